@@ -1,0 +1,97 @@
+# carryon needs Go (see CONTRIBUTING.md for the versions) and make, nothing else.
+# Only the race detector wants a C compiler, and `make test` does without it.
+
+DEMO     = quickstart
+ARGS     =
+RACE     = auto
+BENCH    = .
+COUNT    = 1
+FUZZTIME = 10s
+
+LINT         = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+LINT_VERSION = v2.15.0
+
+# Every folder with a go.mod is a module; hidden folders and testdata are not looked into.
+MODULES = find . \( -name '.?*' -o -name testdata \) -prune -o -name go.mod -print | sort -t / -k 3
+
+# $(EACH) commands $(DONE) runs the commands in each module, with $$dir as the
+# module's folder and $$root as the repository's, and fails at the end if a command set failed=1.
+EACH = root=$$PWD; for mod in $$($(MODULES)); do dir=$${mod%/go.mod}; cd "$$root/$$dir" || exit 1; \
+	[ "$$dir" = . ] || echo "==> $$dir";
+DONE = done; exit $${failed:-0}
+
+# carryon is pure Go, so that nothing here depends on the C compiler's health.
+PURE = CGO_ENABLED=0; export CGO_ENABLED
+
+.PHONY: help demo test bench fuzz lint cover fmt tidy check clean tools need-go
+
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+
+demo: need-go ## Run an example: DEMO=quickstart, ARGS=its arguments
+	@if [ ! -d 'examples/$(DEMO)' ]; then \
+		echo 'There is no example "$(DEMO)". Try one of:' $$(ls examples 2>/dev/null); exit 1; \
+	fi
+	@$(PURE); cd 'examples/$(DEMO)' && go run . $(ARGS)
+
+test: need-go ## Test every module, race detector on where possible: RACE=auto|on|off, ARGS='-run X'
+	@race=-race; \
+	if [ '$(RACE)' = off ]; then race=; \
+	elif [ '$(RACE)' != on ] && ! go build -race runtime/cgo >/dev/null 2>&1; then race=; \
+		echo 'No race detector here (it needs cgo, a C compiler and a platform that has it): testing without -race.'; \
+	fi; \
+	[ "$$race" ] || { $(PURE); }; \
+	$(EACH) go test $$race -shuffle=on $(ARGS) ./... || failed=1; $(DONE)
+
+bench: need-go ## Run benchmarks: BENCH=pattern, COUNT=1
+	@$(PURE); \
+	$(EACH) go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) $(ARGS) ./... || failed=1; $(DONE)
+
+fuzz: need-go ## Run each fuzz target for FUZZTIME=10s
+	@$(PURE); \
+	$(EACH) list=$$(go test -list '^Fuzz' ./...) || { echo "$$list"; failed=1; }; \
+		echo "$$list" | awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' | { \
+			while read -r pkg name; do \
+				echo "$$name in $$pkg"; \
+				go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || failed=1; \
+			done; exit $${failed:-0}; } || failed=1; \
+	$(DONE)
+
+lint: tools ## Check style and layering with the pinned golangci-lint, and vet
+	@$(PURE); .bin/golangci-lint fmt --diff || { failed=1; echo 'Not formatted: run "make fmt".'; }; \
+	$(EACH) "$$root/.bin/golangci-lint" run ./... || failed=1; go vet ./... || failed=1; $(DONE)
+
+cover: need-go ## Measure coverage of the main module: total here, details in cover/
+	@$(PURE); mkdir -p cover; \
+	packages=$$(go list ./... | grep -v /examples/ | paste -s -d , -) && \
+	go test -covermode set -coverpkg "$$packages" -coverprofile cover/cover.out ./... >cover/test.log || { cat cover/test.log; exit 1; }
+	@go tool cover -html cover/cover.out -o cover/index.html
+	@go tool cover -func cover/cover.out >cover/functions.txt
+	@awk 'END { print "Covered: " $$NF " of the statements. Function by function: cover/functions.txt; line by line: cover/index.html." }' cover/functions.txt
+
+fmt: tools ## Format the code
+	@.bin/golangci-lint fmt
+
+tidy: need-go ## Check that every go.mod and go.sum is tidy
+	@$(EACH) go mod tidy -diff || { echo "Not tidy: run \"go mod tidy\" in $$dir."; failed=1; }; $(DONE)
+
+check: test lint tidy ## Everything a change has to pass: test, lint, tidy
+
+clean: ## Remove reports, profiles and test binaries (.bin/ stays: it is slow to build)
+	@rm -rf cover
+	@find . \( -name '.?*' -o -name testdata \) -prune -o -type f \( -name '*.test' -o -name '*.out' -o -name '*.prof' \) -exec rm -f {} +
+
+# Installs the linter unless .bin/ has it in this version, built by a Go no older than the one in use.
+tools: need-go
+	@if ! go version -m .bin/golangci-lint 2>/dev/null | awk -v go="$$(go env GOVERSION)" ' \
+		function minor(v) { sub(/.*go1\./, "", v); return int(v) } \
+		NR == 1 { fresh = minor($$0) >= minor(go) } \
+		$$1 == "mod" { pinned = ($$3 == "$(LINT_VERSION)") } \
+		END { exit !(fresh && pinned) }'; then \
+		echo 'Installing golangci-lint $(LINT_VERSION) into .bin/ (once, a few minutes).'; \
+		GOBIN="$$PWD/.bin" GOOS= GOARCH= CGO_ENABLED=0 go install $(LINT)@$(LINT_VERSION) || \
+			{ echo 'It could not be installed: it needs the module proxy and a Go of its own minimum version, or newer.'; exit 1; }; \
+	fi
+
+need-go:
+	@command -v go >/dev/null || { echo 'Go is missing: https://go.dev/doc/install'; exit 1; }
