@@ -1,0 +1,98 @@
+package continuation
+
+import "strings"
+
+// Condition is one of the conditions that the decision looks at, in order.
+type Condition uint8
+
+// The conditions, in the order in which they are looked at.
+const (
+	Enabled Condition = iota
+	InScope
+	Unbroken
+	NoToolCalls
+	EndedWell
+	NotPaused
+	CurrentUserTurn
+	ActiveTodos
+	NoBackground
+	NotActive
+	AttemptsLeft
+	UserTurnLeft
+	TokensLeft
+	Progress
+	SuitableTodo
+	IntervalElapsed
+
+	conditionCount
+)
+
+// String returns the name of the condition as it stands in logs.
+func (c Condition) String() string {
+	if c >= conditionCount {
+		return "unknown"
+	}
+	return [conditionCount]string{
+		Enabled:         "enabled",
+		InScope:         "in_scope",
+		Unbroken:        "unbroken",
+		NoToolCalls:     "no_tool_calls",
+		EndedWell:       "ended_well",
+		NotPaused:       "not_paused",
+		CurrentUserTurn: "current_user_turn",
+		ActiveTodos:     "active_todos",
+		NoBackground:    "no_background",
+		NotActive:       "not_active",
+		AttemptsLeft:    "attempts_left",
+		UserTurnLeft:    "user_turn_left",
+		TokensLeft:      "tokens_left",
+		Progress:        "progress",
+		SuitableTodo:    "suitable_todo",
+		IntervalElapsed: "interval_elapsed",
+	}[c]
+}
+
+// Mark is what the decision found out about a condition.
+type Mark uint8
+
+// The marks. The first condition that is not met ends the decision, so that
+// the ones after it are not looked at.
+const (
+	NotLookedAt Mark = iota
+	Met
+	NotMet
+)
+
+// String returns "not looked at", "met" or "not met".
+func (m Mark) String() string {
+	switch m {
+	case Met:
+		return "met"
+	case NotMet:
+		return "not met"
+	case NotLookedAt:
+	}
+	return "not looked at"
+}
+
+// Conditions holds a mark for every [Condition], which is its index.
+type Conditions [conditionCount]Mark
+
+// String lists the conditions that were looked at, as in
+// "enabled in_scope !no_tool_calls"; "!" stands before the one not met.
+func (c Conditions) String() string {
+	var b strings.Builder
+	for i, mark := range c {
+		if mark == NotLookedAt {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		if mark == NotMet {
+			b.WriteByte('!')
+		}
+		b.WriteString(Condition(i).String())
+	}
+	return b.String()
+}

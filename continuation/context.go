@@ -1,0 +1,63 @@
+package continuation
+
+import (
+	"context"
+
+	"github.com/carryon-go/carryon/internal/scope"
+)
+
+// WithSession returns a ctx whose calls belong to the conversation named
+// session. Pausing, budgets and settings are kept per session; nothing of one
+// session shows in another. The empty name is no session.
+func WithSession(ctx context.Context, session string) context.Context {
+	return scope.WithSession(ctx, session)
+}
+
+// Session returns the session of ctx, or "" if it has none.
+func Session(ctx context.Context) string {
+	return scope.Session(ctx)
+}
+
+// Suppress returns a ctx under which no call is continued: for titles,
+// summaries and other side calls that share a wrapped client with the agent.
+func Suppress(ctx context.Context) context.Context {
+	return scope.Suppress(ctx)
+}
+
+// WithUserTurn returns a ctx whose calls belong to the user turn named id. It
+// replaces the recognition by the request's user messages, for programs that
+// rewrite their history. Another id in the same session is a new user turn:
+// budgets start anew and a pause ends.
+func WithUserTurn(ctx context.Context, id string) context.Context {
+	return scope.WithUserTurn(ctx, id)
+}
+
+// Automatic returns a ctx whose calls were started by the program and not by
+// a message of the user. Such a call never begins a new user turn, whatever
+// its messages are, so it neither renews a budget nor ends a pause.
+func Automatic(ctx context.Context) context.Context {
+	return scope.Automatic(ctx)
+}
+
+// Marker tells a continuation from the caller's own call.
+type Marker struct {
+	Session string // the session, "" if the call has none
+	Turn    int    // the number of the turn within the call; continuations begin at 2
+	Attempt int    // the number of the continuation, counted since the last progress
+}
+
+type markerKey struct{}
+
+// WithMarker returns a ctx that carries m. Package middleware calls it for
+// every continuation that it sends.
+func WithMarker(ctx context.Context, m Marker) context.Context {
+	return context.WithValue(ctx, markerKey{}, m)
+}
+
+// FromContext reports whether ctx belongs to a continuation, and which.
+// Callbacks, tracers and loggers that sit below carryon use it to tell the
+// calls that carryon added from those of the program.
+func FromContext(ctx context.Context) (Marker, bool) {
+	m, ok := ctx.Value(markerKey{}).(Marker)
+	return m, ok
+}

@@ -1,0 +1,187 @@
+package continuation
+
+import (
+	"time"
+
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Input is everything that the decision depends on.
+type Input struct {
+	Settings   Values
+	Scope      Reason // what puts the call out of scope; ReasonNone if nothing does
+	Turn       Turn
+	UserTurn   uint64 // key of the user turn in which the call arrived
+	Todos      []todo.Todo
+	TodosKnown bool // false: judge what can be judged without them
+	Background Background
+	Limits     Limits // with defaults applied
+	State      State
+	Now        time.Time
+}
+
+// Turn is what a turn of the model held.
+type Turn struct {
+	BrokeOff    bool   // an error, a cancellation, a Close, or a callback that failed
+	ToolCalls   bool   // any tool call but one of carryon's own todo_pause
+	ManyChoices bool   // the answer held a second choice
+	Refused     bool   // the model refused
+	Finish      string // the provider's finish reason, "" if there was none
+	NoFinish    bool   // the provider never gives one
+	Blank       bool   // the text is nothing but white space
+	BlankOK     bool   // a blank turn may be continued
+	SameText    bool   // the text is that of the turn before
+	Rejected    bool   // the model called todo_pause with a reason that was rejected
+}
+
+// Background is the state of a session's background tasks.
+type Background struct {
+	Unfinished int       // tasks pending or running
+	Oldest     time.Time // when the oldest of them was started
+}
+
+// Evaluation is the result of a decision.
+type Evaluation struct {
+	Continue   bool
+	Reason     Reason
+	Todo       todo.Todo     // the todo to go on with, if there is one
+	Attempt    int           // the number that the continuation has or would have
+	Wait       time.Duration // with ReasonTooSoon: how long until the interval is over
+	Conditions Conditions
+	State      State // the input's state with the progress of the list noted
+}
+
+// Evaluate decides whether the turn is to be continued. It is pure and takes
+// well under a microsecond for a hundred todos, without allocating.
+func Evaluate(in Input) Evaluation {
+	ev := Evaluation{State: in.State, Attempt: in.State.Attempts + 1}
+	if ev.judgeCall(&in) && ev.judgeTurn(&in) && ev.judgeUserTurn(&in) && ev.judgeSession(&in) {
+		ev.Continue, ev.Reason = true, ReasonSatisfied
+	}
+	return ev
+}
+
+// check marks the condition and, if it is not met, gives the reason.
+func (ev *Evaluation) check(c Condition, met bool, otherwise Reason) bool {
+	if met {
+		ev.Conditions[c] = Met
+		return true
+	}
+	ev.Conditions[c] = NotMet
+	ev.Reason = otherwise
+	return false
+}
+
+func (ev *Evaluation) judgeCall(in *Input) bool {
+	return ev.check(Enabled, in.Settings.TodoContinuation, ReasonDisabled) &&
+		ev.check(InScope, in.Scope == ReasonNone, in.Scope)
+}
+
+func (ev *Evaluation) judgeTurn(in *Input) bool {
+	return ev.check(Unbroken, !in.Turn.BrokeOff, ReasonBrokeOff) &&
+		ev.check(NoToolCalls, !in.Turn.ToolCalls, ReasonToolCalls) &&
+		ev.judgeEnding(&in.Turn)
+}
+
+// judgeEnding looks at how the turn ended. A turn that is a rejected pause is
+// answered whatever its text and finish are.
+func (ev *Evaluation) judgeEnding(t *Turn) bool {
+	if t.Rejected {
+		return ev.check(EndedWell, true, ReasonNone)
+	}
+	plain := EndsPlainly(t.Finish) || t.NoFinish && t.Finish == ""
+	return ev.check(EndedWell, !t.ManyChoices, ReasonManyChoices) &&
+		ev.check(EndedWell, !t.Refused, ReasonRefused) &&
+		ev.check(EndedWell, plain, ReasonNotEnded) &&
+		ev.check(EndedWell, !t.Blank || t.BlankOK, ReasonEmpty)
+}
+
+func (ev *Evaluation) judgeUserTurn(in *Input) bool {
+	return ev.check(NotPaused, !in.State.Paused.IsSet(), ReasonPaused) &&
+		ev.check(CurrentUserTurn, in.State.UserTurn == in.UserTurn, ReasonSuperseded)
+}
+
+func (ev *Evaluation) judgeSession(in *Input) bool {
+	if !in.TodosKnown {
+		ev.Reason = ReasonTodosNeeded
+		return false
+	}
+	counts := count(in.Todos)
+	ev.State = in.State.observe(counts.completed, counts.active)
+	ev.Todo = counts.chosen
+	return ev.check(ActiveTodos, counts.active > 0, ReasonNoActiveTodos) &&
+		ev.check(NoBackground, !in.busy(), ReasonBackground) &&
+		ev.check(NotActive, !in.State.Claimed(0, in.Now), ReasonActive) &&
+		ev.judgeBudgets(in) &&
+		ev.check(Progress, !in.Turn.SameText || in.Turn.Rejected, ReasonNoProgress) &&
+		ev.check(SuitableTodo, counts.suitable, ReasonNoSuitableTodo) &&
+		ev.judgeInterval(in)
+}
+
+func (ev *Evaluation) judgeBudgets(in *Input) bool {
+	attempts := in.Limits.MaxAttempts
+	if ev.State.Stale != 0 {
+		if Digest(in.Todos) != ev.State.Stale {
+			ev.State.Stale = 0
+		} else if attempts == Off || attempts > 1 {
+			attempts = 1
+		}
+	}
+	ev.Attempt = ev.State.Attempts + 1
+	return ev.check(AttemptsLeft, within(ev.State.Attempts, attempts), ReasonMaxAttempts) &&
+		ev.check(UserTurnLeft, within(in.State.Continuations, in.Limits.MaxPerUserTurn), ReasonMaxPerUserTurn) &&
+		ev.check(TokensLeft, within(in.State.Tokens, in.Limits.TokenBudget), ReasonTokenBudget)
+}
+
+func (ev *Evaluation) judgeInterval(in *Input) bool {
+	if last := in.State.LastPrompt; in.Limits.MinInterval != Off && !last.IsZero() {
+		// A clock that was set back must not make the wait longer than the interval.
+		ev.Wait = min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval)
+	}
+	if ev.Wait < 0 {
+		ev.Wait = 0
+	}
+	return ev.check(IntervalElapsed, ev.Wait == 0, ReasonTooSoon)
+}
+
+// busy reports whether background work is to be waited for.
+func (in *Input) busy() bool {
+	if in.Background.Unfinished == 0 {
+		return false
+	}
+	age := in.Limits.MaxTaskAge
+	return age == Off || in.Now.Sub(in.Background.Oldest) < age
+}
+
+type counts struct {
+	active, completed int
+	chosen            todo.Todo // the first in progress, else the first pending
+	suitable          bool      // there is a chosen one
+}
+
+// count reads the list once. Todos that say nothing can't be chosen.
+func count(todos []todo.Todo) counts {
+	var c counts
+	chosen := -1
+	for i := range todos {
+		switch t := &todos[i]; t.Status {
+		case todo.Completed:
+			c.completed++
+		case todo.InProgress:
+			c.active++
+			if (chosen < 0 || todos[chosen].Status == todo.Pending) && !Blank(t.Content) {
+				chosen = i
+			}
+		case todo.Pending:
+			c.active++
+			if chosen < 0 && !Blank(t.Content) {
+				chosen = i
+			}
+		case todo.Cancelled:
+		}
+	}
+	if chosen >= 0 {
+		c.chosen, c.suitable = todos[chosen], true
+	}
+	return c
+}

@@ -1,0 +1,71 @@
+package continuation_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+func ExamplePrompter() {
+	p, err := continuation.NewPrompter(continuation.LongTemplates())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Prompt(continuation.PromptInput{
+		Task:     "- [ ] Document the `/users/{id}` endpoint",
+		Attempt:  2,
+		Previous: continuation.PreviousNoProgress,
+	}))
+	// Output:
+	// (Automatic message: no new message has come from the user.)
+	//
+	// You have an active task that needs completion:
+	// 'Document the `/users/{id}` endpoint'
+	//
+	// Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
+	//
+	// Remember to:
+	// - Focus on the specific task described
+	// - Make concrete progress toward completion
+	// - Update the task status when appropriate
+	// - Use todo_pause() if you encounter blockers or need a decision that only the user can make
+	//
+	// Note: This is continuation attempt #2. Please make sure to take concrete action.
+	// Previous attempt: no tool was called and no todo changed
+}
+
+// A text of one's own replaces a built-in one; the others stay.
+func ExampleTemplates() {
+	texts := continuation.OneLineTemplates()
+	texts.Standard.Base = "Still open: '{taskDescription}'. Carry on, or call todo_pause with the reason."
+	p, err := continuation.NewPrompter(texts)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Prompt(continuation.PromptInput{Task: "Update the changelog", Attempt: 1}))
+	// Output:
+	// (Automatic message: no new message has come from the user.)
+	//
+	// Still open: 'Update the changelog'. Carry on, or call todo_pause with the reason.
+}
+
+func ExampleTemplates_Validate() {
+	texts := continuation.Templates{Standard: continuation.StandardTemplates{Base: "Do {task}."}}
+	err := texts.Validate()
+	fmt.Println(err)
+	var fault *continuation.TemplateError
+	if errors.As(err, &fault) {
+		fmt.Println(fault.Template, fault.Placeholder)
+	}
+	// Output:
+	// continuation: template Standard.Base: unknown placeholder {task}
+	// Standard.Base task
+}
+
+func ExampleDescribe() {
+	fmt.Println(continuation.Describe("1. Don't break\n   the build"))
+	// Output: Don’t break the build
+}

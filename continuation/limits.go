@@ -1,0 +1,99 @@
+package continuation
+
+import (
+	"fmt"
+	"time"
+)
+
+// Off in a field of [Limits] means that there is no such limit.
+const Off = -1
+
+// Defaults of [Limits].
+const (
+	DefaultMaxAttempts      = 3
+	DefaultMaxPerUserTurn   = 10
+	DefaultMinInterval      = time.Second
+	DefaultResponseTimeout  = 30 * time.Second
+	DefaultFirstByteTimeout = 5 * time.Minute
+	DefaultMaxTaskAge       = 30 * time.Minute
+)
+
+// ClaimLife is how long a session counts as being continued if nothing says
+// that the continuation has ended: a stream dropped without Close, or a
+// replica that died.
+const ClaimLife = 10 * time.Minute
+
+// Limits bound what carryon may add to a call. A zero field means its default
+// and [Off] means no limit; other negative values are refused.
+type Limits struct {
+	// MaxAttempts is the number of continuations in a row without progress.
+	MaxAttempts int
+	// MaxPerUserTurn is the number of continuations between two messages of
+	// the user, with or without progress.
+	MaxPerUserTurn int
+	// MinInterval is the time between two prompts of one session. A
+	// continuation that comes too soon waits.
+	MinInterval time.Duration
+	// ResponseTimeout is the silence allowed in a continuation's stream after
+	// its first chunk, measured only while the consumer is reading.
+	ResponseTimeout time.Duration
+	// FirstByteTimeout is the time allowed from sending a continuation to its
+	// first chunk, or to its answer if it is not streamed.
+	FirstByteTimeout time.Duration
+	// TokenBudget is the number of tokens, as reported by the provider, that
+	// continuations may use in one user turn. Its default is Off.
+	TokenBudget int
+	// MaxTaskAge is the age from which a background task no longer keeps its
+	// session from being continued, so that a hung one cannot do so for ever.
+	MaxTaskAge time.Duration
+}
+
+// WithDefaults returns the limits with every zero field set to its default.
+// It fails on a negative value other than [Off].
+func (l Limits) WithDefaults() (Limits, error) {
+	ints := []struct {
+		name     string
+		field    *int
+		standard int
+	}{
+		{"MaxAttempts", &l.MaxAttempts, DefaultMaxAttempts},
+		{"MaxPerUserTurn", &l.MaxPerUserTurn, DefaultMaxPerUserTurn},
+		{"TokenBudget", &l.TokenBudget, Off},
+	}
+	for _, limit := range ints {
+		if err := resolve(limit.name, limit.field, limit.standard); err != nil {
+			return Limits{}, err
+		}
+	}
+	durations := []struct {
+		name     string
+		field    *time.Duration
+		standard time.Duration
+	}{
+		{"MinInterval", &l.MinInterval, DefaultMinInterval},
+		{"ResponseTimeout", &l.ResponseTimeout, DefaultResponseTimeout},
+		{"FirstByteTimeout", &l.FirstByteTimeout, DefaultFirstByteTimeout},
+		{"MaxTaskAge", &l.MaxTaskAge, DefaultMaxTaskAge},
+	}
+	for _, limit := range durations {
+		if err := resolve(limit.name, limit.field, limit.standard); err != nil {
+			return Limits{}, err
+		}
+	}
+	return l, nil
+}
+
+func resolve[T int | time.Duration](name string, field *T, standard T) error {
+	switch {
+	case *field == 0:
+		*field = standard
+	case *field < 0 && *field != Off:
+		return fmt.Errorf("limit %s is negative: %v (use continuation.Off for no limit)", name, *field)
+	}
+	return nil
+}
+
+// within reports whether one more than used keeps within the limit.
+func within(used, limit int) bool {
+	return limit == Off || used < limit
+}

@@ -1,0 +1,165 @@
+package continuation
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Defaults of [MemoryOptions].
+const (
+	DefaultMaxSessions = 100_000
+	DefaultMaxAge      = 24 * time.Hour
+)
+
+const (
+	memoryShards = 64
+	// sharded is the number of sessions from which several shards are worth it.
+	sharded = 16 * memoryShards
+	// candidates is how many sessions are compared to find one to forget. Up to
+	// that many sessions the least recently used goes, exactly.
+	candidates = 16
+)
+
+// MemoryOptions configure a [MemoryStore]. Zero fields mean the defaults.
+type MemoryOptions struct {
+	MaxSessions int              // beyond it the least recently used sessions are forgotten
+	MaxAge      time.Duration    // sessions not updated for so long are forgotten; Off for no limit
+	Now         func() time.Time // time.Now if nil
+}
+
+// MemoryStore is the [Store] that is used by default. It lives in memory, is
+// bounded in number and age, and runs no goroutine: what is too old is dropped
+// when it is met. It is safe for concurrent use.
+type MemoryStore struct {
+	shards      []memoryShard
+	seed        maphash.Seed
+	maxSessions int64
+	maxAge      time.Duration
+	now         func() time.Time
+	sessions    atomic.Int64
+}
+
+type memoryShard struct {
+	mu      sync.Mutex
+	records map[string]*record
+}
+
+// NewMemoryStore returns an empty store. It panics on negative options.
+func NewMemoryStore(options MemoryOptions) *MemoryStore {
+	if options.MaxSessions < 0 {
+		panic("continuation: MemoryOptions.MaxSessions is negative")
+	}
+	if options.MaxAge < 0 && options.MaxAge != Off {
+		panic("continuation: MemoryOptions.MaxAge is negative (use continuation.Off for no limit)")
+	}
+	if options.MaxSessions == 0 {
+		options.MaxSessions = DefaultMaxSessions
+	}
+	if options.MaxAge == 0 {
+		options.MaxAge = DefaultMaxAge
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	shards := 1
+	if options.MaxSessions >= sharded {
+		shards = memoryShards
+	}
+	return &MemoryStore{
+		shards:      make([]memoryShard, shards),
+		seed:        maphash.MakeSeed(),
+		maxSessions: int64(options.MaxSessions),
+		maxAge:      options.MaxAge,
+		now:         options.Now,
+	}
+}
+
+// Len returns the number of sessions kept.
+func (m *MemoryStore) Len() int {
+	return int(m.sessions.Load())
+}
+
+// Update implements [Store]. It fails only if f is nil; ctx is not looked at,
+// because nothing here waits.
+func (m *MemoryStore) Update(_ context.Context, key string, f func(State) State) error {
+	if f == nil {
+		return errors.New("continuation: Update with a nil function")
+	}
+	home := int(maphash.String(m.seed, key) % uint64(len(m.shards))) //nolint:gosec // at most memoryShards
+	if m.shards[home].update(key, f, m) {
+		m.evict(home, key)
+	}
+	return nil
+}
+
+// update reports whether a session was added beyond the limit.
+func (s *memoryShard) update(key string, f func(State) State, m *MemoryStore) (full bool) {
+	now := m.now().UnixNano()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := s.records[key]
+	var before State
+	if kept != nil && !m.tooOld(kept, now) {
+		before = kept.unpack()
+	}
+	after := f(before)
+	if kept == nil {
+		if after == (State{}) {
+			return false // nothing to remember
+		}
+		if s.records == nil {
+			s.records = make(map[string]*record)
+		}
+		kept = new(record)
+		s.records[key] = kept
+		full = m.sessions.Add(1) > m.maxSessions
+	}
+	kept.pack(after, now)
+	return full
+}
+
+func (m *MemoryStore) tooOld(r *record, now int64) bool {
+	return m.maxAge != Off && now-r.used > int64(m.maxAge)
+}
+
+// evict forgets one session other than key, from the shard home if that has
+// one, else from the next that has.
+func (m *MemoryStore) evict(home int, key string) {
+	for i := range m.shards {
+		if m.shards[(home+i)%len(m.shards)].evict(key) {
+			m.sessions.Add(-1)
+			return
+		}
+	}
+}
+
+// evict forgets the least recently used of some sessions; those being
+// continued go last. The order of a map's iteration is random, which makes the
+// first few a sample.
+func (s *memoryShard) evict(except string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var victim string
+	var worst *record
+	seen := 0
+	for key, r := range s.records {
+		if key == except {
+			continue
+		}
+		if worst == nil || r.before(worst) {
+			victim, worst = key, r
+		}
+		if seen++; seen == candidates {
+			break
+		}
+	}
+	if worst == nil {
+		return false
+	}
+	delete(s.records, victim)
+	return true
+}

@@ -1,0 +1,94 @@
+package continuation
+
+import "time"
+
+// record is a State as the memory store keeps it: small, because there may be
+// a million of them. Times are nanoseconds since 1970, 0 for none.
+type record struct {
+	userTurn      uint64
+	stale         uint64
+	lastPrompt    int64
+	used          int64
+	tokens        int64
+	claim         *Claim // nil for most sessions most of the time
+	paused        *Pause
+	attempts      int32
+	continuations int32
+	completed     int32
+	active        int32 // -1: no watermarks yet
+	textLength    int32
+	lastStatus    int16
+	last          Previous
+}
+
+// before reports whether r is to be forgotten before o.
+func (r *record) before(o *record) bool {
+	if (r.claim == nil) != (o.claim == nil) {
+		return r.claim == nil
+	}
+	return r.used < o.used
+}
+
+func (r *record) pack(s State, now int64) {
+	*r = record{
+		userTurn:      s.UserTurn,
+		stale:         s.Stale,
+		lastPrompt:    nanos(s.LastPrompt),
+		used:          now,
+		tokens:        int64(s.Tokens),
+		attempts:      small(s.Attempts),
+		continuations: small(s.Continuations),
+		active:        -1,
+		textLength:    small(s.TextLength),
+		last:          s.Last.Kind,
+		lastStatus:    int16(s.Last.Status), //nolint:gosec // an HTTP status, or one of ours
+	}
+	if s.Watermarks.Set {
+		r.completed, r.active = small(s.Watermarks.Completed), small(s.Watermarks.Active)
+	}
+	// Copies, so that only the few states that have them cost an allocation.
+	if claim := s.Claim; claim != (Claim{}) {
+		r.claim = &claim
+	}
+	if paused := s.Paused; paused != (Pause{}) {
+		r.paused = &paused
+	}
+}
+
+func (r *record) unpack() State {
+	s := State{
+		UserTurn:      r.userTurn,
+		TextLength:    int(r.textLength),
+		Attempts:      int(r.attempts),
+		Continuations: int(r.continuations),
+		Tokens:        int(r.tokens),
+		Stale:         r.stale,
+		Last:          Last{Kind: r.last, Status: int(r.lastStatus)},
+	}
+	if r.lastPrompt != 0 {
+		s.LastPrompt = time.Unix(0, r.lastPrompt)
+	}
+	if r.active >= 0 {
+		s.Watermarks = Watermarks{Set: true, Completed: int(r.completed), Active: int(r.active)}
+	}
+	if r.claim != nil {
+		s.Claim = *r.claim
+	}
+	if r.paused != nil {
+		s.Paused = *r.paused
+	}
+	return s
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// small keeps a count that has run away within its field.
+func small(n int) int32 {
+	const most = 1<<31 - 1
+	return int32(min(max(n, 0), most)) //nolint:gosec // bounded
+}

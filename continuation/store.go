@@ -1,0 +1,18 @@
+package continuation
+
+import "context"
+
+// Store keeps the state of sessions. Replicas of a program that serve the same
+// conversations can share one.
+type Store interface {
+	// Update replaces the state kept under key by f of it, atomically. A key
+	// that was never stored has the zero State. f is pure, may run more than
+	// once, and its last result is the one that counts. An error means that
+	// nothing was stored; the call at hand is then not continued.
+	//
+	// Keys are session names as the program gave them, and keys that carryon
+	// makes for calls without a session, which begin with a NUL byte. A store
+	// may forget what was not updated for long: a forgotten session has its
+	// budgets back.
+	Update(ctx context.Context, key string, f func(State) State) error
+}

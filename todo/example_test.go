@@ -1,0 +1,147 @@
+package todo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/todo"
+)
+
+func ExampleMemory() {
+	todos := todo.NewMemory()
+
+	// Outside of this module: continuation.WithSession.
+	alice := continuation.WithSession(context.Background(), "alice")
+	bob := continuation.WithSession(context.Background(), "bob")
+
+	err := todos.Write(alice, []todo.Todo{
+		{Content: "Reproduce the bug", Status: todo.Completed},
+		{Content: "Fix it"},
+	})
+	fmt.Println(err)
+	for _, t := range todos.Read(alice) {
+		fmt.Println(t.ID, t.Status, t.Content)
+	}
+	fmt.Println(len(todos.Read(bob)))
+	// Output:
+	// <nil>
+	// 1 completed Reproduce the bug
+	// 2 pending Fix it
+	// 0
+}
+
+func ExampleMemory_Handle() {
+	todos := todo.NewMemory()
+	ctx := context.Background()
+
+	calls := []todo.Call{ // as they come from a model
+		{Name: "todo_write", Arguments: `{"todos":[{"id":1,"content":"Fix the bug","status":"doing"}]}`},
+		{Name: "todo_write", Arguments: `{"todos":[{"id":1,"status":"done"}]}`},
+		{Name: "todo_read", Arguments: `{}`},
+		{Name: "search", Arguments: `{"query":"bug"}`},
+	}
+	for _, call := range calls {
+		if out, ok := todos.Handle(ctx, call.Name, call.Arguments); ok {
+			fmt.Println(out)
+			continue
+		}
+		fmt.Println("one of the program's own tools:", call.Name)
+	}
+	// Output:
+	// Todo list saved: 1 todo, 1 left to do.
+	// [{"id":"1","content":"Fix the bug","status":"in_progress"}]
+	// Error: item 1: content is blank; send what has to be done as a string that is not blank. The todo list was not changed.
+	// [{"id":"1","content":"Fix the bug","status":"in_progress"}]
+	// one of the program's own tools: search
+}
+
+func ExampleMemory_Subscribe() {
+	todos := todo.NewMemory()
+	cancel := todos.Subscribe(func(session string, list []todo.Todo) {
+		fmt.Printf("%q has %d todos\n", session, len(list))
+	})
+	ctx := continuation.WithSession(context.Background(), "alice")
+	_ = todos.Write(ctx, []todo.Todo{{Content: "Fix the bug"}})
+	todos.Forget(ctx)
+	cancel()
+	_ = todos.Write(ctx, []todo.Todo{{Content: "Not seen"}})
+	// Output:
+	// "alice" has 1 todos
+	// "alice" has 0 todos
+}
+
+func ExampleNewMemory() {
+	todos := todo.NewMemory(
+		todo.WithMaxItems(2),
+		todo.WithMaxContent(200),
+		todo.WithMaxSessions(1000),
+		todo.OnPanic(func(session string, recovered any) { fmt.Println(session, recovered) }),
+	)
+	fmt.Println(todos.Write(context.Background(), []todo.Todo{
+		{Content: "one"}, {Content: "two"}, {Content: "three"},
+	}))
+	// Output:
+	// todo: the list has 3 todos; send at most 2
+}
+
+func ExampleProviderFunc() {
+	// Any store will do: here is one that has a list for one user.
+	store := map[string][]todo.Todo{
+		"alice": {{ID: "t-17", Content: "Fix the bug", Status: todo.InProgress}},
+	}
+	var provider todo.Provider = todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+		return store[continuation.Session(ctx)], ctx.Err()
+	})
+
+	list, err := provider.Todos(continuation.WithSession(context.Background(), "alice"))
+	fmt.Println(list, err)
+	// Output:
+	// [{t-17 Fix the bug in_progress }] <nil>
+}
+
+func ExampleStatic() {
+	provider := todo.Static(
+		todo.Todo{ID: "1", Content: "Reproduce the bug", Status: todo.Completed},
+		todo.Todo{ID: "2", Content: "Fix it", Status: todo.Pending},
+	)
+	list, _ := provider.Todos(context.Background())
+	for _, t := range list {
+		fmt.Println(t.Content, t.Status.Active())
+	}
+	// Output:
+	// Reproduce the bug false
+	// Fix it true
+}
+
+func ExampleParseList() {
+	list, err := todo.ParseList(`{"todos":"[{\"task\":\"Fix the bug\",\"status\":\"In Progress\"}]"}`)
+	fmt.Printf("%+v %v\n", list, err)
+
+	_, err = todo.ParseList(`[{"content":"Fix the bug","status":2}]`)
+	var refused *todo.ArgumentsError
+	fmt.Println(errors.As(err, &refused), err)
+	// Output:
+	// [{ID:1 Content:Fix the bug Status:in_progress Priority:}] <nil>
+	// true todo: item 1: status is a number; send one of pending, in_progress, completed, cancelled
+}
+
+func ExampleConversationFrom() {
+	// A provider of one's own that looks for the last plan in the messages.
+	provider := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+		for call := range todo.ConversationFrom(ctx) {
+			if call.Name == "make_plan" && call.Answered {
+				return todo.ParseList(call.Arguments)
+			}
+		}
+		return nil, nil
+	})
+
+	ctx := todo.WithConversation(context.Background(), func(yield func(todo.Call) bool) {
+		yield(todo.Call{Name: "make_plan", Arguments: `{"steps":["Fix the bug"]}`, Answered: true})
+	})
+	fmt.Println(provider.Todos(ctx))
+	// Output:
+	// [{1 Fix the bug pending }] <nil>
+}

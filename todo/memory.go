@@ -1,0 +1,140 @@
+package todo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/carryon-go/carryon/internal/scope"
+)
+
+// Memory keeps a todo list per session, in memory only. It is a Provider, and
+// Handle answers the calls of the model that works on the list.
+//
+// The session is the one of the ctx that a method gets, as set by
+// continuation.WithSession. All calls without a session share one list, which
+// suits a program with one conversation and no other.
+//
+// A Memory is safe for concurrent use and starts no goroutine. Its methods wait
+// for nothing but subscribers, so they ignore the end of a ctx; a nil ctx
+// panics. Use NewMemory: the zero value is not ready.
+type Memory struct {
+	settings memorySettings
+
+	mu    sync.Mutex
+	lists *table
+	feed  feed
+}
+
+var _ Provider = (*Memory)(nil)
+
+// NewMemory returns a Memory without any list.
+func NewMemory(opts ...MemoryOption) *Memory {
+	return &Memory{settings: settingsOf(opts), lists: newTable()}
+}
+
+// Todos returns a copy of the session's list, nil if it has none. The error is
+// always nil.
+func (m *Memory) Todos(ctx context.Context) ([]Todo, error) {
+	return m.Read(ctx), nil
+}
+
+// Read returns a copy of the session's list, nil if it has none.
+func (m *Memory) Read(ctx context.Context) []Todo {
+	session := sessionOf(ctx)
+	m.mu.Lock()
+	list := m.lists.get(session)
+	m.mu.Unlock()
+	return slices.Clone(list) // outside of the lock: a stored list stays as it is
+}
+
+// Write replaces the session's list by a copy of todos. Readers see either the
+// list before or the one after, and of concurrent writers the last one wins. An
+// empty list clears.
+//
+// The copy is put in order: texts are trimmed, a todo without an id is named by
+// its position, a second todo of the same id gets a new one, a missing status
+// is Pending and one in another spelling ("done") becomes the usual one, and of
+// several todos in progress the last stays so while the others become pending.
+// An unknown status is kept, and is not active.
+//
+// A list is refused with an *ArgumentsError, and the one before it stays, if a
+// content is blank, if it is beyond the limits of WithMaxItems and
+// WithMaxContent, or if an id, a status or a priority has more than 1 KiB.
+func (m *Memory) Write(ctx context.Context, todos []Todo) error {
+	_, err := m.write(ctx, slices.Clone(todos))
+	return err
+}
+
+// write makes list, which it owns from now on, the list of the session and
+// returns it as stored; it must not be changed.
+func (m *Memory) write(ctx context.Context, list []Todo) ([]Todo, error) {
+	session := sessionOf(ctx)
+	if err := m.settings.checkLength(list); err != nil {
+		return nil, err
+	}
+	if err := normalize(list); err != nil {
+		return nil, err
+	}
+	if err := m.settings.checkTexts(list); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	if len(list) == 0 {
+		m.lists.remove(session)
+	} else {
+		m.lists.put(session, list)
+	}
+	if m.settings.maxSessions > 0 {
+		m.lists.trim(m.settings.maxSessions)
+	}
+	deliver := m.feed.add(session, list)
+	m.mu.Unlock()
+	if deliver {
+		m.deliver(session)
+	}
+	return list, nil
+}
+
+// Forget drops the session's list, as a program does when a conversation is
+// over. Without a list it does nothing.
+func (m *Memory) Forget(ctx context.Context) {
+	session := sessionOf(ctx)
+	m.mu.Lock()
+	deliver := m.lists.remove(session) && m.feed.add(session, nil)
+	m.mu.Unlock()
+	if deliver {
+		m.deliver(session)
+	}
+}
+
+func (s *memorySettings) checkLength(list []Todo) error {
+	if s.maxItems == 0 || len(list) <= s.maxItems {
+		return nil
+	}
+	return refuse(0, fmt.Sprintf("the list has %d todos", len(list)),
+		fmt.Sprintf("send at most %d", s.maxItems))
+}
+
+// checkTexts wants list normalized, for that is what will be kept.
+func (s *memorySettings) checkTexts(list []Todo) error {
+	for i, t := range list {
+		if s.maxContent > 0 && len(t.Content) > s.maxContent {
+			return refuse(i+1, fmt.Sprintf("content has %d bytes", len(t.Content)),
+				fmt.Sprintf("send at most %d", s.maxContent))
+		}
+		if max(len(t.ID), len(t.Status), len(t.Priority)) > maxLabel {
+			return refuse(i+1, "id, status or priority is too long",
+				fmt.Sprintf("send at most %d bytes in each", maxLabel))
+		}
+	}
+	return nil
+}
+
+func sessionOf(ctx context.Context) string {
+	if ctx == nil {
+		panic("todo: nil context")
+	}
+	return scope.Session(ctx)
+}

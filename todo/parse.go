@@ -1,0 +1,237 @@
+package todo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxWrappings bounds how many strings and wrapper objects around a list are
+// opened. Two strings and a wrapper is the worst seen in use.
+const maxWrappings = 5
+
+// ParseList reads the arguments of a todo-writing tool call, as a model sent
+// them, into a list that follows the rules of Memory.Write and has no status
+// but the four known ones.
+//
+// The list may be an array, an object that has it under "todos" (or "items",
+// "tasks", "plan", "steps", "list"), or either of them encoded as a JSON string
+// once more, at any of these places. An item is an object or a plain string,
+// which is its content. The content may go by "content", "task", "title",
+// "description", "text", "step", "todo" or "name", of which the first that is
+// not blank counts. Ids and priorities may be numbers. A missing or unknown
+// status is pending. Key names match in any case, null is as good as absent,
+// other keys are ignored, and of duplicate keys the last one counts.
+//
+// An empty array is a valid list. Anything else that is not a list, an item
+// with blank content and a value of the wrong type give an *ArgumentsError.
+// There is no limit but that of encoding/json on nesting; Memory.Write has
+// some.
+func ParseList(arguments string) ([]Todo, error) {
+	if strings.TrimSpace(arguments) == "" {
+		return nil, refuse(0, "the arguments are empty", sendList)
+	}
+	value, err := decode(arguments)
+	if err != nil {
+		return nil, refuse(0, "the arguments are not valid JSON: "+err.Error(), sendList)
+	}
+	items, err := findItems(value)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Todo, len(items))
+	for i, item := range items {
+		if list[i], err = parseItem(i+1, item); err != nil {
+			return nil, err
+		}
+	}
+	if err := normalize(list); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// decode reads one JSON value that fills text. Numbers keep their digits.
+func decode(text string) (any, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return nil, errors.New("it ends too early")
+		}
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is something after its end")
+	}
+	return value, nil
+}
+
+// findItems unwraps value until it meets an array.
+func findItems(value any) ([]any, error) {
+	where := "the arguments"
+	for range maxWrappings {
+		switch v := value.(type) {
+		case []any:
+			return v, nil
+		case string:
+			inner, err := decode(v)
+			if err != nil {
+				return nil, refuse(0, where+" should be an array and are a string that is not valid JSON: "+err.Error(), sendList)
+			}
+			value = inner
+		case map[string]any:
+			inner := field(v, "todos", "items", "tasks", "plan", "steps", "list")
+			if inner == nil {
+				inner = field(v, "__arg1", "input", "arguments", "args", "parameters")
+			} else {
+				where = "the todos"
+			}
+			if inner == nil {
+				return nil, refuse(0, where+" have no array of todos", sendList)
+			}
+			value = inner
+		default:
+			return nil, refuse(0, fmt.Sprintf("%s should be an array and are %s", where, kind(v)), sendList)
+		}
+	}
+	return nil, refuse(0, where+" are wrapped too often", sendList)
+}
+
+// parseItem reads one item; position counts from 1. Blank content and missing
+// ids are left to normalize.
+func parseItem(position int, item any) (Todo, error) {
+	if text, ok := item.(string); ok {
+		item = unwrapItem(text)
+		if item == nil {
+			return Todo{Content: text, Status: Pending}, nil
+		}
+	}
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return Todo{}, refuse(position, "it is "+kind(item), sendItem)
+	}
+	return parseFields(position, fields)
+}
+
+// unwrapItem returns the object that text encodes, or nil if it is just text.
+func unwrapItem(text string) any {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return nil
+	}
+	value, err := decode(text)
+	if err != nil {
+		return nil
+	}
+	return value
+}
+
+func parseFields(position int, fields map[string]any) (t Todo, err error) {
+	if t.ID, err = parseLabel(position, "id", fields); err != nil {
+		return Todo{}, err
+	}
+	if t.Priority, err = parseLabel(position, "priority", fields); err != nil {
+		return Todo{}, err
+	}
+	if t.Content, err = parseContent(position, fields); err != nil {
+		return Todo{}, err
+	}
+	t.Status, err = parseItemStatus(position, fields)
+	return t, err
+}
+
+// parseLabel reads a short text that models like to send as a number.
+func parseLabel(position int, name string, fields map[string]any) (string, error) {
+	switch v := field(fields, name).(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case json.Number:
+		return v.String(), nil
+	default:
+		return "", refuse(position, name+" is "+kind(v), "send it as a string")
+	}
+}
+
+// parseContent returns the first text that is not blank; "" if there is none.
+func parseContent(position int, fields map[string]any) (string, error) {
+	for _, name := range []string{"content", "task", "title", "description", "text", "step", "todo", "name"} {
+		switch v := field(fields, name).(type) {
+		case nil:
+		case string:
+			if strings.TrimSpace(v) != "" {
+				return v, nil
+			}
+		default:
+			return "", refuse(position, name+" is "+kind(v), sendContent)
+		}
+	}
+	return "", nil
+}
+
+func parseItemStatus(position int, fields map[string]any) (Status, error) {
+	value := field(fields, "status", "state")
+	if value == nil {
+		// A check box: {"task": "…", "done": true}.
+		value, _ = field(fields, "done", "completed", "complete").(bool)
+	}
+	switch v := value.(type) {
+	case string:
+		if status, known := parseStatus(v); known {
+			return status, nil
+		}
+		return Pending, nil // asking about work once too often loses none
+	case bool:
+		if v {
+			return Completed, nil
+		}
+		return Pending, nil
+	default:
+		return "", refuse(position, "status is "+kind(v), sendStatus)
+	}
+}
+
+// field returns the first of names that fields has a value for, nil if none.
+// The exact spelling goes before other cases, of which the first in sorted
+// order counts, so that the same arguments always give the same list.
+func field(fields map[string]any, names ...string) any {
+	for _, name := range names {
+		if v := fields[name]; v != nil {
+			return v
+		}
+	}
+	for _, name := range names {
+		found := ""
+		for key, v := range fields {
+			if v != nil && strings.EqualFold(key, name) && (found == "" || key < found) {
+				found = key
+			}
+		}
+		if found != "" {
+			return fields[found]
+		}
+	}
+	return nil
+}
+
+// kind names the JSON type of v for a message.
+func kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	default:
+		return "an object"
+	}
+}

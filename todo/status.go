@@ -1,0 +1,41 @@
+package todo
+
+import (
+	"strings"
+	"unicode"
+)
+
+// parseStatus reads the spellings of a status that models and other tools use.
+// Case and everything but letters are ignored, so "In-Progress", "[x]" and
+// "not_started" are understood. A blank status is Pending.
+func parseStatus(text string) (status Status, known bool) {
+	switch letters(text) {
+	case "":
+		// A mark without a letter, such as "?", says nothing.
+		blank := strings.Trim(text, " \t\r\n[]") == ""
+		return Pending, blank
+	case "pending", "todo", "notstarted", "unstarted", "open", "new", "planned",
+		"queued", "waiting", "ready", "backlog", "incomplete", "upcoming":
+		return Pending, true
+	case "inprogress", "doing", "started", "active", "current", "ongoing",
+		"working", "wip", "running", "processing", "progress":
+		return InProgress, true
+	case "completed", "complete", "done", "finished", "closed", "resolved",
+		"success", "succeeded", "checked", "x":
+		return Completed, true
+	case "cancelled", "canceled", "cancel", "skipped", "abandoned", "dropped",
+		"removed", "deleted", "obsolete", "wontdo", "notneeded":
+		return Cancelled, true
+	}
+	return "", false
+}
+
+// letters returns the letters of text in lower case.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
+}

@@ -1,0 +1,130 @@
+package todo_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/todo"
+)
+
+func TestHandleWrite(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	for _, test := range []struct{ arguments, want string }{
+		{
+			`{"todos":[{"id":1,"content":"read <it> & weep","status":"done"},{"content":"b","status":"doing","priority":"high"},"c"]}`,
+			"Todo list saved: 3 todos, 2 left to do.\n" +
+				`[{"id":"1","content":"read <it> & weep","status":"completed"},` +
+				`{"id":"2","content":"b","status":"in_progress","priority":"high"},` +
+				`{"id":"3","content":"c","status":"pending"}]`,
+		},
+		{`["a"]`, "Todo list saved: 1 todo, 1 left to do.\n" + `[{"id":"1","content":"a","status":"pending"}]`},
+		{`{"todos":[]}`, "Todo list cleared.\n[]"},
+	} {
+		out, ok := memory.Handle(in(t, "s"), "todo_write", test.arguments)
+		assert.True(t, ok)
+		assert.Equal(t, test.want, out)
+		read, ok := memory.Handle(in(t, "s"), "todo_read", `{}`)
+		assert.True(t, ok)
+		assert.Equal(t, test.want[strings.Index(test.want, "\n")+1:], read)
+	}
+	assert.Empty(t, memory.Read(t.Context()), "another session")
+}
+
+func TestHandleErrorsAreForTheModel(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory(todo.WithMaxItems(2))
+	require.NoError(t, memory.Write(t.Context(), listOf("kept")))
+	for arguments, want := range map[string]string{
+		``:              `Error: the arguments are empty; send the whole list as {"todos":[{"id":"1","content":"what has to be done","status":"pending"}]}. The todo list was not changed.`,
+		`["a",""]`:      `Error: item 2: content is blank; send what has to be done as a string that is not blank. The todo list was not changed.`,
+		`["a","b","c"]`: `Error: the list has 3 todos; send at most 2. The todo list was not changed.`,
+	} {
+		out, ok := memory.Handle(t.Context(), "todo_write", arguments)
+		assert.True(t, ok)
+		assert.Equal(t, want, out)
+		assert.Equal(t, []string{"kept"}, contents(memory.Read(t.Context())))
+	}
+}
+
+func TestHandleNames(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	for name, want := range map[string]bool{
+		"todo_write": true, "todo_read": true, "Todo_Write": true, "TODO_READ": true,
+		"": false, "todo": false, "todo_write2": false, " todo_write": false, "todo_pause": false, "search": false,
+	} {
+		_, ok := memory.Handle(t.Context(), name, `["a"]`)
+		assert.Equal(t, want, ok, name)
+	}
+}
+
+func TestHandleReadIgnoresArguments(t *testing.T) {
+	t.Parallel()
+	out, ok := todo.NewMemory().Handle(t.Context(), "todo_read", "not JSON")
+	assert.True(t, ok)
+	assert.Equal(t, "[]", out)
+}
+
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	for name, definition := range map[string]todo.Definition{"todo_write": todo.WriteTool(), "todo_read": todo.ReadTool()} {
+		assert.Equal(t, name, definition.Name)
+		assert.NotEmpty(t, definition.Description)
+		assert.Less(t, len(definition.Description), 1024, "what providers accept")
+
+		var schema map[string]any
+		require.NoError(t, json.Unmarshal(definition.Parameters, &schema))
+		assert.Equal(t, "object", schema["type"])
+		assert.Contains(t, schema, "properties")
+
+		text, err := json.Marshal(definition)
+		require.NoError(t, err)
+		var function map[string]any
+		require.NoError(t, json.Unmarshal(text, &function))
+		assert.Equal(t, name, function["name"])
+		assert.Equal(t, schema, function["parameters"])
+	}
+}
+
+func TestDefinitionsAreTheCallersOwn(t *testing.T) {
+	t.Parallel()
+	clear(todo.WriteTool().Parameters)
+	assert.True(t, json.Valid(todo.WriteTool().Parameters))
+}
+
+// TestWriteToolDescribesTodo checks that the schema, the struct and ParseList
+// speak of the same fields.
+func TestWriteToolDescribesTodo(t *testing.T) {
+	t.Parallel()
+	var schema struct {
+		Properties struct {
+			Todos struct {
+				Items struct {
+					Properties map[string]struct{ Enum []string }
+				}
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(todo.WriteTool().Parameters, &schema))
+	properties := schema.Properties.Todos.Items.Properties
+	assert.Equal(t, []string{"pending", "in_progress", "completed", "cancelled"}, properties["status"].Enum)
+
+	full := todo.Todo{ID: "7", Content: "a", Status: todo.Cancelled, Priority: "low"}
+	text, err := json.Marshal([]todo.Todo{full})
+	require.NoError(t, err)
+	var items []map[string]any
+	require.NoError(t, json.Unmarshal(text, &items))
+	for name := range items[0] {
+		assert.Contains(t, properties, name)
+	}
+	assert.Len(t, properties, len(items[0]))
+
+	list, err := todo.ParseList(string(text))
+	require.NoError(t, err)
+	assert.Equal(t, []todo.Todo{full}, list)
+}
