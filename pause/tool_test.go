@@ -1,0 +1,103 @@
+package pause_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/pause"
+)
+
+func TestIs(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"todo_pause":             true,
+		"TODO_PAUSE":             true,
+		"Todo_Pause":             true,
+		"":                       false,
+		"todo_paus":              false,
+		"todo_pause ":            false,
+		"todo_pauses":            false,
+		"todo-pause":             false,
+		"functions.todo_pause":   false,
+		"todo_pau\u017fe":        false, // a long s folds to s
+		"todo_pau\u017f":         false, // and is as long as the name
+		"\u0442\u043edo_pause":   false,
+		"todo_pause\x00":         false,
+		"mcp__tools__todo_pause": false,
+	} {
+		assert.Equal(t, want, pause.Is(name), "%q", name)
+	}
+}
+
+func TestIsPrefix(t *testing.T) {
+	t.Parallel()
+	for i := range len(pause.Name) {
+		assert.True(t, pause.IsPrefix(pause.Name[:i]), "%d", i)
+		assert.True(t, pause.IsPrefix(strings.ToUpper(pause.Name[:i])), "%d", i)
+	}
+	for _, name := range []string{"todo_pause", "TODO_PAUSE", "o", "todo_w", "todo_pau\u017f", "todo_pause_", " t"} {
+		assert.False(t, pause.IsPrefix(name), "%q", name)
+	}
+}
+
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	const want = "Pause work on the current task because something blocks it. The task keeps its status and the user is told the reason.\n" +
+		"\n" +
+		"Use it when:\n" +
+		"- a file or resource that the task depends on is missing\n" +
+		"- a configuration is missing or wrong and you cannot correct it\n" +
+		"- a dependency is blocked or unavailable\n" +
+		"- an error needs a person to resolve it\n" +
+		"- the next step is a decision that only the user can make\n" +
+		"\n" +
+		"Do not use it:\n" +
+		"- when the task is completed: update its status in the todo list instead\n" +
+		"- for small clarifications: continue with your best understanding\n" +
+		"- for problems that you can solve or work around\n" +
+		"\n" +
+		"The reason names the specific issue in at most 500 characters, such as the file, command or error concerned. " +
+		"Put longer explanations in ordinary text before the call."
+	assert.Equal(t, want, pause.Description())
+}
+
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	const about = `"type":"string","description":"Explanation of why the task needs to be paused ` +
+		`(e.g., missing file, configuration error, blocked dependency)"`
+	const end = `}},"required":["reason"],"additionalProperties":false}`
+	const bounded = `{"type":"object","properties":{"reason":{` + about + `,"minLength":1,"maxLength":500` + end
+	const strict = `{"type":"object","properties":{"reason":{` + about + end
+
+	assert.Equal(t, bounded, string(pause.Schema(false))) //nolint:testifylint // the order of the keys counts
+	assert.Equal(t, strict, string(pause.Schema(true)))   //nolint:testifylint // the order of the keys counts
+
+	for _, isStrict := range []bool{false, true} {
+		fromMap, err := json.Marshal(pause.SchemaMap(isStrict))
+		require.NoError(t, err)
+		assert.JSONEq(t, string(pause.Schema(isStrict)), string(fromMap))
+	}
+}
+
+func TestSchemaBelongsToTheCaller(t *testing.T) {
+	t.Parallel()
+	clear(pause.Schema(false))
+	assert.True(t, json.Valid(pause.Schema(false)))
+
+	mine := pause.SchemaMap(false)
+	properties, ok := mine["properties"].(map[string]any)
+	require.True(t, ok)
+	clear(properties)
+	required, ok := mine["required"].([]string)
+	require.True(t, ok)
+	required[0] = "other"
+	clear(mine)
+
+	fromMap, err := json.Marshal(pause.SchemaMap(false))
+	require.NoError(t, err)
+	assert.JSONEq(t, string(pause.Schema(false)), string(fromMap))
+}
