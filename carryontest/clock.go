@@ -1,0 +1,159 @@
+package carryontest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carryon-go/carryon/internal/clock"
+)
+
+// Timer is a call that a Clock has been asked to make; carryon's own clock interface names the same type.
+type Timer = clock.Timer
+
+var _ clock.Clock = (*Clock)(nil)
+
+// Clock is a clock that moves only when told to. It is safe for concurrent use.
+type Clock struct {
+	mu      sync.Mutex
+	now     time.Time
+	pending []*timer      // by instant, and by order of setting within one instant
+	grown   chan struct{} // closed when pending grows
+}
+
+// NewClock returns a Clock that stands at start, or at 2030-01-01T00:00:00Z if none is given.
+func NewClock(start ...time.Time) *Clock {
+	if len(start) > 1 {
+		panic("carryontest: NewClock takes one instant")
+	}
+	now := time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
+	if len(start) == 1 {
+		now = start[0]
+	}
+	return &Clock{now: now, grown: make(chan struct{})}
+}
+
+// Now is the instant that the clock stands at. In a function run by Advance it is the one the function was due at.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// AfterFunc has f called by the Advance that moves the clock by d or more. With a d of zero or less
+// f is due at once, and still waits for the next Advance, which may be of zero.
+func (c *Clock) AfterFunc(d time.Duration, f func()) Timer {
+	if f == nil {
+		panic("carryontest: AfterFunc of a nil function")
+	}
+	t := &timer{clock: c, f: f}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.insert(t, d)
+	return t
+}
+
+// Advance moves the clock by d and calls what falls due on the way: in order of time, each with the clock at its own
+// instant, on the calling goroutine, and under no lock, so that functions may use the clock. What they set is called
+// too if it falls due. Advance returns when all of that is done.
+func (c *Clock) Advance(d time.Duration) {
+	if d < 0 {
+		panic("carryontest: Advance of a negative duration")
+	}
+	target := c.Now().Add(d)
+	for {
+		f := c.next(target)
+		if f == nil {
+			return
+		}
+		f()
+	}
+}
+
+// Waiters is the number of calls still to come.
+func (c *Clock) Waiters() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending)
+}
+
+// BlockUntil returns when at least n calls are still to come, so that a test can advance the clock once the
+// code under test has begun to wait. It returns the cause of ctx if that ends first.
+func (c *Clock) BlockUntil(ctx context.Context, n int) error {
+	for {
+		c.mu.Lock()
+		enough, grown := len(c.pending) >= n, c.grown
+		c.mu.Unlock()
+		if enough {
+			return nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// next moves the clock to the first call that is due by target and takes it out, or moves it to target.
+func (c *Clock) next(target time.Time) func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pending) == 0 || c.pending[0].due.After(target) {
+		c.moveTo(target)
+		return nil
+	}
+	first := c.pending[0]
+	c.pending = slices.Delete(c.pending, 0, 1)
+	c.moveTo(first.due)
+	return first.f
+}
+
+// moveTo never turns the clock back, which a concurrent Advance or a call overdue would.
+func (c *Clock) moveTo(instant time.Time) {
+	if instant.After(c.now) {
+		c.now = instant
+	}
+}
+
+func (c *Clock) insert(t *timer, d time.Duration) {
+	t.due = c.now.Add(d)
+	at := slices.IndexFunc(c.pending, func(other *timer) bool { return other.due.After(t.due) })
+	if at < 0 {
+		at = len(c.pending)
+	}
+	c.pending = slices.Insert(c.pending, at, t)
+	close(c.grown)
+	c.grown = make(chan struct{})
+}
+
+func (c *Clock) remove(t *timer) bool {
+	at := slices.Index(c.pending, t)
+	if at < 0 {
+		return false
+	}
+	c.pending = slices.Delete(c.pending, at, at+1)
+	return true
+}
+
+// timer is one call of a Clock.
+type timer struct {
+	clock *Clock
+	f     func()
+	due   time.Time // guarded by clock.mu
+}
+
+func (t *timer) Stop() bool {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	return t.clock.remove(t)
+}
+
+func (t *timer) Reset(d time.Duration) bool {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	waited := t.clock.remove(t)
+	t.clock.insert(t, d)
+	return waited
+}
