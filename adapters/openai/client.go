@@ -1,0 +1,97 @@
+package openai
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sashabaranov/go-openai"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// Client is a go-openai client whose chat completions are continued. It is
+// safe for concurrent use.
+type Client struct {
+	*openai.Client
+
+	mw *middleware.Middleware
+}
+
+// Wrap returns client with its chat completions continued by mw. It panics if
+// either is nil. Client is not changed and may be used beside the result.
+func Wrap(client *openai.Client, mw *middleware.Middleware) *Client {
+	if client == nil {
+		panic("openai: nil client")
+	}
+	if mw == nil {
+		panic("openai: nil middleware")
+	}
+	return &Client{Client: client, mw: mw}
+}
+
+// CreateChatCompletion is the SDK's, continued: the answer holds what all
+// turns said, the tool calls and the finish reason of the last one, the id and
+// the headers of the first, and the usage of all. The request is not changed.
+//
+// A continuation that fails does not fail the call. If ctx ends during one,
+// the answer so far comes with the error.
+func (c *Client) CreateChatCompletion(
+	ctx context.Context, request openai.ChatCompletionRequest,
+) (openai.ChatCompletionResponse, error) {
+	call := c.mw.Begin(ctx, describe(&request))
+	if call == nil {
+		return c.Client.CreateChatCompletion(ctx, request)
+	}
+	own := declarePause(call, request)
+	return middleware.Unary(call, &answers{},
+		func(ctx context.Context, k *middleware.Continuation) (openai.ChatCompletionResponse, error) {
+			if k == nil {
+				return c.Client.CreateChatCompletion(ctx, own)
+			}
+			answer, err := c.Client.CreateChatCompletion(ctx, extend(request, k))
+			return answer, withStatus(err)
+		})
+}
+
+// CreateChatCompletionStream is the SDK's, continued: the turns come as one
+// stream with one id, one role, one finish reason and one usage. The request is
+// not changed. The stream must be closed.
+func (c *Client) CreateChatCompletionStream(
+	ctx context.Context, request openai.ChatCompletionRequest,
+) (*Stream, error) {
+	call := c.mw.Begin(ctx, describe(&request))
+	if call == nil {
+		first, err := c.Client.CreateChatCompletionStream(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		return &Stream{first: first}, nil
+	}
+	first, err := c.Client.CreateChatCompletionStream(call.Context(), declarePause(call, request))
+	if err != nil {
+		call.Abort(err)
+		return nil, err
+	}
+	return newStream(call, first, func(
+		ctx context.Context, k *middleware.Continuation,
+	) (middleware.Source[openai.ChatCompletionStreamResponse], error) {
+		next, err := c.Client.CreateChatCompletionStream(ctx, extend(request, k))
+		if err != nil {
+			return nil, withStatus(err)
+		}
+		return next, nil
+	}), nil
+}
+
+// withStatus adds the HTTP status that the SDK reports, where it does.
+func withStatus(err error) error {
+	var api *openai.APIError
+	var request *openai.RequestError
+	switch {
+	case errors.As(err, &api):
+		return &middleware.StatusError{Status: api.HTTPStatusCode, Err: err}
+	case errors.As(err, &request):
+		return &middleware.StatusError{Status: request.HTTPStatusCode, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,100 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+func TestStalledTurnIsContinued(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, m mode) {
+		server := carryontest.NewServer(t,
+			carryontest.Text("Next I will write the parser.").Usage(10, 7),
+			carryontest.Call("edit_file", `{"path":"parser.go"}`).Usage(20, 5),
+		)
+		request := ask()
+		before := ask()
+		got := m.call(t.Context(), newClient(server, middleware.New(twoTodos)), request)
+
+		require.NoError(t, got.Err)
+		assert.Equal(t, "Next I will write the parser.", got.Text)
+		assert.Equal(t, "tool_calls", got.Finish)
+		assert.Equal(t, "chatcmpl-1", got.ID)
+		require.Len(t, got.Calls, 1)
+		assert.Equal(t, "edit_file", got.Calls[0].Function.Name)
+		assert.Equal(t, `{"path":"parser.go"}`, got.Calls[0].Function.Arguments)
+		require.NotNil(t, got.Usage)
+		assert.Equal(t, 30, got.Usage.PromptTokens)
+		assert.Equal(t, 12, got.Usage.CompletionTokens)
+		if m.name == "stream" {
+			requireWellFormed(t, got)
+		}
+		assert.Equal(t, before, request, "the caller's request is not changed")
+
+		requests := server.Requests()
+		require.Len(t, requests, 2)
+		assert.Len(t, requests[0].Messages, 2)
+		assert.Equal(t, []string{"edit_file"}, requests[0].Tools)
+		require.Len(t, requests[1].Messages, 4)
+		assert.Equal(t, requests[0].Messages, requests[1].Messages[:2])
+		assert.Equal(t, "assistant", requests[1].Messages[2].Role)
+		assert.Equal(t, "Next I will write the parser.", requests[1].Messages[2].Content)
+		assert.Equal(t, "user", requests[1].Messages[3].Role)
+		assert.Contains(t, requests[1].Messages[3].Content, "'Write the parser'")
+		assert.Equal(t, []string{"edit_file", "todo_pause"}, requests[1].Tools)
+
+		assert.Equal(t, 2, got.Outcome.Turns)
+		assert.Equal(t, 1, got.Outcome.Attempts)
+		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+		assert.Equal(t, "2 turns, 1 continuation: Tool calls were made during stream - no continuation needed",
+			got.Outcome.String())
+	})
+}
+
+func TestTextOfTurnsIsJoined(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, m mode) {
+		server := carryontest.NewServer(t,
+			carryontest.Text("One."), carryontest.Text("Two."), carryontest.Text("Three."), carryontest.Text("Four."))
+		got := m.call(t.Context(), newClient(server, middleware.New(twoTodos, unhurried)), ask())
+
+		require.NoError(t, got.Err)
+		assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", got.Text)
+		assert.Equal(t, "stop", got.Finish)
+		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+		assert.Equal(t, 3, got.Outcome.Attempts)
+		if m.name == "stream" {
+			requireWellFormed(t, got)
+		}
+	})
+}
+
+func TestPauseEndsTheCall(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, m mode) {
+		server := carryontest.NewServer(t,
+			carryontest.Text("Next I will write the parser."),
+			carryontest.Pause("The grammar file grammar.ebnf is missing"))
+		mw := middleware.New(twoTodos)
+		ctx := continuation.WithSession(t.Context(), "s")
+		got := m.call(ctx, newClient(server, mw), ask())
+
+		require.NoError(t, got.Err)
+		assert.Equal(t, "Next I will write the parser.\n\nTask paused: The grammar file grammar.ebnf is missing", got.Text)
+		assert.Equal(t, "stop", got.Finish)
+		assert.Empty(t, got.Calls)
+		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		if m.name == "stream" {
+			requireWellFormed(t, got)
+		}
+		state, err := mw.State(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, "The grammar file grammar.ebnf is missing", state.Paused.Reason)
+	})
+}

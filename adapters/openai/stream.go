@@ -1,0 +1,109 @@
+package openai
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+
+	"github.com/sashabaranov/go-openai"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// Stream is the joined stream of a call's turns. It has the methods of the
+// SDK's stream but RecvRaw, because a joined chunk has no bytes that ever
+// crossed the wire. Recv must not be called by two goroutines at once; Close
+// may be called by any, at any time.
+type Stream struct {
+	first  *openai.ChatCompletionStream
+	call   *middleware.Call // nil if carryon has nothing to do with the call
+	chunks *chunks
+	splice *middleware.Splice[openai.ChatCompletionStreamResponse]
+}
+
+func newStream(
+	call *middleware.Call, first *openai.ChatCompletionStream,
+	open middleware.Open[openai.ChatCompletionStreamResponse],
+) *Stream {
+	dialect := &chunks{}
+	return &Stream{
+		first: first, call: call, chunks: dialect,
+		splice: middleware.NewSplice(call, dialect, first, open),
+	}
+}
+
+// Recv returns the next chunk, and io.EOF after the last.
+func (s *Stream) Recv() (openai.ChatCompletionStreamResponse, error) {
+	if s.splice == nil {
+		return s.first.Recv()
+	}
+	if !s.splice.Relaying() {
+		return s.splice.Recv()
+	}
+	chunk, err := s.first.Recv()
+	if err == nil && s.chunks.anchored && isText(&chunk) {
+		s.call.Text(chunk.Choices[0].Delta.Content)
+		return chunk, nil
+	}
+	return s.splice.Handle(chunk, err)
+}
+
+// Close ends the stream, at any point. It may be called more than once.
+func (s *Stream) Close() error {
+	if s.splice == nil {
+		return s.first.Close()
+	}
+	return s.splice.Close()
+}
+
+// Header returns the headers of the first turn's response.
+func (s *Stream) Header() http.Header {
+	return s.first.Header()
+}
+
+// GetRateLimitHeaders returns the rate limits in the headers of the first
+// turn's response.
+func (s *Stream) GetRateLimitHeaders() openai.RateLimitHeaders {
+	return s.first.GetRateLimitHeaders()
+}
+
+// All returns the chunks of the stream, for one range over them: it closes the
+// stream, also if the loop is left early. An error comes last, with an empty
+// chunk; io.EOF is the end and not reported.
+func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
+	return func(yield func(openai.ChatCompletionStreamResponse, error) bool) {
+		defer s.Close() //nolint:errcheck // the chunks are what was asked for
+		for {
+			chunk, err := s.Recv()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Outcome returns what carryon did with the call: final once Recv has returned
+// an error, io.EOF included, or the stream is closed. It is the zero Outcome if
+// carryon had nothing to do with the call; middleware.Capture says why.
+func (s *Stream) Outcome() middleware.Outcome {
+	if s.call == nil {
+		return middleware.Outcome{}
+	}
+	return s.call.Outcome()
+}
+
+// isText reports whether the chunk holds text of the one choice and nothing
+// else that carryon would have to look at.
+func isText(c *openai.ChatCompletionStreamResponse) bool {
+	if len(c.Choices) != 1 || c.Usage != nil {
+		return false
+	}
+	choice := &c.Choices[0]
+	delta := &choice.Delta
+	return choice.FinishReason == "" && choice.Index == 0 && len(delta.ToolCalls) == 0 &&
+		delta.FunctionCall == nil && delta.Refusal == "" && delta.ReasoningContent == ""
+}

@@ -1,0 +1,237 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Call is one call of the caller's that may be continued, from the request to
+// the end of the answer. Adapters get it from [Middleware.Begin] and hand it
+// to [NewSplice] or [Unary], which do the rest.
+type Call struct {
+	mw      *Middleware
+	caller  context.Context
+	ctx     context.Context // the caller's, inside this layer; ends with the call
+	stop    context.CancelCauseFunc
+	request Request
+	began   time.Time
+	took    time.Duration // from the request to the end of turn 1
+
+	session  string
+	key      string             // of the session's state, "" if it lives with the call
+	local    continuation.State // the state if it lives with the call
+	arrival  continuation.UserTurn
+	userTurn uint64
+	storeErr error
+
+	place  Place
+	sink   Sink
+	said   transcript
+	turnAt int // where in the transcript this turn's text begins
+	prevAt int // and the text of the turn before it
+
+	plainFinish string // a finish reason of this provider's that means stop
+	printed     *string
+	todos       []todo.Todo
+	last        continuation.Evaluation
+	attempt     attempt
+	emptyUsed   bool
+	rejections  int
+	rejection   *rejection
+	result      *pause.Result
+	callbackErr error
+	listeners   []listener
+	outcome     *outcomeCell
+}
+
+// rejection is a pause whose reason will not do.
+type rejection struct {
+	reason string
+	err    error
+	answer *PauseAnswer // nil if the call was printed
+}
+
+// Begin takes note of a request that is about to be sent. It returns nil if
+// carryon has nothing to do with it: then the adapter passes the call through,
+// untouched. It panics if ctx is nil.
+//
+// The adapter sends the request with [Call.Context].
+func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
+	notNil(ctx != nil, "context")
+	switch reason := mw.scopeOf(ctx, &r); reason {
+	case continuation.ReasonNone:
+	case continuation.ReasonNested:
+		return nil // the outer layer reports the call
+	default:
+		mw.outOfScope(ctx, reason)
+		return nil
+	}
+	c := &Call{
+		mw: mw, caller: ctx, request: r, began: mw.clock.Now(),
+		session: mw.session(ctx), arrival: r.userTurn(ctx),
+		plainFinish: "stop", outcome: capture(ctx).add(),
+	}
+	c.ctx, c.stop = context.WithCancelCause(scope.EnterLayer(ctx))
+	c.said.wantsReasoning = r.Reasoning
+	c.sink.keep = &c.said
+	c.place.Session = c.session
+	c.arrive()
+	c.beginTurn(0)
+	return c
+}
+
+// Context returns the ctx for the caller's own request. It ends with the
+// caller's and with the call.
+func (c *Call) Context() context.Context { return c.ctx }
+
+// DeclaresPause reports whether todo_pause is to be appended to the tools of
+// the caller's own request; see [Always].
+func (c *Call) DeclaresPause() bool {
+	return c.mw.options.pauseTool == Always && !c.mw.options.dryRun && c.request.takesPause()
+}
+
+// PauseTool returns todo_pause as it is to be declared beside the caller's
+// tools.
+func (c *Call) PauseTool() PauseTool {
+	return NewPauseTool(c.request.StrictTools)
+}
+
+// Text records text of turn 1 that the adapter relays itself. It does not
+// allocate, but for the copy of the text that a continuation would replay.
+func (c *Call) Text(text string) {
+	c.said.text = append(c.said.text, text...)
+	if text != "" {
+		c.sink.said = true
+	}
+}
+
+// Outcome returns what became of the call, or what is known by now.
+func (c *Call) Outcome() Outcome { return c.outcome.get() }
+
+// arrive finds the state that the call belongs to and tells it the user turn.
+func (c *Call) arrive() {
+	switch {
+	case c.session != "":
+		c.key = c.session
+	case c.request.FirstCall != "":
+		loop := continuation.LoopKey(c.request.User, c.request.FirstCall)
+		c.key = "\x00loop/" + strconv.FormatUint(loop, 16)
+	}
+	c.outcome.edit(func(o *Outcome) { o.Session, o.DryRun = c.session, c.mw.options.dryRun })
+	state, err := c.update(func(s continuation.State) continuation.State { return s.Arrive(c.arrival) })
+	c.userTurn = state.UserTurn
+	if err != nil {
+		c.storeFailed(err)
+	}
+}
+
+func (c *Call) storeFailed(err error) {
+	c.storeErr = err
+	c.fault("store", err)
+}
+
+// fault reports what went wrong without costing the caller the answer.
+func (c *Call) fault(op string, err error) {
+	c.mw.failed(c.caller, Failed{Place: c.place, Op: op, Err: err})
+}
+
+// update changes the state of the call's session; a dry run only pretends to.
+func (c *Call) update(f func(continuation.State) continuation.State) (continuation.State, error) {
+	if c.mw.options.dryRun {
+		state, err := c.peek()
+		return f(state), err
+	}
+	if c.key == "" {
+		c.local = f(c.local)
+		return c.local, nil
+	}
+	// Changes that end something must get through although the ctx has ended.
+	return c.mw.update(context.WithoutCancel(c.caller), c.key, f)
+}
+
+// peek returns the state of the call's session, as the call sees it.
+func (c *Call) peek() (continuation.State, error) {
+	if c.key == "" {
+		return c.local.Arrive(c.arrival), nil
+	}
+	state, err := c.mw.update(c.caller, c.key, func(s continuation.State) continuation.State { return s })
+	if c.mw.options.dryRun {
+		state = state.Arrive(c.arrival)
+	}
+	return state, err
+}
+
+// beginTurn makes the call ready to read the next turn.
+func (c *Call) beginTurn(attempt int) {
+	c.place.Turn++
+	c.place.Attempt = attempt
+	first := c.place.Turn == 1
+	watching := !c.request.OwnPause && (!first || c.DeclaresPause())
+	c.prevAt, c.turnAt = c.turnAt, len(c.said.text)
+	c.printed, c.rejection = nil, nil
+	c.sink.begin(c.place.Turn, watching, !first && !c.request.OwnPause, len(c.said.text) > 0)
+	c.outcome.edit(func(o *Outcome) { o.Turns = c.place.Turn })
+	for _, l := range c.listeners {
+		l.begin(c)
+	}
+}
+
+// endTurn takes note that all of the turn has been read, and ends the
+// continuation that it was, if it was one.
+func (c *Call) endTurn(err error) {
+	if c.place.Turn == 1 {
+		c.took = c.mw.clock.Now().Sub(c.began)
+	}
+	s := &c.sink
+	c.outcome.edit(func(o *Outcome) { o.Usage = append(o.Usage, s.usage) })
+	c.mw.turnEnded(c.caller, TurnEnded{
+		Place: c.place, Finish: s.finish, ToolCalls: s.calls.others, Usage: s.usage, Err: err,
+	})
+	c.endAttempt(err)
+}
+
+// broke reports that the caller's own turn did not end as it should have.
+func (c *Call) broke(err error) {
+	if err != nil {
+		c.sink.Fail(err)
+		c.outcome.edit(func(o *Outcome) { o.Err = err })
+	}
+	c.decide()
+}
+
+// finish ends the call. It may be called more than once.
+func (c *Call) finish() {
+	c.release(Place{Session: c.session})
+	c.outcome.edit(func(o *Outcome) { o.Ended = true })
+	c.stop(ErrClosed)
+}
+
+// interruption returns what ended the call from outside, if anything did: the
+// caller's ctx, or Close.
+func (c *Call) interruption() error {
+	err := c.caller.Err()
+	if err == nil {
+		return context.Cause(c.ctx) // nil, or ErrClosed
+	}
+	if cause := context.Cause(c.caller); !errors.Is(cause, err) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}
+
+// Abort ends the call because the caller's own request could not be sent or
+// was refused. Adapters of streams call it where they have no stream to give
+// to [NewSplice].
+func (c *Call) Abort(err error) {
+	c.broke(err)
+	c.endTurn(err)
+	c.finish()
+}

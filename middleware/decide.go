@@ -1,0 +1,165 @@
+package middleware
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// decide takes and reports the decision on the turn at hand. It reports
+// whether the engine is to go on: now, or when the interval is over.
+func (c *Call) decide() bool {
+	c.conclude(c.evaluate())
+	return !c.mw.options.dryRun && (c.last.Continue || c.last.Reason == continuation.ReasonTooSoon)
+}
+
+// conclude reports an evaluation and remembers it as the call's last word.
+func (c *Call) conclude(ev continuation.Evaluation) {
+	c.last = ev
+	c.outcome.edit(func(o *Outcome) { o.Reason = ev.Reason })
+	c.mw.decided(c.caller, Decision{Place: c.place, Evaluation: ev, DryRun: c.mw.options.dryRun})
+	if !ev.Reason.Exhausted() {
+		return
+	}
+	c.mw.exhausted(c.caller, Exhausted{Place: c.place, Reason: ev.Reason})
+	if digest := continuation.Digest(c.todos); !c.mw.options.dryRun {
+		c.change(func(s continuation.State) continuation.State { return s.GoStale(digest) })
+	}
+}
+
+// refuse ends the call's continuations for a reason that the evaluation did
+// not know.
+func (c *Call) refuse(reason continuation.Reason) {
+	ev := c.last
+	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
+	c.conclude(ev)
+}
+
+// change changes the session's state, unless a newer user turn has begun.
+func (c *Call) change(f func(continuation.State) continuation.State) {
+	_, err := c.update(func(s continuation.State) continuation.State {
+		if s.UserTurn != c.userTurn {
+			return s
+		}
+		return f(s)
+	})
+	if err != nil {
+		c.storeFailed(err)
+	}
+}
+
+// evaluate asks for as little as the decision needs: what the turn held costs
+// nothing, the state a look, and only then are the todos asked for.
+func (c *Call) evaluate() continuation.Evaluation {
+	in := continuation.Input{
+		Settings: c.mw.settings.For(c.session),
+		Turn:     c.facts(),
+		Limits:   c.mw.options.limits,
+		Now:      c.mw.clock.Now(),
+	}
+	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
+		return ev
+	}
+	if !c.see(&in) {
+		return continuation.Evaluation{Reason: continuation.ReasonStore}
+	}
+	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
+		return ev
+	}
+	c.todos = c.askTodos()
+	if !c.see(&in) {
+		return continuation.Evaluation{Reason: continuation.ReasonStore}
+	}
+	in.Todos, in.TodosKnown, in.Now = c.todos, true, c.mw.clock.Now()
+	return continuation.Evaluate(in)
+}
+
+// see puts the session's state into the input. It fails if there is none.
+func (c *Call) see(in *continuation.Input) bool {
+	if c.storeErr != nil {
+		return false
+	}
+	state, err := c.peek()
+	if err != nil {
+		c.storeFailed(err)
+		return false
+	}
+	in.State, in.UserTurn = state, c.userTurn
+	return true
+}
+
+// facts returns what the turn held, as the decision sees it.
+func (c *Call) facts() continuation.Turn {
+	s := &c.sink
+	if s.err != nil || c.callbackErr != nil || c.ctx.Err() != nil {
+		// Close may ask while the adapter still relays text, so that no more
+		// is looked at.
+		return continuation.Turn{BrokeOff: true}
+	}
+	text := c.said.text[c.turnAt:]
+	return continuation.Turn{
+		ToolCalls:   s.calls.others > 0 || s.legacy,
+		ManyChoices: s.many,
+		Refused:     s.refused,
+		Finish:      s.finish,
+		NoFinish:    c.request.NoFinish,
+		Blank:       len(bytes.TrimSpace(text)) == 0,
+		BlankOK:     c.mw.options.empty && !c.emptyUsed,
+		SameText:    c.place.Turn > 1 && sameWords(text, c.said.text[c.prevAt:c.turnAt]),
+		Rejected:    c.rejection != nil,
+	}
+}
+
+// askTodos asks the todo source, which may fail, panic or be too slow: then
+// there are none.
+func (c *Call) askTodos() (todos []todo.Todo) {
+	ctx, cancel := context.WithTimeout(scope.WithSession(c.ctx, c.session), c.mw.options.todoWait)
+	defer cancel()
+	if c.request.History != nil {
+		ctx = todo.WithConversation(ctx, c.request.History)
+	}
+	err := guard(func() (err error) { todos, err = c.mw.todos.Todos(ctx); return err })
+	if err != nil {
+		c.fault("todos", err)
+		return nil
+	}
+	// The list is read again when the continuation is sent, and the source
+	// may use its slice for something else by then.
+	return slices.Clone(todos)
+}
+
+// sameWords reports whether two texts have the same letters and digits, in
+// any case. Texts without any are compared as they are.
+func sameWords(a, b []byte) bool {
+	words := false
+	for {
+		var x, y rune
+		x, a = nextWordRune(a)
+		y, b = nextWordRune(b)
+		if x != y {
+			return false
+		}
+		if x < 0 {
+			return words
+		}
+		words = true
+	}
+}
+
+// nextWordRune returns the next letter or digit, folded, or -1.
+func nextWordRune(text []byte) (rune, []byte) {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return unicode.ToLower(unicode.ToUpper(r)), text
+		}
+	}
+	return -1, nil
+}

@@ -1,0 +1,66 @@
+package middleware
+
+// ending is what is held back at the end of a turn: all that would tell the
+// caller that the answer is over.
+type ending[C any] struct {
+	asIs   []C    // of turn 1: as it came, if nothing in the turn was changed
+	finish *C     // the chunk with the finish reason, its text and calls shown
+	reason string // the finish reason to show
+	usage  *C     // the last chunk with usage; the same as finish if it has it
+	number int    // of the turn
+}
+
+// endingOf returns the ending of the turn that the sink has just read to its
+// finish, which is in c. The text and calls in c have been shown.
+func endingOf[C any](call *Call, c C) ending[C] {
+	e := ending[C]{finish: &c, reason: call.finishReason(), number: call.sink.number}
+	if call.sink.chunk.usage {
+		e.usage = &c
+	}
+	return e
+}
+
+// show emits the ending: the finish, then the usage of all turns, once. Spare
+// is a chunk of an earlier turn that had usage, for a last turn without.
+func (e *ending[C]) show(d Dialect[C], usage UsageEdit, spare *C, emit func(C)) {
+	for _, c := range e.asIs {
+		emit(c)
+	}
+	if e.asIs != nil || e.finish == nil {
+		return
+	}
+	later := e.number > 1
+	finish := Edit{Finish: e.reason, Rest: true, Later: later}
+	if e.usage == e.finish {
+		finish.Usage = usage
+	}
+	last := e.usage
+	if last == nil && spare != nil {
+		last = spare
+	}
+	c := d.Clone(e.finish)
+	if d.Write(&c, &finish) {
+		emit(c)
+	}
+	if last == nil || last == e.finish {
+		return
+	}
+	c = d.Clone(last)
+	if d.Write(&c, &Edit{Usage: usage, Rest: true, Later: later, Bare: true}) {
+		emit(c)
+	}
+}
+
+// say emits a text that the model did not send a chunk for.
+func (e *ending[C]) say(d Dialect[C], text string, emit func(C)) {
+	if text == "" {
+		return
+	}
+	var c C
+	if e.finish != nil {
+		c = d.Clone(e.finish)
+	}
+	if d.Write(&c, &Edit{Text: text, Rest: true, Later: e.number > 1}) {
+		emit(c)
+	}
+}

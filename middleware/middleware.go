@@ -1,0 +1,132 @@
+package middleware
+
+import (
+	"context"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Middleware continues the turns of the clients that it is wrapped around. It
+// is safe for concurrent use and can be shared by any number of clients.
+type Middleware struct {
+	todos    todo.Provider
+	options  options
+	prompter *continuation.Prompter
+	settings *continuation.Settings
+	store    continuation.Store
+	clock    clock.Clock
+}
+
+// New returns a Middleware that carries on until the todos are done. It panics
+// if todos is nil or an option is used wrongly.
+func New(todos todo.Provider, opts ...Option) *Middleware {
+	notNil(todos != nil, "todo provider")
+	o := options{
+		approval: continuation.ApprovalDefault,
+		policy:   pause.Strict,
+		notice:   pause.ShortNotice,
+		clock:    clock.System(),
+		todoWait: DefaultTodoTimeout,
+	}
+	for _, option := range opts {
+		if option != nil {
+			option(&o)
+		}
+	}
+	mw := &Middleware{todos: todos, clock: o.clock, settings: o.settings, store: o.store}
+	mw.resolve(&o)
+	mw.options = o
+	return mw
+}
+
+// resolve fills in what the options leave open, and panics on what can't be.
+func (mw *Middleware) resolve(o *options) {
+	limits, err := o.limits.WithDefaults()
+	if err != nil {
+		panic("middleware: " + err.Error())
+	}
+	o.limits = limits
+	if mw.prompter, err = continuation.NewPrompter(o.templates); err != nil {
+		panic("middleware: " + err.Error())
+	}
+	if mw.settings == nil {
+		values := continuation.DefaultValues()
+		values.ApprovalMode = o.approval
+		mw.settings = continuation.NewSettings(values)
+	}
+	if mw.store == nil {
+		mw.store = continuation.NewMemoryStore(continuation.MemoryOptions{Now: mw.clock.Now})
+	}
+}
+
+// Settings returns the ephemeral settings, which may be changed at any time.
+func (mw *Middleware) Settings() *continuation.Settings {
+	return mw.settings
+}
+
+// State returns what is remembered about the session of ctx. It fails with
+// [ErrNoSession] without one, and with the store's error.
+func (mw *Middleware) State(ctx context.Context) (continuation.State, error) {
+	return mw.updateSession(ctx, func(s continuation.State) continuation.State { return s })
+}
+
+// Pause keeps the session of ctx from being continued until the next user turn
+// or [Middleware.Resume]; what is under way is not sent any more. It fails as
+// State does.
+func (mw *Middleware) Pause(ctx context.Context, reason string) error {
+	now := mw.clock.Now()
+	shown := pause.Shown(reason)
+	_, err := mw.updateSession(ctx, func(s continuation.State) continuation.State {
+		return s.Pause(shown, now, 0)
+	})
+	return err
+}
+
+// Resume ends a pause of the session of ctx. It fails as State does.
+func (mw *Middleware) Resume(ctx context.Context) error {
+	_, err := mw.updateSession(ctx, continuation.State.Resume)
+	return err
+}
+
+func (mw *Middleware) updateSession(
+	ctx context.Context, f func(continuation.State) continuation.State,
+) (continuation.State, error) {
+	notNil(ctx != nil, "context")
+	session := mw.session(ctx)
+	if session == "" {
+		return continuation.State{}, ErrNoSession
+	}
+	return mw.update(ctx, session, f)
+}
+
+// update runs f on the state under key and returns its result.
+func (mw *Middleware) update(
+	ctx context.Context, key string, f func(continuation.State) continuation.State,
+) (continuation.State, error) {
+	var last continuation.State
+	err := guard(func() error {
+		return mw.store.Update(ctx, key, func(s continuation.State) continuation.State {
+			last = f(s)
+			return last
+		})
+	})
+	return last, err
+}
+
+// session returns the session of ctx, or "".
+func (mw *Middleware) session(ctx context.Context) string {
+	key := mw.options.sessionKey
+	if key == nil {
+		return scope.Session(ctx)
+	}
+	var session string
+	if err := guard(func() error { session = key(ctx); return nil }); err != nil {
+		mw.failed(ctx, Failed{Op: "session key", Err: err})
+		return ""
+	}
+	return session
+}

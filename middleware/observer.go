@@ -1,0 +1,90 @@
+package middleware
+
+import (
+	"context"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Observer is told what carryon does. Every field is optional. The functions
+// run on the goroutine of the call that they are about, outside every lock, so
+// they should be quick; they may be called from many calls at once. A panic in
+// one is recovered and reported to the log, and does not reach the caller.
+type Observer struct {
+	TurnEnded           func(context.Context, TurnEnded)
+	Decision            func(context.Context, Decision)
+	ContinuationStarted func(context.Context, ContinuationStarted)
+	ContinuationEnded   func(context.Context, ContinuationEnded)
+	PauseRejected       func(context.Context, PauseRejected)
+	Paused              func(context.Context, Paused)
+	Exhausted           func(context.Context, Exhausted)
+	Failed              func(context.Context, Failed)
+}
+
+// Place says where in a conversation something happened.
+type Place struct {
+	Session string // "" without a session
+	Turn    int    // the number of the turn within the call; the caller's own is 1
+	Attempt int    // the number of the continuation, 0 in the caller's own turn
+}
+
+// TurnEnded says that the model has ended a turn.
+type TurnEnded struct {
+	Place
+	Finish    string // the provider's finish reason, "" if there was none
+	ToolCalls int    // calls of the caller's tools
+	Usage     Usage
+	Err       error // what the turn broke off with
+}
+
+// Decision is the outcome of a decision on whether to continue.
+type Decision struct {
+	Place
+	Evaluation continuation.Evaluation
+	DryRun     bool // nothing will be done about it
+}
+
+// ContinuationStarted says that a continuation is about to be sent.
+type ContinuationStarted struct {
+	Place
+	Todo   todo.Todo
+	Prompt string // as sent; with a rejected pause, the tool's result
+}
+
+// ContinuationEnded says that a continuation was answered, or why it was not.
+type ContinuationEnded struct {
+	Place
+	ToolCalls int
+	Usage     Usage
+	Err       error
+}
+
+// PauseRejected says that the model wanted to pause, with a reason that does
+// not do.
+type PauseRejected struct {
+	Place
+	Reason string // as it may be shown
+	Err    error  // what the model is told
+}
+
+// Paused says that the model has paused.
+type Paused struct {
+	Place
+	Result pause.Result
+}
+
+// Exhausted says that a budget was used up with work still on the list.
+type Exhausted struct {
+	Place
+	Reason continuation.Reason
+}
+
+// Failed says that something went wrong that did not cost the caller its
+// answer.
+type Failed struct {
+	Place
+	Op  string // what was tried: "todos", "store", "gate", "continuation", …
+	Err error
+}

@@ -1,0 +1,135 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// Outcome says what became of one call. It is a value; nothing in it changes
+// once the call has ended.
+type Outcome struct {
+	Session  string              // "" without a session
+	Turns    int                 // calls to the model, the caller's own included
+	Attempts int                 // continuations among them
+	Reason   continuation.Reason // why the call was not continued any further
+	Paused   *pause.Result       // set if the model paused
+	Usage    []Usage             // per turn, as far as it was reported
+	Err      error               // what a continuation failed with, if the last one did
+	DryRun   bool                // nothing was done: Reason says what would have been
+	Ended    bool                // false while the call is under way
+}
+
+// String says it in a line, as in
+// "2 turns, 1 continuation: No active todos found (pending or in_progress)".
+func (o Outcome) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s: %s", plural(o.Turns, "turn"), plural(o.Attempts, "continuation"), o.Reason)
+	if o.Paused != nil {
+		fmt.Fprintf(&b, " (%s)", o.Paused.Reason)
+	}
+	if o.Err != nil {
+		fmt.Fprintf(&b, " (%v)", o.Err)
+	}
+	if o.DryRun {
+		b.WriteString(" (dry run)")
+	}
+	return b.String()
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Outcomes collects the outcomes of the calls made under a ctx, in the order
+// in which the calls were made. It is safe for concurrent use.
+type Outcomes struct {
+	mu    sync.Mutex
+	calls []*outcomeCell
+}
+
+// All returns the outcomes of the calls that have ended.
+func (o *Outcomes) All() []Outcome {
+	o.mu.Lock()
+	calls := slices.Clip(o.calls)
+	o.mu.Unlock()
+	var all []Outcome
+	for _, call := range calls {
+		if outcome := call.get(); outcome.Ended {
+			all = append(all, outcome)
+		}
+	}
+	return all
+}
+
+// Last returns the outcome of the last call that has ended, or the zero
+// Outcome if none has.
+func (o *Outcomes) Last() Outcome {
+	all := o.All()
+	if len(all) == 0 {
+		return Outcome{}
+	}
+	return all[len(all)-1]
+}
+
+// add makes room for one more call. A nil Outcomes collects nothing.
+func (o *Outcomes) add() *outcomeCell {
+	cell := new(outcomeCell)
+	if o != nil {
+		o.mu.Lock()
+		o.calls = append(o.calls, cell)
+		o.mu.Unlock()
+	}
+	return cell
+}
+
+// outcomeCell holds the outcome of a call under way. The call writes it, and
+// anybody may read it.
+type outcomeCell struct {
+	mu sync.Mutex
+	o  Outcome
+}
+
+func (c *outcomeCell) get() Outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := c.o
+	o.Usage = slices.Clone(o.Usage)
+	return o
+}
+
+func (c *outcomeCell) set(o Outcome) {
+	c.edit(func(to *Outcome) { *to = o })
+}
+
+// edit changes the outcome of a call that has not ended yet.
+func (c *outcomeCell) edit(f func(*Outcome)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.o.Ended {
+		f(&c.o)
+	}
+}
+
+type captureKey struct{}
+
+// Capture returns a ctx whose calls leave their outcomes in the Outcomes: one
+// per call that goes through a wrapped client, also if carryon had nothing to
+// do with it, in order.
+func Capture(ctx context.Context) (context.Context, *Outcomes) {
+	outcomes := new(Outcomes)
+	return context.WithValue(ctx, captureKey{}, outcomes), outcomes
+}
+
+func capture(ctx context.Context) *Outcomes {
+	outcomes, _ := ctx.Value(captureKey{}).(*Outcomes)
+	return outcomes
+}

@@ -1,0 +1,90 @@
+package middleware
+
+import (
+	"context"
+	"iter"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Request is what the engine needs to know of a request. An adapter fills it
+// in from its SDK's own request type; the zero value of a field is what an
+// SDK without the feature would report.
+type Request struct {
+	Tools       int        // how many tools the request offers
+	StrictTools bool       // all of them ask for strict arguments
+	Choice      ToolChoice // what the request says about calling them
+	OwnPause    bool       // one of them is a todo_pause of the caller's own
+
+	N         int  // how many choices were asked for; 0 counts as 1
+	JSON      bool // the response format is a JSON one
+	Legacy    bool // the request uses the functions that tools replaced
+	TextAgent bool // a text agent's request, which needs no tools
+	NoFinish  bool // the provider never reports a finish reason
+	Reasoning bool // the history carries the reasoning of earlier answers
+
+	Users     int    // how many messages of the user the request has
+	User      string // the text of the last of them
+	FirstCall string // the id of the first tool call after it, if there is one
+
+	// History yields the tool calls of the request, newest first. It is asked
+	// at most once per decision, and only if the decision needs the todos.
+	History iter.Seq[todo.Call]
+}
+
+// ToolChoice is what a request says about calling tools.
+type ToolChoice uint8
+
+// The tool choices. Only with ToolChoiceAuto can a turn be continued: the
+// others leave the model no say in whether it calls a tool.
+const (
+	ToolChoiceAuto     ToolChoice = iota // the model decides; also among allowed tools
+	ToolChoiceNone                       // no tool may be called
+	ToolChoiceRequired                   // some tool must be called
+	ToolChoiceNamed                      // that tool must be called
+)
+
+// maxTools is how many tools providers take in one request.
+const maxTools = 128
+
+// scopeOf returns what puts the request out of scope, if anything does.
+func (mw *Middleware) scopeOf(ctx context.Context, r *Request) continuation.Reason {
+	switch {
+	case scope.Suppressed(ctx):
+		return continuation.ReasonSuppressed
+	case scope.InLayer(ctx):
+		return continuation.ReasonNested
+	case r.Legacy:
+		return continuation.ReasonLegacyFunctions
+	case r.Tools == 0 && !r.TextAgent && !mw.options.toolless:
+		return continuation.ReasonNoTools
+	case r.Choice != ToolChoiceAuto:
+		return continuation.ReasonToolChoice
+	case r.N > 1:
+		return continuation.ReasonManyChoices
+	case r.JSON:
+		return continuation.ReasonJSON
+	}
+	return continuation.ReasonNone
+}
+
+// takesPause reports whether todo_pause may be added to the request. A first
+// tool is never added: some models are refused tools altogether.
+func (r *Request) takesPause() bool {
+	return !r.OwnPause && r.Tools > 0 && r.Tools < maxTools
+}
+
+func (r *Request) userTurn(ctx context.Context) continuation.UserTurn {
+	if scope.IsAutomatic(ctx) {
+		return continuation.UserTurn{}
+	}
+	if id, ok := scope.UserTurn(ctx); ok {
+		return continuation.NamedUserTurn(id)
+	}
+	if r.TextAgent {
+		return continuation.GrowingUserTurnOf(r.Users, r.User)
+	}
+	return continuation.UserTurnOf(r.Users, r.User)
+}

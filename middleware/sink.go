@@ -1,0 +1,192 @@
+package middleware
+
+import (
+	"github.com/carryon-go/carryon/pause"
+)
+
+// NoIndex is what a [Dialect] reports as the index of a tool call that came
+// without one.
+const NoIndex = -1 << 31
+
+// seam stands between the answers of two turns.
+const seam = "\n\n"
+
+// Sink takes what a [Dialect] reads from the chunks of a turn. Its methods may
+// be called in any order and number for one chunk; the order of the calls of
+// Call is that in which [Edit.Call] asks about them.
+type Sink struct {
+	number    int  // of the turn; 1 is the caller's own
+	watching  bool // calls to todo_pause are carryon's own
+	printable bool // the model may print todo_pause as text
+	began     bool // something was shown before this turn
+	keep      *transcript
+
+	calls   tracker
+	printed pause.Printed
+	said    bool // the turn has shown text
+
+	finish   string
+	finished bool
+	legacy   bool
+	refused  bool
+	many     bool
+	err      error
+	usage    Usage
+
+	chunk chunk
+}
+
+// chunk is what the chunk just read adds. Text is what may be shown of it.
+type chunk struct {
+	text    string
+	entries []entry
+	finish  string
+	usage   bool
+}
+
+// clone returns a copy that outlives the next chunk.
+func (c chunk) clone() chunk {
+	c.entries = append([]entry(nil), c.entries...)
+	return c
+}
+
+// begin makes the sink ready for a turn.
+func (s *Sink) begin(number int, watching, printable, began bool) {
+	entries := s.chunk.entries[:0]
+	*s = Sink{
+		number: number, watching: watching, printable: printable, began: began,
+		keep: s.keep, chunk: chunk{entries: entries},
+	}
+}
+
+// next makes the sink ready for a chunk.
+func (s *Sink) next() {
+	s.chunk = chunk{entries: s.chunk.entries[:0]}
+}
+
+// Text reports text that is meant for the reader.
+func (s *Sink) Text(text string) {
+	if text == "" {
+		return
+	}
+	if s.printable {
+		text = s.printed.Write(text)
+	}
+	s.show(text)
+}
+
+// show adds text to what the chunk shows, after the seam if it is the first of
+// a later turn.
+func (s *Sink) show(text string) {
+	if text == "" {
+		return
+	}
+	if !s.said && s.number > 1 && s.began {
+		text = seam + text
+	}
+	s.said = true
+	if s.chunk.text == "" {
+		s.chunk.text = text
+	} else {
+		s.chunk.text += text
+	}
+	if s.keep != nil {
+		s.keep.text = append(s.keep.text, text...)
+	}
+}
+
+// Reasoning reports text that the model wrote for itself.
+func (s *Sink) Reasoning(text string) {
+	if s.keep != nil && s.keep.wantsReasoning {
+		s.keep.reasoning = append(s.keep.reasoning, text...)
+	}
+}
+
+// Call reports a tool call or a fragment of one: its index in the turn or
+// [NoIndex], and what it adds to the id, the name and the arguments.
+func (s *Sink) Call(index int, id, name, arguments string) {
+	at := untracked
+	if s.watching {
+		at = s.calls.add(index, id, name, arguments)
+	} else {
+		s.calls.others++
+	}
+	s.chunk.entries = append(s.chunk.entries, entry{
+		slot: at, empty: id == "" && name == "" && arguments == "",
+	})
+	if s.calls.others > 0 && s.printable {
+		// A turn that calls tools pauses by a call or not at all.
+		s.printable = false
+		s.show(s.printed.Release())
+	}
+}
+
+// LegacyCall reports a call in the form that tool calls replaced.
+func (s *Sink) LegacyCall() { s.legacy = true }
+
+// Refusal reports that the model refuses.
+func (s *Sink) Refusal() { s.refused = true }
+
+// OtherChoice reports content of a choice other than the first.
+func (s *Sink) OtherChoice() { s.many = true }
+
+// Finish reports the provider's finish reason; "" is none.
+func (s *Sink) Finish(reason string) {
+	if reason == "" {
+		return
+	}
+	s.chunk.finish = reason
+	s.finish, s.finished = reason, true
+}
+
+// Usage reports token counts. The last of a turn counts.
+func (s *Sink) Usage(u Usage) {
+	s.chunk.usage = true
+	s.usage = u
+}
+
+// Fail reports an error that came in place of content.
+func (s *Sink) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// plain reports whether the turn has held nothing but text so far, so that its
+// ending may be held back.
+func (s *Sink) plain() bool {
+	return s.calls.others == 0 && !s.legacy && !s.refused && !s.many && s.err == nil
+}
+
+// adds reports whether the chunk adds anything that a reader would miss.
+func (c *chunk) adds() bool {
+	return c.text != "" || len(c.entries) > 0
+}
+
+// end ends the turn: calls whose name is still open get the name they have,
+// and text that may have been a printed pause is shown or taken for one. What
+// is still to be shown is added to the chunk at hand.
+func (s *Sink) end() (printed string, ok bool) {
+	s.calls.settle()
+	if !s.printable {
+		return "", false
+	}
+	s.printable = false
+	reason, ok, rest := s.printed.End()
+	s.show(rest)
+	return reason, ok
+}
+
+// rest returns the text that is held back in a turn that has failed.
+func (s *Sink) rest() string {
+	s.next()
+	s.show(s.printed.Release())
+	return s.chunk.text
+}
+
+// transcript is what the model has said in a call: the one copy that is kept.
+type transcript struct {
+	text           []byte
+	reasoning      []byte
+	wantsReasoning bool
+}

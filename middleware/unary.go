@@ -1,0 +1,135 @@
+package middleware
+
+import "context"
+
+// Unary runs a call that is not streamed: do sends the caller's own request
+// with a nil Continuation, and is called again for every continuation. It
+// returns the answer of the caller's own request, the very same value, if that
+// was all, and otherwise the last good turn's with what all turns said. Do
+// must honour its ctx.
+//
+// An error of the caller's own request is returned as it came. A continuation
+// that fails is not returned as an error, unless the caller's ctx has ended:
+// then the answer so far comes with it.
+func Unary[R any](call *Call, d Dialect[R], do func(context.Context, *Continuation) (R, error)) (R, error) {
+	defer call.finish()
+	answer, err := do(call.ctx, nil)
+	if err != nil {
+		call.broke(err)
+		call.endTurn(err)
+		return answer, err
+	}
+	u := unary[R]{call: call, dialect: d, do: do}
+	u.keep(answer)
+	if call.goesOn() {
+		err = u.carryOn()
+	}
+	return u.join(), err
+}
+
+// unary joins whole answers.
+type unary[R any] struct {
+	call    *Call
+	dialect Dialect[R]
+	do      func(context.Context, *Continuation) (R, error)
+
+	answer R      // of the last turn that ended well
+	number int    // of that turn
+	reason string // its finish reason, as it is to be shown
+	calls  tracker
+	parts  []entry
+	length int // how much had been said when it ended
+}
+
+// read reads what the answer adds, and fails if the turn did not end well.
+func (u *unary[R]) read(answer *R) error {
+	sink := &u.call.sink
+	sink.next()
+	u.dialect.Read(answer, sink)
+	u.call.endSink()
+	if sink.err == nil && !sink.finished && !u.call.request.NoFinish {
+		return ErrIncomplete
+	}
+	return sink.err
+}
+
+// keep makes the answer of the turn at hand the one to be shown.
+func (u *unary[R]) keep(answer R) {
+	sink := &u.call.sink
+	var err error
+	if sink.number == 1 {
+		// The caller's own turn is theirs, however it ended.
+		_ = u.read(&answer)
+		err = sink.err
+	}
+	u.answer, u.number, u.length = answer, sink.number, len(u.call.said.text)
+	u.reason, u.calls, u.parts = u.call.finishReason(), sink.calls, sink.chunk.clone().entries
+	u.call.endListeners()
+	u.call.endTurn(err)
+	u.dialect.EndTurn(true)
+}
+
+// carryOn adds turns as long as there are to be any.
+func (u *unary[R]) carryOn() error {
+	for {
+		k, err := u.call.next()
+		if err != nil {
+			u.call.interrupted(err)
+			return err
+		}
+		if k == nil {
+			u.call.giveUp()
+			return nil
+		}
+		answer, err := u.turn(k)
+		if err != nil {
+			return u.fail(err)
+		}
+		u.keep(answer)
+		if !u.call.goesOn() {
+			return nil
+		}
+	}
+}
+
+// turn runs a continuation.
+func (u *unary[R]) turn(k *Continuation) (R, error) {
+	u.call.beginTurn(k.Attempt)
+	w := u.call.watch(k)
+	defer w.end()
+	answer, err := u.do(w.ctx, k)
+	if err != nil {
+		return answer, w.explain(err)
+	}
+	return answer, u.read(&answer)
+}
+
+// fail ends the call with a continuation that failed: the answer is that of
+// the last good turn. It returns what interrupted the call, if anything did.
+func (u *unary[R]) fail(err error) error {
+	u.call.said.text = u.call.said.text[:u.length]
+	u.call.endListeners()
+	u.call.endTurn(err)
+	u.dialect.EndTurn(false)
+	if interrupted := u.call.interruption(); interrupted != nil {
+		u.call.interrupted(interrupted)
+		return interrupted
+	}
+	u.call.failed(err)
+	return nil
+}
+
+// join returns what the caller is to see.
+func (u *unary[R]) join() R {
+	notice := u.call.notice()
+	u.call.tellListeners()
+	if u.number == 1 && !u.calls.stripped {
+		return u.answer
+	}
+	answer := u.dialect.Clone(&u.answer)
+	u.dialect.Write(&answer, &Edit{
+		Text: string(u.call.said.text) + notice, Finish: u.reason, Usage: u.call.usageEdit(),
+		Later: u.number > 1, calls: &u.calls, entries: u.parts,
+	})
+	return answer
+}

@@ -1,0 +1,26 @@
+package middleware
+
+// Usage is the number of tokens that a turn used, as the provider reported it.
+type Usage struct {
+	Prompt, Completion, Total int
+}
+
+// tokens returns the total, for providers that leave it out too.
+func (u Usage) tokens() int {
+	if u.Total > 0 {
+		return u.Total
+	}
+	return u.Prompt + u.Completion
+}
+
+// UsageMode says which usage a joined answer reports.
+type UsageMode uint8
+
+// The usage modes.
+const (
+	// SumTurns reports what all turns used together: what is billed.
+	SumTurns UsageMode = iota
+	// LastTurn reports what the last turn used: for callers that take an
+	// answer's usage for the size of its context.
+	LastTurn
+)
