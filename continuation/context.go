@@ -9,6 +9,10 @@ import (
 // WithSession returns a ctx whose calls belong to the conversation named
 // session. Pausing, budgets and settings are kept per session; nothing of one
 // session shows in another. The empty name is no session.
+//
+// Agents that talk to the model at the same time need a session each, also if
+// one works for the other: their messages would be taken for new user turns of
+// each other.
 func WithSession(ctx context.Context, session string) context.Context {
 	return scope.WithSession(ctx, session)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,8 +45,9 @@ type MemoryStore struct {
 }
 
 type memoryShard struct {
-	mu      sync.Mutex
-	records map[string]*record
+	mu       sync.Mutex
+	records  map[string]*record
+	lastUsed int64
 }
 
 // NewMemoryStore returns an empty store. It panics on negative options.
@@ -98,28 +100,42 @@ func (m *MemoryStore) Update(_ context.Context, key string, f func(State) State)
 
 // update reports whether a session was added beyond the limit.
 func (s *memoryShard) update(key string, f func(State) State, m *MemoryStore) (full bool) {
-	now := m.now().UnixNano()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.tick(m.now().UnixNano())
 	kept := s.records[key]
 	var before State
 	if kept != nil && !m.tooOld(kept, now) {
 		before = kept.unpack()
 	}
 	after := f(before)
-	if kept == nil {
-		if after == (State{}) {
-			return false // nothing to remember
+	switch {
+	case after == (State{}): // nothing to remember
+		if kept != nil {
+			delete(s.records, key)
+			m.sessions.Add(-1)
 		}
+		return false
+	case kept == nil:
 		if s.records == nil {
 			s.records = make(map[string]*record)
 		}
 		kept = new(record)
-		s.records[key] = kept
+		s.records[strings.Clone(key)] = kept // key may be a small part of a large request
 		full = m.sessions.Add(1) > m.maxSessions
 	}
 	kept.pack(after, now)
 	return full
+}
+
+// tick returns the time of a use: now, or a little later if the clock has
+// hardly moved, so that no two uses in a shard have the same one.
+func (s *memoryShard) tick(now int64) int64 {
+	if ahead := s.lastUsed - now; ahead >= 0 && ahead < int64(time.Second) {
+		now = s.lastUsed + 1
+	}
+	s.lastUsed = now
+	return now
 }
 
 func (m *MemoryStore) tooOld(r *record, now int64) bool {
@@ -129,8 +145,9 @@ func (m *MemoryStore) tooOld(r *record, now int64) bool {
 // evict forgets one session other than key, from the shard home if that has
 // one, else from the next that has.
 func (m *MemoryStore) evict(home int, key string) {
+	now := m.now()
 	for i := range m.shards {
-		if m.shards[(home+i)%len(m.shards)].evict(key) {
+		if m.shards[(home+i)%len(m.shards)].evict(key, now) {
 			m.sessions.Add(-1)
 			return
 		}
@@ -140,7 +157,7 @@ func (m *MemoryStore) evict(home int, key string) {
 // evict forgets the least recently used of some sessions; those being
 // continued go last. The order of a map's iteration is random, which makes the
 // first few a sample.
-func (s *memoryShard) evict(except string) bool {
+func (s *memoryShard) evict(except string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var victim string
@@ -150,7 +167,7 @@ func (s *memoryShard) evict(except string) bool {
 		if key == except {
 			continue
 		}
-		if worst == nil || r.before(worst) {
+		if worst == nil || r.before(worst, now) {
 			victim, worst = key, r
 		}
 		if seen++; seen == candidates {

@@ -1,6 +1,9 @@
 package continuation
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // record is a State as the memory store keeps it: small, because there may be
 // a million of them. Times are nanoseconds since 1970, 0 for none.
@@ -22,11 +25,17 @@ type record struct {
 }
 
 // before reports whether r is to be forgotten before o.
-func (r *record) before(o *record) bool {
-	if (r.claim == nil) != (o.claim == nil) {
-		return r.claim == nil
+func (r *record) before(o *record, now time.Time) bool {
+	if claimed := r.claimed(now); claimed != o.claimed(now) {
+		return !claimed
 	}
 	return r.used < o.used
+}
+
+// claimed reports whether the session is being continued. A claim that has
+// lapsed protects nothing: nobody may be left to clear it.
+func (r *record) claimed(now time.Time) bool {
+	return r.claim != nil && State{Claim: *r.claim}.Claimed(0, now)
 }
 
 func (r *record) pack(s State, now int64) {
@@ -41,19 +50,22 @@ func (r *record) pack(s State, now int64) {
 		active:        -1,
 		textLength:    small(s.TextLength),
 		last:          s.Last.Kind,
-		lastStatus:    int16(s.Last.Status), //nolint:gosec // an HTTP status, or one of ours
+		lastStatus:    int16(min(max(s.Last.Status, math.MinInt16), math.MaxInt16)), //nolint:gosec // bounded
 	}
 	if s.Watermarks.Set {
 		r.completed, r.active = small(s.Watermarks.Completed), small(s.Watermarks.Active)
 	}
-	// Copies, so that only the few states that have them cost an allocation.
-	if claim := s.Claim; claim != (Claim{}) {
-		r.claim = &claim
+	if s.Claim != (Claim{}) {
+		r.claim = copied(s.Claim)
 	}
-	if paused := s.Paused; paused != (Pause{}) {
-		r.paused = &paused
+	if s.Paused != (Pause{}) {
+		r.paused = copied(s.Paused)
 	}
 }
+
+// copied returns a copy that outlives the call. It is a function of its own so
+// that only the few states that need one cost an allocation.
+func copied[T any](value T) *T { return &value }
 
 func (r *record) unpack() State {
 	s := State{

@@ -95,12 +95,15 @@ func (s State) Arrive(t UserTurn) State {
 	switch {
 	case t.key == 0 || t.key == s.UserTurn:
 		return s
-	case s.UserTurn == 0 || t.extends(s.UserTurn, s.TextLength):
-		// The first call ever seen keeps a pause that the program set before.
+	case t.extends(s.UserTurn, s.TextLength):
 		s.UserTurn, s.TextLength = t.key, len(t.text)
 		return s
 	}
-	return State{UserTurn: t.key, TextLength: len(t.text), LastPrompt: s.LastPrompt, Stale: s.Stale}
+	next := State{UserTurn: t.key, TextLength: len(t.text), LastPrompt: s.LastPrompt, Stale: s.Stale}
+	if s.UserTurn == 0 && s.LastPrompt.IsZero() {
+		next.Paused = s.Paused // set by the program, before the first call was seen
+	}
+	return next
 }
 
 // Begin is the state once a continuation is about to be sent.
@@ -152,8 +155,13 @@ func (s State) GoStale(digest uint64) State {
 	return s
 }
 
-// observe is the state once a list with those counts was seen. Progress, and
-// only progress, starts the count of attempts anew.
+// Observe is the state once the list was seen. Progress, and only progress,
+// starts the count of attempts anew.
+func (s State) Observe(todos []todo.Todo) State {
+	counts := count(todos)
+	return s.observe(counts.completed, counts.active)
+}
+
 func (s State) observe(completed, active int) State {
 	w := s.Watermarks
 	if w.Set && (completed > w.Completed || active < w.Active) {
@@ -170,21 +178,30 @@ func (s State) observe(completed, active int) State {
 	return s
 }
 
-// Digest returns a number that stands for the list and is never 0. It changes
-// with ids, texts, statuses and order.
+// Digest returns a number that stands for the list, in every process, and is
+// never 0. It changes with ids, texts, statuses and order.
 func Digest(todos []todo.Todo) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	sum := uint64(offset)
-	add := func(text string) {
-		for i := range len(text) {
-			sum = (sum ^ uint64(text[i])) * prime
-		}
-		sum = (sum ^ 0xff) * prime // not a byte of UTF-8: ends the part
-	}
-	for _, t := range todos {
-		add(t.ID)
-		add(t.Content)
-		add(string(t.Status))
+	sum := uint64(len(todos))
+	for i := range todos {
+		t := &todos[i]
+		sum = fold(fold(fold(sum, t.ID), t.Content), string(t.Status))
 	}
 	return sum | 1
+}
+
+// fold adds a text to a sum, eight bytes at a time.
+func fold(sum uint64, text string) uint64 {
+	const prime = 0x9e3779b97f4a7c15 // an odd number without a pattern
+	sum = (sum ^ uint64(len(text))) * prime
+	for len(text) >= 8 {
+		word := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+		sum = (sum ^ word) * prime
+		sum ^= sum >> 32
+		text = text[8:]
+	}
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * prime
+	}
+	return sum ^ sum>>29
 }

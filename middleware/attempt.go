@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/scope"
 )
 
 // attempt is a continuation under way: the claim on the session that it
@@ -18,28 +20,35 @@ type attempt struct {
 	mu     sync.Mutex
 	token  uint64
 	unhook func() bool
+	given  chan struct{} // closed once the last claim has been given up
 }
 
-// put keeps the token. Hook arranges for it to be given up, in time.
+// put keeps the token. Hook arranges for it to be given up, in time, and
+// returns what calls that off.
 func (a *attempt) put(token uint64, hook func() func() bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.token = token
-	if hook != nil {
-		a.unhook = hook()
-	}
+	a.token, a.unhook = token, hook()
 }
 
-// take returns the token and forgets it.
-func (a *attempt) take() uint64 {
+// end gives the claim up, if it is still held. Whoever comes second returns
+// once it has been given up.
+func (a *attempt) end(giveUp func(token uint64) error) error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	token := a.token
-	if a.unhook != nil {
+	token, given := a.token, a.given
+	if token != 0 {
 		a.unhook()
+		a.token, a.given = 0, make(chan struct{})
+		defer close(a.given)
 	}
-	a.token, a.unhook = 0, nil
-	return token
+	a.mu.Unlock()
+	switch {
+	case token != 0:
+		return giveUp(token)
+	case given != nil:
+		<-given
+	}
+	return nil
 }
 
 // next returns the continuation that is to be sent now, after a wait if there
@@ -99,7 +108,9 @@ func (c *Call) passesGate() bool {
 	place := c.place
 	place.Turn, place.Attempt = place.Turn+1, c.last.Attempt
 	turn := Turn{Place: place, Todo: c.last.Todo, Text: string(c.said.text)}
-	err := guard(func() error { return c.mw.options.gate(c.caller, turn) })
+	// Inside this layer, so that a gate may ask a model itself.
+	ctx := scope.WithSession(c.ctx, c.place.Session)
+	err := guard(func() error { return c.mw.options.gate(ctx, turn) })
 	if err == nil {
 		return true
 	}
@@ -116,7 +127,7 @@ func (c *Call) passesGate() bool {
 // it: the last look and the claim are one step.
 func (c *Call) commit() {
 	in := continuation.Input{
-		Settings: c.mw.settings.For(c.session), Turn: c.facts(), UserTurn: c.userTurn,
+		Settings: c.mw.settings.For(c.place.Session), Turn: c.facts(), UserTurn: c.userTurn,
 		Todos: c.todos, TodosKnown: true, Limits: c.mw.options.limits, Now: c.mw.clock.Now(),
 	}
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
@@ -135,17 +146,13 @@ func (c *Call) commit() {
 	case !ev.Continue:
 		c.conclude(ev)
 	default:
-		c.last = ev
+		c.last = &ev
 		c.hold(token)
 	}
 }
 
 // hold keeps the token of a claim until the attempt ends.
 func (c *Call) hold(token uint64) {
-	if c.key == "" {
-		c.attempt.put(token, nil) // nobody else sees the claim
-		return
-	}
 	place := c.place
 	c.attempt.put(token, func() func() bool {
 		return context.AfterFunc(c.ctx, func() { c.release(place) })
@@ -154,13 +161,16 @@ func (c *Call) hold(token uint64) {
 
 // release gives up the claim of an attempt that did not end by itself.
 func (c *Call) release(at Place) {
-	if token := c.attempt.take(); token != 0 {
-		c.endClaim(at, token, continuation.Ending{})
+	if c.key == "" {
+		return // nobody else sees the claim, and only the call itself touches its state
 	}
+	c.endClaim(at, continuation.Ending{})
 }
 
-func (c *Call) endClaim(at Place, token uint64, e continuation.Ending) {
-	_, err := c.update(func(s continuation.State) continuation.State { return s.End(token, e) })
+func (c *Call) endClaim(at Place, e continuation.Ending) {
+	err := c.attempt.end(func(token uint64) error {
+		return c.settle(func(s continuation.State) continuation.State { return s.End(token, e) })
+	})
 	if err != nil {
 		c.mw.failed(c.caller, Failed{Place: at, Op: "store", Err: err})
 	}
@@ -178,8 +188,8 @@ func (c *Call) start() *Continuation {
 		StrictPause: c.request.StrictTools,
 	}
 	shown := c.address(k)
+	c.emptyUsed = c.emptyUsed || len(bytes.TrimSpace(c.said.text[c.turnAt:])) == 0
 	if strings.TrimSpace(k.Text) == "" {
-		c.emptyUsed = true
 		k.Text = ""
 		if k.Pause == nil {
 			k.Text = placeholder
@@ -195,7 +205,7 @@ func (c *Call) address(k *Continuation) string {
 	last := c.last.State.Last
 	in := continuation.PromptInput{
 		Task: k.Todo.Content, Attempt: k.Attempt,
-		YOLO:     c.mw.settings.For(c.session).ApprovalMode == continuation.ApprovalYOLO,
+		YOLO:     c.mw.settings.For(c.place.Session).ApprovalMode == continuation.ApprovalYOLO,
 		Previous: last.Kind, Problem: last.Problem(),
 	}
 	if c.rejection != nil {
@@ -214,13 +224,13 @@ func (c *Call) address(k *Continuation) string {
 // endAttempt takes note of how the continuation at hand ended; in the caller's
 // own turn there is none.
 func (c *Call) endAttempt(err error) {
-	token := c.attempt.take()
 	if c.place.Turn == 1 {
 		return
 	}
 	s := &c.sink
-	called := err == nil && (s.calls.others > 0 || s.legacy)
-	c.endClaim(c.place, token, continuation.Ending{Called: called, Tokens: s.usage.tokens(), Last: c.review(err, called)})
+	called := err == nil && s.showedCall()
+	ending := continuation.Ending{Called: called, Tokens: s.usage.tokens(), Last: c.review(err, called)}
+	c.endClaim(c.place, ending)
 	c.mw.ended(c.caller, ContinuationEnded{
 		Place: c.place, ToolCalls: s.calls.others, Usage: s.usage, Err: err,
 	})
@@ -254,16 +264,25 @@ func statusOf(err error) int {
 	return continuation.StatusTransport
 }
 
-// failed takes note that the continuation at hand failed, which costs it and
-// nothing that came before.
-func (c *Call) failed(err error) {
+// noteFailed takes note that the continuation at hand failed, which costs it
+// and nothing that came before: it returns an error for the caller only if the
+// caller ended it, or if the caller was shown a part of a tool call.
+func (c *Call) noteFailed(err error) error {
+	if interrupted := c.interruption(); interrupted != nil {
+		c.noteInterrupted(interrupted)
+		return interrupted
+	}
 	c.outcome.edit(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
 	c.fault("continuation", err)
+	if c.showedCall() {
+		return err
+	}
+	return nil
 }
 
-// interrupted takes note that the caller ended the call while carryon was at
-// work on it.
-func (c *Call) interrupted(err error) {
+// noteInterrupted takes note that the caller ended the call while carryon was
+// at work on it.
+func (c *Call) noteInterrupted(err error) {
 	c.outcome.edit(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonBrokeOff })
 }
 

@@ -25,9 +25,8 @@ type Call struct {
 	began   time.Time
 	took    time.Duration // from the request to the end of turn 1
 
-	session  string
-	key      string             // of the session's state, "" if it lives with the call
-	local    continuation.State // the state if it lives with the call
+	key      string              // of the session's state, "" if it lives with the call
+	local    *continuation.State // the state if it lives with the call and was changed
 	arrival  continuation.UserTurn
 	userTurn uint64
 	storeErr error
@@ -41,8 +40,9 @@ type Call struct {
 	plainFinish string // a finish reason of this provider's that means stop
 	printed     *string
 	todos       []todo.Todo
-	last        continuation.Evaluation
+	last        *continuation.Evaluation // nil before the first decision
 	attempt     attempt
+	declares    bool // todo_pause is declared in the caller's own request
 	emptyUsed   bool
 	rejections  int
 	rejection   *rejection
@@ -51,6 +51,9 @@ type Call struct {
 	listeners   []listener
 	outcome     *outcomeCell
 }
+
+// storeTime is how long a store may take for what must get through.
+const storeTime = 5 * time.Second
 
 // rejection is a pause whose reason will not do.
 type rejection struct {
@@ -61,7 +64,7 @@ type rejection struct {
 
 // Begin takes note of a request that is about to be sent. It returns nil if
 // carryon has nothing to do with it: then the adapter passes the call through,
-// untouched. It panics if ctx is nil.
+// untouched; [Middleware.Passed] says why. It panics if ctx is nil.
 //
 // The adapter sends the request with [Call.Context].
 func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
@@ -71,18 +74,18 @@ func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
 	case continuation.ReasonNested:
 		return nil // the outer layer reports the call
 	default:
-		mw.outOfScope(ctx, reason)
+		mw.passed(ctx, reason)
 		return nil
 	}
 	c := &Call{
 		mw: mw, caller: ctx, request: r, began: mw.clock.Now(),
-		session: mw.session(ctx), arrival: r.userTurn(ctx),
-		plainFinish: "stop", outcome: capture(ctx).add(),
+		arrival: r.userTurn(ctx), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", outcome: capture(ctx).add(),
 	}
 	c.ctx, c.stop = context.WithCancelCause(scope.EnterLayer(ctx))
 	c.said.wantsReasoning = r.Reasoning
 	c.sink.keep = &c.said
-	c.place.Session = c.session
+	c.declares = mw.options.pauseTool == Always && !mw.options.dryRun && r.takesPause() &&
+		mw.settings.For(c.place.Session).TodoContinuation
 	c.arrive()
 	c.beginTurn(0)
 	return c
@@ -94,9 +97,7 @@ func (c *Call) Context() context.Context { return c.ctx }
 
 // DeclaresPause reports whether todo_pause is to be appended to the tools of
 // the caller's own request; see [Always].
-func (c *Call) DeclaresPause() bool {
-	return c.mw.options.pauseTool == Always && !c.mw.options.dryRun && c.request.takesPause()
-}
+func (c *Call) DeclaresPause() bool { return c.declares }
 
 // PauseTool returns todo_pause as it is to be declared beside the caller's
 // tools.
@@ -119,18 +120,23 @@ func (c *Call) Outcome() Outcome { return c.outcome.get() }
 // arrive finds the state that the call belongs to and tells it the user turn.
 func (c *Call) arrive() {
 	switch {
-	case c.session != "":
-		c.key = c.session
+	case c.place.Session != "":
+		c.key = c.place.Session
 	case c.request.FirstCall != "":
 		loop := continuation.LoopKey(c.request.User, c.request.FirstCall)
 		c.key = "\x00loop/" + strconv.FormatUint(loop, 16)
 	}
-	c.outcome.edit(func(o *Outcome) { o.Session, o.DryRun = c.session, c.mw.options.dryRun })
-	state, err := c.update(func(s continuation.State) continuation.State { return s.Arrive(c.arrival) })
+	c.outcome.edit(func(o *Outcome) { o.Session, o.DryRun = c.place.Session, c.mw.options.dryRun })
+	state, err := c.update(c.arrived)
 	c.userTurn = state.UserTurn
 	if err != nil {
 		c.storeFailed(err)
 	}
+}
+
+// arrived is the state once the call has arrived.
+func (c *Call) arrived(s continuation.State) continuation.State {
+	return s.Arrive(c.arrival)
 }
 
 func (c *Call) storeFailed(err error) {
@@ -150,21 +156,40 @@ func (c *Call) update(f func(continuation.State) continuation.State) (continuati
 		return f(state), err
 	}
 	if c.key == "" {
-		c.local = f(c.local)
-		return c.local, nil
+		state, _ := c.peek()
+		if next := f(state); next != state {
+			c.local = &next
+			return next, nil
+		}
+		return state, nil
 	}
-	// Changes that end something must get through although the ctx has ended.
-	return c.mw.update(context.WithoutCancel(c.caller), c.key, f)
+	return c.mw.update(c.ctx, c.key, f)
+}
+
+// settle is update for what ends something, which must get through although
+// the call may have ended.
+func (c *Call) settle(f func(continuation.State) continuation.State) error {
+	if c.key == "" || c.mw.options.dryRun {
+		_, err := c.update(f)
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.caller), storeTime)
+	defer cancel()
+	_, err := c.mw.update(ctx, c.key, f)
+	return err
 }
 
 // peek returns the state of the call's session, as the call sees it.
 func (c *Call) peek() (continuation.State, error) {
-	if c.key == "" {
-		return c.local.Arrive(c.arrival), nil
+	if c.local != nil {
+		return *c.local, nil
 	}
-	state, err := c.mw.update(c.caller, c.key, func(s continuation.State) continuation.State { return s })
+	if c.key == "" {
+		return c.arrived(continuation.State{}), nil
+	}
+	state, err := c.mw.update(c.ctx, c.key, func(s continuation.State) continuation.State { return s })
 	if c.mw.options.dryRun {
-		state = state.Arrive(c.arrival)
+		state = c.arrived(state)
 	}
 	return state, err
 }
@@ -174,7 +199,7 @@ func (c *Call) beginTurn(attempt int) {
 	c.place.Turn++
 	c.place.Attempt = attempt
 	first := c.place.Turn == 1
-	watching := !c.request.OwnPause && (!first || c.DeclaresPause())
+	watching := !c.request.OwnPause && (!first || c.declares)
 	c.prevAt, c.turnAt = c.turnAt, len(c.said.text)
 	c.printed, c.rejection = nil, nil
 	c.sink.begin(c.place.Turn, watching, !first && !c.request.OwnPause, len(c.said.text) > 0)
@@ -209,16 +234,19 @@ func (c *Call) broke(err error) {
 
 // finish ends the call. It may be called more than once.
 func (c *Call) finish() {
-	c.release(Place{Session: c.session})
+	c.release(Place{Session: c.place.Session})
 	c.outcome.edit(func(o *Outcome) { o.Ended = true })
 	c.stop(ErrClosed)
 }
 
 // interruption returns what ended the call from outside, if anything did: the
-// caller's ctx, or Close.
+// caller's ctx, Close, or a callback that wants no more.
 func (c *Call) interruption() error {
 	err := c.caller.Err()
-	if err == nil {
+	switch {
+	case c.callbackErr != nil:
+		return c.callbackErr
+	case err == nil:
 		return context.Cause(c.ctx) // nil, or ErrClosed
 	}
 	if cause := context.Cause(c.caller); !errors.Is(cause, err) {

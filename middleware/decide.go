@@ -21,29 +21,31 @@ func (c *Call) decide() bool {
 
 // conclude reports an evaluation and remembers it as the call's last word.
 func (c *Call) conclude(ev continuation.Evaluation) {
-	c.last = ev
+	c.last = &ev
 	c.outcome.edit(func(o *Outcome) { o.Reason = ev.Reason })
 	c.mw.decided(c.caller, Decision{Place: c.place, Evaluation: ev, DryRun: c.mw.options.dryRun})
-	if !ev.Reason.Exhausted() {
-		return
+	var digest uint64
+	if ev.Reason.Exhausted() {
+		c.mw.exhausted(c.caller, Exhausted{Place: c.place, Reason: ev.Reason})
+		digest = continuation.Digest(c.todos)
 	}
-	c.mw.exhausted(c.caller, Exhausted{Place: c.place, Reason: ev.Reason})
-	if digest := continuation.Digest(c.todos); !c.mw.options.dryRun {
-		c.change(func(s continuation.State) continuation.State { return s.GoStale(digest) })
+	if ev.Conditions[continuation.ActiveTodos] == continuation.NotLookedAt || ev.Continue || ev.Wait > 0 {
+		return // there is nothing new about the list, or it is noted with the continuation
 	}
+	c.change(func(s continuation.State) continuation.State { return s.Observe(c.todos).GoStale(digest) })
 }
 
 // refuse ends the call's continuations for a reason that the evaluation did
 // not know.
 func (c *Call) refuse(reason continuation.Reason) {
-	ev := c.last
+	ev := *c.last
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
 	c.conclude(ev)
 }
 
 // change changes the session's state, unless a newer user turn has begun.
 func (c *Call) change(f func(continuation.State) continuation.State) {
-	_, err := c.update(func(s continuation.State) continuation.State {
+	err := c.settle(func(s continuation.State) continuation.State {
 		if s.UserTurn != c.userTurn {
 			return s
 		}
@@ -58,7 +60,7 @@ func (c *Call) change(f func(continuation.State) continuation.State) {
 // nothing, the state a look, and only then are the todos asked for.
 func (c *Call) evaluate() continuation.Evaluation {
 	in := continuation.Input{
-		Settings: c.mw.settings.For(c.session),
+		Settings: c.mw.settings.For(c.place.Session),
 		Turn:     c.facts(),
 		Limits:   c.mw.options.limits,
 		Now:      c.mw.clock.Now(),
@@ -76,7 +78,8 @@ func (c *Call) evaluate() continuation.Evaluation {
 	if !c.see(&in) {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
-	in.Todos, in.TodosKnown, in.Now = c.todos, true, c.mw.clock.Now()
+	// The call may have ended while the source was asked.
+	in.Turn, in.Todos, in.TodosKnown, in.Now = c.facts(), c.todos, true, c.mw.clock.Now()
 	return continuation.Evaluate(in)
 }
 
@@ -103,11 +106,15 @@ func (c *Call) facts() continuation.Turn {
 		return continuation.Turn{BrokeOff: true}
 	}
 	text := c.said.text[c.turnAt:]
+	finish := s.finish
+	if s.late {
+		finish = "" // it was not the end
+	}
 	return continuation.Turn{
 		ToolCalls:   s.calls.others > 0 || s.legacy,
 		ManyChoices: s.many,
 		Refused:     s.refused,
-		Finish:      s.finish,
+		Finish:      finish,
 		NoFinish:    c.request.NoFinish,
 		Blank:       len(bytes.TrimSpace(text)) == 0,
 		BlankOK:     c.mw.options.empty && !c.emptyUsed,
@@ -119,13 +126,20 @@ func (c *Call) facts() continuation.Turn {
 // askTodos asks the todo source, which may fail, panic or be too slow: then
 // there are none.
 func (c *Call) askTodos() (todos []todo.Todo) {
-	ctx, cancel := context.WithTimeout(scope.WithSession(c.ctx, c.session), c.mw.options.todoWait)
+	ctx, cancel := context.WithTimeout(scope.WithSession(c.ctx, c.place.Session), c.mw.options.todoWait)
 	defer cancel()
 	if c.request.History != nil {
 		ctx = todo.WithConversation(ctx, c.request.History)
 	}
 	err := guard(func() (err error) { todos, err = c.mw.todos.Todos(ctx); return err })
-	if err != nil {
+	if err == nil {
+		err = ctx.Err() // too late is too late, also for a source that does not look at its ctx
+	}
+	switch {
+	case err == nil:
+	case c.ctx.Err() != nil: // the caller's doing
+		return nil
+	default:
 		c.fault("todos", err)
 		return nil
 	}
@@ -137,7 +151,7 @@ func (c *Call) askTodos() (todos []todo.Todo) {
 // sameWords reports whether two texts have the same letters and digits, in
 // any case. Texts without any are compared as they are.
 func sameWords(a, b []byte) bool {
-	words := false
+	wholeA, wholeB, words := a, b, false
 	for {
 		var x, y rune
 		x, a = nextWordRune(a)
@@ -146,7 +160,7 @@ func sameWords(a, b []byte) bool {
 			return false
 		}
 		if x < 0 {
-			return words
+			return words || bytes.Equal(bytes.TrimSpace(wholeA), bytes.TrimSpace(wholeB))
 		}
 		words = true
 	}

@@ -16,7 +16,8 @@ type Dialect[C any] interface {
 	// Write rewrites c to show what the edit says, under the envelope of the
 	// first turn, and leaves every field that the edit does not speak of as it
 	// is. It reports whether there is anything left to show. It may be given
-	// the zero C, to say something for which the model sent no chunk.
+	// the zero C, to say something for which the model sent no chunk. A usage
+	// that it has shown must not change afterwards.
 	Write(c *C, e *Edit) bool
 
 	// Clone returns a copy of c that outlives the source's next chunk and
@@ -37,5 +38,6 @@ type Source[C any] interface {
 
 // Open sends a continuation: the caller's own request, extended by what k
 // says. It is given a ctx that ends with the caller's, with the stream, and
-// with the limits. The engine closes the source.
+// with the limits. The engine closes the source; one that comes with an error
+// is not looked at.
 type Open[C any] func(ctx context.Context, k *Continuation) (Source[C], error)

@@ -13,7 +13,7 @@ type Edit struct {
 	// first turn's envelope and without a role of their own.
 	Later bool
 	// Rest is true if everything else in the chunk has been shown already:
-	// only what the edit names is to be left.
+	// only what the edit names is to be left. Call then says Drop.
 	Rest bool
 	// Bare is true for a chunk that is shown for its usage alone: it must have
 	// no choices, as the finish has been shown.

@@ -11,9 +11,10 @@ type ending[C any] struct {
 }
 
 // endingOf returns the ending of the turn that the sink has just read to its
-// finish, which is in c. The text and calls in c have been shown.
-func endingOf[C any](call *Call, c C) ending[C] {
-	e := ending[C]{finish: &c, reason: call.finishReason(), number: call.sink.number}
+// finish, which is in c. The text and calls in c have been shown. Early is a
+// chunk before it that had usage.
+func endingOf[C any](call *Call, c C, early *C) *ending[C] {
+	e := &ending[C]{finish: &c, reason: call.finishReason(), number: call.sink.number, usage: early}
 	if call.sink.chunk.usage {
 		e.usage = &c
 	}
@@ -26,28 +27,30 @@ func (e *ending[C]) show(d Dialect[C], usage UsageEdit, spare *C, emit func(C)) 
 	for _, c := range e.asIs {
 		emit(c)
 	}
-	if e.asIs != nil || e.finish == nil {
+	if e.asIs != nil {
 		return
-	}
-	later := e.number > 1
-	finish := Edit{Finish: e.reason, Rest: true, Later: later}
-	if e.usage == e.finish {
-		finish.Usage = usage
 	}
 	last := e.usage
-	if last == nil && spare != nil {
+	if last == nil {
 		last = spare
 	}
-	c := d.Clone(e.finish)
-	if d.Write(&c, &finish) {
-		emit(c)
+	if e.finish != nil {
+		finish := Edit{Finish: e.reason, Rest: true, Later: e.number > 1}
+		if last == e.finish {
+			finish.Usage, last = usage, nil
+		}
+		e.write(d, e.finish, finish, emit)
 	}
-	if last == nil || last == e.finish {
-		return
+	if last != nil {
+		e.write(d, last, Edit{Usage: usage, Rest: true, Bare: true, Later: e.number > 1}, emit)
 	}
-	c = d.Clone(last)
-	if d.Write(&c, &Edit{Usage: usage, Rest: true, Later: later, Bare: true}) {
-		emit(c)
+}
+
+// write emits what an edit leaves of a chunk.
+func (e *ending[C]) write(d Dialect[C], c *C, edit Edit, emit func(C)) {
+	clone := d.Clone(c)
+	if d.Write(&clone, &edit) {
+		emit(clone)
 	}
 }
 

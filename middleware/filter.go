@@ -1,5 +1,7 @@
 package middleware
 
+import "slices"
+
 // Filter stands before a callback that an SDK streams to while a unary call is
 // under way. What the caller's own turn streams passes as it is; of later turns
 // the calls of todo_pause are left out, and the seam is put before the first
@@ -35,7 +37,6 @@ func (f *Filter[C]) Chunk(c C) error {
 		f.sink.next()
 		f.dialect.Read(&c, &f.sink)
 		f.writer.write(c)
-		f.said = f.said || f.sink.said
 	}
 	return f.err
 }
@@ -89,12 +90,16 @@ func (f *Filter[C]) write(text string) {
 	}
 }
 
+// showedCall implements listener.
+func (f *Filter[C]) showedCall() bool { return f.sink.showedCall() }
+
 // listener is told about the turns of a call: it filters what a callback is
 // given.
 type listener interface {
 	begin(c *Call)
 	end(printed bool)
 	say(text string)
+	showedCall() bool
 }
 
 func (c *Call) endListeners() {
@@ -111,4 +116,13 @@ func (c *Call) tellListeners() {
 	for _, l := range c.listeners {
 		l.say(c.result.Message)
 	}
+}
+
+// showedCall reports whether the caller was shown a tool call, or a part of
+// one, while the turn at hand was under way.
+func (c *Call) showedCall() bool {
+	if len(c.listeners) == 0 {
+		return c.sink.showedCall()
+	}
+	return slices.ContainsFunc(c.listeners, listener.showedCall)
 }

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"errors"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
@@ -108,12 +109,16 @@ func (mw *Middleware) update(
 	ctx context.Context, key string, f func(continuation.State) continuation.State,
 ) (continuation.State, error) {
 	var last continuation.State
+	ran := false
 	err := guard(func() error {
 		return mw.store.Update(ctx, key, func(s continuation.State) continuation.State {
-			last = f(s)
+			last, ran = f(s), true
 			return last
 		})
 	})
+	if err == nil && !ran {
+		err = errors.New("middleware: the store did not update anything")
+	}
 	return last, err
 }
 

@@ -30,7 +30,9 @@ type Place struct {
 	Attempt int    // the number of the continuation, 0 in the caller's own turn
 }
 
-// TurnEnded says that the model has ended a turn.
+// TurnEnded says that the model has ended a turn and that all of it was read.
+// In a stream, the decision on the caller's own turn falls earlier, at its
+// finish, so that this event follows it there.
 type TurnEnded struct {
 	Place
 	Finish    string // the provider's finish reason, "" if there was none

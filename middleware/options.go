@@ -12,8 +12,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Option configures a [Middleware]. An option that is used wrongly makes [New]
-// panic with a message that begins with "middleware: ".
+// Option configures a [Middleware]. One that is used wrongly panics when it is
+// made, or when [New] is given it, with a message that begins with
+// "middleware: ".
 type Option func(*options)
 
 type options struct {
@@ -89,11 +90,17 @@ func WithNotice(notice pause.Notice) Option {
 
 // WithPauseTool says which requests declare todo_pause.
 func WithPauseTool(mode PauseToolMode) Option {
+	if mode > Always {
+		panic(fmt.Sprintf("middleware: unknown pause tool mode %d", mode))
+	}
 	return func(o *options) { o.pauseTool = mode }
 }
 
 // WithUsage says which usage a joined answer reports.
 func WithUsage(mode UsageMode) Option {
+	if mode > LastTurn {
+		panic(fmt.Sprintf("middleware: unknown usage mode %d", mode))
+	}
 	return func(o *options) { o.usage = mode }
 }
 
@@ -114,7 +121,9 @@ func WithGate(gate func(context.Context, Turn) error) Option {
 
 // WithSessionKey says where the session of a call comes from, in place of
 // continuation.WithSession, which the function may consult with
-// continuation.Session. An empty key is no session.
+// continuation.Session. An empty key is no session. It is asked for calls only:
+// what else goes by the ctx, such as the tools of a todo.Memory, needs
+// continuation.WithSession.
 func WithSessionKey(key func(context.Context) string) Option {
 	notNil(key != nil, "session key")
 	return func(o *options) { o.sessionKey = key }

@@ -78,13 +78,13 @@ func (c *Call) pause(reason string) {
 	c.result = &result
 	c.outcome.edit(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
 	c.mw.paused(c.caller, Paused{Place: c.place, Result: result})
-	if c.session == "" || c.mw.options.dryRun {
+	if c.place.Session == "" || c.mw.options.dryRun {
 		return
 	}
-	var digest uint64
-	if c.todos != nil {
-		digest = continuation.Digest(c.todos)
+	if c.todos == nil {
+		c.todos = c.askTodos() // the caller's own turn paused: nobody has asked yet
 	}
+	digest := continuation.Digest(c.todos)
 	c.change(func(s continuation.State) continuation.State { return s.Pause(result.Reason, now, digest) })
 }
 

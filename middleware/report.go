@@ -7,22 +7,34 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// tell calls the observers' function for an event. What panics is logged.
+// tell calls the observers' function for an event. A panic in one is an event
+// of its own, unless it came from being told of such.
 func tell[E any](ctx context.Context, mw *Middleware, event E, hook func(*Observer) func(context.Context, E)) {
+	var panics []error
 	for i := range mw.options.observers {
-		f := hook(&mw.options.observers[i])
-		if f == nil {
-			continue
+		if f := hook(&mw.options.observers[i]); f != nil {
+			if err := guard(func() error { f(ctx, event); return nil }); err != nil {
+				panics = append(panics, err)
+			}
 		}
-		if err := guard(func() error { f(ctx, event); return nil }); err != nil {
-			mw.log(ctx, slog.LevelError, "carryon: observer failed", slog.String("error", err.Error()))
+	}
+	var place Place
+	if e, ok := any(event).(interface{ where() Place }); ok {
+		place = e.where()
+	}
+	for _, err := range panics {
+		if _, failing := any(event).(Failed); failing {
+			mw.log(ctx, slog.LevelError, "carryon: failed", place.attrs(slog.String("op", "observer"), mw.errorAttr(err))...)
+		} else {
+			mw.failed(ctx, Failed{Place: place, Op: "observer", Err: err})
 		}
 	}
 }
 
 func (mw *Middleware) log(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 	if logger := mw.options.logger; logger != nil && logger.Enabled(ctx, level) {
-		logger.LogAttrs(ctx, level, message, attrs...)
+		// There is nobody left to tell of a handler that panics.
+		_ = guard(func() error { logger.LogAttrs(ctx, level, message, attrs...); return nil })
 	}
 }
 
@@ -30,6 +42,9 @@ func (mw *Middleware) log(ctx context.Context, level slog.Level, message string,
 func (mw *Middleware) debugs(ctx context.Context) bool {
 	return mw.options.logger != nil && mw.options.logger.Enabled(ctx, slog.LevelDebug)
 }
+
+// where returns the place of the event that p is embedded in.
+func (p Place) where() Place { return p }
 
 func (p Place) attrs(more ...slog.Attr) []slog.Attr {
 	return append(more,
@@ -114,10 +129,25 @@ func (mw *Middleware) failed(ctx context.Context, e Failed) {
 	mw.log(ctx, slog.LevelError, "carryon: failed", e.attrs(slog.String("op", e.Op), mw.errorAttr(e.Err))...)
 }
 
-// outOfScope reports a call that carryon has nothing to do with.
-func (mw *Middleware) outOfScope(ctx context.Context, reason continuation.Reason) {
+// passed reports a call that carryon has nothing to do with.
+func (mw *Middleware) passed(ctx context.Context, reason continuation.Reason) {
 	place := Place{Session: mw.session(ctx), Turn: 1}
-	ev := continuation.Evaluate(continuation.Input{Settings: mw.settings.For(place.Session), Scope: reason})
+	ev := mw.evaluatePassed(place.Session, reason)
 	mw.decided(ctx, Decision{Place: place, Evaluation: ev, DryRun: mw.options.dryRun})
-	capture(ctx).add().set(Outcome{Session: place.Session, Turns: 1, Reason: ev.Reason, Ended: true})
+	capture(ctx).add().set(passedOutcome(place.Session, ev))
+}
+
+// Passed returns the outcome of a call for which [Middleware.Begin] has
+// returned nil: what [Capture] has of it.
+func (mw *Middleware) Passed(ctx context.Context, r Request) Outcome {
+	session := mw.session(ctx)
+	return passedOutcome(session, mw.evaluatePassed(session, mw.scopeOf(ctx, &r)))
+}
+
+func (mw *Middleware) evaluatePassed(session string, reason continuation.Reason) continuation.Evaluation {
+	return continuation.Evaluate(continuation.Input{Settings: mw.settings.For(session), Scope: reason})
+}
+
+func passedOutcome(session string, ev continuation.Evaluation) Outcome {
+	return Outcome{Session: session, Turns: 1, Reason: ev.Reason, Ended: true}
 }

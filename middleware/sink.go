@@ -30,6 +30,7 @@ type Sink struct {
 	legacy   bool
 	refused  bool
 	many     bool
+	late     bool // more came after the finish
 	err      error
 	usage    Usage
 
@@ -39,9 +40,12 @@ type Sink struct {
 // chunk is what the chunk just read adds. Text is what may be shown of it.
 type chunk struct {
 	text    string
+	texted  bool // it has text of its own, shown or held back
 	entries []entry
+	other   bool // content that is neither text nor a call
 	finish  string
 	usage   bool
+	size    int // bytes of what it adds
 }
 
 // clone returns a copy that outlives the next chunk.
@@ -55,7 +59,7 @@ func (s *Sink) begin(number int, watching, printable, began bool) {
 	entries := s.chunk.entries[:0]
 	*s = Sink{
 		number: number, watching: watching, printable: printable, began: began,
-		keep: s.keep, chunk: chunk{entries: entries},
+		keep: s.keep, calls: tracker{unwatched: !watching}, chunk: chunk{entries: entries},
 	}
 }
 
@@ -69,6 +73,8 @@ func (s *Sink) Text(text string) {
 	if text == "" {
 		return
 	}
+	s.chunk.size += len(text)
+	s.chunk.texted = true
 	if s.printable {
 		text = s.printed.Write(text)
 	}
@@ -97,6 +103,11 @@ func (s *Sink) show(text string) {
 
 // Reasoning reports text that the model wrote for itself.
 func (s *Sink) Reasoning(text string) {
+	if text == "" {
+		return
+	}
+	s.chunk.other = true
+	s.chunk.size += len(text)
 	if s.keep != nil && s.keep.wantsReasoning {
 		s.keep.reasoning = append(s.keep.reasoning, text...)
 	}
@@ -105,12 +116,8 @@ func (s *Sink) Reasoning(text string) {
 // Call reports a tool call or a fragment of one: its index in the turn or
 // [NoIndex], and what it adds to the id, the name and the arguments.
 func (s *Sink) Call(index int, id, name, arguments string) {
-	at := untracked
-	if s.watching {
-		at = s.calls.add(index, id, name, arguments)
-	} else {
-		s.calls.others++
-	}
+	at := s.calls.add(index, id, name, arguments)
+	s.chunk.size += len(id) + len(name) + len(arguments)
 	s.chunk.entries = append(s.chunk.entries, entry{
 		slot: at, empty: id == "" && name == "" && arguments == "",
 	})
@@ -121,14 +128,15 @@ func (s *Sink) Call(index int, id, name, arguments string) {
 	}
 }
 
-// LegacyCall reports a call in the form that tool calls replaced.
-func (s *Sink) LegacyCall() { s.legacy = true }
+// OtherCall reports a tool call that is not told through Call: one in the form
+// that tool calls replaced, or one of another choice.
+func (s *Sink) OtherCall() { s.legacy, s.chunk.other = true, true }
 
 // Refusal reports that the model refuses.
-func (s *Sink) Refusal() { s.refused = true }
+func (s *Sink) Refusal() { s.refused, s.chunk.other = true, true }
 
 // OtherChoice reports content of a choice other than the first.
-func (s *Sink) OtherChoice() { s.many = true }
+func (s *Sink) OtherChoice() { s.many, s.chunk.other = true, true }
 
 // Finish reports the provider's finish reason; "" is none.
 func (s *Sink) Finish(reason string) {
@@ -158,9 +166,12 @@ func (s *Sink) plain() bool {
 	return s.calls.others == 0 && !s.legacy && !s.refused && !s.many && s.err == nil
 }
 
+// showedCall reports whether the turn has shown a tool call or a part of one.
+func (s *Sink) showedCall() bool { return s.calls.others > 0 || s.legacy }
+
 // adds reports whether the chunk adds anything that a reader would miss.
 func (c *chunk) adds() bool {
-	return c.text != "" || len(c.entries) > 0
+	return c.text != "" || len(c.entries) > 0 || c.other
 }
 
 // end ends the turn: calls whose name is still open get the name they have,
@@ -172,6 +183,10 @@ func (s *Sink) end() (printed string, ok bool) {
 		return "", false
 	}
 	s.printable = false
+	if s.showedCall() {
+		s.show(s.printed.Release())
+		return "", false
+	}
 	reason, ok, rest := s.printed.End()
 	s.show(rest)
 	return reason, ok

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/carryon-go/carryon/pause"
 )
@@ -10,7 +11,8 @@ import (
 const (
 	maxSlots     = 256      // calls told apart in one turn; more are relayed as they are
 	maxArguments = 64 << 10 // bytes kept of one call's arguments
-	untracked    = -1
+	untracked    = -1       // shown as it is
+	dropped      = -2       // not shown
 )
 
 // tracker puts the fragments of a turn's tool calls together as far as is
@@ -18,9 +20,10 @@ const (
 // repeat the index, the id and the name, so that each is used where it is
 // given and none is relied on.
 type tracker struct {
+	unwatched bool // no call is taken for todo_pause
 	slots     []slot
 	undecided int  // slots that may still become either
-	others    int  // calls that are not todo_pause; untracked ones count per fragment
+	others    int  // calls that are not todo_pause; those not told apart count per fragment
 	stripped  bool // a call of todo_pause was found
 	next      int  // the lowest index that is free in what the caller sees
 }
@@ -58,16 +61,21 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 	at := t.find(index, id, name)
 	if at == untracked {
 		if len(t.slots) == maxSlots {
-			t.others++
-			return untracked
+			return t.surplus(name)
 		}
 		at = len(t.slots)
 		t.slots = append(t.slots, slot{index: index})
 		t.undecided++
+		if t.unwatched {
+			t.decide(&t.slots[at], other)
+		}
 	}
 	s := &t.slots[at]
 	if s.id == "" {
 		s.id = id
+	}
+	if s.index == NoIndex {
+		s.index = index
 	}
 	t.rename(s, name)
 	if s.kind != other || s.index == NoIndex && s.id == "" {
@@ -77,28 +85,56 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 	return at
 }
 
-// find returns the slot that a fragment belongs to, if it has one yet.
+// surplus takes a fragment of one call more than are told apart.
+func (t *tracker) surplus(name string) int {
+	if !t.unwatched && pause.Is(name) {
+		t.stripped = true
+		return dropped
+	}
+	t.others++
+	return untracked
+}
+
+// find returns the slot that a fragment belongs to, if it has one yet: by its
+// id, else by its index, else the latest.
 func (t *tracker) find(index int, id, name string) int {
-	last := len(t.slots) - 1
-	for at := last; at >= 0; at-- {
-		s := &t.slots[at]
-		switch {
-		case index != NoIndex && s.index == index:
-			if id != "" && s.id != "" && s.id != id {
-				return untracked // another id at a taken index is another call
-			}
-			return at
-		case index == NoIndex && id != "" && s.id == id:
+	for at := len(t.slots) - 1; at >= 0; at-- {
+		if t.slots[at].matches(index, id) {
 			return at
 		}
 	}
-	if index != NoIndex || id != "" || last < 0 {
-		return untracked
+	if id == "" && t.continuesLatest(index, name) {
+		return len(t.slots) - 1
 	}
-	if latest := &t.slots[last]; name != "" && json.Valid(latest.arguments) {
-		return untracked // the latest call is complete
+	return untracked
+}
+
+// matches reports whether the slot is that of a fragment with the index and
+// the id. Another id at a taken index is another call.
+func (s *slot) matches(index int, id string) bool {
+	sameIndex := s.index == index
+	if id != "" && s.id == id {
+		return sameIndex || s.index == NoIndex || index == NoIndex
 	}
-	return last
+	return sameIndex && index != NoIndex && (id == "" || s.id == "")
+}
+
+// continuesLatest reports whether a fragment that matches no slot is one more
+// of the latest call.
+func (t *tracker) continuesLatest(index int, name string) bool {
+	if len(t.slots) == 0 {
+		return false
+	}
+	latest := &t.slots[len(t.slots)-1]
+	switch {
+	case index != NoIndex:
+		return latest.index == NoIndex && name == "" // its index comes late
+	case name == "":
+		return true
+	case latest.kind == paused:
+		return strings.EqualFold(name, latest.name) // that name is complete
+	}
+	return !json.Valid(latest.arguments)
 }
 
 // rename adds to the name of a call and decides what it is. Some providers
@@ -148,8 +184,11 @@ func (t *tracker) pause() *slot {
 // edit says how a fragment is to be shown. As long as no call was stripped,
 // all of them are shown as they came.
 func (t *tracker) edit(e entry) CallEdit {
-	if e.slot == untracked {
+	switch e.slot {
+	case untracked:
 		return CallEdit{}
+	case dropped:
+		return CallEdit{Drop: true}
 	}
 	s := &t.slots[e.slot]
 	if s.kind == paused {

@@ -9,8 +9,9 @@ import "context"
 // must honour its ctx.
 //
 // An error of the caller's own request is returned as it came. A continuation
-// that fails is not returned as an error, unless the caller's ctx has ended:
-// then the answer so far comes with it.
+// that fails is not returned as an error, unless the caller's ctx has ended, or
+// a callback was given a part of a tool call or has failed: then the answer so
+// far comes with the error.
 func Unary[R any](call *Call, d Dialect[R], do func(context.Context, *Continuation) (R, error)) (R, error) {
 	defer call.finish()
 	answer, err := do(call.ctx, nil)
@@ -74,7 +75,7 @@ func (u *unary[R]) carryOn() error {
 	for {
 		k, err := u.call.next()
 		if err != nil {
-			u.call.interrupted(err)
+			u.call.noteInterrupted(err)
 			return err
 		}
 		if k == nil {
@@ -87,7 +88,7 @@ func (u *unary[R]) carryOn() error {
 		}
 		u.keep(answer)
 		if !u.call.goesOn() {
-			return nil
+			return u.call.callbackErr // some SDKs swallow it
 		}
 	}
 }
@@ -105,18 +106,13 @@ func (u *unary[R]) turn(k *Continuation) (R, error) {
 }
 
 // fail ends the call with a continuation that failed: the answer is that of
-// the last good turn. It returns what interrupted the call, if anything did.
+// the last good turn.
 func (u *unary[R]) fail(err error) error {
 	u.call.said.text = u.call.said.text[:u.length]
 	u.call.endListeners()
 	u.call.endTurn(err)
 	u.dialect.EndTurn(false)
-	if interrupted := u.call.interruption(); interrupted != nil {
-		u.call.interrupted(interrupted)
-		return interrupted
-	}
-	u.call.failed(err)
-	return nil
+	return u.call.noteFailed(err)
 }
 
 // join returns what the caller is to see.

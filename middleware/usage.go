@@ -1,6 +1,7 @@
 package middleware
 
 // Usage is the number of tokens that a turn used, as the provider reported it.
+// Total may be 0 where the provider leaves it out.
 type Usage struct {
 	Prompt, Completion, Total int
 }

@@ -18,11 +18,12 @@ type watch struct {
 	first   Timer
 	near    Timer
 	quiet   Timer
+	began   bool // the first chunk has come
 }
 
 // watch returns the watch over a continuation that is about to be sent.
 func (c *Call) watch(k *Continuation) *watch {
-	marker := continuation.Marker{Session: c.session, Turn: k.Turn, Attempt: k.Attempt}
+	marker := continuation.Marker{Session: c.place.Session, Turn: k.Turn, Attempt: k.Attempt}
 	w := &watch{clock: c.mw.clock, silence: c.mw.options.limits.ResponseTimeout}
 	w.ctx, w.cancel = context.WithCancelCause(continuation.WithMarker(c.ctx, marker))
 	if limit := c.mw.options.limits.FirstByteTimeout; limit != continuation.Off {
@@ -38,7 +39,7 @@ func (c *Call) watch(k *Continuation) *watch {
 // arm begins to wait for a chunk.
 func (w *watch) arm() {
 	switch {
-	case w.first != nil || w.silence == continuation.Off:
+	case !w.began || w.silence == continuation.Off:
 	case w.quiet == nil:
 		w.quiet = w.clock.AfterFunc(w.silence, func() { w.cancel(ErrResponseTimeout) })
 	default:
@@ -48,6 +49,7 @@ func (w *watch) arm() {
 
 // disarm ends the wait: a chunk has come.
 func (w *watch) disarm() {
+	w.began = true
 	if w.first != nil {
 		w.first.Stop()
 		w.first = nil

@@ -1,8 +1,13 @@
 package middleware
 
-// maxHeld is how many chunks are held back while the name of a tool call may
-// still become todo_pause.
-const maxHeld = 1024
+import "strings"
+
+// Bounds of what is held back while the name of a tool call may still become
+// todo_pause: the number of chunks, and the bytes of what they add.
+const (
+	maxHeld     = 1024
+	maxHeldSize = 1 << 20
+)
 
 // writer shows the chunks of a turn, in order, with the calls of todo_pause
 // left out. While the name of a call is open it holds everything back.
@@ -11,6 +16,7 @@ type writer[C any] struct {
 	dialect Dialect[C]
 	emit    func(C)
 	held    []piece[C]
+	size    int // of what is held
 }
 
 // piece is a chunk and what was read from it.
@@ -28,7 +34,7 @@ func (w *writer[C]) write(c C) {
 		return
 	}
 	w.held = append(w.held, piece[C]{w.dialect.Clone(&c), w.sink.chunk.clone()})
-	if len(w.held) == maxHeld {
+	if w.size += w.sink.chunk.size; len(w.held) == maxHeld || w.size > maxHeldSize {
 		w.sink.calls.settle()
 		w.flush()
 	}
@@ -40,7 +46,17 @@ func (w *writer[C]) flush() {
 		w.put(w.held[i])
 	}
 	clear(w.held)
-	w.held = w.held[:0]
+	w.held, w.size = w.held[:0], 0
+}
+
+// drop forgets what is held back, and returns the text in it.
+func (w *writer[C]) drop() string {
+	var text strings.Builder
+	for i := range w.held {
+		text.WriteString(w.held[i].chunk.text)
+	}
+	w.held, w.size = nil, 0
+	return text.String()
 }
 
 func (w *writer[C]) put(p piece[C]) {
@@ -51,6 +67,15 @@ func (w *writer[C]) put(p piece[C]) {
 		}
 		w.emit(p.c)
 		return
+	}
+	if p.chunk.text != "" && !p.chunk.texted {
+		// A call has set free what was held back. Where a chunk is either text
+		// or a call, it can't show both.
+		c := w.dialect.Clone(&p.c)
+		if w.dialect.Write(&c, &Edit{Text: p.chunk.text, Rest: true, Later: w.sink.number > 1}) {
+			w.emit(c)
+		}
+		p.chunk.text = ""
 	}
 	e := w.edit(p.chunk)
 	if w.dialect.Write(&p.c, &e) {

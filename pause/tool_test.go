@@ -73,8 +73,8 @@ func TestSchema(t *testing.T) {
 	const bounded = `{"type":"object","properties":{"reason":{` + about + `,"minLength":1,"maxLength":500` + end
 	const strict = `{"type":"object","properties":{"reason":{` + about + end
 
-	assert.Equal(t, bounded, string(pause.Schema(false))) //nolint:testifylint // the order of the keys counts
-	assert.Equal(t, strict, string(pause.Schema(true)))   //nolint:testifylint // the order of the keys counts
+	assert.Equal(t, bounded, string(pause.Schema(false)))
+	assert.Equal(t, strict, string(pause.Schema(true)))  
 
 	for _, isStrict := range []bool{false, true} {
 		fromMap, err := json.Marshal(pause.SchemaMap(isStrict))

@@ -19,6 +19,8 @@ type answers struct {
 	pending   string   // of the turn at hand
 }
 
+func newAnswers() *answers { return &answers{ledger: newLedger()} }
+
 // Read implements [middleware.Dialect].
 func (d *answers) Read(a *openai.ChatCompletionResponse, s *middleware.Sink) {
 	if !d.began {
@@ -28,27 +30,39 @@ func (d *answers) Read(a *openai.ChatCompletionResponse, s *middleware.Sink) {
 	}
 	d.pending = ""
 	for i := range a.Choices {
-		if i > 0 {
-			s.OtherChoice()
-			break
+		if i == 0 {
+			d.readChoice(&a.Choices[i], s)
+			continue
 		}
-		message := &a.Choices[i].Message
-		s.Text(textOf(message))
-		s.Reasoning(message.ReasoningContent)
-		d.pending = message.ReasoningContent
-		if message.Refusal != "" {
-			s.Refusal()
-		}
-		if message.FunctionCall != nil {
-			s.LegacyCall()
-		}
-		readCalls(message.ToolCalls, s)
-		if reason := a.Choices[i].FinishReason; reason != openai.FinishReasonNull {
-			s.Finish(string(reason))
+		s.OtherChoice()
+		if m := &a.Choices[i].Message; len(m.ToolCalls) > 0 || m.FunctionCall != nil {
+			s.OtherCall()
 		}
 	}
 	if a.Usage != (openai.Usage{}) {
-		s.Usage(d.read(a.Usage))
+		d.Note(a.Usage)
+		s.Usage(counts(&a.Usage))
+	}
+}
+
+func (d *answers) readChoice(choice *openai.ChatCompletionChoice, s *middleware.Sink) {
+	message := &choice.Message
+	s.Text(textOf(message))
+	s.Reasoning(message.ReasoningContent)
+	d.pending = message.ReasoningContent
+	if message.Refusal != "" {
+		s.Refusal()
+	}
+	if message.FunctionCall != nil {
+		s.OtherCall()
+	}
+	// Every call of an answer is a whole one, whatever its id.
+	for at := range message.ToolCalls {
+		call := &message.ToolCalls[at]
+		s.Call(at, call.ID, call.Function.Name, call.Function.Arguments)
+	}
+	if choice.FinishReason != openai.FinishReasonNull {
+		s.Finish(string(choice.FinishReason))
 	}
 }
 
@@ -56,7 +70,7 @@ func (d *answers) Read(a *openai.ChatCompletionResponse, s *middleware.Sink) {
 func (d *answers) Write(a *openai.ChatCompletionResponse, e *middleware.Edit) bool {
 	a.ID, a.Object, a.Created, a.Model = d.first.ID, d.first.Object, d.first.Created, d.first.Model
 	a.SetHeader(d.first.Header())
-	if usage := d.show(e.Usage, &a.Usage); usage != nil {
+	if usage := d.Show(e.Usage, &a.Usage); usage != nil {
 		a.Usage = *usage
 	}
 	if len(a.Choices) == 0 {
@@ -67,9 +81,21 @@ func (d *answers) Write(a *openai.ChatCompletionResponse, e *middleware.Edit) bo
 	choice := &a.Choices[0]
 	choice.FinishReason = openai.FinishReason(e.Finish)
 	choice.Message.Content, choice.Message.MultiContent = e.Text, nil
-	choice.Message.ToolCalls = writeCalls(choice.Message.ToolCalls, e)
+	choice.Message.ToolCalls = keepCalls(choice.Message.ToolCalls, e)
 	choice.Message.ReasoningContent = strings.Join(d.reasoning, "\n\n")
 	return true
+}
+
+// keepCalls returns the calls that are to be shown. Whole answers have no
+// indexes to rewrite.
+func keepCalls(calls []openai.ToolCall, e *middleware.Edit) []openai.ToolCall {
+	var kept []openai.ToolCall
+	for i, call := range calls {
+		if !e.Call(i).Drop {
+			kept = append(kept, call)
+		}
+	}
+	return kept
 }
 
 // Clone implements [middleware.Dialect].

@@ -12,82 +12,116 @@ import (
 type chunks struct {
 	ledger
 
-	first    openai.ChatCompletionStreamResponse // its envelope
-	anchored bool                                // first has an id
+	id, object, model string // of the first turn
+	created           int64
+	anchored          bool // the first turn has given an id
 }
+
+func newChunks() *chunks { return &chunks{ledger: newLedger()} }
 
 // Read implements [middleware.Dialect].
 func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, s *middleware.Sink) {
 	d.anchor(c)
 	for i := range c.Choices {
-		choice := &c.Choices[i]
-		if choice.Index != 0 {
-			s.OtherChoice()
+		if c.Choices[i].Index == 0 {
+			readChoice(&c.Choices[i], s)
 			continue
 		}
-		delta := &choice.Delta
-		s.Text(delta.Content)
-		s.Reasoning(delta.ReasoningContent)
-		if delta.Refusal != "" {
-			s.Refusal()
-		}
-		if delta.FunctionCall != nil {
-			s.LegacyCall()
-		}
-		readCalls(delta.ToolCalls, s)
-		if choice.FinishReason != openai.FinishReasonNull {
-			s.Finish(string(choice.FinishReason))
+		s.OtherChoice()
+		if delta := &c.Choices[i].Delta; len(delta.ToolCalls) > 0 || delta.FunctionCall != nil {
+			s.OtherCall()
 		}
 	}
 	if c.Usage != nil {
-		s.Usage(d.read(*c.Usage))
+		d.Note(*c.Usage)
+		s.Usage(counts(c.Usage))
 	}
 }
 
-// anchor takes the envelope from the first chunk that has an id; some
-// providers begin with one that has not.
+func readChoice(choice *openai.ChatCompletionStreamChoice, s *middleware.Sink) {
+	delta := &choice.Delta
+	s.Text(delta.Content)
+	s.Reasoning(delta.ReasoningContent)
+	if delta.Refusal != "" {
+		s.Refusal()
+	}
+	if delta.FunctionCall != nil {
+		s.OtherCall()
+	}
+	for i := range delta.ToolCalls {
+		call := &delta.ToolCalls[i]
+		index := middleware.NoIndex
+		if call.Index != nil {
+			index = *call.Index
+		}
+		s.Call(index, call.ID, call.Function.Name, call.Function.Arguments)
+	}
+	if choice.FinishReason != openai.FinishReasonNull {
+		s.Finish(string(choice.FinishReason))
+	}
+}
+
+// anchor takes the envelope from the first chunk that has an id, or else from
+// the first; some providers begin with one that has none.
 func (d *chunks) anchor(c *openai.ChatCompletionStreamResponse) {
 	if d.anchored {
 		return
 	}
 	d.anchored = c.ID != ""
-	d.first.ID, d.first.Object, d.first.Created, d.first.Model = c.ID, c.Object, c.Created, c.Model
+	if d.anchored || d.model == "" {
+		d.id, d.object, d.created, d.model = c.ID, c.Object, c.Created, c.Model
+	}
 }
 
-func readCalls(calls []openai.ToolCall, s *middleware.Sink) {
-	for i := range calls {
-		index := middleware.NoIndex
-		if calls[i].Index != nil {
-			index = *calls[i].Index
-		}
-		s.Call(index, calls[i].ID, calls[i].Function.Name, calls[i].Function.Arguments)
-	}
+// EndTurn implements [middleware.Dialect].
+func (d *chunks) EndTurn(keep bool) {
+	d.anchored = true // a first turn without an id leaves the others without one
+	d.ledger.EndTurn(keep)
 }
 
 // Write implements [middleware.Dialect].
 func (d *chunks) Write(c *openai.ChatCompletionStreamResponse, e *middleware.Edit) bool {
-	c.ID, c.Object, c.Created, c.Model = d.first.ID, d.first.Object, d.first.Created, d.first.Model
+	c.ID, c.Object, c.Created, c.Model = d.id, d.object, d.created, d.model
 	if e.Later {
 		c.PromptAnnotations, c.PromptFilterResults = nil, nil
 	}
-	c.Usage = d.show(e.Usage, c.Usage)
+	c.Usage = d.Show(e.Usage, c.Usage)
 	if e.Bare {
 		c.Choices = []openai.ChatCompletionStreamChoice{}
 		return c.Usage != nil
 	}
-	at := slices.IndexFunc(c.Choices, func(choice openai.ChatCompletionStreamChoice) bool { return choice.Index == 0 })
-	if at < 0 {
-		if e.Text == "" && e.Finish == "" {
-			return c.Usage != nil
-		}
-		c.Choices = append(c.Choices, openai.ChatCompletionStreamChoice{})
-		at = len(c.Choices) - 1
+	if e.Rest {
+		c.Choices = slices.DeleteFunc(c.Choices, func(choice openai.ChatCompletionStreamChoice) bool {
+			return choice.Index != 0
+		})
 	}
-	return writeChoice(&c.Choices[at], e) || c.Usage != nil || len(c.Choices) > 1
+	return d.writeChoices(c, e) || c.Usage != nil
 }
 
-// writeChoice reports whether anything is left to show.
-func writeChoice(choice *openai.ChatCompletionStreamChoice, e *middleware.Edit) bool {
+// writeChoices reports whether anything is left to show. What the edit names is
+// shown in the first choice 0; some providers send more than one in a chunk.
+func (d *chunks) writeChoices(c *openai.ChatCompletionStreamResponse, e *middleware.Edit) bool {
+	edit, calls, left, written := *e, 0, false, false
+	for i := range c.Choices {
+		if c.Choices[i].Index != 0 {
+			left = true
+			continue
+		}
+		if writeChoice(&c.Choices[i], &edit, &calls) {
+			left = true
+		}
+		edit.Text, edit.Finish, written = "", "", true
+	}
+	if !written && (e.Text != "" || e.Finish != "") {
+		c.Choices = append(c.Choices, openai.ChatCompletionStreamChoice{})
+		return writeChoice(&c.Choices[len(c.Choices)-1], e, &calls)
+	}
+	return left
+}
+
+// writeChoice reports whether anything is left to show. Calls counts the calls
+// of the chunk, over all its choices.
+func writeChoice(choice *openai.ChatCompletionStreamChoice, e *middleware.Edit, calls *int) bool {
 	choice.FinishReason = openai.FinishReason(e.Finish)
 	if e.Rest {
 		choice.Delta = openai.ChatCompletionStreamChoiceDelta{Content: e.Text}
@@ -99,29 +133,27 @@ func writeChoice(choice *openai.ChatCompletionStreamChoice, e *middleware.Edit) 
 	if e.Later {
 		delta.Role = ""
 	}
-	delta.ToolCalls = writeCalls(delta.ToolCalls, e)
-	return e.Text != "" || e.Finish != "" || len(delta.ToolCalls) > 0 ||
+	var kept []openai.ToolCall
+	for _, call := range delta.ToolCalls {
+		if edit := e.Call(*calls); !edit.Drop {
+			kept = append(kept, writeCall(call, edit))
+		}
+		*calls++
+	}
+	delta.ToolCalls = kept
+	return e.Text != "" || e.Finish != "" || len(kept) > 0 ||
 		delta.ReasoningContent != "" || delta.Refusal != "" || delta.FunctionCall != nil
 }
 
-// writeCalls returns the calls that are to be shown, as the edit says.
-func writeCalls(calls []openai.ToolCall, e *middleware.Edit) []openai.ToolCall {
-	var kept []openai.ToolCall
-	for i, call := range calls {
-		edit := e.Call(i)
-		if edit.Drop {
-			continue
-		}
-		if edit.Rewrite {
-			if call.Index = &edit.Index; edit.First {
-				call.Type = openai.ToolTypeFunction
-			} else {
-				call.Type = ""
-			}
-		}
-		kept = append(kept, call)
+func writeCall(call openai.ToolCall, edit middleware.CallEdit) openai.ToolCall {
+	if !edit.Rewrite {
+		return call
 	}
-	return kept
+	call.Index, call.Type = &edit.Index, ""
+	if edit.First {
+		call.Type = openai.ToolTypeFunction
+	}
+	return call
 }
 
 // Clone implements [middleware.Dialect].

@@ -43,7 +43,7 @@ func (c *Client) CreateChatCompletion(
 		return c.Client.CreateChatCompletion(ctx, request)
 	}
 	own := declarePause(call, request)
-	return middleware.Unary(call, &answers{},
+	return middleware.Unary(call, newAnswers(),
 		func(ctx context.Context, k *middleware.Continuation) (openai.ChatCompletionResponse, error) {
 			if k == nil {
 				return c.Client.CreateChatCompletion(ctx, own)
@@ -59,13 +59,15 @@ func (c *Client) CreateChatCompletion(
 func (c *Client) CreateChatCompletionStream(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (*Stream, error) {
-	call := c.mw.Begin(ctx, describe(&request))
+	description := describe(&request)
+	call := c.mw.Begin(ctx, description)
 	if call == nil {
 		first, err := c.Client.CreateChatCompletionStream(ctx, request)
 		if err != nil {
 			return nil, err
 		}
-		return &Stream{first: first}, nil
+		passed := c.mw.Passed(ctx, description)
+		return &Stream{first: first, passed: &passed}, nil
 	}
 	first, err := c.Client.CreateChatCompletionStream(call.Context(), declarePause(call, request))
 	if err != nil {

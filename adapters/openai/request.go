@@ -43,7 +43,7 @@ func readMessages(d *middleware.Request, messages []openai.ChatCompletionMessage
 		switch {
 		case m.Role == openai.ChatMessageRoleUser:
 			if d.Users++; d.Users == 1 {
-				d.User = textOf(m)
+				d.User = identityOf(m)
 			}
 		case d.Users == 0 && len(m.ToolCalls) > 0:
 			d.FirstCall = m.ToolCalls[0].ID
@@ -51,9 +51,21 @@ func readMessages(d *middleware.Request, messages []openai.ChatCompletionMessage
 	}
 }
 
-// textOf returns what identifies a message: its text and the addresses of its
-// pictures.
+// textOf returns the text of a message.
 func textOf(m *openai.ChatCompletionMessage) string {
+	if len(m.MultiContent) == 0 {
+		return m.Content
+	}
+	var b strings.Builder
+	for _, part := range m.MultiContent {
+		b.WriteString(part.Text)
+	}
+	return b.String()
+}
+
+// identityOf returns what tells a message of the user from another: its text
+// and its pictures.
+func identityOf(m *openai.ChatCompletionMessage) string {
 	if len(m.MultiContent) == 0 {
 		return m.Content
 	}
@@ -63,7 +75,7 @@ func textOf(m *openai.ChatCompletionMessage) string {
 		if part.ImageURL != nil {
 			b.WriteString(part.ImageURL.URL)
 		}
-		b.WriteByte(0)
+		b.WriteByte(0) // so that the parts can't run into each other
 	}
 	return b.String()
 }

@@ -17,7 +17,8 @@ import (
 // may be called by any, at any time.
 type Stream struct {
 	first  *openai.ChatCompletionStream
-	call   *middleware.Call // nil if carryon has nothing to do with the call
+	passed *middleware.Outcome // set, and nothing below, if carryon has nothing to do with the call
+	call   *middleware.Call
 	chunks *chunks
 	splice *middleware.Splice[openai.ChatCompletionStreamResponse]
 }
@@ -26,7 +27,7 @@ func newStream(
 	call *middleware.Call, first *openai.ChatCompletionStream,
 	open middleware.Open[openai.ChatCompletionStreamResponse],
 ) *Stream {
-	dialect := &chunks{}
+	dialect := newChunks()
 	return &Stream{
 		first: first, call: call, chunks: dialect,
 		splice: middleware.NewSplice(call, dialect, first, open),
@@ -87,11 +88,10 @@ func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
 }
 
 // Outcome returns what carryon did with the call: final once Recv has returned
-// an error, io.EOF included, or the stream is closed. It is the zero Outcome if
-// carryon had nothing to do with the call; middleware.Capture says why.
+// an error, io.EOF included, or the stream is closed.
 func (s *Stream) Outcome() middleware.Outcome {
 	if s.call == nil {
-		return middleware.Outcome{}
+		return *s.passed
 	}
 	return s.call.Outcome()
 }

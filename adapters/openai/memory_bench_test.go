@@ -1,0 +1,59 @@
+package openai_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// BenchmarkOpenStream holds many streams open in the middle of a turn. Metric
+// B/stream is the live memory of each; what wrapped=true has more than
+// wrapped=false is what carryon keeps, the text of the turn included.
+func BenchmarkOpenStream(b *testing.B) {
+	const open = 1000
+	half := events()[:1+benchChunks/2]
+	body := strings.Join(half, "")
+	for _, wrapped := range []bool{false, true} {
+		b.Run(fmt.Sprintf("wrapped=%v", wrapped), func(b *testing.B) {
+			openStream := openers(b, "http://test", &http.Client{Transport: canned(body)})[wrapped]
+			streams := make([]receiver, open)
+			for b.Loop() {
+				before := liveBytes()
+				for i := range streams {
+					streams[i] = halfRead(b, openStream)
+				}
+				b.ReportMetric(float64(liveBytes()-before)/open, "B/stream")
+				for i := range streams {
+					_ = streams[i].Close()
+					streams[i] = nil
+				}
+			}
+			b.ReportMetric(float64(benchChunks/2*len(" some words")), "text-B/stream")
+		})
+	}
+}
+
+// halfRead reads what the body holds but for the end.
+func halfRead(b *testing.B, open opener) receiver {
+	s, err := open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range benchChunks/2 + 1 {
+		if _, err := s.Recv(); err != nil && err != io.EOF { //nolint:errorlint // as go-openai returns it
+			b.Fatal(err)
+		}
+	}
+	return s
+}
+
+func liveBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc) //nolint:gosec // far below the limit
+}

@@ -1,0 +1,617 @@
+package openai_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// callCase is what the chunks of a continuation are before its finish, and
+// what is shown of them between the draft and the finish.
+type callCase struct {
+	name   string
+	sent   []string // deltas
+	shown  []string
+	finish string // shown; "" is tool_calls
+}
+
+// What is shown of a pause.
+const noticeShown = `"\n\n` + goodNotice + `"`
+
+// The fragments of goodArgs, for calls that are not whole.
+const (
+	argsHead = `{"reason":"The grammar file `
+	argsTail = `grammar.ebnf is missing"}`
+)
+
+func (c callCase) run(t *testing.T) {
+	t.Parallel()
+	payloads := make([]string, 0, len(c.sent)+1)
+	for _, delta := range c.sent {
+		payloads = append(payloads, says(delta))
+	}
+	payloads = append(payloads, ends(`{}`, "tool_calls"))
+	finish := c.finish
+	if finish == "" {
+		finish = "tool_calls"
+	}
+	requireCalls(t, carryontest.Chunks(payloads...),
+		lines(c.shown, []string{"finish " + finish, "usage 10/5/15 alone"}))
+}
+
+// requireCalls checks what is shown of a continuation after the draft.
+func requireCalls(t *testing.T, turn carryontest.Turn, want []string) middleware.Outcome {
+	t.Helper()
+	first, err := alone(t, draft)
+	require.NoError(t, err)
+	got, outcome, err := readJoined(t, pair(draft, turn))
+	require.NoError(t, err)
+	assert.Equal(t, lines(draftShown, want), showAll(got))
+	assert.Equal(t, 2, outcome.Turns)
+	requireOneEnvelope(t, first, got)
+	return outcome
+}
+
+func runCallCases(t *testing.T, cases []callCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, c.run)
+	}
+}
+
+func TestPauseIsStripped(t *testing.T) {
+	t.Parallel()
+	notice := []string{noticeShown}
+	runCallCases(t, []callCase{
+		{
+			name: "whole", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function todo_pause " + goodArgs)},
+		},
+		{
+			name: "in fragments", finish: "stop", shown: notice,
+			sent: []string{
+				calls("0 p function todo_pause _"), calls("0 _ _ _ " + argsHead), calls("0 _ _ _ " + argsTail),
+			},
+		},
+		{
+			name: "in fragments without index and id", finish: "stop", shown: notice,
+			sent: []string{
+				calls("_ _ function todo_pause _"), calls("_ _ _ _ " + argsHead), calls("_ _ _ _ " + argsTail),
+			},
+		},
+		{
+			name: "in fragments with null for index", finish: "stop", shown: notice,
+			sent: []string{
+				calls("null p function todo_pause _"), calls("null _ _ _ " + argsHead), calls("null _ _ _ " + argsTail),
+			},
+		},
+		{
+			name: "with index -1", finish: "stop", shown: notice,
+			sent: []string{calls("-1 p function todo_pause " + argsHead), calls("-1 _ _ _ " + argsTail)},
+		},
+		{
+			name: "with an index in the first fragment only", finish: "stop", shown: notice,
+			sent: []string{calls("3 p function todo_pause " + argsHead), calls("_ _ _ _ " + argsTail)},
+		},
+		{
+			name: "with an index from the second fragment on", finish: "stop", shown: notice,
+			sent: []string{calls("_ p function todo_pause " + argsHead), calls("0 p _ _ " + argsTail)},
+		},
+		{
+			name: "at index 5", finish: "stop", shown: notice,
+			sent: []string{calls("5 p function todo_pause " + argsHead), calls("5 _ _ _ " + argsTail)},
+		},
+		{
+			name: "without an id", finish: "stop", shown: notice,
+			sent: []string{calls("0 _ function todo_pause " + argsHead), calls("0 _ _ _ " + argsTail)},
+		},
+		{
+			name: "with an empty id", finish: "stop", shown: notice,
+			sent: []string{calls("0  function todo_pause " + argsHead), calls("0  _ _ " + argsTail)},
+		},
+		{
+			name: "with the id in every fragment", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function todo_pause " + argsHead), calls("0 p _ _ " + argsTail)},
+		},
+		{
+			name: "with an id from the second fragment on", finish: "stop", shown: notice,
+			sent: []string{calls("0 _ function todo_pause " + argsHead), calls("0 p _ _ " + argsTail)},
+		},
+		{
+			name: "without a type", finish: "stop", shown: notice,
+			sent: []string{calls("0 p _ todo_pause " + goodArgs)},
+		},
+		{
+			name: "with the name in two halves", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function todo_ _"), calls("0 _ _ pause _"), calls("0 _ _ _ " + goodArgs)},
+		},
+		{
+			name: "with the name in many pieces and arguments between", finish: "stop", shown: notice,
+			sent: []string{
+				calls("0 p function t _"), calls("0 _ _ odo " + argsHead), calls("0 _ _ _pau _"), calls("0 _ _ se " + argsTail),
+			},
+		},
+		{
+			name: "with the name in every fragment", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function todo_pause " + argsHead), calls("0 _ _ todo_pause " + argsTail)},
+		},
+		{
+			name: "with half the name twice", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function todo_ _"), calls("0 _ _ todo_ _"), calls("0 _ _ pause " + goodArgs)},
+		},
+		{
+			name: "with the name in the second fragment", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function _ _"), calls("0 _ _ todo_pause " + goodArgs)},
+		},
+		{
+			name: "with the name after the arguments", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function _ " + argsHead), calls("0 _ _ _ " + argsTail), calls("0 _ _ todo_pause _")},
+		},
+		{
+			name: "with empty fragments", finish: "stop", shown: notice,
+			sent: []string{
+				calls("0 p function todo_pause _"), calls("0 _ _ _ "), calls("0  _  " + goodArgs), calls("0 _ _ _ "),
+			},
+		},
+		{
+			name: "in capitals", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function TODO_PAUSE " + goodArgs)},
+		},
+		{
+			name: "in capitals, with the name in two halves", finish: "stop", shown: notice,
+			sent: []string{calls("0 p function Todo_ _"), calls("0 _ _ Pause " + goodArgs)},
+		},
+		{
+			name: "twice, of which the first counts", finish: "stop", shown: notice,
+			sent: []string{
+				calls("0 p function todo_pause " + goodArgs),
+				calls(`1 q function todo_pause {"reason":"The build server is down for maintenance"}`),
+			},
+		},
+		{
+			name: "with text before", finish: "stop", shown: []string{`"\n\nBlocked."`, noticeShown},
+			sent: []string{`{"content":"Blocked."}`, calls("0 p function todo_pause " + goodArgs)},
+		},
+		{
+			name: "with text in the same chunk", finish: "stop", shown: []string{`"\n\nBlocked."`, noticeShown},
+			sent: []string{strings.Replace(calls("0 p function todo_pause "+goodArgs), "{", `{"content":"Blocked.",`, 1)},
+		},
+		{
+			name: "with text after", finish: "stop", shown: []string{`"\n\nBlocked."`, noticeShown},
+			sent: []string{calls("0 p function todo_pause " + goodArgs), `{"content":"Blocked."}`},
+		},
+		{
+			name: "with text while the name is open", finish: "stop", shown: []string{`"\n\nBlocked."`, noticeShown},
+			sent: []string{
+				calls("0 p function todo_ _"), `{"content":"Blocked."}`, calls("0 _ _ pause " + goodArgs),
+			},
+		},
+		{
+			name: "without arguments", finish: "stop", shown: []string{`"\n\nTask paused: no reason given"`},
+			sent: []string{calls("0 p function todo_pause _")},
+		},
+		{
+			name: "with null for arguments", finish: "stop", shown: []string{`"\n\nTask paused: no reason given"`},
+			sent: []string{calls("0 p function todo_pause null")},
+		},
+		{
+			name: "with arguments that are no JSON", finish: "stop", shown: []string{`"\n\nTask paused: no reason given"`},
+			sent: []string{calls(`0 p function todo_pause {"reason":"The gra`)},
+		},
+	})
+}
+
+func TestCallsBesideAPauseAreShownDenselyIndexed(t *testing.T) {
+	t.Parallel()
+	pause := "0 p function todo_pause " + goodArgs
+	runCallCases(t, []callCase{
+		{
+			name:  "a call after it",
+			sent:  []string{calls(pause), calls("1 a function edit_file _"), calls("1 _ _ _ {}")},
+			shown: []string{"[0 a function edit_file _]", "[0 _ _ _ {}]", noticeShown},
+		},
+		{
+			name:  "a call before it",
+			sent:  []string{calls("0 a function edit_file _"), calls("0 _ _ _ {}"), calls("1 p function todo_pause " + goodArgs)},
+			shown: []string{"[0 a function edit_file _]", "[0 _ _ _ {}]", noticeShown},
+		},
+		{
+			name: "calls around it",
+			sent: []string{
+				calls("0 a function edit_file {}"), calls("1 p function todo_pause " + goodArgs), calls("2 b function run_tests {}"),
+			},
+			shown: []string{"[0 a function edit_file {}]", "[1 b function run_tests {}]", noticeShown},
+		},
+		{
+			name:  "in one chunk, before it",
+			sent:  []string{calls("0 a function edit_file {}", "1 p function todo_pause "+goodArgs)},
+			shown: []string{"[0 a function edit_file {}]", noticeShown},
+		},
+		{
+			name:  "in one chunk, after it",
+			sent:  []string{calls(pause, "1 a function edit_file {}")},
+			shown: []string{"[0 a function edit_file {}]", noticeShown},
+		},
+		{
+			name:  "in one chunk, around it",
+			sent:  []string{calls("0 a function edit_file {}", "1 p function todo_pause "+goodArgs, "2 b function run_tests {}")},
+			shown: []string{"[0 a function edit_file {}] [1 b function run_tests {}]", noticeShown},
+		},
+		{
+			name: "fragments by turns",
+			sent: []string{
+				calls("0 p function todo_pause _"), calls("1 a function edit_file _"),
+				calls("0 _ _ _ " + argsHead), calls(`1 _ _ _ {"path":`),
+				calls("0 _ _ _ " + argsTail), calls(`1 _ _ _ "parser.go"}`),
+			},
+			shown: []string{
+				"[0 a function edit_file _]", `[0 _ _ _ {"path":]`, `[0 _ _ _ "parser.go"}]`, noticeShown,
+			},
+		},
+		{
+			name: "fragments by turns, in the same chunks",
+			sent: []string{
+				calls("0 p function todo_pause _", "1 a function edit_file _"),
+				calls("0 _ _ _ "+argsHead, `1 _ _ _ {"path":`), calls("0 _ _ _ "+argsTail, `1 _ _ _ "parser.go"}`),
+			},
+			shown: []string{
+				"[0 a function edit_file _]", `[0 _ _ _ {"path":]`, `[0 _ _ _ "parser.go"}]`, noticeShown,
+			},
+		},
+		{
+			name: "fragments by turns while the name is open",
+			sent: []string{
+				calls("0 p function todo_ _"), calls("1 a function edit_file _"), calls(`1 _ _ _ {}`),
+				calls("0 _ _ pause " + goodArgs), calls("2 b function run_tests {}"),
+			},
+			shown: []string{"[0 a function edit_file _]", "[0 _ _ _ {}]", "[1 b function run_tests {}]", noticeShown},
+		},
+		{
+			name:  "without indexes, told apart by ids",
+			sent:  []string{calls("_ p function todo_pause " + goodArgs), calls("_ a function edit_file {}")},
+			shown: []string{"[0 a function edit_file {}]", noticeShown},
+		},
+		{
+			name:  "without indexes and ids, told apart by names",
+			sent:  []string{calls("_ _ function todo_pause "+goodArgs, "_ _ function edit_file {}")},
+			shown: []string{"[0 _ function edit_file {}]", noticeShown},
+		},
+		{
+			name:  "without indexes, ids and arguments of the pause",
+			sent:  []string{calls("_ _ function todo_pause _"), calls("_ _ function edit_file {}")},
+			shown: []string{"[0 _ function edit_file {}]", `"\n\nTask paused: no reason given"`},
+		},
+		{
+			name:  "without indexes, a call before it",
+			sent:  []string{calls("_ a function edit_file {}"), calls("_ p function todo_pause " + goodArgs)},
+			shown: []string{"[_ a function edit_file {}]", noticeShown},
+		},
+		{
+			name:  "with indexes from 1",
+			sent:  []string{calls("1 p function todo_pause " + goodArgs), calls("2 a function edit_file {}")},
+			shown: []string{"[0 a function edit_file {}]", noticeShown},
+		},
+		{
+			name:  "all with index 0, after it",
+			sent:  []string{calls(pause), calls("0 a function edit_file {}"), calls("0 b function run_tests {}")},
+			shown: []string{"[0 a function edit_file {}]", "[1 b function run_tests {}]", noticeShown},
+		},
+		{
+			name:  "all with index 0, before it",
+			sent:  []string{calls("0 a function edit_file {}"), calls(pause)},
+			shown: []string{"[0 a function edit_file {}]", noticeShown},
+		},
+		{
+			name: "all with index 0, fragments by turns, told apart by ids",
+			sent: []string{
+				calls("0 p function todo_pause _", "0 a function edit_file _"),
+				calls("0 p _ _ "+argsHead, `0 a _ _ {"path":`), calls("0 p _ _ "+argsTail, `0 a _ _ "parser.go"}`),
+			},
+			shown: []string{
+				"[0 a function edit_file _]", `[0 a _ _ {"path":]`, `[0 a _ _ "parser.go"}]`, noticeShown,
+			},
+		},
+		{
+			name:  "without a type, which is given",
+			sent:  []string{calls(pause), calls("1 a _ edit_file _"), calls("1 _ _ _ {}")},
+			shown: []string{"[0 a function edit_file _]", "[0 _ _ _ {}]", noticeShown},
+		},
+		{
+			name:  "with the type in every fragment, which stays in the first",
+			sent:  []string{calls(pause), calls("1 a function edit_file _"), calls("1 _ function _ {}")},
+			shown: []string{"[0 a function edit_file _]", "[0 _ _ _ {}]", noticeShown},
+		},
+		{
+			name: "with empty fragments, which are left out",
+			sent: []string{
+				calls(pause), calls("1 a function edit_file _"), calls("1 _ _ _ "), calls("1 _ function _ "), calls("1 _ _ _ {}"),
+			},
+			shown: []string{"[0 a function edit_file _]", "[0 _ _ _ {}]", noticeShown},
+		},
+		{
+			name:  "with the name in the second fragment",
+			sent:  []string{calls(pause), calls("1 a function _ _"), calls("1 _ _ edit_file {}")},
+			shown: []string{"[0 a function _ _]", "[0 _ _ edit_file {}]", noticeShown},
+		},
+	})
+}
+
+func TestCallsWithoutAPauseAreAsTheyCame(t *testing.T) {
+	t.Parallel()
+	for name, sent := range map[string][]string{
+		"without indexes":           {"_ a function edit_file {}", "_ b function run_tests {}"},
+		"with null for index":       {"null a function edit_file {}"},
+		"with index -1":             {"-1 a function edit_file {}"},
+		"with index 5":              {"5 a function edit_file _", "5 _ _ _ {}"},
+		"all with index 0":          {"0 a function edit_file {}", "0 b function run_tests {}"},
+		"without ids":               {"0 _ function edit_file _", "0 _ _ _ {}"},
+		"with ids repeated":         {"0 a function edit_file _", "0 a _ _ {}"},
+		"without types":             {"0 a _ edit_file {}"},
+		"with types repeated":       {"0 a function edit_file _", "0 _ function _ {}"},
+		"with empty fragments":      {"0 a function edit_file _", "0 _ _ _ _", "0 _ _ _ {}", "0 _ _ _ _"},
+		"with a split name":         {"0 a function edit _", "0 _ _ _file {}"},
+		"with a repeated name":      {"0 a function edit_file _", "0 _ _ edit_file {}"},
+		"with a late name":          {"0 a function _ _", "0 _ _ edit_file {}"},
+		"by turns":                  {"0 a function edit_file _", "1 b function run_tests _", "0 _ _ _ {}", "1 _ _ _ {}"},
+		"with a name like the tool": {"0 a function todo _", "0 _ _ _list _", "0 _ _ _ {}"},
+		"with a longer name":        {"0 a function todo_pause_all {}"},
+		"with a prefix":             {"0 a function default_api:todo_pause {}"},
+		"with half the name":        {"0 a function todo_pau _", "0 _ _ _ {}"},
+		"with the name todo":        {"0 a function todo {}"},
+		"without a name":            {"0 a function _ {}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var payloads, want []string
+			for _, fragment := range sent {
+				payloads = append(payloads, says(calls(fragment)))
+				want = append(want, "["+strings.Replace(fragment, "null", "_", 1)+"]")
+			}
+			payloads = append(payloads, ends(`{}`, "tool_calls"))
+			want = append(want, "finish tool_calls", "usage 10/5/15 alone")
+			outcome := requireCalls(t, carryontest.Chunks(payloads...), want)
+			assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+		})
+	}
+}
+
+func TestChunksHeldForAnOpenNameAreReleasedInOrder(t *testing.T) {
+	t.Parallel()
+	runCallCases(t, []callCase{
+		{
+			name: "at the end of the name",
+			sent: []string{
+				`{"content":"So."}`, calls("0 a function todo _"), `{"content":" Well."}`, `{"reasoning_content":"Hm."}`,
+				calls("1 b function edit_file {}"), calls("0 _ _ _list {}"), `{"content":" Bye."}`,
+			},
+			shown: []string{
+				`"\n\nSo."`, "[0 a function todo _]", `" Well."`, `thinks "Hm."`,
+				"[1 b function edit_file {}]", "[0 _ _ _list {}]", `" Bye."`,
+			},
+		},
+		{
+			name:  "at the finish",
+			sent:  []string{calls("0 a function todo {}"), `{"content":"Well."}`},
+			shown: []string{"[0 a function todo {}]", `"\n\nWell."`},
+		},
+	})
+}
+
+func TestPauseAtTheFinish(t *testing.T) {
+	t.Parallel()
+	pause := "0 p function todo_pause " + goodArgs
+	edit := "1 a function edit_file {}"
+	for name, c := range map[string]struct {
+		sent  []string
+		shown []string
+	}{
+		"a pause, the finish and usage in one chunk": {
+			sent:  []string{ends(calls(pause), "tool_calls", tokens(1, 2))},
+			shown: []string{noticeShown, "finish stop usage 11/7/18"},
+		},
+		"a call, the finish and usage in one chunk": {
+			sent:  []string{ends(calls(edit), "tool_calls", tokens(1, 2))},
+			shown: []string{"[1 a function edit_file {}]", "finish tool_calls usage 11/7/18"},
+		},
+		"both, the finish and usage in one chunk": {
+			sent:  []string{ends(calls(pause, edit), "tool_calls", tokens(1, 2))},
+			shown: []string{"[0 a function edit_file {}]", noticeShown, "finish tool_calls usage 11/7/18"},
+		},
+		"text, both, the finish and usage in one chunk": {
+			sent: []string{ends(strings.Replace(calls(pause, edit), "{", `{"role":"assistant","content":"So.",`, 1),
+				"tool_calls", tokens(1, 2))},
+			shown: []string{`"\n\nSo." [0 a function edit_file {}]`, noticeShown, "finish tool_calls usage 11/7/18"},
+		},
+		"the last of the name": {
+			sent:  []string{says(calls("0 p function todo_ _")), ends(calls("0 _ _ pause "+goodArgs), "tool_calls")},
+			shown: []string{noticeShown, "finish stop", "usage 10/5/15 alone"},
+		},
+		"a call after the finish": {
+			sent:  []string{ends(`{"content":"So."}`, "stop"), says(calls("0 a function edit_file {}"))},
+			shown: []string{`"\n\nSo."`, "[0 a function edit_file {}]", "finish stop", "usage 10/5/15 alone"},
+		},
+		"a pause after the finish": {
+			sent:  []string{ends(`{"content":"So."}`, "tool_calls"), says(calls(pause))},
+			shown: []string{`"\n\nSo."`, noticeShown, "finish stop", "usage 10/5/15 alone"},
+		},
+		"the rest of a pause after the finish": {
+			sent:  []string{ends(calls("0 p function todo_pause "+argsHead), "tool_calls"), says(calls("0 _ _ _ " + argsTail))},
+			shown: []string{noticeShown, "finish stop", "usage 10/5/15 alone"},
+		},
+		"a finish stop beside a call that is left stays": {
+			sent:  []string{says(calls(pause, edit)), ends(`{}`, "stop")},
+			shown: []string{"[0 a function edit_file {}]", noticeShown, "finish stop", "usage 10/5/15 alone"},
+		},
+		"a finish that is not about calls becomes a stop": {
+			sent:  []string{says(calls(pause)), ends(`{}`, "length")},
+			shown: []string{noticeShown, "finish stop", "usage 10/5/15 alone"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requireCalls(t, carryontest.Chunks(c.sent...), c.shown)
+		})
+	}
+}
+
+func TestFinishOfAStrippedTurnIsTheProvidersOwnStop(t *testing.T) {
+	t.Parallel()
+	got := joinOn(t.Context(), pair(draft.Finish("end_turn"), carryontest.Pause(goodReason)))
+	require.NoError(t, got.Err)
+	assert.Equal(t, "end_turn", got.Finish)
+}
+
+func TestPauseInEveryShape(t *testing.T) {
+	t.Parallel()
+	for name, in := range spliceShapes {
+		if name == "NoFinish" || name == "Legacy" {
+			continue // a failure, and what is no tool call
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := joinOn(t.Context(), pair(draft, in(carryontest.Pause(goodReason).AndText("I am blocked."))))
+			require.NoError(t, got.Err)
+			requireWellFormedEnd(t, got.Chunks)
+			assert.Equal(t, "Plan.\n\nI am blocked.\n\n"+goodNotice, got.Text)
+			assert.Equal(t, "stop", got.Finish)
+			assert.Empty(t, got.Calls)
+			require.NotNil(t, got.Outcome.Paused)
+			assert.Equal(t, goodReason, got.Outcome.Paused.Reason)
+			assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		})
+	}
+}
+
+func TestCallBesideAPauseInEveryShape(t *testing.T) {
+	t.Parallel()
+	const path = `{"path":"parser/parser.go"}`
+	for name, in := range spliceShapes {
+		if name == "NoFinish" || name == "Legacy" {
+			continue // a failure, and what has room for one call
+		}
+		for order, turn := range map[string]carryontest.Turn{
+			"pause first": carryontest.Pause(goodReason).AndCall("edit_file", path).ID("a"),
+			"call first":  carryontest.Call("edit_file", path).ID("a").AndCall("todo_pause", goodArgs),
+		} {
+			t.Run(name+", "+order, func(t *testing.T) {
+				t.Parallel()
+				chunks, outcome, err := readJoined(t, pair(draft, in(turn)))
+				require.NoError(t, err)
+				requireWellFormedEnd(t, chunks)
+				assert.Equal(t, "Plan.\n\n"+goodNotice, textOf(chunks))
+				var arguments strings.Builder
+				for _, call := range callsIn(chunks) {
+					arguments.WriteString(call.Function.Arguments)
+					assert.NotContains(t, call.Function.Name, "pause")
+					assert.Contains(t, []string{"", "a"}, call.ID)
+				}
+				assert.Equal(t, path, arguments.String())
+				assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+			})
+		}
+	}
+}
+
+// callsIn returns the fragments of all calls.
+func callsIn(chunks []chunk) []openai.ToolCall {
+	var all []openai.ToolCall
+	for _, c := range chunks {
+		for _, choice := range c.Choices {
+			all = append(all, choice.Delta.ToolCalls...)
+		}
+	}
+	return all
+}
+
+func TestPauseToolOfTheCallersOwnIsKept(t *testing.T) {
+	t.Parallel()
+	server := carryontest.NewServer(t, draft, carryontest.Pause(goodReason).ID("p").WholeCalls())
+	request := ask()
+	request.Tools = append(request.Tools, tool("todo_pause"))
+	got := stream(t.Context(), newClient(server, middleware.New(twoTodos, unhurried)), request)
+	require.NoError(t, got.Err)
+	assert.Equal(t, lines(draftShown, []string{
+		"[0 p function todo_pause " + goodArgs + "]", "finish tool_calls", "usage 20/10/30 alone",
+	}), showAll(got.Chunks))
+	assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+}
+
+func TestRejectedPauseIsAnsweredUnseen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rejected carryontest.Turn
+		shown    []string
+	}{
+		"in fragments":   {rejected: carryontest.Pause("stuck")},
+		"with text":      {rejected: carryontest.Pause("stuck").AndText("Hm."), shown: []string{`"\n\nHm."`}},
+		"in one chunk":   {rejected: carryontest.Pause("stuck").AndText("Hm.").OneChunk(), shown: []string{`"\n\nHm."`}},
+		"with two parts": {rejected: carryontest.Pause("stuck").SplitName().EmptyFragments()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, outcome, err := readJoined(t, []carryontest.Turn{
+				draft, c.rejected, carryontest.Call("edit_file", `{}`).ID("a").WholeCalls(),
+			})
+			require.NoError(t, err)
+			assert.Equal(t, lines(draftShown, c.shown, []string{
+				"[0 a function edit_file {}]", "finish tool_calls", "usage 30/15/45 alone",
+			}), showAll(got))
+			assert.Equal(t, 3, outcome.Turns)
+			assert.Nil(t, outcome.Paused)
+		})
+	}
+}
+
+func TestPauseOfTheFirstTurnIsStrippedWhereTheToolIsAlwaysDeclared(t *testing.T) {
+	t.Parallel()
+	always := middleware.WithPauseTool(middleware.Always)
+	for name, c := range map[string]struct {
+		turn carryontest.Turn
+		want []string
+	}{
+		"alone": {
+			turn: carryontest.Pause(goodReason),
+			want: []string{"role", `"` + goodNotice + `"`, "finish stop", "usage 10/5/15 alone"},
+		},
+		"with text": {
+			turn: carryontest.Pause(goodReason).AndText("Blocked."),
+			want: []string{"role", `"Blocked."`, noticeShown, "finish stop", "usage 10/5/15 alone"},
+		},
+		"with a call after it": {
+			turn: carryontest.Pause(goodReason).AndCall("edit_file", `{}`).ID("a").WholeCalls(),
+			want: []string{
+				"role", "[0 a function edit_file {}]", `"` + goodNotice + `"`, "finish tool_calls", "usage 10/5/15 alone",
+			},
+		},
+		"with a call before it": {
+			turn: carryontest.Call("edit_file", `{}`).ID("a").AndCall("todo_pause", goodArgs).WholeCalls(),
+			want: []string{
+				"role", "[0 a function edit_file {}]", `"` + goodNotice + `"`, "finish tool_calls", "usage 10/5/15 alone",
+			},
+		},
+		"in one chunk": {
+			turn: carryontest.Pause(goodReason).AndText("Blocked.").OneChunk(),
+			want: []string{`role "Blocked."`, noticeShown, "finish stop usage 10/5/15"},
+		},
+		"a split name that becomes another": {
+			turn: carryontest.Chunks(says(`{"role":"assistant"}`), says(calls("0 a function todo _")),
+				says(calls("0 _ _ _list {}")), ends(`{}`, "tool_calls")),
+			want: []string{"role", "[0 a function todo _]", "[0 _ _ _list {}]", "finish tool_calls"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, outcome, err := readJoined(t, []carryontest.Turn{c.turn}, always)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, showAll(got))
+			assert.Equal(t, 1, outcome.Turns)
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package openai
+
+import (
+	"github.com/sashabaranov/go-openai"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// ledger keeps the usage of a call.
+type ledger = middleware.Ledger[openai.Usage]
+
+func newLedger() ledger { return ledger{Add: add} }
+
+// counts returns a usage as the engine sees it.
+func counts(u *openai.Usage) middleware.Usage {
+	return middleware.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.TotalTokens}
+}
+
+// add returns the sum of two usages. Details that only one of them has are kept
+// as they are.
+func add(a, b openai.Usage) openai.Usage {
+	return openai.Usage{
+		PromptTokens:            a.PromptTokens + b.PromptTokens,
+		CompletionTokens:        a.CompletionTokens + b.CompletionTokens,
+		TotalTokens:             a.TotalTokens + b.TotalTokens,
+		PromptTokensDetails:     addPrompt(a.PromptTokensDetails, b.PromptTokensDetails),
+		CompletionTokensDetails: addCompletion(a.CompletionTokensDetails, b.CompletionTokensDetails),
+	}
+}
+
+func addPrompt(a, b *openai.PromptTokensDetails) *openai.PromptTokensDetails {
+	if a == nil || b == nil {
+		return either(a, b)
+	}
+	return &openai.PromptTokensDetails{
+		AudioTokens:  a.AudioTokens + b.AudioTokens,
+		CachedTokens: a.CachedTokens + b.CachedTokens,
+	}
+}
+
+func addCompletion(a, b *openai.CompletionTokensDetails) *openai.CompletionTokensDetails {
+	if a == nil || b == nil {
+		return either(a, b)
+	}
+	return &openai.CompletionTokensDetails{
+		AudioTokens:              a.AudioTokens + b.AudioTokens,
+		ReasoningTokens:          a.ReasoningTokens + b.ReasoningTokens,
+		AcceptedPredictionTokens: a.AcceptedPredictionTokens + b.AcceptedPredictionTokens,
+		RejectedPredictionTokens: a.RejectedPredictionTokens + b.RejectedPredictionTokens,
+	}
+}
+
+// either returns the one that there is.
+func either[T any](a, b *T) *T {
+	if a != nil {
+		return a
+	}
+	return b
+}

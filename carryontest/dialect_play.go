@@ -1,0 +1,282 @@
+package carryontest
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// modelTurn is what the model says in one turn of a call that is played.
+type modelTurn struct {
+	text   []string // in pieces
+	calls  []ViewCall
+	finish string
+	usage  *middleware.Usage
+	fails  bool   // with errPlayed, in place of the finish
+	noID   bool   // the first chunk has no id
+	one    bool   // all of it comes in a single chunk
+	weave  bool   // the fragments of the calls come by turns
+	stop   string // the name of the stop that follows the text
+}
+
+// errPlayed is what a turn that is to fail fails with.
+var errPlayed = errors.New("carryontest: the turn was made to fail")
+
+// says is a turn of text that stops.
+func says(text ...string) modelTurn {
+	return modelTurn{text: text, finish: "stop", usage: tokensOf(10, 5)}
+}
+
+// calls is a turn that calls tools. The calls are numbered in order.
+func calls(list ...ViewCall) modelTurn {
+	for i := range list {
+		list[i].Index, list[i].Type = i, "function"
+	}
+	return modelTurn{calls: list, finish: "tool_calls", usage: tokensOf(20, 8)}
+}
+
+// performance is what came of a call that was played.
+type performance[C any] struct {
+	given   []View // what the source gave, turn 1 only
+	shown   []View // what the caller saw
+	err     error
+	outcome middleware.Outcome
+	sent    []*middleware.Continuation
+	events  *Recorder
+}
+
+// play plays a call through the engine, with the dialect under test.
+func (t *trial[C]) play(options []middleware.Option, turns ...modelTurn) *performance[C] {
+	p := &performance[C]{events: NewRecorder()}
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress})
+	options = append([]middleware.Option{
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(turns)-1, 1)}),
+		middleware.WithObserver(p.events.Observer()),
+	}, options...)
+	call := middleware.New(todos, options...).Begin(t.ctx, middleware.Request{
+		Tools: 1, Users: 1, User: "Write the parser.", NoFinish: t.Kind != CallbackDialect && t.lacks(FieldFinish),
+	})
+	switch t.Kind {
+	case AnswerDialect:
+		t.playWhole(p, call, turns)
+	case CallbackDialect:
+		t.playCallback(p, call, turns)
+	default:
+		t.playChunks(p, call, turns)
+	}
+	p.outcome = call.Outcome()
+	return p
+}
+
+func (t *trial[C]) playChunks(p *performance[C], call *middleware.Call, turns []modelTurn) {
+	source := func(number int) *playedSource[C] {
+		s := &playedSource[C]{chunks: t.chunks(turns[number], number), reuse: t.overwrite}
+		if turns[number].fails {
+			s.err = errPlayed
+		}
+		return s
+	}
+	first := source(0)
+	for _, c := range first.chunks {
+		p.given = append(p.given, t.View(c))
+	}
+	splice := middleware.NewSplice(call, t.New(), first,
+		func(_ context.Context, k *middleware.Continuation) (middleware.Source[C], error) {
+			p.sent = append(p.sent, k)
+			if len(p.sent) == len(turns) {
+				return nil, errPlayed
+			}
+			return source(len(p.sent)), nil
+		})
+	defer splice.Close() //nolint:errcheck // the sources have nothing to close
+	for {
+		c, err := splice.Recv()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				p.err = err
+			}
+			return
+		}
+		p.shown = append(p.shown, t.View(c))
+	}
+}
+
+// chunks returns the turn as the SDK would stream it.
+func (t *trial[C]) chunks(m modelTurn, number int) []C {
+	var chunks []C
+	for _, v := range t.chunksOf(m, number) {
+		chunks = append(chunks, t.make(v))
+		if v.Text != "" && m.stop != "" {
+			chunks = append(chunks, t.Stops[m.stop])
+		}
+	}
+	return chunks
+}
+
+// overwrite is what a source does to a chunk that it gave once the next one is
+// asked for.
+func (t *trial[C]) overwrite(c *C) {
+	t.New().Write(c, &middleware.Edit{Text: "Overwritten.", Finish: "overwritten"})
+}
+
+func (t *trial[C]) playWhole(p *performance[C], call *middleware.Call, turns []modelTurn) {
+	answer, err := middleware.Unary(call, t.New(), func(_ context.Context, k *middleware.Continuation) (C, error) {
+		if k != nil {
+			p.sent = append(p.sent, k)
+		}
+		number := len(p.sent)
+		if number == len(turns) || turns[number].fails {
+			var none C
+			return none, errPlayed
+		}
+		v := t.known(turns[number].whole(number))
+		if number == 0 {
+			p.given = []View{v}
+		}
+		if name := turns[number].stop; name != "" {
+			return t.Stops[name], nil
+		}
+		return t.Make(v), nil
+	})
+	p.shown, p.err = []View{t.View(answer)}, err
+}
+
+func (t *trial[C]) playCallback(p *performance[C], call *middleware.Call, turns []modelTurn) {
+	filter := middleware.NewFilter(call, t.New(), func(c C) error {
+		p.shown = append(p.shown, t.View(c))
+		return nil
+	})
+	_, p.err = middleware.Unary(call, plainAnswers{}, func(_ context.Context, k *middleware.Continuation) (modelTurn, error) {
+		if k != nil {
+			p.sent = append(p.sent, k)
+		}
+		number := len(p.sent)
+		if number == len(turns) {
+			return modelTurn{}, errPlayed
+		}
+		for _, v := range t.distinct(t.chunksOf(turns[number], number)...) {
+			if number == 0 {
+				p.given = append(p.given, v)
+			}
+			c := t.Make(v)
+			if err := filter.Chunk(c); err != nil {
+				return modelTurn{}, err
+			}
+			t.overwrite(&c)
+		}
+		if turns[number].fails {
+			return modelTurn{}, errPlayed
+		}
+		return turns[number], nil
+	})
+}
+
+// whole returns the turn as one answer.
+func (m modelTurn) whole(number int) View {
+	v := View{ID: idOf(number), Role: "assistant", Calls: m.calls, Finish: m.finish, Usage: m.usage}
+	for _, piece := range m.text {
+		v.Text += piece
+	}
+	return v
+}
+
+func idOf(number int) string {
+	return []string{"first", "second", "third", "fourth"}[number]
+}
+
+// chunksOf returns the turn as a stream.
+func (t *trial[C]) chunksOf(m modelTurn, number int) []View {
+	id := idOf(number)
+	if m.one && !t.OneThing {
+		return []View{m.whole(number)}
+	}
+	views := []View{{ID: id, Role: "assistant"}}
+	if m.noID {
+		views[0].ID = ""
+	}
+	for _, piece := range m.text {
+		views = append(views, View{ID: id, Text: piece})
+	}
+	for _, fragment := range fragments(m.calls, m.weave) {
+		views = append(views, View{ID: id, Calls: []ViewCall{fragment}})
+	}
+	if m.fails {
+		return views
+	}
+	if m.finish != "" {
+		views = append(views, View{ID: id, Finish: m.finish})
+	}
+	if m.usage != nil {
+		// Whether the type knows of chunks without choices shows once it is made.
+		views = append(views, View{ID: id, Usage: m.usage, Bare: true})
+	}
+	return views
+}
+
+// fragments cuts calls: each into a header and two halves of its arguments.
+func fragments(list []ViewCall, weave bool) []ViewCall {
+	const pieces = 3
+	cut := make([]ViewCall, 0, pieces*len(list))
+	for _, call := range list {
+		half := len(call.Arguments) / 2
+		header, first, second := call, ViewCall{Index: call.Index}, ViewCall{Index: call.Index}
+		header.Arguments = ""
+		first.Arguments, second.Arguments = call.Arguments[:half], call.Arguments[half:]
+		cut = append(cut, header, first, second)
+	}
+	if !weave {
+		return cut
+	}
+	woven := make([]ViewCall, 0, len(cut))
+	for piece := range pieces {
+		for at := piece; at < len(cut); at += pieces {
+			woven = append(woven, cut[at])
+		}
+	}
+	return woven
+}
+
+// playedSource gives chunks, and makes use of the memory of those it gave.
+type playedSource[C any] struct {
+	chunks []C
+	next   int
+	reuse  func(*C)
+	err    error // in place of io.EOF
+}
+
+func (s *playedSource[C]) Recv() (c C, err error) {
+	if s.next > 0 && s.next <= len(s.chunks) {
+		s.reuse(&s.chunks[s.next-1])
+	}
+	s.next++
+	switch {
+	case s.next <= len(s.chunks):
+		return s.chunks[s.next-1], nil
+	case s.err != nil:
+		return c, s.err
+	}
+	return c, io.EOF
+}
+
+func (s *playedSource[C]) Close() error { return nil }
+
+// plainAnswers is the dialect of the whole answers that go with a callback.
+type plainAnswers struct{}
+
+func (plainAnswers) Read(m *modelTurn, s *middleware.Sink) {
+	for _, piece := range m.text {
+		s.Text(piece)
+	}
+	for _, call := range m.calls {
+		s.Call(call.Index, call.ID, call.Name, call.Arguments)
+	}
+	s.Finish(m.finish)
+}
+
+func (plainAnswers) Write(*modelTurn, *middleware.Edit) bool { return true }
+func (plainAnswers) Clone(m *modelTurn) modelTurn            { return *m }
+func (plainAnswers) EndTurn(bool)                            {}

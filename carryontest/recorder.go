@@ -1,0 +1,205 @@
+package carryontest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Recorder keeps the events of a middleware, in order, for tests to look at:
+//
+//	recorder := carryontest.NewRecorder()
+//	mw := middleware.New(todos, middleware.WithObserver(recorder.Observer()))
+//
+// An event is there as soon as it has happened: once a call has returned, or
+// its stream has ended, there is nothing to wait for. The zero Recorder is ready
+// to use. A Recorder may be shared by several middlewares and is safe for
+// concurrent use; what its methods return belongs to the caller.
+type Recorder struct {
+	mu     sync.Mutex
+	events []any
+}
+
+// NewRecorder returns a Recorder without events.
+func NewRecorder() *Recorder { return new(Recorder) }
+
+// Observer returns what is to be given to [middleware.WithObserver].
+func (r *Recorder) Observer() middleware.Observer {
+	return middleware.Observer{
+		TurnEnded:           record[middleware.TurnEnded](r),
+		Decision:            record[middleware.Decision](r),
+		ContinuationStarted: record[middleware.ContinuationStarted](r),
+		ContinuationEnded:   record[middleware.ContinuationEnded](r),
+		PauseRejected:       record[middleware.PauseRejected](r),
+		Paused:              record[middleware.Paused](r),
+		Exhausted:           record[middleware.Exhausted](r),
+		Failed:              record[middleware.Failed](r),
+	}
+}
+
+// Events returns all events, in the order in which they happened. Each is a
+// value of one of the types that the functions of a [middleware.Observer] take.
+func (r *Recorder) Events() []any { return recorded[any](r) }
+
+// Lines returns the events as one short line each, fit to be compared as a
+// whole:
+//
+//	turn 1 ended: stop
+//	turn 1 decided: All continuation conditions satisfied
+//	turn 2 started: attempt 1, todo 1
+//	turn 2 ended: tool_calls, 1 tool call
+//	turn 2 continuation ended: 1 tool call
+//	turn 2 decided: Tool calls were made during stream - no continuation needed
+//
+// The session, if there is one, comes first and in brackets. Times, tokens and
+// prompts are left out.
+func (r *Recorder) Lines() []string {
+	events := r.Events()
+	lines := make([]string, len(events))
+	for i, event := range events {
+		lines[i] = line(event)
+	}
+	return lines
+}
+
+// Turns returns the turns that have ended.
+func (r *Recorder) Turns() []middleware.TurnEnded { return recorded[middleware.TurnEnded](r) }
+
+// Decisions returns the decisions that were taken.
+func (r *Recorder) Decisions() []middleware.Decision { return recorded[middleware.Decision](r) }
+
+// Started returns the continuations that were sent.
+func (r *Recorder) Started() []middleware.ContinuationStarted {
+	return recorded[middleware.ContinuationStarted](r)
+}
+
+// Ended returns the continuations that have ended, well or not.
+func (r *Recorder) Ended() []middleware.ContinuationEnded {
+	return recorded[middleware.ContinuationEnded](r)
+}
+
+// Rejected returns the pauses that were rejected.
+func (r *Recorder) Rejected() []middleware.PauseRejected {
+	return recorded[middleware.PauseRejected](r)
+}
+
+// Pauses returns what the user was told of each pause.
+func (r *Recorder) Pauses() []pause.Result {
+	events := recorded[middleware.Paused](r)
+	results := make([]pause.Result, len(events))
+	for i, event := range events {
+		results[i] = event.Result
+	}
+	return results
+}
+
+// Exhausted returns the budgets that were used up.
+func (r *Recorder) Exhausted() []middleware.Exhausted { return recorded[middleware.Exhausted](r) }
+
+// Failures returns what went wrong without costing the caller its answer.
+func (r *Recorder) Failures() []middleware.Failed { return recorded[middleware.Failed](r) }
+
+// Clear forgets all events.
+func (r *Recorder) Clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = nil
+}
+
+// record returns the observer's function for the events of one type.
+func record[E any](r *Recorder) func(context.Context, E) {
+	return func(_ context.Context, event E) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, event)
+	}
+}
+
+// recorded returns the events of one type.
+func recorded[E any](r *Recorder) []E {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var events []E
+	for _, event := range r.events {
+		if e, ok := event.(E); ok {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+func line(event any) string {
+	switch e := event.(type) {
+	case middleware.TurnEnded:
+		return with(at(e.Place)+" ended", e.Finish, count(e.ToolCalls), problem(e.Err))
+	case middleware.Decision:
+		return at(e.Place) + " decided: " + e.Evaluation.Reason.String() + dry(e.DryRun)
+	case middleware.ContinuationStarted:
+		return fmt.Sprintf("%s started: attempt %d, todo %s", at(e.Place), e.Attempt, name(e.Todo))
+	case middleware.ContinuationEnded:
+		return with(at(e.Place)+" continuation ended", count(e.ToolCalls), problem(e.Err))
+	case middleware.PauseRejected:
+		return fmt.Sprintf("%s pause rejected: %q, %v", at(e.Place), e.Reason, e.Err)
+	case middleware.Paused:
+		return at(e.Place) + " paused: " + e.Result.Reason
+	case middleware.Exhausted:
+		return at(e.Place) + " exhausted: " + e.Reason.String()
+	case middleware.Failed:
+		return fmt.Sprintf("%s failed: %s: %v", at(e.Place), e.Op, e.Err)
+	}
+	return fmt.Sprintf("%T", event)
+}
+
+func at(p middleware.Place) string {
+	if p.Session == "" {
+		return fmt.Sprintf("turn %d", p.Turn)
+	}
+	return fmt.Sprintf("[%s] turn %d", p.Session, p.Turn)
+}
+
+// with adds to what happened whatever there is to say of it.
+func with(what string, details ...string) string {
+	details = slices.DeleteFunc(details, func(detail string) bool { return detail == "" })
+	if len(details) == 0 {
+		return what
+	}
+	return what + ": " + strings.Join(details, ", ")
+}
+
+func count(toolCalls int) string {
+	switch toolCalls {
+	case 0:
+		return ""
+	case 1:
+		return "1 tool call"
+	}
+	return fmt.Sprintf("%d tool calls", toolCalls)
+}
+
+func problem(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "error: " + err.Error()
+}
+
+func dry(run bool) string {
+	if run {
+		return " (dry run)"
+	}
+	return ""
+}
+
+// name names a todo by its id, or else by its content.
+func name(t todo.Todo) string {
+	if t.ID != "" {
+		return t.ID
+	}
+	return fmt.Sprintf("%q", t.Content)
+}

@@ -1,0 +1,144 @@
+package carryontest_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// tellAll sends one event of each kind to an observer.
+func tellAll(ctx context.Context, o middleware.Observer) {
+	first := middleware.Place{Turn: 1}
+	second := middleware.Place{Session: "s", Turn: 2, Attempt: 1}
+	err := errors.New("out of luck")
+	o.TurnEnded(ctx, middleware.TurnEnded{Place: first, Finish: "stop", ToolCalls: 2, Err: err})
+	o.Decision(ctx, middleware.Decision{
+		Place: first, Evaluation: continuation.Evaluation{Reason: continuation.ReasonSatisfied}, DryRun: true,
+	})
+	o.ContinuationStarted(ctx, middleware.ContinuationStarted{Place: second, Todo: todo.Todo{ID: "7"}})
+	o.ContinuationStarted(ctx, middleware.ContinuationStarted{Place: second, Todo: todo.Todo{Content: "Write"}})
+	o.TurnEnded(ctx, middleware.TurnEnded{Place: second})
+	o.ContinuationEnded(ctx, middleware.ContinuationEnded{Place: second, ToolCalls: 1})
+	o.PauseRejected(ctx, middleware.PauseRejected{Place: second, Reason: "stuck", Err: err})
+	o.Paused(ctx, middleware.Paused{Place: second, Result: pause.Result{Reason: "no key", Message: "Paused."}})
+	o.Exhausted(ctx, middleware.Exhausted{Place: second, Reason: continuation.ReasonMaxAttempts})
+	o.Failed(ctx, middleware.Failed{Place: second, Op: "todos", Err: err})
+}
+
+func TestRecorderKeepsEventsInOrder(t *testing.T) {
+	t.Parallel()
+	var recorder carryontest.Recorder
+	tellAll(t.Context(), recorder.Observer())
+
+	assert.Equal(t, []string{
+		"turn 1 ended: stop, 2 tool calls, error: out of luck",
+		"turn 1 decided: All continuation conditions satisfied (dry run)",
+		"[s] turn 2 started: attempt 1, todo 7",
+		`[s] turn 2 started: attempt 1, todo "Write"`,
+		"[s] turn 2 ended",
+		"[s] turn 2 continuation ended: 1 tool call",
+		`[s] turn 2 pause rejected: "stuck", out of luck`,
+		"[s] turn 2 paused: no key",
+		"[s] turn 2 exhausted: Maximum continuation attempts exceeded",
+		"[s] turn 2 failed: todos: out of luck",
+	}, recorder.Lines())
+	require.Len(t, recorder.Events(), 10)
+	assert.IsType(t, middleware.TurnEnded{}, recorder.Events()[0])
+	assert.IsType(t, middleware.Failed{}, recorder.Events()[9])
+}
+
+func TestRecorderSortsEventsByKind(t *testing.T) {
+	t.Parallel()
+	recorder := carryontest.NewRecorder()
+	tellAll(t.Context(), recorder.Observer())
+
+	assert.Len(t, recorder.Turns(), 2)
+	assert.Len(t, recorder.Decisions(), 1)
+	assert.Len(t, recorder.Started(), 2)
+	assert.Len(t, recorder.Ended(), 1)
+	assert.Len(t, recorder.Rejected(), 1)
+	assert.Equal(t, []pause.Result{{Reason: "no key", Message: "Paused."}}, recorder.Pauses())
+	assert.Len(t, recorder.Exhausted(), 1)
+	assert.Len(t, recorder.Failures(), 1)
+}
+
+func TestRecorderGivesCopiesAndForgets(t *testing.T) {
+	t.Parallel()
+	recorder := carryontest.NewRecorder()
+	tellAll(t.Context(), recorder.Observer())
+	turns, events := recorder.Turns(), recorder.Events()
+	turns[0].Finish, events[0] = "changed", nil
+
+	assert.Equal(t, "stop", recorder.Turns()[0].Finish)
+	assert.NotNil(t, recorder.Events()[0])
+
+	recorder.Clear()
+	assert.Empty(t, recorder.Events())
+	assert.Empty(t, recorder.Lines())
+	assert.Len(t, events, 10, "what was given out stays")
+	tellAll(t.Context(), recorder.Observer())
+	assert.Len(t, recorder.Events(), 10)
+}
+
+func TestRecorderHasAFunctionForEveryEvent(t *testing.T) {
+	t.Parallel()
+	observer := carryontest.NewRecorder().Observer()
+	functions := reflect.ValueOf(observer)
+	for i := range functions.NumField() {
+		assert.False(t, functions.Field(i).IsNil(), functions.Type().Field(i).Name)
+	}
+}
+
+func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	recorder := carryontest.NewRecorder()
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			tellAll(t.Context(), recorder.Observer())
+			_, _ = recorder.Lines(), recorder.Pauses()
+		})
+	}
+	wait.Wait()
+	assert.Len(t, recorder.Events(), 80)
+}
+
+func TestRecorderSeesACall(t *testing.T) {
+	t.Parallel()
+	recorder := carryontest.NewRecorder()
+	mw := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending}),
+		middleware.WithClock(carryontest.NewClock(time.Unix(0, 0))),
+		middleware.WithLimits(continuation.Limits{MaxAttempts: 1}),
+		middleware.WithObserver(recorder.Observer()))
+	call := mw.Begin(t.Context(), middleware.Request{Tools: 1})
+	_, err := middleware.Unary(call, new(viewDialect),
+		func(_ context.Context, k *middleware.Continuation) (carryontest.View, error) {
+			text := "One."
+			if k != nil {
+				text = "Two."
+			}
+			return carryontest.View{ID: "first", Text: text, Finish: "stop"}, nil
+		})
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"turn 1 ended: stop",
+		"turn 1 decided: All continuation conditions satisfied",
+		"turn 2 started: attempt 1, todo 1",
+		"turn 2 ended: stop",
+		"turn 2 continuation ended",
+		"turn 2 decided: Maximum continuation attempts exceeded",
+		"turn 2 exhausted: Maximum continuation attempts exceeded",
+	}, recorder.Lines())
+}

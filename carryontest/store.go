@@ -1,0 +1,283 @@
+package carryontest
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// TestStore checks that a [continuation.Store] does what carryon relies on. Call it from a test of the store's own package,
+// preferably with the race detector on:
+//
+//	func TestStore(t *testing.T) {
+//		carryontest.TestStore(t, func() continuation.Store { return mystore.New(...) })
+//	}
+//
+// Open returns a store without any sessions. It is called once per check, some of which run at the same time; it may use
+// t.Cleanup of the outer test to close what it opens.
+//
+// A store passes if unknown keys have the zero state, every field of a state comes back (times to the millisecond, as an
+// instant; which location they are in does not matter), updates of one key follow one another however many goroutines make
+// them, and no two keys share a state: neither keys that differ in case, white space or the composition of an accent, nor
+// long ones, nor those with a NUL byte, which carryon makes itself.
+func TestStore(t *testing.T, open func() continuation.Store) {
+	t.Helper()
+	if open == nil {
+		panic("carryontest: TestStore needs a function that opens a store")
+	}
+	for _, check := range []struct {
+		name string
+		run  func(*storeCheck)
+	}{
+		{"unknown keys have the zero state", (*storeCheck).unknownKeys},
+		{"an update is kept", (*storeCheck).keepsUpdates},
+		{"every field comes back", (*storeCheck).everyField},
+		{"states of all kinds come back", (*storeCheck).kindsOfStates},
+		{"a state can become zero again", (*storeCheck).backToZero},
+		{"keys are isolated", (*storeCheck).isolatedKeys},
+		{"updates are atomic", (*storeCheck).atomicUpdates},
+		{"only one call gets a claim", (*storeCheck).claims},
+		{"an error means that nothing was stored", (*storeCheck).endedContext},
+	} {
+		t.Run(check.name, func(t *testing.T) {
+			t.Parallel()
+			store := open()
+			require.NotNil(t, store, "the store to test")
+			check.run(&storeCheck{T: t, store: store})
+		})
+	}
+}
+
+// storeCheck is one check of a store of its own.
+type storeCheck struct {
+	*testing.T
+	store continuation.Store
+}
+
+// update fails the check if the store does, or if it never ran f.
+func (c *storeCheck) update(key string, f func(continuation.State) continuation.State) {
+	c.Helper()
+	ran := false
+	require.NoError(c, c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
+		ran = true
+		return f(s)
+	}), "key %q", key)
+	require.True(c, ran, "key %q: Update has to run f", key)
+}
+
+func (c *storeCheck) put(key string, s continuation.State) {
+	c.Helper()
+	c.update(key, func(continuation.State) continuation.State { return s })
+}
+
+func (c *storeCheck) get(key string) continuation.State {
+	c.Helper()
+	var got continuation.State
+	c.update(key, func(s continuation.State) continuation.State {
+		got = s
+		return s
+	})
+	return got
+}
+
+func (c *storeCheck) unknownKeys() {
+	assert.Equal(c, continuation.State{}, c.get("unknown"))
+	assert.Equal(c, continuation.State{}, c.get("unknown"), "a look changes nothing")
+	c.put("known", continuation.State{Attempts: 1})
+	assert.Equal(c, continuation.State{}, c.get("unknown"))
+}
+
+func (c *storeCheck) keepsUpdates() {
+	for want := range 5 {
+		c.update("a", func(s continuation.State) continuation.State {
+			assert.Equal(c, want, s.Attempts, "f gets what was stored last, each time it runs")
+			s.Attempts++
+			return s
+		})
+	}
+	assert.Equal(c, 5, c.get("a").Attempts)
+	assert.Equal(c, 5, c.get("a").Attempts, "a look changes nothing")
+}
+
+func (c *storeCheck) everyField() {
+	var want continuation.State
+	fillState(c.T, reflect.ValueOf(&want).Elem(), new(int64))
+	c.put("a", want)
+	assert.Equal(c, tidy(want), tidy(c.get("a")))
+}
+
+func (c *storeCheck) kindsOfStates() {
+	at := time.Date(2030, time.March, 1, 12, 0, 0, int(987*time.Millisecond), time.UTC)
+	for name, want := range map[string]continuation.State{
+		"paused":            continuation.State{}.Pause("No file\n\"a\\b\" \u2028 \U0001f6d1 <&>", at, 0),
+		"claimed":           continuation.State{}.Begin(math.MaxUint64, at),
+		"claimed and ended": continuation.State{}.Begin(1, at).End(1, continuation.Ending{Tokens: 1 << 40}),
+		"timed out":         {Last: continuation.Last{Kind: continuation.PreviousFailed, Status: continuation.StatusTimeout}},
+		"empty list seen":   {Watermarks: continuation.Watermarks{Set: true}},
+		"stale":             continuation.State{}.GoStale(1<<63 + 1),
+		"odd user turn":     {UserTurn: 1<<53 + 1},
+		"text agent":        continuation.State{}.Arrive(continuation.GrowingUserTurnOf(1, "Question")),
+		"elsewhere":         continuation.State{}.Pause("x", at.In(time.FixedZone("", 3600)), 0),
+	} {
+		c.put(name, want)
+		assert.Equal(c, tidy(want), tidy(c.get(name)), name)
+	}
+}
+
+func (c *storeCheck) backToZero() {
+	c.put("a", continuation.State{Attempts: 1, Paused: continuation.Pause{Reason: "x", Since: time.Unix(1_900_000_000, 0)}})
+	c.put("a", continuation.State{})
+	assert.Equal(c, continuation.State{}, tidy(c.get("a")))
+}
+
+func (c *storeCheck) isolatedKeys() {
+	long := strings.Repeat("k", 300)
+	keys := []string{
+		"a", "A", " a", "a ", "a/b", "a:b", "a%2Fb", "a.b", "*", "%", "_", "a\n", "a\x00", "\x00a", "\x00", "a\x00b", "\x00loop/1f", "loop/1f",
+		"\u00e9", "e\u0301", "\U0001f6d1", "\u4fee", "'; --", "../a", long, long + "x", "x" + long,
+	}
+	for i, key := range keys {
+		c.put(key, continuation.State{Tokens: i + 1})
+	}
+	for i, key := range keys {
+		assert.Equal(c, continuation.State{Tokens: i + 1}, c.get(key), "key %q", key)
+	}
+}
+
+// atomicUpdates counts with many goroutines. What a store gives up on, with an error, must not have been counted; what it
+// reports as stored must have been, with the last result of f.
+func (c *storeCheck) atomicUpdates() {
+	const workers, rounds = 8, 50
+	var (
+		wg      sync.WaitGroup
+		mu      sync.Mutex
+		results []int
+	)
+	for range workers {
+		wg.Go(func() {
+			for range rounds {
+				result := 0
+				err := c.store.Update(c.Context(), "shared", func(s continuation.State) continuation.State {
+					giveWay()
+					s.Attempts++
+					result = s.Attempts
+					return s
+				})
+				if err == nil {
+					mu.Lock()
+					results = append(results, result)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.NotEmpty(c, results, "no update got through")
+	want := make([]int, len(results))
+	for i := range want {
+		want[i] = i + 1
+	}
+	assert.ElementsMatch(c, want, results, "every update has to see all those before it")
+	assert.Equal(c, len(results), c.get("shared").Attempts)
+}
+
+// giveWay lets other goroutines run, so that a store that reads and writes in two steps is found out.
+func giveWay() {
+	for range 10 {
+		runtime.Gosched()
+	}
+}
+
+// claims is the one thing that updates are atomic for.
+func (c *storeCheck) claims() {
+	now := time.Unix(1_900_000_000, 0)
+	var (
+		wg      sync.WaitGroup
+		mu      sync.Mutex
+		holders []uint64
+	)
+	for token := range uint64(16) {
+		token++
+		wg.Go(func() {
+			got := false
+			err := c.store.Update(c.Context(), "shared", func(s continuation.State) continuation.State {
+				giveWay()
+				if got = !s.Claimed(token, now); got {
+					return s.Begin(token, now)
+				}
+				return s
+			})
+			if err == nil && got {
+				mu.Lock()
+				holders = append(holders, token)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	state := c.get("shared")
+	require.Len(c, holders, 1, "tokens of calls that were told that they hold the session")
+	assert.Equal(c, holders[0], state.Claim.Token)
+}
+
+func (c *storeCheck) endedContext() {
+	c.put("a", continuation.State{Attempts: 1})
+	ctx, cancel := context.WithCancel(c.Context())
+	cancel()
+	want := 2
+	if c.store.Update(ctx, "a", func(s continuation.State) continuation.State { s.Attempts++; return s }) != nil {
+		want = 1
+	}
+	assert.Equal(c, want, c.get("a").Attempts)
+}
+
+// fillState sets every field below v to a value that is neither zero nor another field's, so that a field that State gets
+// later is checked too.
+func fillState(t *testing.T, v reflect.Value, n *int64) {
+	t.Helper()
+	*n++
+	switch v.Kind() { //nolint:exhaustive // the rest fails below
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.UnixMilli(1_900_000_000_123 + *n)))
+			return
+		}
+		for i := range v.NumField() {
+			fillState(t, v.Field(i), n)
+		}
+	case reflect.Uint64:
+		v.SetUint(math.MaxUint64 - uint64(*n)) //nolint:gosec // small
+	case reflect.Uint8:
+		v.SetUint(uint64(*n)) //nolint:gosec // small
+	case reflect.Int:
+		v.SetInt(100 + *n)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString("text \u00e9 'quoted' \"quoted\"")
+	default:
+		require.Fail(t, "a kind of field that TestStore does not know", v.Kind().String())
+	}
+}
+
+// tidy returns s with its times as equal instants are equal, to the millisecond.
+func tidy(s continuation.State) continuation.State {
+	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Paused.Since} {
+		if at.IsZero() {
+			*at = time.Time{}
+			continue
+		}
+		*at = at.Round(time.Millisecond).UTC()
+	}
+	return s
+}

@@ -1,0 +1,86 @@
+package carryontest_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+)
+
+func TestStoreOnTheMemoryStore(t *testing.T) {
+	t.Parallel()
+	carryontest.TestStore(t, func() continuation.Store {
+		return continuation.NewMemoryStore(continuation.MemoryOptions{})
+	})
+}
+
+// twice is a store that lost a race before: it runs every update on a state
+// that is out of date, and then on the real one.
+type twice struct{ continuation.Store }
+
+func (s twice) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	return s.Store.Update(ctx, key, func(state continuation.State) continuation.State {
+		f(state)
+		return f(state)
+	})
+}
+
+func TestStoreOnAStoreThatRunsUpdatesTwice(t *testing.T) {
+	t.Parallel()
+	carryontest.TestStore(t, func() continuation.Store {
+		return twice{continuation.NewMemoryStore(continuation.MemoryOptions{})}
+	})
+}
+
+// optimistic is like a store on the far side of a network: it keeps JSON, reads it,
+// and writes only if nobody has written meanwhile.
+type optimistic struct {
+	mu   sync.Mutex
+	kept map[string]string
+}
+
+func (s *optimistic) load(key string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept[key]
+}
+
+func (s *optimistic) swap(key, before, after string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept[key] != before {
+		return false
+	}
+	s.kept[key] = after
+	return true
+}
+
+func (s *optimistic) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	for ctx.Err() == nil {
+		before := s.load(key)
+		var state continuation.State
+		if before != "" {
+			if err := json.Unmarshal([]byte(before), &state); err != nil {
+				return err
+			}
+		}
+		after, err := json.Marshal(f(state))
+		if err != nil {
+			return err
+		}
+		if s.swap(key, before, string(after)) {
+			return nil
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func TestStoreOnAStoreThatKeepsJSON(t *testing.T) {
+	t.Parallel()
+	carryontest.TestStore(t, func() continuation.Store {
+		return &optimistic{kept: make(map[string]string)}
+	})
+}

@@ -1,0 +1,86 @@
+package continuation_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// longInput is satisfied and has n todos, of which the last alone is in
+// progress.
+func longInput(tb testing.TB, n int) continuation.Input {
+	tb.Helper()
+	in := satisfied(tb)
+	in.Todos = make([]todo.Todo, n)
+	for i := range in.Todos {
+		in.Todos[i] = pending(fmt.Sprintf("Step %d: implement the retry logic of the upload client and test it", i))
+		if i%3 == 0 {
+			in.Todos[i].Status = todo.Completed
+		}
+	}
+	in.Todos[n-1].Status = todo.InProgress
+	in.State.Watermarks = continuation.Watermarks{}
+	return in
+}
+
+// decideAndPrompt is what carryon does between two turns.
+func decideAndPrompt(in *continuation.Input, p *continuation.Prompter) string {
+	ev := continuation.Evaluate(*in)
+	if !ev.Continue {
+		return ""
+	}
+	return p.Prompt(continuation.PromptInput{Task: ev.Todo.Content, Attempt: ev.Attempt})
+}
+
+func BenchmarkDecision(b *testing.B) {
+	p := newPrompter(b, continuation.LongTemplates())
+	for _, n := range []int{1, 10, 100, 1000} {
+		b.Run(fmt.Sprintf("todos=%d", n), func(b *testing.B) {
+			in := longInput(b, n)
+			require.NotEmpty(b, decideAndPrompt(&in, p))
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = decideAndPrompt(&in, p)
+			}
+		})
+	}
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	known, unknown, stale := longInput(b, 100), longInput(b, 100), longInput(b, 100)
+	unknown.TodosKnown = false
+	stale.State.Stale = continuation.Digest(stale.Todos)
+	stale.State.Attempts = 0
+	tool := longInput(b, 100)
+	tool.Turn.ToolCalls = true
+	for _, c := range []struct {
+		name string
+		in   continuation.Input
+	}{{"input=tool", tool}, {"input=unknown", unknown}, {"input=known", known}, {"input=stale", stale}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = continuation.Evaluate(c.in)
+			}
+		})
+	}
+}
+
+func TestDecisionAllocatesNoMoreThanThePrompt(t *testing.T) {
+	if raceDetector {
+		t.Log("the race detector allocates")
+		return
+	}
+	p := newPrompter(t, continuation.LongTemplates())
+	in := longInput(t, 100)
+	require.NotEmpty(t, decideAndPrompt(&in, p))
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = decideAndPrompt(&in, p) }), 2.0)
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = continuation.Evaluate(in) }))
+	in.State.Stale = continuation.Digest(in.Todos)
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = continuation.Evaluate(in) }))
+}

@@ -1,0 +1,447 @@
+package continuation_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// violation is one way not to meet a condition.
+type violation struct {
+	condition continuation.Condition
+	reason    continuation.Reason
+	cause     func(*continuation.Input)
+}
+
+// violations are in the order in which the decision has to find them.
+func violations() []violation {
+	type in = continuation.Input
+	return []violation{
+		{continuation.Enabled, continuation.ReasonDisabled, func(i *in) { i.Settings.TodoContinuation = false }},
+		{continuation.InScope, continuation.ReasonNoTools, func(i *in) { i.Scope = continuation.ReasonNoTools }},
+		{continuation.Unbroken, continuation.ReasonBrokeOff, func(i *in) { i.Turn.BrokeOff = true }},
+		{continuation.NoToolCalls, continuation.ReasonToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
+		{continuation.EndedWell, continuation.ReasonManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
+		{continuation.EndedWell, continuation.ReasonRefused, func(i *in) { i.Turn.Refused = true }},
+		{continuation.EndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},
+		{continuation.EndedWell, continuation.ReasonEmpty, func(i *in) { i.Turn.Blank = true }},
+		{continuation.NotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
+		{continuation.CurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
+		{continuation.ActiveTodos, continuation.ReasonNoActiveTodos, func(i *in) { i.Todos = nil }},
+		{continuation.NoBackground, continuation.ReasonBackground, func(i *in) {
+			i.Background = continuation.Background{Unfinished: 1, Oldest: noon}
+		}},
+		{continuation.NotActive, continuation.ReasonActive, func(i *in) {
+			i.State.Claim = continuation.Claim{Token: 1, Since: noon}
+		}},
+		{continuation.AttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 3 }},
+		{continuation.UserTurnLeft, continuation.ReasonMaxPerUserTurn, func(i *in) { i.State.Continuations = 10 }},
+		{continuation.TokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
+		{continuation.Progress, continuation.ReasonNoProgress, func(i *in) { i.Turn.SameText = true }},
+		{continuation.SuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
+		{continuation.IntervalElapsed, continuation.ReasonTooSoon, func(i *in) { i.State.LastPrompt = noon }},
+	}
+}
+
+func TestEvaluateSatisfied(t *testing.T) {
+	t.Parallel()
+	in := satisfied(t)
+	assert.Equal(t, continuation.Evaluation{
+		Continue: true, Reason: continuation.ReasonSatisfied, Todo: in.Todos[0], Attempt: 2,
+		Conditions: marks(continuation.IntervalElapsed), State: in.State,
+	}, continuation.Evaluate(in))
+}
+
+func TestEvaluateMarksTheFirstConditionNotMet(t *testing.T) {
+	t.Parallel()
+	seen := map[continuation.Condition]bool{}
+	for _, v := range violations() {
+		seen[v.condition] = true
+		t.Run(v.reason.String(), func(t *testing.T) {
+			t.Parallel()
+			in := satisfied(t)
+			v.cause(&in)
+			ev := continuation.Evaluate(in)
+			assert.False(t, ev.Continue)
+			assert.Equal(t, v.reason, ev.Reason)
+			assert.Equal(t, marksNotMet(v.condition), ev.Conditions)
+		})
+	}
+	assert.Len(t, seen, len(continuation.Conditions{}), "every condition has a violation")
+}
+
+func TestEvaluateFirstHitWins(t *testing.T) {
+	t.Parallel()
+	all := violations()
+	for i, first := range all {
+		for _, second := range all[i+1:] {
+			in := satisfied(t)
+			second.cause(&in)
+			first.cause(&in)
+			ev := continuation.Evaluate(in)
+			assert.Equal(t, first.reason, ev.Reason, "%v before %v", first.reason, second.reason)
+			assert.Equal(t, marksNotMet(first.condition), ev.Conditions, "%v before %v", first.reason, second.reason)
+		}
+	}
+}
+
+// A tool turn must not cost the host a look at its todos.
+func TestEvaluateAsksForTodosOnlyIfAllBeforeThemIsMet(t *testing.T) {
+	t.Parallel()
+	for _, v := range violations() {
+		in := satisfied(t)
+		v.cause(&in)
+		in.TodosKnown = false
+		ev := continuation.Evaluate(in)
+		assert.False(t, ev.Continue, v.reason)
+		if v.condition <= continuation.CurrentUserTurn {
+			assert.Equal(t, v.reason, ev.Reason)
+			assert.Equal(t, marksNotMet(v.condition), ev.Conditions, v.reason)
+			continue
+		}
+		assert.Equal(t, continuation.ReasonTodosNeeded, ev.Reason, v.reason)
+		assert.Equal(t, marks(continuation.CurrentUserTurn), ev.Conditions, v.reason)
+		assert.Equal(t, in.State, ev.State, v.reason)
+		assert.Zero(t, ev.Todo, v.reason)
+	}
+}
+
+func TestEvaluateGivesTheReasonOfTheScope(t *testing.T) {
+	t.Parallel()
+	for scope := continuation.ReasonSuppressed; scope <= continuation.ReasonJSON; scope++ {
+		in := satisfied(t)
+		in.Scope = scope
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, scope, ev.Reason)
+		assert.Equal(t, marksNotMet(continuation.InScope), ev.Conditions)
+	}
+}
+
+func TestEvaluateHowTheTurnEnded(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name string
+		turn continuation.Turn
+		want continuation.Reason
+	}{
+		{"plain stop", continuation.Turn{Finish: "stop"}, continuation.ReasonSatisfied},
+		{"another spelling of it", continuation.Turn{Finish: "END_TURN"}, continuation.ReasonSatisfied},
+		{"cut", continuation.Turn{Finish: "length"}, continuation.ReasonNotEnded},
+		{"unknown", continuation.Turn{Finish: "novel_reason"}, continuation.ReasonNotEnded},
+		{"no finish", continuation.Turn{}, continuation.ReasonNotEnded},
+		{"no finish where there never is one", continuation.Turn{NoFinish: true}, continuation.ReasonSatisfied},
+		{"a finish where there never is one", continuation.Turn{NoFinish: true, Finish: "length"}, continuation.ReasonNotEnded},
+		{"a plain stop where there never is one", continuation.Turn{NoFinish: true, Finish: "stop"}, continuation.ReasonSatisfied},
+		{"blank", continuation.Turn{Finish: "stop", Blank: true}, continuation.ReasonEmpty},
+		{"blank, allowed", continuation.Turn{Finish: "stop", Blank: true, BlankOK: true}, continuation.ReasonSatisfied},
+		{"not blank, allowed", continuation.Turn{Finish: "stop", BlankOK: true}, continuation.ReasonSatisfied},
+		{"blank and cut, allowed", continuation.Turn{Finish: "length", Blank: true, BlankOK: true}, continuation.ReasonNotEnded},
+		{"refused", continuation.Turn{Finish: "stop", Refused: true}, continuation.ReasonRefused},
+		{"same text", continuation.Turn{Finish: "stop", SameText: true}, continuation.ReasonNoProgress},
+	}
+	for _, c := range cases {
+		in := satisfied(t)
+		in.Turn = c.turn
+		assert.Equal(t, c.want, continuation.Evaluate(in).Reason, c.name)
+	}
+}
+
+// A rejected pause is answered whatever its text and finish are; everything
+// else holds for it as for any turn.
+func TestEvaluateRejectedPause(t *testing.T) {
+	t.Parallel()
+	exempt := []continuation.Reason{
+		continuation.ReasonManyChoices, continuation.ReasonRefused, continuation.ReasonNotEnded,
+		continuation.ReasonEmpty, continuation.ReasonNoProgress,
+	}
+	for _, v := range violations() {
+		in := satisfied(t)
+		in.Turn.Rejected = true
+		v.cause(&in)
+		want, conditions := v.reason, marksNotMet(v.condition)
+		if slices.Contains(exempt, v.reason) {
+			want, conditions = continuation.ReasonSatisfied, marks(continuation.IntervalElapsed)
+		}
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, want, ev.Reason)
+		assert.Equal(t, conditions, ev.Conditions, v.reason)
+	}
+}
+
+func TestEvaluateChoosesTheTodo(t *testing.T) {
+	t.Parallel()
+	list := func(todos ...todo.Todo) []todo.Todo { return todos }
+	with := func(status todo.Status) todo.Todo { return todo.Todo{Content: "x", Status: status} }
+	cases := []struct {
+		name   string
+		todos  []todo.Todo
+		want   string // content
+		reason continuation.Reason
+	}{
+		{"the only one", list(pending("a")), "a", continuation.ReasonSatisfied},
+		{"first pending", list(completed("z"), pending("a"), pending("b")), "a", continuation.ReasonSatisfied},
+		{"first in progress", list(inProgress("a"), inProgress("b")), "a", continuation.ReasonSatisfied},
+		{"in progress before pending", list(pending("a"), inProgress("b"), pending("c"), inProgress("d")), "b", continuation.ReasonSatisfied},
+		{"in progress first", list(inProgress("a"), pending("b")), "a", continuation.ReasonSatisfied},
+		{"priority does not count", list(pending("a"), todo.Todo{Content: "b", Status: todo.Pending, Priority: "high"}), "a", continuation.ReasonSatisfied},
+		{"blank pending skipped", list(pending(" "), pending("b")), "b", continuation.ReasonSatisfied},
+		{"blank in progress skipped", list(inProgress("\t\n"), pending("b")), "b", continuation.ReasonSatisfied},
+		{"blank in progress before one that is not", list(inProgress(""), pending("b"), inProgress("c")), "c", continuation.ReasonSatisfied},
+		{"only blank ones", list(inProgress(""), pending("\u200b")), "", continuation.ReasonNoSuitableTodo},
+		{"nil", nil, "", continuation.ReasonNoActiveTodos},
+		{"empty", list(), "", continuation.ReasonNoActiveTodos},
+		{"done", list(completed("a"), with(todo.Cancelled)), "", continuation.ReasonNoActiveTodos},
+		{"unknown status is not active", list(with("blocked"), with("")), "", continuation.ReasonNoActiveTodos},
+		{"another case of a status is unknown", list(with("PENDING"), with("In_Progress")), "", continuation.ReasonNoActiveTodos},
+		{"unknown status skipped", list(with("blocked"), pending("b")), "b", continuation.ReasonSatisfied},
+	}
+	for _, c := range cases {
+		in := satisfied(t)
+		in.Todos = c.todos
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, c.reason, ev.Reason, c.name)
+		assert.Equal(t, c.want, ev.Todo.Content, c.name)
+	}
+}
+
+func TestEvaluateChosenTodoIsWhole(t *testing.T) {
+	t.Parallel()
+	want := todo.Todo{ID: "id-1", Content: "  - [ ] text as it is ", Status: todo.InProgress, Priority: "low"}
+	in := satisfied(t)
+	in.Todos = []todo.Todo{pending("a"), want}
+	assert.Equal(t, want, continuation.Evaluate(in).Todo)
+}
+
+func TestEvaluateBudgets(t *testing.T) {
+	t.Parallel()
+	const off = continuation.Off
+	cases := []struct {
+		name   string
+		limits continuation.Limits
+		state  continuation.State
+		want   continuation.Reason
+	}{
+		{"last attempt", continuation.Limits{}, continuation.State{Attempts: 2}, continuation.ReasonSatisfied},
+		{"attempts used up", continuation.Limits{}, continuation.State{Attempts: 3}, continuation.ReasonMaxAttempts},
+		{"more than used up", continuation.Limits{}, continuation.State{Attempts: 4}, continuation.ReasonMaxAttempts},
+		{"one attempt", continuation.Limits{MaxAttempts: 1}, continuation.State{}, continuation.ReasonSatisfied},
+		{"one attempt used", continuation.Limits{MaxAttempts: 1}, continuation.State{Attempts: 1}, continuation.ReasonMaxAttempts},
+		{"attempts off", continuation.Limits{MaxAttempts: off}, continuation.State{Attempts: 1 << 30}, continuation.ReasonSatisfied},
+		{"last of the user turn", continuation.Limits{}, continuation.State{Continuations: 9}, continuation.ReasonSatisfied},
+		{"user turn used up", continuation.Limits{}, continuation.State{Continuations: 10}, continuation.ReasonMaxPerUserTurn},
+		{"user turn off", continuation.Limits{MaxPerUserTurn: off}, continuation.State{Continuations: 1 << 30}, continuation.ReasonSatisfied},
+		{"tokens off unless set", continuation.Limits{}, continuation.State{Tokens: 1 << 40}, continuation.ReasonSatisfied},
+		{"tokens left", continuation.Limits{TokenBudget: 100}, continuation.State{Tokens: 99}, continuation.ReasonSatisfied},
+		{"tokens used up", continuation.Limits{TokenBudget: 100}, continuation.State{Tokens: 100}, continuation.ReasonTokenBudget},
+	}
+	for _, c := range cases {
+		in := satisfied(t)
+		in.Limits = withDefaults(t, c.limits)
+		in.State = c.state
+		in.State.UserTurn = turn7
+		assert.Equal(t, c.want, continuation.Evaluate(in).Reason, c.name)
+	}
+}
+
+func TestEvaluateInterval(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	cases := []struct {
+		name     string
+		last     time.Time
+		interval time.Duration
+		want     time.Duration
+	}{
+		{"no prompt yet", time.Time{}, second, 0},
+		{"exactly over", noon.Add(-second), second, 0},
+		{"long over", noon.Add(-time.Hour), second, 0},
+		{"a nanosecond left", noon.Add(-second + 1), second, 1},
+		{"part of it left", noon.Add(-300 * time.Millisecond), second, 700 * time.Millisecond},
+		{"at once", noon, second, second},
+		{"clock set back a little", noon.Add(time.Millisecond), second, second},
+		{"clock set back by years", noon.AddDate(5, 0, 0), second, second},
+		{"another time zone", noon.Add(-300 * time.Millisecond).In(time.FixedZone("", 3600)), second, 700 * time.Millisecond},
+		{"off", noon, continuation.Off, 0},
+		{"off, clock set back", noon.AddDate(5, 0, 0), continuation.Off, 0},
+		{"another interval", noon.Add(-time.Minute), time.Hour, 59 * time.Minute},
+	}
+	for _, c := range cases {
+		in := satisfied(t)
+		in.Limits.MinInterval = c.interval
+		in.State.LastPrompt = c.last
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, c.want, ev.Wait, c.name)
+		if c.want == 0 {
+			assert.Equal(t, continuation.ReasonSatisfied, ev.Reason, c.name)
+			continue
+		}
+		assert.Equal(t, continuation.ReasonTooSoon, ev.Reason, c.name)
+		in.Now = in.Now.Add(ev.Wait - 1)
+		assert.NotZero(t, continuation.Evaluate(in).Wait, "%s: a nanosecond before the wait is over", c.name)
+		if !c.last.After(noon) {
+			in.Now = in.Now.Add(1)
+			assert.Equal(t, continuation.ReasonSatisfied, continuation.Evaluate(in).Reason, "%s: when the wait is over", c.name)
+		}
+	}
+}
+
+func TestEvaluateBackground(t *testing.T) {
+	t.Parallel()
+	const age = continuation.DefaultMaxTaskAge
+	cases := []struct {
+		name       string
+		background continuation.Background
+		maxAge     time.Duration
+		busy       bool
+	}{
+		{"none", continuation.Background{}, age, false},
+		{"finished ones do not count", continuation.Background{Oldest: noon}, age, false},
+		{"one, just started", continuation.Background{Unfinished: 1, Oldest: noon}, age, true},
+		{"several", continuation.Background{Unfinished: 3, Oldest: noon.Add(-time.Minute)}, age, true},
+		{"almost too old", continuation.Background{Unfinished: 1, Oldest: noon.Add(-age + 1)}, age, true},
+		{"too old", continuation.Background{Unfinished: 1, Oldest: noon.Add(-age)}, age, false},
+		{"no maximum", continuation.Background{Unfinished: 1, Oldest: noon.AddDate(-5, 0, 0)}, continuation.Off, true},
+		{"none, no maximum", continuation.Background{}, continuation.Off, false},
+	}
+	for _, c := range cases {
+		in := satisfied(t)
+		in.Background = c.background
+		in.Limits.MaxTaskAge = c.maxAge
+		assert.Equal(t, c.busy, continuation.Evaluate(in).Reason == continuation.ReasonBackground, c.name)
+	}
+}
+
+func TestEvaluateClaims(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name  string
+		claim continuation.Claim
+		want  continuation.Reason
+	}{
+		{"just claimed", continuation.Claim{Token: 1, Since: noon}, continuation.ReasonActive},
+		{"about to lapse", continuation.Claim{Token: 1, Since: noon.Add(1 - continuation.ClaimLife)}, continuation.ReasonActive},
+		{"lapsed", continuation.Claim{Token: 1, Since: noon.Add(-continuation.ClaimLife)}, continuation.ReasonSatisfied},
+		{"nobody's", continuation.Claim{Since: noon}, continuation.ReasonSatisfied},
+	}
+	for _, c := range cases {
+		in := satisfied(t)
+		in.State.Claim = c.claim
+		assert.Equal(t, c.want, continuation.Evaluate(in).Reason, c.name)
+	}
+}
+
+// Whether a call has been superseded is a matter of identity: an older call of
+// an earlier user turn is as much out of date as one before a newer turn.
+func TestEvaluateUserTurnOfTheCall(t *testing.T) {
+	t.Parallel()
+	for _, other := range []uint64{0, turn7 - 1, turn7 + 1} {
+		in := satisfied(t)
+		in.UserTurn = other
+		assert.Equal(t, continuation.ReasonSuperseded, continuation.Evaluate(in).Reason)
+	}
+}
+
+func TestEvaluateIsPure(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		in := randomInput(rng)
+		todos, before := slices.Clone(in.Todos), in
+		first := continuation.Evaluate(in)
+		require.Equal(t, first, continuation.Evaluate(in))
+		require.Equal(t, todos, in.Todos)
+		require.Equal(t, before, in)
+	}
+}
+
+// What has to hold of any decision, by chance inputs.
+func TestEvaluateProperties(t *testing.T) {
+	t.Parallel()
+	seen := map[continuation.Reason]int{}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 15_000 {
+		in := randomInput(rng)
+		ev := continuation.Evaluate(in)
+		seen[ev.Reason]++
+		requireSound(t, in, ev)
+	}
+	for _, v := range violations() {
+		assert.Positive(t, seen[v.reason], "chance inputs reach %v", v.reason)
+	}
+	assert.Positive(t, seen[continuation.ReasonSatisfied])
+	assert.Positive(t, seen[continuation.ReasonTodosNeeded])
+}
+
+func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluation) {
+	t.Helper()
+	const format = "%+v\n%+v"
+	looked := 0
+	for looked < len(ev.Conditions) && ev.Conditions[looked] == continuation.Met {
+		looked++
+	}
+	switch ev.Reason {
+	case continuation.ReasonSatisfied:
+		require.Lenf(t, ev.Conditions, looked, format, in, ev)
+		require.Truef(t, ev.Todo.Status.Active() && !continuation.Blank(ev.Todo.Content), format, in, ev)
+		require.Containsf(t, in.Todos, ev.Todo, format, in, ev)
+	case continuation.ReasonTodosNeeded:
+		require.Falsef(t, in.TodosKnown, format, in, ev)
+		require.Equalf(t, marks(continuation.CurrentUserTurn), ev.Conditions, format, in, ev)
+	default:
+		require.Lessf(t, looked, len(ev.Conditions), format, in, ev)
+		require.Equalf(t, marksNotMet(continuation.Condition(looked)), ev.Conditions, format, in, ev)
+	}
+	require.Equalf(t, ev.Reason == continuation.ReasonSatisfied, ev.Continue, format, in, ev)
+	require.Equalf(t, ev.Reason == continuation.ReasonTooSoon, ev.Wait > 0, format, in, ev)
+	require.LessOrEqualf(t, ev.Wait, max(in.Limits.MinInterval, 0), format, in, ev)
+	require.Positivef(t, ev.Attempt, format, in, ev)
+	if limit := in.Limits.MaxAttempts; ev.Continue && limit != continuation.Off {
+		require.LessOrEqualf(t, ev.Attempt, limit, format, in, ev)
+	}
+	require.LessOrEqualf(t, ev.State.Attempts, in.State.Attempts, format, in, ev)
+	changed := ev.State
+	changed.Attempts, changed.Watermarks, changed.Stale = in.State.Attempts, in.State.Watermarks, in.State.Stale
+	require.Equalf(t, in.State, changed, "only the progress of the list is noted: %+v\n%+v", in, ev)
+}
+
+// randomInput is satisfied but for a few of the violations and other oddities.
+func randomInput(rng *rand.Rand) continuation.Input {
+	limit := func(most int) int { return [...]int{continuation.Off, 1, 2, most}[rng.IntN(4)] }
+	contents := []string{"a", "b", "", " "}
+	statuses := []todo.Status{todo.Pending, todo.InProgress, todo.Completed, todo.Cancelled, "odd"}
+	in := continuation.Input{
+		Settings: continuation.DefaultValues(), Turn: continuation.Turn{Finish: "stop"}, UserTurn: turn7,
+		TodosKnown: rng.IntN(8) > 0, Now: noon,
+		Limits: continuation.Limits{
+			MaxAttempts: limit(3), MaxPerUserTurn: limit(10), TokenBudget: limit(1000),
+			MinInterval: time.Second, MaxTaskAge: time.Minute,
+		},
+		State: continuation.State{
+			UserTurn: turn7, Attempts: rng.IntN(4), Continuations: rng.IntN(4), Tokens: rng.IntN(4),
+			LastPrompt: noon.Add(time.Duration(rng.IntN(30)-28) * 100 * time.Millisecond),
+			Watermarks: continuation.Watermarks{Set: rng.IntN(2) > 0, Completed: rng.IntN(3), Active: rng.IntN(3)},
+		},
+	}
+	for range rng.IntN(5) {
+		in.Todos = append(in.Todos, todo.Todo{Content: contents[rng.IntN(len(contents))], Status: statuses[rng.IntN(len(statuses))]})
+	}
+	if rng.IntN(3) == 0 {
+		in.State.Stale = continuation.Digest(in.Todos) + uint64(rng.IntN(2)*2)
+	}
+	in.Turn.Rejected = rng.IntN(8) == 0
+	in.Turn.NoFinish = rng.IntN(8) == 0
+	in.Turn.BlankOK = rng.IntN(8) == 0
+	for _, v := range violations() {
+		if rng.IntN(20) == 0 {
+			v.cause(&in)
+		}
+	}
+	return in
+}

@@ -1,0 +1,156 @@
+package continuation_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/todo"
+)
+
+func ExampleEvaluate() {
+	limits, err := continuation.Limits{}.WithDefaults()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	in := continuation.Input{
+		Settings: continuation.DefaultValues(),
+		Turn:     continuation.Turn{Finish: "stop"},
+		Limits:   limits,
+		Now:      time.Now(),
+	}
+	fmt.Println(continuation.Evaluate(in).Reason) // nothing speaks against it so far
+
+	in.TodosKnown = true
+	in.Todos = []todo.Todo{
+		{ID: "1", Content: "Read the code", Status: todo.Completed},
+		{ID: "2", Content: "Fix the bug", Status: todo.InProgress},
+	}
+	ev := continuation.Evaluate(in)
+	fmt.Println(ev.Continue, ev.Reason, ev.Todo.ID, ev.Attempt)
+
+	in.Turn.ToolCalls = true
+	ev = continuation.Evaluate(in)
+	fmt.Println(ev.Continue, ev.Reason)
+	fmt.Println(ev.Conditions)
+	// Output:
+	// The todos have not been asked for yet
+	// true All continuation conditions satisfied 2 1
+	// false Tool calls were made during stream - no continuation needed
+	// enabled in_scope unbroken !no_tool_calls
+}
+
+func ExampleLimits() {
+	limits, err := continuation.Limits{
+		MaxAttempts: 5,
+		MinInterval: continuation.Off,
+		TokenBudget: 20_000,
+	}.WithDefaults()
+	fmt.Println(limits.MaxAttempts, limits.MaxPerUserTurn, limits.TokenBudget, limits.ResponseTimeout, err)
+
+	_, err = continuation.Limits{MaxAttempts: -5}.WithDefaults()
+	fmt.Println(err)
+	// Output:
+	// 5 10 20000 30s <nil>
+	// limit MaxAttempts is negative: -5 (use continuation.Off for no limit)
+}
+
+func ExampleWithSession() {
+	ctx := context.Background()
+	ctx = continuation.WithSession(ctx, "conversation-42")
+	fmt.Println(continuation.Session(ctx))
+	// Output: conversation-42
+}
+
+// A tracer or logger below carryon tells the calls that carryon added from
+// those of the program.
+func ExampleFromContext() {
+	trace := func(ctx context.Context) {
+		if m, ok := continuation.FromContext(ctx); ok {
+			fmt.Printf("continuation of %s: turn %d, attempt %d\n", m.Session, m.Turn, m.Attempt)
+			return
+		}
+		fmt.Println("the program's own call")
+	}
+	ctx := context.Background()
+	trace(ctx)
+	trace(continuation.WithMarker(ctx, continuation.Marker{Session: "conversation-42", Turn: 2, Attempt: 1}))
+	// Output:
+	// the program's own call
+	// continuation of conversation-42: turn 2, attempt 1
+}
+
+func ExampleSettings() {
+	settings := continuation.NewSettings(continuation.DefaultValues())
+	settings.SetTodoContinuation("quiet", false)                                    // one session
+	if err := settings.SetApprovalMode("", continuation.ApprovalYOLO); err != nil { // all others
+		fmt.Println(err)
+	}
+	fmt.Println(settings.For("quiet").TodoContinuation, settings.For("quiet").ApprovalMode)
+	fmt.Println(settings.For("other").TodoContinuation, settings.For("other").ApprovalMode)
+	settings.Reset("quiet")
+	fmt.Println(settings.For("quiet").TodoContinuation)
+
+	fmt.Println(settings.SetApprovalMode("", "reckless"))
+	// Output:
+	// false yolo
+	// true yolo
+	// true
+	// continuation: unknown approval mode "reckless" (valid: default, yolo)
+}
+
+func ExampleMemoryStore() {
+	store := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2})
+	ctx := context.Background()
+	for _, session := range []string{"a", "b", "c"} {
+		err := store.Update(ctx, session, func(s continuation.State) continuation.State {
+			return s.Pause("waiting for a review", time.Now(), 0)
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println(store.Len(), "sessions")
+	// Output: 2 sessions
+}
+
+// lockedStore is all that a store has to be: states by key, and one update at
+// a time.
+type lockedStore struct {
+	mu     sync.Mutex
+	states map[string]continuation.State
+}
+
+func (s *lockedStore) Update(_ context.Context, key string, f func(continuation.State) continuation.State) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.states[key] = f(s.states[key])
+	return nil
+}
+
+// A program brings a store of its own to share sessions between replicas, with
+// a row per session in a transaction or a compare-and-swap in place of the
+// mutex. The function TestStore of package carryontest checks it.
+func ExampleStore() {
+	var store continuation.Store = &lockedStore{states: make(map[string]continuation.State)}
+	for range 2 {
+		err := store.Update(context.Background(), "conversation-42", func(s continuation.State) continuation.State {
+			s = s.Arrive(continuation.UserTurnOf(1, "Build it"))
+			return s.Begin(7, time.Now()).End(7, continuation.Ending{})
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	err := store.Update(context.Background(), "conversation-42", func(s continuation.State) continuation.State {
+		fmt.Println(s.Continuations, "continuations in this user turn")
+		return s
+	})
+	fmt.Println(err)
+	// Output:
+	// 2 continuations in this user turn
+	// <nil>
+}

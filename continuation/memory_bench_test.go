@@ -1,0 +1,80 @@
+package continuation_test
+
+import (
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+func BenchmarkMemoryStoreUpdate(b *testing.B) {
+	claimed := func(s continuation.State) continuation.State { return s.Begin(1, noon) }
+	for _, c := range []struct {
+		name string
+		f    func(continuation.State) continuation.State
+	}{{"state=idle", count}, {"state=claimed", claimed}} {
+		b.Run(c.name, func(b *testing.B) {
+			ctx := b.Context()
+			m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = m.Update(ctx, "conversation-42", c.f)
+			}
+		})
+	}
+	for _, full := range []bool{false, true} {
+		b.Run(fmt.Sprintf("state=many/full=%t", full), func(b *testing.B) { benchmarkMany(b, full) })
+	}
+}
+
+// benchmarkMany updates sessions of a hundred thousand in turn; if the store is
+// full each of them is a new one, for which another has to go.
+func benchmarkMany(b *testing.B, full bool) {
+	const sessions = continuation.DefaultMaxSessions
+	ctx := b.Context()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	fillStore(b, m, sessions)
+	keys := make([]string, 4*sessions)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("conversation-%08d", i)
+	}
+	if !full {
+		keys = keys[:sessions]
+	}
+	b.ReportAllocs()
+	i := sessions
+	for b.Loop() {
+		_ = m.Update(ctx, keys[i%len(keys)], count)
+		i++
+	}
+}
+
+func BenchmarkMemoryStoreUpdateParallel(b *testing.B) {
+	for _, shared := range []bool{false, true} {
+		b.Run(fmt.Sprintf("session=shared:%t", shared), func(b *testing.B) {
+			ctx := b.Context()
+			m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+			var workers atomic.Int64
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				key := "shared"
+				if !shared {
+					key = strconv.FormatInt(workers.Add(1), 10)
+				}
+				for pb.Next() {
+					_ = m.Update(ctx, key, count)
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkMemoryStoreMillion(b *testing.B) {
+	var bytes uint64
+	for b.Loop() {
+		bytes = memoryOf(b, 1_000_000)
+	}
+	b.ReportMetric(float64(bytes)/(1<<20), "MiB")
+}

@@ -1,0 +1,391 @@
+package continuation_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// count is an update that leaves something to remember.
+func count(s continuation.State) continuation.State {
+	s.Attempts++
+	return s
+}
+
+func update(t *testing.T, m continuation.Store, key string, f func(continuation.State) continuation.State) {
+	t.Helper()
+	require.NoError(t, m.Update(t.Context(), key, f))
+}
+
+// peek returns the state under key. It counts as an update.
+func peek(t *testing.T, m continuation.Store, key string) (state continuation.State) {
+	t.Helper()
+	update(t, m, key, func(s continuation.State) continuation.State { state = s; return s })
+	return state
+}
+
+// kept returns which of the keys the store still has, and may forget the rest.
+func kept(t *testing.T, m continuation.Store, keys ...string) []string {
+	t.Helper()
+	var found []string
+	for _, key := range keys {
+		if peek(t, m, key) != (continuation.State{}) {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+func claim(at time.Time) func(continuation.State) continuation.State {
+	return func(s continuation.State) continuation.State { return s.Begin(1, at) }
+}
+
+func TestMemoryStoreRefusesANilFunction(t *testing.T) {
+	t.Parallel()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	require.EqualError(t, m.Update(t.Context(), "a", nil), "continuation: Update with a nil function")
+	assert.Zero(t, m.Len())
+}
+
+func TestMemoryStoreRefusesNegativeOptions(t *testing.T) {
+	t.Parallel()
+	assert.PanicsWithValue(t, "continuation: MemoryOptions.MaxSessions is negative", func() {
+		continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: -1})
+	})
+	assert.PanicsWithValue(t, "continuation: MemoryOptions.MaxAge is negative (use continuation.Off for no limit)", func() {
+		continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: -time.Second})
+	})
+	assert.NotPanics(t, func() { continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: continuation.Off}) })
+}
+
+func TestMemoryStoreWorksWhateverTheContext(t *testing.T) {
+	t.Parallel()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, m.Update(ctx, "a", count), "a release must get through")
+	assert.Equal(t, 1, peek(t, m, "a").Attempts)
+}
+
+func TestMemoryStoreForgetsNothingByDefault(t *testing.T) {
+	t.Parallel()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	update(t, m, "a", count)
+	assert.Equal(t, []string{"a"}, kept(t, m, "a"), "with the real clock")
+}
+
+func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
+	t.Parallel()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2})
+	update(t, m, "a", count)
+	update(t, m, "b", count)
+	for i := range 100 {
+		assert.Zero(t, peek(t, m, strconv.Itoa(i)))
+	}
+	assert.Equal(t, 2, m.Len(), "a look at a session stores nothing")
+	assert.Equal(t, []string{"a", "b"}, kept(t, m, "a", "b"))
+	update(t, m, "a", func(continuation.State) continuation.State { return continuation.State{} })
+	assert.Equal(t, 1, m.Len(), "nor does a session that is as if never seen")
+}
+
+// A panic in an update stores nothing and leaves the store as usable as before.
+func TestMemoryStoreSurvivesAPanic(t *testing.T) {
+	t.Parallel()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	update(t, m, "a", count)
+	for _, key := range []string{"a", "b"} {
+		assert.Panics(t, func() {
+			_ = m.Update(t.Context(), key, func(continuation.State) continuation.State { panic("oops") })
+		})
+	}
+	assert.Equal(t, 1, peek(t, m, "a").Attempts)
+	assert.Equal(t, 1, m.Len())
+}
+
+func TestMemoryStoreIsNeverFullerThanItsLimit(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{1, 2, 3, 16, 17, 100, 1023, 1024, 1500} {
+		m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: limit})
+		for i := range 3 * limit {
+			key := strconv.Itoa(i)
+			update(t, m, key, count)
+			require.Equal(t, min(i+1, limit), m.Len(), "limit %d", limit)
+			require.Equal(t, 1, peek(t, m, key).Attempts, "the newest session is kept, limit %d", limit)
+		}
+		found := 0
+		for i := range 3 * limit {
+			if peek(t, m, strconv.Itoa(i)) != (continuation.State{}) {
+				found++
+			}
+		}
+		assert.Equal(t, limit, found, "Len counts what is there")
+	}
+}
+
+func TestMemoryStoreForgetsTheLeastRecentlyUsed(t *testing.T) {
+	t.Parallel()
+	for name, tick := range map[string]time.Duration{"clock runs": time.Second, "clock stands still": 0} {
+		for _, limit := range []int{1, 2, 7, 16} {
+			rng := rand.New(rand.NewPCG(1, uint64(limit)))
+			clock := carryontest.NewClock()
+			m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: limit, Now: clock.Now, MaxAge: continuation.Off})
+			var order []string // of use, the latest last
+			for range 500 {
+				clock.Advance(tick)
+				key := strconv.Itoa(rng.IntN(2 * limit))
+				update(t, m, key, count)
+				order = touch(order, key, limit)
+			}
+			got := kept(t, m, order...)
+			assert.Equal(t, order, got, "%s, limit %d", name, limit)
+			assert.Equal(t, limit, m.Len())
+		}
+	}
+}
+
+// touch moves key to the end and drops the first if there are too many.
+func touch(order []string, key string, limit int) []string {
+	next := make([]string, 0, limit+1)
+	for _, k := range order {
+		if k != key {
+			next = append(next, k)
+		}
+	}
+	next = append(next, key)
+	return next[max(len(next)-limit, 0):]
+}
+
+// Beyond the sizes for which it is exact, the choice is by sample: one that was
+// just used must still be most unlikely to go.
+func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
+	t.Parallel()
+	const limit = 4096
+	clock := carryontest.NewClock()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: limit, Now: clock.Now})
+	for i := range limit {
+		clock.Advance(time.Second)
+		update(t, m, strconv.Itoa(i), count)
+	}
+	for i := range limit / 4 {
+		clock.Advance(time.Second)
+		update(t, m, "new"+strconv.Itoa(i), count)
+	}
+	recent := make([]string, limit/4)
+	for i := range recent {
+		recent[i] = strconv.Itoa(limit - 1 - i)
+	}
+	found := kept(t, m, recent...)
+	assert.Greater(t, len(found), len(recent)*95/100, "of the most recent quarter, when a quarter had to go")
+}
+
+func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 3, Now: clock.Now})
+	update(t, m, "claimed", claim(clock.Now()))
+	for _, key := range []string{"a", "b", "c", "d"} {
+		clock.Advance(time.Second)
+		update(t, m, key, count)
+	}
+	assert.Equal(t, []string{"claimed", "c", "d"}, kept(t, m, "claimed", "a", "b", "c", "d"))
+
+	update(t, m, "claimed", func(s continuation.State) continuation.State { return s.End(1, continuation.Ending{}) })
+	for _, key := range []string{"e", "f", "g"} {
+		clock.Advance(time.Second)
+		update(t, m, key, count)
+	}
+	assert.Equal(t, []string{"e", "f", "g"}, kept(t, m, "claimed", "c", "d", "e", "f", "g"), "once released it is like the others")
+}
+
+func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2, Now: clock.Now})
+	for _, key := range []string{"a", "b", "c"} {
+		clock.Advance(time.Second)
+		update(t, m, key, claim(clock.Now()))
+	}
+	assert.Equal(t, 2, m.Len(), "the limit holds all the same")
+	assert.Equal(t, []string{"b", "c"}, kept(t, m, "a", "b", "c"))
+}
+
+// What an update has just stored is there afterwards, even if all the others
+// would rather be kept.
+func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2, Now: clock.Now})
+	update(t, m, "a", claim(clock.Now()))
+	clock.Advance(time.Second)
+	update(t, m, "b", claim(clock.Now()))
+	update(t, m, "new", count)
+	assert.Equal(t, []string{"b", "new"}, kept(t, m, "a", "b", "new"))
+}
+
+// Streams that were dropped without Close must not crowd out live sessions.
+func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2, Now: clock.Now})
+	update(t, m, "abandoned", claim(clock.Now()))
+	clock.Advance(continuation.ClaimLife)
+	update(t, m, "a", count)
+	clock.Advance(time.Second)
+	update(t, m, "b", count)
+	assert.Equal(t, []string{"a", "b"}, kept(t, m, "abandoned", "a", "b"))
+}
+
+func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: time.Hour, Now: clock.Now})
+	update(t, m, "a", count)
+	clock.Advance(time.Hour)
+	assert.Equal(t, 1, peek(t, m, "a").Attempts, "as old as allowed; the look renews it")
+	clock.Advance(time.Hour)
+	update(t, m, "a", count)
+	assert.Equal(t, 2, peek(t, m, "a").Attempts)
+	clock.Advance(time.Hour + time.Microsecond)
+	assert.Zero(t, peek(t, m, "a"), "too old")
+	assert.Zero(t, m.Len(), "and gone once met")
+
+	update(t, m, "a", count)
+	clock.Advance(2 * time.Hour)
+	update(t, m, "a", count)
+	assert.Equal(t, 1, peek(t, m, "a").Attempts, "an update of what is too old starts from nothing")
+	assert.Equal(t, 1, m.Len())
+}
+
+func TestMemoryStoreDefaultAge(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{Now: clock.Now})
+	update(t, m, "a", count)
+	clock.Advance(continuation.DefaultMaxAge)
+	assert.Equal(t, []string{"a"}, kept(t, m, "a"))
+	clock.Advance(continuation.DefaultMaxAge + time.Second)
+	assert.Empty(t, kept(t, m, "a"))
+}
+
+func TestMemoryStoreWithoutAge(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: continuation.Off, Now: clock.Now})
+	update(t, m, "a", count)
+	clock.Advance(100 * 365 * 24 * time.Hour)
+	assert.Equal(t, []string{"a"}, kept(t, m, "a"))
+}
+
+func TestMemoryStoreClockSetBack(t *testing.T) {
+	t.Parallel()
+	now := noon
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: time.Hour, MaxSessions: 2, Now: func() time.Time { return now }})
+	update(t, m, "a", count)
+	now = now.Add(-24 * time.Hour)
+	assert.Equal(t, []string{"a"}, kept(t, m, "a"), "from the future, but not too old")
+	now = now.Add(time.Hour + time.Second)
+	assert.Empty(t, kept(t, m, "a"), "ages as the clock goes now")
+}
+
+func TestMemoryStoreConcurrentUse(t *testing.T) {
+	t.Parallel()
+	const workers, rounds = 8, 400
+	for _, limit := range []int{1, 3, 40, 2000} {
+		m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: limit})
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				for i := range rounds {
+					for _, key := range []string{"shared", fmt.Sprint(w, "/", i)} {
+						if err := m.Update(t.Context(), key, count); err != nil {
+							t.Error(err)
+						}
+					}
+					assert.LessOrEqual(t, m.Len(), limit+workers-1, "only updates under way may be beyond the limit")
+				}
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, limit, m.Len())
+	}
+}
+
+// fillStore stores n sessions such as an agent leaves behind.
+func fillStore(tb testing.TB, m *continuation.MemoryStore, n int) {
+	tb.Helper()
+	turn := continuation.UserTurnOf(3, "Please build it")
+	for i := range n {
+		err := m.Update(context.Background(), fmt.Sprintf("conversation-%08d", i), //nolint:usetesting // costs nothing
+			func(s continuation.State) continuation.State {
+				s = s.Arrive(turn).Begin(1, noon).End(1, continuation.Ending{Tokens: 100})
+				s.Watermarks = continuation.Watermarks{Set: true, Active: 3}
+				return s
+			})
+		require.NoError(tb, err)
+	}
+}
+
+// memoryOf returns the bytes that n sessions take, keys included.
+func memoryOf(tb testing.TB, n int) uint64 {
+	tb.Helper()
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: n})
+	before := heap()
+	fillStore(tb, m, n)
+	after := heap()
+	require.Equal(tb, n, m.Len())
+	runtime.KeepAlive(m)
+	return max(after, before) - before
+}
+
+func heap() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// Not parallel: other tests' memory must not count.
+func TestMemoryStoreIsSmall(t *testing.T) {
+	if raceDetector {
+		t.Log("the race detector makes allocations larger; the bound holds without it")
+		return
+	}
+	assert.LessOrEqual(t, memoryOf(t, 100_000), uint64(20<<20))
+}
+
+// The key may be a small part of a request that is long gone.
+func TestMemoryStoreDoesNotHoldOnToWhereAKeyWasCutFrom(t *testing.T) {
+	const large = 8 << 20
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	before := heap()
+	for i := range 4 {
+		request := string(make([]byte, large)) + strconv.Itoa(i)
+		update(t, m, request[large:], count)
+	}
+	assert.Less(t, heap(), before+large)
+	assert.Equal(t, 4, m.Len())
+	runtime.KeepAlive(m)
+}
+
+func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
+	if raceDetector {
+		t.Log("the race detector allocates")
+		return
+	}
+	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	update(t, m, "a", count)
+	ctx := t.Context()
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = m.Update(ctx, "a", count) }))
+}

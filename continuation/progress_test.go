@@ -1,0 +1,232 @@
+package continuation_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// step evaluates a plain turn on the list, long after the last prompt, and
+// returns the state after the continuation that follows, if one does.
+func step(t *testing.T, s continuation.State, todos ...todo.Todo) (continuation.State, continuation.Evaluation) {
+	t.Helper()
+	in := satisfied(t)
+	in.State, in.Todos, in.UserTurn = s, todos, s.UserTurn
+	in.Now = s.LastPrompt.Add(time.Hour)
+	ev := continuation.Evaluate(in)
+	if !ev.Continue {
+		return s, ev
+	}
+	return ev.State.Begin(1, in.Now).End(1, continuation.Ending{}), ev
+}
+
+func TestProgressStartsAttemptsAnew(t *testing.T) {
+	t.Parallel()
+	a, b, c := pending("a"), pending("b"), completed("c")
+	before := []todo.Todo{a, b, c} // one completed, two active
+	cases := []struct {
+		name     string
+		after    []todo.Todo
+		progress bool
+	}{
+		{"nothing changed", before, false},
+		{"one completed", []todo.Todo{completed("a"), b, c}, true},
+		{"one completed and one added", []todo.Todo{completed("a"), b, c, pending("d")}, true},
+		{"one cancelled", []todo.Todo{{Content: "a", Status: todo.Cancelled}, b, c}, true},
+		{"one removed", []todo.Todo{b, c}, true},
+		{"one of unknown status", []todo.Todo{{Content: "a", Status: "odd"}, b, c}, true},
+		{"started", []todo.Todo{inProgress("a"), b, c}, false},
+		{"reordered", []todo.Todo{c, b, a}, false},
+		{"reworded", []todo.Todo{pending("A!"), pending("B!"), completed("C!")}, false},
+		{"added", []todo.Todo{a, b, c, pending("d")}, false},
+		{"a completed one removed", []todo.Todo{a, b}, false},
+		{"a completed one opened again", []todo.Todo{a, b, pending("c")}, false},
+		{"swapped", []todo.Todo{completed("a"), b, pending("c")}, false},
+	}
+	for _, c := range cases {
+		s := continuation.State{UserTurn: turn7, LastPrompt: noon}
+		for attempt := 1; attempt <= 3; attempt++ {
+			var ev continuation.Evaluation
+			s, ev = step(t, s, before...)
+			require.True(t, ev.Continue, c.name)
+			require.Equal(t, attempt, ev.Attempt, c.name)
+		}
+		_, ev := step(t, s, c.after...)
+		assert.Equal(t, c.progress, ev.Continue, c.name)
+		if c.progress {
+			assert.Equal(t, 1, ev.Attempt, c.name)
+			assert.Zero(t, ev.State.Attempts, c.name)
+		} else {
+			assert.Equal(t, continuation.ReasonMaxAttempts, ev.Reason, c.name)
+			assert.Equal(t, 4, ev.Attempt, c.name)
+		}
+		assert.Equal(t, 3, ev.State.Continuations, "%s: progress does not renew the other budget", c.name)
+	}
+}
+
+func TestProgressIsMeasuredAgainstTheBestSoFar(t *testing.T) {
+	t.Parallel()
+	open := []todo.Todo{pending("a"), pending("b")}
+	cases := []struct {
+		name  string
+		lists [][]todo.Todo // shown in turn; the first two count anew, the others don't
+	}{
+		{"toggling a status", [][]todo.Todo{open, {completed("a"), pending("b")}, open, {completed("a"), pending("b")}, open}},
+		{"removing and adding again", [][]todo.Todo{open, {pending("b")}, open, {pending("b")}, open}},
+		{"completing another one instead", [][]todo.Todo{open, {completed("a"), pending("b")}, {pending("a"), completed("b")}, open}},
+	}
+	for _, c := range cases {
+		s := continuation.State{UserTurn: turn7, LastPrompt: noon}
+		for i, list := range c.lists {
+			var ev continuation.Evaluation
+			s, ev = step(t, s, list...)
+			assert.Equal(t, max(i, 1), ev.Attempt, "%s, list %d", c.name, i)
+		}
+	}
+}
+
+// The first list of a user turn is what later ones are measured against, and
+// no progress by itself.
+func TestProgressNeedsSomethingToCompareWith(t *testing.T) {
+	t.Parallel()
+	in := satisfied(t)
+	in.State.Watermarks = continuation.Watermarks{}
+	in.State.Attempts = 2
+	in.Todos = []todo.Todo{completed("a"), completed("b"), pending("c")}
+	ev := continuation.Evaluate(in)
+	assert.Equal(t, 2, ev.State.Attempts)
+	assert.Equal(t, continuation.Watermarks{Set: true, Completed: 2, Active: 1}, ev.State.Watermarks)
+}
+
+func TestProgressMovesEachWatermarkByItself(t *testing.T) {
+	t.Parallel()
+	in := satisfied(t)
+	in.State.Watermarks = continuation.Watermarks{Set: true, Completed: 2, Active: 2}
+	in.Todos = []todo.Todo{pending("a")}
+	assert.Equal(t, continuation.Watermarks{Set: true, Completed: 2, Active: 1}, continuation.Evaluate(in).State.Watermarks)
+	in.Todos = []todo.Todo{pending("a"), pending("b"), pending("c"), completed("d"), completed("e"), completed("f")}
+	assert.Equal(t, continuation.Watermarks{Set: true, Completed: 3, Active: 2}, continuation.Evaluate(in).State.Watermarks)
+}
+
+// The number of an attempt is told to observers with every decision, not only
+// with those that pass the budgets.
+func TestAttemptCountsFromTheProgressThatWasSeen(t *testing.T) {
+	t.Parallel()
+	for _, v := range violations() {
+		if v.condition <= continuation.ActiveTodos || v.condition == continuation.AttemptsLeft || v.condition == continuation.SuitableTodo {
+			continue
+		}
+		in := satisfied(t)
+		in.State.Attempts = 3
+		in.Todos = []todo.Todo{completed("a"), pending("b")}
+		v.cause(&in)
+		ev := continuation.Evaluate(in)
+		require.Equal(t, v.reason, ev.Reason)
+		assert.Equal(t, 1, ev.Attempt, v.reason)
+	}
+}
+
+func TestStaleListHasOneAttempt(t *testing.T) {
+	t.Parallel()
+	const off = continuation.Off
+	list := []todo.Todo{pending("a"), completed("b")}
+	stale := continuation.Digest(list)
+	cases := []struct {
+		name        string
+		stale       uint64
+		maxAttempts int
+		attempts    int
+		want        continuation.Reason
+	}{
+		{"first attempt", stale, 3, 0, continuation.ReasonSatisfied},
+		{"second", stale, 3, 1, continuation.ReasonMaxAttempts},
+		{"second, no limit otherwise", stale, off, 1, continuation.ReasonMaxAttempts},
+		{"first, no limit otherwise", stale, off, 0, continuation.ReasonSatisfied},
+		{"first of one", stale, 1, 0, continuation.ReasonSatisfied},
+		{"second of one", stale, 1, 1, continuation.ReasonMaxAttempts},
+		{"second, list not stale", 0, 3, 1, continuation.ReasonSatisfied},
+		{"second, list changed", stale + 2, 3, 1, continuation.ReasonSatisfied},
+		{"fourth, list changed", stale + 2, 3, 3, continuation.ReasonMaxAttempts},
+	}
+	for _, c := range cases {
+		in := satisfied(t)
+		in.Todos = list
+		in.Limits.MaxAttempts = c.maxAttempts
+		in.State.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 1}
+		in.State.Stale, in.State.Attempts = c.stale, c.attempts
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, c.want, ev.Reason, c.name)
+		if c.stale == stale {
+			assert.Equal(t, stale, ev.State.Stale, "%s: stays stale", c.name)
+		} else {
+			assert.Zero(t, ev.State.Stale, "%s: is forgotten", c.name)
+		}
+	}
+}
+
+// Whatever a list and a model do, a session gets no more continuations in a
+// row without progress than the limit, and none too many in a user turn.
+func TestBudgetsHoldOverAnyRun(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		limits := continuation.Limits{
+			MaxAttempts: 1 + rng.IntN(4), MaxPerUserTurn: 1 + rng.IntN(12), MinInterval: continuation.Off,
+			TokenBudget: continuation.Off, MaxTaskAge: continuation.Off,
+		}
+		requireBudgets(t, rng, limits)
+	}
+}
+
+func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
+	t.Helper()
+	list := []todo.Todo{pending("a"), pending("b"), pending("c"), pending("d")}
+	s := continuation.State{}.Arrive(continuation.UserTurnOf(1, "go"))
+	inRow, inTurn, most, least := 0, 0, 0, len(list)
+	for range 80 {
+		switch rng.IntN(6) {
+		case 0:
+			list[rng.IntN(len(list))].Status = []todo.Status{todo.Pending, todo.InProgress, todo.Completed}[rng.IntN(3)]
+		case 1:
+			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		}
+		ev := continuation.Evaluate(continuation.Input{
+			Settings: continuation.DefaultValues(), Turn: continuation.Turn{Finish: "stop"}, UserTurn: s.UserTurn,
+			Todos: list, TodosKnown: true, Limits: limits, State: s, Now: noon,
+		})
+		if !ev.Continue {
+			continue
+		}
+		done, open := 0, 0
+		for _, item := range list {
+			if item.Status == todo.Completed {
+				done++
+			} else {
+				open++
+			}
+		}
+		if inTurn > 0 && (done > most || open < least) {
+			inRow = 0
+		}
+		if inTurn == 0 {
+			most, least = done, open
+		}
+		most, least = max(most, done), min(least, open)
+		inRow++
+		inTurn++
+		require.Equal(t, inRow, ev.Attempt)
+		require.LessOrEqual(t, inRow, limits.MaxAttempts)
+		require.LessOrEqual(t, inTurn, limits.MaxPerUserTurn)
+		called := rng.IntN(5) == 0
+		if called {
+			inRow--
+		}
+		s = ev.State.Begin(9, noon).End(9, continuation.Ending{Called: called})
+	}
+}

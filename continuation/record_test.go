@@ -1,0 +1,104 @@
+package continuation
+
+import (
+	"math"
+	"reflect"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fill sets every field below v to a value that is neither zero nor another
+// field's, so that a field added to State cannot be forgotten in a record.
+func fill(t *testing.T, v reflect.Value, n *int64) {
+	t.Helper()
+	*n++
+	switch v.Kind() { //nolint:exhaustive // the rest fails below
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(1_900_000_000+*n, 123456789+*n)))
+			return
+		}
+		for i := range v.NumField() {
+			fill(t, v.Field(i), n)
+		}
+	case reflect.Uint64:
+		v.SetUint(math.MaxUint64 - uint64(*n)) //nolint:gosec // small
+	case reflect.Uint8:
+		v.SetUint(uint64(*n)) //nolint:gosec // small
+	case reflect.Int:
+		v.SetInt(100 + *n)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString("text \x00 \u2028 'quoted'")
+	default:
+		require.Fail(t, "a kind of field that fill does not know", v.Kind().String())
+	}
+}
+
+func TestRecordKeepsEveryField(t *testing.T) {
+	t.Parallel()
+	var s State
+	fill(t, reflect.ValueOf(&s).Elem(), new(int64))
+	assert.Equal(t, s, roundTrip(s))
+}
+
+func TestRecordKeeps(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_900_000_000, 1)
+	for name, s := range map[string]State{
+		"nothing":                  {},
+		"a timeout":                {Last: Last{Kind: PreviousFailed, Status: StatusTimeout}},
+		"watermarks of nothing":    {Watermarks: Watermarks{Set: true}},
+		"a pause without a reason": {Paused: Pause{Since: at}},
+		"a claim":                  {Claim: Claim{Token: 1, Since: at}},
+		"the largest counts":       {Attempts: math.MaxInt32, Continuations: math.MaxInt32, Tokens: math.MaxInt, TextLength: math.MaxInt32},
+	} {
+		assert.Equal(t, s, roundTrip(s), name)
+	}
+}
+
+func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2030, 1, 1, 12, 0, 0, 987654321, time.FixedZone("", 3600))
+	got := roundTrip(State{LastPrompt: at, Paused: Pause{Since: at}, Claim: Claim{Token: 1, Since: at}})
+	assert.True(t, at.Equal(got.LastPrompt))
+	assert.True(t, at.Equal(got.Paused.Since))
+	assert.True(t, at.Equal(got.Claim.Since))
+}
+
+// A count that has run away must not come back as a small or negative one,
+// which would renew a budget.
+func TestRecordBoundsWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	got := roundTrip(State{Attempts: math.MaxInt, Continuations: math.MaxInt, Last: Last{Kind: PreviousFailed, Status: math.MaxInt}})
+	assert.Equal(t, State{
+		Attempts: math.MaxInt32, Continuations: math.MaxInt32, Last: Last{Kind: PreviousFailed, Status: math.MaxInt16},
+	}, got)
+	assert.Equal(t, math.MinInt16, roundTrip(State{Last: Last{Status: math.MinInt}}).Last.Status)
+	assert.Zero(t, roundTrip(State{Attempts: -5}).Attempts)
+}
+
+func TestRecordIsACopy(t *testing.T) {
+	t.Parallel()
+	s := State{Paused: Pause{Reason: "a", Since: time.Unix(1, 0)}}
+	var r record
+	r.pack(s, 0)
+	s.Paused.Reason = "b"
+	assert.Equal(t, "a", r.unpack().Paused.Reason)
+}
+
+func TestRecordIsSmall(t *testing.T) {
+	t.Parallel()
+	assert.LessOrEqual(t, unsafe.Sizeof(record{}), uintptr(80), "a size class more is 16 MB for a million sessions")
+}
+
+func roundTrip(s State) State {
+	var r record
+	r.pack(s, 1)
+	return r.unpack()
+}

@@ -1,0 +1,60 @@
+package middleware_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// texts is the dialect of what the SDK's callback is given: bare text.
+type texts struct{}
+
+func (texts) Read(text *string, s *middleware.Sink) { s.Text(*text) }
+
+func (texts) Write(text *string, e *middleware.Edit) bool {
+	*text = e.Text
+	return e.Text != ""
+}
+
+func (texts) Clone(text *string) string { return *text }
+
+func (texts) EndTurn(bool) {}
+
+// filtered returns the caller's callback behind a filter, or nil without one.
+// It is called once per call, before middleware.Unary.
+func filtered(call *middleware.Call, onText func(string) error) func(string) error {
+	if onText == nil {
+		return nil
+	}
+	return middleware.NewFilter(call, texts{}, onText).Chunk
+}
+
+// An adapter for an SDK that streams to a callback while a unary call is under
+// way: a third dialect, for what the callback is given.
+func ExampleNewFilter() {
+	model := &sdkClient{turns: []sdkAnswer{
+		{Text: "Next I will fix the build.", Stop: "stop"},
+		{Text: "It can't be done.", Stop: "tools", Calls: []sdkCall{
+			{Name: "todo_pause", Args: `{"reason": "The compiler is not installed"}`},
+		}},
+	}}
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
+	agent := &client{model, middleware.New(todos)}
+
+	answer, err := agent.Complete(context.Background(), sdkRequest{
+		Messages: []sdkMessage{{Role: "user", Text: "Fix the build."}},
+		Tools:    []sdkTool{{Name: "edit_file"}},
+		OnText:   func(text string) error { fmt.Print(text); return nil },
+	})
+	fmt.Println()
+	fmt.Println(len(answer.Calls), answer.Stop, err)
+	// Output:
+	// Next I will fix the build.
+	//
+	// It can't be done.
+	//
+	// Task paused: The compiler is not installed
+	// 0 stop <nil>
+}

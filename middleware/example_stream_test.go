@@ -1,0 +1,112 @@
+package middleware_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Stream is the SDK's, continued: the turns come as one stream.
+func (c *client) Stream(ctx context.Context, r sdkRequest) (middleware.Source[sdkChunk], error) {
+	call := c.mw.Begin(ctx, describe(r))
+	if call == nil {
+		return c.sdkClient.Stream(ctx, r)
+	}
+	first, err := c.sdkClient.Stream(call.Context(), extend(call, r, nil))
+	if err != nil {
+		call.Abort(err)
+		return nil, err
+	}
+	return middleware.NewSplice(call, &chunks{ledger: newLedger()}, first,
+		func(ctx context.Context, k *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+			return c.sdkClient.Stream(ctx, extend(call, r, k))
+		}), nil
+}
+
+// chunks is the dialect of streams.
+type chunks struct {
+	id string // of the first turn
+	ledger
+}
+
+func (d *chunks) Read(c *sdkChunk, s *middleware.Sink) {
+	if d.id == "" {
+		d.id = c.ID
+	}
+	s.Text(c.Text)
+	for _, call := range c.Calls {
+		s.Call(call.Index, call.ID, call.Name, call.Args)
+	}
+	s.Finish(c.Stop)
+	if c.Usage != nil {
+		d.Note(*c.Usage)
+		s.Usage(counts(*c.Usage))
+	}
+}
+
+func (d *chunks) Write(c *sdkChunk, e *middleware.Edit) bool {
+	c.ID, c.Text, c.Stop = d.id, e.Text, e.Finish
+	c.Usage = d.Show(e.Usage, c.Usage)
+	c.Calls = writeCalls(c.Calls, e)
+	return c.Text != "" || c.Stop != "" || len(c.Calls) > 0 || c.Usage != nil
+}
+
+func writeCalls(calls []sdkCall, e *middleware.Edit) []sdkCall {
+	var kept []sdkCall
+	for i, call := range calls {
+		edit := e.Call(i)
+		if edit.Rewrite {
+			call.Index = edit.Index
+		}
+		if !edit.Drop {
+			kept = append(kept, call)
+		}
+	}
+	return kept
+}
+
+func (d *chunks) Clone(c *sdkChunk) sdkChunk { return *c } // Write changes no slice in place
+
+// An adapter for streams, beside the one for whole answers: the client's call
+// and a second dialect.
+func ExampleNewSplice() {
+	model := &sdkClient{turns: []sdkAnswer{
+		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},
+		{ID: "a2", Text: "Here it is.", Calls: []sdkCall{{ID: "c1", Name: "edit_file"}}, Stop: "tools"},
+	}}
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
+	agent := &client{model, middleware.New(todos)}
+
+	stream, err := agent.Stream(context.Background(), sdkRequest{
+		Messages: []sdkMessage{{Role: "user", Text: "Fix the build."}},
+		Tools:    []sdkTool{{Name: "edit_file"}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer stream.Close()
+	for {
+		chunk, err := stream.Recv()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %q, calls: %d, stop: %q\n", chunk.ID, chunk.Text, len(chunk.Calls), chunk.Stop)
+	}
+	// Output:
+	// a1: "Next ", calls: 0, stop: ""
+	// a1: "I ", calls: 0, stop: ""
+	// a1: "will ", calls: 0, stop: ""
+	// a1: "fix ", calls: 0, stop: ""
+	// a1: "the ", calls: 0, stop: ""
+	// a1: "build.", calls: 0, stop: ""
+	// a1: "\n\nHere ", calls: 0, stop: ""
+	// a1: "it ", calls: 0, stop: ""
+	// a1: "is.", calls: 0, stop: ""
+	// a1: "", calls: 1, stop: ""
+	// a1: "", calls: 0, stop: "tools"
+	// EOF
+}

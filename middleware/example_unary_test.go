@@ -1,0 +1,166 @@
+package middleware_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// client is what the adapter gives to programs: the SDK's client, continued.
+type client struct {
+	*sdkClient
+
+	mw *middleware.Middleware
+}
+
+// Complete is the SDK's, continued.
+func (c *client) Complete(ctx context.Context, r sdkRequest) (sdkAnswer, error) {
+	call := c.mw.Begin(ctx, describe(r))
+	if call == nil {
+		return c.sdkClient.Complete(ctx, r)
+	}
+	r.OnText = filtered(call, r.OnText)
+	return middleware.Unary(call, &answers{ledger: newLedger()}, func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+		return c.sdkClient.Complete(ctx, extend(call, r, k))
+	})
+}
+
+// describe says what the engine must know of a request.
+func describe(r sdkRequest) middleware.Request {
+	d := middleware.Request{Tools: len(r.Tools), History: history(r.Messages)}
+	for _, tool := range r.Tools {
+		d.OwnPause = d.OwnPause || pause.Is(tool.Name)
+	}
+	for _, m := range r.Messages {
+		switch {
+		case m.Role == "user":
+			d.Users++
+			d.User, d.FirstCall = m.Text, ""
+		case len(m.Calls) > 0 && d.FirstCall == "":
+			d.FirstCall = m.Calls[0].ID
+		}
+	}
+	return d
+}
+
+// history yields the tool calls of the messages, newest first.
+func history(messages []sdkMessage) iter.Seq[todo.Call] {
+	return func(yield func(todo.Call) bool) {
+		results := map[string]string{}
+		for _, m := range slices.Backward(messages) {
+			if m.Role == "tool" {
+				results[m.CallID] = m.Text
+			}
+			for _, call := range slices.Backward(m.Calls) {
+				result, answered := results[call.ID]
+				c := todo.Call{ID: call.ID, Name: call.Name, Arguments: call.Args, Result: result, Answered: answered}
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// extend returns the request to be sent: the caller's own if k is nil, and
+// otherwise that of a continuation. The caller's slices are not changed.
+func extend(call *middleware.Call, r sdkRequest, k *middleware.Continuation) sdkRequest {
+	if k == nil {
+		if call.DeclaresPause() {
+			r.Tools = withPause(r.Tools)
+		}
+		return r
+	}
+	said := sdkMessage{Role: "assistant", Text: k.Text}
+	asked := sdkMessage{Role: "user", Text: k.Prompt}
+	if p := k.Pause; p != nil {
+		said.Calls = []sdkCall{{ID: p.ID, Name: p.Name, Args: p.Arguments}}
+		asked = sdkMessage{Role: "tool", Text: p.Result, CallID: p.ID}
+	}
+	r.Messages = slices.Concat(r.Messages, []sdkMessage{said, asked})
+	if k.OffersPause {
+		r.Tools = withPause(r.Tools)
+	}
+	return r
+}
+
+func withPause(tools []sdkTool) []sdkTool {
+	tool := middleware.NewPauseTool(false)
+	return slices.Concat(tools, []sdkTool{{Name: tool.Name, About: tool.Description, Schema: tool.Schema}})
+}
+
+// answers is the dialect of whole answers.
+type answers struct {
+	id string // of the first turn
+	ledger
+}
+
+func (d *answers) Read(a *sdkAnswer, s *middleware.Sink) {
+	if d.id == "" {
+		d.id = a.ID
+	}
+	s.Text(a.Text)
+	for i, call := range a.Calls { // each of them is a whole call
+		s.Call(i, call.ID, call.Name, call.Args)
+	}
+	s.Finish(a.Stop)
+	d.Note(a.Usage)
+	s.Usage(counts(a.Usage))
+}
+
+func (d *answers) Write(a *sdkAnswer, e *middleware.Edit) bool {
+	a.ID, a.Text, a.Stop = d.id, e.Text, e.Finish
+	var kept []sdkCall
+	for i, call := range a.Calls {
+		if !e.Call(i).Drop {
+			kept = append(kept, call)
+		}
+	}
+	a.Calls = kept
+	if usage := d.Show(e.Usage, &a.Usage); usage != nil {
+		a.Usage = *usage
+	}
+	return true
+}
+
+func (d *answers) Clone(a *sdkAnswer) sdkAnswer { return *a } // Write changes no slice in place
+
+// ledger keeps the usage of a call in the SDK's own type.
+type ledger = middleware.Ledger[sdkUsage]
+
+func newLedger() ledger {
+	return ledger{Add: func(a, b sdkUsage) sdkUsage { return sdkUsage{In: a.In + b.In, Out: a.Out + b.Out} }}
+}
+
+func counts(u sdkUsage) middleware.Usage {
+	return middleware.Usage{Prompt: u.In, Completion: u.Out}
+}
+
+// An adapter for whole answers: the client's call, what the engine must know of
+// a request, how a request is extended, and the dialect.
+func ExampleUnary() {
+	model := &sdkClient{turns: []sdkAnswer{
+		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},
+		{ID: "a2", Calls: []sdkCall{{ID: "c1", Name: "edit_file"}}, Stop: "tools", Usage: sdkUsage{In: 40, Out: 5}},
+	}}
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
+	agent := &client{model, middleware.New(todos)}
+
+	answer, err := agent.Complete(context.Background(), sdkRequest{
+		Messages: []sdkMessage{{Role: "user", Text: "Fix the build."}},
+		Tools:    []sdkTool{{Name: "edit_file"}},
+	})
+	fmt.Println(err)
+	fmt.Println(answer.ID, answer.Text, answer.Calls[0].Name, answer.Stop, answer.Usage)
+	fmt.Println(len(model.requests), "requests; tools of the second:",
+		model.requests[1].Tools[0].Name, model.requests[1].Tools[1].Name)
+	// Output:
+	// <nil>
+	// a1 Next I will fix the build. edit_file tools {50 12}
+	// 2 requests; tools of the second: edit_file todo_pause
+}

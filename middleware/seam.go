@@ -1,0 +1,359 @@
+package middleware
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// Bounds of what is read after a turn's finish, in which nothing but usage is
+// expected.
+const (
+	maxTail     = 256
+	maxTailSize = 1 << 20
+	maxTailTime = 2 * time.Second
+)
+
+// handle takes what recv has returned.
+func (s *Splice[C]) handle(c C, err error) {
+	sink := &s.call.sink
+	if err != nil {
+		s.turnEnds(err)
+		return
+	}
+	sink.next()
+	s.dialect.Read(&c, sink)
+	switch {
+	case s.phase == passing:
+		s.out.push(c)
+	case sink.err != nil && sink.number == 1:
+		s.out.push(c)
+		s.broke(sink.err)
+	case sink.err != nil:
+		s.turnFails(sink.err)
+	case sink.chunk.finish != "":
+		s.finish(c)
+	default:
+		s.content(c)
+	}
+}
+
+// content takes a chunk of a turn that goes on.
+func (s *Splice[C]) content(c C) {
+	sink := &s.call.sink
+	usage := sink.chunk.usage
+	switch {
+	case usage && sink.number > 1:
+		s.early = clonePointer(s.dialect, &c)
+	case usage && s.call.request.NoFinish && !sink.chunk.adds():
+		// Without a finish, this is the likely end of the turn.
+		s.showEarly()
+		s.early = clonePointer(s.dialect, &c)
+		s.settled.Store(true)
+		return
+	case sink.number == 1:
+		s.showEarly()
+	}
+	s.writer.write(c)
+	if len(sink.calls.slots) > 0 {
+		s.settled.Store(true) // chunks may be held, which others must not overtake
+	}
+}
+
+// showEarly shows the usage of turn 1 that was held back, which was not the
+// end.
+func (s *Splice[C]) showEarly() {
+	if s.early != nil {
+		s.out.push(*s.early)
+		s.early = nil
+	}
+}
+
+func clonePointer[C any](d Dialect[C], c *C) *C {
+	clone := d.Clone(c)
+	return &clone
+}
+
+// finish takes the chunk with the finish reason of a turn.
+func (s *Splice[C]) finish(c C) {
+	sink := &s.call.sink
+	s.call.endSink()
+	s.writer.flush()
+	if sink.number > 1 || sink.calls.stripped {
+		s.split(c)
+		return
+	}
+	if !s.call.decide() {
+		s.out.push(c)
+		s.enter(passing)
+		return
+	}
+	s.ending = &ending[C]{number: 1}
+	rest := s.dialect.Clone(&c)
+	if sink.chunk.adds() {
+		if s.dialect.Write(&c, &Edit{Text: sink.chunk.text}) {
+			s.out.push(c)
+		}
+		s.dialect.Write(&rest, &Edit{Finish: sink.finish, Usage: ShowOwn, Rest: true})
+	}
+	s.keepTail(rest)
+	s.enter(draining)
+}
+
+// split shows the text and the calls that came with a finish, and holds back
+// the rest.
+func (s *Splice[C]) split(c C) {
+	s.ending = endingOf(s.call, s.dialect.Clone(&c), s.early)
+	s.writer.put(piece[C]{c, s.call.sink.chunk})
+	s.enter(draining)
+}
+
+// keepTail keeps a chunk of turn 1 that was read after its finish.
+func (s *Splice[C]) keepTail(c C) {
+	s.ending.asIs = append(s.ending.asIs, c)
+	if s.call.sink.chunk.usage {
+		s.spare = &c
+	}
+}
+
+// drain reads what follows the finish. There may be usage in it, and in turn 1
+// anything else means that the turn was not what it seemed to be.
+func (s *Splice[C]) drain() {
+	source := s.current()
+	if source == nil {
+		s.tailBroke(ErrClosed)
+		return
+	}
+	var late atomic.Bool
+	timer := s.call.mw.clock.AfterFunc(maxTailTime, func() {
+		late.Store(true)
+		_ = source.Close() // what matters is that the read ends
+	})
+	defer timer.Stop()
+	for n, size := 0, 0; n < maxTail && size < maxTailSize; n++ {
+		c, err := s.recv()
+		if err != nil {
+			if late.Load() || errors.Is(err, io.EOF) {
+				break
+			}
+			s.tailBroke(err)
+			return
+		}
+		if !s.tail(c) {
+			return
+		}
+		size += s.call.sink.chunk.size
+	}
+	s.turnEnded(nil)
+}
+
+// turnEnded ends a turn that ended well, but for what may have gone wrong after
+// its finish, and goes on to whatever is to follow.
+func (s *Splice[C]) turnEnded(fault error) {
+	s.closeSource()
+	s.call.endTurn(nil)
+	s.dialect.EndTurn(true)
+	if fault != nil {
+		s.call.sink.Fail(fault)
+		s.call.fault("tail", fault)
+	}
+	decided := s.ending.asIs != nil // at the finish already
+	if decided || s.call.goesOn() {
+		s.enter(advancing)
+		return
+	}
+	s.release()
+}
+
+// tail takes a chunk that came after the finish, and reports whether the
+// ending is still to be held back.
+func (s *Splice[C]) tail(c C) bool {
+	sink := &s.call.sink
+	finish := sink.finish
+	sink.next()
+	s.dialect.Read(&c, sink)
+	if s.ending.asIs != nil {
+		s.keepTail(s.dialect.Clone(&c))
+		if sink.plain() && !sink.chunk.adds() {
+			return true
+		}
+		sink.late = true
+		s.call.decide()
+		s.unhold()
+		return false
+	}
+	sink.finish = finish // repeated, or overwritten by one that means less
+	if sink.err != nil {
+		s.tailBroke(sink.err)
+		return false
+	}
+	sink.calls.settle()
+	if sink.chunk.usage {
+		s.ending.usage = clonePointer(s.dialect, &c)
+	}
+	if sink.chunk.adds() {
+		s.writer.put(piece[C]{c, sink.chunk})
+		s.ending.reason = s.call.finishReason()
+	}
+	return true
+}
+
+// unhold gives up on holding the ending of turn 1 back, because the turn goes
+// on after its finish: everything is shown as it came.
+func (s *Splice[C]) unhold() {
+	for _, c := range s.ending.asIs {
+		s.out.push(c)
+	}
+	s.enter(passing)
+}
+
+// tailBroke ends a turn that broke off after its finish. It counts as ended,
+// but is not continued.
+func (s *Splice[C]) tailBroke(err error) {
+	switch {
+	case s.ending.asIs != nil:
+		s.call.broke(err)
+		s.unhold()
+		s.turnEnds(err)
+	case s.call.sink.number > 1 && s.call.interruption() != nil:
+		s.turnFails(err)
+	default:
+		s.turnEnded(err)
+	}
+}
+
+// turnEnds takes the error that ended a turn, which is io.EOF if it was whole.
+func (s *Splice[C]) turnEnds(err error) {
+	sink := &s.call.sink
+	switch whole := errors.Is(err, io.EOF); {
+	case s.phase == passing:
+		s.passed(err)
+	case whole && s.call.request.NoFinish:
+		s.endsWithoutFinish()
+	case sink.number > 1 && whole:
+		s.turnFails(ErrIncomplete)
+	case sink.number > 1:
+		s.turnFails(err)
+	default:
+		s.writer.flush()
+		s.showEarly()
+		s.broke(err)
+		s.passed(err)
+	}
+}
+
+// passed ends a call of one turn.
+func (s *Splice[C]) passed(err error) {
+	broke := err
+	if errors.Is(err, io.EOF) {
+		broke = s.call.sink.err
+	}
+	if broke != nil {
+		s.call.outcome.edit(func(o *Outcome) { o.Err = broke })
+	}
+	s.call.endTurn(broke)
+	s.stop(err)
+}
+
+// broke reports that turn 1 did not end as it should have.
+func (s *Splice[C]) broke(err error) {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	s.call.broke(err)
+	s.enter(passing)
+}
+
+// endsWithoutFinish ends a turn of a provider that never reports a finish.
+func (s *Splice[C]) endsWithoutFinish() {
+	s.call.sink.next()
+	s.call.endSink()
+	s.writer.flush()
+	s.ending = &ending[C]{number: s.call.sink.number, usage: s.early}
+	if s.ending.number == 1 && !s.call.sink.calls.stripped {
+		if !s.call.decide() {
+			s.showEarly()
+			s.passed(io.EOF)
+			return
+		}
+		s.ending.asIs = []C{}
+		if s.early != nil {
+			s.ending.asIs = append(s.ending.asIs, *s.early)
+		}
+		s.spare = s.early
+	}
+	s.say(s.call.sink.chunk.text)
+	s.turnEnded(nil)
+}
+
+// advance sends the continuation, after a wait if there has to be one.
+func (s *Splice[C]) advance() {
+	k, err := s.call.next()
+	switch {
+	case err != nil:
+		s.call.noteInterrupted(err)
+		s.stop(err)
+	case k == nil:
+		s.call.giveUp()
+		s.release()
+	default:
+		s.openTurn(k)
+	}
+}
+
+// openTurn opens the continuation k.
+func (s *Splice[C]) openTurn(k *Continuation) {
+	if s.ending.usage != nil {
+		s.spare = s.ending.usage
+	}
+	s.early = nil
+	s.call.beginTurn(k.Attempt)
+	s.watch = s.call.watch(k)
+	s.enter(relaying)
+	source, err := s.open(s.watch.ctx, k)
+	if err == nil && !s.attach(source) {
+		err = ErrClosed
+	}
+	if err != nil {
+		s.turnFails(s.watch.explain(err))
+	}
+}
+
+// turnFails ends the call with a continuation that failed: as the last good
+// turn ended, unless that would make half a tool call look whole, or the
+// caller ended it. What was held back of its text is shown.
+func (s *Splice[C]) turnFails(err error) {
+	s.closeSource()
+	s.call.endTurn(err)
+	s.dialect.EndTurn(false)
+	s.say(s.writer.drop() + s.call.sink.rest())
+	if err = s.call.noteFailed(err); err != nil {
+		s.stop(err)
+		return
+	}
+	s.release()
+}
+
+// release shows the ending that was held back, and with it ends the call.
+func (s *Splice[C]) release() {
+	s.say(s.call.notice())
+	s.ending.show(s.dialect, s.call.usageEdit(), s.spare, s.out.push)
+	s.stop(io.EOF)
+}
+
+// say shows a text that the model did not send a chunk for.
+func (s *Splice[C]) say(text string) {
+	s.ending.say(s.dialect, text, s.out.push)
+}
+
+// stop ends the call: Recv returns err after what is ready.
+func (s *Splice[C]) stop(err error) {
+	s.enter(over)
+	s.err = err
+	if s.watch != nil {
+		s.watch.end()
+		s.watch = nil
+	}
+	s.call.finish()
+}

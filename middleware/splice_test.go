@@ -1,0 +1,153 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// list is a source of chunks that counts how often it is closed.
+type list struct {
+	chunks []sdkChunk
+	err    error
+	closed int
+}
+
+func (l *list) Recv() (sdkChunk, error) {
+	if len(l.chunks) == 0 {
+		if l.err != nil {
+			return sdkChunk{}, l.err
+		}
+		return sdkChunk{}, io.EOF
+	}
+	chunk := l.chunks[0]
+	l.chunks = l.chunks[1:]
+	return chunk, nil
+}
+
+func (l *list) Close() error {
+	l.closed++
+	return nil
+}
+
+// spliced plays turns of a provider that never reports a finish reason.
+func spliced(t *testing.T, s *setup, sources ...*list) (streamed, middleware.Outcome) {
+	t.Helper()
+	request := describe(fixTheBuild)
+	request.NoFinish = true
+	call := s.mw.Begin(t.Context(), request)
+	sent := 0
+	splice := middleware.NewSplice(call, &chunks{ledger: newLedger()}, sources[0],
+		func(context.Context, *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+			sent++
+			return sources[sent], nil
+		})
+	result := drain(t, splice)
+	assert.Equal(t, len(sources)-1, sent, "continuations")
+	return result, call.Outcome()
+}
+
+func usage(in, out int) sdkChunk { return sdkChunk{ID: "a", Usage: &sdkUsage{In: in, Out: out}} }
+
+func TestSpliceWithoutFinishReasonsJoinsTexts(t *testing.T) {
+	t.Parallel()
+	sources := []*list{{chunks: pieces("One", ".")}, {chunks: pieces("Two.")}}
+	got, outcome := spliced(t, newSetup(nil, onceMore()), sources...)
+
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+	assert.Empty(t, got.answer.Stop)
+	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
+	for i, source := range sources {
+		assert.Equal(t, 1, source.closed, "source %d is closed", i)
+	}
+}
+
+func TestSpliceWithoutFinishReasonsEndsInACall(t *testing.T) {
+	t.Parallel()
+	got, outcome := spliced(t, newSetup(nil),
+		&list{chunks: pieces("One.")}, &list{chunks: append(pieces("Two."), fragment(edit("c1")))})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+	assert.Equal(t, []sdkCall{edit("c1")}, got.answer.Calls)
+	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.NoError(t, outcome.Err)
+}
+
+func TestSpliceWithoutFinishReasonsPauses(t *testing.T) {
+	t.Parallel()
+	got, outcome := spliced(t, newSetup(nil),
+		&list{chunks: pieces("One.")}, &list{chunks: []sdkChunk{fragment(pauses(blocked))}})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTask paused: "+blocked, got.answer.Text)
+	assert.Empty(t, got.answer.Calls)
+	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+}
+
+func TestSpliceWithoutFinishReasonsShowsTheSumOfUsageOnceAndLast(t *testing.T) {
+	t.Parallel()
+	got, _ := spliced(t, newSetup(nil, onceMore()),
+		&list{chunks: append(pieces("One."), usage(10, 5))}, &list{chunks: append(pieces("Two."), usage(20, 8))})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, sdkUsage{In: 30, Out: 13}, got.answer.Usage)
+	shown := 0
+	for _, chunk := range got.chunks {
+		if chunk.Usage != nil {
+			shown++
+		}
+	}
+	assert.Equal(t, 1, shown, "chunks with usage")
+	assert.NotNil(t, got.chunks[len(got.chunks)-1].Usage)
+}
+
+func TestSpliceWithoutFinishReasonsSurvivesAFailure(t *testing.T) {
+	t.Parallel()
+	down := errors.New("sdk: connection lost")
+	got, outcome := spliced(t, newSetup(nil),
+		&list{chunks: pieces("One.")}, &list{chunks: pieces("Tw"), err: down})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTw", got.answer.Text)
+	assert.ErrorIs(t, outcome.Err, down)
+}
+
+func TestSpliceWithoutFinishReasonsLeavesATurnThatCallsAlone(t *testing.T) {
+	t.Parallel()
+	own := append(pieces("One."), fragment(edit("c1")), usage(10, 5))
+	got, outcome := spliced(t, newSetup(nil), &list{chunks: own})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, own, got.chunks)
+	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+}
+
+func TestSpliceReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("sdk: connection lost")
+	s := newSetup(nil)
+	source := &list{chunks: pieces("One."), err: lost}
+	call := s.mw.Begin(t.Context(), describe(fixTheBuild))
+	splice := middleware.NewSplice(call, &chunks{ledger: newLedger()}, source, nil)
+
+	chunk, err := splice.Recv()
+	require.NoError(t, err)
+	assert.Equal(t, "One.", chunk.Text)
+	for range 2 {
+		_, err = splice.Recv()
+		assert.Same(t, lost, err)
+	}
+	require.NoError(t, splice.Close())
+	require.NoError(t, splice.Close(), "closing again does nothing")
+	assert.Equal(t, 1, source.closed)
+	assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
+}
