@@ -1,0 +1,35 @@
+// Command quickstart runs a small agent twice, without carryon and with it, and
+// shows the difference:
+//
+//	go run ./examples/quickstart
+//
+// The model is scripted and behaves as real ones do: it announces the next step
+// and stops. With OPENAI_API_KEY set, and OPENAI_BASE_URL and OPENAI_MODEL if
+// need be, the same agent asks a real model instead.
+//
+// The agent is in agent.go. What carryon takes is one line of compare.go.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, explain(err))
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	setup, err := setupFromEnv(os.Getenv)
+	if err != nil {
+		return err
+	}
+	return setup.compare(ctx, os.Stdout)
+}

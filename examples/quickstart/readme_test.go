@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	carryopenai "github.com/carryon-go/carryon/adapters/openai"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+const root = "../.."
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// fences returns what the README has in code blocks of a language.
+func fences(t *testing.T, language string) []string {
+	t.Helper()
+	var blocks []string
+	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(readme(t), -1) {
+		blocks = append(blocks, match[1])
+	}
+	require.NotEmpty(t, blocks)
+	return blocks
+}
+
+// tableUnder returns the first two cells of the rows of the table under a
+// heading.
+func tableUnder(t *testing.T, heading string) [][2]string {
+	t.Helper()
+	_, section, found := strings.Cut(readme(t), "\n## "+heading+"\n")
+	require.True(t, found, heading)
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows [][2]string
+	for _, match := range regexp.MustCompile(`(?m)^\| (.*?) \| (.*?) \|`).FindAllStringSubmatch(section, -1)[1:] {
+		rows = append(rows, [2]string{match[1], match[2]})
+	}
+	require.NotEmpty(t, rows)
+	return rows
+}
+
+// prelude is what the README's snippets take for granted.
+const prelude = `
+var (
+	ctx context.Context
+	t *testing.T
+	key, session string
+	request openai.ChatCompletionRequest
+	openaiClient *openai.Client
+	client *carryopenai.Client
+	call openai.ToolCall
+	todos *todo.Memory
+	mw *middleware.Middleware
+	loadTodos func(context.Context, string) ([]todo.Todo, error)
+	yourTools func(context.Context, openai.ToolCall) string
+	show func(openai.ChatCompletionStreamResponse)
+	alert func(session, text string)
+)
+`
+
+var snippetImports = []string{
+	"context", "fmt", "log/slog", "testing",
+	"github.com/sashabaranov/go-openai",
+	"github.com/stretchr/testify/require",
+	"github.com/carryon-go/carryon/adapters/openai",
+	"github.com/carryon-go/carryon/carryontest",
+	"github.com/carryon-go/carryon/continuation",
+	"github.com/carryon-go/carryon/middleware",
+	"github.com/carryon-go/carryon/pause",
+	"github.com/carryon-go/carryon/todo",
+}
+
+// snippetFile makes a file of a snippet: declarations as they are, statements
+// within a function.
+func snippetFile(snippet string) string {
+	var b strings.Builder
+	b.WriteString("package snippet\n")
+	for _, path := range snippetImports {
+		name := ""
+		if strings.HasSuffix(path, "adapters/openai") {
+			name = "carryopenai "
+		}
+		fmt.Fprintf(&b, "import %s%q\n", name, path)
+	}
+	b.WriteString(prelude)
+	if strings.HasPrefix(snippet, "func ") {
+		b.WriteString(snippet)
+	} else {
+		fmt.Fprintf(&b, "func _() error {\nctx := ctx\n{\n%s\n}\nreturn nil\n}\n", snippet)
+	}
+	return b.String()
+}
+
+// compiled returns an importer of what the go command has compiled.
+func compiled(t *testing.T, files *token.FileSet) types.Importer {
+	t.Helper()
+	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, snippetImports...)
+	list := exec.CommandContext(t.Context(), "go", args...)
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	require.NoError(t, err)
+	exports := make(map[string]string)
+	for _, line := range lines(string(out)) {
+		path, file, _ := strings.Cut(line, "\t")
+		exports[path] = file
+	}
+	return importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+}
+
+func TestSnippetsOfTheReadmeCompile(t *testing.T) {
+	t.Parallel()
+	files := token.NewFileSet()
+	imports := compiled(t, files)
+	for i, snippet := range fences(t, "go") {
+		file, err := parser.ParseFile(files, fmt.Sprintf("snippet%d.go", i+1), snippetFile(snippet), 0)
+		require.NoError(t, err, "%s", snippet)
+		config := types.Config{Importer: imports, Error: func(err error) {
+			// A snippet may leave open what is done with a variable.
+			if e, ok := err.(types.Error); !ok || !e.Soft { //nolint:errorlint // as documented
+				t.Errorf("%v in:\n%s", err, snippet)
+			}
+		}}
+		_, _ = config.Check("snippet", files, []*ast.File{file}, nil) // told above
+	}
+}
+
+func TestNamesInTheReadmeExist(t *testing.T) {
+	t.Parallel()
+	imports := compiled(t, token.NewFileSet())
+	names := regexp.MustCompile("`(continuation|middleware|pause|carryontest|todo)\\.([A-Z]\\w*)").
+		FindAllStringSubmatch(readme(t), -1)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		pkg, err := imports.Import("github.com/carryon-go/carryon/" + name[1])
+		require.NoError(t, err)
+		assert.NotNil(t, pkg.Scope().Lookup(name[2]), "%s.%s", name[1], name[2])
+	}
+}
+
+func TestSnippetsOfTheReadmeAreFormatted(t *testing.T) {
+	t.Parallel()
+	for _, snippet := range fences(t, "go") {
+		assert.NotRegexp(t, `(?m)^ +|[ \t]+$`, snippet, "indented by tabs, nothing at the end of lines")
+	}
+}
+
+func TestReadmeQuotesTheDemo(t *testing.T) {
+	t.Parallel()
+	output, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(output), fences(t, "text")[0])
+}
+
+func TestCommandsOfTheReadmeAreInTheMakefile(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	require.NoError(t, err)
+	commands := regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)").FindAllStringSubmatch(readme(t), -1)
+	require.GreaterOrEqual(t, len(commands), 2)
+	for _, command := range commands {
+		assert.Regexp(t, `(?m)^`+command[1]+`:`, string(makefile))
+	}
+}
+
+func TestLinksOfTheReadmeLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	text := readme(t)
+	for _, match := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(text, -1) {
+		switch target := match[1]; {
+		case strings.HasPrefix(target, "https://"):
+		case strings.HasPrefix(target, "#"):
+			assert.Contains(t, strings.ToLower(text), "\n## "+strings.ReplaceAll(target[1:], "-", " ")+"\n")
+		default:
+			_, err := os.Stat(filepath.Join(root, target))
+			assert.NoError(t, err)
+		}
+	}
+}
+
+func TestReasonsInTheReadmeAreReal(t *testing.T) {
+	t.Parallel()
+	reasons := make(map[string]bool)
+	for r := continuation.ReasonNone; !strings.HasPrefix(r.String(), "continuation.Reason("); r++ {
+		reasons[r.String()] = true
+	}
+	for _, row := range tableUnder(t, "Nothing happened?") {
+		assert.True(t, reasons[row[0]], "no such reason: %s", row[0])
+	}
+}
+
+func TestLimitsInTheReadmeAreTheDefaults(t *testing.T) {
+	t.Parallel()
+	limits, err := continuation.Limits{}.WithDefaults()
+	require.NoError(t, err)
+	want := [][2]string{
+		{"`MaxAttempts`", strconv.Itoa(limits.MaxAttempts)},
+		{"`MaxPerUserTurn`", strconv.Itoa(limits.MaxPerUserTurn)},
+		{"`MinInterval`", limits.MinInterval.String()},
+		{"`ResponseTimeout`", limits.ResponseTimeout.String()},
+		{"`FirstByteTimeout`", limits.FirstByteTimeout.String()},
+		{"`TokenBudget`", "off"},
+	}
+	assert.Equal(t, want, tableUnder(t, "Limits"))
+	assert.Equal(t, continuation.Off, limits.TokenBudget)
+	assert.Contains(t, readme(t), "up to 100,000 sessions and 24 hours")
+	assert.Equal(t, 100_000, continuation.DefaultMaxSessions)
+	assert.Equal(t, 24*time.Hour, continuation.DefaultMaxAge)
+}
+
+func TestOutcomeInTheReadmeIsReal(t *testing.T) {
+	t.Parallel()
+	server := carryontest.NewServer(t, carryontest.Text("Hello."))
+	config := openai.DefaultConfig("no key")
+	config.BaseURL = server.URL()
+	client := carryopenai.Wrap(openai.NewClientWithConfig(config), middleware.New(todo.NewMemory()))
+	ctx, outcomes := middleware.Capture(t.Context())
+	_, err := client.CreateChatCompletion(ctx, openai.ChatCompletionRequest{Model: "some-model"})
+	require.NoError(t, err)
+	assert.Contains(t, strings.Join(strings.Fields(readme(t)), " "), "`"+outcomes.Last().String()+"`")
+}
