@@ -74,7 +74,7 @@ func TestSchema(t *testing.T) {
 	const strict = `{"type":"object","properties":{"reason":{` + about + end
 
 	assert.Equal(t, bounded, string(pause.Schema(false)))
-	assert.Equal(t, strict, string(pause.Schema(true)))  
+	assert.Equal(t, strict, string(pause.Schema(true)))
 
 	for _, isStrict := range []bool{false, true} {
 		fromMap, err := json.Marshal(pause.SchemaMap(isStrict))
