@@ -105,15 +105,6 @@ func (c *Call) PauseTool() PauseTool {
 	return NewPauseTool(c.request.StrictTools)
 }
 
-// Text records text of turn 1 that the adapter relays itself. It does not
-// allocate, but for the copy of the text that a continuation would replay.
-func (c *Call) Text(text string) {
-	c.said.text = append(c.said.text, text...)
-	if text != "" {
-		c.sink.said = true
-	}
-}
-
 // Outcome returns what became of the call, or what is known by now.
 func (c *Call) Outcome() Outcome { return c.outcome.get() }
 

@@ -23,7 +23,7 @@ func (s *Splice[C]) handle(c C, err error) {
 		return
 	}
 	sink.next()
-	s.dialect.Read(&c, sink)
+	s.writer.dialect.Read(&c, sink)
 	switch {
 	case s.phase == passing:
 		s.out.push(c)
@@ -45,11 +45,11 @@ func (s *Splice[C]) content(c C) {
 	usage := sink.chunk.usage
 	switch {
 	case usage && sink.number > 1:
-		s.early = clonePointer(s.dialect, &c)
+		s.early = clonePointer(s.writer.dialect, &c)
 	case usage && s.call.request.NoFinish && !sink.chunk.adds():
 		// Without a finish, this is the likely end of the turn.
 		s.showEarly()
-		s.early = clonePointer(s.dialect, &c)
+		s.early = clonePointer(s.writer.dialect, &c)
 		s.settled.Store(true)
 		return
 	case sink.number == 1:
@@ -90,12 +90,12 @@ func (s *Splice[C]) finish(c C) {
 		return
 	}
 	s.ending = &ending[C]{number: 1}
-	rest := s.dialect.Clone(&c)
+	rest := s.writer.dialect.Clone(&c)
 	if sink.chunk.adds() {
-		if s.dialect.Write(&c, &Edit{Text: sink.chunk.text}) {
+		if s.writer.dialect.Write(&c, &Edit{Text: sink.chunk.text}) {
 			s.out.push(c)
 		}
-		s.dialect.Write(&rest, &Edit{Finish: sink.finish, Usage: ShowOwn, Rest: true})
+		s.writer.dialect.Write(&rest, &Edit{Finish: sink.finish, Usage: ShowOwn, Rest: true})
 	}
 	s.keepTail(rest)
 	s.enter(draining)
@@ -104,7 +104,7 @@ func (s *Splice[C]) finish(c C) {
 // split shows the text and the calls that came with a finish, and holds back
 // the rest.
 func (s *Splice[C]) split(c C) {
-	s.ending = endingOf(s.call, s.dialect.Clone(&c), s.early)
+	s.ending = endingOf(s.call, s.writer.dialect.Clone(&c), s.early)
 	s.writer.put(piece[C]{c, s.call.sink.chunk})
 	s.enter(draining)
 }
@@ -153,7 +153,7 @@ func (s *Splice[C]) drain() {
 func (s *Splice[C]) turnEnded(fault error) {
 	s.closeSource()
 	s.call.endTurn(nil)
-	s.dialect.EndTurn(true)
+	s.writer.dialect.EndTurn(true)
 	if fault != nil {
 		s.call.sink.Fail(fault)
 		s.call.fault("tail", fault)
@@ -172,9 +172,9 @@ func (s *Splice[C]) tail(c C) bool {
 	sink := &s.call.sink
 	finish := sink.finish
 	sink.next()
-	s.dialect.Read(&c, sink)
+	s.writer.dialect.Read(&c, sink)
 	if s.ending.asIs != nil {
-		s.keepTail(s.dialect.Clone(&c))
+		s.keepTail(s.writer.dialect.Clone(&c))
 		if sink.plain() && !sink.chunk.adds() {
 			return true
 		}
@@ -190,7 +190,7 @@ func (s *Splice[C]) tail(c C) bool {
 	}
 	sink.calls.settle()
 	if sink.chunk.usage {
-		s.ending.usage = clonePointer(s.dialect, &c)
+		s.ending.usage = clonePointer(s.writer.dialect, &c)
 	}
 	if sink.chunk.adds() {
 		s.writer.put(piece[C]{c, sink.chunk})
@@ -326,7 +326,7 @@ func (s *Splice[C]) openTurn(k *Continuation) {
 func (s *Splice[C]) turnFails(err error) {
 	s.closeSource()
 	s.call.endTurn(err)
-	s.dialect.EndTurn(false)
+	s.writer.dialect.EndTurn(false)
 	s.say(s.writer.drop() + s.call.sink.rest())
 	if err = s.call.noteFailed(err); err != nil {
 		s.stop(err)
@@ -338,13 +338,13 @@ func (s *Splice[C]) turnFails(err error) {
 // release shows the ending that was held back, and with it ends the call.
 func (s *Splice[C]) release() {
 	s.say(s.call.notice())
-	s.ending.show(s.dialect, s.call.usageEdit(), s.spare, s.out.push)
+	s.ending.show(s.writer.dialect, s.call.usageEdit(), s.spare, s.out.push)
 	s.stop(io.EOF)
 }
 
 // say shows a text that the model did not send a chunk for.
 func (s *Splice[C]) say(text string) {
-	s.ending.say(s.dialect, text, s.out.push)
+	s.ending.say(s.writer.dialect, text, s.out.push)
 }
 
 // stop ends the call: Recv returns err after what is ready.

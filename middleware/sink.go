@@ -19,11 +19,11 @@ type Sink struct {
 	watching  bool // calls to todo_pause are carryon's own
 	printable bool // the model may print todo_pause as text
 	began     bool // something was shown before this turn
+	said      bool // the turn has shown text
 	keep      *transcript
 
 	calls   tracker
 	printed pause.Printed
-	said    bool // the turn has shown text
 
 	finish   string
 	finished bool
@@ -40,12 +40,12 @@ type Sink struct {
 // chunk is what the chunk just read adds. Text is what may be shown of it.
 type chunk struct {
 	text    string
-	texted  bool // it has text of its own, shown or held back
 	entries []entry
-	other   bool // content that is neither text nor a call
 	finish  string
+	size    int  // bytes of what it adds
+	texted  bool // it has text of its own, shown or held back
+	other   bool // content that is neither text nor a call
 	usage   bool
-	size    int // bytes of what it adds
 }
 
 // clone returns a copy that outlives the next chunk.

@@ -11,9 +11,8 @@ import (
 // everything happens in Recv, on the consumer's goroutine. Recv must not be
 // called by two goroutines at once; Close may be called by any, at any time.
 type Splice[C any] struct {
-	call    *Call
-	dialect Dialect[C]
-	open    Open[C]
+	call *Call
+	open Open[C]
 
 	busy    sync.Mutex // held while chunks are handled
 	closed  atomic.Bool
@@ -44,7 +43,7 @@ const (
 // NewSplice returns the stream of the call, whose first turn is under way in
 // first. The dialect is the call's own. The stream must be closed.
 func NewSplice[C any](call *Call, d Dialect[C], first Source[C], open Open[C]) *Splice[C] {
-	s := &Splice[C]{call: call, dialect: d, open: open, source: first}
+	s := &Splice[C]{call: call, open: open, source: first}
 	s.writer = writer[C]{sink: &call.sink, dialect: d, emit: s.out.push}
 	return s
 }
@@ -52,11 +51,23 @@ func NewSplice[C any](call *Call, d Dialect[C], first Source[C], open Open[C]) *
 // Relaying reports whether the first turn is under way and has held nothing
 // that could end it. As long as it has, an adapter may receive chunks from the
 // first source itself, return those that hold text and nothing else after
-// telling [Call.Text], and hand every other to Handle. This keeps what a
+// telling Text, and hand every other to Handle. This keeps what a
 // stream costs with nothing to do next to nothing.
 func (s *Splice[C]) Relaying() bool {
 	return !s.settled.Load()
 }
+
+// Text records text of turn 1 that the adapter relays itself. It does not
+// allocate, but for the copy of the text that a continuation would replay.
+func (s *Splice[C]) Text(text string) {
+	s.call.said.text = append(s.call.said.text, text...)
+	if text != "" {
+		s.call.sink.said = true
+	}
+}
+
+// Outcome returns what became of the call, or what is known by now.
+func (s *Splice[C]) Outcome() Outcome { return s.call.Outcome() }
 
 // Recv returns the next chunk, and io.EOF after the last. An error of the
 // caller's own turn is returned as it came.

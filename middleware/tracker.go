@@ -20,12 +20,12 @@ const (
 // repeat the index, the id and the name, so that each is used where it is
 // given and none is relied on.
 type tracker struct {
-	unwatched bool // no call is taken for todo_pause
 	slots     []slot
 	undecided int  // slots that may still become either
 	others    int  // calls that are not todo_pause; those not told apart count per fragment
-	stripped  bool // a call of todo_pause was found
 	next      int  // the lowest index that is free in what the caller sees
+	unwatched bool // no call is taken for todo_pause
+	stripped  bool // a call of todo_pause was found
 }
 
 type slot struct {

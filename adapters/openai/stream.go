@@ -18,7 +18,6 @@ import (
 type Stream struct {
 	first  *openai.ChatCompletionStream
 	passed *middleware.Outcome // set, and nothing below, if carryon has nothing to do with the call
-	call   *middleware.Call
 	chunks *chunks
 	splice *middleware.Splice[openai.ChatCompletionStreamResponse]
 }
@@ -29,7 +28,7 @@ func newStream(
 ) *Stream {
 	dialect := newChunks()
 	return &Stream{
-		first: first, call: call, chunks: dialect,
+		first: first, chunks: dialect,
 		splice: middleware.NewSplice(call, dialect, first, open),
 	}
 }
@@ -44,7 +43,7 @@ func (s *Stream) Recv() (openai.ChatCompletionStreamResponse, error) {
 	}
 	chunk, err := s.first.Recv()
 	if err == nil && s.chunks.anchored && isText(&chunk) {
-		s.call.Text(chunk.Choices[0].Delta.Content)
+		s.splice.Text(chunk.Choices[0].Delta.Content)
 		return chunk, nil
 	}
 	return s.splice.Handle(chunk, err)
@@ -90,10 +89,10 @@ func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
 // Outcome returns what carryon did with the call: final once Recv has returned
 // an error, io.EOF included, or the stream is closed.
 func (s *Stream) Outcome() middleware.Outcome {
-	if s.call == nil {
+	if s.splice == nil {
 		return *s.passed
 	}
-	return s.call.Outcome()
+	return s.splice.Outcome()
 }
 
 // isText reports whether the chunk holds text of the one choice and nothing
