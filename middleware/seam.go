@@ -11,7 +11,6 @@ import (
 // expected.
 const (
 	maxTail     = 256
-	maxTailSize = 1 << 20
 	maxTailTime = 2 * time.Second
 )
 
@@ -131,7 +130,7 @@ func (s *Splice[C]) drain() {
 		_ = source.Close() // what matters is that the read ends
 	})
 	defer timer.Stop()
-	for n, size := 0, 0; n < maxTail && size < maxTailSize; n++ {
+	for range maxTail {
 		c, err := s.recv()
 		if err != nil {
 			if late.Load() || errors.Is(err, io.EOF) {
@@ -143,7 +142,6 @@ func (s *Splice[C]) drain() {
 		if !s.tail(c) {
 			return
 		}
-		size += s.call.sink.chunk.size
 	}
 	s.turnEnded(nil)
 }
@@ -166,8 +164,8 @@ func (s *Splice[C]) turnEnded(fault error) {
 	s.release()
 }
 
-// tail takes a chunk that came after the finish, and reports whether the
-// ending is still to be held back.
+// tail takes a chunk that came after the finish, and reports whether nothing
+// but the rest of the ending is expected still.
 func (s *Splice[C]) tail(c C) bool {
 	sink := &s.call.sink
 	finish := sink.finish
@@ -192,11 +190,12 @@ func (s *Splice[C]) tail(c C) bool {
 	if sink.chunk.usage {
 		s.ending.usage = clonePointer(s.writer.dialect, &c)
 	}
-	if sink.chunk.adds() {
-		s.writer.put(piece[C]{c, sink.chunk})
-		s.ending.reason = s.call.finishReason()
+	if !sink.chunk.adds() {
+		return true
 	}
-	return true
+	s.writer.put(piece[C]{c, sink.chunk})
+	s.ending.reason = s.call.finishReason()
+	return false // it was not the end: what comes now has all the time again
 }
 
 // unhold gives up on holding the ending of turn 1 back, because the turn goes

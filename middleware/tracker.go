@@ -143,7 +143,9 @@ func (t *tracker) rename(s *slot, name string) {
 	if s.kind != open || name == "" || name == s.name {
 		return
 	}
-	s.name += name
+	if s.name += name; pause.Is(name) {
+		s.name = name // some give the whole name after a part of it
+	}
 	switch {
 	case pause.Is(s.name):
 		t.decide(s, paused)

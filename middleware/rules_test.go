@@ -1,0 +1,940 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+func stop() sdkChunk { return sdkChunk{ID: "a", Stop: "stop"} }
+
+// joined plays turns of a provider that reports finish reasons.
+func joined[C any](
+	ctx context.Context, s *setup, d middleware.Dialect[C], sources ...middleware.Source[C],
+) *middleware.Splice[C] {
+	sent := 0
+	return middleware.NewSplice(s.mw.Begin(ctx, describe(fixTheBuild)), d, sources[0],
+		func(context.Context, *middleware.Continuation) (middleware.Source[C], error) {
+			sent++
+			return sources[sent], nil
+		})
+}
+
+func newChunks() *chunks { return &chunks{ledger: newLedger()} }
+
+func TestRestOfATurnIsReadTo256ChunksAtMost(t *testing.T) {
+	t.Parallel()
+	first := []sdkChunk{{ID: "a", Text: "One."}, stop()}
+	for name, test := range map[string]struct {
+		turns [][]sdkChunk
+		left  int
+	}{
+		"of a continuation": {
+			[][]sdkChunk{first, append([]sdkChunk{{Text: "Two."}, stop()}, make([]sdkChunk, 300)...)},
+			300 - 256,
+		},
+		"of the caller's own": {
+			[][]sdkChunk{append(slices.Clone(first), make([]sdkChunk, 300)...), {{Text: "Two."}, stop()}},
+			300 - 256,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sources []middleware.Source[sdkChunk]
+			left := 0
+			for _, turn := range test.turns {
+				sources = append(sources, &list{chunks: slices.Clone(turn)})
+			}
+			got := drain(t, joined(t.Context(), newSetup(nil, onceMore()), newChunks(), sources...))
+			for _, source := range sources {
+				left += len(source.(*list).chunks) //nolint:forcetypeassert // made above
+			}
+
+			require.NoError(t, got.err)
+			assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+			assert.Equal(t, "stop", got.answer.Stop)
+			assert.Equal(t, test.left, left, "chunks left unread")
+		})
+	}
+}
+
+// buffer is a source that has one chunk, which it uses again and again.
+type buffer struct {
+	list
+
+	chunk sdkChunk
+}
+
+func (b *buffer) Recv() (*sdkChunk, error) {
+	chunk, err := b.list.Recv()
+	b.chunk = chunk
+	return &b.chunk, err
+}
+
+// views is the dialect of a buffer's chunks.
+type views struct{ *chunks }
+
+func (d views) Read(c **sdkChunk, s *middleware.Sink) { d.chunks.Read(*c, s) }
+
+func (d views) Write(c **sdkChunk, e *middleware.Edit) bool {
+	if *c == nil {
+		*c = new(sdkChunk)
+	}
+	return d.chunks.Write(*c, e)
+}
+
+func (d views) Clone(c **sdkChunk) *sdkChunk {
+	clone := **c
+	return &clone
+}
+
+// copied receives from a splice of a buffer's chunks what they hold.
+type copied struct {
+	*middleware.Splice[*sdkChunk]
+}
+
+func (c copied) Recv() (sdkChunk, error) {
+	chunk, err := c.Splice.Recv()
+	if err != nil {
+		return sdkChunk{}, err
+	}
+	return *chunk, nil
+}
+
+func TestWhatIsKeptOutlivesTheSourcesBuffer(t *testing.T) {
+	t.Parallel()
+	early, named, rest := usage(10, 5), edit("c1"), edit("c1")
+	named.Name, named.Args = "todo_", ""
+	rest.ID, rest.Name = "", "list"
+	for name, turns := range map[string][][]sdkChunk{
+		"an ending": {
+			{{ID: "a", Text: "One."}, stop(), usage(10, 5)}, {{Text: "Two."}, stop(), usage(20, 8)},
+		},
+		"an ending that was none": {
+			{{ID: "a", Text: "One."}, {Stop: "stop"}, {ID: "b"}, {Text: "More."}, {Stop: "stop"}},
+		},
+		"usage that comes early": {
+			{{ID: "a", Text: "One."}, early, stop()}, {early, {Text: "Two."}, {Text: "Three."}, stop()},
+		},
+		"usage that only the first turn has": {
+			{{ID: "a", Text: "One."}, stop(), usage(10, 5)}, {{Text: "Two."}, stop()},
+		},
+		"a name that stays open": {
+			{{ID: "a", Text: "One."}, stop()},
+			{{Text: "Two."}, fragment(named), {Text: "Three."}, fragment(rest), {Stop: "tools"}},
+		},
+		"text after the finish": {
+			{{ID: "a", Text: "One."}, stop()},
+			{{Text: "Two."}, stop(), {Text: "Three."}, {Text: "Four."}, usage(20, 8)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var lists []middleware.Source[sdkChunk]
+			var buffers []middleware.Source[*sdkChunk]
+			for _, turn := range turns {
+				lists = append(lists, &list{chunks: slices.Clone(turn)})
+				buffers = append(buffers, &buffer{list: list{chunks: slices.Clone(turn)}})
+			}
+			want := drain(t, joined(t.Context(), newSetup(nil, onceMore()), newChunks(), lists...))
+			got := drain(t, copied{joined(t.Context(), newSetup(nil, onceMore()), views{newChunks()}, buffers...)})
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+func TestStreamThatIsClosedInAContinuationSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSetup(nil)
+	splice := joined(t.Context(), s, newChunks(), middleware.Source[sdkChunk](
+		&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}), &list{chunks: pieces("Two.", "Three.")})
+	for range 2 {
+		_, err := splice.Recv()
+		require.NoError(t, err)
+	}
+	require.NoError(t, splice.Close())
+
+	outcome := splice.Outcome()
+	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+	require.ErrorIs(t, outcome.Err, middleware.ErrClosed)
+	assert.True(t, outcome.Ended)
+	_, err := splice.Recv()
+	assert.Error(t, err)
+}
+
+func TestNoTimerOutlivesAClosedStream(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	ctx, cancel := context.WithDeadline(t.Context(), clock.Now().Add(time.Hour))
+	defer cancel()
+	splice := joined(ctx, newSetup(nil, middleware.WithClock(clock)), newChunks(), middleware.Source[sdkChunk](
+		&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}), &list{chunks: pieces("Two.", "Three.")})
+	for range 2 {
+		_, err := splice.Recv()
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 1, clock.Waiters(), "the caller's deadline is watched")
+	require.NoError(t, splice.Close())
+	assert.Zero(t, clock.Waiters())
+}
+
+func TestOutcomeIsACopy(t *testing.T) {
+	t.Parallel()
+	ctx, outcomes := middleware.Capture(t.Context())
+	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))})
+	_, err := s.agent.Complete(ctx, fixTheBuild)
+	require.NoError(t, err)
+
+	want := outcomes.Last()
+	clear(outcomes.Last().Usage)
+	assert.Equal(t, []middleware.Usage{{Prompt: 10, Completion: 5}, {Prompt: 20, Completion: 8}}, want.Usage)
+	assert.Equal(t, want, outcomes.Last())
+}
+
+func TestGateIsToldTheSessionThatTheProgramNames(t *testing.T) {
+	t.Parallel()
+	var told, inCtx string
+	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))},
+		middleware.WithSessionKey(func(context.Context) string { return "conversation-42" }),
+		middleware.WithGate(func(ctx context.Context, turn middleware.Turn) error {
+			told, inCtx = turn.Session, continuation.Session(ctx)
+			return nil
+		}))
+	_, _, err := s.answer(t.Context())
+
+	require.NoError(t, err)
+	assert.Equal(t, "conversation-42", told)
+	assert.Equal(t, "conversation-42", inCtx)
+}
+
+func TestUsageThatSeemedTheEndIsShownBeforeAnError(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("sdk: connection lost")
+	own := append(pieces("One."), usage(10, 5))
+	got, outcome := spliced(t, newSetup(nil), &list{chunks: slices.Clone(own), err: lost})
+
+	assert.Equal(t, own, got.chunks)
+	assert.Same(t, lost, got.err)
+	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+}
+
+func TestTextThatComesWithUsageIsNotHeldBack(t *testing.T) {
+	t.Parallel()
+	last := usage(10, 5)
+	last.Text = "One."
+	got, _ := spliced(t, newSetup(nil, onceMore()), &list{chunks: []sdkChunk{last}}, &list{chunks: pieces("Two.")})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+}
+
+func TestTextThatWasNoPauseIsShownBeforeTheCallAfterIt(t *testing.T) {
+	t.Parallel()
+	const open = "Two. todo_pause('x"
+	got := drain(t, joined(t.Context(), newSetup(nil), newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: append(pieces(open), fragment(edit("c1")), sdkChunk{Stop: "tools"})}))
+
+	require.NoError(t, got.err)
+	var shown []string
+	for _, chunk := range got.chunks {
+		shown = append(shown, chunk.Text)
+		if len(chunk.Calls) > 0 {
+			break
+		}
+	}
+	assert.Equal(t, "One.\n\n"+open, strings.Join(shown, ""), "before the call")
+	assert.Equal(t, "One.\n\n"+open, got.answer.Text)
+}
+
+func TestWhatIsHeldBackIsBounded(t *testing.T) {
+	t.Parallel()
+	call := edit("c1")
+	call.Name = "todo_"
+	for name, test := range map[string]struct {
+		texts []string
+		left  int
+	}{
+		"by 1024 chunks": {slices.Repeat([]string{"x"}, 2000), 2001 - 1024},
+		"by a mebibyte":  {slices.Repeat([]string{strings.Repeat("x", 600<<10)}, 4), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rest := &list{chunks: append([]sdkChunk{fragment(call)}, pieces(test.texts...)...)}
+			splice := joined(t.Context(), newSetup(nil), newChunks(),
+				middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}), rest)
+			for range 2 {
+				_, err := splice.Recv()
+				require.NoError(t, err)
+			}
+			assert.Len(t, rest.chunks, test.left, "chunks not read yet")
+			require.NoError(t, splice.Close())
+		})
+	}
+}
+
+func TestPrintedPauseIsForgottenInTheNextTurn(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One."), says("todo_pause('stuck')"), calls(edit("c1"))})
+	answer, outcome, err := s.answer(t.Context())
+
+	require.NoError(t, err)
+	assert.Equal(t, []sdkCall{edit("c1")}, answer.Calls)
+	assert.Nil(t, outcome.Paused)
+	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Len(t, s.events.Rejected(), 1)
+}
+
+func TestCallInsideALayerIsReportedByTheOuterOneAlone(t *testing.T) {
+	t.Parallel()
+	ctx, outcomes := middleware.Capture(t.Context())
+	inner := newSetup([]sdkAnswer{says("One.")})
+	outer := newSetup(nil, onceMore())
+	call := outer.mw.Begin(ctx, describe(fixTheBuild))
+	answer, err := inner.agent.Complete(call.Context(), fixTheBuild)
+	require.NoError(t, err)
+	assert.Equal(t, says("One."), answer)
+	call.Abort(nil)
+
+	assert.Empty(t, inner.events.Events())
+	assert.Len(t, outcomes.All(), 1)
+}
+
+func TestSessionRemembersThatTheModelRepeatedItsAnswer(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("I will fix it."), says("I will fix it!")})
+	ctx := inSession(t, "conversation-42")
+	_, outcome, err := s.answer(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, continuation.ReasonNoProgress, outcome.Reason)
+
+	state, err := s.mw.State(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, continuation.PreviousSameAnswer, state.Last.Kind)
+}
+
+func TestSessionsAgeByTheMiddlewaresClock(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	mw := middleware.New(buildTodos, middleware.WithClock(clock))
+	ctx := inSession(t, "conversation-42")
+	require.NoError(t, mw.Pause(ctx, blocked))
+	clock.Advance(365 * 24 * time.Hour)
+	state, err := mw.State(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, continuation.State{}, state)
+}
+
+func TestFirstModeThatThereIsNotIsRefused(t *testing.T) {
+	t.Parallel()
+	assert.Panics(t, func() { middleware.WithUsage(middleware.LastTurn + 1) })
+	assert.Panics(t, func() { middleware.WithPauseTool(middleware.Always + 1) })
+}
+
+func TestListThatIsDoneIsRemembered(t *testing.T) {
+	t.Parallel()
+	done := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.Completed})
+	mw := middleware.New(done)
+	ctx := inSession(t, "conversation-42")
+	agent := &client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}
+	_, err := agent.Complete(ctx, fixTheBuild)
+	require.NoError(t, err)
+
+	state, err := mw.State(ctx)
+	require.NoError(t, err)
+	assert.NotEqual(t, continuation.Watermarks{}, state.Watermarks, "an item that is added and done again is no progress")
+}
+
+func TestFailureOfAnObserverSaysWhereItWas(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{calls(edit("c1"))}, middleware.WithObserver(middleware.Observer{
+		TurnEnded: func(context.Context, middleware.TurnEnded) { panic("no disk") },
+	}))
+	_, _, err := s.answer(inSession(t, "conversation-42"))
+	require.NoError(t, err)
+	require.Len(t, s.events.Failures(), 1)
+	assert.Equal(t, middleware.Place{Session: "conversation-42", Turn: 1}, s.events.Failures()[0].Place)
+}
+
+func TestTodosThatComeTooLateAreNone(t *testing.T) {
+	t.Parallel()
+	slow := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+		<-ctx.Done()
+		return buildTodos.Todos(ctx)
+	})
+	events := carryontest.NewRecorder()
+	mw := middleware.New(slow, middleware.WithTodoTimeout(time.Nanosecond), middleware.WithObserver(events.Observer()))
+	agent := &client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}
+	answer, err := agent.Complete(t.Context(), fixTheBuild)
+
+	require.NoError(t, err)
+	assert.Equal(t, says("One."), answer)
+	require.Len(t, events.Failures(), 1)
+	assert.Equal(t, "todos", events.Failures()[0].Op)
+	assert.ErrorIs(t, events.Failures()[0].Err, context.DeadlineExceeded)
+}
+
+func TestPauseBeyondTheCallsToldApartIsNotShown(t *testing.T) {
+	t.Parallel()
+	var many []sdkCall
+	for i := range 300 {
+		many = append(many, edit("c"+strconv.Itoa(i)))
+	}
+	s := newSetup([]sdkAnswer{says("One."), calls(append(slices.Clone(many), pauses(blocked))...)})
+	answer, outcome, err := s.answer(t.Context())
+
+	require.NoError(t, err)
+	assert.Equal(t, many, answer.Calls)
+	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+}
+
+// errOverloaded is what a chunk says that is no piece of an answer.
+var errOverloaded = errors.New("sdk: overloaded")
+
+// failing is the dialect of an SDK that gives errors as chunks.
+type failing struct{ *chunks }
+
+func (d failing) Read(c *sdkChunk, s *middleware.Sink) {
+	if c.ID == "error" {
+		s.Fail(errOverloaded)
+		s.Fail(errors.New("sdk: try again later")) // what comes second says less
+		return
+	}
+	d.chunks.Read(c, s)
+}
+
+func TestErrorThatComesAsAChunk(t *testing.T) {
+	t.Parallel()
+	failure := sdkChunk{ID: "error", Text: "overloaded"}
+	said, more := sdkChunk{ID: "a", Text: "One."}, sdkChunk{ID: "a", Text: "Two."}
+	joinedText := sdkChunk{ID: "a", Text: "\n\nTwo."}
+	for name, test := range map[string]struct {
+		turns  [][]sdkChunk
+		want   []sdkChunk
+		reason continuation.Reason
+		err    error // what stands in the outcome
+	}{
+		"in the caller's own turn": {
+			[][]sdkChunk{{said, failure, more}}, []sdkChunk{said, failure, more}, continuation.ReasonBrokeOff, errOverloaded,
+		},
+		"after its finish": {
+			[][]sdkChunk{{said, stop(), failure, more}},
+			[]sdkChunk{said, stop(), failure, more}, continuation.ReasonBrokeOff, errOverloaded,
+		},
+		"after a finish that is not continued": {
+			[][]sdkChunk{{said, fragment(edit("c1")), stop(), failure}},
+			[]sdkChunk{said, fragment(edit("c1")), stop(), failure}, continuation.ReasonToolCalls, errOverloaded,
+		},
+		"in a continuation": {
+			[][]sdkChunk{{said, stop()}, {more, failure, more}},
+			[]sdkChunk{said, joinedText, stop()}, continuation.ReasonFailed, errOverloaded,
+		},
+		"after the finish of one": {
+			[][]sdkChunk{{said, stop()}, {more, stop(), failure, more}},
+			[]sdkChunk{said, joinedText, stop()}, continuation.ReasonBrokeOff, nil, // it had ended well
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sources []middleware.Source[sdkChunk]
+			for _, turn := range test.turns {
+				sources = append(sources, &list{chunks: turn})
+			}
+			s := newSetup(nil)
+			splice := joined(t.Context(), s, failing{newChunks()}, sources...)
+			got := drain(t, splice)
+
+			require.NoError(t, got.err)
+			assert.Equal(t, test.want, got.chunks)
+			assert.Equal(t, test.reason, splice.Outcome().Reason)
+			assert.Equal(t, test.err, splice.Outcome().Err)
+			require.Len(t, s.events.Failures(), len(test.turns)-1, "what the caller is shown is no event")
+			for _, failure := range s.events.Failures() {
+				assert.ErrorIs(t, failure.Err, errOverloaded)
+			}
+		})
+	}
+}
+
+func TestCallsShownBeforeAPauseKeepTheirPlaces(t *testing.T) {
+	t.Parallel()
+	first, second, third := edit("c1"), pauses(blocked), edit("c3")
+	second.Index, third.Index = 1, 2
+	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{
+			fragment(first), fragment(second), fragment(third), {Stop: "tools"},
+		}})))
+
+	require.NoError(t, got.err)
+	third.Index = 1
+	assert.Equal(t, []sdkCall{first, third}, got.answer.Calls)
+}
+
+func TestCallbackThatWasShownHalfACallMakesTheFailureAnError(t *testing.T) {
+	t.Parallel()
+	half := edit("c1")
+	half.Name = "todo_"
+	call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+	var shown []sdkCall
+	filter := middleware.NewFilter(call, newChunks(), func(c sdkChunk) error {
+		shown = append(shown, c.Calls...)
+		return nil
+	})
+	answer, err := middleware.Unary(call, &answers{ledger: newLedger()},
+		func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+			if k == nil {
+				return says("One."), nil
+			}
+			require.NoError(t, filter.Chunk(fragment(half)))
+			return sdkAnswer{}, errOverloaded
+		})
+
+	require.ErrorIs(t, err, errOverloaded)
+	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, []sdkCall{half}, shown)
+}
+
+func TestTokensAreCountedWithoutATotal(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))})
+	ctx := inSession(t, "conversation-42")
+	_, _, err := s.answer(ctx)
+	require.NoError(t, err)
+	state, err := s.mw.State(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, 28, state.Tokens, "of the continuation")
+}
+
+func TestPauseIsAnsweredWithoutAWordIfNoneWasSaid(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{calls(pauses("stuck")), calls(edit("c1"))}, middleware.WithPauseTool(middleware.Always))
+	_, _, err := s.answer(t.Context())
+	require.NoError(t, err)
+	require.Len(t, s.model.requests, 2)
+	answered := s.model.requests[1].Messages[1]
+	assert.Empty(t, answered.Text)
+	assert.Len(t, answered.Calls, 1)
+}
+
+func TestCallbackThatFailedInAContinuationIsReturnedWhateverTheSDKDoes(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("the reader has left")
+	p := &piecewise{
+		turns: [][]sdkChunk{pieces("One."), pieces("Two.")}, deaf: true,
+		fail: func(shown int) error {
+			if shown > 1 {
+				return enough
+			}
+			return nil
+		},
+	}
+	answer, err := p.run(newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild)))
+	require.ErrorIs(t, err, enough)
+	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+}
+
+func TestCallAfterTheFinishOfAContinuationEndsTheLoop(t *testing.T) {
+	t.Parallel()
+	late := edit("c1")
+	late.Name = "todo_" // which may still become todo_pause, and does not
+	s := newSetup(nil)
+	splice := joined(t.Context(), s, newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: []sdkChunk{{Text: "Two."}, stop(), fragment(late)}})
+	got := drain(t, splice)
+	require.NoError(t, got.err)
+	assert.Equal(t, []sdkCall{late}, got.answer.Calls)
+	assert.Equal(t, continuation.ReasonToolCalls, splice.Outcome().Reason)
+}
+
+func TestPauseOfAnOlderUserTurnDoesNotPauseTheNewerOne(t *testing.T) {
+	t.Parallel()
+	s := newSetup(nil)
+	ctx := inSession(t, "conversation-42")
+	call := s.mw.Begin(ctx, describe(fixTheBuild))
+	_, err := middleware.Unary(call, &answers{ledger: newLedger()},
+		func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+			if k == nil {
+				return says("One."), nil
+			}
+			newer := describe(fixTheBuild)
+			newer.Users, newer.User = 2, "Never mind."
+			s.mw.Begin(ctx, newer)
+			return calls(pauses(blocked)), nil
+		})
+	require.NoError(t, err)
+	assert.NotNil(t, call.Outcome().Paused)
+
+	state, err := s.mw.State(ctx)
+	require.NoError(t, err)
+	assert.False(t, state.Paused.IsSet())
+}
+
+func TestPauseToolIsNotDeclaredWhereContinuationsAreSwitchedOff(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One.")}, middleware.WithPauseTool(middleware.Always))
+	ctx := inSession(t, "conversation-42")
+	s.mw.Settings().SetTodoContinuation("conversation-42", false)
+	_, _, err := s.answer(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, fixTheBuild.Tools, s.model.requests[0].Tools)
+}
+
+func TestContinuationThatOpensInAClosedStreamIsClosed(t *testing.T) {
+	t.Parallel()
+	opened := &list{chunks: pieces("Two.")}
+	var splice *middleware.Splice[sdkChunk]
+	splice = middleware.NewSplice(newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild)), newChunks(),
+		&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}},
+		func(context.Context, *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+			return opened, splice.Close()
+		})
+	_, err := splice.Recv()
+	require.NoError(t, err)
+	_, err = splice.Recv()
+	require.ErrorIs(t, err, middleware.ErrClosed)
+	assert.Equal(t, 1, opened.closed)
+	assert.Len(t, opened.chunks, 1, "it is not read")
+}
+
+func TestHalfACallCountsAsAnAttempt(t *testing.T) {
+	t.Parallel()
+	s := newSetup(nil)
+	ctx := inSession(t, "conversation-42")
+	got := drain(t, joined(ctx, s, newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: []sdkChunk{fragment(edit("c1"))}, err: errOverloaded}))
+	require.ErrorIs(t, got.err, errOverloaded)
+
+	state, err := s.mw.State(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, 1, state.Attempts, "only a whole call is progress")
+}
+
+// idleStore is a store that says it is done and has done nothing.
+type idleStore struct{}
+
+func (idleStore) Update(context.Context, string, func(continuation.State) continuation.State) error {
+	return nil
+}
+
+func TestStoreThatDoesNothingHasFailed(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One.")}, middleware.WithStore(idleStore{}))
+	ctx := inSession(t, "conversation-42")
+	answer, outcome, err := s.answer(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+	_, err = s.mw.State(ctx)
+	assert.Error(t, err)
+}
+
+func TestTextThatIsHeldBackInAContinuationThatFailsIsShown(t *testing.T) {
+	t.Parallel()
+	call := edit("c1")
+	call.Name = "todo_"
+	s := newSetup(nil)
+	splice := joined(t.Context(), s, newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: append([]sdkChunk{fragment(call)}, pieces("Two, ", "three.")...), err: errOverloaded})
+	got := drain(t, splice)
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTwo, three.", got.answer.Text)
+	assert.Empty(t, got.answer.Calls)
+	assert.ErrorIs(t, splice.Outcome().Err, errOverloaded)
+}
+
+func TestFirstFinishOfAContinuationCounts(t *testing.T) {
+	t.Parallel()
+	s := newSetup(nil)
+	splice := joined(t.Context(), s, newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: []sdkChunk{{Text: "Two."}, {Stop: "length"}, stop()}})
+	got := drain(t, splice)
+	require.NoError(t, got.err)
+	assert.Equal(t, "length", got.answer.Stop)
+	assert.Equal(t, 2, splice.Outcome().Turns, "an answer that was cut off is not continued")
+	assert.Equal(t, "length", s.events.Turns()[1].Finish)
+}
+
+func TestIndexOfACallMayComeLate(t *testing.T) {
+	t.Parallel()
+	first, second := pauses(blocked), pauses(blocked)
+	first.Index, first.Args = middleware.NoIndex, ""
+	second.ID, second.Name = "", ""
+	splice := joined(t.Context(), newSetup(nil), newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: []sdkChunk{fragment(first), fragment(second), {Stop: "tools"}}})
+	got := drain(t, splice)
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTask paused: "+blocked, got.answer.Text)
+	assert.Empty(t, got.answer.Calls)
+}
+
+func TestUsageThatWasNotTheEndIsShownInItsPlace(t *testing.T) {
+	t.Parallel()
+	own := slices.Concat(pieces("One"), []sdkChunk{usage(10, 1)}, pieces("."), []sdkChunk{usage(10, 2), fragment(edit("c1"))})
+	got, _ := spliced(t, newSetup(nil), &list{chunks: slices.Clone(own)})
+	require.NoError(t, got.err)
+	assert.Equal(t, own, got.chunks)
+}
+
+func TestContextOfAContinuationEndsWithIt(t *testing.T) {
+	t.Parallel()
+	var ctxs []context.Context
+	call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+	_, err := middleware.Unary(call, &answers{ledger: newLedger()},
+		func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+			ctxs = append(ctxs, ctx)
+			if len(ctxs) == 3 {
+				assert.Error(t, ctxs[1].Err(), "of the first continuation")
+				assert.NoError(t, ctxs[2].Err())
+				return calls(edit("c1")), nil
+			}
+			return says(strings.Repeat("More.", len(ctxs))), nil
+		})
+	require.NoError(t, err)
+	require.Len(t, ctxs, 3)
+}
+
+// silent is a source that falls silent at its end.
+type silent struct {
+	list
+
+	clock *carryontest.Clock
+	ctx   context.Context //nolint:containedctx // as SDKs do
+}
+
+func (s *silent) Recv() (sdkChunk, error) {
+	if len(s.chunks) == 0 {
+		s.clock.Advance(time.Hour)
+		return sdkChunk{}, s.ctx.Err()
+	}
+	return s.list.Recv()
+}
+
+func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
+	t.Parallel()
+	t.Run("unary", func(t *testing.T) {
+		t.Parallel()
+		clock := carryontest.NewClock()
+		call := newSetup(nil, middleware.WithClock(clock)).mw.Begin(t.Context(), describe(fixTheBuild))
+		answer, err := middleware.Unary(call, &answers{ledger: newLedger()},
+			func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+				if k == nil {
+					return says("One."), nil
+				}
+				clock.Advance(time.Hour)
+				return sdkAnswer{}, ctx.Err()
+			})
+		require.NoError(t, err)
+		assert.Equal(t, "One.", answer.Text)
+		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
+	})
+	t.Run("stream that falls silent", func(t *testing.T) {
+		t.Parallel()
+		clock := carryontest.NewClock()
+		call := newSetup(nil, middleware.WithClock(clock)).mw.Begin(t.Context(), describe(fixTheBuild))
+		got := drain(t, middleware.NewSplice(call, newChunks(), &list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}},
+			func(ctx context.Context, _ *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+				return &silent{list{chunks: pieces("Two.")}, clock, ctx}, nil
+			}))
+		require.NoError(t, got.err)
+		assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+		assert.Equal(t, middleware.ErrResponseTimeout, call.Outcome().Err)
+	})
+	t.Run("stream that is not opened", func(t *testing.T) {
+		t.Parallel()
+		clock := carryontest.NewClock()
+		call := newSetup(nil, middleware.WithClock(clock)).mw.Begin(t.Context(), describe(fixTheBuild))
+		got := drain(t, middleware.NewSplice(call, newChunks(), &list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}},
+			func(ctx context.Context, _ *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+				clock.Advance(time.Hour)
+				return nil, ctx.Err()
+			}))
+		require.NoError(t, got.err)
+		assert.Equal(t, "One.", got.answer.Text)
+		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
+	})
+}
+
+func TestRejectionNamesTheTaskAsAPromptDoes(t *testing.T) {
+	t.Parallel()
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix\n the 'build'", Status: todo.Pending})
+	model := &sdkClient{turns: []sdkAnswer{says("One."), calls(pauses("stuck")), calls(edit("c1"))}}
+	agent := &client{model, middleware.New(todos, unhurried)}
+	_, err := agent.Complete(t.Context(), fixTheBuild)
+	require.NoError(t, err)
+	require.Len(t, model.requests, 3)
+	result := model.requests[2].Messages[2]
+	assert.Equal(t, "tool", result.Role)
+	assert.Contains(t, result.Text, "\n'Fix the \u2019build\u2019'")
+}
+
+func TestOutcomeOfACallThatHasEndedDoesNotChange(t *testing.T) {
+	t.Parallel()
+	call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+	call.Abort(errOverloaded)
+	want := call.Outcome()
+	assert.Equal(t, errOverloaded, want.Err)
+	call.Abort(context.Canceled)
+	assert.Equal(t, want, call.Outcome())
+}
+
+func TestGateMayAskAModelThroughTheSameClient(t *testing.T) {
+	t.Parallel()
+	var s *setup
+	var said []string
+	s = newSetup([]sdkAnswer{says("One."), says("It may go on."), calls(edit("c1")).saying("Two.")},
+		middleware.WithGate(func(ctx context.Context, _ middleware.Turn) error {
+			answer, err := s.agent.Complete(ctx, fixTheBuild)
+			said = append(said, answer.Text)
+			return err
+		}))
+	answer, outcome, err := s.answer(inSession(t, "conversation-42"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"It may go on."}, said, "the gate's own call is not continued")
+	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+	assert.Equal(t, 2, outcome.Turns)
+}
+
+func TestWhatIsHeldBackIsShownBeforeAnError(t *testing.T) {
+	t.Parallel()
+	call := edit("c1")
+	call.Name = "todo_"
+	own := append([]sdkChunk{{ID: "a", Text: "One."}, fragment(call)}, pieces("Two.")...)
+	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: slices.Clone(own), err: errOverloaded})))
+	assert.Equal(t, own, got.chunks)
+	assert.Same(t, errOverloaded, got.err)
+}
+
+func TestNameThatWasOpenTooLongIsNoPauseAnyMore(t *testing.T) {
+	t.Parallel()
+	first, second := edit("c1"), edit("c1")
+	first.Name, second.Name, second.Args = "todo_", "pause", `{"reason":"stuck"}`
+	got := drain(t, joined(t.Context(), newSetup(nil), newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: slices.Concat([]sdkChunk{fragment(first)}, pieces(slices.Repeat([]string{"x"}, 1024)...),
+			[]sdkChunk{fragment(second), {Stop: "tools"}})}))
+	require.NoError(t, got.err)
+	assert.Equal(t, []sdkCall{first, second}, got.answer.Calls)
+	assert.Equal(t, "tools", got.answer.Stop)
+}
+
+func TestTextAgentNeedsNoTools(t *testing.T) {
+	t.Parallel()
+	mw := middleware.New(buildTodos)
+	assert.Nil(t, mw.Begin(t.Context(), middleware.Request{Users: 1}))
+	assert.NotNil(t, mw.Begin(t.Context(), middleware.Request{Users: 1, TextAgent: true}))
+}
+
+func TestMessageOfATextAgentThatGrowsIsTheSameUserTurn(t *testing.T) {
+	t.Parallel()
+	mw := middleware.New(buildTodos)
+	ctx := inSession(t, "conversation-42")
+	turns := map[string]uint64{}
+	for _, text := range []string{"Question: Why?", "Question: Why?\nThought: Hm.", "Question: When?"} {
+		mw.Begin(ctx, middleware.Request{Users: 1, TextAgent: true, User: text})
+		state, err := mw.State(ctx)
+		require.NoError(t, err)
+		turns[text] = state.UserTurn
+	}
+	assert.Equal(t, turns["Question: Why?"], turns["Question: Why?\nThought: Hm."])
+	assert.NotEqual(t, turns["Question: Why?"], turns["Question: When?"])
+}
+
+func TestCallsWithOneIDAreToldApartByTheirIndexes(t *testing.T) {
+	t.Parallel()
+	first, second := pauses(blocked), edit("p")
+	second.Index = 1
+	got := drain(t, joined(t.Context(), newSetup(nil), newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: []sdkChunk{fragment(first), fragment(second), {Stop: "tools"}}}))
+	require.NoError(t, got.err)
+	second.Index = 0
+	assert.Equal(t, []sdkCall{second}, got.answer.Calls)
+}
+
+func TestPrintedPauseBesideACallWithAnOpenNameIsText(t *testing.T) {
+	t.Parallel()
+	call := edit("c1")
+	call.Name = "todo_"
+	const printed = "todo_pause('" + blocked + "')"
+	splice := joined(t.Context(), newSetup(nil), newChunks(),
+		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}}),
+		&list{chunks: append(pieces(printed), fragment(call), sdkChunk{Stop: "tools"})})
+	got := drain(t, splice)
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\n"+printed, got.answer.Text)
+	assert.Equal(t, []sdkCall{call}, got.answer.Calls)
+	assert.Nil(t, splice.Outcome().Paused)
+}
+
+func TestListOfAnOwnTurnThatPausedIsStale(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithPauseTool(middleware.Always))
+	ctx := inSession(t, "conversation-42")
+	_, _, err := s.answer(ctx)
+	require.NoError(t, err)
+	todos, err := buildTodos.Todos(ctx)
+	require.NoError(t, err)
+	state, err := s.mw.State(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, continuation.Digest(todos), state.Stale)
+}
+
+// remoteStore is a store that does nothing for a ctx that has ended.
+type remoteStore struct{ *continuation.MemoryStore }
+
+func (s remoteStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.MemoryStore.Update(ctx, key, f)
+}
+
+func TestCallThatIsCancelledLeavesItsSessionFree(t *testing.T) {
+	t.Parallel()
+	store := remoteStore{continuation.NewMemoryStore(continuation.MemoryOptions{})}
+	s := newSetup(nil, middleware.WithStore(store))
+	session := inSession(t, "conversation-42")
+	ctx, cancel := context.WithCancel(session)
+	_, err := middleware.Unary(s.mw.Begin(ctx, describe(fixTheBuild)), &answers{ledger: newLedger()},
+		func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+			if k == nil {
+				return says("One."), nil
+			}
+			cancel()
+			return sdkAnswer{}, ctx.Err()
+		})
+	require.ErrorIs(t, err, context.Canceled)
+
+	state, err := s.mw.State(session)
+	require.NoError(t, err)
+	assert.Zero(t, state.Claim)
+	assert.Equal(t, 1, state.Attempts, "the prompt was sent")
+	assert.Equal(t, continuation.Last{}, state.Last, "the model did nothing wrong")
+}
+
+func TestApprovalModeIsThatOfTheMiddleware(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))}, middleware.WithApprovalMode(continuation.ApprovalYOLO))
+	_, _, err := s.answer(t.Context())
+	require.NoError(t, err)
+	require.Len(t, s.model.requests, 2)
+	assert.Contains(t, s.model.requests[1].Messages[2].Text, "CONTINUE TASK IMMEDIATELY")
+}
