@@ -34,14 +34,14 @@ func newStream(
 }
 
 // Recv returns the next chunk, and io.EOF after the last.
-func (s *Stream) Recv() (openai.ChatCompletionStreamResponse, error) {
+func (s *Stream) Recv() (chunk openai.ChatCompletionStreamResponse, err error) {
 	if s.splice == nil {
 		return s.first.Recv()
 	}
 	if !s.splice.Relaying() {
 		return s.splice.Recv()
 	}
-	chunk, err := s.first.Recv()
+	chunk, err = s.first.Recv()
 	if err == nil && s.chunks.anchored && isText(&chunk) {
 		s.splice.Text(chunk.Choices[0].Delta.Content)
 		return chunk, nil
