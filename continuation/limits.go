@@ -43,8 +43,9 @@ type Limits struct {
 	// TokenBudget is the number of tokens, as reported by the provider, that
 	// continuations may use in one user turn. Its default is Off.
 	TokenBudget int
-	// MaxTaskAge is the age from which a background task no longer keeps its
-	// session from being continued, so that a hung one cannot do so for ever.
+	// MaxTaskAge is the age from which a background task in [Input.Background]
+	// no longer keeps its session from being continued, so that a hung one
+	// cannot do so for ever.
 	MaxTaskAge time.Duration
 }
 

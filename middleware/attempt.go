@@ -141,6 +141,9 @@ func (c *Call) commit() {
 	})
 	switch {
 	case err != nil:
+		if ev.Continue { // it may have been stored all the same
+			_ = c.settle(func(s continuation.State) continuation.State { return s.End(token, continuation.Ending{}) })
+		}
 		c.storeFailed(err)
 		c.refuse(continuation.ReasonStore)
 	case !ev.Continue:

@@ -42,6 +42,7 @@ type Call struct {
 	todos       []todo.Todo
 	last        *continuation.Evaluation // nil before the first decision
 	attempt     attempt
+	inTurn      bool // a turn is under way
 	declares    bool // todo_pause is declared in the caller's own request
 	emptyUsed   bool
 	rejections  int
@@ -52,7 +53,7 @@ type Call struct {
 	outcome     *outcomeCell
 }
 
-// storeTime is how long a store may take for what must get through.
+// storeTime is how long a store may take.
 const storeTime = 5 * time.Second
 
 // rejection is a pause whose reason will not do.
@@ -154,7 +155,19 @@ func (c *Call) update(f func(continuation.State) continuation.State) (continuati
 		}
 		return state, nil
 	}
-	return c.mw.update(c.ctx, c.key, f)
+	return c.ask(c.ctx, f)
+}
+
+// ask updates the state in the store, which has a limited time for it.
+func (c *Call) ask(
+	ctx context.Context, f func(continuation.State) continuation.State,
+) (continuation.State, error) {
+	if c.mw.options.store != nil { // the default one never waits
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, storeTime)
+		defer cancel()
+	}
+	return c.mw.update(ctx, c.key, f)
 }
 
 // settle is update for what ends something, which must get through although
@@ -164,9 +177,7 @@ func (c *Call) settle(f func(continuation.State) continuation.State) error {
 		_, err := c.update(f)
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.caller), storeTime)
-	defer cancel()
-	_, err := c.mw.update(ctx, c.key, f)
+	_, err := c.ask(context.WithoutCancel(c.caller), f)
 	return err
 }
 
@@ -178,7 +189,7 @@ func (c *Call) peek() (continuation.State, error) {
 	if c.key == "" {
 		return c.arrived(continuation.State{}), nil
 	}
-	state, err := c.mw.update(c.ctx, c.key, func(s continuation.State) continuation.State { return s })
+	state, err := c.ask(c.ctx, func(s continuation.State) continuation.State { return s })
 	if c.mw.options.dryRun {
 		state = c.arrived(state)
 	}
@@ -187,6 +198,7 @@ func (c *Call) peek() (continuation.State, error) {
 
 // beginTurn makes the call ready to read the next turn.
 func (c *Call) beginTurn(attempt int) {
+	c.inTurn = true
 	c.place.Turn++
 	c.place.Attempt = attempt
 	first := c.place.Turn == 1
@@ -203,6 +215,7 @@ func (c *Call) beginTurn(attempt int) {
 // endTurn takes note that all of the turn has been read, and ends the
 // continuation that it was, if it was one.
 func (c *Call) endTurn(err error) {
+	c.inTurn = false
 	if c.place.Turn == 1 {
 		c.took = c.mw.clock.Now().Sub(c.began)
 	}
@@ -225,6 +238,10 @@ func (c *Call) broke(err error) {
 
 // finish ends the call. It may be called more than once.
 func (c *Call) finish() {
+	if c.inTurn { // only a panic leaves a turn open
+		c.noteInterrupted(errPanicked)
+		c.endTurn(errPanicked)
+	}
 	c.release(Place{Session: c.place.Session})
 	c.outcome.edit(func(o *Outcome) { o.Ended = true })
 	c.stop(ErrClosed)

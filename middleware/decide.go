@@ -45,6 +45,9 @@ func (c *Call) refuse(reason continuation.Reason) {
 
 // change changes the session's state, unless a newer user turn has begun.
 func (c *Call) change(f func(continuation.State) continuation.State) {
+	if c.storeErr != nil {
+		return // it was reported
+	}
 	err := c.settle(func(s continuation.State) continuation.State {
 		if s.UserTurn != c.userTurn {
 			return s

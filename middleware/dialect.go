@@ -39,5 +39,6 @@ type Source[C any] interface {
 // Open sends a continuation: the caller's own request, extended by what k
 // says. It is given a ctx that ends with the caller's, with the stream, and
 // with the limits. The engine closes the source; one that comes with an error
-// is not looked at.
+// is not looked at. It may be called as long as the stream is read, until when
+// the caller's request has to stay as it was.
 type Open[C any] func(ctx context.Context, k *Continuation) (Source[C], error)

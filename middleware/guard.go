@@ -9,7 +9,7 @@ import (
 )
 
 // PanicError is what becomes of a panic in something that the program plugged
-// in: a todo source, a gate, a store, an observer.
+// in: a todo source, a gate, a store, an observer, a session key, a notice.
 type PanicError struct {
 	Value any // what it panicked with
 }
@@ -48,6 +48,9 @@ var (
 	ErrDeadlineNear     = errors.New("middleware: the caller's deadline is near")
 	ErrIncomplete       = errors.New("middleware: the continuation ended without a finish reason")
 )
+
+// errPanicked is what a turn ends with if the SDK panics.
+var errPanicked = errors.New("middleware: the turn ended in a panic")
 
 // StatusError carries the HTTP status of a failed continuation, so that the
 // next prompt can name it. Adapters wrap their SDK's errors in it; Unwrap

@@ -9,9 +9,9 @@ import (
 )
 
 // Observer is told what carryon does. Every field is optional. The functions
-// run on the goroutine of the call that they are about, outside every lock, so
-// they should be quick; they may be called from many calls at once. A panic in
-// one is recovered and reported to the log, and does not reach the caller.
+// run on the goroutine that drives the call, or that ends it, outside every
+// lock, so they should be quick; they may be called from many calls at once. A
+// panic in one is reported as [Failed] and does not reach the caller.
 type Observer struct {
 	TurnEnded           func(context.Context, TurnEnded)
 	Decision            func(context.Context, Decision)
@@ -30,7 +30,8 @@ type Place struct {
 	Attempt int    // the number of the continuation, 0 in the caller's own turn
 }
 
-// TurnEnded says that the model has ended a turn and that all of it was read.
+// TurnEnded says that the model has ended a turn and that all of it was read, or
+// that the turn broke off with Err.
 // In a stream, the decision on the caller's own turn falls earlier, at its
 // finish, so that this event follows it there.
 type TurnEnded struct {
@@ -59,8 +60,8 @@ type ContinuationStarted struct {
 type ContinuationEnded struct {
 	Place
 	ToolCalls int
-	Usage     Usage
-	Err       error
+	Usage     Usage // of this turn
+	Err       error // what it failed with
 }
 
 // PauseRejected says that the model wanted to pause, with a reason that does
@@ -87,6 +88,9 @@ type Exhausted struct {
 // answer.
 type Failed struct {
 	Place
-	Op  string // what was tried: "todos", "store", "gate", "continuation", …
+	// Op is what was tried: "todos", "store", "gate", "session key",
+	// "pause policy", "notice", "observer", "continuation", or "tail" for what
+	// follows the finish of a turn.
+	Op  string
 	Err error
 }

@@ -19,8 +19,8 @@ type Outcome struct {
 	Attempts int                 // continuations among them
 	Reason   continuation.Reason // why the call was not continued any further
 	Paused   *pause.Result       // set if the model paused
-	Usage    []Usage             // per turn, as far as it was reported
-	Err      error               // what a continuation failed with, if the last one did
+	Usage    []Usage             // one per turn, zero where none was reported; none if carryon stood aside
+	Err      error               // what broke the call off, what a continuation failed with, or a gate's veto
 	DryRun   bool                // nothing was done: Reason says what would have been
 	Ended    bool                // false while the call is under way
 }

@@ -137,8 +137,8 @@ func (mw *Middleware) passed(ctx context.Context, reason continuation.Reason) {
 	capture(ctx).add().set(passedOutcome(place.Session, ev))
 }
 
-// Passed returns the outcome of a call for which [Middleware.Begin] has
-// returned nil: what [Capture] has of it.
+// Passed returns the outcome of a call for which [Middleware.Begin] has just
+// returned nil: what [Capture] has of it. It reports nothing.
 func (mw *Middleware) Passed(ctx context.Context, r Request) Outcome {
 	session := mw.session(ctx)
 	return passedOutcome(session, mw.evaluatePassed(session, mw.scopeOf(ctx, &r)))

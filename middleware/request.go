@@ -30,7 +30,8 @@ type Request struct {
 	FirstCall string // the id of the first tool call after it, if there is one
 
 	// History yields the tool calls of the request, newest first. It is asked
-	// at most once per decision, and only if the decision needs the todos.
+	// at most once per decision, and only if the decision needs the todos: for
+	// a stream, while it is read.
 	History iter.Seq[todo.Call]
 }
 

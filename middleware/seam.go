@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// seam stands between the answers of two turns.
+const seam = "\n\n"
+
 // Bounds of what is read after a turn's finish, in which nothing but usage is
 // expected.
 const (
@@ -45,7 +48,7 @@ func (s *Splice[C]) content(c C) {
 	switch {
 	case usage && sink.number > 1:
 		s.early = clonePointer(s.writer.dialect, &c)
-	case usage && s.call.request.NoFinish && !sink.chunk.adds():
+	case usage && s.call.request.NoFinish && !sink.chunk.adds() && sink.calls.undecided == 0:
 		// Without a finish, this is the likely end of the turn.
 		s.showEarly()
 		s.early = clonePointer(s.writer.dialect, &c)
@@ -53,6 +56,9 @@ func (s *Splice[C]) content(c C) {
 		return
 	case sink.number == 1:
 		s.showEarly()
+	}
+	if usage && sink.number == 1 && (sink.calls.stripped || sink.calls.undecided > 0) {
+		s.spare = clonePointer(s.writer.dialect, &c) // the chunk is not shown as it is
 	}
 	s.writer.write(c)
 	if len(sink.calls.slots) > 0 {

@@ -8,9 +8,6 @@ import (
 // without one.
 const NoIndex = -1 << 31
 
-// seam stands between the answers of two turns.
-const seam = "\n\n"
-
 // Sink takes what a [Dialect] reads from the chunks of a turn. Its methods may
 // be called in any order and number for one chunk; the order of the calls of
 // Call is that in which [Edit.Call] asks about them.

@@ -51,7 +51,8 @@ func NewSplice[C any](call *Call, d Dialect[C], first Source[C], open Open[C]) *
 // Relaying reports whether the first turn is under way and has held nothing
 // that could end it. As long as it has, an adapter may receive chunks from the
 // first source itself, return those that hold text and nothing else after
-// telling Text, and hand every other to Handle. This keeps what a
+// telling Text, and hand every other to Handle: any with an error, a finish,
+// usage, a call, reasoning, a refusal or a second choice. This keeps what a
 // stream costs with nothing to do next to nothing.
 func (s *Splice[C]) Relaying() bool {
 	return !s.settled.Load()
@@ -127,7 +128,7 @@ func (s *Splice[C]) abandon() {
 	case over:
 		return
 	case passing:
-		s.call.endTurn(nil)
+		s.call.endTurn(s.call.sink.err)
 	case relaying, draining:
 		s.call.decide()
 		s.call.endTurn(ErrClosed)

@@ -141,7 +141,7 @@ func writeChoice(choice *openai.ChatCompletionStreamChoice, e *middleware.Edit, 
 		*calls++
 	}
 	delta.ToolCalls = kept
-	return e.Text != "" || e.Finish != "" || len(kept) > 0 ||
+	return e.Text != "" || e.Finish != "" || len(kept) > 0 || delta.Role != "" ||
 		delta.ReasoningContent != "" || delta.Refusal != "" || delta.FunctionCall != nil
 }
 

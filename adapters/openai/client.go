@@ -55,7 +55,8 @@ func (c *Client) CreateChatCompletion(
 
 // CreateChatCompletionStream is the SDK's, continued: the turns come as one
 // stream with one id, one role, one finish reason and one usage. The request is
-// not changed. The stream must be closed.
+// not changed; a continuation sends it again, so that its slices must not be
+// changed either until the stream has ended. The stream must be closed.
 func (c *Client) CreateChatCompletionStream(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (*Stream, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -123,13 +124,13 @@ func TestTextOfAChunkIsShownOnceHoweverManyChoicesItHas(t *testing.T) {
 	twice := textChunk("Two ")
 	twice.Choices = append(twice.Choices, textChunk("words.").Choices...)
 	got := joinChunks(t, begin(t), stopped("One."), append([]openai.ChatCompletionStreamResponse{twice}, stopped(" Yes.")...))
-	var text string
+	var texts []string
 	for _, chunk := range got {
 		for _, choice := range chunk.Choices {
-			text += choice.Delta.Content
+			texts = append(texts, choice.Delta.Content)
 		}
 	}
-	assert.Equal(t, "One.\n\nTwo words. Yes.", text)
+	assert.Equal(t, "One.\n\nTwo words. Yes.", strings.Join(texts, ""))
 }
 
 func TestEnvelopeIsTheFirstChunksIfNoneHasAnID(t *testing.T) {
@@ -162,12 +163,14 @@ func TestCallInAnotherChoiceIsACall(t *testing.T) {
 	assert.Equal(t, continuation.ReasonToolCalls, call.Outcome().Reason)
 }
 
-func TestTextOfAnotherChoiceAloneIsNotRelayedUnseen(t *testing.T) {
+func TestOnlyTextAloneIsRelayedUnseen(t *testing.T) {
 	t.Parallel()
 	chunk := textChunk("Or else.")
 	assert.True(t, isText(&chunk))
-	chunk.Choices[0].Index = 1
-	assert.False(t, isText(&chunk))
+	chunk.Usage = new(openai.Usage)
+	assert.False(t, isText(&chunk), "with usage")
+	chunk.Usage, chunk.Choices[0].Index = nil, 1
+	assert.False(t, isText(&chunk), "of another choice")
 }
 
 func TestAnswerOfTheSDKIsNotChanged(t *testing.T) {
@@ -249,6 +252,9 @@ func TestRequestIsDescribed(t *testing.T) {
 			tools(function("Todo_Pause", false), function("b", false)), middleware.Request{Tools: 2, OwnPause: true},
 		},
 		"a tool without a function": {tools(openai.Tool{}), middleware.Request{Tools: 1}},
+		"any tool": {
+			openai.ChatCompletionRequest{ToolChoice: "any"}, middleware.Request{Choice: middleware.ToolChoiceRequired},
+		},
 		"a tool choice of the program's own type": {
 			openai.ChatCompletionRequest{ToolChoice: ownWord("none")}, middleware.Request{Choice: middleware.ToolChoiceNone},
 		},
@@ -301,7 +307,8 @@ func TestMessageWithAnotherPictureIsAnother(t *testing.T) {
 	picture := func(url string) openai.ChatMessagePart {
 		return openai.ChatMessagePart{ImageURL: &openai.ChatMessageImageURL{URL: url}}
 	}
-	assert.Equal(t, shows(text("Why?"), picture("data:,1")), shows(text("Why?"), picture("data:,1")))
+	first, again := shows(text("Why?"), picture("data:,1")), shows(text("Why?"), picture("data:,1"))
+	assert.Equal(t, first, again)
 	assert.NotEqual(t, shows(text("Why?"), picture("data:,1")), shows(text("Why?"), picture("data:,2")))
 	assert.NotEqual(t, shows(text("ab"), text("c")), shows(text("a"), text("bc")))
 }
@@ -337,6 +344,21 @@ func TestReasoningOfTheTurnsIsJoined(t *testing.T) {
 	}
 	got := joinAnswers(t, begin(t), thinking("One.", "Hm."), thinking("Two.", "Aha."))
 	assert.Equal(t, "Hm.\n\nAha.", got.Choices[0].Message.ReasoningContent)
+}
+
+func TestReasoningOfATurnThatFailedIsNotKept(t *testing.T) {
+	t.Parallel()
+	d := newAnswers()
+	var joined openai.ChatCompletionResponse
+	for _, keep := range []bool{true, false} {
+		answer := saying("One.")
+		answer.Choices[0].Message.ReasoningContent = "Hm."
+		d.Read(&answer, new(middleware.Sink))
+		d.EndTurn(keep)
+		joined = d.Clone(&answer)
+	}
+	d.Write(&joined, &middleware.Edit{Text: "One.", Later: true})
+	assert.Equal(t, "Hm.", joined.Choices[0].Message.ReasoningContent)
 }
 
 // closing is a transport that tells when an answer's body is closed.

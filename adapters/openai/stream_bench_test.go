@@ -41,28 +41,32 @@ func openers(b *testing.B, url string, client *http.Client) map[bool]opener {
 	}
 }
 
-// read reads a stream to its end.
-func read(b *testing.B, open opener) {
+// openAndRead reads a stream to its end.
+func openAndRead(tb testing.TB, open opener) {
+	tb.Helper()
 	s, err := open()
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer s.Close()
 	for {
 		if _, err := s.Recv(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }
 
-// events is the body of a turn that ends with a tool call, so that there is
+// events is the body of a turn of benchChunks chunks.
+func events() []string { return eventsOf(benchChunks) }
+
+// eventsOf is the body of a turn that ends with a tool call, so that there is
 // nothing to do.
-func events() []string {
+func eventsOf(chunks int) []string {
 	const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}` + "\n\n"
 	list := []string{fmt.Sprintf(chunk, `{"role":"assistant","content":""}`, "null")}
-	for range benchChunks {
+	for range chunks {
 		list = append(list, fmt.Sprintf(chunk, `{"content":" some words"}`, "null"))
 	}
 	return append(list,
@@ -89,7 +93,7 @@ func BenchmarkStream(b *testing.B) {
 			open := openers(b, "http://test", &http.Client{Transport: body})[wrapped]
 			b.ReportAllocs()
 			for b.Loop() {
-				read(b, open)
+				openAndRead(b, open)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchChunks, "ns/chunk")
 		})
@@ -100,7 +104,7 @@ func BenchmarkStream(b *testing.B) {
 			open := openers(b, server.URL, server.Client())[wrapped]
 			b.ReportAllocs()
 			for b.Loop() {
-				read(b, open)
+				openAndRead(b, open)
 			}
 		})
 	}
@@ -127,7 +131,7 @@ func BenchmarkStreamRatio(b *testing.B) {
 				for j := range 2 {
 					wrapped := (i + j) % 2 // the first one of a pair is not always the same
 					start := time.Now()
-					read(b, open[wrapped == 1])
+					openAndRead(b, open[wrapped == 1])
 					took[wrapped] = float64(time.Since(start).Nanoseconds())
 				}
 				ratios = append(ratios, took[1]/took[0])

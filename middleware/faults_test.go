@@ -1,0 +1,157 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// hangingStore is a store that cannot be reached.
+type hangingStore struct{}
+
+func (hangingStore) Update(ctx context.Context, _ string, _ func(continuation.State) continuation.State) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestStoreThatHangsCostsSecondsAndNotTheAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSetup([]sdkAnswer{says("One.")}, middleware.WithStore(hangingStore{}))
+		answer, outcome, err := s.answer(inSession(t, "s"))
+		require.NoError(t, err)
+		assert.Equal(t, "One.", answer.Text)
+		assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+		require.Len(t, s.events.Failures(), 1, "it is asked, and reported, once")
+		assert.Equal(t, "store", s.events.Failures()[0].Op)
+	})
+}
+
+// lossyStore stores what it is told to, but the answer to one Update is lost.
+type lossyStore struct {
+	*continuation.MemoryStore
+
+	updates, lost int
+}
+
+func (s *lossyStore) Update(
+	ctx context.Context, key string, f func(continuation.State) continuation.State,
+) error {
+	s.updates++
+	if err := s.MemoryStore.Update(ctx, key, f); err != nil {
+		return err
+	}
+	if s.updates == s.lost {
+		return errors.New("the connection was lost")
+	}
+	return nil
+}
+
+func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for lost := 1; lost <= 8; lost++ {
+		store := &lossyStore{MemoryStore: continuation.NewMemoryStore(continuation.MemoryOptions{}), lost: lost}
+		s := newSetup([]sdkAnswer{says("One."), says("Two."), calls(edit("c"))}, middleware.WithStore(store))
+		ctx := inSession(t, "s")
+		answer, _, err := s.answer(ctx)
+		require.NoError(t, err)
+		assert.Contains(t, answer.Text, "One.")
+		state, err := s.mw.State(ctx)
+		require.NoError(t, err)
+		if lost < 5 { // later ones are lost when the claim is given up
+			assert.Zero(t, state.Claim, "update %d lost", lost)
+		}
+	}
+}
+
+// panicking is a source that panics when it has nothing more.
+type panicking struct{ list }
+
+func (p *panicking) Recv() (sdkChunk, error) {
+	if len(p.chunks) == 0 {
+		panic("sdk: broken")
+	}
+	return p.list.Recv()
+}
+
+func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]func(*setup, *middleware.Call){
+		"a stream, in a continuation": func(_ *setup, call *middleware.Call) {
+			stream := middleware.NewSplice(call, newChunks(), &list{chunks: []sdkChunk{{Text: "One."}, stop()}},
+				func(context.Context, *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+					return &panicking{list{chunks: []sdkChunk{{Text: "Two."}}}}, nil
+				})
+			defer stream.Close()
+			for {
+				if _, err := stream.Recv(); err != nil {
+					return
+				}
+			}
+		},
+		"an answer, in a continuation": func(_ *setup, call *middleware.Call) {
+			_, _ = middleware.Unary(call, &answers{ledger: newLedger()},
+				func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+					if k != nil {
+						panic("sdk: broken")
+					}
+					return says("One."), nil
+				})
+		},
+		"an answer, in the caller's own turn": func(_ *setup, call *middleware.Call) {
+			_, _ = middleware.Unary(call, &answers{ledger: newLedger()},
+				func(context.Context, *middleware.Continuation) (sdkAnswer, error) { panic("sdk: broken") })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSetup(nil)
+			ctx := inSession(t, "s")
+			call := s.mw.Begin(ctx, describe(fixTheBuild))
+			assert.PanicsWithValue(t, "sdk: broken", func() { run(s, call) }, "it is the caller's to deal with")
+
+			outcome := call.Outcome()
+			assert.True(t, outcome.Ended)
+			require.Error(t, outcome.Err)
+			assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+			assert.Len(t, outcome.Usage, outcome.Turns)
+			assert.Len(t, s.events.Turns(), outcome.Turns)
+			assert.Len(t, s.events.Ended(), len(s.events.Started()))
+			state, err := s.mw.State(ctx)
+			require.NoError(t, err)
+			assert.Zero(t, state.Claim)
+		})
+	}
+}
+
+func TestUsageOfAChunkThatIsNotShownIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := newSetup(nil, middleware.WithPauseTool(middleware.Always))
+	call := usage(3, 4)
+	call.Calls = []sdkCall{pauses(blocked)}
+	got := drain(t, joined(inSession(t, "s"), s, newChunks(),
+		&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, call, {Stop: "tools"}}}))
+	require.NoError(t, got.err)
+	assert.Equal(t, sdkUsage{In: 3, Out: 4}, got.answer.Usage)
+}
+
+func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
+	t.Parallel()
+	s := newSetup(nil, middleware.WithPauseTool(middleware.Always))
+	request := describe(fixTheBuild)
+	request.NoFinish = true
+	got := drain(t, middleware.NewSplice(s.mw.Begin(inSession(t, "s"), request), newChunks(), &list{chunks: []sdkChunk{
+		{ID: "a", Text: "One."}, fragment(sdkCall{ID: "c", Name: "todo_"}), usage(3, 4), fragment(sdkCall{Name: "list"}),
+	}}, nil))
+	require.NoError(t, got.err)
+	require.Len(t, got.chunks, 4)
+	assert.Len(t, got.chunks[1].Calls, 1, "the first fragment comes first")
+	assert.NotNil(t, got.chunks[2].Usage)
+}
