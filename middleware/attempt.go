@@ -107,7 +107,7 @@ func (c *Call) passesGate() bool {
 	}
 	place := c.place
 	place.Turn, place.Attempt = place.Turn+1, c.last.Attempt
-	turn := Turn{Place: place, Todo: c.last.Todo, Text: string(c.said.text)}
+	turn := Turn{Place: place, Todo: c.last.Todo, Text: string(c.said.bytes())}
 	// Inside this layer, so that a gate may ask a model itself.
 	ctx := scope.WithSession(c.ctx, c.place.Session)
 	err := guard(func() error { return c.mw.options.gate(ctx, turn) })
@@ -185,13 +185,13 @@ func (c *Call) start() *Continuation {
 	place.Turn, place.Attempt = place.Turn+1, c.last.Attempt
 	k := &Continuation{
 		Place: place, Todo: c.last.Todo,
-		Text:        strings.TrimRightFunc(string(c.said.text), isSpace),
-		Reasoning:   string(c.said.reasoning),
+		Text:        strings.TrimRightFunc(string(c.said.bytes()), isSpace),
+		Reasoning:   c.said.thoughts(),
 		OffersPause: c.request.takesPause(),
 		StrictPause: c.request.StrictTools,
 	}
 	shown := c.address(k)
-	c.emptyUsed = c.emptyUsed || len(bytes.TrimSpace(c.said.text[c.turnAt:])) == 0
+	c.emptyUsed = c.emptyUsed || len(bytes.TrimSpace(c.said.bytes()[c.turnAt:])) == 0
 	if strings.TrimSpace(k.Text) == "" {
 		k.Text = ""
 		if k.Pause == nil {

@@ -83,7 +83,9 @@ func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
 		arrival: r.userTurn(ctx), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", outcome: capture(ctx).add(),
 	}
 	c.ctx, c.stop = context.WithCancelCause(scope.EnterLayer(ctx))
-	c.said.wantsReasoning = r.Reasoning
+	if r.Reasoning {
+		c.said.reasoning = new([]byte)
+	}
 	c.sink.keep = &c.said
 	c.declares = mw.options.pauseTool == Always && !mw.options.dryRun && r.takesPause() &&
 		mw.settings.For(c.place.Session).TodoContinuation
@@ -203,9 +205,9 @@ func (c *Call) beginTurn(attempt int) {
 	c.place.Attempt = attempt
 	first := c.place.Turn == 1
 	watching := !c.request.OwnPause && (!first || c.declares)
-	c.prevAt, c.turnAt = c.turnAt, len(c.said.text)
+	c.prevAt, c.turnAt = c.turnAt, c.said.len()
 	c.printed, c.rejection = nil, nil
-	c.sink.begin(c.place.Turn, watching, !first && !c.request.OwnPause, len(c.said.text) > 0)
+	c.sink.begin(c.place.Turn, watching, !first && !c.request.OwnPause, c.turnAt > 0)
 	c.outcome.edit(func(o *Outcome) { o.Turns = c.place.Turn })
 	for _, l := range c.listeners {
 		l.begin(c)

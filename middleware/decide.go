@@ -108,22 +108,24 @@ func (c *Call) facts() continuation.Turn {
 		// is looked at.
 		return continuation.Turn{BrokeOff: true}
 	}
-	text := c.said.text[c.turnAt:]
-	finish := s.finish
-	if s.late {
-		finish = "" // it was not the end
-	}
-	return continuation.Turn{
-		ToolCalls:   s.calls.others > 0 || s.legacy,
+	turn := continuation.Turn{
+		ToolCalls:   s.showedCall(),
 		ManyChoices: s.many,
 		Refused:     s.refused,
-		Finish:      finish,
+		Finish:      s.finish,
 		NoFinish:    c.request.NoFinish,
-		Blank:       len(bytes.TrimSpace(text)) == 0,
 		BlankOK:     c.mw.options.empty && !c.emptyUsed,
-		SameText:    c.place.Turn > 1 && sameWords(text, c.said.text[c.prevAt:c.turnAt]),
 		Rejected:    c.rejection != nil,
 	}
+	if s.late {
+		turn.Finish = "" // it was not the end
+	}
+	if !turn.ToolCalls { // which decides it, and is what most turns of an agent end with
+		text := c.said.bytes()
+		turn.Blank = len(bytes.TrimSpace(text[c.turnAt:])) == 0
+		turn.SameText = c.place.Turn > 1 && sameWords(text[c.turnAt:], text[c.prevAt:c.turnAt])
+	}
+	return turn
 }
 
 // askTodos asks the todo source, which may fail, panic or be too slow: then

@@ -93,7 +93,7 @@ func (c *Call) notice() string {
 	if c.result == nil || c.result.Message == "" {
 		return ""
 	}
-	if len(c.said.text) == 0 {
+	if c.said.len() == 0 {
 		return c.result.Message
 	}
 	return seam + c.result.Message

@@ -94,7 +94,7 @@ func (s *Sink) show(text string) {
 		s.chunk.text += text
 	}
 	if s.keep != nil {
-		s.keep.text = append(s.keep.text, text...)
+		s.keep.add(text)
 	}
 }
 
@@ -105,8 +105,8 @@ func (s *Sink) Reasoning(text string) {
 	}
 	s.chunk.other = true
 	s.chunk.size += len(text)
-	if s.keep != nil && s.keep.wantsReasoning {
-		s.keep.reasoning = append(s.keep.reasoning, text...)
+	if s.keep != nil {
+		s.keep.think(text)
 	}
 }
 
@@ -194,11 +194,4 @@ func (s *Sink) rest() string {
 	s.next()
 	s.show(s.printed.Release())
 	return s.chunk.text
-}
-
-// transcript is what the model has said in a call: the one copy that is kept.
-type transcript struct {
-	text           []byte
-	reasoning      []byte
-	wantsReasoning bool
 }

@@ -61,7 +61,7 @@ func (s *Splice[C]) Relaying() bool {
 // Text records text of turn 1 that the adapter relays itself. It does not
 // allocate, but for the copy of the text that a continuation would replay.
 func (s *Splice[C]) Text(text string) {
-	s.call.said.text = append(s.call.said.text, text...)
+	s.call.said.add(text)
 	if text != "" {
 		s.call.sink.said = true
 	}

@@ -63,7 +63,7 @@ func (u *unary[R]) keep(answer R) {
 		_ = u.read(&answer)
 		err = sink.err
 	}
-	u.answer, u.number, u.length = answer, sink.number, len(u.call.said.text)
+	u.answer, u.number, u.length = answer, sink.number, u.call.said.len()
 	u.reason, u.calls, u.parts = u.call.finishReason(), sink.calls, sink.chunk.clone().entries
 	u.call.endListeners()
 	u.call.endTurn(err)
@@ -108,7 +108,7 @@ func (u *unary[R]) turn(k *Continuation) (R, error) {
 // fail ends the call with a continuation that failed: the answer is that of
 // the last good turn.
 func (u *unary[R]) fail(err error) error {
-	u.call.said.text = u.call.said.text[:u.length]
+	u.call.said.cut(u.length)
 	u.call.endListeners()
 	u.call.endTurn(err)
 	u.dialect.EndTurn(false)
@@ -124,7 +124,7 @@ func (u *unary[R]) join() R {
 	}
 	answer := u.dialect.Clone(&u.answer)
 	u.dialect.Write(&answer, &Edit{
-		Text: string(u.call.said.text) + notice, Finish: u.reason, Usage: u.call.usageEdit(),
+		Text: string(u.call.said.bytes()) + notice, Finish: u.reason, Usage: u.call.usageEdit(),
 		Later: u.number > 1, calls: &u.calls, entries: u.parts,
 	})
 	return answer
