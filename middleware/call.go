@@ -246,7 +246,6 @@ func (c *Call) finish() {
 	}
 	c.release(Place{Session: c.place.Session})
 	c.outcome.edit(func(o *Outcome) { o.Ended = true })
-	c.stop(ErrClosed)
 }
 
 // interruption returns what ended the call from outside, if anything did: the
@@ -272,4 +271,5 @@ func (c *Call) Abort(err error) {
 	c.broke(err)
 	c.endTurn(err)
 	c.finish()
+	c.stop(ErrClosed)
 }

@@ -52,7 +52,7 @@ func (s *Splice[C]) content(c C) {
 		// Without a finish, this is the likely end of the turn.
 		s.showEarly()
 		s.early = clonePointer(s.writer.dialect, &c)
-		s.settled.Store(true)
+		s.stage.Store(stageLater)
 		return
 	case sink.number == 1:
 		s.showEarly()
@@ -62,7 +62,7 @@ func (s *Splice[C]) content(c C) {
 	}
 	s.writer.write(c)
 	if len(sink.calls.slots) > 0 {
-		s.settled.Store(true) // chunks may be held, which others must not overtake
+		s.stage.Store(stageLater) // chunks may be held, which others must not overtake
 	}
 }
 
@@ -354,6 +354,7 @@ func (s *Splice[C]) say(text string) {
 
 // stop ends the call: Recv returns err after what is ready.
 func (s *Splice[C]) stop(err error) {
+	passed := s.phase == passing
 	s.enter(over)
 	s.err = err
 	if s.watch != nil {
@@ -361,4 +362,7 @@ func (s *Splice[C]) stop(err error) {
 		s.watch = nil
 	}
 	s.call.finish()
+	if !passed { // else the source is open still, and its end is the consumer's to choose
+		s.call.stop(ErrClosed)
+	}
 }

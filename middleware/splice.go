@@ -14,12 +14,12 @@ type Splice[C any] struct {
 	call *Call
 	open Open[C]
 
-	busy    sync.Mutex // held while chunks are handled
-	closed  atomic.Bool
-	settled atomic.Bool // turn 1 is no longer being relayed
-	mu      sync.Mutex  // guards source
-	source  Source[C]
-	watch   *watch // of the continuation under way
+	busy   sync.Mutex // held while chunks are handled
+	closed atomic.Bool
+	stage  atomic.Int32 // what other goroutines, and adapters, may know of the phase
+	mu     sync.Mutex   // guards source
+	source Source[C]
+	watch  *watch // of the continuation under way
 
 	phase  phase
 	out    queue[C]
@@ -29,6 +29,13 @@ type Splice[C any] struct {
 	spare  *C         // a chunk of an earlier turn that had usage
 	err    error      // what Recv returns once out is empty
 }
+
+// The stages.
+const (
+	stageFirst int32 = iota // turn 1 is being relayed
+	stageLater
+	stageOver
+)
 
 type phase uint8
 
@@ -55,7 +62,7 @@ func NewSplice[C any](call *Call, d Dialect[C], first Source[C], open Open[C]) *
 // usage, a call, reasoning, a refusal or a second choice. This keeps what a
 // stream costs with nothing to do next to nothing.
 func (s *Splice[C]) Relaying() bool {
-	return !s.settled.Load()
+	return s.stage.Load() == stageFirst
 }
 
 // Text records text of turn 1 that the adapter relays itself. It does not
@@ -94,7 +101,11 @@ func (s *Splice[C]) Handle(c C, err error) (C, error) {
 func (s *Splice[C]) Close() error {
 	s.closed.Store(true)
 	s.call.release(Place{Session: s.call.place.Session})
-	s.call.stop(ErrClosed)
+	if s.stage.Load() == stageOver {
+		defer s.call.stop(ErrClosed) // nothing is under way: the source is closed as the SDK would
+	} else {
+		s.call.stop(ErrClosed)
+	}
 	err := s.dropSource()
 	if s.busy.TryLock() {
 		s.leave()
@@ -144,8 +155,11 @@ func (s *Splice[C]) abandon() {
 // enter begins a phase.
 func (s *Splice[C]) enter(p phase) {
 	s.phase = p
-	if p != relaying {
-		s.settled.Store(true)
+	switch {
+	case p == over:
+		s.stage.Store(stageOver)
+	case p != relaying:
+		s.stage.Store(stageLater)
 	}
 }
 

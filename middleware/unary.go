@@ -13,6 +13,7 @@ import "context"
 // a callback was given a part of a tool call or has failed: then the answer so
 // far comes with the error.
 func Unary[R any](call *Call, d Dialect[R], do func(context.Context, *Continuation) (R, error)) (R, error) {
+	defer call.stop(ErrClosed)
 	defer call.finish()
 	answer, err := do(call.ctx, nil)
 	if err != nil {
