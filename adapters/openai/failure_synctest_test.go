@@ -118,7 +118,7 @@ func TestSilenceIsMeasuredOnlyWhileTheConsumerReads(t *testing.T) {
 		for chunk, err := range got.All() {
 			require.NoError(t, err)
 			a.add(chunk)
-			time.Sleep(10 * time.Minute)
+			<-time.After(10 * time.Minute)
 		}
 		assert.Equal(t, "One two.\n\nThree four.", a.Text)
 		assert.Equal(t, "tool_calls", a.Finish)
@@ -262,7 +262,7 @@ func TestStreamThatIsDroppedKeepsItsSessionForTenMinutes(t *testing.T) {
 
 		got := s.ask(carryontest.Text("Three."))
 		assert.Equal(t, continuation.ReasonActive, got.Outcome.Reason)
-		time.Sleep(10 * time.Minute)
+		<-time.After(10 * time.Minute)
 		got = s.ask(carryontest.Text("Three."), edit())
 		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
 		assert.Equal(t, 1, got.Outcome.Attempts)

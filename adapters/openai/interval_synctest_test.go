@@ -50,10 +50,10 @@ func TestWaitIsOnlyTheRestOfTheInterval(t *testing.T) {
 	inBubbles(t, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		s.ask(carryontest.Text(plan), edit())
-		time.Sleep(45 * time.Second)
+		<-time.After(45 * time.Second)
 		s.call(s.ctx, withHistory(ask(), "call_2_1"), carryontest.Text(plan), edit())
 		assert.Equal(t, []time.Duration{0, 45 * time.Second, 15 * time.Second}, s.gaps())
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		s.call(s.ctx, withHistory(ask(), "call_2_1"), carryontest.Text(plan), edit())
 		assert.Equal(t, time.Duration(0), s.gaps()[4], "the interval was over")
 	})
