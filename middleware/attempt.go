@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -185,7 +186,7 @@ func (c *Call) start() *Continuation {
 	place.Turn, place.Attempt = place.Turn+1, c.last.Attempt
 	k := &Continuation{
 		Place: place, Todo: c.last.Todo,
-		Text:        strings.TrimRightFunc(string(c.said.bytes()), isSpace),
+		Text:        strings.TrimRightFunc(string(c.said.bytes()), unicode.IsSpace),
 		Reasoning:   c.said.thoughts(),
 		OffersPause: c.request.takesPause(),
 		StrictPause: c.request.StrictTools,

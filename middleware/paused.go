@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"unicode"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/pause"
@@ -144,5 +143,3 @@ func rejectionText(err error) string {
 	}
 	return err.Error()
 }
-
-func isSpace(r rune) bool { return unicode.IsSpace(r) }

@@ -179,7 +179,7 @@ func (s *Splice[C]) tail(c C) bool {
 	s.writer.dialect.Read(&c, sink)
 	if s.ending.asIs != nil {
 		s.keepTail(s.writer.dialect.Clone(&c))
-		if sink.plain() && !sink.chunk.adds() {
+		if sink.err == nil && !sink.chunk.adds() {
 			return true
 		}
 		sink.late = true

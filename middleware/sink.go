@@ -22,14 +22,13 @@ type Sink struct {
 	calls   tracker
 	printed pause.Printed
 
-	finish   string
-	finished bool
-	legacy   bool
-	refused  bool
-	many     bool
-	late     bool // more came after the finish
-	err      error
-	usage    Usage
+	finish  string
+	legacy  bool
+	refused bool
+	many    bool
+	late    bool // more came after the finish
+	err     error
+	usage   Usage
 
 	chunk chunk
 }
@@ -140,8 +139,7 @@ func (s *Sink) Finish(reason string) {
 	if reason == "" {
 		return
 	}
-	s.chunk.finish = reason
-	s.finish, s.finished = reason, true
+	s.chunk.finish, s.finish = reason, reason
 }
 
 // Usage reports token counts. The last of a turn counts.
@@ -155,12 +153,6 @@ func (s *Sink) Fail(err error) {
 	if s.err == nil {
 		s.err = err
 	}
-}
-
-// plain reports whether the turn has held nothing but text so far, so that its
-// ending may be held back.
-func (s *Sink) plain() bool {
-	return s.calls.others == 0 && !s.legacy && !s.refused && !s.many && s.err == nil
 }
 
 // showedCall reports whether the turn has shown a tool call or a part of one.

@@ -69,9 +69,6 @@ func (s *Splice[C]) Relaying() bool {
 // allocate, but for the copy of the text that a continuation would replay.
 func (s *Splice[C]) Text(text string) {
 	s.call.said.add(text)
-	if text != "" {
-		s.call.sink.said = true
-	}
 }
 
 // Outcome returns what became of the call, or what is known by now.

@@ -49,7 +49,7 @@ func (u *unary[R]) read(answer *R) error {
 	sink.next()
 	u.dialect.Read(answer, sink)
 	u.call.endSink()
-	if sink.err == nil && !sink.finished && !u.call.request.NoFinish {
+	if sink.err == nil && sink.finish == "" && !u.call.request.NoFinish {
 		return ErrIncomplete
 	}
 	return sink.err

@@ -77,12 +77,8 @@ func (w *writer[C]) put(p piece[C]) {
 		}
 		p.chunk.text = ""
 	}
-	e := w.edit(p.chunk)
+	e := Edit{Text: p.chunk.text, Later: w.sink.number > 1, calls: &w.sink.calls, entries: p.chunk.entries}
 	if w.dialect.Write(&p.c, &e) {
 		w.emit(p.c)
 	}
-}
-
-func (w *writer[C]) edit(c chunk) Edit {
-	return Edit{Text: c.text, Later: w.sink.number > 1, calls: &w.sink.calls, entries: c.entries}
 }
