@@ -24,16 +24,24 @@
 // without a session share one list, so a server that talks to several users
 // has to name their sessions.
 //
+// # In the conversation
+//
+// An agent that has a todo tool already needs none of that: the list is in its
+// messages, as the arguments of the tool's last call. [FromConversation] reads
+// it there, and knows the tools of most agents:
+//
+//	mw := middleware.New(todo.FromConversation())
+//
+// It reads the [Conversation] in the ctx that a Provider gets, which holds the
+// tool calls of the request at hand. So can a source of one's own, see
+// [ConversationFrom].
+//
 // # What models send
 //
 // [ParseList] reads the arguments of a todo-writing tool call. It is lenient
 // about shape, for models differ in what they make of the same schema: a bare
-// array, a list in a string, numeric ids, "done" for "completed". It is strict
-// about meaning: what cannot be a todo is refused with an [*ArgumentsError]
-// that tells the model what to send instead, and no item is dropped in silence.
-//
-// # Conversation
-//
-// The ctx a Provider gets holds the tool calls of the request at hand, see
-// [ConversationFrom], for sources that read the list from the messages.
+// array, a list in a string, a Markdown checklist, numeric ids, "done" for
+// "completed". It is strict about meaning: what cannot be a todo is refused
+// with an [*ArgumentsError] that tells the model what to send instead, and no
+// item is dropped in silence.
 package todo

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/todo"
@@ -142,6 +143,40 @@ func ExampleConversationFrom() {
 		yield(todo.Call{Name: "make_plan", Arguments: `{"steps":["Fix the bug"]}`, Answered: true})
 	})
 	fmt.Println(provider.Todos(ctx))
+	// Output:
+	// [{1 Fix the bug pending }] <nil>
+}
+
+func ExampleFromConversation() {
+	todos := todo.FromConversation() // all that middleware.New needs
+
+	// An adapter does this: the tool calls of the request, newest first.
+	ctx := todo.WithConversation(context.Background(), slices.Values([]todo.Call{
+		{Name: "edit_file", Arguments: `{"path":"parser.go"}`, Result: "saved", Answered: true},
+		{Name: "todo_write", Arguments: `{"todos":[]}`, Result: "Error: disk full", Answered: true},
+		{
+			Name:      "todo_write",
+			Arguments: `{"todos":[{"content":"Reproduce the bug","status":"completed"},{"content":"Fix it","status":"in_progress"}]}`,
+			Result:    "Todo list saved.", Answered: true,
+		},
+	}))
+	list, err := todos.Todos(ctx)
+	for _, t := range list {
+		fmt.Println(t.ID, t.Status, t.Content)
+	}
+	fmt.Println(err)
+	// Output:
+	// 1 completed Reproduce the bug
+	// 2 in_progress Fix it
+	// <nil>
+}
+
+func ExampleWithToolNames() {
+	todos := todo.FromConversation(todo.WithToolNames("note_work"))
+	ctx := todo.WithConversation(context.Background(), slices.Values([]todo.Call{
+		{Name: "note_work", Arguments: `{"items":["Fix the bug"]}`},
+	}))
+	fmt.Println(todos.Todos(ctx))
 	// Output:
 	// [{1 Fix the bug pending }] <nil>
 }

@@ -17,32 +17,46 @@ const maxWrappings = 5
 // but the four known ones.
 //
 // The list may be an array, an object that has it under "todos" (or "items",
-// "tasks", "plan", "steps", "list"), or either of them encoded as a JSON string
-// once more, at any of these places. An item is an object or a plain string,
-// which is its content. The content may go by "content", "task", "title",
-// "description", "text", "step", "todo" or "name", of which the first that is
-// not blank counts. Ids and priorities may be numbers. A missing or unknown
-// status is pending. Key names match in any case, null is as good as absent,
-// other keys are ignored, and of duplicate keys the last one counts.
+// "tasks", "plan", "steps", "list", "todo_list", "todoList", "task_list",
+// "checklist"), or either of them encoded as a JSON string once more, at any of
+// these places. An item is an object or a plain string, which is its content.
+// The content may go by "content", "task", "title", "description", "text",
+// "step", "todo" or "name", of which the first that is not blank counts. Ids
+// and priorities may be numbers. A missing or unknown status is pending. Key
+// names match in any case, null is as good as absent, other keys are ignored,
+// and of duplicate keys the last one counts.
+//
+// In place of an array there may be a Markdown checklist: a text of which each
+// line with a check box, as in "- [x] Fix the bug", is an item. "[ ]" is
+// pending, "[x]" completed, "[-]", "[~]", "[/]", "[>]" and "[*]" in progress,
+// and a word such as "[done]" is read as any other status. Other lines, such
+// as headings and notes, are ignored.
 //
 // An empty array is a valid list. Anything else that is not a list, an item
 // with blank content and a value of the wrong type give an *ArgumentsError.
 // There is no limit but that of encoding/json on nesting; Memory.Write has
 // some.
 func ParseList(arguments string) ([]Todo, error) {
-	if strings.TrimSpace(arguments) == "" {
-		return nil, refuse(0, "the arguments are empty", sendList)
-	}
-	value, err := decode(arguments)
-	if err != nil {
-		return nil, refuse(0, "the arguments are not valid JSON: "+err.Error(), sendList)
-	}
-	items, err := findItems(value)
+	found, err := findListing(arguments)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Todo, len(items))
-	for i, item := range items {
+	return found.list()
+}
+
+// listing is a list as it stands in the arguments of a call, and what they say
+// about it.
+type listing struct {
+	items  []any
+	action string // what to do with the list, if the tool can do several things
+	merge  bool   // the items change those of the same id and leave the rest
+}
+
+// list reads the items as a whole list.
+func (l *listing) list() ([]Todo, error) {
+	list := make([]Todo, len(l.items))
+	for i, item := range l.items {
+		var err error
 		if list[i], err = parseItem(i+1, item); err != nil {
 			return nil, err
 		}
@@ -51,6 +65,22 @@ func ParseList(arguments string) ([]Todo, error) {
 		return nil, err
 	}
 	return list, nil
+}
+
+func findListing(arguments string) (listing, error) {
+	if strings.TrimSpace(arguments) == "" {
+		return listing{}, refuse(0, "the arguments are empty", sendList)
+	}
+	value, err := decode(arguments)
+	if err != nil {
+		if items := checklist(arguments); items != nil {
+			return listing{items: items}, nil
+		}
+		return listing{}, refuse(0, "the arguments are not valid JSON: "+err.Error(), sendList)
+	}
+	var found listing
+	err = found.unwrap(value)
+	return found, err
 }
 
 // decode reads one JSON value that fills text. Numbers keep their digits.
@@ -70,35 +100,66 @@ func decode(text string) (any, error) {
 	return value, nil
 }
 
-// findItems unwraps value until it meets an array.
-func findItems(value any) ([]any, error) {
+// unwrap opens value until it meets the items.
+func (l *listing) unwrap(value any) error {
 	where := "the arguments"
 	for range maxWrappings {
 		switch v := value.(type) {
 		case []any:
-			return v, nil
+			l.items = v
+			return nil
 		case string:
 			inner, err := decode(v)
 			if err != nil {
-				return nil, refuse(0, where+" should be an array and are a string that is not valid JSON: "+err.Error(), sendList)
+				if l.items = checklist(v); l.items != nil {
+					return nil
+				}
+				return refuse(0, where+" should be an array and are a string that is not valid JSON: "+err.Error(), sendList)
 			}
 			value = inner
 		case map[string]any:
-			inner := field(v, "todos", "items", "tasks", "plan", "steps", "list")
+			l.note(v)
+			inner := field(v, "todos", "items", "tasks", "plan", "steps", "list",
+				"todo_list", "todoList", "task_list", "checklist")
 			if inner == nil {
-				inner = field(v, "__arg1", "input", "arguments", "args", "parameters")
+				inner = wrapped(v)
 			} else {
 				where = "the todos"
 			}
 			if inner == nil {
-				return nil, refuse(0, where+" have no array of todos", sendList)
+				return refuse(0, where+" have no array of todos", sendList)
 			}
 			value = inner
 		default:
-			return nil, refuse(0, fmt.Sprintf("%s should be an array and are %s", where, kind(v)), sendList)
+			return refuse(0, fmt.Sprintf("%s should be an array and are %s", where, kind(v)), sendList)
 		}
 	}
-	return nil, refuse(0, where+" are wrapped too often", sendList)
+	return refuse(0, where+" are wrapped too often", sendList)
+}
+
+// note keeps what an object around the items says about them.
+func (l *listing) note(fields map[string]any) {
+	if action, ok := field(fields, "action", "operation", "command").(string); ok {
+		l.action = action
+	}
+	switch v := field(fields, "merge").(type) {
+	case bool:
+		l.merge = l.merge || v
+	case string:
+		l.merge = l.merge || strings.EqualFold(v, "true")
+	}
+}
+
+// wrapped returns what an object without a list may hold it in.
+func wrapped(fields map[string]any) any {
+	if inner := field(fields, "__arg1", "input", "arguments", "args", "parameters"); inner != nil {
+		return inner
+	}
+	// A tool that takes the list as one text calls it content, as items do.
+	if text, ok := field(fields, "content").(string); ok && checklist(text) != nil {
+		return text
+	}
+	return nil
 }
 
 // parseItem reads one item; position counts from 1. Blank content and missing
@@ -171,6 +232,11 @@ func parseContent(position int, fields map[string]any) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// saysStatus reports whether an item has something that parseItemStatus reads.
+func saysStatus(fields map[string]any) bool {
+	return field(fields, "status", "state", "done", "completed", "complete") != nil
 }
 
 func parseItemStatus(position int, fields map[string]any) (Status, error) {

@@ -53,8 +53,11 @@ func readMessages(d *middleware.Request, messages []openai.ChatCompletionMessage
 
 // textOf returns the text of a message.
 func textOf(m *openai.ChatCompletionMessage) string {
-	if len(m.MultiContent) == 0 {
+	switch len(m.MultiContent) {
+	case 0:
 		return m.Content
+	case 1:
+		return m.MultiContent[0].Text
 	}
 	var b strings.Builder
 	for _, part := range m.MultiContent {

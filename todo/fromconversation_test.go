@@ -1,0 +1,437 @@
+package todo_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/carryon-go/carryon/todo"
+)
+
+// todosOf returns what FromConversation makes of the calls, newest first.
+func todosOf(t require.TestingT, calls []todo.Call, opts ...todo.ConversationOption) []todo.Todo {
+	ctx := todo.WithConversation(context.Background(), slices.Values(calls))
+	list, err := todo.FromConversation(opts...).Todos(ctx)
+	require.NoError(t, err)
+	return list
+}
+
+// write is a call that wrote a list with one pending todo.
+func write(content string) todo.Call {
+	return todo.Call{
+		Name: "todo_write", Arguments: `{"todos":[{"id":"1","content":` + quoted(content) + `,"status":"pending"}]}`,
+		Result: "Todo list saved: 1 todo, 1 left to do.", Answered: true,
+	}
+}
+
+func failed(content, result string) todo.Call {
+	call := write(content)
+	call.Result = result
+	return call
+}
+
+// only is the list that write wrote.
+func only(content string) []todo.Todo {
+	return []todo.Todo{{ID: "1", Content: content, Status: todo.Pending}}
+}
+
+// Each agent's tool as its model calls it, and the answer that it gives.
+func TestListsOfAgents(t *testing.T) {
+	t.Parallel()
+	for agent, call := range map[string]todo.Call{
+		"carryon": {
+			Name: "todo_write", Arguments: `{"todos":[{"id":"1","content":"a","status":"completed"},{"id":"2","content":"b","status":"in_progress"}]}`,
+			Result: "Todo list saved: 2 todos, 1 left to do.\n" + abJSON,
+		},
+		"Claude Code": {
+			Name: "TodoWrite", Arguments: `{"todos":[{"content":"a","status":"completed","activeForm":"Doing a"},{"content":"b","status":"in_progress","activeForm":"Doing b"}]}`,
+			Result: "Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress.",
+		},
+		"opencode": {
+			Name: "todowrite", Arguments: `{"todos":[{"content":"a","status":"completed","priority":""},{"content":"b","status":"in_progress","priority":""}]}`,
+			Result: "[\n  {\n    \"content\": \"a\",\n    \"status\": \"completed\"\n  }\n]",
+		},
+		"LangChain": {
+			Name: "write_todos", Arguments: `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"}]}`,
+			Result: "Updated todo list to [{'content': 'a', 'status': 'completed'}, {'content': 'b', 'status': 'in_progress'}]",
+		},
+		"Gemini CLI": {
+			Name: "write_todos", Arguments: `{"todos":[{"description":"a","status":"completed"},{"description":"b","status":"in_progress"}]}`,
+			Result: `{"output":"Successfully updated the todo list. The current list is now:\n1. [completed] a\n2. [in_progress] b"}`,
+		},
+		"Codex": {
+			Name: "update_plan", Arguments: `{"explanation":"why","plan":[{"step":"a","status":"completed"},{"step":"b","status":"in_progress"}]}`,
+			Result: "Plan updated",
+		},
+		"Zed": {
+			Name: "update_plan", Arguments: `{"title":"Plan","steps":[{"title":"a","status":"completed"},{"title":"b","status":"in_progress"}]}`,
+			Result: `Updated the plan "Plan" with 2 step(s), 1 completed.`,
+		},
+		"Roo Code": {
+			Name: "update_todo_list", Arguments: `{"todos":"[x] a\n[-] b"}`, Result: "Todo list updated successfully.",
+		},
+		"Copilot": {
+			Name: "manage_todo_list", Arguments: `{"operation":"write","todoList":[{"id":1,"title":"a","description":"long","status":"completed"},{"id":2,"title":"b","description":"long","status":"in-progress"}]}`,
+			Result: "Successfully wrote todo list",
+		},
+		"Kimi CLI": {
+			Name: "SetTodoList", Arguments: `{"todos":[{"title":"a","status":"done"},{"title":"b","status":"in_progress"}]}`,
+			Result: "<system>Todo list updated</system>",
+		},
+		"Hermes": {
+			Name: "todo_list", Arguments: `{"todos":[{"id":"1","content":"a","status":"completed"},{"id":"2","content":"b","status":"in_progress"}],"merge":false}`,
+			Result: `{"todos":[],"revision":3,"summary":{"total":2}}`,
+		},
+		"Crush": {
+			Name: "todos", Arguments: `{"todos":[{"content":"a","status":"completed","active_form":"Doing a"},{"content":"b","status":"in_progress","active_form":"Doing b"}]}`,
+			Result: "Todo list updated successfully.\n\nStatus: 0 pending, 1 in progress, 1 completed",
+		},
+		"Mistral Vibe": {
+			Name: "todo", Arguments: `{"action":"write","todos":[{"id":"1","content":"a","status":"completed"},{"id":"2","content":"b","status":"in_progress"}]}`,
+			Result: "message: Updated 2 todos",
+		},
+		"OpenHands": {
+			Name: "task_tracker", Arguments: `{"command":"plan","task_list":[{"id":"1","title":"a","status":"done","notes":""},{"id":"2","title":"b","status":"in_progress"}]}`,
+			Result: "Task list has been updated with 2 item(s).",
+		},
+		"goose": {
+			Name: "todo__todo_write", Arguments: `{"content":"# Plan\n- [x] a\n- [-] b\n"}`, Result: "Updated (22 chars)",
+		},
+		"Continue": {
+			Name: "Checklist", Arguments: `{"checklist":"- [x] a\n- [~] b"}`, Result: "Task list status:\n- [x] a\n- [~] b",
+		},
+		"langchaingo": {
+			Name: "todo_write", Arguments: `{"__arg1":"{\"todos\":[{\"content\":\"a\",\"status\":\"completed\"},{\"content\":\"b\",\"status\":\"in_progress\"}]}"}`,
+			Result: "saved",
+		},
+		"a server of MCP": {
+			Name: "mcp__planner__todo_write", Arguments: `{"todos":"[{\"content\":\"a\",\"status\":\"completed\"},{\"content\":\"b\",\"status\":\"in_progress\"}]"}`,
+			Result: `{"content":[{"type":"text","text":"ok"}],"isError":false}`,
+		},
+	} {
+		t.Run(agent, func(t *testing.T) {
+			t.Parallel()
+			want := []todo.Todo{
+				{ID: "1", Content: "a", Status: todo.Completed},
+				{ID: "2", Content: "b", Status: todo.InProgress},
+			}
+			for _, answered := range []bool{true, false} {
+				call.Answered = answered
+				assert.Equal(t, want, todosOf(t, []todo.Call{call, write("older")}))
+			}
+		})
+	}
+}
+
+func TestNewestListWins(t *testing.T) {
+	t.Parallel()
+	search := todo.Call{Name: "search", Arguments: `{"todos":["not one"]}`, Answered: true}
+	assert.Equal(t, only("new"), todosOf(t, []todo.Call{search, write("new"), search, write("old")}))
+	assert.Empty(t, todosOf(t, []todo.Call{search, search}))
+	assert.Empty(t, todosOf(t, nil))
+}
+
+func TestEmptyListMeansNothingToDo(t *testing.T) {
+	t.Parallel()
+	for _, arguments := range []string{`{"todos":[]}`, `[]`, `{"todos":"[]"}`, `{"__arg1":"[]"}`} {
+		call := todo.Call{Name: "todo_write", Arguments: arguments, Result: "Todo list cleared.\n[]", Answered: true}
+		assert.Empty(t, todosOf(t, []todo.Call{call, write("old")}), arguments)
+	}
+}
+
+func TestListThatCannotBeReadIsPassedOver(t *testing.T) {
+	t.Parallel()
+	for name, arguments := range map[string]string{
+		"nothing":      ``,
+		"cut off":      `{"todos":[{"content":"a"`,
+		"no list":      `{}`,
+		"blank item":   `{"todos":[{"content":" "}]}`,
+		"prose":        `{"todos":"buy milk"}`,
+		"deep":         strings.Repeat("[", 100_000),
+		"huge":         `{"todos":["` + strings.Repeat("x", 256<<10) + `"]}`,
+		"read":         `{"operation":"read","todoList":[]}`,
+		"view":         `{"command":"view","task_list":[]}`,
+		"added to":     `{"action":"add","todos":["b"]}`,
+		"nested read":  `{"input":{"action":"READ","todos":[]}}`,
+		"one todo":     `{"action":"create","subject":"a"}`,
+		"bad change":   `{"merge":true,"todos":[{"id":"1","status":{}}]}`,
+		"no change":    `{"merge":true,"todos":[]}`,
+		"other change": `{"merge":true,"todos":[{"id":"9","status":"completed"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			call := todo.Call{Name: "todo_write", Arguments: arguments, Result: "saved", Answered: true}
+			assert.Equal(t, only("old"), todosOf(t, []todo.Call{call, write("old")}))
+			assert.Empty(t, todosOf(t, []todo.Call{call}))
+		})
+	}
+}
+
+func TestActionsThatWrite(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{
+		`"action":"write"`, `"action":"Write"`, `"operation":"set"`, `"command":"plan"`, `"action":"replace"`,
+		`"action":"create"`, `"action":"update"`, `"action":""`, `"action":null`, `"action":3`,
+	} {
+		call := todo.Call{Name: "todo", Arguments: `{` + member + `,"todos":["new"]}`}
+		assert.Equal(t, only("new"), todosOf(t, []todo.Call{call, write("old")}), member)
+	}
+}
+
+func TestMergedChangesArePutTogether(t *testing.T) {
+	t.Parallel()
+	merge := func(items string) todo.Call {
+		return todo.Call{Name: "todo_write", Arguments: `{"merge":true,"todos":[` + items + `]}`, Result: "ok", Answered: true}
+	}
+	whole := todo.Call{Name: "todo_write", Arguments: `{"merge":false,"todos":[
+		{"id":"a","content":"one","status":"in_progress","priority":"low"},{"id":"b","content":"two","status":"pending"}]}`}
+	assert.Equal(t, []todo.Todo{
+		{ID: "a", Content: "one", Status: todo.Completed, Priority: "low"},
+		{ID: "b", Content: "two, renamed", Status: todo.InProgress, Priority: "high"},
+		{ID: "c", Content: "three", Status: todo.Pending},
+		{ID: "4", Content: "four", Status: todo.Pending},
+	}, todosOf(t, []todo.Call{
+		merge(`{"id":"b","status":"in_progress"},{"id":"z","status":"completed"}`),
+		failed("lost", "Error: no"),
+		merge(`{"id":" a ","status":"done"},{"id":"b","content":"two, renamed","priority":"high"},{"id":"c","content":"three"},"four"`),
+		merge(`{"id":"a","status":"pending"}`),
+		whole,
+		write("old"),
+	}))
+
+	// Several changes of one todo in a call, and several new ones.
+	assert.Equal(t, []todo.Todo{
+		{ID: "a", Content: "one, renamed", Status: todo.InProgress, Priority: "low"},
+		{ID: "b", Content: "two", Status: todo.Completed},
+		{ID: "c", Content: "three", Status: todo.Completed},
+		{ID: "4", Content: "four", Status: todo.Pending},
+		{ID: "5", Content: "five", Status: todo.Pending},
+	}, todosOf(t, []todo.Call{
+		merge(`{"id":"a","content":"one, renamed"},{"id":"b","done":true},{"id":"c","content":"three"},{"id":"c","state":"done"},"four","five"`),
+		whole,
+	}))
+
+	// Of a list whose beginning is gone, what is known.
+	assert.Equal(t, only("x"), todosOf(t, []todo.Call{
+		merge(`{"id":"9","status":"completed"}`), merge(`{"id":"1","content":"x"}`),
+	}))
+
+	// As text, as some models write booleans.
+	asText := todo.Call{Name: "todo_write", Arguments: `{"merge":"True","todos":[{"id":"1","status":"completed"}]}`}
+	assert.Equal(t, []todo.Todo{{ID: "1", Content: "old", Status: todo.Completed}}, todosOf(t, []todo.Call{asText, write("old")}))
+}
+
+func TestResultsThatReportAFailure(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory(todo.WithMaxItems(1))
+	refused, _ := memory.Handle(t.Context(), "todo_write", `{"todos":["a","b"]}`)
+	unread, _ := memory.Handle(t.Context(), "todo_write", `{"todos":3}`)
+	for _, result := range []string{
+		refused, unread,
+		"Error: boom", "error: boom", "ERROR\nboom", " \n Error", "[ERROR] boom", "[Error: boom]", "Error!", "**Error**: boom", "**Error:** boom",
+		"❌ Error: boom", "⚠️ Failed to save", "# Error: boom", "Error - boom", `"Error: boom"`,
+		"ValidationError: boom", "pydantic_core._pydantic_core.ValidationError: boom", "java.lang.RuntimeException: boom",
+		"Exception: boom", "ValueError('boom')", "1 validation error for write_todos", "2 validation errors: []",
+		"Error: ValueError('boom')\n Please fix your mistakes.", "Error invoking tool 'write_todos' with kwargs {}",
+		"Error executing tool write_todos: boom", "Error calling todo_write: boom", "Error parsing the arguments",
+		"Error running todo_write", "Error saving todos", "Error updating the list", "Error while saving", "Error writing todos",
+		"An error occurred while running the tool. Please try again. Error: boom",
+		"[An error occurred during execution.]", "The tool call returned the following error:\nboom",
+		"The tool execution failed with the following error:\n<error>\nboom\n</error>",
+		"<tool_use_error>InputValidationError: boom</tool_use_error>", "<tool_error>boom</tool_error>",
+		"<error>boom</error>", "<system>ERROR: boom</system>", "<system>Failed to save</system>",
+		"Failed to modify todos.", "failed to parse function arguments: boom", "failed: boom", "Failure: boom",
+		"Invalid parameters provided.", "Cannot store more than 100 todos", "Could not save", "Unable to save",
+		"Unknown tool: todo_write", "Tool not found: todo_write", "Tool call failed", "Tool execution failed: boom",
+		"todo_write is not a valid tool, try another one",
+		"User declined to update the todoList.", "The user denied this operation.", "User rejected the call", "The user declined it", "The user rejected it", "Permission denied",
+		`{"error":"boom"}`, `{"error":{"code":-32602,"message":"boom"}}`, `{"Error":"boom"}`, `{"errors":["boom"]}`, `{"error":true}`,
+		`{"error":1}`, `{"isError":true,"content":[{"type":"text","text":"boom"}]}`, `{"is_error":true}`,
+		`{"success":false}`, `{"ok":false,"message":"boom"}`, `{"status":"error","message":"boom"}`, `{"status":"Failed"}`,
+		`{"status":"denied"}`, "\n {\"error\":\"boom\"} ", quoted(`{"error":"boom"}`),
+	} {
+		assert.Equal(t, only("old"), todosOf(t, []todo.Call{failed("new", result), write("old")}), result)
+	}
+}
+
+func TestResultsThatMentionAnError(t *testing.T) {
+	t.Parallel()
+	saved, _ := todo.NewMemory().Handle(t.Context(), "todo_write", `{"todos":["Error: handle it","Failed to parse"]}`)
+	for _, result := range []string{
+		saved, "", "ok", "Plan updated", "Saved without an error.", "Updated. Error handling is next.", "0 errors",
+		"No error: saved", "Error handling was added to the list.", "Errors are tracked now", "✅ Error pages added to the list",
+		"- Error: handle it", "* Error: handle it", "+ Error: handle it", "1. Error: handle it", "[ ] Error: handle it", "- [ ] Failed to parse",
+		"[completed] Error: handle it", "# Todo\n- [ ] Error: handle it", "[]", `["Error: handle it"]`, `[{"content":"Error: handle it"}]`,
+		"Updated todo list to [{'content': 'Error: handle it'}]", "Todo list updated: Failed to parse",
+		"<system>Todo list updated</system> Error: none", "<a><b>Error: handle it",
+		"The error is on the list now", "Failing tests are next", "Invalidated the cache",
+		`{"error":null,"todos":[]}`, `{"error":""}`, `{"error":false}`, `{"errors":[]}`, `{"errors":0}`, `{"error":{}}`,
+		`{"isError":false}`, `{"success":true}`, `{"status":"ok"}`, `{"status":3}`, `{"message":"Error: handle it"}`,
+		`{"todos":[{"content":"x","error":"boom","status":"failed"}]}`, `{"error":"boom"`, `{'todos': 'x'}`,
+		`{"error":"` + strings.Repeat("x", 20<<10) + `"}`, "\"Error: boom", "❌", "{", "\"", "<", "[", "<>", "\xff\xfe",
+		strings.Repeat("x", 1<<20) + "Error: boom", strings.Repeat("é", 40) + " is not a valid tool",
+	} {
+		assert.Equal(t, only("new"), todosOf(t, []todo.Call{failed("new", result), write("old")}), result)
+	}
+}
+
+func TestNamesOfTools(t *testing.T) {
+	t.Parallel()
+	own := todo.WithToolNames("make_plan", "Liste-Schreiben")
+	for name, known := range map[string]bool{
+		"todo_write": true, "TodoWrite": true, "TODO-WRITE": true, "todoWrite": true, "default__todo_write": true, "a__b__TodoWrite": true, "todo_write__": true,
+		"makePlan": true, "MAKE_PLAN": true, "planner__make_plan": true, "liste_schreiben": true,
+		"": false, "todo_writer": false, "todo_writ": false, "my_todo_write": false, "todo_read": false,
+		"todo_pause": false, "__": false, "plan": false, "make": false, "todo write": false, "add_todos": false,
+	} {
+		call := write("new")
+		call.Name = name
+		want := only("old")
+		if known {
+			want = only("new")
+		}
+		assert.Equal(t, want, todosOf(t, []todo.Call{call, write("old")}, own), name)
+	}
+	call := write("new")
+	call.Name = "make_plan"
+	assert.Equal(t, only("old"), todosOf(t, []todo.Call{call, write("old")}), "not without the option")
+}
+
+func TestFromConversationRefuses(t *testing.T) {
+	t.Parallel()
+	assert.PanicsWithValue(t, "todo: WithToolNames: blank name", func() { todo.WithToolNames("plan", " _- ") })
+	assert.PanicsWithValue(t, "todo: nil ConversationOption", func() { todo.FromConversation(nil) })
+	assert.PanicsWithValue(t, "todo: nil context", func() {
+		_, _ = todo.FromConversation().Todos(nil) //nolint:staticcheck // that it says so is the point
+	})
+	list, err := todo.FromConversation().Todos(t.Context())
+	require.NoError(t, err, "no conversation is no error")
+	assert.Empty(t, list)
+}
+
+func TestConversationIsReadNoFurtherThanNeeded(t *testing.T) {
+	t.Parallel()
+	calls := []todo.Call{{Name: "search"}, failed("lost", "Error: no"), write("new"), write("old"), write("older")}
+	seen := 0
+	ctx := todo.WithConversation(t.Context(), func(yield func(todo.Call) bool) {
+		for _, call := range calls {
+			if seen++; !yield(call) {
+				return
+			}
+		}
+	})
+	list, err := todo.FromConversation().Todos(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, only("new"), list)
+	assert.Equal(t, 3, seen)
+}
+
+func TestFewCandidatesAreLookedAt(t *testing.T) {
+	t.Parallel()
+	for bad, want := range map[int][]todo.Todo{31: only("old"), 32: nil} {
+		calls := slices.Repeat([]todo.Call{{Name: "todo_write", Arguments: "no"}}, bad)
+		calls = slices.Insert(calls, 5, todo.Call{Name: "search"}) // is none
+		assert.Equal(t, want, todosOf(t, append(calls, write("old"))), "%d calls before it", bad)
+	}
+}
+
+func TestArgumentsAreReadUpToALimit(t *testing.T) {
+	t.Parallel()
+	ofLength := func(length int) todo.Call {
+		const head, tail = `{"todos":["`, `",3]}` // read to its end, and refused
+		return todo.Call{Name: "todo_write", Arguments: head + strings.Repeat("x", length-len(head)-len(tail)) + tail}
+	}
+	old := write("old")
+	room := 256<<10 - len(old.Arguments)
+	assert.Equal(t, only("old"), todosOf(t, []todo.Call{ofLength(1 << 20), ofLength(room / 2), ofLength(room - room/2), old}))
+	assert.Empty(t, todosOf(t, []todo.Call{ofLength(room / 2), ofLength(room - room/2 + 1), old}))
+}
+
+func TestEndOfTheContextEndsTheSearch(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := 0
+	ctx = todo.WithConversation(ctx, func(yield func(todo.Call) bool) {
+		for seen = 1; seen < 1000; seen++ {
+			if seen == 3 {
+				cancel()
+			}
+			if !yield(todo.Call{Name: "search"}) {
+				return
+			}
+		}
+	})
+	list, err := todo.FromConversation().Todos(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Nil(t, list)
+	assert.Equal(t, 3, seen)
+}
+
+// Whatever stands before it, the newest list that was accepted is the one.
+func TestFromConversationFindsTheNewestList(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var want []todo.Todo
+		var calls []todo.Call
+		for i := range rapid.IntRange(0, 30).Draw(t, "calls") {
+			content := fmt.Sprint("todo ", i)
+			switch rapid.SampledFrom([]string{"good", "failed", "bad", "other", "huge"}).Draw(t, "kind") {
+			case "good":
+				if want == nil {
+					want = only(content)
+				}
+				calls = append(calls, write(content))
+			case "failed":
+				calls = append(calls, failed(content, "Error: no"))
+			case "bad":
+				arguments := write(content).Arguments
+				cut := rapid.IntRange(0, len(arguments)-1).Draw(t, "cut")
+				calls = append(calls, todo.Call{Name: "TodoWrite", Arguments: arguments[:cut]})
+			case "other":
+				call := write(content)
+				call.Name = "write_file"
+				calls = append(calls, call)
+			case "huge":
+				calls = append(calls, write(strings.Repeat("x", 256<<10)))
+			}
+		}
+		assert.Equal(t, want, todosOf(t, calls))
+	})
+}
+
+func FuzzFromConversation(f *testing.F) {
+	for _, seed := range []struct {
+		name, arguments, result string
+		answered                bool
+	}{
+		{"todo_write", `{"todos":` + abJSON + `}`, "saved", true},
+		{"TodoWrite", `{"todos":"[x] a\n[ ] b"}`, "", false},
+		{"update_plan", `{"plan":[{"step":"a","status":"completed"}]}`, `{"error":"boom"}`, true},
+		{"todo__todo_write", `{"content":"- [x] a"}`, "<system>ERROR: boom</system>", true},
+		{"write_todos", `{"__arg1":"{\"todos\":[\"a\"]}"}`, "❌ Error: boom", true},
+		{"todo_write", `{"merge":true,"todos":[{"id":"1","status":"done"},{"content":"new"}]}`, "ok", true},
+		{"manage_todo_list", `{"operation":"read","todoList":[]}`, "", true},
+		{"search", `{}`, "", true},
+		{"todo_write", "[\"\xff\"]", "\xff", true},
+	} {
+		f.Add(seed.name, seed.arguments, seed.result, seed.answered)
+	}
+	f.Fuzz(func(t *testing.T, name, arguments, result string, answered bool) {
+		call := todo.Call{Name: name, Arguments: arguments, Result: result, Answered: answered}
+		calls := []todo.Call{call, write("old")}
+		list := todosOf(t, calls)
+		checkInvariants(t, list)
+		require.Equal(t, list, todosOf(t, calls), "the same again")
+
+		call.Name = "search"
+		require.Equal(t, only("old"), todosOf(t, []todo.Call{call, write("old")}), "another tool")
+		call = todo.Call{Name: "todo_write", Arguments: arguments, Result: "Error: " + result, Answered: true}
+		require.Equal(t, only("old"), todosOf(t, []todo.Call{call, write("old")}), "failed")
+	})
+}
