@@ -1,0 +1,258 @@
+package asynctask_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/asynctask"
+)
+
+const both = asynctask.ReminderAndSummary
+
+// deliver returns what a request of session a is to say.
+func (s *setup) deliver() *asynctask.Delivery {
+	s.t.Helper()
+	d := s.Deliver("a", both)
+	require.NotNil(s.t, d)
+	return d
+}
+
+// heads shortens texts to what tells them apart.
+func heads(notes []asynctask.Note) []string {
+	list := make([]string, 0, len(notes))
+	for _, n := range notes {
+		list = append(list, fmt.Sprintf("%v: %d bytes", n.Anchor, len(n.Text)))
+	}
+	return list
+}
+
+func TestDeliveryTexts(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	assert.Nil(t, s.Deliver("a", both))
+
+	s.begins("a", "12345678-a", "12345678-b")
+	d := s.deliver()
+	golden(t, "delivery-started", d.Text())
+	assert.Empty(t, d.Tasks())
+	assert.Empty(t, d.Standing())
+	d.Ack(true)
+	assert.Nil(t, s.Deliver("a", both), "nothing has changed")
+
+	require.NoError(t, s.Finish("12345678-a", asynctask.Message("done")))
+	d = s.deliver()
+	golden(t, "delivery-ended", d.Text())
+	assert.Equal(t, []string{"12345678-a"}, d.Tasks())
+	d.Ack(true)
+	assert.Nil(t, s.Deliver("a", both))
+
+	require.NoError(t, s.Cancel("12345678-b"))
+	d = s.deliver()
+	golden(t, "delivery-cancelled", d.Text())
+	d.Ack(true)
+	assert.Nil(t, s.Deliver("a", both))
+}
+
+func TestDeliveryOfTheReminderAlone(t *testing.T) {
+	t.Parallel()
+	const style = asynctask.ReminderOnly
+	s := newSetup(t)
+	running := func(n int) string {
+		return fmt.Sprintf("---\nSystem Note: Async Task Status\n\n%d async task(s) still running.\n---", n)
+	}
+	s.begins("a", "1", "2")
+	d := s.Deliver("a", style)
+	assert.Equal(t, running(2), d.Text())
+	d.Release()
+	d = s.Deliver("a", style)
+	assert.Equal(t, running(2), d.Text(), "the model was not told")
+	d.Ack(true)
+	assert.Nil(t, s.Deliver("a", style))
+
+	require.NoError(t, s.Cancel("1"))
+	assert.Nil(t, s.Deliver("a", style), "fewer are no news")
+	s.begins("a", "3")
+	d = s.Deliver("a", style)
+	assert.Equal(t, running(2), d.Text(), "more are")
+	d.Ack(true)
+
+	require.NoError(t, s.Finish("2", nil))
+	require.NoError(t, s.Cancel("3"))
+	d = s.Deliver("a", style)
+	assert.Equal(t, []string{"2"}, d.Tasks())
+	assert.NotContains(t, d.Text(), "ASYNC TASKS")
+	d.Ack(true)
+	assert.Nil(t, s.Deliver("a", style))
+	assert.Contains(t, s.deliver().Text(), "[ASYNC TASKS: 3 total]", "the summary was not told by any of these")
+}
+
+func TestEvictionIsNoChangeToTellOf(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, asynctask.WithLimit(1))
+	s.ends("a", "1", "2", "3")
+	d := s.deliver()
+	assert.Contains(t, d.Text(), "[ASYNC TASKS: 3 total]")
+	d.Ack(true)
+	assert.Contains(t, s.Summary("a"), "[ASYNC TASKS: 2 total]")
+	assert.Nil(t, s.Deliver("a", both))
+}
+
+func TestReminderStandsUntilATurnEndsInText(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.begins("a", "running")
+	s.ends("a", "1")
+	d := s.deliver()
+	first := d.Text()
+	d.Place(0)
+	d.Ack(false) // the model called a tool
+
+	d = s.deliver()
+	assert.Empty(t, d.Text(), "there is nothing new")
+	assert.Empty(t, d.Tasks())
+	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: 0}}, d.Standing())
+	d.Ack(false)
+
+	s.ends("a", "2")
+	d = s.deliver()
+	second := d.Text()
+	assert.Equal(t, []string{"2"}, d.Tasks())
+	assert.NotContains(t, second, "result of 1")
+	assert.Equal(t, []asynctask.Note{{first, 0}}, d.Standing())
+	d.Place(4)
+	d.Ack(false)
+
+	d = s.deliver()
+	assert.Equal(t, []asynctask.Note{{first, 0}, {second, 4}}, d.Standing())
+	d.Ack(true)
+	assert.Nil(t, s.Deliver("a", both))
+}
+
+func TestReminderStandsThroughFailedCalls(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.ends("a", "1")
+	d := s.deliver()
+	d.Place("here")
+	d.Ack(false)
+	want := []asynctask.Note{{Text: d.Text(), Anchor: "here"}}
+
+	s.ends("a", "2")
+	d = s.deliver()
+	d.Move(0, "elsewhere")
+	d.Release()
+	d.Ack(true) // too late
+	d = s.deliver()
+	assert.Equal(t, want, d.Standing(), "as the last request that the model saw had it")
+	assert.Equal(t, []string{"2"}, d.Tasks())
+}
+
+func TestReminderMayMove(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.ends("a", "1")
+	d := s.deliver()
+	d.Ack(false) // nobody said where
+	d = s.deliver()
+	require.Equal(t, []asynctask.Note{{Text: d.Standing()[0].Text, Anchor: nil}}, d.Standing())
+	d.Move(0, 7)
+	d.Ack(false)
+	assert.Equal(t, 7, s.deliver().Standing()[0].Anchor)
+}
+
+func TestWhatOneTurnEndsOthersMayHaveAdded(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.ends("a", "1")
+	d := s.deliver()
+	d.Place(0)
+	d.Ack(false)
+
+	slow := s.deliver()
+	s.ends("a", "2")
+	quick := s.deliver()
+	quick.Place(2)
+	quick.Ack(false)
+	slow.Ack(true)
+	assert.Equal(t, []asynctask.Note{{quick.Text(), 2}}, s.deliver().Standing(), "what the turn has not seen stands")
+}
+
+func TestConcurrentDeliveriesShareNoTask(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.ends("a", "1")
+	first := s.deliver()
+	second := s.deliver()
+	assert.Empty(t, second.Tasks())
+	assert.Contains(t, second.Text(), "[1] 1 - [DONE]", "a summary may be told twice")
+	second.Ack(true)
+	assert.Nil(t, s.Deliver("a", both))
+	first.Release()
+	assert.Equal(t, []string{"1"}, s.deliver().Tasks())
+}
+
+func TestDeliverySkipsWhatAReminderHolds(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.ends("a", "1")
+	r := s.Remind("a")
+	s.deliver().Ack(true) // of the summary
+	assert.Nil(t, s.Deliver("a", both))
+	r.Release()
+	d := s.deliver()
+	assert.Equal(t, []string{"1"}, d.Tasks())
+	assert.NotContains(t, d.Text(), "ASYNC TASKS", "that has been told")
+	assert.Nil(t, s.Remind("a"))
+}
+
+func TestAbandonedDeliveryLapses(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.ends("a", "1")
+	s.deliver()
+	s.deliver().Ack(true) // of the summary
+	s.clock.Advance(asynctask.LeaseLife - 1)
+	assert.Nil(t, s.Deliver("a", both))
+	s.clock.Advance(1)
+	assert.Equal(t, []string{"1"}, s.deliver().Tasks())
+}
+
+func TestWhatStandsIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	long := strings.Repeat("x", 1<<20)
+	for i := range 100 {
+		id := fmt.Sprint("task-", i)
+		s.begins("a", id)
+		require.NoError(t, s.Finish(id, asynctask.Message(long)))
+		d := s.deliver()
+		d.Place(i)
+		d.Ack(false)
+	}
+	standing := s.deliver().Standing()
+	size := 0
+	for _, n := range standing {
+		size += len(n.Text)
+	}
+	assert.LessOrEqual(t, size, 4*asynctask.MaxReminder, heads(standing))
+	assert.Len(t, standing, 15)
+	assert.Equal(t, 99, standing[14].Anchor, "the oldest go")
+	s.deliver().Ack(true)
+	assert.Nil(t, s.Deliver("a", both))
+}
+
+func TestStandingIsACopy(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.ends("a", "1")
+	d := s.deliver()
+	d.Ack(false)
+	d = s.deliver()
+	d.Standing()[0].Text = "changed"
+	d.Ack(false)
+	assert.NotEqual(t, "changed", s.deliver().Standing()[0].Text)
+}

@@ -1,0 +1,199 @@
+package asynctask_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// A task finishes in the background, and the model is told once.
+func Example() {
+	tasks := asynctask.NewManager()
+	defer func() { _ = tasks.Close(context.Background()) }()
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+
+	id, err := tasks.Start(ctx, "run the tests", func(context.Context) (*asynctask.Output, error) {
+		return asynctask.Message("All 214 tests pass."), nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := tasks.Wait(ctx, id); err != nil { // a program would do something else meanwhile
+		fmt.Println(err)
+		return
+	}
+
+	for call := 1; call <= 4; call++ {
+		reminder := tasks.Remind("conversation-42")
+		switch {
+		case reminder == nil:
+			fmt.Println("call", call, "has nothing to tell")
+		case call == 1:
+			fmt.Println("call", call, "tells of", len(reminder.Tasks()), "task, and fails")
+			reminder.Release()
+		default:
+			fmt.Println("call", call, "tells of", len(reminder.Tasks()), "task, and ends well")
+			reminder.Ack()
+		}
+	}
+	// Output:
+	// call 1 tells of 1 task, and fails
+	// call 2 tells of 1 task, and ends well
+	// call 3 has nothing to tell
+	// call 4 has nothing to tell
+}
+
+func ExampleManager_Begin() {
+	tasks := asynctask.NewManager()
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+
+	// A job of another system, known to it as job-7.
+	job, err := tasks.Begin(ctx, "job-7", "transcode the video")
+	fmt.Println(err, job.Err())
+	_, err = tasks.Begin(ctx, "job-7", "transcode the video")
+	fmt.Println(err, errors.Is(err, asynctask.ErrDuplicate))
+
+	fmt.Println(tasks.Fail("job-7", errors.New("codec not supported")))
+	fmt.Println(job.Err())
+	fmt.Println(tasks.Finish("job-7", nil))
+	fmt.Println(tasks.Remind("conversation-42").Text())
+	// Output:
+	// <nil> <nil>
+	// asynctask: a task with this id exists: job-7 true
+	// <nil>
+	// context canceled
+	// asynctask: the task has ended already: job-7 is failed
+	// ---
+	// System Note: Async Task Status
+	//
+	// 1 async task(s) completed:
+	//
+	// {
+	//   "agent_id": "job-7",
+	//   "status": "failed",
+	//   "error": "codec not supported"
+	// }
+	// ---
+}
+
+func ExampleManager_Reserve() {
+	tasks := asynctask.NewManager(asynctask.WithLimit(1))
+	defer func() { _ = tasks.Close(context.Background()) }()
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+	work := func(context.Context) (*asynctask.Output, error) { return nil, nil }
+
+	place, err := tasks.Reserve(ctx) // before something expensive is prepared
+	fmt.Println(err)
+	_, err = tasks.Start(ctx, "another", work)
+	fmt.Println(err)
+	_, err = place.Start(ctx, "the one", work)
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// asynctask: limit reached: 1 of 1 places are taken (1 of them reserved)
+	// <nil>
+}
+
+// What the middleware does with each request. Here a message is one line.
+func ExampleManager_Deliver() {
+	tasks := asynctask.NewManager()
+	ctx := continuation.WithSession(context.Background(), "s")
+	_, _ = tasks.Begin(ctx, "job-7", "transcode")
+	_ = tasks.Finish("job-7", nil)
+
+	send := func(endsInText bool, history ...string) {
+		request := append([]string(nil), history...) // the history is left as it is
+		d := tasks.Deliver("s", asynctask.ReminderOnly)
+		if d != nil {
+			for _, note := range d.Standing() {
+				if at, ok := note.Anchor.(int); ok {
+					request[at] += " + reminder"
+				}
+			}
+			if d.Text() != "" {
+				last := len(request) - 1
+				request[last] += " + reminder"
+				d.Place(last)
+			}
+		}
+		fmt.Println(request)
+		if d != nil {
+			d.Ack(endsInText)
+		}
+	}
+	send(false, "user")
+	send(true, "user", "call", "result")
+	send(true, "user", "call", "result", "text", "user")
+	// Output:
+	// [user + reminder]
+	// [user + reminder call result]
+	// [user call result text user]
+}
+
+func ExampleManager_Handle() {
+	clock := carryontest.NewClock() // the system's clock would do
+	tasks := asynctask.NewManager(asynctask.WithClock(clock))
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	_, _ = tasks.Begin(ctx, "job-8", "write the subtitles")
+	_ = tasks.Finish("job-8", asynctask.Message("412 lines"))
+
+	tool := asynctask.CheckTool() // declared to the model among the program's tools
+	for _, arguments := range []string{`{}`, `{"task_id":"job-8"}`, `{"task_id":"job"}`} {
+		result, _ := tasks.Handle(ctx, tool.Name, arguments)
+		fmt.Println(result)
+	}
+	// Output:
+	// [ASYNC TASKS: 2 total]
+	// [1] transcode the video - [RUNNING] (job-7)
+	// [2] write the subtitles - [DONE] (job-8)
+	// write the subtitles - [DONE] (job-8)
+	// Started 2030-01-01T00:00:00Z, ended after 0s.
+	// {
+	//   "agent_id": "job-8",
+	//   "terminate_reason": "GOAL",
+	//   "emitted_vars": {},
+	//   "final_message": "412 lines"
+	// }
+	// Error: 2 tasks begin with "job". Use more of the id:
+	// transcode the video - [RUNNING] (job-7)
+	// write the subtitles - [DONE] (job-8)
+}
+
+func ExampleNewAutoTrigger() {
+	tasks := asynctask.NewManager()
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+
+	turn := make(chan string)
+	trigger := asynctask.NewAutoTrigger(ctx, tasks, asynctask.Host{
+		Busy: func() bool { return false },
+		Trigger: func(_ context.Context, message string) error {
+			turn <- message // a turn of the agent, with this as the message
+			return nil
+		},
+	})
+	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	_ = tasks.Finish("job-7", nil)
+
+	fmt.Println(<-turn)
+	fmt.Println(trigger.Stop(ctx))
+	fmt.Println(tasks.Remind("conversation-42") == nil)
+	// Output:
+	// ---
+	// System Note: Async Task Status
+	//
+	// 1 async task(s) completed:
+	//
+	// {
+	//   "agent_id": "job-7",
+	//   "status": "completed"
+	// }
+	// ---
+	// <nil>
+	// true
+}

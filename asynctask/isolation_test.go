@@ -1,0 +1,131 @@
+package asynctask_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/asynctask"
+)
+
+func shown(task asynctask.Task) string {
+	output := "none"
+	if task.Output != nil {
+		output = fmt.Sprintf("%+v", *task.Output)
+		if task.Output.FinalMessage != nil {
+			output = fmt.Sprintln(task.Output.TerminateReason, task.Output.EmittedVars, *task.Output.FinalMessage)
+		}
+	}
+	return fmt.Sprintln(task.ID, task.Name, task.Session, task.State, task.Started, task.Ended, task.Err, output)
+}
+
+// tenant is everything that one session gets to see.
+func tenant(t *testing.T, s *setup, session string) string {
+	t.Helper()
+	var seen strings.Builder
+	n, oldest := s.Pending(session, -1)
+	fmt.Fprintln(&seen, n, oldest, s.Summary(session))
+	for _, task := range s.Tasks(session) {
+		fmt.Fprintln(&seen, shown(task))
+	}
+	for _, style := range []asynctask.Style{asynctask.ReminderAndSummary, asynctask.ReminderOnly} {
+		if d := s.Deliver(session, style); d != nil {
+			fmt.Fprintln(&seen, d.Text(), d.Tasks(), d.Standing())
+			d.Release()
+		}
+	}
+	if r := s.Remind(session); r != nil {
+		fmt.Fprintln(&seen, r.Text(), r.Tasks())
+		r.Release()
+	}
+	for _, id := range []string{"", "red", "blue", "red-1", "blue-1", "r", "b"} {
+		task, err := s.Find(session, id)
+		fmt.Fprintln(&seen, shown(task), err)
+		var ambiguous *asynctask.AmbiguousError
+		if errors.As(err, &ambiguous) {
+			for _, task := range ambiguous.Candidates {
+				fmt.Fprintln(&seen, shown(task))
+			}
+		}
+		result, _ := s.Handle(in(t, session), asynctask.CheckToolName, fmt.Sprintf(`{"task_id":%q}`, id))
+		fmt.Fprintln(&seen, result)
+	}
+	return seen.String()
+}
+
+// lives goes through the life of a tenant whose every text begins with its
+// color, and calls look in between.
+func lives(t *testing.T, s *setup, color string, look func()) {
+	t.Helper()
+	steps := []func() error{
+		func() error { _, err := s.Begin(in(t, color), color+"-1", color+" one"); return err },
+		func() error { _, err := s.Begin(in(t, color), color+"-2", color+" two"); return err },
+		func() error {
+			return s.Finish(color+"-1", &asynctask.Output{
+				TerminateReason: color + " reason", EmittedVars: map[string]string{color + " key": color + " value"},
+				FinalMessage: text(color + " message"),
+			})
+		},
+		func() error {
+			d := s.Deliver(color, asynctask.ReminderAndSummary)
+			d.Place(color + " anchor")
+			d.Ack(false)
+			return nil
+		},
+		func() error { return s.Fail(color+"-2", errors.New(color+" error")) },
+		func() error { s.acks(color); return nil },
+		func() error {
+			s.begins(color, color+"-3")
+			return s.Fail(color+"-3", &asynctask.PanicError{Value: color + " panic"})
+		},
+		func() error { _, err := s.Reserve(in(t, color)); return err },
+	}
+	for _, step := range steps {
+		require.NoError(t, step())
+		look()
+	}
+}
+
+func TestNothingOfOneSessionShowsInAnother(t *testing.T) {
+	t.Parallel()
+	alone := newSetup(t)
+	var want []string
+	lives(t, alone, "blue", func() { want = append(want, tenant(t, alone, "blue")) })
+
+	s := newSetup(t, asynctask.WithLimit(asynctask.DefaultLimit+100))
+	lives(t, s, "red", func() {})
+	for i := range 30 {
+		s.ends("red", fmt.Sprint("red-more-", i))
+	}
+	var got []string
+	lives(t, s, "blue", func() {
+		s.acks("red")
+		s.ends("red", fmt.Sprint("red-again-", len(got)))
+		red, blue := tenant(t, s, "red"), tenant(t, s, "blue")
+		// The search for the other's ids is the searcher's own.
+		assert.NotContains(t, strings.NewReplacer(`"blue"`, "", `"blue-1"`, "").Replace(red), "blue")
+		assert.NotContains(t, strings.NewReplacer(`"red"`, "", `"red-1"`, "").Replace(blue), "red")
+		got = append(got, blue)
+	})
+	for i := range want {
+		assert.Equal(t, want[i], got[i], "step %d is the same with and without the other", i)
+	}
+}
+
+func TestATriggerTellsOfItsSessionOnly(t *testing.T) {
+	t.Parallel()
+	triggered(t, func(t *testing.T, s *setup, a *agent, _ *asynctask.AutoTrigger) {
+		s.ends("b", "b1")
+		s.ends("", "nobody's")
+		s.ends("a", "a1")
+		after(asynctask.TriggerWindow)
+		require.Len(t, a.messages(), 1)
+		told, _ := payloads(t, a.messages()[0])
+		require.Len(t, told, 1)
+		assert.Equal(t, "a1", told[0].AgentID)
+	})
+}

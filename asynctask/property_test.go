@@ -1,0 +1,422 @@
+package asynctask_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// The reference model keeps plain lists and decides everything by looking
+// through them. Nothing of it is taken from the package under test.
+
+// modelTask is one life of an id.
+type modelTask struct {
+	id, session string
+	running     bool
+	tellable    bool // its end is to be told
+	told        int  // how often that was acknowledged
+	kept        bool
+	holder      *modelLease
+}
+
+// modelLease is a reminder or a delivery that was built.
+type modelLease struct {
+	session  string
+	tasks    []*modelTask
+	until    time.Time
+	settled  bool
+	reminder *asynctask.Reminder
+	delivery *asynctask.Delivery
+	carried  []*modelNote // what stood, and is repeated
+	version  int          // of the summary that it tells, 0 if it tells none
+}
+
+type modelSession struct {
+	started  []*modelTask // every task kept, in order of start
+	ended    []*modelTask // every task that ever ended, in order of end
+	version  int
+	told     int
+	standing []*modelNote
+}
+
+// modelNote is told apart from another of the same text.
+type modelNote struct{ text string }
+
+type machine struct {
+	real          *asynctask.Manager
+	clock         *carryontest.Clock
+	limit         int
+	cancellations bool
+	sessions      map[string]*modelSession
+	tasks         []*modelTask // every life there was
+	leases        []*modelLease
+	open          []*modelLease // of which neither Ack nor Release was called
+}
+
+var (
+	modelSessions = []string{"a", "b"}
+	modelIDs      = []string{"t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11", "t12"}
+)
+
+func newMachine(t *rapid.T) *machine {
+	m := &machine{
+		clock:         carryontest.NewClock(),
+		limit:         rapid.SampledFrom([]int{1, 2, asynctask.Unlimited}).Draw(t, "limit"),
+		cancellations: rapid.Bool().Draw(t, "cancellations"),
+		sessions:      map[string]*modelSession{},
+	}
+	for _, name := range modelSessions {
+		m.sessions[name] = &modelSession{}
+	}
+	opts := []asynctask.Option{asynctask.WithClock(m.clock), asynctask.WithLimit(m.limit)}
+	if m.cancellations {
+		opts = append(opts, asynctask.WithCancellations())
+	}
+	m.real = asynctask.NewManager(opts...)
+	return m
+}
+
+func (m *machine) find(id string) *modelTask {
+	for _, task := range m.tasks {
+		if task.kept && task.id == id {
+			return task
+		}
+	}
+	return nil
+}
+
+func (m *machine) running(session string) int {
+	n := 0
+	for _, task := range m.tasks {
+		if task.kept && task.running && (session == "" || task.session == session) {
+			n++
+		}
+	}
+	return n
+}
+
+// news is what a reminder that is built now has to tell, in order.
+func (m *machine) news(session string) []*modelTask {
+	var news []*modelTask
+	for _, task := range m.sessions[session].ended {
+		held := task.holder != nil && m.clock.Now().Before(task.holder.until)
+		if task.kept && task.tellable && task.told == 0 && !held {
+			news = append(news, task)
+		}
+	}
+	return news
+}
+
+// evict drops what the history has no room for.
+func (m *machine) evict(session string) {
+	room := 2 * m.limit
+	if m.limit == asynctask.Unlimited {
+		room = 10
+	}
+	s := m.sessions[session]
+	count := 0
+	for _, task := range s.ended {
+		if task.kept {
+			count++
+		}
+	}
+	for _, task := range s.ended {
+		if count > room && task.kept && (task.told > 0 || !task.tellable) {
+			task.kept = false
+			count--
+		}
+	}
+}
+
+func (m *machine) begin(t *rapid.T) {
+	m.beginTask(t, rapid.SampledFrom(modelIDs).Draw(t, "id"))
+}
+
+func (m *machine) beginTask(t *rapid.T, id string) {
+	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
+	_, err := m.real.Begin(continuation.WithSession(t.Context(), session), id, "name of "+id)
+	switch {
+	case m.find(id) != nil:
+		require.ErrorIs(t, err, asynctask.ErrDuplicate)
+	case m.limit != asynctask.Unlimited && m.running("") >= m.limit:
+		require.ErrorIs(t, err, asynctask.ErrLimit)
+	default:
+		require.NoError(t, err)
+		task := &modelTask{id: id, session: session, running: true, kept: true}
+		m.tasks = append(m.tasks, task)
+		m.sessions[session].started = append(m.sessions[session].started, task)
+		m.sessions[session].version++
+	}
+}
+
+// run begins and finishes one after the other, so that much comes to its end.
+func (m *machine) run(t *rapid.T) {
+	for _, id := range modelIDs {
+		if m.find(id) == nil {
+			m.beginTask(t, id)
+			m.endTask(t, id, true, m.finishReal)
+			return
+		}
+	}
+}
+
+// end ends a task in the way that do does it.
+func (m *machine) end(t *rapid.T, tellable bool, do func(id string) error) {
+	m.endTask(t, rapid.SampledFrom(modelIDs).Draw(t, "id"), tellable, do)
+}
+
+func (m *machine) endTask(t *rapid.T, id string, tellable bool, do func(id string) error) {
+	task, err := m.find(id), do(id)
+	switch {
+	case task == nil:
+		require.ErrorIs(t, err, asynctask.ErrUnknown)
+	case !task.running:
+		require.ErrorIs(t, err, asynctask.ErrEnded)
+	default:
+		require.NoError(t, err)
+		task.running, task.tellable = false, tellable
+		s := m.sessions[task.session]
+		s.ended = append(s.ended, task)
+		s.version++
+		m.evict(task.session)
+	}
+}
+
+func (m *machine) finishReal(id string) error {
+	return m.real.Finish(id, asynctask.Message("output of "+id))
+}
+
+func (m *machine) finish(t *rapid.T) { m.end(t, true, m.finishReal) }
+
+func (m *machine) fail(t *rapid.T) {
+	m.end(t, true, func(id string) error { return m.real.Fail(id, errors.New("error of "+id)) })
+}
+
+func (m *machine) cancel(t *rapid.T) {
+	m.end(t, m.cancellations, m.real.Cancel)
+}
+
+// hold is what building a reminder does to the tasks in it.
+func (m *machine) hold(t *rapid.T, lease *modelLease, names []string, text string) {
+	lease.until = m.clock.Now().Add(asynctask.LeaseLife)
+	lease.tasks = m.news(lease.session)
+	want := make([]string, 0, len(lease.tasks))
+	for _, task := range lease.tasks {
+		want = append(want, task.id)
+		task.holder = lease
+	}
+	require.Equal(t, want, names)
+	told, _ := payloads(t, text)
+	require.Len(t, told, len(want), "the text tells what the reminder holds")
+	for i, p := range told {
+		assert.Equal(t, want[i], p.AgentID)
+	}
+	m.leases, m.open = append(m.leases, lease), append(m.open, lease)
+}
+
+func (m *machine) remind(t *rapid.T) {
+	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
+	running := m.running(session)
+	r := m.real.Remind(session)
+	if len(m.news(session)) == 0 && running == 0 {
+		require.Nil(t, r)
+		return
+	}
+	require.NotNil(t, r)
+	m.hold(t, &modelLease{session: session, reminder: r}, r.Tasks(), r.Text())
+	if running > 0 {
+		assert.Contains(t, r.Text(), fmt.Sprintf("\n\n%d async task(s) still running.\n---", running))
+	}
+}
+
+func (m *machine) deliver(t *rapid.T) {
+	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
+	s := m.sessions[session]
+	changed := s.version != s.told
+	d := m.real.Deliver(session, asynctask.ReminderAndSummary)
+	if !changed && len(s.standing) == 0 && len(m.news(session)) == 0 {
+		require.Nil(t, d)
+		return
+	}
+	require.NotNil(t, d)
+	lease := &modelLease{session: session, delivery: d, carried: slices.Clone(s.standing)}
+	if changed {
+		lease.version = s.version
+	}
+	m.hold(t, lease, d.Tasks(), d.Text())
+	assert.Equal(t, changed, strings.Contains(d.Text(), "[ASYNC TASKS: "), "the summary is told where it changed")
+	assert.Equal(t, changed || len(lease.tasks) > 0, d.Text() != "")
+	require.Len(t, d.Standing(), len(lease.carried))
+	for i, n := range d.Standing() {
+		assert.Equal(t, lease.carried[i].text, n.Text, "byte for byte, until a turn ends in text")
+	}
+}
+
+// take draws one of the leases that nobody has settled, none if there is none.
+func (m *machine) take(t *rapid.T) *modelLease {
+	if len(m.open) == 0 {
+		return nil
+	}
+	i := rapid.IntRange(0, len(m.open)-1).Draw(t, "lease")
+	lease := m.open[i]
+	m.open = slices.Delete(m.open, i, i+1)
+	return lease
+}
+
+func (m *machine) ack(t *rapid.T) {
+	lease := m.take(t)
+	if lease == nil {
+		return
+	}
+	endedInText := rapid.Bool().Draw(t, "ended in text")
+	if lease.reminder != nil {
+		lease.reminder.Ack()
+	} else {
+		lease.delivery.Ack(endedInText)
+	}
+	m.acked(lease, endedInText)
+}
+
+func (m *machine) acked(lease *modelLease, endedInText bool) {
+	lease.settled = true
+	s := m.sessions[lease.session]
+	for _, task := range lease.tasks {
+		if task.holder == lease {
+			task.told++
+			task.holder = nil
+		}
+	}
+	m.evict(lease.session)
+	if lease.delivery == nil {
+		return
+	}
+	s.told = max(s.told, lease.version)
+	switch {
+	case endedInText:
+		s.standing = slices.DeleteFunc(s.standing, func(n *modelNote) bool { return slices.Contains(lease.carried, n) })
+	case lease.delivery.Text() != "":
+		s.standing = append(s.standing, &modelNote{lease.delivery.Text()})
+	}
+}
+
+func (m *machine) release(t *rapid.T) {
+	lease := m.take(t)
+	if lease == nil {
+		return
+	}
+	if lease.reminder != nil {
+		lease.reminder.Release()
+	} else {
+		lease.delivery.Release()
+	}
+	lease.settled = true
+	for _, task := range lease.tasks {
+		if task.holder == lease {
+			task.holder = nil
+		}
+	}
+}
+
+// settleAgain calls what has no effect any more.
+func (m *machine) settleAgain(t *rapid.T) {
+	if len(m.leases) == 0 {
+		return
+	}
+	lease := rapid.SampledFrom(m.leases).Draw(t, "lease")
+	if !lease.settled {
+		return
+	}
+	if lease.reminder != nil {
+		lease.reminder.Release()
+		lease.reminder.Ack()
+	} else {
+		lease.delivery.Release()
+		lease.delivery.Ack(true)
+	}
+}
+
+// lapse lets leases that were taken before lapse, now or with the next.
+func (m *machine) lapse(t *rapid.T) {
+	m.clock.Advance(asynctask.LeaseLife / time.Duration(rapid.IntRange(1, 3).Draw(t, "part")))
+}
+
+// check compares what can be seen of the two.
+func (m *machine) check(t *rapid.T) {
+	for name, s := range m.sessions {
+		s.started = slices.DeleteFunc(s.started, func(task *modelTask) bool { return !task.kept })
+		var want, got []string
+		for _, task := range s.started {
+			want = append(want, fmt.Sprint(task.id, task.running))
+		}
+		for _, task := range m.real.Tasks(name) {
+			got = append(got, fmt.Sprint(task.ID, task.State == asynctask.Running))
+		}
+		require.Equal(t, want, got, "undelivered tasks are there, old ones are not")
+		n, _ := m.real.Pending(name, -1)
+		require.Equal(t, m.running(name), n)
+	}
+	for _, task := range m.tasks {
+		require.LessOrEqual(t, task.told, 1, "%s was delivered twice", task.id)
+	}
+}
+
+// drain delivers what is left, and counts.
+func (m *machine) drain(t *rapid.T) {
+	m.clock.Advance(asynctask.LeaseLife) // what is held was abandoned
+	for _, session := range modelSessions {
+		for len(m.news(session)) > 0 {
+			r := m.real.Remind(session)
+			require.NotNil(t, r)
+			lease := &modelLease{session: session, reminder: r}
+			m.hold(t, lease, r.Tasks(), r.Text())
+			r.Ack()
+			m.acked(lease, false)
+		}
+		if r := m.real.Remind(session); r != nil {
+			require.Empty(t, r.Tasks())
+		}
+	}
+	for _, task := range m.tasks {
+		if !task.running && task.tellable {
+			require.Equal(t, 1, task.told, "%s was not delivered once", task.id)
+		}
+	}
+}
+
+func TestEveryEndIsDeliveredExactlyOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine(t)
+		actions := map[string]func(*rapid.T){
+			"begin":        m.begin,
+			"finish":       m.finish,
+			"run":          m.run,
+			"run more":     m.run,
+			"fail":         m.fail,
+			"cancel":       m.cancel,
+			"remind":       m.remind,
+			"deliver":      m.deliver,
+			"ack":          m.ack,
+			"release":      m.release,
+			"settle again": m.settleAgain,
+			"lapse":        m.lapse,
+			"":             m.check,
+		}
+		for range 5 { // one round is rather short
+			t.Repeat(actions)
+		}
+		m.drain(t)
+		require.NoError(t, m.real.Close(t.Context()))
+	})
+}

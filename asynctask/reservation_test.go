@@ -1,0 +1,89 @@
+package asynctask_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/asynctask"
+)
+
+func TestReservationKeepsAPlace(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, asynctask.WithLimit(2))
+	first, err := s.Reserve(in(t, "a"))
+	require.NoError(t, err)
+	second, err := s.Reserve(in(t, "a"))
+	require.NoError(t, err)
+	_, err = s.Reserve(in(t, "a"))
+	require.EqualError(t, err, "asynctask: limit reached: 2 of 2 places are taken (2 of them reserved)")
+	_, err = s.Start(in(t, "a"), "task", untilCancelled)
+	require.ErrorIs(t, err, asynctask.ErrLimit)
+	assert.Empty(t, s.Tasks("a"), "a reservation is no task")
+
+	id, err := first.Start(in(t, "b"), "task", untilCancelled)
+	require.NoError(t, err)
+	task, _ := s.Get(id)
+	assert.Equal(t, "b", task.Session, "a task belongs to the session that started it")
+	_, err = second.Begin(in(t, "a"), "elsewhere", "elsewhere")
+	require.NoError(t, err)
+	_, err = s.Reserve(in(t, "a"))
+	require.ErrorIs(t, err, asynctask.ErrLimit)
+}
+
+func TestReservationIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	r, err := s.Reserve(in(t, "a"))
+	require.NoError(t, err)
+	_, err = r.Start(in(t, "a"), "", untilCancelled)
+	require.ErrorIs(t, err, asynctask.ErrInvalid)
+	_, err = r.Begin(in(t, "a"), "no good", "name")
+	require.ErrorIs(t, err, asynctask.ErrInvalid)
+	s.begins("a", "taken")
+	_, err = r.Begin(in(t, "a"), "taken", "name")
+	require.ErrorIs(t, err, asynctask.ErrDuplicate)
+
+	_, err = r.Start(in(t, "a"), "name", untilCancelled)
+	require.NoError(t, err, "what was refused has not used it up")
+	_, err = r.Start(in(t, "a"), "name", untilCancelled)
+	require.ErrorIs(t, err, asynctask.ErrReservation)
+	_, err = r.Begin(in(t, "a"), "id", "name")
+	require.ErrorIs(t, err, asynctask.ErrReservation)
+	r.Release()
+	assert.Len(t, s.Tasks("a"), 2)
+}
+
+func TestReleasedReservationIsFree(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, asynctask.WithLimit(1))
+	r, err := s.Reserve(in(t, "a"))
+	require.NoError(t, err)
+	r.Release()
+	r.Release()
+	_, err = r.Start(in(t, "a"), "name", untilCancelled)
+	require.ErrorIs(t, err, asynctask.ErrReservation)
+	_, err = s.Start(in(t, "a"), "name", untilCancelled)
+	require.NoError(t, err)
+}
+
+func TestReservationLapses(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, asynctask.WithLimit(1))
+	r, err := s.Reserve(in(t, "a"))
+	require.NoError(t, err)
+	s.clock.Advance(asynctask.ReservationLife - 1)
+	_, err = s.Reserve(in(t, "a"))
+	require.ErrorIs(t, err, asynctask.ErrLimit)
+	n, _ := s.Pending("a", -1)
+	assert.Equal(t, 1, n)
+
+	s.clock.Advance(1)
+	n, _ = s.Pending("a", -1)
+	assert.Zero(t, n)
+	_, err = r.Start(in(t, "a"), "name", untilCancelled)
+	require.ErrorIs(t, err, asynctask.ErrReservation)
+	_, err = s.Reserve(in(t, "a"))
+	require.NoError(t, err)
+}
