@@ -1,0 +1,204 @@
+// Package rawjson reads and edits JSON in place: values are found without
+// decoding what stands around them, and changed without touching it.
+package rawjson
+
+import "bytes"
+
+// Scanner reads a JSON value in one pass, from its beginning to its end and
+// without allocating. A value is read by Open and Member or Element, or passed
+// over by Skip or Raw; each must be read before the next is asked for.
+//
+// It checks as much as it needs to find its way. On input that is not JSON it
+// comes to an end without a panic, and OK is false or what it found means
+// nothing.
+type Scanner struct {
+	json  []byte
+	at    int
+	key   []byte
+	keyAt int
+	first bool // nothing of the object or array at hand has been read
+	bad   bool
+}
+
+// Over returns a Scanner at the beginning of the value in json, which must not
+// change while it is read.
+func Over(json []byte) Scanner { return Scanner{json: json} }
+
+// OK reports whether what was read so far made sense.
+func (s *Scanner) OK() bool { return !s.bad }
+
+// At returns the offset of the first byte that was not read.
+func (s *Scanner) At() int { return s.at }
+
+// Kind returns the first byte of the value that comes next, which tells what it
+// is, or 0 if there is none.
+func (s *Scanner) Kind() byte {
+	for ; s.at < len(s.json); s.at++ {
+		if c := s.json[s.at]; !isSpace(c) {
+			return c
+		}
+	}
+	return 0
+}
+
+// Open enters the value if it begins with the bracket, '{' or '['. Otherwise it
+// passes over it and reports false.
+func (s *Scanner) Open(bracket byte) bool {
+	if s.Kind() != bracket || s.bad {
+		s.Skip()
+		return false
+	}
+	s.at++
+	s.first = true
+	return true
+}
+
+// Member goes to the next member of the object that was opened last, and leaves
+// the object if there is none.
+func (s *Scanner) Member() bool {
+	if !s.more('}') {
+		return false
+	}
+	s.keyAt = s.at
+	key := s.Raw()
+	if len(key) < 2 || key[0] != '"' || s.Kind() != ':' {
+		s.bad = true
+		return false
+	}
+	s.at++
+	if s.key = key[1 : len(key)-1]; bytes.IndexByte(s.key, '\\') >= 0 {
+		s.key = AppendText(nil, key)
+	}
+	return true
+}
+
+// Key returns the name of the member at hand.
+func (s *Scanner) Key() []byte { return s.key }
+
+// KeyAt returns the offset at which the member at hand begins, if nothing in its
+// value has been read yet.
+func (s *Scanner) KeyAt() int { return s.keyAt }
+
+// Element goes to the next element of the array that was opened last, and leaves
+// the array if there is none.
+func (s *Scanner) Element() bool { return s.more(']') }
+
+// more reports whether there is something before the closing bracket, which it
+// reads otherwise.
+func (s *Scanner) more(closing byte) bool {
+	if s.bad {
+		return false
+	}
+	c := s.Kind()
+	if c == closing {
+		s.at++
+		s.first = false
+		return false
+	}
+	if !s.first {
+		if c != ',' {
+			s.bad = true
+			return false
+		}
+		s.at++
+		c = s.Kind()
+	}
+	s.first = false
+	if c == 0 || c == closing {
+		s.bad = true
+	}
+	return !s.bad
+}
+
+// Raw passes over the value and returns it as it stands. The result shares
+// memory with the input.
+func (s *Scanner) Raw() []byte {
+	s.Kind()
+	from := s.at
+	s.Skip()
+	if s.bad {
+		return nil
+	}
+	return s.json[from:s.at:s.at]
+}
+
+// Skip passes over the value.
+func (s *Scanner) Skip() {
+	if s.bad {
+		return
+	}
+	end := -1
+	switch c := s.Kind(); c {
+	case 0, '}', ']', ',', ':':
+	case '"':
+		end = stringEnd(s.json, s.at+1)
+	case '{', '[':
+		end = bracketEnd(s.json, s.at)
+	default:
+		end = literalEnd(s.json, s.at)
+	}
+	if s.bad = end < 0; !s.bad {
+		s.at = end
+	}
+}
+
+// stringEnd returns the offset after the quote that ends the string whose first
+// byte is at from, or -1.
+func stringEnd(b []byte, from int) int {
+	for at := from; ; {
+		n := bytes.IndexByte(b[at:], '"')
+		if n < 0 {
+			return -1
+		}
+		quote := at + n
+		slashes := 0
+		for quote-slashes > at && b[quote-slashes-1] == '\\' {
+			slashes++
+		}
+		if at = quote + 1; slashes%2 == 0 {
+			return at
+		}
+	}
+}
+
+// bracketEnd returns the offset after the bracket that closes the one at from,
+// or -1.
+func bracketEnd(b []byte, from int) int {
+	depth := 0
+	for at := from; at < len(b); at++ {
+		switch b[at] {
+		case '"':
+			if at = stringEnd(b, at+1) - 1; at < 0 {
+				return -1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		}
+	}
+	return -1
+}
+
+func literalEnd(b []byte, from int) int {
+	for at := from; at < len(b); at++ {
+		switch c := b[at]; {
+		case isSpace(c), c == ',', c == '}', c == ']', c == ':', c == '"':
+			return at
+		}
+	}
+	return len(b)
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// StringEnd returns the length of the string that b begins with, quotes
+// included, or -1 if it begins with none or with a part of one.
+func StringEnd(b []byte) int {
+	if len(b) == 0 || b[0] != '"' {
+		return -1
+	}
+	return stringEnd(b, 1)
+}

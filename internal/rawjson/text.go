@@ -1,0 +1,111 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text returns what the string in raw, quotes included, stands for: a part of
+// raw if nothing in it is escaped, and otherwise appended to scratch, which is
+// returned too. Raw must be a string as [Scanner.Raw] returns it.
+func Text(raw, scratch []byte) (text, grown []byte) {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1], scratch
+	}
+	from := len(scratch)
+	scratch = AppendText(scratch, raw)
+	return scratch[from:len(scratch):len(scratch)], scratch
+}
+
+// AppendText appends what the string in raw, quotes included, stands for. An
+// escape that JSON does not have stands for itself.
+func AppendText(to, raw []byte) []byte {
+	in := raw[1 : len(raw)-1]
+	for {
+		n := bytes.IndexByte(in, '\\')
+		if n < 0 || n+1 >= len(in) {
+			return append(to, in...)
+		}
+		to = append(to, in[:n]...)
+		to, in = appendEscape(to, in[n:])
+	}
+}
+
+// appendEscape appends what the escape at the beginning of in stands for, and
+// returns what follows it.
+func appendEscape(to, in []byte) (grown, rest []byte) {
+	switch c := in[1]; c {
+	case '"', '\\', '/':
+		return append(to, c), in[2:]
+	case 'b':
+		return append(to, '\b'), in[2:]
+	case 'f':
+		return append(to, '\f'), in[2:]
+	case 'n':
+		return append(to, '\n'), in[2:]
+	case 'r':
+		return append(to, '\r'), in[2:]
+	case 't':
+		return append(to, '\t'), in[2:]
+	case 'u':
+		if r := unit(in); r >= 0 {
+			if second := unit(in[6:]); second >= 0 && utf16.IsSurrogate(r) {
+				if whole := utf16.DecodeRune(r, second); whole != utf8.RuneError {
+					return utf8.AppendRune(to, whole), in[12:]
+				}
+			}
+			return utf8.AppendRune(to, r), in[6:] // half a pair becomes U+FFFD
+		}
+	}
+	return append(to, in[0]), in[1:]
+}
+
+// unit returns the code unit of an escape such as \u00fc, or -1.
+func unit(in []byte) rune {
+	if len(in) < 6 || in[0] != '\\' || in[1] != 'u' {
+		return -1
+	}
+	var r rune
+	for _, c := range in[2:6] {
+		digit := bytes.IndexByte([]byte("0123456789abcdef"), c|0x20)
+		if digit < 0 || c < '0' {
+			return -1
+		}
+		r = r<<4 | rune(digit)
+	}
+	return r
+}
+
+// Quote returns text as a JSON string. What is not valid UTF-8 in it becomes
+// U+FFFD.
+func Quote(text string) []byte { return AppendQuote(nil, text) }
+
+// AppendQuote appends text as a JSON string, as Quote returns it.
+func AppendQuote(to []byte, text string) []byte {
+	if isPlain(text) {
+		return append(append(append(to, '"'), text...), '"')
+	}
+	b := bytes.NewBuffer(to)
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) //nolint:errchkjson // a string can always be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// isPlain reports whether text stands for itself between quotes.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// IsString reports whether raw is a string.
+func IsString(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' }
+
+// IsNull reports whether raw is null, or not there at all.
+func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
