@@ -40,6 +40,7 @@ type Delivery struct {
 	anchor   any
 	version  uint64 // of the summary in text, 0 if there is none
 	running  int    // how many tasks text says are running
+	seen     bool
 	settled  bool
 }
 
@@ -63,14 +64,28 @@ type note struct{ Note }
 // With nothing to say it does not allocate, and costs little more than a look
 // into a map.
 func (m *Manager) Deliver(session string, style Style) *Delivery {
+	return m.deliver(session, style, true)
+}
+
+// DeliverMore is Deliver for a further request of the same call to the model,
+// which carries what the one before it did anyway: nothing stands in what it
+// returns, and it is nil if there is nothing new.
+func (m *Manager) DeliverMore(session string, style Style) *Delivery {
+	return m.deliver(session, style, false)
+}
+
+func (m *Manager) deliver(session string, style Style, standing bool) *Delivery {
 	m.mu.Lock()
 	s := m.look(session)
-	if s == nil || len(s.standing) == 0 && !s.hasChanged(style) && !s.hasFree(m.clock) {
+	if s == nil || (!standing || len(s.standing) == 0) && !s.hasChanged(style) && !s.hasFree(m.clock) {
 		m.mu.Unlock()
 		return nil
 	}
 	now := m.clock.Now()
-	d := &Delivery{manager: m, session: s, carried: slices.Clone(s.standing), standing: s.notes()}
+	d := &Delivery{manager: m, session: s}
+	if standing {
+		d.carried, d.standing = slices.Clone(s.standing), s.notes()
+	}
 	changed := s.hasChanged(style)
 	r, words := m.lease(s, now, now.Add(LeaseLife))
 	d.reminder = r
@@ -120,10 +135,9 @@ func (d *Delivery) Ack(endedInText bool) {
 	if d.settled {
 		return
 	}
+	d.see()
 	d.settled = true
 	s := d.session
-	s.told = max(s.told, d.version)
-	s.toldRunning = min(max(s.toldRunning, d.running), s.running)
 	if endedInText {
 		s.clear(d.carried)
 	} else {
@@ -132,6 +146,27 @@ func (d *Delivery) Ack(endedInText bool) {
 		}
 		s.stand(d.text, d.anchor)
 	}
+}
+
+// Seen takes note that the answer's finish has been seen, where it is not known
+// yet what the call will end in: nobody else tells what Text says, and Release
+// has no effect any more. Ack is still to be called.
+func (d *Delivery) Seen() {
+	d.manager.mu.Lock()
+	defer d.manager.mu.Unlock()
+	if !d.settled {
+		d.see()
+	}
+}
+
+func (d *Delivery) see() {
+	if d.seen {
+		return
+	}
+	d.seen = true
+	s := d.session
+	s.told = max(s.told, d.version)
+	s.toldRunning = min(max(s.toldRunning, d.running), s.running)
 	d.reminder.ack()
 }
 

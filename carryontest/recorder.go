@@ -39,6 +39,7 @@ func (r *Recorder) Observer() middleware.Observer {
 		PauseRejected:       record[middleware.PauseRejected](r),
 		Paused:              record[middleware.Paused](r),
 		Exhausted:           record[middleware.Exhausted](r),
+		ReminderDelivered:   record[middleware.ReminderDelivered](r),
 		Failed:              record[middleware.Failed](r),
 	}
 }
@@ -102,6 +103,11 @@ func (r *Recorder) Pauses() []pause.Result {
 // Exhausted returns the budgets that were used up.
 func (r *Recorder) Exhausted() []middleware.Exhausted { return recorded[middleware.Exhausted](r) }
 
+// Reminders returns the reminders of background tasks that were delivered.
+func (r *Recorder) Reminders() []middleware.ReminderDelivered {
+	return recorded[middleware.ReminderDelivered](r)
+}
+
 // Failures returns what went wrong without costing the caller its answer.
 func (r *Recorder) Failures() []middleware.Failed { return recorded[middleware.Failed](r) }
 
@@ -150,6 +156,8 @@ func line(event any) string {
 		return at(e.Place) + " paused: " + e.Result.Reason
 	case middleware.Exhausted:
 		return at(e.Place) + " exhausted: " + e.Reason.String()
+	case middleware.ReminderDelivered:
+		return fmt.Sprintf("%s reminder delivered: %d task(s)", at(e.Place), len(e.Tasks))
 	case middleware.Failed:
 		return fmt.Sprintf("%s failed: %s: %v", at(e.Place), e.Op, e.Err)
 	}

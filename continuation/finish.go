@@ -11,7 +11,7 @@ func EndsPlainly(finish string) bool {
 	switch finish {
 	case "stop": // the common case needs no normalising
 		return true
-	case "":
+	case "", "tool_calls", "length": // and so are these
 		return false
 	}
 	word := strings.Map(letter, finish)

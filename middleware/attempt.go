@@ -129,7 +129,8 @@ func (c *Call) passesGate() bool {
 func (c *Call) commit() {
 	in := continuation.Input{
 		Settings: c.mw.settings.For(c.place.Session), Turn: c.facts(), UserTurn: c.userTurn,
-		Todos: c.todos, TodosKnown: true, Limits: c.mw.options.limits, Now: c.mw.clock.Now(),
+		Todos: c.todos, TodosKnown: true, Background: c.background(),
+		Limits: c.limits(), Now: c.mw.clock.Now(),
 	}
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
 	var ev continuation.Evaluation
@@ -150,7 +151,7 @@ func (c *Call) commit() {
 	case !ev.Continue:
 		c.conclude(ev)
 	default:
-		c.last = &ev
+		c.remember(ev)
 		c.hold(token)
 	}
 }
@@ -189,9 +190,10 @@ func (c *Call) start() *Continuation {
 		Text:        strings.TrimRightFunc(string(c.said.bytes()), unicode.IsSpace),
 		Reasoning:   c.said.thoughts(),
 		OffersPause: c.request.takesPause(),
+		Notes:       c.notes.carried,
 		StrictPause: c.request.StrictTools,
 	}
-	shown := c.address(k)
+	shown := c.addNews(k, c.address(k))
 	c.emptyUsed = c.emptyUsed || len(bytes.TrimSpace(c.said.bytes()[c.turnAt:])) == 0
 	if strings.TrimSpace(k.Text) == "" {
 		k.Text = ""
@@ -233,7 +235,7 @@ func (c *Call) endAttempt(err error) {
 	}
 	s := &c.sink
 	called := err == nil && s.showedCall()
-	ending := continuation.Ending{Called: called, Tokens: s.usage.tokens(), Last: c.review(err, called)}
+	ending := continuation.Ending{Called: called && !c.sparing(), Tokens: s.usage.tokens(), Last: c.review(err, called)}
 	c.endClaim(c.place, ending)
 	c.mw.ended(c.caller, ContinuationEnded{
 		Place: c.place, ToolCalls: s.calls.others, Usage: s.usage, Err: err,

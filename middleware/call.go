@@ -19,8 +19,8 @@ import (
 type Call struct {
 	mw      *Middleware
 	caller  context.Context
-	ctx     context.Context // the caller's, inside this layer; ends with the call
-	stop    context.CancelCauseFunc
+	ctx     context.Context         // the caller's, inside this layer; ends with the call
+	stop    context.CancelCauseFunc // nil until something may have to be ended: see guarded
 	request Request
 	began   time.Time
 	took    time.Duration // from the request to the end of turn 1
@@ -41,6 +41,7 @@ type Call struct {
 	printed     *string
 	todos       []todo.Todo
 	last        *continuation.Evaluation // nil before the first decision
+	decision    *continuation.Evaluation // where to keep it, or nil
 	attempt     attempt
 	inTurn      bool // a turn is under way
 	declares    bool // todo_pause is declared in the caller's own request
@@ -50,7 +51,9 @@ type Call struct {
 	result      *pause.Result
 	callbackErr error
 	listeners   []listener
+	notes       notes
 	outcome     *outcomeCell
+	unseen      outcomeCell // the outcome, where none are collected
 }
 
 // storeTime is how long a store may take.
@@ -80,9 +83,13 @@ func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
 	}
 	c := &Call{
 		mw: mw, caller: ctx, request: r, began: mw.clock.Now(),
-		arrival: r.userTurn(ctx), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", outcome: capture(ctx).add(),
+		arrival: r.userTurn(ctx), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", ctx: scope.EnterLayer(ctx),
 	}
-	c.ctx, c.stop = context.WithCancelCause(scope.EnterLayer(ctx))
+	if outcomes := capture(ctx); outcomes != nil {
+		c.outcome = outcomes.add()
+	} else {
+		c.outcome = &c.unseen
+	}
 	if r.Reasoning {
 		c.said.reasoning = new([]byte)
 	}
@@ -91,12 +98,34 @@ func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
 		mw.settings.For(c.place.Session).TodoContinuation
 	c.arrive()
 	c.beginTurn(0)
+	c.takeNotes()
 	return c
 }
 
 // Context returns the ctx for the caller's own request. It ends with the
 // caller's and with the call.
-func (c *Call) Context() context.Context { return c.ctx }
+func (c *Call) Context() context.Context { return c.guarded().ctx }
+
+// guarded gives the call a ctx of its own, which ends with it, unless it has one.
+// A whole answer to the caller's own request needs none: it ends by itself.
+func (c *Call) guarded() *Call {
+	if c.stop == nil {
+		c.ctx, c.stop = context.WithCancelCause(c.ctx)
+	}
+	return c
+}
+
+// end ends whatever of the call still runs.
+func (c *Call) end() {
+	if c.stop != nil {
+		c.stop(ErrClosed)
+	}
+}
+
+// OpenContext returns the ctx for a caller's own request whose answer may be
+// of no interest to the call, and outlive it: it is inside this layer too, but
+// ends with the caller's ctx alone.
+func (c *Call) OpenContext() context.Context { return scope.EnterLayer(c.caller) }
 
 // DeclaresPause reports whether todo_pause is to be appended to the tools of
 // the caller's own request; see [Always].
@@ -117,10 +146,14 @@ func (c *Call) arrive() {
 	case c.place.Session != "":
 		c.key = c.place.Session
 	case c.request.FirstCall != "":
-		loop := continuation.LoopKey(c.request.User, c.request.FirstCall)
+		loop := continuation.LoopKey(c.request.loopUser(), c.request.FirstCall)
 		c.key = "\x00loop/" + strconv.FormatUint(loop, 16)
 	}
 	c.outcome.edit(func(o *Outcome) { o.Session, o.DryRun = c.place.Session, c.mw.options.dryRun })
+	if c.key == "" {
+		c.userTurn = c.arrived(continuation.State{}).UserTurn
+		return
+	}
 	state, err := c.update(c.arrived)
 	c.userTurn = state.UserTurn
 	if err != nil {
@@ -218,6 +251,7 @@ func (c *Call) beginTurn(attempt int) {
 // continuation that it was, if it was one.
 func (c *Call) endTurn(err error) {
 	c.inTurn = false
+	c.noteSeen()
 	if c.place.Turn == 1 {
 		c.took = c.mw.clock.Now().Sub(c.began)
 	}
@@ -244,6 +278,7 @@ func (c *Call) finish() {
 		c.noteInterrupted(errPanicked)
 		c.endTurn(errPanicked)
 	}
+	c.settleNotes()
 	c.release(Place{Session: c.place.Session})
 	c.outcome.edit(func(o *Outcome) { o.Ended = true })
 }
@@ -271,5 +306,5 @@ func (c *Call) Abort(err error) {
 	c.broke(err)
 	c.endTurn(err)
 	c.finish()
-	c.stop(ErrClosed)
+	c.end()
 }

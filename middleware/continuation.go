@@ -14,6 +14,7 @@ import (
 //   - then with one user message of Prompt, or one tool message of
 //     Pause.Result if Pause is set
 //   - with todo_pause, appended last to the tools, if OffersPause
+//   - with Notes, which the caller's own request has too
 //
 // and nothing else changes, but that the answer is not to be stored by the
 // provider.
@@ -27,6 +28,15 @@ type Continuation struct {
 	Pause       *PauseAnswer // set if a call of todo_pause is to be answered instead
 	OffersPause bool
 	StrictPause bool // declare todo_pause strict
+
+	// Notes are joined to the caller's own messages, as in the caller's own
+	// request; see [Call.Notes].
+	Notes []Note
+
+	// Alive tells the engine that bytes have arrived. A source calls it, from
+	// Recv, if one chunk may take it several reads. It is nil in calls that are
+	// not streamed.
+	Alive func()
 }
 
 // PauseAnswer is a call of todo_pause whose reason was rejected, and what the

@@ -21,7 +21,7 @@ func (c *Call) decide() bool {
 
 // conclude reports an evaluation and remembers it as the call's last word.
 func (c *Call) conclude(ev continuation.Evaluation) {
-	c.last = &ev
+	c.remember(ev)
 	c.outcome.edit(func(o *Outcome) { o.Reason = ev.Reason })
 	c.mw.decided(c.caller, Decision{Place: c.place, Evaluation: ev, DryRun: c.mw.options.dryRun})
 	var digest uint64
@@ -33,6 +33,15 @@ func (c *Call) conclude(ev continuation.Evaluation) {
 		return // there is nothing new about the list, or it is noted with the continuation
 	}
 	c.change(func(s continuation.State) continuation.State { return s.Observe(c.todos).GoStale(digest) })
+}
+
+// remember keeps an evaluation as the call's last word.
+func (c *Call) remember(ev continuation.Evaluation) {
+	if c.decision == nil {
+		c.decision = new(continuation.Evaluation)
+	}
+	*c.decision = ev
+	c.last = c.decision
 }
 
 // refuse ends the call's continuations for a reason that the evaluation did
@@ -65,7 +74,7 @@ func (c *Call) evaluate() continuation.Evaluation {
 	in := continuation.Input{
 		Settings: c.mw.settings.For(c.place.Session),
 		Turn:     c.facts(),
-		Limits:   c.mw.options.limits,
+		Limits:   c.limits(),
 		Now:      c.mw.clock.Now(),
 	}
 	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
@@ -83,6 +92,7 @@ func (c *Call) evaluate() continuation.Evaluation {
 	}
 	// The call may have ended while the source was asked.
 	in.Turn, in.Todos, in.TodosKnown, in.Now = c.facts(), c.todos, true, c.mw.clock.Now()
+	in.Background = c.background()
 	return continuation.Evaluate(in)
 }
 
@@ -99,6 +109,19 @@ func (c *Call) see(in *continuation.Input) bool {
 	in.State, in.UserTurn = state, c.userTurn
 	return true
 }
+
+// limits returns the budgets of the call.
+func (c *Call) limits() continuation.Limits {
+	limits := c.mw.options.limits
+	if c.sparing() {
+		limits.MaxAttempts = 1
+	}
+	return limits
+}
+
+// sparing reports whether there is to be one continuation in a row; see
+// [Request].ShortLoop.
+func (c *Call) sparing() bool { return c.request.ShortLoop && !c.mw.options.attempts }
 
 // facts returns what the turn held, as the decision sees it.
 func (c *Call) facts() continuation.Turn {

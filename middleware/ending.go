@@ -60,8 +60,11 @@ func (e *ending[C]) say(d Dialect[C], text string, emit func(C)) {
 		return
 	}
 	var c C
-	if e.finish != nil {
+	switch {
+	case e.finish != nil:
 		c = d.Clone(e.finish)
+	case len(e.asIs) > 0:
+		c = d.Clone(&e.asIs[0])
 	}
 	if d.Write(&c, &Edit{Text: text, Rest: true, Later: e.number > 1}) {
 		emit(c)

@@ -36,9 +36,27 @@ func (f *Filter[C]) Chunk(c C) error {
 	if f.err == nil {
 		f.sink.next()
 		f.dialect.Read(&c, &f.sink)
-		f.writer.write(c)
+		f.writer.write(&c)
 	}
 	return f.err
+}
+
+// Relaying reports whether what the SDK streams passes as it is, which it does
+// in the caller's own turn. As long as it does, an adapter may give chunks to
+// the callback itself and tell Relayed: then a chunk costs next to nothing.
+func (f *Filter[C]) Relaying() bool {
+	return f.sink.number == 1 && !f.sink.watching && f.err == nil
+}
+
+// Relayed takes note of a chunk that the adapter has given to the callback:
+// whether there was text in it, and the callback's error. It returns what Chunk
+// would have returned.
+func (f *Filter[C]) Relayed(text bool, err error) error {
+	f.sink.said = f.sink.said || text
+	if err != nil {
+		f.err, f.call.callbackErr = err, err
+	}
+	return err
 }
 
 func (f *Filter[C]) show(c C) {

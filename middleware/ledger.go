@@ -15,11 +15,12 @@ func (l *Ledger[U]) Note(u U) { l.turn = &u }
 // EndTurn is the dialect's.
 func (l *Ledger[U]) EndTurn(keep bool) {
 	if keep && l.turn != nil {
-		sum := *l.turn
-		if l.sum != nil {
-			sum = l.Add(*l.sum, sum)
+		if l.last = l.turn; l.sum == nil {
+			l.sum = l.turn
+		} else {
+			sum := l.Add(*l.sum, *l.turn)
+			l.sum = &sum
 		}
-		l.last, l.sum = l.turn, &sum
 	}
 	l.turn = nil
 }

@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
@@ -20,6 +21,7 @@ type Middleware struct {
 	settings *continuation.Settings
 	store    continuation.Store
 	clock    clock.Clock
+	seed     maphash.Seed
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
@@ -38,7 +40,7 @@ func New(todos todo.Provider, opts ...Option) *Middleware {
 			option(&o)
 		}
 	}
-	mw := &Middleware{todos: todos, clock: o.clock, settings: o.settings, store: o.store}
+	mw := &Middleware{todos: todos, clock: o.clock, settings: o.settings, store: o.store, seed: maphash.MakeSeed()}
 	mw.resolve(&o)
 	mw.options = o
 	return mw
@@ -46,6 +48,7 @@ func New(todos todo.Provider, opts ...Option) *Middleware {
 
 // resolve fills in what the options leave open, and panics on what can't be.
 func (mw *Middleware) resolve(o *options) {
+	o.attempts = o.limits.MaxAttempts != 0
 	limits, err := o.limits.WithDefaults()
 	if err != nil {
 		panic("middleware: " + err.Error())

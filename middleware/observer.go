@@ -20,6 +20,7 @@ type Observer struct {
 	PauseRejected       func(context.Context, PauseRejected)
 	Paused              func(context.Context, Paused)
 	Exhausted           func(context.Context, Exhausted)
+	ReminderDelivered   func(context.Context, ReminderDelivered)
 	Failed              func(context.Context, Failed)
 }
 
@@ -82,6 +83,13 @@ type Paused struct {
 type Exhausted struct {
 	Place
 	Reason continuation.Reason
+}
+
+// ReminderDelivered says that the model has been told that background tasks have
+// ended: the turn that told it has ended well.
+type ReminderDelivered struct {
+	Place
+	Tasks []string // their ids, in order of end
 }
 
 // Failed says that something went wrong that did not cost the caller its

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/pause"
@@ -19,6 +20,7 @@ type Option func(*options)
 
 type options struct {
 	limits     continuation.Limits
+	attempts   bool // the program has set MaxAttempts
 	templates  continuation.Templates
 	approval   continuation.ApprovalMode
 	settings   *continuation.Settings
@@ -36,6 +38,8 @@ type options struct {
 	toolless   bool
 	empty      bool
 	dryRun     bool
+	tasks      *asynctask.Manager
+	summary    SummaryMode
 	content    bool
 }
 
@@ -178,6 +182,29 @@ func WithEmptyTurns() Option {
 // wait, no change of session state.
 func WithDryRun() Option {
 	return func(o *options) { o.dryRun = true }
+}
+
+// WithTasks tells the model of the background tasks that the manager keeps: a
+// reminder of those that have ended, once, and the status summary where it has
+// changed ride on the next request of the session, joined to its last message
+// of the user or of a tool. The caller's history never holds them; they are
+// repeated at their place until a turn ends in text, so that a model that
+// answers with a tool call does not lose them. A call is not continued while
+// tasks of its session are running.
+//
+// Only calls that may be continued carry them: not those that are suppressed,
+// that offer no tools, or that leave the model no choice about calling one.
+func WithTasks(manager *asynctask.Manager) Option {
+	notNil(manager != nil, "task manager")
+	return func(o *options) { o.tasks = manager }
+}
+
+// WithTaskSummary says where the status summary of background tasks goes.
+func WithTaskSummary(mode SummaryMode) Option {
+	if mode > SummaryInSystem {
+		panic(fmt.Sprintf("middleware: unknown summary mode %d", mode))
+	}
+	return func(o *options) { o.summary = mode }
 }
 
 // Clock tells the time and calls back later.

@@ -127,7 +127,8 @@ func (c *Call) finishReason() string {
 // endSink ends the turn's reading and remembers what it found.
 func (c *Call) endSink() {
 	if reason, ok := c.sink.end(); ok {
-		c.printed = &reason
+		printed := reason
+		c.printed = &printed
 	}
 	if c.sink.number == 1 && continuation.EndsPlainly(c.sink.finish) {
 		c.plainFinish = c.sink.finish

@@ -10,6 +10,9 @@ import (
 // tell calls the observers' function for an event. A panic in one is an event
 // of its own, unless it came from being told of such.
 func tell[E any](ctx context.Context, mw *Middleware, event E, hook func(*Observer) func(context.Context, E)) {
+	if len(mw.options.observers) == 0 {
+		return
+	}
 	var panics []error
 	for i := range mw.options.observers {
 		if f := hook(&mw.options.observers[i]); f != nil {
@@ -124,6 +127,13 @@ func (mw *Middleware) exhausted(ctx context.Context, e Exhausted) {
 	mw.log(ctx, slog.LevelWarn, "carryon: exhausted", e.attrs(slog.String("reason", e.Reason.String()))...)
 }
 
+func (mw *Middleware) delivered(ctx context.Context, e ReminderDelivered) {
+	tell(ctx, mw, e, func(o *Observer) func(context.Context, ReminderDelivered) { return o.ReminderDelivered })
+	if mw.debugs(ctx) {
+		mw.log(ctx, slog.LevelDebug, "carryon: reminder delivered", e.attrs(slog.Int("tasks", len(e.Tasks)))...)
+	}
+}
+
 func (mw *Middleware) failed(ctx context.Context, e Failed) {
 	tell(ctx, mw, e, func(o *Observer) func(context.Context, Failed) { return o.Failed })
 	mw.log(ctx, slog.LevelError, "carryon: failed", e.attrs(slog.String("op", e.Op), mw.errorAttr(e.Err))...)
@@ -134,7 +144,9 @@ func (mw *Middleware) passed(ctx context.Context, reason continuation.Reason) {
 	place := Place{Session: mw.session(ctx), Turn: 1}
 	ev := mw.evaluatePassed(place.Session, reason)
 	mw.decided(ctx, Decision{Place: place, Evaluation: ev, DryRun: mw.options.dryRun})
-	capture(ctx).add().set(passedOutcome(place.Session, ev))
+	if outcomes := capture(ctx); outcomes != nil {
+		outcomes.add().set(passedOutcome(place.Session, ev))
+	}
 }
 
 // Passed returns the outcome of a call for which [Middleware.Begin] has just

@@ -22,12 +22,35 @@ type Request struct {
 	JSON      bool // the response format is a JSON one
 	Legacy    bool // the request uses the functions that tools replaced
 	TextAgent bool // a text agent's request, which needs no tools
+	Toolless  bool // continued without tools too, as with WithToollessCalls
 	NoFinish  bool // the provider never reports a finish reason
 	Reasoning bool // the history carries the reasoning of earlier answers
 
-	Users     int    // how many messages of the user the request has
-	User      string // the text of the last of them
-	FirstCall string // the id of the first tool call after it, if there is one
+	// ShortLoop says that the program's own loop ends after a number of turns,
+	// finished or not, as those of agent executors do: each tool call that a
+	// continuation brings about uses up one of them. Unless the program has set
+	// MaxAttempts there is one continuation in a row then, and a tool call does
+	// not give it back; only progress on the list does.
+	ShortLoop bool
+
+	Users int    // how many messages of the user the request has
+	User  string // the text of the last of them
+
+	// FirstCall is the id of the first tool call after that message, if there
+	// is one. A text agent, whose calls have no ids, has the beginning of its
+	// message here, to the end of its first step.
+	FirstCall string
+
+	// Of the places where a note can be joined; see [Note]. A request without
+	// a Carrier has none.
+
+	// Messages is how many messages the request has.
+	Messages int
+	// Carrier returns the text of a message, and whether a note can be joined
+	// to it: whether it is the user's or a tool's.
+	Carrier func(message int) (text string, ok bool)
+	// System is the place of the first system message, counted from 1.
+	System int
 
 	// History yields the tool calls of the request, newest first. It is asked
 	// at most once per decision, and only if the decision needs the todos: for
@@ -59,7 +82,7 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *Request) continuation.Reas
 		return continuation.ReasonNested
 	case r.Legacy:
 		return continuation.ReasonLegacyFunctions
-	case r.Tools == 0 && !r.TextAgent && !mw.options.toolless:
+	case r.Tools == 0 && !r.TextAgent && !r.Toolless && !mw.options.toolless:
 		return continuation.ReasonNoTools
 	case r.Choice != ToolChoiceAuto:
 		return continuation.ReasonToolChoice
@@ -75,6 +98,16 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *Request) continuation.Reas
 // tool is never added: some models are refused tools altogether.
 func (r *Request) takesPause() bool {
 	return !r.OwnPause && r.Tools > 0 && r.Tools < maxTools
+}
+
+// loopUser returns the part of a tool loop's key that the user has written. A
+// text agent's one message grows in the loop, and what it has as FirstCall
+// begins with the message.
+func (r *Request) loopUser() string {
+	if r.TextAgent {
+		return ""
+	}
+	return r.User
 }
 
 func (r *Request) userTurn(ctx context.Context) continuation.UserTurn {

@@ -11,10 +11,14 @@ import (
 const seam = "\n\n"
 
 // Bounds of what is read after a turn's finish, in which nothing but usage is
-// expected.
+// expected. What comes after the provider has said that it is done is read for
+// the connection's sake, which can be used again if the answer was read to its
+// end.
 const (
 	maxTail     = 256
+	maxTailSize = 1 << 20
 	maxTailTime = 2 * time.Second
+	maxDoneTime = 50 * time.Millisecond
 )
 
 // handle takes what recv has returned.
@@ -25,7 +29,8 @@ func (s *Splice[C]) handle(c C, err error) {
 		return
 	}
 	sink.next()
-	s.writer.dialect.Read(&c, sink)
+	s.chunk = c // a variable's address would have it allocated
+	s.writer.dialect.Read(&s.chunk, sink)
 	switch {
 	case s.phase == passing:
 		s.out.push(c)
@@ -36,32 +41,50 @@ func (s *Splice[C]) handle(c C, err error) {
 		s.turnFails(sink.err)
 	case sink.chunk.finish != "":
 		s.finish(c)
+	case sink.done && !s.call.request.NoFinish:
+		s.unfinished(c)
 	default:
-		s.content(c)
+		s.content()
+	}
+	if s.phase == passing && sink.done {
+		s.passed(io.EOF) // some readers ask for no more
 	}
 }
 
-// content takes a chunk of a turn that goes on.
-func (s *Splice[C]) content(c C) {
+// unfinished takes the chunk that says that the turn is over, of a turn without
+// a finish.
+func (s *Splice[C]) unfinished(c C) {
+	if s.call.sink.number > 1 {
+		s.turnFails(ErrIncomplete)
+		return
+	}
+	s.writer.flush()
+	s.showEarly()
+	s.out.push(c)
+	s.broke(nil)
+}
+
+// content takes the chunk at hand, of a turn that goes on.
+func (s *Splice[C]) content() {
 	sink := &s.call.sink
 	usage := sink.chunk.usage
 	switch {
 	case usage && sink.number > 1:
-		s.early = clonePointer(s.writer.dialect, &c)
+		s.early = clonePointer(s.writer.dialect, &s.chunk)
 	case usage && s.call.request.NoFinish && !sink.chunk.adds() && sink.calls.undecided == 0:
 		// Without a finish, this is the likely end of the turn.
 		s.showEarly()
-		s.early = clonePointer(s.writer.dialect, &c)
+		s.early = clonePointer(s.writer.dialect, &s.chunk)
 		s.stage.Store(stageLater)
 		return
 	case sink.number == 1:
 		s.showEarly()
 	}
 	if usage && sink.number == 1 && (sink.calls.stripped || sink.calls.undecided > 0) {
-		s.spare = clonePointer(s.writer.dialect, &c) // the chunk is not shown as it is
+		s.spare = clonePointer(s.writer.dialect, &s.chunk) // the chunk is not shown as it is
 	}
-	s.writer.write(c)
-	if len(sink.calls.slots) > 0 {
+	s.writer.write(&s.chunk)
+	if len(sink.calls.slots) > 0 && !sink.calls.unwatched {
 		s.stage.Store(stageLater) // chunks may be held, which others must not overtake
 	}
 }
@@ -130,26 +153,49 @@ func (s *Splice[C]) drain() {
 		s.tailBroke(ErrClosed)
 		return
 	}
+	sink := &s.call.sink
 	var late atomic.Bool
-	timer := s.call.mw.clock.AfterFunc(maxTailTime, func() {
+	timer := s.call.mw.clock.AfterFunc(tailTime(sink.done), func() {
 		late.Store(true)
 		_ = source.Close() // what matters is that the read ends
 	})
 	defer timer.Stop()
-	for range maxTail {
+	for n, size := 0, 0; n < maxTail && size <= maxTailSize; n++ {
+		done := sink.done
 		c, err := s.recv()
-		if err != nil {
-			if late.Load() || errors.Is(err, io.EOF) {
-				break
-			}
+		switch {
+		case err != nil && !late.Load() && !done && !errors.Is(err, io.EOF):
 			s.tailBroke(err)
 			return
-		}
-		if !s.tail(c) {
+		case err != nil:
+			s.turnEnded(nil)
 			return
+		case done:
+			s.afterDone(c)
+		case !s.tail(c):
+			return
+		}
+		if size += sink.chunk.size; sink.done != done {
+			timer.Reset(tailTime(sink.done))
 		}
 	}
 	s.turnEnded(nil)
+}
+
+// afterDone takes a chunk that came after the provider had said that the turn
+// is over. It is not part of any answer, and only shown where all is shown as
+// it came.
+func (s *Splice[C]) afterDone(c C) {
+	if s.ending.asIs != nil {
+		s.ending.asIs = append(s.ending.asIs, s.writer.dialect.Clone(&c))
+	}
+}
+
+func tailTime(done bool) time.Duration {
+	if done {
+		return maxDoneTime
+	}
+	return maxTailTime
 }
 
 // turnEnded ends a turn that ended well, but for what may have gone wrong after
@@ -254,11 +300,16 @@ func (s *Splice[C]) passed(err error) {
 	if errors.Is(err, io.EOF) {
 		broke = s.call.sink.err
 	}
+	s.endPassed(broke)
+	s.stop(err)
+}
+
+// endPassed ends the turn of such a call.
+func (s *Splice[C]) endPassed(broke error) {
 	if broke != nil {
 		s.call.outcome.edit(func(o *Outcome) { o.Err = broke })
 	}
 	s.call.endTurn(broke)
-	s.stop(err)
 }
 
 // broke reports that turn 1 did not end as it should have.
@@ -315,6 +366,7 @@ func (s *Splice[C]) openTurn(k *Continuation) {
 	s.early = nil
 	s.call.beginTurn(k.Attempt)
 	s.watch = s.call.watch(k)
+	k.Alive = s.watch.alive
 	s.enter(relaying)
 	source, err := s.open(s.watch.ctx, k)
 	if err == nil && !s.attach(source) {

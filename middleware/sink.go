@@ -1,6 +1,8 @@
 package middleware
 
 import (
+	"strings"
+
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -10,7 +12,8 @@ const NoIndex = -1 << 31
 
 // Sink takes what a [Dialect] reads from the chunks of a turn. Its methods may
 // be called in any order and number for one chunk; the order of the calls of
-// Call is that in which [Edit.Call] asks about them.
+// Call is that in which [Edit.Call] asks about them. The strings may share
+// memory with the chunk: what the sink keeps longer, it copies.
 type Sink struct {
 	number    int  // of the turn; 1 is the caller's own
 	watching  bool // calls to todo_pause are carryon's own
@@ -21,12 +24,14 @@ type Sink struct {
 
 	calls   tracker
 	printed pause.Printed
+	asked   *string // the reason of a pause that the adapter has read
 
 	finish  string
 	legacy  bool
 	refused bool
 	many    bool
 	late    bool // more came after the finish
+	done    bool // the provider has said that the turn is over
 	err     error
 	usage   Usage
 
@@ -38,7 +43,7 @@ type chunk struct {
 	text    string
 	entries []entry
 	finish  string
-	size    int  // bytes of what it adds
+	size    int  // its bytes, or those of what it adds
 	texted  bool // it has text of its own, shown or held back
 	other   bool // content that is neither text nor a call
 	usage   bool
@@ -47,6 +52,7 @@ type chunk struct {
 // clone returns a copy that outlives the next chunk.
 func (c chunk) clone() chunk {
 	c.entries = append([]entry(nil), c.entries...)
+	c.text = strings.Clone(c.text)
 	return c
 }
 
@@ -72,7 +78,7 @@ func (s *Sink) Text(text string) {
 	s.chunk.size += len(text)
 	s.chunk.texted = true
 	if s.printable {
-		text = s.printed.Write(text)
+		text = s.printed.Write(strings.Clone(text))
 	}
 	s.show(text)
 }
@@ -124,6 +130,17 @@ func (s *Sink) Call(index int, id, name, arguments string) {
 	}
 }
 
+// Pause reports that the model pauses, and why, in a form that only the adapter
+// can read: that of an agent which writes its calls as text. The adapter reports
+// no such text. It is judged as a printed call is, and like one it counts in
+// continuations alone, and not beside a tool call or a todo_pause of the
+// caller's own.
+func (s *Sink) Pause(reason string) {
+	if s.printable {
+		s.asked = &reason
+	}
+}
+
 // OtherCall reports a tool call that is not told through Call: one in the form
 // that tool calls replaced, or one of another choice.
 func (s *Sink) OtherCall() { s.legacy, s.chunk.other = true, true }
@@ -139,8 +156,31 @@ func (s *Sink) Finish(reason string) {
 	if reason == "" {
 		return
 	}
-	s.chunk.finish, s.finish = reason, reason
+	if reason != s.finish {
+		s.finish = cloneReason(reason)
+	}
+	s.chunk.finish = s.finish
 }
+
+// cloneReason saves the copy of the reasons that nearly all turns end with.
+func cloneReason(reason string) string {
+	switch reason {
+	case "stop":
+		return "stop"
+	case "tool_calls":
+		return "tool_calls"
+	}
+	return strings.Clone(reason)
+}
+
+// Done reports that the provider has said that nothing more is to come in this
+// turn, as with "[DONE]". A turn that is done without a finish reason has none.
+func (s *Sink) Done() { s.done = true }
+
+// Size reports the size of the whole chunk in bytes, where a dialect knows it,
+// for the bounds on what is held back. Without it the size is that of what the
+// chunk adds.
+func (s *Sink) Size(bytes int) { s.chunk.size += bytes }
 
 // Usage reports token counts. The last of a turn counts.
 func (s *Sink) Usage(u Usage) {
@@ -178,6 +218,9 @@ func (s *Sink) end() (printed string, ok bool) {
 	}
 	reason, ok, rest := s.printed.End()
 	s.show(rest)
+	if s.asked != nil {
+		return *s.asked, true
+	}
 	return reason, ok
 }
 

@@ -22,6 +22,7 @@ type Splice[C any] struct {
 	watch  *watch // of the continuation under way
 
 	phase  phase
+	chunk  C // at hand
 	out    queue[C]
 	writer writer[C]
 	ending *ending[C] // of the last turn that ended well
@@ -50,7 +51,7 @@ const (
 // NewSplice returns the stream of the call, whose first turn is under way in
 // first. The dialect is the call's own. The stream must be closed.
 func NewSplice[C any](call *Call, d Dialect[C], first Source[C], open Open[C]) *Splice[C] {
-	s := &Splice[C]{call: call, open: open, source: first}
+	s := &Splice[C]{call: call.guarded(), open: open, source: first}
 	s.writer = writer[C]{sink: &call.sink, dialect: d, emit: s.out.push}
 	return s
 }
@@ -69,6 +70,20 @@ func (s *Splice[C]) Relaying() bool {
 // allocate, but for the copy of the text that a continuation would replay.
 func (s *Splice[C]) Text(text string) {
 	s.call.said.add(text)
+}
+
+// Reasoning records what the model wrote for itself in turn 1, in chunks that
+// the adapter relays itself: those that hold nothing else.
+func (s *Splice[C]) Reasoning(text string) {
+	s.call.said.think(text)
+}
+
+// Usage records the usage of turn 1 so far, in chunks that the adapter relays
+// itself.
+func (s *Splice[C]) Usage(u Usage) {
+	s.busy.Lock()
+	defer s.leave()
+	s.call.sink.Usage(u)
 }
 
 // Outcome returns what became of the call, or what is known by now.
@@ -136,7 +151,7 @@ func (s *Splice[C]) abandon() {
 	case over:
 		return
 	case passing:
-		s.call.endTurn(s.call.sink.err)
+		s.endPassed(s.call.sink.err)
 	case relaying, draining:
 		s.call.decide()
 		s.call.endTurn(ErrClosed)

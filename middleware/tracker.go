@@ -72,7 +72,7 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 	}
 	s := &t.slots[at]
 	if s.id == "" {
-		s.id = id
+		s.id = strings.Clone(id)
 	}
 	if s.index == NoIndex {
 		s.index = index
@@ -146,6 +146,7 @@ func (t *tracker) rename(s *slot, name string) {
 	if s.name += name; pause.Is(name) {
 		s.name = name // some give the whole name after a part of it
 	}
+	s.name = strings.Clone(s.name)
 	switch {
 	case pause.Is(s.name):
 		t.decide(s, paused)

@@ -1,6 +1,10 @@
 package middleware
 
-import "context"
+import (
+	"context"
+
+	"github.com/carryon-go/carryon/continuation"
+)
 
 // Unary runs a call that is not streamed: do sends the caller's own request
 // with a nil Continuation, and is called again for every continuation. It
@@ -13,17 +17,20 @@ import "context"
 // a callback was given a part of a tool call or has failed: then the answer so
 // far comes with the error.
 func Unary[R any](call *Call, d Dialect[R], do func(context.Context, *Continuation) (R, error)) (R, error) {
-	defer call.stop(ErrClosed)
+	defer call.end()
 	defer call.finish()
+	u := unary[R]{call: call, dialect: d, do: do}
+	call.decision = &u.decision
+	call.sink.chunk.entries, call.sink.calls.slots = u.entries[:0], u.slots[:0]
 	answer, err := do(call.ctx, nil)
 	if err != nil {
 		call.broke(err)
 		call.endTurn(err)
 		return answer, err
 	}
-	u := unary[R]{call: call, dialect: d, do: do}
 	u.keep(answer)
 	if call.goesOn() {
+		call.guarded()
 		err = u.carryOn()
 	}
 	return u.join(), err
@@ -41,6 +48,12 @@ type unary[R any] struct {
 	calls  tracker
 	parts  []entry
 	length int // how much had been said when it ended
+
+	// Room for what the caller's own turn needs, so that a call with nothing to
+	// do allocates next to nothing.
+	decision continuation.Evaluation
+	entries  [2]entry
+	slots    [2]slot
 }
 
 // read reads what the answer adds, and fails if the turn did not end well.
@@ -58,14 +71,18 @@ func (u *unary[R]) read(answer *R) error {
 // keep makes the answer of the turn at hand the one to be shown.
 func (u *unary[R]) keep(answer R) {
 	sink := &u.call.sink
+	u.answer = answer
 	var err error
 	if sink.number == 1 {
 		// The caller's own turn is theirs, however it ended.
-		_ = u.read(&answer)
-		err = sink.err
+		_ = u.read(&u.answer)
+		if err = sink.err; err != nil {
+			u.call.outcome.edit(func(o *Outcome) { o.Err = err })
+		}
 	}
-	u.answer, u.number, u.length = answer, sink.number, u.call.said.len()
-	u.reason, u.calls, u.parts = u.call.finishReason(), sink.calls, sink.chunk.clone().entries
+	u.number, u.length = sink.number, u.call.said.len()
+	u.reason, u.calls, u.parts = u.call.finishReason(), sink.calls, sink.chunk.entries
+	sink.chunk.entries = nil // they are kept
 	u.call.endListeners()
 	u.call.endTurn(err)
 	u.dialect.EndTurn(true)

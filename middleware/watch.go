@@ -59,6 +59,12 @@ func (w *watch) disarm() {
 	}
 }
 
+// alive begins the wait for a chunk anew: a part of one has come.
+func (w *watch) alive() {
+	w.disarm()
+	w.arm()
+}
+
 // end ends the watch and, with it, whatever of the continuation still runs.
 func (w *watch) end() {
 	w.disarm()

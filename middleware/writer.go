@@ -27,13 +27,17 @@ type piece[C any] struct {
 
 // write shows the chunk that the sink has just read, without its finish and
 // its usage, which are shown at the end of the answer.
-func (w *writer[C]) write(c C) {
+func (w *writer[C]) write(c *C) {
 	if w.sink.calls.undecided == 0 {
 		w.flush()
-		w.put(piece[C]{c, w.sink.chunk})
+		if w.asIs(w.sink.chunk.entries) {
+			w.emit(*c)
+			return
+		}
+		w.put(piece[C]{*c, w.sink.chunk})
 		return
 	}
-	w.held = append(w.held, piece[C]{w.dialect.Clone(&c), w.sink.chunk.clone()})
+	w.held = append(w.held, piece[C]{w.dialect.Clone(c), w.sink.chunk.clone()})
 	if w.size += w.sink.chunk.size; len(w.held) == maxHeld || w.size > maxHeldSize {
 		w.sink.calls.settle()
 		w.flush()
@@ -59,12 +63,20 @@ func (w *writer[C]) drop() string {
 	return text.String()
 }
 
+// asIs reports whether chunks of the turn are shown as they are. The calls in
+// the one at hand are noted all the same.
+func (w *writer[C]) asIs(entries []entry) bool {
+	if w.sink.number > 1 || w.sink.calls.stripped {
+		return false
+	}
+	for _, e := range entries {
+		w.sink.calls.edit(e)
+	}
+	return true
+}
+
 func (w *writer[C]) put(p piece[C]) {
-	if w.sink.number == 1 && !w.sink.calls.stripped {
-		// Of a chunk that is shown as it is, the calls are noted all the same.
-		for _, e := range p.chunk.entries {
-			w.sink.calls.edit(e)
-		}
+	if w.asIs(p.chunk.entries) {
 		w.emit(p.c)
 		return
 	}

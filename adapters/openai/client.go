@@ -42,11 +42,11 @@ func (c *Client) CreateChatCompletion(
 	if call == nil {
 		return c.Client.CreateChatCompletion(ctx, request)
 	}
-	own := declarePause(call, request)
+	first := own(call, request)
 	return middleware.Unary(call, newAnswers(),
 		func(ctx context.Context, k *middleware.Continuation) (openai.ChatCompletionResponse, error) {
 			if k == nil {
-				return c.Client.CreateChatCompletion(ctx, own)
+				return c.Client.CreateChatCompletion(ctx, first)
 			}
 			answer, err := c.Client.CreateChatCompletion(ctx, extend(request, k))
 			return answer, withStatus(err)
@@ -70,7 +70,7 @@ func (c *Client) CreateChatCompletionStream(
 		passed := c.mw.Passed(ctx, description)
 		return &Stream{first: first, passed: &passed}, nil
 	}
-	first, err := c.Client.CreateChatCompletionStream(call.Context(), declarePause(call, request))
+	first, err := c.Client.CreateChatCompletionStream(call.Context(), own(call, request))
 	if err != nil {
 		call.Abort(err)
 		return nil, err

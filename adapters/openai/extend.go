@@ -24,6 +24,7 @@ func extend(r openai.ChatCompletionRequest, k *middleware.Continuation) openai.C
 		}}
 		asked = openai.ChatCompletionMessage{Role: openai.ChatMessageRoleTool, Content: p.Result, ToolCallID: p.ID}
 	}
+	r = withNotes(r, k.Notes)
 	r.Messages = slices.Concat(r.Messages, []openai.ChatCompletionMessage{said, asked})
 	if k.OffersPause {
 		r = withPause(r, middleware.NewPauseTool(k.StrictPause))
@@ -33,13 +34,14 @@ func extend(r openai.ChatCompletionRequest, k *middleware.Continuation) openai.C
 	return r
 }
 
-// declarePause returns the caller's own request, with todo_pause among its
-// tools if it is to be declared always.
-func declarePause(call *middleware.Call, r openai.ChatCompletionRequest) openai.ChatCompletionRequest {
-	if !call.DeclaresPause() {
-		return r
+// own returns the caller's own request: the same one, unless there is something
+// to tell the model, or todo_pause is to be declared always.
+func own(call *middleware.Call, r openai.ChatCompletionRequest) openai.ChatCompletionRequest {
+	r = withNotes(r, call.Notes())
+	if call.DeclaresPause() {
+		r = withPause(r, call.PauseTool())
 	}
-	return withPause(r, call.PauseTool())
+	return r
 }
 
 // withPause returns the request with the tool appended to its tools, and to

@@ -31,6 +31,7 @@ func describe(r *openai.ChatCompletionRequest) middleware.Request {
 		d.Choice = toolChoice(r.ToolChoice)
 	}
 	readMessages(&d, r.Messages)
+	describeNotes(&d, r.Messages)
 	return d
 }
 
