@@ -1,0 +1,216 @@
+package transport_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// attacks are streams that are as bad as they are long: each begins with something, and repeats something.
+var attacks = []struct{ name, begin, again string }{
+	{"LF", "", "\n"},
+	{"CR", "", "\r"},
+	{"CRLF", "", "\r\n"},
+	{"no line at all", "", "x"},
+	{"one line of data", "data: ", "x"},
+	{"lines of one byte", "", "x\n"},
+	{"lines of one byte and CR", "", "x\r"},
+	{"lines of one byte and CR, after an event", "data: " + saysText + "\n\n", "x\r"},
+	{"comments", "", ":\n"},
+	{"data without a value", "", "data:\n"},
+	{"lists", "", "data: [\n"},
+	{"events named", "", "event: x\n"},
+	{"events named errors", "", "event: error\n"},
+	{"ids", "data: " + saysText + "\n\n", "id: 1\n"},
+	{"retries and blank lines", "", "retry: 1\n\n"},
+	{"bare objects", "", "{\n"},
+	{"ends", "", "data: [DONE]\n\n"},
+	{"bare ends", "data: " + saysText + "\n\n", "[DONE]\n"},
+	{"empty objects", "", "data: {}\n\n"},
+	{"objects begun again and again", "", "data: {\n"},
+	{"an object in many lines", "data: {\n", "data: \n"},
+	{"a list in many lines", "data: {\"x\":[1\n", "data: ,1\n"},
+	{"brackets in many lines", "data: {\"x\":\n", "data: [\n"},
+	{"a string in many lines", "data: {\"x\":\"\n", "data: y\n"},
+	{"strings in many lines", "data: {\"x\":[\"\"\n", "data: ,\"\\\"\"\n"},
+	{"a line of brackets", "data: {\"x\":", "["},
+	{"a line of quotes", "data: {\"x\":[", `"",`},
+	{"a line of escapes", "data: {\"x\":\"", `\"`},
+	{"text in one event", `data: {"id":"a","choices":[{"index":0,"delta":{"content":"`, `\u00fc`},
+	{"text, the same shape", "data: " + saysText + "\n\n", "data: " + saysText + "\n\n"},
+	{"text, shapes in turn", "data: " + saysText + "\n\n", "data: " + saysText + "\n\ndata: " + saysOther + "\n\n"},
+	{"text without blank lines", "data: " + saysText + "\n", "data: " + saysText + "\n"},
+	{"reasoning", "data: " + saysText + "\n\n", "data: " + saysReason + "\n\n"},
+	{"usage", "data: " + saysText + "\n\n", "data: " + saysUsage + "\n\n"},
+	{"finishes", "data: " + saysText + "\n\n", "data: " + saysFinish + "\n\n"},
+	{"finishes with text", "data: " + saysText + "\n\n", "data: " + saysLast + "\n\n"},
+	{"fragments of a call", "data: " + saysCall + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"x"}}]}}]}` + "\n\n"},
+	{"a name that never ends", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":""}}]}}]}` + "\n\n"},
+	{"calls without end", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"function":{"name":"edit_file","arguments":"{}"}}]}}]}` + "\n\n"},
+	{"calls in one event", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"edit_file"}}`, `,{"index":0,"id":"x"}`},
+	{"calls that may be pauses", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":1,"function":{"name":"todo"}}]}}]}` + "\n\n"},
+	{"choices in one event", `data: {"id":"a","choices":[{"index":0}`, `,{"index":1}`},
+	{"errors", "data: " + saysText + "\n\n", "data: " + saysError + "\n\n"},
+	{"printed pauses", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"content":"todo_pause("}}]}` + "\n\n"},
+}
+
+// repeated returns an attack of about n bytes.
+func repeated(begin, again string, n int) string {
+	return begin + strings.Repeat(again, (n+len(again)-1)/len(again))
+}
+
+// What an answer costs grows with its length and not with its square, whatever stands in it.
+func TestAttacksTakeLinearTime(t *testing.T) {
+	if raceDetector {
+		t.Skip("what the race detector costs is not linear")
+	}
+	const good = "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+	for _, tt := range attacks {
+		for _, size := range []int{1400, 1 << 20} {
+			play := func(first, second string) func() {
+				return func() { join(t, twoTodos, first, second, inBulk(tt.begin, size)) }
+			}
+			few, many := repeated(tt.begin, tt.again, bulk), repeated(tt.begin, tt.again, longer*bulk)
+			assert.Less(t, slowdown(play(few, good), play(many, good)), tooMuch, "%s, %d bytes at a time", tt.name, size)
+			assert.Less(t, slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2, %d bytes at a time", tt.name, size)
+		}
+	}
+}
+
+const (
+	bulk    = 32 << 10 // the length of a short attack
+	longer  = 32       // how many times as long a long one is
+	tooMuch = 256.0    // what it must not cost: between longer and its square
+)
+
+// inBulk has what a stream begins with come on its own, and then many bytes at once.
+func inBulk(begin string, size int) split {
+	came := false
+	come := func() int {
+		if !came {
+			came = true
+			return max(len(begin), 1)
+		}
+		return size
+	}
+	return split{come: come, read: always(size), end: io.EOF}
+}
+
+// slowdown returns how many times as long the second work takes as the first: about as many times as it is longer, or
+// the square of that. If it seems to be much, it is measured again: the machine may have been busy.
+func slowdown(few, many func()) float64 {
+	least, most := time.Hour, time.Hour
+	for range 5 {
+		least, most = min(least, timed(few)), min(most, timed(many))
+		if float64(most) < tooMuch/2*float64(least) {
+			break
+		}
+	}
+	return float64(most) / float64(max(least, 100*time.Microsecond))
+}
+
+func timed(work func()) time.Duration {
+	began := time.Now()
+	work()
+	return time.Since(began)
+}
+
+// An event over the limit is looked at no further, and neither is what follows it: all of it passes as it comes.
+func TestEventOverTheLimitPassesAsItComes(t *testing.T) {
+	t.Parallel()
+	head := `data: {"id":"a","choices":[{"index":0,"delta":{"content":"`
+	tail := `"}}]}` + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+	for _, tt := range []struct{ size, requests int }{{transport.MaxEvent - 1, 2}, {transport.MaxEvent + 1<<20, 1}} {
+		asked, end := 0, new(ending)
+		base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			if asked++; asked > 1 {
+				return answered(r, "{}"), nil
+			}
+			body := io.MultiReader(strings.NewReader(head), &endless{'x', tt.size - len(head) - 6}, strings.NewReader(tail))
+			return streamed(r, io.NopCloser(body)), nil
+		})
+		request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(true))
+		response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(request)
+		require.NoError(t, err)
+		n, err := io.CopyBuffer(end, response.Body, make([]byte, 1<<20))
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, int64(tt.size-6+len(tail)), n)
+		assert.Equal(t, tt.requests, asked)
+		if asked == 1 {
+			assert.True(t, strings.HasSuffix(end.text, tail))
+		}
+	}
+}
+
+// ending keeps the end of what is written to it.
+type ending struct{ text string }
+
+func (e *ending) Write(p []byte) (int, error) {
+	const kept = 1 << 10
+	text := e.text + string(p[max(0, len(p)-kept):])
+	e.text = text[max(0, len(text)-kept):]
+	return len(p), nil
+}
+
+// A continuation with such an event is one that failed.
+func TestEventOverTheLimitFailsAContinuation(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		if asked++; asked == 1 {
+			text := "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+			return streamed(r, io.NopCloser(strings.NewReader(text))), nil
+		}
+		return streamed(r, io.NopCloser(io.MultiReader(strings.NewReader("data: "), &endless{'x', 2 * transport.MaxEvent}))), nil
+	})
+	ctx, outcomes := middleware.Capture(t.Context())
+	request := newRequest(t, ctx, "http://model.test/v1", bodyOf(true))
+	got := readReply(transport.New(base, oneContinuation(twoTodos)).RoundTrip(request))
+	require.NoError(t, got.Err)
+	assert.Equal(t, "data: "+saysText+"\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\n", got.Body)
+	require.Error(t, outcomes.Last().Err)
+}
+
+// Numbers that no program can hold do not become text that is no number.
+func TestUsagesThatCannotBeAddedStayJSON(t *testing.T) {
+	t.Parallel()
+	for _, number := range []string{"1e308", "-1e308", "1e400", "0.1e-400", strings.Repeat("9", 200), strings.Repeat("9", 200) + ".5", "1E5", "-0", "-0.0"} {
+		stream := func(more string) string {
+			return "data: " + saysText + "\n\ndata: " + strings.Replace(saysUsage, `"total_tokens":7`, `"cost":`+number+more, 1) +
+				"\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+		}
+		got := join(t, twoTodos, strings.Replace(stream(""), saysUsage, "", 1), stream(""), whole())
+		require.Len(t, got.Requests, 2)
+		reply{Body: got.Body}.heard(t) // which is strict
+	}
+}
+
+// What is nested deeper than anybody would write does no harm.
+func TestDeepJSON(t *testing.T) {
+	t.Parallel()
+	const depth = 100_000
+	deep := strings.Repeat(`{"a":[`, depth) + strings.Repeat(`]}`, depth)
+	first := "data: " + saysText + "\n\ndata: " + strings.Replace(saysUsage, `"total_tokens":7`, `"deep":`+deep, 1) + "\n\ndata: " +
+		saysFinish + "\n\ndata: [DONE]\n\n"
+	got := join(t, twoTodos, first, first, whole())
+	assert.Len(t, got.Requests, 2)
+	assert.Contains(t, got.Body, deep)
+
+	base := new(keeper)
+	body := strings.Replace(bodyOf(false), `"content":"Write and test the parser."`, `"content":`+deep, 1)
+	request := newRequest(t, t.Context(), "http://model.test/v1", body)
+	response, err := transport.New(base, middleware.New(todo.Static())).RoundTrip(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, []string{body}, base.bodies)
+}

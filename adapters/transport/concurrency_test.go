@@ -1,0 +1,235 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// echo answers each request with the user's own words, and says them again when it is asked to go on.
+func echo(r carryontest.Request) carryontest.Turn {
+	word := r.Messages[1].Content
+	if len(r.Messages) > 2 {
+		return carryontest.Text(word+" again.").AndCall("edit_file", `{"path":"`+word+`"}`)
+	}
+	return carryontest.Text(word + " once.")
+}
+
+// Many answers at once, in one session or in many, do not get into each other's way.
+func TestManyAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	const calls = 60
+	for name, session := range map[string]func(i int) string{
+		"one session": func(int) string { return "s" }, "many sessions": strconv.Itoa,
+		"no session": func(int) string { return "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				turns := make([]carryontest.Turn, 2*calls)
+				for i := range turns {
+					turns[i] = carryontest.Func(echo)
+				}
+				server := carryontest.NewServer(t, turns...)
+				mw := middleware.New(twoTodos, unhurried)
+				client := &http.Client{Transport: transport.New(server.Transport(), mw)}
+				var wg sync.WaitGroup
+				for i := range calls {
+					wg.Go(func() {
+						ctx, word := t.Context(), fmt.Sprint("word", i)
+						if key := session(i); key != "" {
+							ctx = continuation.WithSession(ctx, key)
+						}
+						body := strings.Replace(bodyOf(w.stream), "Write and test the parser.", word, 1)
+						got := readReply(client.Do(newRequest(t, ctx, carryontest.BaseURL, body)))
+						if !assert.NoError(t, got.Err) { //nolint:testifylint // not the test's own goroutine
+							return
+						}
+						h := got.heard(t)
+						if name != "one session" {
+							assert.Equal(t, word+" once.\n\n"+word+" again.", h.Text)
+							assert.Equal(t, []string{`edit_file {"path":"` + word + `"}`}, h.Calls)
+							return
+						}
+						// Newer calls of a session supersede the older ones, which end as they would.
+						for _, text := range strings.SplitAfter(strings.ReplaceAll(h.Text, "\n\n", "|"), "|") {
+							assert.True(t, strings.HasPrefix(text, word+" "), h.Text)
+						}
+					})
+				}
+				wg.Wait()
+				for _, key := range []string{session(0), session(calls - 1)} {
+					if key != "" {
+						state, err := mw.State(continuation.WithSession(t.Context(), key))
+						require.NoError(t, err)
+						assert.Zero(t, state.Claim)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Close may come at any time from anywhere: Read returns, and nothing is left.
+func TestCloseBesideRead(t *testing.T) {
+	t.Parallel()
+	mw := middleware.New(twoTodos, unhurried)
+	for i := range 400 {
+		closeBesideRead(t, mw, i)
+	}
+}
+
+func closeBesideRead(t *testing.T, mw *middleware.Middleware, i int) {
+	t.Helper()
+	asked := 0
+	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		if asked++; asked > 3 {
+			return nil, errors.New("no more")
+		}
+		text := strings.Repeat(textEvent, 40) + finishEvent + doneMark
+		return streamed(r, &pieces{text: text, next: always(1 + 37*i%1000), end: io.EOF}), nil
+	})
+	ctx := continuation.WithSession(t.Context(), strconv.Itoa(i))
+	response, err := transport.New(base, mw).RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(true)))
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		for range i % 50 { // some more, some less
+			_, _ = mw.State(ctx)
+		}
+		closed(t, response)
+	}()
+	p := make([]byte, 1+i*13%2000)
+	for err == nil {
+		_, err = response.Body.Read(p)
+	}
+	<-left
+	state, err := mw.State(ctx)
+	require.NoError(t, err)
+	assert.Zero(t, state.Claim)
+}
+
+// A base that answers from memory may give the same header again and again.
+func TestBaseWithASharedHeader(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		const text = textEvent + finishEvent + doneMark
+		header := http.Header{"Content-Type": {"application/json"}, "Etag": {`"1"`}, "Content-Length": {strconv.Itoa(len(stalled))}}
+		body := stalled
+		if w.stream {
+			header.Set("Content-Type", "text/event-stream")
+			header.Set("Content-Length", strconv.Itoa(len(text)))
+			body = text
+		}
+		before := header.Clone()
+		mock := httpmock.NewMockTransport()
+		mock.RegisterResponder(http.MethodPost, "http://model.test/v1/chat/completions",
+			httpmock.ResponderFromResponse(&http.Response{
+				StatusCode: http.StatusOK, Header: header, Body: httpmock.NewRespBodyFromString(body), ContentLength: int64(len(body)),
+			}))
+		client := &http.Client{Transport: transport.New(mock, middleware.New(twoTodos, unhurried))}
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				got := readReply(client.Do(newRequest(t, t.Context(), "http://model.test/v1", bodyOf(w.stream))))
+				assert.NoError(t, got.Err) //nolint:testifylint // not the test's own goroutine
+				assert.NotEmpty(t, got.Body)
+				got.Header.Set("X-Mine", "1")
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, before, header)
+	})
+}
+
+// panicky is a base that panics on some requests.
+func panicky(base http.RoundTripper, on func(*http.Request) bool) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		if on(r) {
+			panic("base")
+		}
+		return base.RoundTrip(r)
+	})
+}
+
+// The panic of a base is the program's to see, and leaves nothing behind.
+func TestBaseThatPanics(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		t.Run("on the caller's own request", func(t *testing.T) {
+			t.Parallel()
+			s := newQuietScene(t, twoTodos)
+			ctx, outcomes := middleware.Capture(s.ctx)
+			rt := transport.New(panicky(s.wire, func(*http.Request) bool { return true }), s.mw)
+			assert.PanicsWithValue(t, "base", func() {
+				readReply(rt.RoundTrip(s.request(t, bodyOf(w.stream)).WithContext(ctx)))
+			})
+			assert.Equal(t, w.stream, len(outcomes.All()) == 0, "a stream that never began has no end")
+		})
+		t.Run("on a continuation", func(t *testing.T) {
+			t.Parallel()
+			s := newQuietScene(t, twoTodos)
+			ctx, outcomes := middleware.Capture(s.ctx)
+			rt := transport.New(panicky(s.wire, isContinuation), s.mw)
+			s.server.Append(texts(plan)...)
+			assert.PanicsWithValue(t, "base", func() {
+				readReply(rt.RoundTrip(s.request(t, bodyOf(w.stream)).WithContext(ctx)))
+			})
+			assert.True(t, outcomes.Last().Ended)
+			assert.Zero(t, s.state(t).Claim)
+		})
+	})
+}
+
+// A source of todos that panics is none, and no crash.
+func TestTodosThatPanic(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		s := newQuietScene(t, todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { panic("todos") }))
+		requireHeard(t, s.ask(t, w, texts(plan)...), plan, "stop")
+		require.Len(t, s.events.Failures(), 1)
+	})
+}
+
+// A base that breaks the rules of its interface does no more harm than it would do by itself.
+func TestBaseThatFails(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("no route")
+	inBothWays(t, func(t *testing.T, w way) {
+		s := newQuietScene(t, twoTodos)
+		base := s.wire.base
+		s.wire.base = roundTrip(func(r *http.Request) (*http.Response, error) {
+			if isContinuation(r) {
+				return nil, gone
+			}
+			return base.RoundTrip(r)
+		})
+		got := s.ask(t, w, texts(plan)...)
+		requireHeard(t, got, plan, "stop")
+		require.ErrorIs(t, got.Outcome.Err, gone)
+
+		s.wire.base = roundTrip(func(*http.Request) (*http.Response, error) { return nil, gone })
+		got = s.ask(t, w)
+		require.ErrorIs(t, got.Err, gone)
+		require.ErrorIs(t, got.Outcome.Err, gone)
+		assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+	})
+}

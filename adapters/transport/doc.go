@@ -1,0 +1,14 @@
+// Package transport continues chat completions on the wire, under any SDK that
+// speaks the OpenAI Chat Completions protocol and lets its HTTP client be
+// chosen:
+//
+//	client := &http.Client{Transport: transport.New(http.DefaultTransport, mw)}
+//
+// It acts on POST requests to a path that ends in /chat/completions, streamed
+// or not. Whatever else passes untouched: other requests; requests that offer
+// no tools or leave the model no choice; signed ones (AWS); compressed bodies;
+// and answers other than a 200 with JSON or an event stream. With nothing to do,
+// requests and answers are the same bytes as without it.
+//
+// Sessions, [middleware.Capture] and the like go by the ctx of the request.
+package transport

@@ -1,0 +1,393 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	carryopenai "github.com/carryon-go/carryon/adapters/openai"
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// chats is what programs use of a client of go-openai, of its own type or of carryon's.
+type chats interface {
+	CreateChatCompletion(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)
+}
+
+// typed and onTheWire are the two ways to have go-openai continued.
+func typed(config openai.ClientConfig, mw *middleware.Middleware) (chats, opener) {
+	client := carryopenai.Wrap(openai.NewClientWithConfig(config), mw)
+	return client, func(ctx context.Context, r openai.ChatCompletionRequest) (stream, error) {
+		return client.CreateChatCompletionStream(ctx, r)
+	}
+}
+
+func onTheWire(config openai.ClientConfig, mw *middleware.Middleware) (chats, opener) {
+	client := carryopenai.NewClientWithConfig(config, mw)
+	return client, func(ctx context.Context, r openai.ChatCompletionRequest) (stream, error) {
+		return client.CreateChatCompletionStream(ctx, r)
+	}
+}
+
+type opener func(context.Context, openai.ChatCompletionRequest) (stream, error)
+
+// stream is what the streams of both clients have in common.
+type stream interface {
+	Recv() (openai.ChatCompletionStreamResponse, error)
+	Close() error
+}
+
+// told is what a call came to: what the program reads, and what carryon tells of it.
+type told struct {
+	Reading  quirks.Reading
+	Events   []string
+	Outcome  middleware.Outcome
+	Requests []carryontest.Request
+	Marks    []bool
+}
+
+// parity plays a script to both clients.
+type parity struct {
+	todos   todo.Provider
+	opts    []middleware.Option
+	ctx     func(context.Context) context.Context
+	request func(*openai.ChatCompletionRequest)
+	turns   []carryontest.Turn
+	calls   int // of the program, one after the other; 0 is one
+}
+
+func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middleware.Middleware) (chats, opener)) []told {
+	t.Helper()
+	server := carryontest.NewServer(t, p.turns...)
+	events := carryontest.NewRecorder()
+	todos := p.todos
+	if todos == nil {
+		todos = twoTodos
+	}
+	mw := middleware.New(todos, slices.Concat([]middleware.Option{unhurried, middleware.WithObserver(events.Observer())}, p.opts)...)
+	wire := &tap{base: server.Transport()}
+	config := openai.DefaultConfig("no key")
+	config.BaseURL, config.HTTPClient = carryontest.BaseURL, &http.Client{Transport: wire}
+	client, open := wrap(config, mw)
+
+	var all []told
+	for range max(p.calls, 1) {
+		events.Clear()
+		ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
+		if p.ctx != nil {
+			ctx = p.ctx(ctx)
+		}
+		request := openai.ChatCompletionRequest{
+			Model: "test-model",
+			Messages: []openai.ChatCompletionMessage{
+				{Role: openai.ChatMessageRoleSystem, Content: "You write code."},
+				{Role: openai.ChatMessageRoleUser, Content: "Write and test the parser."},
+			},
+			Tools: []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+				Name: "edit_file", Parameters: map[string]any{"type": "object"},
+			}}},
+		}
+		if p.request != nil {
+			p.request(&request)
+		}
+		got := told{Reading: readTurn(ctx, w, client, open, request)}
+		got.Events, got.Outcome = withoutTexts(events.Lines()), outcomes.Last()
+		all = append(all, got)
+	}
+	for i, r := range server.Requests() {
+		last := &all[len(all)-1]
+		last.Requests, last.Marks = append(last.Requests, r), append(last.Marks, isContinuation(wire.seen()[i]))
+	}
+	return all
+}
+
+func readTurn(ctx context.Context, w way, client chats, open opener, request openai.ChatCompletionRequest) quirks.Reading {
+	if !w.stream {
+		answer, err := client.CreateChatCompletion(ctx, request)
+		r := quirks.Reading{Err: quirks.Problem(err), Usage: goOpenAIUsage(answer.Usage)}
+		if len(answer.Choices) > 0 {
+			choice := answer.Choices[0]
+			if f := choice.Message.FunctionCall; f != nil {
+				r.Calls = append(r.Calls, quirks.Call{Name: f.Name, Arguments: f.Arguments})
+			}
+			r.Text, r.Reasoning = r.Text+choice.Message.Content, r.Reasoning+choice.Message.ReasoningContent
+			r.Finish += string(choice.FinishReason)
+			for _, call := range choice.Message.ToolCalls {
+				r.Calls = append(r.Calls, quirks.Call{
+					ID: call.ID, Type: string(call.Type), Name: call.Function.Name, Arguments: call.Function.Arguments,
+				})
+			}
+		}
+		return r
+	}
+	request.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	s, err := open(ctx, request)
+	if err != nil {
+		return quirks.Reading{Err: quirks.Problem(err)}
+	}
+	defer s.Close()
+	var r quirks.Reading
+	calls := map[int]*quirks.Call{}
+	for {
+		chunk, err := s.Recv()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				r.Err = quirks.Problem(err)
+			}
+			break
+		}
+		addGoOpenAI(&r, calls, chunk)
+	}
+	for _, index := range slices.Sorted(maps.Keys(calls)) {
+		r.Calls = append(r.Calls, *calls[index])
+	}
+	return r
+}
+
+// worded is where an event has the text of an error, which each client words in its own way.
+var worded = regexp.MustCompile(`(error|failed: \w+): .*$`)
+
+func withoutTexts(lines []string) []string {
+	for i := range lines {
+		lines[i] = worded.ReplaceAllString(lines[i], "$1")
+	}
+	return lines
+}
+
+// requireParity checks that both clients read and tell the same.
+func (p parity) requireParity(t *testing.T, w way) []told {
+	t.Helper()
+	want, got := p.play(t, w, typed), p.play(t, w, onTheWire)
+	require.Len(t, got, len(want))
+	for i := range want {
+		a, b := want[i], got[i]
+		assert.Equal(t, a.Outcome.Err != nil, b.Outcome.Err != nil)
+		if a.Reading.Err != "" {
+			assert.NotEmpty(t, b.Reading.Err)
+			b.Reading.Err = a.Reading.Err // each in its own words
+		}
+		if a.Outcome.Paused != nil && b.Outcome.Paused != nil {
+			b.Outcome.Paused = &pause.Result{
+				Reason: b.Outcome.Paused.Reason, Message: b.Outcome.Paused.Message, Time: a.Outcome.Paused.Time,
+			}
+		}
+		a.Outcome.Err, b.Outcome.Err = nil, nil
+		assert.Equal(t, a.Reading, b.Reading)
+		assert.Equal(t, a.Events, b.Events)
+		assert.Equal(t, a.Outcome, b.Outcome)
+		assert.Equal(t, a.Marks, b.Marks)
+		require.Len(t, b.Requests, len(a.Requests))
+		for j := range a.Requests {
+			assert.Equal(t, a.Requests[j].Messages, b.Requests[j].Messages)
+			assert.Equal(t, a.Requests[j].Tools, b.Requests[j].Tools)
+			assert.Equal(t, sentBy(a.Requests[j]), sentBy(b.Requests[j]))
+		}
+	}
+	return got
+}
+
+// sentBy returns what a request says, where a store of false says nothing.
+func sentBy(r carryontest.Request) map[string]any {
+	body := r.JSON()
+	if body["store"] == false {
+		delete(body, "store")
+	}
+	return body
+}
+
+// scripts are what happens to calls, one for each way in which they end.
+var scripts = map[string]parity{
+	"continued":        {turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
+	"twice":            {turns: append(texts("One.", "Two."), edit().AndText("Three."))},
+	"nothing to do":    {todos: todo.Static(), turns: texts(plan)},
+	"tool call":        {turns: []carryontest.Turn{edit().AndText("Now.")}},
+	"exhausted":        {turns: texts("One.", "Two.", "Three.", "Four.", "Five."), calls: 2},
+	"no progress":      {turns: texts("One.", "One.")},
+	"paused":           {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause(blocked)}},
+	"paused by text":   {turns: texts(plan, "I can't.\n\ntodo_pause('"+blocked+"')")},
+	"pause rejected":   {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause("stuck").ID("p1"), edit()}},
+	"pause beside":     {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause(blocked).AndCall("edit_file", "{}")}},
+	"paused, then no":  {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause(blocked), carryontest.Text("And now?")}, calls: 2},
+	"refused":          {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Status(503, `{"error":{"message":"x"}}`)}},
+	"cut":              {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Text("Two three four.").CutAfter(0)}},
+	"turn 1 refused":   {turns: []carryontest.Turn{carryontest.Status(429, `{"error":{"message":"x"}}`)}},
+	"turn 1 cut":       {turns: []carryontest.Turn{carryontest.Text(plan).Cut()}},
+	"length":           {turns: []carryontest.Turn{carryontest.Text(plan).Finish("length")}},
+	"no finish":        {turns: []carryontest.Turn{carryontest.Text(plan).NoFinish()}},
+	"refusal":          {turns: []carryontest.Turn{carryontest.Text("").Refusal("No.")}},
+	"no text":          {turns: []carryontest.Turn{carryontest.Text(" \n")}},
+	"empty turns":      {opts: []middleware.Option{middleware.WithEmptyTurns()}, turns: []carryontest.Turn{carryontest.Text(""), edit()}},
+	"legacy call":      {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Call("edit_file", "{}").Legacy()}},
+	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: texts(plan)},
+	"suppressed":       {ctx: continuation.Suppress, turns: texts(plan)},
+	"disabled":         {opts: []middleware.Option{middleware.WithSettings(disabled())}, turns: texts(plan)},
+	"vetoed":           {opts: []middleware.Option{middleware.WithGate(func(context.Context, middleware.Turn) error { return errors.New("no") })}, turns: texts(plan)},
+	"always declared":  {opts: []middleware.Option{middleware.WithPauseTool(middleware.Always)}, turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
+	"always, paused":   {opts: []middleware.Option{middleware.WithPauseTool(middleware.Always)}, turns: []carryontest.Turn{carryontest.Text(plan).AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}},
+	"last usage":       {opts: []middleware.Option{middleware.WithUsage(middleware.LastTurn)}, turns: []carryontest.Turn{carryontest.Text(plan).Usage(1, 2), edit().Usage(3, 4)}},
+	"own todo_pause":   {request: func(r *openai.ChatCompletionRequest) { r.Tools[0].Function.Name = "todo_pause" }, turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause(blocked)}},
+	"tool choice":      {request: func(r *openai.ChatCompletionRequest) { r.ToolChoice = "none" }, turns: texts(plan)},
+	"several answers":  {request: func(r *openai.ChatCompletionRequest) { r.N = 2 }, turns: texts(plan)},
+	"stored":           {request: func(r *openai.ChatCompletionRequest) { r.Store = true }, turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
+	"reasoning":        {request: reasoned, turns: []carryontest.Turn{carryontest.Text(plan).Reasoning("Hm. So."), edit().Reasoning("Aha.")}},
+	"from the request": {todos: todo.FromConversation(), request: listed, turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
+	"done in it":       {todos: todo.FromConversation(), request: finished, turns: texts(plan)},
+}
+
+func disabled() *continuation.Settings {
+	settings := continuation.NewSettings(continuation.Values{})
+	settings.SetTodoContinuation("s", false)
+	return settings
+}
+
+// reasoned is a history that carries reasoning.
+func reasoned(r *openai.ChatCompletionRequest) {
+	r.Messages = append(r.Messages, openai.ChatCompletionMessage{Role: "assistant", Content: "So.", ReasoningContent: "Hm."},
+		openai.ChatCompletionMessage{Role: "user", Content: "Go on."})
+}
+
+// listed is a history in which the todos were written, and finished one in which they are done.
+func listed(r *openai.ChatCompletionRequest) { write(r, "pending") }
+
+func finished(r *openai.ChatCompletionRequest) { write(r, "completed") }
+
+func write(r *openai.ChatCompletionRequest, status string) {
+	r.Messages = append(r.Messages, openai.ChatCompletionMessage{Role: "assistant", ToolCalls: []openai.ToolCall{{
+		ID: "c1", Type: "function", Function: openai.FunctionCall{
+			Name: "todo_write", Arguments: `{"todos":[{"id":"7","content":"Write the \"parser\"","status":"` + status + `"}]}`,
+		},
+	}}}, openai.ChatCompletionMessage{Role: "tool", ToolCallID: "c1", Content: "ok"})
+}
+
+// Whatever happens to a call, go-openai reads and carryon tells the same, wherever carryon sits.
+func TestTransportDoesWhatTheTypedAdapterDoes(t *testing.T) {
+	t.Parallel()
+	for name, p := range scripts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				for _, got := range p.requireParity(t, w) {
+					assert.True(t, got.Outcome.Ended)
+					assert.NotEqual(t, continuation.ReasonNone, got.Outcome.Reason)
+				}
+			})
+		})
+	}
+}
+
+// manners are what providers differ in.
+var manners = map[string]func(carryontest.Turn) carryontest.Turn{
+	"azure": carryontest.Turn.AzureFirst, "batched": carryontest.Turn.Batched, "CRLF": carryontest.Turn.CRLF,
+	"changing ids": carryontest.Turn.ChangeID, "comments": carryontest.Turn.Comments, "empty fragments": carryontest.Turn.EmptyFragments,
+	"finish twice": carryontest.Turn.FinishTwice, "finish with text": carryontest.Turn.FinishWithText,
+	"interleaved": carryontest.Turn.Interleaved, "no [DONE]": carryontest.Turn.NoDone, "no index": carryontest.Turn.NoIndex,
+	"no type": carryontest.Turn.NoType, "no usage": carryontest.Turn.NoUsage, "null finish last": carryontest.Turn.NullFinishLast,
+	"one chunk": carryontest.Turn.OneChunk, "ids repeated": carryontest.Turn.RepeatID, "names repeated": carryontest.Turn.RepeatName,
+	"types repeated": carryontest.Turn.RepeatType, "role everywhere": carryontest.Turn.RoleEveryChunk, "same index": carryontest.Turn.SameIndex,
+	"split names": carryontest.Turn.SplitName, "text last": carryontest.Turn.TextLast, "usage everywhere": carryontest.Turn.UsageEveryChunk,
+	"usage on the finish": carryontest.Turn.UsageOnFinish, "usage twice": carryontest.Turn.UsageTwice, "whole calls": carryontest.Turn.WholeCalls,
+	"index 1": func(t carryontest.Turn) carryontest.Turn { return t.StartIndex(1) },
+}
+
+// The same in every manner of answering, of the first turn and of the others.
+func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
+	t.Parallel()
+	said := carryontest.Text("One. Two.").Usage(3, 4)
+	called := carryontest.Text("Three.").AndCall("edit_file", `{"path":"a"}`).ID("a").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	beside := carryontest.Text("Three.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	for name, manner := range manners {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				for _, turns := range [][]carryontest.Turn{
+					{manner(said), called},
+					{said, manner(called)},
+					{said, manner(beside)},
+					{said, manner(carryontest.Pause(blocked))},
+					{manner(called)},
+					{said, manner(carryontest.Text("Four.")), called},
+				} {
+					parity{turns: turns}.requireParity(t, w)
+				}
+			})
+		})
+	}
+}
+
+// And with every answer of the table of what providers send that both can read.
+func TestQuirksAreReadAsTheTypedAdapterReadsThem(t *testing.T) {
+	t.Parallel()
+	compared := 0
+	for _, q := range quirks.All() {
+		if _, odd := q.Odd[quirks.GoOpenAI]; odd || q.Misreads[quirks.GoOpenAI] != "" || strings.Contains(q.Name, "audio") {
+			continue // what the SDK misreads or leaves out, carryon cannot read above it
+		}
+		compared++
+		t.Run(q.Slug(), func(t *testing.T) {
+			t.Parallel()
+			typed, onWire := q.Upstream(), q.Upstream()
+			want := readTyped(t.Context(), typed, q.Unary)
+			got := readGoOpenAI(t.Context(), carriedOn(onWire), q.Unary)
+			if want.Err != "" && got.Err != "" {
+				got.Err = want.Err // each in its own words
+			}
+			assert.Equal(t, want.String(), got.String())
+			assert.Len(t, onWire.Asked(), len(typed.Asked()))
+		})
+	}
+	assert.Greater(t, compared, 100)
+}
+
+// readTyped is readGoOpenAI with the typed adapter.
+func readTyped(ctx context.Context, rt http.RoundTripper, unary bool) quirks.Reading {
+	config := openai.DefaultConfig("no key")
+	config.BaseURL, config.HTTPClient = "http://upstream.test/v1", &http.Client{Transport: rt}
+	client, open := typed(config, onceMore())
+	request := openai.ChatCompletionRequest{
+		Model:    "test-model",
+		Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: "Write the parser."}},
+		Tools: []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+			Name: "edit_file", Parameters: map[string]any{"type": "object"},
+		}}},
+	}
+	return readTurn(ctx, way{stream: !unary}, client, open, request)
+}
+
+// A transport in a client of the program's own making is the same as the one that NewClientWithConfig makes.
+func TestTransportInAnHTTPClientIsTheSame(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		p := parity{turns: []carryontest.Turn{carryontest.Text(plan), edit()}}
+		want := p.play(t, w, onTheWire)
+		got := p.play(t, w, func(config openai.ClientConfig, mw *middleware.Middleware) (chats, opener) {
+			base, ok := config.HTTPClient.(*http.Client)
+			require.True(t, ok)
+			config.HTTPClient = &http.Client{Transport: transport.New(base.Transport, mw)}
+			client := openai.NewClientWithConfig(config)
+			return client, func(ctx context.Context, r openai.ChatCompletionRequest) (stream, error) {
+				return client.CreateChatCompletionStream(ctx, r)
+			}
+		})
+		for i := range want {
+			assert.Equal(t, want[i].Reading, got[i].Reading)
+			assert.Equal(t, want[i].Events, got[i].Events)
+			assert.Equal(t, want[i].Outcome, got[i].Outcome)
+		}
+	})
+}

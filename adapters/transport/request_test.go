@@ -1,0 +1,420 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// wiretap is a listener that keeps what its connections are sent, byte for byte.
+type wiretap struct {
+	net.Listener
+
+	mu    sync.Mutex
+	heard bytes.Buffer
+}
+
+func (w *wiretap) Accept() (net.Conn, error) {
+	conn, err := w.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &tappedConn{conn, w}, nil
+}
+
+// take returns what was heard since it was called last.
+func (w *wiretap) take() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	heard := w.heard.String()
+	w.heard.Reset()
+	return heard
+}
+
+type tappedConn struct {
+	net.Conn
+
+	tap *wiretap
+}
+
+func (c *tappedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.tap.mu.Lock()
+	defer c.tap.mu.Unlock()
+	c.tap.heard.Write(p[:n])
+	return n, err
+}
+
+// listening returns a server that keeps what it is sent.
+func listening(t *testing.T, handler http.Handler) (url string, tap *wiretap) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handler)
+	tap = &wiretap{Listener: server.Listener}
+	server.Listener = tap
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL + "/v1", tap
+}
+
+// Whatever a request of ours is like, with nothing to do the very same bytes go over the wire.
+func TestRequestsWithNothingToDoAreTheSameOnTheWire(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*http.Request){
+		"as clients send it": func(*http.Request) {},
+		"without a copy":     func(r *http.Request) { r.GetBody = nil },
+		"of unknown length":  func(r *http.Request) { r.ContentLength = -1 },
+		"of unknown length, without a copy": func(r *http.Request) {
+			r.ContentLength, r.GetBody = -1, nil
+		},
+		"of a length of 0, without a copy": func(r *http.Request) { r.ContentLength, r.GetBody = 0, nil },
+		"chunked":                          func(r *http.Request) { r.TransferEncoding = []string{"chunked"} },
+		"chunked, without a copy": func(r *http.Request) {
+			r.TransferEncoding, r.GetBody = []string{"chunked"}, nil
+		},
+		"on a connection of its own": func(r *http.Request) { r.Close = true },
+		"with trailers": func(r *http.Request) {
+			r.ContentLength, r.Trailer = -1, http.Header{"X-Checksum": {"1"}}
+		},
+		"with expectations": func(r *http.Request) { r.Header.Set("Expect", "100-continue") },
+		"with odd headers": func(r *http.Request) {
+			r.Header["x-lower"] = []string{"a", "", "b"}
+			r.Header.Set("Content-Length", "5")
+			r.Header.Set("Idempotency-Key", "once")
+			r.Header.Set("Content-MD5", "x")
+			r.Header.Set("User-Agent", "")
+			r.URL.RawQuery = "api-version=1&b=%20c"
+			r.Host = "model.test"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				server := carryontest.NewServer(t, texts("One.", "Two.")...)
+				url, tap := listening(t, server.Handler())
+				var sent [2]string
+				for i, mw := range []*middleware.Middleware{nil, middleware.New(todo.Static())} {
+					base := new(http.Transport)
+					t.Cleanup(base.CloseIdleConnections)
+					rt := http.RoundTripper(base)
+					if mw != nil {
+						rt = transport.New(base, mw)
+					}
+					request := newRequest(t, t.Context(), url, bodyOf(w.stream))
+					change(request)
+					got := readReply(rt.RoundTrip(request))
+					require.NoError(t, got.Err)
+					sent[i] = tap.take()
+				}
+				assert.NotEmpty(t, sent[0])
+				assert.Equal(t, sent[0], sent[1])
+			})
+		})
+	}
+}
+
+// A body that comes bit by bit is sent whole, whatever the bits were.
+func TestUploadInPiecesIsContinued(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		s := newScene(t, twoTodos)
+		request := s.request(t, "")
+		reader, writer := io.Pipe()
+		request.Body, request.GetBody, request.ContentLength = reader, nil, -1
+		go func() {
+			for _, c := range []byte(bodyOf(w.stream)) {
+				if _, err := writer.Write([]byte{c}); err != nil {
+					return
+				}
+			}
+			_ = writer.Close() // never fails
+		}()
+		got := s.send(t, request, texts(plan)[0], edit())
+		requireHeard(t, got, plan, "tool_calls")
+		bodies := s.wire.bodies()
+		require.Len(t, bodies, 2)
+		assert.Equal(t, bodyOf(w.stream), bodies[0])
+		assert.Contains(t, bodies[1], "todo_pause")
+	})
+}
+
+// failingBody is a body that fails midway.
+func failingBody(text string, err error) *watchedBody {
+	return &watchedBody{Reader: io.MultiReader(strings.NewReader(text), iotest.ErrReader(err))}
+}
+
+func TestBodyThatFailsMidwayFailsAsWithoutCarryon(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk on fire")
+	s := newScene(t, twoTodos)
+	for _, length := range []int64{-1, 0, int64(len(bodyOf(true)))} {
+		body := failingBody(bodyOf(true)[:50], broken)
+		request := s.request(t, "")
+		request.Body, request.GetBody, request.ContentLength = body, nil, length
+		got := readReply(s.client.Do(request))
+		require.ErrorIs(t, got.Err, broken)
+		assert.NotZero(t, body.closes)
+	}
+	for _, sent := range s.wire.bodies() {
+		assert.Equal(t, bodyOf(true)[:50], sent)
+	}
+	assert.Empty(t, s.server.Requests())
+}
+
+// endless is a long body that costs no memory.
+type endless struct {
+	of   byte
+	left int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), e.left)
+	for i := range p[:n] {
+		p[i] = e.of
+	}
+	e.left -= n
+	return n, nil
+}
+
+// A body over the limit is known to be one when that much of it has been read. It is sent whole.
+func TestBodyOverTheLimitPassesUntouched(t *testing.T) {
+	t.Parallel()
+	const most = transport.MaxBody
+	for _, size := range []int{most, most + 1} {
+		padding := size - len(bodyOf(false))
+		body := &watchedBody{Reader: io.MultiReader(strings.NewReader(bodyOf(false)), &endless{' ', padding})}
+		request := newRequest(t, t.Context(), "http://model.test/v1", "")
+		request.Body, request.GetBody, request.ContentLength = body, nil, -1
+		asked, read := 0, 0
+		base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			asked++
+			n, err := io.Copy(io.Discard, r.Body)
+			if asked == 1 {
+				read = int(n)
+				assert.Equal(t, int64(-1), r.ContentLength)
+			}
+			return answered(r, stalled), errors.Join(err, r.Body.Close())
+		})
+		response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, size, read)
+		assert.NotZero(t, body.closes)
+		if size > most {
+			assert.Equal(t, 1, asked)
+		} else {
+			assert.Equal(t, 2, asked, "it is continued")
+		}
+	}
+}
+
+func TestGetBodyThatFailsPassesTheRequest(t *testing.T) {
+	t.Parallel()
+	for name, getBody := range map[string]func() (io.ReadCloser, error){
+		"at once":           func() (io.ReadCloser, error) { return nil, errors.New("no copy") },
+		"while it is read":  func() (io.ReadCloser, error) { return failingBody("{", errors.New("no copy")), nil },
+		"with another body": func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("?")), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				s := newQuietScene(t, twoTodos)
+				request := s.request(t, bodyOf(w.stream))
+				request.GetBody = getBody
+				got := s.send(t, request, texts(plan)...)
+				requireHeard(t, got, plan, "stop")
+				assert.Equal(t, []string{bodyOf(w.stream)}, s.wire.bodies())
+			})
+		})
+	}
+}
+
+// What was sent must be there again for a continuation. If not, there is none.
+func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("file was removed")
+	for name, later := range map[string]func(body string) (io.ReadCloser, error){
+		"gone":    func(string) (io.ReadCloser, error) { return nil, gone },
+		"cut":     func(body string) (io.ReadCloser, error) { return failingBody(body[:20], gone), nil },
+		"shorter": func(body string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body[1:])), nil },
+		"longer":  func(body string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body + " ")), nil },
+		"other": func(body string) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(strings.Replace(body, "parser", "broker", 1))), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				s := newQuietScene(t, twoTodos)
+				body := bodyOf(w.stream)
+				request := s.request(t, body)
+				getBody, times := request.GetBody, 0
+				request.GetBody = func() (io.ReadCloser, error) {
+					if times++; times > 1 {
+						return later(body)
+					}
+					return getBody()
+				}
+				got := s.send(t, request, texts(plan)...)
+				requireHeard(t, got, plan, "stop")
+				assert.Len(t, s.server.Requests(), 1)
+				require.Error(t, got.Outcome.Err)
+				assert.Equal(t, 1, got.Outcome.Attempts)
+			})
+		})
+	}
+}
+
+// A program may use its body's memory for something else once it has the response.
+func TestBodyOfTheRequestIsCopiedIfItCannotBeHadAgain(t *testing.T) {
+	t.Parallel()
+	s := newQuietScene(t, twoTodos)
+	memory := []byte(bodyOf(true))
+	request := s.request(t, "")
+	request.Body, request.GetBody = io.NopCloser(bytes.NewReader(memory)), nil
+	request.ContentLength = int64(len(memory))
+	s.server.Append(texts(plan)[0], edit())
+	response, err := s.client.Do(request)
+	require.NoError(t, err)
+	clear(memory)
+	requireHeard(t, readReply(response, nil), plan, "tool_calls")
+	assert.Contains(t, s.wire.bodies()[1], "Write and test the parser.")
+}
+
+// The caller's request is theirs: they may look at it at any time.
+func TestCallersRequestIsNotChanged(t *testing.T) {
+	t.Parallel()
+	for name, getBody := range map[string]bool{"with a copy": true, "without a copy": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
+				text := []byte(bodyOf(w.stream, `"store":true`, `"prediction":{}`))
+				request := s.request(t, "")
+				request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+				request.Header.Set("Content-Length", strconv.Itoa(len(text)))
+				request.Header.Set("Idempotency-Key", "once")
+				request.TransferEncoding = []string{"identity"}
+				if request.GetBody = nil; getBody {
+					request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+				}
+				before, header, url := *request, request.Header.Clone(), request.URL.String()
+				stop := make(chan struct{})
+				looked := meanwhile(func() int {
+					for n := 0; ; n++ {
+						select {
+						case <-stop:
+							return n
+						default:
+							_ = request.Header.Get("Idempotency-Key") + request.URL.Path + request.Method
+							_ = bytes.Count(text, []byte("x"))
+						}
+					}
+				})
+				s.server.Append(texts(plan)[0], carryontest.Pause("stuck"), edit())
+				response, err := transport.New(s.wire, s.mw).RoundTrip(request)
+				require.NoError(t, err)
+				requireSame(t, request, response.Request, "the response is one to the caller's request")
+				requireHeard(t, readReply(response, nil), plan, "tool_calls")
+				close(stop)
+				<-looked
+
+				assert.Len(t, s.server.Requests(), 3)
+				before.GetBody, request.GetBody = nil, nil
+				assert.Equal(t, before, *request)
+				assert.Equal(t, header, request.Header)
+				assert.Equal(t, url, request.URL.String())
+				assert.Equal(t, bodyOf(w.stream, `"store":true`, `"prediction":{}`), string(text))
+			})
+		})
+	}
+}
+
+// Whoever gives a body away wants to see it closed, whatever is sent in its place.
+func TestBodyOfTheRequestIsClosed(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string][]middleware.Option{
+		"continuations only": nil, "always": {middleware.WithPauseTool(middleware.Always)},
+	} {
+		for _, getBody := range []bool{true, false} {
+			t.Run(name+" "+strconv.FormatBool(getBody), func(t *testing.T) {
+				t.Parallel()
+				inBothWays(t, func(t *testing.T, w way) {
+					s := newQuietScene(t, twoTodos, opts...)
+					request := s.request(t, bodyOf(w.stream))
+					body := &watchedBody{Reader: strings.NewReader(bodyOf(w.stream))}
+					var copies []*watchedBody
+					request.Body = body
+					if request.GetBody = nil; getBody {
+						request.GetBody = func() (io.ReadCloser, error) {
+							copies = append(copies, &watchedBody{Reader: strings.NewReader(bodyOf(w.stream))})
+							return copies[len(copies)-1], nil
+						}
+					}
+					requireHeard(t, s.send(t, request, texts(plan)[0], edit()), plan, "tool_calls")
+					assert.NotZero(t, body.closes)
+					for i, c := range copies {
+						assert.NotZero(t, c.closes, "copy %d", i)
+					}
+				})
+			})
+		}
+	}
+}
+
+// The ctx of the program's own request goes on being the program's: what it holds is there for layers below.
+func TestContextReachesTheBase(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	inBothWays(t, func(t *testing.T, w way) {
+		s := newQuietScene(t, twoTodos)
+		s.ctx = context.WithValue(s.ctx, key{}, "value")
+		requireHeard(t, s.ask(t, w, texts("One.", "Two.")[0], edit()), "One.", "tool_calls")
+		marks := []bool{}
+		for _, r := range s.wire.seen() {
+			assert.Equal(t, "value", r.Context().Value(key{}))
+			marks = append(marks, isContinuation(r))
+		}
+		assert.Equal(t, []bool{false, true}, marks)
+	})
+}
+
+// Cookies, redirects and the like are above the transport, and proxies and connections are below: neither sees a
+// difference in what it is asked for first.
+func TestFirstRequestIsTheCallersOwn(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		s := newQuietScene(t, twoTodos)
+		request := s.request(t, bodyOf(w.stream))
+		request.Header.Set("Idempotency-Key", "once")
+		request.Host = "model.test"
+		requireHeard(t, s.send(t, request, texts(plan)[0], edit()), plan, "tool_calls")
+		first := s.wire.seen()[0]
+		assert.Equal(t, request.Header, first.Header)
+		assert.Equal(t, request.Host, first.Host)
+		requireSame(t, request.URL, first.URL, "the same address")
+		assert.Equal(t, request.ContentLength, first.ContentLength)
+		assert.NotNil(t, first.GetBody)
+		assert.True(t, slices.Equal([]string{bodyOf(w.stream)}, s.wire.bodies()[:1]))
+	})
+}

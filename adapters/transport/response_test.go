@@ -1,0 +1,657 @@
+package transport_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// protocols are the versions of HTTP that answers are read over.
+var protocols = map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true}
+
+// serving starts a server for a handler, and returns a client of it and its address.
+func serving(t *testing.T, handler http.Handler, http2 bool) (http.RoundTripper, string) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handler)
+	server.EnableHTTP2 = http2
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	client := server.Client()
+	t.Cleanup(client.CloseIdleConnections)
+	return client.Transport, server.URL + "/v1"
+}
+
+// full is all that a program may see of a response.
+type full struct {
+	Status, Proto    string
+	StatusCode       int
+	ProtoMajor       int
+	Header, Trailer  http.Header
+	Length           int64
+	TransferEncoding []string
+	Close            bool
+	Uncompressed     bool
+	TLS              bool
+	Body             string
+	Err              string
+}
+
+// fully sends a request and reads all of the response.
+func fully(t *testing.T, rt http.RoundTripper, request *http.Request) full {
+	t.Helper()
+	r, err := rt.RoundTrip(request)
+	require.NoError(t, err)
+	requireSame(t, request, r.Request, "the response is one to the caller's request")
+	body, err := io.ReadAll(r.Body)
+	require.NoError(t, r.Body.Close())
+	return full{
+		r.Status, r.Proto, r.StatusCode, r.ProtoMajor, r.Header, r.Trailer, r.ContentLength, r.TransferEncoding, r.Close,
+		r.Uncompressed, r.TLS != nil, string(body), fmt.Sprint(err),
+	}
+}
+
+// forgetLength leaves out what is said of a body whose length is not known. It is left out of streams that may be
+// continued.
+func (f *full) forgetLength() {
+	if f.Header.Get("Content-Type") == "text/event-stream" {
+		f.Length = -1
+		for _, name := range []string{"Content-Length", "Etag", "Digest"} {
+			f.Header.Del(name)
+		}
+	}
+}
+
+// strange are answers that are not continued, whatever the model says in them.
+var strange = map[string]http.HandlerFunc{
+	"a refusal":             respond(http.StatusUnauthorized, "application/json", `{"error":{"message":"no"}}`),
+	"a refusal to a stream": respond(http.StatusTooManyRequests, "text/event-stream", "data: "+saysError+"\n\n"),
+	"a page of a proxy":     respond(http.StatusBadGateway, "text/html", "<html>"),
+	"another success":       respond(http.StatusAccepted, "application/json", stalled),
+	"a part":                respond(http.StatusPartialContent, "text/event-stream", "data: "+saysText+"\n\ndata: "+saysFinish+"\n\n"),
+	"nothing":               respond(http.StatusNoContent, "", ""),
+	"a page":                respond(http.StatusOK, "text/html; charset=utf-8", "<html>"+stalled),
+	"text":                  respond(http.StatusOK, "text/plain", stalled),
+	"an unreadable type":    respond(http.StatusOK, "a b c;;", stalled),
+	"an error":              respond(http.StatusOK, "application/json", saysError),
+	"an error in a stream":  respond(http.StatusOK, "text/event-stream", "data: "+saysError+"\n\n"),
+	"broken JSON":           respond(http.StatusOK, "application/json", stalled[:len(stalled)-5]),
+	"JSON and more":         respond(http.StatusOK, "application/json", stalled+"x"),
+	"two answers":           respond(http.StatusOK, "application/json", stalled+stalled),
+	"JSON of another kind":  respond(http.StatusOK, "application/json", "[1]"),
+	"an empty body":         respond(http.StatusOK, "application/json", ""),
+	"an empty stream":       respond(http.StatusOK, "text/event-stream", ""),
+	"an empty object":       respond(http.StatusOK, "application/json", "{}"),
+	"white space":           respond(http.StatusOK, "application/json", " \r\n"),
+	"a broken stream":       respond(http.StatusOK, "text/event-stream", "data: "+saysText+"\n\ndata: {\"id\n\ndata: "+saysFinish+"\n\n"),
+	"compressed JSON":       respond(http.StatusOK, "application/json", compressed(stalled), "Content-Encoding", "gzip"),
+	"a compressed stream":   respond(http.StatusOK, "text/event-stream", compressed("data: "+saysFinish+"\n\n"), "Content-Encoding", "gzip"),
+	"an encoding of none":   respond(http.StatusOK, "application/json", stalled, "Content-Encoding", "identity"),
+	"a redirect":            respond(http.StatusFound, "text/html", "<html>", "Location", "/v2/"),
+}
+
+// respond returns a handler of one answer, with more headers if there are any.
+func respond(status int, kind, body string, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header()["Date"] = nil
+		w.Header()["X-Odd"] = []string{"a", "", "b"}
+		w.Header().Set("Etag", `"1"`)
+		w.Header().Set("Digest", "x")
+		w.Header().Set("Content-Type", kind)
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		if status != http.StatusNoContent {
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func compressed(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, text)
+	_ = w.Close()
+	return b.String()
+}
+
+// Answers that carryon has no use for are the same as without it, but for the length of a stream, which is not known
+// when its header is read.
+func TestStrangeAnswersAreNotTouched(t *testing.T) {
+	t.Parallel()
+	for name, handler := range strange {
+		for protocol, http2 := range protocols {
+			t.Run(name+" over "+protocol, func(t *testing.T) {
+				t.Parallel()
+				inBothWays(t, func(t *testing.T, w way) {
+					asked := 0
+					base, url := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++; handler(w, r) }), http2)
+					ask := func(ctx *http.Request) *http.Request { ctx.Header.Set("Accept-Encoding", "gzip"); return ctx }
+					want := fully(t, base, ask(newRequest(t, t.Context(), url, bodyOf(w.stream))))
+					ctx, outcomes := middleware.Capture(t.Context())
+					mw := middleware.New(twoTodos, unhurried)
+					got := fully(t, transport.New(base, mw), ask(newRequest(t, ctx, url, bodyOf(w.stream))))
+					assert.Equal(t, protocol, got.Proto)
+					if w.stream && want.StatusCode == http.StatusOK && want.Header.Get("Content-Encoding") == "" {
+						want.forgetLength()
+					}
+					assert.Equal(t, want, got)
+					assert.Equal(t, 2, asked)
+					outcome := outcomes.Last()
+					assert.True(t, outcome.Ended)
+					assert.Equal(t, 1, outcome.Turns)
+					assert.Contains(t, []continuation.Reason{
+						continuation.ReasonBrokeOff, continuation.ReasonNotEnded, continuation.ReasonEmpty,
+					}, outcome.Reason)
+				})
+			})
+		}
+	}
+}
+
+// Why carryon stood aside is in the outcome.
+func TestWhyAnAnswerIsNotTouched(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ unary, stream error }{
+		"a refusal": {transport.ErrStatus, transport.ErrStatus}, "another success": {transport.ErrStatus, transport.ErrStatus},
+		"a page": {transport.ErrKind, transport.ErrKind}, "compressed JSON": {transport.ErrEncoded, transport.ErrEncoded},
+		"a compressed stream": {transport.ErrEncoded, transport.ErrEncoded}, "an error in a stream": {transport.ErrKind, nil},
+		"broken JSON": {transport.ErrUnreadable, transport.ErrKind}, "an error": {nil, transport.ErrKind},
+		"a broken stream": {transport.ErrKind, transport.ErrUnreadable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base, url := serving(t, strange[name], false)
+			for stream, want := range map[bool]error{false: tt.unary, true: tt.stream} {
+				ctx, outcomes := middleware.Capture(t.Context())
+				request := newRequest(t, ctx, url, bodyOf(stream))
+				request.Header.Set("Accept-Encoding", "gzip")
+				got := readReply(transport.New(base, middleware.New(twoTodos)).RoundTrip(request))
+				require.NoError(t, got.Err)
+				err := outcomes.Last().Err
+				if want != nil {
+					require.ErrorIs(t, err, want, "stream: %v", stream)
+					continue
+				}
+				var reported *transport.ProviderError
+				require.ErrorAs(t, err, &reported)
+				assert.Equal(t, transport.ProviderError{Type: "server_error", Message: "overloaded"}, *reported)
+			}
+		})
+	}
+}
+
+func TestRefusedContinuationCanBeInspected(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		s := newScene(t, twoTodos)
+		got := s.ask(t, w, texts(plan)[0],
+			carryontest.Status(http.StatusTeapot, `{"error":{"message":"the secret","type":"odd","code":"e7"}}`))
+		requireHeard(t, got, plan, "stop")
+		var status *middleware.StatusError
+		require.ErrorAs(t, got.Outcome.Err, &status)
+		assert.Equal(t, http.StatusTeapot, status.Status)
+		var reported *transport.ProviderError
+		require.ErrorAs(t, got.Outcome.Err, &reported)
+		assert.Equal(t, transport.ProviderError{Type: "odd", Code: "e7", Message: "the secret"}, *reported)
+		assert.NotContains(t, got.Body, "secret")
+
+		s.server.Append(texts(plan)[0], carryontest.Status(http.StatusBadGateway, `<html>`))
+		got = s.ask(t, w)
+		require.ErrorIs(t, got.Outcome.Err, transport.ErrStatus)
+	})
+}
+
+// With nothing to do an answer is the same over every version of HTTP, trailers included.
+func TestAnswersWithNothingToDoAreTheSame(t *testing.T) {
+	t.Parallel()
+	for protocol, http2 := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					rw.Header()["Date"] = nil
+					rw.Header().Set("Trailer", "X-Cost")
+					rw.Header().Set("X-Request-Id", "1")
+					if rw.Header().Set("Content-Type", "application/json"); w.stream {
+						rw.Header().Set("Content-Type", "text/event-stream")
+						_, _ = io.WriteString(rw, "data: "+saysText+"\n\n: x\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\nmore")
+					} else {
+						_, _ = io.WriteString(rw, "\n\n"+stalled+"\n")
+					}
+					rw.Header().Set("X-Cost", "7")
+				}), http2)
+				want := fully(t, base, newRequest(t, t.Context(), url, bodyOf(w.stream)))
+				assert.Equal(t, http.Header{"X-Cost": {"7"}}, want.Trailer)
+				for _, provider := range []todo.Provider{todo.Static(), todo.Static(todo.Todo{Content: "x", Status: todo.Completed})} {
+					got := fully(t, transport.New(base, middleware.New(provider)), newRequest(t, t.Context(), url, bodyOf(w.stream)))
+					if w.stream {
+						want.forgetLength()
+					}
+					assert.Equal(t, want, got)
+				}
+			})
+		})
+	}
+}
+
+// What was said of a body does not hold for a longer one.
+func TestHeaderOfAJoinedAnswer(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		first := map[string][]string{
+			"Etag": {`"1"`}, "Digest": {"x"}, "Content-Digest": {"x"}, "Content-Md5": {"x"}, "X-Request-Id": {"one"}, "X-Ratelimit": {"9"},
+		}
+		var shared http.Header
+		base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			_, err := io.Copy(io.Discard, r.Body)
+			body := stalled
+			if isContinuation(r) {
+				body = strings.Replace(stalled, "Next.", "Done.", 1)
+			}
+			response := answered(r, body)
+			if w.stream {
+				text := "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+				response = streamed(r, io.NopCloser(strings.NewReader(text)))
+				response.ContentLength = int64(len(text))
+			}
+			response.Header.Set("Content-Length", strconv.FormatInt(response.ContentLength, 10))
+			maps.Copy(response.Header, first)
+			if isContinuation(r) {
+				response.Header.Set("X-Request-Id", "two")
+			} else {
+				shared = response.Header // as a base that answers from memory may have it
+			}
+			return response, err
+		})
+		request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(w.stream))
+		got := readReply(transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request))
+		require.NoError(t, got.Err)
+		assert.Contains(t, got.heard(t).Text, "\n\n")
+		for name, values := range first {
+			assert.Equal(t, values, shared[name], "the base's own header is not changed")
+		}
+		want := http.Header{"Content-Type": shared["Content-Type"], "X-Request-Id": {"one"}, "X-Ratelimit": {"9"}}
+		if w.stream {
+			assert.Equal(t, int64(-1), got.Length)
+		} else {
+			want.Set("Content-Length", strconv.Itoa(len(got.Body)))
+			assert.Len(t, got.Body, int(got.Length))
+		}
+		assert.Equal(t, want, got.Header)
+		assert.NotEmpty(t, shared.Get("Content-Length"))
+	})
+}
+
+// An answer whose length was not told has none that is told.
+func TestJoinedAnswerOfUnknownLength(t *testing.T) {
+	t.Parallel()
+	for protocol, http2 := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			server := carryontest.NewServer(t, texts("One.")[0], edit())
+			base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				server.Handler().ServeHTTP(noLength{rw}, r)
+			}), http2)
+			got := fully(t, transport.New(base, middleware.New(twoTodos, unhurried)), newRequest(t, t.Context(), url, bodyOf(false)))
+			assert.Equal(t, int64(-1), got.Length)
+			assert.Empty(t, got.Header.Get("Content-Length"))
+			assert.Contains(t, got.Body, "edit_file")
+		})
+	}
+}
+
+// What net/http decompresses by itself is plain to carryon, and to the program.
+func TestAnswerDecompressedByTheBaseIsContinued(t *testing.T) {
+	t.Parallel()
+	for protocol, http2 := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				var mu sync.Mutex
+				texts := []string{"Done.", "Next."}
+				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+					mu.Lock()
+					text := texts[len(texts)-1]
+					texts = texts[:len(texts)-1]
+					mu.Unlock()
+					body, kind := strings.Replace(stalled, "Next.", text, 1), "application/json"
+					if w.stream {
+						kind = "text/event-stream"
+						body = "data: " + strings.Replace(saysText, `So, \"yes\" `, text, 1) + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+					}
+					assert.Equal(t, "gzip", r.Header.Get("Accept-Encoding"))
+					respond(http.StatusOK, kind, compressed(body), "Content-Encoding", "gzip")(rw, r)
+				}), http2)
+				mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
+				got := fully(t, transport.New(base, mw), newRequest(t, t.Context(), url, bodyOf(w.stream)))
+				assert.True(t, got.Uncompressed)
+				assert.Equal(t, "Next.\n\nDone.", reply{Body: got.Body}.heard(t).Text)
+				assert.Equal(t, int64(-1), got.Length)
+			})
+		})
+	}
+}
+
+// Only a whole answer can be continued: what breaks off is read as far as it came, and then fails as it would.
+func TestAnswerThatBreaksOffFailsTheSame(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		for n := range 9 {
+			for _, turn := range []carryontest.Turn{
+				carryontest.Text("One two three.").CutAfter(n), carryontest.Text("One two three.").EndAfter(n),
+				carryontest.Text("One two three.").ErrorAfter(n, "overloaded"),
+			} {
+				server := carryontest.NewServer(t, turn)
+				base := new(http.Transport)
+				t.Cleanup(base.CloseIdleConnections)
+				want := readReply(base.RoundTrip(newRequest(t, t.Context(), server.URL(), bodyOf(w.stream))))
+				s := newScene(t, todo.Static())
+				got := s.ask(t, w, turn)
+				assert.Equal(t, want.Body, got.Body, "after %d", n)
+				assert.Equal(t, problem(want.Err), problem(got.Err), "after %d", n)
+				assert.Equal(t, want.Status, got.Status)
+				if want.Err != nil && !strings.Contains(want.Body, "[DONE]") {
+					require.ErrorIs(t, got.Outcome.Err, problem(want.Err))
+				}
+			}
+		}
+	})
+}
+
+// A server that resets its connection is one that breaks off.
+func TestConnectionThatIsResetFailsTheSame(t *testing.T) {
+	t.Parallel()
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		_, _ = rw.WriteString(head + "data: " + saysText + "\n\ndata: " + saysFinish + "\n\n")
+		_ = rw.Flush()
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+	server := httptest.NewServer(http.HandlerFunc(handler))
+	t.Cleanup(server.Close)
+	base := new(http.Transport)
+	t.Cleanup(base.CloseIdleConnections)
+	mw := middleware.New(twoTodos, unhurried)
+	got := readReply(transport.New(base, mw).RoundTrip(newRequest(t, t.Context(), server.URL+"/v1", bodyOf(true))))
+	require.Error(t, got.Err)
+	require.NotErrorIs(t, got.Err, io.EOF)
+	assert.True(t, strings.HasPrefix("data: "+saysText+"\n\ndata: "+saysFinish+"\n\n", got.Body), got.Body)
+}
+
+// A turn of carryon's that dies at any byte costs nothing of what came before it, and the answer ends.
+func TestContinuationThatDiesAnywhereCostsNothing(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("reset")
+	const first = "data: " + saysText + "\n\ndata: " + saysUsage + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+	for name, second := range map[string]string{
+		"text":           "data: " + saysRole + "\n\n: x\n\ndata: " + saysMore + "\n\ndata: " + saysLast + "\n\ndata: [DONE]\n\n",
+		"call":           "data: " + saysMore + "\r\n\r\ndata: " + saysCall + "\r\n\r\ndata: " + saysFinish + "\r\n\r\n",
+		"pause":          "data: " + saysMore + "\n\ndata: " + saysPause + "\n\ndata: [DONE]\n\n",
+		"printed pause":  `data: {"id":"b","choices":[{"delta":{"content":"todo_pause('` + blocked + `')"}}]}` + "\n\ndata: " + saysFinish + "\n\n",
+		"error":          "data: " + saysMore + "\n\ndata: " + saysError + "\n\n",
+		"multiple lines": "data: {\"id\":\"b\",\ndata: \"choices\":[{\"index\":0,\"delta\":{\"content\":\"Done.\"}}]}\n\ndata: " + saysFinish + "\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for n := range len(second) + 1 {
+				for _, end := range []error{io.EOF, broken, io.ErrUnexpectedEOF} {
+					for _, size := range []int{1 << 16, 1 + n%50} {
+						as := split{come: always(size), read: always(1 << 16), end: io.EOF}
+						got := joinEnding(t, first, second[:n], as, end)
+						came := strings.Count(got.Body, `"finish_reason":"`)
+						require.True(t, strings.HasPrefix(got.Body, "data: "+saysText+"\n\n"), got.Body)
+						if got.Err != io.EOF { //nolint:errorlint // it comes as it is
+							require.Contains(t, got.Body, `"tool_calls"`, "only half a call is an error")
+							require.Zero(t, came, "and has no end")
+							continue
+						}
+						require.Equal(t, 1, came, got.Body)
+						require.Equal(t, 1, strings.Count(got.Body, "data: [DONE]"), got.Body)
+						h := reply{Body: got.Body}.heard(t)
+						require.True(t, strings.HasPrefix(h.Text, `So, "yes" `), h.Text)
+						require.GreaterOrEqual(t, h.Prompt, 3, "the usage of the good turns")
+					}
+				}
+			}
+		})
+	}
+}
+
+// joinEnding is join, where turn 2 ends with an error.
+func joinEnding(t *testing.T, first, second string, as split, end error) joined {
+	t.Helper()
+	var got joined
+	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		got.Requests = append(got.Requests, string(body))
+		text := &pieces{text: first, next: as.come, end: io.EOF}
+		if len(got.Requests) > 1 {
+			text = &pieces{text: second, next: as.come, end: end, with: as.with}
+		}
+		return streamed(r, text), err
+	})
+	request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(true))
+	response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	var body strings.Builder
+	for p := make([]byte, as.read()); got.Err == nil; {
+		var n int
+		n, got.Err = response.Body.Read(p)
+		body.Write(p[:n])
+	}
+	got.Body = body.String()
+	return got
+}
+
+// The same for answers in one piece.
+func TestUnaryContinuationThatFailsCostsNothing(t *testing.T) {
+	t.Parallel()
+	for name, handler := range strange {
+		if name == "white space" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			base, url := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked++; asked == 1 {
+					respond(http.StatusOK, "application/json", stalled)(w, r)
+					return
+				}
+				handler(w, r)
+			}), false)
+			request := newRequest(t, t.Context(), url, bodyOf(false))
+			request.Header.Set("Accept-Encoding", "gzip")
+			got := fully(t, transport.New(base, middleware.New(twoTodos, unhurried)), request)
+			assert.Equal(t, stalled, got.Body)
+			assert.Equal(t, int64(len(stalled)), got.Length)
+			assert.Equal(t, `"1"`, got.Header.Get("Etag"), "the body is the same")
+			assert.Equal(t, 2, asked)
+		})
+	}
+}
+
+// What comes before and after an answer in one piece is a part of it, and of a joined one no more.
+func TestWhiteSpaceAroundAnAnswer(t *testing.T) {
+	t.Parallel()
+	padded := " \r\n\t\n" + stalled + "\n\n"
+	for _, todos := range []todo.Provider{todo.Static(), twoTodos} {
+		base := roundTrip(func(r *http.Request) (*http.Response, error) { return answered(r, padded), r.Body.Close() })
+		request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false))
+		got := readReply(transport.New(base, oneContinuation(todos)).RoundTrip(request))
+		require.NoError(t, got.Err)
+		if len(got.Body) == len(padded) {
+			assert.Equal(t, padded, got.Body)
+			continue
+		}
+		assert.Equal(t, "Next.\n\nNext.", got.heard(t).Text)
+	}
+}
+
+// An answer over the limit passes as it comes, as does one that breaks off before it.
+func TestAnswerOverTheLimitPassesAsItComes(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("reset")
+	for _, tt := range []struct {
+		text      string
+		size      int
+		end       error
+		continued bool
+	}{
+		{stalled, transport.MaxBody, nil, true},
+		{stalled, transport.MaxBody + 1, nil, false},
+		{stalled, transport.MaxBody + 1<<20, broken, false},
+		{stalled[:50], 1 << 10, broken, false},
+		{stalled, 1 << 10, broken, true}, // all of it has come, and most readers do not ask for more
+	} {
+		asked, closed := 0, 0
+		base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			if asked++; asked > 1 {
+				return answered(r, "{}"), nil
+			}
+			response := answered(r, tt.text)
+			body := io.MultiReader(strings.NewReader(tt.text), &endless{' ', tt.size - len(tt.text)})
+			if tt.end != nil {
+				body = io.MultiReader(body, iotest.ErrReader(tt.end))
+			}
+			response.Body = closer{body, &closed}
+			response.ContentLength = -1
+			return response, nil
+		})
+		request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false))
+		response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request)
+		require.NoError(t, err)
+		n, err := io.CopyBuffer(new(ending), response.Body, make([]byte, 1<<20))
+		assert.Equal(t, tt.end, err)
+		assert.Equal(t, int64(tt.size), n)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, 1, min(closed, 1))
+		assert.Equal(t, tt.continued, asked > 1, "%d", tt.size)
+	}
+}
+
+// closer is a body that counts how often it is closed.
+type closer struct {
+	io.Reader
+
+	closed *int
+}
+
+func (c closer) Close() error { *c.closed++; return nil }
+
+// A connection is used again for a continuation: the turn before it was read to its end.
+func TestConnectionIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		server := carryontest.NewServer(t, texts("One.", "Two.", "Three.")[0], texts("Two.")[0], edit())
+		var mu sync.Mutex
+		conns := map[net.Conn]bool{}
+		listener := httptest.NewUnstartedServer(server.Handler())
+		listener.Config.ConnState = func(c net.Conn, _ http.ConnState) {
+			mu.Lock()
+			defer mu.Unlock()
+			conns[c] = true
+		}
+		listener.Start()
+		t.Cleanup(listener.Close)
+		base := new(http.Transport)
+		t.Cleanup(base.CloseIdleConnections)
+		// A clock that stands still, so that however slow this machine is the end of an answer is waited for.
+		s := sceneOf(t, server, base, listener.URL+"/v1", twoTodos, middleware.WithClock(carryontest.NewClock()))
+		requireHeard(t, s.ask(t, w), "One.\n\nTwo.", "tool_calls")
+		mu.Lock()
+		defer mu.Unlock()
+		assert.Len(t, conns, 1)
+	})
+}
+
+// A joined answer is the same over every version of HTTP.
+func TestJoinedAnswerIsTheSameOverEveryProtocol(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		turns := []carryontest.Turn{
+			carryontest.Text("One.").Header("X-Request-Id", "one").Comments(),
+			carryontest.Text("Two. ").AndCall("todo_pause", `{"reason":"stuck"}`).ID("p"), edit().ID("c"),
+		}
+		want := newQuietScene(t, twoTodos).ask(t, w, turns...)
+		for protocol, http2 := range protocols {
+			server := carryontest.NewServer(t, turns...)
+			base, url := serving(t, server.Handler(), http2)
+			s := sceneOf(t, server, base, url, twoTodos)
+			got := fully(t, s.client.Transport, s.request(t, bodyOf(w.stream)))
+			assert.Equal(t, protocol, got.Proto)
+			assert.Equal(t, want.Body, got.Body)
+			assert.Equal(t, "one", got.Header.Get("X-Request-Id"))
+			assert.Len(t, server.Requests(), 3)
+		}
+	})
+}
+
+// Trailers of the caller's own turn are theirs, also if that was not all.
+func TestTrailersOfAJoinedAnswer(t *testing.T) {
+	t.Parallel()
+	for protocol, http2 := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			inBothWays(t, func(t *testing.T, w way) {
+				server := carryontest.NewServer(t, texts("One.")[0], edit())
+				asked := 0
+				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+					asked++
+					rw.Header().Set("Trailer", "X-Cost")
+					server.Handler().ServeHTTP(noLength{rw}, r)
+					rw.Header().Set("X-Cost", strconv.Itoa(asked))
+				}), http2)
+				// Again a clock that stands still.
+				s := sceneOf(t, server, base, url, twoTodos, middleware.WithClock(carryontest.NewClock()))
+				got := fully(t, s.client.Transport, s.request(t, bodyOf(w.stream)))
+				assert.Contains(t, got.Body, "edit_file")
+				assert.Equal(t, http.Header{"X-Cost": {"1"}}, got.Trailer)
+			})
+		})
+	}
+}
+
+// noLength leaves out the length.
+type noLength struct{ http.ResponseWriter }
+
+func (n noLength) WriteHeader(status int) {
+	n.Header().Del("Content-Length")
+	n.ResponseWriter.WriteHeader(status)
+	n.Flush() // or else it would be added
+}
+
+func (n noLength) Flush() { _ = http.NewResponseController(n.ResponseWriter).Flush() }

@@ -1,0 +1,44 @@
+package httprr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+)
+
+// Recorded returns the calls of Chat Completions that the module of langchaingo has recorded with various providers.
+// There must be some.
+func Recorded(ctx context.Context) ([]Chat, error) {
+	dir, err := ModuleDir(ctx, "github.com/tmc/langchaingo")
+	if err != nil {
+		return nil, err
+	}
+	exchanges, err := Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	chats, err := Chats(exchanges)
+	if err == nil && len(chats) == 0 {
+		err = fmt.Errorf("no recordings of chats in %s", dir)
+	}
+	return chats, err
+}
+
+// ModuleDir asks the go command where the source of a module is, as the module around the working directory
+// requires it.
+func ModuleDir(ctx context.Context, module string) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		return "", fmt.Errorf("go list -m %s: %w: %s", module, err, bytes.TrimSpace(exit.Stderr))
+	}
+	if err != nil {
+		return "", fmt.Errorf("go list -m %s: %w", module, err)
+	}
+	dir := string(bytes.TrimSpace(out))
+	if dir == "" {
+		return "", fmt.Errorf("go list -m %s: the module is required but not downloaded", module)
+	}
+	return dir, nil
+}

@@ -1,0 +1,156 @@
+package quirks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// chunk is an event of a stream as the rules see it.
+type chunk struct {
+	members map[string]json.RawMessage
+	choices []choice
+}
+
+// choice is a choice of a chunk, or of a whole answer.
+type choice struct {
+	members map[string]json.RawMessage
+	delta   map[string]json.RawMessage // or message
+}
+
+// chunksOf returns the JSON objects among the data of a stream in whatever
+// framing, up to the first [DONE]. What is no JSON is left out.
+func chunksOf(body string) []chunk {
+	body = strings.TrimPrefix(body, "\ufeff")
+	body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
+	var chunks []chunk
+	pending := ""
+	for line := range strings.SplitSeq(body, "\n") {
+		data, ok := strings.CutPrefix(line, "data:")
+		data = strings.TrimSpace(data)
+		switch {
+		case !ok && line != "[DONE]":
+			continue
+		case line == "[DONE]" || data == "[DONE]":
+			return chunks
+		}
+		if c, err := readChunk(data); err == nil {
+			chunks, pending = append(chunks, c), ""
+			continue
+		}
+		pending += data
+		if c, err := readChunk(pending); err == nil {
+			chunks, pending = append(chunks, c), ""
+		}
+	}
+	return chunks
+}
+
+// spliced returns the chunks of what follows the seam, which has one framing
+// only, and whether it ends in [DONE].
+func spliced(rest string) (chunks []chunk, done bool, err error) {
+	rest, done = strings.CutSuffix(rest, "data: [DONE]\n\n")
+	for rest != "" {
+		event, after, ok := strings.Cut(rest, "\n\n")
+		data, isData := strings.CutPrefix(event, "data: ")
+		if !ok || !isData || strings.ContainsAny(data, "\r\n") {
+			return nil, false, fmt.Errorf("not an event of one line of data: %q", event)
+		}
+		c, err := readChunk(data)
+		if err != nil {
+			return nil, false, fmt.Errorf("event %q: %w", event, err)
+		}
+		chunks, rest = append(chunks, c), after
+	}
+	return chunks, done, nil
+}
+
+func readChunk(data string) (chunk, error) {
+	var c chunk
+	if err := json.Unmarshal([]byte(data), &c.members); err != nil {
+		return c, err
+	}
+	if c.members == nil {
+		return c, errors.New("not an object")
+	}
+	var list []map[string]json.RawMessage
+	if raw, ok := c.members["choices"]; ok {
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return c, err
+		}
+	}
+	for _, members := range list {
+		one := choice{members: members}
+		body, ok := members["delta"]
+		if !ok {
+			body, ok = members["message"] // of a whole answer; some chunks have both
+		}
+		if ok {
+			if err := json.Unmarshal(body, &one.delta); err != nil {
+				return c, err
+			}
+		}
+		c.choices = append(c.choices, one)
+	}
+	return c, nil
+}
+
+// str returns a member that is a string, or "".
+func str(members map[string]json.RawMessage, name string) string {
+	var s string
+	if json.Unmarshal(members[name], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// present reports whether there is such a member that is not null.
+func present(members map[string]json.RawMessage, name string) bool {
+	raw, ok := members[name]
+	return ok && string(raw) != "null"
+}
+
+// text returns the text of a choice: a string, or what parts of a list hold it.
+func (c choice) text() string {
+	var parts []struct{ Type, Text string }
+	if json.Unmarshal(c.delta["content"], &parts) != nil {
+		return str(c.delta, "content")
+	}
+	var text strings.Builder
+	for _, part := range parts {
+		if part.Type == "text" {
+			text.WriteString(part.Text)
+		}
+	}
+	return text.String()
+}
+
+func (c choice) finish() string { return str(c.members, "finish_reason") }
+
+// first reports whether the choice is the first of the answer.
+func (c choice) first() bool {
+	return !present(c.members, "index") || string(c.members["index"]) == "0"
+}
+
+// fragments returns the tool calls of the choice, or the fragments of them.
+func (c choice) fragments() []map[string]json.RawMessage {
+	if present(c.delta, "function_call") {
+		return []map[string]json.RawMessage{{"function": c.delta["function_call"]}}
+	}
+	var list []map[string]json.RawMessage
+	if json.Unmarshal(c.delta["tool_calls"], &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// firstChoice returns the first choice 0 of the chunk.
+func (c chunk) firstChoice() (choice, bool) {
+	for _, one := range c.choices {
+		if one.first() {
+			return one, true
+		}
+	}
+	return choice{}, false
+}

@@ -1,0 +1,131 @@
+package quirks
+
+import (
+	"slices"
+	"strings"
+)
+
+// The clients that rows have something to say about.
+const (
+	GoOpenAI    = "go-openai"
+	LangChainGo = "langchaingo"
+	OpenAIGo    = "openai-go"
+)
+
+// Quirk is a row of the table: two answers, and what is to come of them.
+type Quirk struct {
+	// Name begins with the quirk's number: "Q01 index missing, turn 2".
+	Name string
+	// Why says in a sentence who sends this, or why it matters.
+	Why string
+	// Unary is true if the request does not ask for a stream.
+	Unary bool
+	// First is the answer to the caller's request, Second the one to the
+	// continuation. If nothing is to be joined, Second is never asked for.
+	First, Second Turn
+	// Effect says what becomes of the two.
+	Effect Effect
+	// Shown is the text of Second that the caller is to see, if it is less
+	// than Second means.
+	Shown *string
+	// Notice is what is shown of a pause at the end; "" is nothing.
+	Notice string
+	// Odd is the text that a client reads of the joined answer, by the client's
+	// name, where that follows neither from what the answers mean nor from what
+	// it reads alone.
+	Odd map[string]string
+	// Misreads names the clients that read something else than what an answer
+	// means when they read it alone, and says what.
+	Misreads map[string]string
+}
+
+// Effect says what becomes of two answers.
+type Effect int
+
+// The effects.
+const (
+	// Joined shows both turns as one answer.
+	Joined Effect = iota
+	// Relayed shows the first answer byte for byte; there is no second.
+	Relayed
+	// Dropped shows the first answer, and of the second, which fails, the text
+	// that was out when it did.
+	Dropped
+	// Broken ends in an error, because a part of a tool call was out when the
+	// second answer failed.
+	Broken
+)
+
+// All returns the table. The rows are the caller's to change.
+func All() []Quirk {
+	rows := slices.Concat(
+		calls(), finishes(), usages(), envelopes(), contents(), framings(), failures(), pauses(), unaries(), unaryFailures(),
+	)
+	noteMisreads(rows)
+	return rows
+}
+
+// Slug returns the name as the name of a file.
+func (q Quirk) Slug() string {
+	words := strings.FieldsFunc(strings.ToLower(q.Name), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return strings.Join(words, "-")
+}
+
+// Means returns what is to be read of the joined answer by a client that reads
+// everything right.
+func (q Quirk) Means() Reading {
+	first, second := q.First.Means, q.Second.Means
+	if q.Shown != nil {
+		second.Text = *q.Shown
+	}
+	return q.join(first, second)
+}
+
+// join returns what is to be read of the joined answer by a client that reads
+// this of the two alone.
+func (q Quirk) join(first, second Reading) Reading {
+	if q.Effect == Relayed {
+		return first
+	}
+	both := Reading{
+		Text:      paragraphs(first.Text, second.Text, q.Notice),
+		Reasoning: first.Reasoning + second.Reasoning,
+		Finish:    first.Finish,
+		Usage:     first.Usage,
+	}
+	switch q.Effect {
+	case Joined:
+		both.Usage = first.Usage.plus(second.Usage)
+		both.Calls, both.Finish = withoutPause(second.Calls), second.Finish
+		if len(both.Calls) == 0 && len(second.Calls) > 0 {
+			both.Finish = first.Finish // which was a plain stop
+		}
+		both.Err = second.Err
+	case Broken:
+		both.Calls, both.Finish, both.Err = second.Calls, "", second.Err
+		both.Usage = Usage{}
+	}
+	if q.Unary {
+		both.Reasoning = paragraphs(first.Reasoning, second.Reasoning)
+	}
+	return both
+}
+
+// withoutPause returns the calls of the caller's own tools.
+func withoutPause(calls []Call) []Call {
+	var own []Call
+	for _, call := range calls {
+		if !strings.EqualFold(call.Name, "todo_pause") {
+			own = append(own, call)
+		}
+	}
+	return own
+}
+
+// paragraphs joins the texts that are not empty as turns are joined.
+func paragraphs(texts ...string) string {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
+	return strings.Join(texts, "\n\n")
+}

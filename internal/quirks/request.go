@@ -1,0 +1,126 @@
+package quirks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// JudgeRequest returns what is wrong with the requests that the row's upstream
+// was sent, or nil: the continuation's is the caller's own but for two messages
+// and a tool at the end of their lists. Task is the todo that it is about.
+func (q Quirk) JudgeRequest(asked []string, task string) error {
+	want := 2
+	if q.Effect == Relayed {
+		want = 1
+	}
+	if len(asked) != want {
+		return fmt.Errorf("%s: %d requests were sent, want %d", q.Name, len(asked), want)
+	}
+	if want == 1 {
+		return nil
+	}
+	names, own, err := membersOf(asked[0])
+	if err != nil {
+		return err
+	}
+	laterNames, later, err := membersOf(asked[1])
+	switch {
+	case err != nil:
+		return err
+	case !slices.Equal(names, laterNames):
+		return fmt.Errorf("%s: the continuation has the members %q, want %q", q.Name, laterNames, names)
+	}
+	for _, name := range names {
+		switch name {
+		case "messages":
+			err = q.checkMessages(own[name], later[name], task)
+		case "tools":
+			err = checkTools(own[name], later[name])
+		default:
+			if own[name] != later[name] {
+				err = fmt.Errorf("%s is %s, want %s", name, later[name], own[name])
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: the continuation's %s: %w", q.Name, name, err)
+		}
+	}
+	return nil
+}
+
+func (q Quirk) checkMessages(own, later, task string) error {
+	added, err := appended(own, later, 2)
+	if err != nil {
+		return err
+	}
+	answer, prompt := added[0], added[1]
+	switch {
+	case answer["role"] != "assistant" || prompt["role"] != "user" || len(answer) != 2 || len(prompt) != 2:
+		return fmt.Errorf("appended are %v", added)
+	case answer["content"] != strings.TrimSpace(q.First.Means.Text):
+		return fmt.Errorf("the answer so far is %q, want %q", answer["content"], q.First.Means.Text)
+	}
+	if text, ok := prompt["content"].(string); !ok || !strings.Contains(text, task) {
+		return fmt.Errorf("the prompt does not name the task %q: %v", task, prompt["content"])
+	}
+	return nil
+}
+
+func checkTools(own, later string) error {
+	added, err := appended(own, later, 1)
+	if err != nil {
+		return err
+	}
+	if function, ok := added[0]["function"].(map[string]any); !ok || function["name"] != "todo_pause" {
+		return fmt.Errorf("appended is %v", added[0])
+	}
+	return nil
+}
+
+// appended returns what a JSON list has more than another, which must be as
+// many elements as said, after the same bytes.
+func appended(own, later string, count int) ([]map[string]any, error) {
+	head := strings.TrimRight(strings.TrimSuffix(own, "]"), " \n\t\r")
+	rest, ok := strings.CutPrefix(later, head)
+	if !ok {
+		return nil, fmt.Errorf("%s does not begin with %s", later, head)
+	}
+	_, rest, ok = strings.Cut(rest, ",")
+	if !ok {
+		return nil, errors.New("nothing was appended")
+	}
+	var added []map[string]any
+	if err := json.Unmarshal([]byte("["+rest), &added); err != nil {
+		return nil, err
+	}
+	if len(added) != count {
+		return nil, fmt.Errorf("%d elements were appended, want %d", len(added), count)
+	}
+	return added, nil
+}
+
+// membersOf returns the names of an object's members in their order, and their
+// values as they stand there.
+func membersOf(text string) (names []string, members map[string]string, err error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return nil, nil, fmt.Errorf("not an object: %s", text)
+	}
+	members = map[string]string{}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		var raw json.RawMessage
+		if err = decoder.Decode(&raw); err != nil {
+			return nil, nil, err
+		}
+		names = append(names, fmt.Sprint(name))
+		members[fmt.Sprint(name)] = string(raw)
+	}
+	return names, members, nil
+}

@@ -1,0 +1,108 @@
+package quirks
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// checkUsage checks that a usage is the sum of two, of which either may be "".
+func checkUsage(first, second, got string) error {
+	want := sum(number(first), number(second))
+	if want == nil {
+		return nil
+	}
+	return same("usage", want, number(got))
+}
+
+// number decodes a JSON text with its numbers as they stand there; "" is nil.
+func number(raw string) any {
+	if raw == "" {
+		return nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return err
+	}
+	return value
+}
+
+// sum adds every number of a to that of b, at any depth. Of other values it is
+// the last that is not null.
+func sum(a, b any) any {
+	switch a := a.(type) {
+	case map[string]any:
+		if b, ok := b.(map[string]any); ok {
+			both := maps.Clone(a)
+			for name, value := range b {
+				both[name] = sum(a[name], value)
+			}
+			return both
+		}
+	case json.Number:
+		if b, ok := b.(json.Number); ok {
+			return add(a, b)
+		}
+	}
+	if b == nil {
+		return a
+	}
+	return b
+}
+
+func add(a, b json.Number) json.Number {
+	x, isWhole := new(big.Int).SetString(a.String(), 10)
+	y, areWhole := new(big.Int).SetString(b.String(), 10)
+	if isWhole && areWhole {
+		return json.Number(x.Add(x, y).String())
+	}
+	total := strconv.FormatFloat(float(a)+float(b), 'f', -1, 64)
+	if !strings.Contains(total, ".") {
+		total += ".0" // it need not be written as a whole number
+	}
+	return json.Number(total)
+}
+
+func float(n json.Number) float64 {
+	f, err := n.Float64()
+	if err != nil {
+		return math.NaN()
+	}
+	return f
+}
+
+// same compares two decoded values. Whole numbers are to be the same digits,
+// others nearly the same number, and none may have an exponent.
+func same(path string, want, got any) error {
+	switch want := want.(type) {
+	case map[string]any:
+		members, ok := got.(map[string]any)
+		if !ok || len(members) != len(want) {
+			return fmt.Errorf("%s: want %v, got %v", path, want, got)
+		}
+		for name, value := range want {
+			if err := same(path+"."+name, value, members[name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case json.Number:
+		n, ok := got.(json.Number)
+		_, whole := new(big.Int).SetString(want.String(), 10)
+		near := math.Abs(float(n)-float(want)) <= 1e-9*math.Abs(float(want))
+		if !ok || strings.ContainsAny(n.String(), "eE") || whole && n != want || !near {
+			return fmt.Errorf("%s: want %v, got %v", path, want, got)
+		}
+		return nil
+	}
+	if fmt.Sprint(want) != fmt.Sprint(got) {
+		return fmt.Errorf("%s: want %v, got %v", path, want, got)
+	}
+	return nil
+}

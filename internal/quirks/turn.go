@@ -1,0 +1,50 @@
+package quirks
+
+import "net/http"
+
+// Turn is an answer as an upstream sends it. The zero value of every field but
+// the body means an ordinary answer.
+type Turn struct {
+	// Head is the body up to the finish, and Tail the rest. What comes before
+	// the finish of a first turn is to be relayed as it came.
+	Head, Tail string
+	// Means is what is to be read of it.
+	Means Reading
+	// Usage is the JSON of the usage that counts, "" if there is none.
+	Usage string
+
+	// Type is the content type, "" for the usual one.
+	Type string
+	// Encoding is the content encoding.
+	Encoding string
+	// Status is the HTTP status, 0 for 200.
+	Status int
+	// Length is true if the answer has a Content-Length.
+	Length bool
+	// Cut is true if the connection breaks after the body.
+	Cut bool
+	// Open is true if the connection stays open after the body, in silence.
+	Open bool
+	// Fault is what the upstream's RoundTrip fails with; nil for an answer.
+	Fault error
+}
+
+// Body returns the bytes of the answer.
+func (t Turn) Body() string { return t.Head + t.Tail }
+
+func (t Turn) status() int {
+	if t.Status == 0 {
+		return http.StatusOK
+	}
+	return t.Status
+}
+
+func (t Turn) contentType(unary bool) string {
+	switch {
+	case t.Type != "":
+		return t.Type
+	case unary:
+		return "application/json"
+	}
+	return "text/event-stream"
+}

@@ -1,0 +1,165 @@
+package quirks
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// JudgeWire returns what is wrong with the bytes of the joined answer, or nil.
+func (q Quirk) JudgeWire(joined string) error {
+	var err error
+	switch {
+	case q.asFirst():
+		if joined != q.First.Body() {
+			err = errors.New("it is not the first answer byte for byte")
+		}
+	case q.Unary:
+		err = q.judgeAnswer(joined)
+	default:
+		err = q.judgeStream(joined)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w\njoined:\n%s", q.Name, err, joined)
+	}
+	return nil
+}
+
+// asFirst reports whether the joined answer is to be the first byte for byte:
+// nothing of a second was shown, and nothing of the first had to be shown
+// before it was known what would follow.
+func (q Quirk) asFirst() bool {
+	switch q.Effect {
+	case Relayed:
+		return true
+	case Dropped:
+		return q.Unary || q.Means().Text == q.First.Means.Text && !q.First.endsInWords()
+	}
+	return false
+}
+
+// endsInWords reports whether the chunk with the finish has text, too.
+func (t Turn) endsInWords() bool {
+	chunks := chunksOf(t.Tail)
+	if len(chunks) == 0 {
+		return false
+	}
+	one, _ := chunks[0].firstChoice()
+	return one.text() != ""
+}
+
+// apart returns what sets the seam apart from the event before it, if that is
+// open: the rest of a blank line. An LF after a CR is no line of its own.
+func (t Turn) apart() string {
+	switch {
+	case t.Head == "", strings.HasSuffix(t.Head, "\n\n"), strings.HasSuffix(t.Head, "\n\r\n"), strings.HasSuffix(t.Head, "\r\r"):
+		return ""
+	case strings.HasSuffix(t.Head, "\r"):
+		return "\n\n"
+	}
+	return "\n"
+}
+
+// judgeStream judges a stream that was changed.
+func (q Quirk) judgeStream(joined string) error {
+	rest, ok := strings.CutPrefix(joined, q.First.Head)
+	if !ok {
+		return fmt.Errorf("it does not begin as the first answer does: %q", q.First.Head)
+	}
+	if rest, ok = strings.CutPrefix(rest, q.First.apart()); !ok {
+		return fmt.Errorf("it is not set apart from the first answer: %q", rest)
+	}
+	verbatim := false // the first answer's ending stands at the end
+	if q.Effect == Dropped && !q.First.endsInWords() {
+		if rest, verbatim = strings.CutSuffix(rest, q.First.Tail); !verbatim {
+			return fmt.Errorf("it does not end as the first answer does: %q", q.First.Tail)
+		}
+	}
+	chunks, done, err := spliced(rest)
+	if err != nil {
+		return err
+	}
+	wantDone := strings.Contains(q.First.Body(), "[DONE]") || q.Effect == Joined && strings.Contains(q.Second.Body(), "[DONE]")
+	if done != (wantDone && !verbatim && q.Effect != Broken) {
+		return fmt.Errorf("ends in [DONE]: %v", done)
+	}
+	open := verbatim || q.Effect == Broken // what was spliced has no ending of its own
+	return errors.Join(
+		checkEnvelopes(envelopeOf(chunksOf(q.First.Body())), chunks),
+		q.checkMembers(chunks),
+		q.checkEnding(endingOf(chunks), open),
+		q.checkText(chunks),
+		q.checkFragments(chunks),
+		q.checkKept(chunks),
+	)
+}
+
+// checkMembers checks that nothing is in the chunks that must not be.
+func (q Quirk) checkMembers(chunks []chunk) error {
+	for i, c := range chunks {
+		for _, name := range []string{"error", "obfuscation", "prompt_filter_results", "prompt_annotations"} {
+			if _, ok := c.members[name]; ok {
+				return fmt.Errorf("chunk %d after the seam has a member %q", i, name)
+			}
+		}
+		own := i == 0 && q.First.endsInWords()
+		for _, one := range c.choices {
+			if _, ok := one.delta["role"]; ok && !own {
+				return fmt.Errorf("chunk %d after the seam has a role", i)
+			}
+		}
+		if len(c.choices) == 0 && !present(c.members, "usage") {
+			return fmt.Errorf("chunk %d after the seam has neither choices nor usage", i)
+		}
+	}
+	return nil
+}
+
+// checkText checks the text of the whole stream.
+func (q Quirk) checkText(chunks []chunk) error {
+	var text strings.Builder
+	for _, c := range append(chunksOf(q.First.Head), chunks...) {
+		if one, ok := c.firstChoice(); ok {
+			text.WriteString(one.text())
+		}
+	}
+	if want := q.Means().Text; text.String() != want {
+		return fmt.Errorf("the text is %q, want %q", text.String(), want)
+	}
+	return nil
+}
+
+// checkKept checks that what is not carryon's to change is still there.
+func (q Quirk) checkKept(chunks []chunk) error {
+	found := map[string]bool{}
+	for _, c := range chunks {
+		note(found, "chunk", kept(c.members))
+		for _, one := range c.choices {
+			note(found, "choice", kept(one.members, "index", "delta", "finish_reason"))
+			note(found, "delta", kept(one.delta, "role", "content", "tool_calls"))
+		}
+	}
+	want := map[string]bool{}
+	for _, c := range chunksOf(q.Second.Body()) {
+		one, ok := c.firstChoice()
+		if !ok || one.finish() != "" || one.text() == "" || q.Shown != nil {
+			continue
+		}
+		note(want, "chunk", kept(c.members))
+		note(want, "choice", kept(one.members, "index", "delta", "finish_reason"))
+		note(want, "delta", kept(one.delta, "role", "content", "tool_calls"))
+	}
+	for member := range want {
+		if !found[member] {
+			return fmt.Errorf("lost: %s", member)
+		}
+	}
+	return nil
+}
+
+// note adds the members to what was found.
+func note(found map[string]bool, where string, members map[string]string) {
+	for name, raw := range members {
+		found[fmt.Sprintf("%s %q: %s", where, name, raw)] = true
+	}
+}
