@@ -1,0 +1,99 @@
+package conformance_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/quirks"
+)
+
+// Of an answer without quirks all clients read the same, streamed or not.
+func TestClientsAgree(t *testing.T) {
+	t.Parallel()
+	const (
+		done  = "The parser is written."
+		notes = "I have read the notes."
+	)
+	edit := quirks.Call{ID: "call_a", Type: "function", Name: editFile, Arguments: path}
+	test := quirks.Call{ID: "call_b", Type: "function", Name: "run_tests", Arguments: "{}"}
+	planned := carryontest.Text(plan).Usage(11, 7)
+	for _, script := range []struct {
+		name  string
+		turns []carryontest.Turn
+		want  quirks.Reading
+	}{
+		{
+			"nothing to continue",
+			[]carryontest.Turn{carryontest.Call(editFile, path).ID("call_a").Usage(13, 5)},
+			quirks.Reading{Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(13, 5)},
+		},
+		{
+			"text",
+			[]carryontest.Turn{planned, carryontest.Text(done).Usage(13, 5)},
+			quirks.Reading{Text: plan + "\n\n" + done, Finish: "stop", Usage: tokens(24, 12)},
+		},
+		{
+			"a call",
+			[]carryontest.Turn{planned, carryontest.Call(editFile, path).ID("call_a").Usage(13, 5)},
+			quirks.Reading{Text: plan, Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(24, 12)},
+		},
+		{
+			"text and two calls",
+			[]carryontest.Turn{
+				planned,
+				carryontest.Text(notes).AndCall(editFile, path).ID("call_a").AndCall("run_tests", "{}").ID("call_b").Usage(13, 5),
+			},
+			quirks.Reading{
+				Text: plan + "\n\n" + notes, Calls: []quirks.Call{edit, test}, Finish: "tool_calls", Usage: tokens(24, 12),
+			},
+		},
+		{
+			"a pause",
+			[]carryontest.Turn{planned, carryontest.Pause(blocker).Usage(13, 5)},
+			quirks.Reading{
+				Text: plan + "\n\nTask paused: " + blocker, Finish: "stop", Usage: tokens(24, 12),
+			},
+		},
+		{
+			"a pause before another call",
+			[]carryontest.Turn{
+				planned,
+				carryontest.Pause(blocker).AndCall(editFile, path).ID("call_a").Usage(13, 5),
+			},
+			quirks.Reading{
+				Text:  plan + "\n\nTask paused: " + blocker,
+				Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(24, 12),
+			},
+		},
+		{
+			"a continuation that fails",
+			[]carryontest.Turn{planned, carryontest.Status(503, `{"error":{"message":"busy"}}`)},
+			quirks.Reading{Text: plan, Finish: "stop", Usage: tokens(11, 7)},
+		},
+	} {
+		for _, unary := range []bool{false, true} {
+			t.Run(script.name+", "+how(unary), func(t *testing.T) {
+				t.Parallel()
+				for _, client := range []quirks.Client{openaiGo, goOpenAI, langchaingo} {
+					server := carryontest.NewServer(t, script.turns...)
+					got := client.Read(t.Context(), carryOnce(server.Transport()), unary)
+					assert.Equal(t, script.want, got, client.Name)
+					assert.Len(t, server.Requests(), len(script.turns), client.Name)
+				}
+			})
+		}
+	}
+}
+
+func tokens(prompt, completion int64) quirks.Usage {
+	return quirks.Usage{Prompt: prompt, Completion: completion, Total: prompt + completion}
+}
+
+func how(unary bool) string {
+	if unary {
+		return "unary"
+	}
+	return "stream"
+}

@@ -1,0 +1,15 @@
+package langchaingo_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		// Google's client opens a connection over gRPC, whatever it is used for, and its Close leaves that one open.
+		goleak.IgnoreAnyFunction("google.golang.org/grpc/internal/grpcsync.(*CallbackSerializer).run"),
+		goleak.IgnoreAnyFunction("google.golang.org/grpc.(*addrConn).connect"),
+		goleak.IgnoreAnyFunction("go.opencensus.io/stats/view.(*worker).start"))
+}

@@ -1,0 +1,298 @@
+package conformance_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	carryopenai "github.com/carryon-go/carryon/adapters/openai"
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+const (
+	plan    = "Next I will write the parser."
+	path    = `{"path":"parser.go"}`
+	blocker = "The grammar file grammar.ebnf is missing"
+)
+
+// served returns a client of the official SDK that talks to the server over HTTP, through carryon.
+func served(server *carryontest.Server, mw *middleware.Middleware, opts ...option.RequestOption) openai.Client {
+	return official(transport.New(http.DefaultTransport, mw),
+		append([]option.RequestOption{option.WithBaseURL(server.URL())}, opts...)...)
+}
+
+// inBothModes runs a test for a stream and for an answer in one piece.
+func inBothModes(t *testing.T, test func(t *testing.T, unary bool)) {
+	t.Helper()
+	for _, unary := range []bool{false, true} {
+		t.Run(how(unary), func(t *testing.T) {
+			t.Parallel()
+			test(t, unary)
+		})
+	}
+}
+
+// For the same script the official SDK behind the transport and go-openai's typed decorator come to the same: what the
+// caller reads, what the model is asked, and the outcome.
+func TestTransportDoesWhatTheDecoratorDoes(t *testing.T) {
+	t.Parallel()
+	call, calls := carryontest.Call(editFile, path), carryontest.Call(editFile, path).AndCall("run_tests", "{}")
+	text, failure := carryontest.Text(plan), `{"error":{"message":"no"}}`
+	among := carryontest.Call(editFile, path).
+		AndCall("todo_pause", `{"reason":"`+blocker+`"}`).AndCall("run_tests", "{}")
+	for name, turns := range map[string][]carryontest.Turn{
+		"nothing to continue":            {carryontest.Text("I edit it.").AndCall(editFile, path)},
+		"a call":                         {text, call},
+		"several continuations":          {text, carryontest.Text("Now I write it."), call},
+		"no more attempts":               {text, carryontest.Text("Soon."), carryontest.Text("Later."), carryontest.Text("Tomorrow.")},
+		"parallel calls":                 {text, calls},
+		"calls in one piece":             {text, calls.WholeCalls()},
+		"a pause":                        {text, carryontest.Pause(blocker)},
+		"a pause between other calls":    {text, among},
+		"a pause that is rejected":       {text, carryontest.Pause("stuck"), call},
+		"a pause that is printed":        {text, carryontest.Text(`todo_pause("` + blocker + `")`)},
+		"a finish that is no plain stop": {text.Finish("length")},
+		"an error":                       {carryontest.Status(http.StatusBadRequest, failure)},
+		"a continuation refused":         {text, carryontest.Status(http.StatusInternalServerError, failure)},
+		"a continuation cut short":       {text, carryontest.Text("I write").CutAfter(1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBothModes(t, func(t *testing.T, unary bool) {
+				wire, typed := playOfficial(t, unary, turns...), playTyped(t, unary, turns...)
+				if typed.read.Err != "" {
+					assert.NotEmpty(t, wire.read.Err)
+					wire.read.Err = typed.read.Err // each SDK has its own words
+				}
+				assert.Equal(t, typed.read, wire.read)
+				assert.Equal(t, typed.asked, wire.asked)
+				assert.Equal(t, typed.outcome, wire.outcome)
+			})
+		})
+	}
+}
+
+// played is what became of a script.
+type played struct {
+	read    quirks.Reading
+	outcome middleware.Outcome
+	asked   []asked
+}
+
+// asked is what a request asked of the model.
+type asked struct {
+	messages []carryontest.Message
+	tools    []string
+}
+
+func playOfficial(t *testing.T, unary bool, turns ...carryontest.Turn) played {
+	t.Helper()
+	return play(t, turns, func(ctx context.Context, server *carryontest.Server, mw *middleware.Middleware) quirks.Reading {
+		return askOfficial(ctx, served(server, mw), unary)
+	})
+}
+
+func playTyped(t *testing.T, unary bool, turns ...carryontest.Turn) played {
+	t.Helper()
+	return play(t, turns, func(ctx context.Context, server *carryontest.Server, mw *middleware.Middleware) quirks.Reading {
+		return askTyped(ctx, carryopenai.Wrap(goOpenAIClient(server.URL(), http.DefaultTransport), mw), unary)
+	})
+}
+
+func play(
+	t *testing.T, turns []carryontest.Turn,
+	ask func(context.Context, *carryontest.Server, *middleware.Middleware) quirks.Reading,
+) played {
+	t.Helper()
+	server := carryontest.NewServer(t, turns...)
+	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
+	p := played{read: ask(ctx, server, newMiddleware(middleware.WithClock(carryontest.NewClock())))}
+	require.Len(t, outcomes.All(), 1)
+	p.outcome = outcomes.Last()
+	if p.outcome.Err != nil {
+		p.outcome.Err = assert.AnError // each adapter has its own words
+	}
+	for _, request := range server.Requests() {
+		p.asked = append(p.asked, asked{request.Messages, request.Tools})
+	}
+	require.Len(t, p.asked, len(turns))
+	return p
+}
+
+// A joined stream is one answer to the accumulator: the text ends once, and so does a call.
+func TestAccumulatorSeesOneAnswer(t *testing.T) {
+	t.Parallel()
+	server := carryontest.NewServer(t,
+		carryontest.Text(plan), carryontest.Text("I write it.").AndCall(editFile, path).ID("call_a"))
+	client := served(server, newMiddleware())
+	stream := client.Chat.Completions.NewStreaming(t.Context(), officialStreamRequest())
+	defer stream.Close()
+	var accumulator openai.ChatCompletionAccumulator
+	var texts []string
+	var calls []openai.FinishedChatCompletionToolCall
+	for stream.Next() {
+		require.True(t, accumulator.AddChunk(stream.Current()), "chunk refused: %s", stream.Current().RawJSON())
+		if text, ok := accumulator.JustFinishedContent(); ok {
+			texts = append(texts, text)
+		}
+		if call, ok := accumulator.JustFinishedToolCall(); ok {
+			calls = append(calls, call)
+		}
+	}
+	require.NoError(t, stream.Err())
+	assert.Equal(t, []string{plan + "\n\nI write it."}, texts)
+	require.Len(t, calls, 1)
+	assert.Equal(t, "call_a", calls[0].ID)
+	assert.JSONEq(t, path, calls[0].Arguments)
+	assert.Equal(t, "chatcmpl-1", accumulator.ID)
+	assert.Equal(t, model, accumulator.Model)
+}
+
+// The SDK's retries are above the transport: each is a call of its own, and the one that is answered is continued.
+func TestRetriesAreCallsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, unary bool) {
+		server := carryontest.NewServer(t,
+			carryontest.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0"),
+			carryontest.Text(plan), carryontest.Call(editFile, path))
+		ctx, outcomes := middleware.Capture(t.Context())
+		got := askOfficial(ctx, served(server, newMiddleware(), option.WithMaxRetries(1)), unary)
+		assert.Empty(t, got.Err)
+		assert.Equal(t, plan, got.Text)
+		assert.Len(t, got.Calls, 1)
+		require.Len(t, outcomes.All(), 2)
+		assert.Equal(t, continuation.ReasonBrokeOff, outcomes.All()[0].Reason)
+		assert.Equal(t, 2, outcomes.Last().Turns)
+		assert.Equal(t, 1, outcomes.Last().Attempts)
+	})
+}
+
+// A continuation is not retried by the SDK, which knows nothing of it.
+func TestContinuationsAreNotRetried(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, unary bool) {
+		server := carryontest.NewServer(t, carryontest.Text(plan),
+			carryontest.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0"))
+		got := askOfficial(t.Context(), served(server, newMiddleware(), option.WithMaxRetries(2)), unary)
+		assert.Equal(t, quirks.Reading{Text: plan, Finish: "stop", Usage: tokens(10, 5)}, got)
+		assert.Len(t, server.Requests(), 2)
+	})
+}
+
+// The SDK's request timeout runs over the whole call. It costs the continuation that hangs, and not the answer.
+func TestRequestTimeoutCostsTheContinuation(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, unary bool) {
+		synctest.Test(t, func(t *testing.T) {
+			server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("I write it.").HangAfter(0))
+			ctx, outcomes := middleware.Capture(t.Context())
+			client := official(transport.New(server.Transport(), newMiddleware()), option.WithRequestTimeout(10*time.Second))
+			start := time.Now()
+			got := askOfficial(ctx, client, unary)
+			assert.Equal(t, quirks.Reading{Text: plan, Finish: "stop", Usage: tokens(10, 5)}, got)
+			assert.Equal(t, 9*time.Second, time.Since(start), "a tenth is left of the timeout")
+			assert.Equal(t, 2, outcomes.Last().Turns)
+			require.Error(t, outcomes.Last().Err)
+		})
+	})
+}
+
+// The session goes by the ctx of the call.
+func TestSessionComesWithTheContext(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, unary bool) {
+		server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Pause(blocker),
+			carryontest.Text(plan), carryontest.Text(plan), carryontest.Call(editFile, path))
+		mw := newMiddleware()
+		client := served(server, mw)
+		ctx, outcomes := middleware.Capture(t.Context())
+		first, second := continuation.WithSession(ctx, "first"), continuation.WithSession(ctx, "second")
+
+		paused := askOfficial(first, client, unary)
+		assert.Equal(t, plan+"\n\nTask paused: "+blocker, paused.Text)
+		assert.Empty(t, paused.Calls)
+		require.NotNil(t, outcomes.Last().Paused)
+		assert.Equal(t, blocker, outcomes.Last().Paused.Reason)
+		assert.Equal(t, "first", outcomes.Last().Session)
+
+		assert.Equal(t, plan, askOfficial(first, client, unary).Text)
+		assert.Equal(t, continuation.ReasonPaused, outcomes.Last().Reason)
+
+		assert.Len(t, askOfficial(second, client, unary).Calls, 1)
+		assert.Equal(t, "second", outcomes.Last().Session)
+		assert.Equal(t, 2, outcomes.Last().Turns)
+	})
+}
+
+// A continuation goes where the call went, with the same headers.
+func TestContinuationGoesTheSameWay(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, unary bool) {
+		server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Call(editFile, path))
+		client := served(server, newMiddleware(),
+			option.WithBaseURL(server.URL()+"/deployments/d"), option.WithOrganization("org"), option.WithHeader("Api-Key", "k"))
+		assert.Len(t, askOfficial(t.Context(), client, unary).Calls, 1)
+		requests := server.Requests()
+		require.Len(t, requests, 2)
+		assert.Equal(t, "/v1/deployments/d/chat/completions", requests[1].Path)
+		for _, request := range requests {
+			assert.Equal(t, "org", request.Header.Get("Openai-Organization"))
+			assert.Equal(t, "k", request.Header.Get("Api-Key"))
+			request.Header.Del("Content-Length")
+		}
+		assert.Equal(t, requests[0].Header, requests[1].Header)
+	})
+}
+
+// A caller that closes the stream during a continuation leaves nothing behind.
+func TestCallerLeavesDuringAContinuation(t *testing.T) {
+	t.Parallel()
+	server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("I write it.").HangAfter(3))
+	mw := newMiddleware()
+	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
+	client := served(server, mw)
+	stream := client.Chat.Completions.NewStreaming(ctx, officialStreamRequest())
+	var accumulator openai.ChatCompletionAccumulator
+	text := func() string {
+		if len(accumulator.Choices) == 0 {
+			return ""
+		}
+		return accumulator.Choices[0].Message.Content
+	}
+	for !strings.Contains(text(), "\n\n") && stream.Next() {
+		require.True(t, accumulator.AddChunk(stream.Current()))
+	}
+	require.Equal(t, plan+"\n\nI ", text())
+	require.NoError(t, stream.Close())
+	state, err := mw.State(ctx)
+	require.NoError(t, err)
+	assert.Zero(t, state.Claim, "the session is left active")
+	assert.Equal(t, continuation.ReasonBrokeOff, outcomes.Last().Reason)
+	assert.Len(t, server.Requests(), 2)
+}
+
+// A caller's ctx that ends during a continuation ends the call with its error.
+func TestContextEndsDuringAContinuation(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, unary bool) {
+		ctx, cancel := context.WithCancel(t.Context())
+		server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Func(func(carryontest.Request) carryontest.Turn {
+			cancel()
+			return carryontest.Text("I write it.").HangAfter(0)
+		}))
+		got := askOfficial(ctx, served(server, newMiddleware()), unary)
+		assert.Contains(t, got.Err, context.Canceled.Error())
+	})
+}
