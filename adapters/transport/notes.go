@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"strings"
+
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -27,10 +29,11 @@ func (r *request) carrier() func(i int) (string, bool) {
 	}
 }
 
-// takesText reports whether text can be added to a content.
+// takesText reports whether text can be added to a content. One that is absent
+// or null is an empty text, which some clients leave out.
 func takesText(content []byte) bool {
 	s := rawjson.Over(content)
-	return s.Kind() == '"' || s.Open('[') && s.Element()
+	return rawjson.IsNull(content) || s.Kind() == '"' || s.Open('[') && s.Element()
 }
 
 // annotate returns the body with the notes joined to its messages.
@@ -55,34 +58,54 @@ func annotate(body []byte, notes []middleware.Note) []byte {
 
 // annotateMessage joins to a message what is meant for it.
 func annotateMessage(e *rawjson.Edits, s *rawjson.Scanner, at int, notes []middleware.Note) {
-	if s.Kind() != '{' {
+	texts := textsFor(at, notes)
+	if s.Kind() != '{' || len(texts) == 0 {
 		s.Skip()
 		return
 	}
+	absent := true
 	for s.Open('{'); s.Member(); {
 		if string(s.Key()) != "content" {
 			s.Skip()
 			continue
 		}
+		absent = false
 		start := *s
-		raw := s.Raw()
-		for _, note := range notes {
-			if note.Message == at && takesText(raw) {
-				addText(e, start, s.At(), note.Text)
-			}
+		if takesText(s.Raw()) {
+			addTexts(e, start, s.At(), texts)
 		}
+	}
+	if absent {
+		e.Insert(s.At()-1, append([]byte(`,"content":`), rawjson.Quote(strings.Join(texts, ""))...))
 	}
 }
 
-// addText adds text to the content that s is at and that ends at an offset.
-func addText(e *rawjson.Edits, s rawjson.Scanner, end int, text string) {
-	if s.Kind() == '[' {
-		appendTo(e, &s, marshal(struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		}{"text", text}))
-		return
+// textsFor returns the texts of the notes for one message.
+func textsFor(message int, notes []middleware.Note) []string {
+	var texts []string
+	for _, note := range notes {
+		if note.Message == message {
+			texts = append(texts, note.Text)
+		}
 	}
-	quoted := rawjson.Quote(text)
-	e.Insert(end-1, quoted[1:len(quoted)-1])
+	return texts
+}
+
+// addTexts adds texts to the content that s is at and that ends at an offset.
+func addTexts(e *rawjson.Edits, s rawjson.Scanner, end int, texts []string) {
+	switch s.Kind() {
+	case '[':
+		for _, text := range texts {
+			at := s
+			appendTo(e, &at, marshal(struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+			}{"text", text}))
+		}
+	case '"':
+		quoted := rawjson.Quote(strings.Join(texts, ""))
+		e.Insert(end-1, quoted[1:len(quoted)-1])
+	default:
+		e.Replace(s.At(), end, rawjson.Quote(strings.Join(texts, "")))
+	}
 }
