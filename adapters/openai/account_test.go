@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -46,10 +45,21 @@ func randomTurn(r *rand.Rand, n int) (carryontest.Turn, bool) {
 	return broken[at-len(whole)], false
 }
 
+// randomScript returns as many turns as a call may need, and whether the first
+// ends well.
+func randomScript(r *rand.Rand) (turns []carryontest.Turn, well bool) {
+	for n := range 6 {
+		turn, ends := randomTurn(r, n)
+		turns, well = append(turns, turn), well || n == 0 && ends
+	}
+	return turns, well
+}
+
 // play is a random script, played to a call that ends in one of several ways.
 type play struct {
 	seed   uint64
-	how    string // "unary", "stream", "close" or "cancel"
+	how    string // "whole", "close" or "cancel"
+	mode   mode
 	events recorder
 	asked  int  // requests that arrived
 	first  bool // the caller's own turn is whole
@@ -60,12 +70,9 @@ type play struct {
 func (p *play) run(t *testing.T) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(p.seed, 1)) //nolint:gosec // repeatable is what it has to be
-	server := carryontest.NewServer(t)
-	for n := range 6 {
-		turn, well := randomTurn(r, n)
-		p.first = p.first || n == 0 && well
-		server.Append(turn)
-	}
+	turns, well := randomScript(r)
+	server := carryontest.NewServer(t, turns...)
+	p.first = well
 	options := []middleware.Option{unhurried, middleware.WithObserver(p.events.observer())}
 	if r.IntN(2) == 0 {
 		options = append(options, middleware.WithPauseTool(middleware.Always))
@@ -75,63 +82,65 @@ func (p *play) run(t *testing.T) {
 	if r.IntN(2) == 0 {
 		ctx = continuation.WithSession(ctx, "s")
 	}
-	client := carryopenai.Wrap(bare(carryontest.BaseURL, server.Transport()), mw)
-	p.call(ctx, client, r.IntN(20))
+	p.call(ctx, p.mode.clientIn(server, mw), r.IntN(20))
 	p.asked = len(server.Requests())
 	state, err := mw.State(continuation.WithSession(ctx, "s"))
 	require.NoError(t, err)
 	p.claim = state.Claim
 }
 
-func (p *play) call(ctx context.Context, client *carryopenai.Client, leave int) {
-	if p.how == "unary" {
-		p.answer = unary(ctx, client, ask())
+func (p *play) call(ctx context.Context, c client, leave int) {
+	if p.how == "whole" {
+		p.answer = p.mode.call(ctx, c, ask())
 		return
 	}
-	ctx, outcomes := middleware.Capture(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	request := ask()
-	request.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
-	stream, err := client.CreateChatCompletionStream(ctx, request)
+	s, err := open(ctx, c, withUsage())
 	for i := 0; err == nil; i++ {
 		switch {
 		case i == leave && p.how == "close":
-			_ = stream.Close()
+			_ = s.Close()
 		case i == leave && p.how == "cancel":
 			cancel()
 		}
 		var chunk openai.ChatCompletionStreamResponse
-		if chunk, err = stream.Recv(); err == nil {
+		if chunk, err = s.Recv(); err == nil {
 			p.answer.add(chunk)
 		}
 	}
-	if stream != nil {
-		_ = stream.Close()
+	if s.receiver != nil {
+		_ = s.Close()
 	}
 	if !errors.Is(err, io.EOF) {
 		p.answer.Err = err
 	}
-	p.answer.Outcome = outcomes.Last()
+	p.answer.Outcome = s.outcomes.Last()
 }
 
 func TestEveryTurnIsAccountedFor(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"unary", "stream", "close", "cancel"} {
+	inModes(t, allModes, func(t *testing.T, m mode) { requireEveryTurnAccountedFor(t, m, "whole") })
+	for _, how := range []string{"close", "cancel"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(200) {
-				p := &play{seed: seed, how: how}
-				p.run(t)
-				p.requireAccounts(t)
-				if how == "stream" && p.first && p.answer.Err == nil {
-					requireWellFormed(t, p.answer)
-				}
-				if t.Failed() {
-					t.Fatalf("seed %d: %v, %q, %v", seed, p.answer.Err, p.answer.Text, p.answer.Outcome)
-				}
-			}
+			inModes(t, streamModes, func(t *testing.T, m mode) { requireEveryTurnAccountedFor(t, m, how) })
 		})
+	}
+}
+
+func requireEveryTurnAccountedFor(t *testing.T, m mode, how string) {
+	t.Helper()
+	for seed := range uint64(200) {
+		p := &play{seed: seed, how: how, mode: m}
+		p.run(t)
+		p.requireAccounts(t)
+		if m.streamed && how == "whole" && p.first && p.answer.Err == nil {
+			requireWellFormed(t, p.answer)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d: %v, %q, %v", seed, p.answer.Err, p.answer.Text, p.answer.Outcome)
+		}
 	}
 }
 
@@ -157,32 +166,34 @@ func (p *play) requireAccounts(t *testing.T) {
 func TestRoleThatComesWithAPauseIsKept(t *testing.T) {
 	t.Parallel()
 	const chunk = `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`
-	for _, reason := range []string{blocked, "stuck"} {
-		s := newScene(t, modes[1], twoTodos, middleware.WithPauseTool(middleware.Always))
-		call := `{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"p","type":"function",` +
-			`"function":{"name":"todo_pause","arguments":"{\"reason\":\"` + reason + `\"}"}}]}`
-		got := s.ask(carryontest.Chunks(
-			fmt.Sprintf(chunk, call, "null"), fmt.Sprintf(chunk, "{}", `"tool_calls"`)), edit())
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		for _, reason := range []string{blocked, "stuck"} {
+			s := newScene(t, m, twoTodos, middleware.WithPauseTool(middleware.Always))
+			call := `{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"p","type":"function",` +
+				`"function":{"name":"todo_pause","arguments":"{\"reason\":\"` + reason + `\"}"}}]}`
+			got := s.ask(carryontest.Chunks(
+				fmt.Sprintf(chunk, call, "null"), fmt.Sprintf(chunk, "{}", `"tool_calls"`)), edit())
 
-		require.NoError(t, got.Err)
-		require.NotEmpty(t, got.Chunks)
-		assert.Equal(t, openai.ChatMessageRoleAssistant, got.Chunks[0].Choices[0].Delta.Role)
-		assert.Empty(t, got.Chunks[0].Choices[0].Delta.ToolCalls)
-		requireWellFormed(t, got)
-	}
+			require.NoError(t, got.Err)
+			require.NotEmpty(t, got.Chunks)
+			assert.Equal(t, openai.ChatMessageRoleAssistant, got.Chunks[0].Choices[0].Delta.Role)
+			assert.Empty(t, got.Chunks[0].Choices[0].Delta.ToolCalls)
+			requireWellFormed(t, got)
+		}
+	})
 }
 
 // Not parallel: allocations are counted for the whole process.
 func TestRelayAllocatesNothingPerChunk(t *testing.T) {
 	allocations := func(chunks int, wrapped bool) float64 {
-		transport := canned(strings.Join(eventsOf(chunks), ""))
-		sdk := bare("http://test", transport)
-		client := carryopenai.Wrap(sdk, middleware.New(twoTodos))
-		open := func() (receiver, error) { return sdk.CreateChatCompletionStream(t.Context(), ask()) }
+		config := configOf("http://test", canned(strings.Join(eventsOf(chunks), "")))
+		c := bare(config)
 		if wrapped {
-			open = func() (receiver, error) { return client.CreateChatCompletionStream(t.Context(), ask()) }
+			c = typedStream.client(config, middleware.New(twoTodos))
 		}
-		return testing.AllocsPerRun(5, func() { openAndRead(t, open) })
+		return testing.AllocsPerRun(5, func() {
+			openAndRead(t, func() (receiver, error) { return c.stream(t.Context(), ask()) })
+		})
 	}
 	added := func(chunks int) float64 { return allocations(chunks, true) - allocations(chunks, false) }
 	// The one copy of the text grows in a few steps, and under the race detector

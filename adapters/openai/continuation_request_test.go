@@ -64,7 +64,7 @@ func full() openai.ChatCompletionRequest {
 
 func TestContinuationSendsTheCallersRequestExtended(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.call(s.ctx, full(), carryontest.Text(plan), edit())
 		requireComplete(t, m, got, plan, "tool_calls")
@@ -87,7 +87,7 @@ func TestContinuationSendsTheCallersRequestExtended(t *testing.T) {
 
 func TestAnswerOfAContinuationIsNotStoredNorPredicted(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		request := ask()
 		request.Store = true
@@ -106,7 +106,7 @@ func TestAnswerOfAContinuationIsNotStoredNorPredicted(t *testing.T) {
 
 func TestStoreIsNeverAdded(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text(plan), edit())
 		for _, request := range s.server.Requests() {
@@ -120,7 +120,7 @@ func TestReasoningIsMirroredOnlyIfTheHistoryCarriesIt(t *testing.T) {
 	for _, carried := range []bool{true, false} {
 		t.Run(fmt.Sprintf("carried=%v", carried), func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				request := withHistory(ask(), "call_1")
 				want := ""
@@ -141,7 +141,7 @@ func TestReasoningIsMirroredOnlyIfTheHistoryCarriesIt(t *testing.T) {
 
 func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One. "), carryontest.Text("Two.\n"), carryontest.Text("Three."), edit())
 
@@ -160,7 +160,7 @@ func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 
 func TestPromptsSayWhichAttemptTheyAreAndWhatCameOfTheLast(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), carryontest.Text("Two."), edit())
 		prompts := s.prompts()
@@ -178,7 +178,7 @@ func TestPromptsSayWhichAttemptTheyAreAndWhatCameOfTheLast(t *testing.T) {
 
 func TestApprovalModeOfTheSessionChoosesThePrompt(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		require.NoError(t, s.mw.Settings().SetApprovalMode("s", continuation.ApprovalYOLO))
 		s.ask(carryontest.Text("One."), edit())
@@ -194,7 +194,7 @@ func TestCallersSlicesAreNotWrittenTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos, middleware.WithPauseTool(when))
 				request := full()
 				request.Messages = append(make([]openai.ChatCompletionMessage, 0, 8), request.Messages...)
@@ -233,7 +233,7 @@ func TestPauseToolIsAsStrictAsTheCallersTools(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				request := ask()
 				request.Tools = tt.tools
@@ -261,7 +261,7 @@ func TestPauseToolIsNotAddedToAFullList(t *testing.T) {
 	for count, want := range map[int]int{127: 128, 128: 128, 129: 129} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				request := ask()
 				request.Tools = nil
@@ -282,7 +282,7 @@ func TestTodoPauseOfTheCallersOwnIsTheirs(t *testing.T) {
 	for _, name := range []string{"todo_pause", "TODO_PAUSE"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				request := ask()
 				request.Tools = append(request.Tools, tool(name))
@@ -306,7 +306,7 @@ func TestTodoPauseOfTheCallersOwnIsTheirs(t *testing.T) {
 // The program prints its own todo_pause as text, say, in an explanation: it is not carryon's.
 func TestPrintedCallOfTheCallersOwnTodoPauseIsText(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, within(continuation.Limits{MaxAttempts: 1}))
 		request := ask()
 		request.Tools = append(request.Tools, tool("todo_pause"))
@@ -319,7 +319,7 @@ func TestPrintedCallOfTheCallersOwnTodoPauseIsText(t *testing.T) {
 
 func TestOnlyContinuationsAreMarked(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), carryontest.Text("Two."), edit())
 		assert.Equal(t, []mark{
@@ -332,7 +332,7 @@ func TestOnlyContinuationsAreMarked(t *testing.T) {
 
 func TestNoHeaderIsAdded(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), edit())
 		requests := s.server.Requests()
@@ -350,7 +350,7 @@ func TestNoHeaderIsAdded(t *testing.T) {
 func bareHeaders(t *testing.T, m mode) []string {
 	t.Helper()
 	server := carryontest.NewServer(t, carryontest.Text(plan))
-	callBare(t, m, bare(server.URL(), nil), ask())
+	m.call(t.Context(), bareOn(server), ask())
 	header := server.Requests()[0].Header
 	header.Del("Content-Length")
 	return slices.Collect(maps.Keys(header))
@@ -358,19 +358,20 @@ func bareHeaders(t *testing.T, m mode) []string {
 
 func TestHeadersAreThoseOfTheFirstTurn(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, modes[1], twoTodos)
-	s.server.Append(carryontest.Text(plan).Header("X-Request-Id", "one").Header("X-Ratelimit-Remaining-Requests", "9"),
-		edit().Header("X-Request-Id", "two"), carryontest.Text(plan).Header("X-Request-Id", "three"),
-		edit().Header("X-Request-Id", "four"))
-	got, err := s.client.CreateChatCompletionStream(s.ctx, ask())
-	require.NoError(t, err)
-	for _, err := range got.All() {
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		s := newScene(t, m, twoTodos)
+		s.server.Append(carryontest.Text(plan).Header("X-Request-Id", "one").Header("X-Ratelimit-Remaining-Requests", "9"),
+			edit().Header("X-Request-Id", "two"), carryontest.Text(plan).Header("X-Request-Id", "three"),
+			edit().Header("X-Request-Id", "four"))
+		got, err := open(s.ctx, s.client, ask())
 		require.NoError(t, err)
-	}
-	assert.Equal(t, "one", got.Header().Get("X-Request-Id"))
-	assert.Equal(t, 9, got.GetRateLimitHeaders().RemainingRequests)
+		_, err = readAll(got)
+		require.NoError(t, err)
+		assert.Equal(t, "one", got.Header().Get("X-Request-Id"))
+		assert.Equal(t, 9, got.GetRateLimitHeaders().RemainingRequests)
 
-	response, err := s.client.CreateChatCompletion(s.ctx, ask())
-	require.NoError(t, err)
-	assert.Equal(t, "three", response.Header().Get("X-Request-Id"))
+		response, err := s.client.answer(s.ctx, ask())
+		require.NoError(t, err)
+		assert.Equal(t, "three", response.Header().Get("X-Request-Id"))
+	})
 }

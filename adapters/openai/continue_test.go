@@ -13,14 +13,14 @@ import (
 
 func TestStalledTurnIsContinued(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		server := carryontest.NewServer(t,
 			carryontest.Text("Next I will write the parser.").Usage(10, 7),
 			carryontest.Call("edit_file", `{"path":"parser.go"}`).Usage(20, 5),
 		)
 		request := ask()
 		before := ask()
-		got := m.call(t.Context(), newClient(server, middleware.New(twoTodos)), request)
+		got := m.call(t.Context(), m.clientOn(server, middleware.New(twoTodos)), request)
 
 		require.NoError(t, got.Err)
 		assert.Equal(t, "Next I will write the parser.", got.Text)
@@ -32,7 +32,7 @@ func TestStalledTurnIsContinued(t *testing.T) {
 		require.NotNil(t, got.Usage)
 		assert.Equal(t, 30, got.Usage.PromptTokens)
 		assert.Equal(t, 12, got.Usage.CompletionTokens)
-		if m.name == "stream" {
+		if m.streamed {
 			requireWellFormed(t, got)
 		}
 		assert.Equal(t, before, request, "the caller's request is not changed")
@@ -59,17 +59,17 @@ func TestStalledTurnIsContinued(t *testing.T) {
 
 func TestTextOfTurnsIsJoined(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		server := carryontest.NewServer(t,
 			carryontest.Text("One."), carryontest.Text("Two."), carryontest.Text("Three."), carryontest.Text("Four."))
-		got := m.call(t.Context(), newClient(server, middleware.New(twoTodos, unhurried)), ask())
+		got := m.call(t.Context(), m.clientOn(server, middleware.New(twoTodos, unhurried)), ask())
 
 		require.NoError(t, got.Err)
 		assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", got.Text)
 		assert.Equal(t, "stop", got.Finish)
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 		assert.Equal(t, 3, got.Outcome.Attempts)
-		if m.name == "stream" {
+		if m.streamed {
 			requireWellFormed(t, got)
 		}
 	})
@@ -77,20 +77,20 @@ func TestTextOfTurnsIsJoined(t *testing.T) {
 
 func TestPauseEndsTheCall(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		server := carryontest.NewServer(t,
 			carryontest.Text("Next I will write the parser."),
 			carryontest.Pause("The grammar file grammar.ebnf is missing"))
 		mw := middleware.New(twoTodos)
 		ctx := continuation.WithSession(t.Context(), "s")
-		got := m.call(ctx, newClient(server, mw), ask())
+		got := m.call(ctx, m.clientOn(server, mw), ask())
 
 		require.NoError(t, got.Err)
 		assert.Equal(t, "Next I will write the parser.\n\nTask paused: The grammar file grammar.ebnf is missing", got.Text)
 		assert.Equal(t, "stop", got.Finish)
 		assert.Empty(t, got.Calls)
 		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
-		if m.name == "stream" {
+		if m.streamed {
 			requireWellFormed(t, got)
 		}
 		state, err := mw.State(ctx)

@@ -97,7 +97,7 @@ func executed(request openai.ChatCompletionRequest, got answer) openai.ChatCompl
 
 func TestListInTheHistoryIsWorkedOff(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, todo.FromConversation())
 		write := func(todos ...string) carryontest.Turn { return carryontest.Call("todo_write", listOf(todos...)) }
 		s.server.Append(
@@ -159,7 +159,7 @@ func TestListInTheHistoryDecides(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, todo.FromConversation(todo.WithToolNames("list_work")))
 				s.server.Append(carryontest.Text(plan))
 				if test.prompts > 0 {
@@ -178,7 +178,7 @@ func TestListInTheHistoryDecides(t *testing.T) {
 
 func TestResultInPartsIsRead(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		request := written(written(ask(), "todo_write", listOf("pending Write the parser"), "saved"),
 			"todo_write", listOf("completed Write the parser"), "")
 		last := &request.Messages[len(request.Messages)-1]
@@ -194,7 +194,7 @@ func TestResultInPartsIsRead(t *testing.T) {
 // Some providers give parallel calls one id, or none: then the order tells whose a result is.
 func TestResultsOfOneIDAreTakenInOrder(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		for _, id := range []string{"", "call_1"} {
 			call := func(name, arguments string) openai.ToolCall {
 				return openai.ToolCall{ID: id, Type: openai.ToolTypeFunction, Function: openai.FunctionCall{Name: name, Arguments: arguments}}
@@ -219,7 +219,7 @@ func TestResultsOfOneIDAreTakenInOrder(t *testing.T) {
 func TestListsOfSessionsDoNotMix(t *testing.T) {
 	t.Parallel()
 	const sessions, calls = 8, 4
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		server := carryontest.NewServer(t)
 		for range sessions * calls * 2 {
 			server.Append(carryontest.Func(func(r carryontest.Request) carryontest.Turn {
@@ -231,7 +231,7 @@ func TestListsOfSessionsDoNotMix(t *testing.T) {
 				return carryontest.Call("edit_file", fmt.Sprintf("{%q:%q}", "task", task))
 			}))
 		}
-		client := newClient(server, middleware.New(todo.FromConversation(), unhurried))
+		client := m.clientOn(server, middleware.New(todo.FromConversation(), unhurried))
 		var all sync.WaitGroup
 		for i := range sessions {
 			all.Go(func() {
@@ -269,7 +269,7 @@ func BenchmarkListInTheHistory(b *testing.B) {
 				return nil, nil
 			})
 			server := carryontest.NewServer(b, carryontest.Text(plan))
-			_, err := newClient(server, middleware.New(measure)).CreateChatCompletion(b.Context(), longRequest(at))
+			_, err := typedUnary.clientOn(server, middleware.New(measure)).answer(b.Context(), longRequest(at))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -82,7 +81,7 @@ func TestRequestOutOfScopeIsNotContinued(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				todos := newList(inProgress("Write the parser"))
 				s := newScene(t, m, todos)
 				request := ask()
@@ -113,7 +112,7 @@ func TestRequestInScopeIsContinued(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				request := ask()
 				tt.change(&request)
@@ -129,7 +128,7 @@ func TestRequestInScopeIsContinued(t *testing.T) {
 
 func TestPauseIsAmongTheAllowedToolsOfAContinuation(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		request := ask()
 		request.ToolChoice = allowed("auto")
@@ -145,7 +144,7 @@ func TestPauseIsAmongTheAllowedToolsOfAContinuation(t *testing.T) {
 
 func TestToollessCallIsContinuedOnRequest(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, newList(pending("Tell the end")), middleware.WithToollessCalls(),
 			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 		request := ask()
@@ -164,7 +163,7 @@ func TestDisabledSettingKeepsTurnsFromBeingContinued(t *testing.T) {
 	for name, session := range map[string]string{"for the session": "s", "for all": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				s.mw.Settings().SetTodoContinuation(session, false)
 				got := s.ask(carryontest.Text(plan))
@@ -182,7 +181,7 @@ func TestDisabledSettingKeepsTurnsFromBeingContinued(t *testing.T) {
 
 func TestSettingCountsFromTheNextDecisionOn(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		off := func() { s.mw.Settings().SetTodoContinuation("s", false) }
 		got := s.ask(carryontest.Text("One."), then(off, carryontest.Text("Two.")))
@@ -195,7 +194,7 @@ func TestSettingCountsFromTheNextDecisionOn(t *testing.T) {
 
 func TestSettingOfAnotherSessionHasNoEffect(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.mw.Settings().SetTodoContinuation("another", false)
 		got := s.ask(carryontest.Text(plan), edit())
@@ -205,7 +204,7 @@ func TestSettingOfAnotherSessionHasNoEffect(t *testing.T) {
 
 func TestSuppressedCallIsNotContinued(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.call(continuation.Suppress(s.ctx), ask(), carryontest.Text(plan))
 		requireSame(t, bareAnswer(t, m, ask(), carryontest.Text(plan)), got)
@@ -218,12 +217,12 @@ func TestSuppressedCallIsNotContinued(t *testing.T) {
 // ctx: a summary, a retry by another model.
 func TestOuterLayerActsAndInnerDoesNot(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		inner := new(recorder)
 		below := s.wrap(middleware.New(twoTodos, unhurried, middleware.WithObserver(inner.observer())))
 		asked := 0
-		above := carryopenai.Wrap(bare(s.wire.url, roundTrip(func(r *http.Request) (*http.Response, error) {
+		above := m.client(configOf(s.wire.url, roundTrip(func(r *http.Request) (*http.Response, error) {
 			if asked++; asked == 1 {
 				nested := m.call(r.Context(), below, ask())
 				assert.Equal(t, "Inner.", nested.Text)
@@ -274,7 +273,7 @@ func TestTurnThatIsNoPlainAnswerIsNotContinued(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				todos := newList(inProgress("Write the parser"))
 				s := newScene(t, m, todos)
 				got := s.ask(tt.turn)
@@ -294,7 +293,7 @@ func TestProvidersSpellingsOfStopAreContinued(t *testing.T) {
 	for _, finish := range []string{"stop", "STOP", "end_turn", "eos", "COMPLETE"} {
 		t.Run(finish, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				got := s.ask(carryontest.Text(plan).Finish(finish), edit())
 				requireComplete(t, m, got, plan, "tool_calls")
@@ -307,25 +306,25 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 	t.Parallel()
 	said := carryontest.Text("One two three.")
 	tests := []struct {
-		name string
-		turn carryontest.Turn
-		mode string // "" is both
+		name     string
+		turn     carryontest.Turn
+		streamed bool // only
 	}{
 		{name: "HTTP 400", turn: carryontest.Status(http.StatusBadRequest, `{"error":{"message":"no","type":"t"}}`)},
 		{name: "HTTP 503", turn: carryontest.Status(http.StatusServiceUnavailable, `<html>`)},
 		{name: "cut before the answer", turn: said.Cut()},
 		{name: "cut in the answer", turn: said.CutAfter(1)},
-		{name: "cut in the text", turn: said.CutAfter(3), mode: "stream"},
-		{name: "cut after the finish", turn: said.CutAfter(-2), mode: "stream"},
-		{name: "cut before the end", turn: said.CutAfter(-1), mode: "stream"},
+		{name: "cut in the text", turn: said.CutAfter(3), streamed: true},
+		{name: "cut after the finish", turn: said.CutAfter(-2), streamed: true},
+		{name: "cut before the end", turn: said.CutAfter(-1), streamed: true},
 		{name: "error event", turn: said.ErrorAfter(2, "overloaded")},
-		{name: "error event after the finish", turn: said.ErrorAfter(-2, "overloaded"), mode: "stream"},
+		{name: "error event after the finish", turn: said.ErrorAfter(-2, "overloaded"), streamed: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
-				if tt.mode != "" && tt.mode != m.name {
+			inModes(t, allModes, func(t *testing.T, m mode) {
+				if tt.streamed && !m.streamed {
 					return
 				}
 				s := newScene(t, m, twoTodos)
@@ -335,7 +334,11 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 				require.Error(t, want.Err)
 				requireSame(t, want, got)
 				assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
-				assert.Equal(t, got.Err, got.Outcome.Err)
+				if m.wire {
+					require.Error(t, got.Outcome.Err) // as it is on the wire, where no SDK has worded it
+				} else {
+					assert.Equal(t, got.Err, got.Outcome.Err)
+				}
 				assert.True(t, got.Outcome.Ended)
 				assert.Len(t, s.server.Requests(), 1)
 			})
@@ -345,7 +348,7 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 
 func TestEmptyTurnIsContinuedOnceOnRequest(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithEmptyTurns())
 		got := s.ask(carryontest.Text(" "), carryontest.Text(""))
 
@@ -362,7 +365,7 @@ func TestEmptyTurnIsContinuedOnceOnRequest(t *testing.T) {
 
 func TestEmptyTurnThenTextIsContinued(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithEmptyTurns())
 		got := s.ask(carryontest.Text(""), carryontest.Text(plan), edit())
 
@@ -373,7 +376,7 @@ func TestEmptyTurnThenTextIsContinued(t *testing.T) {
 
 func TestPausedSessionIsNotContinuedUntilItIsResumed(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		todos := newList(inProgress("Write the parser"))
 		s := newScene(t, m, todos)
 		require.NoError(t, s.mw.Pause(s.ctx, "waiting for the reviewer"))
@@ -391,7 +394,7 @@ func TestPausedSessionIsNotContinuedUntilItIsResumed(t *testing.T) {
 
 func TestPauseBetweenTheCallsOfAUserTurnHolds(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text(plan), edit().ID("call_1"))
 		require.Equal(t, 1, got.Outcome.Attempts)
@@ -406,7 +409,7 @@ func TestPauseBetweenTheCallsOfAUserTurnHolds(t *testing.T) {
 
 func TestPauseDuringAContinuationKeepsTheNextFromBeingSent(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		stop := func() { assert.NoError(t, s.mw.Pause(s.ctx, "enough")) }
 		got := s.ask(carryontest.Text("One."), then(stop, carryontest.Text("Two.")))
@@ -417,7 +420,7 @@ func TestPauseDuringAContinuationKeepsTheNextFromBeingSent(t *testing.T) {
 
 func TestCallOfAnOlderUserTurnIsSuperseded(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		first, arrived, letGo := reached(carryontest.Text(plan))
 		s.server.Append(first, edit())
@@ -436,7 +439,7 @@ func TestCallOfAnOlderUserTurnIsSuperseded(t *testing.T) {
 
 func TestNewUserTurnKeepsAnOlderCallFromItsNextContinuation(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		second, arrived, letGo := reached(carryontest.Text("Two."))
 		s.server.Append(carryontest.Text("One."), second, edit())
@@ -478,7 +481,7 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, tt.todos, middleware.WithTodoTimeout(20*time.Millisecond))
 				got := s.ask(carryontest.Text(plan))
 
@@ -499,7 +502,7 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 
 func TestTodosAreAskedForWithSessionDeadlineAndConversation(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		var seen []todo.Call
 		s := newScene(t, m, todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 			_, hasDeadline := ctx.Deadline()
@@ -520,7 +523,7 @@ func TestTodosAreAskedForWithSessionDeadlineAndConversation(t *testing.T) {
 
 func TestSecondCallOfASessionThatIsBeingContinuedIsNot(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		held, arrived, letGo := reached(edit())
 		s.server.Append(carryontest.Text("First."), held, carryontest.Text("Second."))
@@ -538,7 +541,7 @@ func TestSecondCallOfASessionThatIsBeingContinuedIsNot(t *testing.T) {
 
 func TestCallsOfOtherSessionsAreContinuedMeanwhile(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		held, arrived, letGo := reached(edit())
 		s.server.Append(carryontest.Text("First."), held, carryontest.Text("Second."), edit())
@@ -555,7 +558,7 @@ func TestCallsOfOtherSessionsAreContinuedMeanwhile(t *testing.T) {
 
 func TestListOfBlankTodosIsNotContinued(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, todo.Static(pending(" "), inProgress("\n\t")))
 		got := s.ask(carryontest.Text(plan))
 		requireSame(t, bareAnswer(t, m, ask(), carryontest.Text(plan)), got)
@@ -577,7 +580,7 @@ func TestTodoInProgressIsChosenBeforePendingOnes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, todo.Static(tt.todos...))
 				s.ask(carryontest.Text(plan), edit())
 				started := recorded[middleware.ContinuationStarted](s.events)

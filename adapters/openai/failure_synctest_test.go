@@ -2,6 +2,8 @@ package openai_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +35,7 @@ func TestContinuationThatIsNotAnsweredIsGivenUp(t *testing.T) {
 	for name, turn := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubbles(t, func(t *testing.T, m mode) {
+			inBubbles(t, allModes, func(t *testing.T, m mode) {
 				s := newBubbleScene(t, m, twoTodos)
 				began := time.Now()
 				got := s.ask(carryontest.Text("One."), turn)
@@ -46,8 +48,8 @@ func TestContinuationThatIsNotAnsweredIsGivenUp(t *testing.T) {
 
 func TestHalfAnAnswerInOnePieceIsGivenUp(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[0], twoTodos,
+	inBubbles(t, unaryModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos,
 			middleware.WithLimits(continuation.Limits{FirstByteTimeout: time.Minute}))
 		began := time.Now()
 		got := s.ask(carryontest.Text("One."), carryontest.Text("Two.").HangAfter(1))
@@ -58,8 +60,8 @@ func TestHalfAnAnswerInOnePieceIsGivenUp(t *testing.T) {
 
 func TestContinuationThatFallsSilentIsGivenUp(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[1], twoTodos)
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos)
 		began := time.Now()
 		got := s.ask(carryontest.Text("One."), carryontest.Text("Two three four.").HangAfter(3))
 		s.requireTimedOut(t, got, "One.\n\nTwo three ", middleware.ErrResponseTimeout)
@@ -69,8 +71,8 @@ func TestContinuationThatFallsSilentIsGivenUp(t *testing.T) {
 
 func TestSilenceInACallersToolCallIsReturned(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[1], twoTodos)
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One."), edit().HangAfter(3))
 		require.ErrorIs(t, got.Err, middleware.ErrResponseTimeout)
 		assert.Empty(t, got.Finish)
@@ -79,8 +81,8 @@ func TestSilenceInACallersToolCallIsReturned(t *testing.T) {
 
 func TestSlowContinuationIsNotSilent(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[1], twoTodos)
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One."), edit().AndText("Two three four five six.").Delay(29*time.Second))
 		requireComplete(t, s.m, got, "One.\n\nTwo three four five six.", "tool_calls")
 	})
@@ -88,7 +90,7 @@ func TestSlowContinuationIsNotSilent(t *testing.T) {
 
 func TestCallersOwnTurnHasNoTimeLimit(t *testing.T) {
 	t.Parallel()
-	inBubbles(t, func(t *testing.T, m mode) {
+	inBubbles(t, allModes, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text(plan).Delay(time.Hour), edit())
 		requireComplete(t, m, got, plan, "tool_calls")
@@ -97,7 +99,7 @@ func TestCallersOwnTurnHasNoTimeLimit(t *testing.T) {
 
 func TestTimeLimitsCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	inBubbles(t, func(t *testing.T, m mode) {
+	inBubbles(t, allModes, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos, middleware.WithLimits(continuation.Limits{
 			ResponseTimeout: continuation.Off, FirstByteTimeout: continuation.Off,
 		}))
@@ -109,13 +111,18 @@ func TestTimeLimitsCanBeSwitchedOff(t *testing.T) {
 // A consumer that writes slowly, or waits for its own user, is not the provider's fault.
 func TestSilenceIsMeasuredOnlyWhileTheConsumerReads(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[1], twoTodos)
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos)
 		s.server.Append(carryontest.Text("One two."), edit().AndText("Three four."))
-		got, err := s.client.CreateChatCompletionStream(s.ctx, ask())
+		got, err := open(s.ctx, s.client, ask())
 		require.NoError(t, err)
+		defer got.Close()
 		var a answer
-		for chunk, err := range got.All() {
+		for {
+			chunk, err := got.Recv()
+			if errors.Is(err, io.EOF) {
+				break
+			}
 			require.NoError(t, err)
 			a.add(chunk)
 			<-time.After(10 * time.Minute)
@@ -127,8 +134,8 @@ func TestSilenceIsMeasuredOnlyWhileTheConsumerReads(t *testing.T) {
 
 func TestRestOfAnAnswerMayTakeTwoSeconds(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[1], twoTodos)
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos)
 		began := time.Now()
 		got := s.ask(carryontest.Text(plan).HangAfter(-1), edit())
 		requireComplete(t, s.m, got, plan, "tool_calls")
@@ -143,7 +150,7 @@ func TestCallersDeadlineCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubbles(t, func(t *testing.T, m mode) {
+			inBubbles(t, allModes, func(t *testing.T, m mode) {
 				s := newBubbleScene(t, m, twoTodos)
 				ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 				defer cancel()
@@ -158,7 +165,7 @@ func TestCallersDeadlineCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 
 func TestDeadlineIsAnticipatedByTwoSecondsAtMost(t *testing.T) {
 	t.Parallel()
-	inBubbles(t, func(t *testing.T, m mode) {
+	inBubbles(t, allModes, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos)
 		ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
 		defer cancel()
@@ -171,8 +178,8 @@ func TestDeadlineIsAnticipatedByTwoSecondsAtMost(t *testing.T) {
 
 func TestDeadlineInTheTextOfAContinuationEndsItInTime(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[1], twoTodos)
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos)
 		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 		defer cancel()
 		got := s.call(ctx, ask(), carryontest.Text("One."), carryontest.Text("Two three four.").HangAfter(3))
@@ -182,7 +189,7 @@ func TestDeadlineInTheTextOfAContinuationEndsItInTime(t *testing.T) {
 
 // delayed lets a turn take about that long.
 func delayed(m mode, turn carryontest.Turn, d time.Duration) carryontest.Turn {
-	if m.name == "stream" {
+	if m.streamed {
 		return turn.OneChunk().Delay(d / 2) // and the [DONE]
 	}
 	return turn.Delay(d / 2) // two halves
@@ -190,7 +197,7 @@ func delayed(m mode, turn carryontest.Turn, d time.Duration) carryontest.Turn {
 
 func TestContinuationIsNotOpenedWithTooLittleTimeLeft(t *testing.T) {
 	t.Parallel()
-	inBubbles(t, func(t *testing.T, m mode) {
+	inBubbles(t, allModes, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos)
 		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 		defer cancel()
@@ -205,7 +212,7 @@ func TestContinuationIsNotOpenedWithTooLittleTimeLeft(t *testing.T) {
 
 func TestContinuationIsOpenedWithEnoughTimeLeft(t *testing.T) {
 	t.Parallel()
-	inBubbles(t, func(t *testing.T, m mode) {
+	inBubbles(t, allModes, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos)
 		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 		defer cancel()
@@ -216,7 +223,7 @@ func TestContinuationIsOpenedWithEnoughTimeLeft(t *testing.T) {
 
 func TestWaitThatLeavesTooLittleTimeIsNotBegun(t *testing.T) {
 	t.Parallel()
-	inBubbles(t, func(t *testing.T, m mode) {
+	inBubbles(t, allModes, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		s.ask(carryontest.Text("One."), edit())
 		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
@@ -231,7 +238,7 @@ func TestWaitThatLeavesTooLittleTimeIsNotBegun(t *testing.T) {
 
 func TestRejectedPauseKeepsTheInterval(t *testing.T) {
 	t.Parallel()
-	inBubbles(t, func(t *testing.T, m mode) {
+	inBubbles(t, allModes, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), carryontest.Pause("stuck"), edit())
 		assert.Equal(t, []time.Duration{0, time.Second}, s.gaps())
@@ -240,7 +247,7 @@ func TestRejectedPauseKeepsTheInterval(t *testing.T) {
 
 func TestRejectedPauseIsAcceptedIfTheWaitWouldMissTheDeadline(t *testing.T) {
 	t.Parallel()
-	inBubbles(t, func(t *testing.T, m mode) {
+	inBubbles(t, allModes, func(t *testing.T, m mode) {
 		s := newBubbleScene(t, m, twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 		defer cancel()
@@ -252,10 +259,10 @@ func TestRejectedPauseIsAcceptedIfTheWaitWouldMissTheDeadline(t *testing.T) {
 
 func TestStreamThatIsDroppedKeepsItsSessionForTenMinutes(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[1], twoTodos)
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos)
 		s.server.Append(carryontest.Text("One."), carryontest.Text("Two three."))
-		dropped, err := s.client.CreateChatCompletionStream(s.ctx, ask())
+		dropped, err := open(s.ctx, s.client, ask())
 		require.NoError(t, err)
 		defer dropped.Close()
 		readUntil(t, dropped.Recv, "Two")
@@ -271,11 +278,11 @@ func TestStreamThatIsDroppedKeepsItsSessionForTenMinutes(t *testing.T) {
 
 func TestEndOfTheContextReleasesADroppedStream(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newBubbleScene(t, modes[1], twoTodos)
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		s := newBubbleScene(t, m, twoTodos)
 		s.server.Append(carryontest.Text("One."), carryontest.Text("Two three."))
 		ctx, cancel := context.WithCancel(s.ctx)
-		dropped, err := s.client.CreateChatCompletionStream(ctx, ask())
+		dropped, err := open(ctx, s.client, ask())
 		require.NoError(t, err)
 		defer dropped.Close()
 		readUntil(t, dropped.Recv, "Two")

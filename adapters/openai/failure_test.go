@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -65,9 +66,9 @@ var failingStreams = []struct {
 
 func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		tests := failingTurns
-		if m.name == "stream" {
+		if m.streamed {
 			tests = slices.Concat(tests, failingStreams)
 		}
 		for _, tt := range tests {
@@ -77,7 +78,7 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				got := s.ask(carryontest.Text("One.").Usage(100, 11), tt.turn)
 
 				text := "One."
-				if m.name == "stream" {
+				if m.streamed {
 					text += tt.shown
 				}
 				requireComplete(t, m, got, text, "stop")
@@ -106,7 +107,7 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 
 func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One.").Usage(100, 1), carryontest.Text("Two.").Usage(200, 2).Finish("end_turn"),
 			failureOf(http.StatusServiceUnavailable))
@@ -118,17 +119,31 @@ func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
 	})
 }
 
+// reportedIn returns what the provider reported. It is in an error of the SDK's, or of the transport where no SDK reads
+// the continuation.
+func reportedIn(t *testing.T, m mode, err error) (message, code string) {
+	t.Helper()
+	if m.wire {
+		var reported *transport.ProviderError
+		require.ErrorAs(t, err, &reported)
+		return reported.Message, reported.Code
+	}
+	var reported *openai.APIError
+	require.ErrorAs(t, err, &reported)
+	code, _ = reported.Code.(string)
+	return reported.Message, code
+}
+
 func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		t.Run("of the provider", func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, m, twoTodos)
 			got := s.ask(carryontest.Text("One."), failureOf(http.StatusServiceUnavailable))
-			var api *openai.APIError
-			require.ErrorAs(t, got.Outcome.Err, &api)
-			assert.Equal(t, http.StatusServiceUnavailable, api.HTTPStatusCode)
-			assert.Equal(t, "oops", api.Code)
+			message, code := reportedIn(t, m, got.Outcome.Err)
+			assert.Equal(t, "the secret of the provider", message)
+			assert.Equal(t, "oops", code)
 			var status *middleware.StatusError
 			require.ErrorAs(t, got.Outcome.Err, &status)
 			assert.Equal(t, http.StatusServiceUnavailable, status.Status)
@@ -137,6 +152,13 @@ func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, m, twoTodos)
 			got := s.ask(carryontest.Text("One."), carryontest.Status(http.StatusBadGateway, "<html>"))
+			var status *middleware.StatusError
+			require.ErrorAs(t, got.Outcome.Err, &status)
+			assert.Equal(t, http.StatusBadGateway, status.Status)
+			if m.wire {
+				require.ErrorIs(t, got.Outcome.Err, transport.ErrStatus)
+				return
+			}
 			var request *openai.RequestError
 			require.ErrorAs(t, got.Outcome.Err, &request)
 			assert.Equal(t, http.StatusBadGateway, request.HTTPStatusCode)
@@ -161,16 +183,17 @@ func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 
 func TestErrorEventOfAContinuationCanBeInspected(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, modes[1], twoTodos)
-	got := s.ask(carryontest.Text("One."), carryontest.Text("Two.").ErrorAfter(2, "overloaded"))
-	var api *openai.APIError
-	require.ErrorAs(t, got.Outcome.Err, &api)
-	assert.Equal(t, "overloaded", api.Message)
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		s := newScene(t, m, twoTodos)
+		got := s.ask(carryontest.Text("One."), carryontest.Text("Two.").ErrorAfter(2, "overloaded"))
+		message, _ := reportedIn(t, m, got.Outcome.Err)
+		assert.Equal(t, "overloaded", message)
+	})
 }
 
 func TestContinuationWithoutAFinishIsIncomplete(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One."), carryontest.Text("Two.").NoFinish())
 		require.NoError(t, got.Err)
@@ -182,64 +205,70 @@ func TestContinuationWithoutAFinishIsIncomplete(t *testing.T) {
 // Half a call must not look whole.
 func TestFailureInTheCallersToolCallIsReturned(t *testing.T) {
 	t.Parallel()
-	call := carryontest.Call("edit_file", `{"path":"parser.go","text":"package parser"}`)
-	tests := []struct {
-		name string
-		turn carryontest.Turn
-		want error
-	}{
-		{"cut", call.CutAfter(3), io.ErrUnexpectedEOF},
-		{"cut before the finish", call.WholeCalls().CutAfter(2), io.ErrUnexpectedEOF},
-		{"ended", call.EndAfter(3), middleware.ErrIncomplete},
-		{"no finish", call.NoFinish(), middleware.ErrIncomplete},
-		{"legacy call cut", call.Legacy().CutAfter(2), io.ErrUnexpectedEOF},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := newScene(t, modes[1], twoTodos)
-			got := s.ask(carryontest.Text("One."), tt.turn)
-			require.ErrorIs(t, got.Err, tt.want)
-			assert.Empty(t, got.Finish, "the answer does not look whole")
-			assert.Equal(t, "One.", got.Text)
-			require.ErrorIs(t, got.Outcome.Err, tt.want)
-			assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
-			assert.Equal(t, []string{"continuation"}, failures(s.events))
-		})
-	}
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		call := carryontest.Call("edit_file", `{"path":"parser.go","text":"package parser"}`)
+		tests := []struct {
+			name string
+			turn carryontest.Turn
+			want error
+		}{
+			{"cut", call.CutAfter(3), io.ErrUnexpectedEOF},
+			{"cut before the finish", call.WholeCalls().CutAfter(2), io.ErrUnexpectedEOF},
+			{"ended", call.EndAfter(3), middleware.ErrIncomplete},
+			{"no finish", call.NoFinish(), middleware.ErrIncomplete},
+			{"legacy call cut", call.Legacy().CutAfter(2), io.ErrUnexpectedEOF},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				s := newScene(t, m, twoTodos)
+				got := s.ask(carryontest.Text("One."), tt.turn)
+				require.ErrorIs(t, got.Err, tt.want)
+				assert.Empty(t, got.Finish, "the answer does not look whole")
+				assert.Equal(t, "One.", got.Text)
+				require.ErrorIs(t, got.Outcome.Err, tt.want)
+				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+				assert.Equal(t, []string{"continuation"}, failures(s.events))
+			})
+		}
+	})
 }
 
 func TestErrorEventInTheCallersToolCallIsReturned(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, modes[1], twoTodos)
-	got := s.ask(carryontest.Text("One."), edit().ErrorAfter(3, "overloaded"))
-	var api *openai.APIError
-	require.ErrorAs(t, got.Err, &api)
-	assert.Empty(t, got.Finish)
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		s := newScene(t, m, twoTodos)
+		got := s.ask(carryontest.Text("One."), edit().ErrorAfter(3, "overloaded"))
+		message, _ := reportedIn(t, m, got.Err)
+		assert.Equal(t, "overloaded", message)
+		assert.Empty(t, got.Finish)
+	})
 }
 
 // A continuation that breaks off after its finish has said all it had to say.
 func TestFailureAfterTheFinishOfAContinuationIsNoFailureOfIt(t *testing.T) {
 	t.Parallel()
-	for name, turn := range map[string]carryontest.Turn{
-		"text cut before [DONE]": carryontest.Text("Two.").CutAfter(-1),
-		"text cut before usage":  carryontest.Text("Two.").CutAfter(-2),
-		"text and an error":      carryontest.Text("Two.").ErrorAfter(-1, "late"),
-	} {
-		t.Run(name, func(t *testing.T) {
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		for name, turn := range map[string]carryontest.Turn{
+			"text cut before [DONE]": carryontest.Text("Two.").CutAfter(-1),
+			"text cut before usage":  carryontest.Text("Two.").CutAfter(-2),
+			"text and an error":      carryontest.Text("Two.").ErrorAfter(-1, "late"),
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := newScene(t, m, twoTodos)
+				got := s.ask(carryontest.Text("One."), turn)
+				requireComplete(t, s.m, got, "One.\n\nTwo.", "stop")
+				assert.Len(t, s.server.Requests(), 2)
+			})
+		}
+		t.Run("call cut before [DONE]", func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, modes[1], twoTodos)
-			got := s.ask(carryontest.Text("One."), turn)
-			requireComplete(t, s.m, got, "One.\n\nTwo.", "stop")
-			assert.Len(t, s.server.Requests(), 2)
+			s := newScene(t, m, twoTodos)
+			got := s.ask(carryontest.Text("One."), edit().CutAfter(-1))
+			requireComplete(t, s.m, got, "One.", "tool_calls")
+			require.Len(t, got.Calls, 1)
 		})
-	}
-	t.Run("call cut before [DONE]", func(t *testing.T) {
-		t.Parallel()
-		s := newScene(t, modes[1], twoTodos)
-		got := s.ask(carryontest.Text("One."), edit().CutAfter(-1))
-		requireComplete(t, s.m, got, "One.", "tool_calls")
-		require.Len(t, got.Calls, 1)
 	})
 }
 
@@ -252,7 +281,7 @@ func TestUnusableContinuationIsAFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				got := s.ask(carryontest.Text("One."), turn)
 				requireComplete(t, m, got, "One.", "stop")
@@ -264,7 +293,7 @@ func TestUnusableContinuationIsAFailure(t *testing.T) {
 
 func TestFailedContinuationIsFollowedByTheNextUserTurn(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), failureOf(http.StatusServiceUnavailable))
 		got := s.call(s.ctx, said(ask(), "One.", "Go on."), carryontest.Text("One."), edit())
@@ -278,18 +307,19 @@ func TestProviderThatRefusesTheExtraToolCostsNothing(t *testing.T) {
 	const whole = `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,` +
 		`"message":{"role":"assistant","content":"One."},"finish_reason":"stop"}],` +
 		`"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
-	provider := httpmock.NewMockTransport()
-	provider.RegisterMatcherResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
-		httpmock.BodyContainsString(`"todo_pause"`),
-		httpmock.NewStringResponder(http.StatusBadRequest, `{"error":{"message":"unknown tool","type":"t"}}`))
-	provider.RegisterResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
-		httpmock.NewStringResponder(http.StatusOK, whole))
-	client := bare("http://provider.test/v1", provider)
-	events := new(recorder)
-	mw := middleware.New(twoTodos, middleware.WithObserver(events.observer()))
-	got := unary(t.Context(), wrapped(client, mw), ask())
-	requireComplete(t, modes[0], got, "One.", "stop")
-	assert.Equal(t, 5, got.Usage.TotalTokens)
-	assert.Equal(t, 2, provider.GetTotalCallCount())
-	assert.Equal(t, []string{"continuation"}, failures(events))
+	inModes(t, unaryModes, func(t *testing.T, m mode) {
+		provider := httpmock.NewMockTransport()
+		provider.RegisterMatcherResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
+			httpmock.BodyContainsString(`"todo_pause"`),
+			httpmock.NewStringResponder(http.StatusBadRequest, `{"error":{"message":"unknown tool","type":"t"}}`))
+		provider.RegisterResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
+			httpmock.NewStringResponder(http.StatusOK, whole))
+		events := new(recorder)
+		mw := middleware.New(twoTodos, middleware.WithObserver(events.observer()))
+		got := m.call(t.Context(), m.client(configOf("http://provider.test/v1", provider), mw), ask())
+		requireComplete(t, m, got, "One.", "stop")
+		assert.Equal(t, 5, got.Usage.TotalTokens)
+		assert.Equal(t, 2, provider.GetTotalCallCount())
+		assert.Equal(t, []string{"continuation"}, failures(events))
+	})
 }

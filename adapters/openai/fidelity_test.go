@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -84,14 +85,14 @@ func TestWithNothingToDoNothingIsChanged(t *testing.T) {
 	for name, tt := range idle {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				for shape, turn := range providerShapes() {
 					request := full()
 					if tt.change != nil {
 						tt.change(&request)
 					}
 					server := carryontest.NewServer(t, turn)
-					want := callBare(t, m, bare(server.URL(), nil), request)
+					want := m.call(t.Context(), bareOn(server), request)
 
 					s := newScene(t, m, tt.todos, tt.opts...)
 					ctx := s.ctx
@@ -113,25 +114,26 @@ func TestWholeAnswerIsTheVerySameValue(t *testing.T) {
 		t.Run(shape, func(t *testing.T) {
 			t.Parallel()
 			server := carryontest.NewServer(t, turn)
-			want, err := bare(server.URL(), nil).CreateChatCompletion(t.Context(), ask())
+			want, err := bareOn(server).answer(t.Context(), ask())
 			require.NoError(t, err)
-			s := newScene(t, modes[0], todo.Static())
-			s.server.Append(turn)
-			got, err := s.client.CreateChatCompletion(s.ctx, ask())
-			require.NoError(t, err)
-			// The one header that tells the time.
-			want.Header().Del("Date")
-			got.Header().Del("Date")
-			assert.Equal(t, want, got)
+			want.Header().Del("Date") // the one header that tells the time
+			for _, m := range []mode{typedUnary, wireUnary} {
+				s := newScene(t, m, todo.Static())
+				s.server.Append(turn)
+				got, err := s.client.answer(s.ctx, ask())
+				require.NoError(t, err)
+				got.Header().Del("Date")
+				assert.Equal(t, want, got, m.name)
+			}
 		})
 	}
 }
 
 func TestFirstRequestOfAContinuedCallIsTheCallersOwn(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		server := carryontest.NewServer(t, carryontest.Text(plan))
-		callBare(t, m, bare(server.URL(), nil), full())
+		m.call(t.Context(), bareOn(server), full())
 		s := newScene(t, m, twoTodos)
 		s.call(s.ctx, full(), carryontest.Text(plan), edit())
 		assert.Equal(t, sentTo(server)[0], sentTo(s.server)[0])
@@ -140,14 +142,22 @@ func TestFirstRequestOfAContinuedCallIsTheCallersOwn(t *testing.T) {
 
 func TestOtherMethodsAreTheSDKsOwn(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, modes[0], twoTodos)
 	provider := httpmock.NewMockTransport()
 	provider.RegisterResponder(http.MethodGet, "http://provider.test/v1/models",
 		httpmock.NewStringResponder(http.StatusOK, `{"data":[{"id":"m"}]}`))
-	client := wrapped(bare("http://provider.test/v1", provider), s.mw)
-	models, err := client.ListModels(t.Context())
-	require.NoError(t, err)
-	assert.Len(t, models.Models, 1)
-	assert.Equal(t, 1, provider.GetTotalCallCount())
-	assert.Empty(t, s.events.all())
+	config := configOf("http://provider.test/v1", provider)
+	events := new(recorder)
+	mw := middleware.New(twoTodos, middleware.WithObserver(events.observer()))
+	for name, c := range map[string]interface {
+		ListModels(ctx context.Context) (openai.ModelsList, error)
+	}{
+		"Wrap":                carryopenai.Wrap(openai.NewClientWithConfig(config), mw),
+		"NewClientWithConfig": carryopenai.NewClientWithConfig(config, mw),
+	} {
+		models, err := c.ListModels(t.Context())
+		require.NoError(t, err, name)
+		assert.Len(t, models.Models, 1, name)
+	}
+	assert.Equal(t, 2, provider.GetTotalCallCount())
+	assert.Empty(t, events.all())
 }

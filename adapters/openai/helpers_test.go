@@ -1,18 +1,12 @@
 package openai_test
 
 import (
-	"context"
-	"errors"
-	"io"
-	"net/http"
 	"testing"
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -26,19 +20,6 @@ var twoTodos = todo.Static(
 
 // unhurried has no interval between prompts, so that no test waits.
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
-
-// newClient returns a wrapped client of the server.
-func newClient(server *carryontest.Server, mw *middleware.Middleware) *carryopenai.Client {
-	return carryopenai.Wrap(bare(server.URL(), nil), mw)
-}
-
-// bare returns the SDK's own client.
-func bare(url string, transport http.RoundTripper) *openai.Client {
-	config := openai.DefaultConfig("no key")
-	config.BaseURL = url
-	config.HTTPClient = &http.Client{Transport: transport}
-	return openai.NewClientWithConfig(config)
-}
 
 // ask is a request in scope.
 func ask() openai.ChatCompletionRequest {
@@ -60,70 +41,13 @@ func tool(name string) openai.Tool {
 
 // answer is what a caller reads from one call, streamed or not.
 type answer struct {
-	ID, Text, Finish string
-	Calls            []openai.ToolCall // without index
-	Usage            *openai.Usage
-	Err              error
-	Outcome          middleware.Outcome
-	Chunks           []openai.ChatCompletionStreamResponse
-}
+	ID, Text, Reasoning, Refusal, Finish string
 
-// mode is a way to call a client.
-type mode struct {
-	name string
-	call func(context.Context, *carryopenai.Client, openai.ChatCompletionRequest) answer
-}
-
-// modes are the ways to call a client, for tests of what must be the same.
-var modes = []mode{{"unary", unary}, {"stream", stream}}
-
-// inBothModes runs a test in each mode.
-func inBothModes(t *testing.T, test func(t *testing.T, m mode)) {
-	t.Helper()
-	for _, m := range modes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			test(t, m)
-		})
-	}
-}
-
-func unary(ctx context.Context, client *carryopenai.Client, request openai.ChatCompletionRequest) answer {
-	ctx, outcomes := middleware.Capture(ctx)
-	response, err := client.CreateChatCompletion(ctx, request)
-	a := answer{ID: response.ID, Err: err, Outcome: outcomes.Last()}
-	if response.Usage != (openai.Usage{}) {
-		a.Usage = &response.Usage
-	}
-	if len(response.Choices) > 0 {
-		choice := response.Choices[0]
-		a.Text, a.Finish, a.Calls = choice.Message.Content, string(choice.FinishReason), choice.Message.ToolCalls
-	}
-	return a
-}
-
-func stream(ctx context.Context, client *carryopenai.Client, request openai.ChatCompletionRequest) answer {
-	ctx, outcomes := middleware.Capture(ctx)
-	request.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
-	s, err := client.CreateChatCompletionStream(ctx, request)
-	if err != nil {
-		return answer{Err: err, Outcome: outcomes.Last()}
-	}
-	defer s.Close()
-	var a answer
-	for {
-		chunk, err := s.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			a.Err = err
-			break
-		}
-		a.add(chunk)
-	}
-	a.Outcome = outcomes.Last()
-	return a
+	Calls   []openai.ToolCall // without index
+	Usage   *openai.Usage
+	Err     error
+	Outcome middleware.Outcome
+	Chunks  []openai.ChatCompletionStreamResponse
 }
 
 // add puts a chunk to what was read, by the index of its calls.
@@ -137,13 +61,15 @@ func (a *answer) add(chunk openai.ChatCompletionStreamResponse) {
 	}
 	for _, choice := range chunk.Choices {
 		a.Text += choice.Delta.Content
+		a.Reasoning += choice.Delta.ReasoningContent
+		a.Refusal += choice.Delta.Refusal
 		if choice.FinishReason != "" {
 			a.Finish = string(choice.FinishReason)
 		}
 		for _, part := range choice.Delta.ToolCalls {
 			at := 0
 			if part.Index != nil {
-				at = *part.Index
+				at = max(*part.Index, 0) // some send -1
 			}
 			for len(a.Calls) <= at {
 				a.Calls = append(a.Calls, openai.ToolCall{})

@@ -45,7 +45,7 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos, within(tt.limits))
 				words := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}
 				got := s.ask(texts(words[:tt.want+1]...)...)
@@ -65,7 +65,7 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 
 func TestWithoutLimitsOnlyTheModelEndsTheContinuations(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, within(continuation.Limits{
 			MaxAttempts: continuation.Off, MaxPerUserTurn: continuation.Off, TokenBudget: continuation.Off,
 		}))
@@ -78,7 +78,7 @@ func TestWithoutLimitsOnlyTheModelEndsTheContinuations(t *testing.T) {
 
 func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, within(continuation.Limits{TokenBudget: 40}))
 		got := s.ask(
 			carryontest.Text("One.").Usage(5000, 500), // the caller's own
@@ -112,7 +112,7 @@ func TestSameTextAgainIsNoProgress(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos, within(continuation.Limits{MaxAttempts: 2}))
 				s.server.Append(carryontest.Text(tt.first), carryontest.Text(tt.again))
 				want, reason, turns := tt.first+"\n\n"+tt.again, continuation.ReasonNoProgress, 2
@@ -132,7 +132,7 @@ func TestSameTextAgainIsNoProgress(t *testing.T) {
 
 func TestSameTextIsComparedWithTheTurnBeforeOnly(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(texts("One.", "Two.", "One.", "Two.")...)
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
@@ -143,7 +143,7 @@ func TestSameTextIsComparedWithTheTurnBeforeOnly(t *testing.T) {
 func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 	t.Parallel()
 	veto := errors.New("plan mode")
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		var asked []middleware.Turn
 		s := newScene(t, m, twoTodos, middleware.WithGate(func(_ context.Context, turn middleware.Turn) error {
 			asked = append(asked, turn)
@@ -169,7 +169,7 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 
 func TestGateIsNotAskedWithoutAContinuation(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, todo.Static(), middleware.WithGate(func(context.Context, middleware.Turn) error {
 			t.Error("asked")
 			return nil
@@ -181,7 +181,7 @@ func TestGateIsNotAskedWithoutAContinuation(t *testing.T) {
 
 func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithGate(func(context.Context, middleware.Turn) error { panic("no gate") }))
 		got := s.ask(carryontest.Text(plan))
 
@@ -197,7 +197,7 @@ func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 // The gate holds no lock, so it may use the middleware.
 func TestGateMayPauseTheSession(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		var s *scene
 		s = newScene(t, m, twoTodos, middleware.WithGate(func(ctx context.Context, _ middleware.Turn) error {
 			return s.mw.Pause(ctx, "the user wants to look first")
@@ -227,12 +227,12 @@ func (u *unavailable) Update(
 func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 	t.Parallel()
 	for after := range 4 {
-		inBothModes(t, func(t *testing.T, m mode) {
+		inModes(t, allModes, func(t *testing.T, m mode) {
 			server := carryontest.NewServer(t, carryontest.Text(plan))
 			events := new(recorder)
 			mw := middleware.New(twoTodos, middleware.WithObserver(events.observer()), middleware.WithStore(
 				&unavailable{store: continuation.NewMemoryStore(continuation.MemoryOptions{}), after: after}))
-			got := m.call(continuation.WithSession(t.Context(), "s"), newClient(server, mw), ask())
+			got := m.call(continuation.WithSession(t.Context(), "s"), m.clientOn(server, mw), ask())
 
 			requireSame(t, bareAnswer(t, m, ask(), carryontest.Text(plan)), got)
 			assert.Equal(t, continuation.ReasonStore, got.Outcome.Reason)
@@ -245,18 +245,20 @@ func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 // Unary, because a stream also has a timer over the rest of an answer, which a test can't tell from the wait.
 func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
-	s := newScene(t, modes[0], twoTodos, middleware.WithClock(clock),
-		middleware.WithLimits(continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}))
-	s.ask(carryontest.Text(plan), edit())
-	clock.Advance(20 * time.Second)
-	s.server.Append(carryontest.Text(plan), edit())
-	call := meanwhile(func() answer { return s.m.call(s.ctx, s.client, withHistory(ask(), "call_2_1")) })
-	require.NoError(t, clock.BlockUntil(t.Context(), 1))
-	clock.Advance(40*time.Second - 1)
-	assert.Equal(t, 1, clock.Waiters(), "it still waits")
-	assert.Len(t, s.server.Requests(), 3)
-	clock.Advance(1)
-	requireComplete(t, s.m, <-call, plan, "tool_calls")
-	assert.Len(t, s.server.Requests(), 4)
+	inModes(t, unaryModes, func(t *testing.T, m mode) {
+		clock := carryontest.NewClock()
+		s := newScene(t, m, twoTodos, middleware.WithClock(clock),
+			middleware.WithLimits(continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}))
+		s.ask(carryontest.Text(plan), edit())
+		clock.Advance(20 * time.Second)
+		s.server.Append(carryontest.Text(plan), edit())
+		call := meanwhile(func() answer { return s.m.call(s.ctx, s.client, withHistory(ask(), "call_2_1")) })
+		require.NoError(t, clock.BlockUntil(t.Context(), 1))
+		clock.Advance(40*time.Second - 1)
+		assert.Equal(t, 1, clock.Waiters(), "it still waits")
+		assert.Len(t, s.server.Requests(), 3)
+		clock.Advance(1)
+		requireComplete(t, s.m, <-call, plan, "tool_calls")
+		assert.Len(t, s.server.Requests(), 4)
+	})
 }

@@ -40,7 +40,7 @@ func (s *scene) requirePaused(t *testing.T, got answer, shown string) {
 	require.Len(t, paused, 1)
 	assert.Equal(t, *got.Outcome.Paused, paused[0].Result)
 	assert.Equal(t, shown, s.state(t).Paused.Reason)
-	if s.m.name == "stream" {
+	if s.m.streamed {
 		requireWellFormed(t, got)
 	}
 }
@@ -85,7 +85,7 @@ func TestReasonsAreJudged(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				s.server.Append(carryontest.Text(plan), carryontest.Call("todo_pause", tt.arguments).ID("call_p"))
 				if tt.problem == "" {
@@ -113,7 +113,7 @@ func TestReasonsAreJudged(t *testing.T) {
 
 func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One."),
 			carryontest.Call("Todo_Pause", `{"reason":"stuck"}`).ID("call_p").AndText("Two."), edit())
@@ -146,7 +146,7 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 
 func TestRejectedPauseWithoutTextIsAnsweredAlone(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One."), carryontest.Pause("stuck"), carryontest.Text("Two."), edit())
 		requireComplete(t, m, got, "One.\n\nTwo.", "tool_calls")
@@ -161,7 +161,7 @@ func TestRejectedPauseWithoutTextIsAnsweredAlone(t *testing.T) {
 func rawPause(m mode, arguments string) carryontest.Turn {
 	call := `{"index":0,"type":"function","function":{"name":"todo_pause","arguments":` + fmt.Sprintf("%q", arguments) + `}}`
 	const envelope = `{"id":"chatcmpl-2","object":"o","created":1,"model":"m","choices":[{"index":0,`
-	if m.name == "stream" {
+	if m.streamed {
 		return carryontest.Chunks(envelope+`"delta":{"tool_calls":[`+call+`]}}]}`,
 			envelope+`"delta":{},"finish_reason":"tool_calls"}]}`)
 	}
@@ -171,7 +171,7 @@ func rawPause(m mode, arguments string) carryontest.Turn {
 
 func TestRejectedPauseWithoutAnIDGetsOne(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), rawPause(m, `{"reason":"stuck"}`), edit())
 		requests := s.server.Requests()
@@ -188,7 +188,7 @@ func TestBrokenArgumentsAreNotSentBack(t *testing.T) {
 	for _, arguments := range []string{``, `{"reason":"The di`, `not JSON`, `[1]`, `"text"`} {
 		t.Run(arguments, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				got := s.ask(carryontest.Text("One."), rawPause(m, arguments), edit())
 				requireComplete(t, m, got, "One.", "tool_calls")
@@ -211,7 +211,7 @@ func TestSecondPauseIsAcceptedWhateverItsReason(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				got := s.ask(carryontest.Text("One."), carryontest.Pause("stuck"),
 					carryontest.Call("todo_pause", tt.arguments))
@@ -231,7 +231,7 @@ func TestPauseIsAcceptedIfNoAttemptIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos, within(limits))
 				got := s.ask(carryontest.Text("One."), carryontest.Pause("stuck"))
 				s.requirePaused(t, got, "stuck")
@@ -266,7 +266,7 @@ func TestPauseBesideOtherCallsIsAcceptedAndTheyAreKept(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				got := s.ask(carryontest.Text("One."), tt.turn)
 
@@ -300,7 +300,7 @@ func TestPrintedPauseCounts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				for _, turn := range []carryontest.Turn{
 					carryontest.Text(tt.text), carryontest.Pieces(strings.Split(tt.text, "")...), carryontest.Text(tt.text).OneChunk(),
 				} {
@@ -330,7 +330,7 @@ func TestTextThatIsNoPrintedPauseIsShown(t *testing.T) {
 	} {
 		t.Run(text[:min(len(text), 30)], func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos, within(continuation.Limits{MaxAttempts: 1}))
 				got := s.ask(carryontest.Text("One."), carryontest.Pieces(strings.Split(text, "")...))
 				requireComplete(t, m, got, "One.\n\n"+text, "stop")
@@ -342,7 +342,7 @@ func TestTextThatIsNoPrintedPauseIsShown(t *testing.T) {
 
 func TestPrintedPauseBesideACallIsText(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		text := "todo_pause('" + blocked + "')"
 		got := s.ask(carryontest.Text("One."), edit().AndText(text))
@@ -354,7 +354,7 @@ func TestPrintedPauseBesideACallIsText(t *testing.T) {
 
 func TestPrintedPauseInTheCallersOwnTurnIsText(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		text := "todo_pause('" + blocked + "')"
 		got := s.ask(carryontest.Text(text), edit())
@@ -365,7 +365,7 @@ func TestPrintedPauseInTheCallersOwnTurnIsText(t *testing.T) {
 
 func TestRejectedPrintedPauseIsToldInTheNextPrompt(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One."), carryontest.Text("Two. todo_pause('stuck')"), edit())
 		require.NoError(t, got.Err)
@@ -381,7 +381,7 @@ func TestRejectedPrintedPauseIsToldInTheNextPrompt(t *testing.T) {
 
 func TestSecondPrintedPauseIsAccepted(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One."), carryontest.Pause("stuck"), carryontest.Text("todo_pause('help me')"))
 		s.requirePaused(t, got, "help me")
@@ -391,7 +391,7 @@ func TestSecondPrintedPauseIsAccepted(t *testing.T) {
 
 func TestToollessCallIsPausedByPrinting(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithToollessCalls())
 		request := ask()
 		request.Tools = nil
@@ -422,7 +422,7 @@ func TestNoticeIsWhatTheProgramWants(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos, middleware.WithNotice(tt.notice), middleware.WithClock(carryontest.NewClock()))
 				got := s.ask(carryontest.Text("One."), carryontest.Pause(blocked))
 				s.requirePaused(t, got, blocked)
@@ -447,14 +447,14 @@ func TestPolicyIsTheProgramsOwn(t *testing.T) {
 	}
 	t.Run("lenient", func(t *testing.T) {
 		t.Parallel()
-		inBothModes(t, func(t *testing.T, m mode) {
+		inModes(t, allModes, func(t *testing.T, m mode) {
 			s := newScene(t, m, twoTodos, middleware.WithPausePolicy(pause.Lenient))
 			s.requirePaused(t, s.ask(carryontest.Text("One."), carryontest.Pause("stuck")), "stuck")
 		})
 	})
 	t.Run("custom", func(t *testing.T) {
 		t.Parallel()
-		inBothModes(t, func(t *testing.T, m mode) {
+		inModes(t, allModes, func(t *testing.T, m mode) {
 			s := newScene(t, m, twoTodos, middleware.WithPausePolicy(picky))
 			got := s.ask(carryontest.Text("One."), carryontest.Pause(blocked), carryontest.Pause("please"))
 			s.requirePaused(t, got, "please")
@@ -463,7 +463,7 @@ func TestPolicyIsTheProgramsOwn(t *testing.T) {
 	})
 	t.Run("panicking", func(t *testing.T) {
 		t.Parallel()
-		inBothModes(t, func(t *testing.T, m mode) {
+		inModes(t, allModes, func(t *testing.T, m mode) {
 			s := newScene(t, m, twoTodos, middleware.WithPausePolicy(func(string) error { panic("no policy") }))
 			got := s.ask(carryontest.Text("One."), carryontest.Pause(blocked))
 			s.requirePaused(t, got, "Tool execution error")
@@ -475,7 +475,7 @@ func TestPolicyIsTheProgramsOwn(t *testing.T) {
 
 func TestReasonIsShownWithoutControlCharacters(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.ask(carryontest.Text("One."), carryontest.Pause("The \x1b[31mdisk\x1b[0m is\r\n\u202efull\u0000 today"))
 		s.requirePaused(t, got, "The disk is full today")
@@ -485,7 +485,7 @@ func TestReasonIsShownWithoutControlCharacters(t *testing.T) {
 
 func TestPausedSessionWaitsForTheNextUserTurn(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), carryontest.Pause(blocked))
 		got := s.call(s.ctx, withHistory(ask(), "call_1"), carryontest.Text("Two."))
@@ -499,7 +499,7 @@ func TestPausedSessionWaitsForTheNextUserTurn(t *testing.T) {
 
 func TestPausedSessionGoesOnAfterResume(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), carryontest.Pause(blocked))
 		require.NoError(t, s.mw.Resume(s.ctx))
@@ -510,7 +510,7 @@ func TestPausedSessionGoesOnAfterResume(t *testing.T) {
 
 func TestPauseChangesNoTodo(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		todos := newList(inProgress("A"), pending("B"))
 		s := newScene(t, m, todos)
 		s.ask(carryontest.Text("One."), carryontest.Pause(blocked))
@@ -522,7 +522,7 @@ func TestPauseChangesNoTodo(t *testing.T) {
 
 func TestPauseToolAlwaysKeepsThePrefixTheSame(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithPauseTool(middleware.Always))
 		got := s.ask(carryontest.Text("One."), carryontest.Text("Two."), edit().ID("call_1"))
 		requireComplete(t, m, got, "One.\n\nTwo.", "tool_calls")
@@ -541,7 +541,7 @@ func TestPauseToolAlwaysKeepsThePrefixTheSame(t *testing.T) {
 
 func TestPauseToolAlwaysPausesInTheFirstTurn(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithPauseTool(middleware.Always))
 		got := s.ask(carryontest.Pause(blocked).AndText("One."))
 		s.requirePaused(t, got, blocked)
@@ -554,7 +554,7 @@ func TestPauseToolAlwaysPausesInTheFirstTurn(t *testing.T) {
 
 func TestPauseToolAlwaysAloneShowsTheNoticeAlone(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithPauseTool(middleware.Always))
 		got := s.ask(carryontest.Pause(blocked))
 		s.requirePaused(t, got, blocked)
@@ -564,7 +564,7 @@ func TestPauseToolAlwaysAloneShowsTheNoticeAlone(t *testing.T) {
 
 func TestPauseToolAlwaysIsStrippedBesideOtherCalls(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithPauseTool(middleware.Always))
 		got := s.ask(carryontest.Pause(blocked).AndCall("edit_file", `{"n":1}`))
 		s.requirePaused(t, got, blocked)
@@ -577,7 +577,7 @@ func TestPauseToolAlwaysIsStrippedBesideOtherCalls(t *testing.T) {
 
 func TestPauseToolAlwaysRejectsInTheFirstTurnToo(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithPauseTool(middleware.Always))
 		got := s.ask(carryontest.Pause("stuck"), edit())
 		requireComplete(t, m, got, "", "tool_calls")
@@ -590,7 +590,7 @@ func TestPauseToolAlwaysRejectsInTheFirstTurnToo(t *testing.T) {
 
 func TestPauseToolAlwaysIsNotDeclaredOutOfScope(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithPauseTool(middleware.Always))
 		request := ask()
 		request.ToolChoice = "required"
@@ -608,7 +608,7 @@ func TestPauseToolAlwaysIsNotDeclaredOutOfScope(t *testing.T) {
 
 func TestPauseToolAlwaysAllowsItselfAmongAllowedTools(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithPauseTool(middleware.Always))
 		request := ask()
 		request.ToolChoice = allowed("auto")

@@ -36,7 +36,7 @@ func (r *recorder) names() []string {
 // firstTurn returns how a first turn that is continued is reported. That of a stream is decided on at its finish, before
 // its usage is in and the turn has ended.
 func firstTurn(m mode) []string {
-	if m.name == "stream" {
+	if m.streamed {
 		return []string{"Decision 1", "TurnEnded 1"}
 	}
 	return []string{"TurnEnded 1", "Decision 1"}
@@ -72,7 +72,7 @@ func TestEventsComeInOrder(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos, within(continuation.Limits{MaxAttempts: 2}))
 				got := s.ask(tt.turns...)
 				require.NoError(t, got.Err)
@@ -84,7 +84,7 @@ func TestEventsComeInOrder(t *testing.T) {
 
 func TestEventsSayWhatHappened(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One.").Usage(100, 10),
 			edit().AndCall("edit_file", "{}").Usage(200, 20))
@@ -115,7 +115,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 
 func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		ctx, outcomes := middleware.Capture(s.ctx)
 		s.server.Append(carryontest.Text("One.").Usage(1, 1), edit().Usage(2, 2), edit(), carryontest.Text("Two."))
@@ -140,23 +140,41 @@ func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 // callUncaptured makes a call whose outcome nobody but ctx captures.
 func callUncaptured(t *testing.T, ctx context.Context, s *scene) { //nolint:revive // t comes first in tests
 	t.Helper()
-	request := ask()
-	if s.m.name == "unary" {
-		_, err := s.client.CreateChatCompletion(ctx, request)
+	if !s.m.streamed {
+		_, err := s.client.answer(ctx, ask())
 		require.NoError(t, err)
 		return
 	}
-	request.StreamOptions = usageIncluded()
-	got, err := s.client.CreateChatCompletionStream(ctx, request)
+	got, err := s.client.stream(ctx, withUsage())
 	require.NoError(t, err)
-	for _, err := range got.All() {
-		require.NoError(t, err)
+	_, err = readAll(got)
+	require.NoError(t, err)
+}
+
+// Wrap's own streams know of all that ends them. Elsewhere it may be the SDK that gives up, which shows when it closes.
+func TestOutcomeOfAStreamIsFinalBeforeItIsClosed(t *testing.T) {
+	t.Parallel()
+	for name, turn := range map[string]carryontest.Turn{
+		"whole": edit(), "cut": edit().CutAfter(2), "error": edit().ErrorAfter(2, "overloaded"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, typedStream, twoTodos)
+			s.server.Append(turn)
+			got, err := s.wrapped().CreateChatCompletionStream(s.ctx, ask())
+			require.NoError(t, err)
+			defer got.Close()
+			for err == nil {
+				_, err = got.Recv()
+			}
+			assert.True(t, got.Outcome().Ended)
+		})
 	}
 }
 
 func TestObserversThatPanicDoNotMatter(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		broken := middleware.Observer{
 			TurnEnded:           func(context.Context, middleware.TurnEnded) { panic("1") },
 			Decision:            func(context.Context, middleware.Decision) { panic("2") },
@@ -258,7 +276,7 @@ func eventful(t *testing.T, m mode, opts ...middleware.Option) *logBook {
 
 func TestLogHasLevelsAndAttributes(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		logged := eventful(t, m)
 		levels := map[string]string{}
 		for _, line := range logged.lines(t) {
@@ -300,7 +318,7 @@ func private() []string {
 
 func TestLogHoldsNoTextsUnlessAllowed(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		logged := eventful(t, m)
 		for _, text := range append(private(), "no key", "Bearer") {
 			assert.NotContains(t, logged.String(), text)
@@ -310,7 +328,7 @@ func TestLogHoldsNoTextsUnlessAllowed(t *testing.T) {
 
 func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		logged := eventful(t, m, middleware.WithContent())
 		text := logged.String()
 		for _, shown := range []string{"Write the parser", "Continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
@@ -323,7 +341,7 @@ func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 
 func TestDryRunReportsAndDoesNothing(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithDryRun(), middleware.WithLimits(continuation.Limits{}),
 			middleware.WithGate(func(context.Context, middleware.Turn) error {
 				t.Error("the gate is asked only for what is sent")
@@ -355,10 +373,10 @@ func TestDryRunReportsAndDoesNothing(t *testing.T) {
 func bareAnswerAs(t *testing.T, m mode, id string, turn carryontest.Turn) answer {
 	t.Helper()
 	server := carryontest.NewServer(t)
-	client := bare(server.URL(), nil)
+	c := bareOn(server)
 	for {
 		server.Append(turn)
-		if got := callBare(t, m, client, ask()); got.ID == id {
+		if got := m.call(t.Context(), c, ask()); got.ID == id {
 			return got
 		}
 	}
@@ -366,7 +384,7 @@ func bareAnswerAs(t *testing.T, m mode, id string, turn carryontest.Turn) answer
 
 func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, todo.Static(), middleware.WithDryRun())
 		assert.Equal(t, continuation.ReasonNoActiveTodos, s.ask(carryontest.Text(plan)).Outcome.Reason)
 		assert.Equal(t, continuation.ReasonToolCalls, s.ask(edit()).Outcome.Reason)
@@ -378,7 +396,7 @@ func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 
 func TestDryRunLeavesATodoPauseOfTheModelAlone(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, middleware.WithDryRun(), middleware.WithPauseTool(middleware.Always))
 		got := s.ask(carryontest.Pause(blocked))
 		requireSame(t, bareAnswer(t, m, ask(), carryontest.Pause(blocked)), got)

@@ -272,7 +272,7 @@ func TestRequestIsDescribed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := describe(&test.request)
-			got.History = nil
+			got.History, got.Carrier, got.Messages = nil, nil, 0
 			assert.Equal(t, test.want, got)
 		})
 	}

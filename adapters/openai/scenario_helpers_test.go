@@ -35,7 +35,7 @@ type scene struct {
 	server *carryontest.Server
 	wire   *wire
 	mw     *middleware.Middleware
-	client *carryopenai.Client
+	client client
 	events *recorder
 }
 
@@ -73,8 +73,13 @@ func sceneOf(
 }
 
 // wrap returns a client of the scene's server for another middleware.
-func (s *scene) wrap(mw *middleware.Middleware) *carryopenai.Client {
-	return carryopenai.Wrap(bare(s.wire.url, s.wire), mw)
+func (s *scene) wrap(mw *middleware.Middleware) client {
+	return s.m.client(configOf(s.wire.url, s.wire), mw)
+}
+
+// wrapped returns a client of Wrap's, for tests of what only that has.
+func (s *scene) wrapped() *carryopenai.Client {
+	return carryopenai.Wrap(openai.NewClientWithConfig(configOf(s.wire.url, s.wire)), s.mw)
 }
 
 // ask plays the turns to a call with the request that [ask] returns.
@@ -274,51 +279,6 @@ func completed(content string) todo.Todo {
 	return todo.Todo{ID: content, Content: content, Status: todo.Completed}
 }
 
-// bareAnswer is what the SDK's own client makes of the same turns.
-func bareAnswer(t *testing.T, m mode, request openai.ChatCompletionRequest, turns ...carryontest.Turn) answer {
-	t.Helper()
-	server := carryontest.NewServer(t, turns...)
-	return callBare(t, m, bare(server.URL(), nil), request)
-}
-
-func callBare(t *testing.T, m mode, client *openai.Client, request openai.ChatCompletionRequest) answer {
-	t.Helper()
-	if m.name == "stream" {
-		return bareStream(t.Context(), client, request)
-	}
-	response, err := client.CreateChatCompletion(t.Context(), request)
-	a := answer{ID: response.ID, Err: err}
-	if response.Usage != (openai.Usage{}) {
-		a.Usage = &response.Usage
-	}
-	if len(response.Choices) > 0 {
-		choice := response.Choices[0]
-		a.Text, a.Finish, a.Calls = choice.Message.Content, string(choice.FinishReason), choice.Message.ToolCalls
-	}
-	return a
-}
-
-func bareStream(ctx context.Context, client *openai.Client, request openai.ChatCompletionRequest) answer {
-	request.StreamOptions = usageIncluded()
-	s, err := client.CreateChatCompletionStream(ctx, request)
-	if err != nil {
-		return answer{Err: err}
-	}
-	defer s.Close()
-	var a answer
-	for {
-		chunk, err := s.Recv()
-		if errors.Is(err, io.EOF) {
-			return a
-		}
-		if err != nil {
-			a.Err = err
-			return a
-		}
-		a.add(chunk)
-	}
-}
-
 // requireSame checks that a caller saw what the SDK's own client would have shown.
 func requireSame(t *testing.T, want, got answer) {
 	t.Helper()
@@ -347,7 +307,7 @@ func requireComplete(t *testing.T, m mode, got answer, text, finish string) {
 	require.NoError(t, got.Err)
 	assert.Equal(t, text, got.Text)
 	assert.Equal(t, finish, got.Finish)
-	if m.name == "stream" {
+	if m.streamed {
 		requireWellFormed(t, got)
 	}
 }
@@ -406,9 +366,3 @@ func said(request openai.ChatCompletionRequest, answered, next string) openai.Ch
 	})
 	return request
 }
-
-func wrapped(client *openai.Client, mw *middleware.Middleware) *carryopenai.Client {
-	return carryopenai.Wrap(client, mw)
-}
-
-func usageIncluded() *openai.StreamOptions { return &openai.StreamOptions{IncludeUsage: true} }

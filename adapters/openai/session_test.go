@@ -17,7 +17,7 @@ import (
 
 func TestAttemptThatLedToAToolCallIsGivenBack(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos, within(continuation.Limits{MaxAttempts: 1, MaxPerUserTurn: 4}))
 		request := ask()
 		for i := range 4 {
@@ -34,7 +34,7 @@ func TestAttemptThatLedToAToolCallIsGivenBack(t *testing.T) {
 
 func TestAttemptsAddUpOverTheCallsOfAUserTurn(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(texts("One.", "Two.", "Two.")...) // two attempts
 		s.call(s.ctx, withHistory(ask(), "call_1"), texts("Three.", "Four.")...)
@@ -75,7 +75,7 @@ func TestProgressOfTheListStartsTheCountAnew(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				todos := newList(a, b, c)
 				s := newScene(t, m, todos)
 				s.server.Append(texts("Zero.", "One.")...)
@@ -130,7 +130,7 @@ func TestOnlyANewUserTurnStartsTheCountAnew(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s := newScene(t, m, twoTodos)
 				s.spend()
 				ctx := s.ctx
@@ -147,7 +147,7 @@ func TestOnlyANewUserTurnStartsTheCountAnew(t *testing.T) {
 
 func TestCallerMayNameTheUserTurn(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		one, two := continuation.WithUserTurn(s.ctx, "1"), continuation.WithUserTurn(s.ctx, "2")
 		s.call(one, ask(), texts("One.", "Two.", "Two!")...)
@@ -171,7 +171,7 @@ func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothModes(t, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				todos := newList(inProgress("A"), pending("B"))
 				s := newScene(t, m, todos)
 				end(s)
@@ -193,7 +193,7 @@ func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
 
 func TestResumeMakesAStaleListWorthAllAttempts(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.ask(carryontest.Text("One."), carryontest.Pause("The grammar file grammar.ebnf is missing"))
 		require.NoError(t, s.mw.Resume(s.ctx))
@@ -205,7 +205,7 @@ func TestResumeMakesAStaleListWorthAllAttempts(t *testing.T) {
 
 func TestWithoutASessionConversationsShareNothing(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		for range 3 { // the same request every time, as from different users
 			got := s.call(t.Context(), ask(), texts("One.", "Two.", "Three.", "Four.")...)
@@ -217,7 +217,7 @@ func TestWithoutASessionConversationsShareNothing(t *testing.T) {
 
 func TestWithoutASessionAToolLoopSharesItsCounters(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		one, two := withHistory(ask(), "call_1"), withHistory(ask(), "call_2")
 		s.call(t.Context(), one, texts("One.", "Two.", "Two!")...)
@@ -230,7 +230,7 @@ func TestWithoutASessionAToolLoopSharesItsCounters(t *testing.T) {
 
 func TestWithoutASessionNothingIsPausedForLater(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		got := s.call(t.Context(), withHistory(ask(), "call_1"),
 			carryontest.Text("One."), carryontest.Pause("The grammar file grammar.ebnf is missing"))
@@ -244,7 +244,7 @@ func TestWithoutASessionNothingIsPausedForLater(t *testing.T) {
 
 func TestSessionsShareNothing(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		s := newScene(t, m, twoTodos)
 		s.exhaust()
 		require.NoError(t, s.mw.Pause(s.ctx, "enough"))
@@ -259,7 +259,7 @@ type conversationKey struct{}
 
 func TestSessionKeySaysWhereTheSessionComesFrom(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		var seen []string
 		todos := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 			seen = append(seen, continuation.Session(ctx))
@@ -285,12 +285,12 @@ func TestSessionKeySaysWhereTheSessionComesFrom(t *testing.T) {
 
 func TestSessionKeyThatPanicsIsNoSession(t *testing.T) {
 	t.Parallel()
-	inBothModes(t, func(t *testing.T, m mode) {
+	inModes(t, allModes, func(t *testing.T, m mode) {
 		events := new(recorder)
 		mw := middleware.New(twoTodos, middleware.WithObserver(events.observer()),
 			middleware.WithSessionKey(func(context.Context) string { panic(errors.New("no key")) }))
 		server := carryontest.NewServer(t, carryontest.Text(plan), edit())
-		got := m.call(t.Context(), newClient(server, mw), ask())
+		got := m.call(t.Context(), m.clientOn(server, mw), ask())
 		requireComplete(t, m, got, plan, "tool_calls")
 		assert.Empty(t, got.Outcome.Session)
 		assert.Contains(t, failures(events), "session key")

@@ -31,8 +31,8 @@ const (
 	argsTail = `grammar.ebnf is missing"}`
 )
 
-func (c callCase) run(t *testing.T) {
-	t.Parallel()
+func (c callCase) run(t *testing.T, m mode) {
+	t.Helper()
 	payloads := make([]string, 0, len(c.sent)+1)
 	for _, delta := range c.sent {
 		payloads = append(payloads, says(delta))
@@ -42,16 +42,16 @@ func (c callCase) run(t *testing.T) {
 	if finish == "" {
 		finish = "tool_calls"
 	}
-	requireCalls(t, carryontest.Chunks(payloads...),
+	requireCalls(t, m, carryontest.Chunks(payloads...),
 		lines(c.shown, []string{"finish " + finish, "usage 10/5/15 alone"}))
 }
 
 // requireCalls checks what is shown of a continuation after the draft.
-func requireCalls(t *testing.T, turn carryontest.Turn, want []string) middleware.Outcome {
+func requireCalls(t *testing.T, m mode, turn carryontest.Turn, want []string) middleware.Outcome {
 	t.Helper()
 	first, err := alone(t, draft)
 	require.NoError(t, err)
-	got, outcome, err := readJoined(t, pair(draft, turn))
+	got, outcome, err := readJoined(t, m, pair(draft, turn))
 	require.NoError(t, err)
 	assert.Equal(t, lines(draftShown, want), showAll(got))
 	assert.Equal(t, 2, outcome.Turns)
@@ -62,7 +62,10 @@ func requireCalls(t *testing.T, turn carryontest.Turn, want []string) middleware
 func runCallCases(t *testing.T, cases []callCase) {
 	t.Helper()
 	for _, c := range cases {
-		t.Run(c.name, c.run)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			inModes(t, streamModes, c.run)
+		})
 	}
 }
 
@@ -376,8 +379,10 @@ func TestCallsWithoutAPauseAreAsTheyCame(t *testing.T) {
 			}
 			payloads = append(payloads, ends(`{}`, "tool_calls"))
 			want = append(want, "finish tool_calls", "usage 10/5/15 alone")
-			outcome := requireCalls(t, carryontest.Chunks(payloads...), want)
-			assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+			inModes(t, streamModes, func(t *testing.T, m mode) {
+				outcome := requireCalls(t, m, carryontest.Chunks(payloads...), want)
+				assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+			})
 		})
 	}
 }
@@ -456,16 +461,20 @@ func TestPauseAtTheFinish(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			requireCalls(t, carryontest.Chunks(c.sent...), c.shown)
+			inModes(t, streamModes, func(t *testing.T, m mode) {
+				requireCalls(t, m, carryontest.Chunks(c.sent...), c.shown)
+			})
 		})
 	}
 }
 
 func TestFinishOfAStrippedTurnIsTheProvidersOwnStop(t *testing.T) {
 	t.Parallel()
-	got := joinOn(t.Context(), pair(draft.Finish("end_turn"), carryontest.Pause(goodReason)))
-	require.NoError(t, got.Err)
-	assert.Equal(t, "end_turn", got.Finish)
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		got := joinOn(t.Context(), m, pair(draft.Finish("end_turn"), carryontest.Pause(goodReason)))
+		require.NoError(t, got.Err)
+		assert.Equal(t, "end_turn", got.Finish)
+	})
 }
 
 func TestPauseInEveryShape(t *testing.T) {
@@ -476,15 +485,17 @@ func TestPauseInEveryShape(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := joinOn(t.Context(), pair(draft, in(carryontest.Pause(goodReason).AndText("I am blocked."))))
-			require.NoError(t, got.Err)
-			requireWellFormedEnd(t, got.Chunks)
-			assert.Equal(t, "Plan.\n\nI am blocked.\n\n"+goodNotice, got.Text)
-			assert.Equal(t, "stop", got.Finish)
-			assert.Empty(t, got.Calls)
-			require.NotNil(t, got.Outcome.Paused)
-			assert.Equal(t, goodReason, got.Outcome.Paused.Reason)
-			assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+			inModes(t, streamModes, func(t *testing.T, m mode) {
+				got := joinOn(t.Context(), m, pair(draft, in(carryontest.Pause(goodReason).AndText("I am blocked."))))
+				require.NoError(t, got.Err)
+				requireWellFormedEnd(t, got.Chunks)
+				assert.Equal(t, "Plan.\n\nI am blocked.\n\n"+goodNotice, got.Text)
+				assert.Equal(t, "stop", got.Finish)
+				assert.Empty(t, got.Calls)
+				require.NotNil(t, got.Outcome.Paused)
+				assert.Equal(t, goodReason, got.Outcome.Paused.Reason)
+				assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+			})
 		})
 	}
 }
@@ -502,18 +513,20 @@ func TestCallBesideAPauseInEveryShape(t *testing.T) {
 		} {
 			t.Run(name+", "+order, func(t *testing.T) {
 				t.Parallel()
-				chunks, outcome, err := readJoined(t, pair(draft, in(turn)))
-				require.NoError(t, err)
-				requireWellFormedEnd(t, chunks)
-				assert.Equal(t, "Plan.\n\n"+goodNotice, textOf(chunks))
-				var arguments strings.Builder
-				for _, call := range callsIn(chunks) {
-					arguments.WriteString(call.Function.Arguments)
-					assert.NotContains(t, call.Function.Name, "pause")
-					assert.Contains(t, []string{"", "a"}, call.ID)
-				}
-				assert.Equal(t, path, arguments.String())
-				assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+				inModes(t, streamModes, func(t *testing.T, m mode) {
+					chunks, outcome, err := readJoined(t, m, pair(draft, in(turn)))
+					require.NoError(t, err)
+					requireWellFormedEnd(t, chunks)
+					assert.Equal(t, "Plan.\n\n"+goodNotice, textOf(chunks))
+					var arguments strings.Builder
+					for _, call := range callsIn(chunks) {
+						arguments.WriteString(call.Function.Arguments)
+						assert.NotContains(t, call.Function.Name, "pause")
+						assert.Contains(t, []string{"", "a"}, call.ID)
+					}
+					assert.Equal(t, path, arguments.String())
+					assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+				})
 			})
 		}
 	}
@@ -532,15 +545,17 @@ func callsIn(chunks []chunk) []openai.ToolCall {
 
 func TestPauseToolOfTheCallersOwnIsKept(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t, draft, carryontest.Pause(goodReason).ID("p").WholeCalls())
-	request := ask()
-	request.Tools = append(request.Tools, tool("todo_pause"))
-	got := stream(t.Context(), newClient(server, middleware.New(twoTodos, unhurried)), request)
-	require.NoError(t, got.Err)
-	assert.Equal(t, lines(draftShown, []string{
-		"[0 p function todo_pause " + goodArgs + "]", "finish tool_calls", "usage 20/10/30 alone",
-	}), showAll(got.Chunks))
-	assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		server := carryontest.NewServer(t, draft, carryontest.Pause(goodReason).ID("p").WholeCalls())
+		request := ask()
+		request.Tools = append(request.Tools, tool("todo_pause"))
+		got := stream(t.Context(), m.clientOn(server, middleware.New(twoTodos, unhurried)), request)
+		require.NoError(t, got.Err)
+		assert.Equal(t, lines(draftShown, []string{
+			"[0 p function todo_pause " + goodArgs + "]", "finish tool_calls", "usage 20/10/30 alone",
+		}), showAll(got.Chunks))
+		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+	})
 }
 
 func TestRejectedPauseIsAnsweredUnseen(t *testing.T) {
@@ -556,15 +571,17 @@ func TestRejectedPauseIsAnsweredUnseen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, outcome, err := readJoined(t, []carryontest.Turn{
-				draft, c.rejected, carryontest.Call("edit_file", `{}`).ID("a").WholeCalls(),
+			inModes(t, streamModes, func(t *testing.T, m mode) {
+				got, outcome, err := readJoined(t, m, []carryontest.Turn{
+					draft, c.rejected, carryontest.Call("edit_file", `{}`).ID("a").WholeCalls(),
+				})
+				require.NoError(t, err)
+				assert.Equal(t, lines(draftShown, c.shown, []string{
+					"[0 a function edit_file {}]", "finish tool_calls", "usage 30/15/45 alone",
+				}), showAll(got))
+				assert.Equal(t, 3, outcome.Turns)
+				assert.Nil(t, outcome.Paused)
 			})
-			require.NoError(t, err)
-			assert.Equal(t, lines(draftShown, c.shown, []string{
-				"[0 a function edit_file {}]", "finish tool_calls", "usage 30/15/45 alone",
-			}), showAll(got))
-			assert.Equal(t, 3, outcome.Turns)
-			assert.Nil(t, outcome.Paused)
 		})
 	}
 }
@@ -608,10 +625,12 @@ func TestPauseOfTheFirstTurnIsStrippedWhereTheToolIsAlwaysDeclared(t *testing.T)
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, outcome, err := readJoined(t, []carryontest.Turn{c.turn}, always)
-			require.NoError(t, err)
-			assert.Equal(t, c.want, showAll(got))
-			assert.Equal(t, 1, outcome.Turns)
+			inModes(t, streamModes, func(t *testing.T, m mode) {
+				got, outcome, err := readJoined(t, m, []carryontest.Turn{c.turn}, always)
+				require.NoError(t, err)
+				assert.Equal(t, c.want, showAll(got))
+				assert.Equal(t, 1, outcome.Turns)
+			})
 		})
 	}
 }

@@ -11,9 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/middleware"
 )
 
 // generator makes turns at random, the same ones for the same seed.
@@ -147,40 +145,22 @@ func requireReadAs(t *testing.T, want, got answer) {
 	assert.Equal(t, want.Usage, got.Usage, "usage")
 }
 
-// joinedIn makes a call in a mode.
-func joinedIn(t *testing.T, m mode, turns []carryontest.Turn) answer {
-	t.Helper()
-	server := carryontest.NewServer(t, turns...)
-	mw := middleware.New(twoTodos, atMost(len(turns)-1))
-	return m.call(t.Context(), carryopenai.Wrap(inMemory(server), mw), ask())
-}
-
 // seeds is how many chains are tried; each is a test of its own, so that one
 // that fails names itself.
 const seeds = 250
 
-func TestJoinedStreamIsReadAsItsTurnsAlone(t *testing.T) {
+func TestJoinedAnswerIsReadAsItsTurnsAlone(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			turns := newGenerator(seed).chain()
-			got := joinedIn(t, modes[1], turns)
-			requireReadAs(t, joinAlone(t, turns), got)
-			assert.Equal(t, len(turns), got.Outcome.Turns)
-		})
-	}
-}
-
-func TestStreamAndUnaryAnswerAreReadTheSame(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(seeds) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
-			turns := newGenerator(seed).chain()
-			whole, streamed := joinedIn(t, modes[0], turns), joinedIn(t, modes[1], turns)
-			require.NoError(t, whole.Err)
-			requireReadAs(t, whole, streamed)
+			want := joinAlone(t, turns)
+			streamed := sameOnTheWire(t, true, playing(turns...), atMost(len(turns)-1)).answer
+			requireReadAs(t, want, streamed)
+			assert.Equal(t, len(turns), streamed.Outcome.Turns)
+			whole := sameOnTheWire(t, false, playing(turns...), atMost(len(turns)-1)).answer
+			requireReadAs(t, want, whole)
 			assert.Equal(t, whole.Outcome, streamed.Outcome)
 		})
 	}
@@ -232,14 +212,13 @@ func TestPauseAmongCallsIsStrippedFromAnyManner(t *testing.T) {
 			if len(left) == 0 {
 				want.Finish = "stop"
 			}
-			turns := []carryontest.Turn{first, second}
-			for _, m := range modes {
-				got := joinedIn(t, m, turns)
+			for _, streamed := range []bool{true, false} {
+				got := sameOnTheWire(t, streamed, playing(first, second), atMost(1)).answer
 				for i := range got.Calls {
 					got.Calls[i].Type = openai.ToolTypeFunction // left out by some, in what is not rewritten
 				}
 				requireReadAs(t, want, got)
-				if m.name == "stream" {
+				if streamed {
 					requireWellFormedCalls(t, got.Chunks)
 				}
 			}

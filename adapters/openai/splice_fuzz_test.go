@@ -11,7 +11,6 @@ import (
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -26,26 +25,26 @@ func event(payloads ...string) string {
 }
 
 // readRaw reads the stream of a client, within a time that no input may take.
-func readRaw(t *testing.T, open func(context.Context) (receiver, error)) ([]chunk, error) {
+func readRaw(t *testing.T, c client) ([]chunk, middleware.Outcome, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	s, err := open(ctx)
+	s, err := open(ctx, c, withUsage())
 	require.NoError(t, err)
-	defer s.Close()
 	var all []chunk
-	for {
-		c, err := s.Recv()
-		if errors.Is(err, io.EOF) {
-			return all, nil
+	for err == nil {
+		var next chunk
+		if next, err = s.Recv(); err == nil {
+			all = append(all, next)
 		}
-		if err != nil {
-			require.NoError(t, ctx.Err(), "the stream did not end")
-			return all, err
-		}
-		all = append(all, c)
 		require.Less(t, len(all), 1<<20)
 	}
+	require.NoError(t, ctx.Err(), "the stream did not end")
+	_ = s.Close()
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return all, s.Outcome(), err
 }
 
 func FuzzSplice(f *testing.F) {
@@ -65,7 +64,11 @@ func FuzzSplice(f *testing.F) {
 		f.Add([]byte(second), []byte(whole))
 		f.Add([]byte(second), []byte(second))
 	}
-	f.Fuzz(func(t *testing.T, first, second []byte) { requireSplice(t, string(first), string(second)) })
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		for _, m := range streamModes {
+			requireSplice(t, m, string(first), string(second))
+		}
+	})
 }
 
 // alphabet is chunks that, in any order, are a stream.
@@ -107,23 +110,20 @@ func FuzzSpliceOfChunks(f *testing.F) {
 		f.Add([]byte{1, 24, 30}, []byte{12, byte(letter), 13, 27})
 		f.Add([]byte{1, 24, 30}, []byte{1, 24, byte(letter), 30})
 	}
-	f.Fuzz(func(t *testing.T, first, second []byte) { requireSplice(t, spell(first), spell(second)) })
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		for _, m := range streamModes {
+			requireSplice(t, m, spell(first), spell(second))
+		}
+	})
 }
 
 // requireSplice checks what must hold for the streams of any two turns.
-func requireSplice(t *testing.T, first, second string) {
+func requireSplice(t *testing.T, m mode, first, second string) {
 	t.Helper()
 	want, wantErr := readAlone(t, first)
 	server := carryontest.Start(carryontest.Raw(first), carryontest.Raw(second))
 	defer server.Close()
-	client := carryopenai.Wrap(inMemory(server), middleware.New(twoTodos, atMost(1)))
-	var s *carryopenai.Stream
-	got, err := readRaw(t, func(ctx context.Context) (receiver, error) {
-		var err error
-		s, err = client.CreateChatCompletionStream(ctx, withUsage())
-		return s, err
-	})
-	outcome := s.Outcome()
+	got, outcome, err := readRaw(t, m.clientIn(server, middleware.New(twoTodos, atMost(1))))
 	require.True(t, outcome.Ended)
 	require.True(t, strings.HasPrefix(textOf(got), textOf(want)), "text %q of turn 1 is lost in %q", textOf(want), textOf(got))
 	if outcome.Turns == 1 {
@@ -135,7 +135,10 @@ func requireSplice(t *testing.T, first, second string) {
 		}
 		return
 	}
-	require.NoError(t, wantErr, "a turn that broke off was continued")
+	if wantErr != nil {
+		require.True(t, m.wire, "a turn that broke off was continued")
+		return // it was sound on the wire: what the SDK fails on is no chunk there, or of a type of its own
+	}
 	later, laterErr := readAlone(t, second)
 	requireNoPause(t, got, later)
 	if err != nil || outcome.Err != nil {
@@ -152,10 +155,8 @@ func readAlone(t *testing.T, turn string) ([]chunk, error) {
 	t.Helper()
 	server := carryontest.Start(carryontest.Raw(turn))
 	defer server.Close()
-	client := inMemory(server)
-	return readRaw(t, func(ctx context.Context) (receiver, error) {
-		return client.CreateChatCompletionStream(ctx, withUsage())
-	})
+	all, _, err := readRaw(t, bare(inMemory(server)))
+	return all, err
 }
 
 // requireNoPause checks that no call of the tool in the second turn is shown.

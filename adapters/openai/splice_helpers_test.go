@@ -3,9 +3,7 @@ package openai_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -163,32 +160,11 @@ func showAll(chunks []chunk) []string {
 	return all
 }
 
-// readAll reads a stream to its end and closes it; no error is io.EOF.
-func readAll(s receiver) ([]chunk, error) {
-	defer s.Close()
-	var all []chunk
-	for {
-		c, err := s.Recv()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return all, err
-		}
-		all = append(all, c)
-	}
-}
-
 // withUsage is the request of the streams.
 func withUsage() openai.ChatCompletionRequest {
 	request := ask()
 	request.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	return request
-}
-
-// inMemory returns the SDK's own client of a server without a socket.
-func inMemory(server *carryontest.Server) *openai.Client {
-	return bare(carryontest.BaseURL, server.Transport())
 }
 
 // alone reads a turn with the SDK's own client, as the first answer of a
@@ -197,7 +173,7 @@ func alone(t *testing.T, turn carryontest.Turn) ([]chunk, error) {
 	t.Helper()
 	server := carryontest.Start(turn)
 	defer server.Close()
-	s, err := inMemory(server).CreateChatCompletionStream(t.Context(), withUsage())
+	s, err := bare(inMemory(server)).stream(t.Context(), withUsage())
 	if err != nil {
 		return nil, err
 	}
@@ -209,24 +185,24 @@ func atMost(n int) middleware.Option {
 	return middleware.WithLimits(continuation.Limits{MaxAttempts: n, MinInterval: continuation.Off})
 }
 
-// joinOn streams the turns through a wrapped client in memory. Only the turns
-// given are sent.
-func joinOn(ctx context.Context, turns []carryontest.Turn) answer {
+// joinOn streams the turns through a client in memory. Only the turns given are
+// sent.
+func joinOn(ctx context.Context, m mode, turns []carryontest.Turn) answer {
 	server := carryontest.Start(turns...)
 	defer server.Close()
 	mw := middleware.New(twoTodos, atMost(max(len(turns)-1, 1)))
-	return stream(ctx, carryopenai.Wrap(inMemory(server), mw), ask())
+	return stream(ctx, m.clientIn(server, mw), ask())
 }
 
 // readJoined streams the turns as joinOn does, for streams whose calls have no
 // place in an answer.
 func readJoined(
-	t *testing.T, turns []carryontest.Turn, options ...middleware.Option,
+	t *testing.T, m mode, turns []carryontest.Turn, options ...middleware.Option,
 ) ([]chunk, middleware.Outcome, error) {
 	t.Helper()
 	server := carryontest.NewServer(t, turns...)
 	mw := middleware.New(twoTodos, append([]middleware.Option{atMost(max(len(turns)-1, 1))}, options...)...)
-	s, err := carryopenai.Wrap(inMemory(server), mw).CreateChatCompletionStream(t.Context(), withUsage())
+	s, err := open(t.Context(), m.clientIn(server, mw), withUsage())
 	require.NoError(t, err)
 	chunks, err := readAll(s)
 	return chunks, s.Outcome(), err
@@ -245,11 +221,11 @@ func pair(first, second carryontest.Turn) []carryontest.Turn {
 	return []carryontest.Turn{first, second}
 }
 
-func (c spliceCase) run(t *testing.T) {
-	t.Parallel()
+func (c spliceCase) run(t *testing.T, m mode) {
+	t.Helper()
 	server := carryontest.NewServer(t, c.turns...)
 	options := append([]middleware.Option{atMost(max(len(c.turns)-1, 1))}, c.options...)
-	got := stream(t.Context(), newClient(server, middleware.New(twoTodos, options...)), ask())
+	got := stream(t.Context(), m.clientOn(server, middleware.New(twoTodos, options...)), ask())
 	require.NoError(t, got.Err)
 	assert.Equal(t, c.want, showAll(got.Chunks))
 	assert.Len(t, server.Requests(), len(c.turns), "turns")
@@ -261,7 +237,10 @@ func (c spliceCase) run(t *testing.T) {
 func runSpliceCases(t *testing.T, cases []spliceCase) {
 	t.Helper()
 	for _, c := range cases {
-		t.Run(c.name, c.run)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			inModes(t, streamModes, c.run)
+		})
 	}
 }
 

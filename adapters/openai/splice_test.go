@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -304,20 +303,22 @@ func TestSpliceOfOtherContent(t *testing.T) {
 
 func TestLogProbabilitiesAppearOnce(t *testing.T) {
 	t.Parallel()
-	got := joinOn(t.Context(), pair(draft, carryontest.Chunks(rawChunk(
-		`{"index":0,"delta":{"content":"Done."},"finish_reason":"stop",`+
-			`"logprobs":{"content":[{"token":"Done.","logprob":-1,"top_logprobs":[]}]}}`))))
-	require.NoError(t, got.Err)
-	found := 0
-	for _, c := range got.Chunks {
-		for _, choice := range c.Choices {
-			if choice.Logprobs != nil {
-				found++
-				assert.Equal(t, "\n\nDone.", choice.Delta.Content)
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		got := joinOn(t.Context(), m, pair(draft, carryontest.Chunks(rawChunk(
+			`{"index":0,"delta":{"content":"Done."},"finish_reason":"stop",`+
+				`"logprobs":{"content":[{"token":"Done.","logprob":-1,"top_logprobs":[]}]}}`))))
+		require.NoError(t, got.Err)
+		found := 0
+		for _, c := range got.Chunks {
+			for _, choice := range c.Choices {
+				if choice.Logprobs != nil {
+					found++
+					assert.Equal(t, "\n\nDone.", choice.Delta.Content)
+				}
 			}
 		}
-	}
-	assert.Equal(t, 1, found)
+		assert.Equal(t, 1, found)
+	})
 }
 
 // spliceShapes are manners of providers that any answer may come in.
@@ -377,7 +378,7 @@ func TestUncontinuedStreamIsUntouched(t *testing.T) {
 		for shape, in := range spliceShapes {
 			t.Run(content+", "+shape, func(t *testing.T) {
 				t.Parallel()
-				requireUntouched(t, in(turn), nothingToDo)
+				inModes(t, streamModes, func(t *testing.T, m mode) { requireUntouched(t, m, in(turn), nothingToDo) })
 			})
 		}
 	}
@@ -402,7 +403,6 @@ func TestTurnThatGoesOnAfterItsFinishIsReleasedAsItCame(t *testing.T) {
 		"reasoning":             first(says(`{"reasoning_content":"Hm."}`)),
 		"text":                  first(says(`{"content":" More."}`), rawChunk("", tokens(3, 4))),
 		"an error":              first(`{"error":{"message":"overloaded","type":"server_error"}}`, says(`{}`)),
-		"what is no JSON":       first("ping"),
 		"a chunk and an error":  first(rawChunk("", tokens(3, 4)), `{"error":{"message":"overloaded"}}`, says(`{}`)),
 		"a broken connection":   draft.CutAfter(3),
 		"the same after usage":  draft.CutAfter(4),
@@ -411,19 +411,30 @@ func TestTurnThatGoesOnAfterItsFinishIsReleasedAsItCame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			requireUntouched(t, turn, twoTodos)
+			inModes(t, streamModes, func(t *testing.T, m mode) { requireUntouched(t, m, turn, twoTodos) })
 		})
 	}
 }
 
+// The SDK fails on such a line, and what fails is not continued. On the wire it is
+// no more than a comment.
+func TestLineWithoutJSONAfterTheFinish(t *testing.T) {
+	t.Parallel()
+	turn := carryontest.Chunks(says(`{"content":"Plan."}`), ends(`{}`, "stop"), "ping")
+	requireUntouched(t, typedStream, turn, twoTodos)
+	got := joinOn(t.Context(), wireStream, pair(turn, done()))
+	require.NoError(t, got.Err)
+	assert.Equal(t, "Plan.\n\nDone.", got.Text)
+	assert.Equal(t, "stop", got.Finish)
+}
+
 // requireUntouched checks that the wrapped stream of a turn is what the SDK's
 // own client gives, error included.
-func requireUntouched(t *testing.T, turn carryontest.Turn, todos todo.Provider) {
+func requireUntouched(t *testing.T, m mode, turn carryontest.Turn, todos todo.Provider) {
 	t.Helper()
 	want, wantErr := alone(t, turn)
 	server := carryontest.NewServer(t, turn)
-	client := carryopenai.Wrap(inMemory(server), middleware.New(todos, unhurried))
-	s, err := client.CreateChatCompletionStream(t.Context(), withUsage())
+	s, err := open(t.Context(), m.clientIn(server, middleware.New(todos, unhurried)), withUsage())
 	require.NoError(t, err)
 	got, err := readAll(s)
 	if wantErr == nil {
@@ -441,6 +452,7 @@ func requireUntouched(t *testing.T, turn carryontest.Turn, todos todo.Provider) 
 // gated opens a stream on turns that wait before each of their chunks, and
 // returns what has been received when the turns can't go on without a step.
 type gated struct {
+	wire   bool
 	mu     sync.Mutex
 	chunks []chunk
 	err    error
@@ -450,9 +462,9 @@ type gated struct {
 // chunksOf is how many chunks the texts of the gated turns may have.
 const chunksOf = 6
 
-func startGated(t *testing.T, turns ...carryontest.Turn) *gated {
+func startGated(t *testing.T, m mode, turns ...carryontest.Turn) *gated {
 	t.Helper()
-	g := &gated{}
+	g := &gated{wire: m.wire}
 	for i := range turns {
 		for n := 1; n <= chunksOf; n++ {
 			step := make(chan struct{})
@@ -462,8 +474,7 @@ func startGated(t *testing.T, turns ...carryontest.Turn) *gated {
 	}
 	server := carryontest.Start(turns...)
 	t.Cleanup(server.Close)
-	client := carryopenai.Wrap(inMemory(server), middleware.New(twoTodos, atMost(len(turns)-1)))
-	s, err := client.CreateChatCompletionStream(t.Context(), withUsage())
+	s, err := open(t.Context(), m.clientIn(server, middleware.New(twoTodos, atMost(len(turns)-1))), withUsage())
 	require.NoError(t, err)
 	go func() {
 		defer s.Close()
@@ -490,6 +501,17 @@ func (g *gated) step() []string {
 	return g.received()
 }
 
+// lastStep is step for the [DONE] of a turn. On the wire, the end of the answer
+// is waited for after that, but not for longer than a moment.
+func (g *gated) lastStep() []string {
+	shown := g.step()
+	if !g.wire {
+		return shown
+	}
+	<-time.After(50 * time.Millisecond)
+	return g.received()
+}
+
 func (g *gated) received() []string {
 	synctest.Wait()
 	g.mu.Lock()
@@ -499,8 +521,8 @@ func (g *gated) received() []string {
 
 func TestNothingIsDelayedButTheEnding(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := startGated(t, carryontest.Pieces("One ", "two."), carryontest.Pieces("Three ", "four."))
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		g := startGated(t, m, carryontest.Pieces("One ", "two."), carryontest.Pieces("Three ", "four."))
 		shown := []string{"role"}
 		assert.Equal(t, shown, g.received(), "role of turn 1")
 		for _, text := range []string{`"One "`, `"two."`} {
@@ -509,7 +531,7 @@ func TestNothingIsDelayedButTheEnding(t *testing.T) {
 		}
 		assert.Equal(t, shown, g.step(), "finish of turn 1")
 		assert.Equal(t, shown, g.step(), "usage of turn 1")
-		assert.Equal(t, shown, g.step(), "DONE of turn 1, and role of turn 2")
+		assert.Equal(t, shown, g.lastStep(), "DONE of turn 1, and role of turn 2")
 		g.steps = g.steps[1:] // after the last chunk, when nobody reads on
 		for _, text := range []string{`"\n\nThree "`, `"four."`} {
 			shown = append(shown, text)
@@ -518,35 +540,34 @@ func TestNothingIsDelayedButTheEnding(t *testing.T) {
 		assert.Equal(t, shown, g.step(), "finish of turn 2")
 		assert.Equal(t, shown, g.step(), "usage of turn 2")
 		shown = append(shown, "finish stop", "usage 20/10/30 alone")
-		assert.Equal(t, shown, g.step(), "DONE of turn 2")
+		assert.Equal(t, shown, g.lastStep(), "DONE of turn 2")
 		assert.Equal(t, io.EOF, g.err)
 	})
 }
 
 func TestTextOfTheFinishChunkIsShownBeforeTheDecisionEnds(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := startGated(t, draft.FinishWithText(), done().FinishWithText())
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
+		g := startGated(t, m, draft.FinishWithText(), done().FinishWithText())
 		assert.Equal(t, []string{"role"}, g.received())
 		assert.Equal(t, draftShown, g.step(), "text and finish of turn 1")
 		assert.Equal(t, draftShown, g.step(), "usage of turn 1")
-		assert.Equal(t, draftShown, g.step(), "DONE of turn 1, and role of turn 2")
+		assert.Equal(t, draftShown, g.lastStep(), "DONE of turn 1, and role of turn 2")
 		g.steps = g.steps[chunksOf-3:]
 		assert.Equal(t, lines(draftShown, doneShown[:1]), g.step(), "text and finish of turn 2")
 		assert.Equal(t, lines(draftShown, doneShown[:1]), g.step(), "usage of turn 2")
-		assert.Equal(t, lines(draftShown, doneShown), g.step(), "DONE of turn 2")
+		assert.Equal(t, lines(draftShown, doneShown), g.lastStep(), "DONE of turn 2")
 		assert.Equal(t, io.EOF, g.err)
 	})
 }
 
 func TestUncontinuedEndingIsNotDelayed(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
 		step := make(chan struct{})
 		server := carryontest.Start(draft.Finish("length").GateAfter(3, step))
 		t.Cleanup(server.Close)
-		client := carryopenai.Wrap(inMemory(server), middleware.New(twoTodos))
-		s, err := client.CreateChatCompletionStream(t.Context(), withUsage())
+		s, err := open(t.Context(), m.clientIn(server, middleware.New(twoTodos)), withUsage())
 		require.NoError(t, err)
 		defer s.Close()
 		for _, want := range lines(draftShown, []string{"finish length"}) {
@@ -604,10 +625,8 @@ func TestFailedContinuationKeepsWhatCameBefore(t *testing.T) {
 			for n := range len(whole) + 2 {
 				t.Run(fmt.Sprintf("%s, %s after %d", name, f.name, n), func(t *testing.T) {
 					t.Parallel()
-					synctest.Test(t, func(t *testing.T) {
-						got := joinOn(t.Context(), pair(draft.Usage(100, 50), f.in(turn, n)))
-						requireFailedAfter(t, got, whole[:min(n, len(whole))])
-					})
+					got := sameOnTheWire(t, true, playing(draft.Usage(100, 50), f.in(turn, n)), atMost(1))
+					requireFailedAfter(t, got.answer, whole[:min(n, len(whole))])
 				})
 			}
 		}
@@ -706,8 +725,8 @@ func TestFailureLateInAChainKeepsAllTurnsBefore(t *testing.T) {
 		for n := range 6 { // role, three words and what comes before the finish
 			t.Run(fmt.Sprintf("%s after %d", f.name, n), func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					got := joinOn(t.Context(), []carryontest.Turn{
+				inBubbles(t, streamModes, func(t *testing.T, m mode) {
+					got := joinOn(t.Context(), m, []carryontest.Turn{
 						draft.Usage(100, 50), carryontest.Text("Two.").Usage(10, 5).Finish("end_turn"), f.in(third.NoFinish(), n),
 					})
 					require.NoError(t, got.Err)
@@ -742,8 +761,8 @@ func TestContinuationThatCannotBeOpenedCostsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				got := joinOn(t.Context(), pair(draft, turn))
+			inBubbles(t, streamModes, func(t *testing.T, m mode) {
+				got := joinOn(t.Context(), m, pair(draft, turn))
 				require.NoError(t, got.Err)
 				assert.Equal(t, want, got.Chunks)
 				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
@@ -765,14 +784,16 @@ func TestFirstTurnThatFailsIsAsTheSDKGivesIt(t *testing.T) {
 					t.Parallel()
 					failing := f.in(turn, n)
 					want, wantErr := alone(t, failing)
-					got := joinOn(t.Context(), pair(failing, carryontest.Call("edit_file", `{}`)))
-					if wantErr == nil && len(want) > 0 && slices.ContainsFunc(want, hasFinish) {
-						require.NoError(t, got.Err)
-						assert.Equal(t, "tool_calls", got.Finish)
-						return
-					}
-					requireRelayed(t, want, got.Chunks)
-					assert.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(got.Err))
+					inModes(t, streamModes, func(t *testing.T, m mode) {
+						got := joinOn(t.Context(), m, pair(failing, carryontest.Call("edit_file", `{}`)))
+						if wantErr == nil && len(want) > 0 && slices.ContainsFunc(want, hasFinish) {
+							require.NoError(t, got.Err)
+							assert.Equal(t, "tool_calls", got.Finish)
+							return
+						}
+						requireRelayed(t, want, got.Chunks)
+						assert.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(got.Err))
+					})
 				})
 			}
 		}
@@ -781,9 +802,9 @@ func TestFirstTurnThatFailsIsAsTheSDKGivesIt(t *testing.T) {
 
 func TestSilenceAfterTheFinishOfTheFirstTurnIsNotWaitedOutLong(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	inBubbles(t, streamModes, func(t *testing.T, m mode) {
 		began := time.Now()
-		got := joinOn(t.Context(), pair(draft.HangAfter(3), done().HangAfter(3)))
+		got := joinOn(t.Context(), m, pair(draft.HangAfter(3), done().HangAfter(3)))
 		require.NoError(t, got.Err)
 		assert.Equal(t, lines(draftShown, []string{`"\n\nDone."`, "finish stop"}), showAll(got.Chunks))
 		assert.Equal(t, 4*time.Second, time.Since(began), "two seconds for each turn")
@@ -808,12 +829,12 @@ func TestCloseFromAnotherGoroutineEndsWhateverRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			inBubbles(t, streamModes, func(t *testing.T, m mode) {
 				server := carryontest.Start(c.turns...)
 				t.Cleanup(server.Close)
 				mw := middleware.New(twoTodos, append([]middleware.Option{atMost(2)}, c.options...)...)
 				ctx := continuation.WithSession(t.Context(), "s")
-				s, err := carryopenai.Wrap(inMemory(server), mw).CreateChatCompletionStream(ctx, withUsage())
+				s, err := open(ctx, m.clientIn(server, mw), withUsage())
 				require.NoError(t, err)
 				ended := make(chan error, 1)
 				go func() {
@@ -854,75 +875,79 @@ func draftThenCall(r carryontest.Request) carryontest.Turn {
 
 func TestManyStreamsOnOneSession(t *testing.T) {
 	t.Parallel()
-	const streams, rounds = 16, 8
-	turns := make([]carryontest.Turn, 2*streams*rounds)
-	for i := range turns {
-		turns[i] = carryontest.Func(draftThenCall)
-	}
-	server := carryontest.NewServer(t, turns...)
-	mw := middleware.New(twoTodos, unlimited)
-	client := carryopenai.Wrap(inMemory(server), mw)
-	ctx := continuation.WithSession(t.Context(), "s")
-	answers := make([]answer, streams*rounds)
-	var wait sync.WaitGroup
-	for i := range streams {
-		wait.Go(func() {
-			for j := range rounds {
-				answers[i*rounds+j] = stream(ctx, client, ask())
-			}
-		})
-	}
-	wait.Wait()
-	for _, got := range answers {
-		require.NoError(t, got.Err)
-		requireWellFormedEnd(t, got.Chunks)
-		if got.Finish == "stop" {
-			assert.Equal(t, "Plan.", got.Text)
-			assert.Empty(t, got.Calls)
-			continue
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		const streams, rounds = 16, 8
+		turns := make([]carryontest.Turn, 2*streams*rounds)
+		for i := range turns {
+			turns[i] = carryontest.Func(draftThenCall)
 		}
-		assert.Equal(t, "Plan.\n\nSo. ", got.Text)
-		assert.Len(t, got.Calls, 1)
-	}
-	state, err := mw.State(ctx)
-	require.NoError(t, err)
-	assert.Zero(t, state.Claim)
+		server := carryontest.NewServer(t, turns...)
+		mw := middleware.New(twoTodos, unlimited)
+		client := m.clientIn(server, mw)
+		ctx := continuation.WithSession(t.Context(), "s")
+		answers := make([]answer, streams*rounds)
+		var wait sync.WaitGroup
+		for i := range streams {
+			wait.Go(func() {
+				for j := range rounds {
+					answers[i*rounds+j] = stream(ctx, client, ask())
+				}
+			})
+		}
+		wait.Wait()
+		for _, got := range answers {
+			require.NoError(t, got.Err)
+			requireWellFormedEnd(t, got.Chunks)
+			if got.Finish == "stop" {
+				assert.Equal(t, "Plan.", got.Text)
+				assert.Empty(t, got.Calls)
+				continue
+			}
+			assert.Equal(t, "Plan.\n\nSo. ", got.Text)
+			assert.Len(t, got.Calls, 1)
+		}
+		state, err := mw.State(ctx)
+		require.NoError(t, err)
+		assert.Zero(t, state.Claim)
+	})
 }
 
 func TestStreamsOfOneSessionClosedAtAnyPoint(t *testing.T) {
 	t.Parallel()
-	const streams, rounds = 8, 16
-	const whole = "Plan.\n\nSo. "
-	turns := make([]carryontest.Turn, 2*streams*rounds)
-	for i := range turns {
-		turns[i] = carryontest.Func(draftThenCall)
-	}
-	server := carryontest.NewServer(t, turns...)
-	mw := middleware.New(twoTodos, unlimited)
-	client := carryopenai.Wrap(inMemory(server), mw)
-	ctx := continuation.WithSession(t.Context(), "s")
-	answers := make([]closedAnswer, streams*rounds)
-	var wait sync.WaitGroup
-	for i := range streams {
-		wait.Go(func() {
-			random := rand.New(rand.NewPCG(1, uint64(i)))
-			for j := range rounds {
-				answers[i*rounds+j] = readUntilClosed(ctx, client, random.IntN(12))
-			}
-		})
-	}
-	wait.Wait()
-	for _, got := range answers {
-		require.Error(t, got.err)
-		assert.True(t, strings.HasPrefix(whole, textOf(got.chunks)), textOf(got.chunks))
-		assert.True(t, got.ended)
-		if errors.Is(got.err, io.EOF) {
-			requireWellFormedEnd(t, got.chunks)
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		const streams, rounds = 8, 16
+		const whole = "Plan.\n\nSo. "
+		turns := make([]carryontest.Turn, 2*streams*rounds)
+		for i := range turns {
+			turns[i] = carryontest.Func(draftThenCall)
 		}
-	}
-	state, err := mw.State(ctx)
-	require.NoError(t, err)
-	assert.Zero(t, state.Claim)
+		server := carryontest.NewServer(t, turns...)
+		mw := middleware.New(twoTodos, unlimited)
+		client := m.clientIn(server, mw)
+		ctx := continuation.WithSession(t.Context(), "s")
+		answers := make([]closedAnswer, streams*rounds)
+		var wait sync.WaitGroup
+		for i := range streams {
+			wait.Go(func() {
+				random := rand.New(rand.NewPCG(1, uint64(i)))
+				for j := range rounds {
+					answers[i*rounds+j] = readUntilClosed(ctx, client, random.IntN(12))
+				}
+			})
+		}
+		wait.Wait()
+		for _, got := range answers {
+			require.Error(t, got.err)
+			assert.True(t, strings.HasPrefix(whole, textOf(got.chunks)), textOf(got.chunks))
+			assert.True(t, got.ended)
+			if errors.Is(got.err, io.EOF) {
+				requireWellFormedEnd(t, got.chunks)
+			}
+		}
+		state, err := mw.State(ctx)
+		require.NoError(t, err)
+		assert.Zero(t, state.Claim)
+	})
 }
 
 // closedAnswer is what was read of a stream that was closed, and what ended it.
@@ -934,8 +959,8 @@ type closedAnswer struct {
 
 // readUntilClosed reads a stream that another goroutine closes when n chunks
 // have been read.
-func readUntilClosed(ctx context.Context, client *carryopenai.Client, n int) (got closedAnswer) {
-	s, err := client.CreateChatCompletionStream(ctx, withUsage())
+func readUntilClosed(ctx context.Context, c client, n int) (got closedAnswer) {
+	s, err := open(ctx, c, withUsage())
 	if err != nil {
 		return closedAnswer{err: err}
 	}
@@ -950,9 +975,9 @@ func readUntilClosed(ctx context.Context, client *carryopenai.Client, n int) (go
 			close(reached)
 			n = -1
 		}
-		var c chunk
-		if c, got.err = s.Recv(); got.err == nil {
-			got.chunks = append(got.chunks, c)
+		var next chunk
+		if next, got.err = s.Recv(); got.err == nil {
+			got.chunks = append(got.chunks, next)
 		}
 	}
 	if n >= 0 {

@@ -154,9 +154,9 @@ func TestUsageDetailsAreSummed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, m := range modes {
+			for _, m := range allModes {
 				server := carryontest.NewServer(t, draft.UsageJSON(c.first), done().UsageJSON(c.second))
-				got := m.call(t.Context(), newClient(server, middleware.New(twoTodos, atMost(1))), ask())
+				got := m.call(t.Context(), m.clientOn(server, middleware.New(twoTodos, atMost(1))), ask())
 				require.NoError(t, got.Err, m.name)
 				require.NotNil(t, got.Usage, m.name)
 				assert.Equal(t, c.want.PromptTokensDetails, got.Usage.PromptTokensDetails, m.name)
@@ -168,36 +168,40 @@ func TestUsageDetailsAreSummed(t *testing.T) {
 
 func TestUsageThatNobodyAskedForStays(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t, draft, done().UsageOnFinish())
-	client := newClient(server, middleware.New(twoTodos, atMost(1)))
-	s, err := client.CreateChatCompletionStream(t.Context(), ask())
-	require.NoError(t, err)
-	got, err := readAll(s)
-	require.NoError(t, err)
-	assert.Equal(t, lines(draftShown, []string{`"\n\nDone."`, "finish stop usage 10/5/15"}), showAll(got))
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		server := carryontest.NewServer(t, draft, done().UsageOnFinish())
+		s, err := open(t.Context(), m.clientOn(server, middleware.New(twoTodos, atMost(1))), ask())
+		require.NoError(t, err)
+		got, err := readAll(s)
+		require.NoError(t, err)
+		assert.Equal(t, lines(draftShown, []string{`"\n\nDone."`, "finish stop usage 10/5/15"}), showAll(got))
+	})
 }
 
 func TestUsageIsNotInventedWhereItWasNotAskedFor(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t, draft, done())
-	client := newClient(server, middleware.New(twoTodos, atMost(1)))
-	s, err := client.CreateChatCompletionStream(t.Context(), ask())
-	require.NoError(t, err)
-	got, err := readAll(s)
-	require.NoError(t, err)
-	assert.Equal(t, lines(draftShown, []string{`"\n\nDone."`, "finish stop"}), showAll(got))
-	for _, request := range server.Requests() {
-		assert.False(t, request.IncludeUsage)
-	}
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		server := carryontest.NewServer(t, draft, done())
+		s, err := open(t.Context(), m.clientOn(server, middleware.New(twoTodos, atMost(1))), ask())
+		require.NoError(t, err)
+		got, err := readAll(s)
+		require.NoError(t, err)
+		assert.Equal(t, lines(draftShown, []string{`"\n\nDone."`, "finish stop"}), showAll(got))
+		for _, request := range server.Requests() {
+			assert.False(t, request.IncludeUsage)
+		}
+	})
 }
 
 func TestUsagePerTurnStandsInTheOutcome(t *testing.T) {
 	t.Parallel()
-	got := joinOn(t.Context(), []carryontest.Turn{
-		draft.Usage(100, 10).UsageEveryChunk(), done().Usage(120, 20).UsageTwice(), carryontest.Text("Last.").NoUsage(),
+	inModes(t, streamModes, func(t *testing.T, m mode) {
+		got := joinOn(t.Context(), m, []carryontest.Turn{
+			draft.Usage(100, 10).UsageEveryChunk(), done().Usage(120, 20).UsageTwice(), carryontest.Text("Last.").NoUsage(),
+		})
+		require.NoError(t, got.Err)
+		assert.Equal(t, []middleware.Usage{
+			{Prompt: 100, Completion: 10, Total: 110}, {Prompt: 120, Completion: 20, Total: 140}, {},
+		}, got.Outcome.Usage)
 	})
-	require.NoError(t, got.Err)
-	assert.Equal(t, []middleware.Usage{
-		{Prompt: 100, Completion: 10, Total: 110}, {Prompt: 120, Completion: 20, Total: 140}, {},
-	}, got.Outcome.Usage)
 }

@@ -11,33 +11,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sashabaranov/go-openai"
-
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/middleware"
 )
 
 // benchChunks is how many chunks of text the measured streams have.
 const benchChunks = 256
 
-// receiver is what the two kinds of stream have in common.
-type receiver interface {
-	Recv() (openai.ChatCompletionStreamResponse, error)
-	Close() error
-}
-
 // opener opens a stream of a turn with nothing to do, bare or wrapped.
 type opener func() (receiver, error)
 
 func openers(b *testing.B, url string, client *http.Client) map[bool]opener {
-	config := openai.DefaultConfig("no key")
-	config.BaseURL, config.HTTPClient = url, client
-	sdk := openai.NewClientWithConfig(config)
-	wrapped := carryopenai.Wrap(sdk, middleware.New(twoTodos))
+	config := configOf(url, client.Transport)
 	ctx, request := b.Context(), ask()
+	sdk, wrapped := bare(config), typedStream.client(config, middleware.New(twoTodos))
 	return map[bool]opener{
-		false: func() (receiver, error) { return sdk.CreateChatCompletionStream(ctx, request) },
-		true:  func() (receiver, error) { return wrapped.CreateChatCompletionStream(ctx, request) },
+		false: func() (receiver, error) { return sdk.stream(ctx, request) },
+		true:  func() (receiver, error) { return wrapped.stream(ctx, request) },
 	}
 }
 
