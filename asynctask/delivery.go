@@ -175,6 +175,9 @@ func (d *Delivery) see() {
 func (d *Delivery) Release() {
 	d.manager.mu.Lock()
 	defer d.manager.mu.Unlock()
+	if d.seen {
+		return
+	}
 	d.settled = true
 	d.reminder.release()
 }

@@ -56,9 +56,9 @@ func newSetup(turns []sdkAnswer, options ...middleware.Option) *setup {
 }
 
 // inSession is a ctx with a session.
-func inSession(t *testing.T, session string) context.Context {
-	t.Helper()
-	return continuation.WithSession(t.Context(), session)
+func inSession(tb testing.TB, session string) context.Context {
+	tb.Helper()
+	return continuation.WithSession(tb.Context(), session)
 }
 
 // answer is a call and its outcome.

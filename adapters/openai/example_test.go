@@ -1,0 +1,147 @@
+package openai_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sashabaranov/go-openai"
+
+	carryopenai "github.com/carryon-go/carryon/adapters/openai"
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// clientOfServer returns a client of the scripted server, as a program has it.
+func clientOfServer(server *carryontest.Server) *openai.Client {
+	config := openai.DefaultConfig("no key")
+	config.BaseURL = server.URL()
+	return openai.NewClientWithConfig(config)
+}
+
+// request asks for work, with a tool to do it with.
+func request(message string) openai.ChatCompletionRequest {
+	return openai.ChatCompletionRequest{
+		Model:    "any",
+		Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: message}},
+		Tools:    []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: "edit_file"}}},
+	}
+}
+
+// The model announces what it will do and stops. It is asked once more within
+// the same call, and its answers come as one.
+func ExampleWrap() {
+	server := carryontest.Start( // in place of a provider
+		carryontest.Text("Next I will fix the build."),
+		carryontest.Call("edit_file", `{"path":"build.go"}`),
+	)
+	defer server.Close()
+
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
+	client := carryopenai.Wrap(clientOfServer(server), middleware.New(todos))
+
+	answer, err := client.CreateChatCompletion(context.Background(), request("Fix the build."))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	choice := answer.Choices[0]
+	call := choice.Message.ToolCalls[0].Function
+	fmt.Println(choice.Message.Content)
+	fmt.Println(choice.FinishReason, call.Name, call.Arguments)
+	// Output:
+	// Next I will fix the build.
+	// tool_calls edit_file {"path":"build.go"}
+}
+
+// A stream is read like the SDK's. All closes it, and Outcome says what carryon
+// did.
+func ExampleStream_All() {
+	server := carryontest.Start(
+		carryontest.Text("Next I will fix the build."),
+		carryontest.Text("The build is fixed."),
+	)
+	defer server.Close()
+
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
+	once := middleware.WithLimits(continuation.Limits{MaxAttempts: 1})
+	client := carryopenai.Wrap(clientOfServer(server), middleware.New(todos, once))
+
+	stream, err := client.CreateChatCompletionStream(context.Background(), request("Fix the build."))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for chunk, err := range stream.All() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, choice := range chunk.Choices {
+			fmt.Print(choice.Delta.Content)
+		}
+	}
+	fmt.Println()
+	fmt.Println("---")
+	fmt.Println(stream.Outcome())
+	// Output:
+	// Next I will fix the build.
+	//
+	// The build is fixed.
+	// ---
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+}
+
+// A task finishes in the background while the program does something else. The
+// next request tells the model, behind the text of its last message, and the one
+// after that says nothing of it any more. The history never holds it.
+func ExampleWrap_backgroundTasks() {
+	server := carryontest.Start(carryontest.Text("The tests pass."), carryontest.Text("You are welcome."))
+	defer server.Close()
+
+	tasks := asynctask.NewManager()
+	defer func() { _ = tasks.Close(context.Background()) }()
+	client := carryopenai.Wrap(clientOfServer(server), middleware.New(todo.FromConversation(), middleware.WithTasks(tasks)))
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+
+	// A job that runs elsewhere. A Go function is given to tasks.Start instead.
+	if _, err := tasks.Begin(ctx, "job-7", "run the tests"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := tasks.Finish("job-7", asynctask.Message("214 passed.")); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	for _, message := range []string{"How are the tests?", "Thank you."} {
+		if _, err := client.CreateChatCompletion(ctx, request(message)); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for i, sent := range server.Requests() {
+		fmt.Printf("Request %d: %s\n", i+1, sent.Last().Content)
+	}
+	// Output:
+	// Request 1: How are the tests?
+	//
+	// ---
+	// System Note: Async Task Status
+	//
+	// 1 async task(s) completed:
+	//
+	// {
+	//   "agent_id": "job-7",
+	//   "terminate_reason": "GOAL",
+	//   "emitted_vars": {},
+	//   "final_message": "214 passed."
+	// }
+	// ---
+	//
+	// [ASYNC TASKS: 1 total]
+	// [1] run the tests - [DONE] (job-7)
+	// Request 2: Thank you.
+}
