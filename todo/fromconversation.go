@@ -65,6 +65,7 @@ func WithToolNames(names ...string) ConversationOption {
 //   - whose arguments are no list, or too long: 256 KiB are read in all
 //   - that is said to do something else: an "action", "operation" or "command"
 //     other than write, set, replace, create, update and plan
+//   - whose arguments are one item and no list
 //
 // A call with "merge" set to true changes an older list by id instead of
 // replacing it; the list is then put together. Tools with a call for each todo
@@ -123,8 +124,12 @@ func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
 }
 
 // writes reports whether the call that has the list writes it. Some tools read
-// with the same arguments, and leave the list empty or fill it in regardless.
+// with the same arguments, and leave the list empty or fill it in regardless;
+// others are called for each todo.
 func (l *listing) writes() bool {
+	if l.lone {
+		return false
+	}
 	switch strings.ToLower(l.action) {
 	case "", "write", "set", "replace", "create", "update", "plan":
 		return true

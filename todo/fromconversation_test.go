@@ -435,3 +435,20 @@ func FuzzFromConversation(f *testing.F) {
 		require.Equal(t, only("old"), todosOf(t, []todo.Call{call, write("old")}), "failed")
 	})
 }
+
+// Tools with a call for each todo are called like tools that write a list.
+func TestASingleItemIsACallForEachTodo(t *testing.T) {
+	t.Parallel()
+	whole := todo.Call{Name: "todo", Arguments: `{"todos":[{"content":"whole"}]}`}
+	for arguments, want := range map[string]string{
+		`{"content":"one","status":"pending"}`:                   "whole",
+		`{"action":"create","task":"one","id":"7"}`:              "whole",
+		`{"__arg1":"{\"content\":\"one\",\"status\":\"done\"}"}`: "whole",
+		`{"todos":{"content":"one"}}`:                            "one",
+	} {
+		ctx := todo.WithConversation(t.Context(), slices.Values([]todo.Call{{Name: "todo", Arguments: arguments}, whole}))
+		list, err := todo.FromConversation().Todos(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, []string{want}, contents(list), arguments)
+	}
+}

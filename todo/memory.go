@@ -71,16 +71,50 @@ func (m *Memory) Write(ctx context.Context, todos []Todo) error {
 // returns it as stored; it must not be changed.
 func (m *Memory) write(ctx context.Context, list []Todo) ([]Todo, error) {
 	session := sessionOf(ctx)
-	if err := m.settings.checkLength(list); err != nil {
-		return nil, err
-	}
-	if err := normalize(list); err != nil {
-		return nil, err
-	}
-	if err := m.settings.checkTexts(list); err != nil {
+	if err := m.settings.accept(list); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
+	deliver := m.put(session, list)
+	m.mu.Unlock()
+	if deliver {
+		m.deliver(session)
+	}
+	return list, nil
+}
+
+// change applies changes to the list of the session and returns it as stored;
+// it must not be changed. A change of a todo that is not there is refused,
+// unless it has a content, which makes it a new one.
+func (m *Memory) change(ctx context.Context, changes []Todo) ([]Todo, error) {
+	session := sessionOf(ctx)
+	if err := m.settings.checkLength(changes); err != nil {
+		return nil, err // before it costs others the lock
+	}
+	list, deliver, err := m.merge(session, changes)
+	if deliver {
+		m.deliver(session)
+	}
+	return list, err
+}
+
+func (m *Memory) merge(session string, changes []Todo) (list []Todo, deliver bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.lists.get(session)
+	if err := checkTargets(before, changes); err != nil {
+		return nil, false, err
+	}
+	list = merge(slices.Clone(before), changes)
+	if err := m.settings.accept(list); err != nil {
+		return nil, false, err
+	}
+	return list, m.put(session, list), nil
+}
+
+// put stores list, which is normalized, and reports whether the caller has to
+// deliver the change. It wants the lock held.
+func (m *Memory) put(session string, list []Todo) (deliver bool) {
 	if len(list) == 0 {
 		m.lists.remove(session)
 	} else {
@@ -89,12 +123,7 @@ func (m *Memory) write(ctx context.Context, list []Todo) ([]Todo, error) {
 	if m.settings.maxSessions > 0 {
 		m.lists.trim(m.settings.maxSessions)
 	}
-	deliver := m.feed.add(session, list)
-	m.mu.Unlock()
-	if deliver {
-		m.deliver(session)
-	}
-	return list, nil
+	return m.feed.add(session, list)
 }
 
 // Forget drops the session's list, as a program does when a conversation is
@@ -107,6 +136,17 @@ func (m *Memory) Forget(ctx context.Context) {
 	if deliver {
 		m.deliver(session)
 	}
+}
+
+// accept normalizes list in place and checks it against the limits.
+func (s *memorySettings) accept(list []Todo) error {
+	if err := s.checkLength(list); err != nil {
+		return err
+	}
+	if err := normalize(list); err != nil {
+		return err
+	}
+	return s.checkTexts(list)
 }
 
 func (s *memorySettings) checkLength(list []Todo) error {

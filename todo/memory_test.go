@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -284,6 +285,31 @@ func assertWhole(t *testing.T, session string, list []todo.Todo) {
 		assert.Equal(t, list[0].Content, list[1].Content)
 		assert.Equal(t, list[0].Content, list[2].Content)
 	}
+}
+
+// A bubble does not end before the goroutines that were started in it.
+func TestMemoryStartsNoGoroutine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := todo.NewMemory(todo.WithMaxSessions(2))
+		told := 0
+		defer memory.Subscribe(func(string, []todo.Todo) { told++ })()
+		for i := range 5 {
+			require.NoError(t, memory.Write(in(t, strconv.Itoa(i)), listOf("x")))
+		}
+		assert.Equal(t, 5, told)
+	})
+}
+
+func TestMemoryDefaultSessions(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	for i := range todo.DefaultMaxSessions + 1 {
+		require.NoError(t, memory.Write(continuation.WithSession(t.Context(), strconv.Itoa(i)), listOf("x")))
+	}
+	assert.Empty(t, memory.Read(in(t, "0")))
+	assert.NotEmpty(t, memory.Read(in(t, "1")))
+	assert.NotEmpty(t, memory.Read(in(t, strconv.Itoa(todo.DefaultMaxSessions))))
 }
 
 func TestMemoryOptionsRefuseNonsense(t *testing.T) {

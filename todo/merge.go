@@ -39,6 +39,22 @@ func merge(list, changes []Todo) []Todo {
 	return list
 }
 
+// checkTargets refuses changes that merge would drop: those without a content
+// of a todo that neither list nor an earlier change has.
+func checkTargets(list, changes []Todo) error {
+	known := make(map[string]bool, len(list))
+	for i := range list {
+		known[list[i].ID] = true
+	}
+	for i, change := range changes {
+		if change.Content == "" && (change.ID == "" || !known[change.ID]) {
+			return refuse(i+1, "the list has no todo of this id, and content is blank", sendContent)
+		}
+		known[change.ID] = true
+	}
+	return nil
+}
+
 func changed(t, change Todo) Todo {
 	if change.Content != "" {
 		t.Content = change.Content

@@ -12,6 +12,9 @@ import (
 // opened. Two strings and a wrapper is the worst seen in use.
 const maxWrappings = 5
 
+// theArguments is what messages call arguments in which no list was met yet.
+const theArguments = "the arguments"
+
 // ParseList reads the arguments of a todo-writing tool call, as a model sent
 // them, into a list that follows the rules of Memory.Write and has no status
 // but the four known ones.
@@ -19,7 +22,10 @@ const maxWrappings = 5
 // The list may be an array, an object that has it under "todos" (or "items",
 // "tasks", "plan", "steps", "list", "todo_list", "todoList", "task_list",
 // "checklist"), or either of them encoded as a JSON string once more, at any of
-// these places. An item is an object or a plain string, which is its content.
+// these places. A single item in place of the array is a list of one if it has
+// a "content", "task", "todo" or "step"; in place of the arguments as a whole it
+// needs an id or a status as well. An item is an object or a plain string, which
+// is its content.
 // The content may go by "content", "task", "title", "description", "text",
 // "step", "todo" or "name", of which the first that is not blank counts. Ids
 // and priorities may be numbers. A missing or unknown status is pending. Key
@@ -50,6 +56,7 @@ type listing struct {
 	items  []any
 	action string // what to do with the list, if the tool can do several things
 	merge  bool   // the items change those of the same id and leave the rest
+	lone   bool   // the arguments are an item themselves
 }
 
 // list reads the items as a whole list.
@@ -102,7 +109,7 @@ func decode(text string) (any, error) {
 
 // unwrap opens value until it meets the items.
 func (l *listing) unwrap(value any) error {
-	where := "the arguments"
+	where := theArguments
 	for range maxWrappings {
 		switch v := value.(type) {
 		case []any:
@@ -121,15 +128,22 @@ func (l *listing) unwrap(value any) error {
 			l.note(v)
 			inner := field(v, "todos", "items", "tasks", "plan", "steps", "list",
 				"todo_list", "todoList", "task_list", "checklist")
-			if inner == nil {
+			named := inner != nil
+			if !named {
 				inner = wrapped(v)
-			} else {
-				where = "the todos"
 			}
-			if inner == nil {
+			switch {
+			case inner != nil:
+				value = inner
+			case isItem(v, where == theArguments):
+				l.items, l.lone = []any{v}, where == theArguments
+				return nil
+			default:
 				return refuse(0, where+" have no array of todos", sendList)
 			}
-			value = inner
+			if named {
+				where = "the todos"
+			}
 		default:
 			return refuse(0, fmt.Sprintf("%s should be an array and are %s", where, kind(v)), sendList)
 		}
@@ -160,6 +174,14 @@ func wrapped(fields map[string]any) any {
 		return text
 	}
 	return nil
+}
+
+// isItem reports whether an object without a list is an item itself. Titles
+// and descriptions do not tell, for lists have them too, and of arguments as a
+// whole a content alone does not either: it may be a plan in prose.
+func isItem(fields map[string]any, whole bool) bool {
+	text, _ := field(fields, "content", "task", "todo", "step").(string)
+	return strings.TrimSpace(text) != "" && (!whole || saysStatus(fields) || field(fields, "id") != nil)
 }
 
 // parseItem reads one item; position counts from 1. Blank content and missing

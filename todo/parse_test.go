@@ -63,6 +63,28 @@ func TestParseListShapes(t *testing.T) {
 	}
 }
 
+func TestParseListOfASingleItem(t *testing.T) {
+	t.Parallel()
+	for _, arguments := range []string{
+		`{"id":1,"content":"a","status":"done"}`, `{"todos":{"id":1,"content":"a","status":"done"}}`,
+		`{"todos":"{\"content\":\"a\",\"status\":\"done\"}"}`, `{"__arg1":"{\"task\":\"a\",\"done\":true}"}`,
+		`{"Todo":"a","done":true,"priority":null}`, `{"todos":{"content":"a","state":"done"}}`, `{"step":"a","status":"done"}`, `{"title":"t","content":"a","status":"x","todos":null}`,
+	} {
+		list, err := todo.ParseList(arguments)
+		require.NoError(t, err, arguments)
+		assert.Equal(t, ab[:1], list, arguments)
+	}
+}
+
+func TestParseListOfASingleItemWithoutStatus(t *testing.T) {
+	t.Parallel()
+	for _, arguments := range []string{`{"id":"1","content":"b"}`, `{"todos":{"content":"b"}}`, `{"items":{"step":"b"}}`} {
+		list, err := todo.ParseList(arguments)
+		require.NoError(t, err, arguments)
+		assert.Equal(t, []todo.Todo{{ID: "1", Content: "b", Status: todo.Pending}}, list, arguments)
+	}
+}
+
 func TestParseListEmptyIsAList(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range []string{`[]`, `{"todos":[]}`, `{"todos":"[]"}`, `"[]"`} {
@@ -217,8 +239,11 @@ func TestParseListRefuses(t *testing.T) {
 		"rubbish after":     {`[]]`, 0, `the arguments are not valid JSON: there is something after its end` + sendList},
 		"no list":           {`{}`, 0, `the arguments have no array of todos` + sendList},
 		"null list":         {`{"todos":null}`, 0, `the arguments have no array of todos` + sendList},
-		"one item":          {`{"content":"a","status":"pending"}`, 0, `the arguments have no array of todos` + sendList},
-		"list of one":       {`{"todos":{"content":"a"}}`, 0, `the todos have no array of todos` + sendList},
+		"one blank item":    {`{"content":" ","status":"pending"}`, 0, `the arguments have no array of todos` + sendList},
+		"one bare content":  {`{"content":"a"}`, 0, `the arguments have no array of todos` + sendList},
+		"a title alone":     {`{"title":"a","todos":null}`, 0, `the arguments have no array of todos` + sendList},
+		"blank list of one": {`{"todos":{"content":""}}`, 0, `the todos have no array of todos` + sendList},
+		"one bad status":    {`{"content":"a","status":3}`, 1, `status is a number; send one of pending, in_progress, completed, cancelled`},
 		"list is a boolean": {`{"todos":false}`, 0, `the todos should be an array and are a boolean` + sendList},
 		"list is prose":     {`{"todos":"- a"}`, 0, `the todos should be an array and are a string that is not valid JSON: invalid character ' ' in numeric literal` + sendList},
 		"list is blank":     {`{"todos":""}`, 0, `the todos should be an array and are a string that is not valid JSON: it ends too early` + sendList},

@@ -77,10 +77,7 @@ func (m *Memory) Handle(ctx context.Context, name, arguments string) (result str
 }
 
 func (m *Memory) handleWrite(ctx context.Context, arguments string) string {
-	list, err := ParseList(arguments)
-	if err == nil {
-		list, err = m.write(ctx, list)
-	}
+	list, err := m.writeArguments(ctx, arguments)
 	if err != nil {
 		return "Error: " + strings.TrimPrefix(err.Error(), "todo: ") + ". The todo list was not changed."
 	}
@@ -88,6 +85,26 @@ func (m *Memory) handleWrite(ctx context.Context, arguments string) string {
 		return "Todo list cleared.\n[]"
 	}
 	return fmt.Sprintf("Todo list saved: %s, %d left to do.\n%s", count(list), active(list), encode(list))
+}
+
+// writeArguments returns the list as stored; it must not be changed.
+func (m *Memory) writeArguments(ctx context.Context, arguments string) ([]Todo, error) {
+	found, err := findListing(arguments)
+	if err != nil {
+		return nil, err
+	}
+	if found.merge {
+		changes, err := found.changes()
+		if err != nil {
+			return nil, err
+		}
+		return m.change(ctx, changes)
+	}
+	list, err := found.list()
+	if err != nil {
+		return nil, err
+	}
+	return m.write(ctx, list)
 }
 
 func count(list []Todo) string {

@@ -2,7 +2,9 @@ package todo_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -49,6 +51,70 @@ func TestHandleErrorsAreForTheModel(t *testing.T) {
 		assert.Equal(t, want, out)
 		assert.Equal(t, []string{"kept"}, contents(memory.Read(t.Context())))
 	}
+}
+
+func TestHandleASingleItem(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	for _, arguments := range []string{`{"content":"a","status":"doing"}`, `{"todos":{"content":"a","status":"doing"}}`} {
+		out, _ := memory.Handle(t.Context(), "todo_write", arguments)
+		assert.Equal(t, "Todo list saved: 1 todo, 1 left to do.\n"+`[{"id":"1","content":"a","status":"in_progress"}]`, out)
+	}
+}
+
+func TestHandleMerge(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory(todo.WithMaxItems(3), todo.WithMaxContent(8))
+	ctx := in(t, "s")
+	var seen recorder
+	require.NoError(t, memory.Write(ctx, listOf("a", "b")))
+	memory.Subscribe(seen.notify)
+	for _, test := range []struct{ arguments, want string }{
+		{
+			`{"merge":true,"todos":[{"id":1,"status":"done"},{"id":"c","content":"new","status":"doing"}]}`,
+			"Todo list saved: 3 todos, 2 left to do.\n" + `[{"id":"1","content":"a","status":"completed"},` +
+				`{"id":"2","content":"b","status":"pending"},{"id":"c","content":"new","status":"in_progress"}]`,
+		},
+		{
+			`{"merge":true,"todos":[{"id":"2","content":"better"},{"id":"7","status":"done"}]}`,
+			"Error: item 2: the list has no todo of this id, and content is blank; " +
+				"send what has to be done as a string that is not blank. The todo list was not changed.",
+		},
+		{`{"merge":true,"todos":[{"status":"done"}]}`, "Error: item 1: the list has no todo of this id, and content is blank; " +
+			"send what has to be done as a string that is not blank. The todo list was not changed."},
+		{`{"merge":true,"todos":["fourth"]}`, "Error: the list has 4 todos; send at most 3. The todo list was not changed."},
+		{`{"merge":true,"todos":["1","2","3","4"]}`, "Error: the list has 4 todos; send at most 3. The todo list was not changed."},
+		{`{"merge":true,"todos":[{"id":"2","content":"too long!"}]}`, "Error: item 2: content has 9 bytes; send at most 8. The todo list was not changed."},
+		{`{"merge":true,"todos":[{"id":"2","status":3}]}`, "Error: item 1: status is a number; send one of pending, in_progress, completed, cancelled. The todo list was not changed."},
+		{
+			`{"merge":true,"todos":[{"id":"2","status":"doing"}]}`,
+			"Todo list saved: 3 todos, 2 left to do.\n" + `[{"id":"1","content":"a","status":"completed"},` +
+				`{"id":"2","content":"b","status":"pending"},{"id":"c","content":"new","status":"in_progress"}]`,
+		},
+	} {
+		out, ok := memory.Handle(ctx, "todo_write", test.arguments)
+		assert.True(t, ok)
+		assert.Equal(t, test.want, out, test.arguments)
+	}
+	assert.Equal(t, []string{"s[a b new]", "s[a b new]"}, seen.take(), "only what took effect")
+	assert.Empty(t, memory.Read(t.Context()), "another session")
+}
+
+// Changes that are merged must not undo one another.
+func TestHandleMergeIsAtomic(t *testing.T) {
+	t.Parallel()
+	const workers, each = 8, 50
+	memory := todo.NewMemory()
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for i := range each {
+				memory.Handle(in(t, "s"), "todo_write", fmt.Sprintf(`{"merge":true,"todos":[{"id":"%d-%d","content":"x"}]}`, worker, i))
+			}
+		})
+	}
+	group.Wait()
+	assert.Len(t, memory.Read(in(t, "s")), workers*each)
 }
 
 func TestHandleNames(t *testing.T) {

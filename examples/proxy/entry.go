@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of what is kept of a request.
+const (
+	maxEvents = 100
+	maxName   = 100 // characters of what the client chose
+	maxText   = 500 // characters of an event's text
+)
+
+// entry is a request and what became of it.
+type entry struct {
+	Number  int       `json:"number"`
+	Began   time.Time `json:"began"`
+	Ended   time.Time `json:"ended,omitzero"` // zero while it is under way
+	Method  string    `json:"method"`
+	Path    string    `json:"path"`
+	Session string    `json:"session,omitempty"`
+	Status  int       `json:"status,omitempty"`       // 0 without an answer
+	Cut     bool      `json:"cut_short,omitempty"`    // by the upstream, or because the client left
+	Turns   int       `json:"turns,omitempty"`        // 0 for what is no chat completion
+	Tokens  int       `json:"tokens_added,omitempty"` // that the upstream reported for all turns but the first
+	Outcome string    `json:"outcome,omitempty"`      // why carryon went no further
+	Events  []event   `json:"events,omitempty"`
+
+	hide *strings.Replacer // of the keys that the request carries
+}
+
+// event is one thing that happened.
+type event struct {
+	Turn int    `json:"turn"` // 1 is the client's own
+	Kind kind   `json:"kind"`
+	Text string `json:"text"`
+}
+
+// kind is what happened, in a word or two.
+type kind string
+
+const (
+	ended        kind = "ended"
+	decided      kind = "decided"
+	asked        kind = "asked"
+	pauseRefused kind = "pause refused"
+	paused       kind = "paused"
+	failed       kind = "failed"
+)
+
+type entryKey struct{}
+
+// withEntry returns a ctx under which events belong to the entry.
+func withEntry(ctx context.Context, e *entry) context.Context {
+	return context.WithValue(ctx, entryKey{}, e)
+}
+
+// add adds an event. The caller holds the journal's lock.
+func (e *entry) add(added event) {
+	if len(e.Events) == maxEvents {
+		return
+	}
+	added.Text = short(e.hide.Replace(added.Text), maxText)
+	at := len(e.Events)
+	if added.Kind == ended {
+		// In a stream the decision falls before the turn has ended.
+		for at > 0 && e.Events[at-1].Turn == added.Turn && e.Events[at-1].Kind == decided {
+			at--
+		}
+	}
+	e.Events = slices.Insert(e.Events, at, added)
+}
+
+// Answer says what the client got.
+func (e *entry) Answer() string {
+	switch {
+	case e.Ended.IsZero():
+		return "under way"
+	case e.Cut && e.Status == 0:
+		return "the client left"
+	case e.Cut:
+		return strconv.Itoa(e.Status) + ", cut short"
+	}
+	return strconv.Itoa(e.Status)
+}
+
+// Bad reports whether that is not what the client wanted.
+func (e *entry) Bad() bool { return e.Cut || e.Status >= http.StatusBadRequest }
+
+// Took is how long the request took.
+func (e *entry) Took() time.Duration { return rounded(e.Ended.Sub(e.Began)) }
+
+// rounded makes a duration fit to be read.
+func rounded(d time.Duration) time.Duration {
+	if d < 100*time.Millisecond {
+		return d.Round(100 * time.Microsecond)
+	}
+	return d.Round(10 * time.Millisecond)
+}
+
+// Added is the number of turns that carryon added.
+func (e *entry) Added() int { return max(0, e.Turns-1) }
+
+// hiding returns what takes the keys of a request out of a text: providers
+// quote those that they refuse.
+func hiding(header http.Header) *strings.Replacer {
+	const least = 8 // characters; what is shorter is no secret, but "none" or "ollama"
+	var pairs []string
+	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key"} {
+		_, key, ok := strings.Cut(header.Get(name), " ") // after "Bearer"
+		if !ok {
+			key = header.Get(name)
+		}
+		if len(key) >= least {
+			pairs = append(pairs, key, "[key]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// short returns the first characters of a text that is longer than most.
+func short(text string, most int) string {
+	text = strings.ToValidUTF8(text, "?")
+	n := 0
+	for at := range text {
+		if n == most {
+			return text[:at] + "..."
+		}
+		n++
+	}
+	return text
+}

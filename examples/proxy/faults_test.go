@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// nobody returns the address of a port that nobody listens on.
+func nobody(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	return listener.Addr().String()
+}
+
+func TestUpstreamThatIsDown(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, stream bool) {
+		address := nobody(t)
+		s := sceneAt(t, "http://"+address+"/v1")
+		got := s.send(post(t, s.base, conversation{stream: stream}))
+		require.NoError(t, got.err)
+		assert.Equal(t, http.StatusBadGateway, got.status)
+		assert.Equal(t, "application/json", got.header.Get("Content-Type"))
+		assert.JSONEq(t, `{"error":{"type":"proxy_error","message":"carryon proxy: no answer from http://`+address+
+			`: dial tcp `+address+`: connect: connection refused"}}`, got.body)
+		s.served.wait()
+		entry := s.report(t).Entries[0]
+		assert.Equal(t, "502", entry.Answer())
+		assert.Contains(t, s.logs.String(), "connection refused")
+	})
+}
+
+func TestUpstreamThatIsDownIsAnErrorOfTheSDK(t *testing.T) {
+	t.Parallel()
+	s := sceneAt(t, "http://"+nobody(t)+"/v1")
+	config := openai.DefaultConfig("sk-secret-key")
+	config.BaseURL, config.HTTPClient = s.base, s.client
+	_, err := openai.NewClientWithConfig(config).CreateChatCompletion(t.Context(), openai.ChatCompletionRequest{Model: "m"})
+	var api *openai.APIError
+	require.ErrorAs(t, err, &api)
+	assert.Equal(t, http.StatusBadGateway, api.HTTPStatusCode)
+	assert.Contains(t, api.Message, "carryon proxy: no answer from http://127.0.0.1")
+}
+
+func TestErrorsOfTheUpstreamPass(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, stream bool) {
+		s := newScene(t)
+		const body = `{"error":{"message":"Slow down","type":"requests","code":"rate_limit_exceeded"}}`
+		s.upstream.Append(carryontest.Status(http.StatusTooManyRequests, body).Header("Retry-After", "7"))
+		got := s.send(post(t, s.base, conversation{stream: stream}))
+		require.NoError(t, got.err)
+		assert.Equal(t, http.StatusTooManyRequests, got.status)
+		assert.Equal(t, "7", got.header.Get("Retry-After"))
+		assert.Equal(t, body, got.body)
+	})
+}
+
+func TestStreamThatIsCutIsCutForTheClient(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.upstream.Append(carryontest.Text(plan).CutAfter(3))
+	got := s.send(post(t, s.base, conversation{stream: true}))
+	require.ErrorIs(t, got.err, io.ErrUnexpectedEOF)
+	assert.Contains(t, got.body, `"Next, "`)
+	s.served.wait()
+	entry := s.report(t).Entries[0]
+	assert.Equal(t, "200, cut short", entry.Answer())
+	assert.Equal(t, []string{"1 ended broke off: unexpected EOF", "1 decided stop: The call broke off"}, lines(entry))
+}
+
+// leaving is an upstream that says when the proxy has left it.
+func leaving(left chan<- struct{}, answer http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer close(left)
+		_, _ = io.Copy(io.Discard, r.Body)
+		answer(w, r)
+		<-r.Context().Done()
+	}
+}
+
+// A client that leaves takes the request to the upstream with it, wherever that
+// stands.
+func TestClientThatLeaves(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, stream bool) {
+		left, arrived := make(chan struct{}), make(chan struct{})
+		s := sceneOf(t, leaving(left, func(http.ResponseWriter, *http.Request) { close(arrived) }))
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		go func() {
+			<-arrived
+			leave()
+		}()
+		got := s.send(post(t, s.base, conversation{stream: stream}).WithContext(ctx))
+		require.ErrorIs(t, got.err, context.Canceled)
+		<-left
+		s.served.wait()
+		entry := s.report(t).Entries[0]
+		assert.Equal(t, "the client left", entry.Answer())
+		assert.NotContains(t, s.logs.String(), "WARN")
+	})
+}
+
+func TestClientThatLeavesAStreamThatStalls(t *testing.T) {
+	t.Parallel()
+	left := make(chan struct{})
+	s := sceneOf(t, leaving(left, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}\n\n")
+		_ = http.NewResponseController(w).Flush()
+	}))
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	response, err := s.client.Do(post(t, s.base, conversation{stream: true}).WithContext(ctx))
+	require.NoError(t, err)
+	defer response.Body.Close()
+	readUntil(t, bufio.NewReader(response.Body), "Hello")
+	leave()
+	<-left
+	s.served.wait()
+	entry := s.report(t).Entries[0]
+	assert.Equal(t, "200, cut short", entry.Answer())
+	assert.Equal(t, "The call broke off", entry.Outcome)
+	assert.NotContains(t, s.logs.String(), "WARN")
+}
+
+// A client that leaves while carryon waits, or during a continuation, ends it.
+func TestClientThatLeavesAContinuation(t *testing.T) {
+	t.Parallel()
+	first := carryontest.Text("First the lexer.")
+	tests := map[string]struct {
+		interval string
+		turn     carryontest.Turn
+		until    string // this is logged
+	}{
+		"during it":      {"0", first.HangAfter(1), `msg="carryon: continuation started"`},
+		"while it opens": {"0", first.Hang(), `msg="carryon: continuation started"`},
+		"before it":      {"1h", first, `reason="Too soon since last continuation attempt"`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, stream bool) {
+				s := newScene(t, "-min-interval", test.interval)
+				arrived := make(chan struct{})
+				s.upstream.Append(carryontest.Text(plan), carryontest.Func(func(carryontest.Request) carryontest.Turn {
+					close(arrived)
+					return test.turn
+				}))
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				go func() {
+					s.logs.await(test.until)
+					<-arrived
+					leave()
+				}()
+				got := s.send(post(t, s.base, conversation{session: "a", stream: stream}).WithContext(ctx))
+				require.ErrorIs(t, got.err, context.Canceled)
+				s.served.wait() // it ends, that is
+				assert.True(t, s.report(t).Entries[0].Cut)
+
+				s.ask(t, conversation{session: "a", user: "Go on."}, edit()) // nothing is in its way
+			})
+		})
+	}
+}
+
+func TestUpstreamThatAnswersBeforeTheRequestIsIn(t *testing.T) {
+	t.Parallel()
+	s := sceneOf(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		_, _ = io.ReadFull(r.Body, make([]byte, 4))
+		w.WriteHeader(http.StatusUnauthorized)
+		_ = http.NewResponseController(w).Flush()
+		_, _ = io.Copy(w, r.Body)
+	})
+	read, write := io.Pipe()
+	r := newRequest(t, http.MethodPost, s.base+"/files", "")
+	r.Body, r.ContentLength = read, 8
+	go func() { _, _ = io.WriteString(write, "this") }()
+	response, err := s.client.Do(r)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	assert.Equal(t, http.StatusUnauthorized, response.StatusCode)
+	_, err = io.WriteString(write, "rest")
+	require.NoError(t, err)
+	require.NoError(t, write.Close())
+	rest, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "rest", string(rest))
+}
+
+// A client that breaks off its request is not heard of again.
+func TestClientThatLeavesItsRequest(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(strings.TrimSuffix(s.base, prefix), "http://"))
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"messages\":")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	s.logs.await("msg=request")
+	assert.Empty(t, s.upstream.Requests())
+	assert.Zero(t, s.report(t).Counts.Calls)
+}
+
+// What goes wrong with a continuation is in the journal, and not in the answer.
+func TestContinuationThatFailsCostsNothing(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		turn carryontest.Turn
+		want string
+	}{
+		"status":  {carryontest.Status(http.StatusTooManyRequests, `{"error":{"message":"Slow down"}}`), "HTTP status 429"},
+		"cut":     {carryontest.Text("First").CutAfter(0), "unexpected EOF"},
+		"refused": {carryontest.Text("").Cut(), "EOF"},
+		"error":   {carryontest.Text("First").ErrorAfter(1, "No more than 5 calls"), "the provider reported an error"},
+		"page":    {carryontest.Status(http.StatusOK, "<html>Hello</html>"), transport.ErrKind.Error()},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			got := s.ask(t, conversation{stream: true}, carryontest.Text(plan), test.turn)
+			assert.Contains(t, got.body, `"finish_reason":"stop"`)
+			assert.True(t, strings.HasSuffix(got.body, "data: [DONE]\n\n"))
+			report := s.report(t)
+			assert.Equal(t, []string{
+				"1 ended finish reason stop, tokens: 15", "1 decided go on: All continuation conditions satisfied",
+				"2 asked to carry on, attempt 1", "2 ended broke off: " + test.want,
+				"2 failed the answer ends as it would have without this turn",
+			}, lines(report.Entries[0]))
+			assert.Equal(t, 1, report.Counts.Failed)
+			assert.Equal(t, "200", report.Entries[0].Answer())
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// maxEntries is how many requests the journal keeps.
+const maxEntries = 100
+
+// journal keeps what carryon did lately.
+type journal struct {
+	content bool // texts may be shown
+	page    *template.Template
+
+	mu      sync.Mutex
+	began   time.Time
+	counts  counts
+	entries []*entry // oldest first
+}
+
+// counts are those of the whole life of the proxy.
+type counts struct {
+	Requests  int `json:"requests"`         // to any path of the upstream
+	Calls     int `json:"chat_completions"` // among them
+	Turns     int `json:"turns_added"`      // requests that carryon added
+	Tokens    int `json:"tokens_added"`     // that the upstream reported for them
+	Pauses    int `json:"pauses"`           // by the model
+	Refused   int `json:"pauses_refused"`   // for their reason
+	Exhausted int `json:"budgets_used_up"`
+	Failed    int `json:"failures_absorbed"` // that did not cost an answer
+}
+
+func newJournal(content bool) *journal {
+	return &journal{content: content, page: template.Must(template.New("page").Parse(pageHTML)), began: time.Now()}
+}
+
+// begin makes an entry for a request.
+func (j *journal) begin(r *http.Request) *entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.counts.Requests++
+	e := &entry{
+		Number: j.counts.Requests, Began: time.Now(),
+		Method: short(r.Method, maxName), Path: short(r.URL.Path, maxName),
+		Session: short(r.Header.Get(sessionHeader), maxName), hide: hiding(r.Header),
+	}
+	if len(j.entries) == maxEntries {
+		j.entries = slices.Delete(j.entries, 0, 1)
+	}
+	j.entries = append(j.entries, e)
+	return e
+}
+
+// answered notes the status of the answer to a request.
+func (j *journal) answered(r *http.Request, status int) {
+	j.change(r.Context(), func(e *entry) { e.Status = status })
+}
+
+// end notes what became of a request, and returns the entry as it is then.
+func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e.Ended, e.Cut = time.Now(), !whole
+	for _, o := range outcomes.All() { // one, if it was a chat completion
+		e.Turns, e.Outcome = o.Turns, o.Reason.String()
+		if o.DryRun {
+			e.Outcome += " (dry run)"
+		}
+		for _, usage := range o.Usage[min(1, len(o.Usage)):] {
+			e.Tokens += tokens(usage)
+		}
+		j.counts.Calls++
+		j.counts.Turns += o.Attempts
+	}
+	j.counts.Tokens += e.Tokens
+	return *e
+}
+
+// tokens is the number of tokens of a turn, also where the upstream leaves the
+// total out.
+func tokens(u middleware.Usage) int {
+	if u.Total > 0 {
+		return u.Total
+	}
+	return u.Prompt + u.Completion
+}
+
+// note adds an event to the entry of ctx.
+func (j *journal) note(ctx context.Context, place middleware.Place, kind kind, text string) {
+	j.change(ctx, func(e *entry) { e.add(event{Turn: place.Turn, Kind: kind, Text: text}) })
+}
+
+func (j *journal) change(ctx context.Context, change func(*entry)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if e, ok := ctx.Value(entryKey{}).(*entry); ok {
+		change(e)
+	}
+}
+
+// count changes the counts.
+func (j *journal) count(change func(*counts)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	change(&j.counts)
+}
+
+// report is what the journal shows.
+type report struct {
+	Began   time.Time `json:"began"`
+	Counts  counts    `json:"counts"`
+	Entries []entry   `json:"requests"` // newest first
+}
+
+func (j *journal) report() report {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := report{Began: j.began, Counts: j.counts, Entries: make([]entry, 0, len(j.entries))}
+	for _, e := range slices.Backward(j.entries) {
+		shown := *e
+		shown.Events = slices.Clone(e.Events)
+		r.Entries = append(r.Entries, shown)
+	}
+	return r
+}

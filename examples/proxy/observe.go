@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// observer returns what tells the journal of everything that carryon does.
+func (j *journal) observer() middleware.Observer {
+	return middleware.Observer{
+		TurnEnded: func(ctx context.Context, e middleware.TurnEnded) {
+			j.note(ctx, e.Place, ended, j.turn(e))
+		},
+		Decision: func(ctx context.Context, e middleware.Decision) {
+			j.note(ctx, e.Place, decided, decision(e))
+		},
+		ContinuationStarted: func(ctx context.Context, e middleware.ContinuationStarted) {
+			j.note(ctx, e.Place, asked, fmt.Sprintf("to carry on, attempt %d%s", e.Attempt, j.text(e.Todo.Content)))
+		},
+		PauseRejected: func(ctx context.Context, e middleware.PauseRejected) {
+			j.note(ctx, e.Place, pauseRefused, e.Err.Error()+j.text(e.Reason))
+			j.count(func(c *counts) { c.Refused++ })
+		},
+		Paused: func(ctx context.Context, e middleware.Paused) {
+			until := ", until the user writes again"
+			if e.Session == "" {
+				until = "" // nobody can tell whose pause it is
+			}
+			j.note(ctx, e.Place, paused, "by the model"+until+j.text(e.Result.Reason))
+			j.count(func(c *counts) { c.Pauses++ })
+		},
+		Exhausted: func(context.Context, middleware.Exhausted) { // the decision before it says which
+			j.count(func(c *counts) { c.Exhausted++ })
+		},
+		Failed: func(ctx context.Context, e middleware.Failed) {
+			j.note(ctx, e.Place, failed, j.failure(e))
+			j.count(func(c *counts) { c.Failed++ })
+		},
+	}
+}
+
+// turn says how a turn ended.
+func (j *journal) turn(e middleware.TurnEnded) string {
+	text := "without a finish reason"
+	switch {
+	case e.Err != nil:
+		text = "broke off: " + j.cause(e.Err)
+	case e.Finish != "":
+		text = "finish reason " + e.Finish
+	}
+	if e.ToolCalls > 0 {
+		text += fmt.Sprintf(", tool calls: %d", e.ToolCalls)
+	}
+	if n := tokens(e.Usage); n > 0 {
+		text += fmt.Sprintf(", tokens: %d", n)
+	}
+	return text
+}
+
+// decision says whether carryon goes on, and why.
+func decision(e middleware.Decision) string {
+	ev := e.Evaluation
+	verdict := "stop"
+	switch {
+	case ev.Continue && e.DryRun:
+		verdict = "would go on"
+	case ev.Continue:
+		verdict = "go on"
+	case ev.Reason == continuation.ReasonTooSoon:
+		verdict = fmt.Sprintf("wait %v", rounded(ev.Wait))
+	}
+	return fmt.Sprintf("%s: %s", verdict, ev.Reason)
+}
+
+// failure says what went wrong, at no cost to the answer.
+func (j *journal) failure(e middleware.Failed) string {
+	if e.Op == "continuation" { // the end of its turn says why
+		return "the answer ends as it would have without this turn"
+	}
+	return e.Op + ": " + j.cause(e.Err)
+}
+
+// text returns what is to follow a text if a part of a message may be shown.
+func (j *journal) text(part string) string {
+	if !j.content || part == "" {
+		return ""
+	}
+	return ": " + part
+}
+
+// cause says what an error is. The texts of some quote messages.
+func (j *journal) cause(err error) string {
+	var status *middleware.StatusError
+	var network net.Error
+	var reported *transport.ProviderError
+	switch {
+	case errors.As(err, &status):
+		return fmt.Sprintf("HTTP status %d", status.Status) + j.text(status.Error())
+	case j.content || errors.As(err, &network):
+		return err.Error()
+	case errors.As(err, &reported):
+		return "the provider reported an error"
+	}
+	for _, plain := range []error{
+		context.Canceled, io.EOF, io.ErrUnexpectedEOF,
+		middleware.ErrClosed, middleware.ErrFirstByteTimeout, middleware.ErrResponseTimeout,
+		middleware.ErrDeadlineNear, middleware.ErrIncomplete,
+		transport.ErrKind, transport.ErrEncoded, transport.ErrTooLarge, transport.ErrUnreadable,
+	} {
+		if errors.Is(err, plain) {
+			return plain.Error()
+		}
+	}
+	return fmt.Sprintf("%T", err)
+}

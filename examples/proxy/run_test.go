@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// running is a proxy that run serves.
+type running struct {
+	base string // URL for clients
+	stop context.CancelFunc
+	said *bufio.Reader
+	err  <-chan error // what run has returned
+}
+
+func start(t *testing.T, c config) *running {
+	t.Helper()
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, c, write)
+		_ = write.Close()
+	}()
+	r := &running{stop: stop, said: bufio.NewReader(read), err: ended}
+	t.Cleanup(func() {
+		stop()
+		_, _ = io.Copy(io.Discard, r.said) // until run has returned
+		_ = read.Close()
+	})
+	r.base = baseURL(t, r.said)
+	return r
+}
+
+func TestShutdownLetsAStreamEndAndRefusesNewOnes(t *testing.T) {
+	t.Parallel()
+	open := make(chan struct{})
+	upstream := carryontest.NewServer(t, carryontest.Pieces("Hello", " again").GateAfter(2, open), edit())
+	r := start(t, parsed(t, "-listen", "127.0.0.1:0", "-upstream", upstream.URL(), "-v"))
+	response, err := newClient(t).Do(post(t, r.base, conversation{stream: true}))
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body := bufio.NewReader(response.Body)
+	readUntil(t, body, `"Hello"`)
+
+	r.stop()
+	readUntil(t, r.said, "Stopping. Answers that are under way have 10s to end.")
+	for dial(t, r.base) == nil { // the listener is about to be closed
+		continue
+	}
+	close(open)
+	rest, err := io.ReadAll(body)
+	require.NoError(t, err)
+	assert.Contains(t, string(rest), "edit_file")
+	assert.Contains(t, string(rest), "data: [DONE]")
+	assert.Contains(t, readUntil(t, r.said, "msg=request"), "path=/v1/chat/completions answer=200")
+	require.NoError(t, <-r.err)
+}
+
+func dial(t *testing.T, base string) error {
+	t.Helper()
+	address := strings.TrimSuffix(strings.TrimPrefix(base, "http://"), prefix)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
+}
+
+func TestShutdownCutsAnAnswerThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t, carryontest.Text(plan).HangAfter(2))
+	c := parsed(t, "-listen", "127.0.0.1:0", "-upstream", upstream.URL())
+	c.patience = 1
+	r := start(t, c)
+	response, err := newClient(t).Do(post(t, r.base, conversation{stream: true}))
+	require.NoError(t, err)
+	defer response.Body.Close()
+
+	r.stop()
+	require.EqualError(t, <-r.err, "answers that were still under way after 1ns have been cut short")
+	_, err = io.ReadAll(response.Body)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+func TestRunUnderACtxThatHasEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	said := newBuffer()
+	require.NoError(t, run(ctx, parsed(t, "-listen", "127.0.0.1:0"), said))
+	assert.Contains(t, said.String(), "Stopping.")
+}
+
+func TestRunSaysWhereEverythingIs(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		at   net.Addr
+		want string
+	}{
+		"loopback": {
+			&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8787},
+			"  base URL for clients: http://127.0.0.1:8787/v1\n" +
+				"  what it does lately:  http://127.0.0.1:8787/debug/carryon\n",
+		},
+		"everywhere": {
+			&net.TCPAddr{IP: net.IPv6unspecified, Port: 80},
+			"  base URL for clients: http://localhost:80/v1\n" +
+				"  what it does lately:  http://localhost:80/debug/carryon\n" +
+				"  Both are open to everybody who can reach this machine.\n",
+		},
+		"a network": {
+			&net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 80},
+			"  base URL for clients: http://10.1.2.3:80/v1\n" +
+				"  what it does lately:  http://10.1.2.3:80/debug/carryon\n" +
+				"  Both are open to everybody who can reach this machine.\n",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said := new(strings.Builder)
+			greet(said, parsed(t, "-upstream", "https://host/v1?key=sk-secret"), test.at)
+			assert.Equal(t, "carryon stands in front of https://host/v1\n"+test.want, said.String())
+		})
+	}
+}
+
+func TestNothingIsLoggedUnlessAskedFor(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t, carryontest.Text(plan), edit())
+	r := start(t, parsed(t, "-listen", "127.0.0.1:0", "-upstream", upstream.URL()))
+	response, err := newClient(t).Do(post(t, r.base, conversation{}))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusOK, response.StatusCode)
+
+	r.stop()
+	require.NoError(t, <-r.err)
+	rest, err := io.ReadAll(r.said)
+	require.NoError(t, err)
+	assert.Equal(t, "Stopping. Answers that are under way have 10s to end.\n", string(rest))
+}

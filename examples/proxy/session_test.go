@@ -1,0 +1,154 @@
+package main
+
+import (
+	"io"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// stalls are a turn that stalls and a continuation that stalls too.
+func stalls() []carryontest.Turn {
+	return []carryontest.Turn{carryontest.Text(plan), carryontest.Text("I will start with the lexer.")}
+}
+
+// asked returns how many requests the upstream has had since the last time.
+func (s *scene) asked(before *int) int {
+	n := len(s.upstream.Requests()) - *before
+	*before += n
+	return n
+}
+
+func TestBudgetsAreKeptPerSession(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, stream bool) {
+		s := newScene(t, "-max-attempts", "1")
+		a, b := conversation{session: "a", stream: stream}, conversation{session: "b", stream: stream}
+		before := 0
+
+		s.ask(t, a, stalls()...)
+		assert.Equal(t, 2, s.asked(&before))
+		s.ask(t, a, carryontest.Text(plan))
+		assert.Equal(t, 1, s.asked(&before), "the budget of a is used up")
+		s.ask(t, b, stalls()...)
+		assert.Equal(t, 2, s.asked(&before), "that of b is not")
+		a.user, a.todos = "Go on.", `{"todos":[{"content":"Write the lexer","status":"pending"}]}`
+		s.ask(t, a, stalls()...)
+		assert.Equal(t, 2, s.asked(&before), "a new message of the user's, and a new list")
+
+		for _, r := range s.upstream.Requests() {
+			assert.Empty(t, r.Header.Values(sessionHeader), "the upstream is not told")
+		}
+		entries := s.report(t).Entries
+		require.Len(t, entries, 4)
+		assert.Equal(t, "a", entries[0].Session)
+		assert.Equal(t, "b", entries[1].Session)
+		assert.Equal(t, "Maximum continuation attempts exceeded", entries[2].Outcome)
+	})
+}
+
+func TestPauseLastsUntilTheUserWrites(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	c := conversation{session: "a"}
+	before := 0
+
+	got := s.ask(t, c, carryontest.Text(plan), carryontest.Pause("The grammar file grammar.ebnf is missing"))
+	assert.Contains(t, got.body, "Task paused: The grammar file grammar.ebnf is missing")
+	assert.Equal(t, 2, s.asked(&before))
+	s.ask(t, c, carryontest.Text(plan))
+	assert.Equal(t, 1, s.asked(&before), "the session is paused")
+	c.user = "It is there now."
+	s.ask(t, c, carryontest.Text(plan), edit())
+	assert.Equal(t, 2, s.asked(&before))
+}
+
+func TestWithoutASessionAToolLoopIsOne(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "-max-attempts", "1")
+	before := 0
+
+	s.ask(t, conversation{call: "call_1"}, stalls()...)
+	assert.Equal(t, 2, s.asked(&before))
+	s.ask(t, conversation{call: "call_1"}, carryontest.Text(plan))
+	assert.Equal(t, 1, s.asked(&before), "the same loop, whose budget is used up")
+	s.ask(t, conversation{call: "call_2"}, stalls()...)
+	assert.Equal(t, 2, s.asked(&before), "another loop")
+	s.ask(t, conversation{}, stalls()...)
+	s.ask(t, conversation{}, stalls()...)
+	assert.Equal(t, 4, s.asked(&before), "before its first tool call, each call is on its own")
+	assert.Empty(t, s.report(t).Entries[0].Session)
+}
+
+func TestWithoutASessionNoPauseIsRemembered(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	before := 0
+	for range 2 {
+		s.ask(t, conversation{call: "call_1"}, carryontest.Text(plan), carryontest.Pause("The grammar file is missing"))
+		assert.Equal(t, 2, s.asked(&before))
+		assert.Contains(t, lines(s.report(t).Entries[0]), "2 paused by the model")
+	}
+}
+
+func TestMaxAttempts(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "-max-attempts", "2")
+	s.ask(t, conversation{}, append(stalls(), carryontest.Text("Then comes the grammar."))...)
+	assert.Len(t, s.upstream.Requests(), 3)
+	entry := s.report(t).Entries[0]
+	assert.Equal(t, "Maximum continuation attempts exceeded", entry.Outcome)
+	assert.Equal(t, 1, s.report(t).Counts.Exhausted)
+}
+
+func TestYOLOChangesThePrompt(t *testing.T) {
+	t.Parallel()
+	for prompt, args := range map[string][]string{
+		"You have an active task that needs completion:": nil,
+		"CONTINUE TASK IMMEDIATELY:":                     {"-yolo"},
+	} {
+		s := newScene(t, args...)
+		s.ask(t, conversation{}, carryontest.Text(plan), edit())
+		assert.Contains(t, s.upstream.Requests()[1].Last().Content, prompt)
+	}
+}
+
+func TestDryRunAddsNothing(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, stream bool) {
+		s := newScene(t, "-dry-run")
+		for range 2 {
+			s.ask(t, conversation{session: "a", stream: stream}, carryontest.Text(plan))
+		}
+		assert.Len(t, s.upstream.Requests(), 2)
+		report := s.report(t)
+		assert.Equal(t, counts{Requests: 2, Calls: 2}, report.Counts)
+		assert.Contains(t, lines(report.Entries[0]), "1 decided would go on: All continuation conditions satisfied")
+	})
+}
+
+// In a bubble, time is exact.
+func TestMinInterval(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]time.Duration{"": time.Second, "250ms": 250 * time.Millisecond, "0": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			upstream := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("First the lexer."), edit())
+			flags := []string{"-upstream", carryontest.BaseURL}
+			if args != "" {
+				flags = append(flags, "-min-interval", args)
+			}
+			proxy := newProxy(parsed(t, flags...), upstream.Transport(), loggerTo(io.Discard))
+			proxy.ServeHTTP(httptest.NewRecorder(), post(t, prefix, conversation{session: "a", stream: true}))
+			sent := upstream.Requests()
+			require.Len(t, sent, 3)
+			assert.Zero(t, sent[1].Time.Sub(sent[0].Time))
+			assert.Equal(t, want, sent[2].Time.Sub(sent[1].Time))
+		})
+	}
+}
