@@ -1,0 +1,85 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/tmc/langchaingo/agents"
+	"github.com/tmc/langchaingo/chains"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/prompts"
+
+	"github.com/carryon-go/carryon/adapters/langchaingo"
+)
+
+// OneShot has calls of an agents.OneShotZeroAgent continued, the agent that
+// agents.Initialize makes for ZeroShotReactDescription.
+func OneShot() langchaingo.Option {
+	return langchaingo.WithTextAgent(ReadOneShot)
+}
+
+// Conversational has calls of an agents.ConversationalAgent continued, the agent
+// that agents.Initialize makes for ConversationalReactDescription.
+func Conversational() langchaingo.Option {
+	return langchaingo.WithTextAgent(ReadConversational)
+}
+
+// ReadOneShot returns what an agents.OneShotZeroAgent makes of an answer. It is
+// safe for concurrent use.
+func ReadOneShot(answer string) langchaingo.Reading {
+	return read(&agents.OneShotZeroAgent{Chain: chain(answer), OutputKey: outputKey})
+}
+
+// ReadConversational returns what an agents.ConversationalAgent makes of an
+// answer. It is safe for concurrent use.
+func ReadConversational(answer string) langchaingo.Reading {
+	return read(&agents.ConversationalAgent{Chain: chain(answer), OutputKey: outputKey})
+}
+
+const outputKey = "output"
+
+// read has an agent plan whose model has spoken already.
+func read(agent agents.Agent) langchaingo.Reading {
+	// Nothing here waits or knows of a ctx.
+	actions, finish, err := agent.Plan(context.Background(), nil, nil)
+	switch {
+	case err != nil:
+	case finish != nil:
+		answer, _ := finish.ReturnValues[outputKey].(string)
+		return langchaingo.Reading{Kind: langchaingo.Finish, Answer: answer}
+	case len(actions) > 0:
+		return langchaingo.Reading{
+			Kind: langchaingo.Action, Tool: actions[0].Tool, Input: actions[0].ToolInput,
+		}
+	}
+	return langchaingo.Reading{}
+}
+
+// said is a model that has spoken already.
+type said string
+
+// GenerateContent implements [llms.Model].
+func (s said) GenerateContent(
+	context.Context, []llms.MessageContent, ...llms.CallOption,
+) (*llms.ContentResponse, error) {
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: string(s)}}}, nil
+}
+
+// Call implements [llms.Model].
+func (s said) Call(context.Context, string, ...llms.CallOption) (string, error) {
+	return string(s), nil
+}
+
+// chain returns the chain through which an agent asks its model, but for the
+// prompt: what it does with the answer is the same.
+func chain(answer string) chains.Chain { return chains.NewLLMChain(said(answer), noPrompt{}) }
+
+// noPrompt saves the work of making a prompt that nobody reads.
+type noPrompt struct{}
+
+// FormatPrompt implements [prompts.FormatPrompter].
+func (noPrompt) FormatPrompt(map[string]any) (llms.PromptValue, error) {
+	return prompts.StringPromptValue(""), nil
+}
+
+// GetInputVariables implements [prompts.FormatPrompter].
+func (noPrompt) GetInputVariables() []string { return nil }

@@ -1,0 +1,86 @@
+package langchaingo
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// choicesOf yields the choices of an answer, of which any part may be missing.
+func choicesOf(a *llms.ContentResponse) iter.Seq[*llms.ContentChoice] {
+	return func(yield func(*llms.ContentChoice) bool) {
+		if a == nil {
+			return
+		}
+		for _, choice := range a.Choices {
+			if choice != nil && !yield(choice) {
+				return
+			}
+		}
+	}
+}
+
+func isEmpty(a *llms.ContentResponse) bool {
+	for range choicesOf(a) {
+		return false
+	}
+	return true
+}
+
+// stopReason returns the last one given, which blocks of an answer share.
+func stopReason(a *llms.ContentResponse) (reason string) {
+	for choice := range choicesOf(a) {
+		if choice.StopReason != "" {
+			reason = choice.StopReason
+		}
+	}
+	return reason
+}
+
+func reasoningOf(a *llms.ContentResponse) string {
+	var texts []string
+	for choice := range choicesOf(a) {
+		if choice.ReasoningContent != "" {
+			texts = append(texts, choice.ReasoningContent)
+		}
+	}
+	return strings.Join(texts, seam)
+}
+
+// callsOf yields the tool calls of an answer, each with its choice. For the
+// FuncCall of a choice that has nothing else the tool is nil.
+func callsOf(a *llms.ContentResponse) iter.Seq2[*llms.ContentChoice, *llms.ToolCall] {
+	return func(yield func(*llms.ContentChoice, *llms.ToolCall) bool) {
+		for choice := range choicesOf(a) {
+			if len(choice.ToolCalls) == 0 && choice.FuncCall != nil && !yield(choice, nil) {
+				return
+			}
+			for i := range choice.ToolCalls {
+				if !yield(choice, &choice.ToolCalls[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// call is a tool call in either of its forms.
+type call struct{ id, name, arguments string }
+
+func callIn(choice *llms.ContentChoice, tool *llms.ToolCall) (c call) {
+	f := choice.FuncCall
+	if tool != nil {
+		c.id, f = tool.ID, tool.FunctionCall
+	}
+	if f != nil {
+		c.name, c.arguments = f.Name, f.Arguments
+	}
+	return c
+}
+
+// continues reports whether c is one more fragment of the call that began with
+// the one given.
+func (c call) continues(begun call) bool {
+	return c.name == "" || c.id != "" && c.id == begun.id && c.name == begun.name
+}

@@ -1,0 +1,109 @@
+package langchaingo
+
+import (
+	"slices"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// extend returns the messages of a continuation. They share nothing with the
+// caller's that would be changed.
+func (m *Model) extend(messages []llms.MessageContent, k *middleware.Continuation) []llms.MessageContent {
+	if m.options.fold {
+		if folded, ok := fold(messages, k); ok {
+			return folded
+		}
+	}
+	if k.Pause != nil {
+		return slices.Concat(messages, m.answeredPause(k))
+	}
+	return slices.Concat(messages, []llms.MessageContent{
+		llms.TextParts(llms.ChatMessageTypeAI, k.Text),
+		llms.TextParts(llms.ChatMessageTypeHuman, k.Prompt),
+	})
+}
+
+// answeredPause returns the call of todo_pause, after what was said before it,
+// and what the model is told about it.
+func (m *Model) answeredPause(k *middleware.Continuation) []llms.MessageContent {
+	said := llms.MessageContent{Role: llms.ChatMessageTypeAI}
+	if k.Text != "" {
+		said.Parts = append(said.Parts, llms.TextContent{Text: k.Text})
+	}
+	var added []llms.MessageContent
+	if m.provider.readsOnePart && len(said.Parts) > 0 {
+		added = append(added, said)
+		said.Parts = nil
+	}
+	said.Parts = append(said.Parts, llms.ToolCall{
+		ID: k.Pause.ID, Type: "function",
+		FunctionCall: &llms.FunctionCall{Name: k.Pause.Name, Arguments: k.Pause.Arguments},
+	})
+	return append(added, said, llms.MessageContent{
+		Role: llms.ChatMessageTypeTool,
+		Parts: []llms.ContentPart{llms.ToolCallResponse{
+			ToolCallID: k.Pause.ID, Name: k.Pause.Name, Content: k.Pause.Result,
+		}},
+	})
+}
+
+// fold returns the messages with all that a continuation adds at the end of the
+// first one's text. It fails if that does not begin with a text.
+func fold(messages []llms.MessageContent, k *middleware.Continuation) ([]llms.MessageContent, bool) {
+	if len(messages) == 0 || len(messages[0].Parts) == 0 {
+		return nil, false
+	}
+	text, ok := messages[0].Parts[0].(llms.TextContent)
+	if !ok {
+		return nil, false
+	}
+	asked := k.Prompt
+	if k.Pause != nil {
+		asked = k.Pause.Result
+	}
+	for _, more := range []string{k.Text, asked} {
+		if more != "" {
+			text.Text += seam + more
+		}
+	}
+	messages = slices.Clone(messages)
+	messages[0].Parts = slices.Clone(messages[0].Parts)
+	messages[0].Parts[0] = text
+	return messages, true
+}
+
+// ownPause returns todo_pause if the caller's own request is to declare it.
+func (t *turns) ownPause() *middleware.PauseTool {
+	if !t.call.DeclaresPause() {
+		return nil
+	}
+	tool := t.call.PauseTool()
+	return &tool
+}
+
+// offeredPause returns todo_pause if the continuation is to declare it.
+func offeredPause(k *middleware.Continuation) *middleware.PauseTool {
+	if !k.OffersPause {
+		return nil
+	}
+	tool := middleware.NewPauseTool(k.StrictPause)
+	return &tool
+}
+
+// declare adds the tool to the list that the caller has used, in a copy. Of a
+// request with both lists some providers read the Tools alone.
+func declare(o *llms.CallOptions, tool *middleware.PauseTool) {
+	definition := llms.FunctionDefinition{
+		Name: tool.Name, Description: tool.Description, Strict: tool.Strict,
+		Parameters: pause.SchemaMap(tool.Strict), // some providers read no other form
+	}
+	if len(o.Tools) == 0 && len(o.Functions) > 0 {
+		o.Functions = append(slices.Clip(o.Functions), definition)
+	} else {
+		o.Tools = append(slices.Clip(o.Tools), llms.Tool{Type: "function", Function: &definition})
+	}
+	o.ToolChoice = allow(o.ToolChoice, tool.Name)
+}

@@ -1,0 +1,213 @@
+package langchaingo_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+func ai(parts ...llms.ContentPart) llms.MessageContent {
+	return llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: parts}
+}
+
+func toolResult(id, name, content string) llms.MessageContent {
+	return llms.MessageContent{
+		Role:  llms.ChatMessageTypeTool,
+		Parts: []llms.ContentPart{llms.ToolCallResponse{ToolCallID: id, Name: name, Content: content}},
+	}
+}
+
+func toolCall(id, name, arguments string) llms.ToolCall {
+	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: name, Arguments: arguments}}
+}
+
+// conversationOf returns the calls that a todo source is shown of the messages.
+func conversationOf(t *testing.T, messages []llms.MessageContent) (calls []todo.Call) {
+	t.Helper()
+	source := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+		calls = slices.Collect(todo.ConversationFrom(ctx))
+		return nil, nil
+	})
+	model, _ := speaks(says("Did one.", "stop"))
+	_, err := carrylangchain.Wrap(model, middleware.New(source)).GenerateContent(t.Context(), messages, withTools("search"))
+	require.NoError(t, err)
+	return calls
+}
+
+func TestHistoryIsShownNewestFirst(t *testing.T) {
+	t.Parallel()
+	got := conversationOf(t, append(question(),
+		ai(llms.TextPart("I look."), toolCall("1", "search", `{"q":1}`), toolCall("2", "fetch", `{}`)),
+		toolResult("2", "fetch", "fetched"), toolResult("1", "search", "found"),
+		ai(llms.TextPart("And again.")),
+		ai(toolCall("1", "search", `{"q":2}`)), toolResult("1", "", "found more"),
+		ai(toolCall("3", "search", `{"q":3}`)),
+		ai(llms.ToolCall{ID: "4"}),
+	))
+	assert.Equal(t, []todo.Call{
+		{ID: "4"},
+		{ID: "3", Name: "search", Arguments: `{"q":3}`},
+		{ID: "1", Name: "search", Arguments: `{"q":2}`, Result: "found more", Answered: true},
+		{ID: "2", Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true},
+		{ID: "1", Name: "search", Arguments: `{"q":1}`, Result: "found", Answered: true},
+	}, got)
+}
+
+func TestCallsWithoutIDsAreFoundByNameOrOrder(t *testing.T) {
+	t.Parallel()
+	got := conversationOf(t, append(question(),
+		ai(toolCall("", "search", `{"q":1}`), toolCall("", "fetch", `{}`), toolCall("", "search", `{"q":2}`)),
+		toolResult("", "search", "found 1"), toolResult("", "fetch", "fetched"), toolResult("", "search", "found 2"),
+		ai(toolCall("", "search", `{"q":3}`)), toolResult("", "", "found 3"),
+	))
+	assert.Equal(t, []todo.Call{
+		{Name: "search", Arguments: `{"q":3}`, Result: "found 3", Answered: true},
+		{Name: "search", Arguments: `{"q":2}`, Result: "found 2", Answered: true},
+		{Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true},
+		{Name: "search", Arguments: `{"q":1}`, Result: "found 1", Answered: true},
+	}, got)
+}
+
+func TestTodosOfTheConversation(t *testing.T) {
+	t.Parallel()
+	written := toolCall("1", "todo_write", `{"__arg1":"{\"todos\":[{\"id\":\"1\",\"content\":\"Write the parser\",\"status\":\"in_progress\"}]}"}`)
+	for name, test := range map[string]struct {
+		more  []llms.MessageContent
+		asked int
+	}{
+		"open":     {nil, 2},
+		"finished": {[]llms.MessageContent{ai(toolCall("2", "todo_write", `{"todos":[]}`)), toolResult("2", "", "saved")}, 1},
+		"refused":  {[]llms.MessageContent{ai(toolCall("2", "todo_write", `{"todos":[]}`)), toolResult("2", "", "Error: no.")}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model, asked := speaks(says("Did one.", "stop"), says("Did two.", "stop"))
+			messages := slices.Concat(question(), []llms.MessageContent{ai(written), toolResult("1", "", "saved")}, test.more)
+			wrapped := carrylangchain.Wrap(model, middleware.New(todo.FromConversation(), unhurried))
+			_, err := wrapped.GenerateContent(t.Context(), messages, withTools("todo_write"))
+			require.NoError(t, err)
+			assert.Equal(t, test.asked, *asked)
+		})
+	}
+}
+
+func TestANewMessageOfTheUserRenewsTheBudget(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	ask := func(messages []llms.MessageContent) int {
+		before := len(s.requests())
+		s.server.Append(carryontest.Text("One."), carryontest.Text("Two."))
+		_, err := s.model.GenerateContent(s.ctx, messages, withTools("search"))
+		require.NoError(t, err)
+		s.server.Append() // what is left stays in the script
+		return len(s.requests()) - before
+	}
+	picture := func(url string) llms.MessageContent {
+		return llms.MessageContent{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{
+			llms.WithCacheControl(llms.TextPart("What is this?"), nil), llms.ImageURLPart(url), llms.BinaryPart("image/png", []byte{1}),
+		}}
+	}
+	first := question()
+	assert.Equal(t, 2, ask(first))
+	assert.Equal(t, 1, ask(first), "the budget is used up")
+	assert.Equal(t, 1, ask(append(first, ai(toolCall("1", "search", "{}")), toolResult("1", "", "found"))), "a tool result is no new message")
+	assert.Equal(t, 2, ask(append(first, ai(llms.TextPart("One.")), picture("http://test/1.png"))))
+	assert.Equal(t, 1, ask(append(first, ai(llms.TextPart("One.")), picture("http://test/1.png"))))
+	assert.Equal(t, 2, ask(append(first, ai(llms.TextPart("One.")), picture("http://test/2.png"))))
+}
+
+func TestMessagesOfTheUserAreToldApart(t *testing.T) {
+	t.Parallel()
+	parts := func(parts ...llms.ContentPart) llms.MessageContent {
+		return llms.MessageContent{Role: llms.ChatMessageTypeGeneric, Parts: parts}
+	}
+	cached := func(text string) llms.ContentPart { return llms.WithCacheControl(llms.TextPart(text), nil) }
+	s := newScene(t, nil)
+	for i, message := range []llms.MessageContent{
+		parts(llms.TextPart("ab"), llms.TextPart("c")),
+		parts(llms.TextPart("a"), llms.TextPart("bc")),
+		parts(cached("ab")), parts(cached("abc")),
+		parts(llms.BinaryPart("image/png", []byte{1})),
+		parts(llms.BinaryPart("image/gif", []byte{1})),
+		parts(llms.BinaryPart("image/gif", []byte{1, 2})),
+	} {
+		for _, more := range []int{1, 0} { // the second time the budget is used up
+			before := len(s.requests())
+			s.server.Append(carryontest.Text("One."))
+			if more == 1 {
+				s.server.Append(carryontest.Text("Two."))
+			}
+			_, err := s.model.GenerateContent(s.ctx, []llms.MessageContent{message}, withTools("search"))
+			require.NoError(t, err)
+			assert.Equal(t, 1+more, len(s.requests())-before, "message %d", i)
+		}
+	}
+}
+
+func TestCallsOfEarlierUserTurnsAreNotThisLoops(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	messages := append(question(), ai(toolCall("call-17", "search", "{}")), toolResult("call-17", "", "found"),
+		llms.TextParts(llms.ChatMessageTypeHuman, "And now?"))
+	for range 2 {
+		s.server.Append(carryontest.Text("One."), carryontest.Text("Two."))
+		_, err := s.model.GenerateContent(t.Context(), messages, withTools("search"))
+		require.NoError(t, err)
+	}
+	assert.Len(t, s.requests(), 4, "each is a loop that has just begun")
+}
+
+func TestWithoutASessionALoopHasOneBudget(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, turns(carryontest.Text("One."), carryontest.Call("search", "{}"), carryontest.Text("Two.")))
+	messages := append(question(), ai(toolCall("call-17", "search", "{}")), toolResult("call-17", "", "found"))
+	for range 2 {
+		_, err := s.model.GenerateContent(t.Context(), messages, withTools("search"))
+		require.NoError(t, err)
+	}
+	assert.Len(t, s.requests(), 3)
+}
+
+func TestProgressRenewsTheBudget(t *testing.T) {
+	t.Parallel()
+	list := []todo.Todo{{ID: "1", Content: "One", Status: todo.Pending}, {ID: "2", Content: "Two", Status: todo.Pending}}
+	source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return list, nil })
+	call := says("", "tool_calls")
+	call.Choices[0].ToolCalls = []llms.ToolCall{toolCall("1", "search", "{}")}
+	model, asked := speaks(says("One.", "stop"), call, says("Two.", "stop"), says("Three.", "stop"), call, says("Four.", "stop"))
+	wrapped := carrylangchain.Wrap(model, middleware.New(source, unhurried))
+	ctx := continuation.WithSession(t.Context(), "s")
+	ask := func() {
+		_, err := wrapped.GenerateContent(ctx, question(), withTools("search"))
+		require.NoError(t, err)
+	}
+	ask()
+	assert.Equal(t, 2, *asked)
+	ask()
+	assert.Equal(t, 3, *asked, "a tool call does not give a continuation back")
+	list = []todo.Todo{{ID: "1", Content: "One", Status: todo.Completed}, list[1]}
+	ask()
+	assert.Equal(t, 5, *asked, "progress does")
+	ask()
+	assert.Equal(t, 6, *asked)
+}
+
+func TestLimitsOfTheProgramsOwnHold(t *testing.T) {
+	t.Parallel()
+	model, asked := speaks(says("One.", "stop"), says("Two.", "stop"), says("Three.", "stop"), says("Four.", "stop"))
+	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3}))
+	answer, err := carrylangchain.Wrap(model, mw).GenerateContent(t.Context(), question(), withTools("search"))
+	require.NoError(t, err)
+	assert.Equal(t, 4, *asked)
+	assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", answer.Choices[0].Content)
+}

@@ -1,0 +1,88 @@
+package langchaingo
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// Model is a model of langchaingo whose answers are continued. It is as safe
+// for concurrent use as the model that it wraps.
+type Model struct {
+	model    llms.Model
+	mw       *middleware.Middleware
+	options  options
+	provider provider
+
+	// givesReasons is set once the model has given a stop reason. One that
+	// never does can't be blamed for an answer without.
+	givesReasons atomic.Bool
+}
+
+var _ llms.ReasoningModel = (*Model)(nil)
+
+// Wrap returns model with its answers continued by mw. It panics if either is
+// nil. The model is not changed and may be used beside the result.
+func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
+	if model == nil {
+		panic("langchaingo: nil model")
+	}
+	if mw == nil {
+		panic("langchaingo: nil middleware")
+	}
+	return &Model{model: model, mw: mw, options: optionsOf(opts), provider: providerOf(model)}
+}
+
+// GenerateContent is the model's, continued. The messages and the options are
+// not changed. An answer that was not continued is the very one that the model
+// gave.
+//
+// A continuation that fails does not fail the call. If ctx ends during one, or
+// a streaming function fails, the answer so far comes with the error, also
+// where the model itself would have kept the error to itself.
+func (m *Model) GenerateContent(
+	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
+) (*llms.ContentResponse, error) {
+	t := &turns{model: m, messages: messages, options: options}
+	look(&t.asked, options)
+	request := m.describe(messages, &t.asked)
+	if t.call = m.begin(ctx, request, &t.asked); t.call == nil {
+		return m.model.GenerateContent(ctx, messages, options...)
+	}
+	t.streams = newStreams(ctx, t.call, &t.asked)
+	return t.run(ctx, request)
+}
+
+// begin returns nil for a call that passes through.
+func (m *Model) begin(ctx context.Context, request middleware.Request, asked *llms.CallOptions) *middleware.Call {
+	switch {
+	case ctx == nil: // which Begin has a word for
+	case m.provider.readsOneMessage && !m.options.fold:
+		ctx = continuation.Suppress(ctx) // a continuation would be the same request again
+	case isTextAgent(asked) && m.options.read == nil:
+		ctx = continuation.Suppress(ctx) // joined like any text, its answers could not be read any more
+	}
+	return m.mw.Begin(ctx, request)
+}
+
+// Call asks the model with a single message of the user and returns the text
+// of the answer.
+//
+// Deprecated: langchaingo keeps it for old programs. Use GenerateContent or
+// llms.GenerateFromSinglePrompt.
+func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
+}
+
+// SupportsReasoning reports what the model reports, and false for a model that
+// does not say.
+func (m *Model) SupportsReasoning() bool {
+	return llms.SupportsReasoningModel(m.model)
+}
+
+// Unwrap returns the model that was given to [Wrap].
+func (m *Model) Unwrap() llms.Model { return m.model }

@@ -1,0 +1,105 @@
+package langchaingo
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// piece is what a streaming function is given at a time.
+type piece struct {
+	reasoning []byte
+	text      []byte     // or tool calls as JSON
+	calls     []fragment // which are these
+}
+
+// fragment is a part of a tool call as the openai client streams it, between
+// the texts and in their place.
+type fragment struct {
+	ID       string `json:"id,omitempty"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// fragmentsIn returns the tool calls that a text is, nil if it is one. Nothing
+// marks them: they are known by being, to the byte, what the client writes.
+func fragmentsIn(text []byte) []fragment {
+	if !bytes.HasPrefix(text, []byte(`[{"`)) {
+		return nil
+	}
+	var calls []fragment
+	if json.Unmarshal(text, &calls) != nil || !bytes.Equal(encode(calls), text) {
+		return nil
+	}
+	return calls
+}
+
+func encode(calls []fragment) []byte {
+	data, err := json.Marshal(calls)
+	if err != nil {
+		panic("langchaingo: " + err.Error()) // strings can always be encoded
+	}
+	return data
+}
+
+// pieces is the dialect of what a streaming function is given.
+type pieces struct{}
+
+// Read implements [middleware.Dialect].
+func (pieces) Read(p *piece, s *middleware.Sink) {
+	p.calls = fragmentsIn(p.text)
+	if p.calls == nil {
+		s.Text(string(p.text))
+	}
+	for i := range p.calls {
+		call := &p.calls[i]
+		s.Call(middleware.NoIndex, call.ID, call.Function.Name, call.Function.Arguments)
+	}
+}
+
+// Write implements [middleware.Dialect]. An empty chunk is shown as it came:
+// the openai client sends some.
+func (pieces) Write(p *piece, e *middleware.Edit) bool {
+	if e.Rest {
+		*p = piece{text: []byte(e.Text)}
+		return e.Text != ""
+	}
+	empty := p.text != nil && len(p.text) == 0
+	switch {
+	case p.calls != nil:
+		p.keep(e)
+	case string(p.text) != e.Text:
+		p.text = []byte(e.Text)
+	}
+	return len(p.text) > 0 || len(p.reasoning) > 0 || empty
+}
+
+// keep leaves out the calls that are not to be shown.
+func (p *piece) keep(e *middleware.Edit) {
+	var kept []fragment
+	for i, call := range p.calls {
+		if !e.Call(i).Drop {
+			kept = append(kept, call)
+		}
+	}
+	switch {
+	case len(kept) == 0:
+		p.text = nil
+	case len(kept) < len(p.calls):
+		p.text = encode(kept)
+	}
+	p.calls = kept
+}
+
+// Clone implements [middleware.Dialect].
+func (pieces) Clone(p *piece) piece {
+	return piece{reasoning: bytes.Clone(p.reasoning), text: bytes.Clone(p.text), calls: slices.Clone(p.calls)}
+}
+
+// EndTurn implements [middleware.Dialect].
+func (pieces) EndTurn(bool) {}

@@ -1,0 +1,53 @@
+package langchaingo
+
+import (
+	"slices"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// describe tells the engine what it must know of a request.
+func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions) middleware.Request {
+	r := middleware.Request{
+		Tools:     len(asked.Tools) + len(asked.Functions),
+		Choice:    toolChoice(asked),
+		N:         max(asked.N, asked.CandidateCount),
+		JSON:      asked.JSONMode || asked.ResponseMIMEType != "" && asked.ResponseMIMEType != "text/plain",
+		Toolless:  m.options.plain,
+		NoFinish:  !m.givesReasons.Load(),
+		ShortLoop: true,
+	}
+	readTools(&r, asked)
+	readMessages(&r, messages)
+	if m.mw.CarriesNotes() {
+		describeNotes(&r, messages)
+	}
+	if isTextAgent(asked) && m.options.read != nil {
+		m.describeAgent(&r)
+	} else {
+		r.History = history(messages)
+	}
+	return r
+}
+
+func readTools(r *middleware.Request, asked *llms.CallOptions) {
+	r.StrictTools = r.Tools > 0
+	for i := range asked.Tools {
+		f := asked.Tools[i].Function
+		r.StrictTools = r.StrictTools && f != nil && f.Strict
+		r.OwnPause = r.OwnPause || f != nil && pause.Is(f.Name)
+	}
+	for i := range asked.Functions {
+		r.StrictTools = r.StrictTools && asked.Functions[i].Strict
+		r.OwnPause = r.OwnPause || pause.Is(asked.Functions[i].Name)
+	}
+}
+
+// isTextAgent reports whether a text agent makes the call: it offers no tools,
+// and stops before the observation that the agent is going to add.
+func isTextAgent(asked *llms.CallOptions) bool {
+	return len(asked.Tools)+len(asked.Functions) == 0 && slices.Contains(asked.StopWords, observation)
+}

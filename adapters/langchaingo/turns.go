@@ -1,0 +1,78 @@
+package langchaingo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// turns sends the turns of a call.
+type turns struct {
+	model    *Model
+	call     *middleware.Call
+	messages []llms.MessageContent
+	options  []llms.CallOption
+	asked    llms.CallOptions // what the options come to
+	streams  streams
+	answers  answers
+	sent     int
+}
+
+func (t *turns) run(ctx context.Context, request middleware.Request) (*llms.ContentResponse, error) {
+	t.answers = answers{ledger: newLedger(), model: t.model}
+	var d middleware.Dialect[*llms.ContentResponse] = &t.answers
+	if request.TextAgent {
+		d = newAgentAnswers(&t.answers, t.streams, request.OwnPause)
+	}
+	answer, err := middleware.Unary(t.call, d, t.send)
+	if err == nil {
+		err = t.unreported(ctx, answer)
+	}
+	return answer, err
+}
+
+// send sends a turn: the caller's own if k is nil.
+func (t *turns) send(ctx context.Context, k *middleware.Continuation) (*llms.ContentResponse, error) {
+	messages := withNotes(t.messages, t.call.Notes())
+	if t.sent++; k == nil {
+		return t.model.model.GenerateContent(ctx, messages, t.withOptions(t.ownPause())...)
+	}
+	return t.model.model.GenerateContent(ctx, t.model.extend(messages, k), t.withOptions(offeredPause(k))...)
+}
+
+// unreported returns the error that the provider's client has kept to itself:
+// that of a streaming function, or the end of ctx, of which some clients make
+// an answer out of what had come by then.
+func (t *turns) unreported(ctx context.Context, answer *llms.ContentResponse) error {
+	if err := t.streams.err(); err != nil {
+		return err
+	}
+	err := ctx.Err()
+	if err == nil || t.sent > 1 || stopReason(answer) != "" {
+		return nil
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, err) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}
+
+// withOptions returns the caller's options, with one more if there is anything
+// to change. It is the last that the provider applies, to options that have the
+// provider's defaults in them; so all that it does not touch stays as it is.
+func (t *turns) withOptions(tool *middleware.PauseTool) []llms.CallOption {
+	if tool == nil && t.streams == (streams{}) {
+		return t.options
+	}
+	return append(slices.Clip(t.options), func(o *llms.CallOptions) {
+		t.streams.install(o)
+		if tool != nil {
+			declare(o, tool)
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/tmc/langchaingo/llms/openai"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// endpointFromEnv returns the scripted endpoint unless there is a key for a real
+// one.
+func endpointFromEnv(getenv func(string) string) endpoint {
+	key := getenv("OPENAI_API_KEY")
+	if key == "" {
+		return scripted(func() (*carryontest.Server, string, http.RoundTripper) {
+			server := carryontest.Start(script()...)
+			return server, server.URL(), http.DefaultTransport
+		})
+	}
+	model := cmp.Or(getenv("OPENAI_MODEL"), "gpt-4o-mini")
+	return endpoint{
+		title: fmt.Sprintf("The model is %s.", line(model)),
+		dial: func() (*openai.LLM, func(), error) {
+			llm, err := openai.New(openai.WithToken(key), openai.WithModel(model),
+				openai.WithBaseURL(cmp.Or(getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1")))
+			return llm, func() {}, err
+		},
+	}
+}
+
+// scripted returns an endpoint with a scripted model, which begins anew each run.
+func scripted(start func() (server *carryontest.Server, url string, transport http.RoundTripper)) endpoint {
+	return endpoint{
+		title: "The model is scripted.",
+		dial: func() (*openai.LLM, func(), error) {
+			server, url, transport := start()
+			llm, err := openai.New(openai.WithToken("none"), openai.WithModel("scripted"), openai.WithBaseURL(url),
+				openai.WithHTTPClient(&http.Client{Transport: transport}))
+			return llm, server.Close, err
+		},
+	}
+}
+
+// script is what the scripted model answers, one turn per request. Twice it
+// announces what it does next, and stops.
+func script() []carryontest.Turn {
+	return []carryontest.Turn{
+		carryontest.Call(todo.WriteToolName, list(todo.InProgress, todo.Pending, todo.Pending)),
+		writes("index.html\n<h1>Tea</h1>", todo.Completed, todo.InProgress, todo.Pending),
+		carryontest.Text("index.html is in place. Next, I will write style.css."),
+		writes("style.css\nh1 { color: darkgreen }", todo.Completed, todo.Completed, todo.InProgress),
+		carryontest.Text("The styles are done. Now let me add the README."),
+		writes("README.md\n# Tea", todo.Completed, todo.Completed, todo.Completed),
+		carryontest.Text("All done: the page, its styles and the README."),
+	}
+}
+
+// writes answers with a file, and the list as it is then, in one turn.
+func writes(file string, statuses ...todo.Status) carryontest.Turn {
+	return carryontest.Call("write_file", input(file)).AndCall(todo.WriteToolName, list(statuses...))
+}
+
+// list is a call's argument with the list in it.
+func list(statuses ...todo.Status) string {
+	return input(encode([]todo.Todo{
+		{ID: "1", Content: "Write index.html", Status: statuses[0]},
+		{ID: "2", Content: "Write style.css", Status: statuses[1]},
+		{ID: "3", Content: "Write README.md", Status: statuses[2]},
+	}))
+}
+
+// input wraps a tool's input as the agent declares its tools to the model.
+func input(text string) string { return encode(map[string]string{"__arg1": text}) }
+
+func encode(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	return string(data)
+}
