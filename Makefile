@@ -4,6 +4,8 @@
 DEMO     = quickstart
 ARGS     =
 RACE     = auto
+PAIRS    = 400
+ONLY     =
 BENCH    = .
 COUNT    = 1
 FUZZTIME = 10s
@@ -23,7 +25,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go, so that nothing here depends on the C compiler's health.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: help demo test bench fuzz lint cover fmt tidy check clean tools need-go
+.PHONY: help demo test bench micro fuzz lint cover fmt tidy check clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -43,7 +45,10 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 	[ "$$race" ] || { $(PURE); }; \
 	$(EACH) go test $$race -shuffle=on $(ARGS) ./... || failed=1; $(DONE)
 
-bench: need-go ## Run benchmarks: BENCH=pattern, COUNT=1
+bench: need-go ## Measure what is promised of speed and size; fails if a promise is missed: PAIRS=400, ONLY=part of a name
+	@$(PURE); cd conformance && go build -o ../.bin/bench ./bench && ../.bin/bench -pairs $(PAIRS) -only '$(ONLY)'
+
+micro: need-go ## Run the Go benchmarks of every package: BENCH=pattern, COUNT=1
 	@$(PURE); \
 	$(EACH) go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) $(ARGS) ./... || failed=1; $(DONE)
 

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+)
+
+// openStreams is how many streams are held open at once.
+const openStreams = 10_000
+
+// openers open streams bare and carried.
+type openers struct{ bare, carried func() receiver }
+
+// read reads the streams to their end.
+func (o openers) read() pair { return pair{read(o.bare), read(o.carried)} }
+
+// waiting answers every request with some events and then waits.
+type waiting []string
+
+func (w waiting) RoundTrip(r *http.Request) (*http.Response, error) {
+	_ = r.Body.Close()
+	silence, _ := io.Pipe()
+	body := io.MultiReader(strings.NewReader(strings.Join(w, "")), silence)
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}},
+		Body: struct {
+			io.Reader
+			io.Closer
+		}{body, silence}, ContentLength: -1, Request: r,
+	}, nil
+}
+
+// footprint is the bar of the memory and the goroutines that streams take while
+// they are open, after so many chunks have been received, without their text.
+func footprint(o openers, received int) figure {
+	bare, none := held(o.bare, received)
+	carried, some := held(o.carried, received)
+	added, goroutines := carried-bare-float64(received*len(word)), some-none
+	return figure{fmt.Sprintf("%.0f B, %d goroutines", added, goroutines), added <= 2<<10 && goroutines == 0}
+}
+
+// held opens streams and returns the live memory of one, and the goroutines of
+// all.
+func held(open func() receiver, received int) (memory float64, goroutines int) {
+	streams := make([]receiver, openStreams)
+	before, running := liveBytes(), runtime.NumGoroutine()
+	for i := range streams {
+		streams[i] = open()
+		for range received {
+			_, err := streams[i].Recv()
+			must(err)
+		}
+	}
+	memory, goroutines = float64(liveBytes()-before)/openStreams, runtime.NumGoroutine()-running
+	for _, s := range streams {
+		_ = s.Close()
+	}
+	return memory, goroutines
+}
+
+func liveBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc) //nolint:gosec // far below the limit
+}
