@@ -1,12 +1,9 @@
 package carryontest
 
 import (
-	"context"
 	"math"
 	"reflect"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,16 +26,33 @@ import (
 // A store passes if unknown keys have the zero state, every field of a state comes back (times to the millisecond, as an
 // instant; which location they are in does not matter), updates of one key follow one another however many goroutines make
 // them, and no two keys share a state: neither keys that differ in case, white space or the composition of an accent, nor
-// long ones, nor those with a NUL byte, which carryon makes itself.
+// ones of a thousand bytes, nor those with a NUL byte, which carryon makes itself, or with bytes that are not UTF-8.
+//
+// An update that fails must have stored nothing, also if its ctx ends while it runs. The state that it found stays if its
+// function panics, with which the store may panic, or fail, and the key can be updated as before.
 func TestStore(t *testing.T, open func() continuation.Store) {
 	t.Helper()
 	if open == nil {
 		panic("carryontest: TestStore needs a function that opens a store")
 	}
-	for _, check := range []struct {
-		name string
-		run  func(*storeCheck)
-	}{
+	for _, rule := range storeRules() {
+		t.Run(rule.name, func(t *testing.T) {
+			t.Parallel()
+			store := open()
+			require.NotNil(t, store, "the store to test")
+			rule.check(&storeCheck{TB: t, store: store, patience: 10 * time.Second})
+		})
+	}
+}
+
+// storeRule is one thing that a store must get right.
+type storeRule struct {
+	name  string
+	check func(*storeCheck)
+}
+
+func storeRules() []storeRule {
+	return []storeRule{
 		{"unknown keys have the zero state", (*storeCheck).unknownKeys},
 		{"an update is kept", (*storeCheck).keepsUpdates},
 		{"every field comes back", (*storeCheck).everyField},
@@ -47,21 +61,18 @@ func TestStore(t *testing.T, open func() continuation.Store) {
 		{"keys are isolated", (*storeCheck).isolatedKeys},
 		{"updates are atomic", (*storeCheck).atomicUpdates},
 		{"only one call gets a claim", (*storeCheck).claims},
+		{"keys do not disturb one another", (*storeCheck).concurrentKeys},
 		{"an error means that nothing was stored", (*storeCheck).endedContext},
-	} {
-		t.Run(check.name, func(t *testing.T) {
-			t.Parallel()
-			store := open()
-			require.NotNil(t, store, "the store to test")
-			check.run(&storeCheck{T: t, store: store})
-		})
+		{"a panic changes nothing", (*storeCheck).panics},
 	}
 }
 
 // storeCheck is one check of a store of its own.
 type storeCheck struct {
-	*testing.T
-	store continuation.Store
+	testing.TB
+
+	store    continuation.Store
+	patience time.Duration // with an update that may never return
 }
 
 // update fails the check if the store does, or if it never ran f.
@@ -111,7 +122,7 @@ func (c *storeCheck) keepsUpdates() {
 
 func (c *storeCheck) everyField() {
 	var want continuation.State
-	fillState(c.T, reflect.ValueOf(&want).Elem(), new(int64))
+	fillState(c, reflect.ValueOf(&want).Elem(), new(int64))
 	c.put("a", want)
 	assert.Equal(c, tidy(want), tidy(c.get("a")))
 }
@@ -141,10 +152,11 @@ func (c *storeCheck) backToZero() {
 }
 
 func (c *storeCheck) isolatedKeys() {
-	long := strings.Repeat("k", 300)
+	long := strings.Repeat("k", 1000)
 	keys := []string{
 		"a", "A", " a", "a ", "a/b", "a:b", "a%2Fb", "a.b", "*", "%", "_", "a\n", "a\x00", "\x00a", "\x00", "a\x00b", "\x00loop/1f", "loop/1f",
-		"\u00e9", "e\u0301", "\U0001f6d1", "\u4fee", "'; --", "../a", long, long + "x", "x" + long,
+		"\u00e9", "e\u0301", "\U0001f6d1", "\u4fee", "'; --", "../a", "\xff", "\xfe", "\ufffd", "a\xff",
+		long, long + "x", "x" + long,
 	}
 	for i, key := range keys {
 		c.put(key, continuation.State{Tokens: i + 1})
@@ -154,97 +166,10 @@ func (c *storeCheck) isolatedKeys() {
 	}
 }
 
-// atomicUpdates counts with many goroutines. What a store gives up on, with an error, must not have been counted; what it
-// reports as stored must have been, with the last result of f.
-func (c *storeCheck) atomicUpdates() {
-	const workers, rounds = 8, 50
-	var (
-		wg      sync.WaitGroup
-		mu      sync.Mutex
-		results []int
-	)
-	for range workers {
-		wg.Go(func() {
-			for range rounds {
-				result := 0
-				err := c.store.Update(c.Context(), "shared", func(s continuation.State) continuation.State {
-					giveWay()
-					s.Attempts++
-					result = s.Attempts
-					return s
-				})
-				if err == nil {
-					mu.Lock()
-					results = append(results, result)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	require.NotEmpty(c, results, "no update got through")
-	want := make([]int, len(results))
-	for i := range want {
-		want[i] = i + 1
-	}
-	assert.ElementsMatch(c, want, results, "every update has to see all those before it")
-	assert.Equal(c, len(results), c.get("shared").Attempts)
-}
-
-// giveWay lets other goroutines run, so that a store that reads and writes in two steps is found out.
-func giveWay() {
-	for range 10 {
-		runtime.Gosched()
-	}
-}
-
-// claims is the one thing that updates are atomic for.
-func (c *storeCheck) claims() {
-	now := time.Unix(1_900_000_000, 0)
-	var (
-		wg      sync.WaitGroup
-		mu      sync.Mutex
-		holders []uint64
-	)
-	for token := range uint64(16) {
-		token++
-		wg.Go(func() {
-			got := false
-			err := c.store.Update(c.Context(), "shared", func(s continuation.State) continuation.State {
-				giveWay()
-				if got = !s.Claimed(token, now); got {
-					return s.Begin(token, now)
-				}
-				return s
-			})
-			if err == nil && got {
-				mu.Lock()
-				holders = append(holders, token)
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	state := c.get("shared")
-	require.Len(c, holders, 1, "tokens of calls that were told that they hold the session")
-	assert.Equal(c, holders[0], state.Claim.Token)
-}
-
-func (c *storeCheck) endedContext() {
-	c.put("a", continuation.State{Attempts: 1})
-	ctx, cancel := context.WithCancel(c.Context())
-	cancel()
-	want := 2
-	if c.store.Update(ctx, "a", func(s continuation.State) continuation.State { s.Attempts++; return s }) != nil {
-		want = 1
-	}
-	assert.Equal(c, want, c.get("a").Attempts)
-}
-
 // fillState sets every field below v to a value that is neither zero nor another field's, so that a field that State gets
 // later is checked too.
-func fillState(t *testing.T, v reflect.Value, n *int64) {
-	t.Helper()
+func fillState(tb testing.TB, v reflect.Value, n *int64) {
+	tb.Helper()
 	*n++
 	switch v.Kind() { //nolint:exhaustive // the rest fails below
 	case reflect.Struct:
@@ -253,7 +178,7 @@ func fillState(t *testing.T, v reflect.Value, n *int64) {
 			return
 		}
 		for i := range v.NumField() {
-			fillState(t, v.Field(i), n)
+			fillState(tb, v.Field(i), n)
 		}
 	case reflect.Uint64:
 		v.SetUint(math.MaxUint64 - uint64(*n)) //nolint:gosec // small
@@ -266,7 +191,7 @@ func fillState(t *testing.T, v reflect.Value, n *int64) {
 	case reflect.String:
 		v.SetString("text \u00e9 'quoted' \"quoted\"")
 	default:
-		require.Fail(t, "a kind of field that TestStore does not know", v.Kind().String())
+		require.Fail(tb, "a kind of field that TestStore does not know", v.Kind().String())
 	}
 }
 

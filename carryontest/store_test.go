@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 )
@@ -15,6 +17,16 @@ func TestStoreOnTheMemoryStore(t *testing.T) {
 	carryontest.TestStore(t, func() continuation.Store {
 		return continuation.NewMemoryStore(continuation.MemoryOptions{})
 	})
+}
+
+func TestStoreOnTheStoreOfTheExample(t *testing.T) {
+	t.Parallel()
+	testMapStore(t)
+}
+
+func TestStoreNeedsAFunction(t *testing.T) {
+	t.Parallel()
+	assert.PanicsWithValue(t, "carryontest: TestStore needs a function that opens a store", func() { carryontest.TestStore(t, nil) })
 }
 
 // twice is a store that lost a race before: it runs every update on a state

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -388,4 +389,16 @@ func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
 	update(t, m, "a", count)
 	ctx := t.Context()
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = m.Update(ctx, "a", count) }))
+}
+
+// A bubble does not end before the goroutines that were started in it.
+func TestMemoryStoreStartsNoGoroutine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2000})
+		for i := range 3000 {
+			update(t, m, strconv.Itoa(i), count)
+		}
+		assert.Equal(t, 2000, m.Len())
+	})
 }

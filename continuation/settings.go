@@ -2,6 +2,7 @@ package continuation
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -29,36 +30,57 @@ func DefaultValues() Values {
 
 // Settings holds ephemeral settings, per session: they are gone when the
 // process ends. What a session has not set is as the default, which is kept
-// under the session "". A Settings is safe for concurrent use, and a change
-// counts from the next decision on.
+// under the session "". A change counts from the next decision on.
+//
+// A Settings keeps what [DefaultMaxSessions] sessions have set. One more, and
+// the session that was set or asked for longest ago is as the default again. It
+// is safe for concurrent use and starts no goroutine. Use NewSettings: the zero
+// value is not ready.
 type Settings struct {
-	mu       sync.RWMutex
+	mu       sync.Mutex
 	defaults Values
-	sessions map[string]overrides
+	sessions map[string]*overrides
+	ring     overrides // ring.next was used last, ring.prev longest ago
 }
 
-// overrides are the settings that a session has changed; nil is unchanged.
+// overrides are the settings that a session has changed, and its place in the
+// order of use.
 type overrides struct {
-	todoContinuation *bool
-	approvalMode     *ApprovalMode
+	session          string
+	todoContinuation *bool        // nil: unchanged
+	approvalMode     ApprovalMode // "": unchanged
+	prev, next       *overrides
 }
 
-// NewSettings returns settings with the defaults given.
+// NewSettings returns settings with the defaults given, of which an empty
+// approval mode is [ApprovalDefault]. It panics on an unknown one.
 func NewSettings(defaults Values) *Settings {
-	return &Settings{defaults: defaults}
+	if defaults.ApprovalMode == "" {
+		defaults.ApprovalMode = ApprovalDefault
+	}
+	if err := defaults.ApprovalMode.check(); err != nil {
+		panic(err.Error())
+	}
+	s := &Settings{defaults: defaults, sessions: make(map[string]*overrides)}
+	s.ring.prev, s.ring.next = &s.ring, &s.ring
+	return s
 }
 
 // For returns the values in force for the session.
 func (s *Settings) For(session string) Values {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	values := s.defaults
 	own := s.sessions[session]
+	if own == nil {
+		return values
+	}
+	s.use(own)
 	if own.todoContinuation != nil {
 		values.TodoContinuation = *own.todoContinuation
 	}
-	if own.approvalMode != nil {
-		values.ApprovalMode = *own.approvalMode
+	if own.approvalMode != "" {
+		values.ApprovalMode = own.approvalMode
 	}
 	return values
 }
@@ -72,16 +94,14 @@ func (s *Settings) SetTodoContinuation(session string, on bool) {
 		s.defaults.TodoContinuation = on
 		return
 	}
-	own := s.sessions[session]
-	own.todoContinuation = &on
-	s.set(session, own)
+	s.own(session).todoContinuation = &on
 }
 
 // SetApprovalMode sets the approval mode of the session, or of all sessions
 // without a value of their own if session is "". It fails on an unknown mode.
 func (s *Settings) SetApprovalMode(session string, mode ApprovalMode) error {
-	if mode != ApprovalDefault && mode != ApprovalYOLO {
-		return fmt.Errorf("continuation: unknown approval mode %q (valid: %s, %s)", mode, ApprovalDefault, ApprovalYOLO)
+	if err := mode.check(); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,22 +109,54 @@ func (s *Settings) SetApprovalMode(session string, mode ApprovalMode) error {
 		s.defaults.ApprovalMode = mode
 		return nil
 	}
-	own := s.sessions[session]
-	own.approvalMode = &mode
-	s.set(session, own)
+	s.own(session).approvalMode = mode
 	return nil
 }
 
-// Reset drops what the session has set.
+// Reset drops what the session has set. It leaves the default alone.
 func (s *Settings) Reset(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.sessions, session)
+	if own := s.sessions[session]; own != nil {
+		s.drop(own)
+	}
 }
 
-func (s *Settings) set(session string, own overrides) {
-	if s.sessions == nil {
-		s.sessions = make(map[string]overrides)
+// own returns what the session has set, which counts as a use. A session that
+// is new takes the place of another if there are too many.
+func (s *Settings) own(session string) *overrides {
+	own := s.sessions[session]
+	if own == nil {
+		if len(s.sessions) == DefaultMaxSessions {
+			s.drop(s.ring.prev)
+		}
+		own = &overrides{session: strings.Clone(session)} // it may be a small part of a large request
+		own.prev, own.next = own, own
+		s.sessions[own.session] = own
 	}
-	s.sessions[session] = own
+	s.use(own)
+	return own
+}
+
+// use puts own at the front of the order of use.
+func (s *Settings) use(own *overrides) {
+	own.unlink()
+	own.prev, own.next = &s.ring, s.ring.next
+	own.prev.next, own.next.prev = own, own
+}
+
+func (s *Settings) drop(own *overrides) {
+	own.unlink()
+	delete(s.sessions, own.session)
+}
+
+func (o *overrides) unlink() {
+	o.prev.next, o.next.prev = o.next, o.prev
+}
+
+func (m ApprovalMode) check() error {
+	if m == ApprovalDefault || m == ApprovalYOLO {
+		return nil
+	}
+	return fmt.Errorf("continuation: unknown approval mode %q (valid: %s, %s)", string(m), ApprovalDefault, ApprovalYOLO)
 }

@@ -100,6 +100,13 @@ func TestHandleMerge(t *testing.T) {
 	assert.Empty(t, memory.Read(t.Context()), "another session")
 }
 
+func TestHandleMergeOfSeveralChangesOfOneTodo(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	out, _ := memory.Handle(t.Context(), "todo_write", `{"merge":true,"todos":[{"id":"n","content":"a"},{"id":"n","status":"done"}]}`)
+	assert.Equal(t, "Todo list saved: 1 todo, 0 left to do.\n"+`[{"id":"n","content":"a","status":"completed"}]`, out)
+}
+
 // Changes that are merged must not undo one another.
 func TestHandleMergeIsAtomic(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,186 @@
+package carryontest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// atomicUpdates counts with many goroutines. What a store gives up on, with an error, must not have been counted; what it
+// reports as stored must have been, with the last result of f.
+func (c *storeCheck) atomicUpdates() {
+	const workers, rounds = 8, 50
+	var (
+		wg      sync.WaitGroup
+		mu      sync.Mutex
+		results []int
+	)
+	for range workers {
+		wg.Go(func() {
+			for range rounds {
+				result := 0
+				err := c.store.Update(c.Context(), "shared", func(s continuation.State) continuation.State {
+					giveWay()
+					s.Attempts++
+					result = s.Attempts
+					return s
+				})
+				if err == nil {
+					mu.Lock()
+					results = append(results, result)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.NotEmpty(c, results, "no update got through")
+	want := make([]int, len(results))
+	for i := range want {
+		want[i] = i + 1
+	}
+	assert.ElementsMatch(c, want, results, "every update has to see all those before it")
+	assert.Equal(c, len(results), c.get("shared").Attempts)
+}
+
+// giveWay lets other goroutines run, so that a store that reads and writes in two steps is found out.
+func giveWay() {
+	for range 10 {
+		runtime.Gosched()
+	}
+}
+
+// claims is the one thing that updates are atomic for.
+func (c *storeCheck) claims() {
+	const rounds, callers = 20, 8
+	for round := range rounds {
+		key := "shared " + strconv.Itoa(round)
+		holders := c.compete(key, callers)
+		require.Len(c, holders, 1, "tokens of calls that were told that they hold the session")
+		assert.Equal(c, holders[0], c.get(key).Claim.Token)
+	}
+}
+
+// compete has callers claim a session at a time, and returns the tokens of those that were told that they hold it.
+func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
+	now := time.Unix(1_900_000_000, 0)
+	var (
+		wg sync.WaitGroup
+		mu sync.Mutex
+	)
+	begin := make(chan struct{})
+	for token := uint64(1); token <= callers; token++ {
+		wg.Go(func() {
+			<-begin
+			got := false
+			err := c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
+				giveWay()
+				if got = !s.Claimed(token, now); got {
+					return s.Begin(token, now)
+				}
+				return s
+			})
+			if err == nil && got {
+				mu.Lock()
+				holders = append(holders, token)
+				mu.Unlock()
+			}
+		})
+	}
+	close(begin)
+	wg.Wait()
+	return holders
+}
+
+// concurrentKeys counts under a key for each goroutine.
+func (c *storeCheck) concurrentKeys() {
+	const workers, rounds = 8, 20
+	var wg sync.WaitGroup
+	stored := make([]int, workers)
+	for worker := range workers {
+		wg.Go(func() {
+			for range rounds {
+				if c.store.Update(c.Context(), strconv.Itoa(worker), func(s continuation.State) continuation.State {
+					giveWay()
+					s.Attempts++
+					return s
+				}) == nil {
+					stored[worker]++
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for worker, want := range stored {
+		assert.Positive(c, want, "no update of key %d got through", worker)
+		assert.Equal(c, want, c.get(strconv.Itoa(worker)).Attempts, "updates of key %d", worker)
+	}
+}
+
+// endedContext ends the ctx of an update, before it and while f runs. A store may go on all the same, which a release needs.
+func (c *storeCheck) endedContext() {
+	for _, when := range []string{"before the update", "while f runs"} {
+		c.put(when, continuation.State{Attempts: 1})
+		ctx, cancel := context.WithCancel(c.Context())
+		if when == "before the update" {
+			cancel()
+		}
+		err := c.try(ctx, when, func(s continuation.State) continuation.State {
+			cancel()
+			s.Attempts++
+			return s
+		})
+		cancel() // f may not have run
+		want := 2
+		if err != nil {
+			want = 1
+		}
+		assert.Equal(c, want, c.get(when).Attempts, "the ctx ended %s, and the error was %v", when, err)
+	}
+}
+
+// panics updates with a function that panics. Whether the panic comes through or becomes an error is the store's choice.
+func (c *storeCheck) panics() {
+	c.put("old", continuation.State{Attempts: 1})
+	for key, want := range map[string]int{"old": 1, "new": 0} {
+		err := c.try(c.Context(), key, func(continuation.State) continuation.State { panic("f panics") })
+		require.Error(c, err, "key %q: nothing can have been stored", key)
+		got := -1
+		require.NoError(c, c.try(c.Context(), key, func(s continuation.State) continuation.State {
+			got = s.Attempts
+			return s
+		}), "key %q: the update after the panic", key)
+		assert.Equal(c, want, got, "key %q: the state after the panic", key)
+	}
+}
+
+// try runs an update that may panic, which counts as an error, or never return, which fails the check.
+func (c *storeCheck) try(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	c.Helper()
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				err = fmt.Errorf("panic: %v", panicked)
+			}
+			done <- err
+		}()
+		err = c.store.Update(ctx, key, f)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(c.patience):
+		require.Fail(c, "Update has to return", "key %q: it did not within %v", key, c.patience)
+		return nil
+	}
+}

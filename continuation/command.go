@@ -1,0 +1,174 @@
+package continuation
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// What [Settings.Command] fails with, for errors.Is.
+var (
+	// ErrNotCommand means that the line is not a /set command.
+	ErrNotCommand = errors.New("continuation: not a /set command")
+	// ErrUnknownSetting means that there is no setting of that name.
+	ErrUnknownSetting = errors.New("continuation: unknown setting")
+	// ErrSettingValue means that the setting cannot have that value.
+	ErrSettingValue = errors.New("continuation: invalid value of a setting")
+)
+
+// Command carries out a line that a user has typed, for the default: for all
+// sessions without a value of their own. Where several users talk to the
+// program, use [Settings.CommandFor].
+//
+//	/set                           lists the settings
+//	/set todo-continuation         shows one
+//	/set todo-continuation false   changes one
+//
+// todo-continuation can be true or false, for which on and off, yes and no will
+// do; approval-mode can be default or yolo. Case, further white space, "_" for
+// "-" and "=" before the value make no difference.
+//
+// The answer is a sentence or two to show, on one line and in printable
+// characters whatever was typed, also if there is an error: then nothing has
+// changed, and the answer says what is valid. It is empty only with
+// [ErrNotCommand], so that a chat program needs no look at the error:
+//
+//	if answer, _ := settings.Command(line); answer != "" {
+//		fmt.Println(answer)
+//		continue
+//	}
+//
+// A change counts from the next decision on, also while a turn is being
+// continued, and is gone when the process ends.
+func (s *Settings) Command(line string) (answer string, err error) {
+	return s.CommandFor("", line)
+}
+
+// CommandFor is [Settings.Command] for one session, which alone it changes. As
+// everywhere, the session "" is the default.
+func (s *Settings) CommandFor(session, line string) (answer string, err error) {
+	command, rest := cutWord(line)
+	if !strings.EqualFold(command, "/set") {
+		return "", ErrNotCommand
+	}
+	name, value := cutSetting(rest)
+	if name == "" && value == "" {
+		return listSettings(s.For(session)), nil
+	}
+	known, ok := findSetting(name)
+	switch {
+	case !ok:
+		return fmt.Sprintf("There is no setting %.64q. There are %s.", name, joined("and", settingNames())),
+			fmt.Errorf("%w: %.64q", ErrUnknownSetting, name)
+	case value == "":
+		return fmt.Sprintf("%s is %s. It can be %s.", known.name, known.show(s.For(session)), joined("or", known.valid)), nil
+	}
+	shown, ok := known.set(s, session, strings.ToLower(value))
+	if !ok {
+		return fmt.Sprintf("%s cannot be %.64q. It can be %s.", known.name, value, joined("or", known.valid)),
+			fmt.Errorf("%w: %s cannot be %.64q (valid: %s)", ErrSettingValue, known.name, value, strings.Join(known.valid, ", "))
+	}
+	return fmt.Sprintf("%s is now %s.", known.name, shown), nil
+}
+
+// setting is one setting as a command sees it.
+type setting struct {
+	name  string
+	valid []string
+	show  func(Values) string
+	// set gives the setting a value in lower case, and returns it as show would.
+	set func(s *Settings, session, value string) (shown string, ok bool)
+}
+
+func knownSettings() []setting {
+	return []setting{
+		{
+			name:  "todo-continuation",
+			valid: []string{"true", "false"},
+			show:  func(v Values) string { return strconv.FormatBool(v.TodoContinuation) },
+			set: func(s *Settings, session, value string) (string, bool) {
+				on, ok := parseSwitch(value)
+				if ok {
+					s.SetTodoContinuation(session, on)
+				}
+				return strconv.FormatBool(on), ok
+			},
+		},
+		{
+			name:  "approval-mode",
+			valid: []string{string(ApprovalDefault), string(ApprovalYOLO)},
+			show:  func(v Values) string { return string(v.ApprovalMode) },
+			set: func(s *Settings, session, value string) (string, bool) {
+				return value, s.SetApprovalMode(session, ApprovalMode(value)) == nil
+			},
+		},
+	}
+}
+
+// findSetting knows a setting by its name, however people write it.
+func findSetting(name string) (setting, bool) {
+	name = strings.ReplaceAll(name, "_", "-")
+	for _, known := range knownSettings() {
+		if strings.EqualFold(known.name, name) {
+			return known, true
+		}
+	}
+	return setting{}, false
+}
+
+func settingNames() []string {
+	settings := knownSettings()
+	names := make([]string, len(settings))
+	for i := range settings {
+		names[i] = settings[i].name
+	}
+	return names
+}
+
+func listSettings(values Values) string {
+	settings := knownSettings()
+	pairs := make([]string, len(settings))
+	for i, known := range settings {
+		pairs[i] = known.name + " is " + known.show(values)
+	}
+	return "Settings: " + strings.Join(pairs, ", ") + ". Change one with /set NAME VALUE."
+}
+
+func parseSwitch(value string) (on, ok bool) {
+	switch value {
+	case "true", "on", "yes":
+		return true, true
+	case "false", "off", "no":
+		return false, true
+	}
+	return false, false
+}
+
+// cutWord splits the first word off text.
+func cutWord(text string) (word, rest string) {
+	text = strings.TrimSpace(text)
+	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		return text[:end], text[end:]
+	}
+	return text, ""
+}
+
+// cutSetting splits "name value", "name=value" and "name = value". The value
+// is all of the rest, so that a word too many makes it one that is refused.
+func cutSetting(text string) (name, value string) {
+	text = strings.TrimSpace(text)
+	end := strings.IndexFunc(text, func(r rune) bool { return r == '=' || unicode.IsSpace(r) })
+	if end < 0 {
+		return text, ""
+	}
+	value = strings.TrimSpace(text[end:])
+	return text[:end], strings.TrimSpace(strings.TrimPrefix(value, "="))
+}
+
+// joined returns words as a list in a sentence.
+func joined(conjunction string, words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
+}

@@ -1,0 +1,220 @@
+package continuation_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+func TestCommandChangesASetting(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]struct {
+		answer string
+		values continuation.Values
+	}{
+		"/set todo-continuation false":          {"todo-continuation is now false.", off},
+		"/set todo-continuation off":            {"todo-continuation is now false.", off},
+		"/set todo-continuation no":             {"todo-continuation is now false.", off},
+		"/set todo-continuation true":           {"todo-continuation is now true.", defaults},
+		"/set todo-continuation on":             {"todo-continuation is now true.", defaults},
+		"/set todo-continuation yes":            {"todo-continuation is now true.", defaults},
+		"/set approval-mode yolo":               {"approval-mode is now yolo.", yolo},
+		"/set approval-mode default":            {"approval-mode is now default.", defaults},
+		"  /SET\tTodo-Continuation \u00a0 OFF ": {"todo-continuation is now false.", off},
+		"/Set TODO_CONTINUATION False\r\n":      {"todo-continuation is now false.", off},
+		"/set approval_mode Yolo":               {"approval-mode is now yolo.", yolo},
+		"/set approval-mode=yolo":               {"approval-mode is now yolo.", yolo},
+		"/set approval-mode = yolo":             {"approval-mode is now yolo.", yolo},
+		"/set approval-mode =yolo":              {"approval-mode is now yolo.", yolo},
+		"/set\napproval-mode\nyolo":             {"approval-mode is now yolo.", yolo},
+	} {
+		s := continuation.NewSettings(defaults)
+		answer, err := s.Command(line)
+		require.NoError(t, err, line)
+		assert.Equal(t, want.answer, answer, line)
+		assert.Equal(t, want.values, s.For(""), line)
+	}
+}
+
+func TestCommandTurnsContinuationBackOn(t *testing.T) {
+	t.Parallel()
+	s := continuation.NewSettings(off)
+	answer, err := s.Command("/set todo-continuation on")
+	require.NoError(t, err)
+	assert.Equal(t, "todo-continuation is now true.", answer)
+	assert.Equal(t, defaults, s.For(""))
+}
+
+func TestCommandShowsSettings(t *testing.T) {
+	t.Parallel()
+	s := continuation.NewSettings(defaults)
+	s.SetTodoContinuation("a", false)
+	require.NoError(t, s.SetApprovalMode("b", continuation.ApprovalYOLO))
+	for _, c := range []struct{ session, line, want string }{
+		{"", "/set", "Settings: todo-continuation is true, approval-mode is default. Change one with /set NAME VALUE."},
+		{"a", " /set ", "Settings: todo-continuation is false, approval-mode is default. Change one with /set NAME VALUE."},
+		{"b", "/SET\n", "Settings: todo-continuation is true, approval-mode is yolo. Change one with /set NAME VALUE."},
+		{"", "/set todo-continuation", "todo-continuation is true. It can be true or false."},
+		{"a", "/set Todo_Continuation ", "todo-continuation is false. It can be true or false."},
+		{"a", "/set todo-continuation =", "todo-continuation is false. It can be true or false."},
+		{"a", "/set approval-mode", "approval-mode is default. It can be default or yolo."},
+		{"b", "/set approval-mode", "approval-mode is yolo. It can be default or yolo."},
+	} {
+		answer, err := s.CommandFor(c.session, c.line)
+		require.NoError(t, err, c.line)
+		assert.Equal(t, c.want, answer, c.line)
+	}
+	assert.Equal(t, defaults, s.For(""), "to look changes nothing")
+	assert.Equal(t, off, s.For("a"))
+	assert.Equal(t, yolo, s.For("b"))
+}
+
+func TestCommandForASessionChangesNoOther(t *testing.T) {
+	t.Parallel()
+	s := continuation.NewSettings(defaults)
+	for session, line := range map[string]string{"a": "/set todo-continuation off", "b": "/set approval-mode yolo"} {
+		_, err := s.CommandFor(session, line)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, off, s.For("a"))
+	assert.Equal(t, yolo, s.For("b"))
+	assert.Equal(t, defaults, s.For(""))
+	assert.Equal(t, defaults, s.For("c"))
+
+	_, err := s.Command("/set todo-continuation off")
+	require.NoError(t, err)
+	_, err = s.CommandFor("b", "/set todo-continuation on")
+	require.NoError(t, err)
+	assert.Equal(t, off, s.For("c"), "the default is for all who have set nothing")
+	assert.Equal(t, yolo, s.For("b"), "and not for who has")
+}
+
+func TestCommandRefusesAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	const (
+		names = " There are todo-continuation and approval-mode."
+		flag  = " It can be true or false."
+		modes = " It can be default or yolo."
+	)
+	for line, want := range map[string]struct {
+		answer, text string
+		err          error
+	}{
+		"/set colour red": {
+			`There is no setting "colour".` + names, `continuation: unknown setting: "colour"`, continuation.ErrUnknownSetting,
+		},
+		"/set todo": {`There is no setting "todo".` + names, `continuation: unknown setting: "todo"`, continuation.ErrUnknownSetting},
+		"/set =x":   {`There is no setting "".` + names, `continuation: unknown setting: ""`, continuation.ErrUnknownSetting},
+		"/set todo-continuation maybe": {
+			`todo-continuation cannot be "maybe".` + flag,
+			`continuation: invalid value of a setting: todo-continuation cannot be "maybe" (valid: true, false)`,
+			continuation.ErrSettingValue,
+		},
+		"/set todo-continuation false please": {
+			`todo-continuation cannot be "false please".` + flag,
+			`continuation: invalid value of a setting: todo-continuation cannot be "false please" (valid: true, false)`,
+			continuation.ErrSettingValue,
+		},
+		"/set approval-mode Reckless": {
+			`approval-mode cannot be "Reckless".` + modes,
+			`continuation: invalid value of a setting: approval-mode cannot be "Reckless" (valid: default, yolo)`,
+			continuation.ErrSettingValue,
+		},
+		"/set approval-mode==yolo": {
+			`approval-mode cannot be "=yolo".` + modes,
+			`continuation: invalid value of a setting: approval-mode cannot be "=yolo" (valid: default, yolo)`,
+			continuation.ErrSettingValue,
+		},
+		"/set \x1b[2J\u202e\xff x": {
+			`There is no setting "\x1b[2J\u202e\xff".` + names,
+			`continuation: unknown setting: "\x1b[2J\u202e\xff"`, continuation.ErrUnknownSetting,
+		},
+	} {
+		s := continuation.NewSettings(defaults)
+		for _, session := range []string{"", "a"} {
+			answer, err := s.CommandFor(session, line)
+			require.ErrorIs(t, err, want.err, line)
+			require.EqualError(t, err, want.text, line)
+			assert.Equal(t, want.answer, answer, line)
+			assert.Equal(t, defaults, s.For(session), line)
+		}
+	}
+}
+
+func TestCommandLeavesOtherLinesAlone(t *testing.T) {
+	t.Parallel()
+	s := continuation.NewSettings(defaults)
+	for _, line := range []string{
+		"", " ", "set todo-continuation false", "/settings", "/sets", "//set x", "/ set x", "/set=x", "x /set todo-continuation false",
+		"Please /set todo-continuation false",
+	} {
+		answer, err := s.Command(line)
+		require.ErrorIs(t, err, continuation.ErrNotCommand, line)
+		assert.Empty(t, answer, line)
+		assert.Equal(t, defaults, s.For(""), line)
+	}
+}
+
+func TestCommandAnswersToALongLineAreShort(t *testing.T) {
+	t.Parallel()
+	s := continuation.NewSettings(defaults)
+	long := strings.Repeat("\u202e", 1<<20)
+	for _, line := range []string{"/set " + long, "/set todo-continuation " + long, "/set approval-mode " + long} {
+		answer, err := s.Command(line)
+		require.Error(t, err)
+		assert.Less(t, len(answer), 1<<10)
+		assert.Less(t, len(err.Error()), 1<<10)
+	}
+}
+
+func FuzzCommand(f *testing.F) {
+	for _, line := range []string{
+		"/set", "/set todo-continuation false", "/SET approval_mode=YOLO", "/set approval-mode", "/set x y", "/set = =", "/set\x00", "set",
+		"/set todo-continuation \xff", "/\u017fet todo-continuation off", "/set \u202e", "/set approval-mode yolo yolo",
+	} {
+		f.Add("a", line)
+	}
+	f.Fuzz(func(t *testing.T, session, line string) {
+		s := continuation.NewSettings(defaults)
+		answer, err := s.CommandFor(session, line)
+		requireShowable(t, answer)
+		switch {
+		case err == nil:
+			require.NotEmpty(t, answer)
+		case answer == "":
+			require.ErrorIs(t, err, continuation.ErrNotCommand)
+		default:
+			require.True(t, errors.Is(err, continuation.ErrUnknownSetting) || errors.Is(err, continuation.ErrSettingValue), err)
+		}
+		got := s.For(session)
+		require.Contains(t, []continuation.Values{defaults, off, yolo}, got)
+		if err != nil {
+			require.Equal(t, defaults, got)
+		}
+		if session != "" {
+			require.Equal(t, defaults, s.For(""))
+		}
+		again, _ := s.CommandFor(session, line)
+		if got == defaults {
+			require.Equal(t, answer, again)
+		}
+		require.Equal(t, got, s.For(session), "a command that is repeated changes nothing further")
+	})
+}
+
+// requireShowable checks that a terminal can be given the text.
+func requireShowable(t *testing.T, text string) {
+	t.Helper()
+	require.True(t, utf8.ValidString(text))
+	require.Less(t, len(text), 1<<10)
+	for _, r := range text {
+		require.True(t, unicode.IsPrint(r), "%q in %q", r, text)
+	}
+}
