@@ -53,32 +53,34 @@ func allowed(mode string, more ...string) map[string]any {
 	return map[string]any{"type": "allowed_tools", "allowed_tools": map[string]any{"mode": mode, "tools": tools}}
 }
 
+// outOfScope are requests that are not ours.
+var outOfScope = []requestCase{
+	{"no tools", func(r *openai.ChatCompletionRequest) { r.Tools = nil }, continuation.ReasonNoTools},
+	{"tool choice none", choose("none"), continuation.ReasonToolChoice},
+	{"tool choice required", choose("required"), continuation.ReasonToolChoice},
+	{"tool choice any", choose("any"), continuation.ReasonToolChoice},
+	{"named tool", choose(openai.ToolChoice{
+		Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: "edit_file"},
+	}), continuation.ReasonToolChoice},
+	{"named tool as a map", choose(map[string]any{
+		"type": "function", "function": map[string]any{"name": "edit_file"},
+	}), continuation.ReasonToolChoice},
+	{"one of the allowed tools required", choose(allowed("required")), continuation.ReasonToolChoice},
+	{"two choices", func(r *openai.ChatCompletionRequest) { r.N = 2 }, continuation.ReasonManyChoices},
+	{"JSON object", format(openai.ChatCompletionResponseFormatTypeJSONObject), continuation.ReasonJSON},
+	{"JSON schema", format(openai.ChatCompletionResponseFormatTypeJSONSchema), continuation.ReasonJSON},
+	{"legacy functions", func(r *openai.ChatCompletionRequest) {
+		//nolint:staticcheck // deprecated, and still sent
+		r.Functions = []openai.FunctionDefinition{{Name: "edit_file", Parameters: rawSchema(`{}`)}}
+	}, continuation.ReasonLegacyFunctions},
+	{"legacy function call", func(r *openai.ChatCompletionRequest) {
+		r.FunctionCall = "auto" //nolint:staticcheck // deprecated, and still sent
+	}, continuation.ReasonLegacyFunctions},
+}
+
 func TestRequestOutOfScopeIsNotContinued(t *testing.T) {
 	t.Parallel()
-	tests := []requestCase{
-		{"no tools", func(r *openai.ChatCompletionRequest) { r.Tools = nil }, continuation.ReasonNoTools},
-		{"tool choice none", choose("none"), continuation.ReasonToolChoice},
-		{"tool choice required", choose("required"), continuation.ReasonToolChoice},
-		{"tool choice any", choose("any"), continuation.ReasonToolChoice},
-		{"named tool", choose(openai.ToolChoice{
-			Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: "edit_file"},
-		}), continuation.ReasonToolChoice},
-		{"named tool as a map", choose(map[string]any{
-			"type": "function", "function": map[string]any{"name": "edit_file"},
-		}), continuation.ReasonToolChoice},
-		{"one of the allowed tools required", choose(allowed("required")), continuation.ReasonToolChoice},
-		{"two choices", func(r *openai.ChatCompletionRequest) { r.N = 2 }, continuation.ReasonManyChoices},
-		{"JSON object", format(openai.ChatCompletionResponseFormatTypeJSONObject), continuation.ReasonJSON},
-		{"JSON schema", format(openai.ChatCompletionResponseFormatTypeJSONSchema), continuation.ReasonJSON},
-		{"legacy functions", func(r *openai.ChatCompletionRequest) {
-			//nolint:staticcheck // deprecated, and still sent
-			r.Functions = []openai.FunctionDefinition{{Name: "edit_file", Parameters: rawSchema(`{}`)}}
-		}, continuation.ReasonLegacyFunctions},
-		{"legacy function call", func(r *openai.ChatCompletionRequest) {
-			r.FunctionCall = "auto" //nolint:staticcheck // deprecated, and still sent
-		}, continuation.ReasonLegacyFunctions},
-	}
-	for _, tt := range tests {
+	for _, tt := range outOfScope {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			inModes(t, allModes, func(t *testing.T, m mode) {
@@ -100,16 +102,17 @@ func TestRequestOutOfScopeIsNotContinued(t *testing.T) {
 	}
 }
 
+// inScope are requests that are continued.
+var inScope = []requestCase{
+	{name: "tool choice auto", change: choose("auto")},
+	{name: "one choice", change: func(r *openai.ChatCompletionRequest) { r.N = 1 }},
+	{name: "text format", change: format(openai.ChatCompletionResponseFormatTypeText)},
+	{name: "some of the allowed tools", change: choose(allowed("auto"))},
+}
+
 func TestRequestInScopeIsContinued(t *testing.T) {
 	t.Parallel()
-	named := allowed("auto")
-	tests := []requestCase{
-		{name: "tool choice auto", change: choose("auto")},
-		{name: "one choice", change: func(r *openai.ChatCompletionRequest) { r.N = 1 }},
-		{name: "text format", change: format(openai.ChatCompletionResponseFormatTypeText)},
-		{name: "some of the allowed tools", change: choose(named)},
-	}
-	for _, tt := range tests {
+	for _, tt := range inScope {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			inModes(t, allModes, func(t *testing.T, m mode) {
@@ -123,7 +126,6 @@ func TestRequestInScopeIsContinued(t *testing.T) {
 			})
 		})
 	}
-	assert.Equal(t, allowed("auto"), named, "the caller's choice is not changed")
 }
 
 func TestPauseIsAmongTheAllowedToolsOfAContinuation(t *testing.T) {
@@ -139,6 +141,7 @@ func TestPauseIsAmongTheAllowedToolsOfAContinuation(t *testing.T) {
 		require.Len(t, requests, 2)
 		assert.Equal(t, allowed("auto"), requests[0].JSON()["tool_choice"])
 		assert.Equal(t, allowed("auto", "todo_pause"), requests[1].JSON()["tool_choice"])
+		assert.Equal(t, allowed("auto"), request.ToolChoice, "the caller's is not changed")
 	})
 }
 

@@ -272,13 +272,16 @@ func TestFailureAfterTheFinishOfAContinuationIsNoFailureOfIt(t *testing.T) {
 	})
 }
 
+// unusableTurns are answers that are none.
+var unusableTurns = map[string]carryontest.Turn{
+	"no choices":      carryontest.Status(200, `{"id":"x","choices":[]}`),
+	"not JSON":        carryontest.Status(200, `<html>`),
+	"an empty object": carryontest.Status(200, `{}`),
+}
+
 func TestUnusableContinuationIsAFailure(t *testing.T) {
 	t.Parallel()
-	for name, turn := range map[string]carryontest.Turn{
-		"no choices":      carryontest.Status(200, `{"id":"x","choices":[]}`),
-		"not JSON":        carryontest.Status(200, `<html>`),
-		"an empty object": carryontest.Status(200, `{}`),
-	} {
+	for name, turn := range unusableTurns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inModes(t, allModes, func(t *testing.T, m mode) {

@@ -45,44 +45,48 @@ func (s *scene) requirePaused(t *testing.T, got answer, shown string) {
 	}
 }
 
+// What is said of reasons that are rejected.
+const (
+	tooBrief = "Reason too brief (min 10 characters for clarity)"
+	tooVague = "Please provide a more specific explanation of the blocking issue"
+	tooDone  = "The task is not blocked: update its status in the todo list instead"
+)
+
+// judgedReasons are the arguments of calls of todo_pause.
+var judgedReasons = []struct {
+	name, arguments string
+	problem         string // "" if the reason is accepted
+}{
+	{"no arguments", ``, "Input is required"},
+	{"broken arguments", `{"reason":"The disk`, "Input is required"},
+	{"an array", `["The disk is full and read-only"]`, "Input is required"},
+	{"null", `null`, "Input is required"},
+	{"no reason", `{}`, "Reason is required"},
+	{"reason null", `{"reason":null}`, "Reason is required"},
+	{"reason empty", `{"reason":""}`, "Reason is required"},
+	{"reason a number", `{"reason":42}`, "Reason must be a string"},
+	{"reason an object", `{"reason":{"text":"the disk is full"}}`, "Reason must be a string"},
+	{"reason of white space", `{"reason":" \n\t "}`, "Reason cannot be empty"},
+	{"reason too long", reasonArguments(strings.Repeat("blocked! ", 60)), "Reason too long (max 500 characters)"},
+	{"arguments of 100 KiB", reasonArguments(strings.Repeat("x", 100<<10)), "Reason too long (max 500 characters)"},
+	{"reason too brief", reasonArguments("disk full"), tooBrief},
+	{"stuck", reasonArguments("stuck"), tooBrief},
+	{"vague", reasonArguments("I am stuck here"), tooVague},
+	{"not sure", reasonArguments("not sure about the best approach"), tooVague},
+	{"curly apostrophe", reasonArguments("I don’t know what to do"), tooVague},
+	{"done", reasonArguments("task is finished"), tooDone},
+	{"specific", reasonArguments("Cannot find config file 'app.config.js' mentioned in the task"), ""},
+	{"permission", reasonArguments("Permission denied when trying to write to /etc/nginx/. Need sudo access"), ""},
+	{"package", reasonArguments("Package 'react-router-dom' is not installed but required for routing implementation"), ""},
+	{"500 characters", reasonArguments(strings.Repeat("é", 500)), ""},
+	{"10 bytes", reasonArguments("ディスク"), ""},
+	{"encoded twice", fmt.Sprintf("%q", reasonArguments(blocked)), ""},
+	{"another property", `{"reason":"` + blocked + `","status":"blocked"}`, ""},
+}
+
 func TestReasonsAreJudged(t *testing.T) {
 	t.Parallel()
-	const (
-		brief = "Reason too brief (min 10 characters for clarity)"
-		vague = "Please provide a more specific explanation of the blocking issue"
-		done  = "The task is not blocked: update its status in the todo list instead"
-	)
-	tests := []struct {
-		name, arguments string
-		problem         string // "" if the reason is accepted
-	}{
-		{"no arguments", ``, "Input is required"},
-		{"broken arguments", `{"reason":"The disk`, "Input is required"},
-		{"an array", `["The disk is full and read-only"]`, "Input is required"},
-		{"null", `null`, "Input is required"},
-		{"no reason", `{}`, "Reason is required"},
-		{"reason null", `{"reason":null}`, "Reason is required"},
-		{"reason empty", `{"reason":""}`, "Reason is required"},
-		{"reason a number", `{"reason":42}`, "Reason must be a string"},
-		{"reason an object", `{"reason":{"text":"the disk is full"}}`, "Reason must be a string"},
-		{"reason of white space", `{"reason":" \n\t "}`, "Reason cannot be empty"},
-		{"reason too long", reasonArguments(strings.Repeat("blocked! ", 60)), "Reason too long (max 500 characters)"},
-		{"arguments of 100 KiB", reasonArguments(strings.Repeat("x", 100<<10)), "Reason too long (max 500 characters)"},
-		{"reason too brief", reasonArguments("disk full"), brief},
-		{"stuck", reasonArguments("stuck"), brief},
-		{"vague", reasonArguments("I am stuck here"), vague},
-		{"not sure", reasonArguments("not sure about the best approach"), vague},
-		{"curly apostrophe", reasonArguments("I don’t know what to do"), vague},
-		{"done", reasonArguments("task is finished"), done},
-		{"specific", reasonArguments("Cannot find config file 'app.config.js' mentioned in the task"), ""},
-		{"permission", reasonArguments("Permission denied when trying to write to /etc/nginx/. Need sudo access"), ""},
-		{"package", reasonArguments("Package 'react-router-dom' is not installed but required for routing implementation"), ""},
-		{"500 characters", reasonArguments(strings.Repeat("é", 500)), ""},
-		{"10 bytes", reasonArguments("ディスク"), ""},
-		{"encoded twice", fmt.Sprintf("%q", reasonArguments(blocked)), ""},
-		{"another property", `{"reason":"` + blocked + `","status":"blocked"}`, ""},
-	}
-	for _, tt := range tests {
+	for _, tt := range judgedReasons {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			inModes(t, allModes, func(t *testing.T, m mode) {
@@ -242,28 +246,29 @@ func TestPauseIsAcceptedIfNoAttemptIsLeft(t *testing.T) {
 	}
 }
 
+// pausesBesideCalls are turns that pause, and call other tools.
+var pausesBesideCalls = []struct {
+	name  string
+	turn  carryontest.Turn
+	calls []string
+}{
+	{"before another", carryontest.Pause("stuck").AndCall("edit_file", `{"n":1}`), []string{"edit_file"}},
+	{"after another", edit().AndCall("todo_pause", `{"reason":"stuck"}`), []string{"edit_file"}},
+	{
+		"between others", carryontest.Call("a", `{}`).AndCall("todo_pause", `{"reason":"stuck"}`).AndCall("b", `{"n":2}`),
+		[]string{"a", "b"},
+	},
+	{
+		"interleaved", carryontest.Pause("stuck").AndCall("a", `{"n":1}`).AndCall("b", `{"n":2}`).Interleaved(),
+		[]string{"a", "b"},
+	},
+	{"whole", carryontest.Pause("stuck").AndCall("a", `{"n":1}`).AndCall("b", `{"n":2}`).WholeCalls(), []string{"a", "b"}},
+	{"split names", carryontest.Pause("stuck").AndCall("todo_write", `{"n":1}`).SplitName(), []string{"todo_write"}},
+}
+
 func TestPauseBesideOtherCallsIsAcceptedAndTheyAreKept(t *testing.T) {
 	t.Parallel()
-	pausing := carryontest.Pause("stuck")
-	tests := []struct {
-		name  string
-		turn  carryontest.Turn
-		calls []string
-	}{
-		{"before another", pausing.AndCall("edit_file", `{"n":1}`), []string{"edit_file"}},
-		{"after another", edit().AndCall("todo_pause", `{"reason":"stuck"}`), []string{"edit_file"}},
-		{
-			"between others", carryontest.Call("a", `{}`).AndCall("todo_pause", `{"reason":"stuck"}`).AndCall("b", `{"n":2}`),
-			[]string{"a", "b"},
-		},
-		{
-			"interleaved", carryontest.Pause("stuck").AndCall("a", `{"n":1}`).AndCall("b", `{"n":2}`).Interleaved(),
-			[]string{"a", "b"},
-		},
-		{"whole", carryontest.Pause("stuck").AndCall("a", `{"n":1}`).AndCall("b", `{"n":2}`).WholeCalls(), []string{"a", "b"}},
-		{"split names", carryontest.Pause("stuck").AndCall("todo_write", `{"n":1}`).SplitName(), []string{"todo_write"}},
-	}
-	for _, tt := range tests {
+	for _, tt := range pausesBesideCalls {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			inModes(t, allModes, func(t *testing.T, m mode) {
@@ -286,18 +291,20 @@ func TestPauseBesideOtherCallsIsAcceptedAndTheyAreKept(t *testing.T) {
 	}
 }
 
+// printedPauses are texts that print a call of todo_pause at their end.
+var printedPauses = []struct{ name, text, before string }{
+	{"single quotes", "todo_pause('" + blocked + "')", ""},
+	{"double quotes", `todo_pause("` + blocked + `")`, ""},
+	{"curly quotes", "todo_pause(“" + blocked + "”)", ""},
+	{"a name before the reason", "TODO_PAUSE(reason = '" + blocked + "').", ""},
+	{"in backticks", "`todo_pause('" + blocked + "')`\n", ""},
+	{"in a fence", "```\ntodo_pause('" + blocked + "')\n```", ""},
+	{"after other text", "I can't go on.\ntodo_pause('" + blocked + "')", "I can't go on."},
+}
+
 func TestPrintedPauseCounts(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ name, text, before string }{
-		{"single quotes", "todo_pause('" + blocked + "')", ""},
-		{"double quotes", `todo_pause("` + blocked + `")`, ""},
-		{"curly quotes", "todo_pause(“" + blocked + "”)", ""},
-		{"a name before the reason", "TODO_PAUSE(reason = '" + blocked + "').", ""},
-		{"in backticks", "`todo_pause('" + blocked + "')`\n", ""},
-		{"in a fence", "```\ntodo_pause('" + blocked + "')\n```", ""},
-		{"after other text", "I can't go on.\ntodo_pause('" + blocked + "')", "I can't go on."},
-	}
-	for _, tt := range tests {
+	for _, tt := range printedPauses {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			inModes(t, allModes, func(t *testing.T, m mode) {
@@ -317,17 +324,20 @@ func TestPrintedPauseCounts(t *testing.T) {
 	}
 }
 
+// notPrinted are texts that hold no such call, though they look like it.
+var notPrinted = []string{
+	"todo_pause('" + blocked + "') is what I would call.",
+	"todo_pause(" + blocked + ")",
+	"todo_pause('" + strings.Repeat("very long ", 80) + "')x",
+	"todo_pause",
+	"todo_",
+	"`todo_pause('",
+	"my_todo_pause('" + blocked + "')",
+}
+
 func TestTextThatIsNoPrintedPauseIsShown(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{
-		"todo_pause('" + blocked + "') is what I would call.",
-		"todo_pause(" + blocked + ")",
-		"todo_pause('" + strings.Repeat("very long ", 80) + "')x",
-		"todo_pause",
-		"todo_",
-		"`todo_pause('",
-		"my_todo_pause('" + blocked + "')",
-	} {
+	for _, text := range notPrinted {
 		t.Run(text[:min(len(text), 30)], func(t *testing.T) {
 			t.Parallel()
 			inModes(t, allModes, func(t *testing.T, m mode) {

@@ -156,10 +156,10 @@ func TestJoinedAnswerIsReadAsItsTurnsAlone(t *testing.T) {
 			t.Parallel()
 			turns := newGenerator(seed).chain()
 			want := joinAlone(t, turns)
-			streamed := sameOnTheWire(t, true, playing(turns...), atMost(len(turns)-1)).answer
+			streamed := scriptOf(turns, atMost(len(turns)-1)).sameOnTheWire(t, true).answer
 			requireReadAs(t, want, streamed)
 			assert.Equal(t, len(turns), streamed.Outcome.Turns)
-			whole := sameOnTheWire(t, false, playing(turns...), atMost(len(turns)-1)).answer
+			whole := scriptOf(turns, atMost(len(turns)-1)).sameOnTheWire(t, false).answer
 			requireReadAs(t, want, whole)
 			assert.Equal(t, whole.Outcome, streamed.Outcome)
 		})
@@ -213,7 +213,7 @@ func TestPauseAmongCallsIsStrippedFromAnyManner(t *testing.T) {
 				want.Finish = "stop"
 			}
 			for _, streamed := range []bool{true, false} {
-				got := sameOnTheWire(t, streamed, playing(first, second), atMost(1)).answer
+				got := scriptOf(pair(first, second), atMost(1)).sameOnTheWire(t, streamed).answer
 				for i := range got.Calls {
 					got.Calls[i].Type = openai.ToolTypeFunction // left out by some, in what is not rewritten
 				}

@@ -657,7 +657,7 @@ func TestReminderIsJoinedToTheLastMessageThatCanHoldIt(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inModes(t, []mode{typedUnary, typedStream}, func(t *testing.T, m mode) {
+			inModes(t, allModes, func(t *testing.T, m mode) {
 				s, plain := newTaskScene(t, m, noTodos), newScene(t, m, noTodos)
 				s.ends(t, "job-7")
 				request := ask()
