@@ -26,7 +26,10 @@ func (c canned) GenerateContent(
 	for _, option := range options {
 		option(&o)
 	}
-	text := []byte(" some words")
+	var text []byte
+	if c.chunks > 0 {
+		text = []byte(" some words")
+	}
 	for range c.chunks {
 		if o.StreamingFunc != nil {
 			if err := o.StreamingFunc(ctx, text); err != nil {

@@ -322,6 +322,11 @@ func TestCase09NothingOfTheCallersIsChanged(t *testing.T) {
 			assert.Nil(t, option)
 		}
 	}
+	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Pause("stuck"), carryontest.Text("Did two.")),
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
+	_, err := s.model.GenerateContent(s.ctx, messages, llms.WithTools(tools))
+	require.NoError(t, err)
+	assert.Len(t, s.requests(), 3, "a pause is rejected")
 	assert.Equal(t, make([]llms.MessageContent, 6), messages[len(messages):cap(messages)])
 	assert.Equal(t, make([]llms.Tool, 7), tools[len(tools):cap(tools)])
 	assert.Equal(t, make([]llms.FunctionDefinition, 7), functions[len(functions):cap(functions)])

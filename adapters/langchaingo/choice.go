@@ -2,8 +2,6 @@ package langchaingo
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -66,22 +64,20 @@ func choiceFields(choice any) (word string, fields map[string]any) {
 	return word, fields
 }
 
-// allow adds the tool to a choice among allowed tools, in a copy. Other choices
-// are left as they are.
+// allow returns a choice among allowed tools with one more. Other choices are
+// left as they are.
 func allow(choice any, name string) any {
 	if choice == nil {
 		return nil
 	}
-	_, fields := choiceFields(choice)
+	_, fields := choiceFields(choice) // decoded just now, and so a copy
 	allowed, _ := fields[allowedTools].(map[string]any)
 	if allowed == nil {
 		return choice
 	}
 	tools, _ := allowed["tools"].([]any)
-	allowed = maps.Clone(allowed)
-	allowed["tools"] = append(slices.Clone(tools), map[string]any{
+	allowed["tools"] = append(tools, map[string]any{
 		"type": "function", "function": map[string]any{"name": name},
 	})
-	fields[allowedTools] = allowed
 	return fields
 }

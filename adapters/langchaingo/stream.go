@@ -92,15 +92,13 @@ func (s *stream) chunk(ctx context.Context, p piece) error {
 	return err
 }
 
-// say takes text that was not streamed. A function that was never given any
-// gets none of it: its provider does not stream.
+// say takes text that was not streamed.
 func (s *stream) say(text string) {
-	if s.spoke {
-		_ = s.filter.Chunk(piece{text: []byte(text)}) // the filter ends the call
-	}
+	_ = s.filter.Chunk(piece{text: []byte(text)}) // the filter ends the call
 }
 
-// emit shows what the filter has let through.
+// emit shows what the filter has let through. A function that was never given
+// any text is not told what was not streamed: its provider does not stream.
 func (s *stream) emit(p piece) error {
 	ctx := s.at
 	if ctx == nil {
