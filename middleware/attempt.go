@@ -19,37 +19,25 @@ import (
 // continuation, the end of the call, or the end of the caller's ctx.
 type attempt struct {
 	mu     sync.Mutex
-	token  uint64
+	token  uint64 // 0 once somebody gives it up
 	unhook func() bool
-	given  chan struct{} // closed once the last claim has been given up
-}
-
-// put keeps the token. Hook arranges for it to be given up, in time, and
-// returns what calls that off.
-func (a *attempt) put(token uint64, hook func() func() bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.token, a.unhook = token, hook()
+	given  chan struct{} // closed once it has been given up
 }
 
 // end gives the claim up, if it is still held. Whoever comes second returns
 // once it has been given up.
 func (a *attempt) end(giveUp func(token uint64) error) error {
 	a.mu.Lock()
-	token, given := a.token, a.given
-	if token != 0 {
-		a.unhook()
-		a.token, a.given = 0, make(chan struct{})
-		defer close(a.given)
-	}
+	token := a.token
+	a.token = 0
 	a.mu.Unlock()
-	switch {
-	case token != 0:
-		return giveUp(token)
-	case given != nil:
-		<-given
+	if token == 0 {
+		<-a.given
+		return nil
 	}
-	return nil
+	defer close(a.given)
+	a.unhook()
+	return giveUp(token)
 }
 
 // next returns the continuation that is to be sent now, after a wait if there
@@ -119,7 +107,7 @@ func (c *Call) passesGate() bool {
 	if errors.As(err, &panicked) {
 		c.fault("gate", err)
 	}
-	c.outcome.edit(func(o *Outcome) { o.Err = err })
+	c.note(func(o *Outcome) { o.Err = err })
 	c.refuse(continuation.ReasonGate)
 	return false
 }
@@ -159,9 +147,11 @@ func (c *Call) commit() {
 // hold keeps the token of a claim until the attempt ends.
 func (c *Call) hold(token uint64) {
 	place := c.place
-	c.attempt.put(token, func() func() bool {
-		return context.AfterFunc(c.ctx, func() { c.release(place) })
-	})
+	a := &attempt{token: token, given: make(chan struct{})}
+	a.mu.Lock() // so that nobody ends it before there is a hook
+	defer a.mu.Unlock()
+	c.attempt.Store(a)
+	a.unhook = context.AfterFunc(c.ctx, func() { c.release(place) })
 }
 
 // release gives up the claim of an attempt that did not end by itself.
@@ -173,7 +163,11 @@ func (c *Call) release(at Place) {
 }
 
 func (c *Call) endClaim(at Place, e continuation.Ending) {
-	err := c.attempt.end(func(token uint64) error {
+	a := c.attempt.Load()
+	if a == nil {
+		return
+	}
+	err := a.end(func(token uint64) error {
 		return c.settle(func(s continuation.State) continuation.State { return s.End(token, e) })
 	})
 	if err != nil {
@@ -189,9 +183,9 @@ func (c *Call) start() *Continuation {
 		Place: place, Todo: c.last.Todo,
 		Text:        strings.TrimRightFunc(string(c.said.bytes()), unicode.IsSpace),
 		Reasoning:   c.said.thoughts(),
-		OffersPause: c.request.takesPause(),
-		Notes:       c.notes.carried,
-		StrictPause: c.request.StrictTools,
+		OffersPause: c.request.takesPause,
+		Notes:       c.Notes(),
+		StrictPause: c.request.strictTools,
 	}
 	shown := c.addNews(k, c.address(k))
 	c.emptyUsed = c.emptyUsed || len(bytes.TrimSpace(c.said.bytes()[c.turnAt:])) == 0
@@ -201,7 +195,7 @@ func (c *Call) start() *Continuation {
 			k.Text = placeholder
 		}
 	}
-	c.outcome.edit(func(o *Outcome) { o.Attempts++ })
+	c.note(func(o *Outcome) { o.Attempts++ })
 	c.mw.started(c.caller, ContinuationStarted{Place: place, Todo: k.Todo, Prompt: shown})
 	return k
 }
@@ -245,7 +239,7 @@ func (c *Call) endAttempt(err error) {
 // review says what the next prompt may tell the model of this attempt.
 func (c *Call) review(err error, called bool) continuation.Last {
 	switch {
-	case err != nil && c.ctx.Err() != nil:
+	case err != nil && c.ended():
 		return continuation.Last{} // the caller ended it
 	case err != nil:
 		return continuation.Last{Kind: continuation.PreviousFailed, Status: statusOf(err)}
@@ -278,7 +272,7 @@ func (c *Call) noteFailed(err error) error {
 		c.noteInterrupted(interrupted)
 		return interrupted
 	}
-	c.outcome.edit(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
+	c.note(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
 	c.fault("continuation", err)
 	if c.showedCall() {
 		return err
@@ -289,7 +283,7 @@ func (c *Call) noteFailed(err error) error {
 // noteInterrupted takes note that the caller ended the call while carryon was
 // at work on it.
 func (c *Call) noteInterrupted(err error) {
-	c.outcome.edit(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonBrokeOff })
+	c.note(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonBrokeOff })
 }
 
 // usageEdit says which usage a joined answer shows.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -19,9 +20,9 @@ import (
 type Call struct {
 	mw      *Middleware
 	caller  context.Context
-	ctx     context.Context         // the caller's, inside this layer; ends with the call
-	stop    context.CancelCauseFunc // nil until something may have to be ended: see guarded
-	request Request
+	ctx     context.Context // the caller's; once guarded, inside this layer and ends with the call
+	brake   brake
+	request traits
 	began   time.Time
 	took    time.Duration // from the request to the end of turn 1
 
@@ -29,7 +30,6 @@ type Call struct {
 	local    *continuation.State // the state if it lives with the call and was changed
 	arrival  continuation.UserTurn
 	userTurn uint64
-	storeErr error
 
 	place  Place
 	sink   Sink
@@ -40,20 +40,19 @@ type Call struct {
 	plainFinish string // a finish reason of this provider's that means stop
 	printed     *string
 	todos       []todo.Todo
-	last        *continuation.Evaluation // nil before the first decision
-	decision    *continuation.Evaluation // where to keep it, or nil
-	attempt     attempt
-	inTurn      bool // a turn is under way
-	declares    bool // todo_pause is declared in the caller's own request
+	last        *continuation.Evaluation // the last decision, or room for it; else nil
+	attempt     atomic.Pointer[attempt]  // the last, if there was one
+	inTurn      bool                     // a turn is under way
+	declares    bool                     // todo_pause is declared in the caller's own request
 	emptyUsed   bool
+	lost        bool // the store has failed
 	rejections  int
 	rejection   *rejection
 	result      *pause.Result
 	callbackErr error
 	listeners   []listener
-	notes       notes
-	outcome     *outcomeCell
-	unseen      outcomeCell // the outcome, where none are collected
+	notes       *notes                      // nil if there is nothing to say of background tasks
+	outcome     atomic.Pointer[outcomeCell] // nil as long as the call has but begun, unless outcomes are collected
 }
 
 // storeTime is how long a store may take.
@@ -82,13 +81,11 @@ func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
 		return nil
 	}
 	c := &Call{
-		mw: mw, caller: ctx, request: r, began: mw.clock.Now(),
-		arrival: r.userTurn(ctx), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", ctx: scope.EnterLayer(ctx),
+		mw: mw, caller: ctx, request: r.traits(), began: mw.clock.Now(),
+		arrival: r.userTurn(ctx), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", ctx: ctx,
 	}
 	if outcomes := capture(ctx); outcomes != nil {
-		c.outcome = outcomes.add()
-	} else {
-		c.outcome = &c.unseen
+		c.keepOutcome(outcomes.add())
 	}
 	if r.Reasoning {
 		c.said.reasoning = new([]byte)
@@ -96,7 +93,7 @@ func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
 	c.sink.keep = &c.said
 	c.declares = mw.options.pauseTool == Always && !mw.options.dryRun && r.takesPause() &&
 		mw.settings.For(c.place.Session).TodoContinuation
-	c.arrive()
+	c.arrive(&r)
 	c.beginTurn(0)
 	c.takeNotes()
 	return c
@@ -107,20 +104,16 @@ func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
 func (c *Call) Context() context.Context { return c.guarded().ctx }
 
 // guarded gives the call a ctx of its own, which ends with it, unless it has one.
-// A whole answer to the caller's own request needs none: it ends by itself.
 func (c *Call) guarded() *Call {
-	if c.stop == nil {
-		c.ctx, c.stop = context.WithCancelCause(c.ctx)
+	if ctx, fresh := c.brake.tie(c.caller); fresh {
+		c.ctx = ctx
 	}
 	return c
 }
 
-// end ends whatever of the call still runs.
-func (c *Call) end() {
-	if c.stop != nil {
-		c.stop(ErrClosed)
-	}
-}
+// ended reports whether the caller has ended the call, or has ended it for
+// whatever else of it still runs.
+func (c *Call) ended() bool { return c.caller.Err() != nil || c.brake.wasPulled() }
 
 // OpenContext returns the ctx for a caller's own request whose answer may be
 // of no interest to the call, and outlive it: it is inside this layer too, but
@@ -134,22 +127,18 @@ func (c *Call) DeclaresPause() bool { return c.declares }
 // PauseTool returns todo_pause as it is to be declared beside the caller's
 // tools.
 func (c *Call) PauseTool() PauseTool {
-	return NewPauseTool(c.request.StrictTools)
+	return NewPauseTool(c.request.strictTools)
 }
 
-// Outcome returns what became of the call, or what is known by now.
-func (c *Call) Outcome() Outcome { return c.outcome.get() }
-
 // arrive finds the state that the call belongs to and tells it the user turn.
-func (c *Call) arrive() {
+func (c *Call) arrive(r *Request) {
 	switch {
 	case c.place.Session != "":
 		c.key = c.place.Session
-	case c.request.FirstCall != "":
-		loop := continuation.LoopKey(c.request.loopUser(), c.request.FirstCall)
+	case r.FirstCall != "":
+		loop := continuation.LoopKey(r.loopUser(), r.FirstCall)
 		c.key = "\x00loop/" + strconv.FormatUint(loop, 16)
 	}
-	c.outcome.edit(func(o *Outcome) { o.Session, o.DryRun = c.place.Session, c.mw.options.dryRun })
 	if c.key == "" {
 		c.userTurn = c.arrived(continuation.State{}).UserTurn
 		return
@@ -167,7 +156,7 @@ func (c *Call) arrived(s continuation.State) continuation.State {
 }
 
 func (c *Call) storeFailed(err error) {
-	c.storeErr = err
+	c.lost = true
 	c.fault("store", err)
 }
 
@@ -237,11 +226,13 @@ func (c *Call) beginTurn(attempt int) {
 	c.place.Turn++
 	c.place.Attempt = attempt
 	first := c.place.Turn == 1
-	watching := !c.request.OwnPause && (!first || c.declares)
+	watching := !c.request.ownPause && (!first || c.declares)
 	c.prevAt, c.turnAt = c.turnAt, c.said.len()
 	c.printed, c.rejection = nil, nil
-	c.sink.begin(c.place.Turn, watching, !first && !c.request.OwnPause, c.turnAt > 0)
-	c.outcome.edit(func(o *Outcome) { o.Turns = c.place.Turn })
+	c.sink.begin(c.place.Turn, watching, !first && !c.request.ownPause, c.turnAt > 0)
+	if !first {
+		c.note(func(o *Outcome) { o.Turns = c.place.Turn })
+	}
 	for _, l := range c.listeners {
 		l.begin(c)
 	}
@@ -256,7 +247,7 @@ func (c *Call) endTurn(err error) {
 		c.took = c.mw.clock.Now().Sub(c.began)
 	}
 	s := &c.sink
-	c.outcome.edit(func(o *Outcome) { o.Usage = append(o.Usage, s.usage) })
+	c.note(func(o *Outcome) { o.Usage = append(o.Usage, s.usage) })
 	c.mw.turnEnded(c.caller, TurnEnded{
 		Place: c.place, Finish: s.finish, ToolCalls: s.calls.others, Usage: s.usage, Err: err,
 	})
@@ -267,7 +258,7 @@ func (c *Call) endTurn(err error) {
 func (c *Call) broke(err error) {
 	if err != nil {
 		c.sink.Fail(err)
-		c.outcome.edit(func(o *Outcome) { o.Err = err })
+		c.note(func(o *Outcome) { o.Err = err })
 	}
 	c.decide()
 }
@@ -280,7 +271,7 @@ func (c *Call) finish() {
 	}
 	c.settleNotes()
 	c.release(Place{Session: c.place.Session})
-	c.outcome.edit(func(o *Outcome) { o.Ended = true })
+	c.note(func(o *Outcome) { o.Ended = true })
 }
 
 // interruption returns what ended the call from outside, if anything did: the
@@ -290,8 +281,10 @@ func (c *Call) interruption() error {
 	switch {
 	case c.callbackErr != nil:
 		return c.callbackErr
+	case err == nil && c.brake.wasPulled():
+		return ErrClosed
 	case err == nil:
-		return context.Cause(c.ctx) // nil, or ErrClosed
+		return nil
 	}
 	if cause := context.Cause(c.caller); !errors.Is(cause, err) {
 		return fmt.Errorf("%w: %w", err, cause)
@@ -306,5 +299,5 @@ func (c *Call) Abort(err error) {
 	c.broke(err)
 	c.endTurn(err)
 	c.finish()
-	c.end()
+	c.brake.pull()
 }

@@ -22,7 +22,7 @@ func (c *Call) decide() bool {
 // conclude reports an evaluation and remembers it as the call's last word.
 func (c *Call) conclude(ev continuation.Evaluation) {
 	c.remember(ev)
-	c.outcome.edit(func(o *Outcome) { o.Reason = ev.Reason })
+	c.note(func(o *Outcome) { o.Reason = ev.Reason })
 	c.mw.decided(c.caller, Decision{Place: c.place, Evaluation: ev, DryRun: c.mw.options.dryRun})
 	var digest uint64
 	if ev.Reason.Exhausted() {
@@ -37,11 +37,10 @@ func (c *Call) conclude(ev continuation.Evaluation) {
 
 // remember keeps an evaluation as the call's last word.
 func (c *Call) remember(ev continuation.Evaluation) {
-	if c.decision == nil {
-		c.decision = new(continuation.Evaluation)
+	if c.last == nil {
+		c.last = new(continuation.Evaluation)
 	}
-	*c.decision = ev
-	c.last = c.decision
+	*c.last = ev
 }
 
 // refuse ends the call's continuations for a reason that the evaluation did
@@ -54,7 +53,7 @@ func (c *Call) refuse(reason continuation.Reason) {
 
 // change changes the session's state, unless a newer user turn has begun.
 func (c *Call) change(f func(continuation.State) continuation.State) {
-	if c.storeErr != nil {
+	if c.lost {
 		return // it was reported
 	}
 	err := c.settle(func(s continuation.State) continuation.State {
@@ -80,6 +79,7 @@ func (c *Call) evaluate() continuation.Evaluation {
 	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
 		return ev
 	}
+	c.guarded() // what is asked from here on must end with the call
 	if !c.see(&in) {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
@@ -98,7 +98,7 @@ func (c *Call) evaluate() continuation.Evaluation {
 
 // see puts the session's state into the input. It fails if there is none.
 func (c *Call) see(in *continuation.Input) bool {
-	if c.storeErr != nil {
+	if c.lost {
 		return false
 	}
 	state, err := c.peek()
@@ -121,12 +121,12 @@ func (c *Call) limits() continuation.Limits {
 
 // sparing reports whether there is to be one continuation in a row; see
 // [Request].ShortLoop.
-func (c *Call) sparing() bool { return c.request.ShortLoop && !c.mw.options.attempts }
+func (c *Call) sparing() bool { return c.request.shortLoop && !c.mw.options.attempts }
 
 // facts returns what the turn held, as the decision sees it.
 func (c *Call) facts() continuation.Turn {
 	s := &c.sink
-	if s.err != nil || c.callbackErr != nil || c.ctx.Err() != nil {
+	if s.err != nil || c.callbackErr != nil || c.ended() {
 		// Close may ask while the adapter still relays text, so that no more
 		// is looked at.
 		return continuation.Turn{BrokeOff: true}
@@ -136,7 +136,7 @@ func (c *Call) facts() continuation.Turn {
 		ManyChoices: s.many,
 		Refused:     s.refused,
 		Finish:      s.finish,
-		NoFinish:    c.request.NoFinish,
+		NoFinish:    c.request.noFinish,
 		BlankOK:     c.mw.options.empty && !c.emptyUsed,
 		Rejected:    c.rejection != nil,
 	}
@@ -154,10 +154,10 @@ func (c *Call) facts() continuation.Turn {
 // askTodos asks the todo source, which may fail, panic or be too slow: then
 // there are none.
 func (c *Call) askTodos() (todos []todo.Todo) {
-	ctx, cancel := context.WithTimeout(scope.WithSession(c.ctx, c.place.Session), c.mw.options.todoWait)
+	ctx, cancel := context.WithTimeout(scope.WithSession(c.Context(), c.place.Session), c.mw.options.todoWait)
 	defer cancel()
-	if c.request.History != nil {
-		ctx = todo.WithConversation(ctx, c.request.History)
+	if c.request.history != nil {
+		ctx = todo.WithConversation(ctx, c.request.history)
 	}
 	err := guard(func() (err error) { todos, err = c.mw.todos.Todos(ctx); return err })
 	if err == nil {
@@ -165,7 +165,7 @@ func (c *Call) askTodos() (todos []todo.Todo) {
 	}
 	switch {
 	case err == nil:
-	case c.ctx.Err() != nil: // the caller's doing
+	case c.ended(): // the caller's doing
 		return nil
 	default:
 		c.fault("todos", err)

@@ -54,7 +54,12 @@ type anchor struct {
 
 // Notes returns what the caller's own request is to carry, in the order in which
 // it is to be joined to the messages.
-func (c *Call) Notes() []Note { return c.notes.carried }
+func (c *Call) Notes() []Note {
+	if c.notes == nil {
+		return nil
+	}
+	return c.notes.carried
+}
 
 // CarriesNotes reports whether requests may carry notes. If they don't, an
 // adapter can save itself to say where: the fields of [Request] for it may stay
@@ -68,7 +73,7 @@ func (c *Call) takeNotes() {
 		return
 	}
 	if c.summaryInSystem() {
-		c.carry(c.request.System-1, c.mw.options.tasks.Summary(c.place.Session))
+		c.carry(c.request.system-1, c.mw.options.tasks.Summary(c.place.Session))
 	}
 	if d := c.deliver(c.place, c.mw.options.tasks.Deliver); d != nil {
 		last := *c.notes.last
@@ -82,18 +87,26 @@ func (c *Call) takeNotes() {
 		}
 		c.carry(last.message, d.Text())
 	}
-	slices.SortStableFunc(c.notes.carried, func(a, b Note) int { return a.Message - b.Message })
+	slices.SortStableFunc(c.Notes(), func(a, b Note) int { return a.Message - b.Message })
+}
+
+// noted returns the call's notes, which most calls never have.
+func (c *Call) noted() *notes {
+	if c.notes == nil {
+		c.notes = new(notes)
+	}
+	return c.notes
 }
 
 // tells reports whether the call may tell the model of background tasks.
 func (c *Call) tells() bool {
-	return c.mw.options.tasks != nil && c.request.Carrier != nil && !c.mw.options.dryRun
+	return c.mw.options.tasks != nil && c.request.carrier != nil && !c.mw.options.dryRun
 }
 
 // summaryInSystem reports whether the request has the status summary behind its
 // system message.
 func (c *Call) summaryInSystem() bool {
-	return c.mw.options.summary == SummaryInSystem && c.request.System > 0
+	return c.mw.options.summary == SummaryInSystem && c.request.system > 0
 }
 
 // deliver begins the delivery of a turn that is about to be sent, if there is
@@ -113,35 +126,38 @@ func (c *Call) deliver(place Place, begin func(string, asynctask.Style) *asyncta
 		return nil
 	}
 	d.Place(last)
-	c.notes.tellings = append(c.notes.tellings, telling{delivery: d, place: place})
+	n := c.noted()
+	n.tellings = append(n.tellings, telling{delivery: d, place: place})
 	return d
 }
 
 func (c *Call) carry(message int, text string) {
 	if text != "" {
-		c.notes.carried = append(c.notes.carried, Note{Message: message, Text: gap + text})
+		n := c.noted()
+		n.carried = append(n.carried, Note{Message: message, Text: gap + text})
 	}
 }
 
 // lastCarrier returns the last message that a note can be joined to, or the zero
 // anchor. It looks for it once.
 func (c *Call) lastCarrier() anchor {
-	if c.notes.last == nil {
-		c.notes.last = new(anchor)
-		for i := c.request.Messages - 1; i >= 0 && *c.notes.last == (anchor{}); i-- {
-			*c.notes.last = c.anchorAt(i)
+	n := c.noted()
+	if n.last == nil {
+		n.last = new(anchor)
+		for i := c.request.messages - 1; i >= 0 && *n.last == (anchor{}); i-- {
+			*n.last = c.anchorAt(i)
 		}
 	}
-	return *c.notes.last
+	return *n.last
 }
 
 // anchorAt returns the anchor of the i-th message, the zero anchor if there is
 // no such message or no note can be joined to it.
 func (c *Call) anchorAt(i int) anchor {
-	if i < 0 || i >= c.request.Messages {
+	if i < 0 || i >= c.request.messages {
 		return anchor{}
 	}
-	text, ok := c.request.Carrier(i)
+	text, ok := c.request.carrier(i)
 	if !ok {
 		return anchor{}
 	}
@@ -171,9 +187,12 @@ func (c *Call) addNews(k *Continuation, said string) string {
 // noteSeen takes note that the turn has ended as the provider ends it: the model
 // has read its request.
 func (c *Call) noteSeen() {
+	if c.notes == nil {
+		return
+	}
 	if n := len(c.notes.tellings); n > 0 && c.notes.tellings[n-1].place == c.place {
 		t := &c.notes.tellings[n-1]
-		if t.seen = c.sink.finish != "" || c.request.NoFinish && c.sink.err == nil; t.seen {
+		if t.seen = c.sink.finish != "" || c.request.noFinish && c.sink.err == nil; t.seen {
 			t.delivery.Seen()
 		}
 	}
@@ -182,6 +201,9 @@ func (c *Call) noteSeen() {
 // settleNotes ends the deliveries of a call that is over. What they have said is
 // repeated in later requests, unless the call has ended in text.
 func (c *Call) settleNotes() {
+	if c.notes == nil {
+		return
+	}
 	for _, t := range c.notes.tellings {
 		if !t.seen {
 			t.delivery.Release()

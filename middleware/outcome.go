@@ -117,6 +117,33 @@ func (c *outcomeCell) edit(f func(*Outcome)) {
 	}
 }
 
+// Outcome returns what became of the call, or what is known by now.
+func (c *Call) Outcome() Outcome {
+	if cell := c.outcome.Load(); cell != nil {
+		return cell.get()
+	}
+	return c.begun()
+}
+
+// begun is the outcome of a call that has but begun.
+func (c *Call) begun() Outcome {
+	return Outcome{Session: c.place.Session, Turns: 1, DryRun: c.mw.options.dryRun}
+}
+
+// keepOutcome has the outcome kept in a cell.
+func (c *Call) keepOutcome(cell *outcomeCell) {
+	cell.set(c.begun())
+	c.outcome.Store(cell)
+}
+
+// note changes the outcome.
+func (c *Call) note(f func(*Outcome)) {
+	if c.outcome.Load() == nil {
+		c.keepOutcome(new(outcomeCell))
+	}
+	c.outcome.Load().edit(f)
+}
+
 type captureKey struct{}
 
 // Capture returns a ctx whose calls leave their outcomes in the Outcomes: one

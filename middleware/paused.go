@@ -75,7 +75,7 @@ func (c *Call) pause(reason string) {
 		result = pause.NewResult(reason, now, pause.ShortNotice)
 	}
 	c.result = &result
-	c.outcome.edit(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
+	c.note(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
 	c.mw.paused(c.caller, Paused{Place: c.place, Result: result})
 	if c.place.Session == "" || c.mw.options.dryRun {
 		return

@@ -12,7 +12,7 @@ func (q *queue[C]) push(c C) {
 
 func (q *queue[C]) pop() (C, bool) {
 	var none C
-	if q.next == len(q.chunks) {
+	if q.isEmpty() {
 		return none, false
 	}
 	c := q.chunks[q.next]
@@ -22,3 +22,5 @@ func (q *queue[C]) pop() (C, bool) {
 	}
 	return c, true
 }
+
+func (q *queue[C]) isEmpty() bool { return q.next == len(q.chunks) }

@@ -58,6 +58,28 @@ type Request struct {
 	History iter.Seq[todo.Call]
 }
 
+// traits are what of a request is looked at until the end of its call.
+type traits struct {
+	ownPause    bool
+	strictTools bool
+	takesPause  bool
+	noFinish    bool
+	shortLoop   bool
+
+	messages int
+	carrier  func(message int) (string, bool)
+	system   int
+	history  iter.Seq[todo.Call]
+}
+
+func (r *Request) traits() traits {
+	return traits{
+		ownPause: r.OwnPause, strictTools: r.StrictTools, takesPause: r.takesPause(),
+		noFinish: r.NoFinish, shortLoop: r.ShortLoop,
+		messages: r.Messages, carrier: r.Carrier, system: r.System, history: r.History,
+	}
+}
+
 // ToolChoice is what a request says about calling tools.
 type ToolChoice uint8
 

@@ -23,28 +23,28 @@ const (
 
 // handle takes what recv has returned.
 func (s *Splice[C]) handle(c C, err error) {
-	sink := &s.call.sink
 	if err != nil {
 		s.turnEnds(err)
 		return
 	}
+	sink := &s.call.sink
 	sink.next()
-	s.chunk = c // a variable's address would have it allocated
-	s.writer.dialect.Read(&s.chunk, sink)
+	chunk := s.lay(c)
+	s.writer.dialect.Read(chunk, sink)
 	switch {
 	case s.phase == passing:
-		s.out.push(c)
+		s.push(c)
 	case sink.err != nil && sink.number == 1:
-		s.out.push(c)
+		s.push(c)
 		s.broke(sink.err)
 	case sink.err != nil:
 		s.turnFails(sink.err)
-	case sink.chunk.finish != "":
+	case sink.chunk.finishes:
 		s.finish(c)
-	case sink.done && !s.call.request.NoFinish:
+	case sink.done && !s.call.request.noFinish:
 		s.unfinished(c)
 	default:
-		s.content()
+		s.content(chunk)
 	}
 	if s.phase == passing && sink.done {
 		s.passed(io.EOF) // some readers ask for no more
@@ -60,30 +60,30 @@ func (s *Splice[C]) unfinished(c C) {
 	}
 	s.writer.flush()
 	s.showEarly()
-	s.out.push(c)
+	s.push(c)
 	s.broke(nil)
 }
 
-// content takes the chunk at hand, of a turn that goes on.
-func (s *Splice[C]) content() {
+// content takes a chunk of a turn that goes on.
+func (s *Splice[C]) content(c *C) {
 	sink := &s.call.sink
 	usage := sink.chunk.usage
 	switch {
 	case usage && sink.number > 1:
-		s.early = clonePointer(s.writer.dialect, &s.chunk)
-	case usage && s.call.request.NoFinish && !sink.chunk.adds() && sink.calls.undecided == 0:
+		s.early = clonePointer(s.writer.dialect, c)
+	case usage && s.call.request.noFinish && !sink.chunk.adds() && sink.calls.undecided == 0:
 		// Without a finish, this is the likely end of the turn.
 		s.showEarly()
-		s.early = clonePointer(s.writer.dialect, &s.chunk)
+		s.early = clonePointer(s.writer.dialect, c)
 		s.stage.Store(stageLater)
 		return
 	case sink.number == 1:
 		s.showEarly()
 	}
 	if usage && sink.number == 1 && (sink.calls.stripped || sink.calls.undecided > 0) {
-		s.spare = clonePointer(s.writer.dialect, &s.chunk) // the chunk is not shown as it is
+		s.spare = clonePointer(s.writer.dialect, c) // the chunk is not shown as it is
 	}
-	s.writer.write(&s.chunk)
+	s.writer.write(c)
 	if len(sink.calls.slots) > 0 && !sink.calls.unwatched {
 		s.stage.Store(stageLater) // chunks may be held, which others must not overtake
 	}
@@ -93,7 +93,7 @@ func (s *Splice[C]) content() {
 // end.
 func (s *Splice[C]) showEarly() {
 	if s.early != nil {
-		s.out.push(*s.early)
+		s.push(*s.early)
 		s.early = nil
 	}
 }
@@ -113,7 +113,7 @@ func (s *Splice[C]) finish(c C) {
 		return
 	}
 	if !s.call.decide() {
-		s.out.push(c)
+		s.push(c)
 		s.enter(passing)
 		return
 	}
@@ -121,7 +121,7 @@ func (s *Splice[C]) finish(c C) {
 	rest := s.writer.dialect.Clone(&c)
 	if sink.chunk.adds() {
 		if s.writer.dialect.Write(&c, &Edit{Text: sink.chunk.text}) {
-			s.out.push(c)
+			s.push(c)
 		}
 		s.writer.dialect.Write(&rest, &Edit{Finish: sink.finish, Usage: ShowOwn, Rest: true})
 	}
@@ -254,7 +254,7 @@ func (s *Splice[C]) tail(c C) bool {
 // on after its finish: everything is shown as it came.
 func (s *Splice[C]) unhold() {
 	for _, c := range s.ending.asIs {
-		s.out.push(c)
+		s.push(c)
 	}
 	s.enter(passing)
 }
@@ -280,7 +280,7 @@ func (s *Splice[C]) turnEnds(err error) {
 	switch whole := errors.Is(err, io.EOF); {
 	case s.phase == passing:
 		s.passed(err)
-	case whole && s.call.request.NoFinish:
+	case whole && s.call.request.noFinish:
 		s.endsWithoutFinish()
 	case sink.number > 1 && whole:
 		s.turnFails(ErrIncomplete)
@@ -307,7 +307,7 @@ func (s *Splice[C]) passed(err error) {
 // endPassed ends the turn of such a call.
 func (s *Splice[C]) endPassed(broke error) {
 	if broke != nil {
-		s.call.outcome.edit(func(o *Outcome) { o.Err = broke })
+		s.call.note(func(o *Outcome) { o.Err = broke })
 	}
 	s.call.endTurn(broke)
 }
@@ -395,13 +395,13 @@ func (s *Splice[C]) turnFails(err error) {
 // release shows the ending that was held back, and with it ends the call.
 func (s *Splice[C]) release() {
 	s.say(s.call.notice())
-	s.ending.show(s.writer.dialect, s.call.usageEdit(), s.spare, s.out.push)
+	s.ending.show(s.writer.dialect, s.call.usageEdit(), s.spare, s.push)
 	s.stop(io.EOF)
 }
 
 // say shows a text that the model did not send a chunk for.
 func (s *Splice[C]) say(text string) {
-	s.ending.say(s.writer.dialect, text, s.out.push)
+	s.ending.say(s.writer.dialect, text, s.push)
 }
 
 // stop ends the call: Recv returns err after what is ready.
@@ -415,6 +415,6 @@ func (s *Splice[C]) stop(err error) {
 	}
 	s.call.finish()
 	if !passed { // else the source is open still, and its end is the consumer's to choose
-		s.call.stop(ErrClosed)
+		s.call.brake.pull()
 	}
 }

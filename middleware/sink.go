@@ -15,23 +15,23 @@ const NoIndex = -1 << 31
 // Call is that in which [Edit.Call] asks about them. The strings may share
 // memory with the chunk: what the sink keeps longer, it copies.
 type Sink struct {
+	keep    *transcript
+	calls   tracker
+	printed pause.Printed
+	asked   *string // the reason of a pause that the adapter has read
+
 	number    int  // of the turn; 1 is the caller's own
 	watching  bool // calls to todo_pause are carryon's own
 	printable bool // the model may print todo_pause as text
 	began     bool // something was shown before this turn
 	said      bool // the turn has shown text
-	keep      *transcript
 
-	calls   tracker
-	printed pause.Printed
-	asked   *string // the reason of a pause that the adapter has read
-
-	finish  string
 	legacy  bool
 	refused bool
 	many    bool
 	late    bool // more came after the finish
 	done    bool // the provider has said that the turn is over
+	finish  string
 	err     error
 	usage   Usage
 
@@ -40,13 +40,13 @@ type Sink struct {
 
 // chunk is what the chunk just read adds. Text is what may be shown of it.
 type chunk struct {
-	text    string
-	entries []entry
-	finish  string
-	size    int  // its bytes, or those of what it adds
-	texted  bool // it has text of its own, shown or held back
-	other   bool // content that is neither text nor a call
-	usage   bool
+	text     string
+	entries  []entry
+	size     int  // its bytes, or those of what it adds
+	finishes bool // it has the finish reason
+	texted   bool // it has text of its own, shown or held back
+	other    bool // content that is neither text nor a call
+	usage    bool
 }
 
 // clone returns a copy that outlives the next chunk.
@@ -159,7 +159,7 @@ func (s *Sink) Finish(reason string) {
 	if reason != s.finish {
 		s.finish = cloneReason(reason)
 	}
-	s.chunk.finish = s.finish
+	s.chunk.finishes = true
 }
 
 // cloneReason saves the copy of the reasons that nearly all turns end with.

@@ -22,8 +22,7 @@ type Splice[C any] struct {
 	watch  *watch // of the continuation under way
 
 	phase  phase
-	chunk  C // at hand
-	out    queue[C]
+	desk   *desk[C] // nil while an adapter relays
 	writer writer[C]
 	ending *ending[C] // of the last turn that ended well
 	early  *C         // the last chunk that had usage before the finish; not shown yet
@@ -51,8 +50,8 @@ const (
 // NewSplice returns the stream of the call, whose first turn is under way in
 // first. The dialect is the call's own. The stream must be closed.
 func NewSplice[C any](call *Call, d Dialect[C], first Source[C], open Open[C]) *Splice[C] {
-	s := &Splice[C]{call: call.guarded(), open: open, source: first}
-	s.writer = writer[C]{sink: &call.sink, dialect: d, emit: s.out.push}
+	s := &Splice[C]{call: call, open: open, source: first}
+	s.writer = writer[C]{sink: &call.sink, dialect: d, emit: s.push}
 	return s
 }
 
@@ -105,6 +104,7 @@ func (s *Splice[C]) Handle(c C, err error) (C, error) {
 	if s.phase != over {
 		s.handle(c, err)
 	}
+	defer s.clear()
 	return s.next()
 }
 
@@ -114,15 +114,55 @@ func (s *Splice[C]) Close() error {
 	s.closed.Store(true)
 	s.call.release(Place{Session: s.call.place.Session})
 	if s.stage.Load() == stageOver {
-		defer s.call.stop(ErrClosed) // nothing is under way: the source is closed as the SDK would
+		defer s.call.brake.pull() // nothing is under way: the source is closed as the SDK would
 	} else {
-		s.call.stop(ErrClosed)
+		s.call.brake.pull()
 	}
 	err := s.dropSource()
 	if s.busy.TryLock() {
 		s.leave()
 	}
 	return err
+}
+
+// desk is where chunks are handled, and wait for the consumer.
+type desk[C any] struct {
+	chunk C // a variable's address would have it allocated
+	ready queue[C]
+}
+
+// lay puts a chunk on the desk.
+func (s *Splice[C]) lay(c C) *C {
+	if s.desk == nil {
+		s.desk = new(desk[C])
+	}
+	s.desk.chunk = c
+	return &s.desk.chunk
+}
+
+// push makes a chunk ready for the consumer.
+func (s *Splice[C]) push(c C) {
+	if s.desk == nil {
+		s.desk = new(desk[C])
+	}
+	s.desk.ready.push(c)
+}
+
+// pop returns the next chunk that is ready.
+func (s *Splice[C]) pop() (c C, ok bool) {
+	if s.desk == nil {
+		return c, false
+	}
+	return s.desk.ready.pop()
+}
+
+// clear gives the desk up if the adapter relays on, so that no memory is held
+// while it waits.
+func (s *Splice[C]) clear() {
+	if s.desk != nil && s.desk.ready.isEmpty() && s.Relaying() {
+		s.desk = nil
+		s.call.sink.next()
+	}
 }
 
 // leave ends the handling of chunks. If the stream was closed meanwhile, it is
@@ -177,7 +217,7 @@ func (s *Splice[C]) enter(p phase) {
 
 func (s *Splice[C]) next() (C, error) {
 	for {
-		if c, ok := s.out.pop(); ok {
+		if c, ok := s.pop(); ok {
 			return c, nil
 		}
 		if s.err != nil {

@@ -1,9 +1,11 @@
 package middleware
 
-// Sizes of a transcript's blocks.
+// Sizes of a transcript's blocks. A text shorter than a small one is in a single
+// block, which is moved when it is full.
 const (
-	minBlock = 512
-	maxBlock = 64 << 10
+	minBlock   = 64
+	smallBlock = 256
+	maxBlock   = 64 << 10
 )
 
 // transcript is what the model has said in a call: the one copy that is kept.
@@ -23,14 +25,17 @@ func (t *transcript) add(text string) {
 	t.tail = append(t.tail, text...)
 }
 
-// grow begins a block for n bytes or more. Blocks grow with the text, so that
-// there are few of them and little of the last one is unused.
+// grow makes room for n bytes or more. Blocks grow with the text, so that there
+// are few of them and little of the last one is unused.
 func (t *transcript) grow(n int) {
 	length := t.len()
-	if len(t.tail) > 0 {
-		t.blocks = append(t.blocks, t.tail)
+	size := max(n, min(max(length, minBlock), max(length/4, smallBlock), maxBlock))
+	if length < smallBlock { // all of it is in the tail
+		t.tail = append(make([]byte, 0, length+size), t.tail...)
+		return
 	}
-	t.tail = make([]byte, 0, max(n, min(max(length/4, minBlock), maxBlock)))
+	t.blocks = append(t.blocks, t.tail)
+	t.tail = make([]byte, 0, size)
 }
 
 func (t *transcript) len() int {

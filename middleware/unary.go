@@ -17,12 +17,15 @@ import (
 // a callback was given a part of a tool call or has failed: then the answer so
 // far comes with the error.
 func Unary[R any](call *Call, d Dialect[R], do func(context.Context, *Continuation) (R, error)) (R, error) {
-	defer call.end()
+	defer call.brake.pull()
 	defer call.finish()
 	u := unary[R]{call: call, dialect: d, do: do}
-	call.decision = &u.decision
+	call.last = &u.decision
 	call.sink.chunk.entries, call.sink.calls.slots = u.entries[:0], u.slots[:0]
-	answer, err := do(call.ctx, nil)
+	if call.outcome.Load() == nil {
+		call.keepOutcome(&u.outcome)
+	}
+	answer, err := do(call.OpenContext(), nil)
 	if err != nil {
 		call.broke(err)
 		call.endTurn(err)
@@ -30,7 +33,6 @@ func Unary[R any](call *Call, d Dialect[R], do func(context.Context, *Continuati
 	}
 	u.keep(answer)
 	if call.goesOn() {
-		call.guarded()
 		err = u.carryOn()
 	}
 	return u.join(), err
@@ -52,6 +54,7 @@ type unary[R any] struct {
 	// Room for what the caller's own turn needs, so that a call with nothing to
 	// do allocates next to nothing.
 	decision continuation.Evaluation
+	outcome  outcomeCell
 	entries  [2]entry
 	slots    [2]slot
 }
@@ -62,7 +65,7 @@ func (u *unary[R]) read(answer *R) error {
 	sink.next()
 	u.dialect.Read(answer, sink)
 	u.call.endSink()
-	if sink.err == nil && sink.finish == "" && !u.call.request.NoFinish {
+	if sink.err == nil && sink.finish == "" && !u.call.request.noFinish {
 		return ErrIncomplete
 	}
 	return sink.err
@@ -77,7 +80,7 @@ func (u *unary[R]) keep(answer R) {
 		// The caller's own turn is theirs, however it ended.
 		_ = u.read(&u.answer)
 		if err = sink.err; err != nil {
-			u.call.outcome.edit(func(o *Outcome) { o.Err = err })
+			u.call.note(func(o *Outcome) { o.Err = err })
 		}
 	}
 	u.number, u.length = sink.number, u.call.said.len()

@@ -13,7 +13,7 @@ import (
 // describe tells the engine what it must know of a request. It fails if the
 // body is not the JSON of one.
 func (r *request) describe(body []byte) (middleware.Request, bool) {
-	d := middleware.Request{History: history(r.bytes), Carrier: r.carrier()}
+	d := middleware.Request{History: r.history}
 	s := rawjson.Over(body)
 	if s.Kind() != '{' {
 		return d, false

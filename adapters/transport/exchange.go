@@ -13,7 +13,6 @@ import (
 
 // exchange is a call: the caller's request and what was answered.
 type exchange struct {
-	base     http.RoundTripper
 	call     *middleware.Call
 	request  *request
 	original *http.Request
@@ -23,7 +22,7 @@ type exchange struct {
 
 // send sends the caller's own request.
 func (x *exchange) send(body []byte) error {
-	response, err := x.base.RoundTrip(x.request.own(x.call, body)) //nolint:bodyclose // the caller does
+	response, err := x.request.base.RoundTrip(x.request.own(x.call, body)) //nolint:bodyclose // the caller does
 	if err != nil {
 		return err
 	}
@@ -43,40 +42,9 @@ func (x *exchange) streamed(body []byte) (*http.Response, error) {
 		return x.response, nil
 	}
 	d, first := &wire{called: middleware.NoIndex}, &source{body: x.response.Body}
-	x.response.Body = &stream{wire: d, first: first, splice: middleware.NewSplice(x.call, d, first, x.open)}
+	x.response.Body = &stream{wire: d, first: first, splice: middleware.NewSplice(x.call, d, first, x.request.open)}
 	x.resized(-1)
 	return x.response, nil
-}
-
-// open sends a continuation of a streamed call.
-func (x *exchange) open(ctx context.Context, k *middleware.Continuation) (middleware.Source[event], error) {
-	response, err := x.more(ctx, k, isEventStream) //nolint:bodyclose // the source does
-	if err != nil {
-		return nil, err
-	}
-	return &source{body: response.Body, alive: k.Alive}, nil
-}
-
-// more sends a continuation, whose answer must be usable.
-func (x *exchange) more(
-	ctx context.Context, k *middleware.Continuation, kind func(http.Header) bool,
-) (*http.Response, error) {
-	request, err := x.request.extended(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	response, err := x.base.RoundTrip(request)
-	if err != nil {
-		return nil, err
-	}
-	if err := usable(response, kind); err != nil {
-		if response.StatusCode != http.StatusOK {
-			err = refusal(response)
-		}
-		_ = response.Body.Close() // nobody is going to read more of it
-		return nil, err
-	}
-	return response, nil
 }
 
 // unary makes a call whose answer is not streamed.
@@ -86,7 +54,7 @@ func (x *exchange) unary(body []byte) (*http.Response, error) {
 			if k == nil {
 				return x.first(body)
 			}
-			response, err := x.more(ctx, k, isJSON)
+			response, err := x.request.more(ctx, k, isJSON)
 			if err != nil {
 				return event{}, err
 			}

@@ -6,7 +6,7 @@ import (
 )
 
 // maxValues is how many values of a line may differ from those of the next.
-const maxValues = 8
+const maxValues = 7
 
 // value is where a value stands that differs from line to line.
 type value struct {

@@ -12,13 +12,17 @@ type group struct {
 	end    int // where its lines end that are in
 	looked int // bytes after it in which no line ends
 
-	named  bool   // there is a field that belongs to the event to come
-	wrong  bool   // it is called an error
-	open   bool   // there is JSON that goes on in another line
-	joined []byte // that JSON
-	nested balance
+	named bool // there is a field that belongs to the event to come
+	wrong bool // it is called an error
 
-	from, to int // where the JSON stands, if it is in one line
+	from, to int    // where the JSON stands, if it is in one line
+	lines    *lines // the JSON, if it goes on in another line
+}
+
+// lines is JSON that comes in several lines.
+type lines struct {
+	joined []byte
+	nested balance
 }
 
 // add takes the next line. It reports whether the event is whole, and what it
@@ -28,7 +32,7 @@ func (g *group) add(b []byte, l line) (kind, bool) {
 	if from, to, ok := payload(b, l); ok {
 		return g.data(b, l, from, to)
 	}
-	held := g.named || g.open
+	held := g.named || g.lines != nil
 	switch {
 	case len(text) == 0:
 		g.end = l.end
@@ -49,13 +53,13 @@ func (g *group) add(b []byte, l line) (kind, bool) {
 		g.named = true
 	}
 	g.end = l.end
-	return filler, !g.named && !g.open
+	return filler, !g.named && g.lines == nil
 }
 
 // data takes a data line, whose value stands between two offsets.
 func (g *group) data(b []byte, l line, from, to int) (kind, bool) {
 	value := b[from:to]
-	if g.open {
+	if g.lines != nil {
 		return g.more(l, value)
 	}
 	switch end := objectEnd(value); {
@@ -66,8 +70,8 @@ func (g *group) data(b []byte, l line, from, to int) (kind, bool) {
 		g.end = l.end
 		return g.unfinished(), true
 	case end < 0:
-		g.open, g.joined = true, append([]byte{}, value...)
-		g.nested.add(value)
+		g.lines = &lines{joined: bytes.Clone(value)}
+		g.lines.nested.add(value)
 		g.end = l.end
 		return filler, false
 	default:
@@ -79,13 +83,14 @@ func (g *group) data(b []byte, l line, from, to int) (kind, bool) {
 
 // more takes one more data line of JSON that began in another.
 func (g *group) more(l line, value []byte) (kind, bool) {
-	before := len(g.joined)
-	g.joined = append(append(g.joined, '\n'), value...)
-	g.nested.add(g.joined[before:])
+	m := g.lines
+	before := len(m.joined)
+	m.joined = append(append(m.joined, '\n'), value...)
+	m.nested.add(m.joined[before:])
 	switch {
-	case g.nested.closed:
+	case m.nested.closed:
 		g.end = l.end
-		return g.whole(objectEnd(g.joined) == len(g.joined)), true
+		return g.whole(objectEnd(m.joined) == len(m.joined)), true
 	case len(value) > 0 && objectEnd(value) == len(value):
 		// This line is an event of its own, which those before it never were.
 		g.looked = 0
@@ -105,7 +110,7 @@ func (g *group) whole(sound bool) kind {
 
 // unfinished is what an event without an object is.
 func (g *group) unfinished() kind {
-	if g.wrong || g.open {
+	if g.wrong || g.lines != nil {
 		return failure
 	}
 	return filler

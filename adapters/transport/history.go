@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -9,27 +8,25 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// history yields the tool calls of a request's messages, newest first, each
+// history yields the tool calls of the request's messages, newest first, each
 // with the answer it got. It finds where the messages stand in one pass, and
 // reads no further than it is asked to.
-func history(body func() ([]byte, error)) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
-		request, err := body()
-		if err != nil {
-			return
+func (r *request) history(yield func(todo.Call) bool) {
+	body, err := r.bytes()
+	if err != nil {
+		return
+	}
+	messages := elements(member(body, "messages"))
+	var results middleware.Results[[]byte]
+	for _, raw := range slices.Backward(messages) {
+		s := rawjson.Over(raw)
+		m := readMessage(&s)
+		if string(m.role) == `"tool"` {
+			results.Add(textOf(m.answers), m.content)
 		}
-		messages := elements(member(request, "messages"))
-		var results middleware.Results[[]byte]
-		for _, raw := range slices.Backward(messages) {
-			s := rawjson.Over(raw)
-			m := readMessage(&s)
-			if string(m.role) == `"tool"` {
-				results.Add(textOf(m.answers), m.content)
-			}
-			for _, call := range slices.Backward(elements(m.calls)) {
-				if !yield(callOf(call, &results)) {
-					return
-				}
+		for _, call := range slices.Backward(elements(m.calls)) {
+			if !yield(callOf(call, &results)) {
+				return
 			}
 		}
 	}

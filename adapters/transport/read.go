@@ -30,7 +30,9 @@ func (d *wire) Read(e *event, s *middleware.Sink) {
 func (d *wire) readChunk(json []byte, sink *middleware.Sink) {
 	s := rawjson.Over(json)
 	var found [len(envelopeNames)][]byte
-	d.pending = ""
+	if d.extra != nil {
+		d.extra.pending = ""
+	}
 	for s.Open('{'); s.Member(); {
 		switch key := s.Key(); string(key) {
 		case "choices":
@@ -177,7 +179,7 @@ func (d *wire) readBody(s *rawjson.Scanner, sink *middleware.Sink) {
 func (d *wire) readReasoning(name []byte, text string, sink *middleware.Sink) {
 	sink.Reasoning(text)
 	if d.whole {
-		d.reasonKey, d.pending = string(name), text
+		d.known().reasonKey, d.extra.pending = string(name), text
 	}
 }
 
@@ -187,7 +189,9 @@ func (d *wire) readContent(s *rawjson.Scanner, sink *middleware.Sink) {
 		sink.Text(d.text(s.Raw()))
 		return
 	}
-	d.listed = d.listed || d.whole && !d.envelope.anchored
+	if d.whole && !d.envelope.anchored {
+		d.known().listed = true
+	}
 	for s.Open('['); s.Element(); {
 		part := s.Raw()
 		if d.text(member(part, "type")) == "text" {
@@ -275,7 +279,7 @@ func indexOf(raw []byte) int {
 }
 
 func (d *wire) readUsage(raw []byte, sink *middleware.Sink) {
-	d.usage.note(raw)
+	d.noteUsage(raw)
 	sink.Usage(usageOf(raw))
 }
 

@@ -15,6 +15,7 @@ import (
 
 // request is a request for a chat completion.
 type request struct {
+	base   http.RoundTripper
 	http   *http.Request // as it may be sent; the caller's own where that was possible
 	body   []byte        // nil if GetBody has it
 	seal   seal          // what to know it by then
@@ -53,8 +54,8 @@ func mediaType(h http.Header) string {
 
 // readRequest reads the body. It is nil if it is too large or cannot be read;
 // the request may then be sent, and is the same as it would have been.
-func readRequest(original *http.Request) (*request, []byte) {
-	r := &request{http: original}
+func readRequest(base http.RoundTripper, original *http.Request) (*request, []byte) {
+	r := &request{base: base, http: original}
 	if original.GetBody != nil {
 		// A copy is to be had: the caller's request can be sent as it is, and
 		// nothing need be kept for a continuation.
@@ -176,6 +177,37 @@ func (r *request) extended(ctx context.Context, k *middleware.Continuation) (*ht
 	next.Header.Del("Expect")
 	setBody(next, extend(annotate(body, k.Notes), k, r.mirror))
 	return next, nil
+}
+
+// open sends a continuation of a streamed call.
+func (r *request) open(ctx context.Context, k *middleware.Continuation) (middleware.Source[event], error) {
+	response, err := r.more(ctx, k, isEventStream) //nolint:bodyclose // the source does
+	if err != nil {
+		return nil, err
+	}
+	return &source{body: response.Body, alive: k.Alive}, nil
+}
+
+// more sends a continuation, whose answer must be usable.
+func (r *request) more(
+	ctx context.Context, k *middleware.Continuation, kind func(http.Header) bool,
+) (*http.Response, error) {
+	request, err := r.extended(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	response, err := r.base.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	if err := usable(response, kind); err != nil {
+		if response.StatusCode != http.StatusOK {
+			err = refusal(response)
+		}
+		_ = response.Body.Close() // nobody is going to read more of it
+		return nil, err
+	}
+	return response, nil
 }
 
 // setBody gives a request of our own its body.

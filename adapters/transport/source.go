@@ -110,8 +110,11 @@ func (s *source) last() event {
 func (s *source) cut(k kind) event {
 	g := &s.group
 	e := event{raw: s.buf[s.at:g.end:g.end], kind: k}
-	if g.to > 0 || g.joined != nil {
-		e.from, e.to, e.joined = g.from-s.at, g.to-s.at, g.joined
+	switch {
+	case g.lines != nil:
+		e.joined = g.lines.joined
+	case g.to > 0:
+		e.from, e.to = g.from-s.at, g.to-s.at
 	}
 	s.at = g.end
 	*g = group{end: g.end}

@@ -174,7 +174,7 @@ func (s *stream) note(g gist) {
 		s.splice.Reasoning(s.wire.text(g.thought))
 	}
 	if g.tokens != nil {
-		s.wire.usage.note(g.tokens)
+		s.wire.noteUsage(g.tokens)
 		s.splice.Usage(usageOf(g.tokens))
 	}
 }
@@ -226,7 +226,7 @@ func endsBlank(b []byte) bool {
 // isIdle reports whether no line of an event has been read yet.
 func (s *source) isIdle() bool {
 	g := &s.group
-	return !s.opaque && !g.named && !g.open && g.end == s.at
+	return !s.opaque && !g.named && g.lines == nil && g.end == s.at
 }
 
 // left is how much is in that was not taken.

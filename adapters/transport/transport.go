@@ -54,7 +54,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 		t.mw.Begin(ctx, middleware.Request{}) // which reports it; the body need not be read for that
 		return t.base.RoundTrip(original)
 	}
-	r, body := readRequest(original)
+	r, body := readRequest(t.base, original)
 	if body == nil {
 		return t.pass(r, original)
 	}
@@ -62,11 +62,14 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	if !ok {
 		return t.pass(r, original)
 	}
+	if t.mw.CarriesNotes() {
+		description.Carrier = r.carrier()
+	}
 	call := t.mw.Begin(original.Context(), description)
 	if call == nil {
 		return t.pass(r, original)
 	}
-	x := &exchange{base: t.base, call: call, request: r, original: original}
+	x := exchange{call: call, request: r, original: original}
 	if r.stream {
 		return x.streamed(body)
 	}

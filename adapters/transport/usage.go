@@ -13,7 +13,7 @@ import (
 )
 
 // usage keeps the usage of a call as JSON, with whatever a provider puts into
-// it.
+// it. A nil one has none.
 type usage struct {
 	turn, last, sum []byte // of the turn at hand, of the last one kept, of all kept
 	noted           bool   // turn is set
@@ -26,6 +26,9 @@ func (u *usage) note(raw []byte) {
 
 // endTurn ends the turn; with keep, its usage goes into the sum.
 func (u *usage) endTurn(keep bool) {
+	if u == nil {
+		return
+	}
 	if keep && u.noted {
 		u.last = slices.Clone(u.turn)
 		u.sum = add(u.sum, u.last, maxDepth)
@@ -36,6 +39,9 @@ func (u *usage) endTurn(keep bool) {
 // show returns the usage that an edit asks for, nil for none. Own is that of
 // the chunk at hand.
 func (u *usage) show(which middleware.UsageEdit, own []byte) []byte {
+	if u == nil {
+		u = new(usage)
+	}
 	switch which {
 	case middleware.ShowOwn:
 		return own

@@ -1,7 +1,7 @@
 package transport
 
 import (
-	"slices"
+	"bytes"
 	"unsafe"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -12,18 +12,30 @@ import (
 // whole answers, which are taken for one event.
 type wire struct {
 	whole bool // answers are not streamed
+	ended bool // a turn said [DONE]
 
 	envelope envelope
-	usage    usage
+	usage    *usage // nil before there is any
 	scratch  []byte // texts of the event at hand that were escaped
 	called   int    // the index of the last tool call, or of the last fragment of one
-	ended    bool   // a turn said [DONE]
+	extra    *extra // of whole answers; nil as long as there is nothing to know
+}
 
-	// Of whole answers:
+// extra is what is known of whole answers beside their text.
+type extra struct {
 	listed    bool     // the first turn's content is a list of parts
 	reasonKey string   // the member that has the reasoning
 	reasoning []string // of the turns kept
 	pending   string   // of the turn at hand
+}
+
+// key returns the member that shows the reasoning of the turns kept, "" if there
+// is none.
+func (x *extra) key() string {
+	if x == nil || len(x.reasoning) == 0 {
+		return ""
+	}
+	return x.reasonKey
 }
 
 var _ middleware.Dialect[event] = (*wire)(nil)
@@ -31,8 +43,9 @@ var _ middleware.Dialect[event] = (*wire)(nil)
 // envelope is what every chunk of a joined answer has in common, as the first
 // turn has it.
 type envelope struct {
-	tokens   [len(envelopeNames)][]byte // nil for one that it does not have
-	anchored bool                       // the first turn has given an id
+	tokens   []byte                    // one behind the other
+	ends     [len(envelopeNames)]int32 // where they end; one that it does not have is empty
+	anchored bool                      // the first turn has given an id
 	began    bool
 }
 
@@ -57,19 +70,49 @@ func (v *envelope) anchor(found *[len(envelopeNames)][]byte) {
 		return
 	}
 	v.began = true
-	for i, token := range found {
-		v.tokens[i] = slices.Clone(token)
+	v.tokens = bytes.Join(found[:], nil)
+	end := int32(0)
+	for i := range found {
+		end += int32(len(found[i])) //nolint:gosec // at most MaxBody
+		v.ends[i] = end
 	}
+}
+
+// token returns one of the members as the first turn has it, or nothing.
+func (v *envelope) token(i int) []byte {
+	from := int32(0)
+	if i > 0 {
+		from = v.ends[i-1]
+	}
+	return v.tokens[from:v.ends[i]]
 }
 
 // EndTurn implements [middleware.Dialect].
 func (d *wire) EndTurn(keep bool) {
 	d.envelope.anchored = true // a first turn without an id leaves the others without one
 	d.usage.endTurn(keep)
-	if keep && d.pending != "" {
-		d.reasoning = append(d.reasoning, d.pending)
+	if p := d.extra; p != nil {
+		if keep && p.pending != "" {
+			p.reasoning = append(p.reasoning, p.pending)
+		}
+		p.pending = ""
 	}
-	d.pending = ""
+}
+
+// noteUsage takes note of a usage of the turn at hand. The last one counts.
+func (d *wire) noteUsage(raw []byte) {
+	if d.usage == nil {
+		d.usage = new(usage)
+	}
+	d.usage.note(raw)
+}
+
+// known returns what is known of whole answers, to be changed.
+func (d *wire) known() *extra {
+	if d.extra == nil {
+		d.extra = new(extra)
+	}
+	return d.extra
 }
 
 // Clone implements [middleware.Dialect].

@@ -103,7 +103,7 @@ func (w *writer) chunk(json []byte) {
 
 // token writes a member of the envelope, if the first turn has it.
 func (w *writer) token(i int) {
-	if token := w.envelope.tokens[i]; token != nil {
+	if token := w.envelope.token(i); len(token) > 0 {
 		w.member(envelopeNames[i], token)
 	}
 }

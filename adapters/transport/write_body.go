@@ -15,7 +15,7 @@ func (w *writer) writeBody(s *rawjson.Scanner) {
 		w.out = append(w.out, '}')
 		return
 	}
-	content, reasoned := false, false
+	content, reasoned, key := false, false, w.extra.key()
 	w.out = append(w.out, '{')
 	for s.Open('{'); s.Member(); {
 		name := string(s.Key())
@@ -29,7 +29,7 @@ func (w *writer) writeBody(s *rawjson.Scanner) {
 			w.toolCalls(s)
 		case reasoningNames[0], reasoningNames[1]:
 			raw := s.Raw()
-			reasoned = reasoned || name == w.reasonKey
+			reasoned = reasoned || name == key
 			w.reasoningMember(name, raw)
 		default:
 			raw := s.Raw()
@@ -40,8 +40,8 @@ func (w *writer) writeBody(s *rawjson.Scanner) {
 	if !content {
 		w.addText()
 	}
-	if !reasoned && len(w.reasoning) > 0 {
-		w.reasoningMember(w.reasonKey, nil)
+	if !reasoned && key != "" {
+		w.reasoningMember(key, nil)
 	}
 	w.out = append(w.out, '}')
 }
@@ -78,7 +78,7 @@ func (w *writer) addText() {
 func (w *writer) content(own []byte) {
 	w.left = w.left || w.edit.Text != ""
 	switch {
-	case len(own) > 0 && own[0] == '[' && (!w.whole || w.listed):
+	case len(own) > 0 && own[0] == '[' && (!w.whole || w.extra != nil && w.extra.listed):
 		w.parts(own)
 	case w.edit.Text == w.text(own):
 		w.member("content", own)
@@ -118,8 +118,8 @@ func (w *writer) part(text string) {
 // reasoningMember writes the reasoning: of a chunk its own, of a whole answer
 // that of all turns.
 func (w *writer) reasoningMember(name string, own []byte) {
-	if w.whole && name == w.reasonKey && len(w.reasoning) > 0 {
-		own = rawjson.Quote(strings.Join(w.reasoning, "\n\n"))
+	if name == w.extra.key() {
+		own = rawjson.Quote(strings.Join(w.extra.reasoning, "\n\n"))
 	}
 	w.left = w.left || says(own)
 	w.member(name, own)

@@ -1,0 +1,147 @@
+package transport_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// kinds are content types that answers come with.
+var kinds = []string{"text/event-stream", "application/json", "", "text/event-stream; charset=utf-8", "text/plain", "application/json; x"}
+
+// manner is how a request is made and answered, apart from the bytes of either.
+type manner struct {
+	kind    string // the content type of the answer
+	known   bool   // the answer comes with its length
+	broken  bool   // the answer breaks off
+	status  int
+	replays bool // the request has a GetBody
+	as      split
+	idle    idleness
+}
+
+// idleness is why there is nothing to do.
+type idleness int
+
+const (
+	nothingLeft idleness = iota
+	allDone
+	noSource
+	switchedOff
+	reasons
+)
+
+// mannerOf returns one of the ways to make and answer a request.
+func mannerOf(seed uint64) manner {
+	m := manner{as: splitOf(seed), status: http.StatusOK}
+	take := func(n uint64) uint64 {
+		bits := seed % n
+		seed /= n
+		return bits
+	}
+	m.idle = idleness(take(uint64(reasons))) //nolint:gosec // a few
+	m.kind = kinds[take(uint64(len(kinds)))]
+	m.known, m.replays, m.broken = take(2) == 0, take(2) == 0, take(4) == 3
+	if take(8) == 7 {
+		m.status = http.StatusTooManyRequests
+	}
+	if m.broken {
+		m.as.end = errBroken
+	}
+	return m
+}
+
+var errBroken = errors.New("reset")
+
+// middleware returns one that has nothing to do.
+func (m manner) middleware() *middleware.Middleware {
+	switch m.idle {
+	case allDone:
+		return middleware.New(todo.Static(todo.Todo{Content: "Write the parser", Status: todo.Completed}), unhurried)
+	case noSource:
+		return middleware.New(todo.FromConversation(), unhurried)
+	case switchedOff:
+		values := continuation.DefaultValues()
+		values.TodoContinuation = false
+		return middleware.New(twoTodos, unhurried, middleware.WithSettings(continuation.NewSettings(values)))
+	default:
+		return middleware.New(todo.Static(), unhurried)
+	}
+}
+
+// deal is all that either side sees of a call.
+type deal struct {
+	Method, URL   string
+	Sent, Headers http.Header // of the request and of the answer
+	Body          string      // of the request
+	Length        int64
+	Status        int
+	Answer        string
+	AnswerLength  int64
+	Err           error
+	Calls         int
+}
+
+// deal makes a call through what through makes of the base transport.
+func (m manner) deal(t *testing.T, request, answer []byte, through func(http.RoundTripper) http.RoundTripper) deal {
+	t.Helper()
+	var d deal
+	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		d.Calls++
+		d.Method, d.URL, d.Sent, d.Length, d.Body = r.Method, r.URL.String(), r.Header.Clone(), r.ContentLength, string(body)
+		response := streamed(r, &pieces{text: string(answer), next: m.as.come, end: m.as.end, with: m.as.with})
+		response.StatusCode = m.status
+		response.Header = http.Header{"Content-Type": {m.kind}, "X-Request-Id": {"req_1"}}
+		if m.known {
+			response.ContentLength = int64(len(answer))
+		}
+		return response, errors.Join(err, r.Body.Close())
+	})
+	original := newRequest(t, t.Context(), "http://model.test/v1", string(request))
+	original.Header.Set("Idempotency-Key", "key_1")
+	if !m.replays {
+		original.GetBody = nil
+	}
+	response, err := through(base).RoundTrip(original)
+	require.NoError(t, err)
+	defer closed(t, response)
+	requireSame(t, original, response.Request, "the request of the answer")
+	body, err := io.ReadAll(response.Body)
+	d.Status, d.Headers, d.AnswerLength = response.StatusCode, response.Header, response.ContentLength
+	d.Answer, d.Err = string(body), err
+	return d
+}
+
+// With nothing to do, nothing tells that carryon is there: not to the provider, and not to the client. But the length of
+// a stream is not told in advance, as it was when there might have been something to do.
+func FuzzNothingToDo(f *testing.F) {
+	whole := `{"id":"a","choices":[{"index":0,"message":{"role":"assistant","content":"So."},"finish_reason":"stop"}]}`
+	for seed := range uint64(24) {
+		f.Add([]byte(bodyOf(seed%2 == 0, `"n":1`)), []byte(generated(seed)), seed)
+		f.Add([]byte(bodyOf(seed%2 == 1)), []byte(whole), seed*7)
+	}
+	for seed, body := range []string{"", "{", "null", "[]", `{"messages":[{}],"tools":[{}]} x`, `{"stream":true}`, "\ufeff{}", `{"tools":[0],"stream":true}`} {
+		f.Add([]byte(body), []byte(body), uint64(seed)) //nolint:gosec // an index
+		f.Add([]byte(body), []byte(whole+body), uint64(seed)*5)
+	}
+	f.Fuzz(func(t *testing.T, request, answer []byte, seed uint64) {
+		m := mannerOf(seed)
+		want := m.deal(t, request, answer, func(base http.RoundTripper) http.RoundTripper { return base })
+		got := m.deal(t, request, answer, func(base http.RoundTripper) http.RoundTripper {
+			return transport.New(base, m.middleware())
+		})
+		if got.AnswerLength == -1 {
+			want.AnswerLength = -1
+		}
+		require.Equal(t, want, got)
+	})
+}
