@@ -45,6 +45,7 @@ type Call struct {
 	inTurn      bool                     // a turn is under way
 	declares    bool                     // todo_pause is declared in the caller's own request
 	emptyUsed   bool
+	known       bool // the state knows of the call
 	lost        bool // the store has failed
 	rejections  int
 	rejection   *rejection
@@ -139,15 +140,29 @@ func (c *Call) arrive(r *Request) {
 		loop := continuation.LoopKey(r.loopUser(), r.FirstCall)
 		c.key = "\x00loop/" + strconv.FormatUint(loop, 16)
 	}
-	if c.key == "" {
-		c.userTurn = c.arrived(continuation.State{}).UserTurn
-		return
-	}
-	state, err := c.update(c.arrived)
-	c.userTurn = state.UserTurn
-	if err != nil {
+	if err := c.enter(); err != nil {
 		c.storeFailed(err)
 	}
+}
+
+// enter tells the state the user turn of the call.
+func (c *Call) enter() error {
+	if c.key == "" || c.mw.options.dryRun {
+		state, err := c.peek()
+		c.userTurn = state.UserTurn
+		return err
+	}
+	ctx, cancel := c.storeCtx(c.ctx)
+	defer cancel()
+	return c.mw.apply(ctx, c.key, c.entered, &c.known)
+}
+
+// entered is the state once the call has arrived, whose user turn the call
+// remembers.
+func (c *Call) entered(s continuation.State) continuation.State {
+	s = c.arrived(s)
+	c.userTurn, c.known = s.UserTurn, true
+	return s
 }
 
 // arrived is the state once the call has arrived.
@@ -182,16 +197,21 @@ func (c *Call) update(f func(continuation.State) continuation.State) (continuati
 	return c.ask(c.ctx, f)
 }
 
-// ask updates the state in the store, which has a limited time for it.
+// ask updates the state in the store.
 func (c *Call) ask(
 	ctx context.Context, f func(continuation.State) continuation.State,
 ) (continuation.State, error) {
-	if c.mw.options.store != nil { // the default one never waits
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, storeTime)
-		defer cancel()
-	}
+	ctx, cancel := c.storeCtx(ctx)
+	defer cancel()
 	return c.mw.update(ctx, c.key, f)
+}
+
+// storeCtx limits the time that the store has.
+func (c *Call) storeCtx(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.mw.options.store == nil {
+		return ctx, func() {} // the default one never waits
+	}
+	return context.WithTimeout(ctx, storeTime)
 }
 
 // settle is update for what ends something, which must get through although
@@ -247,7 +267,7 @@ func (c *Call) endTurn(err error) {
 		c.took = c.mw.clock.Now().Sub(c.began)
 	}
 	s := &c.sink
-	c.note(func(o *Outcome) { o.Usage = append(o.Usage, s.usage) })
+	c.kept().addUsage(s.usage)
 	c.mw.turnEnded(c.caller, TurnEnded{
 		Place: c.place, Finish: s.finish, ToolCalls: s.calls.others, Usage: s.usage, Err: err,
 	})

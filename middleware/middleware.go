@@ -111,18 +111,32 @@ func (mw *Middleware) updateSession(
 func (mw *Middleware) update(
 	ctx context.Context, key string, f func(continuation.State) continuation.State,
 ) (continuation.State, error) {
-	var last continuation.State
-	ran := false
-	err := guard(func() error {
-		return mw.store.Update(ctx, key, func(s continuation.State) continuation.State {
-			last, ran = f(s), true
-			return last
-		})
-	})
-	if err == nil && !ran {
+	u := &update{f: f}
+	err := mw.apply(ctx, key, u.apply, &u.ran)
+	return u.state, err
+}
+
+// apply runs f, which says so in ran, on the state under key.
+func (mw *Middleware) apply(
+	ctx context.Context, key string, f func(continuation.State) continuation.State, ran *bool,
+) error {
+	err := guard(func() error { return mw.store.Update(ctx, key, f) })
+	if err == nil && !*ran {
 		err = errors.New("middleware: the store did not update anything")
 	}
-	return last, err
+	return err
+}
+
+// update is an update of a state, which the store may run more than once.
+type update struct {
+	f     func(continuation.State) continuation.State
+	state continuation.State // what f has returned last
+	ran   bool
+}
+
+func (u *update) apply(s continuation.State) continuation.State {
+	u.state, u.ran = u.f(s), true
+	return u.state
 }
 
 // session returns the session of ctx, or "".

@@ -92,8 +92,9 @@ func (o *Outcomes) add() *outcomeCell {
 // outcomeCell holds the outcome of a call under way. The call writes it, and
 // anybody may read it.
 type outcomeCell struct {
-	mu sync.Mutex
-	o  Outcome
+	mu    sync.Mutex
+	o     Outcome
+	usage [1]Usage // room for that of a single turn
 }
 
 func (c *outcomeCell) get() Outcome {
@@ -117,6 +118,16 @@ func (c *outcomeCell) edit(f func(*Outcome)) {
 	}
 }
 
+// addUsage notes the usage of one more turn.
+func (c *outcomeCell) addUsage(u Usage) {
+	c.edit(func(o *Outcome) {
+		if o.Usage == nil {
+			o.Usage = c.usage[:0]
+		}
+		o.Usage = append(o.Usage, u)
+	})
+}
+
 // Outcome returns what became of the call, or what is known by now.
 func (c *Call) Outcome() Outcome {
 	if cell := c.outcome.Load(); cell != nil {
@@ -137,11 +148,14 @@ func (c *Call) keepOutcome(cell *outcomeCell) {
 }
 
 // note changes the outcome.
-func (c *Call) note(f func(*Outcome)) {
+func (c *Call) note(f func(*Outcome)) { c.kept().edit(f) }
+
+// kept returns the cell that the outcome is kept in.
+func (c *Call) kept() *outcomeCell {
 	if c.outcome.Load() == nil {
 		c.keepOutcome(new(outcomeCell))
 	}
-	c.outcome.Load().edit(f)
+	return c.outcome.Load()
 }
 
 type captureKey struct{}

@@ -35,6 +35,8 @@ func (s *Splice[C]) handle(c C, err error) {
 	case s.phase == passing:
 		s.push(c)
 	case sink.err != nil && sink.number == 1:
+		s.writer.flush() // what was held came before it
+		s.showEarly()
 		s.push(c)
 		s.broke(sink.err)
 	case sink.err != nil:

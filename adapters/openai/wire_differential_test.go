@@ -126,9 +126,7 @@ func TestWrapAndTheWireGiveTheSameOfFailures(t *testing.T) {
 				at := fmt.Sprintf("%s, %s after %d, at once", name, f.name, n)
 				turns := []carryontest.Turn{f.in(turn, n), edit()}
 				scripts[at] = scriptOf(turns)
-				if f.name != "error" {
-					scripts[at+", with the tool"] = scriptOf(turns, middleware.WithPauseTool(middleware.Always))
-				}
+				scripts[at+", with the tool"] = scriptOf(turns, middleware.WithPauseTool(middleware.Always))
 			}
 		}
 	}

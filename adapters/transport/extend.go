@@ -93,8 +93,10 @@ func appendTo(e *rawjson.Edits, s *rawjson.Scanner, added ...[]byte) {
 
 // messagesOf returns the messages that k adds.
 func messagesOf(k *middleware.Continuation, mirror []string) [][]byte {
-	said := []byte(`{"role":"assistant","content":`)
-	said = append(said, rawjson.Quote(k.Text)...)
+	said := []byte(`{"role":"assistant"`)
+	if k.Text != "" || k.Pause == nil { // some refuse an empty text beside a call
+		said = append(append(said, `,"content":`...), rawjson.Quote(k.Text)...)
+	}
 	if k.Reasoning != "" {
 		for _, name := range mirror {
 			said = append(said, `,"`+name+`":`...)

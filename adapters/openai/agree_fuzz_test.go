@@ -1,0 +1,151 @@
+package openai_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/sashabaranov/go-openai"
+
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// spelled is the bit of a form that says that streams are words in the alphabet, which more of them are read in than
+// if they were any bytes.
+const spelled = 1 << 7
+
+// agreeOptions are what tells on what a caller sees.
+func agreeOptions(form uint8) []middleware.Option {
+	all := []middleware.Option{
+		middleware.WithPauseTool(middleware.Always), middleware.WithUsage(middleware.LastTurn), middleware.WithEmptyTurns(),
+		middleware.WithNotice(pause.NoNotice), atMost(2),
+	}
+	var some []middleware.Option
+	for i, option := range all {
+		if form&(1<<i) != 0 {
+			some = append(some, option)
+		}
+	}
+	return some
+}
+
+// madeUpID is an id that carryon gives a call that came without one.
+var madeUpID = regexp.MustCompile(`"(id|tool_call_id)":"[a-zA-Z0-9]{9}"`)
+
+// repeating returns the upstream that answers with the bodies, and from then on with the last of them.
+func repeating(streamed bool, bodies ...string) upstream {
+	return func(*testing.T) (http.RoundTripper, func() []string) {
+		var asked []string
+		answers := roundTrip(func(r *http.Request) (*http.Response, error) {
+			request, err := io.ReadAll(r.Body)
+			body := bodies[min(len(asked), len(bodies)-1)]
+			asked = append(asked, madeUpID.ReplaceAllString(string(request), `"$1":"made up"`))
+			kind := "application/json"
+			if streamed {
+				kind = "text/event-stream"
+			}
+			return &http.Response{
+				Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+				Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1,
+			}, errors.Join(err, r.Body.Close())
+		})
+		return answers, func() []string { return asked }
+	}
+}
+
+// Whatever a provider answers, Wrap and the wire give the same, as long as the SDK reads what was sent.
+func FuzzTypedAndWireAgree(f *testing.F) {
+	for letter := range alphabet {
+		form := uint8(letter % 32) //nolint:gosec // 5 bits
+		f.Add([]byte(spell([]byte{1, byte(letter), 24})), []byte(spell([]byte{0, 1, byte(letter), 24, 30, 37})), true, form)
+		f.Add([]byte(spell([]byte{1, 24})), []byte(spell([]byte{12, byte(letter), 13, 27, 37})), true, form)
+	}
+	for i, message := range []string{
+		`{"content":"So."}`, `{"content":""}`, `{"content":null,"refusal":"No."}`, `{"content":"todo_pause('` + goodReason + `')"}`,
+		`{"content":"On.","reasoning_content":"Hm."}`, `{"tool_calls":[{"id":"a","type":"function","function":{"name":"edit_file","arguments":"{}"}}]}`,
+		`{"content":"x","tool_calls":[{"id":"p","type":"function","function":{"name":"todo_pause","arguments":"{\"reason\":\"stuck\"}"}}]}`,
+	} {
+		answer := `{"id":"a","created":1,"model":"m","choices":[{"index":0,"message":` + message + `,"finish_reason":"stop"}],` + tokens(1, 2) + `}`
+		f.Add([]byte(answer), []byte(answer), false, uint8(i))                                                                 //nolint:gosec // an index
+		f.Add([]byte(`{"choices":[{"message":{"content":"So."},"finish_reason":"stop"}]}`), []byte(answer), false, uint8(8+i)) //nolint:gosec // an index
+	}
+	for letter := range alphabet {
+		f.Add([]byte{1, byte(letter), 24}, []byte{0, 1, byte(letter), 24, 30, 37}, true, spelled|uint8(letter%32)) //nolint:gosec // 5 bits
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte, streamed bool, form uint8) {
+		if streamed && form&spelled != 0 {
+			first, second = []byte(spell(first)), []byte(spell(second))
+		}
+		for _, body := range [][]byte{first, second} {
+			if streamed && !readsStream(string(body)) || !streamed && !readsAs[openai.ChatCompletionResponse](body) {
+				t.Skip("the SDK reads something else, or fails")
+			}
+		}
+		s := script{ask(), repeating(streamed, string(first), string(second)), agreeOptions(form)}
+		s.sameOnTheWire(t, streamed)
+	})
+}
+
+// readsStream reports whether the SDK reads a stream as it is meant.
+func readsStream(body string) bool {
+	lines := strings.Split(body, "\n")
+	if !utf8.ValidString(body) || strings.Contains(body, "\r") || len(lines) > 100 || lines[len(lines)-1] != "" {
+		return false
+	}
+	for _, line := range lines {
+		payload, isData := strings.CutPrefix(line, "data: ")
+		switch {
+		case line == "", strings.HasPrefix(line, ":"), isData && payload == "[DONE]":
+		case isData && readsAs[chunk]([]byte(payload)):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// plainName is a name that the SDK and the wire take for the same member: the SDK does not look at its case.
+var plainName = regexp.MustCompile(`^[a-z0-9_]*$`)
+
+// readsAs reports whether the SDK reads JSON as it is meant. Where a name comes twice it is anybody's guess what is, an
+// error may be taken for an answer, and there is no audio for the SDK.
+func readsAs[T any](text []byte) bool {
+	var value T
+	return len(text) > 0 && text[0] == '{' && utf8.Valid(text) && json.Unmarshal(text, &value) == nil &&
+		isPlain(json.NewDecoder(bytes.NewReader(text))) && !bytes.Contains(text, []byte(`"error"`)) &&
+		!bytes.Contains(text, []byte(`"audio"`))
+}
+
+// isPlain reads a value, and reports whether its names are.
+func isPlain(d *json.Decoder) bool {
+	token, err := d.Token()
+	if err != nil {
+		return false
+	}
+	names, isObject := map[string]bool{}, token == json.Delim('{')
+	if _, nested := token.(json.Delim); !nested {
+		return true
+	}
+	for d.More() {
+		if isObject {
+			name, err := d.Token()
+			text, _ := name.(string)
+			if err != nil || names[text] || !plainName.MatchString(text) {
+				return false
+			}
+			names[text] = true
+		}
+		if !isPlain(d) {
+			return false
+		}
+	}
+	_, err = d.Token()
+	return err == nil
+}
