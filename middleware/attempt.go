@@ -122,7 +122,7 @@ func (c *Call) commit() {
 	}
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
 	var ev continuation.Evaluation
-	_, err := c.update(func(s continuation.State) continuation.State {
+	err := c.update(func(s continuation.State) continuation.State {
 		in.State = s
 		if ev = continuation.Evaluate(in); !ev.Continue {
 			return s

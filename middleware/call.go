@@ -181,20 +181,16 @@ func (c *Call) fault(op string, err error) {
 }
 
 // update changes the state of the call's session; a dry run only pretends to.
-func (c *Call) update(f func(continuation.State) continuation.State) (continuation.State, error) {
-	if c.mw.options.dryRun {
-		state, err := c.peek()
-		return f(state), err
+func (c *Call) update(f func(continuation.State) continuation.State) error {
+	if c.key != "" && !c.mw.options.dryRun {
+		_, err := c.ask(c.ctx, f)
+		return err
 	}
-	if c.key == "" {
-		state, _ := c.peek()
-		if next := f(state); next != state {
-			c.local = &next
-			return next, nil
-		}
-		return state, nil
+	state, err := c.peek()
+	if next := f(state); next != state && !c.mw.options.dryRun {
+		c.local = &next
 	}
-	return c.ask(c.ctx, f)
+	return err
 }
 
 // ask updates the state in the store.
@@ -218,8 +214,7 @@ func (c *Call) storeCtx(ctx context.Context) (context.Context, context.CancelFun
 // the call may have ended.
 func (c *Call) settle(f func(continuation.State) continuation.State) error {
 	if c.key == "" || c.mw.options.dryRun {
-		_, err := c.update(f)
-		return err
+		return c.update(f)
 	}
 	_, err := c.ask(context.WithoutCancel(c.caller), f)
 	return err
