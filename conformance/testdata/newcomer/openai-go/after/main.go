@@ -1,0 +1,49 @@
+// An agent's next call, with the official openai-go.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+func main() {
+	client := openai.NewClient(option.WithHTTPClient(&http.Client{Transport: transport.New(nil, middleware.New(todo.FromConversation()))}))
+
+	answer, err := client.Chat.Completions.New(context.Background(), openai.ChatCompletionNewParams{
+		Model: "gpt-4.1",
+		Messages: []openai.ChatCompletionMessageParamUnion{
+			openai.UserMessage("Build a small web page about tea."),
+			{OfAssistant: &openai.ChatCompletionAssistantMessageParam{
+				ToolCalls: []openai.ChatCompletionMessageToolCallUnionParam{{
+					OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
+						ID: "call_1", Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
+							Name: "todo_write", Arguments: `{"todos":[{"id":"1","content":"Write style.css","status":"in_progress"}]}`,
+						},
+					},
+				}},
+			}},
+			openai.ToolMessage("ok", "call_1"),
+		},
+		Tools: []openai.ChatCompletionToolUnionParam{
+			openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{Name: "write_file"}),
+			openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{Name: "todo_write"}),
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	message := answer.Choices[0].Message
+	fmt.Println(message.Content)
+	for _, call := range message.ToolCalls {
+		fmt.Println(call.Function.Name, call.Function.Arguments)
+	}
+}
