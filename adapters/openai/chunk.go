@@ -14,6 +14,7 @@ type chunks struct {
 
 	id, object, model string // of the first turn
 	created           int64
+	began             bool // a chunk was read
 	anchored          bool // the first turn has given an id
 }
 
@@ -68,7 +69,8 @@ func (d *chunks) anchor(c *openai.ChatCompletionStreamResponse) {
 		return
 	}
 	d.anchored = c.ID != ""
-	if d.anchored || d.model == "" {
+	if d.anchored || !d.began {
+		d.began = true
 		d.id, d.object, d.created, d.model = c.ID, c.Object, c.Created, c.Model
 	}
 }

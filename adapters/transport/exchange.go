@@ -117,7 +117,8 @@ func answerOf(data []byte) event {
 	for e.from < len(data) && (isBlank(data[e.from]) || data[e.from] == '\n' || data[e.from] == '\r') {
 		e.from++ // some keep the connection alive with them
 	}
-	if e.to = len(bytes.TrimRight(data, " \t\r\n")); objectEnd(data[e.from:max(e.from, e.to)]) != e.to-e.from {
+	e.to = max(e.from, len(bytes.TrimRight(data, " \t\r\n")))
+	if objectEnd(data[e.from:e.to]) != e.to-e.from {
 		e.kind = failure
 	}
 	return e

@@ -68,7 +68,7 @@ func (s *source) next() (event, bool) {
 	case rest > 0 && s.opaque:
 		s.group.end = len(s.buf)
 		return s.cut(failure), true
-	case rest > 0 && s.err != nil && (s.alive == nil || errors.Is(s.err, io.EOF)):
+	case rest > 0 && s.err != nil && !s.closed.Load() && (s.alive == nil || errors.Is(s.err, io.EOF)):
 		return s.last(), true
 	}
 	return event{}, false
