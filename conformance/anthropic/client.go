@@ -1,0 +1,87 @@
+package anthropic
+
+import (
+	"context"
+	"errors"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// Client is the SDK's client with its Messages continued. It is safe for
+// concurrent use.
+type Client struct {
+	sdk.Client
+
+	Messages *Messages
+}
+
+// Messages is the SDK's service of that name, continued.
+type Messages struct {
+	sdk.MessageService
+
+	mw *middleware.Middleware
+}
+
+// Wrap returns client with its Messages continued by mw. It panics if mw is
+// nil.
+func Wrap(client sdk.Client, mw *middleware.Middleware) *Client {
+	if mw == nil {
+		panic("anthropic: nil middleware")
+	}
+	return &Client{Client: client, Messages: &Messages{client.Messages, mw}}
+}
+
+// New is the SDK's, continued: the message holds what all turns said, the tool
+// calls and the stop reason of the last one, the id of the first, and the usage
+// of all. Params are not changed.
+func (m *Messages) New(
+	ctx context.Context, params sdk.MessageNewParams, opts ...option.RequestOption,
+) (*sdk.Message, error) {
+	call := m.mw.Begin(ctx, describe(&params))
+	if call == nil {
+		return m.MessageService.New(ctx, params, opts...)
+	}
+	first := own(call, params)
+	return middleware.Unary(call, newAnswers(),
+		func(ctx context.Context, k *middleware.Continuation) (*sdk.Message, error) {
+			if k == nil {
+				return m.MessageService.New(ctx, first, opts...)
+			}
+			message, err := m.MessageService.New(ctx, extend(params, k), opts...)
+			return message, withStatus(err)
+		})
+}
+
+// NewStreaming is the SDK's, continued: the turns come as one stream, which must
+// be closed unless it is read to its end. Params are not changed; a continuation
+// sends them again, so that their slices must not be changed either until then.
+func (m *Messages) NewStreaming(
+	ctx context.Context, params sdk.MessageNewParams, opts ...option.RequestOption,
+) *ssestream.Stream[sdk.MessageStreamEventUnion] {
+	call := m.mw.Begin(ctx, describe(&params))
+	if call == nil {
+		return m.MessageService.NewStreaming(ctx, params, opts...)
+	}
+	first := m.MessageService.NewStreaming(call.Context(), own(call, params), opts...) //nolint:contextcheck // it is ctx's
+	if err := first.Err(); err != nil {
+		call.Abort(err) //nolint:contextcheck // the call has its ctx
+		return first
+	}
+	return newStream(call, source{first},
+		func(ctx context.Context, k *middleware.Continuation) (middleware.Source[event], error) {
+			next := m.MessageService.NewStreaming(ctx, extend(params, k), opts...)
+			return source{next}, withStatus(next.Err())
+		})
+}
+
+// withStatus adds the HTTP status that the SDK reports, where it does.
+func withStatus(err error) error {
+	if refused, ok := errors.AsType[*sdk.Error](err); ok {
+		return &middleware.StatusError{Status: refused.StatusCode, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,142 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	carryontest.TestDialect(t, carryontest.DialectKit[event]{
+		New:  func() middleware.Dialect[event] { return newEvents() },
+		Make: makeView,
+		View: viewEvent,
+		// An event is one thing, and the id is in the first one only. What index a block is shown under is not for
+		// the dialect to say: frame does.
+		OneThing: true,
+		Lacks:    carryontest.FieldID | carryontest.FieldIndex | carryontest.FieldType,
+		Stops: map[string]event{
+			"a call": made[event](object{
+				"type": blockStart, "index": 1, "content_block": object{"type": "tool_use", "id": "c", "name": "edit_file", "input": object{}},
+			}),
+			"another stop reason":    made[event](object{"type": messageDelta, "delta": object{"stop_reason": "max_tokens"}}),
+			"the end of the message": made[event](object{"type": messageStop}),
+		},
+	})
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	carryontest.TestDialect(t, carryontest.DialectKit[*sdk.Message]{
+		New:   func() middleware.Dialect[*sdk.Message] { return newAnswers() },
+		Make:  makeAnswer,
+		View:  viewAnswer,
+		Kind:  carryontest.AnswerDialect,
+		Lacks: carryontest.FieldRole | carryontest.FieldType, // both are always the same
+		Stops: map[string]*sdk.Message{
+			"a refusal":                          makeAnswer(carryontest.View{Text: "No.", Finish: "refusal"}),
+			"a turn of the provider's own tools": makeAnswer(carryontest.View{Text: "So.", Finish: "pause_turn"}),
+		},
+	})
+}
+
+type object = map[string]any
+
+func made[T any](v object) T {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return *parse[T](string(data))
+}
+
+// makeView returns the one event that says what the view does.
+func makeView(v carryontest.View) event {
+	switch {
+	case v.Text != "":
+		return textEvent(0, v.Text)
+	case len(v.Calls) > 0 && v.Calls[0].Name != "":
+		block := object{"type": typeCall, "id": v.Calls[0].ID, "name": v.Calls[0].Name}
+		if arguments := v.Calls[0].Arguments; arguments != "" {
+			block["input"] = json.RawMessage(arguments)
+		}
+		return makeEvent(blockStart, 0, "content_block", block)
+	case len(v.Calls) > 0:
+		return makeEvent(blockDelta, 0, "delta", object{"type": "input_json_delta", "partial_json": v.Calls[0].Arguments})
+	case v.Finish != "":
+		return made[event](object{"type": messageDelta, "delta": object{"stop_reason": v.Finish}})
+	case v.Usage != nil:
+		return made[event](object{"type": messageDelta, "usage": makeUsage(v.Usage)})
+	}
+	return made[event](object{"type": messageStart, "message": object{"role": v.Role}})
+}
+
+func viewEvent(c event) carryontest.View {
+	v := carryontest.View{Text: c.Delta.Text, Role: string(c.Message.Role), Finish: view(c.Delta.StopReason)}
+	block := &c.ContentBlock
+	if block.Type == typeCall || c.Delta.Type == "input_json_delta" {
+		v.Calls = []carryontest.ViewCall{{
+			Index: middleware.NoIndex, ID: block.ID, Name: block.Name, Arguments: block.JSON.Input.Raw() + c.Delta.PartialJSON,
+		}}
+	}
+	if c.JSON.Usage.Valid() {
+		v.Usage = viewUsage(c.Usage.InputTokens, c.Usage.OutputTokens)
+	}
+	return v
+}
+
+func makeAnswer(v carryontest.View) *sdk.Message {
+	content := []object{}
+	if v.Text != "" {
+		content = append(content, object{"type": typeText, "text": v.Text})
+	}
+	for _, call := range v.Calls {
+		content = append(content, object{
+			"type": typeCall, "id": call.ID, "name": call.Name, "input": json.RawMessage(call.Arguments),
+		})
+	}
+	message := object{"id": v.ID, "role": "assistant", "content": content, "stop_reason": v.Finish}
+	if v.Usage != nil {
+		message["usage"] = makeUsage(v.Usage)
+	}
+	m := made[sdk.Message](message)
+	return &m
+}
+
+func viewAnswer(m *sdk.Message) carryontest.View {
+	v := carryontest.View{ID: m.ID, Finish: view(m.StopReason)}
+	for _, block := range m.Content {
+		v.Text += block.Text
+		if block.Type == typeCall {
+			v.Calls = append(v.Calls, carryontest.ViewCall{
+				Index: middleware.NoIndex, ID: block.ID, Name: block.Name, Arguments: string(block.Input),
+			})
+		}
+	}
+	if m.JSON.Usage.Valid() {
+		v.Usage = viewUsage(m.Usage.InputTokens, m.Usage.OutputTokens)
+	}
+	return v
+}
+
+func makeUsage(u *middleware.Usage) object {
+	return object{"input_tokens": u.Prompt, "output_tokens": u.Completion}
+}
+
+func viewUsage(input, output int64) *middleware.Usage {
+	return &middleware.Usage{Prompt: int(input), Completion: int(output), Total: int(input + output)}
+}
+
+// view returns a stop reason in the words of the tests, which are OpenAI's. The values are made with those too: what
+// counts is that they come through.
+func view(reason sdk.StopReason) string {
+	if reason == sdk.StopReasonEndTurn {
+		return "stop" // which the dialect does not show as such
+	}
+	return string(reason)
+}

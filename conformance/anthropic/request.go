@@ -1,0 +1,129 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// describe tells the engine what it must know of a request.
+func describe(p *sdk.MessageNewParams) middleware.Request {
+	d := middleware.Request{
+		Tools:       len(p.Tools),
+		StrictTools: len(p.Tools) > 0,
+		Choice:      choiceOf(&p.ToolChoice),
+		JSON:        !param.IsOmitted(p.OutputConfig.Format),
+		Messages:    len(p.Messages),
+		Carrier: func(i int) (string, bool) {
+			return textOf(&p.Messages[i]), p.Messages[i].Role == sdk.MessageParamRoleUser
+		},
+		History: history(p.Messages),
+	}
+	for _, tool := range p.Tools {
+		name, strict := tool.GetName(), tool.GetStrict()
+		d.OwnPause = d.OwnPause || name != nil && pause.Is(*name)
+		d.StrictTools = d.StrictTools && strict != nil && *strict
+	}
+	for i := range p.Messages {
+		if m := &p.Messages[i]; isUsers(m) {
+			d.Users++
+			d.User, d.FirstCall = textOf(m), ""
+		} else if d.FirstCall == "" {
+			d.FirstCall = firstCall(m)
+		}
+	}
+	return d
+}
+
+func choiceOf(c *sdk.ToolChoiceUnionParam) middleware.ToolChoice {
+	switch {
+	case c.OfNone != nil:
+		return middleware.ToolChoiceNone
+	case c.OfAny != nil:
+		return middleware.ToolChoiceRequired
+	case c.OfTool != nil:
+		return middleware.ToolChoiceNamed
+	}
+	return middleware.ToolChoiceAuto
+}
+
+// isUsers reports whether the user wrote the message: tool results come under
+// the user's role, too.
+func isUsers(m *sdk.MessageParam) bool {
+	return m.Role == sdk.MessageParamRoleUser &&
+		!slices.ContainsFunc(m.Content, func(b sdk.ContentBlockParamUnion) bool { return b.OfToolResult != nil })
+}
+
+// firstCall returns the id of the first tool call in a message, if there is one.
+func firstCall(m *sdk.MessageParam) string {
+	for _, block := range m.Content {
+		if block.OfToolUse != nil {
+			return block.OfToolUse.ID
+		}
+	}
+	return ""
+}
+
+// textOf returns the text of a message, that of tool results included.
+func textOf(m *sdk.MessageParam) string {
+	var text strings.Builder
+	for _, block := range m.Content {
+		switch {
+		case block.OfText != nil:
+			text.WriteString(block.OfText.Text)
+		case block.OfToolResult != nil:
+			text.WriteString(resultOf(block.OfToolResult))
+		}
+	}
+	return text.String()
+}
+
+func resultOf(r *sdk.ToolResultBlockParam) string {
+	var text strings.Builder
+	if r.IsError.Value {
+		text.WriteString("Error: ") // elsewhere a history has no flag for it, only words
+	}
+	for _, part := range r.Content {
+		if part.OfText != nil {
+			text.WriteString(part.OfText.Text)
+		}
+	}
+	return text.String()
+}
+
+// history yields the tool calls of the messages, newest first, each with its
+// result.
+func history(messages []sdk.MessageParam) iter.Seq[todo.Call] {
+	return func(yield func(todo.Call) bool) {
+		var results middleware.Results[*sdk.ToolResultBlockParam]
+		for _, m := range slices.Backward(messages) {
+			for _, block := range slices.Backward(m.Content) {
+				if block.OfToolResult != nil {
+					results.Add(block.OfToolResult.ToolUseID, block.OfToolResult)
+				}
+				if block.OfToolUse != nil && !yield(callOf(block.OfToolUse, &results)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func callOf(use *sdk.ToolUseBlockParam, results *middleware.Results[*sdk.ToolResultBlockParam]) todo.Call {
+	call := todo.Call{ID: use.ID, Name: use.Name}
+	if input, err := json.Marshal(use.Input); err == nil {
+		call.Arguments = string(input)
+	}
+	if result, ok := results.Take(use.ID); ok {
+		call.Result, call.Answered = resultOf(result), true
+	}
+	return call
+}

@@ -1,0 +1,56 @@
+package anthropic
+
+import (
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// tokens are the counts of a usage. The SDK has two types for it, one for
+// messages and one for the end of a stream.
+type tokens struct{ input, written, read, output int64 }
+
+func (t tokens) plus(u tokens) tokens {
+	return tokens{t.input + u.input, t.written + u.written, t.read + u.read, t.output + u.output}
+}
+
+// counts returns the usage as the engine sees it. The input does not include
+// what was written to the cache or read from it.
+func (t tokens) counts() middleware.Usage {
+	return middleware.Usage{Prompt: int(t.input + t.written + t.read), Completion: int(t.output)}
+}
+
+// write puts the counts into the usage of a message, or of a message_delta.
+func (t tokens) write(raw string) string {
+	raw = set(raw, "usage.input_tokens", t.input)
+	if t.written+t.read > 0 {
+		raw = set(raw, "usage.cache_creation_input_tokens", t.written)
+		raw = set(raw, "usage.cache_read_input_tokens", t.read)
+	}
+	return set(raw, "usage.output_tokens", t.output)
+}
+
+func tokensOf(u *sdk.Usage) tokens {
+	return tokens{u.InputTokens, u.CacheCreationInputTokens, u.CacheReadInputTokens, u.OutputTokens}
+}
+
+// with returns the counts that the turn began with, brought up to date by those
+// at its end, where only what has changed need be.
+func (t tokens) with(u *sdk.MessageDeltaUsage) tokens {
+	t.output = u.OutputTokens
+	if u.JSON.InputTokens.Valid() {
+		t.input = u.InputTokens
+	}
+	if u.JSON.CacheCreationInputTokens.Valid() {
+		t.written = u.CacheCreationInputTokens
+	}
+	if u.JSON.CacheReadInputTokens.Valid() {
+		t.read = u.CacheReadInputTokens
+	}
+	return t
+}
+
+// ledger keeps the usage of a call.
+type ledger = middleware.Ledger[tokens]
+
+func newLedger() ledger { return ledger{Add: tokens.plus} }

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sashabaranov/go-openai"
+
+	"github.com/carryon-go/carryon/examples/chat/terminal"
+)
+
+const help = `/set [NAME VALUE]  the settings
+/todos             the whole list
+/pause [REASON]    no carrying on
+/resume            ends that, goes on
+/tasks             background tasks
+/history           what the model gets
+/quit or Ctrl-D    leaves`
+
+// resumption is what /resume says in the user's name if no turn is under way.
+const resumption = "Go on with the list."
+
+// command carries out a line that begins with a slash. It reports false for the
+// one that ends the program.
+func (c *chat) command(ctx context.Context, line string) bool {
+	name, rest, _ := strings.Cut(line, " ")
+	switch strings.ToLower(name) {
+	case "/set":
+		answer, err := c.mw.Settings().CommandFor(session, line)
+		c.answer(answer, err != nil)
+	case "/todos":
+		c.answer(c.listTodos(ctx), false)
+	case "/pause":
+		c.pause(ctx, rest)
+	case "/resume":
+		c.resume(ctx)
+	case "/tasks":
+		c.answer(c.listTasks(), false)
+	case "/history":
+		c.answer(history(c.agent.messages()), false)
+	case "/help":
+		c.answer(help, false)
+	case "/quit", "/exit":
+		return false
+	default:
+		c.answer(fmt.Sprintf("There is no command %s. /help lists those that there are.", terminal.Fit(terminal.OneLine(name), 40)), true)
+	}
+	return true
+}
+
+func (c *chat) answer(text string, wrong bool) {
+	if wrong {
+		c.view.Say(terminal.Failed, text)
+		return
+	}
+	c.view.Say(terminal.Told, text)
+}
+
+func (c *chat) pause(ctx context.Context, reason string) {
+	reason = strings.TrimSpace(reason)
+	if reason == "" {
+		reason = "the user asked for it"
+	}
+	if err := c.mw.Pause(ctx, reason); err != nil {
+		c.answer(explain(err), true)
+		return
+	}
+	c.show(ctx)
+	c.answer("Paused: the model is not asked to carry on until your next message, or /resume.", false)
+}
+
+func (c *chat) resume(ctx context.Context) {
+	state, err := c.mw.State(ctx)
+	if err == nil && !state.Paused.IsSet() {
+		c.answer("Nothing is paused.", false)
+		return
+	}
+	if err == nil {
+		err = c.mw.Resume(ctx)
+	}
+	if err != nil {
+		c.answer(explain(err), true)
+		return
+	}
+	c.show(ctx)
+	if c.busy() || len(open(c.todos.Read(ctx))) == 0 {
+		c.answer("Resumed.", false)
+		return
+	}
+	c.say(resumption)
+}
+
+func (c *chat) listTodos(ctx context.Context) string {
+	var b strings.Builder
+	for _, t := range c.todos.Read(ctx) {
+		b.WriteString(box(t) + "\n")
+	}
+	if b.Len() == 0 {
+		return "There are no todos."
+	}
+	return b.String()
+}
+
+func (c *chat) listTasks() string {
+	var b strings.Builder
+	for i, t := range c.tasks.Tasks(session) {
+		fmt.Fprintf(&b, "%d. %s: %s", i+1, t.Name, t.State)
+		switch {
+		case t.Err != nil:
+			fmt.Fprintf(&b, ", %v", t.Err)
+		case t.Output != nil && t.Output.FinalMessage != nil:
+			fmt.Fprintf(&b, ", %s", *t.Output.FinalMessage)
+		}
+		b.WriteByte('\n')
+	}
+	if b.Len() == 0 {
+		return "There are no background tasks."
+	}
+	return b.String()
+}
+
+// maxShown is how many columns of a message are shown.
+const maxShown = 70
+
+// history returns the conversation, a line for each message and call.
+func history(messages []openai.ChatCompletionMessage) string {
+	var b strings.Builder
+	from := map[string]string{
+		openai.ChatMessageRoleUser: "you", openai.ChatMessageRoleAssistant: "model", openai.ChatMessageRoleTool: "tool",
+		openai.ChatMessageRoleSystem: "system",
+	}
+	for _, m := range messages {
+		who := from[m.Role]
+		if strings.HasPrefix(m.Content, taskNote) {
+			who = "note"
+		}
+		if text := terminal.OneLine(m.Content); text != "" {
+			fmt.Fprintf(&b, "%-6s %s\n", who, terminal.Fit(text, maxShown))
+		}
+		for _, call := range m.ToolCalls {
+			fmt.Fprintf(&b, "%-6s %s\n", "calls", terminal.Fit(terminal.OneLine(call.Function.Name+" "+call.Function.Arguments), maxShown))
+		}
+	}
+	fmt.Fprintf(&b, "%s, of which carryon wrote %d.", count(len(messages), "message"), prompts(messages))
+	return b.String()
+}

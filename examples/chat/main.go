@@ -1,0 +1,67 @@
+// Command chat is an agent to talk to in a terminal, with carryon at work:
+//
+//	go run ./examples/chat
+//
+// Its model is scripted and behaves as real ones do: it plans, announces the
+// next step and stops, starts work in the background, and pauses when something
+// was not said. With OPENAI_API_KEY set, and OPENAI_BASE_URL and OPENAI_MODEL if
+// need be, a real model is asked instead. The agent can read and write files in
+// one folder only, which -dir names; otherwise it is a new one.
+//
+// What carryon takes is in chat.go and observe.go.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/carryon-go/carryon/examples/chat/terminal"
+)
+
+// sizeChanged is the signal of a terminal whose size has changed (SIGWINCH,
+// which package syscall does not have everywhere).
+const sizeChanged = syscall.Signal(28)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Getenv)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, explain(err))
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, getenv func(string) string) error {
+	flags := flag.NewFlagSet("chat", flag.ContinueOnError)
+	dir := flags.String("dir", "", "the `folder` that the agent works in (default: a new one)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	e, err := endpointFromEnv(getenv, 25*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	files, err := openSandbox(*dir)
+	if err != nil {
+		return err
+	}
+	defer files.close()
+	v, err := terminal.Open(os.Stdin, os.Stdout, getenv("NO_COLOR") == "")
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, sizeChanged)
+	defer signal.Stop(signals)
+	newChat(v, files, e, 3*time.Second).talk(ctx, signals)
+	return nil
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/examples/chat/terminal"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// observer shows what carryon does.
+func (c *chat) observer() middleware.Observer {
+	return middleware.Observer{
+		ContinuationStarted: func(_ context.Context, e middleware.ContinuationStarted) {
+			c.note("carrying on: %s (attempt %d of %d)",
+				continuation.Describe(terminal.OneLine(e.Todo.Content)), e.Attempt, continuation.DefaultMaxAttempts)
+		},
+		Decision: func(_ context.Context, e middleware.Decision) {
+			if e.Evaluation.Reason == continuation.ReasonBackground {
+				c.note("waits for what runs in the background")
+			}
+		},
+		PauseRejected: func(_ context.Context, e middleware.PauseRejected) {
+			c.note("no reason to pause: %q", e.Reason)
+		},
+		Exhausted: func(_ context.Context, e middleware.Exhausted) {
+			c.note("gave up: %s", e.Reason)
+		},
+		ReminderDelivered: func(ctx context.Context, e middleware.ReminderDelivered) {
+			c.delivered(ctx, func(id string) bool { return slices.Contains(e.Tasks, id) })
+		},
+		Failed: func(_ context.Context, e middleware.Failed) {
+			c.view.Say(terminal.Failed, terminal.OneLine(fmt.Sprintf("carryon: %s: %v", e.Op, e.Err)))
+		},
+	}
+}
+
+func (c *chat) note(format string, args ...any) {
+	c.view.Say(terminal.Noted, terminal.OneLine(fmt.Sprintf(format, args...)))
+}
+
+// started takes note of a background task.
+func (c *chat) started(ctx context.Context, id string) {
+	c.mu.Lock()
+	c.pending[id] = true
+	c.mu.Unlock()
+	c.show(ctx)
+}
+
+// taskEnded says so. The model is told with the next request, or by the
+// AutoTrigger if there is none.
+func (c *chat) taskEnded(ctx context.Context, t asynctask.Task) {
+	c.note("background result: %s (%s)", t.Name, t.State)
+	if t.State == asynctask.Cancelled { // the model is not told of those
+		c.delivered(ctx, func(id string) bool { return id == t.ID })
+	}
+}
+
+// delivered takes note that the model was told of background tasks.
+func (c *chat) delivered(ctx context.Context, told func(id string) bool) {
+	c.mu.Lock()
+	for id := range c.pending {
+		if told(id) {
+			delete(c.pending, id)
+		}
+	}
+	c.mu.Unlock()
+	c.show(ctx)
+	c.wake()
+}

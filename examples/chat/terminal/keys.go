@@ -1,0 +1,77 @@
+package terminal
+
+import (
+	"bufio"
+	"strings"
+)
+
+// The keys that are no characters, out of the way of those that are.
+const (
+	keyUp rune = 0x110000 + iota
+	keyDown
+	keyLeft
+	keyRight
+	keyHome
+	keyEnd
+	keyDelete
+	keyNone
+)
+
+const (
+	pasteBegins = "200~"
+	pasteEnds   = "201~"
+)
+
+// keys reads what is typed into a terminal in raw mode.
+type keys struct {
+	in      *bufio.Reader
+	pasting bool // line breaks are spaces then
+}
+
+func (k *keys) next() (rune, error) {
+	r, _, err := k.in.ReadRune()
+	switch {
+	case err != nil:
+		return 0, err
+	case r == '\x1b' && k.in.Buffered() > 0: // otherwise it is the key Esc
+		return k.sequence()
+	case r == '\x1b':
+		return keyNone, nil
+	case k.pasting && (r == '\r' || r == '\n' || r == '\t'):
+		return ' ', nil
+	case k.pasting && r < ' ':
+		return keyNone, nil
+	}
+	return r, nil
+}
+
+// sequence reads the rest of an escape sequence, such as "[A" or "[1;5C".
+func (k *keys) sequence() (rune, error) {
+	r, _, err := k.in.ReadRune()
+	if err != nil || r != '[' && r != 'O' {
+		return keyNone, err
+	}
+	var b strings.Builder
+	for range 16 {
+		r, _, err := k.in.ReadRune()
+		if err != nil {
+			return 0, err
+		}
+		b.WriteRune(r)
+		if r >= '@' && r <= '~' {
+			break
+		}
+	}
+	name := b.String()
+	if name == pasteBegins || name == pasteEnds {
+		k.pasting = name == pasteBegins
+	}
+	key, ok := map[string]rune{
+		"A": keyUp, "B": keyDown, "C": keyRight, "D": keyLeft,
+		"H": keyHome, "1~": keyHome, "F": keyEnd, "4~": keyEnd, "3~": keyDelete,
+	}[name]
+	if !ok {
+		key = keyNone
+	}
+	return key, nil
+}

@@ -1,0 +1,205 @@
+package terminal
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+const prompt = "> "
+
+// Screen shows the chat on a terminal in raw mode. What was said scrolls up;
+// below it stand the line under way, the panel and what is being typed.
+type Screen struct {
+	entered    chan string
+	interrupts chan struct{}
+	restore    func() // sets the terminal back
+	closed     chan struct{}
+
+	mu      sync.Mutex
+	out     io.Writer
+	size    func() (columns, rows int)
+	color   bool
+	flow    flow
+	partial string // the line under way
+	panel   func(columns, rows int) []string
+	editor  editor
+	above   []int // the widths of the lines that stand above the cursor
+	cursor  int   // its column
+}
+
+// NewScreen returns a view for a terminal that is in raw mode. The size is asked
+// for with everything that is shown.
+func NewScreen(in io.Reader, out io.Writer, size func() (columns, rows int), color bool) *Screen {
+	s := &Screen{
+		entered: make(chan string), interrupts: make(chan struct{}), closed: make(chan struct{}),
+		out: out, size: size, color: color, restore: func() {},
+		panel: func(int, int) []string { return nil },
+	}
+	s.write("\x1b[?2004h") // pasted text comes in brackets
+	go s.read(&keys{in: bufio.NewReader(in)})
+	return s
+}
+
+// read hands on what is typed. It ends with the terminal, or the program.
+func (s *Screen) read(k *keys) {
+	defer close(s.entered)
+	for {
+		key, err := k.next()
+		if err != nil {
+			return
+		}
+		s.mu.Lock()
+		if key == ctrlD && len(s.editor.line) == 0 {
+			s.mu.Unlock()
+			return
+		}
+		if key == ctrlC {
+			_ = s.editor.enter() // so that it can be had again
+		}
+		line, done := s.editor.press(key)
+		s.draw()
+		s.mu.Unlock()
+		switch {
+		case key == ctrlC:
+			offer(s.closed, s.interrupts, struct{}{})
+		case done:
+			offer(s.closed, s.entered, line)
+		}
+	}
+}
+
+// Stream implements View.
+func (s *Screen) Stream(piece string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if piece = s.flow.next(piece); piece == "" {
+		return
+	}
+	var done []string
+	for line := range strings.SplitSeq(s.partial+piece, "\n") {
+		done = append(done, wrap(line, s.width())...)
+	}
+	last := len(done) - 1
+	done, s.partial = done[:last], done[last]
+	s.draw(done...)
+}
+
+// Say implements View.
+func (s *Screen) Say(k Kind, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var done []string
+	if s.partial != "" {
+		done = append(done, s.partial)
+	}
+	s.partial, s.flow = "", flow{}
+	if k == Said {
+		done = append(done, "")
+	}
+	for line := range strings.Lines(clean(text)) {
+		mark := k.mark()
+		for _, row := range wrap(strings.TrimRight(line, " \n"), s.width()-len(mark)) {
+			done = append(done, s.paint(k.color(), mark+row))
+			mark = strings.Repeat(" ", len(mark))
+		}
+	}
+	s.draw(done...)
+}
+
+// Panel implements View.
+func (s *Screen) Panel(draw func(columns, rows int) []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.panel = draw
+	s.draw()
+}
+
+// draw prints lines for good, and what stands below them anew. What was there is
+// erased and not just written over: a terminal that breaks lines anew goes by
+// how long they have been. The terminal shows it all at once, if it can.
+func (s *Screen) draw(done ...string) {
+	columns, rows := s.size()
+	var b strings.Builder
+	b.WriteString("\x1b[?2026h\x1b[?25l\r")
+	if up := s.rowsAbove(columns); up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", up)
+	}
+	b.WriteString("\x1b[J")
+	s.above = s.above[:0]
+	if s.partial != "" {
+		done = append(done, s.partial)
+		s.above = append(s.above, Width(strings.TrimRight(s.partial, " ")))
+	}
+	for _, line := range s.panel(s.width(), rows) {
+		done = append(done, s.paint(Noted.color(), line))
+		s.above = append(s.above, Width(line))
+	}
+	for _, line := range done {
+		b.WriteString(strings.TrimRight(line, " ") + "\r\n")
+	}
+	text, cursor := s.editor.shown(s.width() - len(prompt))
+	s.cursor = len(prompt) + cursor
+	fmt.Fprintf(&b, "%s%s\r\x1b[%dC\x1b[?25h\x1b[?2026l", prompt, text, s.cursor)
+	s.write(b.String())
+}
+
+// rowsAbove is how many rows there are above the cursor, also if the terminal
+// has become narrower since and has broken lines.
+func (s *Screen) rowsAbove(columns int) int {
+	columns = max(columns, 1)
+	n := s.cursor / columns
+	for _, width := range s.above {
+		n += 1 + max(width-1, 0)/columns
+	}
+	return n
+}
+
+// width leaves the last column free: terminals differ in what they do there.
+func (s *Screen) width() int {
+	columns, _ := s.size()
+	return max(columns-1, 10)
+}
+
+func (s *Screen) paint(color, text string) string {
+	if !s.color || color == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[m"
+}
+
+func (s *Screen) write(text string) { _, _ = io.WriteString(s.out, text) } // there may be nobody to read it
+
+// Lines implements View.
+func (s *Screen) Lines() <-chan string { return s.entered }
+
+// Interrupts implements View.
+func (s *Screen) Interrupts() <-chan struct{} { return s.interrupts }
+
+// Plain implements View.
+func (s *Screen) Plain() bool { return false }
+
+// Close implements View.
+func (s *Screen) Close() {
+	close(s.closed)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.write("\r")
+	if up := s.rowsAbove(max(1, s.width()+1)); up > 0 {
+		s.write(fmt.Sprintf("\x1b[%dA", up))
+	}
+	s.write(s.partial + "\x1b[J\x1b[?2004l")
+	s.restore()
+}
+
+// offer hands a value over, unless nobody wants it any more.
+func offer[T any](closed <-chan struct{}, to chan<- T, value T) (taken bool) {
+	select {
+	case to <- value:
+		return true
+	case <-closed:
+		return false
+	}
+}
