@@ -261,3 +261,18 @@ func TestOutcomeInTheReadmeIsReal(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, strings.Join(strings.Fields(readme(t)), " "), "`"+outcomes.Last().String()+"`")
 }
+
+// The conversation that the README shows is one that the chat agent has had.
+func TestChatOfTheReadmeIsReal(t *testing.T) {
+	t.Parallel()
+	said, err := os.ReadFile(filepath.Join(root, "examples", "chat", "testdata", "pipe.txt"))
+	require.NoError(t, err)
+	shown := 0
+	for _, block := range fences(t, "text") {
+		if strings.HasPrefix(block, "> ") {
+			assert.Contains(t, string(said), block)
+			shown++
+		}
+	}
+	assert.Equal(t, 1, shown)
+}
