@@ -7,6 +7,7 @@ RACE     = auto
 PAIRS    = 400
 ONLY     =
 BENCH    = .
+STREAMS  = 20000
 COUNT    = 1
 FUZZTIME = 10s
 
@@ -25,7 +26,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go, so that nothing here depends on the C compiler's health.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: help demo test bench micro fuzz lint cover fmt tidy check clean tools need-go
+.PHONY: help demo test bench micro fuzz faults soak lint cover fmt tidy check clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -61,6 +62,13 @@ fuzz: need-go ## Run each fuzz target for FUZZTIME=10s
 				go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || failed=1; \
 			done; exit $${failed:-0}; } || failed=1; \
 	$(DONE)
+
+faults: need-go ## Have answers fail at every byte, for every Go client (long; a sample is in test)
+	@$(PURE); go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h ./adapters/transport -args -everywhere && \
+		cd conformance && go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h . -args -everywhere
+
+soak: need-go ## Send many streams through examples/proxy, one in ten failing: STREAMS=20000
+	@$(PURE); go test -count=1 -v -run TestSoak ./examples/proxy -args -streams $(STREAMS)
 
 lint: tools ## Check style and layering with the pinned golangci-lint, and vet
 	@$(PURE); .bin/golangci-lint fmt --diff || { failed=1; echo 'Not formatted: run "make fmt".'; }; \

@@ -1,0 +1,98 @@
+package transport_test
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/faults"
+	"github.com/carryon-go/carryon/internal/quirks"
+)
+
+// On a real connection, a reset is one of TCP's.
+func TestConnectionsThatAreReset(t *testing.T) {
+	t.Parallel()
+	for _, framing := range []faults.Framing{faults.Streams()[0], faults.Wholes()[0], faults.Wholes()[1]} {
+		for _, client := range quirkClients() {
+			t.Run(framing.Name+"/"+client.Name, func(t *testing.T) {
+				t.Parallel()
+				base := new(http.Transport)
+				t.Cleanup(base.CloseIdleConnections)
+				for _, drill := range faults.Drills(framing) {
+					if drill.Fault != faults.Reset || drill.Turn == 1 {
+						continue
+					}
+					understood := assert.ObjectsAreEqual(drill.Means(), client.Read(t.Context(), drill.Plain(), framing.Whole))
+					for _, at := range drill.Places(8) {
+						resetAt(t, drill, client, base, faults.Try{At: at, Understood: understood})
+					}
+				}
+			})
+		}
+	}
+}
+
+// resetAt plays a drill over HTTP. What is on its way when a connection is reset may be lost.
+func resetAt(t *testing.T, d faults.Drill, client quirks.Client, base http.RoundTripper, try faults.Try) {
+	t.Helper()
+	upstream, mw := d.Upstream(try.At), onceMore()
+	server := httptest.NewServer(resetting(upstream))
+	defer server.Close()
+	counted := &tap{base: to(base, server)}
+	ctx := continuation.WithSession(t.Context(), "s")
+	try.Got = client.Read(ctx, transport.New(counted, mw), d.Framing.Whole)
+	try.Asked = upstream.Asked()
+	err := d.Judge(try)
+	for sent := err; err != nil; err = d.Judge(try) {
+		require.Positive(t, try.At, sent)
+		try.At--
+	}
+	state, err := mw.State(ctx)
+	require.NoError(t, err)
+	require.Zero(t, state.Claim, "the session is left active")
+	require.Zero(t, counted.open(), "bodies left open")
+}
+
+// to sends everything to a server.
+func to(base http.RoundTripper, server *httptest.Server) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		out := r.Clone(r.Context())
+		out.URL.Host = server.Listener.Addr().String()
+		return base.RoundTrip(out)
+	})
+}
+
+// resetting serves an upstream, and resets connections that are to break.
+func resetting(upstream *faults.Upstream) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		response, err := upstream.RoundTrip(r)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		defer response.Body.Close()
+		maps.Copy(w.Header(), response.Header)
+		_, err = io.Copy(w, response.Body)
+		control := http.NewResponseController(w)
+		if err = errors.Join(err, control.Flush()); err == nil {
+			return
+		}
+		conn, _, err := control.Hijack()
+		if err != nil {
+			panic(err)
+		}
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+}

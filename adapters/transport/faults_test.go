@@ -1,0 +1,103 @@
+package transport_test
+
+import (
+	"flag"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/faults"
+	"github.com/carryon-go/carryon/internal/quirks"
+)
+
+var everywhere = flag.Bool("everywhere", false, "have answers fail at every byte, and not only at a sample of them")
+
+// sample is one in how many places that answers fail at.
+func sample() int {
+	if *everywhere {
+		return 1
+	}
+	return 32
+}
+
+// patience is how long a continuation may cost that is silent: the longest of carryon's timeouts, and a little more.
+const patience = continuation.DefaultFirstByteTimeout + 10*time.Second
+
+// Wherever and however one of two answers fails, every client reads what it may rely on, and nothing is left behind. In
+// a bubble, a client that waits for ever and a goroutine that stays are deadlocks.
+func TestAnswersThatFailAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, framing := range slices.Concat(faults.Streams(), faults.Wholes()) {
+		for _, client := range quirkClients() {
+			t.Run(framing.Name+"/"+client.Name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					places := 0
+					for _, drill := range faults.Drills(framing) {
+						places += failEverywhere(t, drill, client)
+					}
+					t.Log(places, "places")
+				})
+			})
+		}
+	}
+}
+
+// failEverywhere plays a drill for a client, and returns at how many places.
+func failEverywhere(t *testing.T, d faults.Drill, client quirks.Client) int {
+	t.Helper()
+	alone := d.Plain() // the transport gives turn 2 the framing of its own
+	if d.Turn == 1 {
+		alone = d.Untouched()
+	}
+	understood := assert.ObjectsAreEqual(d.Means(), client.Read(t.Context(), alone, d.Framing.Whole))
+	places := d.Places(sample())
+	ctx := continuation.WithSession(t.Context(), "s")
+	for _, at := range places {
+		try := faults.Try{At: at, Understood: understood}
+		if d.Turn == 1 {
+			try.Bare = client.Read(ctx, d.Upstream(at), d.Framing.Whole)
+		}
+		upstream, mw, began := d.Upstream(at), onceMore(), time.Now()
+		shown := &copied{base: transport.New(upstream, mw)}
+		try.Got = client.Read(ctx, shown, d.Framing.Whole)
+		try.Asked = upstream.Asked()
+		synctest.Wait()
+		require.NoError(t, d.Judge(try), client.Name)
+		require.Zero(t, upstream.Open(), "bodies left open")
+		require.False(t, d.Turn == 2 && time.Since(began) > patience, "%s, after %d bytes: %v", d.Name, at, time.Since(began))
+		require.NotContains(t, shown.String(), quirkTask, "the prompt is shown")
+		state, err := mw.State(ctx)
+		require.NoError(t, err)
+		require.Zero(t, state.Claim, "the session is left active")
+	}
+	return len(places)
+}
+
+// copied is an [http.RoundTripper] that keeps what was read of its answer.
+type copied struct {
+	strings.Builder
+
+	base http.RoundTripper
+}
+
+func (c *copied) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := c.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.TeeReader(response.Body, c), response.Body}
+	return response, nil
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// story is a stream of the soak: what the model does, and where it fails. It follows from its number.
+type story struct {
+	number int
+	stalls bool // the model says what it will do, and does it when it is asked again
+	fault  fault
+	turn   int // that fails
+	after  int // events of it
+}
+
+// fault is a way in which the model fails.
+type fault string
+
+const (
+	none    fault = ""
+	cut     fault = "cut"    // the answer ends as if all were well
+	broken  fault = "broken" // the connection is closed in the middle
+	reset   fault = "reset"
+	failure fault = "reported" // in an error event
+	status  fault = "status 500"
+	silence fault = "left" // nothing more comes until the client leaves
+)
+
+// storyOf returns the story with a number. One in ten fails, each time in another way or at another place, and one in
+// two of the others is continued.
+func storyOf(number int) story {
+	s := story{number: number, stalls: number%2 == 1}
+	if number%20 == 7 || number%20 == 16 {
+		n := number / 10
+		faults := []fault{cut, broken, reset, failure, status, silence}
+		s.fault = faults[n%len(faults)]
+		n /= len(faults)
+		s.turn, s.stalls = 1+n%2, true
+		n /= 2
+		if s.after = n % (len(s.events(s.turn)) - 3); s.fault == silence {
+			s.after = 2 // something that the client can hear
+		}
+	}
+	return s
+}
+
+// request is what the agent asks.
+func (s story) request() openai.ChatCompletionRequest {
+	c := conversation{user: fmt.Sprint("Story ", s.number), stream: true}
+	var r openai.ChatCompletionRequest
+	if err := json.Unmarshal([]byte(c.body()), &r); err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// ask has a client ask.
+func (s story) ask(ctx context.Context, client *openai.Client) told {
+	until := ""
+	if s.fault == silence {
+		until = s.want().text
+	}
+	return hear(ctx, client, s.request(), until)
+}
+
+// words are those of a turn, with its number, so that no two stories are told alike.
+func (s story) words(turn int) []string {
+	return []string{fmt.Sprintf("%d.%d:", s.number, turn), " so", " it", " goes."}
+}
+
+// events are the payloads of a turn.
+func (s story) events(turn int) []string {
+	head := fmt.Sprintf(`{"id":"story-%d-%d","object":"chat.completion.chunk","created":1,"model":"m","choices":[`, s.number, turn)
+	finish := "stop"
+	var deltas []string
+	for _, word := range s.words(turn) {
+		deltas = append(deltas, fmt.Sprintf(`{"content":%q}`, word))
+	}
+	if turn == 2 || !s.stalls {
+		finish = "tool_calls"
+		deltas = append(deltas, `{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"edit_file","arguments":""}}]}`)
+		for _, part := range []string{`{"story":`, strconv.Itoa(s.number), `}`} {
+			deltas = append(deltas, fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":%q}}]}`, part))
+		}
+	}
+	var events []string
+	for _, delta := range deltas {
+		events = append(events, head+`{"index":0,"delta":`+delta+`,"finish_reason":null}]}`)
+	}
+	return append(events, head+`{"index":0,"delta":{},"finish_reason":"`+finish+`"}]}`,
+		head+`],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, "[DONE]")
+}
+
+// want returns what the client is to have heard.
+func (s story) want() told {
+	if s.turn == 1 {
+		return s.failing(told{})
+	}
+	first := told{text: strings.Join(s.words(1), ""), finish: "stop", tokens: 15}
+	if !s.stalls {
+		first.finish, first.calls = "tool_calls", s.calls()
+		return first
+	}
+	if s.turn == 2 {
+		return s.failing(first)
+	}
+	first.text += "\n\n" + strings.Join(s.words(2), "")
+	first.finish, first.calls, first.tokens = "tool_calls", s.calls(), 30
+	return first
+}
+
+func (s story) calls() string { return fmt.Sprintf(`edit_file{"story":%d}`, s.number) }
+
+// failing returns what is to be heard of a turn that fails, after what came before it.
+func (s story) failing(before told) told {
+	words := s.words(s.turn)
+	text := strings.Join(words[:min(s.after, len(words))], "")
+	switch {
+	case s.fault == status && s.turn == 1:
+		return told{err: "status 500"}
+	case s.fault == status:
+		return before
+	case s.turn == 1:
+		return told{text: text, err: s.fault.heard()}
+	}
+	if text != "" {
+		before.text += "\n\n" + text
+	}
+	switch {
+	case s.fault == silence:
+		return told{text: before.text, err: "left"}
+	case s.after > len(words):
+		calls := []string{"edit_file", `{"story":`, strconv.Itoa(s.number), `}`}
+		return told{text: before.text, calls: strings.Join(calls[:s.after-len(words)], ""), err: "broken"} // half a call
+	}
+	return before
+}
+
+// heard returns what a client hears of the fault in turn 1, which is what it hears without carryon.
+func (f fault) heard() string {
+	switch f {
+	case cut:
+		return ""
+	case reset:
+		return "broken"
+	}
+	return string(f)
+}
+
+// fits reports whether a client heard what it was to hear. What is on its way when a connection is reset may be lost.
+func (s story) fits(got told) bool {
+	for s.fault == reset && s.after > 0 && got != s.want() {
+		s.after--
+	}
+	return got == s.want()
+}
+
+// answer is the model: an [http.HandlerFunc].
+func (s *soak) answer(w http.ResponseWriter, r *http.Request) {
+	s.asked.Add(1)
+	var request openai.ChatCompletionRequest
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	told, turn := storyOf(number(request)), len(request.Tools) // todo_pause is offered in turn 2
+	events := told.events(turn)
+	if told.turn == turn {
+		events = events[:told.after]
+		if told.fault == status {
+			refuse(w, http.StatusInternalServerError, "The server is overloaded")
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, event := range events {
+		send(w, event)
+	}
+	if told.turn == turn {
+		told.fault.strike(w, r)
+	}
+}
+
+// number finds out which story a request is about.
+func number(r openai.ChatCompletionRequest) (n int) {
+	for _, message := range r.Messages {
+		if _, err := fmt.Sscanf(message.Content, "Story %d", &n); err == nil {
+			return n
+		}
+	}
+	return -1
+}
+
+func send(w http.ResponseWriter, event string) {
+	_, err := io.WriteString(w, "data: "+event+"\n\n")
+	if err = errors.Join(err, http.NewResponseController(w).Flush()); err != nil {
+		panic(http.ErrAbortHandler) // the proxy has left
+	}
+}
+
+// strike ends an answer in the middle.
+func (f fault) strike(w http.ResponseWriter, r *http.Request) {
+	switch f {
+	case failure:
+		send(w, `{"error":{"message":"The server is overloaded","type":"server_error"}}`)
+	case silence:
+		<-r.Context().Done()
+	case broken:
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	case reset:
+		_ = http.NewResponseController(w).Flush()
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+}

@@ -1,0 +1,157 @@
+package faults_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/carryon-go/carryon/internal/faults"
+	"github.com/carryon-go/carryon/internal/quirks"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// drill returns the drill with a name.
+func drill(t *testing.T, name string) faults.Drill {
+	t.Helper()
+	for _, framing := range append(faults.Streams(), faults.Wholes()...) {
+		for _, d := range faults.Drills(framing) {
+			if d.Name == name {
+				return d
+			}
+		}
+	}
+	require.FailNow(t, "no such drill", name)
+	return faults.Drill{}
+}
+
+// ask returns an answer of an upstream, and what ended it.
+func ask(t *testing.T, u *faults.Upstream) (string, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://upstream.test", strings.NewReader("{}"))
+	require.NoError(t, err)
+	response, err := u.RoundTrip(r)
+	require.NoError(t, err)
+	assert.Equal(t, 1, u.Open())
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
+}
+
+func TestAnswerFailsAsItsDrillSays(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct {
+		ends string
+		err  error
+	}{
+		"cut in turn 1, draft, LF":                      {`data: {"id`, nil},
+		"reset in turn 1, draft, LF":                    {`data: {"id`, io.ErrUnexpectedEOF},
+		"stall in turn 1, draft, LF":                    {`data: {"id`, io.ErrUnexpectedEOF},
+		"report in turn 1, draft, LF":                   {`"param":null,"code":null}}` + "\n\n", nil},
+		"garbage in turn 1, draft, LF":                  {"</html>\n", nil},
+		"cut in turn 1, draft, whole with its length":   {`{"id":"cha`, io.ErrUnexpectedEOF},
+		"stall in turn 1, draft, whole with its length": {`{"id":"cha`, io.ErrUnexpectedEOF},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				u := drill(t, name).Upstream(10)
+				body, err := ask(t, u)
+				require.ErrorIs(t, err, want.err)
+				assert.True(t, strings.HasSuffix(body, want.ends), body)
+				assert.Equal(t, 1, u.Asked())
+				assert.Zero(t, u.Open())
+
+				_, err = ask(t, u)
+				require.NoError(t, err, "turn 2 is whole")
+			})
+		})
+	}
+}
+
+func TestStallEndsWithTheRequest(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://upstream.test", strings.NewReader("{}"))
+	require.NoError(t, err)
+	response, err := drill(t, "stall in turn 1, draft, LF").Upstream(0).RoundTrip(r)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	cancel()
+	_, err = io.ReadAll(response.Body)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAnswerMayFailAtEveryByte(t *testing.T) {
+	t.Parallel()
+	d := drill(t, "cut in turn 2, calls, LF")
+	whole, err := ask(t, d.Untouched())
+	require.NoError(t, err)
+	places := d.Places(1)
+	require.Len(t, places, len(whole)+1)
+	assert.Equal(t, []int{0, len(whole)}, []int{places[0], places[len(whole)]})
+	assert.Len(t, drill(t, "garbage in turn 2, calls, LF").Places(1), len(whole))
+	sampled := d.Places(8)
+	assert.NotEmpty(t, sampled)
+	assert.Less(t, len(sampled), len(whole)/8)
+}
+
+// What is read of a drill that fails in the middle of a call, and after its finish.
+func TestJudgeKnowsRightFromWrong(t *testing.T) {
+	t.Parallel()
+	const draft, both = "I will edit the file next.", "I will edit the file next.\n\nI edit it."
+	d := drill(t, "reset in turn 2, calls, LF")
+	whole := d.Means()
+	joined := quirks.Reading{
+		Text: both, Calls: whole.Calls, Finish: "tool_calls", Usage: quirks.Usage{Prompt: 23, Completion: 15, Total: 38},
+	}
+	alone := quirks.Usage{Prompt: 11, Completion: 5, Total: 16}
+	end := d.Places(1)[len(d.Places(1))-1]
+	for name, tt := range map[string]struct {
+		at    int
+		asked int
+		got   quirks.Reading
+		right bool
+	}{
+		"whole":                 {end, 2, joined, true},
+		"whole without usage":   {end, 2, quirks.Reading{Text: both, Calls: whole.Calls, Finish: "tool_calls", Usage: alone}, false},
+		"whole without a call":  {end, 2, quirks.Reading{Text: both, Calls: whole.Calls[:1], Finish: "tool_calls", Usage: joined.Usage}, false},
+		"whole and an error":    {end, 2, quirks.Reading{Err: "unexpected EOF"}, false},
+		"nothing":               {0, 2, quirks.Reading{Text: draft, Finish: "stop", Usage: alone}, true},
+		"nothing, three asked":  {0, 3, quirks.Reading{Text: draft, Finish: "stop", Usage: alone}, false},
+		"nothing, no usage":     {0, 2, quirks.Reading{Text: draft, Finish: "stop"}, false},
+		"nothing, no finish":    {0, 2, quirks.Reading{Text: draft, Usage: alone}, false},
+		"nothing, and an error": {0, 2, quirks.Reading{Text: draft, Err: "unexpected EOF"}, false},
+		"nothing, but a prompt": {0, 2, quirks.Reading{Text: draft + "\n\nGo on.", Finish: "stop", Usage: alone}, false},
+		"half a call":           {700, 2, quirks.Reading{Text: both, Err: "unexpected EOF"}, true},
+		"half a call, no text":  {700, 2, quirks.Reading{Err: "unexpected EOF"}, true},
+		"half a call, whole":    {700, 2, quirks.Reading{Text: both, Calls: whole.Calls[:1], Finish: "stop", Usage: alone}, false},
+		"half a call, finished": {700, 2, quirks.Reading{Text: both, Finish: "stop", Err: "unexpected EOF"}, false},
+	} {
+		err := d.Judge(faults.Try{At: tt.at, Asked: tt.asked, Got: tt.got, Understood: true})
+		assert.Equal(t, tt.right, err == nil, "%s: %v", name, err)
+	}
+}
+
+// A turn 1 that fails is read as without carryon, and continued only if its finish was in.
+func TestJudgeOfTurn1(t *testing.T) {
+	t.Parallel()
+	bare := quirks.Reading{Text: "I will", Err: "unexpected EOF"}
+	other := quirks.Reading{Text: "I will", Finish: "stop"}
+	d := drill(t, "reset in turn 1, draft, LF")
+	require.NoError(t, d.Judge(faults.Try{At: 300, Asked: 1, Got: bare, Bare: bare, Understood: true}))
+	require.Error(t, d.Judge(faults.Try{At: 300, Asked: 1, Got: other, Bare: bare, Understood: true}))
+	require.Error(t, d.Judge(faults.Try{At: 300, Asked: 2, Got: bare, Bare: bare, Understood: true}))
+	behind := d.Places(1)[len(d.Places(1))-30] // in front of the [DONE]
+	require.Error(t, d.Judge(faults.Try{At: behind, Asked: 2, Got: bare, Bare: bare}), "it broke off behind its finish")
+	stalled := drill(t, "stall in turn 1, draft, LF")
+	end := stalled.Places(1)[len(stalled.Places(1))-1]
+	require.Error(t, stalled.Judge(faults.Try{At: end, Asked: 1, Got: other, Bare: other, Understood: true}), "it is to be continued")
+}

@@ -1,0 +1,80 @@
+package faults
+
+import "strings"
+
+// Framing is how the payloads of an answer come.
+type Framing struct {
+	Name string
+	// Whole is true if there is one payload, which is all of the body.
+	Whole bool
+	// Length is true if the answer says how long it is.
+	Length bool
+
+	frame func(payload string) string
+}
+
+// Streams returns the framings of server-sent events.
+func Streams() []Framing {
+	between := func(name, before, end string) Framing {
+		return Framing{Name: name, frame: func(payload string) string { return before + payload + end }}
+	}
+	return []Framing{
+		between("LF", "data: ", "\n\n"),
+		between("CRLF", "data: ", "\r\n\r\n"),
+		between("CR", "data: ", "\r\r"),
+		between("one LF", "data: ", "\n"),
+		between("one CRLF", "data: ", "\r\n"),
+		between("one CR", "data: ", "\r"),
+		between("no space", "data:", "\n\n"),
+		between("comments", ": keep-alive\n\n:\n\ndata: ", "\n\n"),
+		between("comments between lines", ": keep-alive\ndata: ", "\n"),
+		between("named events", "event: message\nid: 7\nretry: 100\ndata: ", "\n\n"),
+		between("named events in CRLF", "event: message\r\nid: 7\r\ndata: ", "\r\n\r\n"),
+		between("heartbeats", "data: ping\n\n"+"data:\n\n"+"data: ", "\n\n"),
+		{Name: "several lines", frame: func(payload string) string {
+			return "data: " + strings.ReplaceAll(payload, `,"choices":`, ",\ndata: \"choices\":") + "\n\n"
+		}},
+	}
+}
+
+// Wholes returns the framings of answers that are no streams.
+func Wholes() []Framing {
+	bare := func(payload string) string { return payload }
+	padded := func(payload string) string { return "\n \n" + payload + "\r\n" }
+	return []Framing{
+		{Name: "whole", Whole: true, frame: bare},
+		{Name: "whole with its length", Whole: true, Length: true, frame: bare},
+		{Name: "whole kept alive", Whole: true, frame: padded},
+	}
+}
+
+// plain returns the framing of its kind that every client reads.
+func (f Framing) plain() Framing {
+	if f.Whole {
+		return Wholes()[0]
+	}
+	return Streams()[0]
+}
+
+// body returns the answer, and where the events in it stand.
+func (f Framing) body(payloads []string) (text string, events []event) {
+	var b strings.Builder
+	for _, payload := range payloads {
+		e := event{from: b.Len()}
+		b.WriteString(f.frame(payload))
+		e.said, e.end = len(strings.TrimRight(b.String(), "\r\n")), b.Len()
+		if e.sure = e.end; strings.HasSuffix(b.String(), "\r") {
+			e.sure++ // an LF may belong to it
+		}
+		events = append(events, e)
+	}
+	return b.String(), events
+}
+
+// event is where an event stands in an answer.
+type event struct {
+	from int // it begins
+	said int // its payload is in
+	end  int // it is in
+	sure int // it is in, for everybody
+}

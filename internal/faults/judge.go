@@ -1,0 +1,143 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/carryon-go/carryon/internal/quirks"
+)
+
+// Try is what came of a place.
+type Try struct {
+	At    int
+	Got   quirks.Reading // of the client, through carryon
+	Bare  quirks.Reading // of the client without carryon, if turn 1 fails
+	Asked int            // requests
+	// Understood is true if the client reads the answer that fails as it is
+	// meant when it does not fail.
+	Understood bool
+}
+
+// Judge returns what is wrong with what came of a place, or nil.
+func (d Drill) Judge(t Try) error {
+	t.Got.Reasoning = ""
+	judge := d.judgeSecond
+	if d.Turn == 1 {
+		judge = d.judgeFirst
+	}
+	if err := judge(t); err != nil {
+		return fmt.Errorf("%s, after %d of %d bytes (%q): %w\ngot:\n%s",
+			d.Name, t.At, len(d.text), d.text[max(0, t.At-20):t.At], err, t.Got)
+	}
+	return nil
+}
+
+// judgeSecond judges what was read of a turn 1 that was whole, and a turn 2
+// that failed.
+func (d Drill) judgeSecond(t Try) error {
+	if t.Asked != 2 {
+		return fmt.Errorf("%d requests", t.Asked)
+	}
+	first := read(d.payloads[0])
+	if !t.Understood {
+		return shows(first, t.Got)
+	}
+	return d.follows(t, func(second quirks.Reading) quirks.Reading { return join(first, second) })
+}
+
+// judgeFirst judges what was read of a turn 1 that failed. It may be continued
+// if it failed after its finish.
+func (d Drill) judgeFirst(t Try) error {
+	least, most := d.in(t.At)
+	finish := max(1, len(d.events)-2) // that many events are in when it is
+	stopped := d.Means().Finish == "stop"
+	switch {
+	case t.Asked == 1 && t.Understood && stopped && least >= finish && d.endsWell(t.At):
+		return errors.New("it is not continued")
+	case t.Asked == 1 && !reflect.DeepEqual(t.Bare, t.Got):
+		return fmt.Errorf("without carryon it is:\n%s", t.Bare)
+	case t.Asked == 1:
+		return nil
+	case t.Asked != 2 || !stopped || most < finish || most < len(d.events) && d.breaksOff():
+		return fmt.Errorf("%d requests", t.Asked)
+	case !t.Understood:
+		return nil // of the failure nothing is left, and the client would misread what is
+	}
+	second := read(d.payloads[1])
+	return d.follows(t, func(first quirks.Reading) quirks.Reading { return join(first, second) })
+}
+
+// shows checks that a client that misreads turn 2 read turn 1.
+func shows(first, got quirks.Reading) error {
+	if got.Err == "" && (!strings.HasPrefix(got.Text, first.Text) || got.Finish == "") {
+		return fmt.Errorf("want at least:\n%s", first)
+	}
+	return nil
+}
+
+// endsWell reports whether an answer that fails after its finish looks as if it
+// had come to its end.
+func (d Drill) endsWell(at int) bool {
+	switch d.Fault {
+	case Stall:
+		return !d.Framing.Whole // all of it is in only when there is an end
+	case Cut:
+		for _, e := range d.events {
+			if at == e.end {
+				return true
+			}
+		}
+	}
+	return at == len(d.text)
+}
+
+// breaksOff reports whether the answer says that it failed, if it does so before
+// its end.
+func (d Drill) breaksOff() bool { return d.Fault == Reset || d.Fault == Report }
+
+// in returns how many events are in at a place, at least and at most: a line of
+// which the end is missing may count or not.
+func (d Drill) in(at int) (least, most int) {
+	for _, e := range d.events {
+		if at >= e.sure || at == len(d.text) && d.Framing.Whole {
+			least++
+		}
+		if at >= e.said {
+			most++
+		}
+	}
+	return least, most
+}
+
+// follows checks that what was read follows from the events that were in.
+func (d Drill) follows(t Try, from func(quirks.Reading) quirks.Reading) error {
+	var problems []error
+	for least, most := d.in(t.At); least <= most; least++ {
+		err := agree(from(read(d.failing()[:least])), t.Got)
+		if err == nil {
+			return nil
+		}
+		problems = append(problems, fmt.Errorf("with %d events in: %w", least, err))
+	}
+	return errors.Join(problems...)
+}
+
+// agree checks what a client read. One that fails may give nothing beside the
+// error; what it gives is to be right, and must not look whole.
+func agree(want, got quirks.Reading) error {
+	switch {
+	case want.Err == "" && !reflect.DeepEqual(want, got):
+		return fmt.Errorf("want:\n%s", want)
+	case want.Err == "":
+		return nil
+	case got.Err == "":
+		return errors.New("half a call is no error")
+	case got.Finish != "":
+		return errors.New("half a call has a finish")
+	case got.Text != "" && got.Text != want.Text:
+		return fmt.Errorf("want the text %q", want.Text)
+	}
+	return nil
+}
