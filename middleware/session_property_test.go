@@ -1,0 +1,405 @@
+package middleware_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// rules are what must hold for a session, whatever its calls do and in which order. They know what the program, the user
+// and the model did, and nothing of how the engine decides.
+type rules struct {
+	w       *world
+	session string
+	state   continuation.State // as it is stored
+
+	on     bool // the setting
+	todos  []todo.Todo
+	turn   int  // the user turn under way, as far as the store knows of it
+	newest int  // the one of the user's last message
+	failed bool // the store was down when it was asked
+
+	// Of the user turn under way.
+	sends   int // continuations
+	changes int // of the list
+	called  int // answers with a tool call
+	resumed bool
+	holder  *run // whose claim is stored
+	epoch   int  // counts user turns; one that comes back is another
+
+	prompted time.Time // when the last prompt was sent, in whichever user turn
+}
+
+// changed checks a step of the state that is stored. By is the call that takes it, nil if it is the program.
+func (s *rules) changed(by *run, before, after continuation.State) {
+	w := s.w
+	if by != nil && by.session != s.session {
+		w.fail("a call of session %q changes session %q", by.session, s.session)
+	}
+	fresh := by != nil && !by.arrived
+	if fresh {
+		by.arrived = true
+		if by.turn != s.turn {
+			first := s.turn == 0 // which a pause may have been meant for
+			s.newTurn(by.turn)
+			if after.Paused.IsSet() && !first {
+				w.fail("the pause leaks into user turn %d of %q", s.turn, s.session)
+			}
+			if after.Attempts+after.Continuations+after.Tokens != 0 || after.Claim.Token != 0 {
+				w.fail("user turn %d of %q begins with %+v", s.turn, s.session, after)
+			}
+			by.epoch = s.epoch
+			return
+		}
+		by.epoch = s.epoch
+	}
+	if after.UserTurn != before.UserTurn {
+		w.fail("session %q is in another user turn although none has begun", s.session)
+	}
+	if after.Attempts > worldAttempts || after.Attempts < 0 || after.Continuations < before.Continuations {
+		w.fail("session %q goes from %+v to %+v", s.session, before, after)
+	}
+	if before.Paused.IsSet() && !after.Paused.IsSet() && !s.resumed {
+		w.fail("the pause of session %q ended by itself", s.session)
+	}
+	if !before.Paused.IsSet() && after.Paused.IsSet() && by != nil && by.turn != s.turn {
+		w.fail("a call of user turn %d pauses user turn %d of %q", by.turn, s.turn, s.session)
+	}
+	s.claims(by, before, after)
+}
+
+// claims checks who holds the session.
+func (s *rules) claims(by *run, before, after continuation.State) {
+	w := s.w
+	if before.Claim == after.Claim {
+		return
+	}
+	if before.Claim.Token != 0 && s.holder != nil && !s.lapsed(before) && by != nil && by != s.holder {
+		w.fail("a call takes the claim on session %q from another", s.session)
+	}
+	s.holder = nil
+	if after.Claim.Token == 0 {
+		return
+	}
+	if by == nil || after.Continuations != before.Continuations+1 || after.LastPrompt.After(w.now) {
+		w.fail("a claim on session %q without a continuation: %+v", s.session, after)
+		return
+	}
+	if wait := after.LastPrompt.Sub(s.prompted); wait < worldInterval {
+		w.fail("session %q is prompted after %v", s.session, wait)
+	}
+	s.prompted = after.LastPrompt
+	if before.Paused.IsSet() {
+		w.fail("session %q is claimed while it is paused", s.session)
+	}
+	s.holder, by.committed = by, true
+}
+
+func (s *rules) lapsed(state continuation.State) bool {
+	return s.w.now.Sub(state.Claim.Since) >= continuation.ClaimLife
+}
+
+// newTurn takes note of a message of the user's.
+func (s *rules) newTurn(turn int) {
+	s.turn, s.sends, s.changes, s.called, s.holder = turn, 0, 0, 0, nil
+	s.epoch++
+}
+
+// sent checks a continuation that is about to be sent.
+func (s *rules) sent(by *run, k *middleware.Continuation) {
+	w := s.w
+	s.sends++
+	at := fmt.Sprintf("continuation %d of user turn %d of session %q", s.sends, s.turn, s.session)
+	for _, violated := range []struct {
+		is   bool
+		what string
+	}{
+		{!by.committed, "was not stored before"},
+		{k.Session != s.session, "says it is of another session"},
+		{by.turn != s.turn, fmt.Sprintf("belongs to user turn %d", by.turn)},
+		{s.sends > worldPerTurn, "is more than there may be"},
+		{s.sends > worldAttempts*(1+s.changes)+s.called, "is more than there may be without progress"},
+		{k.Attempt < 1 || k.Attempt > worldAttempts, fmt.Sprintf("is attempt %d", k.Attempt)},
+		{s.state.Paused.IsSet(), "is sent while the session is paused"},
+		{!by.enabled && !by.wasOn && !s.on, "is sent while the setting is off"},
+		{!slices.Contains(by.seen, k.Todo) || !k.Todo.Status.Active(), fmt.Sprintf("is about %+v", k.Todo)},
+		{by.left, "is sent although nobody wants it"},
+	} {
+		if violated.is {
+			w.fail("%s %s", at, violated.what)
+		}
+	}
+	for _, other := range w.runs {
+		if other != by && other.flying && other.session == by.session && other.epoch == by.epoch &&
+			w.now.Sub(other.sentAt) < continuation.ClaimLife {
+			w.fail("%s is sent while another is under way", at)
+		}
+	}
+	w.others(s.session, "the prompt", k.Prompt+" "+k.Text)
+	by.committed, by.flying, by.sentAt = false, true, w.now
+}
+
+// What may happen. What comes more than once is more likely.
+var happenings = []func(w *world, n int){
+	(*world).oneGoesOn, (*world).oneGoesOn, (*world).oneGoesOn, (*world).oneGoesOn, (*world).oneGoesOn, (*world).oneGoesOn,
+	(*world).allGoOn, (*world).callBegins, (*world).callBegins, (*world).sessionPauses, (*world).sessionResumes,
+	(*world).settingChanges, (*world).listChanges, (*world).storeFails, (*world).timePasses, (*world).callerLeaves,
+}
+
+func (w *world) some(n int) *rules { return w.rules[worldSessions[n%2]] }
+
+func (w *world) oneGoesOn(n int) {
+	var open []*run
+	for _, r := range w.runs {
+		if !r.over {
+			open = append(open, r)
+		}
+	}
+	if len(open) > 0 {
+		w.now = w.now.Add(worldInterval / 4)
+		w.goOn(open[n%len(open)])
+	}
+}
+
+func (w *world) allGoOn(int) {
+	for _, r := range w.runs {
+		w.goOn(r)
+	}
+}
+
+func (w *world) callBegins(n int) {
+	open := 0
+	for _, r := range w.runs {
+		if !r.over {
+			open++
+		}
+	}
+	if open < 4 {
+		w.begin(w.some(n/8).session, n%2 == 0, n/2%4 == 0)
+	}
+}
+
+func (w *world) sessionPauses(n int) {
+	s := w.some(n)
+	_ = w.mw.Pause(continuation.WithSession(context.Background(), s.session), "The program says so")
+}
+
+func (w *world) sessionResumes(n int) {
+	s := w.some(n)
+	s.resumed = true
+	_ = w.mw.Resume(continuation.WithSession(context.Background(), s.session))
+	s.resumed = false
+}
+
+func (w *world) settingChanges(n int) {
+	s := w.some(n)
+	s.on = n/2%3 > 0
+	w.mw.Settings().SetTodoContinuation(s.session, s.on)
+}
+
+func (w *world) listChanges(n int) {
+	s := w.some(n)
+	s.changes++
+	s.todos = slices.Clone(s.todos)
+	switch n / 2 % 4 {
+	case 0:
+		s.todos = append(s.todos, todo.Todo{ID: strconv.Itoa(len(s.todos)), Content: s.session + " more", Status: todo.Pending})
+	case 1:
+		s.todos = []todo.Todo{{ID: "1", Content: s.session + " a", Status: todo.Completed}}
+	default:
+		for i := range s.todos {
+			if s.todos[i].Status.Active() {
+				s.todos[i].Status = todo.Completed
+				break
+			}
+		}
+	}
+}
+
+func (w *world) storeFails(n int) { w.down = n%3 == 0 }
+
+func (w *world) timePasses(n int) {
+	w.now = w.now.Add(time.Second)
+	if n%8 == 0 {
+		w.now = w.now.Add(continuation.ClaimLife)
+	}
+}
+
+func (w *world) callerLeaves(n int) {
+	var open []*run
+	for _, r := range w.runs {
+		if !r.over {
+			open = append(open, r)
+		}
+	}
+	if len(open) > 0 {
+		w.quit(open[n%len(open)], n/4%2 == 0)
+	}
+}
+
+// play has happen what the plan says.
+func (w *world) play() {
+	for len(w.plan) > 0 {
+		b := w.take()
+		happenings[b%len(happenings)](w, b/len(happenings))
+	}
+}
+
+// end brings all calls to their end but those that nobody waits for, which are given up on, and checks what is left.
+// Backwards, those that began last come to their end first.
+func (w *world) end(crashed int, backwards bool) {
+	w.down, w.plan = false, nil
+	finishing := slices.Clone(w.runs[min(crashed, len(w.runs)):])
+	if backwards {
+		slices.Reverse(finishing)
+	}
+	for _, r := range finishing {
+		w.finish(r)
+	}
+	for _, s := range w.rules {
+		if s.state.Claim.Token != 0 && !s.failed && (s.holder == nil || s.holder.over) {
+			w.fail("session %q is left active: %+v", s.session, s.state.Claim)
+		}
+	}
+	for _, s := range w.rules {
+		w.startsAnew(s)
+	}
+	w.now = w.now.Add(continuation.ClaimLife)
+	for _, r := range w.runs {
+		w.halt(r) // whoever comes back so late changes nothing of what is going on
+		w.others(r.session, "the answer", r.shown)
+		if r.outcome.Ended && r.outcome.Turns != 1+r.outcome.Attempts {
+			w.fail("%d turns with %d continuations", r.outcome.Turns, r.outcome.Attempts)
+		}
+	}
+}
+
+// finish brings a call to its end.
+func (w *world) finish(r *run) {
+	for range 1000 {
+		if r.over {
+			return
+		}
+		w.now = w.now.Add(worldInterval)
+		w.goOn(r)
+	}
+	w.fail("a call of session %q has no end", r.session)
+}
+
+// startsAnew checks that the next message of the user is answered as if nothing had been before.
+func (w *world) startsAnew(s *rules) {
+	if s.turn == 0 {
+		w.sessionResumes(slices.Index(worldSessions[:], s.session)) // there was no user turn to pause
+	}
+	s.on = true
+	s.todos = []todo.Todo{{ID: "9", Content: s.session + " last", Status: todo.Pending}}
+	w.mw.Settings().SetTodoContinuation(s.session, true)
+	w.now, w.script = w.now.Add(worldInterval), nil
+	r := w.begin(s.session, false, true)
+	w.finish(r)
+	if s.sends != worldAttempts || r.outcome.Reason != continuation.ReasonMaxAttempts {
+		w.fail("the last user turn of %q has %d continuations: %v", s.session, s.sends, r.outcome)
+	}
+}
+
+// explore returns what a plan brought to light.
+func explore(t *testing.T, plan []byte, crashed int, backwards bool) (broken string) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		w := newWorld(plan)
+		w.play()
+		w.end(crashed, backwards)
+		broken = strings.Join(w.broken, "\n")
+	})
+	return broken
+}
+
+func TestSessionsKeepTheirRulesWhateverHappens(t *testing.T) {
+	t.Parallel()
+	for range 10 { // times the 100 that -rapid.checks is
+		rapid.Check(t, func(rt *rapid.T) {
+			plan := rapid.SliceOfN(rapid.Byte(), 0, 120).Draw(rt, "plan")
+			crashed := rapid.IntRange(0, 2).Draw(rt, "crashed")
+			if broken := explore(t, plan, crashed, rapid.Bool().Draw(rt, "backwards")); broken != "" {
+				rt.Fatalf("%s", broken)
+			}
+		})
+	}
+}
+
+// between is what may come between two calls of one session, of which a is under way.
+var between = map[string]func(w *world, a *run){
+	"nothing":            func(*world, *run) {},
+	"the program pauses": func(w *world, _ *run) { w.sessionPauses(0) },
+	"pause and resume":   func(w *world, _ *run) { w.sessionPauses(0); w.sessionResumes(0) },
+	"setting off":        func(w *world, _ *run) { w.settingChanges(0) },
+	"the list is done":   func(w *world, _ *run) { w.listChanges(2) },
+	"a todo is done":     func(w *world, _ *run) { w.listChanges(4) },
+	"the store fails":    func(w *world, _ *run) { w.down = true },
+	"the claim lapses":   func(w *world, _ *run) { w.timePasses(0) },
+	"the caller closes":  func(w *world, a *run) { w.quit(a, false) },
+	"the caller cancels": func(w *world, a *run) { w.quit(a, true) },
+	"the user says more": func(w *world, a *run) { w.begin(a.session, false, true) },
+}
+
+// Two calls of one session, the first of which goes on some stops before the second goes on others, with something between
+// them or behind both: for all of those, and whichever of the two comes to its end first.
+func TestTwoCallsKeepTheRulesOfTheirSession(t *testing.T) {
+	t.Parallel()
+	const firstStops, secondStops = 13, 9
+	sends := 0
+	for name, happens := range between {
+		for n := range firstStops * secondStops * 2 * 2 {
+			first, n := n%firstStops, n/firstStops
+			second, n := n%secondStops, n/secondStops
+			early, backwards := n%2 == 0, n/2 == 0
+			// All turns of the callers' own end in text, and the continuations in one of these.
+			answer := []int{0, 4, 6}[(first+second)%3]
+			var broken []string
+			synctest.Test(t, func(*testing.T) {
+				w := newWorld(nil)
+				w.script = func(r *run) int {
+					if r.texts > 1 && r.turn == 1 {
+						return answer
+					}
+					return 0
+				}
+				a := w.begin(worldSessions[0], first%2 == 0, true)
+				w.steps(a, first)
+				if early {
+					happens(w, a)
+				}
+				b := w.begin(worldSessions[0], second%2 == 0, false)
+				w.steps(b, second)
+				if !early {
+					happens(w, a)
+				}
+				sends += w.rules[a.session].sends
+				w.end(0, backwards)
+				broken = w.broken
+			})
+			require.Empty(t, broken, "%s: %d stops and %d, early %t, backwards %t", name, first, second, early, backwards)
+		}
+	}
+	require.Greater(t, sends, firstStops*secondStops*len(between), "enough of them are continued")
+}
+
+// steps has a call go on some stops.
+func (w *world) steps(r *run, n int) {
+	for range n {
+		w.now = w.now.Add(worldInterval)
+		w.goOn(r)
+	}
+}
