@@ -23,8 +23,8 @@ type Call struct {
 	ctx     context.Context // the caller's; once guarded, inside this layer and ends with the call
 	brake   brake
 	request traits
-	began   time.Time
-	took    time.Duration // from the request to the end of turn 1
+	began   time.Time     // set if the caller has a deadline
+	took    time.Duration // from the request to the end of turn 1, if so
 
 	key      string              // of the session's state, "" if it lives with the call
 	local    *continuation.State // the state if it lives with the call and was changed
@@ -82,9 +82,9 @@ func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
 		return nil
 	}
 	c := &Call{
-		mw: mw, caller: ctx, request: r.traits(), began: mw.clock.Now(),
-		arrival: r.userTurn(ctx), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", ctx: ctx,
+		mw: mw, caller: ctx, request: r.traits(), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", ctx: ctx,
 	}
+	c.began = c.pace()
 	if outcomes := capture(ctx); outcomes != nil {
 		c.keepOutcome(outcomes.add())
 	}
@@ -139,6 +139,9 @@ func (c *Call) arrive(r *Request) {
 	case r.FirstCall != "":
 		loop := continuation.LoopKey(r.loopUser(), r.FirstCall)
 		c.key = "\x00loop/" + strconv.FormatUint(loop, 16)
+	}
+	if c.key != "" { // else there is but this call, and it is in one user turn
+		c.arrival = r.userTurn(c.caller)
 	}
 	if err := c.enter(); err != nil {
 		c.storeFailed(err)
@@ -259,7 +262,7 @@ func (c *Call) endTurn(err error) {
 	c.inTurn = false
 	c.noteSeen()
 	if c.place.Turn == 1 {
-		c.took = c.mw.clock.Now().Sub(c.began)
+		c.took = c.pace().Sub(c.began)
 	}
 	s := &c.sink
 	c.kept().addUsage(s.usage)
@@ -267,6 +270,15 @@ func (c *Call) endTurn(err error) {
 		Place: c.place, Finish: s.finish, ToolCalls: s.calls.others, Usage: s.usage, Err: err,
 	})
 	c.endAttempt(err)
+}
+
+// pace returns the time if the caller has a deadline. Otherwise nobody asks how
+// long the turn took, and to read the clock is a good part of what a call costs.
+func (c *Call) pace() time.Time {
+	if _, ok := c.caller.Deadline(); !ok {
+		return time.Time{}
+	}
+	return c.mw.clock.Now()
 }
 
 // broke reports that the caller's own turn did not end as it should have.

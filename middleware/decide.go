@@ -74,7 +74,6 @@ func (c *Call) evaluate() continuation.Evaluation {
 		Settings: c.mw.settings.For(c.place.Session),
 		Turn:     c.facts(),
 		Limits:   c.limits(),
-		Now:      c.mw.clock.Now(),
 	}
 	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
 		return ev
@@ -91,12 +90,13 @@ func (c *Call) evaluate() continuation.Evaluation {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
 	// The call may have ended while the source was asked.
-	in.Turn, in.Todos, in.TodosKnown, in.Now = c.facts(), c.todos, true, c.mw.clock.Now()
+	in.Turn, in.Todos, in.TodosKnown = c.facts(), c.todos, true
 	in.Background = c.background()
 	return continuation.Evaluate(in)
 }
 
-// see puts the session's state into the input. It fails if there is none.
+// see puts the session's state into the input, and the time. It fails if there is
+// none.
 func (c *Call) see(in *continuation.Input) bool {
 	if c.lost {
 		return false
@@ -106,7 +106,7 @@ func (c *Call) see(in *continuation.Input) bool {
 		c.storeFailed(err)
 		return false
 	}
-	in.State, in.UserTurn = state, c.userTurn
+	in.State, in.UserTurn, in.Now = state, c.userTurn, c.mw.clock.Now()
 	return true
 }
 

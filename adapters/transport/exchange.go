@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/carryon-go/carryon/middleware"
@@ -143,18 +144,20 @@ func isEventStream(h http.Header) bool { return mediaType(h) == "text/event-stre
 // that is not known if n is -1.
 func (x *exchange) resized(n int) {
 	r := x.response
+	ofTheBody := []string{"Content-Length", "Etag", "Digest", "Content-Digest", "Content-Md5"}
 	known := r.ContentLength >= 0 && n >= 0
-	header := r.Header.Clone() // which the base transport may use again
-	for _, name := range []string{"Content-Length", "Etag", "Digest", "Content-Digest", "Content-Md5"} {
-		header.Del(name) // they were of another body
-	}
-	if known && r.Header.Get("Content-Length") != "" {
-		header.Set("Content-Length", strconv.Itoa(n))
+	had := func(name string) bool { return r.Header[name] != nil }
+	if slices.ContainsFunc(ofTheBody, had) {
+		header := r.Header.Clone() // which the base transport may use again
+		for _, name := range ofTheBody {
+			header.Del(name)
+		}
+		if known && had("Content-Length") {
+			header.Set("Content-Length", strconv.Itoa(n))
+		}
+		r.Header = header
 	}
 	if r.ContentLength = -1; known {
 		r.ContentLength = int64(n)
-	}
-	if len(header) != len(r.Header) || known {
-		r.Header = header
 	}
 }

@@ -34,7 +34,7 @@ func look(json []byte) glance {
 			g.choices(&s)
 		case "usage":
 			g.varies(&s, '{', tokens)
-		case "created", "obfuscation":
+		case "obfuscation":
 			g.varies(&s, s.Kind(), padding)
 		case "error":
 			g.ok = rawjson.IsNull(s.Raw())

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -45,10 +44,7 @@ func isJSON(h http.Header) bool {
 }
 
 func mediaType(h http.Header) string {
-	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil && kind == "" {
-		kind, _, _ = strings.Cut(h.Get("Content-Type"), ";")
-	}
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 

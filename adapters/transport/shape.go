@@ -60,25 +60,25 @@ func (g *gist) take(r role, value []byte) bool {
 	return rawjson.IsString(value)
 }
 
-// match reads a line of the shape from the beginning of b. It returns where the
-// line ends, which is 0 if there is none.
-func (p *shape) match(b []byte) (g gist, end int) {
+// match reads a line of the shape from the beginning of b into g. It returns
+// where the line ends, which is 0 if there is none.
+func (p *shape) match(b []byte, g *gist) (end int) {
 	at := 0
 	for _, next := range p.places[:p.n] {
 		fixed := p.fixed[at:next.at]
 		if end += len(fixed); len(b) < end || string(b[end-len(fixed):end]) != string(fixed) {
-			return g, 0
+			return 0
 		}
 		n := valueEnd(b[end:])
 		if n < 0 || !g.take(next.role, b[end:end+n]) {
-			return g, 0
+			return 0
 		}
 		end, at = end+n, int(next.at)
 	}
 	if at == 0 || !bytes.HasPrefix(b[end:], p.fixed[at:]) {
-		return g, 0
+		return 0
 	}
-	return g, end + len(p.fixed) - at
+	return end + len(p.fixed) - at
 }
 
 // maxValue is the size of the longest value other than a string that is looked
@@ -88,15 +88,14 @@ const maxValue = 1 << 10
 // valueEnd returns the length of the value that b begins with, or -1 if it is
 // not on one line.
 func valueEnd(b []byte) int {
-	end := rawjson.StringEnd(b)
-	if end < 0 {
-		s := rawjson.Over(b[:min(len(b), maxValue)])
-		if s.Skip(); !s.OK() {
-			return -1
-		}
-		end = s.At()
+	if n := rawjson.Plain(b); n > 0 {
+		return n // control characters are none of it
 	}
-	if lineEnd(b[:end]) >= 0 {
+	if len(b) > 0 && b[0] != '"' {
+		b = b[:min(len(b), maxValue)]
+	}
+	end := rawjson.Length(b)
+	if end < 0 || lineEnd(b[:end]) >= 0 {
 		return -1
 	}
 	return end

@@ -129,11 +129,12 @@ func (s *stream) skim(b []byte) (n int, more bool) {
 // known takes note of a line that is like the one before it, and of the blank
 // one behind it.
 func (s *stream) known(b []byte, from int) (line, bool) {
-	g, end := s.shape.match(b[from:])
+	var g gist
+	end := s.shape.match(b[from:], &g)
 	if end == 0 {
 		return line{}, false
 	}
-	s.note(g)
+	s.note(&g)
 	end += from
 	if s.open = end == len(b) || b[end] != '\n'; !s.open {
 		end++
@@ -161,13 +162,13 @@ func (s *stream) passes(b []byte, l line) bool {
 		return false
 	}
 	s.shape.learn(b[l.from:l.end], from-l.from, seen.values[:seen.n])
-	s.note(seen.gist)
+	s.note(&seen.gist)
 	s.open = true
 	return true
 }
 
 // note takes note of what a line adds that is handed on as it is.
-func (s *stream) note(g gist) {
+func (s *stream) note(g *gist) {
 	s.wire.scratch = s.wire.scratch[:0]
 	s.splice.Text(s.wire.text(g.content))
 	if g.thought != nil {

@@ -17,13 +17,22 @@ type openers struct{ bare, carried func() receiver }
 // read reads the streams to their end.
 func (o openers) read() pair { return pair{read(o.bare), read(o.carried)} }
 
-// waiting answers every request with some events and then waits.
+// opened is how many events of a stream have come when its memory is measured:
+// the first one, and a chunk of text.
+const opened = 2
+
+// waiting answers every request with some events, one at a time as a network
+// brings them, and then waits.
 type waiting []string
 
 func (w waiting) RoundTrip(r *http.Request) (*http.Response, error) {
 	_ = r.Body.Close()
 	silence, _ := io.Pipe()
-	body := io.MultiReader(strings.NewReader(strings.Join(w, "")), silence)
+	parts := make([]io.Reader, 0, len(w)+1)
+	for _, event := range w {
+		parts = append(parts, strings.NewReader(event))
+	}
+	body := io.MultiReader(append(parts, silence)...)
 	return &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}},
 		Body: struct {
@@ -34,22 +43,22 @@ func (w waiting) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // footprint is the bar of the memory and the goroutines that streams take while
-// they are open, after so many chunks have been received, without their text.
-func footprint(o openers, received int) figure {
-	bare, none := held(o.bare, received)
-	carried, some := held(o.carried, received)
-	added, goroutines := carried-bare-float64(received*len(word)), some-none
+// they are open, without their text.
+func footprint(o openers) figure {
+	bare, none := held(o.bare)
+	carried, some := held(o.carried)
+	added, goroutines := carried-bare-float64(len(word)), some-none
 	return figure{fmt.Sprintf("%.0f B, %d goroutines", added, goroutines), added <= 2<<10 && goroutines == 0}
 }
 
 // held opens streams and returns the live memory of one, and the goroutines of
 // all.
-func held(open func() receiver, received int) (memory float64, goroutines int) {
+func held(open func() receiver) (memory float64, goroutines int) {
 	streams := make([]receiver, openStreams)
 	before, running := liveBytes(), runtime.NumGoroutine()
 	for i := range streams {
 		streams[i] = open()
-		for range received {
+		for range opened {
 			_, err := streams[i].Recv()
 			must(err)
 		}

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -25,15 +27,24 @@ func intervalOf(values []float64) interval {
 // pair is two ways to do the same.
 type pair struct{ bare, carried func() }
 
+// sweep is after how many pairs the garbage collector runs.
+const sweep = 8
+
 // compare runs the two by turns, after a few for practice, and returns the
-// ratio carried/bare and what is added, in nanoseconds.
+// ratio carried/bare and what is added, in nanoseconds. The garbage collector
+// runs between the pairs and not in them: it strikes one stream in a few, takes
+// as long as a hundred of what is measured here, and would drown it.
 func (p pair) compare(pairs int) (ratio, added interval) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for range 10 {
 		p.bare()
 		p.carried()
 	}
 	ratios, more := make([]float64, 0, pairs), make([]float64, 0, pairs)
 	for i := range pairs {
+		if i%sweep == 0 {
+			runtime.GC()
+		}
 		var bare, carried time.Duration
 		if i%2 == 0 { // the first one of a pair is not always the same
 			bare, carried = timed(p.bare), timed(p.carried)

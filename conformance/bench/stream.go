@@ -98,10 +98,11 @@ type receiver interface {
 	Close() error
 }
 
-// opener opens streams of a client.
+// opener opens streams of a client. The request is the caller's, who keeps it.
 func opener[S receiver](open func(context.Context, openai.ChatCompletionRequest) (S, error)) func() receiver {
+	asked := request()
 	return func() receiver {
-		s, err := open(context.Background(), request())
+		s, err := open(context.Background(), asked)
 		must(err)
 		return s
 	}

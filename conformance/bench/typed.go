@@ -19,15 +19,15 @@ func typedBars() []bar {
 			return percent(1, ratio)
 		}},
 		{"typed stream, in memory", "<= 40 ns per chunk", func(pairs int) figure {
-			_, added := typedPair(clientOf("http://bench", inMemory(nothingToDo()))).compare(pairs)
+			_, added := typedPair(clientOf("http://bench", inMemory(nothingToDo()))).compare(4 * pairs)
 			return atMost(40, "ns", added.over(chunks))
 		}},
 		{"typed stream, allocations per chunk of text", "0", func(int) figure {
 			return allocatedPerChunk(func(events []string) pair { return typedPair(clientOf("http://bench", inMemory(events))) })
 		}},
 		{"typed stream, memory while open", "<= 2048 B + text", func(int) figure {
-			client := clientOf("http://bench", waiting(nothingToDo()[:2]))
-			return footprint(typedOpeners(client), 1)
+			client := clientOf("http://bench", waiting(nothingToDo()[:opened]))
+			return footprint(typedOpeners(client))
 		}},
 	}
 }

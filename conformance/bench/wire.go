@@ -18,7 +18,7 @@ func wireBars() []bar {
 			return percent(3, ratio)
 		}},
 		{"transport under go-openai, in memory", "<= 100 ns per event", func(pairs int) figure {
-			_, added := wireOpeners("http://bench", inMemory(nothingToDo())).read().compare(pairs)
+			_, added := wireOpeners("http://bench", inMemory(nothingToDo())).read().compare(4 * pairs)
 			return atMost(100, "ns", added.over(chunks))
 		}},
 		{"relay with nothing to do", ">= 1 GB/s", func(pairs int) figure { return relay(pairs) }},
@@ -34,7 +34,7 @@ func wireBars() []bar {
 		{"seam, 10 messages", "<= 100 us", func(pairs int) figure { return seam(pairs, 10) }},
 		{"seam, 500 messages", "<= 100 us", func(pairs int) figure { return seam(pairs, 500) }},
 		{"transport, memory of an open stream", "<= 2048 B + text", func(int) figure {
-			return footprint(wireOpeners("http://bench", waiting(nothingToDo()[:2])), 1)
+			return footprint(wireOpeners("http://bench", waiting(nothingToDo()[:opened])))
 		}},
 	}
 }

@@ -2,8 +2,6 @@
 // decoding what stands around them, and changed without touching it.
 package rawjson
 
-import "bytes"
-
 // Scanner reads a JSON value in one pass, from its beginning to its end and
 // without allocating. A value is read by Open and Member or Element, or passed
 // over by Skip or Raw; each must be read before the next is asked for.
@@ -60,15 +58,18 @@ func (s *Scanner) Member() bool {
 		return false
 	}
 	s.keyAt = s.at
-	key := s.Raw()
-	if len(key) < 2 || key[0] != '"' || s.Kind() != ':' {
+	if n := Plain(s.json[s.at:]); n > 0 {
+		s.key = s.json[s.at+1 : s.at+n-1]
+		s.at += n
+	} else if key := s.Raw(); len(key) > 1 && key[0] == '"' {
+		s.key = AppendText(nil, key)
+	} else {
 		s.bad = true
+	}
+	if s.bad = s.bad || s.Kind() != ':'; s.bad {
 		return false
 	}
 	s.at++
-	if s.key = key[1 : len(key)-1]; bytes.IndexByte(s.key, '\\') >= 0 {
-		s.key = AppendText(nil, key)
-	}
 	return true
 }
 
@@ -127,18 +128,10 @@ func (s *Scanner) Skip() {
 	if s.bad {
 		return
 	}
-	end := -1
-	switch c := s.Kind(); c {
-	case 0, '}', ']', ',', ':':
-	case '"':
-		end = stringEnd(s.json, s.at+1)
-	case '{', '[':
-		end = bracketEnd(s.json, s.at)
-	default:
-		end = literalEnd(s.json, s.at)
-	}
-	if s.bad = end < 0; !s.bad {
-		s.at = end
+	s.Kind()
+	n := Length(s.json[s.at:])
+	if s.bad = n < 0; !s.bad {
+		s.at += n
 	}
 }
 
@@ -146,17 +139,16 @@ func (s *Scanner) Skip() {
 // byte is at from, or -1.
 func stringEnd(b []byte, from int) int {
 	for at := from; ; {
-		n := bytes.IndexByte(b[at:], '"')
-		if n < 0 {
+		at = special(b, at)
+		switch {
+		case at >= len(b):
 			return -1
-		}
-		quote := at + n
-		slashes := 0
-		for quote-slashes > at && b[quote-slashes-1] == '\\' {
-			slashes++
-		}
-		if at = quote + 1; slashes%2 == 0 {
-			return at
+		case b[at] == '"':
+			return at + 1
+		case b[at] == '\\':
+			at += 2
+		default:
+			at++
 		}
 	}
 }
@@ -194,11 +186,20 @@ func literalEnd(b []byte, from int) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// StringEnd returns the length of the string that b begins with, quotes
-// included, or -1 if it begins with none or with a part of one.
-func StringEnd(b []byte) int {
-	if len(b) == 0 || b[0] != '"' {
+// Length returns the length of the value that b begins with, or -1 if it begins
+// with none or with a part of one. A number at the end of b counts as whole.
+func Length(b []byte) int {
+	if len(b) == 0 {
 		return -1
 	}
-	return stringEnd(b, 1)
+	switch b[0] {
+	case '"':
+		return stringEnd(b, 1)
+	case '{', '[':
+		return bracketEnd(b, 0)
+	case '}', ']', ',', ':', ' ', '\n', '\r', '\t':
+		return -1
+	default:
+		return literalEnd(b, 0)
+	}
 }

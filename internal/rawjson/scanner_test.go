@@ -165,17 +165,41 @@ func TestScannerOfALongString(t *testing.T) {
 		assert.Len(t, s.Raw(), len(long))
 		require.True(t, s.Member())
 		assert.Equal(t, "short", string(s.Key()))
-		assert.Equal(t, len(long), rawjson.StringEnd([]byte(long)))
-		assert.Equal(t, -1, rawjson.StringEnd([]byte(long[:len(long)-1])))
+		assert.Equal(t, len(long), rawjson.Length([]byte(long)))
+		assert.Equal(t, -1, rawjson.Length([]byte(long[:len(long)-1])))
 	}
 }
 
-func TestStringEnd(t *testing.T) {
+func TestLength(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
-		`""`: 2, `"a"`: 3, `"a"b"`: 3, `"\""x`: 4, `"\\"x`: 4, `"\\\""x`: 6, ``: -1, `"`: -1, `"a`: -1, `"a\"`: -1, `a"`: -1, `{`: -1,
+		`""`: 2, `"a"`: 3, `"a"b"`: 3, `"\""x`: 4, `"\\"x`: 4, `"\\\""x`: 6, ``: -1, `"`: -1, `"a`: -1, `"a\"`: -1, `"\`: -1, `a"`: 1,
+		`{`: -1, `{}x`: 2, `["]"]x`: 5, `12,`: 2, `12`: 2, `null}`: 4, `}`: -1, ` 1`: -1, `,`: -1, `:`: -1,
 	} {
-		assert.Equal(t, want, rawjson.StringEnd([]byte(text)), text)
+		assert.Equal(t, want, rawjson.Length([]byte(text)), text)
+	}
+}
+
+// A string is plain if a search byte by byte says so, wherever in it stands what
+// makes the difference.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for _, special := range []string{`"`, `\`, "\n", "\x1f", "\x00", " ", "!", "#", "[", "]", "\x7f", "\x80", "\xa2", "\xdc", "\xff"} {
+		for before := range 20 {
+			for after := range 20 {
+				text := `"` + strings.Repeat("x", before) + special + strings.Repeat("\xfe", after) + `"` + "x\n"
+				want := 1 + strings.IndexAny(text[1:], "\"\\\n\x1f\x00")
+				if text[want] == '"' {
+					want++
+				} else {
+					want = 0
+				}
+				require.Equal(t, want, rawjson.Plain([]byte(text)), "%q", text)
+			}
+		}
+	}
+	for _, text := range []string{"", "x", `"`, `"x`, `"12345678`, "12345678"} {
+		assert.Zero(t, rawjson.Plain([]byte(text)), text)
 	}
 }
 

@@ -1,0 +1,52 @@
+package rawjson
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// A word is eight bytes, and each of these constants has the same in all of them.
+const (
+	word  = 8
+	each  = 0x0101010101010101
+	highs = 0x80 * each
+)
+
+// special returns the offset of the first byte of b, from an offset on, that
+// means something in a string: a quote, a backslash or a control character. It
+// returns len(b) or more if there is none.
+//
+// Most strings of a stream are a few letters long. Eight bytes at once take less
+// time there than a search for one byte that is made for long ones.
+func special(b []byte, from int) int {
+	at := from
+	for ; at+word <= len(b); at += word {
+		w := binary.LittleEndian.Uint64(b[at:])
+		if found := zeros(w^'"'*each) | zeros(w^'\\'*each) | controls(w); found != 0 {
+			return at + bits.TrailingZeros64(found)/8
+		}
+	}
+	for at < len(b) && b[at] != '"' && b[at] != '\\' && b[at] >= ' ' {
+		at++
+	}
+	return at
+}
+
+// zeros marks the first byte of w that is 0, and perhaps some behind it.
+func zeros(w uint64) uint64 { return (w - each) &^ w & highs }
+
+// controls marks the first byte of w that is a control character, and perhaps
+// some behind it.
+func controls(w uint64) uint64 { return (w - ' '*each) &^ w & highs }
+
+// Plain returns the length of the string that b begins with, quotes included, if
+// it stands for the very bytes in it: nothing is escaped. Otherwise it returns 0.
+func Plain(b []byte) int {
+	if len(b) == 0 || b[0] != '"' {
+		return 0
+	}
+	if end := special(b, 1); end < len(b) && b[end] == '"' {
+		return end + 1
+	}
+	return 0
+}
