@@ -30,8 +30,17 @@ func event(delta, finish string) string {
 		`"delta":%s,"logprobs":null,"finish_reason":%s}],"usage":null}`+"\n\n", delta, finish)
 }
 
+// terse is a chunk as a server sends it that leaves out what it may. It takes the
+// SDK less time to read, so that what is added to that can be told more exactly.
+func terse(delta, finish string) string {
+	return fmt.Sprintf(`data: {"id":"c1","object":"chat.completion.chunk","created":1755691077,"model":"m",`+
+		`"choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)
+}
+
 // turn is a stream with so many chunks of text that ends with a finish reason.
-func turn(texts int, finish string) []string {
+func turn(texts int, finish string) []string { return turnOf(event, texts, finish) }
+
+func turnOf(event func(delta, finish string) string, texts int, finish string) []string {
 	events := []string{event(`{"role":"assistant","content":"","refusal":null}`, "null")}
 	for range texts {
 		events = append(events, event(fmt.Sprintf(`{"content":%q}`, word), "null"))
@@ -44,6 +53,15 @@ func turn(texts int, finish string) []string {
 
 // nothingToDo is a turn that is not continued.
 func nothingToDo() []string { return turn(chunks, "tool_calls") }
+
+// manyChunks is how many chunks of text a stream has by which the cost of one is
+// measured, so that what a call costs as such is little of it.
+const manyChunks = 4 * chunks
+
+// long is such a stream.
+func long(event func(delta, finish string) string) memory {
+	return inMemory(turnOf(event, manyChunks, "tool_calls"))
+}
 
 // openTodos is a list with work on it.
 func openTodos() *middleware.Middleware {

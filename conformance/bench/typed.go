@@ -19,8 +19,8 @@ func typedBars() []bar {
 			return percent(1, ratio)
 		}},
 		{"typed stream, in memory", "<= 40 ns per chunk", func(pairs int) figure {
-			_, added := typedPair(clientOf("http://bench", inMemory(nothingToDo()))).compare(4 * pairs)
-			return atMost(40, "ns", added.over(chunks))
+			_, added := typedPair(clientOf("http://bench", long(terse))).compare(pairs)
+			return atMost(40, "ns", added.over(manyChunks))
 		}},
 		{"typed stream, allocations per chunk of text", "0", func(int) figure {
 			return allocatedPerChunk(func(events []string) pair { return typedPair(clientOf("http://bench", inMemory(events))) })
