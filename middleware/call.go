@@ -150,7 +150,10 @@ func (c *Call) arrive(r *Request) {
 
 // enter tells the state the user turn of the call.
 func (c *Call) enter() error {
-	if c.key == "" || c.mw.options.dryRun {
+	if c.key == "" {
+		return nil
+	}
+	if c.mw.options.dryRun {
 		state, err := c.peek()
 		c.userTurn = state.UserTurn
 		return err

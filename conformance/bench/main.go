@@ -41,6 +41,10 @@ func main() {
 	}
 }
 
+// tries is how often a bar is measured before it counts as missed: what else a
+// machine does for a while can only make things slower.
+const tries = 3
+
 // run measures the bars and writes a table. It returns how many were missed.
 func run(w io.Writer, all []bar, only string, pairs int) (missed int) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -51,6 +55,9 @@ func run(w io.Writer, all []bar, only string, pairs int) (missed int) {
 			continue
 		}
 		f := b.measure(pairs)
+		for again := 1; !f.kept && again < tries; again++ {
+			f = b.measure(pairs)
+		}
 		verdict := "ok"
 		if !f.kept {
 			verdict = "MISSED"
@@ -60,7 +67,7 @@ func run(w io.Writer, all []bar, only string, pairs int) (missed int) {
 	}
 	_ = table.Flush()
 	_, _ = fmt.Fprintf(w, "\n%s, %s/%s, %d processors. Ratios and added times: median of %d pairs that take turns, with its 95 %% interval;\n"+
-		"missed means that all of the interval is beyond the promise.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), pairs)
+		"missed means that all of the interval is beyond the promise, three times in a row.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), pairs)
 	return missed
 }
 

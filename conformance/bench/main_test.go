@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -26,12 +27,13 @@ func TestFiguresAreJudgedByTheirInterval(t *testing.T) {
 	assert.True(t, atMost(40, "ns", interval{39, 60, 70}).kept)
 	assert.False(t, atMost(40, "ns", interval{41, 60, 70}).kept)
 	assert.Equal(t, "+2.00 % (+1.10 to +3.00)", percent(1, interval{1.011, 1.02, 1.03}).text)
+	assert.Equal(t, "1234 ns (-0.123 to 12.3)", atMost(40, "ns", interval{-0.1234, 1234.4, 12.34}).text)
 	assert.True(t, count(2, 2).kept)
 	assert.False(t, count(2, 3).kept)
 }
 
-func TestPairsTakeTurns(t *testing.T) {
-	t.Parallel()
+// It sets the garbage collector, which there is but one of.
+func TestPairsTakeTurns(t *testing.T) { //nolint:paralleltest // see above
 	var order strings.Builder
 	ratio, _ := pair{func() { order.WriteByte('b') }, func() { order.WriteByte('c') }}.compare(minPairs)
 	assert.True(t, strings.HasPrefix(order.String(), strings.Repeat("bc", 10)+"bccbbc"), order.String()[:26])
@@ -49,9 +51,21 @@ func TestRunCountsWhatWasMissed(t *testing.T) {
 	assert.Contains(t, out.String(), "two    0         1 ns      MISSED\n")
 }
 
-// Every promise is measured, and the quick ones are kept.
-func TestBarsAreMeasured(t *testing.T) {
+// A bar is missed if it is missed every time.
+func TestMissedBarIsMeasuredAgain(t *testing.T) {
 	t.Parallel()
+	for keptAt, want := range map[int][2]int{1: {1, 0}, tries: {tries, 0}, tries + 1: {tries, 1}} {
+		measured := 0
+		missed := run(io.Discard, []bar{{"one", "", func(int) figure {
+			measured++
+			return figure{"", measured == keptAt}
+		}}}, "", minPairs)
+		assert.Equal(t, want, [2]int{measured, missed})
+	}
+}
+
+// Every promise is measured, and the quick ones are kept.
+func TestBarsAreMeasured(t *testing.T) { //nolint:paralleltest // as above
 	seen := make(map[string]bool)
 	for _, b := range bars() {
 		assert.False(t, seen[b.name], b.name)

@@ -72,8 +72,16 @@ func percent(limit float64, ratio interval) figure {
 
 // atMost is a bar of what is added, per unit.
 func atMost(limit float64, unit string, added interval) figure {
-	text := fmt.Sprintf("%.3g %s (%.3g to %.3g)", added.median, unit, added.low, added.high)
+	text := fmt.Sprintf("%s %s (%s to %s)", digits(added.median), unit, digits(added.low), digits(added.high))
 	return figure{text, added.low <= limit}
+}
+
+// digits shows three digits of a number, or all before the point.
+func digits(n float64) string {
+	if math.Abs(n) >= 100 {
+		return fmt.Sprintf("%.0f", n)
+	}
+	return fmt.Sprintf("%.3g", n)
 }
 
 // over divides an interval.
