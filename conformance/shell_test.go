@@ -1,0 +1,151 @@
+package conformance_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// fencesOf returns what the README has in code blocks of a language.
+func fencesOf(t *testing.T, language string) (blocks []string) {
+	t.Helper()
+	text, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+		blocks = append(blocks, match[1])
+	}
+	require.NotEmpty(t, blocks)
+	return blocks
+}
+
+// shell is a command that runs what stands in a block, as a reader would, in a
+// folder.
+func shell(ctx context.Context, dir, block string, env ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "sh", "-e", "-c", block)
+	command.Dir = dir
+	command.Env = append(command.Environ(), env...)
+	return command
+}
+
+// Every block of commands in the README is run; where it would leave this
+// machine, its address alone is another.
+func TestCommandsOfTheReadmeRun(t *testing.T) {
+	t.Parallel()
+	var proxy *proxied
+	for _, block := range fencesOf(t, "sh") {
+		name, _, _ := strings.Cut(block, "\n")
+		t.Run(name, func(s *testing.T) {
+			switch {
+			case block == "make demo\nmake test\n":
+				demoRuns(s, block)
+			case strings.HasPrefix(block, "go get "):
+				modulesGetIt(s, block)
+			case strings.HasPrefix(block, "go run ./examples/proxy "):
+				proxy = proxyStarts(t, block) // for as long as the test takes
+			case strings.HasPrefix(block, "curl "):
+				proxy.answers(s, block)
+			default:
+				require.Fail(s, "nobody runs this")
+			}
+		})
+	}
+}
+
+// demoRuns runs the demo, which prints what the README quotes. The tests are
+// being run right now.
+func demoRuns(t *testing.T, block string) {
+	t.Helper()
+	demo, test, _ := strings.Cut(block, "\n")
+	out, err := shell(t.Context(), "..", demo, "OPENAI_API_KEY=").Output()
+	require.NoError(t, err)
+	assert.Equal(t, fencesOf(t, "text")[0], string(out))
+	dry, err := shell(t.Context(), "..", test, "MAKEFLAGS=n").Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(dry), "go test $race -shuffle=on  ./...")
+}
+
+// modulesGetIt adds carryon to a new module.
+func modulesGetIt(t *testing.T, block string) {
+	t.Helper()
+	dir := t.TempDir()
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	out, err := shell(t.Context(), dir, "go mod init newcomer && go mod edit -replace github.com/carryon-go/carryon='"+root+"' && "+block,
+		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	assert.Contains(t, string(mod), "require github.com/carryon-go/carryon ")
+}
+
+// proxied is a proxy that is running, and what it stands in front of.
+type proxied struct {
+	base     string // URL for clients
+	upstream *carryontest.Server
+}
+
+// proxyStarts starts the proxy, at an address that is free.
+func proxyStarts(t *testing.T, block string) *proxied {
+	t.Helper()
+	upstream := carryontest.NewServer(t, carryontest.Text("Next, I will write style.css."), carryontest.Call("write_file", `{"path":"style.css"}`))
+	require.Contains(t, block, "https://api.openai.com/v1")
+	block = strings.Replace(block, "https://api.openai.com/v1", upstream.URL()+" -listen 127.0.0.1:0", 1)
+	// What go run starts would go on without it.
+	binary := filepath.Join(t.TempDir(), "proxy")
+	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../examples/proxy").CombinedOutput()
+	require.NoError(t, err, "%s", built)
+	command := shell(t.Context(), "..", strings.Replace(block, "go run ./examples/proxy", "exec '"+binary+"'", 1))
+	said, err := command.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait() // which reports that
+	})
+	base := ""
+	for lines := bufio.NewScanner(said); base == "" && lines.Scan(); {
+		_, base, _ = strings.Cut(lines.Text(), "base URL for clients: ")
+	}
+	require.NotEmpty(t, base)
+	return &proxied{base, upstream}
+}
+
+// answers sends the proxy what the README sends.
+func (p *proxied) answers(t *testing.T, block string) {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("there is no curl here")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "request.json"), []byte(stalledRequest), 0o600))
+	require.Contains(t, block, "http://127.0.0.1:8787/v1/")
+	answer, err := shell(t.Context(), dir, strings.Replace(block, "http://127.0.0.1:8787/v1", p.base, 1), "OPENAI_API_KEY=no-key").Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(answer), "Next, I will write style.css.")
+	assert.Contains(t, string(answer), `{\"path\":\"style.css\"}`)
+	sent := p.upstream.Requests()
+	require.Len(t, sent, 2)
+	assert.True(t, sent[1].HasTool("todo_pause"))
+	assert.Equal(t, "Bearer no-key", sent[0].Header.Get("Authorization"))
+	assert.NotContains(t, sent[0].Header, "X-Carryon-Session")
+}
+
+// stalledRequest is a conversation whose list has work on it.
+const stalledRequest = `{"model": "some-model", "messages": [
+	{"role": "user", "content": "Build a small web page about tea."},
+	{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "todo_write",
+		"arguments": "{\"todos\": [{\"content\": \"Write style.css\", \"status\": \"in_progress\"}]}"}}]},
+	{"role": "tool", "tool_call_id": "c1", "content": "ok"}
+], "tools": [
+	{"type": "function", "function": {"name": "todo_write"}}, {"type": "function", "function": {"name": "write_file"}}
+]}`
