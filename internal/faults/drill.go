@@ -85,6 +85,15 @@ func (d Drill) Upstream(at int) *Upstream {
 	for _, payloads := range d.payloads {
 		u.turns = append(u.turns, untouched(d.Framing.plain(), payloads))
 	}
+	u.turns[d.Turn-1] = d.broken(at)
+	return u
+}
+
+// Alone returns a server of the answer that fails, at a place, and of no other.
+func (d Drill) Alone(at int) *Upstream { return &Upstream{turns: []turn{d.broken(at)}} }
+
+// broken returns the answer that fails, at a place.
+func (d Drill) broken(at int) turn {
 	broken := turn{
 		body: d.text[:at] + d.Fault.rest(), whole: d.Framing.Whole, length: -1, fault: d.Fault, bite: []int{0, 1, 7, 100}[at%4],
 	}
@@ -92,8 +101,7 @@ func (d Drill) Upstream(at int) *Upstream {
 		broken.length = len(d.text)
 		broken.body = broken.body[:min(len(broken.body), len(d.text))]
 	}
-	u.turns[d.Turn-1] = broken
-	return u
+	return broken
 }
 
 // Untouched returns a server of the answer that fails, which does not fail
@@ -111,6 +119,9 @@ func untouched(f Framing, payloads []string) turn {
 	text, _ := f.body(payloads)
 	return turn{body: text, whole: f.Whole, length: -1, fault: Cut}
 }
+
+// First returns a server of answer 1, which does not fail there, and of no other.
+func (d Drill) First() *Upstream { return alone(d.Framing.plain(), d.payloads[0]) }
 
 // Means returns what is to be read of the answer that fails when it does not.
 func (d Drill) Means() quirks.Reading { return read(d.failing()) }

@@ -13,8 +13,12 @@ import (
 type Try struct {
 	At    int
 	Got   quirks.Reading // of the client, through carryon
-	Bare  quirks.Reading // of the client without carryon, if turn 1 fails
+	Bare  quirks.Reading // of the client without carryon, if turn 1 fails or Veiled is true
 	Asked int            // requests
+	// Veiled is true if carryon is told of an answer what the client makes of it,
+	// and no more: an error that the client keeps to itself did not happen then,
+	// and of an answer that the client fails on, the finish was not in.
+	Veiled bool
 	// Understood is true if the client reads the answer that fails as it is
 	// meant when it does not fail.
 	Understood bool
@@ -54,13 +58,13 @@ func (d Drill) judgeFirst(t Try) error {
 	finish := max(1, len(d.events)-2) // that many events are in when it is
 	stopped := d.Means().Finish == "stop"
 	switch {
-	case t.Asked == 1 && t.Understood && stopped && least >= finish && d.endsWell(t.At):
+	case t.Asked == 1 && t.Understood && stopped && least >= finish && d.endsWell(t.At) && !t.lost():
 		return errors.New("it is not continued")
 	case t.Asked == 1 && !reflect.DeepEqual(t.Bare, t.Got):
 		return fmt.Errorf("without carryon it is:\n%s", t.Bare)
 	case t.Asked == 1:
 		return nil
-	case t.Asked != 2 || !stopped || most < finish || most < len(d.events) && d.breaksOff():
+	case t.Asked != 2 || !stopped || most < finish || most < len(d.events) && d.breaksOff() && !t.kept():
 		return fmt.Errorf("%d requests", t.Asked)
 	case !t.Understood:
 		return nil // of the failure nothing is left, and the client would misread what is
@@ -68,6 +72,12 @@ func (d Drill) judgeFirst(t Try) error {
 	second := read(d.payloads[1])
 	return d.follows(t, func(first quirks.Reading) quirks.Reading { return join(first, second) })
 }
+
+// lost reports whether the client may have failed on all of the answer.
+func (t Try) lost() bool { return t.Veiled && t.Bare.Err != "" }
+
+// kept reports whether the client kept to itself how the answer failed.
+func (t Try) kept() bool { return t.Veiled && t.Bare.Err == "" }
 
 // shows checks that a client that misreads turn 2 read turn 1.
 func shows(first, got quirks.Reading) error {
@@ -115,7 +125,12 @@ func (d Drill) in(at int) (least, most int) {
 func (d Drill) follows(t Try, from func(quirks.Reading) quirks.Reading) error {
 	var problems []error
 	for least, most := d.in(t.At); least <= most; least++ {
-		err := agree(from(read(d.failing()[:least])), t.Got)
+		in := read(d.failing()[:least])
+		err := agree(from(in), t.Got)
+		if err != nil && t.lost() {
+			in.Finish = ""
+			err = agree(from(in), t.Got)
+		}
 		if err == nil {
 			return nil
 		}
