@@ -1,9 +1,9 @@
 package middleware
 
 import (
-	"encoding/json"
 	"strings"
 
+	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -32,7 +32,8 @@ type slot struct {
 	index     int // NoIndex if it never had one
 	id        string
 	name      string
-	arguments []byte // of a pause, and where only they tell calls apart
+	arguments []byte          // of a pause, and of what may become one
+	nested    rawjson.Balance // of all arguments, where only they tell calls apart
 	kind      kind
 	shown     bool // a fragment of it was shown
 	rewritten bool // it is shown under the index out
@@ -78,7 +79,10 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 		s.index = index
 	}
 	t.rename(s, name)
-	if s.kind != other || s.index == NoIndex && s.id == "" {
+	if s.index == NoIndex && s.id == "" {
+		s.nested.Add([]byte(arguments))
+	}
+	if s.kind != other {
 		room := maxArguments + 1 - len(s.arguments) // one more, so that an overlong one shows
 		s.arguments = append(s.arguments, arguments[:min(len(arguments), max(room, 0))]...)
 	}
@@ -134,7 +138,7 @@ func (t *tracker) continuesLatest(index int, name string) bool {
 	case latest.kind == paused:
 		return strings.EqualFold(name, latest.name) // that name is complete
 	}
-	return !json.Valid(latest.arguments)
+	return !latest.nested.Closed()
 }
 
 // rename adds to the name of a call and decides what it is. Some providers

@@ -56,6 +56,7 @@ var attacks = []struct{ name, begin, again string }{
 	{"fragments of a call", "data: " + saysCall + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"x"}}]}}]}` + "\n\n"},
 	{"a name that never ends", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":""}}]}}]}` + "\n\n"},
 	{"calls without end", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"function":{"name":"edit_file","arguments":"{}"}}]}}]}` + "\n\n"},
+	{"a call named again and again", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"function":{"name":"edit_file","arguments":"[1"}}]}}]}` + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"function":{"name":"edit_file","arguments":",1,1,1,1"}}]}}]}` + "\n\n"},
 	{"calls in one event", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"edit_file"}}`, `,{"index":0,"id":"x"}`},
 	{"calls that may be pauses", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":1,"function":{"name":"todo"}}]}}]}` + "\n\n"},
 	{"choices in one event", `data: {"id":"a","choices":[{"index":0}`, `,{"index":1}`},

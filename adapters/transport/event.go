@@ -43,8 +43,8 @@ const (
 	doneEvent = eventHead + "[DONE]" + eventTail
 )
 
-// madeEvent returns an event of our own from what stands between raw's head and
-// its end.
+// madeEvent returns an event of our own. Raw is eventHead and the JSON; the
+// blank line behind them is added.
 func madeEvent(raw []byte) event {
 	end := len(raw)
 	return event{raw: append(raw, eventTail...), from: len(eventHead), to: end, kind: chunk, made: true}

@@ -1,10 +1,6 @@
 package transport_test
 
 import (
-	"errors"
-	"io"
-	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -41,21 +37,17 @@ func TestConnectionsThatAreReset(t *testing.T) {
 	}
 }
 
-// resetAt plays a drill over HTTP. What is on its way when a connection is reset may be lost.
+// resetAt plays a drill over HTTP.
 func resetAt(t *testing.T, d faults.Drill, client quirks.Client, base http.RoundTripper, try faults.Try) {
 	t.Helper()
 	upstream, mw := d.Upstream(try.At), onceMore()
-	server := httptest.NewServer(resetting(upstream))
+	server := httptest.NewServer(upstream)
 	defer server.Close()
 	counted := &tap{base: to(base, server)}
 	ctx := continuation.WithSession(t.Context(), "s")
 	try.Got = client.Read(ctx, transport.New(counted, mw), d.Framing.Whole)
 	try.Asked = upstream.Asked()
-	err := d.Judge(try)
-	for sent := err; err != nil; err = d.Judge(try) {
-		require.Positive(t, try.At, sent)
-		try.At--
-	}
+	require.NoError(t, d.JudgeReset(try, nil), client.Name)
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
 	require.Zero(t, state.Claim, "the session is left active")
@@ -69,30 +61,4 @@ func to(base http.RoundTripper, server *httptest.Server) http.RoundTripper {
 		out.URL.Host = server.Listener.Addr().String()
 		return base.RoundTrip(out)
 	})
-}
-
-// resetting serves an upstream, and resets connections that are to break.
-func resetting(upstream *faults.Upstream) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		response, err := upstream.RoundTrip(r)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		defer response.Body.Close()
-		maps.Copy(w.Header(), response.Header)
-		_, err = io.Copy(w, response.Body)
-		control := http.NewResponseController(w)
-		if err = errors.Join(err, control.Flush()); err == nil {
-			return
-		}
-		conn, _, err := control.Hijack()
-		if err != nil {
-			panic(err)
-		}
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0)
-		}
-		_ = conn.Close()
-	}
 }

@@ -22,7 +22,7 @@ type group struct {
 // lines is JSON that comes in several lines.
 type lines struct {
 	joined []byte
-	nested balance
+	nested rawjson.Balance
 }
 
 // add takes the next line. It reports whether the event is whole, and what it
@@ -71,7 +71,7 @@ func (g *group) data(b []byte, l line, from, to int) (kind, bool) {
 		return g.unfinished(), true
 	case end < 0:
 		g.lines = &lines{joined: bytes.Clone(value)}
-		g.lines.nested.add(value)
+		g.lines.nested.Add(value)
 		g.end = l.end
 		return filler, false
 	default:
@@ -86,9 +86,9 @@ func (g *group) more(l line, value []byte) (kind, bool) {
 	m := g.lines
 	before := len(m.joined)
 	m.joined = append(append(m.joined, '\n'), value...)
-	m.nested.add(m.joined[before:])
+	m.nested.Add(m.joined[before:])
 	switch {
-	case m.nested.closed:
+	case m.nested.Closed():
 		g.end = l.end
 		return g.whole(objectEnd(m.joined) == len(m.joined)), true
 	case len(value) > 0 && objectEnd(value) == len(value):

@@ -36,8 +36,9 @@ func lineAt(b []byte, from, n int) (line, bool) {
 // window is how far ahead the end of a line is looked for at first.
 const window = 512
 
-// lineEnd returns where the first LF or CR stands, or -1. It looks further and
-// further ahead, so that to look for one never costs more than to find the other.
+// lineEnd returns where the first LF or CR stands, or -1. It looks through
+// windows that double in size: a search for CR would else read the whole buffer
+// behind an LF that is near.
 func lineEnd(b []byte) int {
 	for from, size := 0, window; from < len(b); from, size = from+size, 2*size {
 		part := b[from:min(from+size, len(b))]

@@ -243,7 +243,7 @@ func (s *source) take(n int) []byte {
 }
 
 // readInto moves what is left to p, reads once behind it and returns both.
-// What of them is left then is to be kept.
+// What the caller does not hand on of them it gives back with keep.
 func (s *source) readInto(p []byte) []byte {
 	kept := copy(p, s.buf[s.at:])
 	if kept == 0 {

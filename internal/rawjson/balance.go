@@ -1,17 +1,21 @@
-package transport
+package rawjson
 
 import "bytes"
 
-// balance finds the end of a JSON object that comes in pieces.
-type balance struct {
-	depth   int
+// Balance finds the end of a JSON object that comes in pieces, each of which it
+// reads once. Its zero value has seen nothing.
+type Balance struct {
+	depth   int32
 	quoted  bool
 	escaped bool
-	closed  bool // the object has ended
+	closed  bool
 }
 
-// add takes the next piece.
-func (b *balance) add(piece []byte) {
+// Closed reports whether the object has ended.
+func (b *Balance) Closed() bool { return b.closed }
+
+// Add takes the next piece.
+func (b *Balance) Add(piece []byte) {
 	for len(piece) > 0 && !b.closed {
 		if b.quoted {
 			piece = b.string(piece)
@@ -31,7 +35,7 @@ func (b *balance) add(piece []byte) {
 }
 
 // string takes the rest of a string, and returns what follows it.
-func (b *balance) string(piece []byte) []byte {
+func (b *Balance) string(piece []byte) []byte {
 	if b.escaped {
 		b.escaped = false
 		return piece[1:]
