@@ -245,7 +245,7 @@ var scripts = map[string]parity{
 	"tool choice":      {request: func(r *openai.ChatCompletionRequest) { r.ToolChoice = "none" }, turns: texts(plan)},
 	"several answers":  {request: func(r *openai.ChatCompletionRequest) { r.N = 2 }, turns: texts(plan)},
 	"stored":           {request: func(r *openai.ChatCompletionRequest) { r.Store = true }, turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
-	"reasoning":        {request: reasoned, turns: []carryontest.Turn{carryontest.Text(plan).Reasoning("Hm. So."), edit().Reasoning("Aha.")}},
+	"reasoning":        {request: reasoned, turns: []carryontest.Turn{carryontest.Text(plan).Reasoning("Hm, \"so\".\nYes."), edit().Reasoning("\"Aha\", and so on.")}},
 	"from the request": {todos: todo.FromConversation(), request: listed, turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
 	"done in it":       {todos: todo.FromConversation(), request: finished, turns: texts(plan)},
 }

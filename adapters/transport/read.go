@@ -2,6 +2,7 @@ package transport
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/middleware"
@@ -179,7 +180,7 @@ func (d *wire) readBody(s *rawjson.Scanner, sink *middleware.Sink) {
 func (d *wire) readReasoning(name []byte, text string, sink *middleware.Sink) {
 	sink.Reasoning(text)
 	if d.whole {
-		d.known().reasonKey, d.extra.pending = string(name), text
+		d.known().reasonKey, d.extra.pending = string(name), strings.Clone(text) // which is valid until the next turn is read
 	}
 }
 
