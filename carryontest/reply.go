@@ -21,9 +21,15 @@ type reply struct {
 	pacing pacing
 }
 
+// maxFuncs is how many Funcs may answer with the next.
+const maxFuncs = 10
+
 // reply is the answer to the request of this number. It calls no function but a Func's.
 func (t Turn) reply(req Request, number int) reply {
-	for t.respond != nil {
+	for depth := 0; t.respond != nil; depth++ {
+		if depth == maxFuncs {
+			panic("carryontest: a Func that answers with a Func, again and again")
+		}
 		t = t.respond(req.clone())
 	}
 	r := reply{status: http.StatusOK, pacing: t.pacing}

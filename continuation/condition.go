@@ -7,22 +7,22 @@ type Condition uint8
 
 // The conditions, in the order in which they are looked at.
 const (
-	Enabled Condition = iota
-	InScope
-	Unbroken
-	NoToolCalls
-	EndedWell
-	NotPaused
-	CurrentUserTurn
-	ActiveTodos
-	NoBackground
-	NotActive
-	AttemptsLeft
-	UserTurnLeft
-	TokensLeft
-	Progress
-	SuitableTodo
-	IntervalElapsed
+	Enabled         Condition = iota // else ReasonDisabled
+	InScope                          // else what puts the call out of scope, as ReasonNoTools
+	Unbroken                         // else ReasonBrokeOff
+	NoToolCalls                      // else ReasonToolCalls
+	EndedWell                        // else ReasonManyChoices, ReasonRefused, ReasonNotEnded or ReasonEmpty
+	NotPaused                        // else ReasonPaused
+	CurrentUserTurn                  // else ReasonSuperseded
+	ActiveTodos                      // else ReasonNoActiveTodos
+	NoBackground                     // else ReasonBackground
+	NotActive                        // else ReasonActive
+	AttemptsLeft                     // else ReasonMaxAttempts
+	UserTurnLeft                     // else ReasonMaxPerUserTurn
+	TokensLeft                       // else ReasonTokenBudget
+	Progress                         // else ReasonNoProgress
+	SuitableTodo                     // else ReasonNoSuitableTodo
+	IntervalElapsed                  // else ReasonTooSoon
 
 	conditionCount
 )

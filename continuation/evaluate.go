@@ -8,16 +8,16 @@ import (
 
 // Input is everything that the decision depends on.
 type Input struct {
-	Settings   Values
-	Scope      Reason // what puts the call out of scope; ReasonNone if nothing does
-	Turn       Turn
-	UserTurn   uint64 // key of the user turn in which the call arrived
-	Todos      []todo.Todo
-	TodosKnown bool // false: judge what can be judged without them
-	Background Background
-	Limits     Limits // with defaults applied
-	State      State
-	Now        time.Time
+	Settings   Values      // of the session
+	Scope      Reason      // what puts the call out of scope; ReasonNone if nothing does
+	Turn       Turn        // the turn that has ended
+	UserTurn   uint64      // key of the user turn in which the call arrived
+	Todos      []todo.Todo // not looked at unless TodosKnown
+	TodosKnown bool        // false: judge what can be judged without them
+	Background Background  // of the session
+	Limits     Limits      // with defaults applied
+	State      State       // of the session
+	Now        time.Time   // what claims, the interval and tasks are held against
 }
 
 // Turn is what a turn of the model held.
@@ -28,6 +28,7 @@ type Turn struct {
 	Refused     bool   // the model refused
 	Finish      string // the provider's finish reason, "" if there was none
 	NoFinish    bool   // the provider never gives one
+	TooLong     bool   // more text than is kept
 	Blank       bool   // the text is nothing but white space
 	BlankOK     bool   // a blank turn may be continued
 	SameText    bool   // the text is that of the turn before
@@ -42,13 +43,13 @@ type Background struct {
 
 // Evaluation is the result of a decision.
 type Evaluation struct {
-	Continue   bool
-	Reason     Reason
+	Continue   bool          // only with ReasonSatisfied
+	Reason     Reason        // the first that applies
 	Todo       todo.Todo     // the todo to go on with, if there is one
 	Attempt    int           // the number that the continuation has or would have
 	Wait       time.Duration // with ReasonTooSoon: how long until the interval is over
-	Conditions Conditions
-	State      State // the input's state with the progress of the list noted
+	Conditions Conditions    // each as met, not met or not looked at
+	State      State         // the input's state with the progress of the list noted
 }
 
 // Evaluate decides whether the turn is to be continued. It is pure, and it takes
@@ -81,6 +82,7 @@ func (ev *Evaluation) judgeCall(in *Input) bool {
 func (ev *Evaluation) judgeTurn(in *Input) bool {
 	return ev.check(Unbroken, !in.Turn.BrokeOff, ReasonBrokeOff) &&
 		ev.check(NoToolCalls, !in.Turn.ToolCalls, ReasonToolCalls) &&
+		ev.check(EndedWell, !in.Turn.TooLong, ReasonTooLong) &&
 		ev.judgeEnding(&in.Turn)
 }
 

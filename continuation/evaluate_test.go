@@ -28,6 +28,7 @@ func violations() []violation {
 		{continuation.InScope, continuation.ReasonNoTools, func(i *in) { i.Scope = continuation.ReasonNoTools }},
 		{continuation.Unbroken, continuation.ReasonBrokeOff, func(i *in) { i.Turn.BrokeOff = true }},
 		{continuation.NoToolCalls, continuation.ReasonToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
+		{continuation.EndedWell, continuation.ReasonTooLong, func(i *in) { i.Turn.TooLong = true }},
 		{continuation.EndedWell, continuation.ReasonManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
 		{continuation.EndedWell, continuation.ReasonRefused, func(i *in) { i.Turn.Refused = true }},
 		{continuation.EndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},

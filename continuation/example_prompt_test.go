@@ -36,6 +36,26 @@ func ExamplePrompter() {
 	// Previous attempt: no tool was called and no todo changed
 }
 
+// A shorter prompt; for a Middleware, with middleware.WithTemplates.
+func ExampleOneLineTemplates() {
+	p, err := continuation.NewPrompter(continuation.OneLineTemplates())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Prompt(continuation.PromptInput{Task: "Update the changelog", Attempt: 1}))
+	fmt.Println()
+	fmt.Println(p.Prompt(continuation.PromptInput{Task: "Update the changelog", Attempt: 1, YOLO: true}))
+	// Output:
+	// (Automatic message: no new message has come from the user.)
+	//
+	// You have an active task: 'Update the changelog'. Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
+	//
+	// (Automatic message: no new message has come from the user.)
+	//
+	// CONTINUE TASK IMMEDIATELY: 'Update the changelog'. You MUST continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from proceeding.
+}
+
 // A text of one's own replaces a built-in one; the others stay.
 func ExampleTemplates() {
 	texts := continuation.OneLineTemplates()

@@ -28,8 +28,8 @@ const (
 // MemoryOptions configure a [MemoryStore]. Zero fields mean the defaults.
 type MemoryOptions struct {
 	MaxSessions int              // beyond it the least recently used sessions are forgotten
-	MaxAge      time.Duration    // sessions not updated for so long are forgotten; Off for no limit
-	Now         func() time.Time // time.Now if nil
+	MaxAge      time.Duration    // sessions that no call has used for so long are forgotten; Off for no limit
+	Now         func() time.Time // time.Now if nil; may be called concurrently
 }
 
 // MemoryStore is the [Store] that is used by default. It lives in memory, is

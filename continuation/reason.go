@@ -17,40 +17,41 @@ const (
 	ReasonTodosNeeded
 
 	// ReasonDisabled and the others of this group judge the call.
-	ReasonDisabled
-	ReasonSuppressed
-	ReasonNested
-	ReasonLegacyFunctions
-	ReasonNoTools
-	ReasonToolChoice
-	ReasonManyChoices
-	ReasonJSON
+	ReasonDisabled        // the setting todo-continuation is false
+	ReasonSuppressed      // by the program, or by an adapter that cannot continue the call
+	ReasonNested          // an outer layer continues the call, and reports it
+	ReasonLegacyFunctions // the request offers functions of the kind that tools replaced
+	ReasonNoTools         // it offers none; see middleware.WithToollessCalls
+	ReasonToolChoice      // it leaves the model no say in whether to call a tool
+	ReasonManyChoices     // it asks for several choices, or the answer held a second one
+	ReasonJSON            // it asks for a JSON response
 
 	// ReasonBrokeOff and the others of this group judge the turn.
-	ReasonBrokeOff
-	ReasonToolCalls
-	ReasonRefused
-	ReasonNotEnded
-	ReasonEmpty
+	ReasonBrokeOff  // by an error, a cancellation, a Close, or a callback that failed
+	ReasonToolCalls // the program's own tools were called: the turn is its to go on with
+	ReasonTooLong   // more text than is kept, so that it cannot be sent again
+	ReasonRefused   // the model refused
+	ReasonNotEnded  // without a finish reason, or with another than a plain stop
+	ReasonEmpty     // no text but white space; see middleware.WithEmptyTurns
 
 	// ReasonPaused and the others of this group judge the session.
-	ReasonPaused
-	ReasonSuperseded
-	ReasonNoActiveTodos
-	ReasonBackground
-	ReasonActive
-	ReasonMaxAttempts
-	ReasonMaxPerUserTurn
-	ReasonTokenBudget
-	ReasonNoProgress
-	ReasonNoSuitableTodo
-	ReasonTooSoon
+	ReasonPaused         // by the model, in this call or before, or by the program
+	ReasonSuperseded     // the user has written again while the call was under way
+	ReasonNoActiveTodos  // the work is done, or the source of the todos has failed
+	ReasonBackground     // tasks of the session are unfinished, and under Limits.MaxTaskAge
+	ReasonActive         // another call of the session is being continued
+	ReasonMaxAttempts    // of Limits, or one attempt with a list that went stale
+	ReasonMaxPerUserTurn // of Limits
+	ReasonTokenBudget    // of Limits
+	ReasonNoProgress     // the continuation said what the turn before it had said
+	ReasonNoSuitableTodo // every active todo is blank
+	ReasonTooSoon        // after the last prompt, by Limits.MinInterval; it is waited for
 
 	// ReasonGate and the others of this group come from around the decision.
-	ReasonGate
-	ReasonStore
-	ReasonDeadline
-	ReasonFailed
+	ReasonGate     // the program's gate vetoed
+	ReasonStore    // the store of session state failed
+	ReasonDeadline // the caller's: there is no more time left than the first turn took
+	ReasonFailed   // the continuation could not be opened, failed, or timed out
 
 	reasonCount
 )
@@ -88,6 +89,7 @@ func reasonText(r Reason) string {
 		ReasonJSON:            "The request asks for a JSON response",
 		ReasonBrokeOff:        "The call broke off",
 		ReasonToolCalls:       "Tool calls were made during stream - no continuation needed",
+		ReasonTooLong:         "The answer is too long to be sent again",
 		ReasonRefused:         "The model refused to answer",
 		ReasonNotEnded:        "The turn did not end with a plain stop",
 		ReasonEmpty:           "The turn held no text",

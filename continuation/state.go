@@ -21,17 +21,17 @@ type State struct {
 	Continuations int // continuations in this user turn
 	Tokens        int // tokens that they used
 
-	LastPrompt time.Time // when the last prompt was sent
-	Last       Last      // what came of the last continuation
-	Watermarks Watermarks
-	Stale      uint64 // digest of the list with which a user turn ended exhausted or paused
+	LastPrompt time.Time  // when the last prompt was sent
+	Last       Last       // what came of the last continuation
+	Watermarks Watermarks // the best that the list has been in this user turn
+	Stale      uint64     // digest of the list with which a user turn ended exhausted or paused
 }
 
 // Claim marks a session as being continued. Only the holder of the token
 // clears it.
 type Claim struct {
-	Token uint64 // 0: nobody
-	Since time.Time
+	Token uint64    // 0: nobody
+	Since time.Time // when it was made; it lapses after ClaimLife
 }
 
 // Pause says why and since when a session is paused.
@@ -45,9 +45,9 @@ func (p Pause) IsSet() bool { return !p.Since.IsZero() }
 
 // Watermarks are the best that a todo list has been in a user turn.
 type Watermarks struct {
-	Set       bool
-	Completed int // the highest number of completed items so far
-	Active    int // the lowest number of active items so far
+	Set       bool // a list was seen
+	Completed int  // the highest number of completed items so far
+	Active    int  // the lowest number of active items so far
 }
 
 // Last is what came of a continuation, for the prompt of the next one.

@@ -16,7 +16,9 @@ import (
 
 // Call is one call of the caller's that may be continued, from the request to
 // the end of the answer. Adapters get it from [Middleware.Begin] and hand it
-// to [NewSplice] or [Unary], which do the rest.
+// to [NewSplice] or [Unary], which do the rest. It belongs to that one call and
+// is driven by one goroutine at a time; DeclaresPause, OpenContext, Outcome and
+// PauseTool may be called by any.
 type Call struct {
 	mw      *Middleware
 	caller  context.Context
@@ -37,7 +39,7 @@ type Call struct {
 	turnAt int // where in the transcript this turn's text begins
 	prevAt int // and the text of the turn before it
 
-	plainFinish string // a finish reason of this provider's that means stop
+	plainFinish string // this provider's word for a plain stop, for turns that were nothing but a pause
 	printed     *string
 	todos       []todo.Todo
 	last        *continuation.Evaluation // the last decision, or room for it; else nil
@@ -158,9 +160,9 @@ func (c *Call) enter() error {
 		c.userTurn = state.UserTurn
 		return err
 	}
-	ctx, cancel := c.storeCtx(c.ctx)
-	defer cancel()
-	return c.mw.apply(ctx, c.key, c.entered, &c.known)
+	return c.inStoreTime(c.ctx, func(ctx context.Context) error {
+		return c.mw.apply(ctx, c.key, c.entered, &c.known)
+	})
 }
 
 // entered is the state once the call has arrived, whose user turn the call
@@ -202,18 +204,27 @@ func (c *Call) update(f func(continuation.State) continuation.State) error {
 // ask updates the state in the store.
 func (c *Call) ask(
 	ctx context.Context, f func(continuation.State) continuation.State,
-) (continuation.State, error) {
-	ctx, cancel := c.storeCtx(ctx)
-	defer cancel()
-	return c.mw.update(ctx, c.key, f)
+) (state continuation.State, err error) {
+	err = c.inStoreTime(ctx, func(ctx context.Context) error {
+		state, err = c.mw.update(ctx, c.key, f)
+		return err
+	})
+	return state, err
 }
 
-// storeCtx limits the time that the store has.
-func (c *Call) storeCtx(ctx context.Context) (context.Context, context.CancelFunc) {
+// inStoreTime has the store asked within the time that it has. Too late is too
+// late, also for a store that does not look at its ctx.
+func (c *Call) inStoreTime(ctx context.Context, f func(context.Context) error) error {
 	if c.mw.options.store == nil {
-		return ctx, func() {} // the default one never waits
+		return f(ctx) // the default one never waits
 	}
-	return context.WithTimeout(ctx, storeTime)
+	limited, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	err := f(limited)
+	if err == nil && ctx.Err() == nil {
+		err = limited.Err()
+	}
+	return err
 }
 
 // settle is update for what ends something, which must get through although

@@ -137,13 +137,14 @@ func (c *Call) facts() continuation.Turn {
 		Refused:     s.refused,
 		Finish:      s.finish,
 		NoFinish:    c.request.noFinish,
+		TooLong:     c.said.long,
 		BlankOK:     c.mw.options.empty && !c.emptyUsed,
 		Rejected:    c.rejection != nil,
 	}
 	if s.late {
 		turn.Finish = "" // it was not the end
 	}
-	if !turn.ToolCalls { // which decides it, and is what most turns of an agent end with
+	if !turn.ToolCalls && !turn.TooLong { // either decides it, and most turns of an agent end in calls
 		text := c.said.bytes()
 		turn.Blank = len(bytes.TrimSpace(text[c.turnAt:])) == 0
 		turn.SameText = c.place.Turn > 1 && sameWords(text[c.turnAt:], text[c.prevAt:c.turnAt])

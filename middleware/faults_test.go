@@ -3,8 +3,10 @@ package middleware_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,6 +34,39 @@ func TestStoreThatHangsCostsSecondsAndNotTheAnswer(t *testing.T) {
 		require.Len(t, s.events.Failures(), 1, "it is asked, and reported, once")
 		assert.Equal(t, "store", s.events.Failures()[0].Op)
 	})
+}
+
+// lateStore stores what it is told to, does not look at its ctx, and is back
+// when it pleases.
+type lateStore struct {
+	*continuation.MemoryStore
+
+	late time.Duration
+}
+
+func (s lateStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	<-time.After(s.late)
+	return s.MemoryStore.Update(ctx, key, f)
+}
+
+func TestStoreThatIsLateCountsAsLate(t *testing.T) {
+	t.Parallel()
+	for late, reason := range map[time.Duration]continuation.Reason{
+		4 * time.Second: continuation.ReasonToolCalls, 6 * time.Second: continuation.ReasonStore,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := lateStore{continuation.NewMemoryStore(continuation.MemoryOptions{}), late}
+			s := newSetup([]sdkAnswer{says("One."), calls(edit("c"))}, middleware.WithStore(store))
+			answer, outcome, err := s.answer(inSession(t, "s"))
+			require.NoError(t, err)
+			assert.Contains(t, answer.Text, "One.")
+			assert.Equal(t, reason, outcome.Reason)
+			if reason == continuation.ReasonStore {
+				require.Len(t, s.events.Failures(), 1)
+				assert.ErrorIs(t, s.events.Failures()[0].Err, context.DeadlineExceeded)
+			}
+		})
+	}
 }
 
 // lossyStore stores what it is told to, but the answer to one Update is lost.
@@ -154,4 +189,21 @@ func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
 	require.Len(t, got.chunks, 4)
 	assert.Len(t, got.chunks[1].Calls, 1, "the first fragment comes first")
 	assert.NotNil(t, got.chunks[2].Usage)
+}
+
+// Of what streams by without end, as much is kept as can be sent again. All of it
+// is shown.
+func TestStreamTooLongToBeKeptIsShownAndNotContinued(t *testing.T) {
+	t.Parallel()
+	word := strings.Repeat("x", 1<<20) + " "
+	for words, reason := range map[int]continuation.Reason{15: continuation.ReasonToolCalls, 17: continuation.ReasonTooLong} {
+		s := newSetup([]sdkAnswer{says(strings.Repeat(word, words)), calls(edit("c"))})
+		ctx, outcomes := middleware.Capture(inSession(t, "s"))
+		stream, err := s.agent.Stream(ctx, fixTheBuild)
+		require.NoError(t, err)
+		got := drain(t, stream)
+		require.NoError(t, got.err)
+		assert.GreaterOrEqual(t, len(got.answer.Text), words*len(word))
+		assert.Equal(t, reason, outcomes.Last().Reason)
+	}
 }

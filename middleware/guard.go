@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/carryon-go/carryon/pause"
 )
@@ -11,10 +12,11 @@ import (
 // PanicError is what becomes of a panic in something that the program plugged
 // in: a todo source, a gate, a store, an observer, a session key, a notice.
 type PanicError struct {
-	Value any // what it panicked with
+	Value any    // what it panicked with
+	Stack []byte // where, as runtime/debug.Stack has it
 }
 
-// Error returns a text with the value.
+// Error returns a text with the value, without the stack.
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }
@@ -29,7 +31,7 @@ func (e *PanicError) Unwrap() error {
 func guard(f func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &PanicError{Value: value}
+			err = &PanicError{Value: value, Stack: debug.Stack()}
 		}
 	}()
 	return f()
@@ -56,8 +58,8 @@ var errPanicked = errors.New("middleware: the turn ended in a panic")
 // next prompt can name it. Adapters wrap their SDK's errors in it; Unwrap
 // gives the SDK's own.
 type StatusError struct {
-	Status int
-	Err    error
+	Status int   // 0 if the SDK does not say
+	Err    error // what it wraps; must not be nil
 }
 
 // Error returns the text of the SDK's error.

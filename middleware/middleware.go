@@ -29,7 +29,6 @@ type Middleware struct {
 func New(todos todo.Provider, opts ...Option) *Middleware {
 	notNil(todos != nil, "todo provider")
 	o := options{
-		approval: continuation.ApprovalDefault,
 		policy:   pause.Strict,
 		notice:   pause.ShortNotice,
 		clock:    clock.System(),
@@ -57,10 +56,15 @@ func (mw *Middleware) resolve(o *options) {
 	if mw.prompter, err = continuation.NewPrompter(o.templates); err != nil {
 		panic("middleware: " + err.Error())
 	}
-	if mw.settings == nil {
+	switch {
+	case mw.settings == nil:
 		values := continuation.DefaultValues()
-		values.ApprovalMode = o.approval
+		if o.approval != "" {
+			values.ApprovalMode = o.approval
+		}
 		mw.settings = continuation.NewSettings(values)
+	case o.approval != "":
+		panic("middleware: with WithSettings, the approval mode is one of the values of continuation.NewSettings")
 	}
 	if mw.store == nil {
 		mw.store = continuation.NewMemoryStore(continuation.MemoryOptions{Now: mw.clock.Now})

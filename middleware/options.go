@@ -57,7 +57,8 @@ func WithTemplates(templates continuation.Templates) Option {
 	return func(o *options) { o.templates = templates }
 }
 
-// WithApprovalMode sets the approval mode of sessions that have not set one.
+// WithApprovalMode sets the approval mode of sessions that have not set one. It
+// does not go with [WithSettings], which bring a mode of their own.
 func WithApprovalMode(mode continuation.ApprovalMode) Option {
 	if mode != continuation.ApprovalDefault && mode != continuation.ApprovalYOLO {
 		panic(fmt.Sprintf("middleware: unknown approval mode %q", mode))

@@ -71,6 +71,18 @@ func TestNewRefusesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Settings that are shared have an approval mode of their own, so that another
+// would be lost.
+func TestApprovalModeIsSaidInOnePlace(t *testing.T) {
+	t.Parallel()
+	settings := middleware.WithSettings(continuation.NewSettings(continuation.DefaultValues()))
+	mode := middleware.WithApprovalMode(continuation.ApprovalYOLO)
+	assert.Contains(t, panicText(func() { middleware.New(buildTodos, settings, mode) }), "middleware: with WithSettings")
+	assert.Contains(t, panicText(func() { middleware.New(buildTodos, mode, settings) }), "middleware: with WithSettings")
+	assert.Equal(t, continuation.ApprovalYOLO, middleware.New(buildTodos, mode).Settings().For("s").ApprovalMode)
+	assert.Equal(t, continuation.ApprovalDefault, middleware.New(buildTodos).Settings().For("s").ApprovalMode)
+}
+
 func TestNilIsNamed(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(buildTodos)

@@ -162,7 +162,8 @@ type captureKey struct{}
 
 // Capture returns a ctx whose calls leave their outcomes in the Outcomes: one
 // per call that goes through a wrapped client, also if carryon had nothing to
-// do with it, in order.
+// do with it, in order. They are kept for as long as the Outcomes is: capture per
+// request, and not once for a program.
 func Capture(ctx context.Context) (context.Context, *Outcomes) {
 	outcomes := new(Outcomes)
 	return context.WithValue(ctx, captureKey{}, outcomes), outcomes

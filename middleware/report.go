@@ -145,7 +145,7 @@ func (mw *Middleware) passed(ctx context.Context, reason continuation.Reason) {
 	ev := mw.evaluatePassed(place.Session, reason)
 	mw.decided(ctx, Decision{Place: place, Evaluation: ev, DryRun: mw.options.dryRun})
 	if outcomes := capture(ctx); outcomes != nil {
-		outcomes.add().set(passedOutcome(place.Session, ev))
+		outcomes.add().set(mw.passedOutcome(place.Session, ev))
 	}
 }
 
@@ -153,13 +153,13 @@ func (mw *Middleware) passed(ctx context.Context, reason continuation.Reason) {
 // returned nil: what [Capture] has of it. It reports nothing.
 func (mw *Middleware) Passed(ctx context.Context, r Request) Outcome {
 	session := mw.session(ctx)
-	return passedOutcome(session, mw.evaluatePassed(session, mw.scopeOf(ctx, &r)))
+	return mw.passedOutcome(session, mw.evaluatePassed(session, mw.scopeOf(ctx, &r)))
 }
 
 func (mw *Middleware) evaluatePassed(session string, reason continuation.Reason) continuation.Evaluation {
 	return continuation.Evaluate(continuation.Input{Settings: mw.settings.For(session), Scope: reason})
 }
 
-func passedOutcome(session string, ev continuation.Evaluation) Outcome {
-	return Outcome{Session: session, Turns: 1, Reason: ev.Reason, Ended: true}
+func (mw *Middleware) passedOutcome(session string, ev continuation.Evaluation) Outcome {
+	return Outcome{Session: session, Turns: 1, Reason: ev.Reason, DryRun: mw.options.dryRun, Ended: true}
 }

@@ -52,6 +52,7 @@ const (
 func NewSplice[C any](call *Call, d Dialect[C], first Source[C], open Open[C]) *Splice[C] {
 	s := &Splice[C]{call: call, open: open, source: first}
 	s.writer = writer[C]{sink: &call.sink, dialect: d, emit: s.push}
+	call.said.bounded = true
 	return s
 }
 

@@ -1,5 +1,7 @@
 package middleware
 
+import "slices"
+
 // Sizes of a transcript's blocks. A text shorter than a small one is in a single
 // block, which is moved when it is full.
 const (
@@ -8,6 +10,11 @@ const (
 	maxBlock   = 64 << 10
 )
 
+// maxText is how many bytes of text, and of reasoning, are kept of a call that
+// is streamed, or about as many. An answer with more is shown as it comes and
+// not continued.
+const maxText = 16 << 20
+
 // transcript is what the model has said in a call: the one copy that is kept.
 // It grows block by block, so that a long text is not copied again and again
 // while it streams by, and is put together only if somebody wants to read it.
@@ -15,27 +22,35 @@ type transcript struct {
 	blocks    [][]byte // full ones
 	tail      []byte
 	reasoning *[]byte // nil if it is not wanted
+	bounded   bool    // there may be no more than maxText
+	long      bool    // there was; what came then is not kept
 }
 
 // add adds text.
 func (t *transcript) add(text string) {
-	if len(text) > cap(t.tail)-len(t.tail) {
-		t.grow(len(text))
+	if len(text) > cap(t.tail)-len(t.tail) && !t.grow(len(text)) {
+		return
 	}
 	t.tail = append(t.tail, text...)
 }
 
-// grow makes room for n bytes or more. Blocks grow with the text, so that there
-// are few of them and little of the last one is unused.
-func (t *transcript) grow(n int) {
+// grow makes room for n bytes or more, unless there would be too many. Blocks
+// grow with the text, so that there are few of them and little of the last one
+// is unused.
+func (t *transcript) grow(n int) bool {
 	length := t.len()
+	if t.bounded && length+n > maxText {
+		t.long, t.tail = true, slices.Clip(t.tail) // nothing fits any more
+		return false
+	}
 	size := max(n, min(max(length, minBlock), max(length/4, smallBlock), maxBlock))
 	if length < smallBlock { // all of it is in the tail
 		t.tail = append(make([]byte, 0, length+size), t.tail...)
-		return
+		return true
 	}
 	t.blocks = append(t.blocks, t.tail)
 	t.tail = make([]byte, 0, size)
+	return true
 }
 
 func (t *transcript) len() int {
@@ -67,7 +82,10 @@ func (t *transcript) cut(n int) {
 
 // think adds text that the model wrote for itself, if that is wanted.
 func (t *transcript) think(text string) {
-	if t.reasoning != nil {
+	if t.reasoning == nil {
+		return
+	}
+	if t.long = t.long || t.bounded && len(*t.reasoning)+len(text) > maxText; !t.long {
 		*t.reasoning = append(*t.reasoning, text...)
 	}
 }

@@ -497,7 +497,13 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 				}
 				require.Len(t, failed, 1)
 				assert.Equal(t, "todos", failed[0].Op)
-				assert.Equal(t, tt.fails, failed[0].Err)
+				require.EqualError(t, failed[0].Err, tt.fails.Error())
+				var panicked *middleware.PanicError
+				if errors.As(tt.fails, &panicked) {
+					require.ErrorAs(t, failed[0].Err, &panicked)
+					assert.Equal(t, "no list", panicked.Value)
+					assert.Contains(t, string(panicked.Stack), "TestListWithoutActiveTodosIsNotContinued", "where it was")
+				}
 			})
 		})
 	}

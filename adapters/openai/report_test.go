@@ -390,7 +390,9 @@ func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 		assert.Equal(t, continuation.ReasonToolCalls, s.ask(edit()).Outcome.Reason)
 		request := ask()
 		request.Tools = nil
-		assert.Equal(t, continuation.ReasonNoTools, s.call(s.ctx, request, carryontest.Text(plan)).Outcome.Reason)
+		passed := s.call(s.ctx, request, carryontest.Text(plan)).Outcome
+		assert.Equal(t, continuation.ReasonNoTools, passed.Reason)
+		assert.True(t, passed.DryRun)
 	})
 }
 
