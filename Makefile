@@ -19,8 +19,10 @@ MODULES = find . \( -name '.?*' -o -name testdata \) -prune -o -name go.mod -pri
 
 # $(EACH) commands $(DONE) runs the commands in each module, with $$dir as the
 # module's folder and $$root as the repository's, and fails at the end if a command set failed=1.
+# A module of tests may need a newer Go than carryon does; where it is not to be had, it is left out.
 EACH = root=$$PWD; for mod in $$($(MODULES)); do dir=$${mod%/go.mod}; cd "$$root/$$dir" || exit 1; \
-	[ "$$dir" = . ] || echo "==> $$dir";
+	[ "$$dir" = . ] || echo "==> $$dir"; \
+	if [ "$$dir" != . ] && why=$$(go list -m 2>&1 >/dev/null | grep 'requires go >='); then echo "    left out: $$why"; continue; fi;
 DONE = done; exit $${failed:-0}
 
 # carryon is pure Go, so that nothing here depends on the C compiler's health.

@@ -166,6 +166,8 @@ func (d *Delivery) see() {
 	d.seen = true
 	s := d.session
 	s.told = max(s.told, d.version)
+	// More may be running by now, and fewer: the model knows of those that it
+	// was told of, as far as they still run.
 	s.toldRunning = min(max(s.toldRunning, d.running), s.running)
 	d.reminder.ack()
 }

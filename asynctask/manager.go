@@ -76,8 +76,9 @@ func (m *Manager) Start(ctx context.Context, name string, f Func) (id string, er
 //
 // The id names the task among all of the Manager's; it has up to 128 letters,
 // digits and signs of ASCII. It is free again once the task has ended, was
-// delivered, and is not kept any more. The name is as in Start. Begin fails with ErrInvalid, ErrDuplicate, ErrLimit,
-// ErrBacklog or ErrClosed. It panics if ctx is nil.
+// delivered, and is not kept any more. The name is as in Start. Begin fails with
+// ErrInvalid, ErrDuplicate, ErrLimit, ErrBacklog or ErrClosed. It panics if ctx
+// is nil.
 func (m *Manager) Begin(ctx context.Context, id, name string) (context.Context, error) {
 	return m.begin(ctx, nil, id, name)
 }

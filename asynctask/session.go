@@ -16,7 +16,7 @@ type session struct {
 
 	running int
 	held    int       // of the news, those that a Reminder holds
-	lapse   time.Time // no holder's time is over before this; zero: none's ever is
+	lapse   time.Time // no hold lapses before this; zero: none does
 
 	version     uint64 // counts the changes of the status summary
 	told        uint64 // the version that the model was told

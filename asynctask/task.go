@@ -13,11 +13,11 @@ import (
 // Task is what is known of a task at one moment. It is a copy, which does not
 // change when the task does.
 type Task struct {
-	ID      string
-	Name    string
+	ID      string // unique among the Manager's tasks
+	Name    string // in one line, for people and models
 	Session string // "" if it was started without one, or there is one conversation
 	State   State
-	Started time.Time
+	Started time.Time // by the Manager's clock, as Ended
 	Ended   time.Time // zero while it is running
 
 	// Output is what the task left; nil if nothing, or not yet. Beyond a total

@@ -15,7 +15,8 @@ import (
 const CheckToolName = "check_async_tasks"
 
 // Definition is a tool in a form that belongs to no SDK. Its JSON is the
-// function object of the Chat Completions API.
+// function object of the Chat Completions API. It converts to the type of the
+// same name in package todo, for programs that declare the tools of both.
 type Definition struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`

@@ -1,5 +1,6 @@
-// Package carryontest is a test kit for programs that use carryon: a scripted model server and a clock
-// that moves only when told to. No network, no key and no sleeping is needed.
+// Package carryontest is a test kit for programs that use carryon: a scripted model server, a recorder of events, a clock
+// that moves only when told to, and tests for stores and dialects of one's own ([TestStore], [TestDialect]). No network,
+// no key and no sleeping is needed.
 //
 // A [Server] speaks OpenAI's Chat Completions and answers each request with the next [Turn] of its script, streamed
 // or in one piece, as the request asks:

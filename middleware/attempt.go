@@ -229,7 +229,7 @@ func (c *Call) endAttempt(err error) {
 	}
 	s := &c.sink
 	called := err == nil && s.showedCall()
-	ending := continuation.Ending{Called: called && !c.sparing(), Tokens: s.usage.tokens(), Last: c.review(err, called)}
+	ending := continuation.Ending{Called: called && !c.sparing(), Tokens: s.usage.Tokens(), Last: c.review(err, called)}
 	c.endClaim(c.place, ending)
 	c.mw.ended(c.caller, ContinuationEnded{
 		Place: c.place, ToolCalls: s.calls.others, Usage: s.usage, Err: err,

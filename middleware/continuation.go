@@ -21,13 +21,13 @@ import (
 type Continuation struct {
 	Place
 
-	Todo        todo.Todo
+	Todo        todo.Todo    // the todo to go on with
 	Text        string       // what the model has said so far; never blank, unless Pause is set
 	Reasoning   string       // what it wrote for itself, if the history carries such texts
 	Prompt      string       // what it is asked
 	Pause       *PauseAnswer // set if a call of todo_pause is to be answered instead
-	OffersPause bool
-	StrictPause bool // declare todo_pause strict
+	OffersPause bool         // append todo_pause to the tools
+	StrictPause bool         // declare todo_pause strict
 
 	// Notes are joined to the caller's own messages, as in the caller's own
 	// request; see [Call.Notes].
@@ -45,7 +45,7 @@ type PauseAnswer struct {
 	ID        string // never empty
 	Name      string // as the model wrote it
 	Arguments string // a JSON object, whatever the model sent
-	Result    string
+	Result    string // what the model is told
 }
 
 // placeholder stands for an answer without text, which providers refuse.
@@ -67,8 +67,8 @@ func newID() string {
 type PauseTool struct {
 	Name        string
 	Description string
-	Schema      []byte // JSON
-	Strict      bool
+	Schema      []byte // JSON; a slice of its own in every PauseTool
+	Strict      bool   // ask for strict arguments, which Schema fits
 }
 
 // NewPauseTool returns the declaration of todo_pause.

@@ -9,6 +9,9 @@ import "slices"
 //
 // The dialect is one for what the callback is given: its Read reports no
 // finish and no usage, and Write makes something to show of the zero C.
+//
+// Chunk, Relaying and Relayed are called before [Unary] has returned, for all
+// filters of a call by one goroutine at a time.
 type Filter[C any] struct {
 	call    *Call
 	dialect Dialect[C]
@@ -92,7 +95,7 @@ func (f *Filter[C]) end(printed bool) {
 // say implements listener.
 func (f *Filter[C]) say(text string) {
 	if f.said && text != "" {
-		text = seam + text
+		text = Seam + text
 	}
 	f.write(text)
 }

@@ -53,7 +53,8 @@ type anchor struct {
 }
 
 // Notes returns what the caller's own request is to carry, in the order in which
-// it is to be joined to the messages.
+// it is to be joined to the messages. The slice is the engine's and must not be
+// changed.
 func (c *Call) Notes() []Note {
 	if c.notes == nil {
 		return nil

@@ -60,7 +60,7 @@ type ContinuationStarted struct {
 // ContinuationEnded says that a continuation was answered, or why it was not.
 type ContinuationEnded struct {
 	Place
-	ToolCalls int
+	ToolCalls int   // calls of the caller's tools
 	Usage     Usage // of this turn
 	Err       error // what it failed with
 }
@@ -100,5 +100,5 @@ type Failed struct {
 	// "pause policy", "notice", "observer", "continuation", or "tail" for what
 	// follows the finish of a turn.
 	Op  string
-	Err error
+	Err error // what went wrong; never nil
 }

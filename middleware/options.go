@@ -159,7 +159,8 @@ func WithClock(clock Clock) Option {
 }
 
 // WithTodoTimeout sets how long a todo source may take, instead of
-// [DefaultTodoTimeout]. One that takes longer counts as a source without todos.
+// [DefaultTodoTimeout]. Its ctx ends then, and it counts as a source without
+// todos; one that ignores its ctx is waited for.
 func WithTodoTimeout(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("middleware: todo timeout %v is not positive", d))

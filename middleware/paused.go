@@ -95,7 +95,7 @@ func (c *Call) notice() string {
 	if c.said.len() == 0 {
 		return c.result.Message
 	}
-	return seam + c.result.Message
+	return Seam + c.result.Message
 }
 
 // pauseAnswer returns the call of todo_pause that is to be answered, or nil if

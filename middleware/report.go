@@ -79,7 +79,7 @@ func (mw *Middleware) turnEnded(ctx context.Context, e TurnEnded) {
 	if mw.debugs(ctx) {
 		mw.log(ctx, slog.LevelDebug, "carryon: turn ended", e.attrs(
 			slog.String("finish", e.Finish), slog.Int("tool_calls", e.ToolCalls),
-			slog.Int("tokens", e.Usage.tokens()), mw.errorAttr(e.Err))...)
+			slog.Int("tokens", e.Usage.Tokens()), mw.errorAttr(e.Err))...)
 	}
 }
 
@@ -107,7 +107,7 @@ func (mw *Middleware) ended(ctx context.Context, e ContinuationEnded) {
 	tell(ctx, mw, e, func(o *Observer) func(context.Context, ContinuationEnded) { return o.ContinuationEnded })
 	if mw.debugs(ctx) {
 		mw.log(ctx, slog.LevelDebug, "carryon: continuation ended", e.attrs(
-			slog.Int("tool_calls", e.ToolCalls), slog.Int("tokens", e.Usage.tokens()), mw.errorAttr(e.Err))...)
+			slog.Int("tool_calls", e.ToolCalls), slog.Int("tokens", e.Usage.Tokens()), mw.errorAttr(e.Err))...)
 	}
 }
 

@@ -47,14 +47,16 @@ type Request struct {
 	// Messages is how many messages the request has.
 	Messages int
 	// Carrier returns the text of a message, and whether a note can be joined
-	// to it: whether it is the user's or a tool's.
+	// to it: whether it is the user's or a tool's. It may be called until the
+	// call has ended, by the goroutine that drives it.
 	Carrier func(message int) (text string, ok bool)
 	// System is the place of the first system message, counted from 1.
 	System int
 
 	// History yields the tool calls of the request, newest first. It is asked
 	// at most once per decision, and only if the decision needs the todos: for
-	// a stream, while it is read.
+	// a stream, while it is read. The todo source reads it, so that it has to
+	// stay valid until the call has ended.
 	History iter.Seq[todo.Call]
 }
 
@@ -91,6 +93,21 @@ const (
 	ToolChoiceRequired                   // some tool must be called
 	ToolChoiceNamed                      // that tool must be called
 )
+
+// ToolChoiceOf reads a tool choice that is a word, as Chat Completions has it:
+// "auto" or none at all, "none", "required" or "any". Any other is taken for the
+// name of a tool.
+func ToolChoiceOf(word string) ToolChoice {
+	switch word {
+	case "", "auto":
+		return ToolChoiceAuto
+	case "none":
+		return ToolChoiceNone
+	case "required", "any":
+		return ToolChoiceRequired
+	}
+	return ToolChoiceNamed
+}
 
 // maxTools is how many tools providers take in one request.
 const maxTools = 128

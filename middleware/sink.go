@@ -90,7 +90,7 @@ func (s *Sink) show(text string) {
 		return
 	}
 	if !s.said && s.number > 1 && s.began {
-		text = seam + text
+		text = Seam + text
 	}
 	s.said = true
 	if s.chunk.text == "" {

@@ -3,11 +3,12 @@ package middleware
 // Usage is the number of tokens that a turn used, as the provider reported it.
 // Total may be 0 where the provider leaves it out.
 type Usage struct {
-	Prompt, Completion, Total int
+	Prompt, Completion, Total int // 0 where none was reported
 }
 
-// tokens returns the total, for providers that leave it out too.
-func (u Usage) tokens() int {
+// Tokens returns the total, or the sum of the others where the provider leaves
+// it out.
+func (u Usage) Tokens() int {
 	if u.Total > 0 {
 		return u.Total
 	}

@@ -10,9 +10,11 @@ import (
 //
 // Todos may be called concurrently, also for one session. Its ctx is that of
 // the model call, with a deadline, and holds the resolved session and the
-// Conversation of the request. The order of the list is the order of work. An
-// empty list, nil included, means there is nothing to do; an error counts as
-// no todos and does not fail the model call.
+// Conversation of the request. It runs on the goroutine of the call and must
+// honour its ctx: if it does not, the answer waits for as long as it takes. The
+// order of the list is the order of work. An empty list, nil included, means
+// there is nothing to do; an error counts as no todos and does not fail the
+// model call.
 //
 // The provider must not change the returned slice afterwards; one that keeps
 // its list in place returns a copy.

@@ -90,7 +90,7 @@ func (d *agentAnswers) readLater(text string, s *middleware.Sink) {
 	if more == "" {
 		return
 	}
-	d.given += seam + more
+	d.given += middleware.Seam + more
 	d.shown = d.read(d.given).Answer
 	s.Text(more)
 	d.streams.each(func(one *stream) { one.say(more) })
@@ -104,7 +104,7 @@ func (d *agentAnswers) fitting(more string) string {
 		if more == "" {
 			break
 		}
-		reading := d.read(d.given + seam + more)
+		reading := d.read(d.given + middleware.Seam + more)
 		answer := strings.TrimSpace(reading.Answer)
 		if reading.Kind == Finish && strings.HasPrefix(answer, strings.TrimSpace(d.shown)) &&
 			strings.HasSuffix(answer, more) {
@@ -122,8 +122,8 @@ func (d *agentAnswers) Write(a **llms.ContentResponse, e *middleware.Edit) bool 
 		return d.answers.Write(a, &edit)
 	}
 	edit.Text = d.given
-	if notice := d.fitting(strings.TrimPrefix(strings.TrimPrefix(e.Text, d.given), seam)); notice != "" {
-		edit.Text += seam + notice
+	if notice := d.fitting(strings.TrimPrefix(strings.TrimPrefix(e.Text, d.given), middleware.Seam)); notice != "" {
+		edit.Text += middleware.Seam + notice
 	}
 	return d.answers.Write(a, &edit)
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// seam stands between the answers of two turns.
-const seam = "\n\n"
-
 // errNoChoices is what a continuation fails with that was answered by nothing.
 var errNoChoices = errors.New("langchaingo: the model gave no choices")
 
@@ -116,7 +113,7 @@ func (d *answers) keepFirst() {
 // a new one is made.
 func (d *answers) Write(a **llms.ContentResponse, e *middleware.Edit) bool {
 	joined := &llms.ContentChoice{
-		Content: e.Text, StopReason: e.Finish, ReasoningContent: strings.Join(d.reasoning, seam),
+		Content: e.Text, StopReason: e.Finish, ReasoningContent: strings.Join(d.reasoning, middleware.Seam),
 	}
 	d.keepFirst()
 	own := infoOf(*a)

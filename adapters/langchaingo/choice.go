@@ -14,23 +14,11 @@ import (
 func toolChoice(asked *llms.CallOptions) middleware.ToolChoice {
 	if asked.ToolChoice != nil {
 		word, _ := choiceFields(asked.ToolChoice)
-		if choice := choiceOf(word); choice != middleware.ToolChoiceAuto {
+		if choice := middleware.ToolChoiceOf(word); choice != middleware.ToolChoiceAuto {
 			return choice
 		}
 	}
-	return choiceOf(string(asked.FunctionCallBehavior))
-}
-
-func choiceOf(word string) middleware.ToolChoice {
-	switch word {
-	case "", "auto":
-		return middleware.ToolChoiceAuto
-	case "none":
-		return middleware.ToolChoiceNone
-	case "required", "any":
-		return middleware.ToolChoiceRequired
-	}
-	return middleware.ToolChoiceNamed
+	return middleware.ToolChoiceOf(string(asked.FunctionCallBehavior))
 }
 
 const allowedTools = "allowed_tools"

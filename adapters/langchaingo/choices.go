@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // choicesOf yields the choices of an answer, of which any part may be missing.
@@ -45,7 +47,7 @@ func reasoningOf(a *llms.ContentResponse) string {
 			texts = append(texts, choice.ReasoningContent)
 		}
 	}
-	return strings.Join(texts, seam)
+	return strings.Join(texts, middleware.Seam)
 }
 
 // callsOf yields the tool calls of an answer, each with its choice. For the

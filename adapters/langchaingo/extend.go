@@ -66,7 +66,7 @@ func fold(messages []llms.MessageContent, k *middleware.Continuation) ([]llms.Me
 	}
 	for _, more := range []string{k.Text, asked} {
 		if more != "" {
-			text.Text += seam + more
+			text.Text += middleware.Seam + more
 		}
 	}
 	messages = slices.Clone(messages)

@@ -73,7 +73,7 @@ func joinTexts(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}
-	return a + seam + b
+	return a + middleware.Seam + b
 }
 
 // addCounts adds two numbers of one type, or two structs of them field by

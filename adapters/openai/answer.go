@@ -82,7 +82,7 @@ func (d *answers) Write(a *openai.ChatCompletionResponse, e *middleware.Edit) bo
 	choice.FinishReason = openai.FinishReason(e.Finish)
 	choice.Message.Content, choice.Message.MultiContent = e.Text, nil
 	choice.Message.ToolCalls = keepCalls(choice.Message.ToolCalls, e)
-	choice.Message.ReasoningContent = strings.Join(d.reasoning, "\n\n")
+	choice.Message.ReasoningContent = strings.Join(d.reasoning, middleware.Seam)
 	return true
 }
 

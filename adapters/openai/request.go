@@ -91,15 +91,7 @@ func toolChoice(choice any) middleware.ToolChoice {
 	if !isWord {
 		word, _ = choiceFields(choice)
 	}
-	switch word {
-	case "", "auto":
-		return middleware.ToolChoiceAuto
-	case "none":
-		return middleware.ToolChoiceNone
-	case "required", "any":
-		return middleware.ToolChoiceRequired
-	}
-	return middleware.ToolChoiceNamed
+	return middleware.ToolChoiceOf(word)
 }
 
 const allowedTools = "allowed_tools"

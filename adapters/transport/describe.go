@@ -137,15 +137,7 @@ func toolChoice(raw []byte) middleware.ToolChoice {
 			word = textOf(member(member(raw, allowedTools), "mode"))
 		}
 	}
-	switch word {
-	case "", "auto":
-		return middleware.ToolChoiceAuto
-	case "none":
-		return middleware.ToolChoiceNone
-	case "required", "any":
-		return middleware.ToolChoiceRequired
-	}
-	return middleware.ToolChoiceNamed
+	return middleware.ToolChoiceOf(word)
 }
 
 // member returns a member of the object in raw, or nil.

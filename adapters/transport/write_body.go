@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // writeBody writes what the model says, as far as it is to be shown.
@@ -119,7 +120,7 @@ func (w *writer) part(text string) {
 // that of all turns.
 func (w *writer) reasoningMember(name string, own []byte) {
 	if name == w.extra.key() {
-		own = rawjson.Quote(strings.Join(w.extra.reasoning, "\n\n"))
+		own = rawjson.Quote(strings.Join(w.extra.reasoning, middleware.Seam))
 	}
 	w.left = w.left || says(own)
 	w.member(name, own)

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -90,5 +92,6 @@ func sentence(text string) string {
 	if text == "" {
 		return "Something went wrong, and nothing says what."
 	}
-	return strings.ToUpper(text[:1]) + strings.TrimRight(text[1:], ".") + "."
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + strings.TrimRight(text[size:], ".") + "."
 }

@@ -31,7 +31,7 @@ type entry struct {
 	Outcome string    `json:"outcome,omitempty"`      // why carryon went no further
 	Events  []event   `json:"events,omitempty"`
 
-	hide *strings.Replacer // of the keys that the request carries
+	hide *strings.Replacer // of the keys that the request carries, as long as it is under way
 }
 
 // event is one thing that happened.
@@ -62,7 +62,7 @@ func withEntry(ctx context.Context, e *entry) context.Context {
 
 // add adds an event. The caller holds the journal's lock.
 func (e *entry) add(added event) {
-	if len(e.Events) == maxEvents {
+	if len(e.Events) == maxEvents || e.hide == nil {
 		return
 	}
 	added.Text = short(e.hide.Replace(added.Text), maxText)

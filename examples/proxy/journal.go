@@ -67,29 +67,20 @@ func (j *journal) answered(r *http.Request, status int) {
 func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e.Ended, e.Cut = time.Now(), !whole
+	e.Ended, e.Cut, e.hide = time.Now(), !whole, nil
 	for _, o := range outcomes.All() { // one, if it was a chat completion
 		e.Turns, e.Outcome = o.Turns, o.Reason.String()
 		if o.DryRun {
 			e.Outcome += " (dry run)"
 		}
 		for _, usage := range o.Usage[min(1, len(o.Usage)):] {
-			e.Tokens += tokens(usage)
+			e.Tokens += usage.Tokens()
 		}
 		j.counts.Calls++
 		j.counts.Turns += o.Attempts
 	}
 	j.counts.Tokens += e.Tokens
 	return *e
-}
-
-// tokens is the number of tokens of a turn, also where the upstream leaves the
-// total out.
-func tokens(u middleware.Usage) int {
-	if u.Total > 0 {
-		return u.Total
-	}
-	return u.Prompt + u.Completion
 }
 
 // note adds an event to the entry of ctx.

@@ -58,7 +58,7 @@ func (j *journal) turn(e middleware.TurnEnded) string {
 	if e.ToolCalls > 0 {
 		text += fmt.Sprintf(", tool calls: %d", e.ToolCalls)
 	}
-	if n := tokens(e.Usage); n > 0 {
+	if n := e.Usage.Tokens(); n > 0 {
 		text += fmt.Sprintf(", tokens: %d", n)
 	}
 	return text

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -87,5 +89,9 @@ func explain(err error) string {
 }
 
 func sentence(text string) string {
-	return strings.ToUpper(text[:1]) + strings.TrimRight(text[1:], ".") + "."
+	if text == "" {
+		return "Something went wrong, and nothing says what."
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + strings.TrimRight(text[size:], ".") + "."
 }
