@@ -2,8 +2,9 @@ package continuation
 
 import (
 	"fmt"
-	"strings"
 	"sync"
+
+	"github.com/carryon-go/carryon/internal/lru"
 )
 
 // ApprovalMode says how far the model may go without asking. It chooses the
@@ -39,17 +40,13 @@ func DefaultValues() Values {
 type Settings struct {
 	mu       sync.Mutex
 	defaults Values
-	sessions map[string]*overrides
-	ring     overrides // ring.next was used last, ring.prev longest ago
+	sessions *lru.Table[overrides]
 }
 
-// overrides are the settings that a session has changed, and its place in the
-// order of use.
+// overrides are the settings that a session has changed.
 type overrides struct {
-	session          string
 	todoContinuation *bool        // nil: unchanged
 	approvalMode     ApprovalMode // "": unchanged
-	prev, next       *overrides
 }
 
 // NewSettings returns settings with the defaults given, of which an empty
@@ -61,9 +58,7 @@ func NewSettings(defaults Values) *Settings {
 	if err := defaults.ApprovalMode.check(); err != nil {
 		panic(err.Error())
 	}
-	s := &Settings{defaults: defaults, sessions: make(map[string]*overrides)}
-	s.ring.prev, s.ring.next = &s.ring, &s.ring
-	return s
+	return &Settings{defaults: defaults, sessions: lru.New[overrides]()}
 }
 
 // For returns the values in force for the session.
@@ -71,11 +66,10 @@ func (s *Settings) For(session string) Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	values := s.defaults
-	own := s.sessions[session]
+	own := s.sessions.Get(session)
 	if own == nil {
 		return values
 	}
-	s.use(own)
 	if own.todoContinuation != nil {
 		values.TodoContinuation = *own.todoContinuation
 	}
@@ -117,41 +111,15 @@ func (s *Settings) SetApprovalMode(session string, mode ApprovalMode) error {
 func (s *Settings) Reset(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if own := s.sessions[session]; own != nil {
-		s.drop(own)
-	}
+	s.sessions.Remove(session)
 }
 
 // own returns what the session has set, which counts as a use. A session that
 // is new takes the place of another if there are too many.
 func (s *Settings) own(session string) *overrides {
-	own := s.sessions[session]
-	if own == nil {
-		if len(s.sessions) == DefaultMaxSessions {
-			s.drop(s.ring.prev)
-		}
-		own = &overrides{session: strings.Clone(session)} // it may be a small part of a large request
-		own.prev, own.next = own, own
-		s.sessions[own.session] = own
-	}
-	s.use(own)
+	own := s.sessions.Put(session)
+	s.sessions.Trim(DefaultMaxSessions)
 	return own
-}
-
-// use puts own at the front of the order of use.
-func (s *Settings) use(own *overrides) {
-	own.unlink()
-	own.prev, own.next = &s.ring, s.ring.next
-	own.prev.next, own.next.prev = own, own
-}
-
-func (s *Settings) drop(own *overrides) {
-	own.unlink()
-	delete(s.sessions, own.session)
-}
-
-func (o *overrides) unlink() {
-	o.prev.next, o.next.prev = o.next, o.prev
 }
 
 func (m ApprovalMode) check() error {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sashabaranov/go-openai"
+
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -56,6 +58,32 @@ func ExampleMemory_Handle() {
 	// Error: item 1: content is blank; send what has to be done as a string that is not blank. The todo list was not changed.
 	// [{"id":"1","content":"Fix the bug","status":"in_progress"}]
 	// one of the program's own tools: search
+}
+
+// The two tools in an SDK's own type, here go-openai's, beside those that the
+// program has anyway. Memory.Handle answers the calls.
+func ExampleWriteTool() {
+	tools := []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: "edit_file"}}}
+	for _, tool := range []todo.Definition{todo.WriteTool(), todo.ReadTool()} {
+		tools = append(tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+			Name: tool.Name, Description: tool.Description, Parameters: tool.Parameters,
+		}})
+	}
+	for _, tool := range tools {
+		fmt.Println(tool.Function.Name)
+	}
+
+	todos := todo.NewMemory()
+	call := openai.FunctionCall{Name: "todo_write", Arguments: `{"todos":["Reproduce the bug","Fix it"]}`}
+	if result, ok := todos.Handle(context.Background(), call.Name, call.Arguments); ok {
+		fmt.Println(result)
+	}
+	// Output:
+	// edit_file
+	// todo_write
+	// todo_read
+	// Todo list saved: 2 todos, 2 left to do.
+	// [{"id":"1","content":"Reproduce the bug","status":"pending"},{"id":"2","content":"Fix it","status":"pending"}]
 }
 
 func ExampleMemory_Subscribe() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -23,7 +24,7 @@ type Memory struct {
 	settings memorySettings
 
 	mu    sync.Mutex
-	lists *table
+	lists *lru.Table[[]Todo] // a stored list is never changed, so that it may be read without the lock
 	feed  feed
 }
 
@@ -31,7 +32,7 @@ var _ Provider = (*Memory)(nil)
 
 // NewMemory returns a Memory without any list.
 func NewMemory(opts ...MemoryOption) *Memory {
-	return &Memory{settings: settingsOf(opts), lists: newTable()}
+	return &Memory{settings: settingsOf(opts), lists: lru.New[[]Todo]()}
 }
 
 // Todos returns a copy of the session's list, nil if it has none. The error is
@@ -44,9 +45,17 @@ func (m *Memory) Todos(ctx context.Context) ([]Todo, error) {
 func (m *Memory) Read(ctx context.Context) []Todo {
 	session := sessionOf(ctx)
 	m.mu.Lock()
-	list := m.lists.get(session)
+	list := m.list(session)
 	m.mu.Unlock()
-	return slices.Clone(list) // outside of the lock: a stored list stays as it is
+	return slices.Clone(list)
+}
+
+// list returns the session's list as it is stored. It wants the lock held.
+func (m *Memory) list(session string) []Todo {
+	if list := m.lists.Get(session); list != nil {
+		return *list
+	}
+	return nil
 }
 
 // Write replaces the session's list by a copy of todos. Readers see either the
@@ -101,7 +110,7 @@ func (m *Memory) change(ctx context.Context, changes []Todo) ([]Todo, error) {
 func (m *Memory) merge(session string, changes []Todo) (list []Todo, deliver bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before := m.lists.get(session)
+	before := m.list(session)
 	if err := checkTargets(before, changes); err != nil {
 		return nil, false, err
 	}
@@ -116,12 +125,12 @@ func (m *Memory) merge(session string, changes []Todo) (list []Todo, deliver boo
 // deliver the change. It wants the lock held.
 func (m *Memory) put(session string, list []Todo) (deliver bool) {
 	if len(list) == 0 {
-		m.lists.remove(session)
+		m.lists.Remove(session)
 	} else {
-		m.lists.put(session, list)
+		*m.lists.Put(session) = list
 	}
 	if m.settings.maxSessions > 0 {
-		m.lists.trim(m.settings.maxSessions)
+		m.lists.Trim(m.settings.maxSessions)
 	}
 	return m.feed.add(session, list)
 }
@@ -131,7 +140,7 @@ func (m *Memory) put(session string, list []Todo) (deliver bool) {
 func (m *Memory) Forget(ctx context.Context) {
 	session := sessionOf(ctx)
 	m.mu.Lock()
-	deliver := m.lists.remove(session) && m.feed.add(session, nil)
+	deliver := m.lists.Remove(session) && m.feed.add(session, nil)
 	m.mu.Unlock()
 	if deliver {
 		m.deliver(session)
