@@ -66,7 +66,8 @@ fuzz: need-go ## Run each fuzz target for FUZZTIME=10s
 	$(DONE)
 
 faults: need-go ## Have answers fail at every byte, for every Go client (long; a sample is in test)
-	@$(PURE); go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h ./adapters/transport -args -everywhere && \
+	@$(PURE); go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h \
+			./adapters/transport ./adapters/langchaingo ./adapters/openai -args -everywhere && \
 		cd conformance && go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h . -args -everywhere
 
 soak: need-go ## Send many streams through examples/proxy, one in ten failing: STREAMS=20000

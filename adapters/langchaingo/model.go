@@ -18,8 +18,9 @@ type Model struct {
 	options  options
 	provider provider
 
-	// givesReasons is set once the model has given a stop reason. One that
-	// never does can't be blamed for an answer without.
+	// givesReasons is set if the client's answers all have a stop reason, and
+	// else once the model has given one. A model that never does can't be blamed
+	// for an answer without.
 	givesReasons atomic.Bool
 }
 
@@ -34,7 +35,9 @@ func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 	if mw == nil {
 		panic("langchaingo: nil middleware")
 	}
-	return &Model{model: model, mw: mw, options: optionsOf(opts), provider: providerOf(model)}
+	m := &Model{model: model, mw: mw, options: optionsOf(opts), provider: providerOf(model)}
+	m.givesReasons.Store(m.provider.givesReasons)
+	return m
 }
 
 // GenerateContent is the model's, continued. The messages and the options are

@@ -8,8 +8,9 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// provider is what the client of a provider can't do.
+// provider is what is known of the client of a provider.
 type provider struct {
+	givesReasons    bool // all its answers have a stop reason, but those that broke off
 	readsOneMessage bool // it sends the first message and drops the others
 	readsOnePart    bool // of an AI message it sends the first part and drops the others
 }
@@ -28,7 +29,9 @@ func providerOf(model llms.Model) provider {
 	case "cohere", "ernie", "huggingface", "local", "palm", "watsonx":
 		return provider{readsOneMessage: true}
 	case "anthropic":
-		return provider{readsOnePart: true}
+		return provider{readsOnePart: true, givesReasons: true}
+	case "openai":
+		return provider{givesReasons: true}
 	}
 	return provider{}
 }

@@ -22,8 +22,9 @@ func TestProvidersAreKnownByTheirClients(t *testing.T) {
 	for _, model := range []llms.Model{&ernie.LLM{}, &huggingface.LLM{}, &local.LLM{}} {
 		assert.Equal(t, provider{readsOneMessage: true}, providerOf(model), "%T", model)
 	}
-	assert.Equal(t, provider{readsOnePart: true}, providerOf(&anthropic.LLM{}))
-	for _, model := range []llms.Model{&openai.LLM{}, &ollama.LLM{}, &fake.LLM{}, anthropicModel{&anthropic.LLM{}}} {
+	assert.Equal(t, provider{readsOnePart: true, givesReasons: true}, providerOf(&anthropic.LLM{}))
+	assert.Equal(t, provider{givesReasons: true}, providerOf(&openai.LLM{}))
+	for _, model := range []llms.Model{&ollama.LLM{}, &fake.LLM{}, anthropicModel{&anthropic.LLM{}}} {
 		assert.Equal(t, provider{}, providerOf(model), "%T", model)
 	}
 }

@@ -94,6 +94,46 @@ func ExampleStream_All() {
 	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
 }
 
+// Once a stream has ended, its outcome says what became of the call: how many
+// turns it had, what each of them used, and why no further one was added.
+func ExampleStream_Outcome() {
+	server := carryontest.Start(
+		carryontest.Text("Next I will fix the build.").Usage(10, 7),
+		carryontest.Pause("The compiler is not installed").Usage(40, 12),
+	)
+	defer server.Close()
+
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
+	client := carryopenai.Wrap(clientOfServer(server), middleware.New(todos))
+	asked := request("Fix the build.")
+	asked.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	stream, err := client.CreateChatCompletionStream(context.Background(), asked)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, err := range stream.All() { // a program would show the chunks
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	outcome := stream.Outcome()
+	if outcome.Paused != nil {
+		fmt.Println("the model is blocked:", outcome.Paused.Reason)
+	}
+	for i, usage := range outcome.Usage {
+		fmt.Printf("turn %d used %d tokens\n", i+1, usage.Total)
+	}
+	fmt.Println(outcome)
+	// Output:
+	// the model is blocked: The compiler is not installed
+	// turn 1 used 17 tokens
+	// turn 2 used 52 tokens
+	// 2 turns, 1 continuation: The session is paused (The compiler is not installed)
+}
+
 // A task finishes in the background while the program does something else. The
 // next request tells the model, behind the text of its last message, and the one
 // after that says nothing of it any more. The history never holds it.

@@ -155,3 +155,38 @@ func TestJudgeOfTurn1(t *testing.T) {
 	end := stalled.Places(1)[len(stalled.Places(1))-1]
 	require.Error(t, stalled.Judge(faults.Try{At: end, Asked: 1, Got: other, Bare: other, Understood: true}), "it is to be continued")
 }
+
+// Of a client that fails on an answer carryon knows no more than that.
+func TestJudgeBelievesWhatAVeiledClientSays(t *testing.T) {
+	t.Parallel()
+	d := drill(t, "reset in turn 2, text, LF")
+	behind := d.Places(1)[len(d.Places(1))-10] // behind the usage
+	lost := quirks.Reading{
+		Text: "I will edit the file next.\n\nThe file is edited.", Finish: "stop", Usage: quirks.Usage{Prompt: 11, Completion: 5, Total: 16},
+	}
+	try := faults.Try{At: behind, Asked: 2, Got: lost, Bare: quirks.Reading{Err: "unexpected EOF"}, Understood: true}
+	require.Error(t, d.Judge(try), "the usage was in")
+	try.Veiled = true
+	require.NoError(t, d.Judge(try))
+	try.Bare.Err = ""
+	require.Error(t, d.Judge(try), "the client has it")
+
+	first := drill(t, "report in turn 1, draft, LF")
+	behind = first.Places(1)[len(first.Places(1))-10]
+	goesOn := faults.Try{At: behind, Asked: 2, Understood: true, Veiled: true, Bare: quirks.Reading{Err: "overloaded"}}
+	require.ErrorContains(t, first.Judge(goesOn), "2 requests")
+	goesOn.Bare.Err = ""
+	require.NotContains(t, first.Judge(goesOn).Error(), "2 requests", "the client kept the error to itself")
+}
+
+// On a connection that is reset, what was sent last may be lost, and nothing else.
+func TestJudgeOfAReset(t *testing.T) {
+	t.Parallel()
+	d := drill(t, "reset in turn 2, text, LF")
+	got := quirks.Reading{Text: "I will edit the file next.", Finish: "stop", Usage: quirks.Usage{Prompt: 11, Completion: 5, Total: 16}}
+	try := faults.Try{At: 800, Asked: 2, Got: got, Understood: true}
+	require.Error(t, d.Judge(try))
+	require.NoError(t, d.JudgeReset(try, nil))
+	try.Got.Finish = ""
+	require.Error(t, d.JudgeReset(try, nil))
+}

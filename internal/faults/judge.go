@@ -38,6 +38,22 @@ func (d Drill) Judge(t Try) error {
 	return nil
 }
 
+// JudgeReset judges like Judge what came over a connection that was reset. Of
+// what was on its way then, any part may be lost. Bare returns the Bare of the
+// try for a place; nil if there is none.
+func (d Drill) JudgeReset(t Try, bare func(at int) quirks.Reading) error {
+	sent := d.Judge(t)
+	for err := sent; err != nil; err = d.Judge(t) {
+		if t.At == 0 {
+			return sent
+		}
+		if t.At--; bare != nil {
+			t.Bare = bare(t.At)
+		}
+	}
+	return nil
+}
+
 // judgeSecond judges what was read of a turn 1 that was whole, and a turn 2
 // that failed.
 func (d Drill) judgeSecond(t Try) error {
@@ -54,23 +70,34 @@ func (d Drill) judgeSecond(t Try) error {
 // judgeFirst judges what was read of a turn 1 that failed. It may be continued
 // if it failed after its finish.
 func (d Drill) judgeFirst(t Try) error {
-	least, most := d.in(t.At)
-	finish := max(1, len(d.events)-2) // that many events are in when it is
-	stopped := d.Means().Finish == "stop"
+	must, may := d.goesOn(t)
 	switch {
-	case t.Asked == 1 && t.Understood && stopped && least >= finish && d.endsWell(t.At) && !t.lost():
+	case t.Asked == 1 && must:
 		return errors.New("it is not continued")
 	case t.Asked == 1 && !reflect.DeepEqual(t.Bare, t.Got):
 		return fmt.Errorf("without carryon it is:\n%s", t.Bare)
 	case t.Asked == 1:
 		return nil
-	case t.Asked != 2 || !stopped || most < finish || most < len(d.events) && d.breaksOff() && !t.kept():
+	case t.Asked != 2 || !may:
 		return fmt.Errorf("%d requests", t.Asked)
 	case !t.Understood:
 		return nil // of the failure nothing is left, and the client would misread what is
 	}
 	second := read(d.payloads[1])
 	return d.follows(t, func(first quirks.Reading) quirks.Reading { return join(first, second) })
+}
+
+// goesOn reports whether a turn 1 that failed must be continued, and whether it
+// may be.
+func (d Drill) goesOn(t Try) (must, may bool) {
+	if d.Means().Finish != "stop" {
+		return false, false
+	}
+	least, most := d.in(t.At)
+	finish := max(1, len(d.events)-2) // that many events are in when it is
+	must = t.Understood && least >= finish && d.endsWell(t.At) && !t.lost()
+	may = most >= finish && (most == len(d.events) || !d.breaksOff() || t.kept())
+	return must, may
 }
 
 // lost reports whether the client may have failed on all of the answer.

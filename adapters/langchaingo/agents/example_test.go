@@ -7,6 +7,7 @@ import (
 	"github.com/tmc/langchaingo/agents"
 	"github.com/tmc/langchaingo/chains"
 	"github.com/tmc/langchaingo/llms/openai"
+	"github.com/tmc/langchaingo/memory"
 	"github.com/tmc/langchaingo/tools"
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
@@ -41,6 +42,35 @@ func ExampleOneShot() {
 	fmt.Println(err)
 	// Output:
 	// The roof has 42 square metres.
+	// <nil>
+}
+
+// In a conversation, what the agent said before it was asked to carry on is part
+// of its answer.
+func ExampleConversational() {
+	server := carryontest.Start(
+		carryontest.Text("Thought: Do I need to use a tool? No\nAI: One wall is painted."),
+		carryontest.Text("Thought: Do I need to use a tool? No\nAI: Now the other one is, too."))
+	defer server.Close()
+	llm, err := openai.New(openai.WithToken("none"), openai.WithBaseURL(server.URL()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	todos := todo.Static(todo.Todo{ID: "1", Content: "Paint the other wall", Status: todo.Pending})
+	model := carrylangchain.Wrap(llm, middleware.New(todos), carryagents.Conversational())
+	agent := agents.NewConversationalAgent(model, []tools.Tool{tools.Calculator{}})
+	executor := agents.NewExecutor(agent, agents.WithMemory(memory.NewConversationBuffer()))
+
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+	answer, err := chains.Run(ctx, executor, "Paint both walls.")
+	fmt.Println(answer)
+	fmt.Println(err)
+	// Output:
+	// One wall is painted.
+	//
+	// Now the other one is, too.
 	// <nil>
 }
 

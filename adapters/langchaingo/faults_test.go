@@ -1,0 +1,262 @@
+package langchaingo_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/llms/openai"
+
+	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/faults"
+	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+var everywhere = flag.Bool("everywhere", false, "have answers fail at every byte, and not only at a sample of them")
+
+// sample is one in how many places that answers fail at.
+func sample() int {
+	if *everywhere {
+		return 1
+	}
+	return 16
+}
+
+// patience is how long a continuation may cost that is silent: the longest of carryon's timeouts, and a little more.
+const patience = continuation.DefaultFirstByteTimeout + 10*time.Second
+
+// Wherever and however one of two answers fails, a program reads what it may rely on, and nothing is left behind. The
+// model's client keeps some failures to itself, and loses an answer to others: of an answer it is believed what it says,
+// so that carryon is never worse than the client alone.
+func TestAnswersThatFailAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, framing := range slices.Concat(faults.Streams(), faults.Wholes()) {
+		t.Run(framing.Name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				places := 0
+				for _, drill := range faults.Drills(framing) {
+					places += failEverywhere(t, drill)
+				}
+				t.Log(places, "places")
+			})
+		})
+	}
+}
+
+// failEverywhere plays a drill, and returns at how many places.
+func failEverywhere(t *testing.T, d faults.Drill) int {
+	t.Helper()
+	mw := middleware.New(twoTodos, onceMore)
+	line := newLine(t, mw, d)
+	first := line.alone(t.Context(), d.First())
+	understood := line.understands(t.Context())
+	places := d.Places(sample())
+	for _, at := range places {
+		ctx := continuation.WithSession(t.Context(), strconv.Itoa(at))
+		bare := line.alone(ctx, d.Alone(at))
+		upstream, began := d.Upstream(at), time.Now()
+		got := line.carried(ctx, upstream)
+		synctest.Wait()
+		try := faults.Try{
+			At: at, Understood: understood, Got: got.reading(), Bare: bare.reading(), Asked: upstream.Asked(), Veiled: true,
+		}
+		require.NoError(t, d.Judge(try))
+		if try.Asked == 1 {
+			require.Equal(t, bare.answer, got.answer)
+		} else {
+			got.requireOneStory(t, first.answer)
+		}
+		require.Zero(t, upstream.Open(), "bodies left open")
+		require.False(t, d.Turn == 2 && time.Since(began) > patience, "%s, after %d bytes: %v", d.Name, at, time.Since(began))
+		state, err := mw.State(ctx)
+		require.NoError(t, err)
+		require.Zero(t, state.Claim, "the session is left active")
+	}
+	return len(places)
+}
+
+// On a real connection, a reset is one of TCP's.
+func TestConnectionsThatAreReset(t *testing.T) {
+	t.Parallel()
+	for _, framing := range []faults.Framing{faults.Streams()[0], faults.Wholes()[0], faults.Wholes()[1]} {
+		t.Run(framing.Name, func(t *testing.T) {
+			t.Parallel()
+			base := new(http.Transport)
+			t.Cleanup(base.CloseIdleConnections)
+			for _, drill := range faults.Drills(framing) {
+				if drill.Fault != faults.Reset || drill.Turn == 1 {
+					continue
+				}
+				mw := middleware.New(twoTodos, onceMore)
+				line := newLine(t, mw, drill)
+				first, understood := line.alone(t.Context(), drill.First()), line.understands(t.Context())
+				for _, at := range drill.Places(8) {
+					ctx := continuation.WithSession(t.Context(), strconv.Itoa(at))
+					upstream := drill.Upstream(at)
+					got := line.served(ctx, upstream, base)
+					bare := func(at int) quirks.Reading { return line.alone(ctx, drill.Alone(at)).reading() }
+					try := faults.Try{
+						At: at, Understood: understood, Got: got.reading(), Bare: bare(at), Asked: upstream.Asked(), Veiled: true,
+					}
+					require.NoError(t, drill.JudgeReset(try, bare))
+					got.requireOneStory(t, first.answer)
+				}
+			}
+		})
+	}
+}
+
+// line is a model of which the client can be connected to one server after another.
+type line struct {
+	drill faults.Drill
+	to    http.RoundTripper
+	host  string // "" is as the request says
+	bare  llms.Model
+	model func() llms.Model // the bare one with carryon around it
+}
+
+func newLine(t *testing.T, mw *middleware.Middleware, d faults.Drill) *line {
+	t.Helper()
+	l := &line{drill: d}
+	llm, err := openai.New(openai.WithToken("none"), openai.WithModel("test-model"),
+		openai.WithBaseURL("http://upstream.test/v1"), openai.WithHTTPClient(&http.Client{Transport: l}))
+	require.NoError(t, err)
+	l.bare, l.model = llm, func() llms.Model { return carrylangchain.Wrap(llm, mw) }
+	return l
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
+	if l.host != "" {
+		r = r.Clone(r.Context())
+		r.URL.Host = l.host
+	}
+	return l.to.RoundTrip(r)
+}
+
+// alone has the bare model answer.
+func (l *line) alone(ctx context.Context, upstream http.RoundTripper) *told {
+	l.to = upstream
+	return askModel(ctx, l.bare, l.drill.Framing.Whole)
+}
+
+// carried has the model answer with carryon around it.
+func (l *line) carried(ctx context.Context, upstream http.RoundTripper) *told {
+	l.to = upstream
+	return askModel(ctx, l.model(), l.drill.Framing.Whole)
+}
+
+// served is carried over HTTP.
+func (l *line) served(ctx context.Context, upstream http.Handler, base http.RoundTripper) *told {
+	server := httptest.NewServer(upstream)
+	defer server.Close()
+	l.host = server.Listener.Addr().String()
+	defer func() { l.host = "" }()
+	return l.carried(ctx, base)
+}
+
+// understands reports whether the client reads the answer that fails as it is meant, when it does not fail.
+func (l *line) understands(ctx context.Context) bool {
+	return assert.ObjectsAreEqual(l.drill.Means(), l.alone(ctx, l.drill.Untouched()).reading())
+}
+
+// told is what a program is told by a call: by its streaming function if there is one, and by the answer.
+type told struct {
+	recording
+
+	streamed bool
+	answer   *llms.ContentResponse
+	err      error
+}
+
+// askModel makes a call, streamed unless the answer is to come in one piece.
+func askModel(ctx context.Context, model llms.Model, whole bool) *told {
+	r := new(told)
+	options := []llms.CallOption{withTools("edit_file", "run_tests", "todo_write")}
+	if r.streamed = !whole; r.streamed {
+		options = append(options, r.option())
+	}
+	r.answer, r.err = model.GenerateContent(ctx, question(), options...)
+	return r
+}
+
+// reading returns what the program makes of it: the text that was streamed, if it is, and the rest of the answer.
+func (r *told) reading() quirks.Reading {
+	text, _ := r.parts()
+	if r.err != nil {
+		return quirks.Reading{Text: text, Err: quirks.Problem(r.err)}
+	}
+	choice := r.answer.Choices[0]
+	if !r.streamed {
+		text = choice.Content
+	}
+	count := func(name string) int64 {
+		n, _ := choice.GenerationInfo[name].(int)
+		return int64(n)
+	}
+	reading := quirks.Reading{Text: text, Finish: choice.StopReason, Usage: quirks.Usage{
+		Prompt: count("PromptTokens"), Completion: count("CompletionTokens"), Total: count("TotalTokens"),
+	}}
+	for _, call := range choice.ToolCalls {
+		reading.Calls = append(reading.Calls, quirks.Call{
+			ID: call.ID, Type: call.Type, Name: call.FunctionCall.Name, Arguments: call.FunctionCall.Arguments,
+		})
+	}
+	return reading
+}
+
+// requireOneStory checks that what was streamed and the answer are the same, or that the answer is that of turn 1, which
+// stands when the continuation fails: with an error if a part of a call was streamed.
+func (r *told) requireOneStory(t *testing.T, first *llms.ContentResponse) {
+	t.Helper()
+	text, calls := r.parts()
+	for _, call := range calls {
+		require.NotEqual(t, "todo_pause", call.FunctionCall.Name)
+	}
+	require.NotNil(t, r.answer)
+	if r.err != nil || r.streamed && r.answer.Choices[0].Content != text {
+		require.Equal(t, first, r.answer)
+		require.Equal(t, r.err != nil, len(calls) > 0, "an error if calls were streamed, and only then: %v", r.err)
+		return
+	}
+	if r.streamed {
+		require.Equal(t, r.answer.Choices[0].ToolCalls, calls)
+	}
+}
+
+// parts returns what was streamed: the text, and the calls as the client puts them together.
+func (r *told) parts() (text string, calls []llms.ToolCall) {
+	var b strings.Builder
+	for _, chunk := range r.chunks {
+		var parts []struct {
+			ID, Type string
+			Function llms.FunctionCall
+		}
+		if !strings.HasPrefix(chunk, "[{") || json.Unmarshal([]byte(chunk), &parts) != nil {
+			b.WriteString(chunk)
+			continue
+		}
+		for _, part := range parts {
+			if last := len(calls) - 1; part.Type == "" && last >= 0 {
+				calls[last].FunctionCall.Arguments += part.Function.Arguments
+			} else {
+				calls = append(calls, llms.ToolCall{ID: part.ID, Type: part.Type, FunctionCall: &part.Function})
+			}
+		}
+	}
+	return b.String(), calls
+}

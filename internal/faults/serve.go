@@ -1,0 +1,34 @@
+package faults
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+)
+
+// ServeHTTP implements [http.Handler] with what RoundTrip answers. What breaks
+// off there is a connection that is reset here: see [Drill.JudgeReset].
+func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	response, err := u.RoundTrip(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer response.Body.Close() //nolint:errcheck // a body of ours, which always closes
+	maps.Copy(w.Header(), response.Header)
+	_, err = io.Copy(w, response.Body)
+	control := http.NewResponseController(w)
+	if err = errors.Join(err, control.Flush()); err == nil {
+		return
+	}
+	conn, _, err := control.Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // which ends the connection, if not as hard
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
