@@ -99,6 +99,95 @@ func ExampleManager_Reserve() {
 	// <nil>
 }
 
+// A program that talks to its model without the middleware asks for a reminder
+// before each request, and says afterwards whether the model has read it.
+func ExampleManager_Remind() {
+	tasks := asynctask.NewManager()
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	_, _ = tasks.Begin(ctx, "job-8", "write the subtitles")
+	_ = tasks.Finish("job-8", asynctask.Message("412 lines"))
+
+	for range 2 {
+		reminder := tasks.Remind("conversation-42")
+		fmt.Println(reminder.Text()) // part of a request that ends well
+		reminder.Ack()
+	}
+	// Output:
+	// ---
+	// System Note: Async Task Status
+	//
+	// 1 async task(s) completed:
+	//
+	// {
+	//   "agent_id": "job-8",
+	//   "terminate_reason": "GOAL",
+	//   "emitted_vars": {},
+	//   "final_message": "412 lines"
+	// }
+	//
+	// 1 async task(s) still running.
+	// ---
+	// ---
+	// System Note: Async Task Status
+	//
+	// 1 async task(s) still running.
+	// ---
+}
+
+// A status line for people: every task's end, in every session.
+func ExampleManager_Subscribe() {
+	tasks := asynctask.NewManager()
+	cancel := tasks.Subscribe(func(t asynctask.Task) {
+		fmt.Printf("%s: %s is %s\n", t.Session, t.Name, t.State)
+	})
+	for _, session := range []string{"alice", "bob"} {
+		ctx := continuation.WithSession(context.Background(), session)
+		_, _ = tasks.Begin(ctx, "job-of-"+session, "transcode the video")
+	}
+	_ = tasks.Finish("job-of-alice", nil)
+	_ = tasks.Cancel("job-of-bob")
+	cancel()
+	// Output:
+	// alice: transcode the video is completed
+	// bob: transcode the video is cancelled
+}
+
+// At the end of the program nothing of the tasks is left.
+func ExampleManager_Close() {
+	tasks := asynctask.NewManager()
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+	id, err := tasks.Start(ctx, "watch the build", func(ctx context.Context) (*asynctask.Output, error) {
+		<-ctx.Done() // a task looks at its ctx
+		return nil, ctx.Err()
+	})
+	fmt.Println(err)
+
+	fmt.Println(tasks.Close(context.Background()))
+	task, _ := tasks.Get(id)
+	fmt.Println(task.State)
+	_, err = tasks.Begin(ctx, "job-7", "too late")
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// <nil>
+	// cancelled
+	// asynctask: manager closed
+}
+
+// A program with one conversation needs no sessions.
+func ExampleWithOneConversation() {
+	tasks := asynctask.NewManager(asynctask.WithOneConversation())
+	_, _ = tasks.Begin(context.Background(), "job-7", "transcode the video")
+	fmt.Println(tasks.Remind("").Text())
+	// Output:
+	// ---
+	// System Note: Async Task Status
+	//
+	// 1 async task(s) still running.
+	// ---
+}
+
 // What the middleware does with each request. Here a message is one line.
 func ExampleManager_Deliver() {
 	tasks := asynctask.NewManager()

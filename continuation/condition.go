@@ -11,7 +11,7 @@ const (
 	InScope                          // else what puts the call out of scope, as ReasonNoTools
 	Unbroken                         // else ReasonBrokeOff
 	NoToolCalls                      // else ReasonToolCalls
-	EndedWell                        // else ReasonManyChoices, ReasonRefused, ReasonNotEnded or ReasonEmpty
+	EndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused, ReasonNotEnded or ReasonEmpty
 	NotPaused                        // else ReasonPaused
 	CurrentUserTurn                  // else ReasonSuperseded
 	ActiveTodos                      // else ReasonNoActiveTodos

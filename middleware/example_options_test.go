@@ -1,0 +1,190 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sashabaranov/go-openai"
+
+	carryopenai "github.com/carryon-go/carryon/adapters/openai"
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// The model is told of a task that runs in the background, and is not driven on
+// while it can do nothing but wait.
+func ExampleWithTasks() {
+	server := carryontest.Start(carryontest.Text("The tests are running, I'll wait for them."))
+	defer server.Close()
+	config := openai.DefaultConfig("no key")
+	config.BaseURL = server.URL()
+
+	tasks := asynctask.NewManager()
+	defer func() { _ = tasks.Close(context.Background()) }()
+	mw := middleware.New(buildTodos, middleware.WithTasks(tasks))
+	client := carryopenai.Wrap(openai.NewClientWithConfig(config), mw)
+
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+	_, _ = tasks.Begin(ctx, "job-7", "run the tests")
+	ctx, outcomes := middleware.Capture(ctx)
+	_, _ = client.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
+		Model:    "any",
+		Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "How is it going?"}},
+		Tools:    []openai.Tool{{Type: "function", Function: &openai.FunctionDefinition{Name: "edit_file"}}},
+	})
+	fmt.Println(server.Requests()[0].Last().Content)
+	fmt.Println()
+	fmt.Println(outcomes.Last())
+	// Output:
+	// How is it going?
+	//
+	// ---
+	// System Note: Async Task Status
+	//
+	// 1 async task(s) still running.
+	// ---
+	//
+	// [ASYNC TASKS: 1 total]
+	// [1] run the tests - [RUNNING] (job-7)
+	//
+	// 1 turn, 0 continuations: Background tasks are pending or running
+}
+
+// What carryon would do to a program can be seen before it does it.
+func ExampleWithDryRun() {
+	agent := &client{stalling(), middleware.New(buildTodos, middleware.WithDryRun())}
+
+	ctx, outcomes := middleware.Capture(context.Background())
+	answer, _ := agent.Complete(ctx, fixTheBuild)
+	fmt.Println(answer.Text)
+	fmt.Println(outcomes.Last())
+	// Output:
+	// Next I will fix the build.
+	// 1 turn, 0 continuations: All continuation conditions satisfied (dry run)
+}
+
+// Replicas that share a store share what is known of a session. In place of the
+// one in memory, real replicas have one over a database.
+func ExampleWithStore() {
+	store := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	replica1 := middleware.New(buildTodos, middleware.WithStore(store))
+	replica2 := middleware.New(buildTodos, middleware.WithStore(store))
+	ctx := continuation.WithSession(context.Background(), "conversation-42")
+
+	if err := replica1.Pause(ctx, "The user has pressed Escape"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	state, err := replica2.State(ctx)
+	fmt.Println(state.Paused.IsSet(), state.Paused.Reason, err)
+	// Output: true The user has pressed Escape <nil>
+}
+
+// A program whose ctx says already who a call is for need not say it again.
+func ExampleWithSessionKey() {
+	type tenant struct{} // the key under which the program keeps it
+
+	mw := middleware.New(buildTodos, unhurried, middleware.WithSessionKey(func(ctx context.Context) string {
+		name, _ := ctx.Value(tenant{}).(string)
+		return name
+	}))
+	agent := &client{stalling(), mw}
+
+	ctx, outcomes := middleware.Capture(context.WithValue(context.Background(), tenant{}, "alice"))
+	_, _ = agent.Complete(ctx, fixTheBuild)
+	state, err := mw.State(ctx)
+	fmt.Println(outcomes.Last().Session, state.Continuations, err)
+	_, err = mw.State(context.Background())
+	fmt.Println(err)
+	// Output:
+	// alice 2 <nil>
+	// middleware: no session (see continuation.WithSession)
+}
+
+// With Always the model can pause in the caller's own turn too, and every
+// request offers the same tools.
+func ExampleWithPauseTool() {
+	model := &sdkClient{turns: []sdkAnswer{
+		{Calls: []sdkCall{{Name: "todo_pause", Args: `{"reason": "The compiler is not installed"}`}}, Stop: "tools"},
+	}}
+	agent := &client{model, middleware.New(buildTodos, middleware.WithPauseTool(middleware.Always))}
+
+	answer, err := agent.Complete(context.Background(), fixTheBuild)
+	for _, tool := range model.requests[0].Tools {
+		fmt.Println(tool.Name)
+	}
+	fmt.Println(answer.Text)
+	fmt.Println(len(answer.Calls), err)
+	// Output:
+	// edit_file
+	// todo_pause
+	// Task paused: The compiler is not installed
+	// 0 <nil>
+}
+
+// A reason that the policy rejects is answered with what is wrong with it, and
+// the model may try again.
+func ExampleWithPausePolicy() {
+	model := &sdkClient{turns: []sdkAnswer{
+		{Text: "Next I will fix the build.", Stop: "stop"},
+		{Calls: []sdkCall{{ID: "c1", Name: "todo_pause", Args: `{"reason": "no access"}`}}, Stop: "tools"},
+		{Calls: []sdkCall{{ID: "c2", Name: "todo_pause", Args: `{"reason": "OPS-7: no access"}`}}, Stop: "tools"},
+	}}
+	tickets := func(reason string) error {
+		if !strings.HasPrefix(reason, "OPS-") {
+			return errors.New("begin with the ticket, such as OPS-12")
+		}
+		return nil
+	}
+	agent := &client{model, middleware.New(buildTodos, unhurried, middleware.WithPausePolicy(tickets))}
+
+	answer, _ := agent.Complete(context.Background(), fixTheBuild)
+	told, _, _ := strings.Cut(model.requests[2].Messages[2].Text, "\n")
+	fmt.Println("the model was told:", told)
+	fmt.Println(answer.Text)
+	// Output:
+	// the model was told: Invalid pause reason: begin with the ticket, such as OPS-12
+	// Next I will fix the build.
+	//
+	// Task paused: OPS-7: no access
+}
+
+// The user of a chat turns carryon off for a conversation, by typing a command
+// that the program passes on.
+func ExampleMiddleware_Settings() {
+	mw := middleware.New(buildTodos, unhurried)
+	answer, err := mw.Settings().CommandFor("alice", "/set todo-continuation false")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(answer)
+
+	for _, session := range []string{"alice", "bob"} {
+		ctx, outcomes := middleware.Capture(continuation.WithSession(context.Background(), session))
+		agent := &client{stalling(), mw}
+		_, _ = agent.Complete(ctx, fixTheBuild)
+		fmt.Println(outcomes.Last())
+	}
+	// Output:
+	// todo-continuation is now false.
+	// 1 turn, 0 continuations: Todo continuation is disabled in ephemeral settings
+	// 3 turns, 2 continuations: Tool calls were made during stream - no continuation needed
+}
+
+// A chat without tools is left alone unless this option is given.
+func ExampleWithToollessCalls() {
+	for _, option := range []middleware.Option{nil, middleware.WithToollessCalls()} {
+		agent := &client{stalling(), middleware.New(buildTodos, unhurried, option)}
+		ctx, outcomes := middleware.Capture(context.Background())
+		_, _ = agent.Complete(ctx, sdkRequest{Messages: fixTheBuild.Messages})
+		fmt.Println(outcomes.Last())
+	}
+	// Output:
+	// 1 turn, 0 continuations: The request offers no tools
+	// 3 turns, 2 continuations: Tool calls were made during stream - no continuation needed
+}
