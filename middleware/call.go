@@ -49,7 +49,8 @@ type Call struct {
 	emptyUsed   bool
 	known       bool // the state knows of the call
 	lost        bool // the store has failed
-	rejections  int
+	unread      bool // the source has failed: todos says nothing of the list
+	rejections  uint8
 	rejection   *rejection
 	result      *pause.Result
 	callbackErr error

@@ -29,7 +29,7 @@ func (c *Call) conclude(ev continuation.Evaluation) {
 		c.mw.exhausted(c.caller, Exhausted{Place: c.place, Reason: ev.Reason})
 		digest = continuation.Digest(c.todos)
 	}
-	if ev.Conditions[continuation.ActiveTodos] == continuation.NotLookedAt || ev.Continue || ev.Wait > 0 {
+	if ev.Conditions[continuation.ActiveTodos] == continuation.NotLookedAt || c.unread || ev.Continue || ev.Wait > 0 {
 		return // there is nothing new about the list, or it is noted with the continuation
 	}
 	c.change(func(s continuation.State) continuation.State { return s.Observe(c.todos).GoStale(digest) })
@@ -85,14 +85,18 @@ func (c *Call) evaluate() continuation.Evaluation {
 	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
 		return ev
 	}
-	c.todos = c.askTodos()
+	c.readTodos()
 	if !c.see(&in) {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
 	// The call may have ended while the source was asked.
 	in.Turn, in.Todos, in.TodosKnown = c.facts(), c.todos, true
 	in.Background = c.background()
-	return continuation.Evaluate(in)
+	ev := continuation.Evaluate(in)
+	if c.unread {
+		ev.State = in.State // that there is no list is no progress
+	}
+	return ev
 }
 
 // see puts the session's state into the input, and the time. It fails if there is
@@ -152,29 +156,28 @@ func (c *Call) facts() continuation.Turn {
 	return turn
 }
 
-// askTodos asks the todo source, which may fail, panic or be too slow: then
+// readTodos asks the todo source, which may fail, panic or be too slow: then
 // there are none.
-func (c *Call) askTodos() (todos []todo.Todo) {
+func (c *Call) readTodos() {
 	ctx, cancel := context.WithTimeout(scope.WithSession(c.Context(), c.place.Session), c.mw.options.todoWait)
 	defer cancel()
 	if c.request.history != nil {
 		ctx = todo.WithConversation(ctx, c.request.history)
 	}
+	var todos []todo.Todo
 	err := guard(func() (err error) { todos, err = c.mw.todos.Todos(ctx); return err })
 	if err == nil {
 		err = ctx.Err() // too late is too late, also for a source that does not look at its ctx
 	}
-	switch {
-	case err == nil:
-	case c.ended(): // the caller's doing
-		return nil
-	default:
-		c.fault("todos", err)
-		return nil
+	if c.unread = err != nil; c.unread {
+		if c.todos = nil; !c.ended() { // which is the caller's doing
+			c.fault("todos", err)
+		}
+		return
 	}
-	// The list is read again when the continuation is sent, and the source
+	// The list is looked at again when the continuation is sent, and the source
 	// may use its slice for something else by then.
-	return slices.Clone(todos)
+	c.todos = slices.Clone(todos)
 }
 
 // sameWords reports whether two texts have the same letters and digits, in

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // hangingStore is a store that cannot be reached.
@@ -206,4 +207,35 @@ func TestStreamTooLongToBeKeptIsShownAndNotContinued(t *testing.T) {
 		assert.GreaterOrEqual(t, len(got.answer.Text), words*len(word))
 		assert.Equal(t, reason, outcomes.Last().Reason)
 	}
+}
+
+// A source that fails says nothing of the list, which is neither done nor stuck
+// for that.
+func TestSourceThatFailsIsNoProgress(t *testing.T) {
+	t.Parallel()
+	down := false
+	source := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+		if down {
+			return nil, errors.New("the database is gone")
+		}
+		return buildTodos.Todos(ctx)
+	})
+	mw := middleware.New(source, unhurried)
+	ask := func(turns ...sdkAnswer) continuation.State {
+		agent := &client{&sdkClient{turns: turns}, mw}
+		ctx := continuation.WithUserTurn(inSession(t, "s"), "one")
+		_, err := agent.Complete(ctx, fixTheBuild)
+		require.NoError(t, err)
+		state, err := mw.State(ctx)
+		require.NoError(t, err)
+		return state
+	}
+	before := ask(says("One."), says("Two."), says("Three."), says("Four."), says("Five."))
+	require.Equal(t, 3, before.Attempts)
+	require.NotZero(t, before.Stale)
+	down = true
+	assert.Equal(t, before, ask(says("Six.")), "no list")
+	paused := ask(calls(pauses(blocked)))
+	assert.Equal(t, before.Stale, paused.Stale, "nor is that the list that it paused on")
+	assert.Equal(t, before.Watermarks, paused.Watermarks)
 }

@@ -81,9 +81,12 @@ func (c *Call) pause(reason string) {
 		return
 	}
 	if c.todos == nil {
-		c.todos = c.askTodos() // the caller's own turn paused: nobody has asked yet
+		c.readTodos() // the caller's own turn paused: nobody has asked yet
 	}
-	digest := continuation.Digest(c.todos)
+	var digest uint64
+	if !c.unread {
+		digest = continuation.Digest(c.todos)
+	}
 	c.change(func(s continuation.State) continuation.State { return s.Pause(result.Reason, now, digest) })
 }
 

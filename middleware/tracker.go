@@ -21,19 +21,19 @@ const (
 // given and none is relied on.
 type tracker struct {
 	slots     []slot
-	undecided int  // slots that may still become either
-	others    int  // calls that are not todo_pause; those not told apart count per fragment
-	next      int  // the lowest index that is free in what the caller sees
-	unwatched bool // no call is taken for todo_pause
-	stripped  bool // a call of todo_pause was found
+	others    int             // calls that are not todo_pause; those not told apart count per fragment
+	next      int             // the lowest index that is free in what the caller sees
+	undecided int32           // slots that may still become either
+	latest    rawjson.Balance // of the latest call's arguments, as long as only they tell it from the next
+	unwatched bool            // no call is taken for todo_pause
+	stripped  bool            // a call of todo_pause was found
 }
 
 type slot struct {
 	index     int // NoIndex if it never had one
 	id        string
 	name      string
-	arguments []byte          // of a pause, and of what may become one
-	nested    rawjson.Balance // of all arguments, where only they tell calls apart
+	arguments []byte // of a pause, and of what may become one
 	kind      kind
 	shown     bool // a fragment of it was shown
 	rewritten bool // it is shown under the index out
@@ -66,6 +66,7 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 		}
 		at = len(t.slots)
 		t.slots = append(t.slots, slot{index: index})
+		t.latest = rawjson.Balance{}
 		t.undecided++
 		if t.unwatched {
 			t.decide(&t.slots[at], other)
@@ -80,7 +81,7 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 	}
 	t.rename(s, name)
 	if s.index == NoIndex && s.id == "" {
-		s.nested.Add([]byte(arguments))
+		t.latest.Add([]byte(arguments)) // no other call has neither
 	}
 	if s.kind != other {
 		room := maxArguments + 1 - len(s.arguments) // one more, so that an overlong one shows
@@ -138,7 +139,7 @@ func (t *tracker) continuesLatest(index int, name string) bool {
 	case latest.kind == paused:
 		return strings.EqualFold(name, latest.name) // that name is complete
 	}
-	return !latest.nested.Closed()
+	return !t.latest.Closed()
 }
 
 // rename adds to the name of a call and decides what it is. Some providers

@@ -132,6 +132,41 @@ func TestTrackerPutsFragmentsTogether(t *testing.T) {
 			calls:     []string{"paused todo_pause"},
 			shown:     []string{"-", "-"},
 		},
+		"a name repeated in every fragment of another call": {
+			fragments: []string{"_ _ edit_file {", "_ _ edit_file }", "_ _ todo_pause {}"},
+			calls:     []string{"other edit_file", "paused todo_pause"},
+			shown:     []string{"0+", "0", "-"},
+		},
+		"another id begins a call although the latest is not whole": {
+			fragments: []string{"_ a edit_file {", "_ p todo_pause {}"},
+			calls:     []string{"other edit_file", "paused todo_pause"},
+			shown:     []string{"0+", "-"},
+		},
+		"another index begins a call although it has no name yet": {
+			fragments: []string{"0 a edit_file {}", "1 _ _ {", "1 _ todo_pause }"},
+			calls:     []string{"other edit_file", "paused todo_pause"},
+			shown:     []string{"0+", "-", "-"},
+		},
+		"another name with an index begins a call after one without": {
+			fragments: []string{"_ a edit_file {}", "1 _ todo_pause {}"},
+			calls:     []string{"other edit_file", "paused todo_pause"},
+			shown:     []string{"0+", "-"},
+		},
+		"a name repeated in another case is one call": {
+			fragments: []string{"_ _ todo_pause {", "_ _ Todo_Pause }"},
+			calls:     []string{"paused todo_pause"},
+			shown:     []string{"-", "-"},
+		},
+		"by an index that came late": {
+			fragments: []string{"_ p todo_pause _", "0 p _ {", "1 a edit_file {}", "0 _ _ }"},
+			calls:     []string{"paused todo_pause", "other edit_file"},
+			shown:     []string{"-", "-", "0+", "-"},
+		},
+		"a fragment that adds nothing is left out": {
+			fragments: []string{"0 p todo_pause {}", "1 a edit_file {}", "1 _ _ _"},
+			calls:     []string{"paused todo_pause", "other edit_file"},
+			shown:     []string{"-", "0+", "-"},
+		},
 		"another id at a taken index begins a call": {
 			fragments: []string{"0 a edit_file {}", "0 p todo_pause {}", "0 b run_tests {}"},
 			calls:     []string{"other edit_file", "paused todo_pause", "other run_tests"},
@@ -169,20 +204,21 @@ func TestTrackerReadsNames(t *testing.T) {
 		pieces []string
 		call   string
 	}{
-		"whole":              {[]string{"todo_pause"}, "paused todo_pause"},
-		"another":            {[]string{"edit_file"}, "other edit_file"},
-		"in capitals":        {[]string{"TODO_Pause"}, "paused TODO_Pause"},
-		"in two halves":      {[]string{"todo_", "pause"}, "paused todo_pause"},
-		"in many pieces":     {[]string{"t", "o", "do", "_p", "au", "se"}, "paused todo_pause"},
-		"repeated":           {[]string{"todo_pause", "todo_pause"}, "paused todo_pause"},
-		"half, repeated":     {[]string{"todo_", "todo_", "pause"}, "paused todo_pause"},
-		"late":               {[]string{"", "", "todo_pause"}, "paused todo_pause"},
-		"empty afterwards":   {[]string{"todo_pause", "", ""}, "paused todo_pause"},
-		"of another, halved": {[]string{"todo_", "list"}, "other todo_list"},
-		"longer":             {[]string{"todo_pause_all"}, "other todo_pause_all"},
-		"with a prefix":      {[]string{"default_api:todo_pause"}, "other default_api:todo_pause"},
-		"shorter":            {[]string{"todo_paus"}, "other todo_paus"},
-		"none":               {[]string{"", ""}, "other"},
+		"whole":               {[]string{"todo_pause"}, "paused todo_pause"},
+		"another":             {[]string{"edit_file"}, "other edit_file"},
+		"in capitals":         {[]string{"TODO_Pause"}, "paused TODO_Pause"},
+		"in two halves":       {[]string{"todo_", "pause"}, "paused todo_pause"},
+		"in many pieces":      {[]string{"t", "o", "do", "_p", "au", "se"}, "paused todo_pause"},
+		"repeated":            {[]string{"todo_pause", "todo_pause"}, "paused todo_pause"},
+		"half, repeated":      {[]string{"todo_", "todo_", "pause"}, "paused todo_pause"},
+		"whole, after a half": {[]string{"todo_", "todo_pause"}, "paused todo_pause"},
+		"late":                {[]string{"", "", "todo_pause"}, "paused todo_pause"},
+		"empty afterwards":    {[]string{"todo_pause", "", ""}, "paused todo_pause"},
+		"of another, halved":  {[]string{"todo_", "list"}, "other todo_list"},
+		"longer":              {[]string{"todo_pause_all"}, "other todo_pause_all"},
+		"with a prefix":       {[]string{"default_api:todo_pause"}, "other default_api:todo_pause"},
+		"shorter":             {[]string{"todo_paus"}, "other todo_paus"},
+		"none":                {[]string{"", ""}, "other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,12 +244,12 @@ func TestTrackerKnowsAsSoonAsItCan(t *testing.T) {
 	t.Parallel()
 	var calls tracker
 	calls.add(0, "a", "todo", "")
-	assert.Equal(t, 1, calls.undecided)
+	assert.EqualValues(t, 1, calls.undecided)
 	calls.add(1, "b", "edit_file", "")
-	assert.Equal(t, 1, calls.undecided, "another call does not decide the first")
+	assert.EqualValues(t, 1, calls.undecided, "another call does not decide the first")
 	assert.Equal(t, 1, calls.others)
 	calls.add(0, "", "_l", "")
-	assert.Equal(t, 0, calls.undecided)
+	assert.EqualValues(t, 0, calls.undecided)
 	assert.Equal(t, 2, calls.others)
 	assert.False(t, calls.stripped)
 }
@@ -225,6 +261,7 @@ func TestTrackerKeepsTheArgumentsOfPauses(t *testing.T) {
 		"before the name":      {`0 p _ {"a":`, `0 _ todo_pause 1}`},
 		"among other calls":    {`0 p todo_pause {"a":`, `1 a edit_file {"b":`, `0 _ _ 1}`, `1 _ _ 2}`},
 		"without index and id": {`_ _ todo_pause {"a":`, `_ _ _ 1}`},
+		"of the first of two":  {`0 p todo_pause {"a":1}`, `1 q todo_pause {"a":2}`},
 		"with an id at one index": {
 			`0 p todo_pause {"a":`, `0 a edit_file {"b":`, `0 p _ 1}`, `0 a _ 2}`,
 		},
@@ -253,13 +290,21 @@ func TestTrackerIsBounded(t *testing.T) {
 	for range 100 {
 		calls.add(0, "", "", strings.Repeat("x", 1000))
 	}
-	assert.LessOrEqual(t, len(calls.slots[first].arguments), maxArguments+1)
+	assert.Len(t, calls.slots[first].arguments, maxArguments+1, "one more than there may be, so that it shows")
 	for i := range 2 * maxSlots {
 		calls.add(i+1, fmt.Sprint("call", i), "edit_file", "{}")
 	}
 	assert.Len(t, calls.slots, maxSlots)
 	assert.Equal(t, 2*maxSlots, calls.others, "calls past the bound count too")
 	assert.Equal(t, CallEdit{}, calls.edit(entry{slot: untracked}), "and are shown as they came")
+
+	calls.stripped = false
+	pause := calls.add(3*maxSlots, "q", "todo_pause", "{}")
+	assert.Equal(t, CallEdit{Drop: true}, calls.edit(entry{slot: pause}), "but for todo_pause")
+	assert.True(t, calls.stripped)
+
+	own := tracker{unwatched: true, slots: calls.slots}
+	assert.Equal(t, untracked, own.add(3*maxSlots, "q", "todo_pause", "{}"), "which may be the caller's own")
 }
 
 func TestCallsShownBeforeAPauseKeepTheirIndexes(t *testing.T) {
@@ -274,6 +319,7 @@ func TestCallsShownBeforeAPauseKeepTheirIndexes(t *testing.T) {
 		"all with 0":     {[]string{"0 a edit_file {}"}, []string{"0 b run_tests {}"}, []string{"=", "1+"}},
 		"goes on":        {[]string{"0 a edit_file {"}, []string{"0 a _ }", "2 b run_tests {}"}, []string{"=", "=", "1+"}},
 		"two before":     {[]string{"0 a edit_file {}", "1 b run_tests {}"}, []string{"3 c edit_file {}"}, []string{"=", "=", "2+"}},
+		"out of order":   {[]string{"7 a edit_file {}", "3 b run_tests {}"}, []string{"9 c edit_file {}"}, []string{"=", "=", "9+"}},
 		"nothing after":  {[]string{"0 a edit_file {}"}, nil, []string{"="}},
 		"nothing before": {nil, []string{"1 b run_tests {}"}, []string{"0+"}},
 	} {
