@@ -120,7 +120,22 @@ func readsAs[T any](text []byte) bool {
 	var value T
 	return len(text) > 0 && text[0] == '{' && utf8.Valid(text) && json.Unmarshal(text, &value) == nil &&
 		isPlain(json.NewDecoder(bytes.NewReader(text))) && !bytes.Contains(text, []byte(`"error"`)) &&
-		!bytes.Contains(text, []byte(`"audio"`))
+		!bytes.Contains(text, []byte(`"audio"`)) && (!bytes.Contains(text, []byte(`"tool_calls"`)) || isKnown(text))
+}
+
+// known are the names of members that the SDK reads.
+var known = regexp.MustCompile(`^(id|object|created|model|choices|index|delta|message|role|content|refusal|reasoning_content|tool_calls|type|` +
+	`function|name|arguments|finish_reason|usage|prompt_tokens|completion_tokens|total_tokens)$`)
+
+// isKnown reports whether the SDK reads all members. A fragment of a call may have nothing but others in it: the wire
+// hands it on, and for the SDK there is nothing to it.
+func isKnown(text []byte) bool {
+	for _, name := range regexp.MustCompile(`"(\w*)"\s*:`).FindAllSubmatch(text, -1) {
+		if !known.Match(name[1]) {
+			return false
+		}
+	}
+	return true
 }
 
 // isPlain reads a value, and reports whether its names are.
