@@ -33,7 +33,8 @@ func fencesOf(t *testing.T, language string) (blocks []string) {
 func shell(ctx context.Context, dir, block string, env ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "sh", "-e", "-c", block)
 	command.Dir = dir
-	command.Env = append(command.Environ(), env...)
+	// The tests may have been started by make, which has something to say to a make of its own.
+	command.Env = append(append(command.Environ(), "MAKEFLAGS=", "MAKELEVEL=0"), env...)
 	return command
 }
 

@@ -197,7 +197,7 @@ func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
 func TestStreamTooLongToBeKeptIsShownAndNotContinued(t *testing.T) {
 	t.Parallel()
 	word := strings.Repeat("x", 1<<20) + " "
-	for words, reason := range map[int]continuation.Reason{15: continuation.ReasonToolCalls, 17: continuation.ReasonTooLong} {
+	for words, reason := range map[int]continuation.Reason{31: continuation.ReasonToolCalls, 33: continuation.ReasonTooLong} {
 		s := newSetup([]sdkAnswer{says(strings.Repeat(word, words)), calls(edit("c"))})
 		ctx, outcomes := middleware.Capture(inSession(t, "s"))
 		stream, err := s.agent.Stream(ctx, fixTheBuild)

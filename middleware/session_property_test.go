@@ -274,6 +274,7 @@ func (w *world) end(crashed int, backwards bool) {
 		}
 	}
 	for _, s := range w.rules {
+		w.lapses(s)
 		w.startsAnew(s)
 	}
 	w.now = w.now.Add(continuation.ClaimLife)
@@ -296,6 +297,19 @@ func (w *world) finish(r *run) {
 		w.goOn(r)
 	}
 	w.fail("a call of session %q has no end", r.session)
+}
+
+// lapses checks that a claim that nobody gives up does not keep the session for ever.
+func (w *world) lapses(s *rules) {
+	if s.state.Claim.Token == 0 {
+		return
+	}
+	w.now, w.script = w.now.Add(continuation.ClaimLife), nil
+	r := w.begin(s.session, false, false)
+	w.finish(r)
+	if r.outcome.Reason == continuation.ReasonActive {
+		w.fail("session %q is left active by a call that is no more", s.session)
+	}
 }
 
 // startsAnew checks that the next message of the user is answered as if nothing had been before.
@@ -330,7 +344,7 @@ func TestSessionsKeepTheirRulesWhateverHappens(t *testing.T) {
 	t.Parallel()
 	for range 10 { // times the 100 that -rapid.checks is
 		rapid.Check(t, func(rt *rapid.T) {
-			plan := rapid.SliceOfN(rapid.Byte(), 0, 120).Draw(rt, "plan")
+			plan := rapid.SliceOfN(rapid.Byte(), 30, 150).Draw(rt, "plan")
 			crashed := rapid.IntRange(0, 2).Draw(rt, "crashed")
 			if broken := explore(t, plan, crashed, rapid.Bool().Draw(rt, "backwards")); broken != "" {
 				rt.Fatalf("%s", broken)
@@ -355,16 +369,16 @@ var between = map[string]func(w *world, a *run){
 }
 
 // Two calls of one session, the first of which goes on some stops before the second goes on others, with something between
-// them or behind both: for all of those, and whichever of the two comes to its end first.
+// them or behind both: for all of those, whichever of the two comes to its end first, and if the first never does.
 func TestTwoCallsKeepTheRulesOfTheirSession(t *testing.T) {
 	t.Parallel()
 	const firstStops, secondStops = 13, 9
 	sends := 0
 	for name, happens := range between {
-		for n := range firstStops * secondStops * 2 * 2 {
+		for n := range firstStops * secondStops * 2 * 2 * 2 {
 			first, n := n%firstStops, n/firstStops
 			second, n := n%secondStops, n/secondStops
-			early, backwards := n%2 == 0, n/2 == 0
+			early, backwards, crashed := n%2 == 0, n/2%2 == 0, n/4
 			// All turns of the callers' own end in text, and the continuations in one of these.
 			answer := []int{0, 4, 6}[(first+second)%3]
 			var broken []string
@@ -387,10 +401,11 @@ func TestTwoCallsKeepTheRulesOfTheirSession(t *testing.T) {
 					happens(w, a)
 				}
 				sends += w.rules[a.session].sends
-				w.end(0, backwards)
+				w.end(crashed, backwards)
 				broken = w.broken
 			})
-			require.Empty(t, broken, "%s: %d stops and %d, early %t, backwards %t", name, first, second, early, backwards)
+			require.Empty(t, broken, "%s: %d stops and %d, early %t, backwards %t, %d crashed",
+				name, first, second, early, backwards, crashed)
 		}
 	}
 	require.Greater(t, sends, firstStops*secondStops*len(between), "enough of them are continued")

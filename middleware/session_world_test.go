@@ -56,6 +56,7 @@ type run struct {
 	left      bool         // the caller wants no more of it
 	over      bool
 	arrived   bool
+	storing   bool // it waits for the store
 	epoch     int
 	seen      []todo.Todo // the list as it was told last
 	enabled   bool        // the setting was on when the call went on, or when it did so the time before
@@ -314,7 +315,11 @@ func (w *world) Update(ctx context.Context, key string, f func(continuation.Stat
 		w.fail("there is no session %q", key)
 		return nil
 	}
-	w.park()
+	if r := w.current; r != nil {
+		r.storing = true
+		w.park()
+		r.storing = false
+	}
 	if w.down {
 		s.failed = true
 		return errors.New("the store is down")
@@ -332,12 +337,15 @@ func (w *world) Update(ctx context.Context, key string, f func(continuation.Stat
 // quit has the caller want no more of a call: it closes the stream, or cancels the ctx.
 func (w *world) quit(r *run, cancel bool) {
 	r.left, r.flying = true, false
-	if cancel || r.closing == nil {
+	if cancel || r.closing == nil || r.storing { // else Close waits for what is being stored
 		r.cancel()
 		synctest.Wait() // the claim is given up meanwhile
-		return
+	} else {
+		_ = r.closing()
 	}
-	_ = r.closing()
+	if s := w.rules[r.session]; s.holder == r && s.state.Claim.Token != 0 && !s.failed && !r.storing {
+		w.fail("session %q is left active by a call that nobody wants any more", r.session)
+	}
 }
 
 // others checks that a text has nothing of another session.

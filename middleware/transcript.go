@@ -13,7 +13,7 @@ const (
 // maxText is how many bytes of text, and of reasoning, are kept of a call that
 // is streamed, or about as many. An answer with more is shown as it comes and
 // not continued.
-const maxText = 16 << 20
+const maxText = 32 << 20
 
 // transcript is what the model has said in a call: the one copy that is kept.
 // It grows block by block, so that a long text is not copied again and again

@@ -36,6 +36,8 @@ func TestUnaryReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 	assert.Equal(t, refused, outcome.Err)
 	assert.True(t, outcome.Ended)
 	assert.Len(t, s.model.requests, 1)
+	require.Len(t, s.events.Turns(), 1)
+	assert.Equal(t, refused, s.events.Turns()[0].Err)
 }
 
 func TestUnaryJoinsTheTurns(t *testing.T) {

@@ -144,6 +144,7 @@ func TestStrictCompletion(t *testing.T) {
 		"Task done, 403",
 		"This work has to be done by an admin",
 		"All of the tasks",
+		"Complete\u0301 todo",                // another word in another language
 		"Task is complete, please review it", // a word of its own: given the benefit of the doubt
 		strings.Repeat("the task is finished. ", 3),
 	} {

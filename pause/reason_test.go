@@ -30,6 +30,12 @@ func quoted(t *testing.T, text string) string {
 	return string(encoded)
 }
 
+// padded is arguments of so many bytes, with a good reason.
+func padded(size int) string {
+	const start, end = `{"reason":"` + good + `","more":"`, `"}`
+	return start + strings.Repeat("x", size-len(start)-len(end)) + end
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ arguments, reason, want string }{
@@ -110,6 +116,8 @@ func TestParse(t *testing.T) {
 		{arguments(t, strings.Repeat("x", 60000)), strings.Repeat("x", 60000), tooLong},
 
 		// Too much to decode, whatever it is.
+		{padded(64 << 10), good, ""},
+		{padded(64<<10 + 1), "", tooLong},
 		{arguments(t, strings.Repeat("x", 64<<10)), "", tooLong},
 		{arguments(t, strings.Repeat("x", 8<<20)), "", tooLong},
 		{strings.Repeat("[", 8<<20), "", tooLong},
@@ -193,6 +201,8 @@ func TestPolicyThatPanics(t *testing.T) {
 		_, err = pause.JudgePrinted(good, policy)
 		require.ErrorIs(t, err, pause.ErrPolicyPanicked, name)
 	}
+	_, err := pause.Parse(arguments(t, good), func(string) error { panic("boom") })
+	assert.EqualError(t, err, "pause: policy panicked: boom", "the log says with what")
 }
 
 func TestJudgePrinted(t *testing.T) {

@@ -43,6 +43,7 @@ func TestSanitize(t *testing.T) {
 		{"a\x1bPdcs\x1b\\b\x1b_apc\x1b\\c\x1b^pm\x1b\\d\x1bXsos\x1b\\e", "abcde"},
 		{"\x1b]0;cut \x1b[31mshort", "short"},
 		{"\x1b(Ba\x1bcb\x1b7c\x1b\\d", "abcd"},
+		{"\x1b[2 qa\x1b([31mb", "a31mb"},
 		{"a\x1b\u00e9b\x1b", "a\u00e9b"},
 		{"a\x1b[", "a"},
 		{"a\x1b[12", "a"},
