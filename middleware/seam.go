@@ -207,7 +207,6 @@ func (s *Splice[C]) endsWithoutFinish() {
 		if s.early != nil {
 			s.ending.asIs = append(s.ending.asIs, *s.early)
 		}
-		s.spare = s.early
 	}
 	s.say(s.call.sink.chunk.text)
 	s.turnEnded(nil)
