@@ -104,7 +104,7 @@ func (s *rules) claims(by *run, before, after continuation.State) {
 	if before.Paused.IsSet() {
 		w.fail("session %q is claimed while it is paused", s.session)
 	}
-	s.holder, by.committed = by, true
+	s.holder, by.committed, by.since = by, true, after.Claim.Since
 }
 
 func (s *rules) lapsed(state continuation.State) bool {
@@ -143,12 +143,12 @@ func (s *rules) sent(by *run, k *middleware.Continuation) {
 	}
 	for _, other := range w.runs {
 		if other != by && other.flying && other.session == by.session && other.epoch == by.epoch &&
-			w.now.Sub(other.sentAt) < continuation.ClaimLife {
+			w.now.Sub(other.since) < continuation.ClaimLife {
 			w.fail("%s is sent while another is under way", at)
 		}
 	}
 	w.others(s.session, "the prompt", k.Prompt+" "+k.Text)
-	by.committed, by.flying, by.sentAt = false, true, w.now
+	by.committed, by.flying = false, true
 }
 
 // What may happen. What comes more than once is more likely.

@@ -61,9 +61,9 @@ type run struct {
 	seen      []todo.Todo // the list as it was told last
 	enabled   bool        // the setting was on when the call went on, or when it did so the time before
 	wasOn     bool
-	committed bool // the last thing it stored was a claim
-	flying    bool // a continuation of its own is under way
-	sentAt    time.Time
+	committed bool      // the last thing it stored was a claim
+	flying    bool      // a continuation of its own is under way
+	since     time.Time // of its last claim, which lapses some time after
 	texts     int
 	outcome   middleware.Outcome
 	shown     string
