@@ -119,9 +119,10 @@ func (c *Call) pauseAnswer() *PauseAnswer {
 }
 
 // finishReason returns the finish reason that the caller is to see: a turn of
-// which nothing is left but text has simply stopped.
+// which nothing is left but text has simply stopped. Where there is no reason,
+// none is made up.
 func (c *Call) finishReason() string {
-	if c.sink.calls.stripped && c.sink.calls.others == 0 {
+	if c.sink.calls.stripped && c.sink.calls.others == 0 && c.sink.finish != "" {
 		return c.plainFinish
 	}
 	return c.sink.finish

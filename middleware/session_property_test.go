@@ -111,9 +111,16 @@ func (s *rules) lapsed(state continuation.State) bool {
 	return s.w.now.Sub(state.Claim.Since) >= continuation.ClaimLife
 }
 
-// newTurn takes note of a message of the user's.
+// newTurn takes note of a message of the user's. What has changed in the list before is no news in the new turn, but to a
+// call under way that has read it earlier.
 func (s *rules) newTurn(turn int) {
-	s.turn, s.sends, s.changes, s.called, s.holder = turn, 0, 0, 0, nil
+	readEarlier := func(r *run) bool {
+		return r.session == s.session && !r.over && r.seen != nil && !slices.Equal(r.seen, s.todos)
+	}
+	if !slices.ContainsFunc(s.w.runs, readEarlier) {
+		s.changes = 0
+	}
+	s.turn, s.sends, s.called, s.holder = turn, 0, 0, nil
 	s.epoch++
 }
 
