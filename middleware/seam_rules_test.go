@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
 )
 
 var errLost = errors.New("sdk: connection lost")
@@ -125,6 +127,20 @@ func TestNoTimerOutlivesAnAnswer(t *testing.T) {
 	assert.Zero(t, clock.Waiters())
 }
 
+func TestNoTimerOutlivesAStream(t *testing.T) {
+	t.Parallel()
+	for _, turns := range [][]sdkAnswer{
+		{says("One."), calls(edit("c1"))}, {says("One."), fails(errors.New("overloaded"))}, {says("One."), says("Two."), calls(edit("c1"))},
+	} {
+		clock := carryontest.NewClock()
+		s := newSetup(turns, middleware.WithClock(clock))
+		stream, err := s.agent.Stream(hurried{inSession(t, "s"), clock.Now().Add(time.Hour)}, fixTheBuild)
+		require.NoError(t, err)
+		require.NoError(t, drain(t, stream).err)
+		assert.Zero(t, clock.Waiters())
+	}
+}
+
 func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -149,7 +165,10 @@ func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 			assert.Equal(t, test.reason, outcome.Reason)
 			require.NoError(t, outcome.Err, "it is the caller who has had enough")
 			assert.True(t, outcome.Ended)
-			assert.Len(t, s.events.Turns(), 1)
+			require.Len(t, s.events.Turns(), 1)
+			if test.reason == continuation.ReasonBrokeOff {
+				require.ErrorIs(t, s.events.Turns()[0].Err, middleware.ErrClosed)
+			}
 			assert.Len(t, s.events.Decisions(), 1)
 			_, err := splice.Recv()
 			require.ErrorIs(t, err, middleware.ErrClosed)
@@ -418,4 +437,59 @@ func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, continuation.State{}, state)
+}
+
+// What a dry run decides is what would be decided: also that the user has written
+// again, which it does not write down.
+func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
+	t.Parallel()
+	store := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	live := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithStore(store), middleware.WithPauseTool(middleware.Always))
+	_, outcome, err := live.answer(continuation.WithUserTurn(inSession(t, "s"), "one"))
+	require.NoError(t, err)
+	require.Equal(t, continuation.ReasonPaused, outcome.Reason)
+	before, err := live.mw.State(inSession(t, "s"))
+	require.NoError(t, err)
+	require.True(t, before.Paused.IsSet())
+	for turn, reason := range map[string]continuation.Reason{"one": continuation.ReasonPaused, "two": continuation.ReasonSatisfied} {
+		dry := newSetup([]sdkAnswer{says("One.")}, middleware.WithStore(store), middleware.WithDryRun())
+		_, outcome, err := dry.answer(continuation.WithUserTurn(inSession(t, "s"), turn))
+		require.NoError(t, err)
+		assert.Equal(t, reason, outcome.Reason)
+		after, err := live.mw.State(inSession(t, "s"))
+		require.NoError(t, err)
+		assert.Equal(t, before, after)
+	}
+	_ = live.mw.Resume(inSession(t, "s"))
+	resumed, err := live.mw.State(inSession(t, "s"))
+	require.NoError(t, err)
+	done := middleware.New(todo.Static(), middleware.WithStore(store), middleware.WithDryRun())
+	_, err = (&client{&sdkClient{turns: []sdkAnswer{says("One.")}}, done}).Complete(continuation.WithUserTurn(inSession(t, "s"), "one"), fixTheBuild)
+	require.NoError(t, err)
+	after, err := live.mw.State(inSession(t, "s"))
+	require.NoError(t, err)
+	assert.Equal(t, resumed, after, "that the list is done is not written down either")
+}
+
+// keyed is a store that notes what it is asked for.
+type keyed struct {
+	*continuation.MemoryStore
+
+	keys []string
+}
+
+func (s *keyed) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	s.keys = append(s.keys, key)
+	return s.MemoryStore.Update(ctx, key, f)
+}
+
+// A call without a session is known by its tool loop, under a key that is no name
+// of a session that a program would choose.
+func TestLoopIsNoSessionOfThatName(t *testing.T) {
+	t.Parallel()
+	store := &keyed{MemoryStore: continuation.NewMemoryStore(continuation.MemoryOptions{})}
+	mw := middleware.New(buildTodos, middleware.WithStore(store))
+	require.NotNil(t, mw.Begin(t.Context(), middleware.Request{Tools: 1, Users: 1, User: "Fix the build.", FirstCall: "c1"}))
+	require.Len(t, store.keys, 1)
+	assert.True(t, strings.HasPrefix(store.keys[0], "\x00loop/"), "%q", store.keys[0])
 }
