@@ -280,8 +280,12 @@ func indexOf(raw []byte) int {
 }
 
 func (d *wire) readUsage(raw []byte, sink *middleware.Sink) {
+	u := usageOf(raw)
+	if d.whole && u == (middleware.Usage{}) {
+		return // it says nothing: an answer costs tokens
+	}
 	d.noteUsage(raw)
-	sink.Usage(usageOf(raw))
+	sink.Usage(u)
 }
 
 func usageOf(raw []byte) middleware.Usage {
