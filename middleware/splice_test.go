@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // list is a source of chunks that counts how often it is closed.
@@ -150,4 +151,80 @@ func TestSpliceReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 	require.NoError(t, splice.Close(), "closing again does nothing")
 	assert.Equal(t, 1, source.closed)
 	assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
+}
+
+func TestSpliceWithoutFinishReasonsIsAsItCameIfThereIsNothingToDo(t *testing.T) {
+	t.Parallel()
+	own := append(pieces("One."), usage(10, 5))
+	s := newSetup(nil)
+	s.mw = middleware.New(todo.Static())
+	got, outcome := spliced(t, s, &list{chunks: own})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, own, got.chunks)
+	assert.Equal(t, continuation.ReasonNoActiveTodos, outcome.Reason)
+}
+
+func TestSpliceWithoutFinishReasonsPausesInTheCallersOwnTurn(t *testing.T) {
+	t.Parallel()
+	got, outcome := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.Always)),
+		&list{chunks: append(pieces("One."), fragment(pauses(blocked)), usage(10, 5))})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTask paused: "+blocked, got.answer.Text)
+	assert.Empty(t, got.answer.Calls)
+	assert.Equal(t, sdkUsage{In: 10, Out: 5}, got.answer.Usage)
+	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+}
+
+// What could have become a pause is shown when the turn ends otherwise.
+func TestSpliceWithoutFinishReasonsShowsWhatWasHeld(t *testing.T) {
+	t.Parallel()
+	half := sdkCall{ID: "c1", Name: "todo_"}
+	for name, test := range map[string]struct {
+		chunks []sdkChunk
+		text   string
+		calls  []sdkCall
+	}{
+		"text":         {pieces("Two. ", "todo_pause('"), "Two. todo_pause('", nil},
+		"a call":       {append(pieces("Two."), fragment(half)), "Two.", []sdkCall{half}},
+		"call, text":   {append([]sdkChunk{fragment(half)}, pieces("Two. ", "todo_pause('")...), "Two. todo_pause('", []sdkCall{half}},
+		"usage behind": {append(pieces("Two."), fragment(half), usage(20, 8)), "Two.", []sdkCall{half}},
+	} {
+		got, _ := spliced(t, newSetup(nil, onceMore()), &list{chunks: pieces("One.")}, &list{chunks: test.chunks})
+		require.NoError(t, got.err)
+		assert.Equal(t, "One.\n\n"+test.text, got.answer.Text, name)
+		assert.Equal(t, test.calls, got.answer.Calls, name)
+	}
+}
+
+func TestSpliceWithoutFinishReasonsShowsWhatWasHeldOfTheCallersOwnTurn(t *testing.T) {
+	t.Parallel()
+	own := append(pieces("One."), fragment(sdkCall{ID: "c1", Name: "todo_"}), usage(10, 5))
+	got, _ := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.Always)), &list{chunks: own})
+	require.NoError(t, got.err)
+	assert.Equal(t, own, got.chunks)
+}
+
+func TestTextThatWasHeldWhenATurnFailedIsShownInItsOrder(t *testing.T) {
+	t.Parallel()
+	down := errors.New("sdk: connection lost")
+	got, outcome := spliced(t, newSetup(nil), &list{chunks: pieces("One.")},
+		&list{chunks: append([]sdkChunk{fragment(sdkCall{ID: "c1", Name: "todo_"})}, pieces("Two. ", "todo_pause('")...), err: down})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, "One.\n\nTwo. todo_pause('", got.answer.Text)
+	assert.Empty(t, got.answer.Calls)
+	assert.ErrorIs(t, outcome.Err, down)
+}
+
+func TestTurnsOfAStreamAreNumberedByTheirAttempts(t *testing.T) {
+	t.Parallel()
+	s := newSetup(nil)
+	_, _ = spliced(t, s, &list{chunks: pieces("One.")}, &list{chunks: pieces("Two.")}, &list{chunks: []sdkChunk{fragment(edit("c1"))}})
+	var attempts []int
+	for _, turn := range s.events.Turns() {
+		attempts = append(attempts, turn.Attempt)
+	}
+	assert.Equal(t, []int{0, 1, 2}, attempts)
 }
