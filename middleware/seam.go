@@ -48,7 +48,6 @@ func (s *Splice[C]) unfinished(c C) {
 		return
 	}
 	s.writer.flush()
-	s.showEarly()
 	s.push(c)
 	s.broke(nil)
 }

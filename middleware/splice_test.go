@@ -165,6 +165,17 @@ func TestSpliceWithoutFinishReasonsIsAsItCameIfThereIsNothingToDo(t *testing.T) 
 	assert.Equal(t, continuation.ReasonNoActiveTodos, outcome.Reason)
 }
 
+func TestSpliceWithoutFinishReasonsIsAsItCameIfTheGateVetoes(t *testing.T) {
+	t.Parallel()
+	own := append(pieces("One."), usage(10, 5))
+	veto := func(context.Context, middleware.Turn) error { return errors.New("not now") }
+	got, outcome := spliced(t, newSetup(nil, middleware.WithGate(veto)), &list{chunks: own})
+
+	require.NoError(t, got.err)
+	assert.Equal(t, own, got.chunks)
+	assert.Equal(t, continuation.ReasonGate, outcome.Reason)
+}
+
 func TestSpliceWithoutFinishReasonsPausesInTheCallersOwnTurn(t *testing.T) {
 	t.Parallel()
 	got, outcome := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.Always)),
