@@ -267,14 +267,14 @@ func statusOf(err error) int {
 // noteFailed takes note that the continuation at hand failed, which costs it
 // and nothing that came before: it returns an error for the caller only if the
 // caller ended it, or if the caller was shown a part of a tool call.
-func (c *Call) noteFailed(err error) error {
+func (c *Call) noteFailed(err error, showedCall bool) error {
 	if interrupted := c.interruption(); interrupted != nil {
 		c.noteInterrupted(interrupted)
 		return interrupted
 	}
 	c.note(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
 	c.fault("continuation", err)
-	if c.showedCall() {
+	if showedCall {
 		return err
 	}
 	return nil

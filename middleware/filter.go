@@ -139,11 +139,8 @@ func (c *Call) tellListeners() {
 	}
 }
 
-// showedCall reports whether the caller was shown a tool call, or a part of
-// one, while the turn at hand was under way.
-func (c *Call) showedCall() bool {
-	if len(c.listeners) == 0 {
-		return c.sink.showedCall()
-	}
+// toldCall reports whether a callback was given a tool call, or a part of one,
+// while the turn at hand was under way.
+func (c *Call) toldCall() bool {
 	return slices.ContainsFunc(c.listeners, listener.showedCall)
 }

@@ -253,7 +253,7 @@ func (s *Splice[C]) turnFails(err error) {
 	s.call.endTurn(err)
 	s.writer.dialect.EndTurn(false)
 	s.say(s.writer.drop() + s.call.sink.rest())
-	if err = s.call.noteFailed(err); err != nil {
+	if err = s.call.noteFailed(err, s.call.sink.showedCall()); err != nil {
 		s.stop(err)
 		return
 	}

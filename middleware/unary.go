@@ -133,7 +133,7 @@ func (u *unary[R]) fail(err error) error {
 	u.call.endListeners()
 	u.call.endTurn(err)
 	u.dialect.EndTurn(false)
-	return u.call.noteFailed(err)
+	return u.call.noteFailed(err, u.call.toldCall())
 }
 
 // join returns what the caller is to see.

@@ -326,3 +326,19 @@ func TestProviderThatRefusesTheExtraToolCostsNothing(t *testing.T) {
 		assert.Equal(t, []string{"continuation"}, failures(events))
 	})
 }
+
+// Of an answer that is not streamed nobody has seen a part: a continuation that calls a tool and does not end as it should
+// fails like any other.
+func TestCallOfAFailedContinuationIsNoMatterIfNothingWasShown(t *testing.T) {
+	t.Parallel()
+	inModes(t, unaryModes, func(t *testing.T, m mode) {
+		s := newScene(t, m, twoTodos)
+		got := s.ask(carryontest.Text(plan), edit().NoFinish())
+		require.NoError(t, got.Err)
+		assert.Equal(t, plan, got.Text)
+		assert.Equal(t, "stop", got.Finish)
+		assert.Empty(t, got.Calls)
+		require.ErrorIs(t, got.Outcome.Err, middleware.ErrIncomplete)
+		assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+	})
+}
