@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sashabaranov/go-openai"
@@ -151,9 +152,10 @@ func writeCall(call openai.ToolCall, edit middleware.CallEdit) openai.ToolCall {
 	if !edit.Rewrite {
 		return call
 	}
+	kind := cmp.Or(call.Type, openai.ToolTypeFunction)
 	call.Index, call.Type = &edit.Index, ""
 	if edit.First {
-		call.Type = openai.ToolTypeFunction
+		call.Type = kind
 	}
 	return call
 }
