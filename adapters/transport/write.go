@@ -217,7 +217,7 @@ func (w *writer) choice(s *rawjson.Scanner) {
 			w.member(name, raw)
 		}
 	}
-	if !body && w.edit.Text != "" {
+	if !body && (w.edit.Text != "" || w.extra.key() != "") {
 		w.key([]byte(w.body()))
 		empty := rawjson.Over([]byte("{}"))
 		w.writeBody(&empty)

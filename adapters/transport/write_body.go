@@ -11,10 +11,8 @@ import (
 func (w *writer) writeBody(s *rawjson.Scanner) {
 	if w.edit.Rest || s.Kind() != '{' {
 		s.Skip()
-		w.out = append(w.out, '{')
-		w.addText()
-		w.out = append(w.out, '}')
-		return
+		empty := rawjson.Over([]byte("{}"))
+		s = &empty
 	}
 	content, reasoned, key := false, false, w.extra.key()
 	w.out = append(w.out, '{')
