@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -37,24 +36,22 @@ func _() {
 // The README's other snippets are compiled where their SDKs are.
 func TestSnippetsForOpenAIGoCompile(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
 	exports := exportsOf(t, "net/http", "github.com/openai/openai-go/v3", "github.com/openai/openai-go/v3/option",
 		"github.com/carryon-go/carryon/adapters/transport", "github.com/carryon-go/carryon/middleware")
 	compiled := 0
-	for _, fence := range regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
-		if !strings.Contains(fence[1], "openaigo.") {
+	for _, snippet := range fencesOf(t, "go") {
+		if !strings.Contains(snippet, "openaigo.") {
 			continue
 		}
 		compiled++
 		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, "snippet.go", snippetHead+fence[1]+"\n_ = client\n}\n", 0)
+		file, err := parser.ParseFile(files, "snippet.go", snippetHead+snippet+"\n_ = client\n}\n", 0)
 		require.NoError(t, err)
 		config := types.Config{Importer: importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) {
 			return os.Open(exports[path])
 		})}
 		_, err = config.Check("snippet", files, []*ast.File{file}, nil)
-		require.NoError(t, err, "%s", fence[1])
+		require.NoError(t, err, "%s", snippet)
 	}
 	require.Positive(t, compiled)
 }

@@ -17,17 +17,14 @@ import (
 // On a real connection, a reset is one of TCP's.
 func TestConnectionsThatAreReset(t *testing.T) {
 	t.Parallel()
-	for _, framing := range []faults.Framing{faults.Streams()[0], faults.Wholes()[0], faults.Wholes()[1]} {
+	for _, drills := range faults.Resets() {
 		for _, client := range quirkClients() {
-			t.Run(framing.Name+"/"+client.Name, func(t *testing.T) {
+			t.Run(drills[0].Framing.Name+"/"+client.Name, func(t *testing.T) {
 				t.Parallel()
 				base := new(http.Transport)
 				t.Cleanup(base.CloseIdleConnections)
-				for _, drill := range faults.Drills(framing) {
-					if drill.Fault != faults.Reset || drill.Turn == 1 {
-						continue
-					}
-					understood := assert.ObjectsAreEqual(drill.Means(), client.Read(t.Context(), drill.Plain(), framing.Whole))
+				for _, drill := range drills {
+					understood := assert.ObjectsAreEqual(drill.Means(), client.Read(t.Context(), drill.Relayed(), drill.Framing.Whole))
 					for _, at := range drill.Places(8) {
 						resetAt(t, drill, client, base, faults.Try{At: at, Understood: understood})
 					}

@@ -3,6 +3,8 @@ package faults
 import (
 	"fmt"
 	"hash/crc32"
+	"slices"
+	"time"
 
 	"github.com/carryon-go/carryon/internal/quirks"
 )
@@ -31,6 +33,17 @@ func Drills(f Framing) []Drill {
 		for _, s := range scripts() {
 			all = append(all, newDrill(f, fault, 2, [2]script{draft(), s}))
 		}
+	}
+	return all
+}
+
+// Resets returns the drills that are worth a real connection, framing by
+// framing: those in which the second answer is reset.
+func Resets() [][]Drill {
+	framings := []Framing{Streams()[0], Wholes()[0], Wholes()[1]}
+	all := make([][]Drill, 0, len(framings))
+	for _, f := range framings {
+		all = append(all, slices.DeleteFunc(Drills(f), func(d Drill) bool { return d.Fault != Reset || d.Turn == 1 }))
 	}
 	return all
 }
@@ -81,7 +94,7 @@ func (d Drill) candidates(all bool) []int {
 // Upstream returns a server of both answers, of which one fails at a place. How
 // many bytes at a time it comes in differs from place to place.
 func (d Drill) Upstream(at int) *Upstream {
-	u := new(Upstream)
+	u := &Upstream{made: time.Now()}
 	for _, payloads := range d.payloads {
 		u.turns = append(u.turns, untouched(d.Framing.plain(), payloads))
 	}
@@ -108,8 +121,14 @@ func (d Drill) broken(at int) turn {
 // there, and of no other.
 func (d Drill) Untouched() *Upstream { return alone(d.Framing, d.failing()) }
 
-// Plain is Untouched in the framing that every client reads.
-func (d Drill) Plain() *Upstream { return alone(d.Framing.plain(), d.failing()) }
+// Relayed is Untouched as it comes over the transport, which gives turn 2 the
+// framing of its own: one that every client reads.
+func (d Drill) Relayed() *Upstream {
+	if d.Turn == 1 {
+		return d.Untouched()
+	}
+	return alone(d.Framing.plain(), d.failing())
+}
 
 func alone(f Framing, payloads []string) *Upstream {
 	return &Upstream{turns: []turn{untouched(f, payloads)}}

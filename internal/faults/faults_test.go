@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/faults"
 	"github.com/carryon-go/carryon/internal/quirks"
 )
@@ -189,4 +191,27 @@ func TestJudgeOfAReset(t *testing.T) {
 	require.NoError(t, d.JudgeReset(try, nil))
 	try.Got.Finish = ""
 	require.Error(t, d.JudgeReset(try, nil))
+}
+
+func TestPatienceIsThatOfTheLongestTimeout(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, max(continuation.DefaultFirstByteTimeout, continuation.DefaultResponseTimeout)+10*time.Second, faults.Patience)
+}
+
+func TestWhatIsLeftBehindIsJudgedToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := drill(t, "cut in turn 1, draft, LF")
+		upstream := d.Upstream(0)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://upstream.test", strings.NewReader("{}"))
+		require.NoError(t, err)
+		response, err := upstream.RoundTrip(r)
+		require.NoError(t, err)
+		require.ErrorContains(t, d.JudgeAll(faults.Try{}, upstream), "1 bodies are left open")
+		require.NoError(t, response.Body.Close())
+		require.NoError(t, d.JudgeAll(faults.Try{}, upstream))
+		d.Turn = 2
+		<-time.After(faults.Patience + 1)
+		require.Error(t, d.JudgeAll(faults.Try{}, upstream))
+	})
 }

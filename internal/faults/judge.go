@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/carryon-go/carryon/internal/quirks"
 )
@@ -34,6 +35,27 @@ func (d Drill) Judge(t Try) error {
 	if err := judge(t); err != nil {
 		return fmt.Errorf("%s, after %d of %d bytes (%q): %w\ngot:\n%s",
 			d.Name, t.At, len(d.text), d.text[max(0, t.At-20):t.At], err, t.Got)
+	}
+	return nil
+}
+
+// Patience is how long a continuation may cost that is silent: the longest of
+// carryon's timeouts, and a little more.
+const Patience = 5*time.Minute + 10*time.Second
+
+// JudgeAll judges like Judge what came of a place with the upstream that was
+// made for it, of which it takes the requests. When all is over, no body may be
+// open, and a turn 2 that failed must not have cost more than Patience.
+func (d Drill) JudgeAll(t Try, u *Upstream) error {
+	t.Asked = u.Asked()
+	if err := d.Judge(t); err != nil {
+		return err
+	}
+	if open := u.Open(); open != 0 {
+		return fmt.Errorf("%s, after %d bytes: %d bodies are left open", d.Name, t.At, open)
+	}
+	if took := time.Since(u.made); d.Turn == 2 && took > Patience {
+		return fmt.Errorf("%s, after %d bytes: it took %v", d.Name, t.At, took)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ var errNotAsked = errors.New("faults: no turn is left")
 // counts its bodies. It may be used concurrently.
 type Upstream struct {
 	turns []turn
+	made  time.Time
 
 	mu     sync.Mutex
 	asked  int
