@@ -1,20 +1,11 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/examples/internal/upstream"
 )
 
 // setup says what is run, and against which model.
@@ -34,21 +25,19 @@ type endpoint struct {
 
 // setupFromEnv returns the scripted setup unless there is a key for a real one.
 func setupFromEnv(getenv func(string) string) (setup, error) {
-	key := getenv("OPENAI_API_KEY")
-	if key == "" {
+	e, err := upstream.FromEnv(getenv)
+	switch {
+	case err != nil:
+		return setup{}, err
+	case e == nil:
 		return scripted(task, script()...), nil
 	}
-	base := cmp.Or(strings.TrimRight(getenv("OPENAI_BASE_URL"), "/"), "https://api.openai.com/v1")
-	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return setup{}, fmt.Errorf("OPENAI_BASE_URL is not a URL that begins with http:// or https://: %q", base)
-	}
-	model := cmp.Or(getenv("OPENAI_MODEL"), openai.GPT4oMini)
 	return setup{
-		title: fmt.Sprintf("The model is %s.", model),
-		model: model,
+		title: fmt.Sprintf("The model is %s.", e.Model),
+		model: e.Model,
 		task:  task + " Write three files: index.html, style.css and README.md.",
 		dial: func() endpoint {
-			return endpoint{url: base, key: key, transport: http.DefaultTransport, close: func() {}}
+			return endpoint{url: e.URL, key: e.Key, transport: http.DefaultTransport, close: func() {}}
 		},
 	}, nil
 }
@@ -67,31 +56,4 @@ func scripted(task string, turns ...carryontest.Turn) setup {
 }
 
 // explain says in a sentence what went wrong.
-func explain(err error) string {
-	var api *openai.APIError
-	var request *openai.RequestError
-	var network *url.Error
-	var syntax *json.SyntaxError
-	switch {
-	case errors.Is(err, context.Canceled):
-		return "Interrupted."
-	case errors.As(err, &api):
-		return sentence(fmt.Sprintf("The endpoint answered HTTP %d: %s", api.HTTPStatusCode, line(api.Message)))
-	case errors.As(err, &request):
-		return sentence(fmt.Sprintf("The endpoint answered HTTP %d, and nothing that could be read",
-			request.HTTPStatusCode))
-	case errors.As(err, &syntax):
-		return "The endpoint answered with something that is not a chat completion."
-	case errors.As(err, &network):
-		return sentence(fmt.Sprintf("The endpoint %s could not be asked: %v", network.URL, network.Err))
-	}
-	return sentence(err.Error())
-}
-
-func sentence(text string) string {
-	if text == "" {
-		return "Something went wrong, and nothing says what."
-	}
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + strings.TrimRight(text[size:], ".") + "."
-}
+func explain(err error) string { return upstream.Explain(err, line) }

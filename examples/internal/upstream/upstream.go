@@ -1,0 +1,64 @@
+// Package upstream is where the examples find the model that they ask.
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// Endpoint is a real one.
+type Endpoint struct{ URL, Key, Model string }
+
+// FromEnv returns the endpoint that OPENAI_API_KEY is for, with what
+// OPENAI_BASE_URL and OPENAI_MODEL say of it. It is nil if there is no key.
+func FromEnv(getenv func(string) string) (*Endpoint, error) {
+	key := getenv("OPENAI_API_KEY")
+	if key == "" {
+		return nil, nil //nolint:nilnil // no key is no mistake
+	}
+	base := cmp.Or(strings.TrimRight(getenv("OPENAI_BASE_URL"), "/"), "https://api.openai.com/v1")
+	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("OPENAI_BASE_URL is not a URL that begins with http:// or https://: %q", base)
+	}
+	return &Endpoint{URL: base, Key: key, Model: cmp.Or(getenv("OPENAI_MODEL"), openai.GPT4oMini)}, nil
+}
+
+// Explain says in a sentence what went wrong with a call. Clean makes what
+// others wrote fit to be shown.
+func Explain(err error, clean func(string) string) string {
+	var api *openai.APIError
+	var request *openai.RequestError
+	var network *url.Error
+	var syntax *json.SyntaxError
+	text := err.Error()
+	switch {
+	case errors.Is(err, context.Canceled):
+		text = "Interrupted"
+	case errors.As(err, &api):
+		text = fmt.Sprintf("The endpoint answered HTTP %d: %s", api.HTTPStatusCode, api.Message)
+	case errors.As(err, &request):
+		text = fmt.Sprintf("The endpoint answered HTTP %d, and nothing that could be read", request.HTTPStatusCode)
+	case errors.As(err, &syntax):
+		text = "The endpoint answered with something that is not a chat completion"
+	case errors.As(err, &network):
+		text = fmt.Sprintf("The endpoint %s could not be asked: %v", network.URL, network.Err)
+	}
+	return sentence(clean(text))
+}
+
+func sentence(text string) string {
+	if text == "" {
+		return "Something went wrong, and nothing says what."
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + strings.TrimRight(text[size:], ".") + "."
+}
