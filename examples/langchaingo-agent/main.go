@@ -22,7 +22,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	err := compare(ctx, os.Stdout, endpointFromEnv(os.Getenv))
+	e, err := endpointFromEnv(os.Getenv)
+	if err == nil {
+		err = compare(ctx, os.Stdout, e)
+	}
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		fmt.Fprintln(os.Stderr, "Interrupted.")

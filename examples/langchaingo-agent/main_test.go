@@ -73,7 +73,9 @@ func TestWithAKeyARealEndpointIsAsked(t *testing.T) {
 	server := carryontest.NewServer(t, carryontest.Text("Hello."), carryontest.Text("Hello."))
 	env := map[string]string{"OPENAI_API_KEY": "sk-secret", "OPENAI_BASE_URL": server.URL(), "OPENAI_MODEL": "some-model"}
 	var b strings.Builder
-	require.NoError(t, compare(t.Context(), &b, endpointFromEnv(func(name string) string { return env[name] })))
+	e, err := endpointFromEnv(func(name string) string { return env[name] })
+	require.NoError(t, err)
+	require.NoError(t, compare(t.Context(), &b, e))
 	assert.Contains(t, b.String(), "The model is some-model.")
 	assert.NotContains(t, b.String(), "sk-secret")
 	requests := server.Requests()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,28 +8,30 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/examples/internal/upstream"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // endpointFromEnv returns the scripted endpoint unless there is a key for a real
 // one.
-func endpointFromEnv(getenv func(string) string) endpoint {
-	key := getenv("OPENAI_API_KEY")
-	if key == "" {
+func endpointFromEnv(getenv func(string) string) (endpoint, error) {
+	e, err := upstream.FromEnv(getenv)
+	switch {
+	case err != nil:
+		return endpoint{}, err
+	case e == nil:
 		return scripted(func() (*carryontest.Server, string, http.RoundTripper) {
 			server := carryontest.Start(script()...)
 			return server, server.URL(), http.DefaultTransport
-		})
+		}), nil
 	}
-	model := cmp.Or(getenv("OPENAI_MODEL"), "gpt-4o-mini")
 	return endpoint{
-		title: fmt.Sprintf("The model is %s.", line(model)),
+		title: fmt.Sprintf("The model is %s.", line(e.Model)),
 		dial: func() (*openai.LLM, func(), error) {
-			llm, err := openai.New(openai.WithToken(key), openai.WithModel(model),
-				openai.WithBaseURL(cmp.Or(getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1")))
+			llm, err := openai.New(openai.WithToken(e.Key), openai.WithModel(e.Model), openai.WithBaseURL(e.URL))
 			return llm, func() {}, err
 		},
-	}
+	}, nil
 }
 
 // scripted returns an endpoint with a scripted model, which begins anew each run.
