@@ -14,16 +14,16 @@ import (
 // many returns a Manager in whose session a thousand tasks have ended.
 func many(tb testing.TB, size int) *asynctask.Manager {
 	tb.Helper()
-	m := asynctask.NewManager(asynctask.WithLimit(asynctask.Unlimited), asynctask.WithOutputSize(64<<20))
+	m := asynctask.NewManager(asynctask.WithLimit(asynctask.Off), asynctask.WithOutputSize(64<<20))
 	for i := range 1000 {
 		id := fmt.Sprintf("%04d-0f7bd1c7e1f24a5c", i)
-		_, err := m.Begin(in(tb, "a"), id, "index the documents of shard "+id)
+		_, ticket, err := m.Begin(in(tb, "a"), id, "index the documents of shard "+id)
 		require.NoError(tb, err)
 		var output *asynctask.Output
 		if size > 0 {
 			output = asynctask.Message(strings.Repeat("word \"and\" word\n", size/16))
 		}
-		require.NoError(tb, m.Finish(id, output))
+		require.NoError(tb, m.Finish(tb.Context(), ticket, output))
 	}
 	return m
 }
@@ -31,42 +31,49 @@ func many(tb testing.TB, size int) *asynctask.Manager {
 func BenchmarkRemindOfAThousand(b *testing.B) {
 	for _, size := range []int{0, 200, 10_000} {
 		b.Run(fmt.Sprintf("output=%d", size), func(b *testing.B) {
-			m := many(b, size)
+			s := setupOf(b, many(b, size), nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				m.Remind("a").Release()
+				s.settle(s.Remind("a"), asynctask.Unread)
 			}
 		})
 	}
 }
 
 func BenchmarkDeliverAThousand(b *testing.B) {
-	m := many(b, 200)
+	s := setupOf(b, many(b, 200), nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Deliver("a", asynctask.ReminderAndSummary).Release()
+		s.settle(s.Deliver("a", both), asynctask.Unread)
 	}
 }
 
 func BenchmarkSummaryOfAThousand(b *testing.B) {
-	m := many(b, 0)
+	s := setupOf(b, many(b, 0), nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = m.Summary("a")
+		_ = s.Summary("a")
 	}
 }
 
 // quiets are Managers that have nothing to say, with the sessions that ask.
 func quiets(tb testing.TB) map[string]func() *asynctask.Delivery {
 	tb.Helper()
-	none, told, held := asynctask.NewManager(), many(tb, 0), many(tb, 0)
-	told.Remind("a").Ack()
-	told.Deliver("a", asynctask.ReminderAndSummary).Ack(true)
+	none, told, held := setupOf(tb, asynctask.NewManager(), nil), setupOf(tb, many(tb, 0), nil), setupOf(tb, many(tb, 0), nil)
+	told.settle(told.Remind("a"), asynctask.Told)
+	told.settle(told.Deliver("a", both), asynctask.Told)
 	held.Remind("a")
 	held.Remind("a")
-	held.Deliver("a", asynctask.ReminderAndSummary).Ack(true) // of the summary
-	ask := func(m *asynctask.Manager) func() *asynctask.Delivery {
-		return func() *asynctask.Delivery { return m.Deliver("a", asynctask.ReminderAndSummary) }
+	held.settle(held.Deliver("a", both), asynctask.Told) // of the summary
+	ctx := tb.Context()
+	ask := func(s *setup) func() *asynctask.Delivery {
+		return func() *asynctask.Delivery {
+			d, err := s.Manager.Deliver(ctx, "a", both)
+			if err != nil {
+				panic(err)
+			}
+			return d
+		}
 	}
 	return map[string]func() *asynctask.Delivery{"none": ask(none), "told": ask(told), "held": ask(held)}
 }

@@ -1,234 +1,209 @@
 package asynctask
 
-import "slices"
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
 
-// maxStanding is how many bytes of reminders stand in the requests of a session
-// at most; beyond it the oldest are dropped.
-const maxStanding = 4 * MaxReminder
-
-// Style says what a [Delivery] tells.
-type Style uint8
-
-// The styles.
-const (
-	// ReminderAndSummary tells what has ended, and where the status summary
-	// has changed since the model was told it, the summary too.
-	ReminderAndSummary Style = iota
-	// ReminderOnly is for requests that have the summary elsewhere, as in the
-	// system message.
-	ReminderOnly
+	"github.com/carryon-go/carryon/internal/clock"
 )
 
-// Delivery is what one request to the model carries about background tasks. The
-// history of the conversation does not hold it, so what a request has said
-// stands: it is repeated at its place, byte for byte, in the requests that
-// follow, until a turn ends in text.
+// Delivery tells the model of background tasks. While it is not settled, no
+// other delivery tells of the tasks in it.
 //
-// The one who sends the request adds what Standing and Text return to a copy of
-// it, says with Place and Move where that went, and calls Ack once the finish of
-// the answer has been seen, or Release if it will not be. The first of these
-// calls counts; without either, the hold on the tasks lapses after [LeaseLife].
-// A Delivery belongs to one request; Ack and Release are safe for concurrent
-// use.
+// The history of the conversation does not hold what [Manager.Deliver] adds to a
+// request, so that it is repeated at its place, byte for byte, in the requests
+// that follow, until a turn ends in text. Whoever sends the request adds the
+// texts of Repeated and Text to a copy of it, sets their anchors, and calls
+// [Manager.Settle].
+//
+// A Delivery is plain data that encoding/json reads and writes, so that another
+// process can settle it. It is not safe for concurrent use.
 type Delivery struct {
-	manager  *Manager
-	session  *session
-	reminder *Reminder // of what has ended; without a task if nothing has
-	carried  []*note   // what stood before, as the session has it
-	standing []Note    // the same, with places that may have moved
-	text     string
-	anchor   any
-	version  uint64 // of the summary in text, 0 if there is none
-	running  int    // how many tasks text says are running
-	seen     bool
-	settled  bool
-}
+	Session string
+	Lease   uint64 // 0 if it holds nothing
 
-// Note is a text that stands in the requests of a session.
-type Note struct {
+	// Text is what is new, "" if nothing: the reminder, then the status summary
+	// after a blank line, whichever there are.
 	Text string
-	// Anchor is where it stands, in the words of whoever placed it; nil if
-	// nobody said.
-	Anchor any
+	// Anchor is where Text went. The sender sets it.
+	Anchor Anchor
+	// Tasks are the ids of the tasks that Text tells the end of, in order of end.
+	Tasks []string
+	// Repeated is what earlier requests said and this one repeats, oldest first.
+	// If the place of one is gone because the history was rewritten, the sender
+	// puts the text elsewhere and changes the Anchor.
+	Repeated []Note
+
+	Version uint64 // of the summary in Text, 0 if there is none
+	Running int    // how many running tasks Text tells of
 }
 
-type note struct{ Note }
+// Outcome is what became of a [Delivery].
+type Outcome uint8
 
-// Deliver returns what is to be said in a request of the session that is about
-// to be sent, nil if nothing. There is something to say if a task has ended
-// that nobody is telling of, if the status summary has changed since the model
-// was told it (with ReminderOnly: if more tasks are running than it was told),
-// or if what an earlier request said still stands. That old tasks drop out of
-// the summary is not a change.
+// The outcomes.
+const (
+	// Unread means that the model was not told: the call failed or was given up
+	// before its finish was seen. The next delivery tells it again.
+	Unread Outcome = iota
+	// Read means that the finish of the answer was seen, and that it is not
+	// known yet how the call ends: nobody else tells what Text says. Settle is
+	// called again with Told or Repeat.
+	Read
+	// Told means that the model was told and that nothing needs repeating: the
+	// call has ended in text, or the text is in the program's own history.
+	Told
+	// Repeat means that the model was told, and that the requests that follow
+	// repeat it: the call has ended with a tool call.
+	Repeat
+)
+
+// DeliverOptions say what a [Delivery] tells. The zero value is everything.
+type DeliverOptions struct {
+	// NoSummary leaves the status summary out, for requests that have it
+	// elsewhere, as in the system message.
+	NoSummary bool
+	// OnlyNew is for a further request of the same call to the model, which
+	// carries what the one before it did anyway: nothing is repeated.
+	OnlyNew bool
+}
+
+// Deliver returns what to say in a request of the session that is about to be
+// sent, nil if nothing. There is something to say if a task has ended that no
+// delivery tells of, if the status summary has changed since the model was told
+// it (with NoSummary: if more tasks run than it was told of), or if something is
+// repeated. That old tasks drop out of the summary is not a change.
 //
-// With nothing to say it does not allocate, and costs little more than a look
-// into a map.
-func (m *Manager) Deliver(session string, style Style) *Delivery {
-	return m.deliver(session, style, true)
-}
-
-// DeliverMore is Deliver for a further request of the same call to the model,
-// which carries what the one before it did anyway: nothing stands in what it
-// returns, and it is nil if there is nothing new.
-func (m *Manager) DeliverMore(session string, style Style) *Delivery {
-	return m.deliver(session, style, false)
-}
-
-func (m *Manager) deliver(session string, style Style, standing bool) *Delivery {
-	m.mu.Lock()
-	s := m.look(session)
-	if s == nil || (!standing || len(s.standing) == 0) && !s.hasChanged(style) && !s.hasFree(m.clock) {
-		m.mu.Unlock()
-		return nil
+// With nothing to say it does not allocate, and costs one look into the store.
+// It fails with the store's error.
+func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions) (*Delivery, error) {
+	a, err := m.accounts.look(ctx, session)
+	if err != nil || !a.hasNews(o, m.clock) {
+		return nil, err
 	}
-	now := m.clock.Now()
-	d := &Delivery{manager: m, session: s}
-	if standing {
-		d.carried, d.standing = slices.Clone(s.standing), s.notes()
-	}
-	changed := s.hasChanged(style)
-	r, words := m.lease(s, now, now.Add(LeaseLife))
-	d.reminder = r
-	if len(r.tasks) == 0 && !changed {
-		words.running = 0
-	}
-	d.running = words.running
-	var lines []line
-	if changed && style == ReminderAndSummary {
-		lines, d.version = s.lines(), s.version
-	}
-	m.mu.Unlock()
-	d.text = join(words.text(), summarize(lines))
-	if d.text == "" && len(d.carried) == 0 {
-		return nil
-	}
-	return d
-}
-
-// Standing returns what earlier requests said and this one is to repeat, oldest
-// first: each text at its anchor, byte for byte. If that place is gone, for the
-// history was rewritten, the text is put elsewhere and Move says where.
-func (d *Delivery) Standing() []Note { return slices.Clone(d.standing) }
-
-// Text returns what is new, "" if nothing: the reminder, then the status summary
-// after a blank line, whichever there are.
-func (d *Delivery) Text() string { return d.text }
-
-// Tasks returns the ids of the tasks that Text tells the end of, in order of
-// end.
-func (d *Delivery) Tasks() []string { return d.reminder.Tasks() }
-
-// Place says where Text went. The anchor means nothing to the Manager: it comes
-// back in the Standing of later Deliveries.
-func (d *Delivery) Place(anchor any) { d.anchor = anchor }
-
-// Move says where the i-th of Standing went, if not to its anchor.
-func (d *Delivery) Move(i int, anchor any) { d.standing[i].Anchor = anchor }
-
-// Ack takes note that the answer's finish has been seen, so that the model has
-// been told. endedInText says that the turn called no tool and that its text is
-// the answer: what this request carried no longer stands then. Otherwise, for a
-// tool call or a turn that is continued, it stands from now on.
-func (d *Delivery) Ack(endedInText bool) {
-	d.manager.mu.Lock()
-	defer d.manager.mu.Unlock()
-	if d.settled {
-		return
-	}
-	d.see()
-	d.settled = true
-	s := d.session
-	if endedInText {
-		s.clear(d.carried)
-	} else {
-		for i, n := range d.carried {
-			n.Anchor = d.standing[i].Anchor
-		}
-		s.stand(d.text, d.anchor)
-	}
-}
-
-// Seen takes note that the answer's finish has been seen, where it is not known
-// yet what the call will end in: nobody else tells what Text says, and Release
-// has no effect any more. Ack is still to be called.
-func (d *Delivery) Seen() {
-	d.manager.mu.Lock()
-	defer d.manager.mu.Unlock()
-	if !d.settled {
-		d.see()
-	}
-}
-
-func (d *Delivery) see() {
-	if d.seen {
-		return
-	}
-	d.seen = true
-	s := d.session
-	s.told = max(s.told, d.version)
-	// More may be running by now, and fewer: the model knows of those that it
-	// was told of, as far as they still run.
-	s.toldRunning = min(max(s.toldRunning, d.running), s.running)
-	d.reminder.ack()
-}
-
-// Release takes note that the model has not been told, for the call failed or
-// was given up before its finish: the next Delivery says it again.
-func (d *Delivery) Release() {
-	d.manager.mu.Lock()
-	defer d.manager.mu.Unlock()
-	if d.seen {
-		return
-	}
-	d.settled = true
-	d.reminder.release()
-}
-
-// join joins what is not empty.
-func join(reminder, summary string) string {
-	if reminder == "" || summary == "" {
-		return reminder + summary
-	}
-	return reminder + "\n\n" + summary
-}
-
-// hasChanged reports whether the model is to be told what the session is at,
-// also if nothing has ended.
-func (s *session) hasChanged(style Style) bool {
-	if style == ReminderOnly {
-		return s.running > s.toldRunning
-	}
-	return s.version != s.told
-}
-
-// notes returns a copy of what stands.
-func (s *session) notes() []Note {
-	notes := make([]Note, len(s.standing))
-	for i, n := range s.standing {
-		notes[i] = n.Note
-	}
-	return notes
-}
-
-// stand adds what requests have to repeat from now on.
-func (s *session) stand(text string, anchor any) {
-	if text == "" {
-		return
-	}
-	s.standing = append(s.standing, &note{Note{Text: text, Anchor: anchor}})
-	s.standingBytes += len(text)
-	for s.standingBytes > maxStanding && len(s.standing) > 1 {
-		s.clear(s.standing[:1])
-	}
-}
-
-// clear takes away what requests need not repeat any more.
-func (s *session) clear(notes []*note) {
-	s.standing = slices.DeleteFunc(s.standing, func(n *note) bool {
-		gone := slices.Contains(notes, n)
-		if gone {
-			s.standingBytes -= len(n.Text)
-		}
-		return gone
+	return m.lease(ctx, session, func(a Account, token uint64, now time.Time) (Account, *Delivery, draft) {
+		return a.deliver(o, token, now)
 	})
+}
+
+// Remind returns a reminder of the session's tasks that have ended and have not
+// been delivered, and of how many are running; nil if there are neither. It is
+// for programs that put Text into their messages themselves:
+//
+//	if r, err := tasks.Remind(ctx, session); r != nil {
+//		answer, err := model.Ask(ctx, r.Text)
+//		if err != nil {
+//			tasks.Settle(ctx, r, asynctask.Unread) // the next reminder will say it
+//			return err
+//		}
+//		tasks.Settle(ctx, r, asynctask.Told)
+//	}
+//
+// It fails with the store's error.
+func (m *Manager) Remind(ctx context.Context, session string) (*Delivery, error) {
+	a, err := m.accounts.look(ctx, session)
+	if err != nil || a.Running == 0 && a.unclaimed(m.clock) == 0 {
+		return nil, err
+	}
+	return m.lease(ctx, session, Account.remind)
+}
+
+// lease carries out a function that begins a delivery, and writes its text. If
+// the store fails although it has stored the lease, that lapses.
+func (m *Manager) lease(
+	ctx context.Context, session string, begin func(Account, uint64, time.Time) (Account, *Delivery, draft),
+) (d *Delivery, err error) {
+	var says draft
+	token := rand.Uint64() | 1 //nolint:gosec // tells leases apart, guards nothing
+	err = m.accounts.update(ctx, session, func(now time.Time, a Account, _ rules) (Account, error) {
+		a, d, says = begin(a, token, now)
+		return a, nil
+	})
+	if err != nil || d == nil {
+		return nil, err
+	}
+	d.Session, d.Text, d.Tasks = session, says.text(), make([]string, len(says.tasks))
+	for i, t := range says.tasks {
+		d.Tasks[i] = t.ID
+	}
+	return d, nil
+}
+
+// Settle says what became of a delivery. Whatever comes after Unread, Told or
+// Repeat has no effect, nor has Unread after Read. A delivery that is never
+// settled lapses after [LeaseLife]: others tell of its tasks then; as long as
+// they don't, it can still be settled. Settle fails with the store's error.
+func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome Outcome) error {
+	if d.Lease == 0 {
+		return nil
+	}
+	return m.accounts.update(ctx, d.Session, func(_ time.Time, a Account, rules rules) (Account, error) {
+		return a.settle(d, outcome, rules), nil
+	})
+}
+
+// Renew makes a delivery last for another [LeaseLife] from now, for calls that
+// take long. It fails with the store's error.
+func (m *Manager) Renew(ctx context.Context, d *Delivery) error {
+	return m.accounts.update(ctx, d.Session, func(now time.Time, a Account, _ rules) (Account, error) {
+		return a.renew(d.Lease, now.Add(LeaseLife)), nil
+	})
+}
+
+// anchors returns where the repeated texts are, by their ids.
+func (d *Delivery) anchors() map[uint64]Anchor {
+	anchors := make(map[uint64]Anchor, len(d.Repeated))
+	for _, n := range d.Repeated {
+		anchors[n.ID] = n.Anchor
+	}
+	return anchors
+}
+
+// hasNews reports whether there is anything to deliver.
+func (a *Account) hasNews(o DeliverOptions, c clock.Clock) bool {
+	return !o.OnlyNew && len(a.Repeated) > 0 || a.hasChanged(o) || a.Undelivered > 0 && a.unclaimed(c) > 0
+}
+
+// hasChanged reports whether the model has to be told how the session stands,
+// although nothing may have ended.
+func (a *Account) hasChanged(o DeliverOptions) bool {
+	if o.NoSummary {
+		return a.Running > a.ToldRunning
+	}
+	return a.Version != a.Told && len(a.Tasks) > 0
+}
+
+// remind returns the account after a reminder has begun, the reminder, and what
+// it says. The reminder is nil if there is nothing to say.
+func (a Account) remind(token uint64, now time.Time) (Account, *Delivery, draft) {
+	says := a.draft(now)
+	switch {
+	case len(says.tasks) > 0:
+		return a.hold(says.lease(token, now), now), &Delivery{Lease: token}, says
+	case says.running > 0:
+		return a, &Delivery{}, says
+	}
+	return a, nil, says
+}
+
+// deliver returns the account after a delivery has begun, the delivery, and what
+// it says. The delivery is nil if there is nothing to say.
+func (a Account) deliver(o DeliverOptions, token uint64, now time.Time) (Account, *Delivery, draft) {
+	d, says := &Delivery{Lease: token}, a.draft(now)
+	if !o.OnlyNew {
+		d.Repeated = slices.Clone(a.Repeated)
+	}
+	switch changed := a.hasChanged(o); {
+	case changed && !o.NoSummary:
+		says.summary, d.Version = a.Tasks, a.Version
+	case !changed && len(says.tasks) == 0:
+		says.running = 0
+	}
+	if len(says.tasks)+len(says.summary)+len(d.Repeated) == 0 && says.running == 0 {
+		return a, nil, says
+	}
+	d.Running = says.running
+	return a.hold(says.lease(token, now), now), d, says
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/asynctask"
 )
 
 // A further request of the same call carries anyway what stands, so that only
@@ -14,17 +16,17 @@ func TestFurtherRequestOfACallTellsOnlyWhatIsNew(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	first := s.deliver()
-	first.Place("here")
-	first.Ack(false)
-	require.Nil(t, s.DeliverMore("a", both), "the first still stands, but is not new")
+	first.Anchor = at(1)
+	s.settle(first, asynctask.Repeat)
+	require.Nil(t, s.Deliver("a", asynctask.DeliverOptions{OnlyNew: true}), "the first still stands, but is not new")
 
 	s.ends("a", "2")
-	more := s.DeliverMore("a", both)
+	more := s.Deliver("a", asynctask.DeliverOptions{OnlyNew: true})
 	require.NotNil(t, more)
-	assert.Equal(t, []string{"2"}, more.Tasks())
-	assert.Empty(t, more.Standing())
-	more.Ack(true)
-	assert.Len(t, s.deliver().Standing(), 1, "it does not end what the first has told")
+	assert.Equal(t, []string{"2"}, more.Tasks)
+	assert.Empty(t, more.Repeated)
+	s.settle(more, asynctask.Told)
+	assert.Len(t, s.deliver().Repeated, 1, "it does not end what the first has told")
 }
 
 // What was seen is told already, before it is known what the call ends in.
@@ -33,12 +35,12 @@ func TestWhatWasSeenIsNotToldAgain(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	d := s.deliver()
-	d.Place("here")
-	d.Seen()
-	d.Seen() // does no more
-	assert.Nil(t, s.DeliverMore("a", both))
-	d.Release() // too late
-	assert.Nil(t, s.DeliverMore("a", both))
-	d.Ack(false)
-	assert.Len(t, s.deliver().Standing(), 1)
+	d.Anchor = at(1)
+	s.settle(d, asynctask.Read)
+	s.settle(d, asynctask.Read) // does no more
+	assert.Nil(t, s.Deliver("a", asynctask.DeliverOptions{OnlyNew: true}))
+	s.settle(d, asynctask.Unread) // too late
+	assert.Nil(t, s.Deliver("a", asynctask.DeliverOptions{OnlyNew: true}))
+	s.settle(d, asynctask.Repeat)
+	assert.Len(t, s.deliver().Repeated, 1)
 }

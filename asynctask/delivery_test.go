@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 )
 
-const both = asynctask.ReminderAndSummary
+var both asynctask.DeliverOptions
 
 // deliver returns what a request of session a is to say.
 func (s *setup) deliver() *asynctask.Delivery {
@@ -37,57 +37,57 @@ func TestDeliveryTexts(t *testing.T) {
 
 	s.begins("a", "12345678-a", "12345678-b")
 	d := s.deliver()
-	golden(t, "delivery-started", d.Text())
-	assert.Empty(t, d.Tasks())
-	assert.Empty(t, d.Standing())
-	d.Ack(true)
+	golden(t, "delivery-started", d.Text)
+	assert.Empty(t, d.Tasks)
+	assert.Empty(t, d.Repeated)
+	s.settle(d, asynctask.Told)
 	assert.Nil(t, s.Deliver("a", both), "nothing has changed")
 
 	require.NoError(t, s.Finish("12345678-a", asynctask.Message("done")))
 	d = s.deliver()
-	golden(t, "delivery-ended", d.Text())
-	assert.Equal(t, []string{"12345678-a"}, d.Tasks())
-	d.Ack(true)
+	golden(t, "delivery-ended", d.Text)
+	assert.Equal(t, []string{"12345678-a"}, d.Tasks)
+	s.settle(d, asynctask.Told)
 	assert.Nil(t, s.Deliver("a", both))
 
 	require.NoError(t, s.Cancel("12345678-b"))
 	d = s.deliver()
-	golden(t, "delivery-cancelled", d.Text())
-	d.Ack(true)
+	golden(t, "delivery-cancelled", d.Text)
+	s.settle(d, asynctask.Told)
 	assert.Nil(t, s.Deliver("a", both))
 }
 
 func TestDeliveryOfTheReminderAlone(t *testing.T) {
 	t.Parallel()
-	const style = asynctask.ReminderOnly
+	style := asynctask.DeliverOptions{NoSummary: true}
 	s := newSetup(t)
 	running := func(n int) string {
 		return fmt.Sprintf("---\nSystem Note: Async Task Status\n\n%d async task(s) still running.\n---", n)
 	}
 	s.begins("a", "1", "2")
 	d := s.Deliver("a", style)
-	assert.Equal(t, running(2), d.Text())
-	d.Release()
+	assert.Equal(t, running(2), d.Text)
+	s.settle(d, asynctask.Unread)
 	d = s.Deliver("a", style)
-	assert.Equal(t, running(2), d.Text(), "the model was not told")
-	d.Ack(true)
+	assert.Equal(t, running(2), d.Text, "the model was not told")
+	s.settle(d, asynctask.Told)
 	assert.Nil(t, s.Deliver("a", style))
 
 	require.NoError(t, s.Cancel("1"))
 	assert.Nil(t, s.Deliver("a", style), "fewer are no news")
 	s.begins("a", "3")
 	d = s.Deliver("a", style)
-	assert.Equal(t, running(2), d.Text(), "more are")
-	d.Ack(true)
+	assert.Equal(t, running(2), d.Text, "more are")
+	s.settle(d, asynctask.Told)
 
 	require.NoError(t, s.Finish("2", nil))
 	require.NoError(t, s.Cancel("3"))
 	d = s.Deliver("a", style)
-	assert.Equal(t, []string{"2"}, d.Tasks())
-	assert.NotContains(t, d.Text(), "ASYNC TASKS")
-	d.Ack(true)
+	assert.Equal(t, []string{"2"}, d.Tasks)
+	assert.NotContains(t, d.Text, "ASYNC TASKS")
+	s.settle(d, asynctask.Told)
 	assert.Nil(t, s.Deliver("a", style))
-	assert.Contains(t, s.deliver().Text(), "[ASYNC TASKS: 3 total]", "the summary was not told by any of these")
+	assert.Contains(t, s.deliver().Text, "[ASYNC TASKS: 3 total]", "the summary was not told by any of these")
 }
 
 func TestEvictionIsNoChangeToTellOf(t *testing.T) {
@@ -95,8 +95,8 @@ func TestEvictionIsNoChangeToTellOf(t *testing.T) {
 	s := newSetup(t, asynctask.WithLimit(1))
 	s.ends("a", "1", "2", "3")
 	d := s.deliver()
-	assert.Contains(t, d.Text(), "[ASYNC TASKS: 3 total]")
-	d.Ack(true)
+	assert.Contains(t, d.Text, "[ASYNC TASKS: 3 total]")
+	s.settle(d, asynctask.Told)
 	assert.Contains(t, s.Summary("a"), "[ASYNC TASKS: 2 total]")
 	assert.Nil(t, s.Deliver("a", both))
 }
@@ -107,28 +107,28 @@ func TestReminderStandsUntilATurnEndsInText(t *testing.T) {
 	s.begins("a", "running")
 	s.ends("a", "1")
 	d := s.deliver()
-	first := d.Text()
-	d.Place(0)
-	d.Ack(false) // the model called a tool
+	first := d.Text
+	d.Anchor = at(0)
+	s.settle(d, asynctask.Repeat) // the model called a tool
 
 	d = s.deliver()
-	assert.Empty(t, d.Text(), "there is nothing new")
-	assert.Empty(t, d.Tasks())
-	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: 0}}, d.Standing())
-	d.Ack(false)
+	assert.Empty(t, d.Text, "there is nothing new")
+	assert.Empty(t, d.Tasks)
+	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: at(0)}}, repeated(d))
+	s.settle(d, asynctask.Repeat)
 
 	s.ends("a", "2")
 	d = s.deliver()
-	second := d.Text()
-	assert.Equal(t, []string{"2"}, d.Tasks())
+	second := d.Text
+	assert.Equal(t, []string{"2"}, d.Tasks)
 	assert.NotContains(t, second, "result of 1")
-	assert.Equal(t, []asynctask.Note{{first, 0}}, d.Standing())
-	d.Place(4)
-	d.Ack(false)
+	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: at(0)}}, repeated(d))
+	d.Anchor = at(4)
+	s.settle(d, asynctask.Repeat)
 
 	d = s.deliver()
-	assert.Equal(t, []asynctask.Note{{first, 0}, {second, 4}}, d.Standing())
-	d.Ack(true)
+	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: at(0)}, {Text: second, Anchor: at(4)}}, repeated(d))
+	s.settle(d, asynctask.Told)
 	assert.Nil(t, s.Deliver("a", both))
 }
 
@@ -137,18 +137,18 @@ func TestReminderStandsThroughFailedCalls(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	d := s.deliver()
-	d.Place("here")
-	d.Ack(false)
-	want := []asynctask.Note{{Text: d.Text(), Anchor: "here"}}
+	d.Anchor = at(3)
+	s.settle(d, asynctask.Repeat)
+	want := []asynctask.Note{{Text: d.Text, Anchor: at(3)}}
 
 	s.ends("a", "2")
 	d = s.deliver()
-	d.Move(0, "elsewhere")
-	d.Release()
-	d.Ack(true) // too late
+	d.Repeated[0].Anchor = at(5)
+	s.settle(d, asynctask.Unread)
+	s.settle(d, asynctask.Told) // too late
 	d = s.deliver()
-	assert.Equal(t, want, d.Standing(), "as the last request that the model saw had it")
-	assert.Equal(t, []string{"2"}, d.Tasks())
+	assert.Equal(t, want, repeated(d), "as the last request that the model saw had it")
+	assert.Equal(t, []string{"2"}, d.Tasks)
 }
 
 func TestReminderMayMove(t *testing.T) {
@@ -156,12 +156,12 @@ func TestReminderMayMove(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	d := s.deliver()
-	d.Ack(false) // nobody said where
+	s.settle(d, asynctask.Repeat) // nobody said where
 	d = s.deliver()
-	require.Equal(t, []asynctask.Note{{Text: d.Standing()[0].Text, Anchor: nil}}, d.Standing())
-	d.Move(0, 7)
-	d.Ack(false)
-	assert.Equal(t, 7, s.deliver().Standing()[0].Anchor)
+	require.Equal(t, []asynctask.Note{{Text: d.Repeated[0].Text}}, repeated(d))
+	d.Repeated[0].Anchor = at(7)
+	s.settle(d, asynctask.Repeat)
+	assert.Equal(t, at(7), s.deliver().Repeated[0].Anchor)
 }
 
 func TestWhatOneTurnEndsOthersMayHaveAdded(t *testing.T) {
@@ -169,16 +169,16 @@ func TestWhatOneTurnEndsOthersMayHaveAdded(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	d := s.deliver()
-	d.Place(0)
-	d.Ack(false)
+	d.Anchor = at(0)
+	s.settle(d, asynctask.Repeat)
 
 	slow := s.deliver()
 	s.ends("a", "2")
 	quick := s.deliver()
-	quick.Place(2)
-	quick.Ack(false)
-	slow.Ack(true)
-	assert.Equal(t, []asynctask.Note{{quick.Text(), 2}}, s.deliver().Standing(), "what the turn has not seen stands")
+	quick.Anchor = at(2)
+	s.settle(quick, asynctask.Repeat)
+	s.settle(slow, asynctask.Told)
+	assert.Equal(t, []asynctask.Note{{Text: quick.Text, Anchor: at(2)}}, repeated(s.deliver()), "what the turn has not seen stands")
 }
 
 func TestConcurrentDeliveriesShareNoTask(t *testing.T) {
@@ -187,12 +187,12 @@ func TestConcurrentDeliveriesShareNoTask(t *testing.T) {
 	s.ends("a", "1")
 	first := s.deliver()
 	second := s.deliver()
-	assert.Empty(t, second.Tasks())
-	assert.Contains(t, second.Text(), "[1] 1 - [DONE]", "a summary may be told twice")
-	second.Ack(true)
+	assert.Empty(t, second.Tasks)
+	assert.Contains(t, second.Text, "[1] 1 - [DONE]", "a summary may be told twice")
+	s.settle(second, asynctask.Told)
 	assert.Nil(t, s.Deliver("a", both))
-	first.Release()
-	assert.Equal(t, []string{"1"}, s.deliver().Tasks())
+	s.settle(first, asynctask.Unread)
+	assert.Equal(t, []string{"1"}, s.deliver().Tasks)
 }
 
 func TestDeliverySkipsWhatAReminderHolds(t *testing.T) {
@@ -200,12 +200,12 @@ func TestDeliverySkipsWhatAReminderHolds(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	r := s.Remind("a")
-	s.deliver().Ack(true) // of the summary
+	s.settle(s.deliver(), asynctask.Told) // of the summary
 	assert.Nil(t, s.Deliver("a", both))
-	r.Release()
+	s.settle(r, asynctask.Unread)
 	d := s.deliver()
-	assert.Equal(t, []string{"1"}, d.Tasks())
-	assert.NotContains(t, d.Text(), "ASYNC TASKS", "that has been told")
+	assert.Equal(t, []string{"1"}, d.Tasks)
+	assert.NotContains(t, d.Text, "ASYNC TASKS", "that has been told")
 	assert.Nil(t, s.Remind("a"))
 }
 
@@ -214,11 +214,11 @@ func TestAbandonedDeliveryLapses(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	s.deliver()
-	s.deliver().Ack(true) // of the summary
+	s.settle(s.deliver(), asynctask.Told) // of the summary
 	s.clock.Advance(asynctask.LeaseLife - 1)
 	assert.Nil(t, s.Deliver("a", both))
 	s.clock.Advance(1)
-	assert.Equal(t, []string{"1"}, s.deliver().Tasks())
+	assert.Equal(t, []string{"1"}, s.deliver().Tasks)
 }
 
 func TestWhatStandsIsBounded(t *testing.T) {
@@ -230,18 +230,18 @@ func TestWhatStandsIsBounded(t *testing.T) {
 		s.begins("a", id)
 		require.NoError(t, s.Finish(id, asynctask.Message(long)))
 		d := s.deliver()
-		d.Place(i)
-		d.Ack(false)
+		d.Anchor = at(i)
+		s.settle(d, asynctask.Repeat)
 	}
-	standing := s.deliver().Standing()
+	standing := s.deliver().Repeated
 	size := 0
 	for _, n := range standing {
 		size += len(n.Text)
 	}
 	assert.LessOrEqual(t, size, 4*asynctask.MaxReminder, heads(standing))
 	assert.Len(t, standing, 15)
-	assert.Equal(t, 99, standing[14].Anchor, "the oldest go")
-	s.deliver().Ack(true)
+	assert.Equal(t, at(99), standing[14].Anchor, "the oldest go")
+	s.settle(s.deliver(), asynctask.Told)
 	assert.Nil(t, s.Deliver("a", both))
 }
 
@@ -250,9 +250,9 @@ func TestStandingIsACopy(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	d := s.deliver()
-	d.Ack(false)
+	s.settle(d, asynctask.Repeat)
 	d = s.deliver()
-	d.Standing()[0].Text = "changed"
-	d.Ack(false)
-	assert.NotEqual(t, "changed", s.deliver().Standing()[0].Text)
+	d.Repeated[0].Text = "changed"
+	s.settle(d, asynctask.Repeat)
+	assert.NotEqual(t, "changed", s.deliver().Repeated[0].Text)
 }

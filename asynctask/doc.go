@@ -1,11 +1,11 @@
 // Package asynctask keeps track of work that goes on in the background of a
 // conversation, and tells the model, once, when some of it has ended.
 //
-// A [Manager] runs Go functions as named tasks under a limit, and takes note
-// of tasks that run elsewhere:
+// A [Manager] runs Go functions as named tasks under a limit, and records tasks
+// that run elsewhere:
 //
 //	tasks := asynctask.NewManager()
-//	id, err := tasks.Start(ctx, "run the tests", func(ctx context.Context) (*asynctask.Output, error) {
+//	ticket, err := tasks.Start(ctx, "run the tests", func(ctx context.Context) (*asynctask.Output, error) {
 //		report, err := runTests(ctx)
 //		return asynctask.Message(report), err
 //	})
@@ -20,30 +20,38 @@
 // A task belongs to the session of the ctx that started it, as set by
 // continuation.WithSession, and nothing about it shows in another session. The
 // limit is for the whole Manager. Without a session nothing is delivered; a
-// program with one conversation and no sessions uses [WithOneConversation].
-// What starts work takes a ctx, what looks at it takes the session.
+// program with one conversation and no sessions uses [WithOneConversation]. What
+// starts work finds the session in its ctx; what looks at it is given the
+// session.
 //
 // # Delivery
 //
 // The end of a task is told to the model in a reminder, exactly once. A
-// [Reminder] is a lease on the tasks that it names: acknowledged once the model
-// has seen it, given back if the call failed. [Manager.Remind] is for programs
-// that put it into their messages themselves, and [Manager.Deliver] for the
-// middleware, which adds it to requests on the way. An [AutoTrigger] has the
-// program start a turn when a task ends while the agent is idle. A model can
-// also look for itself, with [CheckTool]; that does not count as a delivery.
+// [Delivery] is a lease on the tasks that it names, and [Manager.Settle] says
+// what became of it. [Manager.Remind] is for programs that put the reminder into
+// their messages themselves, and [Manager.Deliver] for the middleware, which
+// adds it to requests on the way. Package autotrigger has the program start a
+// turn when a task ends while the agent is idle. A model can also look for
+// itself, with [CheckTool]; that does not count as a delivery.
+//
+// # State
+//
+// What is known of a session is one value, an [Account], which a [Store] keeps
+// and changes atomically. Functions, their ctx, subscriptions and the limit
+// belong to one Manager; the accounts may be shared by several. A [Ticket] names
+// a task wherever it goes: one process starts a task, another finishes it, and a
+// third tells the model.
 //
 // # Bounds
 //
 // Per session, twice the limit of tasks that have ended is kept (10 if there is
 // no limit). Ends that were not delivered yet are never dropped for new ones.
-// Instead their outputs shrink to head and tail, oldest first, beyond a total
-// size ([WithOutputSize]), and no task is started while [MaxUndelivered] of
-// them wait. [Manager.Forget] drops what belongs to a conversation that is
-// over.
+// Instead their outputs are cut to head and tail, oldest first, beyond a total
+// size ([WithOutputSize]), and no task is started while [MaxUndelivered] of them
+// wait. [Manager.Forget] drops what belongs to a conversation that is over.
 //
 // # Goroutines
 //
 // A Manager starts one goroutine for each function given to Start, and nothing
-// else; an AutoTrigger has one. [Manager.Close] ends and joins them all.
+// else. [Manager.Close] ends and joins them all.
 package asynctask

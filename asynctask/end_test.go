@@ -73,12 +73,31 @@ func TestIDs(t *testing.T) {
 	for _, id := range []string{"x", "call_7/step:2#3", strings.Repeat("x", 128)} {
 		s.begins("a", id)
 	}
-	_, err := s.Begin(in(t, "b"), "x", "name")
+	_, err := s.Begin(in(t, "a"), "x", "name")
 	require.ErrorIs(t, err, asynctask.ErrDuplicate)
 	require.EqualError(t, err, "asynctask: a task with this id exists: x")
 	require.NoError(t, s.Finish("x", nil))
 	_, err = s.Begin(in(t, "a"), "x", "name")
 	require.ErrorIs(t, err, asynctask.ErrDuplicate, "an ended task has its id still")
+}
+
+// What one session calls its tasks is nothing that another could notice.
+func TestIDsBelongToTheirSession(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.begins("a", "x")
+	s.begins("b", "x")
+	s.begins("", "x")
+	require.NoError(t, s.Manager.Finish(t.Context(), asynctask.Ticket{Session: "b", ID: "x"}, nil))
+	for session, state := range map[string]asynctask.State{
+		"a": asynctask.Running, "b": asynctask.Completed, "": asynctask.Running,
+	} {
+		task, err := s.Manager.Get(t.Context(), asynctask.Ticket{Session: session, ID: "x"})
+		require.NoError(t, err)
+		assert.Equal(t, state, task.State, session)
+	}
+	_, err := s.Manager.Get(t.Context(), asynctask.Ticket{Session: "c", ID: "x"})
+	require.ErrorIs(t, err, asynctask.ErrUnknown)
 }
 
 func TestFailureWithoutAnError(t *testing.T) {

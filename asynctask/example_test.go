@@ -16,29 +16,36 @@ func Example() {
 	defer func() { _ = tasks.Close(context.Background()) }()
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 
-	id, err := tasks.Start(ctx, "run the tests", func(context.Context) (*asynctask.Output, error) {
+	ticket, err := tasks.Start(ctx, "run the tests", func(context.Context) (*asynctask.Output, error) {
 		return asynctask.Message("All 214 tests pass."), nil
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if _, err := tasks.Wait(ctx, id); err != nil { // a program would do something else meanwhile
+	if _, err := tasks.Wait(ctx, ticket); err != nil { // a program would do something else meanwhile
 		fmt.Println(err)
 		return
 	}
 
 	for call := 1; call <= 4; call++ {
-		reminder := tasks.Remind("conversation-42")
+		reminder, err := tasks.Remind(ctx, "conversation-42")
+		outcome := asynctask.Told
 		switch {
+		case err != nil:
+			fmt.Println(err)
+			return
 		case reminder == nil:
 			fmt.Println("call", call, "has nothing to tell")
+			continue
 		case call == 1:
-			fmt.Println("call", call, "tells of", len(reminder.Tasks()), "task, and fails")
-			reminder.Release()
+			fmt.Println("call", call, "tells of", len(reminder.Tasks), "task, and fails")
+			outcome = asynctask.Unread
 		default:
-			fmt.Println("call", call, "tells of", len(reminder.Tasks()), "task, and ends well")
-			reminder.Ack()
+			fmt.Println("call", call, "tells of", len(reminder.Tasks), "task, and ends well")
+		}
+		if err := tasks.Settle(ctx, reminder, outcome); err != nil {
+			fmt.Println(err)
 		}
 	}
 	// Output:
@@ -53,17 +60,18 @@ func ExampleManager_Begin() {
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 
 	// A job of another system, known to it as job-7.
-	job, err := tasks.Begin(ctx, "job-7", "transcode the video")
-	fmt.Println(err, job.Err())
-	_, err = tasks.Begin(ctx, "job-7", "transcode the video")
+	job, ticket, err := tasks.Begin(ctx, "job-7", "transcode the video")
+	fmt.Println(err, job.Err(), ticket)
+	_, _, err = tasks.Begin(ctx, "job-7", "transcode the video")
 	fmt.Println(err, errors.Is(err, asynctask.ErrDuplicate))
 
-	fmt.Println(tasks.Fail("job-7", errors.New("codec not supported")))
+	fmt.Println(tasks.Fail(ctx, ticket, errors.New("codec not supported")))
 	fmt.Println(job.Err())
-	fmt.Println(tasks.Finish("job-7", nil))
-	fmt.Println(tasks.Remind("conversation-42").Text())
+	fmt.Println(tasks.Finish(ctx, ticket, nil))
+	reminder, _ := tasks.Remind(ctx, "conversation-42")
+	fmt.Println(reminder.Text)
 	// Output:
-	// <nil> <nil>
+	// <nil> <nil> job-7@conversation-42
 	// asynctask: a task with this id exists: job-7 true
 	// <nil>
 	// context canceled
@@ -104,14 +112,14 @@ func ExampleManager_Reserve() {
 func ExampleManager_Remind() {
 	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
-	_, _ = tasks.Begin(ctx, "job-8", "write the subtitles")
-	_ = tasks.Finish("job-8", asynctask.Message("412 lines"))
+	_, _, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	_, subtitles, _ := tasks.Begin(ctx, "job-8", "write the subtitles")
+	_ = tasks.Finish(ctx, subtitles, asynctask.Message("412 lines"))
 
 	for range 2 {
-		reminder := tasks.Remind("conversation-42")
-		fmt.Println(reminder.Text()) // part of a request that ends well
-		reminder.Ack()
+		reminder, _ := tasks.Remind(ctx, "conversation-42")
+		fmt.Println(reminder.Text) // part of a request that ends well
+		_ = tasks.Settle(ctx, reminder, asynctask.Told)
 	}
 	// Output:
 	// ---
@@ -141,12 +149,11 @@ func ExampleManager_Subscribe() {
 	cancel := tasks.Subscribe(func(t asynctask.Task) {
 		fmt.Printf("%s: %s is %s\n", t.Session, t.Name, t.State)
 	})
-	for _, session := range []string{"alice", "bob"} {
-		ctx := continuation.WithSession(context.Background(), session)
-		_, _ = tasks.Begin(ctx, "job-of-"+session, "transcode the video")
-	}
-	_ = tasks.Finish("job-of-alice", nil)
-	_ = tasks.Cancel("job-of-bob")
+	ctx := context.Background()
+	_, alice, _ := tasks.Begin(continuation.WithSession(ctx, "alice"), "job-1", "transcode the video")
+	_, bob, _ := tasks.Begin(continuation.WithSession(ctx, "bob"), "job-1", "transcode the video")
+	_ = tasks.Finish(ctx, alice, nil)
+	_ = tasks.Cancel(ctx, bob)
 	cancel()
 	// Output:
 	// alice: transcode the video is completed
@@ -157,16 +164,16 @@ func ExampleManager_Subscribe() {
 func ExampleManager_Close() {
 	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	id, err := tasks.Start(ctx, "watch the build", func(ctx context.Context) (*asynctask.Output, error) {
+	ticket, err := tasks.Start(ctx, "watch the build", func(ctx context.Context) (*asynctask.Output, error) {
 		<-ctx.Done() // a task looks at its ctx
 		return nil, ctx.Err()
 	})
 	fmt.Println(err)
 
 	fmt.Println(tasks.Close(context.Background()))
-	task, _ := tasks.Get(id)
+	task, _ := tasks.Get(ctx, ticket)
 	fmt.Println(task.State)
-	_, err = tasks.Begin(ctx, "job-7", "too late")
+	_, _, err = tasks.Begin(ctx, "job-7", "too late")
 	fmt.Println(err)
 	// Output:
 	// <nil>
@@ -178,8 +185,10 @@ func ExampleManager_Close() {
 // A program with one conversation needs no sessions.
 func ExampleWithOneConversation() {
 	tasks := asynctask.NewManager(asynctask.WithOneConversation())
-	_, _ = tasks.Begin(context.Background(), "job-7", "transcode the video")
-	fmt.Println(tasks.Remind("").Text())
+	ctx := context.Background()
+	_, _, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	reminder, _ := tasks.Remind(ctx, "")
+	fmt.Println(reminder.Text)
 	// Output:
 	// ---
 	// System Note: Async Task Status
@@ -192,32 +201,30 @@ func ExampleWithOneConversation() {
 func ExampleManager_Deliver() {
 	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "s")
-	_, _ = tasks.Begin(ctx, "job-7", "transcode")
-	_ = tasks.Finish("job-7", nil)
+	_, ticket, _ := tasks.Begin(ctx, "job-7", "transcode")
+	_ = tasks.Finish(ctx, ticket, nil)
 
-	send := func(endsInText bool, history ...string) {
+	send := func(outcome asynctask.Outcome, history ...string) {
 		request := append([]string(nil), history...) // the history is left as it is
-		d := tasks.Deliver("s", asynctask.ReminderOnly)
+		d, _ := tasks.Deliver(ctx, "s", asynctask.DeliverOptions{NoSummary: true})
 		if d != nil {
-			for _, note := range d.Standing() {
-				if at, ok := note.Anchor.(int); ok {
-					request[at] += " + reminder"
-				}
+			for _, note := range d.Repeated {
+				request[note.Anchor.Message] += " + reminder"
 			}
-			if d.Text() != "" {
+			if d.Text != "" {
 				last := len(request) - 1
 				request[last] += " + reminder"
-				d.Place(last)
+				d.Anchor = asynctask.Anchor{Message: last}
 			}
 		}
 		fmt.Println(request)
 		if d != nil {
-			d.Ack(endsInText)
+			_ = tasks.Settle(ctx, d, outcome)
 		}
 	}
-	send(false, "user")
-	send(true, "user", "call", "result")
-	send(true, "user", "call", "result", "text", "user")
+	send(asynctask.Repeat, "user")
+	send(asynctask.Told, "user", "call", "result")
+	send(asynctask.Told, "user", "call", "result", "text", "user")
 	// Output:
 	// [user + reminder]
 	// [user + reminder call result]
@@ -228,13 +235,13 @@ func ExampleManager_Handle() {
 	clock := carryontest.NewClock() // the system's clock would do
 	tasks := asynctask.NewManager(asynctask.WithClock(clock))
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
-	_, _ = tasks.Begin(ctx, "job-8", "write the subtitles")
-	_ = tasks.Finish("job-8", asynctask.Message("412 lines"))
+	_, _, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	_, subtitles, _ := tasks.Begin(ctx, "job-8", "write the subtitles")
+	_ = tasks.Finish(ctx, subtitles, asynctask.Message("412 lines"))
 
 	tool := asynctask.CheckTool() // declared to the model among the program's tools
 	for _, arguments := range []string{`{}`, `{"task_id":"job-8"}`, `{"task_id":"job"}`} {
-		result, _ := tasks.Handle(ctx, tool.Name, arguments)
+		result, _, _ := tasks.Handle(ctx, tool.Name, arguments)
 		fmt.Println(result)
 	}
 	// Output:
@@ -254,35 +261,23 @@ func ExampleManager_Handle() {
 	// write the subtitles - [DONE] (job-8)
 }
 
-func ExampleNewAutoTrigger() {
-	tasks := asynctask.NewManager()
+// The ticket travels in the job, and whoever has done the job finishes the task.
+func ExampleParseTicket() {
+	store := asynctask.NewMemoryStore() // or one that processes share
+	starter := asynctask.NewManager(asynctask.WithStore(store))
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
+	_, ticket, _ := starter.Begin(ctx, "job-7", "transcode the video")
+	header := ticket.String()
 
-	turn := make(chan string)
-	trigger := asynctask.NewAutoTrigger(ctx, tasks, asynctask.Host{
-		Busy: func() bool { return false },
-		Trigger: func(_ context.Context, message string) error {
-			turn <- message // a turn of the agent, with this as the message
-			return nil
-		},
-	})
-	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
-	_ = tasks.Finish("job-7", nil)
+	worker := asynctask.NewManager(asynctask.WithStore(store))
+	received, err := asynctask.ParseTicket(header)
+	fmt.Println(received.ID, received.Session, err)
+	fmt.Println(worker.Finish(context.Background(), received, asynctask.Message("Done.")))
 
-	fmt.Println(<-turn)
-	fmt.Println(trigger.Stop(ctx))
-	fmt.Println(tasks.Remind("conversation-42") == nil)
+	task, _ := starter.Get(ctx, ticket)
+	fmt.Println(task.Name, "is", task.State)
 	// Output:
-	// ---
-	// System Note: Async Task Status
-	//
-	// 1 async task(s) completed:
-	//
-	// {
-	//   "agent_id": "job-7",
-	//   "status": "completed"
-	// }
-	// ---
+	// job-7 conversation-42 <nil>
 	// <nil>
-	// true
+	// transcode the video is completed
 }

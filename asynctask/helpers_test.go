@@ -6,8 +6,11 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,12 +27,16 @@ func in(tb testing.TB, session string) context.Context {
 	return continuation.WithSession(tb.Context(), session)
 }
 
-// setup is a Manager under a clock that stands still.
+// setup is a Manager under a clock that stands still, for tests that name tasks
+// by their ids alone and whose store does not fail.
 type setup struct {
 	*asynctask.Manager
 
 	t     testing.TB
 	clock *carryontest.Clock
+
+	mu      sync.Mutex
+	tickets map[string]asynctask.Ticket // of the task begun last with an id
 }
 
 func newSetup(tb testing.TB, opts ...asynctask.Option) *setup {
@@ -37,7 +44,126 @@ func newSetup(tb testing.TB, opts ...asynctask.Option) *setup {
 	clock := carryontest.NewClock()
 	m := asynctask.NewManager(append([]asynctask.Option{asynctask.WithClock(clock)}, opts...)...)
 	tb.Cleanup(func() { assert.NoError(tb, m.Close(context.WithoutCancel(tb.Context()))) })
-	return &setup{Manager: m, t: tb, clock: clock}
+	return setupOf(tb, m, clock)
+}
+
+func setupOf(tb testing.TB, m *asynctask.Manager, clock *carryontest.Clock) *setup {
+	tb.Helper()
+	return &setup{Manager: m, t: tb, clock: clock, tickets: map[string]asynctask.Ticket{}}
+}
+
+// ctx is that of calls that need no session. It outlives the test.
+func (s *setup) ctx() context.Context { return context.WithoutCancel(s.t.Context()) }
+
+// ticket returns the ticket of the task begun last with the id.
+func (s *setup) ticket(id string) asynctask.Ticket {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t, ok := s.tickets[id]; ok {
+		return t
+	}
+	return asynctask.Ticket{Session: "a", ID: id}
+}
+
+func (s *setup) began(t asynctask.Ticket) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tickets[t.ID] = t
+	return t.ID
+}
+
+func (s *setup) Start(ctx context.Context, name string, f asynctask.Func) (string, error) {
+	ticket, err := s.Manager.Start(ctx, name, f)
+	if err != nil {
+		assert.Zero(s.t, ticket)
+		return "", err
+	}
+	return s.began(ticket), nil
+}
+
+func (s *setup) Begin(ctx context.Context, id, name string) (context.Context, error) {
+	own, ticket, err := s.Manager.Begin(ctx, id, name)
+	if err == nil {
+		s.began(ticket)
+	}
+	return own, err
+}
+
+func (s *setup) Finish(id string, output *asynctask.Output) error {
+	return s.Manager.Finish(s.ctx(), s.ticket(id), output)
+}
+
+func (s *setup) Fail(id string, err error) error { return s.Manager.Fail(s.ctx(), s.ticket(id), err) }
+
+func (s *setup) Cancel(id string) error { return s.Manager.Cancel(s.ctx(), s.ticket(id)) }
+
+func (s *setup) CancelAll(session string) int {
+	s.t.Helper()
+	n, err := s.Manager.CancelAll(s.ctx(), session)
+	assert.NoError(s.t, err)
+	return n
+}
+
+func (s *setup) Forget(session string) {
+	s.t.Helper()
+	assert.NoError(s.t, s.Manager.Forget(s.ctx(), session))
+}
+
+func (s *setup) Get(id string) (asynctask.Task, bool) {
+	s.t.Helper()
+	task, err := s.Manager.Get(s.ctx(), s.ticket(id))
+	if err != nil {
+		require.ErrorIs(s.t, err, asynctask.ErrUnknown)
+	}
+	return task, err == nil
+}
+
+func (s *setup) Wait(ctx context.Context, id string) (asynctask.Task, error) {
+	return s.Manager.Wait(ctx, s.ticket(id))
+}
+
+func (s *setup) Tasks(session string) []asynctask.Task {
+	s.t.Helper()
+	tasks, err := s.Manager.Tasks(s.ctx(), session)
+	assert.NoError(s.t, err)
+	return tasks
+}
+
+func (s *setup) Find(session, prefix string) (asynctask.Task, error) {
+	return s.Manager.Find(s.ctx(), session, prefix)
+}
+
+func (s *setup) Pending(session string, maxAge time.Duration) (n int, oldest time.Time) {
+	s.t.Helper()
+	p, err := s.Manager.Pending(s.ctx(), session, maxAge)
+	assert.NoError(s.t, err)
+	return p.Unfinished, p.Oldest
+}
+
+func (s *setup) Summary(session string) string {
+	s.t.Helper()
+	summary, err := s.Manager.Summary(s.ctx(), session)
+	assert.NoError(s.t, err)
+	return summary
+}
+
+func (s *setup) Remind(session string) *asynctask.Delivery {
+	s.t.Helper()
+	r, err := s.Manager.Remind(s.ctx(), session)
+	assert.NoError(s.t, err)
+	return r
+}
+
+func (s *setup) Deliver(session string, o asynctask.DeliverOptions) *asynctask.Delivery {
+	s.t.Helper()
+	d, err := s.Manager.Deliver(s.ctx(), session, o)
+	assert.NoError(s.t, err)
+	return d
+}
+
+func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.Outcome) {
+	s.t.Helper()
+	assert.NoError(s.t, s.Settle(s.ctx(), d, outcome))
 }
 
 // begins begins tasks that run elsewhere and are named like their ids.
@@ -45,7 +171,7 @@ func (s *setup) begins(session string, ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {
 		_, err := s.Begin(in(s.t, session), id, id)
-		require.NoError(s.t, err)
+		assert.NoError(s.t, err)
 	}
 }
 
@@ -60,20 +186,34 @@ func (s *setup) ends(session string, ids ...string) {
 
 // told returns the ids that the next reminder of the session would tell of.
 func (s *setup) told(session string) []string {
+	s.t.Helper()
 	r := s.Remind(session)
 	if r == nil {
 		return nil
 	}
-	defer r.Release()
-	return r.Tasks()
+	defer s.settle(r, asynctask.Unread)
+	return r.Tasks
 }
 
 // acks has the session told of all there is.
 func (s *setup) acks(session string) {
+	s.t.Helper()
 	if r := s.Remind(session); r != nil {
-		r.Ack()
+		s.settle(r, asynctask.Told)
 	}
 }
+
+// repeated returns what a delivery repeats, without the ids.
+func repeated(d *asynctask.Delivery) []asynctask.Note {
+	notes := slices.Clone(d.Repeated)
+	for i := range notes {
+		notes[i].ID = 0
+	}
+	return notes
+}
+
+// at is the anchor of a message.
+func at(message int) asynctask.Anchor { return asynctask.Anchor{Message: message, Digest: 1} }
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()

@@ -27,7 +27,7 @@ func TestHistoryIsTwiceTheLimit(t *testing.T) {
 	for name, c := range map[string]struct{ limit, want int }{
 		"limit 1":   {1, 2},
 		"limit 3":   {3, 6},
-		"unlimited": {asynctask.Unlimited, 10},
+		"unlimited": {asynctask.Off, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +75,7 @@ func TestUndeliveredAreNeverDropped(t *testing.T) {
 	r := s.Remind("a")
 	s.ends("a", "after")
 	assert.Equal(t, append(want, "after"), s.kept("a"), "nor are those that somebody is telling")
-	r.Release()
+	s.settle(r, asynctask.Unread)
 	s.ends("a", "later")
 	assert.Equal(t, append(want, "after", "later"), s.told("a"))
 
@@ -104,7 +104,7 @@ func TestCancelledDoNotBlockEviction(t *testing.T) {
 				return
 			}
 			assert.Equal(t, []string{"cancelled", "three"}, s.kept("a"), "one that waits is skipped")
-			r.Ack()
+			s.settle(r, asynctask.Told)
 			s.ends("a", "four")
 			s.acks("a")
 			assert.Equal(t, []string{"three", "four"}, s.kept("a"))
@@ -189,7 +189,7 @@ func TestBeyondTheTotalSizeTheOldestOutputsShrink(t *testing.T) {
 		assert.Equal(t, long, message(t, s, id), id)
 	}
 
-	told, _ := payloads(t, s.Remind("a").Text())
+	told, _ := payloads(t, s.Remind("a").Text)
 	assert.Equal(t, shrunk, *told[0].FinalMessage, "it is told as it was kept")
 }
 
@@ -230,7 +230,7 @@ func TestHugeOutputsAreBounded(t *testing.T) {
 	assert.Less(t, len(task.Err.Error()), 2<<10)
 	require.NotErrorIs(t, task.Err, cause, "the error itself would keep its text")
 
-	told, longest := payloads(t, s.Remind("a").Text())
+	told, longest := payloads(t, s.Remind("a").Text)
 	assert.LessOrEqual(t, longest, 2<<10)
 	require.Len(t, told, 3)
 	assert.Regexp(t, `^\[49\d\d\d variables left out\]$`, told[1].EmittedVars["..."])
@@ -242,7 +242,7 @@ func TestForgetLeavesWhatIsStartedMeanwhile(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "told")
 	d := s.deliver()
-	d.Ack(false)
+	s.settle(d, asynctask.Repeat)
 	s.ends("a", "held")
 	held := s.Remind("a")
 	s.begins("a", "running")
@@ -254,10 +254,10 @@ func TestForgetLeavesWhatIsStartedMeanwhile(t *testing.T) {
 
 	s.Forget("a")
 	assert.Equal(t, []string{"new"}, s.kept("a"))
-	assert.Empty(t, s.deliver().Standing())
+	assert.Empty(t, s.deliver().Repeated)
 	require.NoError(t, s.Finish("new", nil))
 	assert.Equal(t, []string{"new"}, s.told("a"))
-	held.Ack()
+	s.settle(held, asynctask.Told)
 	assert.Equal(t, []string{"new"}, s.told("a"))
 }
 
@@ -274,21 +274,21 @@ func TestForgetDropsTheSession(t *testing.T) {
 	s.ends("a", "undelivered")
 	s.ends("b", "b1")
 	held := s.Remind("a")
-	d := s.Deliver("a", asynctask.ReminderAndSummary)
-	d.Ack(false)
+	d := s.Deliver("a", asynctask.DeliverOptions{})
+	s.settle(d, asynctask.Repeat)
 
 	s.Forget("a")
 	<-cancelled
 	assert.Empty(t, s.kept("a"))
 	assert.Empty(t, s.Summary("a"))
 	assert.Nil(t, s.Remind("a"))
-	assert.Nil(t, s.Deliver("a", asynctask.ReminderAndSummary), "nothing stands")
-	held.Ack() // comes too late and does nothing
+	assert.Nil(t, s.Deliver("a", asynctask.DeliverOptions{}), "nothing stands")
+	s.settle(held, asynctask.Told) // comes too late and does nothing
 	s.Forget("a")
 	s.Forget("")
 	assert.Equal(t, []string{"b1"}, s.told("b"))
 
 	s.ends("a", "undelivered") // the conversation may begin anew, with the same ids
-	held.Release()
+	s.settle(held, asynctask.Unread)
 	assert.Equal(t, []string{"undelivered"}, s.told("a"))
 }

@@ -32,15 +32,15 @@ func tenant(t *testing.T, s *setup, session string) string {
 	for _, task := range s.Tasks(session) {
 		fmt.Fprintln(&seen, shown(task))
 	}
-	for _, style := range []asynctask.Style{asynctask.ReminderAndSummary, asynctask.ReminderOnly} {
-		if d := s.Deliver(session, style); d != nil {
-			fmt.Fprintln(&seen, d.Text(), d.Tasks(), d.Standing())
-			d.Release()
+	for _, o := range []asynctask.DeliverOptions{{}, {NoSummary: true}} {
+		if d := s.Deliver(session, o); d != nil {
+			fmt.Fprintln(&seen, d.Text, d.Tasks, repeated(d))
+			s.settle(d, asynctask.Unread)
 		}
 	}
 	if r := s.Remind(session); r != nil {
-		fmt.Fprintln(&seen, r.Text(), r.Tasks())
-		r.Release()
+		fmt.Fprintln(&seen, r.Text, r.Tasks)
+		s.settle(r, asynctask.Unread)
 	}
 	for _, id := range []string{"", "red", "blue", "red-1", "blue-1", "r", "b"} {
 		task, err := s.Find(session, id)
@@ -51,7 +51,7 @@ func tenant(t *testing.T, s *setup, session string) string {
 				fmt.Fprintln(&seen, shown(task))
 			}
 		}
-		result, _ := s.Handle(in(t, session), asynctask.CheckToolName, fmt.Sprintf(`{"task_id":%q}`, id))
+		result, _, _ := s.Handle(in(t, session), asynctask.CheckToolName, fmt.Sprintf(`{"task_id":%q}`, id))
 		fmt.Fprintln(&seen, result)
 	}
 	return seen.String()
@@ -71,9 +71,9 @@ func lives(t *testing.T, s *setup, color string, look func()) {
 			})
 		},
 		func() error {
-			d := s.Deliver(color, asynctask.ReminderAndSummary)
-			d.Place(color + " anchor")
-			d.Ack(false)
+			d := s.Deliver(color, asynctask.DeliverOptions{})
+			d.Anchor = at(1)
+			s.settle(d, asynctask.Repeat)
 			return nil
 		},
 		func() error { return s.Fail(color+"-2", errors.New(color+" error")) },
@@ -114,18 +114,4 @@ func TestNothingOfOneSessionShowsInAnother(t *testing.T) {
 	for i := range want {
 		assert.Equal(t, want[i], got[i], "step %d is the same with and without the other", i)
 	}
-}
-
-func TestATriggerTellsOfItsSessionOnly(t *testing.T) {
-	t.Parallel()
-	triggered(t, func(t *testing.T, s *setup, a *agent, _ *asynctask.AutoTrigger) {
-		s.ends("b", "b1")
-		s.ends("", "nobody's")
-		s.ends("a", "a1")
-		after(asynctask.TriggerWindow)
-		require.Len(t, a.messages(), 1)
-		told, _ := payloads(t, a.messages()[0])
-		require.Len(t, told, 1)
-		assert.Equal(t, "a1", told[0].AgentID)
-	})
 }

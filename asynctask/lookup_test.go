@@ -11,7 +11,7 @@ import (
 
 func TestFindByIDAndPrefix(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 	s.begins("a", "build", "build-docs", "test")
 	s.begins("b", "tidy", "terse")
 	s.begins("", "lost")
@@ -32,7 +32,6 @@ func TestFindByIDAndPrefix(t *testing.T) {
 	require.ErrorIs(t, err, asynctask.ErrUnknown, "without a session nothing is found")
 
 	_, err = s.Find("a", "b")
-	require.ErrorIs(t, err, asynctask.ErrAmbiguous)
 	require.EqualError(t, err, `asynctask: 2 tasks begin with "b"`)
 	var ambiguous *asynctask.AmbiguousError
 	require.ErrorAs(t, err, &ambiguous)
@@ -67,9 +66,9 @@ func TestOneConversation(t *testing.T) {
 		assert.Equal(t, []string{"1", "2"}, s.kept(session))
 		n, _ := s.Pending(session, -1)
 		assert.Equal(t, 1, n)
-		d := s.Deliver(session, asynctask.ReminderAndSummary)
-		assert.Equal(t, []string{"1", "2"}, d.Tasks())
-		d.Release()
+		d := s.Deliver(session, asynctask.DeliverOptions{})
+		assert.Equal(t, []string{"1", "2"}, d.Tasks)
+		s.settle(d, asynctask.Unread)
 	}
 }
 
@@ -79,10 +78,11 @@ func TestWithoutASessionNothingIsDelivered(t *testing.T) {
 	s.ends("", "1")
 	s.begins("", "2")
 	assert.Nil(t, s.Remind(""))
-	assert.Nil(t, s.Deliver("", asynctask.ReminderAndSummary))
+	assert.Nil(t, s.Deliver("", asynctask.DeliverOptions{}))
 	assert.Empty(t, s.Summary(""))
 	assert.Empty(t, s.Tasks(""))
-	result, ok := s.Handle(in(t, ""), asynctask.CheckToolName, "{}")
+	result, ok, err := s.Handle(in(t, ""), asynctask.CheckToolName, "{}")
+	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Equal(t, "No async tasks.", result)
 	task, ok := s.Get("1")

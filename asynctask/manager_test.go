@@ -104,7 +104,7 @@ func TestWhatTasksFailWith(t *testing.T) {
 			}
 			r := s.Remind("a")
 			require.NotNil(t, r)
-			told, _ := payloads(t, r.Text())
+			told, _ := payloads(t, r.Text)
 			require.Len(t, told, 1)
 			assert.Equal(t, payload{AgentID: id, Status: "failed", Error: &c.text}, told[0])
 
@@ -137,7 +137,7 @@ func TestErrorWhoseTextPanicsIsAFailureAllTheSame(t *testing.T) {
 	s := newSetup(t)
 	s.begins("a", "one")
 	require.NoError(t, s.Fail("one", silent{}))
-	told, _ := payloads(t, s.Remind("a").Text())
+	told, _ := payloads(t, s.Remind("a").Text)
 	assert.Equal(t, "asynctask_test.silent", *told[0].Error)
 }
 
@@ -198,7 +198,7 @@ func TestLimit(t *testing.T) {
 	}{
 		"default": {nil, asynctask.DefaultLimit},
 		"one":     {[]asynctask.Option{asynctask.WithLimit(1)}, 1},
-		"none":    {[]asynctask.Option{asynctask.WithLimit(asynctask.Unlimited)}, -1},
+		"none":    {[]asynctask.Option{asynctask.WithLimit(asynctask.Off)}, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -228,7 +228,7 @@ func TestLimit(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 	for _, name := range []string{"", " \n\t", "\x00\u200b"} {
 		_, err := s.Start(in(t, "a"), name, untilCancelled)
 		require.ErrorIs(t, err, asynctask.ErrInvalid)
@@ -249,7 +249,7 @@ func TestNames(t *testing.T) {
 
 func TestPendingCountsWhatIsToBeWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 	pending := func(session string, maxAge time.Duration) (n int, age time.Duration) {
 		n, oldest := s.Pending(session, maxAge)
 		if n > 0 {
@@ -293,7 +293,7 @@ func TestPendingCountsWhatIsToBeWaitedFor(t *testing.T) {
 
 func TestCloseEndsAndJoinsEverything(t *testing.T) {
 	t.Parallel()
-	m := asynctask.NewManager()
+	m := setupOf(t, asynctask.NewManager(), nil)
 	causes := make(chan error, 1)
 	id, err := m.Start(in(t, "a"), "local", func(ctx context.Context) (*asynctask.Output, error) {
 		<-ctx.Done()
@@ -328,7 +328,7 @@ func TestCloseEndsAndJoinsEverything(t *testing.T) {
 	require.NoError(t, m.Close(t.Context()), "once more")
 	r := m.Remind("a")
 	require.NotNil(t, r, "what ended before can still be told")
-	assert.Equal(t, []string{"ended"}, r.Tasks())
+	assert.Equal(t, []string{"ended"}, r.Tasks)
 }
 
 func TestCloseWaitsNoLongerThanItsCtx(t *testing.T) {
@@ -361,35 +361,35 @@ func TestCloseOfAnEmptyManager(t *testing.T) {
 func TestWrongUsePanics(t *testing.T) {
 	t.Parallel()
 	m := asynctask.NewManager(nil)
-	host := asynctask.Host{
-		Busy:    func() bool { return true },
-		Trigger: func(context.Context, string) error { return nil },
-	}
 	var noCtx context.Context
-	for want, f := range map[string]func(){
-		"asynctask: limit 0 is not positive (use asynctask.Unlimited for none)":  func() { asynctask.WithLimit(0) },
-		"asynctask: limit -2 is not positive (use asynctask.Unlimited for none)": func() { asynctask.WithLimit(-2) },
-		"asynctask: output size 0 is not positive":                               func() { asynctask.WithOutputSize(0) },
-		"asynctask: nil clock":                     func() { asynctask.WithClock(nil) },
-		"asynctask: nil function":                  func() { _, _ = m.Start(t.Context(), "x", nil) },
-		"asynctask: Subscribe: nil function":       func() { m.Subscribe(nil) },
-		"asynctask: nil context":                   func() { _, _ = m.Start(noCtx, "x", untilCancelled) },
-		"asynctask: nil manager":                   func() { asynctask.NewAutoTrigger(t.Context(), nil, host) },
-		"asynctask: a Host needs Busy and Trigger": func() { asynctask.NewAutoTrigger(in(t, "a"), m, asynctask.Host{}) },
-		"asynctask: an AutoTrigger needs a session (see continuation.WithSession)": func() {
-			asynctask.NewAutoTrigger(t.Context(), m, host)
-		},
+	for want, options := range map[string][]asynctask.Option{
+		"asynctask: limit 0 is not positive (use asynctask.Off for none)":  {asynctask.WithLimit(0), asynctask.WithClock(nil)},
+		"asynctask: limit -2 is not positive (use asynctask.Off for none)": {asynctask.WithLimit(-2)},
+		"asynctask: output size 0 is not positive":                         {asynctask.WithOutputSize(0)},
+		"asynctask: nil clock": {asynctask.WithClock(nil)},
+		"asynctask: nil store": {asynctask.WithStore(nil)},
 	} {
-		assert.PanicsWithValue(t, want, f)
+		assert.PanicsWithValue(t, "carryon/"+want, func() { asynctask.NewManager(options...) })
+		assert.PanicsWithValue(t, "carryon/"+want, func() { asynctask.NewMemoryStore(options...) })
+		none, err := asynctask.TryNewManager(options...)
+		require.EqualError(t, err, want)
+		assert.Nil(t, none)
 	}
+	assert.PanicsWithValue(t, "carryon/asynctask: nil function", func() { _, _ = m.Start(t.Context(), "x", nil) })
+	assert.PanicsWithValue(t, "carryon/asynctask: Subscribe: nil function", func() { m.Subscribe(nil) })
 	for _, f := range []func(){
-		func() { _, _ = m.Begin(noCtx, "id", "x") },
+		func() { _, _ = m.Start(noCtx, "x", untilCancelled) },
+		func() { _, _, _ = m.Begin(noCtx, "id", "x") },
 		func() { _, _ = m.Reserve(noCtx) },
-		func() { _, _ = m.Wait(noCtx, "id") },
+		func() { _, _ = m.Wait(noCtx, asynctask.Ticket{ID: "id"}) },
+		func() { _ = m.Finish(noCtx, asynctask.Ticket{ID: "id"}, nil) },
+		func() { _, _ = m.Get(noCtx, asynctask.Ticket{ID: "id"}) },
+		func() { _, _ = m.Deliver(noCtx, "a", both) },
+		func() { _, _ = m.Pending(noCtx, "", 0) },
 		func() { _ = m.Close(noCtx) },
-		func() { _, _ = m.Handle(noCtx, asynctask.CheckToolName, "") },
+		func() { _, _, _ = m.Handle(noCtx, asynctask.CheckToolName, "") },
 	} {
-		assert.PanicsWithValue(t, "asynctask: nil context", f)
+		assert.PanicsWithValue(t, "carryon/asynctask: nil context", f)
 	}
 }
 

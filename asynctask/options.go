@@ -14,52 +14,66 @@ const (
 	DefaultOutputSize = 16 << 20
 )
 
-// Unlimited is the limit of a Manager that has none.
-const Unlimited = -1
+// Off is the limit of a Manager that has none.
+const Off = -1
 
-// MaxUndelivered is how many ended tasks may wait for delivery, all sessions
-// taken together, before no more are started.
-const MaxUndelivered = 10_000
-
-// maxHistory is how many ended tasks whose ends were delivered are kept, all
-// sessions taken together, so that sessions that never come back cost nothing
-// in the long run.
-const maxHistory = 10_000
-
-// unlimitedHistory is how many ended tasks a session has if the limit says
-// nothing about it.
+// unlimitedHistory is how many ended tasks a session keeps if there is no limit.
 const unlimitedHistory = 10
 
-// Option configures a [Manager]. One that is used wrongly panics when it is
-// made, with a message that begins with "asynctask: ".
+// Option configures a [Manager]. [NewManager] panics with what is wrong with an
+// option, and [TryNewManager] returns it.
 type Option func(*options)
 
 type options struct {
 	limit           int
 	outputSize      int
 	oneConversation bool
-	cancellations   bool
-	onPanic         func(recovered any)
+	rules           rules
+	onError         func(error)
 	clock           clock.Clock
+	store           Store
+	err             error // of the first option that is not valid
 }
 
-// WithLimit sets how many tasks may run at a time, in place of [DefaultLimit];
-// [Unlimited] is no limit.
+func newOptions(opts []Option) (options, error) {
+	o := options{limit: DefaultLimit, outputSize: DefaultOutputSize, clock: clock.System()}
+	for _, option := range opts {
+		if option != nil {
+			option(&o)
+		}
+	}
+	o.rules.history = 2 * o.limit
+	if o.limit == Off {
+		o.rules.history = unlimitedHistory
+	}
+	return o, o.err
+}
+
+// require remembers the first failure.
+func (o *options) require(ok bool, format string, args ...any) {
+	if !ok && o.err == nil {
+		o.err = fmt.Errorf("asynctask: "+format, args...)
+	}
+}
+
+// WithLimit sets how many tasks may run at a time, instead of [DefaultLimit];
+// [Off] is no limit. It counts the tasks of this Manager, also where a store is
+// shared.
 func WithLimit(n int) Option {
-	if n < 1 && n != Unlimited {
-		panic(fmt.Sprintf("asynctask: limit %d is not positive (use asynctask.Unlimited for none)", n))
+	return func(o *options) {
+		o.require(n >= 1 || n == Off, "limit %d is not positive (use asynctask.Off for none)", n)
+		o.limit = n
 	}
-	return func(o *options) { o.limit = n }
 }
 
-// WithOutputSize sets how many bytes of output are kept in all, in place of
-// [DefaultOutputSize]. Beyond it the oldest outputs shrink to head and tail:
-// first those that were delivered, then those that were not.
+// WithOutputSize sets how many bytes of output a [MemoryStore] keeps in all,
+// instead of [DefaultOutputSize]. Beyond it the oldest outputs are cut to head
+// and tail: first those that were delivered, then those that were not.
 func WithOutputSize(bytes int) Option {
-	if bytes < 1 {
-		panic(fmt.Sprintf("asynctask: output size %d is not positive", bytes))
+	return func(o *options) {
+		o.require(bytes >= 1, "output size %d is not positive", bytes)
+		o.outputSize = bytes
 	}
-	return func(o *options) { o.outputSize = bytes }
 }
 
 // WithOneConversation says that the program has one conversation: every task
@@ -70,23 +84,34 @@ func WithOneConversation() Option {
 }
 
 // WithCancellations has the model told of cancelled tasks too. Without it they
-// show in the status summary only, for who cancels a task knows.
+// show in the status summary only, because whoever cancels a task knows of it.
 func WithCancellations() Option {
-	return func(o *options) { o.cancellations = true }
+	return func(o *options) { o.rules.cancellations = true }
 }
 
-// OnPanic sets what is told of a panic in a subscriber. It is called where the
-// subscriber was. Without it, or with nil, such panics are dropped.
-func OnPanic(f func(recovered any)) Option {
-	return func(o *options) { o.onPanic = f }
+// WithStore keeps accounts elsewhere than in a [MemoryStore] of the Manager's
+// own.
+func WithStore(store Store) Option {
+	return func(o *options) {
+		o.require(store != nil, "nil store")
+		o.store = store
+	}
+}
+
+// OnError sets a function that is given the errors that nobody is there to
+// return to: a *[PanicError] of a subscriber, and what the store says when it
+// does not take the end of a task's function. It is called where the error
+// happened. Without it, or with nil, such errors are dropped.
+func OnError(f func(error)) Option {
+	return func(o *options) { o.onError = f }
 }
 
 // WithClock replaces the system's clock, for tests.
 func WithClock(c Clock) Option {
-	if c == nil {
-		panic("asynctask: nil clock")
+	return func(o *options) {
+		o.require(c != nil, "nil clock")
+		o.clock = c
 	}
-	return func(o *options) { o.clock = c }
 }
 
 // Clock tells the time and calls back later.
@@ -94,11 +119,3 @@ type Clock = clock.Clock
 
 // Timer is a pending call of a [Clock]'s AfterFunc.
 type Timer = clock.Timer
-
-// history is how many ended tasks a session has.
-func (o *options) history() int {
-	if o.limit == Unlimited {
-		return unlimitedHistory
-	}
-	return 2 * o.limit
-}

@@ -24,7 +24,7 @@ import (
 type modelTask struct {
 	id, session string
 	running     bool
-	tellable    bool // its end is to be told
+	tellable    bool // the model is told of its end
 	told        int  // how often that was acknowledged
 	kept        bool
 	holder      *modelLease
@@ -36,8 +36,8 @@ type modelLease struct {
 	tasks    []*modelTask
 	until    time.Time
 	settled  bool
-	reminder *asynctask.Reminder
 	delivery *asynctask.Delivery
+	reminder bool         // built by Remind
 	carried  []*modelNote // what stood, and is repeated
 	version  int          // of the summary that it tells, 0 if it tells none
 }
@@ -61,7 +61,7 @@ type machine struct {
 	sessions      map[string]*modelSession
 	tasks         []*modelTask // every life there was
 	leases        []*modelLease
-	open          []*modelLease // of which neither Ack nor Release was called
+	open          []*modelLease // that were not settled
 }
 
 var (
@@ -72,7 +72,7 @@ var (
 func newMachine(t *rapid.T) *machine {
 	m := &machine{
 		clock:         carryontest.NewClock(),
-		limit:         rapid.SampledFrom([]int{1, 2, asynctask.Unlimited}).Draw(t, "limit"),
+		limit:         rapid.SampledFrom([]int{1, 2, asynctask.Off}).Draw(t, "limit"),
 		cancellations: rapid.Bool().Draw(t, "cancellations"),
 		sessions:      map[string]*modelSession{},
 	}
@@ -83,13 +83,16 @@ func newMachine(t *rapid.T) *machine {
 	if m.cancellations {
 		opts = append(opts, asynctask.WithCancellations())
 	}
+	if rapid.Bool().Draw(t, "encoded store") {
+		opts = append(opts, asynctask.WithStore(newEncodedStore(m.clock.Now)))
+	}
 	m.real = asynctask.NewManager(opts...)
 	return m
 }
 
-func (m *machine) find(id string) *modelTask {
+func (m *machine) find(ticket asynctask.Ticket) *modelTask {
 	for _, task := range m.tasks {
-		if task.kept && task.id == id {
+		if task.kept && task.id == ticket.ID && task.session == ticket.Session {
 			return task
 		}
 	}
@@ -121,7 +124,7 @@ func (m *machine) news(session string) []*modelTask {
 // evict drops what the history has no room for.
 func (m *machine) evict(session string) {
 	room := 2 * m.limit
-	if m.limit == asynctask.Unlimited {
+	if m.limit == asynctask.Off {
 		room = 10
 	}
 	s := m.sessions[session]
@@ -139,20 +142,29 @@ func (m *machine) evict(session string) {
 	}
 }
 
-func (m *machine) begin(t *rapid.T) {
-	m.beginTask(t, rapid.SampledFrom(modelIDs).Draw(t, "id"))
+// ticket draws the ticket of a task, which may not be there.
+func ticket(t *rapid.T) asynctask.Ticket {
+	return asynctask.Ticket{
+		Session: rapid.SampledFrom(modelSessions).Draw(t, "session"),
+		ID:      rapid.SampledFrom(modelIDs).Draw(t, "id"),
+	}
 }
 
-func (m *machine) beginTask(t *rapid.T, id string) {
-	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
-	_, err := m.real.Begin(continuation.WithSession(t.Context(), session), id, "name of "+id)
+func (m *machine) begin(t *rapid.T) {
+	m.beginTask(t, ticket(t))
+}
+
+func (m *machine) beginTask(t *rapid.T, ticket asynctask.Ticket) {
+	session, id := ticket.Session, ticket.ID
+	_, got, err := m.real.Begin(continuation.WithSession(t.Context(), session), id, "name of "+id)
 	switch {
-	case m.find(id) != nil:
+	case m.find(ticket) != nil:
 		require.ErrorIs(t, err, asynctask.ErrDuplicate)
-	case m.limit != asynctask.Unlimited && m.running("") >= m.limit:
+	case m.limit != asynctask.Off && m.running("") >= m.limit:
 		require.ErrorIs(t, err, asynctask.ErrLimit)
 	default:
 		require.NoError(t, err)
+		require.Equal(t, ticket, got)
 		task := &modelTask{id: id, session: session, running: true, kept: true}
 		m.tasks = append(m.tasks, task)
 		m.sessions[session].started = append(m.sessions[session].started, task)
@@ -162,22 +174,23 @@ func (m *machine) beginTask(t *rapid.T, id string) {
 
 // run begins and finishes one after the other, so that much comes to its end.
 func (m *machine) run(t *rapid.T) {
+	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
 	for _, id := range modelIDs {
-		if m.find(id) == nil {
-			m.beginTask(t, id)
-			m.endTask(t, id, true, m.finishReal)
+		if ticket := (asynctask.Ticket{Session: session, ID: id}); m.find(ticket) == nil {
+			m.beginTask(t, ticket)
+			m.endTask(t, ticket, true, m.finishReal(t))
 			return
 		}
 	}
 }
 
 // end ends a task in the way that do does it.
-func (m *machine) end(t *rapid.T, tellable bool, do func(id string) error) {
-	m.endTask(t, rapid.SampledFrom(modelIDs).Draw(t, "id"), tellable, do)
+func (m *machine) end(t *rapid.T, tellable bool, do func(asynctask.Ticket) error) {
+	m.endTask(t, ticket(t), tellable, do)
 }
 
-func (m *machine) endTask(t *rapid.T, id string, tellable bool, do func(id string) error) {
-	task, err := m.find(id), do(id)
+func (m *machine) endTask(t *rapid.T, ticket asynctask.Ticket, tellable bool, do func(asynctask.Ticket) error) {
+	task, err := m.find(ticket), do(ticket)
 	switch {
 	case task == nil:
 		require.ErrorIs(t, err, asynctask.ErrUnknown)
@@ -193,18 +206,22 @@ func (m *machine) endTask(t *rapid.T, id string, tellable bool, do func(id strin
 	}
 }
 
-func (m *machine) finishReal(id string) error {
-	return m.real.Finish(id, asynctask.Message("output of "+id))
+func (m *machine) finishReal(t *rapid.T) func(asynctask.Ticket) error {
+	return func(ticket asynctask.Ticket) error {
+		return m.real.Finish(t.Context(), ticket, asynctask.Message("output of "+ticket.ID))
+	}
 }
 
-func (m *machine) finish(t *rapid.T) { m.end(t, true, m.finishReal) }
+func (m *machine) finish(t *rapid.T) { m.end(t, true, m.finishReal(t)) }
 
 func (m *machine) fail(t *rapid.T) {
-	m.end(t, true, func(id string) error { return m.real.Fail(id, errors.New("error of "+id)) })
+	m.end(t, true, func(ticket asynctask.Ticket) error {
+		return m.real.Fail(t.Context(), ticket, errors.New("error of "+ticket.ID))
+	})
 }
 
 func (m *machine) cancel(t *rapid.T) {
-	m.end(t, m.cancellations, m.real.Cancel)
+	m.end(t, m.cancellations, func(ticket asynctask.Ticket) error { return m.real.Cancel(t.Context(), ticket) })
 }
 
 // hold is what building a reminder does to the tasks in it.
@@ -228,15 +245,16 @@ func (m *machine) hold(t *rapid.T, lease *modelLease, names []string, text strin
 func (m *machine) remind(t *rapid.T) {
 	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
 	running := m.running(session)
-	r := m.real.Remind(session)
+	r, err := m.real.Remind(t.Context(), session)
+	require.NoError(t, err)
 	if len(m.news(session)) == 0 && running == 0 {
 		require.Nil(t, r)
 		return
 	}
 	require.NotNil(t, r)
-	m.hold(t, &modelLease{session: session, reminder: r}, r.Tasks(), r.Text())
+	m.hold(t, &modelLease{session: session, delivery: r, reminder: true}, r.Tasks, r.Text)
 	if running > 0 {
-		assert.Contains(t, r.Text(), fmt.Sprintf("\n\n%d async task(s) still running.\n---", running))
+		assert.Contains(t, r.Text, fmt.Sprintf("\n\n%d async task(s) still running.\n---", running))
 	}
 }
 
@@ -244,7 +262,8 @@ func (m *machine) deliver(t *rapid.T) {
 	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
 	s := m.sessions[session]
 	changed := s.version != s.told
-	d := m.real.Deliver(session, asynctask.ReminderAndSummary)
+	d, err := m.real.Deliver(t.Context(), session, asynctask.DeliverOptions{})
+	require.NoError(t, err)
 	if !changed && len(s.standing) == 0 && len(m.news(session)) == 0 {
 		require.Nil(t, d)
 		return
@@ -254,13 +273,17 @@ func (m *machine) deliver(t *rapid.T) {
 	if changed {
 		lease.version = s.version
 	}
-	m.hold(t, lease, d.Tasks(), d.Text())
-	assert.Equal(t, changed, strings.Contains(d.Text(), "[ASYNC TASKS: "), "the summary is told where it changed")
-	assert.Equal(t, changed || len(lease.tasks) > 0, d.Text() != "")
-	require.Len(t, d.Standing(), len(lease.carried))
-	for i, n := range d.Standing() {
+	m.hold(t, lease, d.Tasks, d.Text)
+	assert.Equal(t, changed, strings.Contains(d.Text, "[ASYNC TASKS: "), "the summary is told where it changed")
+	assert.Equal(t, changed || len(lease.tasks) > 0, d.Text != "")
+	require.Len(t, d.Repeated, len(lease.carried))
+	for i, n := range d.Repeated {
 		assert.Equal(t, lease.carried[i].text, n.Text, "byte for byte, until a turn ends in text")
 	}
+}
+
+func (m *machine) settle(t *rapid.T, lease *modelLease, outcome asynctask.Outcome) {
+	require.NoError(t, m.real.Settle(t.Context(), lease.delivery, outcome))
 }
 
 // take draws one of the leases that nobody has settled, none if there is none.
@@ -280,11 +303,11 @@ func (m *machine) ack(t *rapid.T) {
 		return
 	}
 	endedInText := rapid.Bool().Draw(t, "ended in text")
-	if lease.reminder != nil {
-		lease.reminder.Ack()
-	} else {
-		lease.delivery.Ack(endedInText)
+	outcome := asynctask.Repeat
+	if endedInText || lease.reminder {
+		outcome = asynctask.Told
 	}
+	m.settle(t, lease, outcome)
 	m.acked(lease, endedInText)
 }
 
@@ -298,15 +321,15 @@ func (m *machine) acked(lease *modelLease, endedInText bool) {
 		}
 	}
 	m.evict(lease.session)
-	if lease.delivery == nil {
+	if lease.reminder {
 		return
 	}
 	s.told = max(s.told, lease.version)
 	switch {
 	case endedInText:
 		s.standing = slices.DeleteFunc(s.standing, func(n *modelNote) bool { return slices.Contains(lease.carried, n) })
-	case lease.delivery.Text() != "":
-		s.standing = append(s.standing, &modelNote{lease.delivery.Text()})
+	case lease.delivery.Text != "":
+		s.standing = append(s.standing, &modelNote{lease.delivery.Text})
 	}
 }
 
@@ -315,11 +338,7 @@ func (m *machine) release(t *rapid.T) {
 	if lease == nil {
 		return
 	}
-	if lease.reminder != nil {
-		lease.reminder.Release()
-	} else {
-		lease.delivery.Release()
-	}
+	m.settle(t, lease, asynctask.Unread)
 	lease.settled = true
 	for _, task := range lease.tasks {
 		if task.holder == lease {
@@ -337,13 +356,8 @@ func (m *machine) settleAgain(t *rapid.T) {
 	if !lease.settled {
 		return
 	}
-	if lease.reminder != nil {
-		lease.reminder.Release()
-		lease.reminder.Ack()
-	} else {
-		lease.delivery.Release()
-		lease.delivery.Ack(true)
-	}
+	m.settle(t, lease, asynctask.Unread)
+	m.settle(t, lease, asynctask.Told)
 }
 
 // lapse lets leases that were taken before lapse, now or with the next.
@@ -359,12 +373,16 @@ func (m *machine) check(t *rapid.T) {
 		for _, task := range s.started {
 			want = append(want, fmt.Sprint(task.id, task.running))
 		}
-		for _, task := range m.real.Tasks(name) {
+		tasks, err := m.real.Tasks(t.Context(), name)
+		require.NoError(t, err)
+		for _, task := range tasks {
 			got = append(got, fmt.Sprint(task.ID, task.State == asynctask.Running))
 		}
 		require.Equal(t, want, got, "undelivered tasks are there, old ones are not")
-		n, _ := m.real.Pending(name, -1)
-		require.Equal(t, m.running(name), n)
+		pending, err := m.real.Pending(t.Context(), name, -1)
+		require.NoError(t, err)
+		require.Equal(t, m.running(name), pending.Unfinished)
+		require.Equal(t, len(m.news(name)), pending.Unclaimed)
 	}
 	for _, task := range m.tasks {
 		require.LessOrEqual(t, task.told, 1, "%s was delivered twice", task.id)
@@ -376,15 +394,16 @@ func (m *machine) drain(t *rapid.T) {
 	m.clock.Advance(asynctask.LeaseLife) // what is held was abandoned
 	for _, session := range modelSessions {
 		for len(m.news(session)) > 0 {
-			r := m.real.Remind(session)
+			r, err := m.real.Remind(t.Context(), session)
+			require.NoError(t, err)
 			require.NotNil(t, r)
-			lease := &modelLease{session: session, reminder: r}
-			m.hold(t, lease, r.Tasks(), r.Text())
-			r.Ack()
+			lease := &modelLease{session: session, delivery: r, reminder: true}
+			m.hold(t, lease, r.Tasks, r.Text)
+			m.settle(t, lease, asynctask.Told)
 			m.acked(lease, false)
 		}
-		if r := m.real.Remind(session); r != nil {
-			require.Empty(t, r.Tasks())
+		if r, _ := m.real.Remind(t.Context(), session); r != nil {
+			require.Empty(t, r.Tasks)
 		}
 	}
 	for _, task := range m.tasks {

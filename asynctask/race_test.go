@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/asynctask/autotrigger"
 )
 
 // tally counts how often each task was told, by calls that ended well.
@@ -30,33 +31,33 @@ func (c *tally) add(ids []string) {
 }
 
 // talk makes model calls of a session, some of which fail.
-func talk(m *asynctask.Manager, session string, calls int, c *tally) {
+func talk(s *setup, session string, calls int, c *tally) {
 	for range calls {
-		r, d := m.Remind(session), m.Deliver(session, asynctask.ReminderAndSummary)
-		_ = m.Summary(session)
+		r, d := s.Remind(session), s.Deliver(session, asynctask.DeliverOptions{})
+		_ = s.Summary(session)
 		well := rand.IntN(2) == 0
 		if r != nil {
 			if well {
-				c.add(r.Tasks())
-				r.Ack()
+				c.add(r.Tasks)
+				s.settle(r, asynctask.Told)
 			} else {
-				r.Release()
+				s.settle(r, asynctask.Unread)
 			}
 		}
 		if d != nil {
 			if rand.IntN(2) == 0 {
-				c.add(d.Tasks())
-				d.Ack(well)
+				c.add(d.Tasks)
+				s.settle(d, map[bool]asynctask.Outcome{true: asynctask.Told, false: asynctask.Repeat}[well])
 			} else {
-				d.Release()
+				s.settle(d, asynctask.Unread)
 			}
 		}
 	}
 }
 
 // work starts tasks of a session that end in all ways there are, and returns
-// the ids of those whose ends are to be told.
-func work(t *testing.T, m *asynctask.Manager, session string, tasks int) []string {
+// the ids of those whose ends the model is told of.
+func work(t *testing.T, m *setup, session string, tasks int) []string {
 	t.Helper()
 	var told []string
 	for i := range tasks {
@@ -84,7 +85,7 @@ func work(t *testing.T, m *asynctask.Manager, session string, tasks int) []strin
 }
 
 // waitFor waits until the tasks have ended.
-func waitFor(t *testing.T, m *asynctask.Manager, ids []string) {
+func waitFor(t *testing.T, m *setup, ids []string) {
 	t.Helper()
 	for _, id := range ids {
 		if _, err := m.Wait(t.Context(), id); err != nil {
@@ -95,7 +96,7 @@ func waitFor(t *testing.T, m *asynctask.Manager, ids []string) {
 
 func TestConcurrentCallsDeliverEachEndOnce(t *testing.T) {
 	t.Parallel()
-	m := asynctask.NewManager(asynctask.WithLimit(asynctask.Unlimited))
+	m := setupOf(t, asynctask.NewManager(asynctask.WithLimit(asynctask.Off)), nil)
 	m.Subscribe(func(task asynctask.Task) { _, _ = m.Get(task.ID) })
 	var group sync.WaitGroup
 	counts := map[string]*tally{}
@@ -115,8 +116,8 @@ func TestConcurrentCallsDeliverEachEndOnce(t *testing.T) {
 	require.NoError(t, m.Close(t.Context()))
 	for session, c := range counts {
 		for r := m.Remind(session); r != nil; r = m.Remind(session) {
-			c.add(r.Tasks())
-			r.Ack()
+			c.add(r.Tasks)
+			m.settle(r, asynctask.Told)
 		}
 		require.Len(t, c.told, len(*want[session]))
 		for _, id := range *want[session] {
@@ -127,10 +128,10 @@ func TestConcurrentCallsDeliverEachEndOnce(t *testing.T) {
 
 func TestConcurrentTriggersAndCallsDeliverEachEndOnce(t *testing.T) {
 	t.Parallel()
-	m := asynctask.NewManager(asynctask.WithLimit(asynctask.Unlimited))
+	m := setupOf(t, asynctask.NewManager(asynctask.WithLimit(asynctask.Off)), nil)
 	c := &tally{told: map[string]int{}}
 	all := make(chan struct{})
-	trigger := asynctask.NewAutoTrigger(in(t, "a"), m, asynctask.Host{
+	trigger := autotrigger.New(in(t, "a"), m.Manager, autotrigger.Host{
 		Busy: func() bool { return false },
 		Trigger: func(_ context.Context, message string) error {
 			list, _ := payloads(t, message)
@@ -169,7 +170,7 @@ func TestConcurrentTriggersAndCallsDeliverEachEndOnce(t *testing.T) {
 func TestCloseRacesWithEverything(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		m := asynctask.NewManager(asynctask.WithLimit(asynctask.Unlimited))
+		m := setupOf(t, asynctask.NewManager(asynctask.WithLimit(asynctask.Off)), nil)
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {
@@ -182,7 +183,7 @@ func TestCloseRacesWithEverything(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			trigger := asynctask.NewAutoTrigger(in(t, "a"), m, asynctask.Host{
+			trigger := autotrigger.New(in(t, "a"), m.Manager, autotrigger.Host{
 				Busy: func() bool { return false }, Trigger: func(context.Context, string) error { return nil },
 			})
 			assert.NoError(t, trigger.Stop(t.Context()))

@@ -2,70 +2,15 @@ package asynctask
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
 // MaxReminder is how many bytes a reminder has at most. If more has ended than
 // fits, texts are cut beyond what [MaxCompletion] asks for; what does not fit
-// even so is left for the next reminder, and the number of those is given.
-const MaxReminder = 64 << 10
-
-// LeaseLife is how long a [Reminder] that is neither acknowledged nor released
-// keeps others from telling of the same tasks.
-const LeaseLife = 10 * time.Minute
-
-const (
-	reminderHead = "---\nSystem Note: Async Task Status\n\n"
-	reminderTail = "\n---"
-	// frameSize is what a reminder has besides the completions, at most.
-	frameSize = 256
-	// smallest is the room that a completion is never given less of. Its id,
-	// and each of its texts cut to the shortest, fit.
-	smallest = 512
-)
-
-// Reminder tells the model of tasks that have ended, and holds them while it
-// does: no other reminder names them. Who gets one calls Ack or Release, of
-// which the first call counts; without either the hold lapses after
-// [LeaseLife]. A Reminder is safe for concurrent use.
-type Reminder struct {
-	manager *Manager
-	session *session
-	tasks   []*task
-	text    string
-	until   time.Time // zero: held until it is given up
-}
-
-// Remind returns a reminder of the session's tasks that have ended and have not
-// been delivered, and of how many are running. It returns nil if there are
-// neither. Text says what to tell the model:
+// even then is left for the next reminder, which is announced with its number.
 //
-//	if r := tasks.Remind(session); r != nil {
-//		answer, err := model.Ask(ctx, r.Text())
-//		if err != nil {
-//			r.Release() // the next reminder will say it
-//			return err
-//		}
-//		r.Ack()
-//	}
-func (m *Manager) Remind(session string) *Reminder {
-	m.mu.Lock()
-	s := m.look(session)
-	if s == nil || s.running == 0 && !s.hasFree(m.clock) {
-		m.mu.Unlock()
-		return nil
-	}
-	now := m.clock.Now()
-	r, d := m.lease(s, now, now.Add(LeaseLife))
-	m.mu.Unlock()
-	r.text = d.text()
-	if r.text == "" {
-		return nil
-	}
-	return r
-}
-
-// Text returns what to tell the model:
+// The text of a reminder is
 //
 //	---
 //	System Note: Async Task Status
@@ -84,116 +29,99 @@ func (m *Manager) Remind(session string) *Reminder {
 //
 // Tasks that failed, and cancelled ones if they are told of, are counted among
 // the completed, with an object of their own that says so.
-func (r *Reminder) Text() string { return r.text }
+const MaxReminder = 64 << 10
 
-// Tasks returns the ids of the tasks that the reminder tells the end of, in
-// order of end.
-func (r *Reminder) Tasks() []string {
-	ids := make([]string, 0, len(r.tasks))
-	for _, t := range r.tasks {
-		ids = append(ids, t.id)
-	}
-	return ids
-}
+const (
+	reminderHead = "---\nSystem Note: Async Task Status\n\n"
+	reminderTail = "\n---"
+	gap          = "\n\n"
+	// frameSize is what a reminder has beside the completions, at most.
+	frameSize = 256
+	// smallest is the room that every completion gets. Its id fits, and each of
+	// its texts cut to the shortest.
+	smallest = 512
+)
 
-// Ack takes note that the model has been told: no other reminder names these
-// tasks. After the hold has lapsed that is still so, unless another reminder
-// has taken them over.
-func (r *Reminder) Ack() {
-	r.manager.mu.Lock()
-	defer r.manager.mu.Unlock()
-	r.ack()
-}
-
-// Release takes note that the model has not been told: the next reminder names
-// these tasks again.
-func (r *Reminder) Release() {
-	r.manager.mu.Lock()
-	defer r.manager.mu.Unlock()
-	r.release()
-}
-
-// ack and release do nothing to a task that another reminder holds, or none.
-
-func (r *Reminder) ack() {
-	for _, t := range r.tasks {
-		if t.holder == r {
-			r.session.letGo(t)
-			t.delivered = true
-			r.manager.undelivered--
-		}
-	}
-	r.session.tidy()
-	r.manager.trim(r.session)
-}
-
-func (r *Reminder) release() {
-	for _, t := range r.tasks {
-		if t.holder == r {
-			r.session.letGo(t)
-		}
-	}
-}
-
-func (r *Reminder) lapsed(now time.Time) bool {
-	return !r.until.IsZero() && !now.Before(r.until)
-}
-
-// draft is what a reminder is written from, once the lock is given back.
+// draft is what the text of a delivery is written from.
 type draft struct {
-	done    []*completion
-	left    int // ended, and left for the next reminder
+	tasks   []*Record // that have ended, in order of end
+	left    int       // that have ended, and are left for the next reminder
 	running int
+	summary []Record // nil if the status summary is not told
 }
 
-// lease returns a reminder that holds what is free of the session's news, as
-// far as it fits, without its text.
-func (m *Manager) lease(s *session, now, until time.Time) (*Reminder, draft) {
-	r := &Reminder{manager: m, session: s, until: until}
-	free := s.free(now)
-	d := draft{running: s.running}
-	room := MaxReminder - frameSize
-	for _, t := range free {
-		if room -= min(t.result.size, smallest) + len("\n\n"); room < 0 {
+// draft returns what a reminder has to say: of the tasks that are free, as many
+// as fit.
+func (a *Account) draft(now time.Time) draft {
+	free, n := a.free(now), 0
+	for room := MaxReminder - frameSize; n < len(free); n++ {
+		t := free[n]
+		if room -= min(t.Result.Size+len(t.ID), smallest) + len(gap); room < 0 {
 			break
 		}
-		r.tasks = append(r.tasks, t)
-		d.done = append(d.done, t.result)
-		s.hold(t, r)
 	}
-	d.left = len(free) - len(r.tasks)
-	return r, d
+	return draft{tasks: free[:n], left: len(free) - n, running: a.Running}
 }
 
-// text returns the reminder's text, "" if there is nothing to say.
-func (d *draft) text() string {
-	if len(d.done) == 0 && d.running == 0 {
-		return ""
+// lease returns the lease of a delivery that says this.
+func (d *draft) lease(token uint64, now time.Time) Lease {
+	l := Lease{Token: token, Until: now.Add(LeaseLife), Tasks: make([]uint64, len(d.tasks))}
+	for i, t := range d.tasks {
+		l.Tasks[i] = t.Order
 	}
-	const gap = "\n\n"
+	return l
+}
+
+// text returns the reminder and the status summary, whichever there are.
+func (d *draft) text() string {
+	text, summary := d.reminder(), summarize(d.summary)
+	if len(text) > 0 && summary != "" {
+		text = append(text, gap...)
+	}
+	return string(append(text, summary...))
+}
+
+func (d *draft) reminder() []byte {
+	if len(d.tasks) == 0 && d.running == 0 {
+		return nil
+	}
 	room, size := MaxReminder-frameSize, frameSize
-	sizes := make([]int, 0, len(d.done))
-	for _, c := range d.done {
-		sizes = append(sizes, min(c.size, MaxCompletion)+len(gap))
+	sizes := make([]int, 0, len(d.tasks))
+	for _, t := range d.tasks {
+		sizes = append(sizes, min(t.Result.Size+len(t.ID), MaxCompletion)+len(gap))
 		size += sizes[len(sizes)-1]
 	}
 	share := min(fairShare(sizes, room)-len(gap), MaxCompletion)
 
 	text := append(make([]byte, 0, min(size, MaxReminder)), reminderHead...)
-	if len(d.done) > 0 {
-		text = fmt.Appendf(text, "%d async task(s) completed:", len(d.done))
+	if len(d.tasks) > 0 {
+		text = fmt.Appendf(text, "%d async task(s) completed:", len(d.tasks))
 	}
-	for _, c := range d.done {
-		text = c.cut(share).append(append(text, gap...))
+	for _, t := range d.tasks {
+		text = t.Result.fit(share-len(t.ID)).appendJSON(append(text, gap...), t.ID)
 	}
 	if d.left > 0 {
 		text = fmt.Appendf(text, gap+"%d more will be in the next reminder.", d.left)
 	}
 	if d.running > 0 {
-		if len(d.done) > 0 {
+		if len(d.tasks) > 0 {
 			text = append(text, gap...)
 		}
 		text = fmt.Appendf(text, "%d async task(s) still running.", d.running)
 	}
-	return string(append(text, reminderTail...))
+	return append(text, reminderTail...)
+}
+
+// fairShare returns how much each of several may have at most, so that together
+// they keep within room and none is cut while another has more. It sorts sizes.
+func fairShare(sizes []int, room int) int {
+	slices.Sort(sizes)
+	share := room
+	for i, size := range sizes {
+		if share = room / (len(sizes) - i); size > share {
+			return share
+		}
+		room -= size
+	}
+	return share
 }

@@ -67,9 +67,9 @@ func TestReminderFormats(t *testing.T) {
 			script(s)
 			r := s.Remind("a")
 			require.NotNil(t, r)
-			golden(t, "reminder-"+name, r.Text())
-			told, _ := payloads(t, r.Text())
-			assert.Len(t, told, len(r.Tasks()), "every one of them is JSON")
+			golden(t, "reminder-"+name, r.Text)
+			told, _ := payloads(t, r.Text)
+			assert.Len(t, told, len(r.Tasks), "every one of them is JSON")
 		})
 	}
 }
@@ -79,7 +79,7 @@ func TestReminderTellsOfCancelledTasksByOption(t *testing.T) {
 	s := newSetup(t, asynctask.WithCancellations())
 	s.begins("a", "one")
 	require.NoError(t, s.Cancel("one"))
-	golden(t, "reminder-cancelled", s.Remind("a").Text())
+	golden(t, "reminder-cancelled", s.Remind("a").Text)
 }
 
 func TestNothingToRemindOf(t *testing.T) {
@@ -99,12 +99,12 @@ func TestAcknowledgedIsToldOnce(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "one")
 	r := s.Remind("a")
-	assert.Equal(t, []string{"one"}, r.Tasks())
+	assert.Equal(t, []string{"one"}, r.Tasks)
 	assert.Nil(t, s.Remind("a"), "somebody is telling it")
 	s.ends("a", "two") // between building and acknowledging
-	r.Ack()
-	r.Release() // too late
-	r.Ack()
+	s.settle(r, asynctask.Told)
+	s.settle(r, asynctask.Unread) // too late
+	s.settle(r, asynctask.Told)
 	assert.Equal(t, []string{"two"}, s.told("a"))
 	s.acks("a")
 	assert.Empty(t, s.told("a"))
@@ -117,11 +117,11 @@ func TestReleasedIsToldAgain(t *testing.T) {
 	r := s.Remind("a")
 	s.ends("a", "two")
 	other := s.Remind("a")
-	assert.Equal(t, []string{"two"}, other.Tasks(), "each holds what it tells")
-	r.Release()
-	r.Ack() // too late
+	assert.Equal(t, []string{"two"}, other.Tasks, "each holds what it tells")
+	s.settle(r, asynctask.Unread)
+	s.settle(r, asynctask.Told) // too late
 	assert.Equal(t, []string{"one"}, s.told("a"))
-	other.Release()
+	s.settle(other, asynctask.Unread)
 	assert.Equal(t, []string{"one", "two"}, s.told("a"))
 }
 
@@ -133,20 +133,20 @@ func TestAbandonedHoldLapses(t *testing.T) {
 	s.clock.Advance(asynctask.LeaseLife - 1)
 	s.ends("a", "two")
 	late := s.Remind("a")
-	assert.Equal(t, []string{"two"}, late.Tasks())
+	assert.Equal(t, []string{"two"}, late.Tasks)
 	assert.Nil(t, s.Remind("a"))
 
 	s.clock.Advance(1)
 	taken := s.Remind("a")
-	assert.Equal(t, []string{"one"}, taken.Tasks())
-	abandoned.Release()
+	assert.Equal(t, []string{"one"}, taken.Tasks)
+	s.settle(abandoned, asynctask.Unread)
 	assert.Nil(t, s.Remind("a"), "it releases its own hold only")
-	abandoned.Ack()
-	taken.Release()
+	s.settle(abandoned, asynctask.Told)
+	s.settle(taken, asynctask.Unread)
 	assert.Equal(t, []string{"one"}, s.told("a"), "what was taken over is not its to acknowledge")
 
 	s.clock.Advance(asynctask.LeaseLife)
-	late.Ack()
+	s.settle(late, asynctask.Told)
 	assert.Equal(t, []string{"one"}, s.told("a"), "what nobody has taken over still is")
 }
 
@@ -192,7 +192,7 @@ func TestLongOutputsAreCutInTheMiddle(t *testing.T) {
 			} else {
 				require.NoError(t, s.Finish("id", c.output))
 			}
-			told, longest := payloads(t, s.Remind("a").Text())
+			told, longest := payloads(t, s.Remind("a").Text)
 			assert.LessOrEqual(t, longest, asynctask.MaxCompletion)
 			assert.Greater(t, longest, asynctask.MaxCompletion-100, "as little as possible is cut")
 			for _, shown := range c.texts(told[0]) {
@@ -213,14 +213,14 @@ func TestLongOutputsAreCutInTheMiddle(t *testing.T) {
 
 func TestTextsThatAreCutTwiceCountWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited), asynctask.WithOutputSize(1))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off), asynctask.WithOutputSize(1))
 	const size = 10_000
 	for i := range 100 {
 		id := fmt.Sprint("task-", i)
 		s.begins("a", id)
 		require.NoError(t, s.Finish(id, asynctask.Message(strings.Repeat("x", size))))
 	}
-	told, longest := payloads(t, s.Remind("a").Text())
+	told, longest := payloads(t, s.Remind("a").Text)
 	require.Len(t, told, 100)
 	assert.Less(t, longest, 700, "less than what was kept")
 	for _, p := range told {
@@ -238,7 +238,7 @@ func TestShortTextsAreNotCutForLongOnes(t *testing.T) {
 	require.NoError(t, s.Finish("id", &asynctask.Output{
 		EmittedVars: map[string]string{"short": short}, FinalMessage: text(strings.Repeat("l", 1<<20)),
 	}))
-	told, _ := payloads(t, s.Remind("a").Text())
+	told, _ := payloads(t, s.Remind("a").Text)
 	assert.Equal(t, short, told[0].EmittedVars["short"])
 	assert.Greater(t, len(*told[0].FinalMessage), 13_000)
 	assert.Len(t, message(t, s, "id"), 1<<20, "what is kept is whole")
@@ -246,9 +246,9 @@ func TestShortTextsAreNotCutForLongOnes(t *testing.T) {
 
 func TestOutputOfJustTheSizeIsWhole(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 	s.ends("a", "probe")
-	_, frame := payloads(t, s.Remind("a").Text())
+	_, frame := payloads(t, s.Remind("a").Text)
 	frame -= len("result of probe")
 	for i, cut := range []bool{false, true} {
 		id := fmt.Sprint("size-", i)[1:] // as long as probe
@@ -256,8 +256,8 @@ func TestOutputOfJustTheSizeIsWhole(t *testing.T) {
 		s.begins("b", id)
 		require.NoError(t, s.Finish(id, asynctask.Message(strings.Repeat("x", asynctask.MaxCompletion-frame+i))))
 		r := s.Remind("b")
-		assert.Equal(t, cut, strings.Contains(r.Text(), "bytes cut"))
-		r.Ack()
+		assert.Equal(t, cut, strings.Contains(r.Text, "bytes cut"))
+		s.settle(r, asynctask.Told)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestVariablesThatDoNotFitAreCounted(t *testing.T) {
 	s.begins("a", "id", "name")
 	require.NoError(t, s.Finish("id", &asynctask.Output{EmittedVars: vars, FinalMessage: text("the message")}))
 	require.NoError(t, s.Finish("name", &asynctask.Output{EmittedVars: map[string]string{strings.Repeat("n", 1<<20): "v"}}))
-	told, longest := payloads(t, s.Remind("a").Text())
+	told, longest := payloads(t, s.Remind("a").Text)
 	assert.LessOrEqual(t, longest, asynctask.MaxCompletion)
 	assert.Equal(t, "kept", told[0].EmittedVars["a"])
 	assert.Equal(t, "the message", *told[0].FinalMessage)
@@ -291,7 +291,7 @@ func TestReminderKeepsWithinItsSize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+			s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 			var ids []string
 			for i := range c.tasks {
 				id := fmt.Sprintf("task-%04d", i)
@@ -305,20 +305,20 @@ func TestReminderKeepsWithinItsSize(t *testing.T) {
 			}
 			s.begins("a", "running")
 			r := s.Remind("a")
-			assert.LessOrEqual(t, len(r.Text()), asynctask.MaxReminder)
-			assert.Greater(t, len(r.Text()), asynctask.MaxReminder-3000, "there is no room left")
-			told, _ := payloads(t, r.Text())
+			assert.LessOrEqual(t, len(r.Text), asynctask.MaxReminder)
+			assert.Greater(t, len(r.Text), asynctask.MaxReminder-3000, "there is no room left")
+			told, _ := payloads(t, r.Text)
 			require.Equal(t, c.tasks-c.left, len(told)) //nolint:testifylint // the list is too long to be shown
-			assert.Equal(t, ids[:len(told)], r.Tasks())
+			assert.Equal(t, ids[:len(told)], r.Tasks)
 			note := fmt.Sprintf("\n\n%d more will be in the next reminder.\n\n1 async task(s) still running.\n---", c.left)
-			assert.Equal(t, c.left > 0, strings.HasSuffix(r.Text(), note))
+			assert.Equal(t, c.left > 0, strings.HasSuffix(r.Text, note))
 
-			all := r.Tasks()
-			for r.Ack(); ; r.Ack() {
-				if r = s.Remind("a"); len(r.Tasks()) == 0 {
+			all := r.Tasks
+			for s.settle(r, asynctask.Told); ; s.settle(r, asynctask.Told) {
+				if r = s.Remind("a"); len(r.Tasks) == 0 {
 					break
 				}
-				all = append(all, r.Tasks()...)
+				all = append(all, r.Tasks...)
 			}
 			assert.Equal(t, ids, all, "the rest comes with the next ones")
 		})
@@ -327,7 +327,7 @@ func TestReminderKeepsWithinItsSize(t *testing.T) {
 
 func TestLeftoversAreNotLostByALapse(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 	var ids []string
 	for i := range 1500 {
 		ids = append(ids, fmt.Sprintf("task-%04d", i))
@@ -339,7 +339,7 @@ func TestLeftoversAreNotLostByALapse(t *testing.T) {
 	s.clock.Advance(asynctask.LeaseLife)
 	var told []string
 	for r := s.Remind("a"); r != nil; r = s.Remind("a") {
-		told = append(told, r.Tasks()...)
+		told = append(told, r.Tasks...)
 	}
 	slices.Sort(told)
 	assert.Equal(t, ids, told)
@@ -373,17 +373,17 @@ func FuzzReminder(f *testing.F) {
 		}))
 		require.NoError(t, s.Fail("error", errors.New(whole)))
 		r := s.Remind("a")
-		told, longest := payloads(t, r.Text())
+		told, longest := payloads(t, r.Text)
 		require.Len(t, told, 2)
 		assert.LessOrEqual(t, longest, asynctask.MaxCompletion)
 		if 6*(2*len(valid)+len(name)) < asynctask.MaxCompletion/2 { // nothing is cut, whatever the escapes
-			assert.Contains(t, r.Text(), marshalled(t, struct {
+			assert.Contains(t, r.Text, marshalled(t, struct {
 				ID      string            `json:"agent_id"`
 				Reason  string            `json:"terminate_reason"`
 				Vars    map[string]string `json:"emitted_vars"`
 				Message string            `json:"final_message"`
 			}{"message", "GOAL", map[string]string{name: valid}, valid}))
-			assert.Contains(t, r.Text(), marshalled(t, struct {
+			assert.Contains(t, r.Text, marshalled(t, struct {
 				ID     string `json:"agent_id"`
 				Status string `json:"status"`
 				Error  string `json:"error"`

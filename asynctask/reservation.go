@@ -9,64 +9,44 @@ import (
 // used nor released.
 const ReservationLife = 10 * time.Minute
 
-// Reservation is a place under the limit for a task that is to be started
-// later. It is used once. It is safe for concurrent use.
+// Reservation is a place under the limit for a task that will be started. It
+// belongs to one Manager, and is used once or released. It is safe for
+// concurrent use.
 type Reservation struct {
-	manager *Manager
+	tasks   *lifecycle
 	session string
 	since   time.Time
 }
 
+func (r *Reservation) lapsed(now time.Time) bool { return now.Sub(r.since) >= ReservationLife }
+
 // Reserve takes a place under the limit. For the session of ctx it counts as
-// work that is to come, see [Manager.Pending]. It fails with ErrLimit,
-// ErrBacklog or ErrClosed, and panics if ctx is nil.
+// work that is coming, see [Manager.Pending]. It fails with ErrLimit, ErrBacklog
+// or ErrClosed.
 func (m *Manager) Reserve(ctx context.Context) (*Reservation, error) {
-	key := m.sessionOf(ctx)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.room(); err != nil {
+	r := &Reservation{tasks: &m.lifecycle, session: m.accounts.session(ctx), since: m.clock.Now()}
+	if err := m.accounts.backlog(); err != nil {
 		return nil, err
 	}
-	m.reserved() // drops those that have lapsed, for without a limit nobody asked
-	r := &Reservation{manager: m, session: key, since: m.clock.Now()}
-	m.reservations[r] = struct{}{}
+	if err := m.runner.reserve(r); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
 // Start is [Manager.Start] in the reserved place. It fails with ErrReservation
-// if that is there no more; a name that is refused leaves the place reserved.
-func (r *Reservation) Start(ctx context.Context, name string, f Func) (id string, err error) {
-	return r.manager.start(ctx, r, name, f)
+// if there is none any more; a name that is refused leaves the place reserved.
+func (r *Reservation) Start(ctx context.Context, name string, f Func) (Ticket, error) {
+	return r.tasks.start(ctx, r, name, f)
 }
 
 // Begin is [Manager.Begin] in the reserved place. It fails with ErrReservation
-// if that is there no more; an id or a name that is refused leaves the place
+// if there is none any more; an id or a name that is refused leaves the place
 // reserved.
-func (r *Reservation) Begin(ctx context.Context, id, name string) (context.Context, error) {
-	return r.manager.begin(ctx, r, id, name)
+func (r *Reservation) Begin(ctx context.Context, id, name string) (context.Context, Ticket, error) {
+	return r.tasks.begin(ctx, r, id, name)
 }
 
 // Release gives the place back. After the first time, and after Start or Begin,
 // it does nothing.
-func (r *Reservation) Release() {
-	r.manager.mu.Lock()
-	defer r.manager.mu.Unlock()
-	delete(r.manager.reservations, r)
-}
-
-func (r *Reservation) lapsed(now time.Time) bool {
-	return now.Sub(r.since) >= ReservationLife
-}
-
-// reserved returns how many places are reserved.
-func (m *Manager) reserved() int {
-	if len(m.reservations) > 0 {
-		now := m.clock.Now()
-		for r := range m.reservations {
-			if r.lapsed(now) {
-				delete(m.reservations, r)
-			}
-		}
-	}
-	return len(m.reservations)
-}
+func (r *Reservation) Release() { r.tasks.runner.release(r) }

@@ -24,10 +24,10 @@ func TestTaskCannotForgeItsSurroundings(t *testing.T) {
 	output.EmittedVars = map[string]string{hostile: hostile}
 	require.NoError(t, s.Finish("12345678", output))
 
-	delivery := s.Deliver("s", asynctask.ReminderOnly)
+	delivery := s.Deliver("s", asynctask.DeliverOptions{NoSummary: true})
 	require.NotNil(t, delivery)
-	defer delivery.Release()
-	reminder := delivery.Text()
+	defer s.settle(delivery, asynctask.Unread)
+	reminder := delivery.Text
 
 	assert.Equal(t, 1, strings.Count(reminder, "\nSystem Note:"), reminder)
 	assert.Equal(t, 1, strings.Count(reminder, "\n---"), reminder)

@@ -2,61 +2,69 @@ package asynctask
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
+
+	"github.com/carryon-go/carryon/internal/guard"
 )
+
+// subscribers are told of the ends of tasks.
+type subscribers struct {
+	onError func(error)
+
+	mu   sync.Mutex
+	list []*subscriber // replaced, never changed in place
+}
 
 type subscriber struct {
 	notify    func(Task)
 	cancelled atomic.Bool
 }
 
-// Subscribe calls f each time a task ends, with the task as it ended, of
-// whatever session. f runs on the goroutine that ended the task (its own, or
-// that of whoever called Finish, Fail, Cancel, Forget or Close), with no lock
-// held, so it may call the Manager, and may be called concurrently. A panic of f
-// reaches nobody, see OnPanic.
+// Subscribe calls f each time a task of any session ends through this Manager,
+// with the task as it ended. f runs on the goroutine that ended the task (its
+// own, or that of whoever called Finish, Fail, Cancel, Forget or Close), with no
+// lock held, so it may call the Manager, and may be called concurrently. A panic
+// of f reaches nobody but OnError.
 //
 // After cancel has returned f is not called any more, though a call may still
 // be running. cancel may be called twice, and from f. Subscribe panics if f is
 // nil.
 func (m *Manager) Subscribe(f func(Task)) (cancel func()) {
 	if f == nil {
-		panic("asynctask: Subscribe: nil function")
+		panic("carryon/asynctask: Subscribe: nil function")
 	}
-	s := &subscriber{notify: f}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.subscribers = append(slices.Clip(m.subscribers), s)
+	s, added := m.subscribers, &subscriber{notify: f}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(slices.Clip(s.list), added)
 	return func() {
-		s.cancelled.Store(true)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.subscribers = slices.DeleteFunc(slices.Clone(m.subscribers),
-			func(other *subscriber) bool { return other == s })
+		added.cancelled.Store(true)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.list = slices.DeleteFunc(slices.Clone(s.list), func(other *subscriber) bool { return other == added })
 	}
 }
 
-// tell tells the subscribers of a task that has ended.
-func (m *Manager) tell(t *Task) {
-	if t == nil {
-		return
-	}
-	m.mu.Lock()
-	subscribers := m.subscribers
-	m.mu.Unlock()
-	for _, s := range subscribers {
-		m.notify(s, *t)
-	}
-}
-
-func (m *Manager) notify(s *subscriber, t Task) {
-	if s.cancelled.Load() {
-		return
-	}
-	defer func() {
-		if value := recover(); value != nil && m.options.onPanic != nil {
-			m.options.onPanic(value)
+// notify tells the subscribers of a task that has ended.
+func (s *subscribers) notify(t Task) {
+	s.mu.Lock()
+	list := s.list
+	s.mu.Unlock()
+	for _, subscriber := range list {
+		if subscriber.cancelled.Load() {
+			continue
 		}
-	}()
-	s.notify(t)
+		if err := guard.Run(func() error { subscriber.notify(t); return nil }); err != nil {
+			s.report(err)
+		}
+	}
+}
+
+// report gives the program an error that nobody else is there to take. If that
+// panics there is nobody left to tell.
+func (s *subscribers) report(err error) {
+	if s.onError != nil {
+		_ = guard.Run(func() error { s.onError(err); return nil })
+	}
 }

@@ -59,7 +59,11 @@ func TestSubscribersGetTheWholeOutput(t *testing.T) {
 func TestPanicOfASubscriberReachesNobody(t *testing.T) {
 	t.Parallel()
 	var panics []any
-	s := newSetup(t, asynctask.OnPanic(func(recovered any) { panics = append(panics, recovered) }))
+	s := newSetup(t, asynctask.OnError(func(err error) {
+		var panicked *asynctask.PanicError
+		require.ErrorAs(t, err, &panicked)
+		panics = append(panics, panicked.Value)
+	}))
 	told := 0
 	s.Subscribe(func(asynctask.Task) { panic("oh") })
 	s.Subscribe(func(asynctask.Task) { told++ })
@@ -70,6 +74,17 @@ func TestPanicOfASubscriberReachesNobody(t *testing.T) {
 	quiet := newSetup(t)
 	quiet.Subscribe(func(asynctask.Task) { panic("oh") })
 	assert.NotPanics(t, func() { quiet.ends("a", "1") })
+}
+
+func TestPanicOfOnErrorReachesNobody(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, asynctask.OnError(func(error) { panic("and this panics too") }))
+	s.Subscribe(func(asynctask.Task) { panic("oh") })
+	assert.NotPanics(t, func() { s.ends("a", "1") })
+	id, err := s.Start(in(t, "a"), "task", func(context.Context) (*asynctask.Output, error) { return nil, nil })
+	require.NoError(t, err)
+	_, err = s.Wait(t.Context(), id)
+	require.NoError(t, err)
 }
 
 func TestSubscriberMayStartTheNextTask(t *testing.T) {

@@ -9,95 +9,66 @@ import (
 
 // MaxSummary is how many bytes a status summary has at most. Beyond it the
 // tasks started first are left out, and their number is given.
-const MaxSummary = 16 << 10
-
-// Summary returns the status summary of the session, "" if it has no tasks: a
-// line with their number, and one for each in order of start.
+//
+// A status summary has a line with the number of tasks, and one for each in
+// order of start:
 //
 //	[ASYNC TASKS: 2 total]
 //	[1] run the tests - [RUNNING] (k3vq7mzt...)
 //	[2] update the docs - [DONE] (p9dw2xha...)
 //
-// What stands in brackets is the beginning of the id, eight characters or as
-// many as no other task of the session begins with.
-func (m *Manager) Summary(session string) string {
-	m.mu.Lock()
-	var lines []line
-	if s := m.look(session); s != nil {
-		lines = s.lines()
-	}
-	m.mu.Unlock()
-	return summarize(lines)
-}
+// In parentheses is the beginning of the id, eight characters or as many as no
+// other task of the session begins with.
+const MaxSummary = 16 << 10
 
-// line is what the status summary says of one task.
-type line struct {
-	id, name string
-	state    State
-}
-
-func (s *session) lines() []line {
-	lines := make([]line, 0, len(s.tasks))
-	for _, t := range s.tasks {
-		lines = append(lines, line{t.id, t.name, t.state})
-	}
-	return lines
-}
-
-func summarize(lines []line) string {
-	if len(lines) == 0 {
+// summarize returns the status summary, "" if there are no tasks.
+func summarize(tasks []Record) string {
+	if len(tasks) == 0 {
 		return ""
 	}
-	shown := idLengths(lines)
-	room, first := MaxSummary-len("[ASYNC TASKS: 10000 total]\n(10000 older ones not shown)"), len(lines)
-	text := make([]string, len(lines))
-	for first > 0 {
-		i := first - 1
-		text[i] = lines[i].text(i+1, shown[i])
-		if room -= len(text[i]); room < 0 {
+	shown := idLengths(tasks)
+	lines, first := make([]string, len(tasks)), len(tasks)
+	for room := MaxSummary - len("[ASYNC TASKS: 10000 total]\n(10000 older ones not shown)"); first > 0; first-- {
+		t := &tasks[first-1]
+		id := t.ID
+		if shown[first-1] < len(id) {
+			id = id[:shown[first-1]] + "..."
+		}
+		line := t.line("\n["+strconv.Itoa(first)+"] ", id)
+		if room -= len(line); room < 0 {
 			break
 		}
-		first = i
+		lines[first-1] = line
 	}
-	header := fmt.Sprintf("[ASYNC TASKS: %d total]", len(lines))
+	header := fmt.Sprintf("[ASYNC TASKS: %d total]", len(tasks))
 	if first > 0 {
 		header += fmt.Sprintf("\n(%d older ones not shown)", first)
 	}
-	return header + strings.Join(text[first:], "")
+	return header + strings.Join(lines[first:], "")
 }
 
-// text returns the line as it is shown, with the beginning of the id.
-func (l *line) text(number, shown int) string {
-	id := l.id
-	if shown < len(id) {
-		id = id[:shown] + "..."
-	}
-	return "\n[" + strconv.Itoa(number) + "] " + l.name + " - [" + l.state.label() + "] (" + id + ")"
+// line returns the task in one line, after begin and with the id as it is shown.
+func (t *Record) line(begin, id string) string {
+	return begin + t.Name + " - [" + t.state().label() + "] (" + id + ")"
 }
 
 // shortID is how much of an id is shown if that is enough.
 const shortID = 8
 
-// idLengths returns how much of each id tells it apart from the others.
-func idLengths(lines []line) []int {
-	lengths, sorted := make([]int, len(lines)), make([]int, len(lines))
-	for i := range lines {
+// idLengths returns how much of each id tells it from the others.
+func idLengths(tasks []Record) []int {
+	lengths, sorted := make([]int, len(tasks)), make([]int, len(tasks))
+	for i := range tasks {
 		lengths[i], sorted[i] = shortID, i
 	}
-	slices.SortFunc(sorted, func(a, b int) int { return strings.Compare(lines[a].id, lines[b].id) })
+	slices.SortFunc(sorted, func(a, b int) int { return strings.Compare(tasks[a].ID, tasks[b].ID) })
 	for i := 1; i < len(sorted); i++ {
 		a, b := sorted[i-1], sorted[i]
-		same := common(lines[a].id, lines[b].id) + 1
-		lengths[a], lengths[b] = max(lengths[a], same), max(lengths[b], same)
+		n, id := shortID, tasks[a].ID
+		for n <= len(id) && strings.HasPrefix(tasks[b].ID, id[:n]) {
+			n++
+		}
+		lengths[a], lengths[b] = max(lengths[a], n), max(lengths[b], n)
 	}
 	return lengths
-}
-
-// common returns how many bytes a and b begin with alike.
-func common(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

@@ -32,7 +32,7 @@ func TestSummary(t *testing.T) {
 
 func TestSummaryShowsAsMuchOfAnIDAsTellsItApart(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 	s.begins("a", "t1", "12345678", "123456789", "research-1", "research-22", "research-2", "build-the-index")
 	s.begins("b", "build-the-docs")
 	for i, want := range []string{"t1", "12345678", "123456789", "research-1", "research-22", "research-2", "build-th..."} {
@@ -46,7 +46,7 @@ func TestSummaryShowsAsMuchOfAnIDAsTellsItApart(t *testing.T) {
 
 func TestLongSummaryLeavesTheOldestOut(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 	for i := range 1000 {
 		s.begins("a", fmt.Sprintf("%04d-task", i))
 	}

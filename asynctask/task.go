@@ -1,61 +1,104 @@
 package asynctask
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Task is what is known of a task at one moment. It is a copy, which does not
-// change when the task does.
+// Ticket names a task wherever it goes: whoever has it can finish, fail or
+// cancel the task through any [Manager] with the same [Store]. It is comparable,
+// and as text it travels in a header or in the data of a job.
+type Ticket struct {
+	Session string // "" if the task has none, or if there is one conversation
+	ID      string // unique in the session
+}
+
+// String returns the text form, as in "job-7@conversation-42". The session is
+// escaped as in the query of a URL, so that the text is printable ASCII without
+// spaces.
+func (t Ticket) String() string { return t.ID + "@" + url.QueryEscape(t.Session) }
+
+// ParseTicket reads the text form of a ticket. It fails with ErrInvalid.
+func ParseTicket(text string) (Ticket, error) {
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 {
+		return Ticket{}, fmt.Errorf("%w ticket %.64q: it has no @", ErrInvalid, text)
+	}
+	if err := checkID(text[:at]); err != nil {
+		return Ticket{}, err
+	}
+	session, err := url.QueryUnescape(text[at+1:])
+	if err != nil {
+		return Ticket{}, fmt.Errorf("%w ticket %.64q: %w", ErrInvalid, text, err)
+	}
+	return Ticket{Session: session, ID: text[:at]}, nil
+}
+
+// MarshalText returns the text form. It fails with ErrInvalid if the id is not
+// valid.
+func (t Ticket) MarshalText() ([]byte, error) {
+	if err := checkID(t.ID); err != nil {
+		return nil, err
+	}
+	return []byte(t.String()), nil
+}
+
+// UnmarshalText is [ParseTicket].
+func (t *Ticket) UnmarshalText(text []byte) (err error) {
+	*t, err = ParseTicket(string(text))
+	return err
+}
+
+// Task describes a task at one moment. It is a copy, which does not change when
+// the task does.
 type Task struct {
-	ID      string // unique among the Manager's tasks
-	Name    string // in one line, for people and models
-	Session string // "" if it was started without one, or there is one conversation
+	ID      string // unique in the session
+	Name    string // one line, for people and models
+	Session string // "" if it was started without one, or if there is one conversation
 	State   State
-	Started time.Time // by the Manager's clock, as Ended
+	Started time.Time // by the clock of the store, like Ended
 	Ended   time.Time // zero while it is running
 
-	// Output is what the task left; nil if nothing, or not yet. Beyond a total
-	// size its texts are cut, see WithOutputSize.
+	// Output is what the task has left; nil if nothing, or not yet. Beyond a
+	// total size its texts are cut, see WithOutputSize.
 	Output *Output
-	// Err is what a failed task failed with, the very error of its function.
-	// Of an error whose text was cut only that text is left.
+	// Err is the error of a failed task: the very error of its function in the
+	// process where that ran, an error with the same text elsewhere. Once the
+	// text was cut, only the text is left.
 	Err error
 }
 
-// task is a task as the Manager keeps it, under the Manager's mutex.
-type task struct {
-	id, name string
-	home     *session
-	state    State
-	started  time.Time
-	ended    time.Time
-	cancel   context.CancelCauseFunc
-	local    bool          // it has a function, which keeps its slot until it returns
-	returned chan struct{} // closed once it does; for a task elsewhere, once it ends
+// Ticket returns the ticket of the task.
+func (t Task) Ticket() Ticket { return Ticket{Session: t.Session, ID: t.ID} }
 
-	result    *completion // nil while it is running
-	delivered bool        // nobody is left to be told of its end
-	holder    *Reminder   // who is telling of its end
-	gone      bool
+// State says how far a task has come. A task begins as Running and changes its
+// state once.
+type State string
 
-	place        uint64 // in the order of end
-	older, newer *task  // of those that have ended
-}
+// The states.
+const (
+	// Running is a task that has not ended.
+	Running State = "running"
+	// Completed is a task that ended well.
+	Completed State = "completed"
+	// Failed is a task that ended with an error or in a panic.
+	Failed State = "failed"
+	// Cancelled is a task that was cancelled. Its function may still be running
+	// until it notices the end of its ctx.
+	Cancelled State = "cancelled"
+)
 
-func (t *task) view() Task {
-	v := Task{
-		ID: t.id, Name: t.name, Session: t.home.key, State: t.state, Started: t.started, Ended: t.ended,
+// label returns the state as the status summary shows it.
+func (s State) label() string {
+	if s == Completed {
+		return "DONE"
 	}
-	if t.result != nil {
-		v.Output, v.Err = t.result.outputOf(), t.result.failureOf()
-	}
-	return v
+	return strings.ToUpper(string(s))
 }
 
 // newID returns an id that nobody can guess, of letters and digits.
@@ -66,20 +109,19 @@ const (
 	maxName = 100 // characters
 )
 
-// checkID accepts what can be quoted, split and shown without a thought.
+// checkID accepts ids that can be quoted, split and shown as they are.
 func checkID(id string) error {
 	if id == "" || len(id) > maxID {
 		return fmt.Errorf("%w id: %d bytes, it must have 1 to %d", ErrInvalid, len(id), maxID)
 	}
-	for i := range len(id) {
-		if c := id[i]; c <= ' ' || c >= unicode.MaxASCII || c == '"' || c == '\\' {
-			return fmt.Errorf("%w id %q: it must have letters, digits and signs of ASCII, no quotes and no backslash", ErrInvalid, id)
-		}
+	isRefused := func(c rune) bool { return c <= ' ' || c >= unicode.MaxASCII || c == '"' || c == '\\' }
+	if strings.ContainsFunc(id, isRefused) {
+		return fmt.Errorf("%w id %q: it must have letters, digits and signs of ASCII, no quotes and no backslash", ErrInvalid, id)
 	}
 	return nil
 }
 
-// cleanName makes name fit for one line of a list.
+// cleanName makes name fit into one line of a list.
 func cleanName(name string) (string, error) {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) || r == utf8.RuneError {

@@ -1,12 +1,14 @@
 package asynctask
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/carryon-go/carryon/internal/tooldef"
 
 	"github.com/carryon-go/carryon/internal/scope"
 )
@@ -14,15 +16,14 @@ import (
 // CheckToolName is the name of the tool that [CheckTool] defines.
 const CheckToolName = "check_async_tasks"
 
-// Definition is a tool in a form that belongs to no SDK. Its JSON is the
-// function object of the Chat Completions API. It converts to the type of the
-// same name in package todo, for programs that declare the tools of both.
-type Definition struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	// Parameters is a JSON schema.
-	Parameters json.RawMessage `json:"parameters"`
-}
+// Definition declares a tool independently of any SDK. Its fields are Name and
+// Description, both strings, and Parameters, a json.RawMessage that holds a JSON
+// schema. Its JSON is the function object of the Chat Completions API. In Go, copy
+// its fields into the SDK's own type; where that has parameters of type any, it
+// accepts the json.RawMessage.
+//
+// It is the same type as in package todo.
+type Definition = tooldef.Definition
 
 // CheckTool returns the tool a model looks at background tasks with. Each call
 // returns a value of its own, which the caller may change; Manager.Handle
@@ -44,109 +45,90 @@ func CheckTool() Definition {
 // tool message: the status summary, or one task with its result as a reminder
 // shows it. If several tasks begin with the id it lists those, and what cannot
 // be answered starts with "Error: ". To look is not a delivery: the end of a
-// task is told all the same.
-func (m *Manager) Handle(ctx context.Context, name, arguments string) (result string, ok bool) {
+// task is told all the same. If the store fails, result says so to the model
+// and err to the program.
+func (m *Manager) Handle(ctx context.Context, name, arguments string) (result string, ok bool, err error) {
 	if !strings.EqualFold(name, CheckToolName) {
-		return "", false
+		return "", false, nil
 	}
-	if ctx == nil {
-		panic("asynctask: nil context")
+	requireContext(ctx)
+	id, ok := parseTaskID(arguments)
+	if !ok {
+		return `Error: send {"task_id":"..."} to look at one task, or {} to list all`, true, nil
 	}
-	id, err := parseTaskID(arguments)
-	if err != nil {
-		return "Error: " + err.Error(), true
+	a, err := m.accounts.look(ctx, scope.Session(ctx))
+	switch {
+	case err != nil:
+		return "Error: the tasks cannot be looked up now.", true, err
+	case id != "":
+		return describe(a.withPrefix(id), id, m.clock.Now()), true, nil
+	case len(a.Tasks) == 0:
+		return "No async tasks.", true, nil
 	}
-	session := scope.Session(ctx)
-	if id != "" {
-		return m.check(session, id), true
-	}
-	if summary := m.Summary(session); summary != "" {
-		return summary, true
-	}
-	return "No async tasks.", true
+	return summarize(a.Tasks), true, nil
 }
 
-// check describes one task.
-func (m *Manager) check(session, id string) string {
-	m.mu.Lock()
-	t, err := m.find(session, id)
-	if err != nil {
-		m.mu.Unlock()
-		return refuse(id, err)
+// describe describes the one task that was found to the model, or says why there
+// is none.
+func describe(found []*Record, id string, now time.Time) string {
+	if len(found) != 1 {
+		return refuse(id, found)
 	}
-	l, started, ended, result, now := line{t.id, t.name, t.state}, t.started, t.ended, t.result, m.clock.Now()
-	m.mu.Unlock()
-
-	text := fmt.Sprintf("%s - [%s] (%s)\nStarted %s, ", l.name, l.state.label(), l.id, started.UTC().Format(time.RFC3339))
-	if result == nil {
-		return text + fmt.Sprintf("running for %s.", now.Sub(started).Round(time.Second))
+	t := found[0]
+	text := fmt.Sprintf("%s\nStarted %s, ", t.line("", t.ID), t.Started.UTC().Format(time.RFC3339))
+	if t.Result == nil {
+		return text + fmt.Sprintf("running for %s.", now.Sub(t.Started).Round(time.Second))
 	}
-	text += fmt.Sprintf("ended after %s.\n", ended.Sub(started).Round(time.Second))
-	return string(result.cut(MaxCompletion).append([]byte(text)))
+	text += fmt.Sprintf("ended after %s.\n", t.Ended.Sub(t.Started).Round(time.Second))
+	return string(t.Result.fit(MaxCompletion-len(t.ID)).appendJSON([]byte(text), t.ID))
 }
 
 // refuse tells the model why there is no task to show.
-func refuse(id string, err error) string {
-	var ambiguous *AmbiguousError
-	if !errors.As(err, &ambiguous) {
+func refuse(id string, candidates []*Record) string {
+	if len(candidates) == 0 {
 		return fmt.Sprintf("Error: no task has the id %.64q. Call %s without task_id to list them.", id, CheckToolName)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Error: %d tasks begin with %.64q. Use more of the id:", len(ambiguous.Candidates), id)
-	for i, t := range ambiguous.Candidates {
+	fmt.Fprintf(&b, "Error: %d tasks begin with %.64q. Use more of the id:", len(candidates), id)
+	for i, t := range candidates {
 		if b.Len() > MaxSummary {
-			fmt.Fprintf(&b, "\n(%d more not shown)", len(ambiguous.Candidates)-i)
+			fmt.Fprintf(&b, "\n(%d more not shown)", len(candidates)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n%s - [%s] (%s)", t.Name, t.State.label(), t.ID)
+		b.WriteString(t.line("\n", t.ID))
 	}
 	return b.String()
 }
 
-var errArguments = errors.New(`send {"task_id":"..."} to look at one task, or {} to list all`)
-
 // parseTaskID reads the arguments of a call, which models and frameworks get
 // wrong in some ways: an id where an object should be, the name that reminders
-// give to it, the dots that a summary puts behind it, an object in a string.
-func parseTaskID(arguments string) (string, error) {
+// give to it, the dots that a summary puts behind it, an object in a string. It
+// reports false if they make no sense.
+func parseTaskID(arguments string) (id string, ok bool) {
 	arguments = strings.TrimSpace(arguments)
 	decoder := json.NewDecoder(strings.NewReader(arguments))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil || decoder.More() {
 		if strings.HasPrefix(arguments, "{") {
-			return "", errArguments
+			return "", false
 		}
 		value = arguments // perhaps a bare id
 	}
-	fields, ok := value.(map[string]any)
-	if !ok {
-		return taskID(value)
-	}
-	for _, key := range []string{"task_id", "agent_id", "id", "__arg1"} {
-		if value = fields[key]; value == nil {
-			continue
-		}
-		if text, ok := value.(string); ok && key == "__arg1" {
+	if fields, ok := value.(map[string]any); ok {
+		value = cmp.Or(fields["task_id"], fields["agent_id"], fields["id"], fields["__arg1"])
+		if text, ok := value.(string); ok && text == fields["__arg1"] {
 			return parseTaskID(text)
 		}
-		return taskID(value)
 	}
-	return "", nil
-}
-
-// taskID returns the id that value is, "" if it is nothing.
-func taskID(value any) (string, error) {
 	switch value := value.(type) {
 	case nil:
-		return "", nil
+		return "", true
 	case json.Number:
-		return value.String(), nil
+		return value.String(), true
 	case string:
-		id := strings.TrimSuffix(strings.TrimSpace(value), "...")
-		if id == "" || checkID(id) == nil {
-			return id, nil
-		}
+		id = strings.TrimSuffix(strings.TrimSpace(value), "...")
+		return id, id == "" || checkID(id) == nil
 	}
-	return "", errArguments
+	return "", false
 }

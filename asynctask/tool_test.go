@@ -16,7 +16,8 @@ import (
 // check answers a call of the tool in session a.
 func (s *setup) check(arguments string) string {
 	s.t.Helper()
-	result, ok := s.Handle(in(s.t, "a"), asynctask.CheckToolName, arguments)
+	result, ok, err := s.Handle(in(s.t, "a"), asynctask.CheckToolName, arguments)
+	require.NoError(s.t, err)
 	require.True(s.t, ok)
 	return result
 }
@@ -45,9 +46,9 @@ func TestCheckToolDefinition(t *testing.T) {
 func TestHandleAnswersToTheNameOnly(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
-	_, ok := s.Handle(in(t, "a"), "search", "{}")
+	_, ok, _ := s.Handle(in(t, "a"), "search", "{}")
 	assert.False(t, ok)
-	_, ok = s.Handle(in(t, "a"), "Check_Async_Tasks", "{}")
+	_, ok, _ = s.Handle(in(t, "a"), "Check_Async_Tasks", "{}")
 	assert.True(t, ok)
 }
 
@@ -83,7 +84,7 @@ func TestCheckShowsOneTask(t *testing.T) {
 	head, body, _ := strings.Cut(shown, "{")
 	assert.Equal(t, "7 - [DONE] (7)\nStarted 2030-01-01T00:00:00Z, ended after 1m30s.\n", head)
 	body = "{" + body
-	assert.Contains(t, s.Remind("a").Text(), body, "the result is what a reminder shows")
+	assert.Contains(t, s.Remind("a").Text, body, "the result is what a reminder shows")
 	assert.LessOrEqual(t, len(body), asynctask.MaxCompletion)
 }
 
@@ -106,7 +107,7 @@ func TestCheckOfWhatIsNotThere(t *testing.T) {
 
 func TestCheckKeepsListsOfCandidatesShort(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(asynctask.Unlimited))
+	s := newSetup(t, asynctask.WithLimit(asynctask.Off))
 	for i := range 1000 {
 		s.begins("a", fmt.Sprintf("task-%04d", i))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/clock"
 )
 
-// Timer is a call that a Clock has been asked to make; carryon's own clock interface names the same type.
+// Timer is a call that a Clock will make. It is the timer of carryon's clock interface.
 type Timer = clock.Timer
 
 var _ clock.Clock = (*Clock)(nil)
@@ -22,10 +22,10 @@ type Clock struct {
 	grown   chan struct{} // closed when pending grows
 }
 
-// NewClock returns a Clock that stands at start, or at 2030-01-01T00:00:00Z if none is given.
+// NewClock returns a Clock that shows start, or 2030-01-01T00:00:00Z if none is given. More than one instant panics.
 func NewClock(start ...time.Time) *Clock {
 	if len(start) > 1 {
-		panic("carryontest: NewClock takes one instant")
+		panic("carryon/carryontest: NewClock takes one instant")
 	}
 	now := time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
 	if len(start) == 1 {
@@ -34,18 +34,19 @@ func NewClock(start ...time.Time) *Clock {
 	return &Clock{now: now, grown: make(chan struct{})}
 }
 
-// Now is the instant that the clock stands at. In a function run by Advance it is the one the function was due at.
+// Now returns the instant that the clock shows. In a function run by Advance that is the instant at which the function
+// was due.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// AfterFunc has f called by the Advance that moves the clock by d or more. With a d of zero or less
-// f is due at once, and still waits for the next Advance, which may be of zero.
+// AfterFunc calls f in the Advance that moves the clock by d or more. If d is zero or less, f is due at once, but still
+// waits for the next Advance, which may be by zero. A nil f panics.
 func (c *Clock) AfterFunc(d time.Duration, f func()) Timer {
 	if f == nil {
-		panic("carryontest: AfterFunc of a nil function")
+		panic("carryon/carryontest: AfterFunc of a nil function")
 	}
 	t := &timer{clock: c, f: f}
 	c.mu.Lock()
@@ -54,12 +55,12 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) Timer {
 	return t
 }
 
-// Advance moves the clock by d and calls what falls due on the way: in order of time, each with the clock at its own
-// instant, on the calling goroutine, and under no lock, so that functions may use the clock. What they set is called
-// too if it falls due. Advance returns when all of that is done.
+// Advance moves the clock by d and calls the functions that fall due on the way: in order of time, each with the clock
+// at its own instant, on the calling goroutine, and under no lock, so that functions may use the clock. A function that
+// they set is called too if it falls due. Advance returns when all of them have returned. A negative d panics.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
-		panic("carryontest: Advance of a negative duration")
+		panic("carryon/carryontest: Advance of a negative duration")
 	}
 	target := c.Now().Add(d)
 	for {
@@ -71,15 +72,15 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Waiters is the number of calls still to come.
+// Waiters returns the number of calls still to come.
 func (c *Clock) Waiters() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.pending)
 }
 
-// BlockUntil returns when at least n calls are still to come, so that a test can advance the clock once the
-// code under test has begun to wait. It returns the cause of ctx if that ends first.
+// BlockUntil waits until at least n calls are still to come, so that a test can advance the clock once the code under
+// test has begun to wait. It returns the cause of ctx if that ends first.
 func (c *Clock) BlockUntil(ctx context.Context, n int) error {
 	for {
 		c.mu.Lock()
@@ -96,7 +97,7 @@ func (c *Clock) BlockUntil(ctx context.Context, n int) error {
 	}
 }
 
-// next moves the clock to the first call that is due by target and takes it out, or moves it to target.
+// next removes the first call that is due by target and moves the clock to its instant, or moves the clock to target.
 func (c *Clock) next(target time.Time) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +111,7 @@ func (c *Clock) next(target time.Time) func() {
 	return first.f
 }
 
-// moveTo never turns the clock back, which a concurrent Advance or a call overdue would.
+// moveTo never turns the clock back, as a concurrent Advance or an overdue call would.
 func (c *Clock) moveTo(instant time.Time) {
 	if instant.After(c.now) {
 		c.now = instant

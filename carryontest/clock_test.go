@@ -138,7 +138,7 @@ func TestClockFromManyGoroutines(t *testing.T) {
 
 func TestMistakesWithTheClockPanic(t *testing.T) {
 	c := carryontest.NewClock()
-	assert.PanicsWithValue(t, "carryontest: NewClock takes one instant", func() { carryontest.NewClock(c.Now(), c.Now()) })
-	assert.PanicsWithValue(t, "carryontest: Advance of a negative duration", func() { c.Advance(-1) })
-	assert.PanicsWithValue(t, "carryontest: AfterFunc of a nil function", func() { c.AfterFunc(1, nil) })
+	assert.PanicsWithValue(t, "carryon/carryontest: NewClock takes one instant", func() { carryontest.NewClock(c.Now(), c.Now()) })
+	assert.PanicsWithValue(t, "carryon/carryontest: Advance of a negative duration", func() { c.Advance(-1) })
+	assert.PanicsWithValue(t, "carryon/carryontest: AfterFunc of a nil function", func() { c.AfterFunc(1, nil) })
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // DialectKit is what [TestDialect] needs of an adapter: its dialect, and a way
 // to write and to read values of the SDK's type C.
 type DialectKit[C any] struct {
 	// New returns the dialect of a new call.
-	New func() middleware.Dialect[C]
+	New func() adapter.Dialect[C]
 	// Make returns a new value as the SDK would give it, with what the view
 	// says and nothing else.
 	Make func(View) C
@@ -41,7 +41,7 @@ type DialectKind uint8
 
 // The kinds of dialects.
 const (
-	ChunkDialect    DialectKind = iota // the chunks of a stream that is pulled: middleware.NewSplice
+	ChunkDialect    DialectKind = iota // the chunks of a stream that is pulled: middleware.NewStream
 	AnswerDialect                      // a whole answer: middleware.Unary
 	CallbackDialect                    // what a callback is given: middleware.NewFilter
 )
@@ -62,14 +62,14 @@ const (
 	FieldUsage                     // the usage
 )
 
-// View is what the engine has to do with of a chunk or a whole answer.
+// View is the part of a chunk, or of a whole answer, that concerns the engine.
 type View struct {
 	ID     string // of the answer
 	Role   string
 	Text   string
 	Calls  []ViewCall
-	Finish string            // "" for none
-	Usage  *middleware.Usage // nil for none; Total is the sum
+	Finish string         // "" for none
+	Usage  *adapter.Usage // nil for none; Total is the sum
 	// Bare says of a chunk that it has no choices, so that it can hold nothing
 	// but usage. Where an SDK knows no such difference it is always false.
 	Bare bool
@@ -77,7 +77,7 @@ type View struct {
 
 // ViewCall is a tool call in a whole answer, or a fragment of one in a chunk.
 type ViewCall struct {
-	Index           int // middleware.NoIndex for none, as in whole answers
+	Index           int // adapter.NoIndex for none, as in whole answers
 	ID, Type        string
 	Name, Arguments string
 }
@@ -109,7 +109,7 @@ func (v View) String() string {
 // String says what there is in the call.
 func (c ViewCall) String() string {
 	index := "none"
-	if c.Index != middleware.NoIndex {
+	if c.Index != adapter.NoIndex {
 		index = strconv.Itoa(c.Index)
 	}
 	return fmt.Sprintf("call (index %s, id %q, type %q, name %q, arguments %q)",
@@ -121,7 +121,7 @@ func (c ViewCall) String() string {
 // the engine. What fails says what the dialect should do.
 //
 //	carryontest.TestDialect(t, carryontest.DialectKit[sdk.Chunk]{
-//		New:  func() middleware.Dialect[sdk.Chunk] { return &chunks{} },
+//		New:  func() adapter.Dialect[sdk.Chunk] { return &chunks{} },
 //		Make: makeChunk,
 //		View: viewChunk,
 //	})
@@ -154,7 +154,7 @@ func rulesFor[C any](kit DialectKit[C]) []rule[C] {
 		panic("carryontest: a DialectKit needs New, Make and View")
 	}
 	rules := []rule[C]{{name: "Make and View agree", check: kitAgrees[C], first: true}}
-	rules = append(rules, writeRules(kit)...)
+	rules = append(rules, shownRules(kit)...)
 	rules = append(rules, callRules(kit)...)
 	return append(rules, stopRules(kit)...)
 }
@@ -218,7 +218,7 @@ func (t *trial[C]) known(v View) View {
 
 func (t *trial[C]) knownCall(c ViewCall) ViewCall {
 	if t.lacks(FieldIndex) || t.Kind == AnswerDialect {
-		c.Index = middleware.NoIndex
+		c.Index = adapter.NoIndex
 	}
 	if t.lacks(FieldCallID) {
 		c.ID = ""
@@ -260,8 +260,8 @@ func (t *trial[C]) distinct(views ...View) []View {
 	return kept
 }
 
-func tokensOf(prompt, completion int) *middleware.Usage {
-	return &middleware.Usage{Prompt: prompt, Completion: completion, Total: prompt + completion}
+func tokensOf(prompt, completion int) *adapter.Usage {
+	return &adapter.Usage{Prompt: prompt, Completion: completion, Total: prompt + completion}
 }
 
 // kitAgrees checks the kit itself.

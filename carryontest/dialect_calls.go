@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
@@ -54,7 +55,7 @@ func stopRules[C any](kit DialectKit[C]) []rule[C] {
 			turn := says("Text.")
 			turn.stop = name
 			p := t.play(nil, turn)
-			t.same(0, len(p.sent), "Read must tell the Sink of %s, so that the turn is not continued; continuations:", name)
+			t.same(0, len(p.sent), "Read must tell the TurnReader of %s, so that the turn is not continued; continuations:", name)
 		}})
 	}
 	return rules
@@ -88,26 +89,26 @@ func readsTurn[C any](t *trial[C]) {
 			p.outcome.Reason)
 		return
 	}
-	t.same("One two.", p.sent[0].Text, "Read must report all text to Sink.Text, once and in order:")
+	t.same("One two.", p.sent[0].Text, "Read must report all text to TurnReader.Text, once and in order:")
 	if t.Kind == CallbackDialect {
 		return
 	}
 	want := t.known(View{Finish: "stop", Usage: tokensOf(10, 5)})
 	first := p.events.Turns()[0]
-	t.same(want.Finish, first.Finish, "Read must report the finish reason to Sink.Finish:")
+	t.same(want.Finish, first.Finish, "Read must report the finish reason to TurnReader.Finish:")
 	if want.Usage != nil {
 		got := first.Usage
 		got.Total = got.Tokens() // it may be left out
-		t.same(*want.Usage, got, "Read must report the usage to Sink.Usage:")
+		t.same(*want.Usage, got, "Read must report the usage to TurnReader.Usage:")
 	}
 	if t.lacks(FieldCalls) {
 		return
 	}
 	p = t.play(nil, calls(editCall("call-1"), editCall("call-2")))
 	if ended := p.events.Turns(); t.Kind == AnswerDialect {
-		t.same(2, ended[0].ToolCalls, "Read must report each tool call to Sink.Call:")
+		t.same(2, ended[0].ToolCalls, "Read must report each tool call to TurnReader.Call:")
 	}
-	t.same(continuation.ReasonToolCalls, p.outcome.Reason, "Read must report tool calls to Sink.Call:")
+	t.same(continuation.ReasonToolCalls, p.outcome.Reason, "Read must report tool calls to TurnReader.Call:")
 }
 
 func joinsTexts[C any](t *trial[C]) {
@@ -131,7 +132,7 @@ func stripsPause[C any](t *trial[C]) {
 	t.joined(p, View{
 		Text: "One.\n\nTask paused: " + goodReason, Finish: "stop", Usage: tokensOf(30, 13),
 	})
-	t.same(continuation.ReasonPaused, p.outcome.Reason, "Read must report the whole call of todo_pause to Sink.Call:")
+	t.same(continuation.ReasonPaused, p.outcome.Reason, "Read must report the whole call of todo_pause to TurnReader.Call:")
 }
 
 func stripsPauseBeside[C any](t *trial[C]) {
@@ -146,11 +147,11 @@ func rejectsPause[C any](t *trial[C]) {
 	p := t.play(nil, says("One."), calls(pauseCall("call-1", "stuck")), says("Two."))
 	t.joined(p, View{Text: "One.\n\nTwo.", Finish: "stop", Usage: tokensOf(40, 18)})
 	if len(p.sent) < 2 || p.sent[1].Pause == nil {
-		t.errorf("Read must report the whole call of todo_pause to Sink.Call: its reason was not seen")
+		t.errorf("Read must report the whole call of todo_pause to TurnReader.Call: its reason was not seen")
 		return
 	}
 	if t.Kind == CallbackDialect || !t.lacks(FieldCallID) {
-		t.same("call-1", p.sent[1].Pause.ID, "Read must report the id of a call to Sink.Call:")
+		t.same("call-1", p.sent[1].Pause.ID, "Read must report the id of a call to TurnReader.Call:")
 	}
 }
 
@@ -245,6 +246,7 @@ func (t *trial[C]) join(shown []View) View {
 	var joined View
 	for _, v := range shown {
 		joined.Text += v.Text
+		joined.Role += v.Role
 		if joined.ID == "" {
 			joined.ID = v.ID
 		}
@@ -266,7 +268,7 @@ func (v *View) add(fragment ViewCall) {
 	for i := len(v.Calls) - 1; i >= 0; i-- {
 		call := &v.Calls[i]
 		same := fragment.Index == call.Index
-		if fragment.Index == middleware.NoIndex {
+		if fragment.Index == adapter.NoIndex {
 			same = fragment.ID == "" || fragment.ID == call.ID
 		}
 		if same {

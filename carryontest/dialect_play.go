@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -15,7 +16,7 @@ type modelTurn struct {
 	text   []string // in pieces
 	calls  []ViewCall
 	finish string
-	usage  *middleware.Usage
+	usage  *adapter.Usage
 	fails  bool   // with errPlayed, in place of the finish
 	noID   bool   // the first chunk has no id
 	one    bool   // all of it comes in a single chunk
@@ -45,7 +46,7 @@ type performance[C any] struct {
 	shown   []View // what the caller saw
 	err     error
 	outcome middleware.Outcome
-	sent    []*middleware.Continuation
+	sent    []*adapter.Continuation
 	events  *Recorder
 }
 
@@ -57,7 +58,7 @@ func (t *trial[C]) play(options []middleware.Option, turns ...modelTurn) *perfor
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(turns)-1, 1)}),
 		middleware.WithObserver(p.events.Observer()),
 	}, options...)
-	call := middleware.New(todos, options...).Begin(t.ctx, middleware.Request{
+	call, _ := middleware.New(todos, options...).Begin(t.ctx, adapter.Request{
 		Tools: 1, Users: 1, User: "Write the parser.", NoFinish: t.Kind != CallbackDialect && t.lacks(FieldFinish),
 	})
 	switch t.Kind {
@@ -84,17 +85,17 @@ func (t *trial[C]) playChunks(p *performance[C], call *middleware.Call, turns []
 	for _, c := range first.chunks {
 		p.given = append(p.given, t.View(c))
 	}
-	splice := middleware.NewSplice(call, t.New(), first,
-		func(_ context.Context, k *middleware.Continuation) (middleware.Source[C], error) {
+	stream := middleware.NewStream(call, t.New(), first,
+		func(_ context.Context, k *adapter.Continuation) (adapter.Source[C], error) {
 			p.sent = append(p.sent, k)
 			if len(p.sent) == len(turns) {
 				return nil, errPlayed
 			}
 			return source(len(p.sent)), nil
 		})
-	defer splice.Close() //nolint:errcheck // the sources have nothing to close
+	defer stream.Close() //nolint:errcheck // the sources have nothing to close
 	for {
-		c, err := splice.Recv()
+		c, err := stream.Recv()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
 				p.err = err
@@ -120,11 +121,11 @@ func (t *trial[C]) chunks(m modelTurn, number int) []C {
 // overwrite is what a source does to a chunk that it gave once the next one is
 // asked for.
 func (t *trial[C]) overwrite(c *C) {
-	t.New().Write(c, &middleware.Edit{Text: "Overwritten.", Finish: "overwritten"})
+	t.New().AppendShown(nil, c, &adapter.Edit{Text: "Overwritten.", Finish: "overwritten"})
 }
 
 func (t *trial[C]) playWhole(p *performance[C], call *middleware.Call, turns []modelTurn) {
-	answer, err := middleware.Unary(call, t.New(), func(_ context.Context, k *middleware.Continuation) (C, error) {
+	answer, err := middleware.Unary(call, t.New(), func(_ context.Context, k *adapter.Continuation) (C, error) {
 		if k != nil {
 			p.sent = append(p.sent, k)
 		}
@@ -146,11 +147,11 @@ func (t *trial[C]) playWhole(p *performance[C], call *middleware.Call, turns []m
 }
 
 func (t *trial[C]) playCallback(p *performance[C], call *middleware.Call, turns []modelTurn) {
-	filter := middleware.NewFilter(call, t.New(), func(c C) error {
+	filter := middleware.NewFilter(t.New(), func(c C) error {
 		p.shown = append(p.shown, t.View(c))
 		return nil
 	})
-	_, p.err = middleware.Unary(call, plainAnswers{}, func(_ context.Context, k *middleware.Continuation) (modelTurn, error) {
+	_, p.err = middleware.Unary(call, plainAnswers{}, func(_ context.Context, k *adapter.Continuation) (modelTurn, error) {
 		if k != nil {
 			p.sent = append(p.sent, k)
 		}
@@ -172,7 +173,7 @@ func (t *trial[C]) playCallback(p *performance[C], call *middleware.Call, turns 
 			return modelTurn{}, errPlayed
 		}
 		return turns[number], nil
-	})
+	}, filter)
 }
 
 // whole returns the turn as one answer.
@@ -267,7 +268,7 @@ func (s *playedSource[C]) Close() error { return nil }
 // plainAnswers is the dialect of the whole answers that go with a callback.
 type plainAnswers struct{}
 
-func (plainAnswers) Read(m *modelTurn, s *middleware.Sink) {
+func (plainAnswers) Read(m *modelTurn, s adapter.TurnReader) {
 	for _, piece := range m.text {
 		s.Text(piece)
 	}
@@ -277,6 +278,9 @@ func (plainAnswers) Read(m *modelTurn, s *middleware.Sink) {
 	s.Finish(m.finish)
 }
 
-func (plainAnswers) Write(*modelTurn, *middleware.Edit) bool { return true }
-func (plainAnswers) Clone(m *modelTurn) modelTurn            { return *m }
-func (plainAnswers) EndTurn(bool)                            {}
+func (plainAnswers) AppendShown(dst []modelTurn, m *modelTurn, _ *adapter.Edit) []modelTurn {
+	return append(dst, *m)
+}
+
+func (plainAnswers) Clone(m *modelTurn) modelTurn { return *m }
+func (plainAnswers) EndTurn(bool)                 {}

@@ -8,18 +8,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/middleware"
 )
 
 // viewDialect is a dialect for views themselves: the SDK's type of these tests.
 type viewDialect struct {
 	whole           bool
 	id              string
-	turn, last, sum *middleware.Usage
+	turn, last, sum *adapter.Usage
 }
 
-func (d *viewDialect) Read(v *carryontest.View, s *middleware.Sink) {
+func (d *viewDialect) Read(v *carryontest.View, s adapter.TurnReader) {
 	if d.id == "" {
 		d.id = v.ID
 	}
@@ -40,11 +40,22 @@ func (d *viewDialect) Read(v *carryontest.View, s *middleware.Sink) {
 // refusing is the role that shows a refusal.
 const refusing = "refusing"
 
-func (d *viewDialect) Write(v *carryontest.View, e *middleware.Edit) bool {
+func (d *viewDialect) AppendShown(dst []carryontest.View, v *carryontest.View, e *adapter.Edit) []carryontest.View {
+	if !d.edit(v, e) {
+		return dst
+	}
+	return append(dst, *v)
+}
+
+// edit changes the view as the edit says, and reports whether anything is left.
+func (d *viewDialect) edit(v *carryontest.View, e *adapter.Edit) bool {
+	if e.Part == adapter.AnswerEnd {
+		return false
+	}
 	var kept []carryontest.ViewCall
 	for i, call := range v.Calls {
 		edit := e.Call(i)
-		if edit.Rewrite && call.Index != middleware.NoIndex {
+		if edit.Rewrite && call.Index != adapter.NoIndex {
 			call.Index, call.Type = edit.Index, ""
 			if edit.First {
 				call.Type = "function"
@@ -54,21 +65,18 @@ func (d *viewDialect) Write(v *carryontest.View, e *middleware.Edit) bool {
 			kept = append(kept, call)
 		}
 	}
-	v.ID, v.Text, v.Finish, v.Calls = d.id, e.Text, e.Finish, kept
-	if e.Later && !d.whole || e.Rest {
+	v.ID, v.Text, v.Finish, v.Calls = d.id, e.Text, e.FinishOr("stop"), kept
+	if e.Continuation && !d.whole || e.Part != adapter.Whole {
 		v.Role = ""
 	}
-	if e.Rest {
-		v.Calls = nil
-	}
-	v.Bare = e.Bare
+	v.Bare = e.Part == adapter.UsageOnly
 	v.Usage = d.show(e.Usage, v.Usage)
 	return v.Text != "" || v.Finish != "" || v.Usage != nil || len(v.Calls) > 0
 }
 
-func (d *viewDialect) show(which middleware.UsageEdit, own *middleware.Usage) *middleware.Usage {
-	return map[middleware.UsageEdit]*middleware.Usage{
-		middleware.ShowOwn: own, middleware.ShowSum: d.sum, middleware.ShowLast: d.last,
+func (d *viewDialect) show(which adapter.UsageShown, own *adapter.Usage) *adapter.Usage {
+	return map[adapter.UsageShown]*adapter.Usage{
+		adapter.UsageOwn: own, adapter.UsageSum: d.sum, adapter.UsageLast: d.last,
 	}[which]
 }
 
@@ -90,7 +98,7 @@ func (d *viewDialect) EndTurn(keep bool) {
 func viewKit(kind carryontest.DialectKind) carryontest.DialectKit[carryontest.View] {
 	same := func(v carryontest.View) carryontest.View { return v }
 	return carryontest.DialectKit[carryontest.View]{
-		New: func() middleware.Dialect[carryontest.View] {
+		New: func() adapter.Dialect[carryontest.View] {
 			return &viewDialect{whole: kind == carryontest.AnswerDialect}
 		},
 		Make: same, View: same, Kind: kind,
@@ -154,13 +162,13 @@ func TestTestDialectAsksOnlyForWhatTheTypeHas(t *testing.T) {
 type brokenDialect struct {
 	*viewDialect
 
-	read  func(d *viewDialect, v *carryontest.View, s *middleware.Sink)
-	write func(d *viewDialect, v *carryontest.View, e *middleware.Edit) bool
+	read  func(d *viewDialect, v *carryontest.View, s adapter.TurnReader)
+	edit  func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool
 	clone func(v *carryontest.View) carryontest.View
 	end   func(d *viewDialect, keep bool)
 }
 
-func (d *brokenDialect) Read(v *carryontest.View, s *middleware.Sink) {
+func (d *brokenDialect) Read(v *carryontest.View, s adapter.TurnReader) {
 	if d.read == nil {
 		d.viewDialect.Read(v, s)
 		return
@@ -168,11 +176,14 @@ func (d *brokenDialect) Read(v *carryontest.View, s *middleware.Sink) {
 	d.read(d.viewDialect, v, s)
 }
 
-func (d *brokenDialect) Write(v *carryontest.View, e *middleware.Edit) bool {
-	if d.write == nil {
-		return d.viewDialect.Write(v, e)
+func (d *brokenDialect) AppendShown(dst []carryontest.View, v *carryontest.View, e *adapter.Edit) []carryontest.View {
+	if d.edit == nil {
+		return d.viewDialect.AppendShown(dst, v, e)
 	}
-	return d.write(d.viewDialect, v, e)
+	if !d.edit(d.viewDialect, v, e) {
+		return dst
+	}
+	return append(dst, *v)
 }
 
 func (d *brokenDialect) Clone(v *carryontest.View) carryontest.View {
@@ -192,7 +203,7 @@ func (d *brokenDialect) EndTurn(keep bool) {
 
 // readWithout is a Read that does not see a part of what it is given.
 func readWithout(hide func(*carryontest.View)) brokenDialect {
-	return brokenDialect{read: func(d *viewDialect, v *carryontest.View, s *middleware.Sink) {
+	return brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
 		part := *v
 		part.Calls = slices.Clone(v.Calls)
 		hide(&part)
@@ -200,20 +211,20 @@ func readWithout(hide func(*carryontest.View)) brokenDialect {
 	}}
 }
 
-// writeAs is a Write that takes the edit for another one.
-func writeAs(change func(*middleware.Edit)) brokenDialect {
-	return brokenDialect{write: func(d *viewDialect, v *carryontest.View, e *middleware.Edit) bool {
+// showAs is an AppendShown that takes the edit for another one.
+func showAs(change func(*adapter.Edit)) brokenDialect {
+	return brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
 		other := *e
 		change(&other)
-		return d.Write(v, &other)
+		return d.edit(v, &other)
 	}}
 }
 
-// writeThen is a Write that spoils what it has written.
-func writeThen(spoil func(before carryontest.View, v *carryontest.View)) brokenDialect {
-	return brokenDialect{write: func(d *viewDialect, v *carryontest.View, e *middleware.Edit) bool {
+// showThen is an AppendShown that spoils what it shows.
+func showThen(spoil func(before carryontest.View, v *carryontest.View)) brokenDialect {
+	return brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
 		before := *v
-		shown := d.Write(v, e)
+		shown := d.edit(v, e)
 		spoil(before, v)
 		return shown
 	}}
@@ -255,21 +266,21 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 			readWithout(func(v *carryontest.View) { v.Role = "" }), "not continued: a refusal",
 		},
 		"Read takes the first id even if empty": {
-			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s *middleware.Sink) {
+			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
 				d.Read(v, s)
 				if v.ID == "" {
 					d.id = "none"
 				}
-			}}, "Write puts later turns under the first envelope",
+			}}, "AppendShown puts continuations under the first envelope",
 		},
 		"Read takes every id": {
-			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s *middleware.Sink) {
+			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
 				d.id = ""
 				d.Read(v, s)
 			}}, "texts of turns are joined",
 		},
 		"Read adds up the usage of a turn": {
-			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s *middleware.Sink) {
+			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
 				before := d.turn
 				d.Read(v, s)
 				if before != nil && v.Usage != nil {
@@ -279,71 +290,87 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 				}
 			}}, "EndTurn sums the usage of turns that are kept",
 		},
-		"Write keeps the text": {
-			writeThen(func(before carryontest.View, v *carryontest.View) { v.Text = before.Text }),
-			"Write shows the edit's text",
+		"AppendShown keeps the text": {
+			showThen(func(before carryontest.View, v *carryontest.View) { v.Text = before.Text }),
+			"AppendShown shows the edit's text",
 		},
-		"Write keeps the finish": {
-			writeThen(func(before carryontest.View, v *carryontest.View) { v.Finish = before.Finish }),
-			"Write shows the edit's finish",
+		"AppendShown keeps the finish": {
+			showThen(func(before carryontest.View, v *carryontest.View) { v.Finish = before.Finish }),
+			"AppendShown shows the edit's finish",
 		},
-		"Write keeps the calls": {
-			writeThen(func(before carryontest.View, v *carryontest.View) { v.Calls = before.Calls }),
-			"Write drops calls that it is not told to show",
+		"AppendShown keeps the calls": {
+			showThen(func(before carryontest.View, v *carryontest.View) { v.Calls = before.Calls }),
+			"AppendShown drops calls that it is not told to show",
 		},
-		"Write keeps the index": {
-			writeThen(func(before carryontest.View, v *carryontest.View) {
+		"AppendShown keeps the index": {
+			showThen(func(before carryontest.View, v *carryontest.View) {
 				for i := range v.Calls {
 					v.Calls[i].Index = before.Calls[len(before.Calls)-len(v.Calls)+i].Index
 				}
 			}), "a pause is left out beside another call",
 		},
-		"Write keeps the id": {
-			writeThen(func(before carryontest.View, v *carryontest.View) { v.ID = before.ID }),
-			"Write puts later turns under the first envelope",
+		"AppendShown keeps the id": {
+			showThen(func(before carryontest.View, v *carryontest.View) { v.ID = before.ID }),
+			"AppendShown puts continuations under the first envelope",
 		},
-		"Write keeps the role": {
-			writeThen(func(before carryontest.View, v *carryontest.View) { v.Role = before.Role }),
-			"Write puts later turns under the first envelope",
+		"AppendShown keeps the role": {
+			showThen(func(before carryontest.View, v *carryontest.View) { v.Role = before.Role }),
+			"AppendShown puts continuations under the first envelope",
 		},
-		"Write hides no usage": {
-			writeThen(func(before carryontest.View, v *carryontest.View) {
+		"AppendShown hides no usage": {
+			showThen(func(before carryontest.View, v *carryontest.View) {
 				if v.Usage == nil {
 					v.Usage = before.Usage
 				}
-			}), "Write shows the usage that is asked for",
+			}), "AppendShown leaves only what is named of a synthetic chunk",
 		},
-		"Write shows the last usage as the sum": {
-			writeAs(func(e *middleware.Edit) {
-				if e.Usage == middleware.ShowSum {
-					e.Usage = middleware.ShowLast
+		"AppendShown shows the last usage as the sum": {
+			showAs(func(e *adapter.Edit) {
+				if e.Usage == adapter.UsageSum {
+					e.Usage = adapter.UsageLast
 				}
 			}), "texts of turns are joined",
 		},
-		"Write shows the sum as the last usage": {
-			writeAs(func(e *middleware.Edit) {
-				if e.Usage == middleware.ShowLast {
-					e.Usage = middleware.ShowSum
+		"AppendShown shows the sum as the last usage": {
+			showAs(func(e *adapter.Edit) {
+				if e.Usage == adapter.UsageLast {
+					e.Usage = adapter.UsageSum
 				}
 			}), "usage is shown once, whichever turns report it",
 		},
-		"Write knows no Bare": {
-			writeAs(func(e *middleware.Edit) { e.Bare = false }), "Write shows the usage that is asked for",
+		"AppendShown knows no UsageOnly": {
+			showAs(func(e *adapter.Edit) {
+				if e.Part == adapter.UsageOnly {
+					e.Part = adapter.Synthetic
+				}
+			}), "AppendShown shows the usage that is asked for",
 		},
-		"Write knows no Rest": {
-			writeThen(func(before carryontest.View, v *carryontest.View) { v.Role = before.Role }),
-			"Write leaves only what is named of the rest",
+		"AppendShown knows no Synthetic": {
+			showThen(func(before carryontest.View, v *carryontest.View) { v.Role = before.Role }),
+			"AppendShown leaves only what is named of a synthetic chunk",
 		},
-		"Write shows everything": {
-			brokenDialect{write: func(d *viewDialect, v *carryontest.View, e *middleware.Edit) bool {
-				d.Write(v, e)
+		"AppendShown shows everything": {
+			brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
+				d.edit(v, e)
 				return true
-			}}, "Write reports that nothing is left",
+			}}, "AppendShown appends nothing if nothing is left",
 		},
-		"Write hides what is only a finish": {
-			brokenDialect{write: func(d *viewDialect, v *carryontest.View, e *middleware.Edit) bool {
-				return d.Write(v, e) && (v.Text != "" || v.Usage != nil || len(v.Calls) > 0)
-			}}, "Write leaves only what is named of the rest",
+		"AppendShown hides what is only a finish": {
+			brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
+				return d.edit(v, e) && (v.Text != "" || v.Usage != nil || len(v.Calls) > 0)
+			}}, "AppendShown leaves only what is named of a synthetic chunk",
+		},
+		"AppendShown knows no PlainStop": {
+			showAs(func(e *adapter.Edit) { e.PlainStop = false }), "AppendShown shows the edit's finish",
+		},
+		"AppendShown knows no AnswerEnd": {
+			brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
+				if e.Part == adapter.AnswerEnd {
+					v.Text = "The end."
+					return true
+				}
+				return d.edit(v, e)
+			}}, "AppendShown makes something of the zero value",
 		},
 		"EndTurn keeps everything": {
 			brokenDialect{end: func(d *viewDialect, _ bool) { d.EndTurn(true) }},
@@ -370,13 +397,13 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 				clone := *v
 				clone.Calls = nil
 				return clone
-			}}, "Clone shares nothing that Write changes",
+			}}, "Clone shares nothing that AppendShown changes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kit := viewKit(carryontest.ChunkDialect)
-			kit.New = func() middleware.Dialect[carryontest.View] {
+			kit.New = func() adapter.Dialect[carryontest.View] {
 				dialect := test.dialect
 				dialect.viewDialect = new(viewDialect)
 				return &dialect
@@ -394,23 +421,26 @@ type boxed struct{ *carryontest.View }
 // boxDialect is a right dialect, but for Clone.
 type boxDialect struct{ viewDialect }
 
-func (d *boxDialect) Read(b *boxed, s *middleware.Sink) { d.viewDialect.Read(b.View, s) }
-func (d *boxDialect) Clone(b *boxed) boxed              { return *b }
-func (d *boxDialect) Write(b *boxed, e *middleware.Edit) bool {
+func (d *boxDialect) Read(b *boxed, s adapter.TurnReader) { d.viewDialect.Read(b.View, s) }
+func (d *boxDialect) Clone(b *boxed) boxed                { return *b }
+func (d *boxDialect) AppendShown(dst []boxed, b *boxed, e *adapter.Edit) []boxed {
 	if b.View == nil {
 		b.View = new(carryontest.View)
 	}
-	return d.viewDialect.Write(b.View, e)
+	if !d.edit(b.View, e) {
+		return dst
+	}
+	return append(dst, *b)
 }
 
 func TestTestDialectFindsSharedClones(t *testing.T) {
 	t.Parallel()
 	broken := carryontest.Findings(t, carryontest.DialectKit[boxed]{
-		New:  func() middleware.Dialect[boxed] { return new(boxDialect) },
+		New:  func() adapter.Dialect[boxed] { return new(boxDialect) },
 		Make: func(v carryontest.View) boxed { return boxed{&v} },
 		View: func(b boxed) carryontest.View { return *b.View },
 	})
-	assert.Contains(t, broken, "Clone shares nothing that Write changes")
+	assert.Contains(t, broken, "Clone shares nothing that AppendShown changes")
 	assert.Contains(t, broken, "a pause is left out and the notice shown", "the source uses its memory again")
 }
 

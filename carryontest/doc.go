@@ -1,6 +1,6 @@
 // Package carryontest is a test kit for programs that use carryon: a scripted model server, a recorder of events, a clock
-// that moves only when told to, and tests for stores and dialects of one's own ([TestStore], [TestDialect]). No network,
-// no key and no sleeping is needed.
+// that moves only when told to, and tests for stores and dialects of your own ([TestStore], [TestDialect]). It needs no
+// network, no key and no sleeping.
 //
 // A [Server] speaks OpenAI's Chat Completions and answers each request with the next [Turn] of its script, streamed
 // or in one piece, as the request asks:
@@ -13,10 +13,10 @@
 //	config := openai.DefaultConfig("no key")
 //	config.BaseURL = server.URL()
 //
-// Afterwards [Server.Requests] tells what was asked. A turn is a value: each of its methods returns a changed copy, so
-// that turns can be kept, shared and refined. They say what the model answers (AndText, AndCall, Finish, Usage), in which
-// provider's manner a stream of it is cut (WholeCalls, NoIndex, UsageOnFinish, Comments), when its pieces come
-// (Gate, GateAfter, Delay), and how it fails (Cut, CutAfter, EndAfter, HangAfter, ErrorAfter).
+// Afterwards [Server.Requests] returns what was asked. A turn is a value: each of its methods returns a changed copy, so
+// that turns can be kept, shared and refined. The methods say what the model answers (AndText, AndCall, Finish, Usage), when
+// the pieces of the answer come (GateAfter, Delay), and how it fails (CutAfter, EndAfter, HangAfter, ErrorAfter). [Chunks]
+// replays a stream of some provider as it was recorded.
 //
 // Over HTTP the server listens on a free port of the loopback interface. [Server.Transport] serves the same script
 // in memory, without sockets, and so inside a bubble of testing/synctest, where delays cost no time.
@@ -25,7 +25,7 @@
 //
 // CutAfter, EndAfter, HangAfter, ErrorAfter and GateAfter count what has been sent. In a stream each data event is one,
 // the final [DONE] included: first the role, then the reasoning, the text word by word, each call as a header and fragments
-// of its arguments, the finish, and the usage if there is any. An answer in one piece, an HTTP error too, counts as two:
-// the halves of its body. 0 is after the headers and before everything else; a negative number counts from the
-// end, so that CutAfter(-1) sends all but the [DONE]; a number past the end is the end.
+// of its arguments, the finish reason, and the usage if there is any. An answer in one piece, an HTTP error too, counts as
+// two: the halves of its body. 0 is after the headers and before everything else; a negative number counts from the end, so
+// that CutAfter(-1) sends all but the [DONE]; a number past the end is the end.
 package carryontest

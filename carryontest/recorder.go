@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -17,10 +18,10 @@ import (
 //	recorder := carryontest.NewRecorder()
 //	mw := middleware.New(todos, middleware.WithObserver(recorder.Observer()))
 //
-// An event is there as soon as it has happened: once a call has returned, or
-// its stream has ended, there is nothing to wait for. The zero Recorder is ready
-// to use. A Recorder may be shared by several middlewares and is safe for
-// concurrent use; what its methods return belongs to the caller.
+// Events are recorded as they happen: once a call has returned, or its stream has
+// ended, all of its events are there. The zero Recorder is ready to use. A
+// Recorder may be shared by several middlewares and is safe for concurrent use;
+// what its methods return belongs to the caller.
 type Recorder struct {
 	mu     sync.Mutex
 	events []any
@@ -29,7 +30,7 @@ type Recorder struct {
 // NewRecorder returns a Recorder without events.
 func NewRecorder() *Recorder { return new(Recorder) }
 
-// Observer returns what is to be given to [middleware.WithObserver].
+// Observer returns the observer that records, for [middleware.WithObserver].
 func (r *Recorder) Observer() middleware.Observer {
 	return middleware.Observer{
 		TurnEnded:           record[middleware.TurnEnded](r),
@@ -48,7 +49,7 @@ func (r *Recorder) Observer() middleware.Observer {
 // value of one of the types that the functions of a [middleware.Observer] take.
 func (r *Recorder) Events() []any { return recorded[any](r) }
 
-// Lines returns the events as one short line each, fit to be compared as a
+// Lines returns the events as one short line each, which tests can compare as a
 // whole:
 //
 //	turn 1 ended: stop
@@ -80,7 +81,7 @@ func (r *Recorder) Started() []middleware.ContinuationStarted {
 	return recorded[middleware.ContinuationStarted](r)
 }
 
-// Ended returns the continuations that have ended, well or not.
+// Ended returns the continuations that have ended, with an error or without.
 func (r *Recorder) Ended() []middleware.ContinuationEnded {
 	return recorded[middleware.ContinuationEnded](r)
 }
@@ -90,7 +91,7 @@ func (r *Recorder) Rejected() []middleware.PauseRejected {
 	return recorded[middleware.PauseRejected](r)
 }
 
-// Pauses returns what the user was told of each pause.
+// Pauses returns the result of each pause, which the user was told.
 func (r *Recorder) Pauses() []pause.Result {
 	events := recorded[middleware.Paused](r)
 	results := make([]pause.Result, len(events))
@@ -108,7 +109,7 @@ func (r *Recorder) Reminders() []middleware.ReminderDelivered {
 	return recorded[middleware.ReminderDelivered](r)
 }
 
-// Failures returns what went wrong without costing the caller its answer.
+// Failures returns the failures that did not cost the caller its answer.
 func (r *Recorder) Failures() []middleware.Failed { return recorded[middleware.Failed](r) }
 
 // Clear forgets all events.
@@ -143,35 +144,35 @@ func recorded[E any](r *Recorder) []E {
 func line(event any) string {
 	switch e := event.(type) {
 	case middleware.TurnEnded:
-		return with(at(e.Place)+" ended", e.Finish, count(e.ToolCalls), problem(e.Err))
+		return with(at(e.TurnID)+" ended", e.Finish, count(e.ToolCalls), problem(e.Err))
 	case middleware.Decision:
-		return at(e.Place) + " decided: " + e.Evaluation.Reason.String() + dry(e.DryRun)
+		return at(e.TurnID) + " decided: " + e.Evaluation.Reason.String() + dry(e.DryRun)
 	case middleware.ContinuationStarted:
-		return fmt.Sprintf("%s started: attempt %d, todo %s", at(e.Place), e.Attempt, name(e.Todo))
+		return fmt.Sprintf("%s started: attempt %d, todo %s", at(e.TurnID), e.Attempt, name(e.Todo))
 	case middleware.ContinuationEnded:
-		return with(at(e.Place)+" continuation ended", count(e.ToolCalls), problem(e.Err))
+		return with(at(e.TurnID)+" continuation ended", count(e.ToolCalls), problem(e.Err))
 	case middleware.PauseRejected:
-		return fmt.Sprintf("%s pause rejected: %q, %v", at(e.Place), e.Reason, e.Err)
+		return fmt.Sprintf("%s pause rejected: %q, %v", at(e.TurnID), e.Reason, e.Err)
 	case middleware.Paused:
-		return at(e.Place) + " paused: " + e.Result.Reason
+		return at(e.TurnID) + " paused: " + e.Result.Reason
 	case middleware.Exhausted:
-		return at(e.Place) + " exhausted: " + e.Reason.String()
+		return at(e.TurnID) + " exhausted: " + e.Reason.String()
 	case middleware.ReminderDelivered:
-		return fmt.Sprintf("%s reminder delivered: %d task(s)", at(e.Place), len(e.Tasks))
+		return fmt.Sprintf("%s reminder delivered: %d task(s)", at(e.TurnID), len(e.Tasks))
 	case middleware.Failed:
-		return fmt.Sprintf("%s failed: %s: %v", at(e.Place), e.Op, e.Err)
+		return fmt.Sprintf("%s failed: %s: %v", at(e.TurnID), e.Op, e.Err)
 	}
 	return fmt.Sprintf("%T", event)
 }
 
-func at(p middleware.Place) string {
+func at(p continuation.TurnID) string {
 	if p.Session == "" {
 		return fmt.Sprintf("turn %d", p.Turn)
 	}
 	return fmt.Sprintf("[%s] turn %d", p.Session, p.Turn)
 }
 
-// with adds to what happened whatever there is to say of it.
+// with adds the details that are not empty.
 func with(what string, details ...string) string {
 	details = slices.DeleteFunc(details, func(detail string) bool { return detail == "" })
 	if len(details) == 0 {

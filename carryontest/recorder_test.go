@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -20,21 +21,21 @@ import (
 
 // tellAll sends one event of each kind to an observer.
 func tellAll(ctx context.Context, o middleware.Observer) {
-	first := middleware.Place{Turn: 1}
-	second := middleware.Place{Session: "s", Turn: 2, Attempt: 1}
+	first := continuation.TurnID{Turn: 1}
+	second := continuation.TurnID{Session: "s", Turn: 2, Attempt: 1}
 	err := errors.New("out of luck")
-	o.TurnEnded(ctx, middleware.TurnEnded{Place: first, Finish: "stop", ToolCalls: 2, Err: err})
+	o.TurnEnded(ctx, middleware.TurnEnded{TurnID: first, Finish: "stop", ToolCalls: 2, Err: err})
 	o.Decision(ctx, middleware.Decision{
-		Place: first, Evaluation: continuation.Evaluation{Reason: continuation.ReasonSatisfied}, DryRun: true,
+		TurnID: first, Evaluation: continuation.Evaluation{Reason: continuation.ReasonSatisfied}, DryRun: true,
 	})
-	o.ContinuationStarted(ctx, middleware.ContinuationStarted{Place: second, Todo: todo.Todo{ID: "7"}})
-	o.ContinuationStarted(ctx, middleware.ContinuationStarted{Place: second, Todo: todo.Todo{Content: "Write"}})
-	o.TurnEnded(ctx, middleware.TurnEnded{Place: second})
-	o.ContinuationEnded(ctx, middleware.ContinuationEnded{Place: second, ToolCalls: 1})
-	o.PauseRejected(ctx, middleware.PauseRejected{Place: second, Reason: "stuck", Err: err})
-	o.Paused(ctx, middleware.Paused{Place: second, Result: pause.Result{Reason: "no key", Message: "Paused."}})
-	o.Exhausted(ctx, middleware.Exhausted{Place: second, Reason: continuation.ReasonMaxAttempts})
-	o.Failed(ctx, middleware.Failed{Place: second, Op: "todos", Err: err})
+	o.ContinuationStarted(ctx, middleware.ContinuationStarted{TurnID: second, Todo: todo.Todo{ID: "7"}})
+	o.ContinuationStarted(ctx, middleware.ContinuationStarted{TurnID: second, Todo: todo.Todo{Content: "Write"}})
+	o.TurnEnded(ctx, middleware.TurnEnded{TurnID: second})
+	o.ContinuationEnded(ctx, middleware.ContinuationEnded{TurnID: second, ToolCalls: 1})
+	o.PauseRejected(ctx, middleware.PauseRejected{TurnID: second, Reason: "stuck", Err: err})
+	o.Paused(ctx, middleware.Paused{TurnID: second, Result: pause.Result{Reason: "no key", Message: "Paused."}})
+	o.Exhausted(ctx, middleware.Exhausted{TurnID: second, Reason: continuation.ReasonMaxAttempts})
+	o.Failed(ctx, middleware.Failed{TurnID: second, Op: "todos", Err: err})
 }
 
 func TestRecorderKeepsEventsInOrder(t *testing.T) {
@@ -122,9 +123,9 @@ func TestRecorderSeesACall(t *testing.T) {
 		middleware.WithClock(carryontest.NewClock(time.Unix(0, 0))),
 		middleware.WithLimits(continuation.Limits{MaxAttempts: 1}),
 		middleware.WithObserver(recorder.Observer()))
-	call := mw.Begin(t.Context(), middleware.Request{Tools: 1})
+	call, _ := mw.Begin(t.Context(), adapter.Request{Tools: 1})
 	_, err := middleware.Unary(call, new(viewDialect),
-		func(_ context.Context, k *middleware.Continuation) (carryontest.View, error) {
+		func(_ context.Context, k *adapter.Continuation) (carryontest.View, error) {
 			text := "One."
 			if k != nil {
 				text = "Two."

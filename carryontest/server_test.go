@@ -1,392 +1,252 @@
 package carryontest_test
 
 import (
-	"fmt"
+	"context"
+	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
-	openai "github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-func TestStreamAndUnaryHaveTheSameContent(t *testing.T) {
+// respond sends a request and returns the response; the error is that of sending.
+func respond(ctx context.Context, t *testing.T, s *carryontest.Server, body string) (*http.Response, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, carryontest.BaseURL+"/chat/completions", strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer x")
+	return s.Transport().RoundTrip(r)
+}
+
+// answer returns the whole answer of a new server to a request; the error is that of reading it.
+func answer(t *testing.T, turn carryontest.Turn, request string) (string, error) {
+	t.Helper()
+	response, err := respond(t.Context(), t, carryontest.NewServer(t, turn), request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
+}
+
+const (
+	inOnePiece = `{"model":"m"}`
+	streamed   = `{"model":"m","stream":true}`
+)
+
+func TestTurnsAreAnsweredInBothForms(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
-		name   string
-		turn   carryontest.Turn
-		text   string
-		calls  []openai.FunctionCall
-		finish string
+		name     string
+		turn     carryontest.Turn
+		stream   []string
+		document []string
 	}{
-		{"text", carryontest.Text("I'll do it next."), "I'll do it next.", nil, "stop"},
-		{"pieces", carryontest.Pieces("todo_", "pause", "('x')"), "todo_pause('x')", nil, "stop"},
-		{"no text", carryontest.Text(""), "", nil, "stop"},
-		{"zero", carryontest.Turn{}, "", nil, "stop"},
-		{"lines and other scripts", carryontest.Text("a\n\n  <b> & é 漢字 🛑 "), "a\n\n  <b> & é 漢字 🛑 ", nil, "stop"},
+		{"zero", carryontest.Turn{}, []string{`"finish_reason":"stop"`}, []string{`"content":""`}},
+		{"text", carryontest.Text("One ").AndText("two."), []string{`"content":"One "`, `"content":"two."`}, []string{`"content":"One two."`}},
 		{
-			"call", carryontest.Call("edit_file", `{"path":"main.go","text":"漢字漢字漢字"}`), "",
-			[]openai.FunctionCall{{Name: "edit_file", Arguments: `{"path":"main.go","text":"漢字漢字漢字"}`}},
-			"tool_calls",
+			"calls", carryontest.Call("a", `{}`).AndCall("b", `[]`),
+			[]string{`"id":"call_1_1"`, `"name":"a"`, `"arguments":"{}"`, `"id":"call_1_2"`, `"name":"b"`, `"arguments":"[]"`},
+			[]string{`"function":{"name":"a","arguments":"{}"}`, `"finish_reason":"tool_calls"`},
 		},
 		{
-			"text and calls", carryontest.Text("Both. ").AndText("Now.").AndCall("a", `{}`).AndCall("b", ``), "Both. Now.",
-			[]openai.FunctionCall{{Name: "a", Arguments: `{}`}, {Name: "b"}},
-			"tool_calls",
+			"whole calls", carryontest.Call("a", `{"long":"arguments of a call"}`).WholeCalls(),
+			[]string{`{"name":"a","arguments":"{\"long\":\"arguments of a call\"}"}`},
+			nil,
 		},
-		{
-			"pause", carryontest.Pause("no \"key\""), "",
-			[]openai.FunctionCall{{Name: "todo_pause", Arguments: `{"reason":"no \"key\""}`}},
-			"tool_calls",
-		},
-		{"finish", carryontest.Text("cut").Finish("length"), "cut", nil, "length"},
+		{"pause", carryontest.Pause("stuck"), []string{`"name":"todo_pause"`}, []string{`"arguments":"{\"reason\":\"stuck\"}"`}},
+		{"reasoning", carryontest.Text("x").Reasoning("Hm."), []string{`"reasoning_content":"Hm."`}, []string{`"reasoning_content":"Hm."`}},
+		{"finish", carryontest.Text("x").Finish("length"), []string{`"finish_reason":"length"`}, []string{`"finish_reason":"length"`}},
+		{"usage", carryontest.Text("x").Usage(3, 4), nil, []string{`"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`}},
+		{"status", carryontest.Status(http.StatusTeapot, `{"tea":true}`), []string{`{"tea":true}`}, []string{`{"tea":true}`}},
+		{"chunks", carryontest.Chunks(`{"a":1}`), []string{"data: {\"a\":1}\n\ndata: [DONE]\n\n"}, []string{"data: {\"a\":1}\n\n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for name, connect := range ways() {
-				t.Run(name, func(t *testing.T) {
-					client := connect(carryontest.NewServer(t, tt.turn, tt.turn))
-					streamed := ask(t, client, question())
-					whole, err := client.CreateChatCompletion(t.Context(), question())
-					require.NoError(t, err)
-					require.NoError(t, streamed.err)
-
-					message := whole.Choices[0].Message
-					assert.Equal(t, tt.text, streamed.text)
-					assert.Equal(t, tt.text, message.Content)
-					assert.Equal(t, []string{tt.finish}, streamed.finishes)
-					assert.Equal(t, tt.finish, string(whole.Choices[0].FinishReason))
-					require.Len(t, streamed.calls, len(tt.calls))
-					require.Len(t, message.ToolCalls, len(tt.calls))
-					for i, want := range tt.calls {
-						assert.Equal(t, want, streamed.calls[i].Function)
-						assert.Equal(t, want, message.ToolCalls[i].Function)
-						assert.Equal(t, fmt.Sprintf("call_1_%d", i+1), streamed.calls[i].ID)
-						assert.Equal(t, fmt.Sprintf("call_2_%d", i+1), message.ToolCalls[i].ID)
-						assert.Equal(t, openai.ToolTypeFunction, streamed.calls[i].Type)
-					}
-				})
-			}
-		})
-	}
-}
-
-func TestAnswersAreNumberedAndNameTheModel(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			own := carryontest.Call("a", "{}").ID("mine").Model("other").ResponseID("id-7")
-			client := connect(carryontest.NewServer(t, carryontest.Text("one two"), carryontest.Text("x"), own))
-
-			first, second, third := ask(t, client, question()), ask(t, client, question()), ask(t, client, question())
-
-			for _, chunk := range first.chunks {
-				assert.Equal(t, "chatcmpl-1", chunk.ID)
-				assert.Equal(t, "scripted", chunk.Model)
-				assert.Equal(t, "chat.completion.chunk", chunk.Object)
-				assert.EqualValues(t, 1893456001, chunk.Created)
-			}
-			assert.Equal(t, "chatcmpl-2", second.chunks[0].ID)
-			assert.Equal(t, "id-7", third.chunks[0].ID)
-			assert.Equal(t, "other", third.chunks[0].Model)
-			assert.Equal(t, "mine", third.calls[0].ID)
-		})
-	}
-}
-
-func TestUsageComesWhenAskedFor(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			turn := carryontest.Text("hi").Usage(7, 3)
-			s := carryontest.NewServer(t, turn, turn, turn, turn.NoUsage(), turn.NoUsage(), carryontest.Text("hi"))
-			client := connect(s)
-			want := openai.Usage{PromptTokens: 7, CompletionTokens: 3, TotalTokens: 10}
-
-			assert.Empty(t, ask(t, client, question()).usages)
-			asked := ask(t, client, withUsage())
-			assert.Equal(t, []openai.Usage{want}, asked.usages)
-			assert.Empty(t, asked.chunks[len(asked.chunks)-1].Choices)
-			whole, err := client.CreateChatCompletion(t.Context(), question())
-			require.NoError(t, err)
-			assert.Equal(t, want, whole.Usage)
-
-			assert.Empty(t, ask(t, client, withUsage()).usages)
-			whole, err = client.CreateChatCompletion(t.Context(), question())
-			require.NoError(t, err)
-			assert.Zero(t, whole.Usage)
-
-			byDefault := ask(t, client, withUsage())
-			assert.Equal(t, []openai.Usage{{PromptTokens: 10, CompletionTokens: 5, TotalTokens: 15}}, byDefault.usages)
-			assert.True(t, s.Requests()[1].IncludeUsage)
-		})
-	}
-}
-
-func TestReasoningAndRefusal(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			turn := carryontest.Turn{}.Reasoning("Let me think.").Refusal("No.")
-			client := connect(carryontest.NewServer(t, turn, turn))
-
-			streamed := ask(t, client, question())
-			assert.Equal(t, "Let me think.", streamed.reasoning)
-			assert.Equal(t, "No.", streamed.refusal)
-			whole, err := client.CreateChatCompletion(t.Context(), question())
-			require.NoError(t, err)
-			assert.Equal(t, "Let me think.", whole.Choices[0].Message.ReasoningContent)
-			assert.Equal(t, "No.", whole.Choices[0].Message.Refusal)
-		})
-	}
-}
-
-func TestClientReadsEachShape(t *testing.T) {
-	const arguments = `"a text of no particular form"`
-	turn := carryontest.Text("one two").AndCall("todo_pause", arguments)
-	shapes := map[string]carryontest.Turn{
-		"OneChunk": turn.OneChunk(), "RoleEveryChunk": turn.RoleEveryChunk(), "TextLast": turn.TextLast(),
-		"WholeCalls": turn.WholeCalls(), "SplitName": turn.SplitName(), "RepeatName": turn.RepeatName(),
-		"EmptyFragments": turn.EmptyFragments(), "Interleaved": turn.Interleaved(), "Batched": turn.Batched(),
-		"NoIndex": turn.NoIndex(), "SameIndex": turn.SameIndex(), "StartIndex": turn.StartIndex(3),
-		"NoType": turn.NoType(), "RepeatType": turn.RepeatType(), "RepeatID": turn.RepeatID(),
-		"NoFinish": turn.NoFinish(), "FinishWithText": turn.FinishWithText(), "FinishTwice": turn.FinishTwice(),
-		"NullFinishLast": turn.NullFinishLast(), "UsageOnFinish": turn.UsageOnFinish(),
-		"UsageEveryChunk": turn.UsageEveryChunk(), "UsageTwice": turn.UsageTwice(),
-		"AzureFirst": turn.AzureFirst(), "ChangeID": turn.ChangeID(),
-		"NoDone": turn.NoDone(), "Comments": turn.Comments(), "CRLF": turn.CRLF(),
-	}
-	for way, connect := range ways() {
-		for name, shaped := range shapes {
-			t.Run(way+"/"+name, func(t *testing.T) {
-				client := connect(carryontest.NewServer(t, shaped, shaped))
-				r := ask(t, client, withUsage())
-				require.NoError(t, r.err)
-				assert.Equal(t, "one two", r.text)
-				assert.Equal(t, arguments, r.calls[len(r.calls)-1].Function.Arguments)
-				assert.NotEmpty(t, r.usages)
-
-				whole, err := client.CreateChatCompletion(t.Context(), question())
+			t.Parallel()
+			for request, want := range map[string][]string{streamed: tt.stream, inOnePiece: tt.document} {
+				body, err := answer(t, tt.turn, request)
 				require.NoError(t, err)
-				assert.Equal(t, "one two", whole.Choices[0].Message.Content)
-				assert.Equal(t, arguments, whole.Choices[0].Message.ToolCalls[0].Function.Arguments)
-			})
-		}
-	}
-}
-
-func TestStatusAnswersBothKindsOfRequest(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			limited := carryontest.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After", "7")
-			client := connect(carryontest.NewServer(t, limited, limited, carryontest.Status(http.StatusBadGateway, "")))
-
-			stream, err := client.CreateChatCompletionStream(t.Context(), question())
-			assert.Nil(t, stream)
-			var failure *openai.APIError
-			require.ErrorAs(t, err, &failure)
-			assert.Equal(t, http.StatusTooManyRequests, failure.HTTPStatusCode)
-			assert.Equal(t, "slow down", failure.Message)
-			_, err = client.CreateChatCompletion(t.Context(), question())
-			require.ErrorAs(t, err, &failure)
-
-			_, err = client.CreateChatCompletion(t.Context(), question())
-			var empty *openai.RequestError
-			require.ErrorAs(t, err, &empty)
-			assert.Equal(t, http.StatusBadGateway, empty.HTTPStatusCode)
+				for _, part := range want {
+					assert.Contains(t, body, part)
+				}
+			}
 		})
 	}
 }
 
-func TestHeadersReachTheClient(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			plain := carryontest.Text("hi")
-			named := plain.Header("X-Request-Id", "r1").Header("Content-Type", "text/event-stream; charset=utf-8")
-			client := connect(carryontest.NewServer(t, named, plain, plain))
-
-			first, second := open(t.Context(), t, client), open(t.Context(), t, client)
-			assert.Equal(t, "r1", first.Header().Get("X-Request-Id"))
-			assert.Equal(t, []string{"text/event-stream; charset=utf-8"}, first.Header().Values("Content-Type"))
-			assert.Equal(t, "text/event-stream", second.Header().Get("Content-Type"))
-			assert.Empty(t, second.Header().Get("X-Request-Id"))
-
-			whole, err := client.CreateChatCompletion(t.Context(), question())
-			require.NoError(t, err)
-			assert.Equal(t, "application/json", whole.Header().Get("Content-Type"))
-			assert.NotEmpty(t, whole.Header().Get("Content-Length"))
-		})
-	}
+func TestStatusAndHeaderAreSent(t *testing.T) {
+	t.Parallel()
+	limited := carryontest.Status(http.StatusTooManyRequests, "{}").Header("Retry-After", "7")
+	response, err := respond(t.Context(), t, carryontest.NewServer(t, limited), streamed)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	assert.Equal(t, http.StatusTooManyRequests, response.StatusCode)
+	assert.Equal(t, "7", response.Header.Get("Retry-After"))
 }
 
-func TestChunksAndRawAreSentAsTheyAre(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			client := connect(carryontest.NewServer(t,
-				carryontest.Chunks(`{"choices":[{"index":0,"delta":{"content":"A"}}]}`, `{"choices":null}`),
-				carryontest.Raw("data: {\"choices\":[{\"delta\":{\"con", "", "tent\":\"B\"}}]}\n", "data: [DONE]\n"),
-				carryontest.Raw(),
-			))
-			chunks := ask(t, client, question())
-			assert.Equal(t, "A", chunks.text)
-			assert.Len(t, chunks.chunks, 2)
-			assert.Equal(t, "B", ask(t, client, question()).text)
-			assert.Empty(t, ask(t, client, question()).chunks)
-		})
-	}
+func TestAnswersBreakOffAsAsked(t *testing.T) {
+	t.Parallel()
+	text := carryontest.Text("one two")
+
+	body, err := answer(t, text.CutAfter(2), streamed)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Contains(t, body, `"one "`)
+	assert.NotContains(t, body, `"two"`)
+
+	body, err = answer(t, text.EndAfter(2), streamed)
+	require.NoError(t, err)
+	assert.NotContains(t, body, "[DONE]")
+
+	body, err = answer(t, text.ErrorAfter(2, "overloaded"), streamed)
+	require.NoError(t, err)
+	assert.Contains(t, body, `"message":"overloaded"`)
+
+	_, err = respond(t.Context(), t, carryontest.NewServer(t, text.Cut()), streamed) //nolint:bodyclose // none is returned
+	require.ErrorIs(t, err, io.EOF)
 }
 
-func TestFuncAnswersFromTheRequest(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			echo := carryontest.Func(func(r carryontest.Request) carryontest.Turn {
-				r.Messages[0].Content += "!" // a copy
-				return carryontest.Text("You said: " + r.Last().Content)
-			})
-			s := carryontest.NewServer(t, echo)
-			assert.Equal(t, "You said: Go on.!", ask(t, connect(s), question()).text)
-			assert.Equal(t, "Go on.", s.Requests()[0].Last().Content)
-		})
-	}
+func TestAnswersHangUntilTheClientLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := carryontest.NewServer(t, carryontest.Text("one").Hang(), carryontest.Text("one").HangAfter(1))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := respond(ctx, t, server, streamed) //nolint:bodyclose // none is returned
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+
+		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		response, err := respond(ctx, t, server, streamed)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		_, err = io.ReadAll(response.Body)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
 }
 
-func TestScriptRunsOut(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			tb := &recordingTB{TB: t}
-			s := carryontest.NewServer(tb, carryontest.Text("one"))
-			client := connect(s)
-			assert.Equal(t, "one", ask(t, client, question()).text)
-
-			_, err := client.CreateChatCompletion(t.Context(), question())
-			var failure *openai.APIError
-			require.ErrorAs(t, err, &failure)
-			assert.Equal(t, http.StatusInternalServerError, failure.HTTPStatusCode)
-			assert.Equal(t, "carryontest: no turn left for request 2", failure.Message)
-			assert.Equal(t, []string{"carryontest: no turn left for request 2"}, tb.failures())
-
-			s.Append(carryontest.Text("three"))
-			assert.Equal(t, "three", ask(t, client, question()).text)
-			assert.Len(t, s.Requests(), 3)
-		})
-	}
+func TestAnswersWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		open := make(chan struct{})
+		turn := carryontest.Text("one").Delay(time.Second).GateAfter(3, open) // behind the role, the word and the finish
+		start := time.Now()
+		time.AfterFunc(time.Hour, func() { close(open) })
+		body, err := answer(t, turn, streamed)
+		require.NoError(t, err)
+		assert.Contains(t, body, "[DONE]")
+		assert.Equal(t, time.Hour+time.Second, time.Since(start))
+	})
 }
 
-// recordingTB keeps failures to itself.
-type recordingTB struct {
+func TestRequestsAreShownToTestsAndFuncs(t *testing.T) {
+	t.Parallel()
+	const request = `{
+		"model": "m", "stream": false, "stream_options": {"include_usage": true}, "vendor": {"x": 1},
+		"tools": [{"type": "function", "function": {"name": "edit_file"}}],
+		"messages": [
+			{"role": "user", "content": "Look here"},
+			{"role": "assistant", "content": null, "reasoning_content": "Hm.", "tool_calls": [
+				{"id": "c1", "type": "function", "function": {"name": "edit_file", "arguments": "{}"}}]},
+			{"role": "tool", "tool_call_id": "c1", "content": "done"}
+		]
+	}`
+	var asked carryontest.Request
+	server := carryontest.NewServer(t, carryontest.Func(func(r carryontest.Request) carryontest.Turn {
+		asked = r
+		return carryontest.Text("You said: " + r.Last().Content)
+	}))
+	response, err := respond(t.Context(), t, server, request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(body), "You said: done")
+
+	require.Len(t, server.Requests(), 1)
+	r := server.Requests()[0]
+	assert.Equal(t, asked, r)
+	assert.Equal(t, http.MethodPost, r.Method)
+	assert.Equal(t, "/v1/chat/completions", r.Path)
+	assert.Equal(t, "Bearer x", r.Header.Get("Authorization"))
+	assert.Equal(t, request, string(r.Body))
+	assert.False(t, r.Time.IsZero())
+	assert.Equal(t, "m", r.Model)
+	assert.False(t, r.Stream)
+	assert.True(t, r.IncludeUsage)
+	assert.Equal(t, []string{"edit_file"}, r.Tools)
+	assert.True(t, r.HasTool("edit_file"))
+	assert.False(t, r.HasTool("todo_pause"))
+	assert.Equal(t, map[string]any{"x": 1.0}, r.JSON()["vendor"])
+	assert.Equal(t, []carryontest.Message{
+		{Role: "user", Content: "Look here"},
+		{
+			Role: "assistant", ReasoningContent: "Hm.",
+			ToolCalls: []carryontest.ToolCall{{ID: "c1", Name: "edit_file", Arguments: "{}"}},
+		},
+		{Role: "tool", ToolCallID: "c1", Content: "done"},
+	}, r.Messages)
+	assert.Equal(t, r.Messages[2], r.Last())
+
+	r.Messages[1].ToolCalls[0].Name = "changed"
+	assert.Equal(t, "edit_file", server.Requests()[0].Messages[1].ToolCalls[0].Name)
+	assert.Zero(t, carryontest.Request{}.Last())
+	assert.Nil(t, carryontest.Request{}.JSON())
+}
+
+func TestServerFailsATestWhoseScriptRunsOut(t *testing.T) {
+	t.Parallel()
+	tb := &silentTB{TB: t}
+	server := carryontest.NewServer(tb)
+	for range 2 {
+		response, err := respond(t.Context(), t, server, streamed)
+		require.NoError(t, err)
+		response.Body.Close()
+	}
+	assert.Equal(t, 2, tb.failures)
+	server.Append(carryontest.Text("x"))
+	response, err := respond(t.Context(), t, server, streamed)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	assert.True(t, strings.HasSuffix(server.URL(), "/v1"))
+	assert.NotEqual(t, carryontest.BaseURL, server.URL())
+}
+
+// silentTB counts the failures of a test that has not failed.
+type silentTB struct {
 	testing.TB
 
-	mu       sync.Mutex
-	messages []string
+	failures int
 }
 
-func (tb *recordingTB) Errorf(format string, args ...any) {
-	tb.mu.Lock()
-	defer tb.mu.Unlock()
-	tb.messages = append(tb.messages, fmt.Sprintf(format, args...))
-}
+func (tb *silentTB) Errorf(string, ...any) { tb.failures++ }
 
-func (tb *recordingTB) failures() []string {
-	tb.mu.Lock()
-	defer tb.mu.Unlock()
-	return tb.messages
-}
-
-func TestWhatIsNoChatCompletionIsRefused(t *testing.T) {
-	s := carryontest.NewServer(t, carryontest.Text("still there"))
-	tests := []struct {
-		method, path, body string
-		status             int
-		message            string
-	}{
-		{http.MethodGet, "/v1/chat/completions", "", http.StatusNotFound, "nothing at GET /v1/chat/completions"},
-		{http.MethodPost, "/v1/embeddings", "{}", http.StatusNotFound, "nothing at POST /v1/embeddings"},
-		{http.MethodPost, "/v1/chat/completions", "garbage", http.StatusBadRequest, "invalid body"},
-		{http.MethodPost, "/v1/chat/completions", "", http.StatusBadRequest, "invalid body"},
-		{http.MethodPost, "/v1/chat/completions", "null", http.StatusBadRequest, "invalid body"},
-		{http.MethodPost, "/v1/chat/completions", `{"messages":[{"role":"user","content":7}]}`, http.StatusBadRequest, "invalid body"},
-		{http.MethodPost, "/openai/deployments/x/chat/completions", "{}", http.StatusOK, "still there"},
-	}
-	for _, tt := range tests {
-		recorder := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(t.Context(), tt.method, tt.path, strings.NewReader(tt.body))
-		s.Handler().ServeHTTP(recorder, r)
-		assert.Equal(t, tt.status, recorder.Code)
-		assert.Contains(t, recorder.Body.String(), tt.message)
-		assert.Equal(t, "application/json", recorder.Header().Get("Content-Type"))
-	}
-	assert.Len(t, s.Requests(), 1)
-}
-
-func TestRequestsAtTheSameTime(t *testing.T) {
-	for name, connect := range ways() {
-		t.Run(name, func(t *testing.T) {
-			const n = 32
-			s := carryontest.NewServer(t)
-			for range n {
-				s.Append(carryontest.Text("one two three").AndCall("f", `{"a":"b"}`))
-			}
-			client := connect(s)
-			ids := make([]string, n)
-			var group sync.WaitGroup
-			for i := range n {
-				group.Go(func() {
-					r := ask(t, client, question())
-					assert.Equal(t, "one two three", r.text)
-					ids[i] = r.chunks[0].ID
-				})
-			}
-			group.Wait()
-			seen := make(map[string]bool)
-			for _, id := range ids {
-				seen[id] = true
-			}
-			assert.Len(t, seen, n)
-			assert.Len(t, s.Requests(), n)
-		})
-	}
-}
-
-func TestServerWithoutATest(t *testing.T) {
-	s := carryontest.Start(carryontest.Text("hi"))
-	url := s.URL()
-	assert.True(t, strings.HasSuffix(url, "/v1"))
-	assert.Equal(t, url, s.URL())
-	assert.Equal(t, "hi", ask(t, overHTTP(s), question()).text)
-	_, err := inMemory(s).CreateChatCompletion(t.Context(), question())
-	require.ErrorContains(t, err, "no turn left for request 2")
-	s.Close()
-	s.Close()
-
-	_, err = overHTTP(s).CreateChatCompletion(t.Context(), question())
-	require.Error(t, err)
-	_, err = inMemory(s).CreateChatCompletion(t.Context(), question())
+func TestClosedServerRefusesRequests(t *testing.T) {
+	t.Parallel()
+	server := carryontest.Start(carryontest.Text("x"))
+	server.Close()
+	assert.Equal(t, carryontest.BaseURL, server.URL())
+	_, err := respond(t.Context(), t, server, streamed) //nolint:bodyclose // none is returned
 	require.ErrorContains(t, err, "carryontest: server closed")
-	recorder := httptest.NewRecorder()
-	s.Handler().ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", nil))
-	assert.Equal(t, http.StatusServiceUnavailable, recorder.Code)
-}
-
-func TestClosedServerDoesNotBeginToListen(t *testing.T) {
-	s := carryontest.Start()
-	s.Close()
-	assert.Equal(t, carryontest.BaseURL, s.URL())
 }
 
 func TestMistakesInScriptsPanic(t *testing.T) {
-	status := carryontest.Status(http.StatusOK, "{}")
-	mistakes := map[string]func(){
-		"carryontest: NewServer of a nil testing.TB (Start needs none)":            func() { carryontest.NewServer(nil) },
-		"carryontest: ID needs a call":                                             func() { carryontest.Text("x").ID("y") },
-		"carryontest: Func of a nil function":                                      func() { carryontest.Func(nil) },
-		"carryontest: 42 is not a status to answer with":                           func() { carryontest.Status(42, "") },
-		"carryontest: AndText needs a turn made by Text, Pieces, Call or Pause":    func() { status.AndText("x") },
-		"carryontest: WholeCalls needs a turn made by Text, Pieces, Call or Pause": func() { carryontest.Raw("x").WholeCalls() },
-		"carryontest: UsageJSON of what is not JSON: {":                            func() { carryontest.Text("x").UsageJSON("{") },
-		"carryontest: Delay of a negative duration":                                func() { status.Delay(-1) },
-	}
-	for message, mistake := range mistakes {
+	t.Parallel()
+	for message, mistake := range map[string]func(){
+		"carryon/carryontest: NewServer of a nil testing.TB (Start needs none)": func() { carryontest.NewServer(nil) },
+		"carryon/carryontest: Func of a nil function":                           func() { carryontest.Func(nil) },
+		"carryon/carryontest: 42 is not a status to answer with":                func() { carryontest.Status(42, "") },
+		"carryon/carryontest: Delay of a negative duration":                     func() { carryontest.Text("x").Delay(-1) },
+		"carryon/carryontest: a turn made by Status, Chunks, Raw or Func has no answer to change": func() {
+			carryontest.Status(http.StatusOK, "{}").AndText("x")
+		},
+	} {
 		assert.PanicsWithValue(t, message, mistake)
 	}
 }

@@ -33,7 +33,7 @@ import (
 func TestStore(t *testing.T, open func() continuation.Store) {
 	t.Helper()
 	if open == nil {
-		panic("carryontest: TestStore needs a function that opens a store")
+		panic("carryon/carryontest: TestStore needs a function that opens a store")
 	}
 	for _, rule := range storeRules() {
 		t.Run(rule.name, func(t *testing.T) {
@@ -130,15 +130,15 @@ func (c *storeCheck) everyField() {
 func (c *storeCheck) kindsOfStates() {
 	at := time.Date(2030, time.March, 1, 12, 0, 0, int(987*time.Millisecond), time.UTC)
 	for name, want := range map[string]continuation.State{
-		"paused":            continuation.State{}.Pause("No file\n\"a\\b\" \u2028 \U0001f6d1 <&>", at, 0),
-		"claimed":           continuation.State{}.Begin(math.MaxUint64, at),
-		"claimed and ended": continuation.State{}.Begin(1, at).End(1, continuation.Ending{Tokens: 1 << 40}),
-		"timed out":         {Last: continuation.Last{Kind: continuation.PreviousFailed, Status: continuation.StatusTimeout}},
+		"paused":            {Paused: continuation.Pause{Reason: "No file\n\"a\\b\" \u2028 \U0001f6d1 <&>", Since: at}},
+		"claimed":           {Claim: continuation.Claim{Token: math.MaxUint64, Since: at}, Attempts: 1, Continuations: 1, LastPrompt: at},
+		"claimed and ended": {Attempts: 1, Continuations: 1, Tokens: 1 << 40, LastPrompt: at},
+		"timed out":         {LastResult: continuation.ResultTimeout},
 		"empty list seen":   {Watermarks: continuation.Watermarks{Set: true}},
-		"stale":             continuation.State{}.GoStale(1<<63 + 1),
+		"stale":             {Stale: 1<<63 + 1},
 		"odd user turn":     {UserTurn: 1<<53 + 1},
-		"text agent":        continuation.State{}.Arrive(continuation.GrowingUserTurnOf(1, "Question")),
-		"elsewhere":         continuation.State{}.Pause("x", at.In(time.FixedZone("", 3600)), 0),
+		"text agent":        {UserTurn: 1<<63 + 7, TextLength: len("Question")},
+		"elsewhere":         {Paused: continuation.Pause{Reason: "x", Since: at.In(time.FixedZone("", 3600))}},
 	} {
 		c.put(name, want)
 		assert.Equal(c, tidy(want), tidy(c.get(name)), name)

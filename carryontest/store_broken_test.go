@@ -26,7 +26,7 @@ type (
 func (u updating) Update(ctx context.Context, key string, f update) error { return u(ctx, key, f) }
 
 // memory returns a store that is right, to be broken.
-func memory() continuation.Store { return continuation.NewMemoryStore(continuation.MemoryOptions{}) }
+func memory() continuation.Store { return continuation.NewMemoryStore() }
 
 // broken returns a function that opens stores which hand every update to one that is right, in their own way.
 func broken(how func(right continuation.Store, ctx context.Context, key string, f update) error) func() continuation.Store {
@@ -195,7 +195,7 @@ func TestStoreFindsValuesThatChange(t *testing.T) {
 		"keys as floats":         {func(s state) state { s.UserTurn = uint64(float64(s.UserTurn)); return s }, ruleKinds},
 		"keys signed":            {func(s state) state { s.Stale &= 1<<63 - 1; return s }, ruleKinds},
 		"tokens in 32 bits":      {func(s state) state { s.Tokens = int(int32(s.Tokens)); return s }, ruleKinds}, //nolint:gosec // that is what is wrong
-		"no negative status":     {func(s state) state { s.Last.Status = max(s.Last.Status, 0); return s }, ruleKinds},
+		"no negative result":     {func(s state) state { s.LastResult = max(s.LastResult, 0); return s }, ruleKinds},
 		"reasons on one line":    {func(s state) state { s.Paused.Reason, _, _ = strings.Cut(s.Paused.Reason, "\n"); return s }, ruleKinds},
 		"empty lists are unseen": {emptyUnseen, ruleKinds},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
 )
 
 // atomicUpdates counts with many goroutines. What a store gives up on, with an error, must not have been counted; what it
@@ -83,8 +84,8 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 			got := false
 			err := c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
 				giveWay()
-				if got = !s.Claimed(token, now); got {
-					return s.Begin(token, now)
+				if got = s.Claim.Token == token || !s.Claim.Active(now); got {
+					return session.Claim(s, token, now)
 				}
 				return s
 			})

@@ -15,7 +15,7 @@ import (
 func TestStoreOnTheMemoryStore(t *testing.T) {
 	t.Parallel()
 	carryontest.TestStore(t, func() continuation.Store {
-		return continuation.NewMemoryStore(continuation.MemoryOptions{})
+		return continuation.NewMemoryStore()
 	})
 }
 
@@ -26,7 +26,7 @@ func TestStoreOnTheStoreOfTheExample(t *testing.T) {
 
 func TestStoreNeedsAFunction(t *testing.T) {
 	t.Parallel()
-	assert.PanicsWithValue(t, "carryontest: TestStore needs a function that opens a store", func() { carryontest.TestStore(t, nil) })
+	assert.PanicsWithValue(t, "carryon/carryontest: TestStore needs a function that opens a store", func() { carryontest.TestStore(t, nil) })
 }
 
 // twice is a store that lost a race before: it runs every update on a state
@@ -43,7 +43,7 @@ func (s twice) Update(ctx context.Context, key string, f func(continuation.State
 func TestStoreOnAStoreThatRunsUpdatesTwice(t *testing.T) {
 	t.Parallel()
 	carryontest.TestStore(t, func() continuation.Store {
-		return twice{continuation.NewMemoryStore(continuation.MemoryOptions{})}
+		return twice{continuation.NewMemoryStore()}
 	})
 }
 

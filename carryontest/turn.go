@@ -1,209 +1,102 @@
 package carryontest
 
 import (
-	"encoding/json"
-	"net/http"
-	"slices"
-	"strconv"
-	"strings"
+	"time"
+
+	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-// Turn is one scripted answer. Its methods return changed copies and leave the turn itself as it was; a Turn may be
+// Turn is one scripted answer. Its methods return changed copies and leave the turn itself as it was, so a Turn may be
 // shared between servers and goroutines. The zero value is an answer without text.
 //
-// The methods that say what the model answers, and those that say how a stream of it is cut, are for turns made by Text, Pieces,
-// Call and Pause; on others they panic. Those for headers, time and failure are for all turns but a Func's, which come
-// from the turn that its function returns.
+// The methods that say what the model answers are for turns made by Text, Call and Pause; on others they panic. The methods
+// for headers, time and failure are for all turns except those of Func, where they have no effect: there the turn that the
+// function returns decides.
 type Turn struct {
-	answer  answer
-	shape   shape
-	framing framing
-	pacing  pacing
-	header  http.Header
-	literal *literal           // sent instead of answer
-	respond func(Request) Turn // asked instead of everything else
-}
-
-// answer is what the model says, however it is sent.
-type answer struct {
-	text       []string // the pieces that a stream has
-	reasoning  string
-	refusal    string
-	calls      []call
-	finish     string
-	usage      usage
-	model      string
-	responseID string
-}
-
-// call is one tool call of an answer.
-type call struct {
-	id, name, arguments string
-}
-
-// literal is what a turn sends when that is fixed to the byte.
-type literal struct {
-	status int
-	stream bool // a text/event-stream, else a JSON body
-	frame  bool // the parts are data payloads, still to be framed
-	parts  []string
-}
-
-func (l literal) pieces(f framing) []string {
-	if l.frame {
-		return f.stream(l.parts)
-	}
-	return l.parts
+	turn fakellm.Turn
 }
 
 // Text answers with text, which a stream sends word by word. The finish reason is "stop".
-func Text(text string) Turn { return Turn{}.AndText(text) }
-
-// Pieces answers with a text that a stream sends in exactly these pieces.
-func Pieces(pieces ...string) Turn {
-	return Turn{answer: answer{text: slices.Clone(pieces)}}
-}
+func Text(text string) Turn { return Turn{fakellm.Text(text)} }
 
 // Call answers with a tool call, whose arguments a stream sends in fragments. They are sent as they are, JSON or not.
-// The finish reason is "tool_calls". Call ids are unique per server ("call_2_1": the second answer's first call) unless ID
-// sets one.
-func Call(name, arguments string) Turn { return Turn{}.AndCall(name, arguments) }
+// The finish reason is "tool_calls". Call ids are unique per server: "call_2_1" is the first call of the second answer.
+func Call(name, arguments string) Turn { return Turn{fakellm.Call(name, arguments)} }
 
-// Pause answers with a call of todo_pause, giving reason.
-func Pause(reason string) Turn {
-	return Call("todo_pause", marshal(map[string]string{"reason": reason}))
-}
+// Pause answers with a call of todo_pause that gives this reason.
+func Pause(reason string) Turn { return Turn{fakellm.Pause(reason)} }
 
-// Status answers with an HTTP status and a JSON body, streamed or not. Status 200 is possible, and is what a
-// server sends that answers a request for a stream in one piece.
-func Status(status int, body string) Turn {
-	if status < http.StatusOK || status > 999 {
-		panic("carryontest: " + strconv.Itoa(status) + " is not a status to answer with")
-	}
-	return Turn{literal: &literal{status: status, parts: halves(body)}}
-}
+// Status answers with an HTTP status and a JSON body, streamed or not. Status 200 is possible: it is what a server sends
+// that answers a request for a stream in one piece. A status below 200 or above 999 panics.
+func Status(status int, body string) Turn { return Turn{fakellm.Status(status, body)} }
 
 // Chunks answers with an event stream of these data payloads, sent as they are, and a final [DONE], whether or not
 // the request asks for a stream. A payload of several lines becomes an event of several data lines.
-func Chunks(payloads ...string) Turn {
-	return Turn{literal: &literal{status: http.StatusOK, stream: true, frame: true, parts: slices.Clone(payloads)}}
-}
+func Chunks(payloads ...string) Turn { return Turn{fakellm.Chunks(payloads...)} }
 
-// Raw answers with the very bytes of an event stream, whether or not the request asks for one. Each piece is flushed
-// on its own, and counts as a chunk.
-func Raw(pieces ...string) Turn {
-	return Turn{literal: &literal{status: http.StatusOK, stream: true, parts: slices.Clone(pieces)}}
-}
-
-// Func answers with the turn that respond makes of the request. It may be called for several requests at a time.
+// Func answers with the turn that respond makes of the request, which belongs to respond. It may be called for several
+// requests at a time. A nil function panics.
 func Func(respond func(Request) Turn) Turn {
 	if respond == nil {
-		panic("carryontest: Func of a nil function")
+		return Turn{fakellm.Func(nil)} // panics
 	}
-	return Turn{respond: respond}
+	return Turn{fakellm.Func(func(r fakellm.Request) fakellm.Turn { return respond(requestOf(r)).turn })}
 }
 
-// AndText adds text, which comes before all calls unless TextLast is set.
-func (t Turn) AndText(text string) Turn {
-	t.mustRender("AndText")
-	words := strings.SplitAfter(text, " ")
-	if words[len(words)-1] == "" {
-		words = words[:len(words)-1]
-	}
-	t.answer.text = slices.Concat(t.answer.text, words)
-	return t
-}
+// AndText adds text, which comes before all calls.
+func (t Turn) AndText(text string) Turn { return Turn{t.turn.AndText(text)} }
 
 // AndCall adds a tool call.
-func (t Turn) AndCall(name, arguments string) Turn {
-	t.mustRender("AndCall")
-	t.answer.calls = append(slices.Clone(t.answer.calls), call{name: name, arguments: arguments})
-	return t
-}
+func (t Turn) AndCall(name, arguments string) Turn { return Turn{t.turn.AndCall(name, arguments)} }
 
-// ID sets the id of the call added last.
-func (t Turn) ID(id string) Turn {
-	t.mustRender("ID")
-	if len(t.answer.calls) == 0 {
-		panic("carryontest: ID needs a call")
-	}
-	t.answer.calls = slices.Clone(t.answer.calls)
-	t.answer.calls[len(t.answer.calls)-1].id = id
-	return t
-}
+// WholeCalls sends each call of a stream in one fragment, as many providers do.
+func (t Turn) WholeCalls() Turn { return Turn{t.turn.With(fakellm.WholeCalls)} }
 
 // Reasoning adds reasoning_content, which comes first.
-func (t Turn) Reasoning(text string) Turn {
-	t.mustRender("Reasoning")
-	t.answer.reasoning = text
-	return t
-}
-
-// Refusal adds a refusal.
-func (t Turn) Refusal(text string) Turn {
-	t.mustRender("Refusal")
-	t.answer.refusal = text
-	return t
-}
+func (t Turn) Reasoning(text string) Turn { return Turn{t.turn.Reasoning(text)} }
 
 // Finish sets the finish reason.
-func (t Turn) Finish(reason string) Turn {
-	t.mustRender("Finish")
-	t.answer.finish = reason
-	return t
-}
+func (t Turn) Finish(reason string) Turn { return Turn{t.turn.Finish(reason)} }
 
 // Usage sets the numbers of tokens, which are 10 and 5 otherwise. An answer in one piece always reports them; a stream
-// does if the request asks with include_usage, or if the turn is shaped like a provider that reports them unasked.
-func (t Turn) Usage(prompt, completion int) Turn {
-	t.mustRender("Usage")
-	t.answer.usage = usage{set: true, prompt: prompt, completion: completion}
-	return t
-}
-
-// UsageJSON sets the usage object as it is sent, for members that Usage does not know.
-func (t Turn) UsageJSON(object string) Turn {
-	t.mustRender("UsageJSON")
-	if !json.Valid([]byte(object)) {
-		panic("carryontest: UsageJSON of what is not JSON: " + object)
-	}
-	t.answer.usage = usage{set: true, literal: object}
-	return t
-}
-
-// NoUsage never reports usage.
-func (t Turn) NoUsage() Turn {
-	t.mustRender("NoUsage")
-	t.answer.usage = usage{none: true}
-	return t
-}
-
-// Model sets the model that the answer names; otherwise it is the request's.
-func (t Turn) Model(model string) Turn {
-	t.mustRender("Model")
-	t.answer.model = model
-	return t
-}
-
-// ResponseID sets the id of the answer; otherwise it is "chatcmpl-1" for the first request, and so on.
-func (t Turn) ResponseID(id string) Turn {
-	t.mustRender("ResponseID")
-	t.answer.responseID = id
-	return t
-}
+// does if the request asks with include_usage.
+func (t Turn) Usage(prompt, completion int) Turn { return Turn{t.turn.Usage(prompt, completion)} }
 
 // Header adds an HTTP header to the answer. The first value of a name replaces the server's own, if it has one.
-func (t Turn) Header(name, value string) Turn {
-	t.header = t.header.Clone()
-	if t.header == nil {
-		t.header = make(http.Header)
-	}
-	t.header.Add(name, value)
-	return t
-}
+func (t Turn) Header(name, value string) Turn { return Turn{t.turn.Header(name, value)} }
 
-func (t Turn) mustRender(method string) {
-	if t.literal != nil || t.respond != nil {
-		panic("carryontest: " + method + " needs a turn made by Text, Pieces, Call or Pause")
+// Delay waits before each chunk, the first and the [DONE] included. The headers are not delayed. A negative duration panics.
+func (t Turn) Delay(d time.Duration) Turn { return Turn{t.turn.Delay(d)} }
+
+// GateAfter waits until open is closed, or gives a value, before it sends what follows the first n chunks. A turn may have
+// several gates. The package comment says how chunks are counted.
+func (t Turn) GateAfter(n int, open <-chan struct{}) Turn { return Turn{t.turn.GateAfter(n, open)} }
+
+// Cut breaks the connection before the first byte of the answer. Of several ways to fail the last one set counts.
+func (t Turn) Cut() Turn { return Turn{t.turn.Cut()} }
+
+// CutAfter breaks the connection after n chunks, so that reading on is an error. The package comment says how chunks
+// are counted.
+func (t Turn) CutAfter(n int) Turn { return Turn{t.turn.CutAfter(n)} }
+
+// EndAfter ends the answer after n chunks, as if all were well.
+func (t Turn) EndAfter(n int) Turn { return Turn{t.turn.EndAfter(n)} }
+
+// Hang sends nothing, not even headers, until the client leaves or the server is closed.
+func (t Turn) Hang() Turn { return Turn{t.turn.Hang()} }
+
+// HangAfter sends nothing more after n chunks, until the client leaves or the server is closed.
+func (t Turn) HangAfter(n int) Turn { return Turn{t.turn.HangAfter(n)} }
+
+// ErrorAfter ends a stream after n chunks with an error event. A request for an answer in one piece gets the same error
+// as HTTP status 500, whatever n is.
+func (t Turn) ErrorAfter(n int, message string) Turn { return Turn{t.turn.ErrorAfter(n, message)} }
+
+// scripts returns the turns as the server takes them.
+func scripts(turns []Turn) []fakellm.Turn {
+	list := make([]fakellm.Turn, len(turns))
+	for i, t := range turns {
+		list[i] = t.turn
 	}
+	return list
 }

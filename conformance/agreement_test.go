@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
@@ -18,32 +18,32 @@ func TestClientsAgree(t *testing.T) {
 	)
 	edit := quirks.Call{ID: "call_a", Type: "function", Name: editFile, Arguments: path}
 	test := quirks.Call{ID: "call_b", Type: "function", Name: "run_tests", Arguments: "{}"}
-	planned := carryontest.Text(plan).Usage(11, 7)
+	planned := fakellm.Text(plan).Usage(11, 7)
 	for _, script := range []struct {
 		name  string
-		turns []carryontest.Turn
+		turns []fakellm.Turn
 		want  quirks.Reading
 	}{
 		{
 			"nothing to continue",
-			[]carryontest.Turn{carryontest.Call(editFile, path).ID("call_a").Usage(13, 5)},
+			[]fakellm.Turn{fakellm.Call(editFile, path).ID("call_a").Usage(13, 5)},
 			quirks.Reading{Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(13, 5)},
 		},
 		{
 			"text",
-			[]carryontest.Turn{planned, carryontest.Text(done).Usage(13, 5)},
+			[]fakellm.Turn{planned, fakellm.Text(done).Usage(13, 5)},
 			quirks.Reading{Text: plan + "\n\n" + done, Finish: "stop", Usage: tokens(24, 12)},
 		},
 		{
 			"a call",
-			[]carryontest.Turn{planned, carryontest.Call(editFile, path).ID("call_a").Usage(13, 5)},
+			[]fakellm.Turn{planned, fakellm.Call(editFile, path).ID("call_a").Usage(13, 5)},
 			quirks.Reading{Text: plan, Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(24, 12)},
 		},
 		{
 			"text and two calls",
-			[]carryontest.Turn{
+			[]fakellm.Turn{
 				planned,
-				carryontest.Text(notes).AndCall(editFile, path).ID("call_a").AndCall("run_tests", "{}").ID("call_b").Usage(13, 5),
+				fakellm.Text(notes).AndCall(editFile, path).ID("call_a").AndCall("run_tests", "{}").ID("call_b").Usage(13, 5),
 			},
 			quirks.Reading{
 				Text: plan + "\n\n" + notes, Calls: []quirks.Call{edit, test}, Finish: "tool_calls", Usage: tokens(24, 12),
@@ -51,16 +51,16 @@ func TestClientsAgree(t *testing.T) {
 		},
 		{
 			"a pause",
-			[]carryontest.Turn{planned, carryontest.Pause(blocker).Usage(13, 5)},
+			[]fakellm.Turn{planned, fakellm.Pause(blocker).Usage(13, 5)},
 			quirks.Reading{
 				Text: plan + "\n\nTask paused: " + blocker, Finish: "stop", Usage: tokens(24, 12),
 			},
 		},
 		{
 			"a pause before another call",
-			[]carryontest.Turn{
+			[]fakellm.Turn{
 				planned,
-				carryontest.Pause(blocker).AndCall(editFile, path).ID("call_a").Usage(13, 5),
+				fakellm.Pause(blocker).AndCall(editFile, path).ID("call_a").Usage(13, 5),
 			},
 			quirks.Reading{
 				Text:  plan + "\n\nTask paused: " + blocker,
@@ -69,7 +69,7 @@ func TestClientsAgree(t *testing.T) {
 		},
 		{
 			"a continuation that fails",
-			[]carryontest.Turn{planned, carryontest.Status(503, `{"error":{"message":"busy"}}`)},
+			[]fakellm.Turn{planned, fakellm.Status(503, `{"error":{"message":"busy"}}`)},
 			quirks.Reading{Text: plan, Finish: "stop", Usage: tokens(11, 7)},
 		},
 	} {
@@ -77,7 +77,7 @@ func TestClientsAgree(t *testing.T) {
 			t.Run(script.name+", "+how(unary), func(t *testing.T) {
 				t.Parallel()
 				for _, client := range []quirks.Client{openaiGo, goOpenAI, langchaingo} {
-					server := carryontest.NewServer(t, script.turns...)
+					server := fakellm.NewServer(t, script.turns...)
 					got := client.Read(t.Context(), carryOnce(server.Transport()), unary)
 					assert.Equal(t, script.want, got, client.Name)
 					assert.Len(t, server.Requests(), len(script.turns), client.Name)

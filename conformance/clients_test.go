@@ -15,7 +15,7 @@ import (
 	langchain "github.com/tmc/langchaingo/llms/openai"
 
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
@@ -39,7 +39,7 @@ func noParameters() map[string]any {
 // official returns a client of the official SDK that never retries, unless an option says so.
 func official(rt http.RoundTripper, opts ...option.RequestOption) openai.Client {
 	return openai.NewClient(append([]option.RequestOption{
-		option.WithAPIKey("no key"), option.WithBaseURL(carryontest.BaseURL), option.WithMaxRetries(0),
+		option.WithAPIKey("no key"), option.WithBaseURL(fakellm.BaseURL), option.WithMaxRetries(0),
 		option.WithHTTPClient(&http.Client{Transport: rt}),
 	}, opts...)...)
 }
@@ -132,7 +132,7 @@ func goOpenAIRequest() sashabaranov.ChatCompletionRequest {
 }
 
 func readGoOpenAI(ctx context.Context, rt http.RoundTripper, unary bool) quirks.Reading {
-	client := goOpenAIClient(carryontest.BaseURL, rt)
+	client := goOpenAIClient(fakellm.BaseURL, rt)
 	if unary {
 		return goOpenAIReading(client.CreateChatCompletion(ctx, goOpenAIRequest()))
 	}
@@ -153,7 +153,7 @@ func askTyped(ctx context.Context, client *carryopenai.Client, unary bool) quirk
 	if err != nil {
 		return quirks.Reading{Err: quirks.Problem(err)}
 	}
-	defer stream.Close() //nolint:contextcheck // a stream has the ctx of its call
+	defer stream.Close()
 	return receive(stream.Recv)
 }
 
@@ -244,7 +244,7 @@ func readLangChainGo(ctx context.Context, rt http.RoundTripper, unary bool) (r q
 		}
 	}()
 	llm, err := langchain.New(
-		langchain.WithToken("no key"), langchain.WithModel(model), langchain.WithBaseURL(carryontest.BaseURL),
+		langchain.WithToken("no key"), langchain.WithModel(model), langchain.WithBaseURL(fakellm.BaseURL),
 		langchain.WithHTTPClient(&http.Client{Transport: rt}),
 	)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-var sample = flag.Int("sample", 32, "have answers fail at one in so many places; 1 is every byte")
+var sample = flag.Int("sample", 32, "have answers fail at one in so many offsets; 1 is every byte")
 
 // Wherever and however one of two answers fails, openai-go reads what it may rely on, and nothing is left behind.
 func TestAnswersThatFailAnywhere(t *testing.T) {
@@ -24,26 +24,26 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 		t.Run(framing.Name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				places := 0
+				offsets := 0
 				for _, drill := range faults.Drills(framing) {
-					places += failEverywhere(t, drill)
+					offsets += failEverywhere(t, drill)
 				}
-				t.Log(places, "places")
+				t.Log(offsets, "offsets")
 			})
 		})
 	}
 }
 
-// failEverywhere plays a drill, and returns at how many places.
+// failEverywhere plays a drill, and returns at how many offsets.
 func failEverywhere(t *testing.T, d faults.Drill) int {
 	t.Helper()
 	understood := assert.ObjectsAreEqual(d.Means(), readOpenAIGo(t.Context(), d.Relayed(), d.Framing.Whole))
-	places := d.Places(*sample)
+	offsets := d.Offsets(*sample)
 	ctx := continuation.WithSession(t.Context(), "s")
-	for _, at := range places {
+	for _, at := range offsets {
 		try := faults.Try{At: at, Understood: understood}
 		if d.Turn == 1 {
-			try.Bare = readOpenAIGo(ctx, d.Alone(at), d.Framing.Whole)
+			try.Without = readOpenAIGo(ctx, d.Alone(at), d.Framing.Whole)
 		}
 		mw := newMiddleware(middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 		upstream := d.Upstream(at)
@@ -54,5 +54,5 @@ func failEverywhere(t *testing.T, d faults.Drill) int {
 		require.NoError(t, err)
 		require.Zero(t, state.Claim, "the session is left active")
 	}
-	return len(places)
+	return len(offsets)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
 // maxChanged is how many lines of code a newcomer has to change, or add.
@@ -27,8 +27,8 @@ func TestNewcomersPath(t *testing.T) {
 			assert.LessOrEqual(t, len(changed(before, after)), maxChanged, "%q", changed(before, after))
 
 			dir := emptyModule(t)
-			stalls := carryontest.Text("Next, I will write style.css.")
-			writes := carryontest.Call("write_file", `{"path":"style.css"}`)
+			stalls := fakellm.Text("Next, I will write style.css.")
+			writes := fakellm.Call("write_file", `{"path":"style.css"}`)
 			assert.Equal(t, "Next, I will write style.css.\n", run(t, dir, before, stalls, writes))
 			began := time.Now()
 			assert.Equal(t, "Next, I will write style.css.\nwrite_file {\"path\":\"style.css\"}\n", run(t, dir, after, stalls, writes))
@@ -60,7 +60,7 @@ func changed(before, after string) (lines []string) {
 }
 
 // emptyModule returns the folder of a module that requires what this one does,
-// and carryon as it stands here.
+// and carryon from this repository.
 func emptyModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,9 +79,9 @@ func emptyModule(t *testing.T) string {
 }
 
 // run runs a program against a scripted endpoint and returns what it prints.
-func run(t *testing.T, dir, code string, turns ...carryontest.Turn) string {
+func run(t *testing.T, dir, code string, turns ...fakellm.Turn) string {
 	t.Helper()
-	server := carryontest.NewServer(t, turns...)
+	server := fakellm.NewServer(t, turns...)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600))
 	command := exec.CommandContext(t.Context(), "go", "run", ".")
 	command.Dir = dir

@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/internal/quirks"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -28,7 +29,7 @@ const (
 )
 
 // served returns a client of the official SDK that talks to the server over HTTP, through carryon.
-func served(server *carryontest.Server, mw *middleware.Middleware, opts ...option.RequestOption) openai.Client {
+func served(server *fakellm.Server, mw *middleware.Middleware, opts ...option.RequestOption) openai.Client {
 	return official(transport.New(http.DefaultTransport, mw),
 		append([]option.RequestOption{option.WithBaseURL(server.URL())}, opts...)...)
 }
@@ -48,25 +49,25 @@ func inBothModes(t *testing.T, test func(t *testing.T, unary bool)) {
 // caller reads, what the model is asked, and the outcome.
 func TestTransportDoesWhatTheDecoratorDoes(t *testing.T) {
 	t.Parallel()
-	call, calls := carryontest.Call(editFile, path), carryontest.Call(editFile, path).AndCall("run_tests", "{}")
-	text, failure := carryontest.Text(plan), `{"error":{"message":"no"}}`
-	among := carryontest.Call(editFile, path).
+	call, calls := fakellm.Call(editFile, path), fakellm.Call(editFile, path).AndCall("run_tests", "{}")
+	text, failure := fakellm.Text(plan), `{"error":{"message":"no"}}`
+	among := fakellm.Call(editFile, path).
 		AndCall("todo_pause", `{"reason":"`+blocker+`"}`).AndCall("run_tests", "{}")
-	for name, turns := range map[string][]carryontest.Turn{
-		"nothing to continue":            {carryontest.Text("I edit it.").AndCall(editFile, path)},
+	for name, turns := range map[string][]fakellm.Turn{
+		"nothing to continue":            {fakellm.Text("I edit it.").AndCall(editFile, path)},
 		"a call":                         {text, call},
-		"several continuations":          {text, carryontest.Text("Now I write it."), call},
-		"no more attempts":               {text, carryontest.Text("Soon."), carryontest.Text("Later."), carryontest.Text("Tomorrow.")},
+		"several continuations":          {text, fakellm.Text("Now I write it."), call},
+		"no more attempts":               {text, fakellm.Text("Soon."), fakellm.Text("Later."), fakellm.Text("Tomorrow.")},
 		"parallel calls":                 {text, calls},
-		"calls in one piece":             {text, calls.WholeCalls()},
-		"a pause":                        {text, carryontest.Pause(blocker)},
+		"calls in one piece":             {text, calls.With(fakellm.WholeCalls)},
+		"a pause":                        {text, fakellm.Pause(blocker)},
 		"a pause between other calls":    {text, among},
-		"a pause that is rejected":       {text, carryontest.Pause("stuck"), call},
-		"a pause that is printed":        {text, carryontest.Text(`todo_pause("` + blocker + `")`)},
+		"a pause that is rejected":       {text, fakellm.Pause("stuck"), call},
+		"a pause that is printed":        {text, fakellm.Text(`todo_pause("` + blocker + `")`)},
 		"a finish that is no plain stop": {text.Finish("length")},
-		"an error":                       {carryontest.Status(http.StatusBadRequest, failure)},
-		"a continuation refused":         {text, carryontest.Status(http.StatusInternalServerError, failure)},
-		"a continuation cut short":       {text, carryontest.Text("I write").CutAfter(1)},
+		"an error":                       {fakellm.Status(http.StatusBadRequest, failure)},
+		"a continuation refused":         {text, fakellm.Status(http.StatusInternalServerError, failure)},
+		"a continuation cut short":       {text, fakellm.Text("I write").CutAfter(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,30 +94,30 @@ type played struct {
 
 // asked is what a request asked of the model.
 type asked struct {
-	messages []carryontest.Message
+	messages []fakellm.Message
 	tools    []string
 }
 
-func playOfficial(t *testing.T, unary bool, turns ...carryontest.Turn) played {
+func playOfficial(t *testing.T, unary bool, turns ...fakellm.Turn) played {
 	t.Helper()
-	return play(t, turns, func(ctx context.Context, server *carryontest.Server, mw *middleware.Middleware) quirks.Reading {
+	return play(t, turns, func(ctx context.Context, server *fakellm.Server, mw *middleware.Middleware) quirks.Reading {
 		return askOfficial(ctx, served(server, mw), unary)
 	})
 }
 
-func playTyped(t *testing.T, unary bool, turns ...carryontest.Turn) played {
+func playTyped(t *testing.T, unary bool, turns ...fakellm.Turn) played {
 	t.Helper()
-	return play(t, turns, func(ctx context.Context, server *carryontest.Server, mw *middleware.Middleware) quirks.Reading {
+	return play(t, turns, func(ctx context.Context, server *fakellm.Server, mw *middleware.Middleware) quirks.Reading {
 		return askTyped(ctx, carryopenai.Wrap(goOpenAIClient(server.URL(), http.DefaultTransport), mw), unary)
 	})
 }
 
 func play(
-	t *testing.T, turns []carryontest.Turn,
-	ask func(context.Context, *carryontest.Server, *middleware.Middleware) quirks.Reading,
+	t *testing.T, turns []fakellm.Turn,
+	ask func(context.Context, *fakellm.Server, *middleware.Middleware) quirks.Reading,
 ) played {
 	t.Helper()
-	server := carryontest.NewServer(t, turns...)
+	server := fakellm.NewServer(t, turns...)
 	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
 	p := played{read: ask(ctx, server, newMiddleware(middleware.WithClock(carryontest.NewClock())))}
 	require.Len(t, outcomes.All(), 1)
@@ -134,8 +135,8 @@ func play(
 // A joined stream is one answer to the accumulator: the text ends once, and so does a call.
 func TestAccumulatorSeesOneAnswer(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t,
-		carryontest.Text(plan), carryontest.Text("I write it.").AndCall(editFile, path).ID("call_a"))
+	server := fakellm.NewServer(t,
+		fakellm.Text(plan), fakellm.Text("I write it.").AndCall(editFile, path).ID("call_a"))
 	client := served(server, newMiddleware())
 	stream := client.Chat.Completions.NewStreaming(t.Context(), officialStreamRequest())
 	defer stream.Close()
@@ -164,9 +165,9 @@ func TestAccumulatorSeesOneAnswer(t *testing.T) {
 func TestRetriesAreCallsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
-		server := carryontest.NewServer(t,
-			carryontest.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0"),
-			carryontest.Text(plan), carryontest.Call(editFile, path))
+		server := fakellm.NewServer(t,
+			fakellm.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0"),
+			fakellm.Text(plan), fakellm.Call(editFile, path))
 		ctx, outcomes := middleware.Capture(t.Context())
 		got := askOfficial(ctx, served(server, newMiddleware(), option.WithMaxRetries(1)), unary)
 		assert.Empty(t, got.Err)
@@ -183,8 +184,8 @@ func TestRetriesAreCallsOfTheirOwn(t *testing.T) {
 func TestContinuationsAreNotRetried(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
-		server := carryontest.NewServer(t, carryontest.Text(plan),
-			carryontest.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0"))
+		server := fakellm.NewServer(t, fakellm.Text(plan),
+			fakellm.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0"))
 		got := askOfficial(t.Context(), served(server, newMiddleware(), option.WithMaxRetries(2)), unary)
 		assert.Equal(t, quirks.Reading{Text: plan, Finish: "stop", Usage: tokens(10, 5)}, got)
 		assert.Len(t, server.Requests(), 2)
@@ -196,7 +197,7 @@ func TestRequestTimeoutCostsTheContinuation(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
 		synctest.Test(t, func(t *testing.T) {
-			server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("I write it.").HangAfter(0))
+			server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text("I write it.").HangAfter(0))
 			ctx, outcomes := middleware.Capture(t.Context())
 			client := official(transport.New(server.Transport(), newMiddleware()), option.WithRequestTimeout(10*time.Second))
 			start := time.Now()
@@ -213,8 +214,8 @@ func TestRequestTimeoutCostsTheContinuation(t *testing.T) {
 func TestSessionComesWithTheContext(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
-		server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Pause(blocker),
-			carryontest.Text(plan), carryontest.Text(plan), carryontest.Call(editFile, path))
+		server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Pause(blocker),
+			fakellm.Text(plan), fakellm.Text(plan), fakellm.Call(editFile, path))
 		mw := newMiddleware()
 		client := served(server, mw)
 		ctx, outcomes := middleware.Capture(t.Context())
@@ -240,7 +241,7 @@ func TestSessionComesWithTheContext(t *testing.T) {
 func TestContinuationGoesTheSameWay(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
-		server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Call(editFile, path))
+		server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Call(editFile, path))
 		client := served(server, newMiddleware(),
 			option.WithBaseURL(server.URL()+"/deployments/d"), option.WithOrganization("org"), option.WithHeader("Api-Key", "k"))
 		assert.Len(t, askOfficial(t.Context(), client, unary).Calls, 1)
@@ -259,7 +260,7 @@ func TestContinuationGoesTheSameWay(t *testing.T) {
 // A caller that closes the stream during a continuation leaves nothing behind.
 func TestCallerLeavesDuringAContinuation(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("I write it.").HangAfter(3))
+	server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text("I write it.").HangAfter(3))
 	mw := newMiddleware()
 	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
 	client := served(server, mw)
@@ -288,9 +289,9 @@ func TestContextEndsDuringAContinuation(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
 		ctx, cancel := context.WithCancel(t.Context())
-		server := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Func(func(carryontest.Request) carryontest.Turn {
+		server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Func(func(fakellm.Request) fakellm.Turn {
 			cancel()
-			return carryontest.Text("I write it.").HangAfter(0)
+			return fakellm.Text("I write it.").HangAfter(0)
 		}))
 		got := askOfficial(ctx, served(server, newMiddleware()), unary)
 		assert.Contains(t, got.Err, context.Canceled.Error())

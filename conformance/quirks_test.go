@@ -38,9 +38,9 @@ func TestQuirksAreReadWell(t *testing.T) {
 	for _, q := range quirks.All() {
 		t.Run(q.Slug(), func(t *testing.T) {
 			t.Parallel()
-			sheet := q.Take(t.Context(), openaiGo, carryOnce)
-			require.NoError(t, q.Judge(quirks.OpenAIGo, sheet))
-			require.NoError(t, goldens.Check(q.Slug()+"."+quirks.OpenAIGo+".txt", q.Golden(sheet)))
+			readings := q.Read(t.Context(), openaiGo, carryOnce)
+			require.NoError(t, q.Judge(quirks.OpenAIGo, readings))
+			require.NoError(t, goldens.Check(q.Slug()+"."+quirks.OpenAIGo+".txt", q.Golden(readings)))
 		})
 	}
 	stale, err := goldens.Stale("." + quirks.OpenAIGo + ".txt")

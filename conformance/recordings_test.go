@@ -30,8 +30,8 @@ func TestRecordingsJoined(t *testing.T) {
 		}
 		t.Run(pair.Name, func(t *testing.T) {
 			t.Parallel()
-			sheet := pair.Take(t.Context(), openaiGo, asRecorded(pair.Asked))
-			require.NoError(t, pair.Judge(quirks.OpenAIGo, sheet))
+			readings := pair.Read(t.Context(), openaiGo, asRecorded(pair.Asked))
+			require.NoError(t, pair.Judge(quirks.OpenAIGo, readings))
 			if !pair.Unary {
 				assert.Zero(t, refused(t, asRecorded(pair.Asked)(pair.Upstream())), "chunks refused")
 			}

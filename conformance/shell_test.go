@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
 // fencesOf returns what the README has in code blocks of a language.
@@ -92,13 +92,13 @@ func modulesGetIt(t *testing.T, block string) {
 // proxied is a proxy that is running, and what it stands in front of.
 type proxied struct {
 	base     string // URL for clients
-	upstream *carryontest.Server
+	upstream *fakellm.Server
 }
 
 // proxyStarts starts the proxy, at an address that is free.
 func proxyStarts(t *testing.T, block string) *proxied {
 	t.Helper()
-	upstream := carryontest.NewServer(t, carryontest.Text("Next, I will write style.css."), carryontest.Call("write_file", `{"path":"style.css"}`))
+	upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
 	require.Contains(t, block, "https://api.openai.com/v1")
 	block = strings.Replace(block, "https://api.openai.com/v1", upstream.URL()+" -listen 127.0.0.1:0", 1)
 	// What go run starts would go on without it.

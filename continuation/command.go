@@ -26,14 +26,14 @@ var (
 //	/set todo-continuation         shows one
 //	/set todo-continuation false   changes one
 //
-// todo-continuation can be true or false, for which on and off, yes and no will
-// do; approval-mode can be default or yolo. Case, further white space, "_" for
-// "-" and "=" before the value make no difference.
+// todo-continuation can be true or false (also on or off, yes or no);
+// approval-mode can be default or yolo. Case, further white space, "_" for "-"
+// and "=" before the value make no difference.
 //
-// The answer is a sentence or two to show, on one line and in printable
-// characters whatever was typed, also if there is an error: then nothing has
-// changed, and the answer says what is valid. It is empty only with
-// [ErrNotCommand], so that a chat program needs no look at the error:
+// The answer is a sentence or two to show, always on one line and in printable
+// characters. After an error nothing has changed, and the answer says what is
+// valid. It is empty only with [ErrNotCommand], so that a chat program need not
+// look at the error:
 //
 //	if answer, _ := settings.Command(line); answer != "" {
 //		fmt.Println(answer)
@@ -46,14 +46,15 @@ func (s *Settings) Command(line string) (answer string, err error) {
 	return s.CommandFor("", line)
 }
 
-// CommandFor is [Settings.Command] for one session, which alone it changes. As
-// everywhere, the session "" is the default.
+// CommandFor is [Settings.Command] for one session: it changes no other. The
+// session "" is the default.
 func (s *Settings) CommandFor(session, line string) (answer string, err error) {
-	command, rest := cutWord(line)
+	command, rest := cutAt(line, unicode.IsSpace)
 	if !strings.EqualFold(command, "/set") {
 		return "", ErrNotCommand
 	}
-	name, value := cutSetting(rest)
+	name, value := cutAt(rest, func(r rune) bool { return r == '=' || unicode.IsSpace(r) })
+	value = strings.TrimSpace(strings.TrimPrefix(value, "=")) // all of the rest: a word too many is refused
 	if name == "" && value == "" {
 		return listSettings(s.For(session)), nil
 	}
@@ -89,7 +90,10 @@ func knownSettings() []setting {
 			valid: []string{"true", "false"},
 			show:  func(v Values) string { return strconv.FormatBool(v.TodoContinuation) },
 			set: func(s *Settings, session, value string) (string, bool) {
-				on, ok := parseSwitch(value)
+				on, ok := map[string]bool{
+					"true": true, "on": true, "yes": true,
+					"false": false, "off": false, "no": false,
+				}[value]
 				if ok {
 					s.SetTodoContinuation(session, on)
 				}
@@ -107,7 +111,7 @@ func knownSettings() []setting {
 	}
 }
 
-// findSetting knows a setting by its name, however people write it.
+// findSetting finds a setting by its name, in any spelling that people use.
 func findSetting(name string) (setting, bool) {
 	name = strings.ReplaceAll(name, "_", "-")
 	for _, known := range knownSettings() {
@@ -136,35 +140,13 @@ func listSettings(values Values) string {
 	return "Settings: " + strings.Join(pairs, ", ") + ". Change one with /set NAME VALUE."
 }
 
-func parseSwitch(value string) (on, ok bool) {
-	switch value {
-	case "true", "on", "yes":
-		return true, true
-	case "false", "off", "no":
-		return false, true
-	}
-	return false, false
-}
-
-// cutWord splits the first word off text.
-func cutWord(text string) (word, rest string) {
+// cutAt splits text before the first rune that ends its first word.
+func cutAt(text string, endsWord func(rune) bool) (word, rest string) {
 	text = strings.TrimSpace(text)
-	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
-		return text[:end], text[end:]
+	if end := strings.IndexFunc(text, endsWord); end >= 0 {
+		return text[:end], strings.TrimSpace(text[end:])
 	}
 	return text, ""
-}
-
-// cutSetting splits "name value", "name=value" and "name = value". The value
-// is all of the rest, so that a word too many makes it one that is refused.
-func cutSetting(text string) (name, value string) {
-	text = strings.TrimSpace(text)
-	end := strings.IndexFunc(text, func(r rune) bool { return r == '=' || unicode.IsSpace(r) })
-	if end < 0 {
-		return text, ""
-	}
-	value = strings.TrimSpace(text[end:])
-	return text[:end], strings.TrimSpace(strings.TrimPrefix(value, "="))
 }
 
 // joined returns words as a list in a sentence.

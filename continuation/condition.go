@@ -27,7 +27,7 @@ const (
 	conditionCount
 )
 
-// String returns the name of the condition as it stands in logs.
+// String returns the name of the condition that logs show.
 func (c Condition) String() string {
 	if c >= conditionCount {
 		return "unknown"
@@ -81,18 +81,15 @@ type Conditions [conditionCount]Mark
 // String lists the conditions that were looked at, as in
 // "enabled in_scope !no_tool_calls"; "!" stands before the one not met.
 func (c Conditions) String() string {
-	var b strings.Builder
+	var looked []string
 	for i, mark := range c {
-		if mark == NotLookedAt {
-			continue
+		switch mark {
+		case Met:
+			looked = append(looked, Condition(i).String())
+		case NotMet:
+			looked = append(looked, "!"+Condition(i).String())
+		case NotLookedAt:
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		if mark == NotMet {
-			b.WriteByte('!')
-		}
-		b.WriteString(Condition(i).String())
 	}
-	return b.String()
+	return strings.Join(looked, " ")
 }

@@ -43,25 +43,17 @@ func Automatic(ctx context.Context) context.Context {
 	return scope.Automatic(ctx)
 }
 
-// Marker tells a continuation from the caller's own call.
-type Marker struct {
+// TurnID identifies one turn of a call.
+type TurnID struct {
 	Session string // the session, "" if the call has none
 	Turn    int    // the number of the turn within the call; continuations begin at 2
 	Attempt int    // the number of the continuation, counted since the last progress
 }
 
-type markerKey struct{}
-
-// WithMarker returns a ctx that carries m. Package middleware calls it for
-// every continuation that it sends.
-func WithMarker(ctx context.Context, m Marker) context.Context {
-	return context.WithValue(ctx, markerKey{}, m)
-}
-
-// FromContext reports whether ctx belongs to a continuation, and which.
+// FromContext reports whether ctx belongs to a continuation, and to which turn.
 // Callbacks, tracers and loggers that sit below carryon use it to tell the
 // calls that carryon added from those of the program.
-func FromContext(ctx context.Context) (Marker, bool) {
-	m, ok := ctx.Value(markerKey{}).(Marker)
-	return m, ok
+func FromContext(ctx context.Context) (TurnID, bool) {
+	id, ok := scope.Turn(ctx)
+	return TurnID(id), ok
 }

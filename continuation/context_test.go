@@ -37,18 +37,18 @@ func TestContextHelpersReachTheSharedScope(t *testing.T) {
 	assert.Empty(t, id)
 }
 
-func TestMarker(t *testing.T) {
+func TestFromContext(t *testing.T) {
 	t.Parallel()
 	_, ok := continuation.FromContext(t.Context())
 	assert.False(t, ok)
 
-	want := continuation.Marker{Session: "a", Turn: 2, Attempt: 1}
-	ctx, cancel := context.WithCancel(continuation.WithMarker(t.Context(), want))
+	want := continuation.TurnID{Session: "a", Turn: 2, Attempt: 1}
+	ctx, cancel := context.WithCancel(scope.WithTurn(t.Context(), scope.TurnID(want)))
 	defer cancel()
 	got, ok := continuation.FromContext(ctx)
 	assert.True(t, ok)
 	assert.Equal(t, want, got)
 
-	_, ok = continuation.FromContext(continuation.WithMarker(t.Context(), continuation.Marker{}))
-	assert.True(t, ok, "a marker without values is one too")
+	_, ok = continuation.FromContext(scope.WithTurn(t.Context(), scope.TurnID{}))
+	assert.True(t, ok, "an id without values is one too")
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -29,16 +31,17 @@ func longInput(tb testing.TB, n int) continuation.Input {
 }
 
 // decideAndPrompt is what carryon does between two turns.
-func decideAndPrompt(in *continuation.Input, p *continuation.Prompter) string {
+func decideAndPrompt(in *continuation.Input, p *prompt.Prompter) string {
 	ev := continuation.Evaluate(*in)
 	if !ev.Continue {
 		return ""
 	}
-	return p.Prompt(continuation.PromptInput{Task: ev.Todo.Content, Attempt: ev.Attempt})
+	return p.Prompt(prompt.Input{Task: ev.Todo.Content, Attempt: ev.Attempt})
 }
 
 func BenchmarkDecision(b *testing.B) {
-	p := newPrompter(b, continuation.LongTemplates())
+	p, err := prompt.New(continuation.LongTemplates())
+	require.NoError(b, err)
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprintf("todos=%d", n), func(b *testing.B) {
 			in := longInput(b, n)
@@ -54,7 +57,7 @@ func BenchmarkDecision(b *testing.B) {
 func BenchmarkEvaluate(b *testing.B) {
 	known, unknown, stale := longInput(b, 100), longInput(b, 100), longInput(b, 100)
 	unknown.TodosKnown = false
-	stale.State.Stale = continuation.Digest(stale.Todos)
+	stale.State.Stale = todolist.Digest(stale.Todos)
 	stale.State.Attempts = 0
 	tool := longInput(b, 100)
 	tool.Turn.ToolCalls = true
@@ -76,11 +79,12 @@ func TestDecisionAllocatesNoMoreThanThePrompt(t *testing.T) {
 		t.Log("the race detector allocates")
 		return
 	}
-	p := newPrompter(t, continuation.LongTemplates())
+	p, err := prompt.New(continuation.LongTemplates())
+	require.NoError(t, err)
 	in := longInput(t, 100)
 	require.NotEmpty(t, decideAndPrompt(&in, p))
 	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = decideAndPrompt(&in, p) }), 2.0)
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = continuation.Evaluate(in) }))
-	in.State.Stale = continuation.Digest(in.Todos)
+	in.State.Stale = todolist.Digest(in.Todos)
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = continuation.Evaluate(in) }))
 }

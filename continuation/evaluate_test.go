@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -390,7 +392,7 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 	switch ev.Reason {
 	case continuation.ReasonSatisfied:
 		require.Lenf(t, ev.Conditions, looked, format, in, ev)
-		require.Truef(t, ev.Todo.Status.Active() && !continuation.Blank(ev.Todo.Content), format, in, ev)
+		require.Truef(t, ev.Todo.Status.Active() && !description.Blank(ev.Todo.Content), format, in, ev)
 		require.Containsf(t, in.Todos, ev.Todo, format, in, ev)
 	case continuation.ReasonTodosNeeded:
 		require.Falsef(t, in.TodosKnown, format, in, ev)
@@ -434,7 +436,7 @@ func randomInput(rng *rand.Rand) continuation.Input {
 		in.Todos = append(in.Todos, todo.Todo{Content: contents[rng.IntN(len(contents))], Status: statuses[rng.IntN(len(statuses))]})
 	}
 	if rng.IntN(3) == 0 {
-		in.State.Stale = continuation.Digest(in.Todos) + uint64(rng.IntN(2)*2)
+		in.State.Stale = todolist.Digest(in.Todos) + uint64(rng.IntN(2)*2)
 	}
 	in.Turn.Rejected = rng.IntN(8) == 0
 	in.Turn.NoFinish = rng.IntN(8) == 0

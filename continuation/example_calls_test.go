@@ -3,6 +3,7 @@ package continuation_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -22,17 +23,17 @@ type chat struct {
 	client *carryopenai.Client
 }
 
-func newChat() *chat {
+func newChat(opts ...middleware.Option) *chat {
 	server := carryontest.Start()
 	for range 10 {
 		server.Append(carryontest.Text("Next I will fix the build."))
 	}
 	config := openai.DefaultConfig("no key")
 	config.BaseURL = server.URL()
+	config.HTTPClient = &http.Client{Transport: tracer{}}
 	todos := todo.Static(todo.Todo{Content: "Fix the build", Status: todo.InProgress})
-	mw := middleware.New(todos, middleware.WithLimits(continuation.Limits{
-		MaxAttempts: 1, MinInterval: continuation.Off,
-	}))
+	limits := continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}
+	mw := middleware.New(todos, append(opts, middleware.WithLimits(limits))...)
 	return &chat{mw, server, carryopenai.Wrap(openai.NewClientWithConfig(config), mw)}
 }
 
@@ -48,6 +49,70 @@ func (c *chat) ask(ctx context.Context, message string) {
 		fmt.Println(err)
 	}
 	fmt.Println(outcomes.Last())
+}
+
+// tracer sits below carryon and sees every call, also those that carryon adds.
+type tracer struct{}
+
+func (tracer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if id, ok := continuation.FromContext(r.Context()); ok && id.Session == "traced" {
+		fmt.Printf("a continuation: turn %d, attempt %d\n", id.Turn, id.Attempt)
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// A tracer or logger below carryon tells the calls that carryon added from
+// those of the program:
+//
+//	func (tracer) RoundTrip(r *http.Request) (*http.Response, error) {
+//		if id, ok := continuation.FromContext(r.Context()); ok {
+//			fmt.Printf("a continuation: turn %d, attempt %d\n", id.Turn, id.Attempt)
+//		}
+//		return http.DefaultTransport.RoundTrip(r)
+//	}
+func ExampleFromContext() {
+	chat := newChat()
+	defer chat.server.Close()
+
+	chat.ask(continuation.WithSession(context.Background(), "traced"), "Fix the build.")
+	// Output:
+	// a continuation: turn 2, attempt 1
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+}
+
+// printPrompts prints every message that asks the model to go on.
+func printPrompts() middleware.Option {
+	return middleware.WithObserver(middleware.Observer{
+		ContinuationStarted: func(_ context.Context, e middleware.ContinuationStarted) { fmt.Println(e.Prompt) },
+	})
+}
+
+// A shorter prompt.
+func ExampleOneLineTemplates() {
+	chat := newChat(middleware.WithTemplates(continuation.OneLineTemplates()), printPrompts())
+	defer chat.server.Close()
+
+	chat.ask(context.Background(), "Fix the build.")
+	// Output:
+	// (Automatic message: no new message has come from the user.)
+	//
+	// You have an active task: 'Fix the build'. Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+}
+
+// A text of one's own replaces a built-in one; the others stay.
+func ExampleTemplates() {
+	texts := continuation.OneLineTemplates()
+	texts.Standard.Base = "Still open: '{taskDescription}'. Carry on, or call todo_pause with the reason."
+	chat := newChat(middleware.WithTemplates(texts), printPrompts())
+	defer chat.server.Close()
+
+	chat.ask(context.Background(), "Fix the build.")
+	// Output:
+	// (Automatic message: no new message has come from the user.)
+	//
+	// Still open: 'Fix the build'. Carry on, or call todo_pause with the reason.
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
 }
 
 // A side call goes through the same client as the agent's and is left alone.

@@ -1,6 +1,7 @@
 package continuation
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -17,11 +18,6 @@ const (
 	DefaultFirstByteTimeout = 5 * time.Minute
 	DefaultMaxTaskAge       = 30 * time.Minute
 )
-
-// ClaimLife is how long a session counts as being continued if nothing says
-// that the continuation has ended: a stream dropped without Close, or a
-// replica that died.
-const ClaimLife = 10 * time.Minute
 
 // Limits bound what carryon may add to a call. A zero field means its default
 // and [Off] means no limit; other negative values are refused.
@@ -44,46 +40,30 @@ type Limits struct {
 	// continuations may use in one user turn. Its default is Off.
 	TokenBudget int
 	// MaxTaskAge is the age from which a background task in [Input.Background]
-	// no longer keeps its session from being continued, so that a hung one
-	// cannot do so for ever.
+	// no longer keeps its session from being continued, so that a hung task
+	// cannot block it for ever.
 	MaxTaskAge time.Duration
 }
 
 // WithDefaults returns the limits with every zero field set to its default.
 // It fails on a negative value other than [Off].
 func (l Limits) WithDefaults() (Limits, error) {
-	ints := []struct {
-		name     string
-		field    *int
-		standard int
-	}{
-		{"MaxAttempts", &l.MaxAttempts, DefaultMaxAttempts},
-		{"MaxPerUserTurn", &l.MaxPerUserTurn, DefaultMaxPerUserTurn},
-		{"TokenBudget", &l.TokenBudget, Off},
-	}
-	for _, limit := range ints {
-		if err := resolve(limit.name, limit.field, limit.standard); err != nil {
-			return Limits{}, err
-		}
-	}
-	durations := []struct {
-		name     string
-		field    *time.Duration
-		standard time.Duration
-	}{
-		{"MinInterval", &l.MinInterval, DefaultMinInterval},
-		{"ResponseTimeout", &l.ResponseTimeout, DefaultResponseTimeout},
-		{"FirstByteTimeout", &l.FirstByteTimeout, DefaultFirstByteTimeout},
-		{"MaxTaskAge", &l.MaxTaskAge, DefaultMaxTaskAge},
-	}
-	for _, limit := range durations {
-		if err := resolve(limit.name, limit.field, limit.standard); err != nil {
-			return Limits{}, err
-		}
+	err := cmp.Or(
+		resolve("MaxAttempts", &l.MaxAttempts, DefaultMaxAttempts),
+		resolve("MaxPerUserTurn", &l.MaxPerUserTurn, DefaultMaxPerUserTurn),
+		resolve("TokenBudget", &l.TokenBudget, Off),
+		resolve("MinInterval", &l.MinInterval, DefaultMinInterval),
+		resolve("ResponseTimeout", &l.ResponseTimeout, DefaultResponseTimeout),
+		resolve("FirstByteTimeout", &l.FirstByteTimeout, DefaultFirstByteTimeout),
+		resolve("MaxTaskAge", &l.MaxTaskAge, DefaultMaxTaskAge),
+	)
+	if err != nil {
+		return Limits{}, err
 	}
 	return l, nil
 }
 
+// resolve sets a zero field to its default, and refuses a negative one.
 func resolve[T int | time.Duration](name string, field *T, standard T) error {
 	switch {
 	case *field == 0:
@@ -94,7 +74,15 @@ func resolve[T int | time.Duration](name string, field *T, standard T) error {
 	return nil
 }
 
-// within reports whether one more than used keeps within the limit.
+// within reports whether one more than used is still within the limit.
 func within(used, limit int) bool {
 	return limit == Off || used < limit
+}
+
+// must returns value, or panics if err says that an argument was wrong.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic("carryon/" + err.Error())
+	}
+	return value
 }

@@ -10,12 +10,6 @@ import (
 	"time"
 )
 
-// Defaults of [MemoryOptions].
-const (
-	DefaultMaxSessions = 100_000
-	DefaultMaxAge      = 24 * time.Hour
-)
-
 const (
 	memoryShards = 64
 	// sharded is the number of sessions from which several shards are worth it.
@@ -24,13 +18,6 @@ const (
 	// that many sessions the least recently used goes, exactly.
 	candidates = 16
 )
-
-// MemoryOptions configure a [MemoryStore]. Zero fields mean the defaults.
-type MemoryOptions struct {
-	MaxSessions int              // beyond it the least recently used sessions are forgotten
-	MaxAge      time.Duration    // sessions that no call has used for so long are forgotten; Off for no limit
-	Now         func() time.Time // time.Now if nil; may be called concurrently
-}
 
 // MemoryStore is the [Store] that is used by default. It lives in memory, is
 // bounded in number and age, and runs no goroutine: what is too old is dropped
@@ -50,34 +37,33 @@ type memoryShard struct {
 	lastUsed int64
 }
 
-// NewMemoryStore returns an empty store. It panics on negative options.
-func NewMemoryStore(options MemoryOptions) *MemoryStore {
-	if options.MaxSessions < 0 {
-		panic("continuation: MemoryOptions.MaxSessions is negative")
+// NewMemoryStore returns an empty store. It panics on an option that
+// [TryNewMemoryStore] refuses.
+func NewMemoryStore(opts ...MemoryOption) *MemoryStore {
+	return must(TryNewMemoryStore(opts...))
+}
+
+// TryNewMemoryStore is [NewMemoryStore] for options that come from a
+// configuration: it returns an error that names every option it refuses.
+func TryNewMemoryStore(opts ...MemoryOption) (*MemoryStore, error) {
+	o := memoryOptions{maxSessions: DefaultMaxSessions, maxAge: DefaultMaxAge, now: time.Now}
+	for _, opt := range opts {
+		opt(&o)
 	}
-	if options.MaxAge < 0 && options.MaxAge != Off {
-		panic("continuation: MemoryOptions.MaxAge is negative (use continuation.Off for no limit)")
-	}
-	if options.MaxSessions == 0 {
-		options.MaxSessions = DefaultMaxSessions
-	}
-	if options.MaxAge == 0 {
-		options.MaxAge = DefaultMaxAge
-	}
-	if options.Now == nil {
-		options.Now = time.Now
+	if o.err != nil {
+		return nil, o.err
 	}
 	shards := 1
-	if options.MaxSessions >= sharded {
+	if o.maxSessions >= sharded {
 		shards = memoryShards
 	}
 	return &MemoryStore{
 		shards:      make([]memoryShard, shards),
 		seed:        maphash.MakeSeed(),
-		maxSessions: int64(options.MaxSessions),
-		maxAge:      options.MaxAge,
-		now:         options.Now,
-	}
+		maxSessions: int64(o.maxSessions),
+		maxAge:      o.maxAge,
+		now:         o.now,
+	}, nil
 }
 
 // Len returns the number of sessions kept.
@@ -91,9 +77,9 @@ func (m *MemoryStore) Update(_ context.Context, key string, f func(State) State)
 	if f == nil {
 		return errors.New("continuation: Update with a nil function")
 	}
-	home := int(maphash.String(m.seed, key) % uint64(len(m.shards))) //nolint:gosec // at most memoryShards
-	if m.shards[home].update(key, f, m) {
-		m.evict(home, key)
+	first := int(maphash.String(m.seed, key) % uint64(len(m.shards))) //nolint:gosec // at most memoryShards
+	if m.shards[first].update(key, f, m) {
+		m.evict(first, key)
 	}
 	return nil
 }
@@ -142,12 +128,12 @@ func (m *MemoryStore) tooOld(r *record, now int64) bool {
 	return m.maxAge != Off && now-r.used > int64(m.maxAge)
 }
 
-// evict forgets one session other than key, from the shard home if that has
-// one, else from the next that has.
-func (m *MemoryStore) evict(home int, key string) {
+// evict forgets one session other than key: of the shard first if that has
+// another, else of the next shard that has.
+func (m *MemoryStore) evict(first int, key string) {
 	now := m.now()
 	for i := range m.shards {
-		if m.shards[(home+i)%len(m.shards)].evict(key, now) {
+		if m.shards[(first+i)%len(m.shards)].evict(key, now) {
 			m.sessions.Add(-1)
 			return
 		}

@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
 )
 
 func BenchmarkMemoryStoreUpdate(b *testing.B) {
-	claimed := func(s continuation.State) continuation.State { return s.Begin(1, noon) }
+	claimed := func(s continuation.State) continuation.State { return session.Claim(s, 1, noon) }
 	for _, c := range []struct {
 		name string
 		f    func(continuation.State) continuation.State
 	}{{"state=idle", count}, {"state=claimed", claimed}} {
 		b.Run(c.name, func(b *testing.B) {
 			ctx := b.Context()
-			m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+			m := continuation.NewMemoryStore()
 			b.ReportAllocs()
 			for b.Loop() {
 				_ = m.Update(ctx, "conversation-42", c.f)
@@ -34,7 +35,7 @@ func BenchmarkMemoryStoreUpdate(b *testing.B) {
 func benchmarkMany(b *testing.B, full bool) {
 	const sessions = continuation.DefaultMaxSessions
 	ctx := b.Context()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	m := continuation.NewMemoryStore()
 	fillStore(b, m, sessions)
 	keys := make([]string, 4*sessions)
 	for i := range keys {
@@ -55,7 +56,7 @@ func BenchmarkMemoryStoreUpdateParallel(b *testing.B) {
 	for _, shared := range []bool{false, true} {
 		b.Run(fmt.Sprintf("session=shared:%t", shared), func(b *testing.B) {
 			ctx := b.Context()
-			m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+			m := continuation.NewMemoryStore()
 			var workers atomic.Int64
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
 )
 
 // count is an update that leaves something to remember.
@@ -49,30 +50,47 @@ func kept(t *testing.T, m continuation.Store, keys ...string) []string {
 }
 
 func claim(at time.Time) func(continuation.State) continuation.State {
-	return func(s continuation.State) continuation.State { return s.Begin(1, at) }
+	return func(s continuation.State) continuation.State { return session.Claim(s, 1, at) }
 }
 
 func TestMemoryStoreRefusesANilFunction(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	m := continuation.NewMemoryStore()
 	require.EqualError(t, m.Update(t.Context(), "a", nil), "continuation: Update with a nil function")
 	assert.Zero(t, m.Len())
 }
 
 func TestMemoryStoreRefusesNegativeOptions(t *testing.T) {
 	t.Parallel()
-	assert.PanicsWithValue(t, "continuation: MemoryOptions.MaxSessions is negative", func() {
-		continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: -1})
+	assert.PanicsWithValue(t, "carryon/continuation: WithMaxSessions: -1 is negative", func() {
+		continuation.NewMemoryStore(continuation.WithMaxSessions(-1))
 	})
-	assert.PanicsWithValue(t, "continuation: MemoryOptions.MaxAge is negative (use continuation.Off for no limit)", func() {
-		continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: -time.Second})
+	assert.PanicsWithValue(t, "carryon/continuation: WithMaxAge: -1s is negative (use continuation.Off for no limit)", func() {
+		continuation.NewMemoryStore(continuation.WithMaxAge(-time.Second))
 	})
-	assert.NotPanics(t, func() { continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: continuation.Off}) })
+	assert.NotPanics(t, func() { continuation.NewMemoryStore(continuation.WithMaxAge(continuation.Off)) })
+
+	m, err := continuation.TryNewMemoryStore(continuation.WithMaxSessions(-2), continuation.WithMaxAge(-time.Minute))
+	require.EqualError(t, err, `continuation: WithMaxSessions: -2 is negative
+continuation: WithMaxAge: -1m0s is negative (use continuation.Off for no limit)`)
+	assert.Nil(t, m)
+}
+
+func TestMemoryStoreTakesZeroOptionsForDefaults(t *testing.T) {
+	t.Parallel()
+	m, err := continuation.TryNewMemoryStore(
+		continuation.WithMaxSessions(0), continuation.WithMaxAge(0), continuation.WithClock(nil),
+	)
+	require.NoError(t, err)
+	for _, key := range []string{"a", "b"} {
+		update(t, m, key, count)
+	}
+	assert.Equal(t, []string{"a", "b"}, kept(t, m, "a", "b"))
 }
 
 func TestMemoryStoreWorksWhateverTheContext(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	m := continuation.NewMemoryStore()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, m.Update(ctx, "a", count), "a release must get through")
@@ -81,14 +99,14 @@ func TestMemoryStoreWorksWhateverTheContext(t *testing.T) {
 
 func TestMemoryStoreForgetsNothingByDefault(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	m := continuation.NewMemoryStore()
 	update(t, m, "a", count)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"), "with the real clock")
 }
 
 func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2})
+	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2))
 	update(t, m, "a", count)
 	update(t, m, "b", count)
 	for i := range 100 {
@@ -103,7 +121,7 @@ func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
 // A panic in an update stores nothing and leaves the store as usable as before.
 func TestMemoryStoreSurvivesAPanic(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	m := continuation.NewMemoryStore()
 	update(t, m, "a", count)
 	for _, key := range []string{"a", "b"} {
 		assert.Panics(t, func() {
@@ -117,7 +135,7 @@ func TestMemoryStoreSurvivesAPanic(t *testing.T) {
 func TestMemoryStoreIsNeverFullerThanItsLimit(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1, 2, 3, 16, 17, 100, 1023, 1024, 1500} {
-		m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: limit})
+		m := continuation.NewMemoryStore(continuation.WithMaxSessions(limit))
 		for i := range 3 * limit {
 			key := strconv.Itoa(i)
 			update(t, m, key, count)
@@ -140,7 +158,7 @@ func TestMemoryStoreForgetsTheLeastRecentlyUsed(t *testing.T) {
 		for _, limit := range []int{1, 2, 7, 16} {
 			rng := rand.New(rand.NewPCG(1, uint64(limit)))
 			clock := carryontest.NewClock()
-			m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: limit, Now: clock.Now, MaxAge: continuation.Off})
+			m := continuation.NewMemoryStore(continuation.WithMaxSessions(limit), continuation.WithClock(clock.Now), continuation.WithMaxAge(continuation.Off))
 			var order []string // of use, the latest last
 			for range 500 {
 				clock.Advance(tick)
@@ -173,7 +191,7 @@ func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 	t.Parallel()
 	const limit = 4096
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: limit, Now: clock.Now})
+	m := continuation.NewMemoryStore(continuation.WithMaxSessions(limit), continuation.WithClock(clock.Now))
 	for i := range limit {
 		clock.Advance(time.Second)
 		update(t, m, strconv.Itoa(i), count)
@@ -193,7 +211,7 @@ func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 3, Now: clock.Now})
+	m := continuation.NewMemoryStore(continuation.WithMaxSessions(3), continuation.WithClock(clock.Now))
 	update(t, m, "claimed", claim(clock.Now()))
 	for _, key := range []string{"a", "b", "c", "d"} {
 		clock.Advance(time.Second)
@@ -201,7 +219,7 @@ func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 	}
 	assert.Equal(t, []string{"claimed", "c", "d"}, kept(t, m, "claimed", "a", "b", "c", "d"))
 
-	update(t, m, "claimed", func(s continuation.State) continuation.State { return s.End(1, continuation.Ending{}) })
+	update(t, m, "claimed", func(s continuation.State) continuation.State { return session.Release(s, 1, session.Ending{}) })
 	for _, key := range []string{"e", "f", "g"} {
 		clock.Advance(time.Second)
 		update(t, m, key, count)
@@ -212,7 +230,7 @@ func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2, Now: clock.Now})
+	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2), continuation.WithClock(clock.Now))
 	for _, key := range []string{"a", "b", "c"} {
 		clock.Advance(time.Second)
 		update(t, m, key, claim(clock.Now()))
@@ -226,7 +244,7 @@ func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2, Now: clock.Now})
+	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2), continuation.WithClock(clock.Now))
 	update(t, m, "a", claim(clock.Now()))
 	clock.Advance(time.Second)
 	update(t, m, "b", claim(clock.Now()))
@@ -238,7 +256,7 @@ func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2, Now: clock.Now})
+	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2), continuation.WithClock(clock.Now))
 	update(t, m, "abandoned", claim(clock.Now()))
 	clock.Advance(continuation.ClaimLife)
 	update(t, m, "a", count)
@@ -250,7 +268,7 @@ func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: time.Hour, Now: clock.Now})
+	m := continuation.NewMemoryStore(continuation.WithMaxAge(time.Hour), continuation.WithClock(clock.Now))
 	update(t, m, "a", count)
 	clock.Advance(time.Hour)
 	assert.Equal(t, 1, peek(t, m, "a").Attempts, "as old as allowed; the look renews it")
@@ -271,7 +289,7 @@ func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 func TestMemoryStoreDefaultAge(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{Now: clock.Now})
+	m := continuation.NewMemoryStore(continuation.WithClock(clock.Now))
 	update(t, m, "a", count)
 	clock.Advance(continuation.DefaultMaxAge)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"))
@@ -282,7 +300,7 @@ func TestMemoryStoreDefaultAge(t *testing.T) {
 func TestMemoryStoreWithoutAge(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: continuation.Off, Now: clock.Now})
+	m := continuation.NewMemoryStore(continuation.WithMaxAge(continuation.Off), continuation.WithClock(clock.Now))
 	update(t, m, "a", count)
 	clock.Advance(100 * 365 * 24 * time.Hour)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"))
@@ -291,7 +309,7 @@ func TestMemoryStoreWithoutAge(t *testing.T) {
 func TestMemoryStoreClockSetBack(t *testing.T) {
 	t.Parallel()
 	now := noon
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxAge: time.Hour, MaxSessions: 2, Now: func() time.Time { return now }})
+	m := continuation.NewMemoryStore(continuation.WithMaxAge(time.Hour), continuation.WithMaxSessions(2), continuation.WithClock(func() time.Time { return now }))
 	update(t, m, "a", count)
 	now = now.Add(-24 * time.Hour)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"), "from the future, but not too old")
@@ -303,7 +321,7 @@ func TestMemoryStoreConcurrentUse(t *testing.T) {
 	t.Parallel()
 	const workers, rounds = 8, 400
 	for _, limit := range []int{1, 3, 40, 2000} {
-		m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: limit})
+		m := continuation.NewMemoryStore(continuation.WithMaxSessions(limit))
 		var wg sync.WaitGroup
 		for w := range workers {
 			wg.Go(func() {
@@ -313,7 +331,7 @@ func TestMemoryStoreConcurrentUse(t *testing.T) {
 							t.Error(err)
 						}
 					}
-					assert.LessOrEqual(t, m.Len(), limit+workers-1, "only updates under way may be beyond the limit")
+					assert.LessOrEqual(t, m.Len(), limit+workers-1, "only updates that have not returned may be beyond the limit")
 				}
 			})
 		}
@@ -325,11 +343,11 @@ func TestMemoryStoreConcurrentUse(t *testing.T) {
 // fillStore stores n sessions such as an agent leaves behind.
 func fillStore(tb testing.TB, m *continuation.MemoryStore, n int) {
 	tb.Helper()
-	turn := continuation.UserTurnOf(3, "Please build it")
+	turn := session.UserTurnOf(3, "Please build it")
 	for i := range n {
 		err := m.Update(context.Background(), fmt.Sprintf("conversation-%08d", i), //nolint:usetesting // costs nothing
 			func(s continuation.State) continuation.State {
-				s = s.Arrive(turn).Begin(1, noon).End(1, continuation.Ending{Tokens: 100})
+				s = session.Release(session.Claim(session.RegisterUserTurn(s, turn), 1, noon), 1, session.Ending{Tokens: 100})
 				s.Watermarks = continuation.Watermarks{Set: true, Active: 3}
 				return s
 			})
@@ -340,7 +358,7 @@ func fillStore(tb testing.TB, m *continuation.MemoryStore, n int) {
 // memoryOf returns the bytes that n sessions take, keys included.
 func memoryOf(tb testing.TB, n int) uint64 {
 	tb.Helper()
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: n})
+	m := continuation.NewMemoryStore(continuation.WithMaxSessions(n))
 	before := heap()
 	fillStore(tb, m, n)
 	after := heap()
@@ -369,7 +387,7 @@ func TestMemoryStoreIsSmall(t *testing.T) {
 // The key may be a small part of a request that is long gone.
 func TestMemoryStoreDoesNotHoldOnToWhereAKeyWasCutFrom(t *testing.T) {
 	const large = 8 << 20
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	m := continuation.NewMemoryStore()
 	before := heap()
 	for i := range 4 {
 		request := string(make([]byte, large)) + strconv.Itoa(i)
@@ -385,7 +403,7 @@ func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
 		t.Log("the race detector allocates")
 		return
 	}
-	m := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	m := continuation.NewMemoryStore()
 	update(t, m, "a", count)
 	ctx := t.Context()
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = m.Update(ctx, "a", count) }))
@@ -395,7 +413,7 @@ func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
 func TestMemoryStoreStartsNoGoroutine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: 2000})
+		m := continuation.NewMemoryStore(continuation.WithMaxSessions(2000))
 		for i := range 3000 {
 			update(t, m, strconv.Itoa(i), count)
 		}

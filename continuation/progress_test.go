@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -23,7 +25,7 @@ func step(t *testing.T, s continuation.State, todos ...todo.Todo) (continuation.
 	if !ev.Continue {
 		return s, ev
 	}
-	return ev.State.Begin(1, in.Now).End(1, continuation.Ending{}), ev
+	return session.Release(session.Claim(ev.State, 1, in.Now), 1, session.Ending{}), ev
 }
 
 func TestProgressStartsAttemptsAnew(t *testing.T) {
@@ -136,7 +138,7 @@ func TestStaleListHasOneAttempt(t *testing.T) {
 	t.Parallel()
 	const off = continuation.Off
 	list := []todo.Todo{pending("a"), completed("b")}
-	stale := continuation.Digest(list)
+	stale := todolist.Digest(list)
 	cases := []struct {
 		name        string
 		stale       uint64
@@ -187,7 +189,7 @@ func TestBudgetsHoldOverAnyRun(t *testing.T) {
 func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 	t.Helper()
 	list := []todo.Todo{pending("a"), pending("b"), pending("c"), pending("d")}
-	s := continuation.State{}.Arrive(continuation.UserTurnOf(1, "go"))
+	s := session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go"))
 	inRow, inTurn, most, least := 0, 0, 0, len(list)
 	for range 80 {
 		switch rng.IntN(6) {
@@ -227,6 +229,6 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 		if called {
 			inRow--
 		}
-		s = ev.State.Begin(9, noon).End(9, continuation.Ending{Called: called})
+		s = session.Release(session.Claim(ev.State, 9, noon), 9, session.Ending{Called: called})
 	}
 }

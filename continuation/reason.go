@@ -13,7 +13,7 @@ const (
 	// ReasonSatisfied is the one reason to continue.
 	ReasonSatisfied
 	// ReasonTodosNeeded says that everything that can be judged without the
-	// todos speaks for continuing, and that they have to be asked for.
+	// todos speaks for continuing, and that the todos are needed now.
 	ReasonTodosNeeded
 
 	// ReasonDisabled and the others of this group judge the call.
@@ -36,7 +36,7 @@ const (
 
 	// ReasonPaused and the others of this group judge the session.
 	ReasonPaused         // by the model, in this call or before, or by the program
-	ReasonSuperseded     // the user has written again while the call was under way
+	ReasonSuperseded     // the user has written again since the call began
 	ReasonNoActiveTodos  // the work is done, or the source of the todos has failed
 	ReasonBackground     // tasks of the session are unfinished, and under Limits.MaxTaskAge
 	ReasonActive         // another call of the session is being continued

@@ -20,11 +20,10 @@ type record struct {
 	completed     int32
 	active        int32 // -1: no watermarks yet
 	textLength    int32
-	lastStatus    int16
-	last          Previous
+	lastResult    int16
 }
 
-// before reports whether r is to be forgotten before o.
+// before reports whether the store forgets r before o.
 func (r *record) before(o *record, now time.Time) bool {
 	if claimed := r.claimed(now); claimed != o.claimed(now) {
 		return !claimed
@@ -35,22 +34,23 @@ func (r *record) before(o *record, now time.Time) bool {
 // claimed reports whether the session is being continued. A claim that has
 // lapsed protects nothing: nobody may be left to clear it.
 func (r *record) claimed(now time.Time) bool {
-	return r.claim != nil && State{Claim: *r.claim}.Claimed(0, now)
+	return r.claim != nil && r.claim.Active(now)
 }
 
 func (r *record) pack(s State, now int64) {
 	*r = record{
 		userTurn:      s.UserTurn,
 		stale:         s.Stale,
-		lastPrompt:    nanos(s.LastPrompt),
 		used:          now,
 		tokens:        int64(s.Tokens),
 		attempts:      small(s.Attempts),
 		continuations: small(s.Continuations),
 		active:        -1,
 		textLength:    small(s.TextLength),
-		last:          s.Last.Kind,
-		lastStatus:    int16(min(max(s.Last.Status, math.MinInt16), math.MaxInt16)), //nolint:gosec // bounded
+		lastResult:    int16(min(max(s.LastResult, math.MinInt16), math.MaxInt16)), //nolint:gosec // bounded
+	}
+	if !s.LastPrompt.IsZero() {
+		r.lastPrompt = s.LastPrompt.UnixNano()
 	}
 	if s.Watermarks.Set {
 		r.completed, r.active = small(s.Watermarks.Completed), small(s.Watermarks.Active)
@@ -75,7 +75,7 @@ func (r *record) unpack() State {
 		Continuations: int(r.continuations),
 		Tokens:        int(r.tokens),
 		Stale:         r.stale,
-		Last:          Last{Kind: r.last, Status: int(r.lastStatus)},
+		LastResult:    Result(r.lastResult),
 	}
 	if r.lastPrompt != 0 {
 		s.LastPrompt = time.Unix(0, r.lastPrompt)
@@ -90,13 +90,6 @@ func (r *record) unpack() State {
 		s.Paused = *r.paused
 	}
 	return s
-}
-
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
 }
 
 // small keeps a count that has run away within its field.

@@ -52,7 +52,7 @@ func TestRecordKeeps(t *testing.T) {
 	at := time.Unix(1_900_000_000, 1)
 	for name, s := range map[string]State{
 		"nothing":                  {},
-		"a timeout":                {Last: Last{Kind: PreviousFailed, Status: StatusTimeout}},
+		"a timeout":                {LastResult: ResultTimeout},
 		"watermarks of nothing":    {Watermarks: Watermarks{Set: true}},
 		"a pause without a reason": {Paused: Pause{Since: at}},
 		"a claim":                  {Claim: Claim{Token: 1, Since: at}},
@@ -75,11 +75,11 @@ func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
 // which would renew a budget.
 func TestRecordBoundsWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	got := roundTrip(State{Attempts: math.MaxInt, Continuations: math.MaxInt, Last: Last{Kind: PreviousFailed, Status: math.MaxInt}})
+	got := roundTrip(State{Attempts: math.MaxInt, Continuations: math.MaxInt, LastResult: math.MaxInt})
 	assert.Equal(t, State{
-		Attempts: math.MaxInt32, Continuations: math.MaxInt32, Last: Last{Kind: PreviousFailed, Status: math.MaxInt16},
+		Attempts: math.MaxInt32, Continuations: math.MaxInt32, LastResult: math.MaxInt16,
 	}, got)
-	assert.Equal(t, math.MinInt16, roundTrip(State{Last: Last{Status: math.MinInt}}).Last.Status)
+	assert.Equal(t, Result(math.MinInt16), roundTrip(State{LastResult: math.MinInt}).LastResult)
 	assert.Zero(t, roundTrip(State{Attempts: -5}).Attempts)
 }
 

@@ -1,6 +1,7 @@
 package continuation
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -30,16 +31,16 @@ func DefaultValues() Values {
 }
 
 // Settings holds ephemeral settings, per session: they are gone when the
-// process ends. What a session has not set is as the default, which is kept
-// under the session "". A change counts from the next decision on.
+// process ends. A session that has not set a value has the default, which is
+// kept under the session "". A change counts from the next decision on.
 //
-// A Settings keeps what [DefaultMaxSessions] sessions have set. One more, and
-// the session that was set or asked for longest ago is as the default again. It
+// A Settings keeps what [DefaultMaxSessions] sessions have set. Beyond that, the
+// session that was set or asked for longest ago falls back to the defaults. It
 // is safe for concurrent use and starts no goroutine. Use NewSettings: the zero
 // value is not ready.
 type Settings struct {
 	mu       sync.Mutex
-	defaults Values
+	defaults overrides // all of them set
 	sessions *lru.Table[overrides]
 }
 
@@ -49,23 +50,30 @@ type overrides struct {
 	approvalMode     ApprovalMode // "": unchanged
 }
 
-// NewSettings returns settings with the defaults given, of which an empty
-// approval mode is [ApprovalDefault]. It panics on an unknown one.
+// NewSettings returns settings with these defaults. An empty approval mode means
+// [ApprovalDefault]; an unknown one panics.
 func NewSettings(defaults Values) *Settings {
-	if defaults.ApprovalMode == "" {
-		defaults.ApprovalMode = ApprovalDefault
-	}
+	return must(TryNewSettings(defaults))
+}
+
+// TryNewSettings is [NewSettings] for defaults that come from a configuration:
+// it returns an error for an unknown approval mode.
+func TryNewSettings(defaults Values) (*Settings, error) {
+	defaults.ApprovalMode = cmp.Or(defaults.ApprovalMode, ApprovalDefault)
 	if err := defaults.ApprovalMode.check(); err != nil {
-		panic(err.Error())
+		return nil, err
 	}
-	return &Settings{defaults: defaults, sessions: lru.New[overrides]()}
+	return &Settings{
+		defaults: overrides{&defaults.TodoContinuation, defaults.ApprovalMode},
+		sessions: lru.New[overrides](),
+	}, nil
 }
 
 // For returns the values in force for the session.
 func (s *Settings) For(session string) Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	values := s.defaults
+	values := Values{*s.defaults.todoContinuation, s.defaults.approvalMode}
 	own := s.sessions.Get(session)
 	if own == nil {
 		return values
@@ -73,9 +81,7 @@ func (s *Settings) For(session string) Values {
 	if own.todoContinuation != nil {
 		values.TodoContinuation = *own.todoContinuation
 	}
-	if own.approvalMode != "" {
-		values.ApprovalMode = own.approvalMode
-	}
+	values.ApprovalMode = cmp.Or(own.approvalMode, values.ApprovalMode)
 	return values
 }
 
@@ -84,10 +90,6 @@ func (s *Settings) For(session string) Values {
 func (s *Settings) SetTodoContinuation(session string, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if session == "" {
-		s.defaults.TodoContinuation = on
-		return
-	}
 	s.own(session).todoContinuation = &on
 }
 
@@ -99,10 +101,6 @@ func (s *Settings) SetApprovalMode(session string, mode ApprovalMode) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if session == "" {
-		s.defaults.ApprovalMode = mode
-		return nil
-	}
 	s.own(session).approvalMode = mode
 	return nil
 }
@@ -114,9 +112,13 @@ func (s *Settings) Reset(session string) {
 	s.sessions.Remove(session)
 }
 
-// own returns what the session has set, which counts as a use. A session that
-// is new takes the place of another if there are too many.
+// own returns what the session has set, which counts as a use; for the session ""
+// the defaults. A new session drops the least recently used one if there are too
+// many.
 func (s *Settings) own(session string) *overrides {
+	if session == "" {
+		return &s.defaults
+	}
 	own := s.sessions.Put(session)
 	s.sessions.Trim(DefaultMaxSessions)
 	return own

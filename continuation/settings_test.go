@@ -107,9 +107,12 @@ func TestSettingsOfAnEmptyModeAreTheDefaultOne(t *testing.T) {
 
 func TestSettingsRefuseAnUnknownDefaultMode(t *testing.T) {
 	t.Parallel()
-	assert.PanicsWithValue(t, `continuation: unknown approval mode "reckless" (valid: default, yolo)`, func() {
+	assert.PanicsWithValue(t, `carryon/continuation: unknown approval mode "reckless" (valid: default, yolo)`, func() {
 		continuation.NewSettings(continuation.Values{ApprovalMode: "reckless"})
 	})
+	settings, err := continuation.TryNewSettings(continuation.Values{ApprovalMode: "reckless"})
+	require.EqualError(t, err, `continuation: unknown approval mode "reckless" (valid: default, yolo)`)
+	assert.Nil(t, settings)
 }
 
 // fillSettings switches sessions 0 to n-1 off, in that order.

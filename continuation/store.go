@@ -7,9 +7,9 @@ import "context"
 type Store interface {
 	// Update replaces the state kept under key by f of it, atomically. A key
 	// that was never stored has the zero State. f is pure, may run more than
-	// once, and its last result is the one that counts. An error means that the
-	// call at hand is not continued; better nothing was stored then. Update must
-	// honour ctx, in which carryon gives it five seconds.
+	// once, and its last result is the one that counts. After an error the call
+	// is not continued; if possible, nothing was stored then. Update must honour
+	// ctx, whose deadline carryon sets to five seconds.
 	//
 	// Keys are session names as the program gave them, and keys that carryon
 	// makes for calls without a session, which begin with a NUL byte. A store

@@ -3,343 +3,282 @@ package middleware
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
-	"sync/atomic"
-	"time"
+	"strings"
+	"unicode"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
-	"github.com/carryon-go/carryon/pause"
-	"github.com/carryon-go/carryon/todo"
+	"github.com/carryon-go/carryon/internal/session"
 )
 
-// Call is one call of the caller's that may be continued, from the request to
-// the end of the answer. Adapters get it from [Middleware.Begin] and hand it
-// to [NewSplice] or [Unary], which do the rest. It belongs to that one call and
-// is driven by one goroutine at a time; DeclaresPause, OpenContext, Outcome and
-// PauseTool may be called by any.
+// Call is a call of the caller's that carryon may continue, from the request to
+// the end of the answer. Adapters get it from [Middleware.Begin] and give it to
+// [NewStream] or [Unary], which do the rest. It belongs to that one call and is
+// driven by one goroutine at a time; Additions, OpenContext and Outcome may be
+// called by any.
 type Call struct {
-	mw      *Middleware
-	caller  context.Context
-	ctx     context.Context // the caller's; once guarded, inside this layer and ends with the call
-	brake   brake
-	request traits
-	began   time.Time     // set if the caller has a deadline
-	took    time.Duration // from the request to the end of turn 1, if so
+	callScope
 
-	key      string              // of the session's state, "" if it lives with the call
-	local    *continuation.State // the state if it lives with the call and was changed
-	arrival  continuation.UserTurn
-	userTurn uint64
-
-	place  Place
-	sink   Sink
-	said   transcript
-	turnAt int // where in the transcript this turn's text begins
-	prevAt int // and the text of the turn before it
-
-	plainFinish string // this provider's word for a plain stop, for turns that were nothing but a pause
-	printed     *string
-	todos       []todo.Todo
-	last        *continuation.Evaluation // the last decision, or room for it; else nil
-	attempt     atomic.Pointer[attempt]  // the last, if there was one
-	inTurn      bool                     // a turn is under way
-	declares    bool                     // todo_pause is declared in the caller's own request
-	emptyUsed   bool
-	known       bool // the state knows of the call
-	lost        bool // the store has failed
-	unread      bool // the source has failed: todos says nothing of the list
-	rejections  uint8
-	rejection   *rejection
-	result      *pause.Result
-	callbackErr error
-	listeners   []listener
-	notes       *notes                      // nil if there is nothing to say of background tasks
-	outcome     atomic.Pointer[outcomeCell] // nil as long as the call has but begun, unless outcomes are collected
+	turn      turn
+	text      transcript
+	decider   decider
+	pauses    pauses
+	reminders reminders
+	additions adapter.Additions // to the caller's own request, and with it to every turn's
 }
 
-// storeTime is how long a store may take.
-const storeTime = 5 * time.Second
-
-// rejection is a pause whose reason will not do.
-type rejection struct {
-	reason string
-	err    error
-	answer *PauseAnswer // nil if the call was printed
-}
-
-// Begin takes note of a request that is about to be sent. It returns nil if
-// carryon has nothing to do with it: then the adapter passes the call through,
-// untouched; [Middleware.Passed] says why. It panics if ctx is nil.
-//
-// The adapter sends the request with [Call.Context].
-func (mw *Middleware) Begin(ctx context.Context, r Request) *Call {
-	notNil(ctx != nil, "context")
-	switch reason := mw.scopeOf(ctx, &r); reason {
-	case continuation.ReasonNone:
-	case continuation.ReasonNested:
-		return nil // the outer layer reports the call
-	default:
-		mw.passed(ctx, reason)
-		return nil
+// Begin begins a call with the request that is about to be sent. The call is nil
+// if carryon has nothing to do with it, and the outcome says why: then the
+// adapter sends the request as it is, and the outcome is final. Otherwise the
+// adapter sends the request with the ctx and the additions of the call. Begin
+// panics if ctx is nil.
+func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outcome) {
+	mustHave(ctx)
+	if reason := mw.scopeOf(ctx, &r); reason != continuation.ReasonNone {
+		return nil, mw.passed(ctx, reason)
 	}
-	c := &Call{
-		mw: mw, caller: ctx, request: r.traits(), place: Place{Session: mw.session(ctx)}, plainFinish: "stop", ctx: ctx,
-	}
-	c.began = c.pace()
+	c := newCall(ctx, mw, &r)
+	c.budget = c.timeLeft()
 	if outcomes := capture(ctx); outcomes != nil {
-		c.keepOutcome(outcomes.add())
+		c.outcome.Store(outcomes.add(c.firstOutcome()))
 	}
-	if r.Reasoning {
-		c.said.reasoning = new([]byte)
+	if mw.options.pauseTool == Always && !mw.options.dryRun && c.request.takesPause &&
+		mw.options.settings.For(c.session.name()).TodoContinuation {
+		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
 	}
-	c.sink.keep = &c.said
-	c.declares = mw.options.pauseTool == Always && !mw.options.dryRun && r.takesPause() &&
-		mw.settings.For(c.place.Session).TodoContinuation
-	c.arrive(&r)
+	if err := c.session.registerUserTurn(ctx, &r); err != nil {
+		c.storeFailed(c.turn.TurnID, err)
+	}
 	c.beginTurn(0)
-	c.takeNotes()
+	c.additions.Attachments = c.reminders.attachments(&c.turn)
+	return c, Outcome{}
+}
+
+func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
+	c := &Call{callScope: callScope{mw: mw, request: traitsOf(r), cancel: canceller{caller: ctx, ctx: ctx}}}
+	name := mw.session(ctx)
+	c.session.mw, c.session.key = mw, keyOf(name, r)
+	c.turn.Session, c.turn.reader.text.transcript = name, &c.text
+	if r.Reasoning {
+		c.text.reasoning = new([]byte)
+	}
+	c.decider.callScope, c.decider.turn = &c.callScope, &c.turn
+	c.pauses.decider = &c.decider
+	c.reminders.callScope = &c.callScope
 	return c
 }
 
 // Context returns the ctx for the caller's own request. It ends with the
 // caller's and with the call.
-func (c *Call) Context() context.Context { return c.guarded().ctx }
+func (c *Call) Context() context.Context { return c.cancel.derive() }
 
-// guarded gives the call a ctx of its own, which ends with it, unless it has one.
-func (c *Call) guarded() *Call {
-	if ctx, fresh := c.brake.tie(c.caller); fresh {
-		c.ctx = ctx
+// OpenContext returns the ctx for a request of the caller's whose answer may
+// outlive the call. Like that of Context it marks what runs inside this layer,
+// but only the caller's ctx ends it.
+func (c *Call) OpenContext() context.Context { return scope.EnterLayer(c.cancel.caller) }
+
+// Additions returns what the caller's own request is sent with beside what the
+// caller has put into it. It must not be changed.
+func (c *Call) Additions() *adapter.Additions { return &c.additions }
+
+// Outcome returns what became of the call, or what is known by now.
+func (c *Call) Outcome() Outcome {
+	if cell := c.outcome.Load(); cell != nil {
+		return cell.get()
 	}
-	return c
+	return c.firstOutcome()
 }
 
-// ended reports whether the caller has ended the call, or has ended it for
-// whatever else of it still runs.
-func (c *Call) ended() bool { return c.caller.Err() != nil || c.brake.wasPulled() }
-
-// OpenContext returns the ctx for a caller's own request whose answer may be
-// of no interest to the call, and outlive it: it is inside this layer too, but
-// ends with the caller's ctx alone.
-func (c *Call) OpenContext() context.Context { return scope.EnterLayer(c.caller) }
-
-// DeclaresPause reports whether todo_pause is to be appended to the tools of
-// the caller's own request; see [Always].
-func (c *Call) DeclaresPause() bool { return c.declares }
-
-// PauseTool returns todo_pause as it is to be declared beside the caller's
-// tools.
-func (c *Call) PauseTool() PauseTool {
-	return NewPauseTool(c.request.strictTools)
+// Abort ends the call because the caller's own request could not be sent or was
+// refused. Adapters of streams call it where they have no stream to give to
+// [NewStream].
+func (c *Call) Abort(err error) {
+	c.breakOff(err)
+	c.endTurn(err)
+	c.end()
+	c.cancel.cancel()
 }
 
-// arrive finds the state that the call belongs to and tells it the user turn.
-func (c *Call) arrive(r *Request) {
-	switch {
-	case c.place.Session != "":
-		c.key = c.place.Session
-	case r.FirstCall != "":
-		loop := continuation.LoopKey(r.loopUser(), r.FirstCall)
-		c.key = "\x00loop/" + strconv.FormatUint(loop, 16)
-	}
-	if c.key != "" { // else there is but this call, and it is in one user turn
-		c.arrival = r.userTurn(c.caller)
-	}
-	if err := c.enter(); err != nil {
-		c.storeFailed(err)
-	}
-}
-
-// enter tells the state the user turn of the call.
-func (c *Call) enter() error {
-	if c.key == "" {
-		return nil
-	}
-	if c.mw.options.dryRun {
-		state, err := c.peek()
-		c.userTurn = state.UserTurn
-		return err
-	}
-	return c.inStoreTime(c.ctx, func(ctx context.Context) error {
-		return c.mw.apply(ctx, c.key, c.entered, &c.known)
-	})
-}
-
-// entered is the state once the call has arrived, whose user turn the call
-// remembers.
-func (c *Call) entered(s continuation.State) continuation.State {
-	s = c.arrived(s)
-	c.userTurn, c.known = s.UserTurn, true
-	return s
-}
-
-// arrived is the state once the call has arrived.
-func (c *Call) arrived(s continuation.State) continuation.State {
-	return s.Arrive(c.arrival)
-}
-
-func (c *Call) storeFailed(err error) {
-	c.lost = true
-	c.fault("store", err)
-}
-
-// fault reports what went wrong without costing the caller the answer.
-func (c *Call) fault(op string, err error) {
-	c.mw.failed(c.caller, Failed{Place: c.place, Op: op, Err: err})
-}
-
-// update changes the state of the call's session; a dry run only pretends to.
-func (c *Call) update(f func(continuation.State) continuation.State) error {
-	if c.key != "" && !c.mw.options.dryRun {
-		_, err := c.ask(c.ctx, f)
-		return err
-	}
-	state, err := c.peek()
-	if next := f(state); next != state && !c.mw.options.dryRun {
-		c.local = &next
-	}
-	return err
-}
-
-// ask updates the state in the store.
-func (c *Call) ask(
-	ctx context.Context, f func(continuation.State) continuation.State,
-) (state continuation.State, err error) {
-	err = c.inStoreTime(ctx, func(ctx context.Context) error {
-		state, err = c.mw.update(ctx, c.key, f)
-		return err
-	})
-	return state, err
-}
-
-// inStoreTime has the store asked within the time that it has. Too late is too
-// late, also for a store that does not look at its ctx.
-func (c *Call) inStoreTime(ctx context.Context, f func(context.Context) error) error {
-	if c.mw.options.store == nil {
-		return f(ctx) // the default one never waits
-	}
-	limited, cancel := context.WithTimeout(ctx, storeTime)
-	defer cancel()
-	err := f(limited)
-	if err == nil && ctx.Err() == nil {
-		err = limited.Err()
-	}
-	return err
-}
-
-// settle is update for what ends something, which must get through although
-// the call may have ended.
-func (c *Call) settle(f func(continuation.State) continuation.State) error {
-	if c.key == "" || c.mw.options.dryRun {
-		return c.update(f)
-	}
-	_, err := c.ask(context.WithoutCancel(c.caller), f)
-	return err
-}
-
-// peek returns the state of the call's session, as the call sees it.
-func (c *Call) peek() (continuation.State, error) {
-	if c.local != nil {
-		return *c.local, nil
-	}
-	if c.key == "" {
-		return c.arrived(continuation.State{}), nil
-	}
-	state, err := c.ask(c.ctx, func(s continuation.State) continuation.State { return s })
-	if c.mw.options.dryRun {
-		state = c.arrived(state)
-	}
-	return state, err
-}
-
-// beginTurn makes the call ready to read the next turn.
+// beginTurn begins the next turn.
 func (c *Call) beginTurn(attempt int) {
-	c.inTurn = true
-	c.place.Turn++
-	c.place.Attempt = attempt
-	first := c.place.Turn == 1
-	watching := !c.request.ownPause && (!first || c.declares)
-	c.prevAt, c.turnAt = c.turnAt, c.said.len()
-	c.printed, c.rejection = nil, nil
-	c.sink.begin(c.place.Turn, watching, !first && !c.request.ownPause, c.turnAt > 0)
-	if !first {
-		c.note(func(o *Outcome) { o.Turns = c.place.Turn })
+	later, ours := c.turn.Turn > 0, !c.request.ownPause
+	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
+	if later {
+		c.record(func(o *Outcome) { o.Turns = c.turn.Turn })
 	}
-	for _, l := range c.listeners {
-		l.begin(c)
+	for _, f := range c.callbacks.all() {
+		f.begin(c.callbacks, &c.turn.reader)
 	}
 }
 
-// endTurn takes note that all of the turn has been read, and ends the
-// continuation that it was, if it was one.
+// deadlinesOf returns the deadlines of a continuation that is about to be sent.
+func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
+	return newDeadlines(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)), c.mw.options.clock, &c.mw.options.limits)
+}
+
+// endTurn reports that all of the turn was read. If the turn was a continuation,
+// endTurn ends that too.
 func (c *Call) endTurn(err error) {
-	c.inTurn = false
-	c.noteSeen()
-	if c.place.Turn == 1 {
-		c.took = c.pace().Sub(c.began)
+	t, r := &c.turn, &c.turn.reader
+	r.ended = true
+	c.reminders.markRead(t)
+	if r.first {
+		c.firstTurn = c.budget - c.timeLeft()
 	}
-	s := &c.sink
-	c.kept().addUsage(s.usage)
-	c.mw.turnEnded(c.caller, TurnEnded{
-		Place: c.place, Finish: s.finish, ToolCalls: s.calls.others, Usage: s.usage, Err: err,
+	c.outcomeCell().addUsage(r.usage)
+	c.mw.options.report.turnEnded(c.cancel.caller, TurnEnded{
+		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage, Err: err,
 	})
-	c.endAttempt(err)
-}
-
-// pace returns the time if the caller has a deadline. Otherwise nobody asks how
-// long the turn took, and to read the clock is a good part of what a call costs.
-func (c *Call) pace() time.Time {
-	if _, ok := c.caller.Deadline(); !ok {
-		return time.Time{}
+	if !r.first {
+		c.endContinuation(err)
 	}
-	return c.mw.clock.Now()
 }
 
-// broke reports that the caller's own turn did not end as it should have.
-func (c *Call) broke(err error) {
+// endContinuation releases the claim of a continuation, and says how it ended.
+func (c *Call) endContinuation(err error) {
+	t, r := &c.turn, &c.turn.reader
+	called := err == nil && r.showedCall()
+	c.releaseAs(t.TurnID, session.Ending{
+		Called: called && !c.hasShortLoop(), Tokens: r.usage.Tokens(), Result: c.resultOf(err, called),
+	})
+	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
+		TurnID: t.TurnID, ToolCalls: r.calls.others, Usage: r.usage, Err: err,
+	})
+}
+
+// resultOf returns what the next prompt may tell the model of a continuation.
+func (c *Call) resultOf(err error, called bool) continuation.Result {
+	switch {
+	case err != nil && c.cancel.hasEnded():
+		return continuation.ResultNone // the caller ended it
+	case err != nil:
+		return failureOf(err)
+	case called:
+		return continuation.ResultNone
+	case c.decider.facts().SameText:
+		return continuation.ResultSameAnswer
+	}
+	return continuation.ResultNoProgress
+}
+
+// failureOf returns the result of a continuation that failed.
+func failureOf(err error) continuation.Result {
+	var status *adapter.StatusError
+	switch {
+	case errors.As(err, &status) && status.Status > 0:
+		return continuation.Result(status.Status)
+	case errors.Is(err, ErrFirstByteTimeout), errors.Is(err, ErrResponseTimeout),
+		errors.Is(err, ErrDeadlineNear), errors.Is(err, context.DeadlineExceeded):
+		return continuation.ResultTimeout
+	}
+	return continuation.ResultTransport
+}
+
+// breakOff decides on the caller's own turn, which did not end as it should have.
+func (c *Call) breakOff(err error) {
 	if err != nil {
-		c.sink.Fail(err)
-		c.note(func(o *Outcome) { o.Err = err })
+		c.turn.reader.Fail(err)
+		c.record(func(o *Outcome) { o.Err = err })
 	}
-	c.decide()
+	c.decider.decide()
 }
 
-// finish ends the call. It may be called more than once.
-func (c *Call) finish() {
-	if c.inTurn { // only a panic leaves a turn open
-		c.noteInterrupted(errPanicked)
+// end ends the call. It may be called more than once.
+func (c *Call) end() {
+	if !c.turn.reader.ended { // a turn is still open here only after a panic
+		c.interrupted(errPanicked)
 		c.endTurn(errPanicked)
 	}
-	c.settleNotes()
-	c.release(Place{Session: c.place.Session})
-	c.note(func(o *Outcome) { o.Ended = true })
+	c.reminders.settle(&c.turn)
+	c.release(continuation.TurnID{Session: c.session.name()})
+	c.record(func(o *Outcome) { o.Ended = true })
 }
 
-// interruption returns what ended the call from outside, if anything did: the
-// caller's ctx, Close, or a callback that wants no more.
-func (c *Call) interruption() error {
-	err := c.caller.Err()
+// next returns the continuation to send now, after a wait if need be, or nil if
+// there is none after all. The error is what interrupted the wait.
+func (c *Call) next() (*adapter.Continuation, error) {
+	ok, err := c.decider.next()
 	switch {
-	case c.callbackErr != nil:
-		return c.callbackErr
-	case err == nil && c.brake.wasPulled():
-		return ErrClosed
-	case err == nil:
-		return nil
+	case err != nil:
+		c.interrupted(err)
+		return nil, err
+	case !ok:
+		c.pauses.acceptRejected()
+		return nil, nil
 	}
-	if cause := context.Cause(c.caller); !errors.Is(cause, err) {
-		return fmt.Errorf("%w: %w", err, cause)
-	}
-	return err
+	return c.newContinuation(), nil
 }
 
-// Abort ends the call because the caller's own request could not be sent or
-// was refused. Adapters of streams call it where they have no stream to give
-// to [NewSplice].
-func (c *Call) Abort(err error) {
-	c.broke(err)
-	c.endTurn(err)
-	c.finish()
-	c.brake.pull()
+// placeholder replaces an answer without text, which providers refuse.
+const placeholder = "(no answer)"
+
+// newContinuation returns the continuation that the session was claimed for.
+func (c *Call) newContinuation() *adapter.Continuation {
+	k := &adapter.Continuation{
+		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
+		Text:      strings.TrimRightFunc(string(c.text.bytes()), unicode.IsSpace),
+		Reasoning: c.text.reasoningText(),
+		Additions: adapter.Additions{Attachments: c.additions.Attachments},
+	}
+	if c.request.takesPause {
+		k.PauseTool = adapter.NewPauseTool(c.request.strictTools)
+	}
+	said := c.reminders.appendNew(&c.turn, k.TurnID, c.buildPrompt(k))
+	if k.Pause != nil {
+		k.Pause.Result = said
+	} else {
+		k.Prompt = said
+	}
+	c.decider.blankUsed = c.decider.blankUsed || c.turn.isBlank()
+	if strings.TrimSpace(k.Text) == "" {
+		k.Text = ""
+		if k.Pause == nil {
+			k.Text = placeholder
+		}
+	}
+	c.record(func(o *Outcome) { o.Attempts++ })
+	c.mw.options.report.started(c.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Prompt: said})
+	return k
+}
+
+// buildPrompt returns what the model is told: the prompt. After a rejected
+// pause, it returns the answer to that call instead, and sets k.Pause.
+func (c *Call) buildPrompt(k *adapter.Continuation) string {
+	in := prompt.Input{
+		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
+		Mode: c.mw.options.settings.For(c.session.name()).ApprovalMode,
+	}
+	if r := c.turn.rejection; r != nil {
+		if r.answer != nil {
+			k.Pause = r.answer
+			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(k.Todo.Content) + "'"
+		}
+		in.Rejection = errors.New(rejectionText(r.err))
+	}
+	return c.mw.prompter.Prompt(in)
+}
+
+// continuationFailed records that the continuation failed; the earlier turns
+// stay valid. It returns an error only if the caller ended the call, or saw a
+// part of a tool call.
+func (c *Call) continuationFailed(err error, showedCall bool) error {
+	if interrupted := c.interruption(); interrupted != nil {
+		c.interrupted(interrupted)
+		return interrupted
+	}
+	c.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
+	c.fault(c.turn.TurnID, "continuation", err)
+	if showedCall {
+		return err
+	}
+	return nil
+}
+
+// interrupted records that the caller ended the call during a wait or a
+// continuation.
+func (c *Call) interrupted(err error) {
+	c.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonBrokeOff })
 }

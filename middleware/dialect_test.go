@@ -3,8 +3,8 @@ package middleware_test
 import (
 	"testing"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/middleware"
 )
 
 // The dialects of the examples pass, so that they can be copied.
@@ -12,7 +12,7 @@ import (
 func TestExampleChunks(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[sdkChunk]{
-		New: func() middleware.Dialect[sdkChunk] { return &chunks{ledger: newLedger()} },
+		New: func() adapter.Dialect[sdkChunk] { return &chunks{usageTotals: newUsageTotals()} },
 		Make: func(v carryontest.View) sdkChunk {
 			return sdkChunk{ID: v.ID, Text: v.Text, Calls: makeCalls(v.Calls), Stop: v.Finish, Usage: makeUsage(v.Usage)}
 		},
@@ -28,7 +28,7 @@ func TestExampleChunks(t *testing.T) {
 func TestExampleAnswers(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[sdkAnswer]{
-		New: func() middleware.Dialect[sdkAnswer] { return &answers{ledger: newLedger()} },
+		New: func() adapter.Dialect[sdkAnswer] { return &answers{usageTotals: newUsageTotals()} },
 		Make: func(v carryontest.View) sdkAnswer {
 			a := sdkAnswer{ID: v.ID, Text: v.Text, Calls: makeCalls(v.Calls), Stop: v.Finish}
 			if v.Usage != nil {
@@ -51,7 +51,7 @@ func TestExampleAnswers(t *testing.T) {
 func TestExampleTexts(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[string]{
-		New:   func() middleware.Dialect[string] { return texts{} },
+		New:   func() adapter.Dialect[string] { return texts{} },
 		Make:  func(v carryontest.View) string { return v.Text },
 		View:  func(text string) carryontest.View { return carryontest.View{Text: text} },
 		Kind:  carryontest.CallbackDialect,
@@ -70,7 +70,7 @@ func makeCalls(views []carryontest.ViewCall) []sdkCall {
 func viewCalls(calls []sdkCall, indexed bool) []carryontest.ViewCall {
 	var views []carryontest.ViewCall
 	for _, call := range calls {
-		v := carryontest.ViewCall{Index: middleware.NoIndex, ID: call.ID, Name: call.Name, Arguments: call.Args}
+		v := carryontest.ViewCall{Index: adapter.NoIndex, ID: call.ID, Name: call.Name, Arguments: call.Args}
 		if indexed {
 			v.Index = call.Index
 		}
@@ -79,16 +79,16 @@ func viewCalls(calls []sdkCall, indexed bool) []carryontest.ViewCall {
 	return views
 }
 
-func makeUsage(u *middleware.Usage) *sdkUsage {
+func makeUsage(u *adapter.Usage) *sdkUsage {
 	if u == nil {
 		return nil
 	}
 	return &sdkUsage{In: u.Prompt, Out: u.Completion}
 }
 
-func viewUsage(u *sdkUsage) *middleware.Usage {
+func viewUsage(u *sdkUsage) *adapter.Usage {
 	if u == nil {
 		return nil
 	}
-	return &middleware.Usage{Prompt: u.In, Completion: u.Out, Total: u.In + u.Out}
+	return &adapter.Usage{Prompt: u.In, Completion: u.Out, Total: u.In + u.Out}
 }

@@ -1,4 +1,4 @@
-// Package middleware keeps an agent at work until its todo list is done. It
+// Package middleware keeps an agent working until its todo list is done. It
 // decorates a chat-completion client: when the model ends a turn without
 // calling a tool while the list still has work on it, the model is asked once
 // more, with a message that never enters the caller's history and with one
@@ -18,12 +18,13 @@
 // # Adapting another SDK
 //
 // The engine is generic over an SDK's own chunk or answer type and never
-// translates one: what it must know it is told through a [Dialect] of four
-// methods. An adapter fills in a [Request], asks [Middleware.Begin] whether
-// the call concerns carryon, and hands it to [NewSplice] (a stream that is
+// translates one: what it needs to know of it, an adapter says through package
+// adapter, with a dialect of four methods. An adapter fills in a request, gives
+// it to [Middleware.Begin], and gives the [Call] to [NewStream] (a stream that is
 // pulled), to [Unary] (a whole answer), or to Unary with a [Filter] (a whole
-// answer, streamed through a callback). The example of the package adapts a
-// made-up SDK; carryontest.TestDialect checks a dialect.
+// answer, streamed through a callback). Only adapters need Begin, Call, NewStream,
+// [Stream], [Relay], Unary, NewFilter, Filter and [TurnFilter]. The example of the
+// package adapts a made-up SDK; carryontest.TestDialect checks a dialect.
 //
 // The engine starts no goroutine: a stream is driven by its consumer. It keeps
 // one copy of the text of calls in scope, which a continuation replays.

@@ -1,72 +1,65 @@
 package middleware
 
+import "github.com/carryon-go/carryon/adapter"
+
 // ending is what is held back at the end of a turn: all that would tell the
-// caller that the answer is over.
-type ending[C any] struct {
-	asIs   []C    // of turn 1: as it came, if nothing in the turn was changed
-	finish *C     // the chunk with the finish reason, its text and calls shown
-	reason string // the finish reason to show
-	usage  *C     // the last chunk with usage; the same as finish if it has it
-	number int    // of the turn
+// caller that the answer is over. It is the end of turn 1 as it came, or one
+// that the dialect rewrites.
+type ending[C any] interface {
+	// model returns a chunk like which a text is shown that the model did not
+	// send one for, nil for none, and whether it is a continuation's.
+	model() (c *C, continuation bool)
+	// appendTo appends the ending to dst as it is shown. The usage of the answer
+	// may be shown in a chunk of its own.
+	appendTo(dst []C, d adapter.Dialect[C], usage *C, shown adapter.UsageShown) []C
 }
 
-// endingOf returns the ending of the turn that the sink has just read to its
-// finish, which is in c. The text and calls in c have been shown. Early is a
-// chunk before it that had usage.
-func endingOf[C any](call *Call, c C, early *C) *ending[C] {
-	e := &ending[C]{finish: &c, reason: call.finishReason(), number: call.sink.number, usage: early}
-	if call.sink.chunk.usage {
-		e.usage = &c
+// originalEnding is the end of turn 1 as it came, of which nothing was changed.
+type originalEnding[C any] struct{ chunks []C }
+
+func (e *originalEnding[C]) model() (c *C, continuation bool) {
+	if len(e.chunks) == 0 {
+		return nil, false
 	}
-	return e
+	return &e.chunks[0], false
 }
 
-// show emits the ending: the finish, then the usage of all turns, once. Spare
-// is a chunk of an earlier turn that had usage, for a last turn without.
-func (e *ending[C]) show(d Dialect[C], usage UsageEdit, spare *C, emit func(C)) {
-	for _, c := range e.asIs {
-		emit(c)
+func (e *originalEnding[C]) appendTo(dst []C, _ adapter.Dialect[C], _ *C, _ adapter.UsageShown) []C {
+	return append(dst, e.chunks...)
+}
+
+// rewrittenEnding is the end of a turn as the dialect shows it: the finish, and
+// the usage of all turns, once.
+type rewrittenEnding[C any] struct {
+	finish       *C // the chunk with the finish reason, its text and calls shown; nil if there is none
+	reason       shownFinish
+	own          string // the finish reason of the turn
+	continuation bool
+}
+
+func (e *rewrittenEnding[C]) model() (c *C, continuation bool) { return e.finish, e.continuation }
+
+func (e *rewrittenEnding[C]) appendTo(dst []C, d adapter.Dialect[C], usage *C, shown adapter.UsageShown) []C {
+	if e.finish != nil {
+		edit := adapter.Edit{
+			Part: adapter.Synthetic, Finish: e.reason.reason, PlainStop: e.reason.plainStop, Continuation: e.continuation,
+		}
+		if usage == e.finish {
+			edit.Usage, usage = shown, nil
+		}
+		dst = appendClone(dst, d, e.finish, &edit)
 	}
-	if e.asIs != nil {
-		return
-	}
-	last := e.usage
-	if last == nil {
-		last = spare
+	if usage != nil {
+		dst = appendClone(dst, d, usage, &adapter.Edit{Part: adapter.UsageOnly, Usage: shown, Continuation: e.continuation})
 	}
 	if e.finish != nil {
-		finish := Edit{Finish: e.reason, Rest: true, Later: e.number > 1}
-		if last == e.finish {
-			finish.Usage, last = usage, nil
-		}
-		e.write(d, e.finish, finish, emit)
+		dst = d.AppendShown(dst, new(C), &adapter.Edit{Part: adapter.AnswerEnd})
 	}
-	if last != nil {
-		e.write(d, last, Edit{Usage: usage, Rest: true, Bare: true, Later: e.number > 1}, emit)
-	}
+	return dst
 }
 
-// write emits what an edit leaves of a chunk.
-func (e *ending[C]) write(d Dialect[C], c *C, edit Edit, emit func(C)) {
+// appendClone appends what an edit leaves of a chunk, and does not change it.
+func appendClone[C any](dst []C, d adapter.Dialect[C], c *C, e *adapter.Edit) []C {
 	clone := d.Clone(c)
-	if d.Write(&clone, &edit) {
-		emit(clone)
-	}
-}
-
-// say emits a text that the model did not send a chunk for.
-func (e *ending[C]) say(d Dialect[C], text string, emit func(C)) {
-	if text == "" {
-		return
-	}
-	var c C
-	switch {
-	case e.finish != nil:
-		c = d.Clone(e.finish)
-	case len(e.asIs) > 0:
-		c = d.Clone(&e.asIs[0])
-	}
-	if d.Write(&c, &Edit{Text: text, Rest: true, Later: e.number > 1}) {
-		emit(c)
-	}
+	return d.AppendShown(dst, &clone, e)
 }

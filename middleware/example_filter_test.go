@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -11,25 +12,18 @@ import (
 // texts is the dialect of what the SDK's callback is given: bare text.
 type texts struct{}
 
-func (texts) Read(text *string, s *middleware.Sink) { s.Text(*text) }
+func (texts) Read(text *string, s adapter.TurnReader) { s.Text(*text) }
 
-func (texts) Write(text *string, e *middleware.Edit) bool {
-	*text = e.Text
-	return e.Text != ""
+func (texts) AppendShown(dst []string, text *string, e *adapter.Edit) []string {
+	if e.Text == "" {
+		return dst
+	}
+	return append(dst, e.Text)
 }
 
 func (texts) Clone(text *string) string { return *text }
 
 func (texts) EndTurn(bool) {}
-
-// filtered returns the caller's callback behind a filter, or nil without one.
-// It is called once per call, before middleware.Unary.
-func filtered(call *middleware.Call, onText func(string) error) func(string) error {
-	if onText == nil {
-		return nil
-	}
-	return middleware.NewFilter(call, texts{}, onText).Chunk
-}
 
 // An adapter for an SDK that streams to a callback while a unary call is under
 // way: a third dialect, for what the callback is given.

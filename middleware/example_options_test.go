@@ -29,7 +29,7 @@ func ExampleWithTasks() {
 	client := carryopenai.Wrap(openai.NewClientWithConfig(config), mw)
 
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	_, _ = tasks.Begin(ctx, "job-7", "run the tests")
+	_, _, _ = tasks.Begin(ctx, "job-7", "run the tests")
 	ctx, outcomes := middleware.Capture(ctx)
 	_, _ = client.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
 		Model:    "any",
@@ -70,7 +70,7 @@ func ExampleWithDryRun() {
 // Replicas that share a store share what is known of a session. In place of the
 // one in memory, real replicas have one over a database.
 func ExampleWithStore() {
-	store := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	store := continuation.NewMemoryStore()
 	replica1 := middleware.New(buildTodos, middleware.WithStore(store))
 	replica2 := middleware.New(buildTodos, middleware.WithStore(store))
 	ctx := continuation.WithSession(context.Background(), "conversation-42")

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // Stream is the SDK's, continued: the turns come as one stream.
-func (c *client) Stream(ctx context.Context, r sdkRequest) (middleware.Source[sdkChunk], error) {
-	call := c.mw.Begin(ctx, describe(r))
+func (c *client) Stream(ctx context.Context, r sdkRequest) (adapter.Source[sdkChunk], error) {
+	call, _ := c.mw.Begin(ctx, describe(r))
 	if call == nil {
 		return c.sdkClient.Stream(ctx, r)
 	}
@@ -19,8 +20,8 @@ func (c *client) Stream(ctx context.Context, r sdkRequest) (middleware.Source[sd
 		call.Abort(err)
 		return nil, err
 	}
-	return middleware.NewSplice(call, &chunks{ledger: newLedger()}, first,
-		func(ctx context.Context, k *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+	return middleware.NewStream(call, &chunks{usageTotals: newUsageTotals()}, first,
+		func(ctx context.Context, k *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 			return c.sdkClient.Stream(ctx, extend(call, r, k))
 		}), nil
 }
@@ -28,10 +29,10 @@ func (c *client) Stream(ctx context.Context, r sdkRequest) (middleware.Source[sd
 // chunks is the dialect of streams.
 type chunks struct {
 	id string // of the first turn
-	ledger
+	usageTotals
 }
 
-func (d *chunks) Read(c *sdkChunk, s *middleware.Sink) {
+func (d *chunks) Read(c *sdkChunk, s adapter.TurnReader) {
 	if d.id == "" {
 		d.id = c.ID
 	}
@@ -41,19 +42,22 @@ func (d *chunks) Read(c *sdkChunk, s *middleware.Sink) {
 	}
 	s.Finish(c.Stop)
 	if c.Usage != nil {
-		d.Note(*c.Usage)
+		d.SetTurn(*c.Usage)
 		s.Usage(counts(*c.Usage))
 	}
 }
 
-func (d *chunks) Write(c *sdkChunk, e *middleware.Edit) bool {
-	c.ID, c.Text, c.Stop = d.id, e.Text, e.Finish
-	c.Usage = d.Show(e.Usage, c.Usage)
-	c.Calls = writeCalls(c.Calls, e)
-	return c.Text != "" || c.Stop != "" || len(c.Calls) > 0 || c.Usage != nil
+func (d *chunks) AppendShown(dst []sdkChunk, c *sdkChunk, e *adapter.Edit) []sdkChunk {
+	c.ID, c.Text, c.Stop = d.id, e.Text, e.FinishOr("stop")
+	c.Usage = d.Shown(e.Usage, c.Usage)
+	c.Calls = keptCalls(c.Calls, e)
+	if c.Text == "" && c.Stop == "" && len(c.Calls) == 0 && c.Usage == nil {
+		return dst
+	}
+	return append(dst, *c)
 }
 
-func writeCalls(calls []sdkCall, e *middleware.Edit) []sdkCall {
+func keptCalls(calls []sdkCall, e *adapter.Edit) []sdkCall {
 	var kept []sdkCall
 	for i, call := range calls {
 		edit := e.Call(i)
@@ -67,11 +71,11 @@ func writeCalls(calls []sdkCall, e *middleware.Edit) []sdkCall {
 	return kept
 }
 
-func (d *chunks) Clone(c *sdkChunk) sdkChunk { return *c } // Write changes no slice in place
+func (d *chunks) Clone(c *sdkChunk) sdkChunk { return *c } // AppendShown changes no slice in place
 
 // An adapter for streams, beside the one for whole answers: the client's call
 // and a second dialect.
-func ExampleNewSplice() {
+func ExampleNewStream() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},
 		{ID: "a2", Text: "Here it is.", Calls: []sdkCall{{ID: "c1", Name: "edit_file"}}, Stop: "tools"},

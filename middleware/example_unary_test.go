@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -20,19 +21,23 @@ type client struct {
 
 // Complete is the SDK's, continued.
 func (c *client) Complete(ctx context.Context, r sdkRequest) (sdkAnswer, error) {
-	call := c.mw.Begin(ctx, describe(r))
+	call, _ := c.mw.Begin(ctx, describe(r))
 	if call == nil {
 		return c.sdkClient.Complete(ctx, r)
 	}
-	r.OnText = filtered(call, r.OnText)
-	return middleware.Unary(call, &answers{ledger: newLedger()}, func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+	var filters []middleware.TurnFilter
+	if r.OnText != nil {
+		filter := middleware.NewFilter(texts{}, r.OnText)
+		r.OnText, filters = filter.Chunk, append(filters, filter)
+	}
+	return middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 		return c.sdkClient.Complete(ctx, extend(call, r, k))
-	})
+	}, filters...)
 }
 
 // describe says what the engine must know of a request.
-func describe(r sdkRequest) middleware.Request {
-	d := middleware.Request{Tools: len(r.Tools), History: history(r.Messages)}
+func describe(r sdkRequest) adapter.Request {
+	d := adapter.Request{Tools: len(r.Tools), History: history(r.Messages)}
 	for _, tool := range r.Tools {
 		d.OwnPause = d.OwnPause || pause.Is(tool.Name)
 	}
@@ -67,40 +72,39 @@ func history(messages []sdkMessage) iter.Seq[todo.Call] {
 	}
 }
 
-// extend returns the request to be sent: the caller's own if k is nil, and
+// extend returns the request to send: the caller's own if k is nil, and
 // otherwise that of a continuation. The caller's slices are not changed.
-func extend(call *middleware.Call, r sdkRequest, k *middleware.Continuation) sdkRequest {
+func extend(call *middleware.Call, r sdkRequest, k *adapter.Continuation) sdkRequest {
 	if k == nil {
-		if call.DeclaresPause() {
-			r.Tools = withPause(r.Tools)
-		}
-		return r
+		return withAdditions(r, call.Additions())
 	}
-	said := sdkMessage{Role: "assistant", Text: k.Text}
-	asked := sdkMessage{Role: "user", Text: k.Prompt}
+	answer := sdkMessage{Role: "assistant", Text: k.Text}
+	prompt := sdkMessage{Role: "user", Text: k.Prompt}
 	if p := k.Pause; p != nil {
-		said.Calls = []sdkCall{{ID: p.ID, Name: p.Name, Args: p.Arguments}}
-		asked = sdkMessage{Role: "tool", Text: p.Result, CallID: p.ID}
+		answer.Calls = []sdkCall{{ID: p.ID, Name: p.Name, Args: p.Arguments}}
+		prompt = sdkMessage{Role: "tool", Text: p.Result, CallID: p.ID}
 	}
-	r.Messages = slices.Concat(r.Messages, []sdkMessage{said, asked})
-	if k.OffersPause {
-		r.Tools = withPause(r.Tools)
-	}
+	r = withAdditions(r, &k.Additions)
+	r.Messages = slices.Concat(r.Messages, []sdkMessage{answer, prompt})
 	return r
 }
 
-func withPause(tools []sdkTool) []sdkTool {
-	tool := middleware.NewPauseTool(false)
-	return slices.Concat(tools, []sdkTool{{Name: tool.Name, About: tool.Description, Schema: tool.Schema}})
+// withAdditions returns the request with what carryon adds to it. There are no
+// attachments, as describe does not say where they could go.
+func withAdditions(r sdkRequest, a *adapter.Additions) sdkRequest {
+	if tool := a.PauseTool; tool != nil {
+		r.Tools = slices.Concat(r.Tools, []sdkTool{{Name: tool.Name, About: tool.Description, Schema: tool.Schema}})
+	}
+	return r
 }
 
 // answers is the dialect of whole answers.
 type answers struct {
 	id string // of the first turn
-	ledger
+	usageTotals
 }
 
-func (d *answers) Read(a *sdkAnswer, s *middleware.Sink) {
+func (d *answers) Read(a *sdkAnswer, s adapter.TurnReader) {
 	if d.id == "" {
 		d.id = a.ID
 	}
@@ -109,12 +113,12 @@ func (d *answers) Read(a *sdkAnswer, s *middleware.Sink) {
 		s.Call(i, call.ID, call.Name, call.Args)
 	}
 	s.Finish(a.Stop)
-	d.Note(a.Usage)
+	d.SetTurn(a.Usage)
 	s.Usage(counts(a.Usage))
 }
 
-func (d *answers) Write(a *sdkAnswer, e *middleware.Edit) bool {
-	a.ID, a.Text, a.Stop = d.id, e.Text, e.Finish
+func (d *answers) AppendShown(dst []sdkAnswer, a *sdkAnswer, e *adapter.Edit) []sdkAnswer {
+	a.ID, a.Text, a.Stop = d.id, e.Text, e.FinishOr("stop")
 	var kept []sdkCall
 	for i, call := range a.Calls {
 		if !e.Call(i).Drop {
@@ -122,23 +126,23 @@ func (d *answers) Write(a *sdkAnswer, e *middleware.Edit) bool {
 		}
 	}
 	a.Calls = kept
-	if usage := d.Show(e.Usage, &a.Usage); usage != nil {
+	if usage := d.Shown(e.Usage, &a.Usage); usage != nil {
 		a.Usage = *usage
 	}
-	return true
+	return append(dst, *a)
 }
 
-func (d *answers) Clone(a *sdkAnswer) sdkAnswer { return *a } // Write changes no slice in place
+func (d *answers) Clone(a *sdkAnswer) sdkAnswer { return *a } // AppendShown changes no slice in place
 
-// ledger keeps the usage of a call in the SDK's own type.
-type ledger = middleware.Ledger[sdkUsage]
+// usageTotals keeps the usage of a call in the SDK's own type.
+type usageTotals = adapter.UsageTotals[sdkUsage]
 
-func newLedger() ledger {
-	return ledger{Add: func(a, b sdkUsage) sdkUsage { return sdkUsage{In: a.In + b.In, Out: a.Out + b.Out} }}
+func newUsageTotals() usageTotals {
+	return usageTotals{Add: func(a, b sdkUsage) sdkUsage { return sdkUsage{In: a.In + b.In, Out: a.Out + b.Out} }}
 }
 
-func counts(u sdkUsage) middleware.Usage {
-	return middleware.Usage{Prompt: u.In, Completion: u.Out}
+func counts(u sdkUsage) adapter.Usage {
+	return adapter.Usage{Prompt: u.In, Completion: u.Out}
 }
 
 // An adapter for whole answers: the client's call, what the engine must know of

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -56,7 +57,7 @@ func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 		4 * time.Second: continuation.ReasonToolCalls, 6 * time.Second: continuation.ReasonStore,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			store := lateStore{continuation.NewMemoryStore(continuation.MemoryOptions{}), late}
+			store := lateStore{continuation.NewMemoryStore(), late}
 			s := newSetup([]sdkAnswer{says("One."), calls(edit("c"))}, middleware.WithStore(store))
 			answer, outcome, err := s.answer(inSession(t, "s"))
 			require.NoError(t, err)
@@ -93,7 +94,7 @@ func (s *lossyStore) Update(
 func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for lost := 1; lost <= 8; lost++ {
-		store := &lossyStore{MemoryStore: continuation.NewMemoryStore(continuation.MemoryOptions{}), lost: lost}
+		store := &lossyStore{MemoryStore: continuation.NewMemoryStore(), lost: lost}
 		s := newSetup([]sdkAnswer{says("One."), says("Two."), calls(edit("c"))}, middleware.WithStore(store))
 		ctx := inSession(t, "s")
 		answer, _, err := s.answer(ctx)
@@ -121,8 +122,8 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(*setup, *middleware.Call){
 		"a stream, in a continuation": func(_ *setup, call *middleware.Call) {
-			stream := middleware.NewSplice(call, newChunks(), &list{chunks: []sdkChunk{{Text: "One."}, stop()}},
-				func(context.Context, *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+			stream := middleware.NewStream(call, newChunks(), &list{chunks: []sdkChunk{{Text: "One."}, stop()}},
+				func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 					return &panicking{list{chunks: []sdkChunk{{Text: "Two."}}}}, nil
 				})
 			defer stream.Close()
@@ -133,8 +134,8 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 			}
 		},
 		"an answer, in a continuation": func(_ *setup, call *middleware.Call) {
-			_, _ = middleware.Unary(call, &answers{ledger: newLedger()},
-				func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+			_, _ = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+				func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					if k != nil {
 						panic("sdk: broken")
 					}
@@ -142,15 +143,15 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 				})
 		},
 		"an answer, in the caller's own turn": func(_ *setup, call *middleware.Call) {
-			_, _ = middleware.Unary(call, &answers{ledger: newLedger()},
-				func(context.Context, *middleware.Continuation) (sdkAnswer, error) { panic("sdk: broken") })
+			_, _ = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+				func(context.Context, *adapter.Continuation) (sdkAnswer, error) { panic("sdk: broken") })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSetup(nil)
 			ctx := inSession(t, "s")
-			call := s.mw.Begin(ctx, describe(fixTheBuild))
+			call := begin(ctx, s.mw, describe(fixTheBuild))
 			assert.PanicsWithValue(t, "sdk: broken", func() { run(s, call) }, "it is the caller's to deal with")
 
 			outcome := call.Outcome()
@@ -183,7 +184,7 @@ func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
 	s := newSetup(nil, middleware.WithPauseTool(middleware.Always))
 	request := describe(fixTheBuild)
 	request.NoFinish = true
-	got := drain(t, middleware.NewSplice(s.mw.Begin(inSession(t, "s"), request), newChunks(), &list{chunks: []sdkChunk{
+	got := drain(t, middleware.NewStream(begin(inSession(t, "s"), s.mw, request), newChunks(), &list{chunks: []sdkChunk{
 		{ID: "a", Text: "One."}, fragment(sdkCall{ID: "c", Name: "todo_"}), usage(3, 4), fragment(sdkCall{Name: "list"}),
 	}}, nil))
 	require.NoError(t, got.err)

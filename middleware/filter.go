@@ -1,45 +1,48 @@
 package middleware
 
-import "slices"
+import (
+	"github.com/carryon-go/carryon/adapter"
+)
 
-// Filter stands before a callback that an SDK streams to while a unary call is
-// under way. What the caller's own turn streams passes as it is; of later turns
-// the calls of todo_pause are left out, and the seam is put before the first
-// text. A call may have several, each for a callback of its own.
+// Filter stands before a callback that an SDK streams to during a unary call.
+// What the caller's own turn streams passes as it is; of later turns the calls
+// of todo_pause are left out, and the separator is put before the first text. A
+// call may have several, each for a callback of its own: all are given to
+// [Unary].
 //
 // The dialect is one for what the callback is given: its Read reports no
-// finish and no usage, and Write makes something to show of the zero C.
+// finish and no usage.
 //
-// Chunk, Relaying and Relayed are called before [Unary] has returned, for all
-// filters of a call by one goroutine at a time.
+// Chunk, Relaying and Relayed are called while [Unary] runs, for all filters of a
+// call by one goroutine at a time.
 type Filter[C any] struct {
-	call    *Call
-	dialect Dialect[C]
-	emit    func(C) error
-	sink    Sink
-	writer  writer[C]
-	said    bool // text was shown through this filter
-	err     error
+	callbacks *callbacks // nil until Unary is given the filter
+	emit      func(C) error
+	reader    turnReader
+	writer    writer[C]
+	out       output[C]
+	shown     bool // text was shown through this filter
+	err       error
 }
 
-// NewFilter returns a filter before emit for the call, which must be given to
-// [Unary] then.
-func NewFilter[C any](call *Call, d Dialect[C], emit func(C) error) *Filter[C] {
-	f := &Filter[C]{call: call, dialect: d, emit: emit}
-	f.writer = writer[C]{sink: &f.sink, dialect: d, emit: f.show}
-	call.listeners = append(call.listeners, f)
-	f.begin(call)
+// NewFilter returns a filter before emit, for one call: it must be given to
+// [Unary].
+func NewFilter[C any](d adapter.Dialect[C], emit func(C) error) *Filter[C] {
+	f := &Filter[C]{emit: emit}
+	f.writer = writer[C]{reader: &f.reader, dialect: d}
 	return f
 }
 
 // Chunk takes what the SDK streams. It returns the callback's error, also for
 // every chunk after the one that the callback failed on, and the call is not
-// continued any more.
+// continued any more. It panics if Unary was not given the filter.
 func (f *Filter[C]) Chunk(c C) error {
+	f.mustBeGiven()
 	if f.err == nil {
-		f.sink.next()
-		f.dialect.Read(&c, &f.sink)
-		f.writer.write(&c)
+		f.reader.nextChunk()
+		f.writer.dialect.Read(&c, &f.reader)
+		f.writer.write(&c, &f.out)
+		f.flush()
 	}
 	return f.err
 }
@@ -48,99 +51,114 @@ func (f *Filter[C]) Chunk(c C) error {
 // in the caller's own turn. As long as it does, an adapter may give chunks to
 // the callback itself and tell Relayed: then a chunk costs next to nothing.
 func (f *Filter[C]) Relaying() bool {
-	return f.sink.number == 1 && !f.sink.watching && f.err == nil
+	f.mustBeGiven()
+	return f.reader.first && f.reader.calls.unwatched && f.err == nil
 }
 
-// Relayed takes note of a chunk that the adapter has given to the callback:
-// whether there was text in it, and the callback's error. It returns what Chunk
-// would have returned.
+// Relayed records a chunk that the adapter has given to the callback: whether
+// there was text in it, and the callback's error. It returns what Chunk would
+// have returned.
 func (f *Filter[C]) Relayed(text bool, err error) error {
-	f.sink.said = f.sink.said || text
+	f.reader.text.shown = f.reader.text.shown || text
 	if err != nil {
-		f.err, f.call.callbackErr = err, err
+		f.err, f.callbacks.err = err, err
 	}
 	return err
 }
 
-func (f *Filter[C]) show(c C) {
-	if f.err != nil {
-		return
-	}
-	if f.err = f.emit(c); f.err != nil {
-		f.call.callbackErr = f.err
+func (f *Filter[C]) mustBeGiven() {
+	if f.callbacks == nil {
+		panic("carryon/middleware: Unary was not given the filter")
 	}
 }
 
-// begin implements listener.
-func (f *Filter[C]) begin(c *Call) {
-	f.sink.begin(c.sink.number, c.sink.watching, c.sink.printable, f.said)
+// flush gives the callback what is ready for it.
+func (f *Filter[C]) flush() {
+	for c, ok := f.out.take(); ok; c, ok = f.out.take() {
+		if f.err != nil {
+			continue
+		}
+		if f.err = f.emit(c); f.err != nil {
+			f.callbacks.err = f.err
+		}
+	}
 }
 
-// end implements listener. Printed says that the turn ended in a printed call
+// begin implements TurnFilter.
+func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
+	f.callbacks = c
+	f.reader = turnReader{
+		first: r.first, chunk: added{calls: f.reader.chunk.calls[:0]}, calls: tracker{unwatched: r.calls.unwatched},
+		text: turnText{follows: f.shown, printable: r.text.printable},
+	}
+}
+
+// end implements TurnFilter. Printed says that the turn ended in a printed call
 // of todo_pause.
 func (f *Filter[C]) end(printed bool) {
-	f.sink.calls.settle()
-	f.writer.flush()
-	f.sink.next()
+	f.reader.calls.decideOpen()
+	f.writer.flush(&f.out)
+	f.flush()
+	f.reader.nextChunk()
 	if printed {
-		_, _, rest := f.sink.printed.End()
-		f.sink.show(rest)
+		_, _, rest := f.reader.text.printed.End()
+		f.reader.show(rest)
 	} else {
-		f.sink.show(f.sink.printed.Release())
+		f.reader.show(f.reader.text.printed.Release())
 	}
-	f.write(f.sink.chunk.text)
-	f.said = f.said || f.sink.said
+	f.showText(f.reader.chunk.text)
+	f.shown = f.shown || f.reader.text.shown
 }
 
-// say implements listener.
-func (f *Filter[C]) say(text string) {
-	if f.said && text != "" {
-		text = Seam + text
+// showNotice implements TurnFilter.
+func (f *Filter[C]) showNotice(text string) {
+	if f.shown && text != "" {
+		text = adapter.Separator + text
 	}
-	f.write(text)
+	f.showText(text)
 }
 
-// write shows a text for which the SDK streamed nothing.
-func (f *Filter[C]) write(text string) {
+// showText shows a text for which the SDK streamed nothing.
+func (f *Filter[C]) showText(text string) {
 	if text == "" {
 		return
 	}
 	var c C
-	if f.dialect.Write(&c, &Edit{Text: text, Rest: true, Later: f.sink.number > 1}) {
-		f.show(c)
-	}
+	f.out.chunks = f.writer.dialect.AppendShown(f.out.chunks, &c,
+		&adapter.Edit{Part: adapter.Synthetic, Text: text, Continuation: !f.reader.first})
+	f.flush()
 }
 
-// showedCall implements listener.
-func (f *Filter[C]) showedCall() bool { return f.sink.showedCall() }
+// showedCall implements TurnFilter.
+func (f *Filter[C]) showedCall() bool { return f.reader.showedCall() }
 
-// listener is told about the turns of a call: it filters what a callback is
-// given.
-type listener interface {
-	begin(c *Call)
+// TurnFilter is a [Filter] of any type, as Unary takes it.
+type TurnFilter interface {
+	begin(c *callbacks, r *turnReader)
 	end(printed bool)
-	say(text string)
+	showNotice(text string)
 	showedCall() bool
 }
 
-func (c *Call) endListeners() {
-	for _, l := range c.listeners {
-		l.end(c.printed != nil)
-	}
+// callbacks are the callbacks of a call that an SDK streams to, behind their
+// filters. A nil one has none.
+type callbacks struct {
+	filters []TurnFilter
+	err     error // what one of them failed with
 }
 
-// tellListeners shows the notice of a pause.
-func (c *Call) tellListeners() {
-	if c.result == nil {
-		return
+// failure returns what a callback failed with, or nil.
+func (c *callbacks) failure() error {
+	if c == nil {
+		return nil
 	}
-	for _, l := range c.listeners {
-		l.say(c.result.Message)
-	}
+	return c.err
 }
 
-// toldCall reports whether a callback was given a tool call, or a part of one,
-// while the turn at hand was under way.
-func (c *Call) toldCall() bool {
-	return slices.ContainsFunc(c.listeners, listener.showedCall)
+// all returns the filters.
+func (c *callbacks) all() []TurnFilter {
+	if c == nil {
+		return nil
+	}
+	return c.filters
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -24,14 +25,14 @@ type piecewise struct {
 }
 
 func (p *piecewise) run(call *middleware.Call) (sdkAnswer, error) {
-	filter := middleware.NewFilter(call, &chunks{ledger: newLedger()}, func(c sdkChunk) error {
+	filter := middleware.NewFilter(&chunks{usageTotals: newUsageTotals()}, func(c sdkChunk) error {
 		p.shown = append(p.shown, c)
 		if p.fail != nil {
 			return p.fail(len(p.shown))
 		}
 		return nil
 	})
-	return middleware.Unary(call, &answers{ledger: newLedger()}, func(_ context.Context, _ *middleware.Continuation) (sdkAnswer, error) {
+	return middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(_ context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
 		answer := sdkAnswer{ID: "a", Stop: "stop"}
 		p.sent++
 		for _, c := range p.turns[p.sent-1] {
@@ -42,7 +43,7 @@ func (p *piecewise) run(call *middleware.Call) (sdkAnswer, error) {
 			answer.Calls = append(answer.Calls, c.Calls...)
 		}
 		return answer, nil
-	})
+	}, filter)
 }
 
 func (p *piecewise) texts() []string {
@@ -71,40 +72,40 @@ func TestFilterPassesTheCallersTurnAsItIs(t *testing.T) {
 	t.Parallel()
 	own := []sdkChunk{{ID: "x", Text: "todo_pause('no')"}, fragment(pauses(blocked)), {}}
 	p := &piecewise{turns: [][]sdkChunk{own}}
-	answer, err := p.run(newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild)))
+	answer, err := p.run(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)))
 
 	require.NoError(t, err)
 	assert.Equal(t, own, p.shown)
 	assert.Len(t, answer.Calls, 1)
 }
 
-func TestFilterPutsTheSeamOnce(t *testing.T) {
+func TestFilterPutsTheSeparatorOnce(t *testing.T) {
 	t.Parallel()
 	p := &piecewise{turns: [][]sdkChunk{pieces("One", "."), pieces("Two", " and", " more.")}}
-	answer, err := p.run(newSetup(nil, onceMore()).mw.Begin(t.Context(), describe(fixTheBuild)))
+	answer, err := p.run(begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild)))
 
 	require.NoError(t, err)
 	assert.Equal(t, []string{"One", ".", "\n\nTwo", " and", " more."}, p.texts())
 	assert.Equal(t, "One.\n\nTwo and more.", answer.Text)
 }
 
-func TestFilterPutsNoSeamBeforeTheFirstText(t *testing.T) {
+func TestFilterPutsNoSeparatorBeforeTheFirstText(t *testing.T) {
 	t.Parallel()
 	// The SDK does not stream the first turn, as some do with a cached answer.
 	s := newSetup(nil, onceMore())
-	call := s.mw.Begin(t.Context(), describe(fixTheBuild))
+	call := begin(t.Context(), s.mw, describe(fixTheBuild))
 	var shown []string
-	filter := middleware.NewFilter(call, texts{}, func(text string) error {
+	filter := middleware.NewFilter(texts{}, func(text string) error {
 		shown = append(shown, text)
 		return nil
 	})
-	answer, err := middleware.Unary(call, &answers{ledger: newLedger()},
-		func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One."), nil
 			}
 			return says("Two."), filter.Chunk("Two.")
-		})
+		}, filter)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Two."}, shown)
 	assert.Equal(t, "One.\n\nTwo.", answer.Text)
@@ -136,7 +137,7 @@ func TestFilterLeavesOutPauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &piecewise{turns: [][]sdkChunk{pieces("One."), test.turn}}
-			call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+			call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 			answer, err := p.run(call)
 
 			require.NoError(t, err)
@@ -156,7 +157,7 @@ func TestFilterLeavesOutPauses(t *testing.T) {
 func TestFilterShowsTextThatWasNoPauseAfterAll(t *testing.T) {
 	t.Parallel()
 	p := &piecewise{turns: [][]sdkChunk{pieces("One."), pieces("Then I todo", "_pause('")}}
-	answer, err := p.run(newSetup(nil, onceMore()).mw.Begin(t.Context(), describe(fixTheBuild)))
+	answer, err := p.run(begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild)))
 
 	require.NoError(t, err)
 	assert.Equal(t, []string{"One.", "\n\nThen I ", "todo_pause('"}, p.texts())
@@ -190,7 +191,7 @@ func TestFilterStopsAtTheCallbacksError(t *testing.T) {
 				},
 				deaf: test.deaf,
 			}
-			call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+			call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 			answer, err := p.run(call)
 
 			if !test.deaf {
@@ -217,27 +218,27 @@ func TestFilterLeavesACallbackThatFailedAloneToTheEnd(t *testing.T) {
 		},
 		deaf: true,
 	}
-	_, _ = p.run(newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild)))
+	_, _ = p.run(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)))
 	assert.Equal(t, []string{"One.", "\n\nTwo, "}, p.texts(), "neither text that was held back nor the notice")
 }
 
 func TestFilterKeepsSeveralCallbacksApart(t *testing.T) {
 	t.Parallel()
 	// As with SDKs that have a callback for text and one for everything.
-	call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 	var words, everything []string
-	text := middleware.NewFilter(call, texts{}, func(s string) error { words = append(words, s); return nil })
-	all := middleware.NewFilter(call, &chunks{ledger: newLedger()}, func(c sdkChunk) error {
+	text := middleware.NewFilter(texts{}, func(s string) error { words = append(words, s); return nil })
+	all := middleware.NewFilter(&chunks{usageTotals: newUsageTotals()}, func(c sdkChunk) error {
 		everything = append(everything, c.Text)
 		return nil
 	})
-	_, err := middleware.Unary(call, &answers{ledger: newLedger()},
-		func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One."), all.Chunk(sdkChunk{Text: "One."})
 			}
 			return calls(pauses(blocked)), errors.Join(text.Chunk("Two."), all.Chunk(fragment(pauses(blocked))))
-		})
+		}, text, all)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Two.", "\n\nTask paused: " + blocked}, words)
 	assert.Equal(t, []string{"One.", "\n\nTask paused: " + blocked}, everything)

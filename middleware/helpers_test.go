@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -55,6 +56,12 @@ func newSetup(turns []sdkAnswer, options ...middleware.Option) *setup {
 	return s
 }
 
+// begin begins a call that is in scope, or returns nil.
+func begin(ctx context.Context, mw *middleware.Middleware, r adapter.Request) *middleware.Call {
+	call, _ := mw.Begin(ctx, r)
+	return call
+}
+
 // inSession is a ctx with a session.
 func inSession(tb testing.TB, session string) context.Context {
 	tb.Helper()
@@ -75,7 +82,7 @@ type streamed struct {
 	err    error
 }
 
-func drain(t *testing.T, stream middleware.Source[sdkChunk]) (s streamed) {
+func drain(t *testing.T, stream adapter.Source[sdkChunk]) (s streamed) {
 	t.Helper()
 	for {
 		chunk, err := stream.Recv()

@@ -8,19 +8,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // hinted plays answers to a call with the request.
-func hinted(ctx context.Context, t *testing.T, mw *middleware.Middleware, r middleware.Request, turns ...sdkAnswer) int {
+func hinted(ctx context.Context, t *testing.T, mw *middleware.Middleware, r adapter.Request, turns ...sdkAnswer) int {
 	t.Helper()
-	call := mw.Begin(ctx, r)
+	call := begin(ctx, mw, r)
 	require.NotNil(t, call)
 	sent := 0
-	_, err := middleware.Unary(call, &answers{ledger: newLedger()},
-		func(context.Context, *middleware.Continuation) (sdkAnswer, error) {
+	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 			sent++
 			return turns[sent-1], nil
 		})
@@ -33,7 +34,7 @@ func TestAShortLoopHasOneContinuationInARow(t *testing.T) {
 	list := []todo.Todo{{ID: "1", Content: "One", Status: todo.Pending}, {ID: "2", Content: "Two", Status: todo.Pending}}
 	source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return list, nil })
 	mw := middleware.New(source, unhurried)
-	r := middleware.Request{Tools: 1, Users: 1, User: "Do it.", ShortLoop: true}
+	r := adapter.Request{Tools: 1, Users: 1, User: "Do it.", ShortLoop: true}
 	ctx := inSession(t, "s")
 
 	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("One."), calls(edit("c1")), says("Two.")))
@@ -46,7 +47,7 @@ func TestAShortLoopHasOneContinuationInARow(t *testing.T) {
 func TestAShortLoopKeepsToTheProgramsOwnLimit(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(buildTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
-	r := middleware.Request{Tools: 1, Users: 1, User: "Do it.", ShortLoop: true}
+	r := adapter.Request{Tools: 1, Users: 1, User: "Do it.", ShortLoop: true}
 	ctx := inSession(t, "s")
 	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("One."), calls(edit("c1"))))
 	assert.Equal(t, 3, hinted(ctx, t, mw, r, says("Two."), says("Three."), says("Four."), says("Five.")))
@@ -55,15 +56,15 @@ func TestAShortLoopKeepsToTheProgramsOwnLimit(t *testing.T) {
 func TestARequestMayDoWithoutTools(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(buildTodos, unhurried)
-	assert.Nil(t, mw.Begin(t.Context(), middleware.Request{Users: 1, User: "Do it."}))
-	assert.Equal(t, 2, hinted(t.Context(), t, mw, middleware.Request{Users: 1, User: "Do it.", Toolless: true, ShortLoop: true}, says("One."), says("Two.")))
+	assert.Nil(t, begin(t.Context(), mw, adapter.Request{Users: 1, User: "Do it."}))
+	assert.Equal(t, 2, hinted(t.Context(), t, mw, adapter.Request{Users: 1, User: "Do it.", Toolless: true, ShortLoop: true}, says("One."), says("Two.")))
 }
 
 func TestATextAgentsLoopIsKnownByItsFirstStep(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(buildTodos, unhurried)
-	step := func(message string) middleware.Request {
-		return middleware.Request{TextAgent: true, ShortLoop: true, Users: 1, User: message, FirstCall: "Do it. Look."}
+	step := func(message string) adapter.Request {
+		return adapter.Request{TextAgent: true, ShortLoop: true, Users: 1, User: message, FirstCall: "Do it. Look."}
 	}
 	assert.Equal(t, 2, hinted(t.Context(), t, mw, step("Do it. Look. Found."), says("One."), says("Two.")))
 	assert.Equal(t, 1, hinted(t.Context(), t, mw, step("Do it. Look. Found. Look again. Found."), says("Three.")))
@@ -72,7 +73,7 @@ func TestATextAgentsLoopIsKnownByItsFirstStep(t *testing.T) {
 // asking is a dialect of answers that pause with the reason in their text.
 type asking struct{ answers }
 
-func (d *asking) Read(a *sdkAnswer, s *middleware.Sink) {
+func (d *asking) Read(a *sdkAnswer, s adapter.TurnReader) {
 	text := a.Text
 	if text == blocked {
 		s.Pause(text)
@@ -97,10 +98,10 @@ func TestAPauseThatOnlyTheAdapterCanRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			call := newSetup(nil, onceMore()).mw.Begin(t.Context(), middleware.Request{Tools: 1, OwnPause: test.own})
+			call := begin(t.Context(), newSetup(nil, onceMore()).mw, adapter.Request{Tools: 1, OwnPause: test.own})
 			sent := 0
-			answer, err := middleware.Unary(call, &asking{answers{ledger: newLedger()}},
-				func(context.Context, *middleware.Continuation) (sdkAnswer, error) {
+			answer, err := middleware.Unary(call, &asking{answers{usageTotals: newUsageTotals()}},
+				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 					sent++
 					return test.turns[sent-1], nil
 				})
@@ -122,15 +123,15 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 	for name, fail := range map[string]error{"shown": nil, "failed": enough} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			call := newSetup(nil, onceMore()).mw.Begin(t.Context(), describe(fixTheBuild))
+			call := begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild))
 			var shown []string
-			filter := middleware.NewFilter(call, texts{}, func(text string) error {
+			filter := middleware.NewFilter(texts{}, func(text string) error {
 				shown = append(shown, text)
 				return nil
 			})
 			sent := 0
-			_, err := middleware.Unary(call, &answers{ledger: newLedger()},
-				func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+			_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+				func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					sent++
 					assert.Equal(t, k == nil, filter.Relaying())
 					if k != nil {
@@ -141,7 +142,7 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 					assert.Equal(t, fail == nil, filter.Relaying())
 					require.ErrorIs(t, filter.Chunk("More."), fail)
 					return says("One."), nil // some SDKs do not hear of it
-				})
+				}, filter)
 			require.NoError(t, err)
 			if fail != nil {
 				assert.Equal(t, 1, sent)
@@ -156,7 +157,20 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 
 func TestTodoPauseDeclaredAlwaysIsNotRelayed(t *testing.T) {
 	t.Parallel()
-	call := newSetup(nil, middleware.WithPauseTool(middleware.Always)).mw.Begin(t.Context(), describe(fixTheBuild))
-	filter := middleware.NewFilter(call, texts{}, func(string) error { return nil })
-	assert.False(t, filter.Relaying(), "calls of it are left out")
+	call := begin(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)).mw, describe(fixTheBuild))
+	filter := middleware.NewFilter(texts{}, func(string) error { return nil })
+	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
+			assert.False(t, filter.Relaying(), "calls of it are left out")
+			return calls(edit("c1")), nil
+		}, filter)
+	require.NoError(t, err)
+}
+
+func TestFilterThatUnaryWasNotGivenPanics(t *testing.T) {
+	t.Parallel()
+	filter := middleware.NewFilter(texts{}, func(string) error { return nil })
+	const message = "carryon/middleware: Unary was not given the filter"
+	assert.PanicsWithValue(t, message, func() { _ = filter.Chunk("One.") })
+	assert.PanicsWithValue(t, message, func() { filter.Relaying() })
 }

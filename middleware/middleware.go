@@ -3,11 +3,14 @@ package middleware
 import (
 	"context"
 	"errors"
-	"hash/maphash"
+	"fmt"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -17,63 +20,44 @@ import (
 type Middleware struct {
 	todos    todo.Provider
 	options  options
-	prompter *continuation.Prompter
-	settings *continuation.Settings
+	prompter *prompt.Prompter
 	store    continuation.Store
-	clock    clock.Clock
-	seed     maphash.Seed
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
-// if todos is nil or an option is used wrongly.
+// if todos is nil or an option is used wrongly: see [TryNew].
 func New(todos todo.Provider, opts ...Option) *Middleware {
-	notNil(todos != nil, "todo provider")
-	o := options{
-		policy:   pause.Strict,
-		notice:   pause.ShortNotice,
-		clock:    clock.System(),
-		todoWait: DefaultTodoTimeout,
+	mw, err := TryNew(todos, opts...)
+	if err != nil {
+		panic("carryon/" + err.Error())
 	}
-	for _, option := range opts {
-		if option != nil {
-			option(&o)
-		}
-	}
-	mw := &Middleware{todos: todos, clock: o.clock, settings: o.settings, store: o.store, seed: maphash.MakeSeed()}
-	mw.resolve(&o)
-	mw.options = o
 	return mw
 }
 
-// resolve fills in what the options leave open, and panics on what can't be.
-func (mw *Middleware) resolve(o *options) {
-	o.attempts = o.limits.MaxAttempts != 0
-	limits, err := o.limits.WithDefaults()
+// TryNew is [New] for options that come from a configuration: it returns an
+// error, and no Middleware, if todos is nil or an option is used wrongly.
+func TryNew(todos todo.Provider, opts ...Option) (*Middleware, error) {
+	if todos == nil {
+		return nil, errors.New("middleware: nil todo provider")
+	}
+	o := newOptions(opts)
+	if o.err != nil {
+		return nil, o.err
+	}
+	prompter, err := prompt.New(o.templates)
 	if err != nil {
-		panic("middleware: " + err.Error())
+		return nil, fmt.Errorf("middleware: %w", err)
 	}
-	o.limits = limits
-	if mw.prompter, err = continuation.NewPrompter(o.templates); err != nil {
-		panic("middleware: " + err.Error())
-	}
-	switch {
-	case mw.settings == nil:
-		values := continuation.DefaultValues()
-		if o.approval != "" {
-			values.ApprovalMode = o.approval
-		}
-		mw.settings = continuation.NewSettings(values)
-	case o.approval != "":
-		panic("middleware: with WithSettings, the approval mode is one of the values of continuation.NewSettings")
-	}
+	mw := &Middleware{todos: todos, options: o, prompter: prompter, store: o.store}
 	if mw.store == nil {
-		mw.store = continuation.NewMemoryStore(continuation.MemoryOptions{Now: mw.clock.Now})
+		mw.store = continuation.NewMemoryStore(continuation.WithClock(o.clock.Now))
 	}
+	return mw, nil
 }
 
 // Settings returns the ephemeral settings, which may be changed at any time.
 func (mw *Middleware) Settings() *continuation.Settings {
-	return mw.settings
+	return mw.options.settings
 }
 
 // State returns what is remembered about the session of ctx. It fails with
@@ -83,27 +67,27 @@ func (mw *Middleware) State(ctx context.Context) (continuation.State, error) {
 }
 
 // Pause keeps the session of ctx from being continued until the next user turn
-// or [Middleware.Resume]; what is under way is not sent any more. It fails as
-// State does.
+// or [Middleware.Resume]; a continuation that was not sent yet is not sent any
+// more. It fails as State does.
 func (mw *Middleware) Pause(ctx context.Context, reason string) error {
-	now := mw.clock.Now()
+	now := mw.options.clock.Now()
 	shown := pause.Shown(reason)
 	_, err := mw.updateSession(ctx, func(s continuation.State) continuation.State {
-		return s.Pause(shown, now, 0)
+		return session.Pause(s, shown, now, 0)
 	})
 	return err
 }
 
 // Resume ends a pause of the session of ctx. It fails as State does.
 func (mw *Middleware) Resume(ctx context.Context) error {
-	_, err := mw.updateSession(ctx, continuation.State.Resume)
+	_, err := mw.updateSession(ctx, session.Resume)
 	return err
 }
 
 func (mw *Middleware) updateSession(
 	ctx context.Context, f func(continuation.State) continuation.State,
 ) (continuation.State, error) {
-	notNil(ctx != nil, "context")
+	mustHave(ctx)
 	session := mw.session(ctx)
 	if session == "" {
 		return continuation.State{}, ErrNoSession
@@ -115,32 +99,26 @@ func (mw *Middleware) updateSession(
 func (mw *Middleware) update(
 	ctx context.Context, key string, f func(continuation.State) continuation.State,
 ) (continuation.State, error) {
-	u := &update{f: f}
-	err := mw.apply(ctx, key, u.apply, &u.ran)
-	return u.state, err
+	var result struct { // of f, which the store may run more than once
+		state continuation.State
+		ran   bool
+	}
+	err := mw.updateStore(ctx, key, func(s continuation.State) continuation.State {
+		result.state, result.ran = f(s), true
+		return result.state
+	}, &result.ran)
+	return result.state, err
 }
 
-// apply runs f, which says so in ran, on the state under key.
-func (mw *Middleware) apply(
+// updateStore runs f, which says so in ran, on the state under key.
+func (mw *Middleware) updateStore(
 	ctx context.Context, key string, f func(continuation.State) continuation.State, ran *bool,
 ) error {
-	err := guard(func() error { return mw.store.Update(ctx, key, f) })
+	err := guard.Run(func() error { return mw.store.Update(ctx, key, f) })
 	if err == nil && !*ran {
 		err = errors.New("middleware: the store did not update anything")
 	}
 	return err
-}
-
-// update is an update of a state, which the store may run more than once.
-type update struct {
-	f     func(continuation.State) continuation.State
-	state continuation.State // what f has returned last
-	ran   bool
-}
-
-func (u *update) apply(s continuation.State) continuation.State {
-	u.state, u.ran = u.f(s), true
-	return u.state
 }
 
 // session returns the session of ctx, or "".
@@ -150,9 +128,46 @@ func (mw *Middleware) session(ctx context.Context) string {
 		return scope.Session(ctx)
 	}
 	var session string
-	if err := guard(func() error { session = key(ctx); return nil }); err != nil {
-		mw.failed(ctx, Failed{Op: "session key", Err: err})
+	if err := guard.Run(func() error { session = key(ctx); return nil }); err != nil {
+		mw.options.report.failed(ctx, Failed{Op: "session key", Err: err})
 		return ""
 	}
 	return session
+}
+
+// scopeOf returns what puts the request out of scope, if anything does.
+func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuation.Reason {
+	switch {
+	case scope.Suppressed(ctx):
+		return continuation.ReasonSuppressed
+	case scope.InLayer(ctx):
+		return continuation.ReasonNested
+	case r.Legacy:
+		return continuation.ReasonLegacyFunctions
+	case r.Tools == 0 && !r.TextAgent && !r.Toolless && !mw.options.toolless:
+		return continuation.ReasonNoTools
+	case r.Choice != adapter.ToolChoiceAuto:
+		return continuation.ReasonToolChoice
+	case r.N > 1:
+		return continuation.ReasonManyChoices
+	case r.JSON:
+		return continuation.ReasonJSON
+	}
+	return continuation.ReasonNone
+}
+
+// passed reports a call that carryon has nothing to do with, and returns its
+// outcome. A call inside another layer is reported by that one alone.
+func (mw *Middleware) passed(ctx context.Context, reason continuation.Reason) Outcome {
+	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
+	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.For(id.Session), Scope: reason})
+	outcome := Outcome{Session: id.Session, Turns: 1, Reason: ev.Reason, DryRun: mw.options.dryRun, Ended: true}
+	if reason == continuation.ReasonNested {
+		return outcome
+	}
+	mw.options.report.decided(ctx, Decision{TurnID: id, Evaluation: ev, DryRun: mw.options.dryRun})
+	if outcomes := capture(ctx); outcomes != nil {
+		outcomes.add(outcome)
+	}
+	return outcome
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -112,7 +113,7 @@ func (s *faultyStore) Update(ctx context.Context, key string, f func(continuatio
 
 func newFaultyStore(left int, fail func() error) *faultyStore {
 	return &faultyStore{
-		MemoryStore: continuation.NewMemoryStore(continuation.MemoryOptions{}), left: left, fail: fail,
+		MemoryStore: continuation.NewMemoryStore(), left: left, fail: fail,
 	}
 }
 
@@ -198,7 +199,7 @@ func TestStateReportsWhatTheStoreReports(t *testing.T) {
 
 func TestStoreSharedByTwoMiddlewares(t *testing.T) {
 	t.Parallel()
-	store := continuation.NewMemoryStore(continuation.MemoryOptions{})
+	store := continuation.NewMemoryStore()
 	once := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
 	first := newSetup([]sdkAnswer{says("One."), says("Two.")}, once, middleware.WithStore(store))
 	second := newSetup([]sdkAnswer{says("Three.")}, once, middleware.WithStore(store))
@@ -281,8 +282,8 @@ func TestObserverThatPanicsDoesNotReachTheCaller(t *testing.T) {
 func TestStatusErrorShowsTheSDKsOwn(t *testing.T) {
 	t.Parallel()
 	own := errors.New("sdk: overloaded")
-	err := fmt.Errorf("wrapped: %w", &middleware.StatusError{Status: 503, Err: own})
-	var status *middleware.StatusError
+	err := fmt.Errorf("wrapped: %w", &adapter.StatusError{Status: 503, Err: own})
+	var status *adapter.StatusError
 	require.ErrorAs(t, err, &status)
 	assert.Equal(t, 503, status.Status)
 	assert.Equal(t, "sdk: overloaded", status.Error())
@@ -295,13 +296,13 @@ func TestOutcomesComeInTheOrderOfTheCalls(t *testing.T) {
 	ctx, outcomes := middleware.Capture(t.Context())
 	assert.Equal(t, middleware.Outcome{}, outcomes.Last())
 	finish := func(call *middleware.Call, id string) {
-		_, err := middleware.Unary(call, &answers{ledger: newLedger()},
-			func(context.Context, *middleware.Continuation) (sdkAnswer, error) { return calls(edit(id)), nil })
+		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			func(context.Context, *adapter.Continuation) (sdkAnswer, error) { return calls(edit(id)), nil })
 		require.NoError(t, err)
 	}
-	first := s.mw.Begin(continuation.WithSession(ctx, "first"), describe(fixTheBuild))
-	second := s.mw.Begin(continuation.WithSession(ctx, "second"), describe(fixTheBuild))
-	_ = s.mw.Begin(continuation.Suppress(continuation.WithSession(ctx, "third")), describe(fixTheBuild))
+	first := begin(continuation.WithSession(ctx, "first"), s.mw, describe(fixTheBuild))
+	second := begin(continuation.WithSession(ctx, "second"), s.mw, describe(fixTheBuild))
+	_ = begin(continuation.Suppress(continuation.WithSession(ctx, "third")), s.mw, describe(fixTheBuild))
 	sessions := func() (list []string) {
 		for _, outcome := range outcomes.All() {
 			list = append(list, outcome.Session)

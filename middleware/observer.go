@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -24,78 +25,71 @@ type Observer struct {
 	Failed              func(context.Context, Failed)
 }
 
-// Place says where in a conversation something happened.
-type Place struct {
-	Session string // "" without a session
-	Turn    int    // the number of the turn within the call; the caller's own is 1
-	Attempt int    // the number of the continuation, 0 in the caller's own turn
-}
-
 // TurnEnded says that the model has ended a turn and that all of it was read, or
 // that the turn broke off with Err.
 // In a stream, the decision on the caller's own turn falls earlier, at its
 // finish, so that this event follows it there.
 type TurnEnded struct {
-	Place
+	continuation.TurnID
 	Finish    string // the provider's finish reason, "" if there was none
 	ToolCalls int    // calls of the caller's tools
-	Usage     Usage
+	Usage     adapter.Usage
 	Err       error // what the turn broke off with
 }
 
 // Decision is the outcome of a decision on whether to continue.
 type Decision struct {
-	Place
+	continuation.TurnID
 	Evaluation continuation.Evaluation
 	DryRun     bool // nothing will be done about it
 }
 
 // ContinuationStarted says that a continuation is about to be sent.
 type ContinuationStarted struct {
-	Place
+	continuation.TurnID
 	Todo   todo.Todo
 	Prompt string // as sent; with a rejected pause, the tool's result
 }
 
 // ContinuationEnded says that a continuation was answered, or why it was not.
 type ContinuationEnded struct {
-	Place
-	ToolCalls int   // calls of the caller's tools
-	Usage     Usage // of this turn
-	Err       error // what it failed with
+	continuation.TurnID
+	ToolCalls int           // calls of the caller's tools
+	Usage     adapter.Usage // of this turn
+	Err       error         // what it failed with
 }
 
 // PauseRejected says that the model wanted to pause, with a reason that does
 // not do.
 type PauseRejected struct {
-	Place
+	continuation.TurnID
 	Reason string // as it may be shown
 	Err    error  // what the model is told
 }
 
 // Paused says that the model has paused.
 type Paused struct {
-	Place
+	continuation.TurnID
 	Result pause.Result
 }
 
 // Exhausted says that a budget was used up with work still on the list.
 type Exhausted struct {
-	Place
+	continuation.TurnID
 	Reason continuation.Reason
 }
 
 // ReminderDelivered says that the model has been told that background tasks have
 // ended: the turn that told it has ended well.
 type ReminderDelivered struct {
-	Place
+	continuation.TurnID
 	Tasks []string // their ids, in order of end
 }
 
 // Failed says that something went wrong that did not cost the caller its
 // answer.
 type Failed struct {
-	Place
+	continuation.TurnID
 	// Op is what was tried: "todos", "store", "gate", "session key",
 	// "pause policy", "notice", "observer", "continuation", or "tail" for what
 	// follows the finish of a turn.

@@ -1,46 +1,115 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Option configures a [Middleware]. One that is used wrongly panics when it is
-// made, or when [New] is given it, with a message that begins with
-// "middleware: ".
+// Option configures a [Middleware]. One that is used wrongly makes [New] panic,
+// and [TryNew] return an error.
 type Option func(*options)
 
+// options are what the program has set. The zero value of a field is its default.
 type options struct {
-	limits     continuation.Limits
-	attempts   bool // the program has set MaxAttempts
-	templates  continuation.Templates
-	approval   continuation.ApprovalMode
-	settings   *continuation.Settings
-	store      continuation.Store
-	policy     pause.Policy
-	notice     pause.Notice
-	pauseTool  PauseToolMode
-	usage      UsageMode
-	gate       func(context.Context, Turn) error
-	sessionKey func(context.Context) string
-	observers  []Observer
-	logger     *slog.Logger
-	clock      clock.Clock
-	todoWait   time.Duration
+	prompting
+	pausing
+	reminding
+
+	report      reporter
+	limits      continuation.Limits
+	attemptsSet bool // the program has set MaxAttempts
+	store       continuation.Store
+	usage       UsageMode
+	gate        func(context.Context, Turn) error
+	sessionKey  func(context.Context) string
+	clock       clock.Clock
+	todoTimeout time.Duration
+	callRules
+	err error // of the first option that is used wrongly
+}
+
+// prompting is what the model is told, and in which mode.
+type prompting struct {
+	templates continuation.Templates
+	approval  continuation.ApprovalMode
+	settings  *continuation.Settings
+}
+
+// pausing is how the model pauses.
+type pausing struct {
+	policy    pause.Policy
+	notice    pause.Notice
+	pauseTool PauseToolMode
+}
+
+// reminding is what the model is told of background tasks.
+type reminding struct {
+	tasks   Tasks // nil for none
+	summary SummaryMode
+}
+
+// callRules are which calls are continued, and whether at all.
+type callRules struct {
 	toolless   bool
-	empty      bool
+	emptyTurns bool
 	dryRun     bool
-	tasks      *asynctask.Manager
-	summary    SummaryMode
-	content    bool
+}
+
+// newOptions applies the options to the defaults.
+func newOptions(opts []Option) options {
+	o := options{clock: clock.System(), todoTimeout: DefaultTodoTimeout}
+	o.policy, o.notice = pause.Strict, pause.ShortNotice
+	for _, option := range opts {
+		if option != nil {
+			option(&o)
+		}
+	}
+	o.attemptsSet = o.limits.MaxAttempts != 0
+	limits, err := o.limits.WithDefaults()
+	if err != nil {
+		o.refuse("%w", err)
+	}
+	o.limits = limits
+	switch {
+	case o.settings == nil:
+		values := continuation.DefaultValues()
+		values.ApprovalMode = cmp.Or(o.approval, values.ApprovalMode)
+		o.settings = continuation.NewSettings(values)
+	case o.approval != "":
+		o.refuse("with WithSettings, the approval mode is one of the values of continuation.NewSettings")
+	}
+	return o
+}
+
+// refuse records why an option is used wrongly. The first one counts.
+func (o *options) refuse(format string, args ...any) {
+	if o.err == nil {
+		o.err = fmt.Errorf("middleware: "+format, args...)
+	}
+}
+
+// check returns set as an option if it is used well, and otherwise one that is
+// refused.
+func check(ok bool, set Option, format string, args ...any) Option {
+	if ok {
+		return set
+	}
+	return func(o *options) { o.refuse(format, args...) }
+}
+
+// mustHave panics without a ctx.
+func mustHave(ctx context.Context) {
+	if ctx == nil {
+		panic("carryon/middleware: nil context")
+	}
 }
 
 // DefaultTodoTimeout is how long a todo source may take.
@@ -60,58 +129,45 @@ func WithTemplates(templates continuation.Templates) Option {
 // WithApprovalMode sets the approval mode of sessions that have not set one. It
 // does not go with [WithSettings], which bring a mode of their own.
 func WithApprovalMode(mode continuation.ApprovalMode) Option {
-	if mode != continuation.ApprovalDefault && mode != continuation.ApprovalYOLO {
-		panic(fmt.Sprintf("middleware: unknown approval mode %q", mode))
-	}
-	return func(o *options) { o.approval = mode }
+	return check(mode == continuation.ApprovalDefault || mode == continuation.ApprovalYOLO, func(o *options) { o.approval = mode }, "unknown approval mode %q", mode)
 }
 
 // WithSettings shares ephemeral settings with another Middleware. Without it
 // each has its own.
 func WithSettings(settings *continuation.Settings) Option {
-	notNil(settings != nil, "settings")
-	return func(o *options) { o.settings = settings }
+	return check(settings != nil, func(o *options) { o.settings = settings }, "nil settings")
 }
 
 // WithStore keeps session state elsewhere than in memory.
 func WithStore(store continuation.Store) Option {
-	notNil(store != nil, "store")
-	return func(o *options) { o.store = store }
+	return check(store != nil, func(o *options) { o.store = store }, "nil store")
 }
 
 // WithPausePolicy judges the reasons that models give for pausing, in place of
 // [pause.Strict].
 func WithPausePolicy(policy pause.Policy) Option {
-	notNil(policy != nil, "pause policy")
-	return func(o *options) { o.policy = policy }
+	return check(policy != nil, func(o *options) { o.policy = policy }, "nil pause policy")
 }
 
 // WithNotice words what the caller is shown when the model pauses, in place of
 // [pause.ShortNotice]. With [pause.NoNotice] nothing is shown.
 func WithNotice(notice pause.Notice) Option {
-	notNil(notice != nil, "notice")
-	return func(o *options) { o.notice = notice }
+	return check(notice != nil, func(o *options) { o.notice = notice }, "nil notice")
 }
 
 // WithPauseTool says which requests declare todo_pause.
 func WithPauseTool(mode PauseToolMode) Option {
-	if mode > Always {
-		panic(fmt.Sprintf("middleware: unknown pause tool mode %d", mode))
-	}
-	return func(o *options) { o.pauseTool = mode }
+	return check(mode <= Always, func(o *options) { o.pauseTool = mode }, "unknown pause tool mode %d", mode)
 }
 
 // WithUsage says which usage a joined answer reports.
 func WithUsage(mode UsageMode) Option {
-	if mode > LastTurn {
-		panic(fmt.Sprintf("middleware: unknown usage mode %d", mode))
-	}
-	return func(o *options) { o.usage = mode }
+	return check(mode <= LastTurn, func(o *options) { o.usage = mode }, "unknown usage mode %d", mode)
 }
 
 // Turn is what a gate is told about the continuation that is about to be sent.
 type Turn struct {
-	Place
+	continuation.TurnID
 	Todo todo.Todo // the todo to go on with
 	Text string    // what the model has answered so far, all turns of the call joined
 }
@@ -120,8 +176,7 @@ type Turn struct {
 // mode or a cost control of its own. It is asked last, outside every lock; an
 // error is a veto and stands in the outcome.
 func WithGate(gate func(context.Context, Turn) error) Option {
-	notNil(gate != nil, "gate")
-	return func(o *options) { o.gate = gate }
+	return check(gate != nil, func(o *options) { o.gate = gate }, "nil gate")
 }
 
 // WithSessionKey says where the session of a call comes from, in place of
@@ -130,42 +185,36 @@ func WithGate(gate func(context.Context, Turn) error) Option {
 // what else goes by the ctx, such as the tools of a todo.Memory, needs
 // continuation.WithSession.
 func WithSessionKey(key func(context.Context) string) Option {
-	notNil(key != nil, "session key")
-	return func(o *options) { o.sessionKey = key }
+	return check(key != nil, func(o *options) { o.sessionKey = key }, "nil session key")
 }
 
 // WithObserver adds an observer. Several are told in the order given.
 func WithObserver(observer Observer) Option {
-	return func(o *options) { o.observers = append(o.observers, observer) }
+	return func(o *options) { o.report.observers = append(o.report.observers, observer) }
 }
 
 // WithLogger logs what happens: turns and decisions at debug, pauses at info,
 // rejected pauses and exhausted budgets at warn, failures at error level. No
 // text of a message, prompt or todo is logged; see [WithContent].
 func WithLogger(logger *slog.Logger) Option {
-	notNil(logger != nil, "logger")
-	return func(o *options) { o.logger = logger }
+	return check(logger != nil, func(o *options) { o.report.logger = logger }, "nil logger")
 }
 
 // WithContent lets texts of reasons, todos, prompts and errors into the log.
 func WithContent() Option {
-	return func(o *options) { o.content = true }
+	return func(o *options) { o.report.content = true }
 }
 
 // WithClock replaces the system's clock, for tests.
 func WithClock(clock Clock) Option {
-	notNil(clock != nil, "clock")
-	return func(o *options) { o.clock = clock }
+	return check(clock != nil, func(o *options) { o.clock = clock }, "nil clock")
 }
 
 // WithTodoTimeout sets how long a todo source may take, instead of
 // [DefaultTodoTimeout]. Its ctx ends then, and it counts as a source without
 // todos; one that ignores its ctx is waited for.
 func WithTodoTimeout(d time.Duration) Option {
-	if d <= 0 {
-		panic(fmt.Sprintf("middleware: todo timeout %v is not positive", d))
-	}
-	return func(o *options) { o.todoWait = d }
+	return check(d > 0, func(o *options) { o.todoTimeout = d }, "todo timeout %v is not positive", d)
 }
 
 // WithToollessCalls has calls continued that offer no tools. todo_pause is not
@@ -177,7 +226,7 @@ func WithToollessCalls() Option {
 // WithEmptyTurns has a turn continued, once per call, in which the model said
 // nothing at all.
 func WithEmptyTurns() Option {
-	return func(o *options) { o.empty = true }
+	return func(o *options) { o.emptyTurns = true }
 }
 
 // WithDryRun takes and reports every decision and acts on none: no call, no
@@ -186,27 +235,23 @@ func WithDryRun() Option {
 	return func(o *options) { o.dryRun = true }
 }
 
-// WithTasks tells the model of the background tasks that the manager keeps: a
-// reminder of those that have ended, once, and the status summary where it has
-// changed ride on the next request of the session, joined to its last message
+// WithTasks tells the model of background tasks, which an asynctask.Manager
+// keeps: a reminder of those that have ended, once, and the status summary where
+// it has changed ride on the next request of the session, joined to its last message
 // of the user or of a tool. The caller's history never holds them; they are
 // repeated at their place until a turn ends in text, so that a model that
 // answers with a tool call does not lose them. A call is not continued while
-// tasks of its session are running.
+// tasks of its session are running, nor if the tasks cannot be asked.
 //
 // Only calls that may be continued carry them: not those that are suppressed,
 // that offer no tools, or that leave the model no choice about calling one.
-func WithTasks(manager *asynctask.Manager) Option {
-	notNil(manager != nil, "task manager")
-	return func(o *options) { o.tasks = manager }
+func WithTasks(tasks Tasks) Option {
+	return check(tasks != nil, func(o *options) { o.tasks = tasks }, "nil task manager")
 }
 
 // WithTaskSummary says where the status summary of background tasks goes.
 func WithTaskSummary(mode SummaryMode) Option {
-	if mode > SummaryInSystem {
-		panic(fmt.Sprintf("middleware: unknown summary mode %d", mode))
-	}
-	return func(o *options) { o.summary = mode }
+	return check(mode <= SummaryInSystem, func(o *options) { o.summary = mode }, "unknown summary mode %d", mode)
 }
 
 // Clock tells the time and calls back later.
@@ -214,9 +259,3 @@ type Clock = clock.Clock
 
 // Timer is a pending call of a [Clock]'s AfterFunc.
 type Timer = clock.Timer
-
-func notNil(ok bool, what string) {
-	if !ok {
-		panic("middleware: nil " + what)
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -64,9 +65,12 @@ func TestNewRefusesWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := panicText(func() { middleware.New(buildTodos, test.option()) })
-			assert.Regexp(t, "^middleware: ", text)
-			assert.Contains(t, text, test.says)
+			option := test.option() // which does not panic itself
+			mw, err := middleware.TryNew(buildTodos, option)
+			assert.Nil(t, mw)
+			require.ErrorContains(t, err, test.says)
+			assert.Regexp(t, "^middleware: ", err.Error())
+			assert.Equal(t, "carryon/"+err.Error(), panicText(func() { middleware.New(buildTodos, option) }))
 		})
 	}
 }
@@ -77,8 +81,8 @@ func TestApprovalModeIsSaidInOnePlace(t *testing.T) {
 	t.Parallel()
 	settings := middleware.WithSettings(continuation.NewSettings(continuation.DefaultValues()))
 	mode := middleware.WithApprovalMode(continuation.ApprovalYOLO)
-	assert.Contains(t, panicText(func() { middleware.New(buildTodos, settings, mode) }), "middleware: with WithSettings")
-	assert.Contains(t, panicText(func() { middleware.New(buildTodos, mode, settings) }), "middleware: with WithSettings")
+	assert.Contains(t, panicText(func() { middleware.New(buildTodos, settings, mode) }), "carryon/middleware: with WithSettings")
+	assert.Contains(t, panicText(func() { middleware.New(buildTodos, mode, settings) }), "carryon/middleware: with WithSettings")
 	assert.Equal(t, continuation.ApprovalYOLO, middleware.New(buildTodos, mode).Settings().For("s").ApprovalMode)
 	assert.Equal(t, continuation.ApprovalDefault, middleware.New(buildTodos).Settings().For("s").ApprovalMode)
 }
@@ -86,11 +90,11 @@ func TestApprovalModeIsSaidInOnePlace(t *testing.T) {
 func TestNilIsNamed(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(buildTodos)
-	assert.Equal(t, "middleware: nil todo provider", panicText(func() { middleware.New(nil) }))
-	assert.Equal(t, "middleware: nil context", panicText(func() {
-		mw.Begin(nil, middleware.Request{Tools: 1}) //nolint:staticcheck // what the test is about
+	assert.Equal(t, "carryon/middleware: nil todo provider", panicText(func() { middleware.New(nil) }))
+	assert.Equal(t, "carryon/middleware: nil context", panicText(func() {
+		_, _ = mw.Begin(nil, adapter.Request{Tools: 1}) //nolint:staticcheck // what the test is about
 	}))
-	assert.Equal(t, "middleware: nil context", panicText(func() {
+	assert.Equal(t, "carryon/middleware: nil context", panicText(func() {
 		_ = mw.Resume(nil) //nolint:staticcheck // what the test is about
 	}))
 }

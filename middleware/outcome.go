@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -19,10 +20,10 @@ type Outcome struct {
 	Attempts int                 // continuations among them
 	Reason   continuation.Reason // why the call was not continued any further
 	Paused   *pause.Result       // set if the model paused
-	Usage    []Usage             // one per turn, zero where none was reported; none if carryon stood aside
+	Usage    []adapter.Usage     // one per turn, zero where none was reported; none if carryon stood aside
 	Err      error               // what broke the call off, what a continuation failed with, or a gate's veto
 	DryRun   bool                // nothing was done: Reason says what would have been
-	Ended    bool                // false while the call is under way
+	Ended    bool                // false until the call has ended
 }
 
 // String says it in a line, as in
@@ -80,21 +81,21 @@ func (o *Outcomes) Last() Outcome {
 	return all[len(all)-1]
 }
 
-// add makes room for one more call.
-func (o *Outcomes) add() *outcomeCell {
-	cell := new(outcomeCell)
+// add makes room for one more call, whose outcome is first so far.
+func (o *Outcomes) add(first Outcome) *outcomeCell {
+	cell := &outcomeCell{o: first}
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.calls = append(o.calls, cell)
-	o.mu.Unlock()
 	return cell
 }
 
-// outcomeCell holds the outcome of a call under way. The call writes it, and
-// anybody may read it.
+// outcomeCell holds the outcome of a call that has not ended. The call writes it,
+// and anybody may read it.
 type outcomeCell struct {
 	mu    sync.Mutex
 	o     Outcome
-	usage [1]Usage // room for that of a single turn
+	usage [1]adapter.Usage // room for that of a single turn
 }
 
 func (c *outcomeCell) get() Outcome {
@@ -103,10 +104,6 @@ func (c *outcomeCell) get() Outcome {
 	o := c.o
 	o.Usage = slices.Clone(o.Usage)
 	return o
-}
-
-func (c *outcomeCell) set(o Outcome) {
-	c.edit(func(to *Outcome) { *to = o })
 }
 
 // edit changes the outcome of a call that has not ended yet.
@@ -118,44 +115,14 @@ func (c *outcomeCell) edit(f func(*Outcome)) {
 	}
 }
 
-// addUsage notes the usage of one more turn.
-func (c *outcomeCell) addUsage(u Usage) {
+// addUsage adds the usage of one more turn.
+func (c *outcomeCell) addUsage(u adapter.Usage) {
 	c.edit(func(o *Outcome) {
 		if o.Usage == nil {
 			o.Usage = c.usage[:0]
 		}
 		o.Usage = append(o.Usage, u)
 	})
-}
-
-// Outcome returns what became of the call, or what is known by now.
-func (c *Call) Outcome() Outcome {
-	if cell := c.outcome.Load(); cell != nil {
-		return cell.get()
-	}
-	return c.begun()
-}
-
-// begun is the outcome of a call that has but begun.
-func (c *Call) begun() Outcome {
-	return Outcome{Session: c.place.Session, Turns: 1, DryRun: c.mw.options.dryRun}
-}
-
-// keepOutcome has the outcome kept in a cell.
-func (c *Call) keepOutcome(cell *outcomeCell) {
-	cell.set(c.begun())
-	c.outcome.Store(cell)
-}
-
-// note changes the outcome.
-func (c *Call) note(f func(*Outcome)) { c.kept().edit(f) }
-
-// kept returns the cell that the outcome is kept in.
-func (c *Call) kept() *outcomeCell {
-	if c.outcome.Load() == nil {
-		c.keepOutcome(new(outcomeCell))
-	}
-	return c.outcome.Load()
 }
 
 type captureKey struct{}

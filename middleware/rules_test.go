@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -23,11 +25,11 @@ func stop() sdkChunk { return sdkChunk{ID: "a", Stop: "stop"} }
 
 // joined plays turns of a provider that reports finish reasons.
 func joined[C any](
-	ctx context.Context, s *setup, d middleware.Dialect[C], sources ...middleware.Source[C],
-) *middleware.Splice[C] {
+	ctx context.Context, s *setup, d adapter.Dialect[C], sources ...adapter.Source[C],
+) *middleware.Stream[C] {
 	sent := 0
-	return middleware.NewSplice(s.mw.Begin(ctx, describe(fixTheBuild)), d, sources[0],
-		func(context.Context, *middleware.Continuation) (middleware.Source[C], error) {
+	return middleware.NewStream(begin(ctx, s.mw, describe(fixTheBuild)), d, sources[0],
+		func(context.Context, *adapter.Continuation) (adapter.Source[C], error) {
 			sent++
 			return sources[sent], nil
 		})
@@ -37,11 +39,11 @@ func joined[C any](
 func said() *list { return &list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}} }
 
 // continued plays a turn that says One, and a continuation.
-func continued(ctx context.Context, s *setup, k middleware.Source[sdkChunk]) *middleware.Splice[sdkChunk] {
-	return joined(ctx, s, newChunks(), middleware.Source[sdkChunk](said()), k)
+func continued(ctx context.Context, s *setup, k adapter.Source[sdkChunk]) *middleware.Stream[sdkChunk] {
+	return joined(ctx, s, newChunks(), adapter.Source[sdkChunk](said()), k)
 }
 
-func newChunks() *chunks { return &chunks{ledger: newLedger()} }
+func newChunks() *chunks { return &chunks{usageTotals: newUsageTotals()} }
 
 func TestRestOfATurnIsReadTo256ChunksAtMost(t *testing.T) {
 	t.Parallel()
@@ -62,7 +64,7 @@ func TestRestOfATurnIsReadTo256ChunksAtMost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first, second := &list{chunks: slices.Clone(test.turns[0])}, &list{chunks: slices.Clone(test.turns[1])}
-			got := drain(t, joined(t.Context(), newSetup(nil, onceMore()), newChunks(), middleware.Source[sdkChunk](first), second))
+			got := drain(t, joined(t.Context(), newSetup(nil, onceMore()), newChunks(), adapter.Source[sdkChunk](first), second))
 
 			require.NoError(t, got.err)
 			assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
@@ -88,13 +90,18 @@ func (b *buffer) Recv() (*sdkChunk, error) {
 // views is the dialect of a buffer's chunks.
 type views struct{ *chunks }
 
-func (d views) Read(c **sdkChunk, s *middleware.Sink) { d.chunks.Read(*c, s) }
+func (d views) Read(c **sdkChunk, s adapter.TurnReader) { d.chunks.Read(*c, s) }
 
-func (d views) Write(c **sdkChunk, e *middleware.Edit) bool {
+func (d views) AppendShown(dst []*sdkChunk, c **sdkChunk, e *adapter.Edit) []*sdkChunk {
 	if *c == nil {
 		*c = new(sdkChunk)
 	}
-	return d.chunks.Write(*c, e)
+	shown := d.chunks.AppendShown(nil, *c, e)
+	if len(shown) == 0 {
+		return dst
+	}
+	**c = shown[0] // in the source's memory
+	return append(dst, *c)
 }
 
 func (d views) Clone(c **sdkChunk) *sdkChunk {
@@ -102,13 +109,13 @@ func (d views) Clone(c **sdkChunk) *sdkChunk {
 	return &clone
 }
 
-// copied receives from a splice of a buffer's chunks what they hold.
+// copied receives from a stream of a buffer's chunks what they hold.
 type copied struct {
-	*middleware.Splice[*sdkChunk]
+	*middleware.Stream[*sdkChunk]
 }
 
 func (c copied) Recv() (sdkChunk, error) {
-	chunk, err := c.Splice.Recv()
+	chunk, err := c.Stream.Recv()
 	if err != nil {
 		return sdkChunk{}, err
 	}
@@ -144,8 +151,8 @@ func TestWhatIsKeptOutlivesTheSourcesBuffer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var lists []middleware.Source[sdkChunk]
-			var buffers []middleware.Source[*sdkChunk]
+			var lists []adapter.Source[sdkChunk]
+			var buffers []adapter.Source[*sdkChunk]
 			for _, turn := range turns {
 				lists = append(lists, &list{chunks: slices.Clone(turn)})
 				buffers = append(buffers, &buffer{list: list{chunks: slices.Clone(turn)}})
@@ -160,18 +167,18 @@ func TestWhatIsKeptOutlivesTheSourcesBuffer(t *testing.T) {
 func TestStreamThatIsClosedInAContinuationSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
-	splice := continued(t.Context(), s, &list{chunks: pieces("Two.", "Three.")})
+	stream := continued(t.Context(), s, &list{chunks: pieces("Two.", "Three.")})
 	for range 2 {
-		_, err := splice.Recv()
+		_, err := stream.Recv()
 		require.NoError(t, err)
 	}
-	require.NoError(t, splice.Close())
+	require.NoError(t, stream.Close())
 
-	outcome := splice.Outcome()
+	outcome := stream.Outcome()
 	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
 	require.ErrorIs(t, outcome.Err, middleware.ErrClosed)
 	assert.True(t, outcome.Ended)
-	_, err := splice.Recv()
+	_, err := stream.Recv()
 	assert.Error(t, err)
 }
 
@@ -180,13 +187,13 @@ func TestNoTimerOutlivesAClosedStream(t *testing.T) {
 	clock := carryontest.NewClock()
 	ctx, cancel := context.WithDeadline(t.Context(), clock.Now().Add(time.Hour))
 	defer cancel()
-	splice := continued(ctx, newSetup(nil, middleware.WithClock(clock)), &list{chunks: pieces("Two.", "Three.")})
+	stream := continued(ctx, newSetup(nil, middleware.WithClock(clock)), &list{chunks: pieces("Two.", "Three.")})
 	for range 2 {
-		_, err := splice.Recv()
+		_, err := stream.Recv()
 		require.NoError(t, err)
 	}
 	assert.Equal(t, 1, clock.Waiters(), "the caller's deadline is watched")
-	require.NoError(t, splice.Close())
+	require.NoError(t, stream.Close())
 	assert.Zero(t, clock.Waiters())
 }
 
@@ -199,7 +206,7 @@ func TestOutcomeIsACopy(t *testing.T) {
 
 	want := outcomes.Last()
 	clear(outcomes.Last().Usage)
-	assert.Equal(t, []middleware.Usage{{Prompt: 10, Completion: 5}, {Prompt: 20, Completion: 8}}, want.Usage)
+	assert.Equal(t, []adapter.Usage{{Prompt: 10, Completion: 5}, {Prompt: 20, Completion: 8}}, want.Usage)
 	assert.Equal(t, want, outcomes.Last())
 }
 
@@ -271,13 +278,13 @@ func TestWhatIsHeldBackIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rest := &list{chunks: append([]sdkChunk{fragment(call)}, pieces(test.texts...)...)}
-			splice := continued(t.Context(), newSetup(nil), rest)
+			stream := continued(t.Context(), newSetup(nil), rest)
 			for range 2 {
-				_, err := splice.Recv()
+				_, err := stream.Recv()
 				require.NoError(t, err)
 			}
 			assert.Len(t, rest.chunks, test.left, "chunks not read yet")
-			require.NoError(t, splice.Close())
+			require.NoError(t, stream.Close())
 		})
 	}
 }
@@ -299,7 +306,7 @@ func TestCallInsideALayerIsReportedByTheOuterOneAlone(t *testing.T) {
 	ctx, outcomes := middleware.Capture(t.Context())
 	inner := newSetup([]sdkAnswer{says("One.")})
 	outer := newSetup(nil, onceMore())
-	call := outer.mw.Begin(ctx, describe(fixTheBuild))
+	call := begin(ctx, outer.mw, describe(fixTheBuild))
 	answer, err := inner.agent.Complete(call.Context(), fixTheBuild)
 	require.NoError(t, err)
 	assert.Equal(t, says("One."), answer)
@@ -319,7 +326,7 @@ func TestSessionRemembersThatTheModelRepeatedItsAnswer(t *testing.T) {
 
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.PreviousSameAnswer, state.Last.Kind)
+	assert.Equal(t, continuation.ResultSameAnswer, state.LastResult)
 }
 
 func TestSessionsAgeByTheMiddlewaresClock(t *testing.T) {
@@ -336,8 +343,9 @@ func TestSessionsAgeByTheMiddlewaresClock(t *testing.T) {
 
 func TestFirstModeThatThereIsNotIsRefused(t *testing.T) {
 	t.Parallel()
-	assert.Panics(t, func() { middleware.WithUsage(middleware.LastTurn + 1) })
-	assert.Panics(t, func() { middleware.WithPauseTool(middleware.Always + 1) })
+	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithUsage(middleware.LastTurn+1)) })
+	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithPauseTool(middleware.Always+1)) })
+	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithTaskSummary(middleware.SummaryInSystem+1)) })
 }
 
 func TestListThatIsDoneIsRemembered(t *testing.T) {
@@ -362,7 +370,7 @@ func TestFailureOfAnObserverSaysWhereItWas(t *testing.T) {
 	_, _, err := s.answer(inSession(t, "conversation-42"))
 	require.NoError(t, err)
 	require.Len(t, s.events.Failures(), 1)
-	assert.Equal(t, middleware.Place{Session: "conversation-42", Turn: 1}, s.events.Failures()[0].Place)
+	assert.Equal(t, continuation.TurnID{Session: "conversation-42", Turn: 1}, s.events.Failures()[0].TurnID)
 }
 
 func TestTodosThatComeTooLateAreNone(t *testing.T) {
@@ -403,7 +411,7 @@ var errOverloaded = errors.New("sdk: overloaded")
 // failing is the dialect of an SDK that gives errors as chunks.
 type failing struct{ *chunks }
 
-func (d failing) Read(c *sdkChunk, s *middleware.Sink) {
+func (d failing) Read(c *sdkChunk, s adapter.TurnReader) {
 	if c.ID == "error" {
 		s.Fail(errOverloaded)
 		s.Fail(errors.New("sdk: try again later")) // what comes second says less
@@ -449,18 +457,18 @@ func TestErrorThatComesAsAChunk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var sources []middleware.Source[sdkChunk]
+			var sources []adapter.Source[sdkChunk]
 			for _, turn := range test.turns {
 				sources = append(sources, &list{chunks: turn})
 			}
 			s := newSetup(nil)
-			splice := joined(t.Context(), s, failing{newChunks()}, sources...)
-			got := drain(t, splice)
+			stream := joined(t.Context(), s, failing{newChunks()}, sources...)
+			got := drain(t, stream)
 
 			require.NoError(t, got.err)
 			assert.Equal(t, test.want, got.chunks)
-			assert.Equal(t, test.reason, splice.Outcome().Reason)
-			assert.Equal(t, test.err, splice.Outcome().Err)
+			assert.Equal(t, test.reason, stream.Outcome().Reason)
+			assert.Equal(t, test.err, stream.Outcome().Err)
 			require.Len(t, s.events.Failures(), len(test.turns)-1, "what the caller is shown is no event")
 			for _, failure := range s.events.Failures() {
 				assert.ErrorIs(t, failure.Err, errOverloaded)
@@ -474,7 +482,7 @@ func TestCallsShownBeforeAPauseKeepTheirPlaces(t *testing.T) {
 	first, second, third := edit("c1"), pauses(blocked), edit("c3")
 	second.Index, third.Index = 1, 2
 	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
-		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{
+		adapter.Source[sdkChunk](&list{chunks: []sdkChunk{
 			fragment(first), fragment(second), fragment(third), {Stop: "tools"},
 		}})))
 
@@ -487,20 +495,20 @@ func TestCallbackThatWasShownHalfACallMakesTheFailureAnError(t *testing.T) {
 	t.Parallel()
 	half := edit("c1")
 	half.Name = "todo_"
-	call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 	var shown []sdkCall
-	filter := middleware.NewFilter(call, newChunks(), func(c sdkChunk) error {
+	filter := middleware.NewFilter(newChunks(), func(c sdkChunk) error {
 		shown = append(shown, c.Calls...)
 		return nil
 	})
-	answer, err := middleware.Unary(call, &answers{ledger: newLedger()},
-		func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One."), nil
 			}
 			require.NoError(t, filter.Chunk(fragment(half)))
 			return sdkAnswer{}, errOverloaded
-		})
+		}, filter)
 
 	require.ErrorIs(t, err, errOverloaded)
 	assert.Equal(t, "One.", answer.Text)
@@ -541,7 +549,7 @@ func TestCallbackThatFailedInAContinuationIsReturnedWhateverTheSDKDoes(t *testin
 			return nil
 		},
 	}
-	answer, err := p.run(newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild)))
+	answer, err := p.run(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)))
 	require.ErrorIs(t, err, enough)
 	assert.Equal(t, "One.\n\nTwo.", answer.Text)
 }
@@ -551,26 +559,26 @@ func TestCallAfterTheFinishOfAContinuationEndsTheLoop(t *testing.T) {
 	late := edit("c1")
 	late.Name = "todo_" // which may still become todo_pause, and does not
 	s := newSetup(nil)
-	splice := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two."}, stop(), fragment(late)}})
-	got := drain(t, splice)
+	stream := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two."}, stop(), fragment(late)}})
+	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, []sdkCall{late}, got.answer.Calls)
-	assert.Equal(t, continuation.ReasonToolCalls, splice.Outcome().Reason)
+	assert.Equal(t, continuation.ReasonToolCalls, stream.Outcome().Reason)
 }
 
 func TestPauseOfAnOlderUserTurnDoesNotPauseTheNewerOne(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
 	ctx := inSession(t, "conversation-42")
-	call := s.mw.Begin(ctx, describe(fixTheBuild))
-	_, err := middleware.Unary(call, &answers{ledger: newLedger()},
-		func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+	call := begin(ctx, s.mw, describe(fixTheBuild))
+	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One."), nil
 			}
 			newer := describe(fixTheBuild)
 			newer.Users, newer.User = 2, "Never mind."
-			s.mw.Begin(ctx, newer)
+			begin(ctx, s.mw, newer)
 			return calls(pauses(blocked)), nil
 		})
 	require.NoError(t, err)
@@ -594,15 +602,15 @@ func TestPauseToolIsNotDeclaredWhereContinuationsAreSwitchedOff(t *testing.T) {
 func TestContinuationThatOpensInAClosedStreamIsClosed(t *testing.T) {
 	t.Parallel()
 	opened := &list{chunks: pieces("Two.")}
-	var splice *middleware.Splice[sdkChunk]
-	splice = middleware.NewSplice(newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild)), newChunks(),
+	var stream *middleware.Stream[sdkChunk]
+	stream = middleware.NewStream(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)), newChunks(),
 		said(),
-		func(context.Context, *middleware.Continuation) (middleware.Source[sdkChunk], error) {
-			return opened, splice.Close()
+		func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
+			return opened, stream.Close()
 		})
-	_, err := splice.Recv()
+	_, err := stream.Recv()
 	require.NoError(t, err)
-	_, err = splice.Recv()
+	_, err = stream.Recv()
 	require.ErrorIs(t, err, middleware.ErrClosed)
 	assert.Equal(t, 1, opened.closed)
 	assert.Len(t, opened.chunks, 1, "it is not read")
@@ -644,32 +652,32 @@ func TestTextThatIsHeldBackInAContinuationThatFailsIsShown(t *testing.T) {
 	call := edit("c1")
 	call.Name = "todo_"
 	s := newSetup(nil)
-	splice := continued(t.Context(), s, &list{chunks: append([]sdkChunk{fragment(call)}, pieces("Two, ", "three.")...), err: errOverloaded})
-	got := drain(t, splice)
+	stream := continued(t.Context(), s, &list{chunks: append([]sdkChunk{fragment(call)}, pieces("Two, ", "three.")...), err: errOverloaded})
+	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, "One.\n\nTwo, three.", got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
-	assert.ErrorIs(t, splice.Outcome().Err, errOverloaded)
+	assert.ErrorIs(t, stream.Outcome().Err, errOverloaded)
 }
 
 func TestFirstFinishOfAContinuationCounts(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
-	splice := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two."}, {Stop: "length"}, stop()}})
-	got := drain(t, splice)
+	stream := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two."}, {Stop: "length"}, stop()}})
+	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, "length", got.answer.Stop)
-	assert.Equal(t, 2, splice.Outcome().Turns, "an answer that was cut off is not continued")
+	assert.Equal(t, 2, stream.Outcome().Turns, "an answer that was cut off is not continued")
 	assert.Equal(t, "length", s.events.Turns()[1].Finish)
 }
 
 func TestIndexOfACallMayComeLate(t *testing.T) {
 	t.Parallel()
 	first, second := pauses(blocked), pauses(blocked)
-	first.Index, first.Args = middleware.NoIndex, ""
+	first.Index, first.Args = adapter.NoIndex, ""
 	second.ID, second.Name = "", ""
-	splice := continued(t.Context(), newSetup(nil), &list{chunks: []sdkChunk{fragment(first), fragment(second), {Stop: "tools"}}})
-	got := drain(t, splice)
+	stream := continued(t.Context(), newSetup(nil), &list{chunks: []sdkChunk{fragment(first), fragment(second), {Stop: "tools"}}})
+	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, "One.\n\nTask paused: "+blocked, got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
@@ -687,9 +695,9 @@ func TestContextOfAContinuationEndsWithIt(t *testing.T) {
 	t.Parallel()
 	var ctxs []context.Context
 	var ended error
-	call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
-	_, err := middleware.Unary(call, &answers{ledger: newLedger()},
-		func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
+	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			ctxs = append(ctxs, ctx)
 			if len(ctxs) == 3 {
 				ended = ctxs[1].Err()
@@ -699,7 +707,7 @@ func TestContextOfAContinuationEndsWithIt(t *testing.T) {
 		})
 	require.NoError(t, err)
 	require.Len(t, ctxs, 3)
-	assert.Error(t, ended, "of the first continuation, while the second is under way")
+	assert.Error(t, ended, "of the first continuation, while the second runs")
 }
 
 // silent is a source that falls silent at its end.
@@ -723,9 +731,9 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 	t.Run("unary", func(t *testing.T) {
 		t.Parallel()
 		clock := carryontest.NewClock()
-		call := newSetup(nil, middleware.WithClock(clock)).mw.Begin(t.Context(), describe(fixTheBuild))
-		answer, err := middleware.Unary(call, &answers{ledger: newLedger()},
-			func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
+		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				if k == nil {
 					return says("One."), nil
 				}
@@ -739,9 +747,9 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 	t.Run("stream that falls silent", func(t *testing.T) {
 		t.Parallel()
 		clock := carryontest.NewClock()
-		call := newSetup(nil, middleware.WithClock(clock)).mw.Begin(t.Context(), describe(fixTheBuild))
-		got := drain(t, middleware.NewSplice(call, newChunks(), said(),
-			func(ctx context.Context, _ *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
+		got := drain(t, middleware.NewStream(call, newChunks(), said(),
+			func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				return &silent{list{chunks: pieces("Two.")}, clock, ctx}, nil
 			}))
 		require.NoError(t, got.err)
@@ -751,9 +759,9 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 	t.Run("stream that is not opened", func(t *testing.T) {
 		t.Parallel()
 		clock := carryontest.NewClock()
-		call := newSetup(nil, middleware.WithClock(clock)).mw.Begin(t.Context(), describe(fixTheBuild))
-		got := drain(t, middleware.NewSplice(call, newChunks(), said(),
-			func(ctx context.Context, _ *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
+		got := drain(t, middleware.NewStream(call, newChunks(), said(),
+			func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				clock.Advance(time.Hour)
 				return nil, ctx.Err()
 			}))
@@ -778,7 +786,7 @@ func TestRejectionNamesTheTaskAsAPromptDoes(t *testing.T) {
 
 func TestOutcomeOfACallThatHasEndedDoesNotChange(t *testing.T) {
 	t.Parallel()
-	call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 	call.Abort(errOverloaded)
 	want := call.Outcome()
 	require.ErrorIs(t, want.Err, errOverloaded)
@@ -809,7 +817,7 @@ func TestWhatIsHeldBackIsShownBeforeAnError(t *testing.T) {
 	call.Name = "todo_"
 	own := append([]sdkChunk{{ID: "a", Text: "One."}, fragment(call)}, pieces("Two.")...)
 	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
-		middleware.Source[sdkChunk](&list{chunks: slices.Clone(own), err: errOverloaded})))
+		adapter.Source[sdkChunk](&list{chunks: slices.Clone(own), err: errOverloaded})))
 	assert.Equal(t, own, got.chunks)
 	assert.Same(t, errOverloaded, got.err)
 }
@@ -828,8 +836,8 @@ func TestNameThatWasOpenTooLongIsNoPauseAnyMore(t *testing.T) {
 func TestTextAgentNeedsNoTools(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(buildTodos)
-	assert.Nil(t, mw.Begin(t.Context(), middleware.Request{Users: 1}))
-	assert.NotNil(t, mw.Begin(t.Context(), middleware.Request{Users: 1, TextAgent: true}))
+	assert.Nil(t, begin(t.Context(), mw, adapter.Request{Users: 1}))
+	assert.NotNil(t, begin(t.Context(), mw, adapter.Request{Users: 1, TextAgent: true}))
 }
 
 func TestMessageOfATextAgentThatGrowsIsTheSameUserTurn(t *testing.T) {
@@ -844,7 +852,7 @@ func TestMessageOfATextAgentThatGrowsIsTheSameUserTurn(t *testing.T) {
 		{"Question: Why?\nThought: Hm.", true},
 		{"Question: When?", false},
 	} {
-		mw.Begin(ctx, middleware.Request{Users: 1, TextAgent: true, User: step.text})
+		begin(ctx, mw, adapter.Request{Users: 1, TextAgent: true, User: step.text})
 		state, err := mw.State(ctx)
 		require.NoError(t, err)
 		assert.Equal(t, step.paused, state.Paused.IsSet(), step.text)
@@ -867,12 +875,12 @@ func TestPrintedPauseBesideACallWithAnOpenNameIsText(t *testing.T) {
 	call := edit("c1")
 	call.Name = "todo_"
 	const printed = "todo_pause('" + blocked + "')"
-	splice := continued(t.Context(), newSetup(nil), &list{chunks: append(pieces(printed), fragment(call), sdkChunk{Stop: "tools"})})
-	got := drain(t, splice)
+	stream := continued(t.Context(), newSetup(nil), &list{chunks: append(pieces(printed), fragment(call), sdkChunk{Stop: "tools"})})
+	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, "One.\n\n"+printed, got.answer.Text)
 	assert.Equal(t, []sdkCall{call}, got.answer.Calls)
-	assert.Nil(t, splice.Outcome().Paused)
+	assert.Nil(t, stream.Outcome().Paused)
 }
 
 func TestListOfAnOwnTurnThatPausedIsStale(t *testing.T) {
@@ -885,7 +893,7 @@ func TestListOfAnOwnTurnThatPausedIsStale(t *testing.T) {
 	require.NoError(t, err)
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.Digest(todos), state.Stale)
+	assert.Equal(t, todolist.Digest(todos), state.Stale)
 }
 
 // remoteStore is a store that does nothing for a ctx that has ended.
@@ -900,12 +908,12 @@ func (s remoteStore) Update(ctx context.Context, key string, f func(continuation
 
 func TestCallThatIsCancelledLeavesItsSessionFree(t *testing.T) {
 	t.Parallel()
-	store := remoteStore{continuation.NewMemoryStore(continuation.MemoryOptions{})}
+	store := remoteStore{continuation.NewMemoryStore()}
 	s := newSetup(nil, middleware.WithStore(store))
 	session := inSession(t, "conversation-42")
 	ctx, cancel := context.WithCancel(session)
-	_, err := middleware.Unary(s.mw.Begin(ctx, describe(fixTheBuild)), &answers{ledger: newLedger()},
-		func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+	_, err := middleware.Unary(begin(ctx, s.mw, describe(fixTheBuild)), &answers{usageTotals: newUsageTotals()},
+		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One."), nil
 			}
@@ -918,7 +926,7 @@ func TestCallThatIsCancelledLeavesItsSessionFree(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim)
 	assert.Equal(t, 1, state.Attempts, "the prompt was sent")
-	assert.Equal(t, continuation.Last{}, state.Last, "the model did nothing wrong")
+	assert.Equal(t, continuation.ResultNone, state.LastResult, "the model did nothing wrong")
 }
 
 func TestApprovalModeIsThatOfTheMiddleware(t *testing.T) {
@@ -943,7 +951,7 @@ func TestCallNumberedMinusOneIsTheFirst(t *testing.T) {
 
 func TestContextOfACallEndsWithIt(t *testing.T) {
 	t.Parallel()
-	call := newSetup(nil).mw.Begin(t.Context(), describe(fixTheBuild))
+	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 	require.NoError(t, call.Context().Err())
 	call.Abort(errOverloaded)
 	assert.Error(t, call.Context().Err(), "so that nothing is left that waits for it")
@@ -965,14 +973,14 @@ func TestSessionIsFreeOnceCloseReturns(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
 	ctx := inSession(t, "conversation-42")
-	var splice *middleware.Splice[sdkChunk]
+	var stream *middleware.Stream[sdkChunk]
 	var before, after continuation.State
-	splice = continued(ctx, s, &closer{close: func() {
+	stream = continued(ctx, s, &closer{close: func() {
 		before, _ = s.mw.State(ctx)
-		_ = splice.Close()
+		_ = stream.Close()
 		after, _ = s.mw.State(ctx)
 	}})
-	got := drain(t, splice)
+	got := drain(t, stream)
 	require.ErrorIs(t, got.err, middleware.ErrClosed)
 	assert.NotZero(t, before.Claim, "while it is continued")
 	assert.Zero(t, after.Claim, "although it is still read")
@@ -1013,14 +1021,14 @@ func TestAdapterDoesNotRelayPastWhatIsHeldBack(t *testing.T) {
 	t.Parallel()
 	first, rest := edit("c1"), edit("c1")
 	first.Name, rest.ID, rest.Name = "todo_", "", "list"
-	splice := joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
-		middleware.Source[sdkChunk](&list{chunks: []sdkChunk{fragment(first), {Text: "One."}, fragment(rest), {Text: "Two."}, {Stop: "tools"}}}))
-	require.True(t, splice.Relaying())
-	chunk, err := splice.Recv()
+	stream := joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
+		adapter.Source[sdkChunk](&list{chunks: []sdkChunk{fragment(first), {Text: "One."}, fragment(rest), {Text: "Two."}, {Stop: "tools"}}}))
+	require.NotNil(t, stream.Relay())
+	chunk, err := stream.Recv()
 	require.NoError(t, err)
 	assert.Equal(t, fragment(first), chunk)
-	assert.False(t, splice.Relaying(), "what was held back with it comes first")
-	got := drain(t, splice)
+	assert.Nil(t, stream.Relay(), "what was held back with it comes first")
+	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, "One.Two.", got.answer.Text)
 }
@@ -1030,16 +1038,16 @@ func TestPanicOfASourceLeavesNothingBehind(t *testing.T) {
 	s := newSetup(nil)
 	ctx := inSession(t, "conversation-42")
 	source := &closer{close: func() { panic(errOverloaded) }}
-	splice := continued(ctx, s, source)
-	_, err := splice.Recv()
+	stream := continued(ctx, s, source)
+	_, err := stream.Recv()
 	require.NoError(t, err)
-	assert.PanicsWithValue(t, errOverloaded, func() { _, _ = splice.Recv() })
+	assert.PanicsWithValue(t, errOverloaded, func() { _, _ = stream.Recv() })
 
 	assert.Equal(t, 1, source.closed, "without a Close of the caller's")
-	assert.True(t, splice.Outcome().Ended)
+	assert.True(t, stream.Outcome().Ended)
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim)
-	_, err = splice.Recv()
+	_, err = stream.Recv()
 	assert.ErrorIs(t, err, middleware.ErrClosed)
 }

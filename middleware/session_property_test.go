@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -27,11 +27,11 @@ type rules struct {
 
 	on     bool // the setting
 	todos  []todo.Todo
-	turn   int  // the user turn under way, as far as the store knows of it
+	turn   int  // the current user turn, as far as the store knows of it
 	newest int  // the one of the user's last message
 	failed bool // the store was down when it was asked
 
-	// Of the user turn under way.
+	// Of the current user turn.
 	sends   int // continuations
 	changes int // of the list
 	called  int // answers with a tool call
@@ -111,8 +111,8 @@ func (s *rules) lapsed(state continuation.State) bool {
 	return s.w.now.Sub(state.Claim.Since) >= continuation.ClaimLife
 }
 
-// newTurn takes note of a message of the user's. What has changed in the list before is no news in the new turn, but to a
-// call under way that has read it earlier.
+// newTurn records a message of the user. What has changed in the list before is no news in the new turn, but to a
+// call that runs and has read it earlier.
 func (s *rules) newTurn(turn int) {
 	readEarlier := func(r *run) bool {
 		return r.session == s.session && !r.over && r.seen != nil && !slices.Equal(r.seen, s.todos)
@@ -125,7 +125,7 @@ func (s *rules) newTurn(turn int) {
 }
 
 // sent checks a continuation that is about to be sent.
-func (s *rules) sent(by *run, k *middleware.Continuation) {
+func (s *rules) sent(by *run, k *adapter.Continuation) {
 	w := s.w
 	s.sends++
 	at := fmt.Sprintf("continuation %d of user turn %d of session %q", s.sends, s.turn, s.session)
@@ -151,7 +151,7 @@ func (s *rules) sent(by *run, k *middleware.Continuation) {
 	for _, other := range w.runs {
 		if other != by && other.flying && other.session == by.session && other.epoch == by.epoch &&
 			w.now.Sub(other.since) < continuation.ClaimLife {
-			w.fail("%s is sent while another is under way", at)
+			w.fail("%s is sent while another runs", at)
 		}
 	}
 	w.others(s.session, "the prompt", k.Prompt+" "+k.Text)
@@ -360,7 +360,7 @@ func TestSessionsKeepTheirRulesWhateverHappens(t *testing.T) {
 	}
 }
 
-// between is what may come between two calls of one session, of which a is under way.
+// between is what may come between two calls of one session, of which a runs.
 var between = map[string]func(w *world, a *run){
 	"nothing":            func(*world, *run) {},
 	"the program pauses": func(w *world, _ *run) { w.sessionPauses(0) },

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -40,7 +41,7 @@ type world struct {
 	broken  []string // what should not have been
 }
 
-// run is a call under way.
+// run is a call that has not ended.
 type run struct {
 	w       *world
 	session string
@@ -62,7 +63,7 @@ type run struct {
 	enabled   bool        // the setting was on when the call went on, or when it did so the time before
 	wasOn     bool
 	committed bool      // the last thing it stored was a claim
-	flying    bool      // a continuation of its own is under way
+	flying    bool      // a continuation of its own runs
 	since     time.Time // of its last claim, which lapses some time after
 	texts     int
 	outcome   middleware.Outcome
@@ -158,11 +159,11 @@ func (r *run) call(ctx context.Context) {
 	for n := range r.turn {
 		request.Messages = append(request.Messages, sdkMessage{Role: "user", Text: fmt.Sprint(r.session, " message ", n)})
 	}
-	call := r.w.mw.Begin(ctx, describe(request))
+	call := begin(ctx, r.w.mw, describe(request))
 	if r.stream {
 		r.read(call)
 	} else {
-		answer, _ := middleware.Unary(call, &answers{ledger: newLedger()}, r.ask)
+		answer, _ := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, r.ask)
 		r.shown = answer.Text
 	}
 	r.outcome = outcomes.Last()
@@ -175,7 +176,7 @@ func (r *run) read(call *middleware.Call) {
 		call.Abort(err)
 		return
 	}
-	stream := middleware.NewSplice(call, &chunks{ledger: newLedger()}, first, r.open)
+	stream := middleware.NewStream(call, &chunks{usageTotals: newUsageTotals()}, first, r.open)
 	r.closing = stream.Close
 	for {
 		chunk, err := stream.Recv()
@@ -188,7 +189,7 @@ func (r *run) read(call *middleware.Call) {
 }
 
 // ask is what the model answers.
-func (r *run) ask(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+func (r *run) ask(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 	if k != nil {
 		r.w.rules[r.session].sent(r, k)
 	}
@@ -230,7 +231,7 @@ func (r *run) says() (sdkAnswer, error) {
 }
 
 // open is ask for streams.
-func (r *run) open(ctx context.Context, k *middleware.Continuation) (middleware.Source[sdkChunk], error) {
+func (r *run) open(ctx context.Context, k *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 	answer, err := r.ask(ctx, k)
 	if err != nil {
 		r.flying = false

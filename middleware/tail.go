@@ -18,50 +18,121 @@ const (
 	maxDoneTime = 50 * time.Millisecond
 )
 
-// drain reads what follows the finish. There may be usage in it, and in turn 1
-// anything else means that the turn was not what it seemed to be.
-func (s *Splice[C]) drain() {
-	source := s.current()
+// tail is what follows the finish of a turn.
+type tail[C any] struct{ *joiner[C] }
+
+// read reads the tail. There may be usage in it, and in turn 1 anything else
+// means that the turn was not what it seemed to be.
+func (t tail[C]) read() {
+	source := t.source.get()
 	if source == nil {
-		s.tailBroke(ErrClosed)
+		t.breakOff(ErrClosed)
 		return
 	}
-	sink := &s.call.sink
+	reader := t.writer.reader
 	var late atomic.Bool
-	timer := s.call.mw.clock.AfterFunc(tailTime(sink.done), func() {
+	timer := t.call.mw.options.clock.AfterFunc(tailTime(reader.done), func() {
 		late.Store(true)
 		_ = source.Close() // what matters is that the read ends
 	})
 	defer timer.Stop()
 	for n, size := 0, 0; n < maxTail && size <= maxTailSize; n++ {
-		done := sink.done
-		c, err := s.recv()
+		done := reader.done
+		c, err := t.recv()
 		switch {
 		case err != nil && !late.Load() && !done && !errors.Is(err, io.EOF):
-			s.tailBroke(err)
+			t.breakOff(err)
 			return
 		case err != nil:
-			s.turnEnded(nil)
+			t.turnEnded(nil)
 			return
-		case done:
-			s.afterDone(c)
-		case !s.tail(c):
+		case !t.add(&c, done):
 			return
 		}
-		if size += sink.chunk.size; sink.done != done {
-			timer.Reset(tailTime(sink.done))
+		if size += reader.chunk.size; reader.done != done {
+			timer.Reset(tailTime(reader.done))
 		}
 	}
-	s.turnEnded(nil)
+	t.turnEnded(nil)
 }
 
-// afterDone takes a chunk that came after the provider had said that the turn
-// is over. It is not part of any answer, and only shown where all is shown as
-// it came.
-func (s *Splice[C]) afterDone(c C) {
-	if s.ending.asIs != nil {
-		s.ending.asIs = append(s.ending.asIs, s.writer.dialect.Clone(&c))
+// add adds a chunk to the ending, and reports whether nothing but the rest of the
+// ending is expected still. What comes after the provider has said that the turn
+// is done is not part of any answer, and only shown where all is.
+func (t tail[C]) add(c *C, done bool) bool {
+	if !done {
+		t.writer.reader.nextChunk()
+		t.writer.dialect.Read(c, t.writer.reader)
 	}
+	switch e := t.ending.(type) {
+	case *originalEnding[C]:
+		clone := t.writer.dialect.Clone(c)
+		e.chunks = append(e.chunks, clone)
+		return done || t.addOriginal(&clone)
+	case *rewrittenEnding[C]:
+		return done || t.addRewritten(e, c)
+	}
+	return done
+}
+
+// addOriginal looks at a chunk that was kept. If the turn goes on after its
+// finish, everything is shown as it came.
+func (t tail[C]) addOriginal(c *C) bool {
+	reader := t.writer.reader
+	if reader.chunk.usage {
+		t.usage.current = c
+	}
+	if reader.err == nil && !reader.chunk.adds() {
+		return true
+	}
+	reader.late = true
+	t.call.decider.decide()
+	t.pass()
+	return false
+}
+
+// addRewritten keeps usage. What else the chunk adds is shown: the finish was not
+// the end.
+func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
+	reader := t.writer.reader
+	reader.finish = e.own // if the chunk has one, it is repeated or means less
+	if reader.err != nil {
+		t.breakOff(reader.err)
+		return false
+	}
+	reader.calls.decideOpen()
+	if reader.chunk.usage {
+		t.usage.set(t.writer.dialect, c)
+	}
+	if !reader.chunk.adds() {
+		return true
+	}
+	t.writer.show(c, &reader.chunk, t.output())
+	e.reason = t.call.pauses.shownFinish()
+	return false // what comes now has all the time again
+}
+
+// breakOff ends a turn that broke off after its finish. If its ending is
+// rewritten, it counts as ended, but is not continued.
+func (t tail[C]) breakOff(err error) {
+	switch e := t.ending.(type) {
+	case *originalEnding[C]:
+		t.call.breakOff(err)
+		t.pass()
+		t.sourceEnded(err)
+	case *rewrittenEnding[C]:
+		if e.continuation && t.call.interruption() != nil {
+			t.continuationFailed(err)
+			return
+		}
+		t.turnEnded(err)
+	}
+}
+
+// pass shows the ending because it was none: the rest passes.
+func (t tail[C]) pass() {
+	t.showEnding()
+	t.phase.enter(passthrough)
 }
 
 func tailTime(done bool) time.Duration {
@@ -69,70 +140,4 @@ func tailTime(done bool) time.Duration {
 		return maxDoneTime
 	}
 	return maxTailTime
-}
-
-// tail takes a chunk that came after the finish, and reports whether nothing
-// but the rest of the ending is expected still.
-func (s *Splice[C]) tail(c C) bool {
-	sink := &s.call.sink
-	finish := sink.finish
-	sink.next()
-	s.writer.dialect.Read(&c, sink)
-	if s.ending.asIs != nil {
-		s.keepTail(s.writer.dialect.Clone(&c))
-		if sink.err == nil && !sink.chunk.adds() {
-			return true
-		}
-		sink.late = true
-		s.call.decide()
-		s.unhold()
-		return false
-	}
-	sink.finish = finish // repeated, or overwritten by one that means less
-	if sink.err != nil {
-		s.tailBroke(sink.err)
-		return false
-	}
-	sink.calls.settle()
-	if sink.chunk.usage {
-		s.ending.usage = clonePointer(s.writer.dialect, &c)
-	}
-	if !sink.chunk.adds() {
-		return true
-	}
-	s.writer.put(piece[C]{c, sink.chunk})
-	s.ending.reason = s.call.finishReason()
-	return false // it was not the end: what comes now has all the time again
-}
-
-// keepTail keeps a chunk of turn 1 that was read after its finish.
-func (s *Splice[C]) keepTail(c C) {
-	s.ending.asIs = append(s.ending.asIs, c)
-	if s.call.sink.chunk.usage {
-		s.spare = &c
-	}
-}
-
-// unhold gives up on holding the ending of turn 1 back, because the turn goes
-// on after its finish: everything is shown as it came.
-func (s *Splice[C]) unhold() {
-	for _, c := range s.ending.asIs {
-		s.push(c)
-	}
-	s.enter(passing)
-}
-
-// tailBroke ends a turn that broke off after its finish. It counts as ended,
-// but is not continued.
-func (s *Splice[C]) tailBroke(err error) {
-	switch {
-	case s.ending.asIs != nil:
-		s.call.broke(err)
-		s.unhold()
-		s.turnEnds(err)
-	case s.call.sink.number > 1 && s.call.interruption() != nil:
-		s.turnFails(err)
-	default:
-		s.turnEnded(err)
-	}
 }

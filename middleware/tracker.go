@@ -3,13 +3,15 @@ package middleware
 import (
 	"strings"
 
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/pause"
 )
 
 // Bounds of what a turn's tool calls may hold back.
 const (
-	maxSlots     = 256      // calls told apart in one turn; more are relayed as they are
+	maxCalls     = 256      // calls told apart in one turn; more are relayed as they are
 	maxArguments = 64 << 10 // bytes kept of one call's arguments
 	untracked    = -1       // shown as it is
 	dropped      = -2       // not shown
@@ -20,20 +22,21 @@ const (
 // repeat the index, the id and the name, so that each is used where it is
 // given and none is relied on.
 type tracker struct {
-	slots     []slot
-	others    int             // calls that are not todo_pause; those not told apart count per fragment
-	next      int             // the lowest index that is free in what the caller sees
-	undecided int32           // slots that may still become either
-	latest    rawjson.Balance // of the latest call's arguments, as long as only they tell it from the next
-	unwatched bool            // no call is taken for todo_pause
-	stripped  bool            // a call of todo_pause was found
+	calls        []toolCall
+	others       int             // calls other than todo_pause; beyond maxCalls, every fragment counts as one
+	next         int             // the lowest index that is free in what the caller sees
+	undecided    int32           // calls whose name is not complete yet
+	latest       rawjson.Balance // brackets of the latest call's arguments, if it has neither index nor id
+	unwatched    bool            // no call is taken for todo_pause
+	pauseRemoved bool            // a call of todo_pause was found, and is not shown
 }
 
-type slot struct {
-	index     int // NoIndex if it never had one
+// toolCall is one tool call of a turn.
+type toolCall struct {
+	index     int // adapter.NoIndex if it never had one
 	id        string
 	name      string
-	arguments []byte // of a pause, and of what may become one
+	arguments []byte // kept only while the call is, or may become, todo_pause
 	kind      kind
 	shown     bool // a fragment of it was shown
 	rewritten bool // it is shown under the index out
@@ -48,178 +51,186 @@ const (
 	other
 )
 
-// entry is a call or a fragment as it stands in a chunk.
-type entry struct {
-	slot  int
+// fragment is a tool call in a chunk, or a part of one.
+type fragment struct {
+	call  int // the index in the tracker's calls, untracked or dropped
 	empty bool
 }
 
-// add takes a fragment and returns the slot of its call.
+// add takes a fragment and returns the index of its call, untracked or dropped.
 func (t *tracker) add(index int, id, name, arguments string) int {
-	if index != NoIndex && index < 0 {
+	if index != adapter.NoIndex && index < 0 {
 		index = 0 // some gateways number a single call -1
 	}
 	at := t.find(index, id, name)
 	if at == untracked {
-		if len(t.slots) == maxSlots {
-			return t.surplus(name)
+		if len(t.calls) == maxCalls {
+			return t.overflow(name)
 		}
-		at = len(t.slots)
-		t.slots = append(t.slots, slot{index: index})
+		at = len(t.calls)
+		t.calls = append(t.calls, toolCall{index: index})
 		t.latest = rawjson.Balance{}
 		t.undecided++
 		if t.unwatched {
-			t.decide(&t.slots[at], other)
+			t.decide(&t.calls[at], other)
 		}
 	}
-	s := &t.slots[at]
-	if s.id == "" {
-		s.id = strings.Clone(id)
+	c := &t.calls[at]
+	if c.id == "" {
+		c.id = strings.Clone(id)
 	}
-	if s.index == NoIndex {
-		s.index = index
+	if c.index == adapter.NoIndex {
+		c.index = index
 	}
-	t.rename(s, name)
-	if s.index == NoIndex && s.id == "" {
-		t.latest.Add([]byte(arguments)) // no other call has neither
+	t.rename(c, name)
+	if c.index == adapter.NoIndex && c.id == "" {
+		t.latest.Add([]byte(arguments)) // only the latest call can get a fragment without index and id
 	}
-	if s.kind != other {
-		room := maxArguments + 1 - len(s.arguments) // one more, so that an overlong one shows
-		s.arguments = append(s.arguments, arguments[:min(len(arguments), max(room, 0))]...)
+	if c.kind != other {
+		room := maxArguments + 1 - len(c.arguments) // one more, so that an overlong one shows
+		c.arguments = append(c.arguments, arguments[:min(len(arguments), max(room, 0))]...)
 	}
 	return at
 }
 
-// surplus takes a fragment of one call more than are told apart.
-func (t *tracker) surplus(name string) int {
+// overflow takes a fragment of a call beyond maxCalls.
+func (t *tracker) overflow(name string) int {
 	if !t.unwatched && pause.Is(name) {
-		t.stripped = true
+		t.pauseRemoved = true
 		return dropped
 	}
 	t.others++
 	return untracked
 }
 
-// find returns the slot that a fragment belongs to, if it has one yet: by its
+// find returns the index of the call that a fragment belongs to, if it has one yet: by its
 // id, else by its index, else the latest.
 func (t *tracker) find(index int, id, name string) int {
-	for at := len(t.slots) - 1; at >= 0; at-- {
-		if t.slots[at].matches(index, id) {
+	for at := len(t.calls) - 1; at >= 0; at-- {
+		if t.calls[at].matches(index, id) {
 			return at
 		}
 	}
 	if id == "" && t.continuesLatest(index, name) {
-		return len(t.slots) - 1
+		return len(t.calls) - 1
 	}
 	return untracked
 }
 
-// matches reports whether the slot is that of a fragment with the index and
-// the id. Another id at a taken index is another call.
-func (s *slot) matches(index int, id string) bool {
-	sameIndex := s.index == index
-	if id != "" && s.id == id {
-		return sameIndex || s.index == NoIndex || index == NoIndex
+// matches reports whether a fragment with the index and the id belongs to the
+// call. Another id at a taken index is another call.
+func (c *toolCall) matches(index int, id string) bool {
+	sameIndex := c.index == index
+	if id != "" && c.id == id {
+		return sameIndex || c.index == adapter.NoIndex || index == adapter.NoIndex
 	}
-	return sameIndex && index != NoIndex && (id == "" || s.id == "")
+	return sameIndex && index != adapter.NoIndex && (id == "" || c.id == "")
 }
 
-// continuesLatest reports whether a fragment that matches no slot is one more
-// of the latest call.
+// continuesLatest reports whether a fragment that matches no call belongs to the
+// latest one.
 func (t *tracker) continuesLatest(index int, name string) bool {
-	if len(t.slots) == 0 {
+	if len(t.calls) == 0 {
 		return false
 	}
-	latest := &t.slots[len(t.slots)-1]
+	latest := &t.calls[len(t.calls)-1]
 	switch {
-	case index != NoIndex:
-		return latest.index == NoIndex && name == "" // its index comes late
+	case index != adapter.NoIndex:
+		return latest.index == adapter.NoIndex && name == "" // its index comes late
 	case name == "":
 		return true
 	case latest.kind == paused:
-		return strings.EqualFold(name, latest.name) // that name is complete
+		return strings.EqualFold(name, latest.name) // a pause's name is complete, so only a repeat of it can follow
 	}
 	return !t.latest.Closed()
 }
 
 // rename adds to the name of a call and decides what it is. Some providers
 // split names over fragments, and some repeat them.
-func (t *tracker) rename(s *slot, name string) {
-	if s.kind != open || name == "" || name == s.name {
+func (t *tracker) rename(c *toolCall, name string) {
+	if c.kind != open || name == "" || name == c.name {
 		return
 	}
-	if s.name += name; pause.Is(name) {
-		s.name = name // some give the whole name after a part of it
+	if c.name += name; pause.Is(name) {
+		c.name = name // some give the whole name after a part of it
 	}
-	s.name = strings.Clone(s.name)
+	c.name = strings.Clone(c.name)
 	switch {
-	case pause.Is(s.name):
-		t.decide(s, paused)
-	case !pause.IsPrefix(s.name):
-		t.decide(s, other)
+	case pause.Is(c.name):
+		t.decide(c, paused)
+	case !pausecall.IsPrefix(c.name):
+		t.decide(c, other)
 	}
 }
 
-func (t *tracker) decide(s *slot, k kind) {
-	s.kind = k
+func (t *tracker) decide(c *toolCall, k kind) {
+	c.kind = k
 	t.undecided--
 	if k == paused {
-		t.stripped = true
+		t.pauseRemoved = true
 	} else {
 		t.others++
 	}
 }
 
-// settle decides what is still open: it did not become todo_pause.
-func (t *tracker) settle() {
-	for i := range t.slots {
-		if s := &t.slots[i]; s.kind == open {
-			t.decide(s, other)
+// decideOpen decides the calls whose name is still open: they did not become todo_pause.
+func (t *tracker) decideOpen() {
+	for i := range t.calls {
+		if c := &t.calls[i]; c.kind == open {
+			t.decide(c, other)
 		}
 	}
 }
 
 // pause returns the first call of todo_pause.
-func (t *tracker) pause() *slot {
-	for i := range t.slots {
-		if t.slots[i].kind == paused {
-			return &t.slots[i]
+func (t *tracker) pause() *toolCall {
+	for i := range t.calls {
+		if t.calls[i].kind == paused {
+			return &t.calls[i]
 		}
 	}
 	return nil
 }
 
-// edit says how a fragment is to be shown. As long as no call was stripped,
-// all of them are shown as they came.
-func (t *tracker) edit(e entry) CallEdit {
-	switch e.slot {
+// edit returns how a fragment is shown. As long as no call was left out, all of
+// them are shown as they came.
+func (t *tracker) edit(f fragment) adapter.CallEdit {
+	switch f.call {
 	case untracked:
-		return CallEdit{}
+		return adapter.CallEdit{}
 	case dropped:
-		return CallEdit{Drop: true}
+		return adapter.CallEdit{Drop: true}
 	}
-	s := &t.slots[e.slot]
-	if s.kind == paused {
-		return CallEdit{Drop: true}
+	c := &t.calls[f.call]
+	if c.kind == paused {
+		return adapter.CallEdit{Drop: true}
 	}
-	first := !s.shown
+	first := !c.shown
 	if first {
-		s.shown = true
-		t.place(s)
+		c.shown = true
+		t.place(c)
 	}
-	if !s.rewritten {
-		return CallEdit{}
+	if !c.rewritten {
+		return adapter.CallEdit{}
 	}
-	return CallEdit{Drop: e.empty, Rewrite: true, Index: s.out, First: first}
+	return adapter.CallEdit{Drop: f.empty, Rewrite: true, Index: c.out, First: first}
+}
+
+// edits appends to dst how the fragments of a chunk are shown.
+func (t *tracker) edits(dst []adapter.CallEdit, fragments []fragment) []adapter.CallEdit {
+	for _, f := range fragments {
+		dst = append(dst, t.edit(f))
+	}
+	return dst
 }
 
 // place gives a call its index in what the caller sees.
-func (t *tracker) place(s *slot) {
-	s.out = t.next
-	if t.stripped {
-		s.rewritten = true
-	} else if s.index != NoIndex {
-		s.out = s.index
+func (t *tracker) place(c *toolCall) {
+	c.out = t.next
+	if t.pauseRemoved {
+		c.rewritten = true
+	} else if c.index != adapter.NoIndex {
+		c.out = c.index
 	}
-	t.next = max(t.next, s.out) + 1
+	t.next = max(t.next, c.out) + 1
 }

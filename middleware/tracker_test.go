@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
 	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // fragmentOf reads "index id name arguments", with _ for what is left out.
@@ -20,7 +23,7 @@ func fragmentOf(t *testing.T, s string) (index int, id, name, arguments string) 
 			part[i] = ""
 		}
 	}
-	index = NoIndex
+	index = adapter.NoIndex
 	if part[0] != "" {
 		_, err := fmt.Sscan(part[0], &index)
 		require.NoError(t, err)
@@ -34,13 +37,13 @@ func fragmentOf(t *testing.T, s string) (index int, id, name, arguments string) 
 func track(t *testing.T, fragments []string) (*tracker, []string) {
 	t.Helper()
 	var calls tracker
-	entries := make([]entry, 0, len(fragments))
+	entries := make([]fragment, 0, len(fragments))
 	for _, f := range fragments {
 		index, id, name, arguments := fragmentOf(t, f)
 		at := calls.add(index, id, name, arguments)
-		entries = append(entries, entry{slot: at, empty: id == "" && name == "" && arguments == ""})
+		entries = append(entries, fragment{call: at, empty: id == "" && name == "" && arguments == ""})
 	}
-	calls.settle()
+	calls.decideOpen()
 	shown := make([]string, 0, len(entries))
 	for _, e := range entries {
 		shown = append(shown, showEdit(calls.edit(e)))
@@ -48,7 +51,7 @@ func track(t *testing.T, fragments []string) (*tracker, []string) {
 	return &calls, shown
 }
 
-func showEdit(e CallEdit) string {
+func showEdit(e adapter.CallEdit) string {
 	switch {
 	case e.Drop:
 		return "-"
@@ -63,8 +66,8 @@ func showEdit(e CallEdit) string {
 // showSlots writes what was made of the fragments: each call's kind, name and
 // arguments, as far as they are kept.
 func showSlots(c *tracker) []string {
-	list := make([]string, 0, len(c.slots))
-	for _, s := range c.slots {
+	list := make([]string, 0, len(c.calls))
+	for _, s := range c.calls {
 		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s", [...]string{"open", "paused", "other"}[s.kind], s.name)))
 	}
 	return list
@@ -182,7 +185,7 @@ func TestTrackerPutsFragmentsTogether(t *testing.T) {
 			calls:     []string{"paused todo_pause", "other edit_file", "other run_tests"},
 			shown:     []string{"-", "0+", "1+"},
 		},
-		"nothing stripped, nothing rewritten": {
+		"nothing pauseRemoved, nothing rewritten": {
 			fragments: []string{"7 a edit_file _", "7 _ _ {}", "3 b todo _", "3 _ _list {}", "_ _ _ _"},
 			calls:     []string{"other edit_file", "other todo_list"},
 			shown:     []string{"=", "=", "=", "=", "="},
@@ -228,7 +231,7 @@ func TestTrackerReadsNames(t *testing.T) {
 			}
 			calls, _ := track(t, fragments)
 			assert.Equal(t, []string{c.call}, showSlots(calls))
-			assert.Equal(t, strings.HasPrefix(c.call, "paused"), calls.stripped)
+			assert.Equal(t, strings.HasPrefix(c.call, "paused"), calls.pauseRemoved)
 		})
 	}
 }
@@ -251,7 +254,7 @@ func TestTrackerKnowsAsSoonAsItCan(t *testing.T) {
 	calls.add(0, "", "_l", "")
 	assert.EqualValues(t, 0, calls.undecided)
 	assert.Equal(t, 2, calls.others)
-	assert.False(t, calls.stripped)
+	assert.False(t, calls.pauseRemoved)
 }
 
 func TestTrackerKeepsTheArgumentsOfPauses(t *testing.T) {
@@ -290,21 +293,21 @@ func TestTrackerIsBounded(t *testing.T) {
 	for range 100 {
 		calls.add(0, "", "", strings.Repeat("x", 1000))
 	}
-	assert.Len(t, calls.slots[first].arguments, maxArguments+1, "one more than there may be, so that it shows")
-	for i := range 2 * maxSlots {
+	assert.Len(t, calls.calls[first].arguments, maxArguments+1, "one more than there may be, so that it shows")
+	for i := range 2 * maxCalls {
 		calls.add(i+1, fmt.Sprint("call", i), "edit_file", "{}")
 	}
-	assert.Len(t, calls.slots, maxSlots)
-	assert.Equal(t, 2*maxSlots, calls.others, "calls past the bound count too")
-	assert.Equal(t, CallEdit{}, calls.edit(entry{slot: untracked}), "and are shown as they came")
+	assert.Len(t, calls.calls, maxCalls)
+	assert.Equal(t, 2*maxCalls, calls.others, "calls past the bound count too")
+	assert.Equal(t, adapter.CallEdit{}, calls.edit(fragment{call: untracked}), "and are shown as they came")
 
-	calls.stripped = false
-	pause := calls.add(3*maxSlots, "q", "todo_pause", "{}")
-	assert.Equal(t, CallEdit{Drop: true}, calls.edit(entry{slot: pause}), "but for todo_pause")
-	assert.True(t, calls.stripped)
+	calls.pauseRemoved = false
+	pause := calls.add(3*maxCalls, "q", "todo_pause", "{}")
+	assert.Equal(t, adapter.CallEdit{Drop: true}, calls.edit(fragment{call: pause}), "but for todo_pause")
+	assert.True(t, calls.pauseRemoved)
 
-	own := tracker{unwatched: true, slots: calls.slots}
-	assert.Equal(t, untracked, own.add(3*maxSlots, "q", "todo_pause", "{}"), "which may be the caller's own")
+	own := tracker{unwatched: true, calls: calls.calls}
+	assert.Equal(t, untracked, own.add(3*maxCalls, "q", "todo_pause", "{}"), "which may be the caller's own")
 }
 
 func TestCallsShownBeforeAPauseKeepTheirIndexes(t *testing.T) {
@@ -330,12 +333,12 @@ func TestCallsShownBeforeAPauseKeepTheirIndexes(t *testing.T) {
 			show := func(fragments []string) {
 				for _, f := range fragments {
 					index, id, name, arguments := fragmentOf(t, f)
-					e := entry{slot: calls.add(index, id, name, arguments)}
+					e := fragment{call: calls.add(index, id, name, arguments)}
 					shown = append(shown, showEdit(calls.edit(e)))
 				}
 			}
 			show(c.before)
-			pause := entry{slot: calls.add(len(c.before), "p", "todo_pause", "{}")}
+			pause := fragment{call: calls.add(len(c.before), "p", "todo_pause", "{}")}
 			assert.Equal(t, "-", showEdit(calls.edit(pause)))
 			show(c.after)
 			assert.Equal(t, c.shown, shown)

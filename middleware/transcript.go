@@ -15,23 +15,23 @@ const (
 // not continued.
 const maxText = 32 << 20
 
-// transcript is what the model has said in a call: the one copy that is kept.
+// transcript is the text of all turns of a call: the one copy that is kept.
 // It grows block by block, so that a long text is not copied again and again
 // while it streams by, and is put together only if somebody wants to read it.
 type transcript struct {
 	blocks    [][]byte // full ones
-	tail      []byte
-	reasoning *[]byte // nil if it is not wanted
-	bounded   bool    // there may be no more than maxText
-	long      bool    // there was; what came then is not kept
+	last      []byte   // the block that is filled
+	reasoning *[]byte  // nil if it is not wanted
+	bounded   bool     // there may be no more than maxText
+	long      bool     // there was; what came then is not kept
 }
 
 // add adds text.
 func (t *transcript) add(text string) {
-	if len(text) > cap(t.tail)-len(t.tail) && !t.grow(len(text)) {
+	if len(text) > cap(t.last)-len(t.last) && !t.grow(len(text)) {
 		return
 	}
-	t.tail = append(t.tail, text...)
+	t.last = append(t.last, text...)
 }
 
 // grow makes room for n bytes or more, unless there would be too many. Blocks
@@ -40,21 +40,21 @@ func (t *transcript) add(text string) {
 func (t *transcript) grow(n int) bool {
 	length := t.len()
 	if t.bounded && length+n > maxText {
-		t.long, t.tail = true, slices.Clip(t.tail) // nothing fits any more
+		t.long, t.last = true, slices.Clip(t.last) // nothing fits any more
 		return false
 	}
 	size := max(n, min(max(length, minBlock), max(length/4, smallBlock), maxBlock))
-	if length < smallBlock { // all of it is in the tail
-		t.tail = append(make([]byte, 0, length+size), t.tail...)
+	if length < smallBlock { // all of it is in the last one
+		t.last = append(make([]byte, 0, length+size), t.last...)
 		return true
 	}
-	t.blocks = append(t.blocks, t.tail)
-	t.tail = make([]byte, 0, size)
+	t.blocks = append(t.blocks, t.last)
+	t.last = make([]byte, 0, size)
 	return true
 }
 
 func (t *transcript) len() int {
-	length := len(t.tail)
+	length := len(t.last)
 	for _, block := range t.blocks {
 		length += len(block)
 	}
@@ -65,23 +65,23 @@ func (t *transcript) len() int {
 // added later does not.
 func (t *transcript) bytes() []byte {
 	if len(t.blocks) == 0 {
-		return t.tail
+		return t.last
 	}
 	whole := make([]byte, 0, t.len())
 	for _, block := range t.blocks {
 		whole = append(whole, block...)
 	}
-	t.blocks, t.tail = nil, append(whole, t.tail...)
-	return t.tail
+	t.blocks, t.last = nil, append(whole, t.last...)
+	return t.last
 }
 
 // cut forgets what comes after the first n bytes.
 func (t *transcript) cut(n int) {
-	t.tail = t.bytes()[:n]
+	t.last = t.bytes()[:n]
 }
 
-// think adds text that the model wrote for itself, if that is wanted.
-func (t *transcript) think(text string) {
+// addReasoning adds text that the model wrote for itself, if that is wanted.
+func (t *transcript) addReasoning(text string) {
 	if t.reasoning == nil {
 		return
 	}
@@ -90,8 +90,8 @@ func (t *transcript) think(text string) {
 	}
 }
 
-// thoughts returns that text.
-func (t *transcript) thoughts() string {
+// reasoningText returns that text.
+func (t *transcript) reasoningText() string {
 	if t.reasoning == nil {
 		return ""
 	}

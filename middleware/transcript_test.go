@@ -13,52 +13,52 @@ func TestTranscriptHoldsWhatWasAdded(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // repeatable is what it has to be
-		var said transcript
+		var text transcript
 		want := ""
 		for range r.IntN(60) {
 			switch r.IntN(12) {
 			case 0:
-				before := said.bytes()
+				before := text.bytes()
 				copied := string(before)
-				said.add("more")
+				text.add("more")
 				want += "more"
 				require.Equal(t, copied, string(before), "what was read stays as it is")
 			case 1:
 				n := r.IntN(len(want) + 1)
-				said.cut(n)
+				text.cut(n)
 				want = want[:n]
 			default:
-				text := strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(1<<r.IntN(13)))
-				said.add(text)
-				want += text
+				more := strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(1<<r.IntN(13)))
+				text.add(more)
+				want += more
 			}
-			require.Equal(t, len(want), said.len())
+			require.Equal(t, len(want), text.len())
 		}
-		require.Equal(t, want, string(said.bytes()))
+		require.Equal(t, want, string(text.bytes()))
 	}
 }
 
 func TestTranscriptWastesLittle(t *testing.T) {
 	t.Parallel()
-	var said transcript
-	for said.len() < 1<<20 {
-		said.add(" some words")
-		room := cap(said.tail)
-		for _, block := range said.blocks {
+	var text transcript
+	for text.len() < 1<<20 {
+		text.add(" some words")
+		room := cap(text.last)
+		for _, block := range text.blocks {
 			room += cap(block)
 		}
-		require.LessOrEqual(t, room, said.len()+max(said.len()/4, minBlock)+maxBlock/64)
+		require.LessOrEqual(t, room, text.len()+max(text.len()/4, minBlock)+maxBlock/64)
 	}
-	assert.Less(t, len(said.blocks), 64)
+	assert.Less(t, len(text.blocks), 64)
 }
 
 func TestTranscriptKeepsReasoningOnlyIfItIsWanted(t *testing.T) {
 	t.Parallel()
-	var said transcript
-	said.think("Hm.")
-	assert.Empty(t, said.thoughts())
-	said.reasoning = new([]byte)
-	said.think("Hm. ")
-	said.think("Yes.")
-	assert.Equal(t, "Hm. Yes.", said.thoughts())
+	var text transcript
+	text.addReasoning("Hm.")
+	assert.Empty(t, text.reasoningText())
+	text.reasoning = new([]byte)
+	text.addReasoning("Hm. ")
+	text.addReasoning("Yes.")
+	assert.Equal(t, "Hm. Yes.", text.reasoningText())
 }

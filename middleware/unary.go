@@ -2,7 +2,9 @@ package middleware
 
 import (
 	"context"
+	"slices"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 )
 
@@ -16,23 +18,29 @@ import (
 // that fails is not returned as an error, unless the caller's ctx has ended, or
 // a callback was given a part of a tool call or has failed: then the answer so
 // far comes with the error.
-func Unary[R any](call *Call, d Dialect[R], do func(context.Context, *Continuation) (R, error)) (R, error) {
-	defer call.brake.pull()
-	defer call.finish()
-	u := unary[R]{call: call, dialect: d, do: do}
-	call.last = &u.decision
-	call.sink.chunk.entries, call.sink.calls.slots = u.entries[:0], u.slots[:0]
-	if call.outcome.Load() == nil {
-		call.keepOutcome(&u.outcome)
+//
+// Filters are those of the callbacks that the SDK streams to while do runs.
+func Unary[R any](
+	call *Call, d adapter.Dialect[R], do func(context.Context, *adapter.Continuation) (R, error), filters ...TurnFilter,
+) (R, error) {
+	defer call.cancel.cancel()
+	defer call.end()
+	if len(filters) > 0 {
+		call.callbacks = &callbacks{filters: filters}
+		for _, f := range filters {
+			f.begin(call.callbacks, &call.turn.reader)
+		}
 	}
+	u := unary[R]{call: call, dialect: d, do: do}
+	u.giveRoom()
 	answer, err := do(call.OpenContext(), nil)
 	if err != nil {
-		call.broke(err)
+		call.breakOff(err)
 		call.endTurn(err)
 		return answer, err
 	}
 	u.keep(answer)
-	if call.goesOn() {
+	if call.pauses.goesOn() {
 		err = u.carryOn()
 	}
 	return u.join(), err
@@ -41,112 +49,132 @@ func Unary[R any](call *Call, d Dialect[R], do func(context.Context, *Continuati
 // unary joins whole answers.
 type unary[R any] struct {
 	call    *Call
-	dialect Dialect[R]
-	do      func(context.Context, *Continuation) (R, error)
+	dialect adapter.Dialect[R]
+	do      func(context.Context, *adapter.Continuation) (R, error)
 
-	answer R      // of the last turn that ended well
-	number int    // of that turn
-	reason string // its finish reason, as it is to be shown
-	calls  tracker
-	parts  []entry
-	length int // how much had been said when it ended
+	answer       R           // of the last turn that ended well, as is all that follows
+	continuation bool        // it is that of a continuation
+	reason       shownFinish // as it is shown
+	tracker      tracker     // of its calls
+	calls        []fragment
+	length       int // of the transcript when the turn ended
 
-	// Room for what the caller's own turn needs, so that a call with nothing to
-	// do allocates next to nothing.
+	room callRoom
+}
+
+// callRoom is memory for what the caller's own turn needs, so that a call with
+// nothing to do allocates next to nothing.
+type callRoom struct {
 	decision continuation.Evaluation
 	outcome  outcomeCell
-	entries  [2]entry
-	slots    [2]slot
+	calls    [2]toolCall
+	chunk    [2]fragment
+}
+
+// giveRoom has the call use the memory.
+func (u *unary[R]) giveRoom() {
+	reader := &u.call.turn.reader
+	u.call.decider.last = &u.room.decision
+	reader.chunk.calls, reader.calls.calls = u.room.chunk[:0], u.room.calls[:0]
+	if u.call.outcome.Load() == nil {
+		u.room.outcome.o = u.call.firstOutcome()
+		u.call.outcome.Store(&u.room.outcome)
+	}
 }
 
 // read reads what the answer adds, and fails if the turn did not end well.
 func (u *unary[R]) read(answer *R) error {
-	sink := &u.call.sink
-	sink.next()
-	u.dialect.Read(answer, sink)
-	u.call.endSink()
-	if sink.err == nil && sink.finish == "" && !u.call.request.noFinish {
+	reader := &u.call.turn.reader
+	reader.nextChunk()
+	u.dialect.Read(answer, reader)
+	u.call.pauses.endReading()
+	if reader.err == nil && reader.finish == "" && !u.call.request.noFinish {
 		return ErrIncomplete
 	}
-	return sink.err
+	return reader.err
 }
 
-// keep makes the answer of the turn at hand the one to be shown.
+// keep makes the answer of the current turn the one that is shown.
 func (u *unary[R]) keep(answer R) {
-	sink := &u.call.sink
+	reader := &u.call.turn.reader
 	u.answer = answer
 	var err error
-	if sink.number == 1 {
+	if reader.first {
 		// The caller's own turn is theirs, however it ended.
 		_ = u.read(&u.answer)
-		if err = sink.err; err != nil {
-			u.call.note(func(o *Outcome) { o.Err = err })
+		if err = reader.err; err != nil {
+			u.call.record(func(o *Outcome) { o.Err = err })
 		}
 	}
-	u.number, u.length = sink.number, u.call.said.len()
-	u.reason, u.calls, u.parts = u.call.finishReason(), sink.calls, sink.chunk.entries
-	sink.chunk.entries = nil // they are kept
-	u.call.endListeners()
-	u.call.endTurn(err)
-	u.dialect.EndTurn(true)
+	u.continuation, u.length = !reader.first, u.call.text.len()
+	u.reason, u.tracker, u.calls = u.call.pauses.shownFinish(), reader.calls, reader.chunk.calls
+	reader.chunk.calls = nil // they are kept
+	u.endTurn(err, true)
 }
 
-// carryOn adds turns as long as there are to be any.
+// endTurn ends the current turn, whose answer is kept or not.
+func (u *unary[R]) endTurn(err error, keep bool) {
+	for _, f := range u.call.callbacks.all() {
+		f.end(u.call.turn.reader.pause != nil)
+	}
+	u.call.endTurn(err)
+	u.dialect.EndTurn(keep)
+}
+
+// carryOn adds turns as long as the call goes on.
 func (u *unary[R]) carryOn() error {
 	for {
 		k, err := u.call.next()
-		if err != nil {
-			u.call.noteInterrupted(err)
-			return err
-		}
 		if k == nil {
-			u.call.giveUp()
-			return nil
+			return err
 		}
 		answer, err := u.turn(k)
 		if err != nil {
 			return u.fail(err)
 		}
 		u.keep(answer)
-		if !u.call.goesOn() {
-			return u.call.callbackErr // some SDKs swallow it
+		if !u.call.pauses.goesOn() {
+			return u.call.callbacks.failure() // some SDKs swallow it
 		}
 	}
 }
 
 // turn runs a continuation.
-func (u *unary[R]) turn(k *Continuation) (R, error) {
+func (u *unary[R]) turn(k *adapter.Continuation) (R, error) {
 	u.call.beginTurn(k.Attempt)
-	w := u.call.watch(k)
-	defer w.end()
-	answer, err := u.do(w.ctx, k)
+	d := u.call.deadlinesOf(k)
+	defer d.end()
+	answer, err := u.do(d.ctx, k)
 	if err != nil {
-		return answer, w.explain(err)
+		return answer, d.explain(err)
 	}
 	return answer, u.read(&answer)
 }
 
-// fail ends the call with a continuation that failed: the answer is that of
-// the last good turn.
+// fail ends the call with a continuation that failed: the answer is that of the
+// last good turn.
 func (u *unary[R]) fail(err error) error {
-	u.call.said.cut(u.length)
-	u.call.endListeners()
-	u.call.endTurn(err)
-	u.dialect.EndTurn(false)
-	return u.call.noteFailed(err, u.call.toldCall())
+	u.call.text.cut(u.length)
+	u.endTurn(err, false)
+	return u.call.continuationFailed(err, slices.ContainsFunc(u.call.callbacks.all(), TurnFilter.showedCall))
 }
 
-// join returns what the caller is to see.
+// join returns what the caller sees.
 func (u *unary[R]) join() R {
-	notice := u.call.notice()
-	u.call.tellListeners()
-	if u.number == 1 && !u.calls.stripped {
+	notice := u.call.pauses.joinedNotice()
+	for _, f := range u.call.callbacks.all() {
+		f.showNotice(u.call.pauses.notice())
+	}
+	if !u.continuation && !u.tracker.pauseRemoved {
 		return u.answer
 	}
 	answer := u.dialect.Clone(&u.answer)
-	u.dialect.Write(&answer, &Edit{
-		Text: string(u.call.said.bytes()) + notice, Finish: u.reason, Usage: u.call.usageEdit(),
-		Later: u.number > 1, calls: &u.calls, entries: u.parts,
+	shown := u.dialect.AppendShown(make([]R, 0, 1), &answer, &adapter.Edit{
+		Text: string(u.call.text.bytes()) + notice, Finish: u.reason.reason, PlainStop: u.reason.plainStop,
+		Usage: u.call.mw.options.usage.shown(), Calls: u.tracker.edits(nil, u.calls), Continuation: u.continuation,
 	})
-	return answer
+	if len(shown) == 0 {
+		return answer // the dialect is wrong: an answer is always shown
+	}
+	return shown[0]
 }

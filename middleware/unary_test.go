@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -50,7 +51,7 @@ func TestUnaryJoinsTheTurns(t *testing.T) {
 	assert.Equal(t, []sdkCall{edit("c1")}, answer.Calls)
 	assert.Equal(t, "tools", answer.Stop)
 	assert.Equal(t, sdkUsage{In: 40, Out: 18}, answer.Usage)
-	assert.Equal(t, []middleware.Usage{
+	assert.Equal(t, []adapter.Usage{
 		{Prompt: 10, Completion: 5}, {Prompt: 10, Completion: 5}, {Prompt: 20, Completion: 8},
 	}, outcome.Usage)
 	assert.Equal(t, "One.\n\nTwo.", s.model.requests[2].Messages[1].Text, "earlier prompts are not repeated")
@@ -59,7 +60,7 @@ func TestUnaryJoinsTheTurns(t *testing.T) {
 
 func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	t.Parallel()
-	down := &middleware.StatusError{Status: 503, Err: errors.New("sdk: overloaded")}
+	down := &adapter.StatusError{Status: 503, Err: errors.New("sdk: overloaded")}
 	s := newSetup([]sdkAnswer{says("One."), says("Two."), fails(down)})
 	answer, outcome, err := s.answer(t.Context())
 
@@ -71,7 +72,7 @@ func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	require.Len(t, s.events.Failures(), 1)
 	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
 	for _, failure := range []error{outcome.Err, s.events.Failures()[0].Err, s.events.Ended()[1].Err} {
-		var status *middleware.StatusError
+		var status *adapter.StatusError
 		require.ErrorAs(t, failure, &status)
 		assert.Equal(t, 503, status.Status)
 		assert.ErrorIs(t, failure, down.Err, "the SDK's own error can be reached")
@@ -95,9 +96,9 @@ func TestUnaryReturnsTheAnswerSoFarWhenTheCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSetup([]sdkAnswer{says("One."), says("Two.")})
-	call := s.mw.Begin(ctx, describe(fixTheBuild))
-	answer, err := middleware.Unary(call, &answers{ledger: newLedger()},
-		func(ctx context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+	call := begin(ctx, s.mw, describe(fixTheBuild))
+	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k != nil {
 				cancel()
 			}
@@ -125,9 +126,9 @@ func TestUnaryWithoutFinishReasons(t *testing.T) {
 				middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 			request := describe(fixTheBuild)
 			request.NoFinish = true
-			call := s.mw.Begin(t.Context(), request)
-			answer, err := middleware.Unary(call, &answers{ledger: newLedger()},
-				func(ctx context.Context, _ *middleware.Continuation) (sdkAnswer, error) {
+			call := begin(t.Context(), s.mw, request)
+			answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+				func(ctx context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
 					return s.model.Complete(ctx, fixTheBuild)
 				})
 
@@ -158,10 +159,10 @@ func TestUnaryPanicInTheModelReleasesTheSession(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
 	ctx := inSession(t, "s")
-	call := s.mw.Begin(ctx, describe(fixTheBuild))
+	call := begin(ctx, s.mw, describe(fixTheBuild))
 	assert.PanicsWithValue(t, "sdk: broken", func() {
-		_, _ = middleware.Unary(call, &answers{ledger: newLedger()},
-			func(_ context.Context, k *middleware.Continuation) (sdkAnswer, error) {
+		_, _ = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				if k != nil {
 					panic("sdk: broken")
 				}

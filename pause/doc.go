@@ -1,30 +1,30 @@
-// Package pause is the todo_pause tool: how a model that is blocked stops the
-// continuation of its task, and how the user hears why.
+// Package pause defines the todo_pause tool, with which a blocked model stops
+// the continuation of its task and tells the user why.
 //
-// It holds what the tool is (its name, description and schema), what counts as
-// a reason, and what is shown of an accepted one. It calls no model and keeps
-// no state between calls; the middleware decides when the tool is offered and
-// what an accepted pause ends.
+// It defines the tool (name, description, schema), the rules for a reason, and
+// the notice that the user sees. It calls no model and keeps no state; the
+// middleware decides when to offer the tool and what an accepted pause ends.
 //
-// A call arrives as JSON arguments, which [Parse] reads and judges:
+// [Parse] reads the JSON arguments of a call and applies a [Policy] to the
+// reason in them:
 //
 //	reason, err := pause.Parse(arguments, pause.Strict)
 //	if errors.Is(err, pause.ErrInvalidReason) {
-//		answer(err.Error()) // tell the model, and let it go on
+//		answer(err.Error()) // tell the model, and let it continue
 //		return
 //	}
 //	result := pause.NewResult(reason, time.Now(), pause.FullNotice)
 //
-// or as text that a model printed instead of calling the tool, which [Printed]
-// finds while the text streams by and [JudgePrinted] judges by the same rules.
+// [Judge] applies the same rules to a reason that did not come as JSON, for
+// example in a call that the model printed as text.
 //
-// [Strict] is the default [Policy]: it rejects reasons that are too long, too
-// brief, vague, or that report a completed task. [Lenient] only bounds the
-// length, and a host may bring a policy of its own.
+// [Strict], the default policy, rejects reasons that are too long, too brief,
+// vague, or that report a completed task. [Lenient] limits only the length, and
+// a program may supply a policy of its own.
 //
-// Reasons come from a model and may hold anything. Nothing here panics on any
-// input, work is bounded by the size of the input, and what [Shown] returns is
-// one line without control, escape or format characters.
+// A reason comes from a model and may contain anything. No input makes this
+// package panic, its work is bounded by the size of the input, and [Shown]
+// returns one line without control, escape or format characters.
 //
-// All functions are safe for concurrent use; a [Printed] belongs to one stream.
+// All functions are safe for concurrent use.
 package pause

@@ -2,18 +2,18 @@ package pause
 
 import "errors"
 
-// ErrInvalidReason is what every [InvalidReasonError] is, for errors.Is.
+// ErrInvalidReason matches every [InvalidReasonError] with errors.Is.
 var ErrInvalidReason = errors.New("pause: invalid reason")
 
-// ErrPolicyPanicked is what the error of [Parse] and [JudgePrinted] is when the
-// policy panicked instead of judging. The text of that error holds the value of
-// the panic and is meant for logs, not for the model.
+// ErrPolicyPanicked is wrapped by the error of [Parse] and [Judge] if the policy
+// panicked. The text of that error contains the value of the panic: it is for
+// logs, not for the model.
 var ErrPolicyPanicked = errors.New("pause: policy panicked")
 
 const invalidPrefix = "Invalid pause reason: "
 
-// InvalidReasonError says why a reason was rejected, in words meant for the
-// model that gave it:
+// InvalidReasonError says why a reason was rejected. Its text is written for
+// the model that gave the reason.
 //
 //	var invalid *pause.InvalidReasonError
 //	if errors.As(err, &invalid) {
@@ -32,7 +32,8 @@ func (e *InvalidReasonError) Error() string { return invalidPrefix + e.Problem }
 // Is reports whether target is [ErrInvalidReason].
 func (e *InvalidReasonError) Is(target error) bool { return target == ErrInvalidReason }
 
-// Unwrap returns the policy's own error, or nil if no policy was asked.
+// Unwrap returns the error of the policy, or nil if the reason was rejected
+// before the policy was called.
 func (e *InvalidReasonError) Unwrap() error { return e.cause }
 
 func reject(problem string) error { return &InvalidReasonError{Problem: problem} }

@@ -43,25 +43,8 @@ func ExamplePolicy() {
 	// <nil>
 }
 
-func ExamplePrinted() {
-	var printed pause.Printed
-	for _, chunk := range []string{"I am to", " stop here. ", "`todo_", "pause('the API key is", " missing')`", "."} {
-		fmt.Printf("%q\n", printed.Write(chunk))
-	}
-	reason, ok, rest := printed.End()
-	fmt.Printf("%q %t %q\n", reason, ok, rest)
-	// Output:
-	// "I am "
-	// "to stop here. "
-	// ""
-	// ""
-	// ""
-	// ""
-	// "the API key is missing" true ""
-}
-
-func ExampleJudgePrinted() {
-	_, err := pause.JudgePrinted("stuck", nil)
+func ExampleJudge() {
+	_, err := pause.Judge("stuck", nil)
 	fmt.Println(err)
 	// Output:
 	// Invalid pause reason: Reason too brief (min 10 characters for clarity)

@@ -1,6 +1,7 @@
 package pause
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -8,16 +9,16 @@ import (
 )
 
 const (
-	// MaxReason is how many characters (runes) a reason may have, trimmed.
+	// MaxReason is how many characters (runes) a trimmed reason may have.
 	MaxReason = 500
 
-	// MinReasonBytes is how many bytes [Strict] asks of a reason, trimmed.
-	// Bytes, so that short reasons in dense scripts pass.
-	MinReasonBytes = 10
+	// minReasonBytes is how many bytes a trimmed reason must have under Strict.
+	// Bytes rather than runes let short reasons in dense scripts pass.
+	minReasonBytes = 10
 
-	// specificFrom is the length in runes from which a reason is taken to say
-	// something specific, whatever words it uses.
-	specificFrom = 50
+	// specificLength is how many runes a reason has at least that counts as
+	// specific whatever words it uses.
+	specificLength = 50
 )
 
 const (
@@ -28,10 +29,10 @@ const (
 	problemEmpty = "Reason cannot be empty"
 )
 
-// Policy judges a reason: nil accepts it, an error rejects it and its text is
-// told to the model after "Invalid pause reason: ". [Parse] and [JudgePrinted]
-// call it with a reason that is trimmed and not empty, of any length. It may be
-// called concurrently.
+// Policy judges a reason. nil accepts it; an error rejects it, and the model is
+// told the error's text after "Invalid pause reason: ". [Parse] and [Judge] call
+// a policy with a trimmed, non-empty reason of any length. It may be called
+// concurrently.
 type Policy func(reason string) error
 
 // Lenient is the [Policy] that accepts every reason of 1 to [MaxReason]
@@ -48,24 +49,24 @@ func Lenient(reason string) error {
 }
 
 // Strict is the default [Policy]. It rejects what [Lenient] rejects, a reason
-// under [MinReasonBytes], and a reason under 50 characters that is vague or
-// only reports that the task is completed.
+// under 10 bytes, and a reason under 50 characters that is vague or only reports
+// that the task is completed.
 //
-// Vague is one that holds, as whole words in any case, "can't continue",
-// "stuck", "don't know", "confused", "need help" or "not sure". A report of
-// completion holds "finished", "complete", "completed" or "done" and besides
-// nothing but the words that go with it, so "The task is now complete!" is
-// one, and "Cannot complete the task: no disk" and "Task done, push denied"
-// are not.
+// A reason is vague if it contains, as whole words in any case, "can't
+// continue", "stuck", "don't know", "confused", "need help" or "not sure". It
+// reports completion if it contains "finished", "complete", "completed" or
+// "done" and otherwise only words that usually go with those: "The task is now
+// complete!" does, but "Cannot complete the task: no disk" and "Task done, push
+// denied" do not.
 func Strict(reason string) error {
 	reason = strings.TrimSpace(reason)
 	if err := Lenient(reason); err != nil {
 		return err
 	}
-	if len(reason) < MinReasonBytes {
+	if len(reason) < minReasonBytes {
 		return reject(problemBrief)
 	}
-	if utf8.RuneCountInString(reason) >= specificFrom {
+	if utf8.RuneCountInString(reason) >= specificLength {
 		return nil
 	}
 	words := plainWords(reason)
@@ -78,8 +79,8 @@ func Strict(reason string) error {
 	return nil
 }
 
-// plainWords returns the words of a reason in lower case, with straight
-// apostrophes inside them and none around them.
+// plainWords returns the words of a reason in lower case. Apostrophes inside a
+// word become straight ones; those around a word are removed.
 func plainWords(reason string) []string {
 	reason = strings.Map(func(r rune) rune {
 		if r == '\u2019' || r == '\u02bc' {
@@ -90,70 +91,45 @@ func plainWords(reason string) []string {
 	fields := strings.FieldsFunc(reason, func(r rune) bool {
 		return r != '\'' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	})
-	words := fields[:0]
-	for _, field := range fields {
-		if word := strings.Trim(field, "'"); word != "" {
-			words = append(words, word)
-		}
+	for i, field := range fields {
+		fields[i] = strings.Trim(field, "'")
 	}
-	return words
+	return slices.DeleteFunc(fields, func(word string) bool { return word == "" })
 }
 
-// isVague reports whether one of the phrases that name no issue is among words.
+// isVague reports whether words contain a phrase that names no issue.
 func isVague(words []string) bool {
 	text := " " + strings.Join(words, " ") + " "
-	for _, phrase := range [...]string{
-		" can't continue ", " stuck ", " don't know ", " confused ", " need help ", " not sure ",
-	} {
-		if strings.Contains(text, phrase) {
-			return true
-		}
-	}
-	return false
+	phrases := []string{" can't continue ", " stuck ", " don't know ", " confused ", " need help ", " not sure "}
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
 }
 
-// reportsCompletion reports whether words say that something is done and
-// nothing else. A closed vocabulary is used rather than a search for "task is
-// done", because any word outside it (cannot, until, half, 403) may be the
-// very issue that blocks.
+// reportsCompletion reports whether words only say that something is done. It
+// accepts a closed vocabulary instead of searching for "task is done", because
+// any other word (cannot, until, half, 403) may be the blocking issue.
 func reportsCompletion(words []string) bool {
 	done := false
 	for i, word := range words {
-		switch {
-		case meansDone(word):
+		switch word {
+		case "finished", "complete", "completed", "done":
 			done = true
-		case goesWithDone(word):
-		case i > 0 && numbersTask(words[i-1], word):
+		case "task", "tasks", "todo", "todos", "item", "items", "list", "work", "job", "everything", "it", "that", "this",
+			"the", "my", "all", "every", "each", "both", "current", "whole", "entire", "requested", "assigned",
+			"i", "i've", "i'm", "we", "we've", "it's", "that's",
+			"is", "are", "am", "was", "were", "been", "has", "have", "had", "seems", "appears",
+			"now", "already", "just", "fully", "completely", "entirely", "successfully", "finally", "successful",
+			"and", "so", "with", "of", "ok", "okay", "yes", "tests", "pass", "passed", "passing", "verified":
 		default:
-			return false
+			if i == 0 || !numbersTask(words[i-1], word) {
+				return false
+			}
 		}
 	}
 	return done
 }
 
-func meansDone(word string) bool {
-	switch word {
-	case "finished", "complete", "completed", "done":
-		return true
-	}
-	return false
-}
-
-func goesWithDone(word string) bool {
-	switch word {
-	case "task", "tasks", "todo", "todos", "item", "items", "list", "work", "job", "everything", "it", "that", "this",
-		"the", "my", "all", "every", "each", "both", "current", "whole", "entire", "requested", "assigned",
-		"i", "i've", "i'm", "we", "we've", "it's", "that's",
-		"is", "are", "am", "was", "were", "been", "has", "have", "had", "seems", "appears",
-		"now", "already", "just", "fully", "completely", "entirely", "successfully", "finally", "successful",
-		"and", "so", "with", "of", "ok", "okay", "yes", "tests", "pass", "passed", "passing", "verified":
-		return true
-	}
-	return false
-}
-
-// numbersTask reports whether word is the number of the task named before it,
-// as in "task 3". Other numbers may be the issue, such as a status code.
+// numbersTask reports whether word is the number of a task, as in "task 3".
+// Other numbers, such as a status code, may be the blocking issue.
 func numbersTask(before, word string) bool {
 	switch before {
 	case "task", "todo", "item":

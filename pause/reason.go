@@ -3,12 +3,13 @@ package pause
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// maxArguments is how many bytes of arguments are decoded. Longer ones hold no
-// reason that could be accepted, and are not worth the memory.
+// maxArguments is how many bytes of arguments Parse decodes. Longer arguments
+// are not worth the memory.
 const maxArguments = 64 << 10
 
 const (
@@ -17,18 +18,18 @@ const (
 	problemString   = "Reason must be a string"
 )
 
-// Parse reads the arguments of a call, as the model sent them, and judges the
-// reason in them with policy; nil is [Strict].
+// Parse reads the arguments of a call, as the model sent them, and applies
+// policy to the reason in them; a nil policy is [Strict].
 //
-// It returns the reason trimmed, also when it is rejected, so that a reason
-// which was understood can still be shown; it is "" when none was understood.
-// Under every policy there must be a reason, a string with something visible
-// in it. The error is an [InvalidReasonError], or [ErrPolicyPanicked].
+// It returns the trimmed reason even if it rejects it, so that the reason can
+// still be shown; "" means that the arguments have none. Under every policy the
+// reason must be a string that has something visible in it. The error is an
+// *[InvalidReasonError], or wraps [ErrPolicyPanicked].
 //
-// What models get wrong without leaving a doubt is read all the same: an object
-// that was encoded twice, another case of the key if "reason" itself is absent,
-// further properties, and anything after the object. The last of several equal
-// keys counts. Arguments over 64 KiB are rejected as too long, undecoded.
+// Parse tolerates common mistakes of models: an object that was encoded twice,
+// another case of the key if "reason" itself is absent, further properties, and
+// anything after the object. The last of several equal keys counts. Arguments
+// over 64 KiB are rejected as too long without being decoded.
 func Parse(arguments string, policy Policy) (reason string, err error) {
 	if len(arguments) > maxArguments {
 		return "", reject(problemLong)
@@ -44,99 +45,70 @@ func Parse(arguments string, policy Policy) (reason string, err error) {
 	if err = json.Unmarshal(raw, &reason); err != nil {
 		return "", reject(problemString)
 	}
-	return judge(reason, policy)
+	return Judge(reason, policy)
 }
 
-// JudgePrinted judges the reason of a printed call, as [Printed.End] returns
-// it, by the rules of [Parse].
-func JudgePrinted(reason string, policy Policy) (string, error) {
-	return judge(reason, policy)
-}
-
-// judge applies the rules that hold under every policy, then the policy.
-func judge(reason string, policy Policy) (string, error) {
+// Judge applies the rules of [Parse] to a reason that did not come as JSON, and
+// returns it trimmed.
+func Judge(reason string, policy Policy) (string, error) {
 	if reason == "" {
 		return "", reject(problemRequired)
 	}
 	reason = strings.TrimSpace(reason)
-	// A reason of control and format characters alone shows as nothing.
-	if Sanitize(reason) == "" {
+	if oneLine(reason) == "" { // only control and format characters, for example
 		return "", reject(problemEmpty)
 	}
 	if policy == nil {
 		policy = Strict
 	}
-	return reason, ask(policy, reason)
+	return reason, callPolicy(policy, reason)
 }
 
-// ask returns the policy's verdict as an InvalidReasonError, or that the policy
-// panicked.
-func ask(policy Policy, reason string) (err error) {
+// callPolicy returns the error of policy as an InvalidReasonError, and a panic
+// as an error that wraps ErrPolicyPanicked.
+func callPolicy(policy Policy, reason string) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = fmt.Errorf("%w: %v", ErrPolicyPanicked, value)
 		}
 	}()
-	verdict := policy(reason)
-	if verdict == nil {
+	rejection := policy(reason)
+	if rejection == nil {
 		return nil
 	}
-	// A policy that builds on Strict brings the prefix along.
-	problem := strings.TrimPrefix(verdict.Error(), invalidPrefix)
-	return &InvalidReasonError{Problem: problem, cause: verdict}
+	// A policy that calls Strict may return its error, which has the prefix.
+	problem := strings.TrimPrefix(rejection.Error(), invalidPrefix)
+	return &InvalidReasonError{Problem: problem, cause: rejection}
 }
 
-// decodeObject reads the first JSON value of arguments as an object, looking
-// through one level of string around it.
-func decodeObject(arguments string) (map[string]json.RawMessage, bool) {
-	raw, ok := firstValue(arguments)
-	if !ok {
-		return nil, false
+// decodeObject decodes the first JSON value of arguments as an object, which may
+// be encoded as a string once more.
+func decodeObject(arguments string) (object map[string]json.RawMessage, ok bool) {
+	var inner string
+	if decodeFirst(arguments, &inner) == nil {
+		arguments = inner
 	}
-	if raw[0] == '"' {
-		var inner string
-		if err := json.Unmarshal(raw, &inner); err != nil {
-			return nil, false
-		}
-		if raw, ok = firstValue(inner); !ok {
-			return nil, false
-		}
-	}
-	if raw[0] != '{' {
-		return nil, false
-	}
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &object); err != nil {
-		return nil, false
-	}
-	return object, true
+	err := decodeFirst(arguments, &object)
+	return object, err == nil && object != nil
 }
 
-// firstValue returns the first JSON value in text, without white space around.
-func firstValue(text string) (json.RawMessage, bool) {
-	var raw json.RawMessage
-	if err := json.NewDecoder(strings.NewReader(text)).Decode(&raw); err != nil || len(raw) == 0 {
-		return nil, false
-	}
-	return raw, true
+// decodeFirst decodes the first JSON value in text.
+func decodeFirst(text string, into any) error {
+	return json.NewDecoder(strings.NewReader(text)).Decode(into)
 }
 
-// reasonIn returns the value of "reason", else that of the same key in another
-// case; of several such keys the first in byte order, so that the choice does
-// not depend on the order of a map.
+// reasonIn returns the value of "reason", or else of the same key in another
+// case. Of several such keys it takes the first in byte order, because a map has
+// no order.
 func reasonIn(object map[string]json.RawMessage) (json.RawMessage, bool) {
 	const key = "reason"
 	if raw, ok := object[key]; ok {
 		return raw, true
 	}
-	var found []string
-	for name := range object {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if len(name) == len(key) && strings.EqualFold(name, key) {
-			found = append(found, name)
+			return object[name], true
 		}
 	}
-	if len(found) == 0 {
-		return nil, false
-	}
-	return object[slices.Min(found)], true
+	return nil, false
 }

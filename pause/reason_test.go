@@ -115,7 +115,7 @@ func TestParse(t *testing.T) {
 		{arguments(t, strings.Repeat("x", 501)), strings.Repeat("x", 501), tooLong},
 		{arguments(t, strings.Repeat("x", 60000)), strings.Repeat("x", 60000), tooLong},
 
-		// Too much to decode, whatever it is.
+		// Too much to decode.
 		{padded(64 << 10), good, ""},
 		{padded(64<<10 + 1), "", tooLong},
 		{arguments(t, strings.Repeat("x", 64<<10)), "", tooLong},
@@ -157,7 +157,7 @@ func TestParseUnderOtherPolicies(t *testing.T) {
 		_, err := pause.Parse(arguments(t, c.reason), c.policy)
 		assert.Equal(t, c.want, problem(t, err), "%v", c.reason)
 		if reason, ok := c.reason.(string); ok {
-			_, err = pause.JudgePrinted(reason, c.policy)
+			_, err = pause.Judge(reason, c.policy)
 			assert.Equal(t, c.want, problem(t, err), "%v", c.reason)
 		}
 	}
@@ -198,14 +198,14 @@ func TestPolicyThatPanics(t *testing.T) {
 		require.NotErrorIs(t, err, pause.ErrInvalidReason, name)
 		assert.Equal(t, good, reason, name)
 
-		_, err = pause.JudgePrinted(good, policy)
+		_, err = pause.Judge(good, policy)
 		require.ErrorIs(t, err, pause.ErrPolicyPanicked, name)
 	}
 	_, err := pause.Parse(arguments(t, good), func(string) error { panic("boom") })
 	assert.EqualError(t, err, "pause: policy panicked: boom", "the log says with what")
 }
 
-func TestJudgePrinted(t *testing.T) {
+func TestJudge(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ printed, reason, want string }{
 		{good, good, ""},
@@ -216,7 +216,7 @@ func TestJudgePrinted(t *testing.T) {
 		{"not sure about the best approach", "not sure about the best approach", vague},
 		{"task is finished", "task is finished", completed},
 	} {
-		reason, err := pause.JudgePrinted(c.printed, nil)
+		reason, err := pause.Judge(c.printed, nil)
 		assert.Equal(t, c.want, problem(t, err), "%q", c.printed)
 		assert.Equal(t, c.reason, reason, "%q", c.printed)
 	}
@@ -241,6 +241,6 @@ func FuzzParse(f *testing.F) {
 		require.Equal(t, problem(t, err), problem(t, errAgain))
 		shown := pause.Shown(reason)
 		require.NotEmpty(t, shown)
-		require.Equal(t, shown, pause.Sanitize(shown))
+		require.Equal(t, shown, pause.Shown(shown))
 	})
 }

@@ -2,25 +2,26 @@ package pause
 
 import "time"
 
-// Result is an accepted pause, as events and outcomes carry it.
+// Result is an accepted pause, in events and outcomes.
 type Result struct {
-	// Reason is the reason as it is shown; see [Shown].
+	// Reason is the reason in the form that [Shown] returns.
 	Reason string
 
-	// Message is what the user is told; "" if nothing.
+	// Message is the notice for the user, or "" if there is none.
 	Message string
 
-	// Time is when the pause was accepted.
+	// Time is the time at which the pause was accepted.
 	Time time.Time
 }
 
-// Notice words what the user is told about a pause. The reason is one that
-// [Shown] returned. A notice of "" tells nothing. It may be called concurrently.
+// Notice returns the text that tells the user about a pause, or "" to tell
+// nothing. The reason has the form that [Shown] returns. A Notice may be called
+// concurrently.
 type Notice func(reason string, at time.Time) string
 
-// NewResult returns the result of a pause for reason, which is made fit to be
-// shown, with the message that notice gives for it; nil is [ShortNotice]. A
-// panic of notice passes through.
+// NewResult returns the Result of a pause that was accepted at the time at. It
+// applies [Shown] to reason and calls notice for the message; a nil notice is
+// [ShortNotice]. It does not recover a panic of notice.
 func NewResult(reason string, at time.Time, notice Notice) Result {
 	if notice == nil {
 		notice = ShortNotice
@@ -29,13 +30,13 @@ func NewResult(reason string, at time.Time, notice Notice) Result {
 	return Result{Reason: shown, Message: notice(shown, at), Time: at}
 }
 
-// ShortNotice is the default [Notice]: "Task paused: " and the reason.
+// ShortNotice is the default [Notice]. It returns "Task paused: " and the reason.
 func ShortNotice(reason string, _ time.Time) string {
 	return "Task paused: " + reason
 }
 
-// FullNotice is the [Notice] that also gives the time, as RFC 3339 in its own
-// zone, and says what can be done now.
+// FullNotice is a [Notice] that also says the time, as RFC 3339 in the time's
+// zone, and what the user can do.
 func FullNotice(reason string, at time.Time) string {
 	return "\U0001F6D1 Task Paused\n" +
 		"\n" +
@@ -50,6 +51,6 @@ func FullNotice(reason string, at time.Time) string {
 		"Resume work when the blocking issue is resolved."
 }
 
-// NoNotice is the [Notice] that tells nothing; the pause is still in events
-// and outcomes.
+// NoNotice is a [Notice] that returns "". Events and outcomes still report the
+// pause.
 func NoNotice(string, time.Time) string { return "" }

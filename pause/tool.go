@@ -5,21 +5,14 @@ import (
 	"strings"
 )
 
-// Name is the name of the tool, as it is declared to the model.
+// Name is the name of the tool.
 const Name = "todo_pause"
 
-// Is reports whether name names the tool. Case is ignored, because models
-// change it; white space and prefixes are not.
+// Is reports whether name is the name of the tool. It ignores case, which models
+// change, but not white space or prefixes.
 func Is(name string) bool {
-	// The length check keeps out letters outside ASCII that fold to one inside.
+	// The length excludes letters outside ASCII that fold to letters inside.
 	return len(name) == len(Name) && strings.EqualFold(name, Name)
-}
-
-// IsPrefix reports whether name is a proper prefix of [Name], "" included,
-// with case ignored: a name that arrives in pieces may still become the tool.
-// It is false for the whole name, which [Is] knows.
-func IsPrefix(name string) bool {
-	return len(name) < len(Name) && strings.EqualFold(name, Name[:len(name)])
 }
 
 const description = `Pause work on the current task because something blocks it. ` +
@@ -40,33 +33,28 @@ Do not use it:
 The reason names the specific issue in at most 500 characters, such as the file, command or error concerned. ` +
 	`Put longer explanations in ordinary text before the call.`
 
-// Description returns the tool's description, as it is declared to the model:
-// when to call it, when not, and what the reason has to say.
+// Description returns the tool's description for the model: when to call it,
+// when not to, and what the reason must say.
 func Description() string { return description }
 
 const reasonDescription = "Explanation of why the task needs to be paused (e.g., missing file, configuration error, blocked dependency)"
 
-const (
-	boundedSchema = `{"type":"object","properties":{"reason":{"type":"string","description":"` + reasonDescription +
-		`","minLength":1,"maxLength":500}},"required":["reason"],"additionalProperties":false}`
-	strictSchema = `{"type":"object","properties":{"reason":{"type":"string","description":"` + reasonDescription +
-		`"}},"required":["reason"],"additionalProperties":false}`
-)
-
-// Schema returns the JSON schema of the tool's arguments: an object with the
-// one required string "reason". Strict leaves out the bounds of its length,
-// which providers refuse in strict mode. The bytes are the same in every call
-// and belong to the caller.
+// Schema returns the JSON schema of the tool's arguments: an object with one
+// required string, "reason". With strict it omits the bounds on the length of
+// the reason, which providers refuse in strict mode. The bytes are the same in
+// every call, and the caller owns them.
 func Schema(strict bool) json.RawMessage {
+	bounds := `,"minLength":1,"maxLength":500`
 	if strict {
-		return json.RawMessage(strictSchema)
+		bounds = ""
 	}
-	return json.RawMessage(boundedSchema)
+	return json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","description":"` + reasonDescription +
+		`"` + bounds + `}},"required":["reason"],"additionalProperties":false}`)
 }
 
-// SchemaMap returns the schema of [Schema] for SDKs that want it decoded. Its
-// objects are map[string]any, its only list is a []string and its numbers are
-// int. The map is new in every call and belongs to the caller.
+// SchemaMap returns the schema of [Schema] in decoded form, for SDKs that take
+// no JSON. Its objects are map[string]any, its only list is a []string, and its
+// numbers are int. The caller owns the map.
 func SchemaMap(strict bool) map[string]any {
 	reason := map[string]any{
 		"type":        "string",

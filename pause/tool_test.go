@@ -2,7 +2,6 @@ package pause_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,17 +29,6 @@ func TestIs(t *testing.T) {
 		"mcp__tools__todo_pause": false,
 	} {
 		assert.Equal(t, want, pause.Is(name), "%q", name)
-	}
-}
-
-func TestIsPrefix(t *testing.T) {
-	t.Parallel()
-	for i := range len(pause.Name) {
-		assert.True(t, pause.IsPrefix(pause.Name[:i]), "%d", i)
-		assert.True(t, pause.IsPrefix(strings.ToUpper(pause.Name[:i])), "%d", i)
-	}
-	for _, name := range []string{"todo_pause", "TODO_PAUSE", "o", "todo_w", "todo_pau\u017f", "todo_pause_", " t"} {
-		assert.False(t, pause.IsPrefix(name), "%q", name)
 	}
 }
 

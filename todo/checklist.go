@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// checklist reads a Markdown checklist: one item for each line with a check
-// box, in the form that parseItem reads. It is nil if there is none.
+// checklist reads a Markdown checklist. It returns an item, in the form that
+// parseItem reads, for each line with a check box; nil if there is none.
 func checklist(text string) []any {
 	var items []any
 	for line := range strings.Lines(text) {
@@ -24,7 +24,7 @@ func checkBox(line string) (status Status, content string, ok bool) {
 	mark, content, _ := strings.Cut(box, "]")
 	text := strings.TrimSpace(content)
 	if !opened || mark == "" || text == content {
-		return "", "", false // "[]" is an array, and "[text](address)" a link
+		return "", "", false // "[]" is an array and "[text](address)" a link
 	}
 	status, ok = checkMark(strings.TrimSpace(mark))
 	return status, text, ok
@@ -41,10 +41,10 @@ func checkMark(mark string) (status Status, ok bool) {
 		return status, true
 	}
 	isWord := strings.ContainsFunc(mark, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-	return Pending, !isWord // "[1]" is a reference, and "[?]" still a box
+	return Pending, !isWord // "[1]" is a reference, but "[?]" is a check box
 }
 
-// afterBullet cuts the "-", "*", "+", "1." or "1)" that an item begins with.
+// afterBullet returns line without the "-", "*", "+", "1." or "1)" of an item.
 func afterBullet(line string) string {
 	if rest := strings.TrimLeft(line, "-*+"); rest != line {
 		return strings.TrimSpace(rest)

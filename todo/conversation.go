@@ -7,23 +7,24 @@ import (
 
 // Call is one tool call in the history of a request.
 type Call struct {
-	// ID is the id the model gave the call, or "".
+	// ID is the id that the model gave the call, or "".
 	ID string
 	// Name is the name of the tool as the model wrote it.
 	Name string
-	// Arguments is what the model sent, as it was sent: JSON text as a rule,
-	// though nothing guarantees that it is valid.
+	// Arguments is the text that the model sent, unchanged: usually JSON, but
+	// not necessarily valid JSON.
 	Arguments string
-	// Result is the text of the tool message that answered the call.
+	// Result is the text of the tool message that answers the call, or "" if
+	// the history has none.
 	Result string
-	// Answered reports whether the history holds such a message; without it
-	// Result is "".
+	// Answered reports whether the history has such a message.
 	Answered bool
 }
 
-// Conversation is the tool calls of a request's history, newest first. It is
-// lazy, so a reader that stops early does not pay for the rest, and it is read
-// only during the call of Provider.Todos it was made for.
+// Conversation iterates over the tool calls in a request's history, newest
+// first. It reads the history lazily, so a reader that stops early does not pay
+// for the rest. It is valid only during the call of Provider.Todos that it was
+// passed to.
 type Conversation = iter.Seq[Call]
 
 type conversationKey struct{}
@@ -34,8 +35,8 @@ func WithConversation(ctx context.Context, c Conversation) context.Context {
 	return context.WithValue(ctx, conversationKey{}, c)
 }
 
-// ConversationFrom returns the conversation of ctx. It is never nil: without
-// one it is the empty sequence.
+// ConversationFrom returns the conversation of ctx, or the empty one if ctx has
+// none. The result is never nil.
 func ConversationFrom(ctx context.Context) Conversation {
 	if c, _ := ctx.Value(conversationKey{}).(Conversation); c != nil {
 		return c

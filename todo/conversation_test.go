@@ -45,6 +45,6 @@ func TestConversationIsLazyAndInnermost(t *testing.T) {
 	assert.Equal(t, 1, made)
 	assert.Equal(t, calls, slices.Collect(todo.ConversationFrom(ctx)))
 
-	// A conversation under a nil one must not shine through.
+	// A nil conversation hides the one of the outer ctx.
 	assert.Empty(t, slices.Collect(todo.ConversationFrom(todo.WithConversation(ctx, nil))))
 }

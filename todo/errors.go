@@ -5,20 +5,20 @@ import (
 	"fmt"
 )
 
-// ErrArguments is what every *ArgumentsError is:
+// ErrArguments matches every *ArgumentsError:
 //
 //	if errors.Is(err, todo.ErrArguments) { … }
 var ErrArguments = errors.New("todo: list refused")
 
-// ArgumentsError says why ParseList or Memory.Write refused a list, in words
-// that are fit for the model that sent it. It quotes no text of the list.
+// ArgumentsError says why ParseList or Memory.Write refused a list. Its text is
+// written for the model that sent the list and quotes nothing from it.
 type ArgumentsError struct {
-	// Item is the position of the item at fault, counted from 1; 0 means the
+	// Item is the position of the faulty item, counted from 1; 0 means the
 	// list as a whole.
 	Item int
-	// Problem is what is wrong, for example "content is blank".
+	// Problem says what is wrong, for example "content is blank".
 	Problem string
-	// Remedy is what to send instead.
+	// Remedy says what to send instead.
 	Remedy string
 }
 

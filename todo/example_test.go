@@ -15,7 +15,7 @@ import (
 func ExampleMemory() {
 	todos := todo.NewMemory()
 
-	// Outside of this module: continuation.WithSession.
+	// Usually set once per request, where the user is known.
 	alice := continuation.WithSession(context.Background(), "alice")
 	bob := continuation.WithSession(context.Background(), "bob")
 
@@ -39,7 +39,7 @@ func ExampleMemory_Handle() {
 	todos := todo.NewMemory()
 	ctx := context.Background()
 
-	calls := []todo.Call{ // as they come from a model
+	calls := []todo.Call{ // as a model sends them
 		{Name: "todo_write", Arguments: `{"todos":[{"id":1,"content":"Fix the bug","status":"doing"}]}`},
 		{Name: "todo_write", Arguments: `{"todos":[{"id":1,"status":"done"}]}`},
 		{Name: "todo_read", Arguments: `{}`},
@@ -60,7 +60,7 @@ func ExampleMemory_Handle() {
 	// one of the program's own tools: search
 }
 
-// The two tools in an SDK's own type, here go-openai's, beside those that the
+// The two tools in an SDK's own type, here go-openai's, next to those that the
 // program has anyway. Memory.Handle answers the calls.
 func ExampleWriteTool() {
 	tools := []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: "edit_file"}}}
@@ -157,7 +157,7 @@ func ExampleParseList() {
 }
 
 func ExampleConversationFrom() {
-	// A provider of one's own that looks for the last plan in the messages.
+	// A provider of your own that finds the last plan in the messages.
 	provider := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 		for call := range todo.ConversationFrom(ctx) {
 			if call.Name == "make_plan" && call.Answered {
@@ -178,7 +178,7 @@ func ExampleConversationFrom() {
 func ExampleFromConversation() {
 	todos := todo.FromConversation() // all that middleware.New needs
 
-	// An adapter does this: the tool calls of the request, newest first.
+	// An adapter does this with the tool calls of the request, newest first.
 	ctx := todo.WithConversation(context.Background(), slices.Values([]todo.Call{
 		{Name: "edit_file", Arguments: `{"path":"parser.go"}`, Result: "saved", Answered: true},
 		{Name: "todo_write", Arguments: `{"todos":[]}`, Result: "Error: disk full", Answered: true},

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// maxReport is how long a result in JSON may be to be taken for the report
-	// of a failure. Longer ones give back the list.
+	// maxReport is how many bytes a JSON result may have to count as the report
+	// of a failure. Longer results repeat the list.
 	maxReport = 16 << 10
-	// maxOpening is how much of a result in words is looked at.
+	// maxOpening is how many bytes of a plain-text result are examined.
 	maxOpening = 80
 )
 
 // reportsFailure reports whether the result of a todo-writing call says that
-// the call failed, so that its list never came into force. The history has no
-// flag for it, only words: how a result begins tells, and nothing further down,
-// for many tools repeat the list, and a todo may well be "Fix the error".
+// the call failed, so that its list never took effect. The history has no flag
+// for that, only the text of the result. Only its beginning counts, because
+// many tools repeat the list, and a todo may be "Fix the error".
 func reportsFailure(result string) bool {
 	text := strings.TrimSpace(result)
 	if strings.HasPrefix(text, `"`) && len(text) <= maxReport {
@@ -27,40 +27,40 @@ func reportsFailure(result string) bool {
 		}
 	}
 	if strings.HasPrefix(text, "{") {
-		return len(text) <= maxReport && fieldsReportFailure(text)
+		return len(text) <= maxReport && objectReportsFailure(text)
 	}
-	return wordsReportFailure(text)
+	return textReportsFailure(text)
 }
 
-// fieldsReportFailure looks at the members by which tools, and MCP, mark a
-// failure.
-func fieldsReportFailure(object string) bool {
+// objectReportsFailure examines the members that tools and MCP mark a failure
+// with.
+func objectReportsFailure(object string) bool {
 	var fields struct {
-		IsError  any `json:"isError"`
-		IsError2 any `json:"is_error"`
-		Error    any `json:"error"`
-		Errors   any `json:"errors"`
-		Success  any `json:"success"`
-		OK       any `json:"ok"`
-		Status   any `json:"status"`
+		IsError      any `json:"isError"`
+		IsErrorSnake any `json:"is_error"`
+		Error        any `json:"error"`
+		Errors       any `json:"errors"`
+		Success      any `json:"success"`
+		OK           any `json:"ok"`
+		Status       any `json:"status"`
 	}
 	if json.Unmarshal([]byte(object), &fields) != nil {
 		return false
 	}
-	if fields.IsError == true || fields.IsError2 == true || fields.Success == false || fields.OK == false {
+	if fields.IsError == true || fields.IsErrorSnake == true || fields.Success == false || fields.OK == false {
 		return true
 	}
-	if status, ok := fields.Status.(string); ok {
-		switch strings.ToLower(status) {
-		case "error", "failed", "failure", "denied", "rejected":
-			return true
-		}
+	status, _ := fields.Status.(string)
+	switch strings.ToLower(status) {
+	case "error", "failed", "failure", "denied", "rejected":
+		return true
 	}
-	return holds(fields.Error) || holds(fields.Errors)
+	return notEmpty(fields.Error) || notEmpty(fields.Errors)
 }
 
-// holds reports whether v is a value that is not empty.
-func holds(v any) bool {
+// notEmpty reports whether the JSON value v is more than null, false, 0 or an
+// empty string, array or object.
+func notEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false
@@ -78,12 +78,12 @@ func holds(v any) bool {
 	return true
 }
 
-// wordsReportFailure looks at how a text begins: at a word such as "Error" or
-// "ValidationError" with a colon after it or in a tag, or at a phrase.
-func wordsReportFailure(text string) bool {
+// textReportsFailure examines the beginning of a text: a word such as "Error"
+// or "ValidationError" with a colon after it or in a tag, or a phrase.
+func textReportsFailure(text string) bool {
 	text = strings.TrimLeftFunc(strings.TrimPrefix(text, "**"), isDecoration)
 	opening := strings.ToLower(text[:min(len(text), maxOpening)])
-	for range 2 { // a tag may stand before the word
+	for range 2 { // a tag may precede the word
 		rest := strings.TrimLeftFunc(opening, isWordRune)
 		word := opening[:len(opening)-len(rest)]
 		if strings.HasSuffix(word, "error") || strings.HasSuffix(word, "exception") {
@@ -99,8 +99,9 @@ func wordsReportFailure(text string) bool {
 	return beginsLikeFailure(opening)
 }
 
-// beginsLikeFailure knows how frameworks and agents begin to tell the model
-// that a call failed, or that the user did not allow it, where no "Error:" does.
+// beginsLikeFailure reports whether opening is one of the phrases, other than
+// "Error:", with which frameworks and agents tell the model that a call failed
+// or that the user did not allow it.
 func beginsLikeFailure(opening string) bool {
 	for _, phrase := range [...]string{
 		"an error ", "error calling ", "error executing ", "error invoking ", "error parsing ", "error running ",
@@ -117,9 +118,9 @@ func beginsLikeFailure(opening string) bool {
 	return strings.Contains(opening, " is not a valid tool")
 }
 
-// isDecoration tells what may stand before the first word: space, an opening
-// bracket, a heading, a count and signs such as a red cross. It leaves bullets
-// alone, for behind them is an item of the list.
+// isDecoration reports whether r may precede the first word: white space, an
+// opening bracket, the sign of a heading, a digit, or a symbol such as a red
+// cross. A bullet may not, because an item of the list follows it.
 func isDecoration(r rune) bool {
 	switch r {
 	case '[', '<', '#':

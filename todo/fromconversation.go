@@ -2,139 +2,129 @@ package todo
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 )
 
-// What a look at a conversation may cost.
+// The bounds of one search through a conversation.
 const (
-	// maxCandidates is how many calls of a todo-writing tool are looked at. One
-	// is enough as a rule, but a tool that changes its list in steps is read
-	// back to the last whole list.
+	// maxCandidates is how many calls of todo-writing tools are examined. One
+	// is usually enough, but changes are followed back to the last whole list.
 	maxCandidates = 32
-	// maxArguments is how many bytes of their arguments are read in all, many
-	// times what a long list takes. A call that has more than is left of it is
-	// passed over.
+	// maxArguments is how many bytes of their arguments are read in total, many
+	// times the size of a long list. A call with more than the remaining number
+	// of bytes is skipped.
 	maxArguments = 256 << 10
 )
 
 // ConversationOption changes a setting of FromConversation.
-type ConversationOption interface{ applyConversation(c *conversationSource) }
-
-type conversationOption func(c *conversationSource)
-
-func (o conversationOption) applyConversation(c *conversationSource) { o(c) }
+type ConversationOption func(*conversationSource)
 
 // conversationSource is the Provider that FromConversation returns.
 type conversationSource struct {
 	tools []toolName
 }
 
-// WithToolNames adds names of tools that write a todo list, for programs that
-// call theirs something else. Upper and lower case, "_" and "-" make no
-// difference. It panics if a name is blank.
+// WithToolNames adds the names of tools that write a todo list, for programs
+// whose tool has a name that FromConversation does not know. Case, "_" and "-"
+// are ignored. A name must have another character than those and white space.
 func WithToolNames(names ...string) ConversationOption {
 	tools := make([]toolName, len(names))
 	for i, name := range names {
-		if tools[i] = newToolName(name); tools[i] == "" {
-			panic("todo: WithToolNames: blank name")
-		}
+		tools[i] = newToolName(name)
 	}
-	return conversationOption(func(c *conversationSource) { c.tools = append(c.tools, tools...) })
+	return func(c *conversationSource) { c.tools = append(c.tools, tools...) }
 }
 
-// FromConversation returns a Provider that finds the list where the model put
+// FromConversation returns a Provider that reads the list where the model wrote
 // it: in the tool calls of the request's own messages. It needs no store, no
-// tool of carryon's and no session, for every request brings its own list.
+// tool of carryon and no session, because every request brings its own list.
 //
-// The newest call of a todo-writing tool that can be read is the list. These
-// tools are known by name, in any case and with or without "_" and "-":
+// The list is the newest readable call of a todo-writing tool. FromConversation
+// knows these tools by name, in any case and with or without "_" and "-":
 // todo_write (also TodoWrite, todowrite), write_todos, update_plan,
 // update_todo_list, manage_todo_list, set_todo_list, todo_list, todos, todo,
 // task_tracker and checklist, and those of WithToolNames. A namespace that ends
-// with "__" may stand before the name, as in mcp__planner__todo_write.
+// with "__" may precede the name, as in mcp__planner__todo_write.
 //
-// What the arguments may look like is said at ParseList. An empty list is a
-// list, and means that there is nothing to do. A call that has not been
-// answered counts. Passed over, for the next older one, is a call
+// ParseList says what the arguments may look like. An empty list is a list, and
+// means that nothing is left to do. A call without a result counts. These calls
+// are skipped in favour of the next older one:
 //
-//   - whose result reports that it failed: one that begins with "Error:",
-//     "Failed to" and the like, or a JSON object with "isError", "error",
-//     "success" or "status" that says so. A result that only mentions an error
-//     is none.
-//   - whose arguments are no list, or too long: 256 KiB are read in all
-//   - that is said to do something else: an "action", "operation" or "command"
-//     other than write, set, replace, create, update and plan
-//   - whose arguments are one item and no list
+//   - calls that failed: their result begins with "Error:", "Failed to" and the
+//     like, or is a JSON object whose "isError", "error", "success" or "status"
+//     says so. A result that only mentions an error is not a failure.
+//   - calls whose arguments are not a list, or too long: 256 KiB are read in
+//     total
+//   - calls that do not write: their "action", "operation" or "command" is none
+//     of write, set, replace, create, update and plan
+//   - calls whose arguments are a single item instead of a list
 //
-// A call with "merge" set to true changes an older list by id instead of
-// replacing it; the list is then put together. Tools with a call for each todo
-// are not understood.
+// A call with "merge" set to true changes an older list by id; the result is
+// that list with the changes applied. Tools that are called once per todo are
+// not supported.
 //
-// At most 32 calls of such tools are looked at, and no message beyond the one
-// that settles it. Without any, or without a Conversation in the ctx, there are
-// no todos, and that is no error: the error is that of a ctx that has ended. A
-// nil ctx panics. The Provider is safe for concurrent use and keeps nothing, and
-// the slice it returns is the caller's.
+// FromConversation examines at most 32 calls of such tools, and reads no
+// further once it has found the list. If it finds none, or if the ctx has no
+// Conversation, there are no todos, which is not an error: the only error is
+// that of a ctx that has ended. A nil ctx panics. The Provider keeps no state,
+// is safe for concurrent use, and its caller owns the slice that it returns.
+//
+// FromConversation panics if an option is nil or a name of WithToolNames is
+// blank.
 func FromConversation(opts ...ConversationOption) Provider {
+	return must(TryFromConversation(opts...))
+}
+
+// TryFromConversation is FromConversation for options that come from a
+// configuration: it returns an error where FromConversation panics.
+func TryFromConversation(opts ...ConversationOption) (Provider, error) {
 	c := &conversationSource{tools: knownTools()}
 	for _, opt := range opts {
 		if opt == nil {
-			panic("todo: nil ConversationOption")
+			return nil, errors.New("todo: nil ConversationOption")
 		}
-		opt.applyConversation(c)
+		opt(c)
 	}
-	return c
+	if slices.Contains(c.tools, "") {
+		return nil, errors.New("todo: WithToolNames: blank name")
+	}
+	return c, nil
 }
 
-// Todos returns the list that the conversation in ctx ends with.
+// Todos returns the newest list in the conversation of ctx.
 func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
-	if ctx == nil {
-		panic("todo: nil context")
-	}
-	var later [][]Todo // changes of the list that is looked for, newest first
-	candidates, room := 0, maxArguments
+	checkContext(ctx)
+	var later [][]Todo // changes of the list that is still to be found, newest first
+	candidates, unread := 0, maxArguments
 	for call := range ConversationFrom(ctx) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !c.knows(call.Name) {
+		if !c.writesList(call.Name) {
 			continue
 		}
 		if candidates++; candidates > maxCandidates {
 			break
 		}
-		if len(call.Arguments) > room || reportsFailure(call.Result) {
+		if len(call.Arguments) > unread || reportsFailure(call.Result) {
 			continue
 		}
-		room -= len(call.Arguments)
-		found, err := findListing(call.Arguments)
-		if err != nil || !found.writes() {
+		unread -= len(call.Arguments)
+		arguments, err := parseArguments(call.Arguments)
+		if err != nil || !arguments.writes() {
 			continue
 		}
-		if !found.merge {
-			if list, err := found.list(); err == nil {
+		if !arguments.merge {
+			if list, err := arguments.list(); err == nil {
 				return mergeAll(list, later), nil
 			}
-		} else if changes, err := found.changes(); err == nil {
+		} else if changes, err := arguments.todos(); err == nil {
 			later = append(later, changes)
 		}
 	}
 	return mergeAll(nil, later), nil
-}
-
-// writes reports whether the call that has the list writes it. Some tools read
-// with the same arguments, and leave the list empty or fill it in regardless;
-// others are called for each todo.
-func (l *listing) writes() bool {
-	if l.lone {
-		return false
-	}
-	switch strings.ToLower(l.action) {
-	case "", "write", "set", "replace", "create", "update", "plan":
-		return true
-	}
-	return false
 }
 
 func mergeAll(list []Todo, newestFirst [][]Todo) []Todo {
@@ -144,12 +134,11 @@ func mergeAll(list []Todo, newestFirst [][]Todo) []Todo {
 	return list
 }
 
-// knows reports whether tool is one that writes a list.
-func (c *conversationSource) knows(tool string) bool {
-	is := func(name toolName) bool { return name.spells(tool) }
-	if slices.ContainsFunc(c.tools, is) {
-		return true
+// writesList reports whether tool is the name of a tool that writes a list.
+func (c *conversationSource) writesList(tool string) bool {
+	bare := tool // without the namespace that MCP clients put before a name
+	if end := strings.LastIndex(tool, "__"); end >= 0 {
+		bare = tool[end+len("__"):]
 	}
-	bare, ok := namespaced(tool)
-	return ok && slices.ContainsFunc(c.tools, func(name toolName) bool { return name.spells(bare) })
+	return slices.ContainsFunc(c.tools, func(name toolName) bool { return name.matches(bare) || name.matches(tool) })
 }

@@ -44,7 +44,7 @@ func BenchmarkFromConversation(b *testing.B) {
 	}
 }
 
-// BenchmarkFromConversationAtItsWorst has as many calls as are looked at, and
+// BenchmarkFromConversationAtItsWorst has as many calls as are examined, and
 // as many bytes as are read, none of which is a list.
 func BenchmarkFromConversationAtItsWorst(b *testing.B) {
 	const head, item, tail = `{"todos":[`, `{"content":1},`, `{}]}`
@@ -60,7 +60,7 @@ func BenchmarkFromConversationAtItsWorst(b *testing.B) {
 	}
 }
 
-// BenchmarkListOfTen is the base: the list alone.
+// BenchmarkListOfTen is the baseline: parsing the list alone.
 func BenchmarkListOfTen(b *testing.B) {
 	arguments := longHistory(0)[0].Arguments
 	b.ReportAllocs()

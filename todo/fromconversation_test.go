@@ -41,7 +41,7 @@ func only(content string) []todo.Todo {
 	return []todo.Todo{{ID: "1", Content: content, Status: todo.Pending}}
 }
 
-// Each agent's tool as its model calls it, and the answer that it gives.
+// The tool of each agent, as its model calls it, and the result that it returns.
 func TestListsOfAgents(t *testing.T) {
 	t.Parallel()
 	for agent, call := range map[string]todo.Call{
@@ -217,7 +217,7 @@ func TestMergedChangesArePutTogether(t *testing.T) {
 		whole,
 	}))
 
-	// Of a list whose beginning is gone, what is known.
+	// If the whole list is no longer in the history, what the changes say.
 	assert.Equal(t, only("x"), todosOf(t, []todo.Call{
 		merge(`{"id":"9","status":"completed"}`), merge(`{"id":"1","content":"x"}`),
 	}))
@@ -305,12 +305,21 @@ func TestNamesOfTools(t *testing.T) {
 
 func TestFromConversationRefuses(t *testing.T) {
 	t.Parallel()
-	assert.PanicsWithValue(t, "todo: WithToolNames: blank name", func() { todo.WithToolNames("plan", " _- ") })
-	assert.PanicsWithValue(t, "todo: nil ConversationOption", func() { todo.FromConversation(nil) })
-	assert.PanicsWithValue(t, "todo: nil context", func() {
-		_, _ = todo.FromConversation().Todos(nil) //nolint:staticcheck // that it says so is the point
+	for want, option := range map[string]todo.ConversationOption{
+		"todo: WithToolNames: blank name": todo.WithToolNames("plan", " _- "),
+		"todo: nil ConversationOption":    nil,
+	} {
+		provider, err := todo.TryFromConversation(todo.WithToolNames("plan"), option)
+		require.EqualError(t, err, want)
+		assert.Nil(t, provider)
+		assert.PanicsWithValue(t, "carryon/"+want, func() { todo.FromConversation(option) })
+	}
+	assert.PanicsWithValue(t, "carryon/todo: nil context", func() {
+		_, _ = todo.FromConversation().Todos(nil) //nolint:staticcheck // the test is about nil
 	})
-	list, err := todo.FromConversation().Todos(t.Context())
+	provider, err := todo.TryFromConversation()
+	require.NoError(t, err)
+	list, err := provider.Todos(t.Context())
 	require.NoError(t, err, "no conversation is no error")
 	assert.Empty(t, list)
 }
@@ -336,7 +345,7 @@ func TestFewCandidatesAreLookedAt(t *testing.T) {
 	t.Parallel()
 	for bad, want := range map[int][]todo.Todo{31: only("old"), 32: nil} {
 		calls := slices.Repeat([]todo.Call{{Name: "todo_write", Arguments: "no"}}, bad)
-		calls = slices.Insert(calls, 5, todo.Call{Name: "search"}) // is none
+		calls = slices.Insert(calls, 5, todo.Call{Name: "search"}) // does not count
 		assert.Equal(t, want, todosOf(t, append(calls, write("old"))), "%d calls before it", bad)
 	}
 }
@@ -373,7 +382,7 @@ func TestEndOfTheContextEndsTheSearch(t *testing.T) {
 	assert.Equal(t, 3, seen)
 }
 
-// Whatever stands before it, the newest list that was accepted is the one.
+// The newest accepted list is found, whatever calls are newer.
 func TestFromConversationFindsTheNewestList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -436,7 +445,7 @@ func FuzzFromConversation(f *testing.F) {
 	})
 }
 
-// Tools with a call for each todo are called like tools that write a list.
+// Some tools that are called once per todo have the name of a list tool.
 func TestASingleItemIsACallForEachTodo(t *testing.T) {
 	t.Parallel()
 	whole := todo.Call{Name: "todo", Arguments: `{"todos":[{"content":"whole"}]}`}

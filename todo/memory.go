@@ -10,38 +10,49 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// Memory keeps a todo list per session, in memory only. It is a Provider, and
-// Handle answers the calls of the model that works on the list.
+// Memory keeps one todo list per session, in memory only. It is a Provider, and
+// its Handle method answers the tool calls of a model that works on the list.
 //
-// The session is the one of the ctx that a method gets, as set by
-// continuation.WithSession. All calls without a session share one list, which
-// suits a program with one conversation and no other.
+// Each method uses the session of its ctx, as set by continuation.WithSession.
+// All calls without a session share one list, which suits a program that has a
+// single conversation.
 //
-// A Memory is safe for concurrent use and starts no goroutine. Its methods wait
-// for nothing but subscribers, so they ignore the end of a ctx; a nil ctx
+// A Memory is safe for concurrent use and starts no goroutine. Its methods
+// block on nothing but subscribers, so they ignore the end of a ctx; a nil ctx
 // panics. Use NewMemory: the zero value is not ready.
 type Memory struct {
-	settings memorySettings
+	options memoryOptions
 
 	mu    sync.Mutex
-	lists *lru.Table[[]Todo] // a stored list is never changed, so that it may be read without the lock
+	lists *lru.Table[[]Todo] // stored lists are never changed, so they can be read without the lock
 	feed  feed
 }
 
 var _ Provider = (*Memory)(nil)
 
-// NewMemory returns a Memory without any list.
+// NewMemory returns an empty Memory. It panics if an option is nil or sets a
+// limit that is neither positive nor Off.
 func NewMemory(opts ...MemoryOption) *Memory {
-	return &Memory{settings: settingsOf(opts), lists: lru.New[[]Todo]()}
+	return must(TryNewMemory(opts...))
 }
 
-// Todos returns a copy of the session's list, nil if it has none. The error is
-// always nil.
+// TryNewMemory is NewMemory for options that come from a configuration: it
+// returns an error where NewMemory panics.
+func TryNewMemory(opts ...MemoryOption) (*Memory, error) {
+	options, err := newMemoryOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Memory{options: options, lists: lru.New[[]Todo]()}, nil
+}
+
+// Todos returns a copy of the session's list, or nil if it has none. The error
+// is always nil.
 func (m *Memory) Todos(ctx context.Context) ([]Todo, error) {
 	return m.Read(ctx), nil
 }
 
-// Read returns a copy of the session's list, nil if it has none.
+// Read returns a copy of the session's list, or nil if it has none.
 func (m *Memory) Read(ctx context.Context) []Todo {
 	session := sessionOf(ctx)
 	m.mu.Lock()
@@ -50,7 +61,7 @@ func (m *Memory) Read(ctx context.Context) []Todo {
 	return slices.Clone(list)
 }
 
-// list returns the session's list as it is stored. It wants the lock held.
+// list returns the session's stored list. The caller holds the lock.
 func (m *Memory) list(session string) []Todo {
 	if list := m.lists.Get(session); list != nil {
 		return *list
@@ -58,85 +69,82 @@ func (m *Memory) list(session string) []Todo {
 	return nil
 }
 
-// Write replaces the session's list by a copy of todos. Readers see either the
-// list before or the one after, and of concurrent writers the last one wins. An
-// empty list clears.
+// Write replaces the session's list by a normalized copy of todos. Readers see
+// either the old list or the new one, and the last of several concurrent
+// writers wins. An empty list clears the session's list.
 //
-// The copy is put in order: texts are trimmed, a todo without an id is named by
-// its position, a second todo of the same id gets a new one, a missing status
-// is Pending and one in another spelling ("done") becomes the usual one, and of
-// several todos in progress the last stays so while the others become pending.
-// An unknown status is kept, and is not active.
+// Normalizing trims texts, names a todo without an id by its position, gives a
+// second todo of the same id a new one, sets a missing status to Pending and
+// replaces other spellings of a known status ("done" by Completed). Of several
+// todos in progress the last one stays in progress and the others become
+// Pending. An unknown status is kept, and is not active.
 //
-// A list is refused with an *ArgumentsError, and the one before it stays, if a
-// content is blank, if it is beyond the limits of WithMaxItems and
-// WithMaxContent, or if an id, a status or a priority has more than 1 KiB.
+// Write refuses a list with an *ArgumentsError, and keeps the old one, if a
+// content is blank, if the list exceeds the limits of WithMaxItems or
+// WithMaxContent, or if an id, a status or a priority is longer than 1 KiB.
 func (m *Memory) Write(ctx context.Context, todos []Todo) error {
-	_, err := m.write(ctx, slices.Clone(todos))
+	_, err := m.replace(ctx, slices.Clone(todos))
 	return err
 }
 
-// write makes list, which it owns from now on, the list of the session and
-// returns it as stored; it must not be changed.
-func (m *Memory) write(ctx context.Context, list []Todo) ([]Todo, error) {
+// replace stores list, which it takes over, and returns the stored list, which
+// nobody may change.
+func (m *Memory) replace(ctx context.Context, list []Todo) ([]Todo, error) {
 	session := sessionOf(ctx)
-	if err := m.settings.accept(list); err != nil {
+	if err := m.options.prepare(list); err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	deliver := m.put(session, list)
-	m.mu.Unlock()
-	if deliver {
-		m.deliver(session)
-	}
-	return list, nil
+	return m.update(session, func([]Todo) ([]Todo, error) { return list, nil })
 }
 
-// change applies changes to the list of the session and returns it as stored;
-// it must not be changed. A change of a todo that is not there is refused,
-// unless it has a content, which makes it a new one.
-func (m *Memory) change(ctx context.Context, changes []Todo) ([]Todo, error) {
+// apply applies changes to the session's list and returns the stored list,
+// which nobody may change. It refuses a change of a todo that the list does not
+// have, unless the change has a content, which makes it a new todo.
+func (m *Memory) apply(ctx context.Context, changes []Todo) ([]Todo, error) {
 	session := sessionOf(ctx)
-	if err := m.settings.checkLength(changes); err != nil {
-		return nil, err // before it costs others the lock
+	if err := m.options.checkLength(changes); err != nil {
+		return nil, err // before other writers have to wait for the merge
 	}
-	list, deliver, err := m.merge(session, changes)
+	return m.update(session, func(before []Todo) ([]Todo, error) {
+		if err := checkTargets(before, changes); err != nil {
+			return nil, err
+		}
+		list := merge(slices.Clone(before), changes)
+		return list, m.options.prepare(list)
+	})
+}
+
+// update replaces the session's list by what next makes of it, tells the
+// subscribers, and returns the stored list. An error of next keeps the list.
+func (m *Memory) update(session string, next func(before []Todo) ([]Todo, error)) ([]Todo, error) {
+	list, deliver, err := m.store(session, next)
 	if deliver {
 		m.deliver(session)
 	}
 	return list, err
 }
 
-func (m *Memory) merge(session string, changes []Todo) (list []Todo, deliver bool, err error) {
+// store is update without telling the subscribers: deliver reports whether the
+// caller has to call deliver.
+func (m *Memory) store(session string, next func(before []Todo) ([]Todo, error)) (list []Todo, deliver bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before := m.list(session)
-	if err := checkTargets(before, changes); err != nil {
+	if list, err = next(m.list(session)); err != nil {
 		return nil, false, err
 	}
-	list = merge(slices.Clone(before), changes)
-	if err := m.settings.accept(list); err != nil {
-		return nil, false, err
-	}
-	return list, m.put(session, list), nil
-}
-
-// put stores list, which is normalized, and reports whether the caller has to
-// deliver the change. It wants the lock held.
-func (m *Memory) put(session string, list []Todo) (deliver bool) {
 	if len(list) == 0 {
 		m.lists.Remove(session)
 	} else {
 		*m.lists.Put(session) = list
 	}
-	if m.settings.maxSessions > 0 {
-		m.lists.Trim(m.settings.maxSessions)
+	if m.options.maxSessions != Off {
+		m.lists.Trim(m.options.maxSessions)
 	}
-	return m.feed.add(session, list)
+	return list, m.feed.add(session, list), nil
 }
 
-// Forget drops the session's list, as a program does when a conversation is
-// over. Without a list it does nothing.
+// Forget drops the session's list, for example when a conversation is over. It
+// does nothing if the session has no list.
 func (m *Memory) Forget(ctx context.Context) {
 	session := sessionOf(ctx)
 	m.mu.Lock()
@@ -147,31 +155,31 @@ func (m *Memory) Forget(ctx context.Context) {
 	}
 }
 
-// accept normalizes list in place and checks it against the limits.
-func (s *memorySettings) accept(list []Todo) error {
-	if err := s.checkLength(list); err != nil {
+// prepare normalizes list in place and checks it against the limits.
+func (o *memoryOptions) prepare(list []Todo) error {
+	if err := o.checkLength(list); err != nil {
 		return err
 	}
 	if err := normalize(list); err != nil {
 		return err
 	}
-	return s.checkTexts(list)
+	return o.checkTexts(list)
 }
 
-func (s *memorySettings) checkLength(list []Todo) error {
-	if s.maxItems == 0 || len(list) <= s.maxItems {
+func (o *memoryOptions) checkLength(list []Todo) error {
+	if o.maxItems == Off || len(list) <= o.maxItems {
 		return nil
 	}
 	return refuse(0, fmt.Sprintf("the list has %d todos", len(list)),
-		fmt.Sprintf("send at most %d", s.maxItems))
+		fmt.Sprintf("send at most %d", o.maxItems))
 }
 
-// checkTexts wants list normalized, for that is what will be kept.
-func (s *memorySettings) checkTexts(list []Todo) error {
+// checkTexts checks a normalized list, because that is what will be stored.
+func (o *memoryOptions) checkTexts(list []Todo) error {
 	for i, t := range list {
-		if s.maxContent > 0 && len(t.Content) > s.maxContent {
+		if o.maxContent != Off && len(t.Content) > o.maxContent {
 			return refuse(i+1, fmt.Sprintf("content has %d bytes", len(t.Content)),
-				fmt.Sprintf("send at most %d", s.maxContent))
+				fmt.Sprintf("send at most %d", o.maxContent))
 		}
 		if max(len(t.ID), len(t.Status), len(t.Priority)) > maxLabel {
 			return refuse(i+1, "id, status or priority is too long",
@@ -182,8 +190,12 @@ func (s *memorySettings) checkTexts(list []Todo) error {
 }
 
 func sessionOf(ctx context.Context) string {
-	if ctx == nil {
-		panic("todo: nil context")
-	}
+	checkContext(ctx)
 	return scope.Session(ctx)
+}
+
+func checkContext(ctx context.Context) {
+	if ctx == nil {
+		panic("carryon/todo: nil context")
+	}
 }

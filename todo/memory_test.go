@@ -157,9 +157,9 @@ func TestMemoryDefaultLimits(t *testing.T) {
 	require.Error(t, memory.Write(t.Context(), listOf(strings.Repeat("x", todo.DefaultMaxContent+1))))
 }
 
-func TestMemoryZeroIsNoLimit(t *testing.T) {
+func TestMemoryOffIsNoLimit(t *testing.T) {
 	t.Parallel()
-	memory := todo.NewMemory(todo.WithMaxItems(0), todo.WithMaxContent(0), todo.WithMaxSessions(0))
+	memory := todo.NewMemory(todo.WithMaxItems(todo.Off), todo.WithMaxContent(todo.Off), todo.WithMaxSessions(todo.Off))
 	long := strings.Repeat("x", todo.DefaultMaxContent+1)
 	list := listOf(strings.Split(strings.Repeat("x,", todo.DefaultMaxItems)+long, ",")...)
 	require.NoError(t, memory.Write(in(t, "a"), list))
@@ -172,8 +172,8 @@ func TestMemoryDropsTheSessionUsedLongestAgo(t *testing.T) {
 	memory := todo.NewMemory(todo.WithMaxSessions(2))
 	require.NoError(t, memory.Write(in(t, "a"), listOf("a")))
 	require.NoError(t, memory.Write(in(t, "b"), listOf("b")))
-	memory.Read(in(t, "a"))       // a is now the fresher one
-	memory.Read(in(t, "unknown")) // a session without a list takes no place
+	memory.Read(in(t, "a"))       // a is now used later than b
+	memory.Read(in(t, "unknown")) // a session without a list takes no room
 	require.NoError(t, memory.Write(in(t, "unknown"), nil))
 	require.NoError(t, memory.Write(in(t, "c"), listOf("c")))
 	assert.Empty(t, memory.Read(in(t, "b")))
@@ -314,14 +314,22 @@ func TestMemoryDefaultSessions(t *testing.T) {
 
 func TestMemoryOptionsRefuseNonsense(t *testing.T) {
 	t.Parallel()
-	assert.PanicsWithValue(t, "todo: WithMaxItems: negative limit -1", func() { todo.WithMaxItems(-1) })
-	assert.PanicsWithValue(t, "todo: WithMaxContent: negative limit -2", func() { todo.WithMaxContent(-2) })
-	assert.PanicsWithValue(t, "todo: WithMaxSessions: negative limit -3", func() { todo.WithMaxSessions(-3) })
-	assert.PanicsWithValue(t, "todo: nil MemoryOption", func() { todo.NewMemory(nil) })
-	memory := todo.NewMemory()
-	assert.PanicsWithValue(t, "todo: Subscribe: nil function", func() { memory.Subscribe(nil) })
+	for want, option := range map[string]todo.MemoryOption{
+		"todo: WithMaxItems: limit 0 is not positive (use todo.Off for no limit)":     todo.WithMaxItems(0),
+		"todo: WithMaxContent: limit -2 is not positive (use todo.Off for no limit)":  todo.WithMaxContent(-2),
+		"todo: WithMaxSessions: limit -3 is not positive (use todo.Off for no limit)": todo.WithMaxSessions(-3),
+		"todo: nil MemoryOption": nil,
+	} {
+		memory, err := todo.TryNewMemory(todo.WithMaxItems(1), option)
+		require.EqualError(t, err, want)
+		assert.Nil(t, memory)
+		assert.PanicsWithValue(t, "carryon/"+want, func() { todo.NewMemory(option) })
+	}
+	memory, err := todo.TryNewMemory(todo.WithMaxItems(1))
+	require.NoError(t, err)
+	assert.PanicsWithValue(t, "carryon/todo: Subscribe: nil function", func() { memory.Subscribe(nil) })
 	var none context.Context
-	assert.PanicsWithValue(t, "todo: nil context", func() { memory.Read(none) })
+	assert.PanicsWithValue(t, "carryon/todo: nil context", func() { memory.Read(none) })
 }
 
 func BenchmarkMemoryTodos(b *testing.B) {

@@ -1,25 +1,10 @@
 package todo
 
-// changes reads the items as changes of a list: what an item does not mention
-// is left blank.
-func (l *listing) changes() ([]Todo, error) {
-	changes := make([]Todo, len(l.items))
-	for i, item := range l.items {
-		var err error
-		if changes[i], err = parseItem(i+1, item); err != nil {
-			return nil, err
-		}
-		if fields, ok := item.(map[string]any); ok && !saysStatus(fields) {
-			changes[i].Status = ""
-		}
-		changes[i].ID, changes[i].Content = clean(changes[i].ID), clean(changes[i].Content)
-	}
-	return changes, nil
-}
+import "cmp"
 
-// merge applies changes to list: a todo of the same id takes over what is not
-// blank, any other with a content is appended. list must be normalized, and so
-// is what merge returns.
+// merge applies changes to list: a change whose id is in list replaces the
+// fields of that todo for which it has a value, and any other change that has a
+// content is appended. list must be normalized, and so is the result.
 func merge(list, changes []Todo) []Todo {
 	at := make(map[string]int, len(list))
 	for i := range list {
@@ -35,12 +20,12 @@ func merge(list, changes []Todo) []Todo {
 			list = append(list, change)
 		}
 	}
-	_ = normalize(list) // refuses blank content, and there is none
+	_ = normalize(list) // refuses only blank content, and there is none
 	return list
 }
 
-// checkTargets refuses changes that merge would drop: those without a content
-// of a todo that neither list nor an earlier change has.
+// checkTargets refuses changes that merge would drop: those that have no
+// content and name no todo of list or of an earlier change.
 func checkTargets(list, changes []Todo) error {
 	known := make(map[string]bool, len(list))
 	for i := range list {
@@ -56,14 +41,8 @@ func checkTargets(list, changes []Todo) error {
 }
 
 func changed(t, change Todo) Todo {
-	if change.Content != "" {
-		t.Content = change.Content
-	}
-	if change.Status != "" {
-		t.Status = change.Status
-	}
-	if change.Priority != "" {
-		t.Priority = change.Priority
-	}
+	t.Content = cmp.Or(change.Content, t.Content)
+	t.Status = cmp.Or(change.Status, t.Status)
+	t.Priority = cmp.Or(change.Priority, t.Priority)
 	return t
 }

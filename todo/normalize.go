@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// normalize brings list, which it changes in place, into the form every list
-// of this package has: texts trimmed and valid UTF-8, ids present and unique,
-// statuses in their usual spelling, at most one todo in progress. An unknown
-// status stays as it is. It refuses blank content.
+// normalize changes list in place so that texts are trimmed and valid UTF-8,
+// ids are present and unique, known statuses have their usual spelling, and at
+// most one todo is in progress. It keeps an unknown status, and refuses a blank
+// content.
 func normalize(list []Todo) error {
 	for i := range list {
 		t := &list[i]
@@ -31,11 +31,11 @@ func clean(text string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// nameAll gives every todo of list an id of its own. An id that was given stays
-// with the first todo that has it; a todo without one is named by its position,
-// counted from 1; any that would be taken already gets a suffix: "3-2".
+// nameAll gives every todo of list a unique id. The first todo that has an id
+// keeps it, and a todo without an id is named by its position, counted from 1.
+// An id that is already taken gets a suffix: "3-2".
 func nameAll(list []Todo) {
-	taken := make(map[string]bool, len(list)) // true: a todo already goes by it
+	taken := make(map[string]bool, len(list)) // true once a todo has the id
 	for i := range list {
 		if list[i].ID != "" {
 			taken[list[i].ID] = false
@@ -55,26 +55,22 @@ func nameAll(list []Todo) {
 	}
 }
 
-// freeID takes the first free id among base, base-2, base-3, and so on. suffix
-// remembers where the search for a base ended, so that a thousand todos of one
-// id cost a thousand steps and not a million.
+// freeID takes and returns the first free id of base, base-2, base-3, and so
+// on. suffix remembers where the search for each base ended, so that a thousand
+// todos of one id cost a thousand steps and not a million.
 func freeID(base string, taken map[string]bool, suffix map[string]int) string {
-	id := base
-	n := max(suffix[base], 2)
-	for {
+	for id, n := base, max(suffix[base], 2); ; n++ {
 		if _, ok := taken[id]; !ok {
-			break
+			taken[id], suffix[base] = true, n
+			return id
 		}
 		id = base + "-" + strconv.Itoa(n)
-		n++
 	}
-	taken[id], suffix[base] = true, n
-	return id
 }
 
-// keepOneInProgress leaves only the last todo of list that is in progress so:
-// models tend to start the next one before they tick off the one before, and
-// the others become pending rather than done, so that no work is lost.
+// keepOneInProgress keeps the last todo in progress and makes the others
+// pending. Models tend to start a todo before they complete the previous one;
+// pending rather than completed means that no work is lost.
 func keepOneInProgress(list []Todo) {
 	found := false
 	for i := len(list) - 1; i >= 0; i-- {

@@ -1,9 +1,16 @@
 package todo
 
-import "fmt"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+)
 
-// The limits of a Memory unless options say otherwise. They are far above what
-// an agent needs and keep a model that runs wild from filling the memory.
+// Off is the value of a limit that lifts it.
+const Off = -1
+
+// The default limits of a Memory. They are far above what an agent needs and
+// keep a runaway model from filling the memory.
 const (
 	// DefaultMaxItems is how many todos a list may have.
 	DefaultMaxItems = 1000
@@ -14,69 +21,75 @@ const (
 )
 
 // maxLabel is how many bytes an id, a status or a priority may have. They are
-// words, so nobody needs an option for it.
+// single words, so there is no option for it.
 const maxLabel = 1 << 10
 
-// MemoryOption changes a setting of NewMemory.
-type MemoryOption interface{ apply(s *memorySettings) }
+// MemoryOption changes a setting of a new Memory.
+type MemoryOption func(*memoryOptions)
 
-type memorySettings struct {
+type memoryOptions struct {
 	maxItems    int
 	maxContent  int
 	maxSessions int
 	onPanic     func(session string, recovered any)
 }
 
-type memoryOption func(s *memorySettings)
-
-func (o memoryOption) apply(s *memorySettings) { o(s) }
-
-// WithMaxItems sets how many todos a list may have; 0 is no limit. A longer one
-// is refused. It panics if n is negative.
+// WithMaxItems sets how many todos a list may have; Off lifts the limit. A
+// longer list is refused.
 func WithMaxItems(n int) MemoryOption {
-	mustBeLimit("WithMaxItems", n)
-	return memoryOption(func(s *memorySettings) { s.maxItems = n })
+	return func(o *memoryOptions) { o.maxItems = n }
 }
 
-// WithMaxContent sets how many bytes the content of a todo may have; 0 is no
-// limit. A list with a longer one is refused. It panics if bytes is negative.
+// WithMaxContent sets how many bytes the content of a todo may have; Off lifts
+// the limit. A list with a longer content is refused.
 func WithMaxContent(bytes int) MemoryOption {
-	mustBeLimit("WithMaxContent", bytes)
-	return memoryOption(func(s *memorySettings) { s.maxContent = bytes })
+	return func(o *memoryOptions) { o.maxContent = bytes }
 }
 
-// WithMaxSessions sets how many sessions may have a list at a time; 0 is no
-// limit. One more, and the list that was read or written longest ago is
-// dropped. It panics if n is negative.
+// WithMaxSessions sets how many sessions may have a list at a time; Off lifts
+// the limit. A further session replaces the one whose list was not read or
+// written for the longest time.
 func WithMaxSessions(n int) MemoryOption {
-	mustBeLimit("WithMaxSessions", n)
-	return memoryOption(func(s *memorySettings) { s.maxSessions = n })
+	return func(o *memoryOptions) { o.maxSessions = n }
 }
 
-// OnPanic sets what is told of a panic in a subscriber: its session and the
-// recovered value. It is called where the subscriber was. Without it, or with
-// nil, such panics are dropped.
+// OnPanic sets a function that is called with the session and the recovered
+// value when a subscriber panics, on the goroutine that ran the subscriber.
+// Without it, or with nil, such panics are dropped.
 func OnPanic(f func(session string, recovered any)) MemoryOption {
-	return memoryOption(func(s *memorySettings) { s.onPanic = f })
+	return func(o *memoryOptions) { o.onPanic = f }
 }
 
-func mustBeLimit(option string, n int) {
-	if n < 0 {
-		panic(fmt.Sprintf("todo: %s: negative limit %d", option, n))
-	}
-}
-
-func settingsOf(opts []MemoryOption) memorySettings {
-	s := memorySettings{
+func newMemoryOptions(opts []MemoryOption) (memoryOptions, error) {
+	o := memoryOptions{
 		maxItems:    DefaultMaxItems,
 		maxContent:  DefaultMaxContent,
 		maxSessions: DefaultMaxSessions,
 	}
 	for _, opt := range opts {
 		if opt == nil {
-			panic("todo: nil MemoryOption")
+			return o, errors.New("todo: nil MemoryOption")
 		}
-		opt.apply(&s)
+		opt(&o)
 	}
-	return s
+	return o, cmp.Or(
+		checkLimit("WithMaxItems", o.maxItems),
+		checkLimit("WithMaxContent", o.maxContent),
+		checkLimit("WithMaxSessions", o.maxSessions),
+	)
+}
+
+func checkLimit(option string, n int) error {
+	if n < 1 && n != Off {
+		return fmt.Errorf("todo: %s: limit %d is not positive (use todo.Off for no limit)", option, n)
+	}
+	return nil
+}
+
+// must returns value, or panics if err says that an option was wrong.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic("carryon/" + err.Error())
+	}
+	return value
 }

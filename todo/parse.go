@@ -1,6 +1,7 @@
 package todo
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,65 +9,70 @@ import (
 	"strings"
 )
 
-// maxWrappings bounds how many strings and wrapper objects around a list are
-// opened. Two strings and a wrapper is the worst seen in use.
+// maxWrappings bounds how many strings and objects around a list are unwrapped.
+// Models were seen to send up to two strings and an object.
 const maxWrappings = 5
 
-// theArguments is what messages call arguments in which no list was met yet.
-const theArguments = "the arguments"
-
 // ParseList reads the arguments of a todo-writing tool call, as a model sent
-// them, into a list that follows the rules of Memory.Write and has no status
-// but the four known ones.
+// them. The list that it returns is normalized as by Memory.Write, and each
+// status in it is one of the four known ones.
 //
-// The list may be an array, an object that has it under "todos" (or "items",
-// "tasks", "plan", "steps", "list", "todo_list", "todoList", "task_list",
-// "checklist"), or either of them encoded as a JSON string once more, at any of
-// these places. A single item in place of the array is a list of one if it has
-// a "content", "task", "todo" or "step"; in place of the arguments as a whole it
-// needs an id or a status as well. An item is an object or a plain string, which
-// is its content.
-// The content may go by "content", "task", "title", "description", "text",
-// "step", "todo" or "name", of which the first that is not blank counts. Ids
-// and priorities may be numbers. A missing or unknown status is pending. Key
-// names match in any case, null is as good as absent, other keys are ignored,
-// and of duplicate keys the last one counts.
+// The list may be an array, or an object that holds the array under "todos" (or
+// "items", "tasks", "plan", "steps", "list", "todo_list", "todoList",
+// "task_list", "checklist"). Either of them, at any of these places, may be
+// encoded as a JSON string once more. A single item in place of the array is a
+// list of one if it has a "content", "task", "todo" or "step"; in place of the
+// whole arguments it needs an id or a status as well.
 //
-// In place of an array there may be a Markdown checklist: a text of which each
-// line with a check box, as in "- [x] Fix the bug", is an item. "[ ]" is
-// pending, "[x]" completed, "[-]", "[~]", "[/]", "[>]" and "[*]" in progress,
-// and a word such as "[done]" is read as any other status. Other lines, such
-// as headings and notes, are ignored.
+// An item is an object, or a plain string, which is its content. The content
+// is the first that is not blank of "content", "task", "title", "description",
+// "text", "step", "todo" and "name". Ids and priorities may be numbers. A
+// missing or unknown status becomes Pending. Keys match in any case, null
+// counts as absent, other keys are ignored, and the last of duplicate keys
+// counts.
+//
+// A text in place of the array may be a Markdown checklist: each line with a
+// check box, such as "- [x] Fix the bug", is an item. "[ ]" is pending, "[x]"
+// completed, "[-]", "[~]", "[/]", "[>]" and "[*]" in progress, and a word such
+// as "[done]" is read like any other status. Other lines, such as headings, are
+// ignored.
 //
 // An empty array is a valid list. Anything else that is not a list, an item
-// with blank content and a value of the wrong type give an *ArgumentsError.
-// There is no limit but that of encoding/json on nesting; Memory.Write has
-// some.
+// with a blank content, and a value of the wrong type return an
+// *ArgumentsError. ParseList has no limits except that of encoding/json on
+// nesting; Memory.Write has limits.
 func ParseList(arguments string) ([]Todo, error) {
-	found, err := findListing(arguments)
+	parsed, err := parseArguments(arguments)
 	if err != nil {
 		return nil, err
 	}
-	return found.list()
+	return parsed.list()
 }
 
-// listing is a list as it stands in the arguments of a call, and what they say
-// about it.
-type listing struct {
+// writeArguments is what the arguments of a todo-writing call say.
+type writeArguments struct {
 	items  []any
-	action string // what to do with the list, if the tool can do several things
-	merge  bool   // the items change those of the same id and leave the rest
-	lone   bool   // the arguments are an item themselves
+	action string // what the call does, for tools that do several things
+	merge  bool   // the items change an older list instead of replacing it
+	single bool   // the arguments are one item, not a list
 }
 
-// list reads the items as a whole list.
-func (l *listing) list() ([]Todo, error) {
-	list := make([]Todo, len(l.items))
-	for i, item := range l.items {
-		var err error
-		if list[i], err = parseItem(i+1, item); err != nil {
-			return nil, err
-		}
+// writes reports whether the call writes the list. Some tools read it with the
+// same arguments, and leave the items empty or fill them in; others are called
+// once per todo.
+func (a *writeArguments) writes() bool {
+	switch strings.ToLower(a.action) {
+	case "", "write", "set", "replace", "create", "update", "plan":
+		return !a.single
+	}
+	return false
+}
+
+// list returns the items as a normalized list.
+func (a *writeArguments) list() ([]Todo, error) {
+	list, err := a.todos()
+	if err != nil {
+		return nil, err
 	}
 	if err := normalize(list); err != nil {
 		return nil, err
@@ -74,23 +80,38 @@ func (l *listing) list() ([]Todo, error) {
 	return list, nil
 }
 
-func findListing(arguments string) (listing, error) {
+// todos returns the items as they are, with fields left blank that an item does
+// not mention.
+func (a *writeArguments) todos() ([]Todo, error) {
+	todos := make([]Todo, len(a.items))
+	for i, item := range a.items {
+		t, err := parseItem(i+1, item)
+		if err != nil {
+			return nil, err
+		}
+		t.ID, t.Content = clean(t.ID), clean(t.Content) // which merge goes by
+		todos[i] = t
+	}
+	return todos, nil
+}
+
+func parseArguments(arguments string) (writeArguments, error) {
 	if strings.TrimSpace(arguments) == "" {
-		return listing{}, refuse(0, "the arguments are empty", sendList)
+		return writeArguments{}, refuse(0, "the arguments are empty", sendList)
 	}
 	value, err := decode(arguments)
 	if err != nil {
 		if items := checklist(arguments); items != nil {
-			return listing{items: items}, nil
+			return writeArguments{items: items}, nil
 		}
-		return listing{}, refuse(0, "the arguments are not valid JSON: "+err.Error(), sendList)
+		return writeArguments{}, refuse(0, "the arguments are not valid JSON: "+err.Error(), sendList)
 	}
-	var found listing
-	err = found.unwrap(value)
-	return found, err
+	var parsed writeArguments
+	err = parsed.unwrap(value)
+	return parsed, err
 }
 
-// decode reads one JSON value that fills text. Numbers keep their digits.
+// decode reads text as one JSON value. Numbers keep their digits.
 func decode(text string) (any, error) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
@@ -107,42 +128,35 @@ func decode(text string) (any, error) {
 	return value, nil
 }
 
-// unwrap opens value until it meets the items.
-func (l *listing) unwrap(value any) error {
-	where := theArguments
+// unwrap opens value until it finds the items.
+func (a *writeArguments) unwrap(value any) error {
+	const outermost = "the arguments"
+	where := outermost // until a list was found under a name
 	for range maxWrappings {
 		switch v := value.(type) {
 		case []any:
-			l.items = v
+			a.items = v
 			return nil
 		case string:
-			inner, err := decode(v)
+			decoded, err := decode(v)
 			if err != nil {
-				if l.items = checklist(v); l.items != nil {
+				if a.items = checklist(v); a.items != nil {
 					return nil
 				}
 				return refuse(0, where+" should be an array and are a string that is not valid JSON: "+err.Error(), sendList)
 			}
-			value = inner
+			value = decoded
 		case map[string]any:
-			l.note(v)
-			inner := field(v, "todos", "items", "tasks", "plan", "steps", "list",
-				"todo_list", "todoList", "task_list", "checklist")
-			named := inner != nil
-			if !named {
-				inner = wrapped(v)
-			}
-			switch {
-			case inner != nil:
-				value = inner
-			case isItem(v, where == theArguments):
-				l.items, l.lone = []any{v}, where == theArguments
+			a.readMode(v)
+			if named := field(v, "todos", "items", "tasks", "plan", "steps", "list",
+				"todo_list", "todoList", "task_list", "checklist"); named != nil {
+				value, where = named, "the todos"
+			} else if value = wrappedIn(v); value == nil {
+				if !isItem(v, where == outermost) {
+					return refuse(0, where+" have no array of todos", sendList)
+				}
+				a.items, a.single = []any{v}, where == outermost
 				return nil
-			default:
-				return refuse(0, where+" have no array of todos", sendList)
-			}
-			if named {
-				where = "the todos"
 			}
 		default:
 			return refuse(0, fmt.Sprintf("%s should be an array and are %s", where, kind(v)), sendList)
@@ -151,21 +165,21 @@ func (l *listing) unwrap(value any) error {
 	return refuse(0, where+" are wrapped too often", sendList)
 }
 
-// note keeps what an object around the items says about them.
-func (l *listing) note(fields map[string]any) {
+// readMode reads what an object around the items says the call does with them.
+func (a *writeArguments) readMode(fields map[string]any) {
 	if action, ok := field(fields, "action", "operation", "command").(string); ok {
-		l.action = action
+		a.action = action
 	}
 	switch v := field(fields, "merge").(type) {
 	case bool:
-		l.merge = l.merge || v
+		a.merge = a.merge || v
 	case string:
-		l.merge = l.merge || strings.EqualFold(v, "true")
+		a.merge = a.merge || strings.EqualFold(v, "true")
 	}
 }
 
-// wrapped returns what an object without a list may hold it in.
-func wrapped(fields map[string]any) any {
+// wrappedIn returns what an object without a list may hold the list in.
+func wrappedIn(fields map[string]any) any {
 	if inner := field(fields, "__arg1", "input", "arguments", "args", "parameters"); inner != nil {
 		return inner
 	}
@@ -176,21 +190,22 @@ func wrapped(fields map[string]any) any {
 	return nil
 }
 
-// isItem reports whether an object without a list is an item itself. Titles
-// and descriptions do not tell, for lists have them too, and of arguments as a
-// whole a content alone does not either: it may be a plan in prose.
+// isItem reports whether an object without a list is itself an item. A title or
+// a description is not enough, because lists have them too. If the object is
+// the whole arguments, a content alone is not enough either: it may be a plan
+// in prose.
 func isItem(fields map[string]any, whole bool) bool {
 	text, _ := field(fields, "content", "task", "todo", "step").(string)
-	return strings.TrimSpace(text) != "" && (!whole || saysStatus(fields) || field(fields, "id") != nil)
+	return strings.TrimSpace(text) != "" && (!whole || hasStatus(fields) || field(fields, "id") != nil)
 }
 
-// parseItem reads one item; position counts from 1. Blank content and missing
-// ids are left to normalize.
+// parseItem reads one item; position counts from 1. Blank contents, missing ids
+// and missing statuses are left to normalize.
 func parseItem(position int, item any) (Todo, error) {
 	if text, ok := item.(string); ok {
-		item = unwrapItem(text)
+		item = decodeObject(text)
 		if item == nil {
-			return Todo{Content: text, Status: Pending}, nil
+			return Todo{Content: text}, nil
 		}
 	}
 	fields, ok := item.(map[string]any)
@@ -200,33 +215,25 @@ func parseItem(position int, item any) (Todo, error) {
 	return parseFields(position, fields)
 }
 
-// unwrapItem returns the object that text encodes, or nil if it is just text.
-func unwrapItem(text string) any {
+// decodeObject returns the object that text encodes, or nil if it is just text.
+func decodeObject(text string) any {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return nil
 	}
-	value, err := decode(text)
-	if err != nil {
-		return nil
-	}
+	value, _ := decode(text) // nil if it is not JSON
 	return value
 }
 
-func parseFields(position int, fields map[string]any) (t Todo, err error) {
-	if t.ID, err = parseLabel(position, "id", fields); err != nil {
-		return Todo{}, err
-	}
-	if t.Priority, err = parseLabel(position, "priority", fields); err != nil {
-		return Todo{}, err
-	}
-	if t.Content, err = parseContent(position, fields); err != nil {
-		return Todo{}, err
-	}
-	t.Status, err = parseItemStatus(position, fields)
-	return t, err
+func parseFields(position int, fields map[string]any) (Todo, error) {
+	id, wrongID := parseLabel(position, "id", fields)
+	priority, wrongPriority := parseLabel(position, "priority", fields)
+	content, wrongContent := parseContent(position, fields)
+	status, wrongStatus := parseItemStatus(position, fields)
+	return Todo{ID: id, Content: content, Status: status, Priority: priority},
+		cmp.Or(wrongID, wrongPriority, wrongContent, wrongStatus)
 }
 
-// parseLabel reads a short text that models like to send as a number.
+// parseLabel reads a short text that models often send as a number.
 func parseLabel(position int, name string, fields map[string]any) (string, error) {
 	switch v := field(fields, name).(type) {
 	case nil:
@@ -240,7 +247,7 @@ func parseLabel(position int, name string, fields map[string]any) (string, error
 	}
 }
 
-// parseContent returns the first text that is not blank; "" if there is none.
+// parseContent returns the first text that is not blank, or "".
 func parseContent(position int, fields map[string]any) (string, error) {
 	for _, name := range []string{"content", "task", "title", "description", "text", "step", "todo", "name"} {
 		switch v := field(fields, name).(type) {
@@ -256,23 +263,28 @@ func parseContent(position int, fields map[string]any) (string, error) {
 	return "", nil
 }
 
-// saysStatus reports whether an item has something that parseItemStatus reads.
-func saysStatus(fields map[string]any) bool {
+// hasStatus reports whether an item has a value that parseItemStatus reads.
+func hasStatus(fields map[string]any) bool {
 	return field(fields, "status", "state", "done", "completed", "complete") != nil
 }
 
+// parseItemStatus returns the status of an item, or "" if it mentions none.
 func parseItemStatus(position int, fields map[string]any) (Status, error) {
 	value := field(fields, "status", "state")
-	if value == nil {
+	if value == nil && hasStatus(fields) {
 		// A check box: {"task": "…", "done": true}.
 		value, _ = field(fields, "done", "completed", "complete").(bool)
 	}
 	switch v := value.(type) {
+	case nil:
+		return "", nil
 	case string:
-		if status, known := parseStatus(v); known {
-			return status, nil
+		// One question about finished work is better than lost work.
+		status, known := parseStatus(v)
+		if !known {
+			status = Pending
 		}
-		return Pending, nil // asking about work once too often loses none
+		return status, nil
 	case bool:
 		if v {
 			return Completed, nil
@@ -283,9 +295,10 @@ func parseItemStatus(position int, fields map[string]any) (Status, error) {
 	}
 }
 
-// field returns the first of names that fields has a value for, nil if none.
-// The exact spelling goes before other cases, of which the first in sorted
-// order counts, so that the same arguments always give the same list.
+// field returns the value of the first of names that fields has a value for, or
+// nil. Exact spellings take precedence over other cases, and of several other
+// cases the first in sorted order counts, so that the same arguments always
+// yield the same list.
 func field(fields map[string]any, names ...string) any {
 	for _, name := range names {
 		if v := fields[name]; v != nil {
@@ -306,7 +319,7 @@ func field(fields map[string]any, names ...string) any {
 	return nil
 }
 
-// kind names the JSON type of v for a message.
+// kind names the JSON type of v, for error messages.
 func kind(v any) string {
 	switch v.(type) {
 	case nil:

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Provider is where carryon reads the todo list from. It is read-only: carryon
-// never changes a todo.
+// Provider returns the todo list that carryon goes by. carryon never changes a
+// todo.
 //
-// Todos may be called concurrently, also for one session. Its ctx is that of
-// the model call, with a deadline, and holds the resolved session and the
-// Conversation of the request. It runs on the goroutine of the call and must
-// honour its ctx: if it does not, the answer waits for as long as it takes. The
-// order of the list is the order of work. An empty list, nil included, means
-// there is nothing to do; an error counts as no todos and does not fail the
-// model call.
+// Todos may be called concurrently, even for one session. Its ctx is derived
+// from that of the model call, has a deadline, and holds the resolved session
+// and the Conversation of the request. Todos runs on the goroutine of the model
+// call and must return when its ctx ends, because the caller's answer waits for
+// it. The list is in the order of work. An empty or nil list means that nothing
+// is left to do. An error counts as an empty list and does not fail the model
+// call.
 //
-// The provider must not change the returned slice afterwards; one that keeps
-// its list in place returns a copy.
+// The provider must not change a slice after returning it; a provider that
+// edits its list in place returns a copy.
 type Provider interface {
 	Todos(ctx context.Context) ([]Todo, error)
 }
@@ -28,14 +28,14 @@ type ProviderFunc func(ctx context.Context) ([]Todo, error)
 // Todos calls f. It panics if f is nil.
 func (f ProviderFunc) Todos(ctx context.Context) ([]Todo, error) {
 	if f == nil {
-		panic("todo: nil ProviderFunc")
+		panic("carryon/todo: nil ProviderFunc")
 	}
 	return f(ctx)
 }
 
-// Static returns a Provider that always has a copy of todos, whatever the
-// session. Since no tool can change the list it is stale by nature: good for
-// tests and experiments. For an agent that works on its list use NewMemory.
+// Static returns a Provider that returns a copy of todos in every call, for
+// every session. No tool can change that list, so it suits tests and
+// experiments; use NewMemory for an agent that works on its list.
 func Static(todos ...Todo) Provider {
 	list := slices.Clone(todos)
 	return ProviderFunc(func(context.Context) ([]Todo, error) {

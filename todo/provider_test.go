@@ -52,7 +52,7 @@ func TestProviderFunc(t *testing.T) {
 	_, err = provider.Todos(context.WithValue(t.Context(), key{}, true))
 	require.ErrorIs(t, err, broken)
 
-	assert.PanicsWithValue(t, "todo: nil ProviderFunc", func() {
+	assert.PanicsWithValue(t, "carryon/todo: nil ProviderFunc", func() {
 		_, _ = todo.ProviderFunc(nil).Todos(t.Context())
 	})
 }

@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// parseStatus reads the spellings of a status that models and other tools use.
-// Case and everything but letters are ignored, so "In-Progress", "[x]" and
-// "not_started" are understood. A blank status is Pending.
+// parseStatus returns the status that models and other tools mean by text. It
+// ignores case and everything but letters, so it knows "In-Progress", "[x]" and
+// "not_started". A blank status is Pending.
 func parseStatus(text string) (status Status, known bool) {
 	switch letters(text) {
 	case "":
-		// A mark without a letter, such as "?", says nothing.
+		// A mark without letters, such as "?", is not known.
 		blank := strings.Trim(text, " \t\r\n[]") == ""
 		return Pending, blank
 	case "pending", "todo", "notstarted", "unstarted", "open", "new", "planned",

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// maxUndelivered bounds how many changes of one session wait for a subscriber
-// that is slower than the writers.
+// maxUndelivered is how many changes of one session may wait for subscribers
+// that are slower than the writers.
 const maxUndelivered = 1000
 
 type subscriber struct {
@@ -14,12 +14,12 @@ type subscriber struct {
 	cancelled atomic.Bool
 }
 
-// feed is who is told of changes, and what they have not been told yet. The
-// mutex of the Memory guards it.
+// feed holds the subscribers and the changes that they have not received yet.
+// The Memory's mutex guards it.
 type feed struct {
 	subscribers []*subscriber // replaced, never changed in place
-	// waiting has a key for each session whose changes are being delivered, so
-	// that one goroutine at a time does it and the order is kept.
+	// waiting has a key for each session whose changes some goroutine is
+	// delivering. One goroutine per session keeps the changes in order.
 	waiting map[string][][]Todo
 }
 
@@ -39,8 +39,8 @@ func (f *feed) add(session string, list []Todo) bool {
 	return !busy
 }
 
-// take returns the next change of session. After the last one it ends the
-// delivery.
+// take returns the next change of session. If there is none, it ends the
+// delivery and returns false.
 func (f *feed) take(session string) (list []Todo, to []*subscriber, ok bool) {
 	queue := f.waiting[session]
 	if len(queue) == 0 {
@@ -52,24 +52,24 @@ func (f *feed) take(session string) (list []Todo, to []*subscriber, ok bool) {
 	return list, f.subscribers, true
 }
 
-// Subscribe calls f after each Write and Forget that took effect, with the
-// session and a copy of its new list, which is f's to keep. A list dropped by
-// WithMaxSessions is not reported.
+// Subscribe calls f after each Write, Forget and todo_write call that took
+// effect, with the session and a copy of its new list, which f may keep. It
+// does not report lists that WithMaxSessions drops.
 //
-// f runs on the goroutine of the writer, which waits for it, with no lock held,
-// so it may call the Memory. The changes of one session arrive one at a time
-// and in order: while f is busy with one, those of concurrent writers, and of f
-// itself, are left to the goroutine it runs on, and their writers do not wait.
-// Should 1,000 be left, the oldest is skipped. f may run concurrently for
-// different sessions. A panic of f reaches neither the writer nor other
-// subscribers, see OnPanic.
+// f runs on the goroutine of the writer, which waits for it. No lock is held,
+// so f may call the Memory. f receives the changes of one session one at a time
+// and in order: while it runs, the changes of other writers, and its own, are
+// queued for the goroutine that it runs on, and their writers do not wait. If
+// 1,000 are queued, the oldest is dropped. f may run concurrently for different
+// sessions. A panic of f reaches neither the writer nor other subscribers; see
+// OnPanic.
 //
-// After cancel has returned f is not called any more, though a call may still
-// be running. cancel may be called twice, and from f. Subscribe panics if f is
-// nil.
+// Once cancel has returned, f is not called again, though a call may still be
+// running. cancel may be called more than once, and by f. Subscribe panics if f
+// is nil.
 func (m *Memory) Subscribe(f func(session string, todos []Todo)) (cancel func()) {
 	if f == nil {
-		panic("todo: Subscribe: nil function")
+		panic("carryon/todo: Subscribe: nil function")
 	}
 	s := &subscriber{notify: f}
 	m.mu.Lock()
@@ -84,15 +84,15 @@ func (m *Memory) Subscribe(f func(session string, todos []Todo)) (cancel func())
 	}
 }
 
-// deliver tells the subscribers of every change of session that waits.
+// deliver passes all waiting changes of session to the subscribers.
 func (m *Memory) deliver(session string) {
 	done := false
 	defer func() {
 		if done {
 			return
 		}
-		// runtime.Goexit in a subscriber: without this the session would count
-		// as being delivered for ever.
+		// A subscriber called runtime.Goexit. Without this, no goroutine would
+		// ever deliver changes of the session again.
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		delete(m.feed.waiting, session)
@@ -116,8 +116,8 @@ func (m *Memory) notify(s *subscriber, session string, list []Todo) {
 		return
 	}
 	defer func() {
-		if r := recover(); r != nil && m.settings.onPanic != nil {
-			m.settings.onPanic(session, r)
+		if r := recover(); r != nil && m.options.onPanic != nil {
+			m.options.onPanic(session, r)
 		}
 	}()
 	s.notify(session, slices.Clone(list))

@@ -91,7 +91,7 @@ func TestSubscriberMayUseTheMemory(t *testing.T) {
 	})
 	memory.Subscribe(seen.notify)
 	require.NoError(t, memory.Write(in(t, "s"), listOf("x")))
-	// The other session is not bound to the order of this one.
+	// The order holds within a session, not between sessions.
 	assert.Equal(t, []string{"other[z]", "s[x]", "s[y]"}, seen.take())
 }
 

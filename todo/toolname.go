@@ -2,11 +2,12 @@ package todo
 
 import "strings"
 
-// toolName is the name of a tool in lower case and without "_" and "-". Agents
-// call the same tool todo_write, TodoWrite, todowrite and todo-write.
+// toolName is the name of a tool in lower case, without "_" and "-": agents
+// spell the same tool todo_write, TodoWrite, todowrite and todo-write.
 type toolName string
 
-// knownTools are the tools of agents in use that write a whole list.
+// knownTools returns the tools of common agents that write a whole list. Names are
+// in lower case and without "_" and "-", or they match nothing.
 func knownTools() []toolName {
 	return []toolName{
 		"todowrite",      // Claude Code, opencode, Qwen Code, Cursor, goose, and this package
@@ -27,18 +28,9 @@ func newToolName(name string) toolName {
 	return toolName(strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(strings.TrimSpace(name))))
 }
 
-// namespaced splits off the namespace that clients of MCP put before a name.
-func namespaced(tool string) (bare string, ok bool) {
-	end := strings.LastIndex(tool, "__")
-	if end < 0 {
-		return tool, false
-	}
-	return tool[end+len("__"):], true
-}
-
-// spells reports whether tool is n in another spelling. It is asked for every
-// call of a history, so it allocates nothing.
-func (n toolName) spells(tool string) bool {
+// matches reports whether tool is a spelling of n. It runs for every call of a
+// history, so it allocates nothing.
+func (n toolName) matches(tool string) bool {
 	at := 0
 	for i := range len(tool) {
 		letter := tool[i]

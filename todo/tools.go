@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/carryon-go/carryon/internal/tooldef"
 )
 
 // The names of the tools that WriteTool and ReadTool define.
@@ -14,20 +16,17 @@ const (
 	ReadToolName  = "todo_read"
 )
 
-// Definition is a tool in a form that belongs to no SDK. Its JSON is the
-// function object of the Chat Completions API. In Go its fields go into the
-// SDK's own type: where that takes the parameters as any, a json.RawMessage
-// will do.
-type Definition struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	// Parameters is a JSON schema.
-	Parameters json.RawMessage `json:"parameters"`
-}
+// Definition declares a tool independently of any SDK. Its fields are Name and
+// Description, both strings, and Parameters, a json.RawMessage that holds a JSON
+// schema. Its JSON is the function object of the Chat Completions API. In Go, copy
+// its fields into the SDK's own type; where that has parameters of type any, it
+// accepts the json.RawMessage.
+//
+// It is the same type as in package asynctask.
+type Definition = tooldef.Definition
 
-// WriteTool returns the tool a model replaces its todo list with. Each call
-// returns a value of its own, which the caller may change; Memory.Handle
-// answers to the name it has here.
+// WriteTool returns the tool with which a model replaces its todo list. The
+// caller owns the returned value, but Memory.Handle answers only to this name.
 func WriteTool() Definition {
 	return Definition{
 		Name: WriteToolName,
@@ -47,8 +46,8 @@ func WriteTool() Definition {
 	}
 }
 
-// ReadTool returns the tool a model looks at its todo list with. Each call
-// returns a value of its own, as WriteTool does.
+// ReadTool returns the tool with which a model reads its todo list. The caller
+// owns the returned value, as with WriteTool.
 func ReadTool() Definition {
 	return Definition{
 		Name:        ReadToolName,
@@ -57,14 +56,14 @@ func ReadTool() Definition {
 	}
 }
 
-// Handle answers a call to todo_write or todo_read, in any case of the letters,
-// for the session of ctx. ok is false for other names, and then nothing was
-// done. result is the text of the tool message.
+// Handle answers a call of todo_write or todo_read, whose names match in any
+// case, for the session of ctx, and returns the text of the tool message. For
+// any other name it does nothing and returns false.
 //
 // The result of todo_write is a line such as "Todo list saved: 3 todos, 2 left
-// to do." and, on the next line, the list as it is now, as JSON. The result of
-// todo_read is the list as JSON. Arguments that cannot be read, and a list
-// beyond a limit, leave the list as it was, and the result starts with
+// to do.", followed by a line with the new list as JSON. The result of
+// todo_read is the list as JSON. If the arguments cannot be read or the list
+// exceeds a limit, Handle keeps the old list, and the result begins with
 // "Error: " and tells the model what to send.
 func (m *Memory) Handle(ctx context.Context, name, arguments string) (result string, ok bool) {
 	switch {
@@ -77,7 +76,7 @@ func (m *Memory) Handle(ctx context.Context, name, arguments string) (result str
 }
 
 func (m *Memory) handleWrite(ctx context.Context, arguments string) string {
-	list, err := m.writeArguments(ctx, arguments)
+	list, err := m.handleArguments(ctx, arguments)
 	if err != nil {
 		return "Error: " + strings.TrimPrefix(err.Error(), "todo: ") + ". The todo list was not changed."
 	}
@@ -87,24 +86,25 @@ func (m *Memory) handleWrite(ctx context.Context, arguments string) string {
 	return fmt.Sprintf("Todo list saved: %s, %d left to do.\n%s", count(list), active(list), encode(list))
 }
 
-// writeArguments returns the list as stored; it must not be changed.
-func (m *Memory) writeArguments(ctx context.Context, arguments string) ([]Todo, error) {
-	found, err := findListing(arguments)
+// handleArguments does what the arguments of a todo_write call say and returns
+// the stored list, which nobody may change.
+func (m *Memory) handleArguments(ctx context.Context, arguments string) ([]Todo, error) {
+	parsed, err := parseArguments(arguments)
 	if err != nil {
 		return nil, err
 	}
-	if found.merge {
-		changes, err := found.changes()
+	if parsed.merge {
+		changes, err := parsed.todos()
 		if err != nil {
 			return nil, err
 		}
-		return m.change(ctx, changes)
+		return m.apply(ctx, changes)
 	}
-	list, err := found.list()
+	list, err := parsed.list()
 	if err != nil {
 		return nil, err
 	}
-	return m.write(ctx, list)
+	return m.replace(ctx, list)
 }
 
 func count(list []Todo) string {
@@ -124,8 +124,8 @@ func active(list []Todo) int {
 	return n
 }
 
-// encode returns list as compact JSON, without the escapes for HTML that would
-// cost the model tokens.
+// encode returns list as compact JSON, without HTML escapes, which would cost
+// the model tokens.
 func encode(list []Todo) string {
 	if len(list) == 0 {
 		return "[]"

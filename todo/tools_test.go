@@ -107,6 +107,15 @@ func TestHandleMergeOfSeveralChangesOfOneTodo(t *testing.T) {
 	assert.Equal(t, "Todo list saved: 1 todo, 0 left to do.\n"+`[{"id":"n","content":"a","status":"completed"}]`, out)
 }
 
+// An item that was encoded as a string is read like any other.
+func TestHandleMergeOfAnItemInAString(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	require.NoError(t, memory.Write(t.Context(), []todo.Todo{{ID: "n", Content: "a", Status: todo.Completed}}))
+	memory.Handle(t.Context(), "todo_write", `{"merge":true,"todos":["{\"id\":\"n\",\"content\":\"b\"}"]}`)
+	assert.Equal(t, []todo.Todo{{ID: "n", Content: "b", Status: todo.Completed}}, memory.Read(t.Context()))
+}
+
 // Changes that are merged must not undo one another.
 func TestHandleMergeIsAtomic(t *testing.T) {
 	t.Parallel()

@@ -1,24 +1,24 @@
 package todo
 
-// Status says how far a todo has come. The zero value is no known status and
-// is not active.
+// Status is the progress of a todo. The zero value is not one of the known
+// statuses and is not active.
 type Status string
 
-// The statuses carryon knows. Any other value is kept as it is and counts as
-// not active.
+// The statuses that carryon knows. It keeps any other value unchanged and
+// treats it as not active.
 const (
-	// Pending is a todo that waits to be started.
+	// Pending means that work on the todo has not started.
 	Pending Status = "pending"
-	// InProgress is the todo being worked on.
+	// InProgress means that the todo is being worked on.
 	InProgress Status = "in_progress"
-	// Completed is a todo that is done.
+	// Completed means that the todo is done.
 	Completed Status = "completed"
-	// Cancelled is a todo that will not be done.
+	// Cancelled means that the todo will not be done.
 	Cancelled Status = "cancelled"
 )
 
-// Active reports whether a todo of this status still needs work: true for
-// Pending and InProgress only.
+// Active reports whether a todo of this status still needs work. It is true
+// for Pending and InProgress only.
 func (s Status) Active() bool {
 	return s == Pending || s == InProgress
 }
@@ -26,13 +26,13 @@ func (s Status) Active() bool {
 // Todo is one item of a todo list. It is a plain value without references, so
 // copying a []Todo copies the list.
 type Todo struct {
-	// ID names the todo within its list. It is opaque to carryon.
+	// ID identifies the todo within its list. carryon does not interpret it.
 	ID string `json:"id"`
-	// Content is what has to be done, in the words of whoever wrote the list.
+	// Content says what has to be done, in the words of the list's author.
 	Content string `json:"content"`
-	// Status says how far the todo has come.
+	// Status is the progress of the todo.
 	Status Status `json:"status"`
-	// Priority is free text such as "high"; "" is none. carryon keeps the
-	// order of the list and does not sort by it.
+	// Priority is free text such as "high"; "" means none. carryon keeps the
+	// order of the list and does not sort by priority.
 	Priority string `json:"priority,omitempty"`
 }

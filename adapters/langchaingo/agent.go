@@ -5,8 +5,9 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/finish"
+	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -35,48 +36,48 @@ func newAgentAnswers(a *answers, s streams, ownPause bool) *agentAnswers {
 	return &agentAnswers{answers: a, read: a.model.options.read, ownPause: ownPause, streams: s}
 }
 
-// Read implements [middleware.Dialect].
-func (d *agentAnswers) Read(a **llms.ContentResponse, s *middleware.Sink) {
-	d.readCalls(*a, s)
-	whole := d.readRest(*a, s)
+// Read implements [adapter.Dialect].
+func (d *agentAnswers) Read(a **llms.ContentResponse, t adapter.TurnReader) {
+	d.readCalls(*a, t)
+	whole := d.readRest(*a, t)
 	if d.later {
 		if whole { // else nothing of it is kept, and what is said can't be taken back
-			d.readLater(textOf(*a), s)
+			d.readLater(textOf(*a), t)
 		}
 		return
 	}
-	kind := d.readFirst(firstText(*a), s)
+	kind := d.readFirst(firstText(*a), t)
 	reason := stopReason(*a)
-	if kind == Unreadable && (reason == "" || continuation.EndsPlainly(reason)) {
-		s.Finish(unreadable)
+	if kind == Unreadable && (reason == "" || finish.IsPlainStop(reason)) {
+		t.Finish(unreadable)
 	}
 }
 
 // readFirst reads the agent's own turn, which it is given as it is.
-func (d *agentAnswers) readFirst(text string, s *middleware.Sink) ReadingKind {
-	s.Text(text)
+func (d *agentAnswers) readFirst(text string, t adapter.TurnReader) ReadingKind {
+	t.Text(text)
 	reading := d.read(text)
 	if reading.Kind == Action {
-		s.OtherCall()
+		t.OtherCall()
 	}
 	d.given, d.shown = text, reading.Answer
 	return reading.Kind
 }
 
 // readLater reads a turn that the agent is given as a part of its own.
-func (d *agentAnswers) readLater(text string, s *middleware.Sink) {
+func (d *agentAnswers) readLater(text string, t adapter.TurnReader) {
 	reading := d.read(text)
 	if reading.Kind == Action {
 		if pause.Is(reading.Tool) && !d.ownPause {
-			s.Pause(reasonIn(reading.Input))
+			t.Pause(reasonIn(reading.Input))
 			return
 		}
 		d.action = text
-		s.OtherCall()
+		t.OtherCall()
 		return
 	}
 	if reason, rest, ok := printedPause(text); ok && !d.ownPause {
-		s.Pause(reason)
+		t.Pause(reason)
 		text, reading = rest, d.read(rest)
 	}
 	answer := text
@@ -90,9 +91,9 @@ func (d *agentAnswers) readLater(text string, s *middleware.Sink) {
 	if more == "" {
 		return
 	}
-	d.given += middleware.Seam + more
+	d.given += adapter.Separator + more
 	d.shown = d.read(d.given).Answer
-	s.Text(more)
+	t.Text(more)
 	d.streams.each(func(one *stream) { one.say(more) })
 }
 
@@ -104,7 +105,7 @@ func (d *agentAnswers) fitting(more string) string {
 		if more == "" {
 			break
 		}
-		reading := d.read(d.given + middleware.Seam + more)
+		reading := d.read(d.given + adapter.Separator + more)
 		answer := strings.TrimSpace(reading.Answer)
 		if reading.Kind == Finish && strings.HasPrefix(answer, strings.TrimSpace(d.shown)) &&
 			strings.HasSuffix(answer, more) {
@@ -114,18 +115,20 @@ func (d *agentAnswers) fitting(more string) string {
 	return ""
 }
 
-// Write implements [middleware.Dialect].
-func (d *agentAnswers) Write(a **llms.ContentResponse, e *middleware.Edit) bool {
+// AppendShown implements [adapter.Dialect].
+func (d *agentAnswers) AppendShown(
+	dst []*llms.ContentResponse, a **llms.ContentResponse, e *adapter.Edit,
+) []*llms.ContentResponse {
 	edit := *e
 	if d.action != "" {
 		edit.Text = d.action
-		return d.answers.Write(a, &edit)
+		return d.answers.AppendShown(dst, a, &edit)
 	}
 	edit.Text = d.given
-	if notice := d.fitting(strings.TrimPrefix(strings.TrimPrefix(e.Text, d.given), middleware.Seam)); notice != "" {
-		edit.Text += middleware.Seam + notice
+	if notice := d.fitting(strings.TrimPrefix(strings.TrimPrefix(e.Text, d.given), adapter.Separator)); notice != "" {
+		edit.Text += adapter.Separator + notice
 	}
-	return d.answers.Write(a, &edit)
+	return d.answers.AppendShown(dst, a, &edit)
 }
 
 // firstText returns what an agent of langchaingo reads of an answer.
@@ -139,7 +142,7 @@ func firstText(a *llms.ContentResponse) string {
 // textOf returns the text in all blocks of an answer.
 func textOf(a *llms.ContentResponse) string {
 	var b strings.Builder
-	for choice := range choicesOf(a) {
+	for _, choice := range choicesOf(a) {
 		b.WriteString(choice.Content)
 	}
 	return b.String()
@@ -148,7 +151,7 @@ func textOf(a *llms.ContentResponse) string {
 // printedPause finds a call of todo_pause at the end of a text, and returns the
 // text without it.
 func printedPause(text string) (reason, rest string, ok bool) {
-	var printed pause.Printed
+	var printed pausecall.Finder
 	shown := printed.Write(text)
 	reason, ok, held := printed.End()
 	return reason, shown + held, ok

@@ -2,10 +2,10 @@ package langchaingo
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -16,34 +16,33 @@ var errNoChoices = errors.New("langchaingo: the model gave no choices")
 // block of an answer, and others of each alternative; with a single alternative
 // asked for, choices are blocks.
 type answers struct {
-	ledger
+	usageTotals
 
 	model     *Model
 	first     map[string]any // the GenerationInfo of the first turn
 	later     bool           // the first turn has ended
-	reasoning []string
-	pending   string
+	reasoning adapter.KeptReasoning
 }
 
-// Read implements [middleware.Dialect].
-func (d *answers) Read(a **llms.ContentResponse, s *middleware.Sink) {
+// Read implements [adapter.Dialect].
+func (d *answers) Read(a **llms.ContentResponse, t adapter.TurnReader) {
 	texts := 0
-	for choice := range choicesOf(*a) {
+	for _, choice := range choicesOf(*a) {
 		if choice.Content == "" {
 			continue
 		}
 		if texts++; texts > 1 {
-			s.OtherChoice() // blocks of text have no seam to be joined at
+			t.OtherChoice() // blocks of text cannot be joined
 		}
-		s.Text(choice.Content)
+		t.Text(choice.Content)
 	}
-	d.readCalls(*a, s)
-	d.readRest(*a, s)
+	d.readCalls(*a, t)
+	d.readRest(*a, t)
 }
 
 // readCalls reports the tool calls. Some clients make an element of each
 // fragment of a streamed call; these are told as parts of one call.
-func (d *answers) readCalls(a *llms.ContentResponse, s *middleware.Sink) {
+func (d *answers) readCalls(a *llms.ContentResponse, t adapter.TurnReader) {
 	at, last := -1, call{}
 	for choice, tool := range callsOf(a) {
 		next := callIn(choice, tool)
@@ -52,82 +51,85 @@ func (d *answers) readCalls(a *llms.ContentResponse, s *middleware.Sink) {
 		} else {
 			next.id, next.name = "", ""
 		}
-		s.Call(at, next.id, next.name, next.arguments)
+		t.Call(at, next.id, next.name, next.arguments)
 	}
 	if at >= 0 {
 		return
 	}
 	switch stopReason(a) {
 	case "tool_calls", "tool_use", "function_call":
-		s.OtherCall() // some clients drop the calls of a streamed answer
+		t.OtherCall() // some clients drop the calls of a streamed answer
 	}
 }
 
 // readRest reports everything but text and calls. It returns false for a
 // continuation that failed although the model's client does not say so.
-func (d *answers) readRest(a *llms.ContentResponse, s *middleware.Sink) (whole bool) {
+func (d *answers) readRest(a *llms.ContentResponse, t adapter.TurnReader) (whole bool) {
 	reason := stopReason(a)
 	if reason != "" && !d.model.givesReasons.Load() {
 		d.model.givesReasons.Store(true)
 	}
-	whole = true
+	var failure error
 	switch {
-	case d.later && isEmpty(a):
-		whole = false
-		s.Fail(errNoChoices)
+	case d.later && len(choicesOf(a)) == 0:
+		failure = errNoChoices
 	case d.later && reason == "" && d.model.givesReasons.Load():
-		whole = false
-		s.Fail(middleware.ErrIncomplete)
+		failure = middleware.ErrIncomplete
 	}
-	s.Finish(reason)
-	d.pending = reasoningOf(a)
-	s.Reasoning(d.pending)
+	if failure != nil {
+		t.Fail(failure)
+	}
+	t.Finish(reason)
+	reasoning := reasoningOf(a)
+	d.reasoning.SetTurn(reasoning)
+	t.Reasoning(reasoning)
 	if info := infoOf(a); info != nil {
-		d.note(info)
-		s.Usage(counts(info))
+		d.setTurn(info)
+		t.Usage(counts(info))
 	}
-	return whole
+	return failure == nil
 }
 
-// note keeps the turn's info: that of the first turn aside, as most calls have
-// no other and show it as it is.
-func (d *answers) note(info map[string]any) {
+// setTurn sets the turn's info: that of the first turn is kept aside, as most
+// calls have no other and show it as it is.
+func (d *answers) setTurn(info map[string]any) {
 	if !d.later {
 		d.first = info
 		return
 	}
 	d.keepFirst()
-	d.Note(info)
+	d.SetTurn(info)
 }
 
-// keepFirst enters the first turn's info into the ledger.
+// keepFirst enters the first turn's info into the totals.
 func (d *answers) keepFirst() {
 	if d.first != nil {
-		d.Note(d.first)
-		d.ledger.EndTurn(true)
+		d.SetTurn(d.first)
+		d.usageTotals.EndTurn(true)
 		d.first = nil
 	}
 }
 
-// Write implements [middleware.Dialect]. Answers may be shared, as by a cache:
+// AppendShown implements [adapter.Dialect]. Answers may be shared, as by a cache:
 // a new one is made.
-func (d *answers) Write(a **llms.ContentResponse, e *middleware.Edit) bool {
+func (d *answers) AppendShown(
+	dst []*llms.ContentResponse, a **llms.ContentResponse, e *adapter.Edit,
+) []*llms.ContentResponse {
 	joined := &llms.ContentChoice{
-		Content: e.Text, StopReason: e.Finish, ReasoningContent: strings.Join(d.reasoning, middleware.Seam),
+		Content: e.Text, StopReason: e.FinishOr("stop"), ReasoningContent: d.reasoning.Text(),
 	}
 	d.keepFirst()
 	own := infoOf(*a)
-	if info := d.Show(e.Usage, &own); info != nil {
+	if info := d.Shown(e.Usage, &own); info != nil {
 		joined.GenerationInfo = *info
 	}
 	keepCalls(joined, *a, e)
-	*a = &llms.ContentResponse{Choices: []*llms.ContentChoice{joined}}
-	return true
+	return append(dst, &llms.ContentResponse{Choices: []*llms.ContentChoice{joined}})
 }
 
-// keepCalls puts the calls that are to be shown into the choice, and the first
+// keepCalls puts the calls that are shown into the choice, and the first
 // of them into FuncCall, if the provider uses that field.
-func keepCalls(to *llms.ContentChoice, from *llms.ContentResponse, e *middleware.Edit) {
+func keepCalls(to *llms.ContentChoice, from *llms.ContentResponse, e *adapter.Edit) {
 	at, first := 0, false
 	for choice, tool := range callsOf(from) {
 		first = first || choice.FuncCall != nil
@@ -146,14 +148,12 @@ func keepCalls(to *llms.ContentChoice, from *llms.ContentResponse, e *middleware
 	}
 }
 
-// Clone implements [middleware.Dialect]. Write changes nothing in place.
+// Clone implements [adapter.Dialect]. AppendShown changes nothing in place.
 func (d *answers) Clone(a **llms.ContentResponse) *llms.ContentResponse { return *a }
 
-// EndTurn implements [middleware.Dialect]. The first turn is always kept.
+// EndTurn implements [adapter.Dialect]. The first turn is always kept.
 func (d *answers) EndTurn(keep bool) {
-	d.ledger.EndTurn(keep)
-	if keep && d.pending != "" {
-		d.reasoning = append(d.reasoning, d.pending)
-	}
-	d.pending, d.later = "", true
+	d.usageTotals.EndTurn(keep)
+	d.reasoning.EndTurn(keep)
+	d.later = true
 }

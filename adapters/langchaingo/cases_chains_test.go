@@ -20,8 +20,8 @@ import (
 	"github.com/tmc/langchaingo/tools/sqldatabase"
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -220,17 +220,17 @@ func parsed(ctx context.Context, t *testing.T, model llms.Model, parser schema.O
 }
 
 // server answers as the test says, however many workers ask.
-func (c chainTest) server(t *testing.T) *carryontest.Server {
+func (c chainTest) server(t *testing.T) *fakellm.Server {
 	t.Helper()
-	server := carryontest.NewServer(t)
+	server := fakellm.NewServer(t)
 	for range 2 * c.asked {
-		server.Append(carryontest.Func(func(r carryontest.Request) carryontest.Turn {
+		server.Append(fakellm.Func(func(r fakellm.Request) fakellm.Turn {
 			for _, answer := range c.answers {
 				if strings.Contains(r.Messages[0].Content, answer[0]) {
-					return carryontest.Text(answer[1])
+					return fakellm.Text(answer[1])
 				}
 			}
-			return carryontest.Status(http.StatusBadRequest, `{}`)
+			return fakellm.Status(http.StatusBadRequest, `{}`)
 		}))
 	}
 	return server
@@ -253,7 +253,7 @@ func TestCase29ChainsGetWhatTheModelSays(t *testing.T) {
 }
 
 // bodies returns what a server was sent.
-func bodies(server *carryontest.Server) (bodies []string) {
+func bodies(server *fakellm.Server) (bodies []string) {
 	for _, request := range server.Requests() {
 		bodies = append(bodies, string(request.Body))
 	}
@@ -272,13 +272,13 @@ func TestCase29TheFirstAnswerIsWhatTheDatabaseRuns(t *testing.T) {
 func TestWorkersOfOneSessionAreContinuedOneAtATime(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
-	more := carryontest.Func(func(r carryontest.Request) carryontest.Turn {
+	more := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
 		if len(r.Messages) > 1 {
-			return carryontest.Text("More.")
+			return fakellm.Text("More.")
 		}
-		return carryontest.Text("Green.")
+		return fakellm.Text("Green.")
 	})
-	s.server.Append(slices.Repeat([]carryontest.Turn{more}, 2*(len(documents)+1))...)
+	s.server.Append(slices.Repeat([]fakellm.Turn{more}, 2*(len(documents)+1))...)
 	chain := chains.LoadMapReduceQA(carrylangchain.Wrap(s.bare, s.mw, carrylangchain.WithPlainChains()))
 	chain.MaxNumberOfConcurrent = 5
 	answer, err := chains.Call(s.ctx, chain, map[string]any{"input_documents": documents, "question": "Which?"})
@@ -292,7 +292,7 @@ func TestWorkersOfOneSessionAreContinuedOneAtATime(t *testing.T) {
 
 func TestPlainChainsAreContinuedIfTheyWantIt(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two.")))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
 	model := carrylangchain.Wrap(s.bare, s.mw, carrylangchain.WithPlainChains())
 	buffer := memory.NewConversationBuffer()
 	answer, err := chains.Run(s.ctx, chains.NewConversation(model, buffer), "Write the parser.")
@@ -325,7 +325,7 @@ func TestCase30TheSessionIsThatOfCtx(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			todos := new(asker)
-			server := carryontest.NewServer(t, carryontest.Text("Did one."), carryontest.Text("Did two."), carryontest.Text("Suppressed."))
+			server := fakellm.NewServer(t, fakellm.Text("Did one."), fakellm.Text("Did two."), fakellm.Text("Suppressed."))
 			model := carrylangchain.Wrap(newOpenAI(t, server), middleware.New(todos, unhurried), carrylangchain.WithPlainChains())
 			chain := chains.NewLLMChain(model, prompt)
 			ctx := continuation.WithSession(t.Context(), "s1")
@@ -343,7 +343,7 @@ func TestCase30TheSessionIsThatOfCtx(t *testing.T) {
 
 func TestCase30CallbacksCanTellTheTurns(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two.")),
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")),
 		onceMore)
 	started, streamed := new(turnsSeen), new(turnsSeen)
 	s.bare.CallbacksHandler = started
@@ -358,7 +358,7 @@ func TestCase30CallbacksCanTellTheTurns(t *testing.T) {
 func TestCase30TheModelIsAsBefore(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(twoTodos)
-	server := carryontest.NewServer(t, carryontest.Text("Hello."), carryontest.Text("Hello."))
+	server := fakellm.NewServer(t, fakellm.Text("Hello."), fakellm.Text("Hello."))
 	bare := newOpenAI(t, server)
 	model := carrylangchain.Wrap(bare, mw)
 	assert.Same(t, bare, model.Unwrap())

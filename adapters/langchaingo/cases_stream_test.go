@@ -14,14 +14,14 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 )
 
 func TestCase13StreamedTextIsTheAnswers(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one, at last."), carryontest.Text("Did two, too.")),
+	s := newScene(t, turns(fakellm.Text("Did one, at last."), fakellm.Text("Did two, too.")),
 		onceMore)
 	r := new(recording)
 	choice := s.requireAsk(t, r.option())
@@ -44,20 +44,20 @@ func toolChunks(chunks []string) (calls []string) {
 
 func TestCase14PausesAreLeftOutOfTheToolJSON(t *testing.T) {
 	t.Parallel()
-	search := carryontest.Call("search", `{"q":"<go> & tea"}`).ID("c2")
+	search := fakellm.Call("search", `{"q":"<go> & tea"}`).ID("c2")
 	bare := newScene(t, turns(search))
 	alone := new(recording)
 	_, err := bare.bare.GenerateContent(bare.ctx, question(), withTools("search"), alone.option())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(toolChunks(alone.chunks)), 3)
 
-	for name, second := range map[string]carryontest.Turn{
-		"after it":  carryontest.Call("todo_pause", reasonJSON(blocked)).AndCall("search", `{"q":"<go> & tea"}`).ID("c2").AndText("Stuck."),
-		"before it": carryontest.Call("search", `{"q":"<go> & tea"}`).ID("c2").AndCall("todo_pause", reasonJSON(blocked)).AndText("Stuck."),
+	for name, second := range map[string]fakellm.Turn{
+		"after it":  fakellm.Call("todo_pause", reasonJSON(blocked)).AndCall("search", `{"q":"<go> & tea"}`).ID("c2").AndText("Stuck."),
+		"before it": fakellm.Call("search", `{"q":"<go> & tea"}`).ID("c2").AndCall("todo_pause", reasonJSON(blocked)).AndText("Stuck."),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, turns(carryontest.Text("Did one."), second))
+			s := newScene(t, turns(fakellm.Text("Did one."), second))
 			r := new(recording)
 			choice := s.requireAsk(t, r.option())
 			assert.Equal(t, []string{"search"}, names(choice))
@@ -71,7 +71,7 @@ func TestCase14PausesAreLeftOutOfTheToolJSON(t *testing.T) {
 
 func TestCase14OfAMixedChunkTheOthersStay(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Chunks(
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Chunks(
 		`{"choices":[{"index":0,"delta":{"tool_calls":[`+
 			`{"index":0,"id":"p","type":"function","function":{"name":"todo_pause","arguments":`+strconv.Quote(reasonJSON(blocked))+`}},`+
 			`{"index":1,"id":"b","type":"function","function":{"name":"search","arguments":"{}"}}]}}]}`,
@@ -90,7 +90,7 @@ func TestTextThatLooksLikeACallIsText(t *testing.T) {
 		`[{"id":"p","type":"function","function":{"name":"todo_pause","arguments":"{}"}}] and so on`,
 		`[{"`, `[]`, `[{}]`,
 	} {
-		s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Pieces(text, " That was all.")),
+		s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pieces(text, " That was all.")),
 			onceMore)
 		r := new(recording)
 		choice := s.requireAsk(t, r.option())
@@ -113,14 +113,14 @@ func (r *reasons) option() llms.CallOption {
 
 func TestCase15EachFunctionIsFilteredForItself(t *testing.T) {
 	t.Parallel()
-	second := carryontest.Call("todo_pause", reasonJSON(blocked)).AndCall("search", `{"q":1}`).ID("c2").AndText("Stuck.").Reasoning("Hm, well.")
+	second := fakellm.Call("todo_pause", reasonJSON(blocked)).AndCall("search", `{"q":1}`).ID("c2").AndText("Stuck.").Reasoning("Hm, well.")
 	for name, test := range map[string]struct{ text, reasoning bool }{
 		"reasoning": {false, true},
 		"both":      {true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, turns(carryontest.Text("Did one.").Reasoning("Let me see."), second))
+			s := newScene(t, turns(fakellm.Text("Did one.").Reasoning("Let me see."), second))
 			r, why := new(recording), new(reasons)
 			options := []llms.CallOption{why.option()}
 			if test.text {
@@ -212,7 +212,7 @@ func TestCase15ReasoningMayComeAlone(t *testing.T) {
 func TestCase16ACancelledTurnIsAnError(t *testing.T) {
 	t.Parallel()
 	// The openai client makes an answer of what had come when ctx ended.
-	s := newScene(t, turns(carryontest.Text("Did one, at last.").HangAfter(3)))
+	s := newScene(t, turns(fakellm.Text("Did one, at last.").HangAfter(3)))
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.ctx = ctx
 	r := &recording{fail: func(chunk int) error {
@@ -231,7 +231,7 @@ func TestCase16ACancelledTurnIsAnError(t *testing.T) {
 
 func TestCase16ACancelledContinuationIsAnError(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two, too.").HangAfter(3)))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two, too.").HangAfter(3)))
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.ctx = ctx
 	r := new(recording)
@@ -310,7 +310,7 @@ func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 	}
 	t.Run("in a continuation", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two.")))
+		s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
 		r := failing(6)
 		_, err := s.ask(r.option())
 		require.ErrorIs(t, err, enough)
@@ -319,7 +319,7 @@ func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 	})
 	t.Run("in turn 1", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t, turns(carryontest.Text("Did one.")))
+		s := newScene(t, turns(fakellm.Text("Did one.")))
 		_, err := s.ask(failing(2).option())
 		require.ErrorIs(t, err, enough)
 		assert.Len(t, s.requests(), 1)
@@ -344,7 +344,7 @@ func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 
 func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Status(429, `{"error":{"message":"slow down"}}`)))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Status(429, `{"error":{"message":"slow down"}}`)))
 	ctx, outcomes := middleware.Capture(s.ctx)
 	s.ctx = ctx
 	choice := s.requireAsk(t)
@@ -360,7 +360,7 @@ func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 func TestATruncatedContinuationFails(t *testing.T) {
 	t.Parallel()
 	// The openai client takes a stream that just ends for a whole answer.
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two, too.").EndAfter(3)))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two, too.").EndAfter(3)))
 	ctx, outcomes := middleware.Capture(s.ctx)
 	s.ctx = ctx
 	choice := s.requireAsk(t, new(recording).option())

@@ -13,16 +13,17 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/cache"
 
+	"github.com/carryon-go/carryon/adapter"
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
 func TestCase01ToolCallersAreContinued(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two.")))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
 	choice := s.requireAsk(t)
 
 	assert.Equal(t, "Did one.\n\nDid two.", choice.Content)
@@ -31,7 +32,7 @@ func TestCase01ToolCallersAreContinued(t *testing.T) {
 	require.Len(t, requests, 2)
 	assert.Equal(t, requests[0].Messages, requests[1].Messages[:2])
 	require.Len(t, requests[1].Messages, 4)
-	assert.Equal(t, carryontest.Message{Role: "assistant", Content: "Did one."}, requests[1].Messages[2])
+	assert.Equal(t, fakellm.Message{Role: "assistant", Content: "Did one."}, requests[1].Messages[2])
 	assert.Equal(t, "user", requests[1].Last().Role)
 	assertPrompt(t, requests[1].Last().Content)
 	assert.Equal(t, []string{"search"}, requests[0].Tools)
@@ -76,13 +77,13 @@ func TestCase03TurnsWithACallAreNotContinued(t *testing.T) {
 	t.Parallel()
 	t.Run("tool call", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t, turns(carryontest.Call("search", `{}`).AndText("So.")))
+		s := newScene(t, turns(fakellm.Call("search", `{}`).AndText("So.")))
 		assert.Equal(t, []string{"search"}, names(s.requireAsk(t)))
 		assert.Len(t, s.requests(), 1)
 	})
 	t.Run("legacy function call", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t, turns(carryontest.Call("search", `{}`).Legacy()))
+		s := newScene(t, turns(fakellm.Call("search", `{}`).With(fakellm.Legacy)))
 		choice := s.requireAsk(t)
 		assert.Empty(t, choice.ToolCalls)
 		assert.Equal(t, "search", choice.FuncCall.Name)
@@ -124,7 +125,7 @@ func TestCase03TurnsWithACallAreNotContinued(t *testing.T) {
 
 func TestCase04APauseIsLeftOut(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Pause(blocked).AndText("Stuck.")))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked).AndText("Stuck.")))
 	choice := s.requireAsk(t)
 
 	assert.Empty(t, choice.ToolCalls)
@@ -138,14 +139,14 @@ func TestCase04APauseIsLeftOut(t *testing.T) {
 
 func TestCase05OtherCallsStay(t *testing.T) {
 	t.Parallel()
-	both := carryontest.Pause(blocked).AndCall("search", `{"q":1}`).AndCall("fetch", `{}`)
-	for name, second := range map[string]carryontest.Turn{
-		"whole": both, "between others": carryontest.Call("search", `{"q":1}`).AndCall("todo_pause", reasonJSON(blocked)).AndCall("fetch", `{}`),
-		"before a nameless one": carryontest.Call("todo_pause", reasonJSON(blocked)).AndCall("", "").AndCall("search", `{"q":1}`).AndCall("fetch", `{}`),
+	both := fakellm.Pause(blocked).AndCall("search", `{"q":1}`).AndCall("fetch", `{}`)
+	for name, second := range map[string]fakellm.Turn{
+		"whole": both, "between others": fakellm.Call("search", `{"q":1}`).AndCall("todo_pause", reasonJSON(blocked)).AndCall("fetch", `{}`),
+		"before a nameless one": fakellm.Call("todo_pause", reasonJSON(blocked)).AndCall("", "").AndCall("search", `{"q":1}`).AndCall("fetch", `{}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, turns(carryontest.Text("Did one."), second))
+			s := newScene(t, turns(fakellm.Text("Did one."), second))
 			choice := s.requireAsk(t)
 			assert.Equal(t, []string{"search", "fetch"}, names(choice))
 			assert.Same(t, choice.ToolCalls[0].FunctionCall, choice.FuncCall)
@@ -162,7 +163,7 @@ func TestCase05PhantomsOfAPauseAreGone(t *testing.T) {
 	delta := func(fields string) string {
 		return `{"choices":[{"index":0,"delta":{` + fields + `}}]}`
 	}
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Chunks(
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Chunks(
 		delta(`"tool_calls":[{"index":0,"id":"p","type":"function","function":{"name":"todo_pause","arguments":""}}]`),
 		delta(`"tool_calls":[{"index":0,"function":{"arguments":`+strconv.Quote(reasonJSON(blocked))+`}}]`),
 		delta(`"tool_calls":[{"index":0,"function":{}}]`),
@@ -176,7 +177,7 @@ func TestCase05PhantomsOfAPauseAreGone(t *testing.T) {
 func TestCase05FragmentsOfAPauseAreOneCall(t *testing.T) {
 	t.Parallel()
 	// As of the openai client, if a server repeats the type in each fragment.
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Pause(blocked).RepeatType()))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked).With(fakellm.RepeatType)))
 	choice := s.requireAsk(t, new(recording).option())
 	assert.Empty(t, choice.ToolCalls)
 	assert.Nil(t, choice.FuncCall)
@@ -199,7 +200,7 @@ func TestCase05CallsWithOneIDAreToldApartByName(t *testing.T) {
 func TestCase06FunctionsInPlaceOfTools(t *testing.T) {
 	t.Parallel()
 	// The mistral client is in module conformance.
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Call("search", `{}`)))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Call("search", `{}`)))
 	answer, err := s.model.GenerateContent(s.ctx, question(), llms.WithFunctions([]llms.FunctionDefinition{definition("search")}))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"search"}, names(answer.Choices[0]))
@@ -210,7 +211,7 @@ func TestCase06FunctionsInPlaceOfTools(t *testing.T) {
 
 func TestCase03ALegacyFunctionCallEndsAContinuation(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Call("search", `{"q":1}`).Legacy()))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Call("search", `{"q":1}`).With(fakellm.Legacy)))
 	choice := s.requireAsk(t)
 	assert.Equal(t, "Did one.", choice.Content)
 	assert.Empty(t, choice.ToolCalls)
@@ -251,7 +252,7 @@ func TestCase07ATodoPauseOfTheCallersOwnIsKept(t *testing.T) {
 		withTools("search", "Todo_Pause"),
 		llms.WithFunctions([]llms.FunctionDefinition{definition("search"), definition("Todo_Pause")}),
 	} {
-		s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Pause(blocked)))
+		s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked)))
 		answer, err := s.model.GenerateContent(s.ctx, question(), option)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"todo_pause"}, names(answer.Choices[0]))
@@ -264,7 +265,7 @@ func TestCase07ATodoPauseOfTheCallersOwnIsKept(t *testing.T) {
 
 func TestCase08ASharedAnswerIsNotChanged(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Pause(blocked).AndCall("search", `{}`)))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked).AndCall("search", `{}`)))
 	kept := &keeping{answers: map[string]*llms.ContentResponse{}}
 	model := carrylangchain.Wrap(cache.New(s.bare, kept), s.mw)
 	for range 2 {
@@ -305,7 +306,7 @@ func TestCase09NothingOfTheCallersIsChanged(t *testing.T) {
 		metadata := map[string]any{"thinking_config": &llms.ThinkingConfig{}}
 		options := append(make([]llms.CallOption, 0, 8), list, llms.WithMetadata(metadata))
 		wantMetadata := maps.Clone(metadata)
-		s.server.Append(slices.Repeat(turns(carryontest.Text("Did one."), carryontest.Text("Did two.")), 8)...)
+		s.server.Append(slices.Repeat(turns(fakellm.Text("Did one."), fakellm.Text("Did two.")), 8)...)
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
@@ -322,7 +323,7 @@ func TestCase09NothingOfTheCallersIsChanged(t *testing.T) {
 			assert.Nil(t, option)
 		}
 	}
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Pause("stuck"), carryontest.Text("Did two.")),
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause("stuck"), fakellm.Text("Did two.")),
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	_, err := s.model.GenerateContent(s.ctx, messages, llms.WithTools(tools))
 	require.NoError(t, err)
@@ -365,7 +366,7 @@ func TestCase11CallsOutOfScopeAreNotContinued(t *testing.T) {
 func TestCase11TurnsThatDidNotEndAreNotContinued(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"length", "content_filter"} {
-		s := newScene(t, turns(carryontest.Text("Did one.").Finish(reason)))
+		s := newScene(t, turns(fakellm.Text("Did one.").Finish(reason)))
 		assert.Equal(t, reason, s.requireAsk(t).StopReason)
 		assert.Len(t, s.requests(), 1, reason)
 	}
@@ -383,8 +384,8 @@ func TestCase12CountsAreSummedUnderTheirOwnKeys(t *testing.T) {
 	usage := `{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":4},` +
 		`"completion_tokens_details":{"reasoning_tokens":3}}`
 	s := newScene(t, turns(
-		carryontest.Text("Did one.").UsageJSON(usage).Reasoning("First."),
-		carryontest.Text("Did two.").UsageJSON(usage).Reasoning("Second.")))
+		fakellm.Text("Did one.").UsageJSON(usage).Reasoning("First."),
+		fakellm.Text("Did two.").UsageJSON(usage).Reasoning("Second.")))
 	choice := s.requireAsk(t)
 	for key, want := range map[string]any{
 		"PromptTokens": 20, "CompletionTokens": 10, "TotalTokens": 30, "ReasoningTokens": 6, "ThinkingTokens": 6,
@@ -430,8 +431,8 @@ func TestCase12WithoutInfoThereIsNone(t *testing.T) {
 
 func TestCase12OnlyKeptTurnsReason(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one.").Reasoning("First."), carryontest.Text("Did two.").Reasoning("Second."),
-		carryontest.Text("Did three, too.").Reasoning("Third.").EndAfter(4)),
+	s := newScene(t, turns(fakellm.Text("Did one.").Reasoning("First."), fakellm.Text("Did two.").Reasoning("Second."),
+		fakellm.Text("Did three, too.").Reasoning("Third.").EndAfter(4)),
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	choice := s.requireAsk(t, new(recording).option())
 	assert.Equal(t, "Did one.\n\nDid two.", choice.Content)
@@ -469,20 +470,20 @@ func TestCase12CountsOfAnyKindAreSummed(t *testing.T) {
 	}, answer.Choices[0].GenerationInfo)
 	assert.Equal(t, first, answers[0].Choices[0].GenerationInfo, "the model's own")
 	assert.Equal(t, second, answers[1].Choices[0].GenerationInfo)
-	assert.Equal(t, []middleware.Usage{{Prompt: 1, Completion: 2, Total: 3}, {Prompt: 10, Completion: 20, Total: 30}}, outcomes.Last().Usage)
+	assert.Equal(t, []adapter.Usage{{Prompt: 1, Completion: 2, Total: 3}, {Prompt: 10, Completion: 20, Total: 30}}, outcomes.Last().Usage)
 }
 
 func TestCase12CountsAreReadInAnyType(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		info map[string]any
-		want middleware.Usage
+		want adapter.Usage
 	}{
-		"int32":    {map[string]any{"input_tokens": int32(3), "output_tokens": int32(4), "total_tokens": int32(7)}, middleware.Usage{Prompt: 3, Completion: 4, Total: 7}},
-		"unsigned": {map[string]any{"InputTokens": uint64(3), "OutputTokens": uint8(4)}, middleware.Usage{Prompt: 3, Completion: 4}},
-		"float":    {map[string]any{"PromptTokens": 3.0, "CompletionTokens": float32(4)}, middleware.Usage{Prompt: 3, Completion: 4}},
-		"no field": {map[string]any{"usage": struct{ Words int }{7}}, middleware.Usage{}},
-		"odd":      {map[string]any{"PromptTokens": "many", "CompletionTokens": nil, "usage": 7}, middleware.Usage{}},
+		"int32":    {map[string]any{"input_tokens": int32(3), "output_tokens": int32(4), "total_tokens": int32(7)}, adapter.Usage{Prompt: 3, Completion: 4, Total: 7}},
+		"unsigned": {map[string]any{"InputTokens": uint64(3), "OutputTokens": uint8(4)}, adapter.Usage{Prompt: 3, Completion: 4}},
+		"float":    {map[string]any{"PromptTokens": 3.0, "CompletionTokens": float32(4)}, adapter.Usage{Prompt: 3, Completion: 4}},
+		"no field": {map[string]any{"usage": struct{ Words int }{7}}, adapter.Usage{}},
+		"odd":      {map[string]any{"PromptTokens": "many", "CompletionTokens": nil, "usage": 7}, adapter.Usage{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -492,7 +493,7 @@ func TestCase12CountsAreReadInAnyType(t *testing.T) {
 			ctx, outcomes := middleware.Capture(t.Context())
 			_, err := carrylangchain.Wrap(model, middleware.New(twoTodos)).GenerateContent(ctx, question(), withTools("search"))
 			require.NoError(t, err)
-			assert.Equal(t, []middleware.Usage{test.want}, outcomes.Last().Usage)
+			assert.Equal(t, []adapter.Usage{test.want}, outcomes.Last().Usage)
 		})
 	}
 }

@@ -2,37 +2,26 @@ package langchaingo
 
 import (
 	"iter"
-	"strings"
+	"slices"
 
 	"github.com/tmc/langchaingo/llms"
-
-	"github.com/carryon-go/carryon/middleware"
 )
 
-// choicesOf yields the choices of an answer, of which any part may be missing.
-func choicesOf(a *llms.ContentResponse) iter.Seq[*llms.ContentChoice] {
-	return func(yield func(*llms.ContentChoice) bool) {
-		if a == nil {
-			return
-		}
-		for _, choice := range a.Choices {
-			if choice != nil && !yield(choice) {
-				return
-			}
-		}
+// choicesOf returns the choices of an answer, of which any part may be missing.
+func choicesOf(a *llms.ContentResponse) []*llms.ContentChoice {
+	if a == nil {
+		return nil
 	}
-}
-
-func isEmpty(a *llms.ContentResponse) bool {
-	for range choicesOf(a) {
-		return false
+	if !slices.Contains(a.Choices, nil) {
+		return a.Choices
 	}
-	return true
+	isMissing := func(choice *llms.ContentChoice) bool { return choice == nil }
+	return slices.DeleteFunc(slices.Clone(a.Choices), isMissing) // answers may be shared
 }
 
 // stopReason returns the last one given, which blocks of an answer share.
 func stopReason(a *llms.ContentResponse) (reason string) {
-	for choice := range choicesOf(a) {
+	for _, choice := range choicesOf(a) {
 		if choice.StopReason != "" {
 			reason = choice.StopReason
 		}
@@ -40,21 +29,18 @@ func stopReason(a *llms.ContentResponse) (reason string) {
 	return reason
 }
 
-func reasoningOf(a *llms.ContentResponse) string {
-	var texts []string
-	for choice := range choicesOf(a) {
-		if choice.ReasoningContent != "" {
-			texts = append(texts, choice.ReasoningContent)
-		}
+func reasoningOf(a *llms.ContentResponse) (text string) {
+	for _, choice := range choicesOf(a) {
+		text = joinTexts(text, choice.ReasoningContent)
 	}
-	return strings.Join(texts, middleware.Seam)
+	return text
 }
 
 // callsOf yields the tool calls of an answer, each with its choice. For the
 // FuncCall of a choice that has nothing else the tool is nil.
 func callsOf(a *llms.ContentResponse) iter.Seq2[*llms.ContentChoice, *llms.ToolCall] {
 	return func(yield func(*llms.ContentChoice, *llms.ToolCall) bool) {
-		for choice := range choicesOf(a) {
+		for _, choice := range choicesOf(a) {
 			if len(choice.ToolCalls) == 0 && choice.FuncCall != nil && !yield(choice, nil) {
 				return
 			}

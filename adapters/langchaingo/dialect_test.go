@@ -6,15 +6,15 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/middleware"
 )
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[*llms.ContentResponse]{
-		New: func() middleware.Dialect[*llms.ContentResponse] {
-			return &answers{ledger: newLedger(), model: new(Model)}
+		New: func() adapter.Dialect[*llms.ContentResponse] {
+			return &answers{usageTotals: newUsageTotals(), model: new(Model)}
 		},
 		Make:  makeAnswer,
 		View:  viewAnswer,
@@ -59,7 +59,7 @@ func makeAnswer(v carryontest.View) *llms.ContentResponse {
 }
 
 func viewAnswer(a *llms.ContentResponse) (v carryontest.View) {
-	for choice := range choicesOf(a) {
+	for _, choice := range choicesOf(a) {
 		v.Text, v.Finish = choice.Content, choice.StopReason
 		if choice.GenerationInfo != nil {
 			usage := counts(choice.GenerationInfo)
@@ -69,7 +69,7 @@ func viewAnswer(a *llms.ContentResponse) (v carryontest.View) {
 			tool := &choice.ToolCalls[i]
 			call := callIn(choice, tool)
 			v.Calls = append(v.Calls, carryontest.ViewCall{
-				Index: middleware.NoIndex, ID: call.id, Type: tool.Type, Name: call.name, Arguments: call.arguments,
+				Index: adapter.NoIndex, ID: call.id, Type: tool.Type, Name: call.name, Arguments: call.arguments,
 			})
 		}
 	}
@@ -79,7 +79,7 @@ func viewAnswer(a *llms.ContentResponse) (v carryontest.View) {
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[piece]{
-		New:      func() middleware.Dialect[piece] { return pieces{} },
+		New:      func() adapter.Dialect[piece] { return pieces{} },
 		Make:     makePiece,
 		View:     viewPiece,
 		Kind:     carryontest.CallbackDialect,
@@ -111,7 +111,7 @@ func viewPiece(p piece) (v carryontest.View) {
 	}
 	for _, call := range calls {
 		v.Calls = append(v.Calls, carryontest.ViewCall{
-			Index: middleware.NoIndex, ID: call.ID, Type: call.Type,
+			Index: adapter.NoIndex, ID: call.ID, Type: call.Type,
 			Name: call.Function.Name, Arguments: call.Function.Arguments,
 		})
 	}

@@ -5,13 +5,13 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/pause"
 )
 
 // extend returns the messages of a continuation. They share nothing with the
 // caller's that would be changed.
-func (m *Model) extend(messages []llms.MessageContent, k *middleware.Continuation) []llms.MessageContent {
+func (m *Model) extend(messages []llms.MessageContent, k *adapter.Continuation) []llms.MessageContent {
 	if m.options.fold {
 		if folded, ok := fold(messages, k); ok {
 			return folded
@@ -28,21 +28,21 @@ func (m *Model) extend(messages []llms.MessageContent, k *middleware.Continuatio
 
 // answeredPause returns the call of todo_pause, after what was said before it,
 // and what the model is told about it.
-func (m *Model) answeredPause(k *middleware.Continuation) []llms.MessageContent {
-	said := llms.MessageContent{Role: llms.ChatMessageTypeAI}
+func (m *Model) answeredPause(k *adapter.Continuation) []llms.MessageContent {
+	answer := llms.MessageContent{Role: llms.ChatMessageTypeAI}
 	if k.Text != "" {
-		said.Parts = append(said.Parts, llms.TextContent{Text: k.Text})
+		answer.Parts = append(answer.Parts, llms.TextContent{Text: k.Text})
 	}
 	var added []llms.MessageContent
-	if m.provider.readsOnePart && len(said.Parts) > 0 {
-		added = append(added, said)
-		said.Parts = nil
+	if m.provider.readsOnePart && len(answer.Parts) > 0 {
+		added = append(added, answer)
+		answer.Parts = nil
 	}
-	said.Parts = append(said.Parts, llms.ToolCall{
+	answer.Parts = append(answer.Parts, llms.ToolCall{
 		ID: k.Pause.ID, Type: "function",
 		FunctionCall: &llms.FunctionCall{Name: k.Pause.Name, Arguments: k.Pause.Arguments},
 	})
-	return append(added, said, llms.MessageContent{
+	return append(added, answer, llms.MessageContent{
 		Role: llms.ChatMessageTypeTool,
 		Parts: []llms.ContentPart{llms.ToolCallResponse{
 			ToolCallID: k.Pause.ID, Name: k.Pause.Name, Content: k.Pause.Result,
@@ -52,7 +52,7 @@ func (m *Model) answeredPause(k *middleware.Continuation) []llms.MessageContent 
 
 // fold returns the messages with all that a continuation adds at the end of the
 // first one's text. It fails if that does not begin with a text.
-func fold(messages []llms.MessageContent, k *middleware.Continuation) ([]llms.MessageContent, bool) {
+func fold(messages []llms.MessageContent, k *adapter.Continuation) ([]llms.MessageContent, bool) {
 	if len(messages) == 0 || len(messages[0].Parts) == 0 {
 		return nil, false
 	}
@@ -60,13 +60,13 @@ func fold(messages []llms.MessageContent, k *middleware.Continuation) ([]llms.Me
 	if !ok {
 		return nil, false
 	}
-	asked := k.Prompt
+	prompt := k.Prompt
 	if k.Pause != nil {
-		asked = k.Pause.Result
+		prompt = k.Pause.Result
 	}
-	for _, more := range []string{k.Text, asked} {
+	for _, more := range []string{k.Text, prompt} {
 		if more != "" {
-			text.Text += middleware.Seam + more
+			text.Text += adapter.Separator + more
 		}
 	}
 	messages = slices.Clone(messages)
@@ -75,27 +75,9 @@ func fold(messages []llms.MessageContent, k *middleware.Continuation) ([]llms.Me
 	return messages, true
 }
 
-// ownPause returns todo_pause if the caller's own request is to declare it.
-func (t *turns) ownPause() *middleware.PauseTool {
-	if !t.call.DeclaresPause() {
-		return nil
-	}
-	tool := t.call.PauseTool()
-	return &tool
-}
-
-// offeredPause returns todo_pause if the continuation is to declare it.
-func offeredPause(k *middleware.Continuation) *middleware.PauseTool {
-	if !k.OffersPause {
-		return nil
-	}
-	tool := middleware.NewPauseTool(k.StrictPause)
-	return &tool
-}
-
 // declare adds the tool to the list that the caller has used, in a copy. Of a
 // request with both lists some providers read the Tools alone.
-func declare(o *llms.CallOptions, tool *middleware.PauseTool) {
+func declare(o *llms.CallOptions, tool *adapter.PauseTool) {
 	definition := llms.FunctionDefinition{
 		Name: tool.Name, Description: tool.Description, Strict: tool.Strict,
 		Parameters: pause.SchemaMap(tool.Strict), // some providers read no other form
@@ -105,5 +87,5 @@ func declare(o *llms.CallOptions, tool *middleware.PauseTool) {
 	} else {
 		o.Tools = append(slices.Clip(o.Tools), llms.Tool{Type: "function", Function: &definition})
 	}
-	o.ToolChoice = allow(o.ToolChoice, tool.Name)
+	o.ToolChoice = adapter.AllowTool(o.ToolChoice, tool.Name)
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-var sample = flag.Int("sample", 16, "have answers fail at one in so many places; 1 is every byte")
+var sample = flag.Int("sample", 16, "have answers fail at one in so many offsets; 1 is every byte")
 
 // Wherever and however one of two answers fails, a program reads what it may rely on, and nothing is left behind. The
 // model's client keeps some failures to itself, and loses an answer to others: of an answer it is believed what it says,
@@ -35,31 +35,31 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 		t.Run(framing.Name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				places := 0
+				offsets := 0
 				for _, drill := range faults.Drills(framing) {
-					places += failEverywhere(t, drill)
+					offsets += failEverywhere(t, drill)
 				}
-				t.Log(places, "places")
+				t.Log(offsets, "offsets")
 			})
 		})
 	}
 }
 
-// failEverywhere plays a drill, and returns at how many places.
+// failEverywhere plays a drill, and returns at how many offsets.
 func failEverywhere(t *testing.T, d faults.Drill) int {
 	t.Helper()
 	mw := middleware.New(twoTodos, onceMore)
 	line := newLine(t, mw, d)
 	first := line.alone(t.Context(), d.First())
 	understood := line.understands(t.Context())
-	places := d.Places(*sample)
-	for _, at := range places {
+	offsets := d.Offsets(*sample)
+	for _, at := range offsets {
 		ctx := continuation.WithSession(t.Context(), strconv.Itoa(at))
 		bare := line.alone(ctx, d.Alone(at))
 		upstream := d.Upstream(at)
 		got := line.carried(ctx, upstream)
 		synctest.Wait()
-		try := faults.Try{At: at, Understood: understood, Got: got.reading(), Bare: bare.reading(), Veiled: true}
+		try := faults.Try{At: at, Understood: understood, Got: got.reading(), Without: bare.reading(), ThroughClient: true}
 		require.NoError(t, d.JudgeAll(try, upstream))
 		if upstream.Asked() == 1 {
 			require.Equal(t, bare.answer, got.answer)
@@ -70,7 +70,7 @@ func failEverywhere(t *testing.T, d faults.Drill) int {
 		require.NoError(t, err)
 		require.Zero(t, state.Claim, "the session is left active")
 	}
-	return len(places)
+	return len(offsets)
 }
 
 // On a real connection, a reset is one of TCP's.
@@ -85,13 +85,13 @@ func TestConnectionsThatAreReset(t *testing.T) {
 				mw := middleware.New(twoTodos, onceMore)
 				line := newLine(t, mw, drill)
 				first, understood := line.alone(t.Context(), drill.First()), line.understands(t.Context())
-				for _, at := range drill.Places(8) {
+				for _, at := range drill.Offsets(8) {
 					ctx := continuation.WithSession(t.Context(), strconv.Itoa(at))
 					upstream := drill.Upstream(at)
 					got := line.served(ctx, upstream, base)
 					bare := func(at int) quirks.Reading { return line.alone(ctx, drill.Alone(at)).reading() }
 					try := faults.Try{
-						At: at, Understood: understood, Got: got.reading(), Bare: bare(at), Asked: upstream.Asked(), Veiled: true,
+						At: at, Understood: understood, Got: got.reading(), Without: bare(at), Asked: upstream.Asked(), ThroughClient: true,
 					}
 					require.NoError(t, drill.JudgeReset(try, bare))
 					got.requireOneStory(t, first.answer)

@@ -21,6 +21,7 @@ import (
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -43,17 +44,17 @@ const blocked = "The grammar file grammar.ebnf is missing"
 // scene is a wrapped openai client and its scripted server.
 type scene struct {
 	ctx    context.Context // of a session
-	server *carryontest.Server
+	server *fakellm.Server
 	events *carryontest.Recorder
 	mw     *middleware.Middleware
 	bare   *openai.LLM
 	model  *carrylangchain.Model
 }
 
-func newScene(t *testing.T, turns []carryontest.Turn, opts ...middleware.Option) *scene {
+func newScene(t *testing.T, turns []fakellm.Turn, opts ...middleware.Option) *scene {
 	t.Helper()
 	s := &scene{
-		ctx: continuation.WithSession(t.Context(), "s"), server: carryontest.NewServer(t, turns...),
+		ctx: continuation.WithSession(t.Context(), "s"), server: fakellm.NewServer(t, turns...),
 		events: carryontest.NewRecorder(),
 	}
 	s.mw = middleware.New(twoTodos, slices.Concat(
@@ -63,7 +64,7 @@ func newScene(t *testing.T, turns []carryontest.Turn, opts ...middleware.Option)
 	return s
 }
 
-func newOpenAI(t *testing.T, server *carryontest.Server) *openai.LLM {
+func newOpenAI(t *testing.T, server *fakellm.Server) *openai.LLM {
 	t.Helper()
 	llm, err := openai.New(openai.WithToken("none"), openai.WithModel("test-model"), openai.WithBaseURL(server.URL()))
 	require.NoError(t, err)
@@ -84,9 +85,9 @@ func (s *scene) requireAsk(t *testing.T, options ...llms.CallOption) *llms.Conte
 	return answer.Choices[0]
 }
 
-func (s *scene) requests() []carryontest.Request { return s.server.Requests() }
+func (s *scene) requests() []fakellm.Request { return s.server.Requests() }
 
-func turns(list ...carryontest.Turn) []carryontest.Turn { return list }
+func turns(list ...fakellm.Turn) []fakellm.Turn { return list }
 
 func question() []llms.MessageContent {
 	return []llms.MessageContent{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -13,14 +14,14 @@ import (
 // answer it got. It reads no further than it is asked to.
 func history(messages []llms.MessageContent) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
-		answers := make(results)
+		var results adapter.ToolResults[string]
 		for _, message := range slices.Backward(messages) {
 			for _, part := range slices.Backward(message.Parts) {
 				switch p := part.(type) {
 				case llms.ToolCallResponse:
-					answers.add(&p)
+					results.Add(resultKey(p.ToolCallID, p.Name), p.Content)
 				case llms.ToolCall:
-					if !yield(answers.join(&p)) {
+					if !yield(answered(&p, &results)) {
 						return
 					}
 				}
@@ -29,35 +30,26 @@ func history(messages []llms.MessageContent) iter.Seq[todo.Call] {
 	}
 }
 
-// results are answers whose calls are still to come, further up: by id, or by
-// the tool's name, or in order, as providers leave these out.
-type results map[resultKey][]string
-
-type resultKey struct{ id, name string }
-
-func (r results) add(p *llms.ToolCallResponse) {
-	key := resultKey{id: p.ToolCallID}
-	if key.id == "" {
-		key.name = p.Name
+// resultKey returns what a result and its call have in common: the id, or the
+// tool's name where the provider leaves out the id, or "" where it leaves out
+// both.
+func resultKey(id, name string) string {
+	if id != "" || name == "" {
+		return id
 	}
-	r[key] = append(r[key], p.Content)
+	return "\x00" + name // no id
 }
 
-func (r results) join(p *llms.ToolCall) todo.Call {
+// answered returns the call with its result: of a call without an id one for
+// its tool, or else the newest for no tool in particular.
+func answered(p *llms.ToolCall, results *adapter.ToolResults[string]) todo.Call {
 	call := todo.Call{ID: p.ID}
 	if f := p.FunctionCall; f != nil {
 		call.Name, call.Arguments = f.Name, f.Arguments
 	}
-	keys := []resultKey{{id: call.ID}}
-	if call.ID == "" {
-		keys = []resultKey{{name: call.Name}, {}}
-	}
-	for _, key := range keys {
-		if waiting := r[key]; len(waiting) > 0 {
-			call.Result, call.Answered = waiting[0], true
-			r[key] = waiting[1:] // an id may be used again further up
-			break
-		}
+	call.Result, call.Answered = results.Take(resultKey(call.ID, call.Name))
+	if !call.Answered && call.ID == "" {
+		call.Result, call.Answered = results.Take("")
 	}
 	return call
 }

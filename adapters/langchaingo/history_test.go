@@ -10,8 +10,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -106,7 +106,7 @@ func TestANewMessageOfTheUserRenewsTheBudget(t *testing.T) {
 	s := newScene(t, nil)
 	ask := func(messages []llms.MessageContent) int {
 		before := len(s.requests())
-		s.server.Append(carryontest.Text("One."), carryontest.Text("Two."))
+		s.server.Append(fakellm.Text("One."), fakellm.Text("Two."))
 		_, err := s.model.GenerateContent(s.ctx, messages, withTools("search"))
 		require.NoError(t, err)
 		s.server.Append() // what is left stays in the script
@@ -143,9 +143,9 @@ func TestMessagesOfTheUserAreToldApart(t *testing.T) {
 	} {
 		for _, more := range []int{1, 0} { // the second time the budget is used up
 			before := len(s.requests())
-			s.server.Append(carryontest.Text("One."))
+			s.server.Append(fakellm.Text("One."))
 			if more == 1 {
-				s.server.Append(carryontest.Text("Two."))
+				s.server.Append(fakellm.Text("Two."))
 			}
 			_, err := s.model.GenerateContent(s.ctx, []llms.MessageContent{message}, withTools("search"))
 			require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestCallsOfEarlierUserTurnsAreNotThisLoops(t *testing.T) {
 	messages := append(question(), ai(toolCall("call-17", "search", "{}")), toolResult("call-17", "", "found"),
 		llms.TextParts(llms.ChatMessageTypeHuman, "And now?"))
 	for range 2 {
-		s.server.Append(carryontest.Text("One."), carryontest.Text("Two."))
+		s.server.Append(fakellm.Text("One."), fakellm.Text("Two."))
 		_, err := s.model.GenerateContent(t.Context(), messages, withTools("search"))
 		require.NoError(t, err)
 	}
@@ -169,7 +169,7 @@ func TestCallsOfEarlierUserTurnsAreNotThisLoops(t *testing.T) {
 
 func TestWithoutASessionALoopHasOneBudget(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("One."), carryontest.Call("search", "{}"), carryontest.Text("Two.")))
+	s := newScene(t, turns(fakellm.Text("One."), fakellm.Call("search", "{}"), fakellm.Text("Two.")))
 	messages := append(question(), ai(toolCall("call-17", "search", "{}")), toolResult("call-17", "", "found"))
 	for range 2 {
 		_, err := s.model.GenerateContent(t.Context(), messages, withTools("search"))

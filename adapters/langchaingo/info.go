@@ -7,20 +7,20 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
-// ledger keeps the GenerationInfo of a call: whatever the provider puts there,
-// with its token counts summed.
-type ledger = middleware.Ledger[map[string]any]
+// usageTotals keeps the GenerationInfo of a call: whatever the provider puts
+// there, with its token counts summed.
+type usageTotals = adapter.UsageTotals[map[string]any]
 
-func newLedger() ledger { return ledger{Add: addInfo} }
+func newUsageTotals() usageTotals { return usageTotals{Add: addInfo} }
 
 // infoOf returns the GenerationInfo of an answer. Of several choices each
 // repeats the counts, and any may have what the others lack.
 func infoOf(a *llms.ContentResponse) (info map[string]any) {
 	shared := true
-	for choice := range choicesOf(a) {
+	for _, choice := range choicesOf(a) {
 		switch {
 		case len(choice.GenerationInfo) == 0:
 			continue
@@ -73,7 +73,7 @@ func joinTexts(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}
-	return a + middleware.Seam + b
+	return a + adapter.Separator + b
 }
 
 // addCounts adds two numbers of one type, or two structs of them field by
@@ -108,8 +108,8 @@ func addCounts(a, b reflect.Value) (reflect.Value, bool) {
 
 // counts returns the usage as the engine sees it, under whichever of the names
 // in use it is reported.
-func counts(info map[string]any) middleware.Usage {
-	return middleware.Usage{
+func counts(info map[string]any) adapter.Usage {
+	return adapter.Usage{
 		Prompt:     count(info, "PromptTokens", "InputTokens", "input_tokens"),
 		Completion: count(info, "CompletionTokens", "OutputTokens", "output_tokens"),
 		Total:      count(info, "TotalTokens", "total_tokens"),

@@ -12,8 +12,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -21,11 +21,11 @@ func TestNilArgumentsPanicWithASentence(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(twoTodos)
 	model, _ := speaks()
-	assert.PanicsWithValue(t, "langchaingo: nil model", func() { carrylangchain.Wrap(nil, mw) })
-	assert.PanicsWithValue(t, "langchaingo: nil middleware", func() { carrylangchain.Wrap(model, nil) })
-	assert.PanicsWithValue(t, "langchaingo: nil model", func() { carrylangchain.WrapEmbedding(nil, mw) })
-	assert.PanicsWithValue(t, "langchaingo: nil text agent", func() { carrylangchain.WithTextAgent(nil) })
-	assert.PanicsWithValue(t, "middleware: nil context", func() {
+	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil model", func() { carrylangchain.Wrap(nil, mw) })
+	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil middleware", func() { carrylangchain.Wrap(model, nil) })
+	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil model", func() { carrylangchain.WrapEmbedding(nil, mw) })
+	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil text agent", func() { carrylangchain.WithTextAgent(nil) })
+	assert.PanicsWithValue(t, "carryon/middleware: nil context", func() {
 		_, _ = carrylangchain.Wrap(model, mw).GenerateContent(nil, question()) //nolint:staticcheck // what is wrong here
 	})
 	assert.NotPanics(t, func() { carrylangchain.Wrap(model, mw, nil) })
@@ -165,7 +165,7 @@ func TestTodoPauseIsAmongTheAllowedTools(t *testing.T) {
 		}
 		return map[string]any{"type": "allowed_tools", "allowed_tools": map[string]any{"mode": "auto", "tools": tools}}
 	}
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two.")))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
 	choice := allowed("search")
 	s.requireAsk(t, llms.WithToolChoice(choice))
 	requests := s.requests()
@@ -208,7 +208,7 @@ func TestAPanicOfTheModelLeavesNothingBehind(t *testing.T) {
 
 func TestTodoPauseMayBeDeclaredAlways(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Call("todo_pause", reasonJSON(blocked)).AndCall("search", `{}`).AndText("Stuck.")),
+	s := newScene(t, turns(fakellm.Call("todo_pause", reasonJSON(blocked)).AndCall("search", `{}`).AndText("Stuck.")),
 		middleware.WithPauseTool(middleware.Always))
 	r := new(recording)
 	choice := s.requireAsk(t, r.option())
@@ -220,7 +220,7 @@ func TestTodoPauseMayBeDeclaredAlways(t *testing.T) {
 
 func TestUsageMayBeThatOfTheLastTurn(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one.").Usage(10, 5), carryontest.Text("Did two.").Usage(20, 7)),
+	s := newScene(t, turns(fakellm.Text("Did one.").Usage(10, 5), fakellm.Text("Did two.").Usage(20, 7)),
 		middleware.WithUsage(middleware.LastTurn))
 	assert.Equal(t, 27, s.requireAsk(t).GenerationInfo["TotalTokens"])
 }
@@ -237,14 +237,14 @@ func TestATextAgentThatNobodyCanReadIsLeftAlone(t *testing.T) {
 
 func TestADryRunSendsNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one.")), middleware.WithDryRun())
+	s := newScene(t, turns(fakellm.Text("Did one.")), middleware.WithDryRun())
 	assert.Equal(t, "Did one.", s.requireAsk(t).Content)
 	assert.Len(t, s.requests(), 1)
 }
 
 func TestALayerInsideAnotherStandsAside(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two.")))
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
 	s.model = carrylangchain.Wrap(s.model, s.mw)
 	assert.Equal(t, "Did one.\n\nDid two.", s.requireAsk(t).Content)
 	assert.Len(t, s.requests(), 2)
@@ -259,7 +259,7 @@ func TestAStrictToolHasAStrictTodoPauseBesideIt(t *testing.T) {
 			"functions": llms.WithFunctions([]llms.FunctionDefinition{f}),
 			"tools":     llms.WithTools([]llms.Tool{{Type: "function", Function: &f}}),
 		} {
-			s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Text("Did two.")))
+			s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
 			_, err := s.model.GenerateContent(s.ctx, question(), option)
 			require.NoError(t, err)
 			tools := object(s.requests()[1].JSON()).list("tools")

@@ -1,18 +1,19 @@
 package langchaingo
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // readMessages finds the last message of the user and the first tool call
 // after it.
-func readMessages(r *middleware.Request, messages []llms.MessageContent) {
-	for i := len(messages) - 1; i >= 0; i-- {
+func readMessages(r *adapter.Request, messages []llms.MessageContent) {
+	for i := range slices.Backward(messages) {
 		m := &messages[i]
 		switch m.Role {
 		case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:

@@ -30,12 +30,13 @@ var _ llms.ReasoningModel = (*Model)(nil)
 // nil. The model is not changed and may be used beside the result.
 func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 	if model == nil {
-		panic("langchaingo: nil model")
+		panic("carryon/adapters/langchaingo: nil model")
 	}
 	if mw == nil {
-		panic("langchaingo: nil middleware")
+		panic("carryon/adapters/langchaingo: nil middleware")
 	}
-	m := &Model{model: model, mw: mw, options: optionsOf(opts), provider: providerOf(model)}
+	m := &Model{model: model, mw: mw, provider: providerOf(model)}
+	apply(&m.options, opts)
 	m.givesReasons.Store(m.provider.givesReasons)
 	return m
 }
@@ -51,25 +52,25 @@ func (m *Model) GenerateContent(
 	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
 ) (*llms.ContentResponse, error) {
 	t := &turns{model: m, messages: messages, options: options}
-	look(&t.asked, options)
+	apply(&t.asked, options) // to look at: a provider may have defaults that only it knows
 	request := m.describe(messages, &t.asked)
-	if t.call = m.begin(ctx, request, &t.asked); t.call == nil {
+	if t.call, _ = m.mw.Begin(m.scope(ctx, &t.asked), request); t.call == nil {
 		return m.model.GenerateContent(ctx, messages, options...)
 	}
-	t.streams = newStreams(ctx, t.call, &t.asked)
+	t.streams = newStreams(ctx, &t.asked)
 	return t.run(ctx, request)
 }
 
-// begin returns nil for a call that passes through.
-func (m *Model) begin(ctx context.Context, request middleware.Request, asked *llms.CallOptions) *middleware.Call {
+// scope returns the ctx that says whether the call may be continued.
+func (m *Model) scope(ctx context.Context, asked *llms.CallOptions) context.Context {
 	switch {
-	case ctx == nil: // which Begin has a word for
+	case ctx == nil: // Begin panics
 	case m.provider.readsOneMessage && !m.options.fold:
-		ctx = continuation.Suppress(ctx) // a continuation would be the same request again
+		return continuation.Suppress(ctx) // a continuation would be the same request again
 	case isTextAgent(asked) && m.options.read == nil:
-		ctx = continuation.Suppress(ctx) // joined like any text, its answers could not be read any more
+		return continuation.Suppress(ctx) // joined like any text, its answers could not be read any more
 	}
-	return m.mw.Begin(ctx, request)
+	return ctx
 }
 
 // Call asks the model with a single message of the user and returns the text

@@ -1,7 +1,5 @@
 package langchaingo
 
-import "github.com/tmc/langchaingo/llms"
-
 // Option configures a [Model]. One that is used wrongly panics when it is made.
 type Option func(*options)
 
@@ -11,14 +9,14 @@ type options struct {
 	read  func(string) Reading
 }
 
-func optionsOf(opts []Option) options {
-	var o options
-	for _, option := range opts {
+// apply applies options to what they configure. Nil ones are left out: the
+// wrapped model is going to fail on those of a call.
+func apply[T any, O ~func(*T)](to *T, all []O) {
+	for _, option := range all {
 		if option != nil {
-			option(&o)
+			option(to)
 		}
 	}
-	return o
 }
 
 // WithPlainChains has calls continued, too, that offer no tools and are not an
@@ -36,7 +34,7 @@ func WithPlainChains() Option {
 // one kind of text agent; the same model may be wrapped once for each.
 func WithTextAgent(read func(answer string) Reading) Option {
 	if read == nil {
-		panic("langchaingo: nil text agent")
+		panic("carryon/adapters/langchaingo: nil text agent")
 	}
 	return func(o *options) { o.read = guarded(read) }
 }
@@ -63,14 +61,4 @@ func guarded(read func(string) Reading) func(string) Reading {
 // completions: wrap these with this option or not at all.
 func WithSinglePrompt() Option {
 	return func(o *options) { o.fold = true }
-}
-
-// look puts into asked what the options of a call come to. It is for looking at:
-// a provider may have defaults that only it knows.
-func look(asked *llms.CallOptions, options []llms.CallOption) {
-	for _, option := range options {
-		if option != nil { // the model is going to fail on it
-			option(asked)
-		}
-	}
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // piece is what a streaming function is given at a time.
@@ -42,7 +42,7 @@ func fragmentsIn(text []byte) []fragment {
 func encode(calls []fragment) []byte {
 	data, err := json.Marshal(calls)
 	if err != nil {
-		panic("langchaingo: " + err.Error()) // strings can always be encoded
+		panic("carryon/adapters/langchaingo: " + err.Error()) // strings can always be encoded
 	}
 	return data
 }
@@ -50,24 +50,26 @@ func encode(calls []fragment) []byte {
 // pieces is the dialect of what a streaming function is given.
 type pieces struct{}
 
-// Read implements [middleware.Dialect].
-func (pieces) Read(p *piece, s *middleware.Sink) {
+// Read implements [adapter.Dialect].
+func (pieces) Read(p *piece, t adapter.TurnReader) {
 	p.calls = fragmentsIn(p.text)
 	if p.calls == nil {
-		s.Text(string(p.text))
+		t.Text(string(p.text))
 	}
 	for i := range p.calls {
 		call := &p.calls[i]
-		s.Call(middleware.NoIndex, call.ID, call.Function.Name, call.Function.Arguments)
+		t.Call(adapter.NoIndex, call.ID, call.Function.Name, call.Function.Arguments)
 	}
 }
 
-// Write implements [middleware.Dialect]. An empty chunk is shown as it came:
+// AppendShown implements [adapter.Dialect]. An empty chunk is shown as it came:
 // the openai client sends some.
-func (pieces) Write(p *piece, e *middleware.Edit) bool {
-	if e.Rest {
-		*p = piece{text: []byte(e.Text)}
-		return e.Text != ""
+func (pieces) AppendShown(dst []piece, p *piece, e *adapter.Edit) []piece {
+	if e.Part == adapter.Synthetic {
+		if e.Text == "" {
+			return dst
+		}
+		return append(dst, piece{text: []byte(e.Text)})
 	}
 	empty := p.text != nil && len(p.text) == 0
 	switch {
@@ -76,11 +78,14 @@ func (pieces) Write(p *piece, e *middleware.Edit) bool {
 	case string(p.text) != e.Text:
 		p.text = []byte(e.Text)
 	}
-	return len(p.text) > 0 || len(p.reasoning) > 0 || empty
+	if len(p.text) == 0 && len(p.reasoning) == 0 && !empty {
+		return dst
+	}
+	return append(dst, *p)
 }
 
-// keep leaves out the calls that are not to be shown.
-func (p *piece) keep(e *middleware.Edit) {
+// keep leaves out the calls that are not shown.
+func (p *piece) keep(e *adapter.Edit) {
 	var kept []fragment
 	for i, call := range p.calls {
 		if !e.Call(i).Drop {
@@ -96,10 +101,10 @@ func (p *piece) keep(e *middleware.Edit) {
 	p.calls = kept
 }
 
-// Clone implements [middleware.Dialect].
+// Clone implements [adapter.Dialect].
 func (pieces) Clone(p *piece) piece {
 	return piece{reasoning: bytes.Clone(p.reasoning), text: bytes.Clone(p.text), calls: slices.Clone(p.calls)}
 }
 
-// EndTurn implements [middleware.Dialect].
+// EndTurn implements [adapter.Dialect].
 func (pieces) EndTurn(bool) {}

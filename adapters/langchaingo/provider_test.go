@@ -14,7 +14,7 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 )
 
-// anthropicModel is a program's own, whatever it is called.
+// anthropicModel is a type of the program's own, in spite of its name.
 type anthropicModel struct{ llms.Model }
 
 func TestProvidersAreKnownByTheirClients(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -115,14 +115,14 @@ func TestAnthropicIsToldOfARejectedPause(t *testing.T) {
 
 func TestOpenAIIsToldOfARejectedPause(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(carryontest.Text("Did one."), carryontest.Pause("stuck").ID("p").AndText("Well."), carryontest.Text("Did two.")),
+	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause("stuck").ID("p").AndText("Well."), fakellm.Text("Did two.")),
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	assert.Equal(t, "Did one.\n\nWell.\n\nDid two.", s.requireAsk(t).Content)
 	messages := s.requests()[2].Messages
 	require.Len(t, messages, 4)
-	assert.Equal(t, carryontest.Message{
+	assert.Equal(t, fakellm.Message{
 		Role: "assistant", Content: "Did one.\n\nWell.",
-		ToolCalls: []carryontest.ToolCall{{ID: "p", Name: "todo_pause", Arguments: reasonJSON("stuck")}},
+		ToolCalls: []fakellm.ToolCall{{ID: "p", Name: "todo_pause", Arguments: reasonJSON("stuck")}},
 	}, messages[2])
 	assert.Equal(t, "tool", messages[3].Role)
 	assert.Equal(t, "p", messages[3].ToolCallID)

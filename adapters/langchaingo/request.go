@@ -5,25 +5,28 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/pause"
 )
 
 // describe tells the engine what it must know of a request.
-func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions) middleware.Request {
-	r := middleware.Request{
+func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions) adapter.Request {
+	r := adapter.Request{
 		Tools:     len(asked.Tools) + len(asked.Functions),
-		Choice:    toolChoice(asked),
+		Choice:    adapter.ToolChoiceOf(asked.ToolChoice),
 		N:         max(asked.N, asked.CandidateCount),
 		JSON:      asked.JSONMode || asked.ResponseMIMEType != "" && asked.ResponseMIMEType != "text/plain",
 		Toolless:  m.options.plain,
 		NoFinish:  !m.givesReasons.Load(),
 		ShortLoop: true,
 	}
+	if r.Choice == adapter.ToolChoiceAuto {
+		r.Choice = adapter.ToolChoiceOf(string(asked.FunctionCallBehavior)) // the field that ToolChoice replaced
+	}
 	readTools(&r, asked)
 	readMessages(&r, messages)
-	if m.mw.CarriesNotes() {
-		describeNotes(&r, messages)
+	if m.mw.AttachesReminders() {
+		describeMessages(&r, messages)
 	}
 	if isTextAgent(asked) && m.options.read != nil {
 		m.describeAgent(&r)
@@ -33,7 +36,7 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 	return r
 }
 
-func readTools(r *middleware.Request, asked *llms.CallOptions) {
+func readTools(r *adapter.Request, asked *llms.CallOptions) {
 	r.StrictTools = r.Tools > 0
 	for i := range asked.Tools {
 		f := asked.Tools[i].Function

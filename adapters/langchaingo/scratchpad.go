@@ -4,7 +4,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -19,7 +19,7 @@ const (
 )
 
 // describeAgent tells the engine what it must know of a text agent's request.
-func (m *Model) describeAgent(r *middleware.Request) {
+func (m *Model) describeAgent(r *adapter.Request) {
 	r.TextAgent = true
 	r.User = strings.TrimSuffix(r.User, nextThought) // so that the next one begins with this one
 	r.FirstCall = firstStep(r.User)

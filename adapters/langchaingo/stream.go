@@ -14,12 +14,12 @@ type streams struct {
 	text, reasoning *stream
 }
 
-func newStreams(ctx context.Context, call *middleware.Call, asked *llms.CallOptions) (s streams) {
+func newStreams(ctx context.Context, asked *llms.CallOptions) (s streams) {
 	if show := asked.StreamingFunc; show != nil {
-		s.text = newStream(ctx, call, func(ctx context.Context, p piece) error { return show(ctx, p.text) })
+		s.text = newStream(ctx, func(ctx context.Context, p piece) error { return show(ctx, p.text) })
 	}
 	if show := asked.StreamingReasoningFunc; show != nil {
-		s.reasoning = newStream(ctx, call, func(ctx context.Context, p piece) error { return show(ctx, p.reasoning, p.text) })
+		s.reasoning = newStream(ctx, func(ctx context.Context, p piece) error { return show(ctx, p.reasoning, p.text) })
 	}
 	return s
 }
@@ -48,6 +48,12 @@ func (s streams) each(f func(*stream)) {
 	}
 }
 
+// filters returns the filters before the functions that are set.
+func (s streams) filters() (filters []middleware.TurnFilter) {
+	s.each(func(one *stream) { filters = append(filters, one.filter) })
+	return filters
+}
+
 // err returns the first error of a function.
 func (s streams) err() (err error) {
 	s.each(func(one *stream) {
@@ -64,15 +70,15 @@ type stream struct {
 	show   func(context.Context, piece) error
 	filter *middleware.Filter[piece]
 	own    context.Context //nolint:containedctx // the caller's, for what no model has streamed
-	at     context.Context //nolint:containedctx // that of the chunk at hand, or nil
+	at     context.Context //nolint:containedctx // that of the current chunk, or nil
 	quiet  bool            // text that is not relayed is told through say
 	spoke  bool            // the model has streamed text
 	err    error
 }
 
-func newStream(ctx context.Context, call *middleware.Call, show func(context.Context, piece) error) *stream {
+func newStream(ctx context.Context, show func(context.Context, piece) error) *stream {
 	s := &stream{show: show, own: ctx}
-	s.filter = middleware.NewFilter(call, pieces{}, s.emit)
+	s.filter = middleware.NewFilter(pieces{}, s.emit)
 	return s
 }
 

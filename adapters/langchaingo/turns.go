@@ -8,6 +8,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -23,13 +24,13 @@ type turns struct {
 	sent     int
 }
 
-func (t *turns) run(ctx context.Context, request middleware.Request) (*llms.ContentResponse, error) {
-	t.answers = answers{ledger: newLedger(), model: t.model}
-	var d middleware.Dialect[*llms.ContentResponse] = &t.answers
+func (t *turns) run(ctx context.Context, request adapter.Request) (*llms.ContentResponse, error) {
+	t.answers = answers{usageTotals: newUsageTotals(), model: t.model}
+	var d adapter.Dialect[*llms.ContentResponse] = &t.answers
 	if request.TextAgent {
 		d = newAgentAnswers(&t.answers, t.streams, request.OwnPause)
 	}
-	answer, err := middleware.Unary(t.call, d, t.send)
+	answer, err := middleware.Unary(t.call, d, t.send, t.streams.filters()...)
 	if err == nil {
 		err = t.unreported(ctx, answer)
 	}
@@ -37,12 +38,17 @@ func (t *turns) run(ctx context.Context, request middleware.Request) (*llms.Cont
 }
 
 // send sends a turn: the caller's own if k is nil.
-func (t *turns) send(ctx context.Context, k *middleware.Continuation) (*llms.ContentResponse, error) {
-	messages := withNotes(t.messages, t.call.Notes())
-	if t.sent++; k == nil {
-		return t.model.model.GenerateContent(ctx, messages, t.withOptions(t.ownPause())...)
+func (t *turns) send(ctx context.Context, k *adapter.Continuation) (*llms.ContentResponse, error) {
+	t.sent++
+	additions, messages := t.call.Additions(), t.messages
+	if k != nil {
+		additions = &k.Additions
 	}
-	return t.model.model.GenerateContent(ctx, t.model.extend(messages, k), t.withOptions(offeredPause(k))...)
+	messages = attach(messages, additions.Attachments)
+	if k != nil {
+		messages = t.model.extend(messages, k)
+	}
+	return t.model.model.GenerateContent(ctx, messages, t.withOptions(additions.PauseTool)...)
 }
 
 // unreported returns the error that the provider's client has kept to itself:
@@ -65,7 +71,7 @@ func (t *turns) unreported(ctx context.Context, answer *llms.ContentResponse) er
 // withOptions returns the caller's options, with one more if there is anything
 // to change. It is the last that the provider applies, to options that have the
 // provider's defaults in them; so all that it does not touch stays as it is.
-func (t *turns) withOptions(tool *middleware.PauseTool) []llms.CallOption {
+func (t *turns) withOptions(tool *adapter.PauseTool) []llms.CallOption {
 	if tool == nil && t.streams == (streams{}) {
 		return t.options
 	}

@@ -2,75 +2,50 @@ package openai
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sashabaranov/go-openai"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // answers is the dialect of whole answers.
 type answers struct {
-	ledger
+	usageTotals
 
-	first     openai.ChatCompletionResponse // its envelope
-	began     bool
-	reasoning []string // of the turns kept
-	pending   string   // of the turn at hand
+	envelope  adapter.Envelope[envelope]
+	reasoning adapter.KeptReasoning
 }
 
-func newAnswers() *answers { return &answers{ledger: newLedger()} }
+func newAnswers() *answers { return &answers{usageTotals: newUsageTotals()} }
 
-// Read implements [middleware.Dialect].
-func (d *answers) Read(a *openai.ChatCompletionResponse, s *middleware.Sink) {
-	if !d.began {
-		d.began = true
-		d.first.ID, d.first.Object, d.first.Created, d.first.Model = a.ID, a.Object, a.Created, a.Model
-		d.first.SetHeader(a.Header())
-	}
-	d.pending = ""
+// Read implements [adapter.Dialect].
+func (d *answers) Read(a *openai.ChatCompletionResponse, t adapter.TurnReader) {
+	d.envelope.Take(envelope{a.ID, a.Object, a.Model, a.Created, a.Header()}, true)
 	for i := range a.Choices {
+		m := &a.Choices[i].Message
 		if i == 0 {
-			d.readChoice(&a.Choices[i], s)
-			continue
+			d.reasoning.SetTurn(m.ReasoningContent)
 		}
-		s.OtherChoice()
-		if m := &a.Choices[i].Message; len(m.ToolCalls) > 0 || m.FunctionCall != nil {
-			s.OtherCall()
-		}
+		readChoice(t, i, m, a.Choices[i].FinishReason, wholeCall)
 	}
 	if a.Usage != (openai.Usage{}) {
-		d.Note(a.Usage)
-		s.Usage(counts(&a.Usage))
+		d.SetTurn(a.Usage)
+		t.Usage(counts(&a.Usage))
 	}
 }
 
-func (d *answers) readChoice(choice *openai.ChatCompletionChoice, s *middleware.Sink) {
-	message := &choice.Message
-	s.Text(textOf(message))
-	s.Reasoning(message.ReasoningContent)
-	d.pending = message.ReasoningContent
-	if message.Refusal != "" {
-		s.Refusal()
-	}
-	if message.FunctionCall != nil {
-		s.OtherCall()
-	}
-	// Every call of an answer is a whole one, whatever its id.
-	for at := range message.ToolCalls {
-		call := &message.ToolCalls[at]
-		s.Call(at, call.ID, call.Function.Name, call.Function.Arguments)
-	}
-	if choice.FinishReason != openai.FinishReasonNull {
-		s.Finish(string(choice.FinishReason))
-	}
-}
+// wholeCall returns the index of an answer's call: every one is a whole call,
+// whatever its id.
+func wholeCall(at int, _ *openai.ToolCall) int { return at }
 
-// Write implements [middleware.Dialect].
-func (d *answers) Write(a *openai.ChatCompletionResponse, e *middleware.Edit) bool {
-	a.ID, a.Object, a.Created, a.Model = d.first.ID, d.first.Object, d.first.Created, d.first.Model
-	a.SetHeader(d.first.Header())
-	if usage := d.Show(e.Usage, &a.Usage); usage != nil {
+// AppendShown implements [adapter.Dialect].
+func (d *answers) AppendShown(
+	dst []openai.ChatCompletionResponse, a *openai.ChatCompletionResponse, e *adapter.Edit,
+) []openai.ChatCompletionResponse {
+	first := &d.envelope.First
+	a.ID, a.Object, a.Created, a.Model = first.id, first.object, first.created, first.model
+	a.SetHeader(first.header)
+	if usage := d.Shown(e.Usage, &a.Usage); usage != nil {
 		a.Usage = *usage
 	}
 	if len(a.Choices) == 0 {
@@ -79,16 +54,16 @@ func (d *answers) Write(a *openai.ChatCompletionResponse, e *middleware.Edit) bo
 		}}
 	}
 	choice := &a.Choices[0]
-	choice.FinishReason = openai.FinishReason(e.Finish)
+	choice.FinishReason = openai.FinishReason(e.FinishOr(stop))
 	choice.Message.Content, choice.Message.MultiContent = e.Text, nil
-	choice.Message.ToolCalls = keepCalls(choice.Message.ToolCalls, e)
-	choice.Message.ReasoningContent = strings.Join(d.reasoning, middleware.Seam)
-	return true
+	choice.Message.ToolCalls = keptCalls(choice.Message.ToolCalls, e)
+	choice.Message.ReasoningContent = d.reasoning.Text()
+	return append(dst, *a)
 }
 
-// keepCalls returns the calls that are to be shown. Whole answers have no
-// indexes to rewrite.
-func keepCalls(calls []openai.ToolCall, e *middleware.Edit) []openai.ToolCall {
+// keptCalls returns the calls that are shown. Whole answers have no indexes to
+// rewrite.
+func keptCalls(calls []openai.ToolCall, e *adapter.Edit) []openai.ToolCall {
 	var kept []openai.ToolCall
 	for i, call := range calls {
 		if !e.Call(i).Drop {
@@ -98,7 +73,7 @@ func keepCalls(calls []openai.ToolCall, e *middleware.Edit) []openai.ToolCall {
 	return kept
 }
 
-// Clone implements [middleware.Dialect].
+// Clone implements [adapter.Dialect].
 func (d *answers) Clone(a *openai.ChatCompletionResponse) openai.ChatCompletionResponse {
 	clone := *a
 	clone.Choices = slices.Clone(a.Choices)
@@ -108,11 +83,8 @@ func (d *answers) Clone(a *openai.ChatCompletionResponse) openai.ChatCompletionR
 	return clone
 }
 
-// EndTurn implements [middleware.Dialect].
+// EndTurn implements [adapter.Dialect].
 func (d *answers) EndTurn(keep bool) {
-	d.ledger.EndTurn(keep)
-	if keep && d.pending != "" {
-		d.reasoning = append(d.reasoning, d.pending)
-	}
-	d.pending = ""
+	d.usageTotals.EndTurn(keep)
+	d.reasoning.EndTurn(keep)
 }

@@ -2,153 +2,169 @@ package openai
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 
 	"github.com/sashabaranov/go-openai"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // chunks is the dialect of streams.
 type chunks struct {
-	ledger
+	usageTotals
 
-	id, object, model string // of the first turn
-	created           int64
-	began             bool // a chunk was read
-	anchored          bool // the first turn has given an id
+	envelope adapter.Envelope[envelope]
 }
 
-func newChunks() *chunks { return &chunks{ledger: newLedger()} }
+// envelope is what the joined answer has of the first turn's, in every chunk.
+type envelope struct {
+	id, object, model string
+	created           int64
+	header            http.Header // of whole answers: a stream has its own
+}
 
-// Read implements [middleware.Dialect].
-func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, s *middleware.Sink) {
-	d.anchor(c)
+func newChunks() *chunks { return &chunks{usageTotals: newUsageTotals()} }
+
+// Read implements [adapter.Dialect].
+func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, t adapter.TurnReader) {
+	d.envelope.Take(envelope{c.ID, c.Object, c.Model, c.Created, nil}, c.ID != "")
 	for i := range c.Choices {
-		if c.Choices[i].Index == 0 {
-			readChoice(&c.Choices[i], s)
-			continue
-		}
-		s.OtherChoice()
-		if delta := &c.Choices[i].Delta; len(delta.ToolCalls) > 0 || delta.FunctionCall != nil {
-			s.OtherCall()
-		}
+		choice := &c.Choices[i]
+		readChoice(t, choice.Index, &openai.ChatCompletionMessage{
+			Content:          choice.Delta.Content,
+			ReasoningContent: choice.Delta.ReasoningContent,
+			Refusal:          choice.Delta.Refusal,
+			FunctionCall:     choice.Delta.FunctionCall,
+			ToolCalls:        choice.Delta.ToolCalls,
+		}, choice.FinishReason, callFragment)
 	}
 	if c.Usage != nil {
-		d.Note(*c.Usage)
-		s.Usage(counts(c.Usage))
+		d.SetTurn(*c.Usage)
+		t.Usage(counts(c.Usage))
 	}
 }
 
-func readChoice(choice *openai.ChatCompletionStreamChoice, s *middleware.Sink) {
-	delta := &choice.Delta
-	s.Text(delta.Content)
-	s.Reasoning(delta.ReasoningContent)
-	if delta.Refusal != "" {
-		s.Refusal()
+// callFragment returns the index of the call that a fragment belongs to.
+func callFragment(_ int, call *openai.ToolCall) int {
+	if call.Index == nil {
+		return adapter.NoIndex
 	}
-	if delta.FunctionCall != nil {
-		s.OtherCall()
-	}
-	for i := range delta.ToolCalls {
-		call := &delta.ToolCalls[i]
-		index := middleware.NoIndex
-		if call.Index != nil {
-			index = *call.Index
+	return *call.Index
+}
+
+// readChoice reports a choice: its message, or what a chunk adds to it. IndexOf
+// returns the index of the call at that place in the message.
+func readChoice(
+	t adapter.TurnReader, index int, m *openai.ChatCompletionMessage, finish openai.FinishReason,
+	indexOf func(at int, call *openai.ToolCall) int,
+) {
+	if index != 0 {
+		t.OtherChoice()
+		if len(m.ToolCalls) > 0 || m.FunctionCall != nil {
+			t.OtherCall()
 		}
-		s.Call(index, call.ID, call.Function.Name, call.Function.Arguments)
-	}
-	if choice.FinishReason != openai.FinishReasonNull {
-		s.Finish(string(choice.FinishReason))
-	}
-}
-
-// anchor takes the envelope from the first chunk that has an id, or else from
-// the first; some providers begin with one that has none.
-func (d *chunks) anchor(c *openai.ChatCompletionStreamResponse) {
-	if d.anchored {
 		return
 	}
-	d.anchored = c.ID != ""
-	if d.anchored || !d.began {
-		d.began = true
-		d.id, d.object, d.created, d.model = c.ID, c.Object, c.Created, c.Model
+	t.Text(textOf(m))
+	t.Reasoning(m.ReasoningContent)
+	if m.Refusal != "" {
+		t.Refusal()
+	}
+	if m.FunctionCall != nil {
+		t.OtherCall()
+	}
+	for at := range m.ToolCalls {
+		call := &m.ToolCalls[at]
+		t.Call(indexOf(at, call), call.ID, call.Function.Name, call.Function.Arguments)
+	}
+	if finish != openai.FinishReasonNull {
+		t.Finish(string(finish))
 	}
 }
 
-// EndTurn implements [middleware.Dialect].
-func (d *chunks) EndTurn(keep bool) {
-	d.anchored = true // a first turn without an id leaves the others without one
-	d.ledger.EndTurn(keep)
-}
-
-// Write implements [middleware.Dialect].
-func (d *chunks) Write(c *openai.ChatCompletionStreamResponse, e *middleware.Edit) bool {
-	c.ID, c.Object, c.Created, c.Model = d.id, d.object, d.created, d.model
-	if e.Later {
+// AppendShown implements [adapter.Dialect].
+func (d *chunks) AppendShown(
+	dst []openai.ChatCompletionStreamResponse, c *openai.ChatCompletionStreamResponse, e *adapter.Edit,
+) []openai.ChatCompletionStreamResponse {
+	if e.Part == adapter.AnswerEnd {
+		return dst // the SDK reads "[DONE]" itself
+	}
+	first := &d.envelope.First
+	c.ID, c.Object, c.Created, c.Model = first.id, first.object, first.created, first.model
+	if e.Continuation {
 		c.PromptAnnotations, c.PromptFilterResults = nil, nil
 	}
-	c.Usage = d.Show(e.Usage, c.Usage)
-	if e.Bare {
+	c.Usage = d.Shown(e.Usage, c.Usage)
+	left := c.Usage != nil
+	if e.Part == adapter.UsageOnly {
 		c.Choices = []openai.ChatCompletionStreamChoice{}
-		return c.Usage != nil
+	} else {
+		left = editChoices(c, e) || left
 	}
-	if e.Rest {
+	if !left {
+		return dst
+	}
+	return append(dst, *c)
+}
+
+// editChoices reports whether anything is left to show. What the edit names is
+// shown in the first choice 0; some providers send more than one in a chunk.
+func editChoices(c *openai.ChatCompletionStreamResponse, e *adapter.Edit) bool {
+	edit, calls, left, shown := *e, 0, false, false
+	if e.Part == adapter.Synthetic {
 		c.Choices = slices.DeleteFunc(c.Choices, func(choice openai.ChatCompletionStreamChoice) bool {
 			return choice.Index != 0
 		})
 	}
-	return d.writeChoices(c, e) || c.Usage != nil
-}
-
-// writeChoices reports whether anything is left to show. What the edit names is
-// shown in the first choice 0; some providers send more than one in a chunk.
-func (d *chunks) writeChoices(c *openai.ChatCompletionStreamResponse, e *middleware.Edit) bool {
-	edit, calls, left, written := *e, 0, false, false
 	for i := range c.Choices {
 		if c.Choices[i].Index != 0 {
 			left = true
 			continue
 		}
-		if writeChoice(&c.Choices[i], &edit, &calls) {
+		if editChoice(&c.Choices[i], &edit, &calls) {
 			left = true
 		}
-		edit.Text, edit.Finish, written = "", "", true
+		edit.Text, edit.Finish, edit.PlainStop, shown = "", "", false, true
 	}
-	if !written && (e.Text != "" || e.Finish != "") {
+	if !shown && (e.Text != "" || e.FinishOr(stop) != "") {
 		c.Choices = append(c.Choices, openai.ChatCompletionStreamChoice{})
-		return writeChoice(&c.Choices[len(c.Choices)-1], e, &calls)
+		return editChoice(&c.Choices[len(c.Choices)-1], e, &calls)
 	}
 	return left
 }
 
-// writeChoice reports whether anything is left to show. Calls counts the calls
+// stop is the finish reason of a turn that simply stopped.
+const stop = string(openai.FinishReasonStop)
+
+// editChoice reports whether anything is left to show. Calls counts the calls
 // of the chunk, over all its choices.
-func writeChoice(choice *openai.ChatCompletionStreamChoice, e *middleware.Edit, calls *int) bool {
-	choice.FinishReason = openai.FinishReason(e.Finish)
-	if e.Rest {
+func editChoice(choice *openai.ChatCompletionStreamChoice, e *adapter.Edit, calls *int) bool {
+	finish := e.FinishOr(stop)
+	choice.FinishReason = openai.FinishReason(finish)
+	if e.Part == adapter.Synthetic {
 		choice.Delta = openai.ChatCompletionStreamChoiceDelta{Content: e.Text}
 		choice.Logprobs = nil
-		return e.Text != "" || e.Finish != ""
+		return e.Text != "" || finish != ""
 	}
 	delta := &choice.Delta
 	delta.Content = e.Text
-	if e.Later {
+	if e.Continuation {
 		delta.Role = ""
 	}
 	var kept []openai.ToolCall
 	for _, call := range delta.ToolCalls {
 		if edit := e.Call(*calls); !edit.Drop {
-			kept = append(kept, writeCall(call, edit))
+			kept = append(kept, editCall(call, edit))
 		}
 		*calls++
 	}
 	delta.ToolCalls = kept
-	return e.Text != "" || e.Finish != "" || len(kept) > 0 || delta.Role != "" ||
+	return e.Text != "" || finish != "" || len(kept) > 0 || delta.Role != "" ||
 		delta.ReasoningContent != "" || delta.Refusal != "" || delta.FunctionCall != nil
 }
 
-func writeCall(call openai.ToolCall, edit middleware.CallEdit) openai.ToolCall {
+func editCall(call openai.ToolCall, edit adapter.CallEdit) openai.ToolCall {
 	if !edit.Rewrite {
 		return call
 	}
@@ -160,7 +176,7 @@ func writeCall(call openai.ToolCall, edit middleware.CallEdit) openai.ToolCall {
 	return call
 }
 
-// Clone implements [middleware.Dialect].
+// Clone implements [adapter.Dialect].
 func (d *chunks) Clone(c *openai.ChatCompletionStreamResponse) openai.ChatCompletionStreamResponse {
 	clone := *c
 	clone.Choices = slices.Clone(c.Choices)
@@ -168,4 +184,10 @@ func (d *chunks) Clone(c *openai.ChatCompletionStreamResponse) openai.ChatComple
 		clone.Choices[i].Delta.ToolCalls = slices.Clone(clone.Choices[i].Delta.ToolCalls)
 	}
 	return clone
+}
+
+// EndTurn implements [adapter.Dialect].
+func (d *chunks) EndTurn(keep bool) {
+	d.envelope.Fix()
+	d.usageTotals.EndTurn(keep)
 }

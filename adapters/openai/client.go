@@ -6,6 +6,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -21,10 +22,10 @@ type Client struct {
 // either is nil. Client is not changed and may be used beside the result.
 func Wrap(client *openai.Client, mw *middleware.Middleware) *Client {
 	if client == nil {
-		panic("openai: nil client")
+		panic("carryon/adapters/openai: nil client")
 	}
 	if mw == nil {
-		panic("openai: nil middleware")
+		panic("carryon/adapters/openai: nil middleware")
 	}
 	return &Client{Client: client, mw: mw}
 }
@@ -38,13 +39,13 @@ func Wrap(client *openai.Client, mw *middleware.Middleware) *Client {
 func (c *Client) CreateChatCompletion(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (openai.ChatCompletionResponse, error) {
-	call := c.mw.Begin(ctx, describe(&request))
+	call, _ := c.mw.Begin(ctx, describe(&request))
 	if call == nil {
 		return c.Client.CreateChatCompletion(ctx, request)
 	}
-	first := own(call, request)
+	first := withAdditions(request, call.Additions())
 	return middleware.Unary(call, newAnswers(),
-		func(ctx context.Context, k *middleware.Continuation) (openai.ChatCompletionResponse, error) {
+		func(ctx context.Context, k *adapter.Continuation) (openai.ChatCompletionResponse, error) {
 			if k == nil {
 				return c.Client.CreateChatCompletion(ctx, first)
 			}
@@ -60,24 +61,23 @@ func (c *Client) CreateChatCompletion(
 func (c *Client) CreateChatCompletionStream(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (*Stream, error) {
-	description := describe(&request)
-	call := c.mw.Begin(ctx, description)
+	call, outcome := c.mw.Begin(ctx, describe(&request))
 	if call == nil {
 		first, err := c.Client.CreateChatCompletionStream(ctx, request)
 		if err != nil {
 			return nil, err
 		}
-		passed := c.mw.Passed(ctx, description)
-		return &Stream{first: first, passed: &passed}, nil
+		passed := outcome // so that only such a stream allocates it
+		return &Stream{first: first, outcome: &passed}, nil
 	}
-	first, err := c.Client.CreateChatCompletionStream(call.Context(), own(call, request))
+	first, err := c.Client.CreateChatCompletionStream(call.Context(), withAdditions(request, call.Additions()))
 	if err != nil {
 		call.Abort(err)
 		return nil, err
 	}
 	return newStream(call, first, func(
-		ctx context.Context, k *middleware.Continuation,
-	) (middleware.Source[openai.ChatCompletionStreamResponse], error) {
+		ctx context.Context, k *adapter.Continuation,
+	) (adapter.Source[openai.ChatCompletionStreamResponse], error) {
 		next, err := c.Client.CreateChatCompletionStream(ctx, extend(request, k))
 		if err != nil {
 			return nil, withStatus(err)
@@ -92,9 +92,9 @@ func withStatus(err error) error {
 	var request *openai.RequestError
 	switch {
 	case errors.As(err, &api):
-		return &middleware.StatusError{Status: api.HTTPStatusCode, Err: err}
+		return &adapter.StatusError{Status: api.HTTPStatusCode, Err: err}
 	case errors.As(err, &request):
-		return &middleware.StatusError{Status: request.HTTPStatusCode, Err: err}
+		return &adapter.StatusError{Status: request.HTTPStatusCode, Err: err}
 	}
 	return err
 }

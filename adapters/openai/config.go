@@ -16,10 +16,10 @@ import (
 // and CheckRedirect hold; any other HTTPDoer is wrapped. It panics if mw is
 // nil.
 //
-// Outcomes are had with [middleware.Capture].
+// [middleware.Capture] collects the outcomes of calls.
 func NewClientWithConfig(config openai.ClientConfig, mw *middleware.Middleware) *openai.Client {
 	if mw == nil {
-		panic("openai: nil middleware")
+		panic("carryon/adapters/openai: nil middleware")
 	}
 	switch client := config.HTTPClient.(type) {
 	case nil:

@@ -13,30 +13,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// configWith returns the configuration of a client of the server that has the HTTP client.
-func configWith(server *carryontest.Server, client openai.HTTPDoer) openai.ClientConfig {
-	config := configOf(server.URL(), nil)
+// configWith returns the configuration of a client that calls the server with an HTTP client.
+func configWith(server *fakellm.Server, client openai.HTTPDoer) openai.ClientConfig {
+	config := scenario.HTTPConfig(server)
 	config.HTTPClient = client
 	return config
 }
 
-// requireContinued checks that a client's calls are continued.
-func requireContinued(t *testing.T, client *openai.Client, server *carryontest.Server) {
+// requireContinued checks that the calls of a client are continued.
+func requireContinued(t *testing.T, client *openai.Client, server *fakellm.Server) {
 	t.Helper()
-	for _, m := range []mode{wireUnary, wireStream} {
-		server.Append(carryontest.Text(plan), edit())
+	for _, m := range []scenario.Mode{scenario.WireUnary, scenario.WireStream} {
+		server.Append(fakellm.Text(scenario.Plan), scenario.Edit())
 		before := len(server.Requests())
-		got := m.call(t.Context(), clientOf(client), ask())
-		requireComplete(t, m, got, plan, "tool_calls")
+		got := m.Call(t.Context(), scenario.ClientOf(client), scenario.Request())
+		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
 		require.Len(t, server.Requests(), before+2)
 	}
 }
 
-// countingDoer is an HTTP client that is not net/http's.
+// countingDoer is an HTTP client of the program's own, which counts requests.
 type countingDoer struct{ calls int }
 
 func (d *countingDoer) Do(r *http.Request) (*http.Response, error) {
@@ -50,10 +51,10 @@ func TestNewClientWithConfigTakesAnyHTTPClient(t *testing.T) {
 	for name, client := range map[string]openai.HTTPDoer{
 		"none": nil, "nil client": (*http.Client)(nil), "zero client": &http.Client{}, "another": doer,
 	} {
-		server := carryontest.NewServer(t)
+		server := fakellm.NewServer(t)
 		config := configWith(server, client)
 		before := config
-		mw := middleware.New(twoTodos, unhurried)
+		mw := middleware.New(scenario.TwoTodos(), scenario.NoInterval())
 		continued := carryopenai.NewClientWithConfig(config, mw)
 		assert.Equal(t, before, config, name)
 		requireContinued(t, continued, server)
@@ -61,10 +62,10 @@ func TestNewClientWithConfigTakesAnyHTTPClient(t *testing.T) {
 	assert.Equal(t, 4, doer.calls)
 }
 
-// Timeout, Jar and CheckRedirect of the program's client hold, and the client itself stays as it is.
+// Timeout, Jar and CheckRedirect of the program's client apply, and the client itself is not changed.
 func TestNewClientWithConfigKeepsWhatTheClientIs(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t)
+	server := fakellm.NewServer(t)
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
 	home, err := url.Parse(server.URL())
@@ -76,7 +77,8 @@ func TestNewClientWithConfigKeepsWhatTheClientIs(t *testing.T) {
 		Transport: base, Jar: jar, Timeout: time.Hour,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return redirected },
 	}
-	continued := carryopenai.NewClientWithConfig(configWith(server, client), middleware.New(twoTodos, unhurried))
+	continued := carryopenai.NewClientWithConfig(configWith(server, client),
+		middleware.New(scenario.TwoTodos(), scenario.NoInterval()))
 	requireContinued(t, continued, server)
 	assert.Equal(t, 4, base.calls)
 	assert.Same(t, base, client.Transport)
@@ -84,12 +86,12 @@ func TestNewClientWithConfigKeepsWhatTheClientIs(t *testing.T) {
 	for _, r := range server.Requests() {
 		assert.Equal(t, "session=1", r.Header.Get("Cookie"))
 	}
-	server.Append(carryontest.Status(http.StatusTemporaryRedirect, "{}").Header("Location", "/elsewhere"))
-	_, err = continued.CreateChatCompletion(t.Context(), ask())
+	server.Append(fakellm.Status(http.StatusTemporaryRedirect, "{}").Header("Location", "/elsewhere"))
+	_, err = continued.CreateChatCompletion(t.Context(), scenario.Request())
 	require.ErrorIs(t, err, redirected)
 }
 
-// countedTripper counts requests, and those that have a deadline.
+// countedTripper counts requests, and the ones with a deadline.
 type countedTripper struct{ calls, deadlines int }
 
 func (c *countedTripper) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -100,26 +102,26 @@ func (c *countedTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// What is no chat completion goes through the same client, as it is.
+// A request that is no chat completion goes through the same client, unchanged.
 func TestNewClientWithConfigLeavesOtherCallsAlone(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t)
-	continued := carryopenai.NewClientWithConfig(configWith(server, nil), middleware.New(twoTodos))
+	server := fakellm.NewServer(t)
+	continued := carryopenai.NewClientWithConfig(configWith(server, nil), middleware.New(scenario.TwoTodos()))
 	_, err := continued.ListModels(t.Context())
 	var api *openai.APIError
 	require.ErrorAs(t, err, &api)
 	assert.Equal(t, http.StatusNotFound, api.HTTPStatusCode)
 }
 
-// An HTTP client's own errors come through, whichever call they belong to.
+// Errors of the HTTP client reach the caller in every mode.
 func TestNewClientWithConfigReturnsTheClientsErrors(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("no route")
 	config := openai.DefaultConfig("no key")
 	config.HTTPClient = failingDoer{gone}
-	client := clientOf(carryopenai.NewClientWithConfig(config, middleware.New(twoTodos)))
-	for _, m := range []mode{wireUnary, wireStream} {
-		got := m.call(t.Context(), client, ask())
+	client := scenario.ClientOf(carryopenai.NewClientWithConfig(config, middleware.New(scenario.TwoTodos())))
+	for _, m := range []scenario.Mode{scenario.WireUnary, scenario.WireStream} {
+		got := m.Call(t.Context(), client, scenario.Request())
 		require.ErrorIs(t, got.Err, gone)
 		require.ErrorIs(t, got.Outcome.Err, gone)
 	}
@@ -131,7 +133,7 @@ func (d failingDoer) Do(*http.Request) (*http.Response, error) { return nil, d.e
 
 func TestNewClientWithConfigNeedsAMiddleware(t *testing.T) {
 	t.Parallel()
-	assert.PanicsWithValue(t, "openai: nil middleware", func() {
+	assert.PanicsWithValue(t, "carryon/adapters/openai: nil middleware", func() {
 		carryopenai.NewClientWithConfig(openai.DefaultConfig("no key"), nil)
 	})
 }

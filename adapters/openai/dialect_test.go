@@ -5,14 +5,14 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/middleware"
 )
 
 func TestChunks(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[openai.ChatCompletionStreamResponse]{
-		New:  func() middleware.Dialect[openai.ChatCompletionStreamResponse] { return newChunks() },
+		New:  func() adapter.Dialect[openai.ChatCompletionStreamResponse] { return newChunks() },
 		Make: makeChunk,
 		View: viewChunk,
 		Stops: map[string]openai.ChatCompletionStreamResponse{
@@ -28,7 +28,7 @@ func TestChunks(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[openai.ChatCompletionResponse]{
-		New:  func() middleware.Dialect[openai.ChatCompletionResponse] { return newAnswers() },
+		New:  func() adapter.Dialect[openai.ChatCompletionResponse] { return newAnswers() },
 		Make: makeAnswer,
 		View: viewAnswer,
 		Kind: carryontest.AnswerDialect,
@@ -111,7 +111,7 @@ func makeCalls(views []carryontest.ViewCall) []openai.ToolCall {
 			ID: v.ID, Type: openai.ToolType(v.Type),
 			Function: openai.FunctionCall{Name: v.Name, Arguments: v.Arguments},
 		}
-		if index := v.Index; index != middleware.NoIndex {
+		if index := v.Index; index != adapter.NoIndex {
 			call.Index = &index
 		}
 		calls = append(calls, call)
@@ -123,7 +123,7 @@ func viewCalls(calls []openai.ToolCall) []carryontest.ViewCall {
 	var views []carryontest.ViewCall
 	for _, call := range calls {
 		v := carryontest.ViewCall{
-			Index: middleware.NoIndex, ID: call.ID, Type: string(call.Type),
+			Index: adapter.NoIndex, ID: call.ID, Type: string(call.Type),
 			Name: call.Function.Name, Arguments: call.Function.Arguments,
 		}
 		if call.Index != nil {
@@ -134,16 +134,16 @@ func viewCalls(calls []openai.ToolCall) []carryontest.ViewCall {
 	return views
 }
 
-func makeUsage(u *middleware.Usage) *openai.Usage {
+func makeUsage(u *adapter.Usage) *openai.Usage {
 	if u == nil {
 		return nil
 	}
 	return &openai.Usage{PromptTokens: u.Prompt, CompletionTokens: u.Completion, TotalTokens: u.Total}
 }
 
-func viewUsage(u *openai.Usage) *middleware.Usage {
+func viewUsage(u *openai.Usage) *adapter.Usage {
 	if u == nil {
 		return nil
 	}
-	return &middleware.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.TotalTokens}
+	return &adapter.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.TotalTokens}
 }

@@ -26,8 +26,13 @@ func request(message string) openai.ChatCompletionRequest {
 	return openai.ChatCompletionRequest{
 		Model:    "any",
 		Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: message}},
-		Tools:    []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: "edit_file"}}},
+		Tools:    []openai.Tool{tool("edit_file")},
 	}
+}
+
+// tool declares a tool without parameters.
+func tool(name string) openai.Tool {
+	return openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: name}}
 }
 
 // The model announces what it will do and stops. It is asked once more within
@@ -147,11 +152,12 @@ func ExampleWrap_backgroundTasks() {
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 
 	// A job that runs elsewhere. A Go function is given to tasks.Start instead.
-	if _, err := tasks.Begin(ctx, "job-7", "run the tests"); err != nil {
+	_, ticket, err := tasks.Begin(ctx, "job-7", "run the tests")
+	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := tasks.Finish("job-7", asynctask.Message("214 passed.")); err != nil {
+	if err := tasks.Finish(ctx, ticket, asynctask.Message("214 passed.")); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -184,4 +190,42 @@ func ExampleWrap_backgroundTasks() {
 	// [ASYNC TASKS: 1 total]
 	// [1] run the tests - [DONE] (job-7)
 	// Request 2: Thank you.
+}
+
+// The list is read from the conversation: from the newest call of a tool that
+// writes todos.
+func ExampleWrap_listInTheConversation() {
+	server := carryontest.Start(
+		carryontest.Text("Next, I will fix the bug."),
+		carryontest.Call("edit_file", `{"path":"parser.go"}`),
+	)
+	defer server.Close()
+
+	// This is the whole set-up.
+	mw := middleware.New(todo.FromConversation())
+	client := carryopenai.Wrap(clientOfServer(server), mw)
+
+	// The agent's own messages, with the call of its own todo tool among them.
+	answer, err := client.CreateChatCompletion(context.Background(), openai.ChatCompletionRequest{
+		Model: "any",
+		Messages: []openai.ChatCompletionMessage{
+			{Role: "user", Content: "Fix the parser."},
+			{Role: "assistant", ToolCalls: []openai.ToolCall{{ID: "call_1", Type: "function", Function: openai.FunctionCall{
+				Name:      "write_todos",
+				Arguments: `{"todos":[{"content":"Reproduce the bug","status":"completed"},{"content":"Fix it","status":"pending"}]}`,
+			}}}},
+			{Role: "tool", ToolCallID: "call_1", Content: "Updated the todo list."},
+		},
+		Tools: []openai.Tool{tool("write_todos"), tool("edit_file")},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	message := answer.Choices[0].Message
+	fmt.Println(message.Content)
+	fmt.Println(message.ToolCalls[0].Function.Name)
+	// Output:
+	// Next, I will fix the bug.
+	// edit_file
 }

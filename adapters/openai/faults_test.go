@@ -9,59 +9,58 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/internal/faults"
 	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/scenario"
 	"github.com/carryon-go/carryon/middleware"
 )
 
-var sample = flag.Int("sample", 16, "have answers fail at one in so many places; 1 is every byte")
+var sample = flag.Int("sample", 16, "have answers fail at one in so many offsets; 1 is every byte")
 
-// Wherever and however one of two answers fails, a program reads what it may rely on, and nothing is left behind.
+// An answer may fail at any byte and in any way: a program reads what it may rely on, and nothing is left open.
 func TestAnswersThatFailAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, framing := range slices.Concat(faults.Streams(), faults.Wholes()) {
 		t.Run(framing.Name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				places := 0
+				offsets := 0
 				for _, drill := range faults.Drills(framing) {
-					places += failEverywhere(t, drill)
+					offsets += failEverywhere(t, drill)
 				}
-				t.Log(places, "places")
+				t.Log(offsets, "offsets")
 			})
 		})
 	}
 }
 
-// failEverywhere plays a drill, and returns at how many places.
+// failEverywhere plays a drill and returns at how many offsets.
 func failEverywhere(t *testing.T, d faults.Drill) int {
 	t.Helper()
 	understood := understands(t, d)
-	places := d.Places(*sample)
+	offsets := d.Offsets(*sample)
 	ctx := continuation.WithSession(t.Context(), "s")
-	for _, at := range places {
+	for _, at := range offsets {
 		try := faults.Try{At: at, Understood: understood}
 		if d.Turn == 1 {
-			try.Bare = readAs(ctx, d, bare(configOf(carryontest.BaseURL, d.Alone(at))))
+			try.Without = readAs(ctx, d, scenario.SDKClient(scenario.Config(fakellm.BaseURL, d.Alone(at))))
 		}
-		mw := middleware.New(twoTodos, atMost(1))
+		mw := middleware.New(scenario.TwoTodos(), scenario.AtMost(1))
 		upstream := d.Upstream(at)
-		try.Got = readAs(ctx, d, wrapped(configOf(carryontest.BaseURL, upstream), mw))
+		try.Got = readAs(ctx, d, scenario.TypedStream.Client(scenario.Config(fakellm.BaseURL, upstream), mw))
 		synctest.Wait()
 		require.NoError(t, d.JudgeAll(try, upstream))
 		requireIdle(ctx, t, mw)
 	}
-	return len(places)
+	return len(offsets)
 }
 
-// On a real connection, a reset is one of TCP's.
+// On a real connection, a reset is a reset of TCP.
 func TestConnectionsThatAreReset(t *testing.T) {
 	t.Parallel()
 	for _, drills := range faults.Resets() {
@@ -71,7 +70,7 @@ func TestConnectionsThatAreReset(t *testing.T) {
 			t.Cleanup(base.CloseIdleConnections)
 			for _, drill := range drills {
 				understood := understands(t, drill)
-				for _, at := range drill.Places(8) {
+				for _, at := range drill.Offsets(8) {
 					resetAt(t, drill, base, faults.Try{At: at, Understood: understood})
 				}
 			}
@@ -82,37 +81,37 @@ func TestConnectionsThatAreReset(t *testing.T) {
 // resetAt plays a drill over HTTP.
 func resetAt(t *testing.T, d faults.Drill, base http.RoundTripper, try faults.Try) {
 	t.Helper()
-	upstream, mw := d.Upstream(try.At), middleware.New(twoTodos, atMost(1))
+	upstream, mw := d.Upstream(try.At), middleware.New(scenario.TwoTodos(), scenario.AtMost(1))
 	server := httptest.NewServer(upstream)
 	defer server.Close()
 	ctx := continuation.WithSession(t.Context(), "s")
-	try.Got = readAs(ctx, d, wrapped(configOf(server.URL, base), mw))
+	try.Got = readAs(ctx, d, scenario.TypedStream.Client(scenario.Config(server.URL, base), mw))
 	try.Asked = upstream.Asked()
 	require.NoError(t, d.JudgeReset(try, nil))
 	requireIdle(ctx, t, mw)
 }
 
-// understands reports whether the SDK reads the answer that fails as it is meant, when it does not fail.
+// understands reports whether the SDK reads the answer of a drill as it was sent if it does not fail.
 func understands(t *testing.T, d faults.Drill) bool {
 	t.Helper()
-	return assert.ObjectsAreEqual(d.Means(), readAs(t.Context(), d, bare(configOf(carryontest.BaseURL, d.Untouched()))))
+	sdk := scenario.SDKClient(scenario.Config(fakellm.BaseURL, d.Untouched()))
+	return assert.ObjectsAreEqual(d.Means(), readAs(t.Context(), d, sdk))
 }
 
 func requireIdle(ctx context.Context, t *testing.T, mw *middleware.Middleware) {
 	t.Helper()
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
-	require.Zero(t, state.Claim, "the session is left active")
+	require.Zero(t, state.Claim, "the session is still claimed")
 }
 
-// wrapped returns a client that Wrap makes.
-func wrapped(config openai.ClientConfig, mw *middleware.Middleware) client {
-	return clientOf(carryopenai.Wrap(openai.NewClientWithConfig(config), mw))
-}
-
-// readAs has a client read answers of the kind that is drilled.
-func readAs(ctx context.Context, d faults.Drill, c client) quirks.Reading {
-	a := mode{streamed: !d.Framing.Whole}.call(ctx, c, ask())
+// readAs has a client read the answers of a drill.
+func readAs(ctx context.Context, d faults.Drill, c scenario.Client) quirks.Reading {
+	m := scenario.TypedStream
+	if d.Framing.Whole {
+		m = scenario.TypedUnary
+	}
+	a := m.Call(ctx, c, scenario.Request())
 	r := quirks.Reading{Text: a.Text, Finish: a.Finish, Err: quirks.Problem(a.Err)}
 	if a.Usage != nil {
 		r.Usage = quirks.Usage{

@@ -13,18 +13,20 @@ import (
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// sent is what of a request is on the wire.
+// sent is a request as it was sent.
 type sent struct {
 	method, path string
 	header       http.Header
 	body         string
 }
 
-func sentTo(server *carryontest.Server) []sent {
+func sentTo(server *fakellm.Server) []sent {
 	var all []sent
 	for _, r := range server.Requests() {
 		all = append(all, sent{r.Method, r.Path, r.Header, string(r.Body)})
@@ -33,34 +35,34 @@ func sentTo(server *carryontest.Server) []sent {
 }
 
 // providerShapes are turns as different providers send them.
-func providerShapes() map[string]carryontest.Turn {
-	text := carryontest.Text("One two three.")
-	return map[string]carryontest.Turn{
+func providerShapes() map[string]fakellm.Turn {
+	text := fakellm.Text("One two three.")
+	return map[string]fakellm.Turn{
 		"text":              text,
 		"reasoning":         text.Reasoning("Hm."),
-		"one chunk":         text.OneChunk(),
-		"finish with text":  text.FinishWithText(),
-		"finish twice":      text.FinishTwice(),
-		"finish, then null": text.NullFinishLast(),
-		"usage everywhere":  text.UsageEveryChunk(),
-		"usage on finish":   text.UsageOnFinish(),
-		"usage twice":       text.UsageTwice(),
+		"one chunk":         text.With(fakellm.OneChunk),
+		"finish with text":  text.With(fakellm.FinishWithText),
+		"finish twice":      text.With(fakellm.FinishTwice),
+		"finish, then null": text.With(fakellm.NullFinishLast),
+		"usage everywhere":  text.With(fakellm.UsageEveryChunk),
+		"usage on finish":   text.With(fakellm.UsageOnFinish),
+		"usage twice":       text.With(fakellm.UsageTwice),
 		"no usage":          text.NoUsage(),
 		"no [DONE]":         text.NoDone(),
-		"Azure":             text.AzureFirst(),
-		"changing ids":      text.ChangeID(),
-		"role everywhere":   text.RoleEveryChunk(),
+		"Azure":             text.With(fakellm.AzureFirst),
+		"changing ids":      text.With(fakellm.ChangeID),
+		"role everywhere":   text.With(fakellm.RoleEveryChunk),
 		"comments":          text.Comments().CRLF(),
-		"refusal":           carryontest.Text("").Refusal("No."),
-		"call":              edit(),
-		"calls":             edit().AndCall("edit_file", `{"n":2}`).AndText("Now:"),
-		"interleaved calls": edit().AndCall("edit_file", `{"n":2}`).Interleaved(),
-		"calls at once":     edit().AndCall("edit_file", `{"n":2}`).Batched(),
-		"whole calls":       edit().AndCall("edit_file", `{"n":2}`).WholeCalls().NoIndex(),
-		"call from 1":       edit().StartIndex(1),
-		"calls before text": edit().AndText("Done.").TextLast(),
-		"own todo_pause":    carryontest.Pause(blocked),
-		"legacy call":       edit().Legacy(),
+		"refusal":           fakellm.Text("").Refusal("No."),
+		"call":              scenario.Edit(),
+		"calls":             scenario.Edit().AndCall("edit_file", `{"n":2}`).AndText("Now:"),
+		"interleaved calls": scenario.Edit().AndCall("edit_file", `{"n":2}`).With(fakellm.Interleaved),
+		"calls at once":     scenario.Edit().AndCall("edit_file", `{"n":2}`).With(fakellm.Batched),
+		"whole calls":       scenario.Edit().AndCall("edit_file", `{"n":2}`).With(fakellm.WholeCalls, fakellm.NoIndex),
+		"call from 1":       scenario.Edit().StartIndex(1),
+		"calls before text": scenario.Edit().AndText("Done.").With(fakellm.TextLast),
+		"own todo_pause":    fakellm.Pause(scenario.Blocked),
+		"legacy call":       scenario.Edit().With(fakellm.Legacy),
 		"length":            text.Finish("length"),
 	}
 }
@@ -74,34 +76,34 @@ func TestWithNothingToDoNothingIsChanged(t *testing.T) {
 		opts   []middleware.Option
 	}{
 		"no todos":    {todos: todo.Static()},
-		"disabled":    {todos: twoTodos, ctx: continuation.Suppress},
-		"no tools":    {todos: twoTodos, change: func(r *openai.ChatCompletionRequest) { r.Tools = nil }},
-		"tool choice": {todos: twoTodos, change: choose("required")},
-		"dry run":     {todos: twoTodos, opts: []middleware.Option{middleware.WithDryRun()}},
-		"dry run, tool always": {todos: twoTodos, opts: []middleware.Option{
+		"disabled":    {todos: scenario.TwoTodos(), ctx: continuation.Suppress},
+		"no tools":    {todos: scenario.TwoTodos(), change: func(r *openai.ChatCompletionRequest) { r.Tools = nil }},
+		"tool choice": {todos: scenario.TwoTodos(), change: func(r *openai.ChatCompletionRequest) { r.ToolChoice = "required" }},
+		"dry run":     {todos: scenario.TwoTodos(), opts: []middleware.Option{middleware.WithDryRun()}},
+		"dry run, tool always": {todos: scenario.TwoTodos(), opts: []middleware.Option{
 			middleware.WithDryRun(), middleware.WithPauseTool(middleware.Always),
 		}},
 	}
 	for name, tt := range idle {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inModes(t, allModes, func(t *testing.T, m mode) {
+			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				for shape, turn := range providerShapes() {
-					request := full()
+					request := scenario.FullRequest()
 					if tt.change != nil {
 						tt.change(&request)
 					}
-					server := carryontest.NewServer(t, turn)
-					want := m.call(t.Context(), bareOn(server), request)
+					server := fakellm.NewServer(t, turn)
+					want := m.Call(t.Context(), scenario.SDKClient(scenario.HTTPConfig(server)), request)
 
-					s := newScene(t, m, tt.todos, tt.opts...)
-					ctx := s.ctx
+					s := scenario.New(t, m, tt.todos, tt.opts...)
+					ctx := s.Ctx
 					if tt.ctx != nil {
 						ctx = tt.ctx(ctx)
 					}
-					got := s.call(ctx, request, turn)
-					requireSame(t, want, got)
-					require.Equal(t, sentTo(server), sentTo(s.server), shape)
+					got := s.Call(ctx, request, turn)
+					scenario.RequireSame(t, want, got)
+					require.Equal(t, sentTo(server), sentTo(s.Server), shape)
 				}
 			})
 		})
@@ -113,17 +115,17 @@ func TestWholeAnswerIsTheVerySameValue(t *testing.T) {
 	for shape, turn := range providerShapes() {
 		t.Run(shape, func(t *testing.T) {
 			t.Parallel()
-			server := carryontest.NewServer(t, turn)
-			want, err := bareOn(server).answer(t.Context(), ask())
+			server := fakellm.NewServer(t, turn)
+			want, err := scenario.SDKClient(scenario.HTTPConfig(server)).Complete(t.Context(), scenario.Request())
 			require.NoError(t, err)
 			want.Header().Del("Date") // the one header that tells the time
-			for _, m := range []mode{typedUnary, wireUnary} {
-				s := newScene(t, m, todo.Static())
-				s.server.Append(turn)
-				got, err := s.client.answer(s.ctx, ask())
+			for _, m := range []scenario.Mode{scenario.TypedUnary, scenario.WireUnary} {
+				s := scenario.New(t, m, todo.Static())
+				s.Server.Append(turn)
+				got, err := s.Client.Complete(s.Ctx, scenario.Request())
 				require.NoError(t, err)
 				got.Header().Del("Date")
-				assert.Equal(t, want, got, m.name)
+				assert.Equal(t, want, got, m.String())
 			}
 		})
 	}
@@ -131,12 +133,12 @@ func TestWholeAnswerIsTheVerySameValue(t *testing.T) {
 
 func TestFirstRequestOfAContinuedCallIsTheCallersOwn(t *testing.T) {
 	t.Parallel()
-	inModes(t, allModes, func(t *testing.T, m mode) {
-		server := carryontest.NewServer(t, carryontest.Text(plan))
-		m.call(t.Context(), bareOn(server), full())
-		s := newScene(t, m, twoTodos)
-		s.call(s.ctx, full(), carryontest.Text(plan), edit())
-		assert.Equal(t, sentTo(server)[0], sentTo(s.server)[0])
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		server := fakellm.NewServer(t, fakellm.Text(scenario.Plan))
+		m.Call(t.Context(), scenario.SDKClient(scenario.HTTPConfig(server)), scenario.FullRequest())
+		s := scenario.New(t, m, scenario.TwoTodos())
+		s.Call(s.Ctx, scenario.FullRequest(), fakellm.Text(scenario.Plan), scenario.Edit())
+		assert.Equal(t, sentTo(server)[0], sentTo(s.Server)[0])
 	})
 }
 
@@ -145,9 +147,9 @@ func TestOtherMethodsAreTheSDKsOwn(t *testing.T) {
 	provider := httpmock.NewMockTransport()
 	provider.RegisterResponder(http.MethodGet, "http://provider.test/v1/models",
 		httpmock.NewStringResponder(http.StatusOK, `{"data":[{"id":"m"}]}`))
-	config := configOf("http://provider.test/v1", provider)
-	events := new(recorder)
-	mw := middleware.New(twoTodos, middleware.WithObserver(events.observer()))
+	config := scenario.Config("http://provider.test/v1", provider)
+	events := carryontest.NewRecorder()
+	mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()))
 	for name, c := range map[string]interface {
 		ListModels(ctx context.Context) (openai.ModelsList, error)
 	}{
@@ -159,5 +161,5 @@ func TestOtherMethodsAreTheSDKsOwn(t *testing.T) {
 		assert.Len(t, models.Models, 1, name)
 	}
 	assert.Equal(t, 2, provider.GetTotalCallCount())
-	assert.Empty(t, events.all())
+	assert.Empty(t, events.Events())
 }

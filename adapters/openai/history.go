@@ -5,7 +5,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -13,7 +13,7 @@ import (
 // answer it got. It reads no further than it is asked to.
 func history(messages []openai.ChatCompletionMessage) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
-		var results middleware.Results[*openai.ChatCompletionMessage]
+		var results adapter.ToolResults[*openai.ChatCompletionMessage]
 		for i := len(messages) - 1; i >= 0; i-- {
 			m := &messages[i]
 			if m.Role == openai.ChatMessageRoleTool {

@@ -7,11 +7,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/carryon-go/carryon/internal/scenario"
 )
 
 // BenchmarkOpenStream holds many streams open in the middle of a turn. Metric
-// B/stream is the live memory of each; what wrapped=true has more than
-// wrapped=false is what carryon keeps, the text of the turn included.
+// B/stream is the live memory of each. What wrapped=true uses on top of
+// wrapped=false is what carryon keeps, with the text of the turn.
 func BenchmarkOpenStream(b *testing.B) {
 	const open = 1000
 	half := events()[:1+benchChunks/2]
@@ -19,7 +21,7 @@ func BenchmarkOpenStream(b *testing.B) {
 	for _, wrapped := range []bool{false, true} {
 		b.Run(fmt.Sprintf("wrapped=%v", wrapped), func(b *testing.B) {
 			openStream := openers(b, "http://test", &http.Client{Transport: canned(body)})[wrapped]
-			streams := make([]receiver, open)
+			streams := make([]scenario.Receiver, open)
 			for b.Loop() {
 				before := liveBytes()
 				for i := range streams {
@@ -36,8 +38,8 @@ func BenchmarkOpenStream(b *testing.B) {
 	}
 }
 
-// halfRead reads what the body holds but for the end.
-func halfRead(b *testing.B, open opener) receiver {
+// halfRead opens a stream and reads all of the body but its end.
+func halfRead(b *testing.B, open opener) scenario.Receiver {
 	s, err := open()
 	if err != nil {
 		b.Fatal(err)

@@ -1,19 +1,20 @@
 package openai
 
 import (
-	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/pause"
 )
 
 // describe tells the engine what it must know of a request.
-func describe(r *openai.ChatCompletionRequest) middleware.Request {
-	d := middleware.Request{
+func describe(r *openai.ChatCompletionRequest) adapter.Request {
+	d := adapter.Request{
 		Tools:   len(r.Tools),
+		Choice:  adapter.ToolChoiceOf(r.ToolChoice),
 		N:       r.N,
 		Legacy:  len(r.Functions) > 0 || r.FunctionCall != nil, //nolint:staticcheck // deprecated, and still sent
 		History: history(r.Messages),
@@ -27,18 +28,23 @@ func describe(r *openai.ChatCompletionRequest) middleware.Request {
 	if format := r.ResponseFormat; format != nil {
 		d.JSON = format.Type != "" && format.Type != openai.ChatCompletionResponseFormatTypeText
 	}
-	if r.ToolChoice != nil {
-		d.Choice = toolChoice(r.ToolChoice)
-	}
 	readMessages(&d, r.Messages)
-	describeNotes(&d, r.Messages)
+	messages := r.Messages // so that the request need not be kept
+	d.Messages = len(messages)
+	d.Attachable = func(i int) (string, bool) {
+		m := &messages[i]
+		return textOf(m), m.Role == openai.ChatMessageRoleUser || m.Role == openai.ChatMessageRoleTool
+	}
+	d.System = 1 + slices.IndexFunc(messages, func(m openai.ChatCompletionMessage) bool {
+		return m.Role == openai.ChatMessageRoleSystem || m.Role == openai.ChatMessageRoleDeveloper
+	})
 	return d
 }
 
 // readMessages finds the last message of the user and the first tool call
 // after it.
-func readMessages(d *middleware.Request, messages []openai.ChatCompletionMessage) {
-	for i := len(messages) - 1; i >= 0; i-- {
+func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
+	for i := range slices.Backward(messages) {
 		m := &messages[i]
 		d.Reasoning = d.Reasoning || m.ReasoningContent != ""
 		switch {
@@ -82,34 +88,4 @@ func identityOf(m *openai.ChatCompletionMessage) string {
 		b.WriteByte(0) // so that the parts can't run into each other
 	}
 	return b.String()
-}
-
-// toolChoice reads a tool choice, which the SDK takes as anything that becomes
-// the right JSON.
-func toolChoice(choice any) middleware.ToolChoice {
-	word, isWord := choice.(string)
-	if !isWord {
-		word, _ = choiceFields(choice)
-	}
-	return middleware.ToolChoiceOf(word)
-}
-
-const allowedTools = "allowed_tools"
-
-// choiceFields returns a tool choice that is an object as one: the mode of a
-// choice among allowed tools, with its fields, and else a word of its own.
-func choiceFields(choice any) (mode string, fields map[string]any) {
-	data, err := json.Marshal(choice)
-	if err != nil {
-		return "named", nil // the SDK is going to fail on it
-	}
-	if json.Unmarshal(data, &mode) == nil {
-		return mode, nil
-	}
-	if json.Unmarshal(data, &fields) != nil || fields["type"] != allowedTools {
-		return "named", nil
-	}
-	allowed, _ := fields[allowedTools].(map[string]any)
-	mode, _ = allowed["mode"].(string)
-	return mode, fields
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -26,7 +27,7 @@ func begin(t *testing.T, options ...middleware.Option) *middleware.Call {
 	t.Helper()
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending})
 	options = append(options, middleware.WithLimits(continuation.Limits{MaxAttempts: 1}))
-	call := middleware.New(todos, options...).Begin(t.Context(), middleware.Request{Tools: 1, Users: 1, User: "Write it."})
+	call, _ := middleware.New(todos, options...).Begin(t.Context(), adapter.Request{Tools: 1, Users: 1, User: "Write it."})
 	require.NotNil(t, call)
 	return call
 }
@@ -38,7 +39,7 @@ func joinAnswers(
 	t.Helper()
 	sent := 0
 	answer, err := middleware.Unary(call, newAnswers(),
-		func(context.Context, *middleware.Continuation) (openai.ChatCompletionResponse, error) {
+		func(context.Context, *adapter.Continuation) (openai.ChatCompletionResponse, error) {
 			sent++
 			return turns[sent-1], nil
 		})
@@ -69,15 +70,15 @@ func joinChunks(
 ) []openai.ChatCompletionStreamResponse {
 	t.Helper()
 	sent := 0
-	splice := middleware.NewSplice(call, newChunks(), &source{turns[0]},
-		func(context.Context, *middleware.Continuation) (middleware.Source[openai.ChatCompletionStreamResponse], error) {
+	joined := middleware.NewStream(call, newChunks(), &source{turns[0]},
+		func(context.Context, *adapter.Continuation) (adapter.Source[openai.ChatCompletionStreamResponse], error) {
 			sent++
 			return &source{turns[sent]}, nil
 		})
-	defer splice.Close()
+	defer joined.Close()
 	var all []openai.ChatCompletionStreamResponse
 	for {
-		chunk, err := splice.Recv()
+		chunk, err := joined.Recv()
 		if errors.Is(err, io.EOF) {
 			require.Equal(t, len(turns)-1, sent, "continuations")
 			return all
@@ -91,18 +92,18 @@ func textChunk(text string) openai.ChatCompletionStreamResponse {
 	return chunkWith(openai.ChatCompletionStreamChoiceDelta{Content: text})
 }
 
-// stopped returns the chunks of a turn that says the text.
+// stopped returns the chunks of a turn of text that stops.
 func stopped(text string) []openai.ChatCompletionStreamResponse {
 	last := chunkWith(openai.ChatCompletionStreamChoiceDelta{})
 	last.Choices[0].FinishReason = openai.FinishReasonStop
 	return []openai.ChatCompletionStreamResponse{textChunk(text), last}
 }
 
-func saying(text string) openai.ChatCompletionResponse {
+func textAnswer(text string) openai.ChatCompletionResponse {
 	return answerWith(openai.ChatCompletionMessage{Role: openai.ChatMessageRoleAssistant, Content: text})
 }
 
-func TestLaterChunksTellNothingOfTheirPrompt(t *testing.T) {
+func TestLaterChunksDropWhatIsAboutTheirPrompt(t *testing.T) {
 	t.Parallel()
 	turn := func(text string) []openai.ChatCompletionStreamResponse {
 		chunks := stopped(text)
@@ -163,7 +164,7 @@ func TestCallInAnotherChoiceIsACall(t *testing.T) {
 	assert.Equal(t, continuation.ReasonToolCalls, call.Outcome().Reason)
 }
 
-func TestOnlyTextAloneIsRelayedUnseen(t *testing.T) {
+func TestOnlyPlainTextIsRelayedUnread(t *testing.T) {
 	t.Parallel()
 	chunk := textChunk("Or else.")
 	assert.True(t, isText(&chunk))
@@ -175,14 +176,14 @@ func TestOnlyTextAloneIsRelayedUnseen(t *testing.T) {
 
 func TestAnswerOfTheSDKIsNotChanged(t *testing.T) {
 	t.Parallel()
-	last := saying("Two.")
+	last := textAnswer("Two.")
 	last.Choices[0].Message.ToolCalls = []openai.ToolCall{
 		{ID: "p", Function: openai.FunctionCall{Name: "todo_pause", Arguments: `{"reason":"The grammar is missing"}`}},
 		{ID: "c1", Function: openai.FunctionCall{Name: "edit_file"}},
 	}
 	kept, err := json.Marshal(last)
 	require.NoError(t, err)
-	got := joinAnswers(t, begin(t), saying("One."), last)
+	got := joinAnswers(t, begin(t), textAnswer("One."), last)
 	assert.Len(t, got.Choices[0].Message.ToolCalls, 1)
 	after, err := json.Marshal(last)
 	require.NoError(t, err)
@@ -194,27 +195,27 @@ func TestTextInPartsIsJoinedToOne(t *testing.T) {
 	last := answerWith(openai.ChatCompletionMessage{MultiContent: []openai.ChatMessagePart{
 		{Type: openai.ChatMessagePartTypeText, Text: "Tw"}, {Type: openai.ChatMessagePartTypeText, Text: "o."},
 	}})
-	got := joinAnswers(t, begin(t), saying("One."), last)
+	got := joinAnswers(t, begin(t), textAnswer("One."), last)
 	assert.Equal(t, "One.\n\nTwo.", got.Choices[0].Message.Content)
 	_, err := json.Marshal(got)
 	assert.NoError(t, err, "the SDK refuses a message with both")
 }
 
-func TestCallsOfAnAnswerAreToldApartWhateverTheirIDs(t *testing.T) {
+func TestCallsOfAnAnswerAreDistinctWhateverTheirIDs(t *testing.T) {
 	t.Parallel()
 	last := answerWith(openai.ChatCompletionMessage{ToolCalls: []openai.ToolCall{
 		{ID: "call", Function: openai.FunctionCall{Name: "todo_pause", Arguments: `{"reason":"The grammar is missing"}`}},
 		{ID: "call", Function: openai.FunctionCall{Name: "edit_file", Arguments: "{}"}},
 	}})
-	got := joinAnswers(t, begin(t), saying("One."), last)
+	got := joinAnswers(t, begin(t), textAnswer("One."), last)
 	assert.Equal(t, last.Choices[0].Message.ToolCalls[1:], got.Choices[0].Message.ToolCalls)
 }
 
 func TestUsageOfTheLastTurnIsThatOfTheLastThatHasOne(t *testing.T) {
 	t.Parallel()
-	first := saying("One.")
+	first := textAnswer("One.")
 	first.Usage = openai.Usage{PromptTokens: 10, CompletionTokens: 5, TotalTokens: 15}
-	got := joinAnswers(t, begin(t, middleware.WithUsage(middleware.LastTurn)), first, saying("Two."))
+	got := joinAnswers(t, begin(t, middleware.WithUsage(middleware.LastTurn)), first, textAnswer("Two."))
 	assert.Equal(t, first.Usage, got.Usage)
 
 	chunks := stopped("One.")
@@ -224,7 +225,7 @@ func TestUsageOfTheLastTurnIsThatOfTheLastThatHasOne(t *testing.T) {
 	assert.NotNil(t, all[len(all)-1].Choices, "written again, it has an empty list and no null")
 }
 
-// ownWord is a string that is not of the type string.
+// ownWord is a string of a type of its own.
 type ownWord string
 
 func TestRequestIsDescribed(t *testing.T) {
@@ -240,39 +241,39 @@ func TestRequestIsDescribed(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		request openai.ChatCompletionRequest
-		want    middleware.Request
+		want    adapter.Request
 	}{
 		"strict tools": {
-			tools(function("a", true), function("b", true)), middleware.Request{Tools: 2, StrictTools: true},
+			tools(function("a", true), function("b", true)), adapter.Request{Tools: 2, StrictTools: true},
 		},
 		"one tool that is not strict": {
-			tools(function("a", false), function("b", true)), middleware.Request{Tools: 2},
+			tools(function("a", false), function("b", true)), adapter.Request{Tools: 2},
 		},
 		"a todo_pause before other tools": {
-			tools(function("Todo_Pause", false), function("b", false)), middleware.Request{Tools: 2, OwnPause: true},
+			tools(function("Todo_Pause", false), function("b", false)), adapter.Request{Tools: 2, OwnPause: true},
 		},
-		"a tool without a function": {tools(openai.Tool{}), middleware.Request{Tools: 1}},
+		"a tool without a function": {tools(openai.Tool{}), adapter.Request{Tools: 1}},
 		"any tool": {
-			openai.ChatCompletionRequest{ToolChoice: "any"}, middleware.Request{Choice: middleware.ToolChoiceRequired},
+			openai.ChatCompletionRequest{ToolChoice: "any"}, adapter.Request{Choice: adapter.ToolChoiceRequired},
 		},
 		"a tool choice of the program's own type": {
-			openai.ChatCompletionRequest{ToolChoice: ownWord("none")}, middleware.Request{Choice: middleware.ToolChoiceNone},
+			openai.ChatCompletionRequest{ToolChoice: ownWord("none")}, adapter.Request{Choice: adapter.ToolChoiceNone},
 		},
 		"a response format without a type": {
-			openai.ChatCompletionRequest{ResponseFormat: format("")}, middleware.Request{},
+			openai.ChatCompletionRequest{ResponseFormat: format("")}, adapter.Request{},
 		},
 		"text": {
-			openai.ChatCompletionRequest{ResponseFormat: format(openai.ChatCompletionResponseFormatTypeText)}, middleware.Request{},
+			openai.ChatCompletionRequest{ResponseFormat: format(openai.ChatCompletionResponseFormatTypeText)}, adapter.Request{},
 		},
 		"JSON": {
 			openai.ChatCompletionRequest{ResponseFormat: format(openai.ChatCompletionResponseFormatTypeJSONObject)},
-			middleware.Request{JSON: true},
+			adapter.Request{JSON: true},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := describe(&test.request)
-			got.History, got.Carrier, got.Messages = nil, nil, 0
+			got.History, got.Attachable, got.Messages = nil, nil, 0
 			assert.Equal(t, test.want, got)
 		})
 	}
@@ -335,33 +336,28 @@ func TestHistoryIsReadFromItsEnd(t *testing.T) {
 	}
 }
 
+// withReasoning returns an answer of text and reasoning.
+func withReasoning(text, reasoning string) openai.ChatCompletionResponse {
+	answer := textAnswer(text)
+	answer.Choices[0].Message.ReasoningContent = reasoning
+	return answer
+}
+
 func TestReasoningOfTheTurnsIsJoined(t *testing.T) {
 	t.Parallel()
-	thinking := func(text, thought string) openai.ChatCompletionResponse {
-		answer := saying(text)
-		answer.Choices[0].Message.ReasoningContent = thought
-		return answer
-	}
-	got := joinAnswers(t, begin(t), thinking("One.", "Hm."), thinking("Two.", "Aha."))
+	got := joinAnswers(t, begin(t), withReasoning("One.", "Hm."), withReasoning("Two.", "Aha."))
 	assert.Equal(t, "Hm.\n\nAha.", got.Choices[0].Message.ReasoningContent)
 }
 
 func TestReasoningOfATurnThatFailedIsNotKept(t *testing.T) {
 	t.Parallel()
-	d := newAnswers()
-	var joined openai.ChatCompletionResponse
-	for _, keep := range []bool{true, false} {
-		answer := saying("One.")
-		answer.Choices[0].Message.ReasoningContent = "Hm."
-		d.Read(&answer, new(middleware.Sink))
-		d.EndTurn(keep)
-		joined = d.Clone(&answer)
-	}
-	d.Write(&joined, &middleware.Edit{Text: "One.", Later: true})
-	assert.Equal(t, "Hm.", joined.Choices[0].Message.ReasoningContent)
+	failed := withReasoning("Two.", "Aha.")
+	failed.Choices[0].FinishReason = ""
+	got := joinAnswers(t, begin(t), withReasoning("One.", "Hm."), failed)
+	assert.Equal(t, "Hm.", got.Choices[0].Message.ReasoningContent)
 }
 
-// closing is a transport that tells when an answer's body is closed.
+// closing is a transport that reports when an answer's body is closed.
 type closing struct {
 	base   http.RoundTripper
 	closed atomic.Bool
@@ -389,10 +385,10 @@ func (b *closingBody) Close() error {
 
 func TestCloseOfAStreamThatIsPassedThroughClosesIt(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t, carryontest.Text("One."))
+	server := fakellm.NewServer(t, fakellm.Text("One."))
 	transport := &closing{base: server.Transport()}
 	config := openai.DefaultConfig("no key")
-	config.BaseURL, config.HTTPClient = carryontest.BaseURL, &http.Client{Transport: transport}
+	config.BaseURL, config.HTTPClient = fakellm.BaseURL, &http.Client{Transport: transport}
 	client := Wrap(openai.NewClientWithConfig(config), middleware.New(todo.Static()))
 	s, err := client.CreateChatCompletionStream(t.Context(), openai.ChatCompletionRequest{})
 	require.NoError(t, err)
@@ -404,7 +400,7 @@ func TestCloseOfAStreamThatIsPassedThroughClosesIt(t *testing.T) {
 
 func TestRangeEndsWithTheError(t *testing.T) {
 	t.Parallel()
-	server := carryontest.NewServer(t, carryontest.Text("One.").CutAfter(1))
+	server := fakellm.NewServer(t, fakellm.Text("One.").CutAfter(1))
 	config := openai.DefaultConfig("no key")
 	config.BaseURL = server.URL()
 	mw := middleware.New(todo.Static())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -16,45 +17,46 @@ import (
 // crossed the wire. Recv must not be called by two goroutines at once; Close
 // may be called by any, at any time.
 type Stream struct {
-	first  *openai.ChatCompletionStream
-	passed *middleware.Outcome // set, and nothing below, if carryon has nothing to do with the call
-	chunks *chunks
-	splice *middleware.Splice[openai.ChatCompletionStreamResponse]
+	first   *openai.ChatCompletionStream
+	outcome *middleware.Outcome // set, and nothing below, if carryon has nothing to do with the call
+	dialect *chunks
+	joined  *middleware.Stream[openai.ChatCompletionStreamResponse]
 }
 
 func newStream(
 	call *middleware.Call, first *openai.ChatCompletionStream,
-	open middleware.Open[openai.ChatCompletionStreamResponse],
+	open adapter.Open[openai.ChatCompletionStreamResponse],
 ) *Stream {
 	dialect := newChunks()
 	return &Stream{
-		first: first, chunks: dialect,
-		splice: middleware.NewSplice(call, dialect, first, open),
+		first: first, dialect: dialect,
+		joined: middleware.NewStream(call, dialect, first, open),
 	}
 }
 
 // Recv returns the next chunk, and io.EOF after the last.
 func (s *Stream) Recv() (chunk openai.ChatCompletionStreamResponse, err error) {
-	if s.splice == nil {
+	if s.joined == nil {
 		return s.first.Recv()
 	}
-	if !s.splice.Relaying() {
-		return s.splice.Recv()
+	relay := s.joined.Relay()
+	if relay == nil {
+		return s.joined.Recv()
 	}
 	chunk, err = s.first.Recv()
-	if err == nil && s.chunks.anchored && isText(&chunk) {
-		s.splice.Text(chunk.Choices[0].Delta.Content)
+	if err == nil && s.dialect.envelope.IsFixed() && isText(&chunk) {
+		relay.Text(chunk.Choices[0].Delta.Content)
 		return chunk, nil
 	}
-	return s.splice.Handle(chunk, err)
+	return relay.Handle(chunk, err)
 }
 
 // Close ends the stream, at any point. It may be called more than once.
 func (s *Stream) Close() error {
-	if s.splice == nil {
+	if s.joined == nil {
 		return s.first.Close()
 	}
-	return s.splice.Close()
+	return s.joined.Close()
 }
 
 // Header returns the headers of the first turn's response.
@@ -76,10 +78,7 @@ func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
 		defer s.Close() //nolint:errcheck // the chunks are what was asked for
 		for {
 			chunk, err := s.Recv()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if !yield(chunk, err) || err != nil {
+			if errors.Is(err, io.EOF) || !yield(chunk, err) || err != nil {
 				return
 			}
 		}
@@ -89,10 +88,10 @@ func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
 // Outcome returns what carryon did with the call: final once Recv has returned
 // an error, io.EOF included, or the stream is closed.
 func (s *Stream) Outcome() middleware.Outcome {
-	if s.splice == nil {
-		return *s.passed
+	if s.joined == nil {
+		return *s.outcome
 	}
-	return s.splice.Outcome()
+	return s.joined.Outcome()
 }
 
 // isText reports whether the chunk holds text of the one choice and nothing

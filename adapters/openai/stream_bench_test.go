@@ -11,22 +11,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carryon-go/carryon/internal/scenario"
 	"github.com/carryon-go/carryon/middleware"
 )
 
 // benchChunks is how many chunks of text the measured streams have.
 const benchChunks = 256
 
-// opener opens a stream of a turn with nothing to do, bare or wrapped.
-type opener func() (receiver, error)
+// opener opens a stream of a turn that is not continued, bare or wrapped.
+type opener func() (scenario.Receiver, error)
 
 func openers(b *testing.B, url string, client *http.Client) map[bool]opener {
-	config := configOf(url, client.Transport)
-	ctx, request := b.Context(), ask()
-	sdk, wrapped := bare(config), typedStream.client(config, middleware.New(twoTodos))
+	config := scenario.Config(url, client.Transport)
+	ctx, request := b.Context(), scenario.Request()
+	sdk, wrapped := scenario.SDKClient(config), scenario.TypedStream.Client(config, middleware.New(scenario.TwoTodos()))
 	return map[bool]opener{
-		false: func() (receiver, error) { return sdk.stream(ctx, request) },
-		true:  func() (receiver, error) { return wrapped.stream(ctx, request) },
+		false: func() (scenario.Receiver, error) { return sdk.Stream(ctx, request) },
+		true:  func() (scenario.Receiver, error) { return wrapped.Stream(ctx, request) },
 	}
 }
 
@@ -47,11 +48,11 @@ func openAndRead(tb testing.TB, open opener) {
 	}
 }
 
-// events is the body of a turn of benchChunks chunks.
+// events returns the body of a turn of benchChunks chunks.
 func events() []string { return eventsOf(benchChunks) }
 
-// eventsOf is the body of a turn that ends with a tool call, so that there is
-// nothing to do.
+// eventsOf returns the body of a turn that ends with a tool call, so that it is
+// not continued.
 func eventsOf(chunks int) []string {
 	const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}` + "\n\n"
 	list := []string{fmt.Sprintf(chunk, `{"role":"assistant","content":""}`, "null")}
@@ -99,8 +100,8 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkStreamRatio reads bare and wrapped streams by turns, so that what
-// else the machine does hits both alike. Metric ratio is the median of
+// BenchmarkStreamRatio reads bare and wrapped streams in turn, so that other
+// load of the machine affects both alike. Metric ratio is the median of
 // wrapped/bare, and added-ns/chunk the median of what wrapping adds to a chunk.
 func BenchmarkStreamRatio(b *testing.B) {
 	server := flushing(b)

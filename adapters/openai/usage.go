@@ -1,19 +1,21 @@
 package openai
 
 import (
+	"cmp"
+
 	"github.com/sashabaranov/go-openai"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
-// ledger keeps the usage of a call.
-type ledger = middleware.Ledger[openai.Usage]
+// usageTotals keeps the usage of a call.
+type usageTotals = adapter.UsageTotals[openai.Usage]
 
-func newLedger() ledger { return ledger{Add: add} }
+func newUsageTotals() usageTotals { return usageTotals{Add: add} }
 
 // counts returns a usage as the engine sees it.
-func counts(u *openai.Usage) middleware.Usage {
-	return middleware.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.TotalTokens}
+func counts(u *openai.Usage) adapter.Usage {
+	return adapter.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.TotalTokens}
 }
 
 // add returns the sum of two usages. Details that only one of them has are kept
@@ -30,7 +32,7 @@ func add(a, b openai.Usage) openai.Usage {
 
 func addPrompt(a, b *openai.PromptTokensDetails) *openai.PromptTokensDetails {
 	if a == nil || b == nil {
-		return either(a, b)
+		return cmp.Or(a, b) // the one that there is
 	}
 	return &openai.PromptTokensDetails{
 		AudioTokens:  a.AudioTokens + b.AudioTokens,
@@ -40,7 +42,7 @@ func addPrompt(a, b *openai.PromptTokensDetails) *openai.PromptTokensDetails {
 
 func addCompletion(a, b *openai.CompletionTokensDetails) *openai.CompletionTokensDetails {
 	if a == nil || b == nil {
-		return either(a, b)
+		return cmp.Or(a, b) // the one that there is
 	}
 	return &openai.CompletionTokensDetails{
 		AudioTokens:              a.AudioTokens + b.AudioTokens,
@@ -48,12 +50,4 @@ func addCompletion(a, b *openai.CompletionTokensDetails) *openai.CompletionToken
 		AcceptedPredictionTokens: a.AcceptedPredictionTokens + b.AcceptedPredictionTokens,
 		RejectedPredictionTokens: a.RejectedPredictionTokens + b.RejectedPredictionTokens,
 	}
-}
-
-// either returns the one that there is.
-func either[T any](a, b *T) *T {
-	if a != nil {
-		return a
-	}
-	return b
 }

@@ -192,7 +192,7 @@ func TestUsagesThatCannotBeAddedStayJSON(t *testing.T) {
 		}
 		got := join(t, twoTodos, strings.Replace(stream(""), saysUsage, "", 1), stream(""), whole())
 		require.Len(t, got.Requests, 2)
-		reply{Body: got.Body}.heard(t) // which is strict
+		reply{Body: got.Body}.reading(t) // which is strict
 	}
 }
 

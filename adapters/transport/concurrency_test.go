@@ -16,19 +16,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // echo answers each request with the user's own words, and says them again when it is asked to go on.
-func echo(r carryontest.Request) carryontest.Turn {
+func echo(r fakellm.Request) fakellm.Turn {
 	word := r.Messages[1].Content
 	if len(r.Messages) > 2 {
-		return carryontest.Text(word+" again.").AndCall("edit_file", `{"path":"`+word+`"}`)
+		return fakellm.Text(word+" again.").AndCall("edit_file", `{"path":"`+word+`"}`)
 	}
-	return carryontest.Text(word + " once.")
+	return fakellm.Text(word + " once.")
 }
 
 // Many answers at once, in one session or in many, do not get into each other's way.
@@ -42,11 +42,11 @@ func TestManyAnswersAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBothWays(t, func(t *testing.T, w way) {
-				turns := make([]carryontest.Turn, 2*calls)
+				turns := make([]fakellm.Turn, 2*calls)
 				for i := range turns {
-					turns[i] = carryontest.Func(echo)
+					turns[i] = fakellm.Func(echo)
 				}
-				server := carryontest.NewServer(t, turns...)
+				server := fakellm.NewServer(t, turns...)
 				mw := middleware.New(twoTodos, unhurried)
 				client := &http.Client{Transport: transport.New(server.Transport(), mw)}
 				var wg sync.WaitGroup
@@ -57,11 +57,11 @@ func TestManyAnswersAtOnce(t *testing.T) {
 							ctx = continuation.WithSession(ctx, key)
 						}
 						body := strings.Replace(bodyOf(w.stream), "Write and test the parser.", word, 1)
-						got := readReply(client.Do(newRequest(t, ctx, carryontest.BaseURL, body)))
+						got := readReply(client.Do(newRequest(t, ctx, fakellm.BaseURL, body)))
 						if !assert.NoError(t, got.Err) { //nolint:testifylint // not the test's own goroutine
 							return
 						}
-						h := got.heard(t)
+						h := got.reading(t)
 						if name != "one session" {
 							assert.Equal(t, word+" once.\n\n"+word+" again.", h.Text)
 							assert.Equal(t, []string{`edit_file {"path":"` + word + `"}`}, h.Calls)
@@ -204,7 +204,7 @@ func TestTodosThatPanic(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		s := newQuietScene(t, todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { panic("todos") }))
-		requireHeard(t, s.ask(t, w, texts(plan)...), plan, "stop")
+		requireReading(t, s.ask(t, w, texts(plan)...), plan, "stop")
 		require.Len(t, s.events.Failures(), 1)
 	})
 }
@@ -223,7 +223,7 @@ func TestBaseThatFails(t *testing.T) {
 			return base.RoundTrip(r)
 		})
 		got := s.ask(t, w, texts(plan)...)
-		requireHeard(t, got, plan, "stop")
+		requireReading(t, got, plan, "stop")
 		require.ErrorIs(t, got.Outcome.Err, gone)
 
 		s.wire.base = roundTrip(func(*http.Request) (*http.Response, error) { return nil, gone })

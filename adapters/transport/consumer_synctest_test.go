@@ -310,7 +310,7 @@ func TestCloseEndsTheCallAnywhere(t *testing.T) {
 	t.Parallel()
 	toTurn2 := func(b *bubble) { b.turn(1, textEvent+finishEvent+doneMark) }
 	for name, tt := range map[string]struct {
-		reach func(b *bubble) // with a reader under way
+		reach func(b *bubble) // while a reader reads
 		opts  []middleware.Option
 		asked int
 	}{

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -144,7 +144,7 @@ func TestContinuationKeepsHeadersAndAddress(t *testing.T) {
 			request.Header.Set(name, value)
 		}
 		request.Header["X-Lower"] = []string{"a", "b"}
-		requireHeard(t, s.send(t, request, texts("One.", "Two.")[0], texts("Two.")[0], edit()), "One.\n\nTwo.", "tool_calls")
+		requireReading(t, s.send(t, request, texts("One.", "Two.")[0], texts("Two.")[0], edit()), "One.\n\nTwo.", "tool_calls")
 
 		seen := s.wire.seen()
 		require.Len(t, seen, 3)
@@ -175,12 +175,12 @@ func TestContinuationHasALength(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := carryontest.NewServer(t, texts(plan)[0], edit())
+			server := fakellm.NewServer(t, texts(plan)[0], edit())
 			url, tap := listening(t, server.Handler())
 			s := sceneOf(t, server, &http.Transport{DisableKeepAlives: true}, url, twoTodos)
 			request := s.request(t, bodyOf(true))
 			change(request)
-			requireHeard(t, s.send(t, request), plan, "tool_calls")
+			requireReading(t, s.send(t, request), plan, "tool_calls")
 			_, second, ok := strings.Cut(tap.take()[1:], "POST ")
 			require.True(t, ok)
 			head, body, ok := strings.Cut(second, "\r\n\r\n")
@@ -219,7 +219,7 @@ func TestBodyOfAContinuationCanBeHadAgain(t *testing.T) {
 					}
 					return base.RoundTrip(again)
 				})
-				requireHeard(t, s.ask(t, w, texts(plan)[0], edit()), plan, "tool_calls")
+				requireReading(t, s.ask(t, w, texts(plan)[0], edit()), plan, "tool_calls")
 				requests := s.server.Requests()
 				require.Len(t, requests, 2)
 				for _, r := range requests {
@@ -239,7 +239,7 @@ func (f *follower) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestRedirectBelowTheTransportIsFollowed(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		server := carryontest.NewServer(t, texts(plan)[0], edit())
+		server := fakellm.NewServer(t, texts(plan)[0], edit())
 		moved := 0
 		url, _ := listening(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/v1/") {
@@ -251,7 +251,7 @@ func TestRedirectBelowTheTransportIsFollowed(t *testing.T) {
 		}))
 		base := &follower{http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 		s := sceneOf(t, server, base, url, twoTodos)
-		requireHeard(t, s.ask(t, w), plan, "tool_calls")
+		requireReading(t, s.ask(t, w), plan, "tool_calls")
 		assert.Equal(t, 2, moved)
 		assert.Len(t, server.Requests()[1].Messages, 4)
 	})
@@ -261,7 +261,7 @@ func TestRedirectBelowTheTransportIsFollowed(t *testing.T) {
 func TestRedirectAboveTheTransportIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		server := carryontest.NewServer(t, texts(plan)[0], edit())
+		server := fakellm.NewServer(t, texts(plan)[0], edit())
 		moved := 0
 		url, _ := listening(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/v1/") {
@@ -272,13 +272,13 @@ func TestRedirectAboveTheTransportIsNotRepeated(t *testing.T) {
 			server.Handler().ServeHTTP(rw, r)
 		}))
 		s := sceneOf(t, server, &http.Transport{DisableKeepAlives: true}, url, twoTodos)
-		requireHeard(t, s.ask(t, w), plan, "tool_calls")
+		requireReading(t, s.ask(t, w), plan, "tool_calls")
 		assert.Equal(t, 1, moved)
 		assert.Len(t, server.Requests(), 2)
 	})
 }
 
-func TestReasoningIsMirroredUnderTheNamesTheHistoryUses(t *testing.T) {
+func TestReasoningIsSentBackUnderTheNamesTheHistoryUses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ history, want string }{
 		"none":             {`{"role":"assistant","content":"x"}`, ``},
@@ -293,7 +293,7 @@ func TestReasoningIsMirroredUnderTheNamesTheHistoryUses(t *testing.T) {
 			inBothWays(t, func(t *testing.T, w way) {
 				s := newQuietScene(t, twoTodos)
 				body := strings.Replace(bodyOf(w.stream), `"messages":[`, `"messages":[`+tt.history+`,`, 1)
-				got := s.send(t, s.request(t, body), carryontest.Text(plan).Reasoning(`First "the" parser.`), edit())
+				got := s.send(t, s.request(t, body), fakellm.Text(plan).Reasoning(`First "the" parser.`), edit())
 				require.NoError(t, got.Err)
 				assert.Contains(t, s.wire.bodies()[1],
 					`{"role":"assistant","content":`+quoted(t, plan)+tt.want+`},{"role":"user","content":`)
@@ -306,8 +306,8 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		s := newQuietScene(t, twoTodos)
-		got := s.ask(t, w, texts(plan)[0], carryontest.Pause("stuck").ID("call_7"), edit())
-		requireHeard(t, got, plan, "tool_calls")
+		got := s.ask(t, w, texts(plan)[0], fakellm.Pause("stuck").ID("call_7"), edit())
+		requireReading(t, got, plan, "tool_calls")
 		bodies := s.wire.bodies()
 		require.Len(t, bodies, 3)
 		rejected := s.events.Rejected()
@@ -344,7 +344,7 @@ func TestPauseToolIsDeclaredAlways(t *testing.T) {
 			`"function":{"name":"edit_file"}}]}}`
 		body := bodyOf(w.stream, choice, `"store":true`, `"prediction":{}`)
 		got := s.send(t, s.request(t, body), texts("One.")[0], texts("Two.")[0], edit())
-		requireHeard(t, got, "One.\n\nTwo.", "tool_calls")
+		requireReading(t, got, "One.\n\nTwo.", "tool_calls")
 		bodies := s.wire.bodies()
 		require.Len(t, bodies, 3)
 		declared := strings.NewReplacer(editFile, editFile+","+pauseTool(t, false),
@@ -358,8 +358,8 @@ func TestPauseToolIsDeclaredAlways(t *testing.T) {
 	})
 }
 
-// What seals the caller's own body does not hold for a body with one more tool.
-func TestDeclaredPauseToolDropsTheSealsOfTheBody(t *testing.T) {
+// The digests of the caller's own body do not hold for a body with one more tool.
+func TestDeclaredPauseToolDropsTheDigestsOfTheBody(t *testing.T) {
 	t.Parallel()
 	s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
 	request := s.request(t, bodyOf(true))
@@ -367,7 +367,7 @@ func TestDeclaredPauseToolDropsTheSealsOfTheBody(t *testing.T) {
 		request.Header.Set(name, "x")
 	}
 	request.Header.Set("Idempotency-Key", "once")
-	requireHeard(t, s.send(t, request, edit()), "", "tool_calls")
+	requireReading(t, s.send(t, request, edit()), "", "tool_calls")
 	first := s.wire.seen()[0].Header
 	assert.Equal(t, "once", first.Get("Idempotency-Key"), "it is still the caller's own request")
 	for _, name := range []string{"Content-MD5", "Digest", "Content-Digest"} {
@@ -380,9 +380,9 @@ func TestDeclaredPauseToolPausesTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
-		got := s.ask(t, w, carryontest.Text("I can't.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`))
-		requireHeard(t, got, "I can't.\n\nTask paused: "+blocked, "stop")
-		assert.Empty(t, got.heard(t).Calls)
+		got := s.ask(t, w, fakellm.Text("I can't.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`))
+		requireReading(t, got, "I can't.\n\nTask paused: "+blocked, "stop")
+		assert.Empty(t, got.reading(t).Calls)
 		assert.NotContains(t, got.Body, "todo_pause")
 		assert.Len(t, s.server.Requests(), 1)
 	})
@@ -396,9 +396,9 @@ func TestCallersOwnTodoPauseIsTheirs(t *testing.T) {
 		} {
 			s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
 			body := strings.Replace(bodyOf(w.stream), editFile, editFile+","+own, 1)
-			got := s.send(t, s.request(t, body), texts(plan)[0], carryontest.Pause(blocked))
-			requireHeard(t, got, plan, "tool_calls")
-			assert.Len(t, got.heard(t).Calls, 1)
+			got := s.send(t, s.request(t, body), texts(plan)[0], fakellm.Pause(blocked))
+			requireReading(t, got, plan, "tool_calls")
+			assert.Len(t, got.reading(t).Calls, 1)
 			for _, sent := range s.wire.bodies() {
 				assert.Equal(t, 1, strings.Count(strings.ToLower(sent), `"todo_pause"`))
 			}
@@ -414,7 +414,7 @@ func TestContinuationIsIndependentOfTheCallersRequest(t *testing.T) {
 	s.server.Append(texts(plan)[0], edit())
 	response, err := transport.New(s.wire, s.mw).RoundTrip(request)
 	require.NoError(t, err)
-	requireHeard(t, readReply(response, nil), plan, "tool_calls")
+	requireReading(t, readReply(response, nil), plan, "tool_calls")
 	first, second := s.wire.seen()[0], s.wire.seen()[1]
 	second.Header.Set("Authorization", "changed by a base")
 	second.URL.Path = "/changed"
@@ -430,7 +430,7 @@ func TestToollessCallGetsNoTool(t *testing.T) {
 	const body = `{"messages":[{"role":"user","content":"Write."}],"stream":true}`
 	got := s.send(t, s.request(t, body), texts(plan)[0], texts("Done.\ntodo_pause('" + blocked + "')")[0])
 	require.NoError(t, got.Err)
-	assert.Equal(t, plan+"\n\nDone.\n\n\nTask paused: "+blocked, got.heard(t).Text)
+	assert.Equal(t, plan+"\n\nDone.\n\n\nTask paused: "+blocked, got.reading(t).Text)
 	assert.NotContains(t, s.wire.bodies()[1], `"tools"`)
 }
 
@@ -446,7 +446,7 @@ func TestContinuationThatCannotBeMadeCostsNothing(t *testing.T) {
 	require.NoError(t, err)
 	request.GetBody = func() (io.ReadCloser, error) { return nil, gone } // theirs to change by now
 	got := readReply(response, nil)
-	requireHeard(t, got, plan, "stop")
+	requireReading(t, got, plan, "stop")
 	assert.Len(t, s.events.Failures(), 1)
 	_, err = getBody()
 	require.NoError(t, err)

@@ -17,11 +17,11 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// provider stands in for a model that says what it will do before it does it.
+// provider is a model that says what it will do before it does it.
 func provider() *carryontest.Server {
 	return carryontest.Start(
-		carryontest.Pieces("Next I will fix the build.").NoUsage(),
-		carryontest.Call("edit_file", `{"path":"build.go"}`).WholeCalls().NoUsage(),
+		carryontest.Text("Next I fix it."),
+		carryontest.Call("edit_file", `{"path":"build.go"}`).WholeCalls(),
 	)
 }
 
@@ -63,7 +63,10 @@ func ExampleNew() {
 	}
 	// Output:
 	// [{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
-	// [{"index":0,"delta":{"content":"Next I will fix the build."},"finish_reason":null}]}
+	// [{"index":0,"delta":{"content":"Next "},"finish_reason":null}]}
+	// [{"index":0,"delta":{"content":"I "},"finish_reason":null}]}
+	// [{"index":0,"delta":{"content":"fix "},"finish_reason":null}]}
+	// [{"index":0,"delta":{"content":"it."},"finish_reason":null}]}
 	// [{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_2_1","type":"function","function":{"name":"edit_file","arguments":"{\"path\":\"build.go\"}"}}]},"finish_reason":null}]}
 	// [{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
 	// data: [DONE]
@@ -94,7 +97,7 @@ func ExampleNew_goOpenAI() {
 	fmt.Println(message.Content)
 	fmt.Println(message.ToolCalls[0].Function.Name, message.ToolCalls[0].Function.Arguments)
 	// Output:
-	// Next I will fix the build.
+	// Next I fix it.
 	// edit_file {"path":"build.go"}
 }
 
@@ -124,6 +127,6 @@ func ExampleNew_langchaingo() {
 	fmt.Println(choice.Content)
 	fmt.Println(choice.ToolCalls[0].FunctionCall.Name, choice.ToolCalls[0].FunctionCall.Arguments)
 	// Output:
-	// Next I will fix the build.
+	// Next I fix it.
 	// edit_file {"path":"build.go"}
 }

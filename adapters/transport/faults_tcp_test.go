@@ -25,7 +25,7 @@ func TestConnectionsThatAreReset(t *testing.T) {
 				t.Cleanup(base.CloseIdleConnections)
 				for _, drill := range drills {
 					understood := assert.ObjectsAreEqual(drill.Means(), client.Read(t.Context(), drill.Relayed(), drill.Framing.Whole))
-					for _, at := range drill.Places(8) {
+					for _, at := range drill.Offsets(8) {
 						resetAt(t, drill, client, base, faults.Try{At: at, Understood: understood})
 					}
 				}

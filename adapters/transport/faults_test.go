@@ -18,7 +18,7 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-var sample = flag.Int("sample", 32, "have answers fail at one in so many places; 1 is every byte")
+var sample = flag.Int("sample", 32, "have answers fail at one in so many offsets; 1 is every byte")
 
 // Wherever and however one of two answers fails, every client reads what it may rely on, and nothing is left behind. In
 // a bubble, a client that waits for ever and a goroutine that stays are deadlocks.
@@ -29,27 +29,27 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 			t.Run(framing.Name+"/"+client.Name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					places := 0
+					offsets := 0
 					for _, drill := range faults.Drills(framing) {
-						places += failEverywhere(t, drill, client)
+						offsets += failEverywhere(t, drill, client)
 					}
-					t.Log(places, "places")
+					t.Log(offsets, "offsets")
 				})
 			})
 		}
 	}
 }
 
-// failEverywhere plays a drill for a client, and returns at how many places.
+// failEverywhere plays a drill for a client, and returns at how many offsets.
 func failEverywhere(t *testing.T, d faults.Drill, client quirks.Client) int {
 	t.Helper()
 	understood := assert.ObjectsAreEqual(d.Means(), client.Read(t.Context(), d.Relayed(), d.Framing.Whole))
-	places := d.Places(*sample)
+	offsets := d.Offsets(*sample)
 	ctx := continuation.WithSession(t.Context(), "s")
-	for _, at := range places {
+	for _, at := range offsets {
 		try := faults.Try{At: at, Understood: understood}
 		if d.Turn == 1 {
-			try.Bare = client.Read(ctx, d.Upstream(at), d.Framing.Whole)
+			try.Without = client.Read(ctx, d.Upstream(at), d.Framing.Whole)
 		}
 		upstream, mw := d.Upstream(at), onceMore()
 		shown := &copied{base: transport.New(upstream, mw)}
@@ -61,7 +61,7 @@ func failEverywhere(t *testing.T, d faults.Drill, client quirks.Client) int {
 		require.NoError(t, err)
 		require.Zero(t, state.Claim, "the session is left active")
 	}
-	return len(places)
+	return len(offsets)
 }
 
 // copied is an [http.RoundTripper] that keeps what was read of its answer.

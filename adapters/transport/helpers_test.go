@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -38,7 +39,7 @@ var twoTodos = todo.Static(
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
 // edit is the answer of a model that does its work.
-func edit() carryontest.Turn { return carryontest.Call("edit_file", `{"path":"parser.go"}`) }
+func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
 
 // editFile is a tool of the caller's.
 const editFile = `{"type":"function","function":{"name":"edit_file","parameters":{"type":"object","properties":{}}}}`
@@ -77,7 +78,7 @@ func inBothWays(t *testing.T, test func(t *testing.T, w way)) {
 type scene struct {
 	ctx    context.Context // of the session
 	url    string
-	server *carryontest.Server
+	server *fakellm.Server
 	wire   *tap
 	mw     *middleware.Middleware
 	client *http.Client
@@ -87,7 +88,7 @@ type scene struct {
 // newScene returns a scene over HTTP.
 func newScene(t *testing.T, todos todo.Provider) *scene {
 	t.Helper()
-	server := carryontest.NewServer(t)
+	server := fakellm.NewServer(t)
 	base := new(http.Transport)
 	t.Cleanup(base.CloseIdleConnections)
 	return sceneOf(t, server, base, server.URL(), todos)
@@ -96,12 +97,12 @@ func newScene(t *testing.T, todos todo.Provider) *scene {
 // newQuietScene returns a scene in memory.
 func newQuietScene(t *testing.T, todos todo.Provider, opts ...middleware.Option) *scene {
 	t.Helper()
-	server := carryontest.NewServer(t)
-	return sceneOf(t, server, server.Transport(), carryontest.BaseURL, todos, opts...)
+	server := fakellm.NewServer(t)
+	return sceneOf(t, server, server.Transport(), fakellm.BaseURL, todos, opts...)
 }
 
 func sceneOf(
-	t *testing.T, server *carryontest.Server, base http.RoundTripper, url string, todos todo.Provider, opts ...middleware.Option,
+	t *testing.T, server *fakellm.Server, base http.RoundTripper, url string, todos todo.Provider, opts ...middleware.Option,
 ) *scene {
 	t.Helper()
 	s := &scene{
@@ -142,13 +143,13 @@ func newRequest(t *testing.T, ctx context.Context, url, body string) *http.Reque
 }
 
 // ask plays the turns to the request that [bodyOf] returns.
-func (s *scene) ask(t *testing.T, w way, turns ...carryontest.Turn) reply {
+func (s *scene) ask(t *testing.T, w way, turns ...fakellm.Turn) reply {
 	t.Helper()
 	return s.send(t, s.request(t, bodyOf(w.stream)), turns...)
 }
 
 // send plays the turns to a request.
-func (s *scene) send(t *testing.T, r *http.Request, turns ...carryontest.Turn) reply {
+func (s *scene) send(t *testing.T, r *http.Request, turns ...fakellm.Turn) reply {
 	t.Helper()
 	s.server.Append(turns...)
 	ctx, outcomes := middleware.Capture(r.Context())
@@ -176,18 +177,18 @@ func readReply(r *http.Response, err error) reply {
 	return reply{Status: r.StatusCode, Length: r.ContentLength, Header: r.Header, Body: string(body), Err: err}
 }
 
-// heard is what a reader makes of an answer.
-type heard struct {
+// reading is what a reader makes of an answer.
+type reading struct {
 	ID, Text, Finish string
 	Calls            []string // name and arguments
 	Prompt           int      // tokens
 	Completion       int
 }
 
-// heard reads an answer, streamed or not.
-func (r reply) heard(t *testing.T) heard {
+// reading reads an answer, streamed or not.
+func (r reply) reading(t *testing.T) reading {
 	t.Helper()
-	var h heard
+	var h reading
 	if strings.HasPrefix(strings.TrimSpace(r.Body), "{") {
 		h.add(t, r.Body)
 		return h
@@ -202,7 +203,7 @@ func (r reply) heard(t *testing.T) heard {
 }
 
 // add reads a chunk, or a whole answer.
-func (h *heard) add(t *testing.T, payload string) {
+func (h *reading) add(t *testing.T, payload string) {
 	t.Helper()
 	type message struct {
 		Content   string
@@ -236,11 +237,11 @@ func (h *heard) add(t *testing.T, payload string) {
 	}
 }
 
-// requireHeard checks that an answer is whole, and what is read of it.
-func requireHeard(t *testing.T, got reply, text, finish string) {
+// requireReading checks that an answer is whole, and what is read of it.
+func requireReading(t *testing.T, got reply, text, finish string) {
 	t.Helper()
 	require.NoError(t, got.Err)
-	h := got.heard(t)
+	h := got.reading(t)
 	assert.Equal(t, text, h.Text)
 	assert.Equal(t, finish, h.Finish)
 	assert.Equal(t, "chatcmpl-1", h.ID)
@@ -386,10 +387,10 @@ func problem(err error) error {
 }
 
 // texts returns a turn of text for each word.
-func texts(words ...string) []carryontest.Turn {
-	var turns []carryontest.Turn
+func texts(words ...string) []fakellm.Turn {
+	var turns []fakellm.Turn
 	for _, word := range words {
-		turns = append(turns, carryontest.Text(word))
+		turns = append(turns, fakellm.Text(word))
 	}
 	return turns
 }

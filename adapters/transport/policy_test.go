@@ -19,6 +19,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/internal/quirks"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
@@ -58,7 +59,7 @@ type told struct {
 	Reading  quirks.Reading
 	Events   []string
 	Outcome  middleware.Outcome
-	Requests []carryontest.Request
+	Requests []fakellm.Request
 	Marks    []bool
 }
 
@@ -68,13 +69,13 @@ type parity struct {
 	opts    []middleware.Option
 	ctx     func(context.Context) context.Context
 	request func(*openai.ChatCompletionRequest)
-	turns   []carryontest.Turn
+	turns   []fakellm.Turn
 	calls   int // of the program, one after the other; 0 is one
 }
 
 func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middleware.Middleware) (chats, opener)) []told {
 	t.Helper()
-	server := carryontest.NewServer(t, p.turns...)
+	server := fakellm.NewServer(t, p.turns...)
 	events := carryontest.NewRecorder()
 	todos := p.todos
 	if todos == nil {
@@ -83,7 +84,7 @@ func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middle
 	mw := middleware.New(todos, slices.Concat([]middleware.Option{unhurried, middleware.WithObserver(events.Observer())}, p.opts)...)
 	wire := &tap{base: server.Transport()}
 	config := openai.DefaultConfig("no key")
-	config.BaseURL, config.HTTPClient = carryontest.BaseURL, &http.Client{Transport: wire}
+	config.BaseURL, config.HTTPClient = fakellm.BaseURL, &http.Client{Transport: wire}
 	client, open := wrap(config, mw)
 
 	var all []told
@@ -203,7 +204,7 @@ func (p parity) requireParity(t *testing.T, w way) []told {
 }
 
 // sentBy returns what a request says, where a store of false says nothing.
-func sentBy(r carryontest.Request) map[string]any {
+func sentBy(r fakellm.Request) map[string]any {
 	body := r.JSON()
 	if body["store"] == false {
 		delete(body, "store")
@@ -213,40 +214,40 @@ func sentBy(r carryontest.Request) map[string]any {
 
 // scripts are what happens to calls, one for each way in which they end.
 var scripts = map[string]parity{
-	"continued":        {turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
+	"continued":        {turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
 	"twice":            {turns: append(texts("One.", "Two."), edit().AndText("Three."))},
 	"nothing to do":    {todos: todo.Static(), turns: texts(plan)},
-	"tool call":        {turns: []carryontest.Turn{edit().AndText("Now.")}},
+	"tool call":        {turns: []fakellm.Turn{edit().AndText("Now.")}},
 	"exhausted":        {turns: texts("One.", "Two.", "Three.", "Four.", "Five."), calls: 2},
 	"no progress":      {turns: texts("One.", "One.")},
-	"paused":           {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause(blocked)}},
+	"paused":           {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}},
 	"paused by text":   {turns: texts(plan, "I can't.\n\ntodo_pause('"+blocked+"')")},
-	"pause rejected":   {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause("stuck").ID("p1"), edit()}},
-	"pause beside":     {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause(blocked).AndCall("edit_file", "{}")}},
-	"paused, then no":  {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause(blocked), carryontest.Text("And now?")}, calls: 2},
-	"refused":          {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Status(503, `{"error":{"message":"x"}}`)}},
-	"cut":              {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Text("Two three four.").CutAfter(0)}},
-	"turn 1 refused":   {turns: []carryontest.Turn{carryontest.Status(429, `{"error":{"message":"x"}}`)}},
-	"turn 1 cut":       {turns: []carryontest.Turn{carryontest.Text(plan).Cut()}},
-	"length":           {turns: []carryontest.Turn{carryontest.Text(plan).Finish("length")}},
-	"no finish":        {turns: []carryontest.Turn{carryontest.Text(plan).NoFinish()}},
-	"refusal":          {turns: []carryontest.Turn{carryontest.Text("").Refusal("No.")}},
-	"no text":          {turns: []carryontest.Turn{carryontest.Text(" \n")}},
-	"empty turns":      {opts: []middleware.Option{middleware.WithEmptyTurns()}, turns: []carryontest.Turn{carryontest.Text(""), edit()}},
-	"legacy call":      {turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Call("edit_file", "{}").Legacy()}},
+	"pause rejected":   {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").ID("p1"), edit()}},
+	"pause beside":     {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndCall("edit_file", "{}")}},
+	"paused, then no":  {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked), fakellm.Text("And now?")}, calls: 2},
+	"refused":          {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Status(503, `{"error":{"message":"x"}}`)}},
+	"cut":              {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Text("Two three four.").CutAfter(0)}},
+	"turn 1 refused":   {turns: []fakellm.Turn{fakellm.Status(429, `{"error":{"message":"x"}}`)}},
+	"turn 1 cut":       {turns: []fakellm.Turn{fakellm.Text(plan).Cut()}},
+	"length":           {turns: []fakellm.Turn{fakellm.Text(plan).Finish("length")}},
+	"no finish":        {turns: []fakellm.Turn{fakellm.Text(plan).With(fakellm.NoFinish)}},
+	"refusal":          {turns: []fakellm.Turn{fakellm.Text("").Refusal("No.")}},
+	"no text":          {turns: []fakellm.Turn{fakellm.Text(" \n")}},
+	"empty turns":      {opts: []middleware.Option{middleware.WithEmptyTurns()}, turns: []fakellm.Turn{fakellm.Text(""), edit()}},
+	"legacy call":      {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Call("edit_file", "{}").With(fakellm.Legacy)}},
 	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: texts(plan)},
 	"suppressed":       {ctx: continuation.Suppress, turns: texts(plan)},
 	"disabled":         {opts: []middleware.Option{middleware.WithSettings(disabled())}, turns: texts(plan)},
 	"vetoed":           {opts: []middleware.Option{middleware.WithGate(func(context.Context, middleware.Turn) error { return errors.New("no") })}, turns: texts(plan)},
-	"always declared":  {opts: []middleware.Option{middleware.WithPauseTool(middleware.Always)}, turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
-	"always, paused":   {opts: []middleware.Option{middleware.WithPauseTool(middleware.Always)}, turns: []carryontest.Turn{carryontest.Text(plan).AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}},
-	"last usage":       {opts: []middleware.Option{middleware.WithUsage(middleware.LastTurn)}, turns: []carryontest.Turn{carryontest.Text(plan).Usage(1, 2), edit().Usage(3, 4)}},
-	"own todo_pause":   {request: func(r *openai.ChatCompletionRequest) { r.Tools[0].Function.Name = "todo_pause" }, turns: []carryontest.Turn{carryontest.Text(plan), carryontest.Pause(blocked)}},
+	"always declared":  {opts: []middleware.Option{middleware.WithPauseTool(middleware.Always)}, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
+	"always, paused":   {opts: []middleware.Option{middleware.WithPauseTool(middleware.Always)}, turns: []fakellm.Turn{fakellm.Text(plan).AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}},
+	"last usage":       {opts: []middleware.Option{middleware.WithUsage(middleware.LastTurn)}, turns: []fakellm.Turn{fakellm.Text(plan).Usage(1, 2), edit().Usage(3, 4)}},
+	"own todo_pause":   {request: func(r *openai.ChatCompletionRequest) { r.Tools[0].Function.Name = "todo_pause" }, turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}},
 	"tool choice":      {request: func(r *openai.ChatCompletionRequest) { r.ToolChoice = "none" }, turns: texts(plan)},
 	"several answers":  {request: func(r *openai.ChatCompletionRequest) { r.N = 2 }, turns: texts(plan)},
-	"stored":           {request: func(r *openai.ChatCompletionRequest) { r.Store = true }, turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
-	"reasoning":        {request: reasoned, turns: []carryontest.Turn{carryontest.Text(plan).Reasoning("Hm, \"so\".\nYes."), edit().Reasoning("\"Aha\", and so on.")}},
-	"from the request": {todos: todo.FromConversation(), request: listed, turns: []carryontest.Turn{carryontest.Text(plan), edit()}},
+	"stored":           {request: func(r *openai.ChatCompletionRequest) { r.Store = true }, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
+	"reasoning":        {request: reasoned, turns: []fakellm.Turn{fakellm.Text(plan).Reasoning("Hm, \"so\".\nYes."), edit().Reasoning("\"Aha\", and so on.")}},
+	"from the request": {todos: todo.FromConversation(), request: listed, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
 	"done in it":       {todos: todo.FromConversation(), request: finished, turns: texts(plan)},
 }
 
@@ -292,36 +293,36 @@ func TestTransportDoesWhatTheTypedAdapterDoes(t *testing.T) {
 }
 
 // manners are what providers differ in.
-var manners = map[string]func(carryontest.Turn) carryontest.Turn{
-	"azure": carryontest.Turn.AzureFirst, "batched": carryontest.Turn.Batched, "CRLF": carryontest.Turn.CRLF,
-	"changing ids": carryontest.Turn.ChangeID, "comments": carryontest.Turn.Comments, "empty fragments": carryontest.Turn.EmptyFragments,
-	"finish twice": carryontest.Turn.FinishTwice, "finish with text": carryontest.Turn.FinishWithText,
-	"interleaved": carryontest.Turn.Interleaved, "no [DONE]": carryontest.Turn.NoDone, "no index": carryontest.Turn.NoIndex,
-	"no type": carryontest.Turn.NoType, "no usage": carryontest.Turn.NoUsage, "null finish last": carryontest.Turn.NullFinishLast,
-	"one chunk": carryontest.Turn.OneChunk, "ids repeated": carryontest.Turn.RepeatID, "names repeated": carryontest.Turn.RepeatName,
-	"types repeated": carryontest.Turn.RepeatType, "role everywhere": carryontest.Turn.RoleEveryChunk, "same index": carryontest.Turn.SameIndex,
-	"split names": carryontest.Turn.SplitName, "text last": carryontest.Turn.TextLast, "usage everywhere": carryontest.Turn.UsageEveryChunk,
-	"usage on the finish": carryontest.Turn.UsageOnFinish, "usage twice": carryontest.Turn.UsageTwice, "whole calls": carryontest.Turn.WholeCalls,
-	"index 1": func(t carryontest.Turn) carryontest.Turn { return t.StartIndex(1) },
+var manners = map[string]func(fakellm.Turn) fakellm.Turn{
+	"azure": fakellm.AzureFirst.Apply, "batched": fakellm.Batched.Apply, "CRLF": fakellm.Turn.CRLF,
+	"changing ids": fakellm.ChangeID.Apply, "comments": fakellm.Turn.Comments, "empty fragments": fakellm.EmptyFragments.Apply,
+	"finish twice": fakellm.FinishTwice.Apply, "finish with text": fakellm.FinishWithText.Apply,
+	"interleaved": fakellm.Interleaved.Apply, "no [DONE]": fakellm.Turn.NoDone, "no index": fakellm.NoIndex.Apply,
+	"no type": fakellm.NoType.Apply, "no usage": fakellm.Turn.NoUsage, "null finish last": fakellm.NullFinishLast.Apply,
+	"one chunk": fakellm.OneChunk.Apply, "ids repeated": fakellm.RepeatID.Apply, "names repeated": fakellm.RepeatName.Apply,
+	"types repeated": fakellm.RepeatType.Apply, "role everywhere": fakellm.RoleEveryChunk.Apply, "same index": fakellm.SameIndex.Apply,
+	"split names": fakellm.SplitName.Apply, "text last": fakellm.TextLast.Apply, "usage everywhere": fakellm.UsageEveryChunk.Apply,
+	"usage on the finish": fakellm.UsageOnFinish.Apply, "usage twice": fakellm.UsageTwice.Apply, "whole calls": fakellm.WholeCalls.Apply,
+	"index 1": func(t fakellm.Turn) fakellm.Turn { return t.StartIndex(1) },
 }
 
 // The same in every manner of answering, of the first turn and of the others.
 func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
 	t.Parallel()
-	said := carryontest.Text("One. Two.").Usage(3, 4)
-	called := carryontest.Text("Three.").AndCall("edit_file", `{"path":"a"}`).ID("a").AndCall("edit_file", `{"path":"b"}`).ID("b")
-	beside := carryontest.Text("Three.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	said := fakellm.Text("One. Two.").Usage(3, 4)
+	called := fakellm.Text("Three.").AndCall("edit_file", `{"path":"a"}`).ID("a").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	beside := fakellm.Text("Three.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
 	for name, manner := range manners {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBothWays(t, func(t *testing.T, w way) {
-				for _, turns := range [][]carryontest.Turn{
+				for _, turns := range [][]fakellm.Turn{
 					{manner(said), called},
 					{said, manner(called)},
 					{said, manner(beside)},
-					{said, manner(carryontest.Pause(blocked))},
+					{said, manner(fakellm.Pause(blocked))},
 					{manner(called)},
-					{said, manner(carryontest.Text("Four.")), called},
+					{said, manner(fakellm.Text("Four.")), called},
 				} {
 					parity{turns: turns}.requireParity(t, w)
 				}
@@ -335,7 +336,7 @@ func TestQuirksAreReadAsTheTypedAdapterReadsThem(t *testing.T) {
 	t.Parallel()
 	compared := 0
 	for _, q := range quirks.All() {
-		if _, odd := q.Odd[quirks.GoOpenAI]; odd || q.Misreads[quirks.GoOpenAI] != "" || strings.Contains(q.Name, "audio") {
+		if _, odd := q.ReadsAs[quirks.GoOpenAI]; odd || q.Misreads[quirks.GoOpenAI] != "" || strings.Contains(q.Name, "audio") {
 			continue // what the SDK misreads or leaves out, carryon cannot read above it
 		}
 		compared++
@@ -373,7 +374,7 @@ func readTyped(ctx context.Context, rt http.RoundTripper, unary bool) quirks.Rea
 func TestTransportInAnHTTPClientIsTheSame(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		p := parity{turns: []carryontest.Turn{carryontest.Text(plan), edit()}}
+		p := parity{turns: []fakellm.Turn{fakellm.Text(plan), edit()}}
 		want := p.play(t, w, onTheWire)
 		got := p.play(t, w, func(config openai.ClientConfig, mw *middleware.Middleware) (chats, opener) {
 			base, ok := config.HTTPClient.(*http.Client)

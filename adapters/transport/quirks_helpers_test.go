@@ -234,7 +234,7 @@ const (
 func play(t *testing.T, q quirks.Quirk, bite, sip int) exchange {
 	t.Helper()
 	upstream := q.Upstream()
-	upstream.Bite = bite
+	upstream.ReadSize = bite
 	body := strings.NewReader(fmt.Sprintf(quirkRequest, !q.Unary))
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://upstream.test/v1/chat/completions", body)
 	require.NoError(t, err)

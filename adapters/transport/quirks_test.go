@@ -50,9 +50,9 @@ func TestQuirksAreReadWell(t *testing.T) {
 		t.Run(client.Name, func(t *testing.T) {
 			t.Parallel()
 			forEachQuirk(t, func(t *testing.T, q quirks.Quirk) {
-				sheet := q.Take(t.Context(), client, carriedOn)
-				require.NoError(t, q.Judge(client.Name, sheet))
-				require.NoError(t, quirkGoldens().Check(q.Slug()+"."+client.Name+".txt", q.Golden(sheet)))
+				readings := q.Read(t.Context(), client, carriedOn)
+				require.NoError(t, q.Judge(client.Name, readings))
+				require.NoError(t, quirkGoldens().Check(q.Slug()+"."+client.Name+".txt", q.Golden(readings)))
 			})
 		})
 	}

@@ -87,8 +87,8 @@ func TestRecordingsJoined(t *testing.T) {
 			t.Parallel()
 			requireRecordingJoined(t, pair)
 			for _, client := range quirkClients() {
-				sheet := pair.Take(t.Context(), client, continueRecorded(pair.Asked))
-				assert.NoError(t, pair.Judge(client.Name, sheet))
+				readings := pair.Read(t.Context(), client, continueRecorded(pair.Asked))
+				assert.NoError(t, pair.Judge(client.Name, readings))
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func requireRecordingJoined(t *testing.T, pair httprr.Pair) {
 	whole := ""
 	for _, reads := range recordedReads {
 		upstream := pair.Upstream()
-		upstream.Bite = reads.upstream
+		upstream.ReadSize = reads.upstream
 		joined := sendRecorded(t, pair.Asked, carriedOn(upstream), reads.read)
 		if whole == "" {
 			whole = joined.Body

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/httprr"
@@ -84,6 +85,11 @@ func (s benchStream) blank() string {
 		return "\r\n\r\n"
 	}
 	return "\n\n"
+}
+
+// named returns the stream with an event field in each event.
+func (s benchStream) named() benchStream {
+	return benchStream{s.name + "-named", strings.ReplaceAll(s.body, "data: ", "event: chunk\ndata: ")}
 }
 
 // text is the length of the text in its first events.
@@ -170,7 +176,7 @@ func recordedStreams(tb testing.TB) []benchStream {
 // through, and ratio what it takes over reading the same bytes bare.
 func BenchmarkRelay(b *testing.B) {
 	mw := middleware.New(recordedDone)
-	for _, stream := range slices.Concat(typicalStreams(), recordedStreams(b)) {
+	for _, stream := range slices.Concat(typicalStreams(), []benchStream{typicalStreams()[0].named()}, recordedStreams(b)) {
 		for _, size := range []int{32 << 10, 4 << 10} {
 			b.Run(fmt.Sprintf("%s/buffer=%d", stream.name, size), func(b *testing.B) {
 				carried := transport.New(inMemory(stream.body), mw)
@@ -195,5 +201,51 @@ func BenchmarkRelay(b *testing.B) {
 				b.ReportMetric(float64(opening.Nanoseconds())/float64(b.N), "ns/open")
 			})
 		}
+	}
+}
+
+// relayed returns a function that reads a stream with nothing to do.
+func relayed(tb testing.TB, stream benchStream) func() {
+	tb.Helper()
+	carried, buffer := transport.New(inMemory(stream.body), middleware.New(recordedDone)), make([]byte, 4<<10)
+	return func() {
+		body := sendBench(tb, carried, benchRequest)
+		drain(tb, body, buffer)
+		_ = body.Close()
+	}
+}
+
+// An event is relayed as a whole: one more line in it is no more work.
+func TestNamedEventsAllocateNoMore(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	for _, stream := range typicalStreams()[:3] {
+		bare := testing.AllocsPerRun(20, relayed(t, stream))
+		named := testing.AllocsPerRun(20, relayed(t, stream.named()))
+		assert.InDelta(t, bare, named, 2, stream.name)
+		assert.Less(t, bare, 90.0, stream.name)
+	}
+}
+
+// BenchmarkNamedEvents reads a stream with and without event fields by turns.
+// Metric ratio is the median of named/unnamed.
+func BenchmarkNamedEvents(b *testing.B) {
+	for _, stream := range typicalStreams()[:3] {
+		b.Run(stream.name, func(b *testing.B) {
+			read := [2]func(){relayed(b, stream), relayed(b, stream.named())}
+			var ratios []float64
+			for i := 0; b.Loop(); i++ {
+				var took [2]float64
+				for j := range 2 {
+					named := (i + j) % 2
+					start := time.Now()
+					read[named]()
+					took[named] = float64(time.Since(start).Nanoseconds())
+				}
+				ratios = append(ratios, took[1]/took[0])
+			}
+			b.ReportMetric(median(ratios), "ratio")
+		})
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -28,8 +28,8 @@ import (
 type wiretap struct {
 	net.Listener
 
-	mu    sync.Mutex
-	heard bytes.Buffer
+	mu       sync.Mutex
+	received bytes.Buffer
 }
 
 func (w *wiretap) Accept() (net.Conn, error) {
@@ -40,13 +40,13 @@ func (w *wiretap) Accept() (net.Conn, error) {
 	return &tappedConn{conn, w}, nil
 }
 
-// take returns what was heard since it was called last.
+// take returns what was received since it was called last.
 func (w *wiretap) take() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	heard := w.heard.String()
-	w.heard.Reset()
-	return heard
+	received := w.received.String()
+	w.received.Reset()
+	return received
 }
 
 type tappedConn struct {
@@ -59,7 +59,7 @@ func (c *tappedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.tap.mu.Lock()
 	defer c.tap.mu.Unlock()
-	c.tap.heard.Write(p[:n])
+	c.tap.received.Write(p[:n])
 	return n, err
 }
 
@@ -107,7 +107,7 @@ func TestRequestsWithNothingToDoAreTheSameOnTheWire(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBothWays(t, func(t *testing.T, w way) {
-				server := carryontest.NewServer(t, texts("One.", "Two.")...)
+				server := fakellm.NewServer(t, texts("One.", "Two.")...)
 				url, tap := listening(t, server.Handler())
 				var sent [2]string
 				for i, mw := range []*middleware.Middleware{nil, middleware.New(todo.Static())} {
@@ -147,7 +147,7 @@ func TestUploadInPiecesIsContinued(t *testing.T) {
 			_ = writer.Close() // never fails
 		}()
 		got := s.send(t, request, texts(plan)[0], edit())
-		requireHeard(t, got, plan, "tool_calls")
+		requireReading(t, got, plan, "tool_calls")
 		bodies := s.wire.bodies()
 		require.Len(t, bodies, 2)
 		assert.Equal(t, bodyOf(w.stream), bodies[0])
@@ -242,7 +242,7 @@ func TestGetBodyThatFailsPassesTheRequest(t *testing.T) {
 				request := s.request(t, bodyOf(w.stream))
 				request.GetBody = getBody
 				got := s.send(t, request, texts(plan)...)
-				requireHeard(t, got, plan, "stop")
+				requireReading(t, got, plan, "stop")
 				assert.Equal(t, []string{bodyOf(w.stream)}, s.wire.bodies())
 			})
 		})
@@ -276,7 +276,7 @@ func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 					return getBody()
 				}
 				got := s.send(t, request, texts(plan)...)
-				requireHeard(t, got, plan, "stop")
+				requireReading(t, got, plan, "stop")
 				assert.Len(t, s.server.Requests(), 1)
 				require.Error(t, got.Outcome.Err)
 				assert.Equal(t, 1, got.Outcome.Attempts)
@@ -297,7 +297,7 @@ func TestBodyOfTheRequestIsCopiedIfItCannotBeHadAgain(t *testing.T) {
 	response, err := s.client.Do(request)
 	require.NoError(t, err)
 	clear(memory)
-	requireHeard(t, readReply(response, nil), plan, "tool_calls")
+	requireReading(t, readReply(response, nil), plan, "tool_calls")
 	assert.Contains(t, s.wire.bodies()[1], "Write and test the parser.")
 }
 
@@ -331,11 +331,11 @@ func TestCallersRequestIsNotChanged(t *testing.T) {
 						}
 					}
 				})
-				s.server.Append(texts(plan)[0], carryontest.Pause("stuck"), edit())
+				s.server.Append(texts(plan)[0], fakellm.Pause("stuck"), edit())
 				response, err := transport.New(s.wire, s.mw).RoundTrip(request)
 				require.NoError(t, err)
 				requireSame(t, request, response.Request, "the response is one to the caller's request")
-				requireHeard(t, readReply(response, nil), plan, "tool_calls")
+				requireReading(t, readReply(response, nil), plan, "tool_calls")
 				close(stop)
 				<-looked
 
@@ -371,7 +371,7 @@ func TestBodyOfTheRequestIsClosed(t *testing.T) {
 							return copies[len(copies)-1], nil
 						}
 					}
-					requireHeard(t, s.send(t, request, texts(plan)[0], edit()), plan, "tool_calls")
+					requireReading(t, s.send(t, request, texts(plan)[0], edit()), plan, "tool_calls")
 					assert.NotZero(t, body.closes)
 					for i, c := range copies {
 						assert.NotZero(t, c.closes, "copy %d", i)
@@ -389,7 +389,7 @@ func TestContextReachesTheBase(t *testing.T) {
 	inBothWays(t, func(t *testing.T, w way) {
 		s := newQuietScene(t, twoTodos)
 		s.ctx = context.WithValue(s.ctx, key{}, "value")
-		requireHeard(t, s.ask(t, w, texts("One.", "Two.")[0], edit()), "One.", "tool_calls")
+		requireReading(t, s.ask(t, w, texts("One.", "Two.")[0], edit()), "One.", "tool_calls")
 		marks := []bool{}
 		for _, r := range s.wire.seen() {
 			assert.Equal(t, "value", r.Context().Value(key{}))
@@ -408,7 +408,7 @@ func TestFirstRequestIsTheCallersOwn(t *testing.T) {
 		request := s.request(t, bodyOf(w.stream))
 		request.Header.Set("Idempotency-Key", "once")
 		request.Host = "model.test"
-		requireHeard(t, s.send(t, request, texts(plan)[0], edit()), plan, "tool_calls")
+		requireReading(t, s.send(t, request, texts(plan)[0], edit()), plan, "tool_calls")
 		first := s.wire.seen()[0]
 		assert.Equal(t, request.Header, first.Header)
 		assert.Equal(t, request.Host, first.Host)

@@ -19,9 +19,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -208,9 +210,9 @@ func TestRefusedContinuationCanBeInspected(t *testing.T) {
 	inBothWays(t, func(t *testing.T, w way) {
 		s := newScene(t, twoTodos)
 		got := s.ask(t, w, texts(plan)[0],
-			carryontest.Status(http.StatusTeapot, `{"error":{"message":"the secret","type":"odd","code":"e7"}}`))
-		requireHeard(t, got, plan, "stop")
-		var status *middleware.StatusError
+			fakellm.Status(http.StatusTeapot, `{"error":{"message":"the secret","type":"odd","code":"e7"}}`))
+		requireReading(t, got, plan, "stop")
+		var status *adapter.StatusError
 		require.ErrorAs(t, got.Outcome.Err, &status)
 		assert.Equal(t, http.StatusTeapot, status.Status)
 		var reported *transport.ProviderError
@@ -218,7 +220,7 @@ func TestRefusedContinuationCanBeInspected(t *testing.T) {
 		assert.Equal(t, transport.ProviderError{Type: "odd", Code: "e7", Message: "the secret"}, *reported)
 		assert.NotContains(t, got.Body, "secret")
 
-		s.server.Append(texts(plan)[0], carryontest.Status(http.StatusBadGateway, `<html>`))
+		s.server.Append(texts(plan)[0], fakellm.Status(http.StatusBadGateway, `<html>`))
 		got = s.ask(t, w)
 		require.ErrorIs(t, got.Outcome.Err, transport.ErrStatus)
 	})
@@ -290,7 +292,7 @@ func TestHeaderOfAJoinedAnswer(t *testing.T) {
 		request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(w.stream))
 		got := readReply(transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request))
 		require.NoError(t, got.Err)
-		assert.Contains(t, got.heard(t).Text, "\n\n")
+		assert.Contains(t, got.reading(t).Text, "\n\n")
 		for name, values := range first {
 			assert.Equal(t, values, shared[name], "the base's own header is not changed")
 		}
@@ -312,7 +314,7 @@ func TestJoinedAnswerOfUnknownLength(t *testing.T) {
 	for protocol, http2 := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			server := carryontest.NewServer(t, texts("One.")[0], edit())
+			server := fakellm.NewServer(t, texts("One.")[0], edit())
 			base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				server.Handler().ServeHTTP(noLength{rw}, r)
 			}), http2)
@@ -349,7 +351,7 @@ func TestAnswerDecompressedByTheBaseIsContinued(t *testing.T) {
 				mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 				got := fully(t, transport.New(base, mw), newRequest(t, t.Context(), url, bodyOf(w.stream)))
 				assert.True(t, got.Uncompressed)
-				assert.Equal(t, "Next.\n\nDone.", reply{Body: got.Body}.heard(t).Text)
+				assert.Equal(t, "Next.\n\nDone.", reply{Body: got.Body}.reading(t).Text)
 				assert.Equal(t, int64(-1), got.Length)
 			})
 		})
@@ -361,11 +363,11 @@ func TestAnswerThatBreaksOffFailsTheSame(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		for n := range 9 {
-			for _, turn := range []carryontest.Turn{
-				carryontest.Text("One two three.").CutAfter(n), carryontest.Text("One two three.").EndAfter(n),
-				carryontest.Text("One two three.").ErrorAfter(n, "overloaded"),
+			for _, turn := range []fakellm.Turn{
+				fakellm.Text("One two three.").CutAfter(n), fakellm.Text("One two three.").EndAfter(n),
+				fakellm.Text("One two three.").ErrorAfter(n, "overloaded"),
 			} {
-				server := carryontest.NewServer(t, turn)
+				server := fakellm.NewServer(t, turn)
 				base := new(http.Transport)
 				t.Cleanup(base.CloseIdleConnections)
 				want := readReply(base.RoundTrip(newRequest(t, t.Context(), server.URL(), bodyOf(w.stream))))
@@ -439,7 +441,7 @@ func TestContinuationThatDiesAnywhereCostsNothing(t *testing.T) {
 						}
 						require.Equal(t, 1, came, got.Body)
 						require.Equal(t, 1, strings.Count(got.Body, "data: [DONE]"), got.Body)
-						h := reply{Body: got.Body}.heard(t)
+						h := reply{Body: got.Body}.reading(t)
 						require.True(t, strings.HasPrefix(h.Text, `So, "yes" `), h.Text)
 						require.GreaterOrEqual(t, h.Prompt, 3, "the usage of the good turns")
 					}
@@ -517,7 +519,7 @@ func TestWhiteSpaceAroundAnAnswer(t *testing.T) {
 			assert.Equal(t, padded, got.Body)
 			continue
 		}
-		assert.Equal(t, "Next.\n\nNext.", got.heard(t).Text)
+		assert.Equal(t, "Next.\n\nNext.", got.reading(t).Text)
 	}
 }
 
@@ -576,7 +578,7 @@ func (c closer) Close() error { *c.closed++; return nil }
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		server := carryontest.NewServer(t, texts("One.", "Two.", "Three.")[0], texts("Two.")[0], edit())
+		server := fakellm.NewServer(t, texts("One.", "Two.", "Three.")[0], texts("Two.")[0], edit())
 		var mu sync.Mutex
 		conns := map[net.Conn]bool{}
 		listener := httptest.NewUnstartedServer(server.Handler())
@@ -591,7 +593,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 		t.Cleanup(base.CloseIdleConnections)
 		// A clock that stands still, so that however slow this machine is the end of an answer is waited for.
 		s := sceneOf(t, server, base, listener.URL+"/v1", twoTodos, middleware.WithClock(carryontest.NewClock()))
-		requireHeard(t, s.ask(t, w), "One.\n\nTwo.", "tool_calls")
+		requireReading(t, s.ask(t, w), "One.\n\nTwo.", "tool_calls")
 		mu.Lock()
 		defer mu.Unlock()
 		assert.Len(t, conns, 1)
@@ -602,13 +604,13 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 func TestJoinedAnswerIsTheSameOverEveryProtocol(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		turns := []carryontest.Turn{
-			carryontest.Text("One.").Header("X-Request-Id", "one").Comments(),
-			carryontest.Text("Two. ").AndCall("todo_pause", `{"reason":"stuck"}`).ID("p"), edit().ID("c"),
+		turns := []fakellm.Turn{
+			fakellm.Text("One.").Header("X-Request-Id", "one").Comments(),
+			fakellm.Text("Two. ").AndCall("todo_pause", `{"reason":"stuck"}`).ID("p"), edit().ID("c"),
 		}
 		want := newQuietScene(t, twoTodos).ask(t, w, turns...)
 		for protocol, http2 := range protocols {
-			server := carryontest.NewServer(t, turns...)
+			server := fakellm.NewServer(t, turns...)
 			base, url := serving(t, server.Handler(), http2)
 			s := sceneOf(t, server, base, url, twoTodos)
 			got := fully(t, s.client.Transport, s.request(t, bodyOf(w.stream)))
@@ -627,7 +629,7 @@ func TestTrailersOfAJoinedAnswer(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			inBothWays(t, func(t *testing.T, w way) {
-				server := carryontest.NewServer(t, texts("One.")[0], edit())
+				server := fakellm.NewServer(t, texts("One.")[0], edit())
 				asked := 0
 				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 					asked++

@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// watchedBody notes what is done with it.
+// watchedBody records what is done with it.
 type watchedBody struct {
 	io.Reader
 
@@ -248,10 +248,10 @@ func TestNestedLayerStandsAside(t *testing.T) {
 		s := newQuietScene(t, twoTodos)
 		s.client.Transport = transport.New(transport.New(s.wire, s.mw), s.mw)
 		got := s.ask(t, w, edit().AndText("Done."))
-		requireHeard(t, got, "Done.", "tool_calls")
+		requireReading(t, got, "Done.", "tool_calls")
 		got = s.ask(t, w, texts("One.", "Two.", "Three.", "Four.")...)
 		require.NoError(t, got.Err)
-		assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", got.heard(t).Text)
+		assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", got.reading(t).Text)
 		assert.Len(t, s.server.Requests(), 5, "not squared")
 	})
 }
@@ -262,7 +262,7 @@ func TestRequestOutOfScopeHasAnOutcome(t *testing.T) {
 	inBothWays(t, func(t *testing.T, w way) {
 		s := newQuietScene(t, twoTodos)
 		got := s.send(t, s.request(t, bodyOf(w.stream, `"tool_choice":"none"`)), texts(plan)...)
-		requireHeard(t, got, plan, "stop")
+		requireReading(t, got, plan, "stop")
 		assert.True(t, got.Outcome.Ended)
 		assert.Equal(t, continuation.ReasonToolChoice, got.Outcome.Reason)
 		assert.Empty(t, got.Outcome.Usage)
@@ -304,7 +304,7 @@ func TestRequestsInScope(t *testing.T) {
 					request = tt.change(request)
 				}
 				got := s.send(t, request, texts(plan)[0], edit())
-				requireHeard(t, got, plan, "tool_calls")
+				requireReading(t, got, plan, "tool_calls")
 				assert.Len(t, s.server.Requests(), 2)
 			})
 		})
@@ -314,13 +314,13 @@ func TestRequestsInScope(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(twoTodos)
-	assert.PanicsWithValue(t, "transport: nil middleware", func() { transport.New(new(http.Transport), nil) })
+	assert.PanicsWithValue(t, "carryon/adapters/transport: nil middleware", func() { transport.New(new(http.Transport), nil) })
 	require.NotNil(t, transport.New(nil, mw))
 
 	s := newScene(t, twoTodos) // over HTTP, as the default transport would
 	s.client.Transport = transport.New(nil, s.mw)
 	t.Cleanup((&http.Client{}).CloseIdleConnections)
-	requireHeard(t, s.ask(t, way{"stream", true}, texts(plan)[0], edit()), plan, "tool_calls")
+	requireReading(t, s.ask(t, way{"stream", true}, texts(plan)[0], edit()), plan, "tool_calls")
 	assert.Empty(t, s.wire.seen())
 }
 
@@ -344,7 +344,7 @@ func TestCloseIdleConnectionsReachesTheBase(t *testing.T) {
 	assert.NotPanics(t, client.CloseIdleConnections, "a base may have none")
 }
 
-// A transport stands in for its base also where the request is none for a RoundTripper.
+// A transport passes on to its base even a request that a RoundTripper must refuse.
 func TestIncompleteRequestsReachTheBase(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]*http.Request{

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/middleware"
@@ -79,7 +80,7 @@ type joined struct {
 	Err      error
 	Requests []string
 	Outcome  string
-	Usage    []middleware.Usage
+	Usage    []adapter.Usage
 	Events   []string
 }
 

@@ -3,19 +3,26 @@ package transport
 import (
 	"net/http"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/middleware"
 )
 
 // Bounds of what is kept in memory.
 const (
 	// MaxBody is the size in bytes up to which requests, and answers that are
-	// not streamed, are looked at. Larger ones pass untouched.
+	// not streamed, are read. Larger ones pass untouched.
 	MaxBody = 64 << 20
-	// MaxEvent is the size in bytes of an event of a stream, up to which it is
-	// looked at. A stream with a larger one passes as it comes.
-	MaxEvent = 32 << 20
+	// MaxEvent is the size in bytes up to which an event of a stream is read. A
+	// stream with a larger one passes as it comes.
+	MaxEvent = sse.MaxEvent
 )
+
+// protocols are those that the transport speaks. To add one, add it here.
+var protocols = []wire.Protocol{chatcompletions.Protocol{}} //nolint:gochecknoglobals // constant
 
 // New returns a RoundTripper that continues the chat completions that go
 // through base, as mw says. A nil base is http.DefaultTransport, as it is for
@@ -32,45 +39,48 @@ const (
 // answer that is not streamed.
 func New(base http.RoundTripper, mw *middleware.Middleware) http.RoundTripper {
 	if mw == nil {
-		panic("transport: nil middleware")
+		panic("carryon/adapters/transport: nil middleware")
 	}
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return &transport{base: base, mw: mw}
+	return &transport{base: base, mw: mw, protocols: protocols}
 }
 
 type transport struct {
-	base http.RoundTripper
-	mw   *middleware.Middleware
+	base      http.RoundTripper
+	mw        *middleware.Middleware
+	protocols []wire.Protocol
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
-	if !concerns(original) {
+	protocol := t.protocolOf(original)
+	if protocol == nil {
 		return t.base.RoundTrip(original)
 	}
 	if ctx := original.Context(); scope.Suppressed(ctx) || scope.InLayer(ctx) {
-		t.mw.Begin(ctx, middleware.Request{}) // which reports it; the body need not be read for that
+		t.mw.Begin(ctx, adapter.Request{}) // which reports it; the body need not be read for that
 		return t.base.RoundTrip(original)
 	}
 	r, body := readRequest(t.base, original)
 	if body == nil {
 		return t.pass(r, original)
 	}
-	description, ok := r.describe(body)
+	facts, parsed, ok := protocol.Parse(body, r)
 	if !ok {
 		return t.pass(r, original)
 	}
-	if t.mw.CarriesNotes() {
-		description.Carrier = r.carrier()
+	r.parsed = parsed
+	if t.mw.AttachesReminders() {
+		facts.Attachable = parsed.Attachable(r)
 	}
-	call := t.mw.Begin(original.Context(), description)
+	call, _ := t.mw.Begin(original.Context(), facts)
 	if call == nil {
 		return t.pass(r, original)
 	}
-	x := exchange{call: call, request: r, original: original}
-	if r.stream {
+	x := &exchange{call: call, protocol: protocol, request: r, original: original}
+	if parsed.Stream() {
 		return x.streamed(body)
 	}
 	return x.unary(body)
@@ -83,6 +93,17 @@ func (t *transport) pass(r *request, original *http.Request) (*http.Response, er
 		response.Request = original
 	}
 	return response, err
+}
+
+// protocolOf returns the protocol that a request may be of, or nil. It does not
+// read the body.
+func (t *transport) protocolOf(r *http.Request) wire.Protocol {
+	for _, protocol := range t.protocols {
+		if mayBeRead(r) && protocol.Match(r.URL.Path) {
+			return protocol
+		}
+	}
+	return nil
 }
 
 // CloseIdleConnections is what http.Client's asks for.

@@ -5,60 +5,62 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // answers is the dialect of whole messages.
 type answers struct {
-	ledger
+	usageTotals
 
-	id    string // of the first turn
+	envelope adapter.Envelope[envelope]
+}
+
+// envelope is what the joined message has of the first turn's.
+type envelope struct {
+	id    string
 	model sdk.Model
 }
 
-func newAnswers() *answers { return &answers{ledger: newLedger()} }
+func newAnswers() *answers { return &answers{usageTotals: newUsageTotals()} }
 
-// Read implements [middleware.Dialect].
-func (d *answers) Read(m **sdk.Message, s *middleware.Sink) {
+// Read implements [adapter.Dialect].
+func (d *answers) Read(m **sdk.Message, t adapter.TurnReader) {
 	message := *m
-	if d.id == "" {
-		d.id, d.model = message.ID, message.Model
-	}
+	d.envelope.Take(envelope{message.ID, message.Model}, true)
 	for i := range message.Content {
 		switch block := &message.Content[i]; block.Type {
 		case typeText:
-			s.Text(block.Text)
+			t.Text(block.Text)
 		case typeThinking:
-			s.Reasoning(block.Thinking)
+			t.Reasoning(block.Thinking)
 		case typeCall:
-			s.Call(i, block.ID, block.Name, string(block.Input))
+			t.Call(i, block.ID, block.Name, string(block.Input))
 		}
 	}
-	s.Finish(string(message.StopReason))
+	t.Finish(string(message.StopReason))
 	if message.JSON.Usage.Valid() {
 		usage := tokensOf(&message.Usage)
-		d.Note(usage)
-		s.Usage(usage.counts())
+		d.SetTurn(usage)
+		t.Usage(usage.counts())
 	}
 }
 
-// Write implements [middleware.Dialect].
-func (d *answers) Write(m **sdk.Message, e *middleware.Edit) bool {
-	raw := set((*m).RawJSON(), "id", d.id)
-	raw = set(raw, "model", d.model)
+// AppendShown implements [adapter.Dialect].
+func (d *answers) AppendShown(dst []*sdk.Message, m **sdk.Message, e *adapter.Edit) []*sdk.Message {
+	raw := set((*m).RawJSON(), "id", d.envelope.First.id)
+	raw = set(raw, "model", d.envelope.First.model)
 	raw = set(raw, "content", content(*m, e))
-	raw = set(raw, "stop_reason", stopReason(e.Finish))
+	raw = set(raw, "stop_reason", stopReason(e.FinishOr(string(sdk.StopReasonEndTurn))))
 	own := tokensOf(&(*m).Usage)
-	if usage := d.Show(e.Usage, &own); usage != nil {
+	if usage := d.Shown(e.Usage, &own); usage != nil {
 		raw = usage.write(raw)
 	}
-	*m = parse[sdk.Message](raw)
-	return true
+	return append(dst, parse[sdk.Message](raw))
 }
 
 // content returns the blocks of a message with the edit's text in the place of
 // its own. What else there is, such as thoughts, stays.
-func content(m *sdk.Message, e *middleware.Edit) []any {
+func content(m *sdk.Message, e *adapter.Edit) []any {
 	shown, text, call := []any{}, e.Text, 0
 	say := func() {
 		if text != "" {
@@ -84,5 +86,5 @@ func content(m *sdk.Message, e *middleware.Edit) []any {
 	return shown
 }
 
-// Clone implements [middleware.Dialect]. Write makes a message of its own.
+// Clone implements [adapter.Dialect]. AppendShown makes a message of its own.
 func (d *answers) Clone(m **sdk.Message) *sdk.Message { return *m }

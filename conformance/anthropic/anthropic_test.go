@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/conformance/anthropic"
 	"github.com/carryon-go/carryon/continuation"
@@ -253,7 +254,7 @@ func TestFailingContinuationCostsNothing(t *testing.T) {
 		assert.Equal(t, "One.", textOf(message))
 		assert.Equal(t, sdk.StopReasonEndTurn, message.StopReason)
 		assert.EqualValues(t, 10, message.Usage.InputTokens)
-		var status *middleware.StatusError
+		var status *adapter.StatusError
 		require.ErrorAs(t, <-failed, &status)
 		assert.Equal(t, http.StatusServiceUnavailable, status.Status)
 	})
@@ -385,9 +386,9 @@ func TestNotesOfBackgroundTasks(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, ask asker) {
 		tasks := asynctask.NewManager(asynctask.WithOneConversation())
-		_, err := tasks.Begin(t.Context(), "task-1", "run the tests")
+		_, ticket, err := tasks.Begin(t.Context(), "task-1", "run the tests")
 		require.NoError(t, err)
-		require.NoError(t, tasks.Finish("task-1", asynctask.Message("All green.")))
+		require.NoError(t, tasks.Finish(t.Context(), ticket, asynctask.Message("All green.")))
 		provider := newProvider(t, uses(use("edit_file", object{})))
 		p := params()
 		before := toJSON(p)
@@ -433,5 +434,5 @@ func TestUsersContextEndsTheStream(t *testing.T) {
 
 func TestNilMiddleware(t *testing.T) {
 	t.Parallel()
-	assert.PanicsWithValue(t, "anthropic: nil middleware", func() { anthropic.Wrap(sdk.Client{}, nil) })
+	assert.PanicsWithValue(t, "carryon/conformance/anthropic: nil middleware", func() { anthropic.Wrap(sdk.Client{}, nil) })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -30,7 +31,7 @@ type Messages struct {
 // nil.
 func Wrap(client sdk.Client, mw *middleware.Middleware) *Client {
 	if mw == nil {
-		panic("anthropic: nil middleware")
+		panic("carryon/conformance/anthropic: nil middleware")
 	}
 	return &Client{Client: client, Messages: &Messages{client.Messages, mw}}
 }
@@ -41,13 +42,13 @@ func Wrap(client sdk.Client, mw *middleware.Middleware) *Client {
 func (m *Messages) New(
 	ctx context.Context, params sdk.MessageNewParams, opts ...option.RequestOption,
 ) (*sdk.Message, error) {
-	call := m.mw.Begin(ctx, describe(&params))
+	call, _ := m.mw.Begin(ctx, describe(&params))
 	if call == nil {
 		return m.MessageService.New(ctx, params, opts...)
 	}
-	first := own(call, params)
+	first := withAdditions(params, call.Additions())
 	return middleware.Unary(call, newAnswers(),
-		func(ctx context.Context, k *middleware.Continuation) (*sdk.Message, error) {
+		func(ctx context.Context, k *adapter.Continuation) (*sdk.Message, error) {
 			if k == nil {
 				return m.MessageService.New(ctx, first, opts...)
 			}
@@ -62,17 +63,17 @@ func (m *Messages) New(
 func (m *Messages) NewStreaming(
 	ctx context.Context, params sdk.MessageNewParams, opts ...option.RequestOption,
 ) *ssestream.Stream[sdk.MessageStreamEventUnion] {
-	call := m.mw.Begin(ctx, describe(&params))
+	call, _ := m.mw.Begin(ctx, describe(&params))
 	if call == nil {
 		return m.MessageService.NewStreaming(ctx, params, opts...)
 	}
-	first := m.MessageService.NewStreaming(call.Context(), own(call, params), opts...) //nolint:contextcheck // it is ctx's
+	first := m.MessageService.NewStreaming(call.Context(), withAdditions(params, call.Additions()), opts...)
 	if err := first.Err(); err != nil {
-		call.Abort(err) //nolint:contextcheck // the call has its ctx
+		call.Abort(err)
 		return first
 	}
 	return newStream(call, source{first},
-		func(ctx context.Context, k *middleware.Continuation) (middleware.Source[event], error) {
+		func(ctx context.Context, k *adapter.Continuation) (adapter.Source[event], error) {
 			next := m.MessageService.NewStreaming(ctx, extend(params, k), opts...)
 			return source{next}, withStatus(next.Err())
 		})
@@ -81,7 +82,7 @@ func (m *Messages) NewStreaming(
 // withStatus adds the HTTP status that the SDK reports, where it does.
 func withStatus(err error) error {
 	if refused, ok := errors.AsType[*sdk.Error](err); ok {
-		return &middleware.StatusError{Status: refused.StatusCode, Err: err}
+		return &adapter.StatusError{Status: refused.StatusCode, Err: err}
 	}
 	return err
 }

@@ -6,18 +6,17 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/middleware"
 )
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[event]{
-		New:  func() middleware.Dialect[event] { return newEvents() },
+		New:  func() adapter.Dialect[event] { return newEvents() },
 		Make: makeView,
 		View: viewEvent,
-		// An event is one thing, and the id is in the first one only. What index a block is shown under is not for
-		// the dialect to say: frame does.
+		// An event is one thing, and the id is in the first one only. The index is that of a block, and not of a call.
 		OneThing: true,
 		Lacks:    carryontest.FieldID | carryontest.FieldIndex | carryontest.FieldType,
 		Stops: map[string]event{
@@ -33,7 +32,7 @@ func TestEvents(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	carryontest.TestDialect(t, carryontest.DialectKit[*sdk.Message]{
-		New:   func() middleware.Dialect[*sdk.Message] { return newAnswers() },
+		New:   func() adapter.Dialect[*sdk.Message] { return newAnswers() },
 		Make:  makeAnswer,
 		View:  viewAnswer,
 		Kind:  carryontest.AnswerDialect,
@@ -81,7 +80,7 @@ func viewEvent(c event) carryontest.View {
 	block := &c.ContentBlock
 	if block.Type == typeCall || c.Delta.Type == "input_json_delta" {
 		v.Calls = []carryontest.ViewCall{{
-			Index: middleware.NoIndex, ID: block.ID, Name: block.Name, Arguments: block.JSON.Input.Raw() + c.Delta.PartialJSON,
+			Index: adapter.NoIndex, ID: block.ID, Name: block.Name, Arguments: block.JSON.Input.Raw() + c.Delta.PartialJSON,
 		}}
 	}
 	if c.JSON.Usage.Valid() {
@@ -114,7 +113,7 @@ func viewAnswer(m *sdk.Message) carryontest.View {
 		v.Text += block.Text
 		if block.Type == typeCall {
 			v.Calls = append(v.Calls, carryontest.ViewCall{
-				Index: middleware.NoIndex, ID: block.ID, Name: block.Name, Arguments: string(block.Input),
+				Index: adapter.NoIndex, ID: block.ID, Name: block.Name, Arguments: string(block.Input),
 			})
 		}
 	}
@@ -124,12 +123,12 @@ func viewAnswer(m *sdk.Message) carryontest.View {
 	return v
 }
 
-func makeUsage(u *middleware.Usage) object {
+func makeUsage(u *adapter.Usage) object {
 	return object{"input_tokens": u.Prompt, "output_tokens": u.Completion}
 }
 
-func viewUsage(input, output int64) *middleware.Usage {
-	return &middleware.Usage{Prompt: int(input), Completion: int(output), Total: int(input + output)}
+func viewUsage(input, output int64) *adapter.Usage {
+	return &adapter.Usage{Prompt: int(input), Completion: int(output), Total: int(input + output)}
 }
 
 // view returns a stop reason in the words of the tests, which are OpenAI's. The values are made with those too: what

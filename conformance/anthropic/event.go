@@ -3,48 +3,50 @@ package anthropic
 import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 type event = sdk.MessageStreamEventUnion
 
-// events is the dialect of streams. It leaves the blocks of a message and
-// their indexes to frame, which comes after it.
+// events is the dialect of streams.
 type events struct {
-	ledger
+	usageTotals
 
-	began tokens         // the usage that the turn began with
-	calls map[int64]bool // which blocks of the turn are tool calls
-	ended bool           // Write has shown the end, but for the message_stop
+	began  tokens         // the usage that the turn began with
+	calls  map[int64]bool // which blocks of the turn are tool calls
+	blocks blocks
 }
 
-func newEvents() *events { return &events{ledger: newLedger(), calls: map[int64]bool{}} }
+func newEvents() *events {
+	return &events{usageTotals: newUsageTotals(), calls: map[int64]bool{}, blocks: newBlocks()}
+}
 
-// Read implements [middleware.Dialect].
-func (d *events) Read(c *event, s *middleware.Sink) {
+// Read implements [adapter.Dialect].
+func (d *events) Read(c *event, t adapter.TurnReader) {
 	switch c.Type {
 	case messageStart:
 		d.began = tokensOf(&c.Message.Usage)
 	case blockStart:
+		d.blocks.read(c.Index)
 		d.calls[c.Index] = d.isCall(c)
-		s.Text(c.ContentBlock.Text)
+		t.Text(c.ContentBlock.Text)
 		if block := &c.ContentBlock; d.isCall(c) {
-			s.Call(int(c.Index), block.ID, block.Name, argumentsOf(block))
+			t.Call(int(c.Index), block.ID, block.Name, argumentsOf(block))
 		}
 	case blockDelta:
-		s.Text(c.Delta.Text)
-		s.Reasoning(c.Delta.Thinking)
+		t.Text(c.Delta.Text)
+		t.Reasoning(c.Delta.Thinking)
 		if d.isCall(c) {
-			s.Call(int(c.Index), "", "", c.Delta.PartialJSON)
+			t.Call(int(c.Index), "", "", c.Delta.PartialJSON)
 		}
 	case messageDelta:
-		s.Finish(string(c.Delta.StopReason))
+		t.Finish(string(c.Delta.StopReason))
 		if usage := d.usageOf(c); usage != nil {
-			d.Note(*usage)
-			s.Usage(usage.counts())
+			d.SetTurn(*usage)
+			t.Usage(usage.counts())
 		}
 	case messageStop:
-		s.Done()
+		t.Done()
 	}
 }
 
@@ -76,65 +78,66 @@ func (d *events) usageOf(c *event) *tokens {
 	return &usage
 }
 
-// Write implements [middleware.Dialect].
-func (d *events) Write(c *event, e *middleware.Edit) bool {
+// AppendShown implements [adapter.Dialect].
+func (d *events) AppendShown(dst []event, c *event, e *adapter.Edit) []event {
 	switch {
-	case e.Rest && e.Text != "":
-		*c = textEvent(ownBlock, e.Text)
-		return true
-	case e.Rest || c.Type == messageDelta:
-		return d.writeEnd(c, e)
+	case e.Part == adapter.AnswerEnd:
+		return append(dst, *parse[event](`{"type":"message_stop"}`))
+	case e.Part == adapter.TurnCut:
+		return d.blocks.appendStops(dst)
+	case e.Part == adapter.Synthetic && e.Text != "":
+		return d.blocks.appendText(dst, e.Text)
+	case e.Part != adapter.Whole || c.Type == messageDelta:
+		return d.appendEnd(dst, c, e)
+	case c.Type == blockStop:
+		return d.blocks.appendStop(dst, c)
 	case isText(c):
-		*c = textEvent(c.Index, e.Text)
-		return e.Text != "" // a block without text is refused if it is sent back
-	case d.isCall(c):
-		if e.Call(0).Drop {
-			*c = event{}
+		if e.Text == "" { // a block without text is refused if it is sent back
+			return dst
 		}
-		return c.Type != ""
+		return d.blocks.appendPart(dst, textEvent(c.Index, e.Text))
+	case d.isCall(c) && e.Call(0).Drop:
+		d.blocks.drop(c.Index)
+		return dst
+	case c.Type == blockStart, c.Type == blockDelta:
+		return d.blocks.appendPart(dst, *c)
+	case c.Type == messageStart && e.Continuation:
+		return dst
 	}
-	return c.Type != messageStart || !e.Later
+	return append(dst, *c)
 }
 
-// writeEnd shows the stop reason and the usage.
-func (d *events) writeEnd(c *event, e *middleware.Edit) bool {
+// appendEnd shows the stop reason and the usage.
+func (d *events) appendEnd(dst []event, c *event, e *adapter.Edit) []event {
+	finish, usage := e.FinishOr(string(sdk.StopReasonEndTurn)), d.Shown(e.Usage, d.usageOf(c))
+	if finish == "" && usage == nil {
+		return dst
+	}
 	raw := c.RawJSON()
 	if c.Type != messageDelta {
 		raw = `{"type":"message_delta","delta":{"stop_sequence":null}}`
 	}
-	usage := d.Show(e.Usage, d.usageOf(c))
 	if usage != nil {
 		raw = usage.write(raw)
 	} else {
 		raw = remove(raw, "usage")
 	}
-	*c = *parse[event](set(raw, "delta.stop_reason", stopReason(e.Finish)))
-	d.ended = d.ended || e.Finish != ""
-	return e.Finish != "" || usage != nil
+	return append(dst, *parse[event](set(raw, "delta.stop_reason", stopReason(finish))))
 }
 
-// Clone implements [middleware.Dialect]. Write makes an event of its own.
+// Clone implements [adapter.Dialect]. AppendShown makes an event of its own.
 func (d *events) Clone(c *event) event { return *c }
 
-func textEvent(index int64, text string) event {
-	delta := map[string]string{"type": "text_delta", "text": text}
-	return makeEvent(blockDelta, index, "delta", delta)
+// EndTurn implements [adapter.Dialect].
+func (d *events) EndTurn(keep bool) {
+	d.usageTotals.EndTurn(keep)
+	d.blocks.endTurn()
 }
 
-func makeEvent(kind string, index int64, key string, value any) event {
-	raw := set(`{}`, "type", kind)
-	raw = set(raw, "index", index)
-	return *parse[event](set(raw, key, value))
-}
-
-// stopReason returns the SDK's word for a finish reason, nil for none. The
-// engine's own, for a turn that was nothing but a pause, is "stop".
+// stopReason returns the JSON of a stop reason, nil for none.
 func stopReason(finish string) any {
-	switch finish {
-	case "":
+	if finish == "" {
 		return nil
-	case "stop":
-		return sdk.StopReasonEndTurn
 	}
 	return finish
 }

@@ -9,20 +9,20 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // describe tells the engine what it must know of a request.
-func describe(p *sdk.MessageNewParams) middleware.Request {
-	d := middleware.Request{
+func describe(p *sdk.MessageNewParams) adapter.Request {
+	d := adapter.Request{
 		Tools:       len(p.Tools),
 		StrictTools: len(p.Tools) > 0,
 		Choice:      choiceOf(&p.ToolChoice),
 		JSON:        !param.IsOmitted(p.OutputConfig.Format),
 		Messages:    len(p.Messages),
-		Carrier: func(i int) (string, bool) {
+		Attachable: func(i int) (string, bool) {
 			return textOf(&p.Messages[i]), p.Messages[i].Role == sdk.MessageParamRoleUser
 		},
 		History: history(p.Messages),
@@ -43,16 +43,16 @@ func describe(p *sdk.MessageNewParams) middleware.Request {
 	return d
 }
 
-func choiceOf(c *sdk.ToolChoiceUnionParam) middleware.ToolChoice {
+func choiceOf(c *sdk.ToolChoiceUnionParam) adapter.ToolChoice {
 	switch {
 	case c.OfNone != nil:
-		return middleware.ToolChoiceNone
+		return adapter.ToolChoiceNone
 	case c.OfAny != nil:
-		return middleware.ToolChoiceRequired
+		return adapter.ToolChoiceRequired
 	case c.OfTool != nil:
-		return middleware.ToolChoiceNamed
+		return adapter.ToolChoiceNamed
 	}
-	return middleware.ToolChoiceAuto
+	return adapter.ToolChoiceAuto
 }
 
 // isUsers reports whether the user wrote the message: tool results come under
@@ -103,7 +103,7 @@ func resultOf(r *sdk.ToolResultBlockParam) string {
 // result.
 func history(messages []sdk.MessageParam) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
-		var results middleware.Results[*sdk.ToolResultBlockParam]
+		var results adapter.ToolResults[*sdk.ToolResultBlockParam]
 		for _, m := range slices.Backward(messages) {
 			for _, block := range slices.Backward(m.Content) {
 				if block.OfToolResult != nil {
@@ -117,7 +117,7 @@ func history(messages []sdk.MessageParam) iter.Seq[todo.Call] {
 	}
 }
 
-func callOf(use *sdk.ToolUseBlockParam, results *middleware.Results[*sdk.ToolResultBlockParam]) todo.Call {
+func callOf(use *sdk.ToolUseBlockParam, results *adapter.ToolResults[*sdk.ToolResultBlockParam]) todo.Call {
 	call := todo.Call{ID: use.ID, Name: use.Name}
 	if input, err := json.Marshal(use.Input); err == nil {
 		call.Arguments = string(input)

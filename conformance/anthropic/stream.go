@@ -6,13 +6,14 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 )
 
 // source gives the engine the events of the SDK's stream.
 type source struct{ *ssestream.Stream[event] }
 
-// Recv implements [middleware.Source].
+// Recv implements [adapter.Source].
 func (s source) Recv() (event, error) {
 	if s.Next() {
 		return s.Current(), nil
@@ -24,46 +25,21 @@ func (s source) Recv() (event, error) {
 }
 
 // newStream returns the joined stream of a call's turns as one of the SDK's.
-func newStream(call *middleware.Call, first source, open middleware.Open[event]) *ssestream.Stream[event] {
-	dialect := newEvents()
-	return ssestream.NewStream[event](&decoder{
-		splice: middleware.NewSplice(call, dialect, first, open),
-		events: dialect, frame: frame{open: map[int64]int64{}},
-	}, nil)
+func newStream(call *middleware.Call, first source, open adapter.Open[event]) *ssestream.Stream[event] {
+	return ssestream.NewStream[event](&decoder{joined: middleware.NewStream(call, newEvents(), first, open)}, nil)
 }
 
-// decoder gives the SDK's stream the events to decode: those of the splice.
+// decoder gives the SDK's stream the events to decode: those of the joined one.
 type decoder struct {
-	splice *middleware.Splice[event]
-	events *events
-	frame  frame
+	joined *middleware.Stream[event]
 	event  event
 	err    error
 }
 
 // Next implements [ssestream.Decoder].
 func (d *decoder) Next() bool {
-	for len(d.frame.ready) == 0 {
-		if d.err != nil {
-			return false
-		}
-		d.read()
-	}
-	d.event, d.frame.ready = d.frame.ready[0], d.frame.ready[1:]
-	return true
-}
-
-// read makes the next event ready, or remembers how the stream ended.
-func (d *decoder) read() {
-	c, err := d.splice.Recv()
-	switch {
-	case err == nil:
-		d.frame.put(c)
-		return
-	case errors.Is(err, io.EOF) && d.events.ended:
-		d.frame.put(*parse[event](`{"type":"message_stop"}`))
-	}
-	d.err = err
+	d.event, d.err = d.joined.Recv()
+	return d.err == nil
 }
 
 // Event implements [ssestream.Decoder].
@@ -80,4 +56,4 @@ func (d *decoder) Err() error {
 }
 
 // Close implements [ssestream.Decoder].
-func (d *decoder) Close() error { return d.splice.Close() }
+func (d *decoder) Close() error { return d.joined.Close() }

@@ -3,7 +3,7 @@ package anthropic
 import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // tokens are the counts of a usage. The SDK has two types for it, one for
@@ -16,8 +16,8 @@ func (t tokens) plus(u tokens) tokens {
 
 // counts returns the usage as the engine sees it. The input does not include
 // what was written to the cache or read from it.
-func (t tokens) counts() middleware.Usage {
-	return middleware.Usage{Prompt: int(t.input + t.written + t.read), Completion: int(t.output)}
+func (t tokens) counts() adapter.Usage {
+	return adapter.Usage{Prompt: int(t.input + t.written + t.read), Completion: int(t.output)}
 }
 
 // write puts the counts into the usage of a message, or of a message_delta.
@@ -50,7 +50,7 @@ func (t tokens) with(u *sdk.MessageDeltaUsage) tokens {
 	return t
 }
 
-// ledger keeps the usage of a call.
-type ledger = middleware.Ledger[tokens]
+// usageTotals keeps the usage of a call.
+type usageTotals = adapter.UsageTotals[tokens]
 
-func newLedger() ledger { return ledger{Add: tokens.plus} }
+func newUsageTotals() usageTotals { return usageTotals{Add: tokens.plus} }

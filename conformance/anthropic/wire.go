@@ -21,7 +21,7 @@ const (
 )
 
 // The SDK's values keep the JSON that they were read from, and its methods read
-// that. So what is to be changed is changed there, and what is new is made of it.
+// that. So changes are made in the JSON, and new values are parsed from JSON.
 
 func set(raw, path string, value any) string {
 	changed, err := sjson.Set(raw, path, value)

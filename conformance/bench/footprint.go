@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// openStreams is how many streams are held open at once.
+// openStreams is the number of streams that are open at once.
 const openStreams = 10_000
 
 // openers open streams bare and carried.
@@ -17,12 +17,12 @@ type openers struct{ bare, carried func() receiver }
 // read reads the streams to their end.
 func (o openers) read() pair { return pair{read(o.bare), read(o.carried)} }
 
-// opened is how many events of a stream have come when its memory is measured:
-// the first one, and a chunk of text.
+// opened is the number of events that a stream has received when its memory is
+// measured: the first event and one chunk of text.
 const opened = 2
 
-// waiting answers every request with some events, one at a time as a network
-// brings them, and then waits.
+// waiting answers every request with some events, one per read as a network
+// brings them, and then sends nothing more.
 type waiting []string
 
 func (w waiting) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -42,17 +42,17 @@ func (w waiting) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// footprint is the bar of the memory and the goroutines that streams take while
-// they are open, without their text.
-func footprint(o openers) figure {
+// footprint is the result of measuring the memory and the goroutines that carryon
+// adds to an open stream, without the stream's text.
+func footprint(o openers) result {
 	bare, none := held(o.bare)
 	carried, some := held(o.carried)
 	added, goroutines := carried-bare-float64(len(word)), some-none
-	return figure{fmt.Sprintf("%.0f B, %d goroutines", added, goroutines), added <= 2<<10 && goroutines == 0}
+	return result{fmt.Sprintf("%.0f B, %d goroutines", added, goroutines), added <= 2<<10 && goroutines == 0}
 }
 
-// held opens streams and returns the live memory of one, and the goroutines of
-// all.
+// held opens many streams and returns the live memory of one, and the number of
+// goroutines of all.
 func held(open func() receiver) (memory float64, goroutines int) {
 	streams := make([]receiver, openStreams)
 	before, running := liveBytes(), runtime.NumGoroutine()

@@ -9,7 +9,7 @@ import (
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 )
 
-// canned is a model that gives the same answer at once, in so many chunks.
+// canned is a model that gives the same answer at once, in that many chunks.
 type canned struct {
 	answer *llms.ContentResponse
 	chunks int
@@ -40,21 +40,21 @@ func acting() *llms.ContentResponse {
 	}}}
 }
 
-// langchaingoBars are those of the decorator for langchaingo's models.
-func langchaingoBars() []bar {
+// langchaingoPromises are about the wrapper of langchaingo's models.
+func langchaingoPromises() []promise {
 	tools := llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{Name: "search"}}})
-	return []bar{
-		{"langchaingo, call with nothing to do", "<= 1 us", func(pairs int) figure {
+	return []promise{
+		{"langchaingo, call with nothing to do", "<= 0.36 chunks", func(pairs int) result {
 			const calls = 1000 // of each, in one pair
 			_, added := modelPair(canned{answer: acting()}, calls, tools).compare(pairs)
-			return atMost(1000, "ns", added.over(calls))
+			return atMost(0.36, added.over(calls*chunkTime()))
 		}},
-		{"langchaingo, allocations out of scope", "<= 3", func(int) figure { return addedAllocations(3, modelPair(canned{answer: acting()}, 1)) }},
-		{"langchaingo, allocations in scope", "<= 8", func(int) figure { return addedAllocations(8, modelPair(canned{answer: acting()}, 1, tools)) }},
+		{"langchaingo, allocations out of scope", "<= 3", func(int) result { return addedAllocations(3, modelPair(canned{answer: acting()}, 1)) }},
+		{"langchaingo, allocations in scope", "<= 8", func(int) result { return addedAllocations(8, modelPair(canned{answer: acting()}, 1, tools)) }},
 	}
 }
 
-// modelPair generates content so many times, bare and wrapped.
+// modelPair calls the model that many times, bare and wrapped.
 func modelPair(model llms.Model, times int, options ...llms.CallOption) pair {
 	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Look it up.")}
 	generate := func(m llms.Model) func() {
@@ -68,8 +68,8 @@ func modelPair(model llms.Model, times int, options ...llms.CallOption) pair {
 	return pair{generate(model), generate(carrylangchain.Wrap(model, openTodos()))}
 }
 
-// addedAllocations is a bar of what a call allocates beside the bare one.
-func addedAllocations(limit float64, p pair) figure {
+// addedAllocations is the result of counting what carryon allocates in a call.
+func addedAllocations(limit float64, p pair) result {
 	added := testing.AllocsPerRun(100, p.carried) - testing.AllocsPerRun(100, p.bare)
 	return count(limit, added)
 }

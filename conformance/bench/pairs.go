@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"runtime"
@@ -9,11 +10,11 @@ import (
 	"time"
 )
 
-// minPairs is how many pairs a comparison needs at least.
+// minPairs is the smallest number of pairs that a comparison needs.
 const minPairs = 200
 
-// interval is a median and where it lies with 95 % confidence, by the order of
-// the values: it needs no assumption about how they are distributed.
+// interval is a median and its 95 % confidence interval. Both come from the order
+// of the values, so that nothing is assumed about their distribution.
 type interval struct{ low, median, high float64 }
 
 func intervalOf(values []float64) interval {
@@ -24,16 +25,16 @@ func intervalOf(values []float64) interval {
 	return interval{at(math.Floor(n/2 - reach)), at(math.Floor(n / 2)), at(math.Ceil(n/2 + reach))}
 }
 
-// pair is two ways to do the same.
+// pair is the same work done without carryon and with it.
 type pair struct{ bare, carried func() }
 
-// sweep is after how many pairs the garbage collector runs.
-const sweep = 8
+// collectEvery is the number of pairs between two runs of the garbage collector.
+const collectEvery = 8
 
-// compare runs the two by turns, after a few for practice, and returns the
-// ratio carried/bare and what is added, in nanoseconds. The garbage collector
-// runs between the pairs and not in them: it strikes one stream in a few, takes
-// as long as a hundred of what is measured here, and would drown it.
+// compare runs the two in turns, after a warm-up, and returns the ratio
+// carried/bare and the difference in nanoseconds. The garbage collector runs
+// between pairs only: it takes as long as a hundred of the things measured here,
+// and would hide them.
 func (p pair) compare(pairs int) (ratio, added interval) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for range 10 {
@@ -42,11 +43,11 @@ func (p pair) compare(pairs int) (ratio, added interval) {
 	}
 	ratios, more := make([]float64, 0, pairs), make([]float64, 0, pairs)
 	for i := range pairs {
-		if i%sweep == 0 {
+		if i%collectEvery == 0 {
 			runtime.GC()
 		}
 		var bare, carried time.Duration
-		if i%2 == 0 { // the first one of a pair is not always the same
+		if i%2 == 0 { // neither side is always first
 			bare, carried = timed(p.bare), timed(p.carried)
 		} else {
 			carried, bare = timed(p.carried), timed(p.bare)
@@ -63,31 +64,23 @@ func timed(f func()) time.Duration {
 	return time.Since(start)
 }
 
-// percent is a bar of a ratio: at most so many percent over bare.
-func percent(limit float64, ratio interval) figure {
+// percent is the result of a ratio that may be at most so many percent over 1.
+func percent(limit float64, ratio interval) result {
 	show := func(r float64) float64 { return 100 * (r - 1) }
 	text := fmt.Sprintf("%+.2f %% (%+.2f to %+.2f)", show(ratio.median), show(ratio.low), show(ratio.high))
-	return figure{text, show(ratio.low) <= limit}
+	return result{text, show(ratio.low) <= limit}
 }
 
-// atMost is a bar of what is added, per unit.
-func atMost(limit float64, unit string, added interval) figure {
-	text := fmt.Sprintf("%s %s (%s to %s)", digits(added.median), unit, digits(added.low), digits(added.high))
-	return figure{text, added.low <= limit}
-}
-
-// digits shows three digits of a number, or all before the point.
-func digits(n float64) string {
-	if math.Abs(n) >= 100 {
-		return fmt.Sprintf("%.0f", n)
-	}
-	return fmt.Sprintf("%.3g", n)
+// atMost is the result of a number of chunks, or of any other multiple of a
+// base, that may be at most limit.
+func atMost(limit float64, n interval) result {
+	return result{fmt.Sprintf("%.3f (%.3f to %.3f)", n.median, n.low, n.high), n.low <= limit}
 }
 
 // over divides an interval.
 func (i interval) over(n float64) interval { return interval{i.low / n, i.median / n, i.high / n} }
 
-// repeated measures something often, by itself, in nanoseconds.
+// repeated measures something many times, by itself, in nanoseconds.
 func repeated(times int, f func() time.Duration) interval {
 	values := make([]float64, 0, times)
 	for range times {
@@ -95,3 +88,54 @@ func repeated(times int, f func() time.Duration) interval {
 	}
 	return intervalOf(values)
 }
+
+// inChunks measures how long f takes, in chunks.
+func inChunks(limit float64, pairs int, f func()) result {
+	const atLeast = 200 * time.Microsecond // so that reading the clock does not count
+	n, chunks := timesFor(atLeast, f), timesFor(atLeast, decodeChunk)
+	ratio, _ := pair{func() { runTimes(chunks, decodeChunk) }, func() { runTimes(n, f) }}.compare(max(pairs/2, minPairs))
+	return atMost(limit, ratio.over(float64(n)/float64(chunks)))
+}
+
+// timesFor returns how often f must run to take at least d.
+func timesFor(d time.Duration, f func()) int {
+	n := 1
+	for timed(func() { runTimes(n, f) }) < d {
+		n *= 2
+	}
+	return n
+}
+
+func runTimes(n int, f func()) {
+	for range n {
+		f()
+	}
+}
+
+// chunkTime returns how long a chunk takes on this machine at this moment, in
+// nanoseconds.
+func chunkTime() float64 {
+	const times = 100
+	return repeated(minPairs, func() time.Duration { return timed(func() { runTimes(times, decodeChunk) }) }).median / times
+}
+
+// decodeChunk is the unit of everything that has no bare counterpart: standard
+// library work that every client does for every chunk of a stream.
+func decodeChunk() {
+	var chunk struct {
+		ID, Object, Model, SystemFingerprint string
+		Created                              int64
+		Choices                              []struct {
+			Index        int
+			Delta        struct{ Role, Content string }
+			FinishReason *string `json:"finish_reason"`
+		}
+	}
+	must(json.Unmarshal([]byte(unitChunk), &chunk))
+}
+
+// unitChunk is the chunk that decodeChunk decodes. To change it is to change all
+// promises that are counted in chunks.
+const unitChunk = `{"id":"chatcmpl-C6bjxzOr3Oz1rTiafksd6himIit3q","object":"chat.completion.chunk","created":1755691077,` +
+	`"model":"gpt-4.1-2025-04-14","system_fingerprint":"fp_80956533cb","choices":[{"index":0,"delta":{"content":" some words"},` +
+	`"logprobs":null,"finish_reason":null}],"usage":null}`

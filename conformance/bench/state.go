@@ -11,60 +11,37 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// stateBars are those of what decides, remembers and reads.
-func stateBars() []bar {
+// statePromises are about deciding, remembering and reading.
+func statePromises() []promise {
 	decide := decision()
-	reminder, nothing := thousandTasks(), asynctask.NewManager()
+	reminder, nothing := thousandTasks(), nothingToTell()
 	list := listOfConversation(500)
 	update := storeUpdate()
-	return []bar{
-		{"decision and prompt, 100 todos", "<= 1 us", func(int) figure { return each(1000, decide) }},
-		{"decision and prompt, allocations", "<= 2", func(int) figure { return count(2, testing.AllocsPerRun(1000, decide)) }},
-		{"update of a session", "<= 500 ns", func(int) figure { return each(500, update) }},
-		{"1,000,000 sessions", "<= 200 MiB", func(int) figure { return million() }},
-		{"list from 500 messages", "<= 100 us", func(int) figure { return each(100_000, list) }},
-		{"reminder of 1,000 tasks", "<= 1 ms", func(int) figure { return each(1_000_000, reminder) }},
-		{"no task to tell of", "<= 100 ns", func(int) figure { return each(100, func() { nothing.Deliver("s", asynctask.ReminderAndSummary) }) }},
-		{"no task to tell of, allocations", "0", func(int) figure {
-			return count(0, testing.AllocsPerRun(1000, func() { nothing.Deliver("s", asynctask.ReminderAndSummary) }))
+	return []promise{
+		{"decision and prompt, 100 todos", "<= 0.36 chunks", func(pairs int) result { return inChunks(0.36, pairs, decide) }},
+		{"decision and prompt, allocations", "<= 2", func(int) result { return count(2, testing.AllocsPerRun(1000, decide)) }},
+		{"update of a session", "<= 0.18 chunks", func(pairs int) result { return inChunks(0.18, pairs, update) }},
+		{"1,000,000 sessions", "<= 200 MiB", func(int) result { return million() }},
+		{"list from 500 messages", "<= 36 chunks", func(pairs int) result { return inChunks(36, pairs, list) }},
+		{"reminder of 1,000 tasks", "<= 360 chunks", func(pairs int) result { return inChunks(360, pairs, reminder) }},
+		{"no task to tell of", "<= 0.036 chunks", func(pairs int) result {
+			return inChunks(0.036, pairs, nothing)
+		}},
+		{"no task to tell of, allocations", "0", func(int) result {
+			return count(0, testing.AllocsPerRun(1000, nothing))
 		}},
 	}
 }
 
-// count is a bar of allocations, which are exact.
-func count(limit, n float64) figure { return figure{fmt.Sprintf("%.0f", n), n <= limit} }
+// count is the result of counting allocations, which is exact.
+func count(limit, n float64) result { return result{fmt.Sprintf("%.0f", n), n <= limit} }
 
-// each is a bar of the time that f takes, in nanoseconds.
-func each(limit float64, f func()) figure {
-	times := 1
-	for timed(func() { run1(f, times) }) < time.Millisecond {
-		times *= 2
-	}
-	took := repeated(minPairs, func() time.Duration { return timed(func() { run1(f, times) }) }).over(float64(times))
-	return figure{
-		fmt.Sprintf("%v (%v to %v)", duration(took.median), duration(took.low), duration(took.high)),
-		took.low <= limit,
-	}
-}
-
-func run1(f func(), times int) {
-	for range times {
-		f()
-	}
-}
-
-func duration(nanoseconds float64) time.Duration {
-	d := time.Duration(nanoseconds)
-	if d > 10*time.Microsecond {
-		return d.Round(100 * time.Nanosecond)
-	}
-	return d
-}
-
-// decision decides over 100 todos, the first of them done, and writes the prompt.
+// decision decides over 100 todos, all but the last completed, and writes the prompt.
 func decision() func() {
 	todos := make([]todo.Todo, 100)
 	for i := range todos {
@@ -78,38 +55,38 @@ func decision() func() {
 		Turn:     continuation.Turn{Finish: "stop"},
 		Settings: continuation.DefaultValues(),
 	}
-	prompter, err := continuation.NewPrompter(continuation.LongTemplates())
+	prompter, err := prompt.New(continuation.LongTemplates())
 	must(err)
 	return func() {
 		ev := continuation.Evaluate(in)
 		if !ev.Continue {
 			panic(ev.Reason.String())
 		}
-		prompter.Prompt(continuation.PromptInput{Task: ev.Todo.Content, Attempt: ev.Attempt})
+		prompter.Prompt(prompt.Input{Task: ev.Todo.Content, Attempt: ev.Attempt})
 	}
 }
 
 // storeUpdate updates a session of a store.
 func storeUpdate() func() {
-	store, ctx := continuation.NewMemoryStore(continuation.MemoryOptions{}), context.Background()
+	store, ctx := continuation.NewMemoryStore(), context.Background()
 	now := time.Unix(1_800_000_000, 0)
 	return func() {
-		must(store.Update(ctx, "conversation-42", func(s continuation.State) continuation.State { return s.Begin(1, now) }))
+		must(store.Update(ctx, "conversation-42", func(s continuation.State) continuation.State { return session.Claim(s, 1, now) }))
 	}
 }
 
-// million measures the memory of a million sessions.
-func million() figure {
+// million measures the memory that a million sessions take.
+func million() result {
 	const sessions = 1_000_000
 	before := liveBytes()
-	store := continuation.NewMemoryStore(continuation.MemoryOptions{MaxSessions: sessions})
+	store := continuation.NewMemoryStore(continuation.WithMaxSessions(sessions))
 	now := time.Unix(1_800_000_000, 0)
 	for i := range sessions {
-		must(store.Update(context.Background(), "conversation-"+strconv.Itoa(i), func(s continuation.State) continuation.State { return s.Begin(1, now) }))
+		must(store.Update(context.Background(), "conversation-"+strconv.Itoa(i), func(s continuation.State) continuation.State { return session.Claim(s, 1, now) }))
 	}
 	size := float64(liveBytes()-before) / (1 << 20)
 	runtime.KeepAlive(store)
-	return figure{fmt.Sprintf("%.0f MiB", size), size <= 200}
+	return result{fmt.Sprintf("%.0f MiB", size), size <= 200}
 }
 
 // listOfConversation reads a list of ten items from a history.
@@ -141,22 +118,32 @@ func listOfConversation(messages int) func() {
 	}
 }
 
-// thousandTasks builds, and gives back, the reminder of a thousand tasks.
+// nothingToTell asks what a request says of background tasks if there are none.
+func nothingToTell() func() {
+	m, ctx := asynctask.NewManager(), context.Background()
+	return func() {
+		_, err := m.Deliver(ctx, "s", asynctask.DeliverOptions{})
+		must(err)
+	}
+}
+
+// thousandTasks builds the reminder of a thousand tasks and releases it.
 func thousandTasks() func() {
 	const tasks = 1000
 	m := asynctask.NewManager(asynctask.WithLimit(tasks))
 	ctx := continuation.WithSession(context.Background(), "s")
 	for i := range tasks {
 		id := strconv.Itoa(i)
-		_, err := m.Begin(ctx, id, "task "+id)
+		_, ticket, err := m.Begin(ctx, id, "task "+id)
 		must(err)
-		must(m.Finish(id, asynctask.Message("The result of "+id+".")))
+		must(m.Finish(ctx, ticket, asynctask.Message("The result of "+id+".")))
 	}
 	return func() {
-		r := m.Remind("s")
+		r, err := m.Remind(ctx, "s")
+		must(err)
 		if r == nil {
 			panic("nothing to tell")
 		}
-		r.Release()
+		must(m.Settle(ctx, r, asynctask.Unread))
 	}
 }

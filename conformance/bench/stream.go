@@ -17,27 +17,27 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// chunks is how many chunks of text a measured stream has.
+// chunks is the number of text chunks in a measured stream.
 const chunks = 256
 
-// word is the text of each.
+// word is the text of each chunk.
 const word = " some words"
 
-// event is a chunk of a stream as OpenAI sends it.
+// event is a chunk of a stream in the form that OpenAI sends.
 func event(delta, finish string) string {
 	return fmt.Sprintf(`data: {"id":"chatcmpl-C6bjxzOr3Oz1rTiafksd6himIit3q","object":"chat.completion.chunk","created":1755691077,`+
 		`"model":"gpt-4.1-2025-04-14","service_tier":"default","system_fingerprint":"fp_80956533cb","choices":[{"index":0,`+
 		`"delta":%s,"logprobs":null,"finish_reason":%s}],"usage":null}`+"\n\n", delta, finish)
 }
 
-// terse is a chunk as a server sends it that leaves out what it may. It takes the
-// SDK less time to read, so that what is added to that can be told more exactly.
+// terse is a chunk in the form of a server that leaves out whatever is optional.
+// The SDK reads it faster, so that the time that carryon adds shows more clearly.
 func terse(delta, finish string) string {
 	return fmt.Sprintf(`data: {"id":"c1","object":"chat.completion.chunk","created":1755691077,"model":"m",`+
 		`"choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)
 }
 
-// turn is a stream with so many chunks of text that ends with a finish reason.
+// turn is a stream of that many text chunks and a finish reason.
 func turn(texts int, finish string) []string { return turnOf(event, texts, finish) }
 
 func turnOf(event func(delta, finish string) string, texts int, finish string) []string {
@@ -51,19 +51,19 @@ func turnOf(event func(delta, finish string) string, texts int, finish string) [
 	return append(events, event("{}", fmt.Sprintf("%q", finish)), "data: [DONE]\n\n")
 }
 
-// nothingToDo is a turn that is not continued.
+// nothingToDo is a turn that carryon does not continue.
 func nothingToDo() []string { return turn(chunks, "tool_calls") }
 
-// manyChunks is how many chunks of text a stream has by which the cost of one is
-// measured, so that what a call costs as such is little of it.
+// manyChunks is the number of text chunks in a stream that measures the cost of one
+// chunk. It is large, so that the cost of the call itself hardly counts.
 const manyChunks = 4 * chunks
 
-// long is such a stream.
+// long is a stream of manyChunks.
 func long(event func(delta, finish string) string) memory {
 	return inMemory(turnOf(event, manyChunks, "tool_calls"))
 }
 
-// openTodos is a list with work on it.
+// openTodos is a middleware with a todo list that has work left.
 func openTodos() *middleware.Middleware {
 	return middleware.New(
 		todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}),
@@ -71,7 +71,7 @@ func openTodos() *middleware.Middleware {
 	)
 }
 
-// memory answers every request with the same bytes, from memory.
+// memory answers every request with the same bytes, without a network.
 type memory string
 
 func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -82,10 +82,10 @@ func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// inMemory answers with the events.
+// inMemory answers every request with the events, without a network.
 func inMemory(events []string) memory { return memory(strings.Join(events, "")) }
 
-// loopback is a server that flushes after every event.
+// loopback is a server that flushes after each event.
 func loopback(events []string) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -96,7 +96,7 @@ func loopback(events []string) *httptest.Server {
 	}))
 }
 
-// clientOf is a client of go-openai with the transport.
+// clientOf is a go-openai client over the transport.
 func clientOf(url string, through http.RoundTripper) *openai.Client {
 	config := openai.DefaultConfig("no key")
 	config.BaseURL, config.HTTPClient = url, &http.Client{Transport: through}
@@ -110,13 +110,13 @@ func request() openai.ChatCompletionRequest {
 	}
 }
 
-// receiver is a stream of go-openai, or of its decorator.
+// receiver is a stream of go-openai or of carryon's wrapper.
 type receiver interface {
 	Recv() (openai.ChatCompletionStreamResponse, error)
 	Close() error
 }
 
-// opener opens streams of a client. The request is the caller's, who keeps it.
+// opener returns a function that opens a stream, always with the same request.
 func opener[S receiver](open func(context.Context, openai.ChatCompletionRequest) (S, error)) func() receiver {
 	asked := request()
 	return func() receiver {
@@ -126,7 +126,7 @@ func opener[S receiver](open func(context.Context, openai.ChatCompletionRequest)
 	}
 }
 
-// read opens a stream and reads it to its end.
+// read returns a function that opens a stream and reads it to its end.
 func read(open func() receiver) func() {
 	return func() {
 		s := open()
@@ -141,7 +141,7 @@ func read(open func() receiver) func() {
 	}
 }
 
-// post sends a request over a transport and returns the body of the answer.
+// post sends a request through a transport and returns the answer's body.
 func post(through http.RoundTripper, body string) io.ReadCloser {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://bench/v1/chat/completions", strings.NewReader(body))
 	must(err)
@@ -151,7 +151,7 @@ func post(through http.RoundTripper, body string) io.ReadCloser {
 	return response.Body
 }
 
-// wireRequest asks for a stream, with a history of so many messages.
+// wireRequest is the body of a streamed request with a history of that many messages.
 func wireRequest(messages int) string {
 	var b strings.Builder
 	b.WriteString(`{"model":"m","stream":true,"messages":[`)
@@ -176,32 +176,32 @@ func drain(body io.ReadCloser, buffer []byte) {
 }
 
 // turns answers the first request of each call with one stream and the second
-// with another, and notes when the second came.
+// with another. It records when the first stream ended and the second request came.
 type turns struct {
 	first, second string
 	asked         int
-	sought        time.Time
-	ended         time.Time // when the first stream had given all it has
+	continued     time.Time // when the second request came
+	ended         time.Time // when the first stream had been read to its end
 }
 
 func (t *turns) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.asked++; t.asked%2 == 0 {
-		t.sought = time.Now()
+		t.continued = time.Now()
 		return memory(t.second).RoundTrip(r)
 	}
 	response, err := memory(t.first).RoundTrip(r)
-	response.Body = &noted{response.Body, len(t.first), &t.ended}
+	response.Body = &timedBody{response.Body, len(t.first), &t.ended}
 	return response, err
 }
 
-// noted notes when a body has given so many bytes.
-type noted struct {
+// timedBody records when a body has given that many bytes.
+type timedBody struct {
 	io.ReadCloser
 	left int
 	at   *time.Time
 }
 
-func (n *noted) Read(p []byte) (int, error) {
+func (n *timedBody) Read(p []byte) (int, error) {
 	got, err := n.ReadCloser.Read(p)
 	if n.left -= got; got > 0 && n.left == 0 {
 		*n.at = time.Now()

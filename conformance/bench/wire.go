@@ -8,32 +8,31 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 )
 
-// wireBars are those of the transport.
-func wireBars() []bar {
-	return []bar{
-		{"transport under go-openai, loopback", "<= 3 % over bare", func(pairs int) figure {
+// wirePromises are about the transport.
+func wirePromises() []promise {
+	return []promise{
+		{"transport under go-openai, loopback", "<= 3 % over bare", func(pairs int) result {
 			server := loopback(nothingToDo())
 			defer server.Close()
 			ratio, _ := wireOpeners(server.URL, server.Client().Transport).read().compare(pairs)
 			return percent(3, ratio)
 		}},
-		{"transport under go-openai, in memory", "<= 100 ns per event", func(pairs int) figure {
-			_, added := wireOpeners("http://bench", long(event)).read().compare(pairs)
-			return atMost(100, "ns", added.over(manyChunks))
+		{"transport under go-openai, in memory", "<= 3 % over bare", func(pairs int) result {
+			ratio, _ := wireOpeners("http://bench", long(event)).read().compare(pairs)
+			return percent(3, ratio)
 		}},
-		{"relay with nothing to do", ">= 1 GB/s", func(pairs int) figure { return relay(pairs) }},
-		{"relay, allocations per event", "0", func(int) figure {
-			buffer := make([]byte, 32<<10)
-			return allocatedPerChunk(func(events []string) pair {
-				bare := inMemory(events)
-				carried := transport.New(bare, openTodos())
-				return pair{func() { drain(post(bare, wireRequest(0)), buffer) }, func() { drain(post(carried, wireRequest(0)), buffer) }}
-			})
+		{"relay with nothing to do, per event", "<= 0.12 chunks", func(pairs int) result { return relay(pairs) }},
+		{"relay of named events over unnamed", "<= 20 %", func(pairs int) result { return relayNamed(pairs) }},
+		{"relay, allocations per event", "0", func(int) result {
+			return allocatedPerChunk(func(events []string) pair { return relayPair(inMemory(events)) })
 		}},
-		{"chunk of a later turn", "<= 5 us", func(pairs int) figure { return laterTurn(pairs) }},
-		{"seam, 10 messages", "<= 100 us", func(pairs int) figure { return seam(pairs, 10) }},
-		{"seam, 500 messages", "<= 100 us", func(pairs int) figure { return seam(pairs, 500) }},
-		{"transport, memory of an open stream", "<= 2048 B + text", func(int) figure {
+		{"relay of named events, allocations per event", "0", func(int) result {
+			return allocatedPerChunk(func(events []string) pair { return relayPair(inMemory(named(events))) })
+		}},
+		{"chunk of a later turn", "<= 1.8 chunks", func(pairs int) result { return laterTurn(pairs) }},
+		{"join, 10 messages", "<= 36 chunks", func(pairs int) result { return join(pairs, 10) }},
+		{"join, 500 messages", "<= 36 chunks", func(pairs int) result { return join(pairs, 500) }},
+		{"transport, memory of an open stream", "<= 2048 B + text", func(int) result {
 			return footprint(wireOpeners("http://bench", waiting(nothingToDo()[:opened])))
 		}},
 	}
@@ -47,39 +46,61 @@ func wireOpeners(url string, base http.RoundTripper) openers {
 	}
 }
 
-// relay measures how fast long streams come through.
-func relay(pairs int) figure {
-	body := inMemory(turn(64*chunks, "tool_calls"))
-	carried, buffer := transport.New(body, openTodos()), make([]byte, 32<<10)
-	took := repeated(max(pairs/4, 50), func() time.Duration {
-		stream := post(carried, wireRequest(0))
-		return timed(func() { drain(stream, buffer) })
-	})
-	speed := func(nanoseconds float64) float64 { return float64(len(body)) / nanoseconds }
-	text := fmt.Sprintf("%.2f GB/s (%.2f to %.2f)", speed(took.median), speed(took.high), speed(took.low))
-	return figure{text, speed(took.low) >= 1}
+// relay measures how long an event of a long stream takes to come through.
+func relay(pairs int) result {
+	const texts = 64 * chunks
+	body := inMemory(turn(texts, "tool_calls"))
+	through := relayPair(body).carried
+	took := repeated(max(pairs/4, 50), func() time.Duration { return timed(through) })
+	r := atMost(0.12, took.over(texts*chunkTime()))
+	r.text += fmt.Sprintf(", %.1f GB/s", float64(len(body))/took.median)
+	return r
 }
 
-// laterTurn measures the second of two turns, as it comes out of the transport.
-func laterTurn(pairs int) figure {
+// relayNamed compares streams whose events have an "event:" line with streams
+// whose events have none.
+func relayNamed(pairs int) result {
+	events := turn(8*chunks, "tool_calls")
+	through := pair{relayPair(inMemory(events)).carried, relayPair(inMemory(named(events))).carried}
+	ratio, _ := through.compare(pairs)
+	return percent(20, ratio)
+}
+
+// named puts a line with a name before each event.
+func named(events []string) []string {
+	all := make([]string, 0, len(events))
+	for _, e := range events {
+		all = append(all, "event: message\n"+e)
+	}
+	return all
+}
+
+// relayPair reads a stream bare and through the transport.
+func relayPair(base memory) pair {
+	carried, buffer, request := transport.New(base, openTodos()), make([]byte, 32<<10), wireRequest(0)
+	return pair{func() { drain(post(base, request), buffer) }, func() { drain(post(carried, request), buffer) }}
+}
+
+// laterTurn measures how long a chunk of the second turn takes to come through.
+func laterTurn(pairs int) result {
 	base := &turns{first: string(inMemory(turn(1, "stop"))), second: string(inMemory(turn(chunks, "stop")))}
 	carried, buffer := transport.New(base, openTodos()), make([]byte, 32<<10)
 	took := repeated(pairs, func() time.Duration {
 		drain(post(carried, wireRequest(0)), buffer)
-		return time.Since(base.sought)
+		return time.Since(base.continued)
 	})
-	return atMost(5, "us", took.over(1000*chunks))
+	return atMost(1.8, took.over(chunks*chunkTime()))
 }
 
-// seam measures the time from the last byte of a turn to the request of the
+// join measures the time from the last byte of a turn to the request of the
 // continuation.
-func seam(pairs, messages int) figure {
+func join(pairs, messages int) result {
 	answer := string(inMemory(turn(8, "stop")))
 	base := &turns{first: answer, second: answer}
 	carried, buffer, body := transport.New(base, openTodos()), make([]byte, 32<<10), wireRequest(messages)
 	took := repeated(pairs, func() time.Duration {
 		drain(post(carried, body), buffer)
-		return base.sought.Sub(base.ended)
+		return base.continued.Sub(base.ended)
 	})
-	return atMost(100, "us", took.over(1000))
+	return atMost(36, took.over(chunkTime()))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/tools"
 
+	"github.com/carryon-go/carryon/adapter"
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -83,7 +84,7 @@ func TestCase12MistralsStructOfUsageIsSummed(t *testing.T) {
 	assert.EqualValues(t, 10, usage.FieldByName("CompletionTokens").Int())
 	assert.EqualValues(t, 30, usage.FieldByName("TotalTokens").Int())
 	assert.Equal(t, "mistral-test", info["model"])
-	assert.Equal(t, []middleware.Usage{{Prompt: 10, Completion: 5, Total: 15}, {Prompt: 10, Completion: 5, Total: 15}}, outcomes.Last().Usage)
+	assert.Equal(t, []adapter.Usage{{Prompt: 10, Completion: 5, Total: 15}, {Prompt: 10, Completion: 5, Total: 15}}, outcomes.Last().Usage)
 }
 
 func TestMistralPauses(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/examples/chat/terminal"
 )
 
-// maxRounds bounds what a model that never comes to an end can cost.
+// maxRounds bounds the cost of a model that never stops calling tools.
 const maxRounds = 50
 
 var (
@@ -25,7 +25,7 @@ const instructions = "You work on text files with tools, in one folder. For work
 	"list with todo_write first, and write it again whenever a todo is completed or begun. check_files runs in the " +
 	"background: you are told when it has ended, so do not wait for it."
 
-// agent is a plain tool loop. It knows nothing of carryon but its client.
+// agent is a plain tool loop. Only its client belongs to carryon.
 type agent struct {
 	client *carryopenai.Client
 	model  string
@@ -42,12 +42,12 @@ func (a *agent) work(ctx context.Context, text string) error {
 	a.add(openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: text})
 	for range maxRounds {
 		message, err := a.ask(ctx)
-		a.view.Say(terminal.Told, "") // ends its line
+		a.view.Say(terminal.Told, "") // ends the line
 		if err == nil || message.Content != "" {
 			a.add(message)
 		} else if len(a.messages()) == before+1 {
 			a.mu.Lock()
-			a.history = a.history[:before] // so that it can be said again
+			a.history = a.history[:before] // so that the user can send it again
 			a.mu.Unlock()
 		}
 		if err != nil || len(message.ToolCalls) == 0 {
@@ -63,8 +63,8 @@ func (a *agent) work(ctx context.Context, text string) error {
 	return errNoEnd
 }
 
-// ask shows the model's answer while it comes, and returns it. Of one that
-// broke off it returns the text.
+// ask shows the model's answer as it streams, and returns it. If the stream
+// fails, ask returns the text so far and no tool calls.
 func (a *agent) ask(ctx context.Context) (openai.ChatCompletionMessage, error) {
 	message := openai.ChatCompletionMessage{Role: openai.ChatMessageRoleAssistant}
 	stream, err := a.client.CreateChatCompletionStream(ctx, openai.ChatCompletionRequest{
@@ -73,9 +73,9 @@ func (a *agent) ask(ctx context.Context) (openai.ChatCompletionMessage, error) {
 	if err != nil {
 		return message, err
 	}
-	for chunk, err := range stream.All() { //nolint:contextcheck // the stream has its own
+	for chunk, err := range stream.All() {
 		if err != nil {
-			message.ToolCalls = nil // half a call is none
+			message.ToolCalls = nil // they may be incomplete
 			return message, err
 		}
 		for _, choice := range chunk.Choices {
@@ -113,14 +113,14 @@ func join(message *openai.ChatCompletionMessage, fragments []openai.ToolCall) {
 
 func (a *agent) add(message openai.ChatCompletionMessage) {
 	for i := range message.ToolCalls {
-		message.ToolCalls[i].Index = nil // belongs to streams
+		message.ToolCalls[i].Index = nil // for streams only
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.history = append(a.history, message)
 }
 
-// messages returns the conversation so far, which is safe to keep.
+// messages returns the conversation so far. Later messages do not change it.
 func (a *agent) messages() []openai.ChatCompletionMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,30 +13,33 @@ import (
 
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/asynctask/autotrigger"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/examples/chat/terminal"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
+
+	"github.com/carryon-go/carryon/examples/internal/upstream"
 )
 
-// session is the name of the one conversation that there is.
+// session is the key of the only conversation.
 const session = "chat"
 
-// taskNote is what a message with the results of background tasks begins with.
+// taskNote begins a message with the results of background tasks.
 const taskNote = "---\nSystem Note: "
 
-// maxAutomatic is how many turns in a row can be started by results of background
-// tasks: a model may start a task in each of them.
+// maxAutomatic is how many turns in a row the results of background tasks may
+// start: a model may start another task in each of them.
 const maxAutomatic = 5
 
 var (
-	// errStopped ends a turn that the user has stopped.
+	// errStopped is the cause of the end of a turn that the user stopped.
 	errStopped   = errors.New("stopped")
 	errAutomatic = fmt.Errorf("%d turns in a row without the user", maxAutomatic)
 )
 
-// chat is a conversation: what is typed becomes turns of the agent, one at a
-// time, and so do the results of background tasks.
+// chat is a conversation. It turns what the user types, and the results of
+// background tasks, into turns of the agent, one at a time.
 type chat struct {
 	view  terminal.View
 	hint  string
@@ -46,19 +49,19 @@ type chat struct {
 	todos *todo.Memory
 	tasks *asynctask.Manager
 
-	changed chan struct{} // there may be something to do
-	showing sync.Mutex    // what is shown last is what was found last
-	list    []todo.Todo   // as it was listed last
+	changed chan struct{} // signals that there may be something to do
+	showing sync.Mutex    // held while reading and showing, so that the latest state is shown last
+	list    []todo.Todo   // as shown last
 
 	mu      sync.Mutex
-	stop    context.CancelCauseFunc // of the turn under way, nil if there is none
-	queue   []string                // what the user has said meanwhile
-	pending map[string]bool         // background tasks that the model was not told of yet
+	stop    context.CancelCauseFunc // stops the current turn; nil if there is none
+	queue   []string                // what the user typed during the turn
+	pending map[string]bool         // background tasks whose result the model has not received
 
 	automatic int // turns in a row that the user did not start
 }
 
-// newChat connects everything. A background task takes the pace at least.
+// newChat connects all parts. A background task takes at least pace.
 func newChat(v terminal.View, files *sandbox, e endpoint, pace time.Duration) *chat {
 	c := &chat{
 		view: v, hint: e.hint, dir: files.dir, changed: make(chan struct{}, 1), pending: map[string]bool{},
@@ -74,13 +77,13 @@ func newChat(v terminal.View, files *sandbox, e endpoint, pace time.Duration) *c
 	return c
 }
 
-// talk takes what is typed until there is no more of it.
+// talk runs the chat until the input ends.
 func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) {
 	ctx = continuation.WithSession(ctx, session)
 	c.todos.Subscribe(func(_ string, list []todo.Todo) { c.listed(ctx, list) })
 	c.tasks.Subscribe(func(t asynctask.Task) { c.taskEnded(ctx, t) })
 	var turns sync.WaitGroup
-	trigger := asynctask.NewAutoTrigger(ctx, c.tasks, asynctask.Host{Busy: c.busy, Trigger: c.tell})
+	trigger := autotrigger.New(ctx, c.tasks, autotrigger.Host{Busy: c.busy, Trigger: c.tell})
 	defer c.leave(ctx, trigger, &turns)
 	c.view.Say(terminal.Noted, c.hint+"\nThe agent works in "+c.dir)
 	c.show(ctx)
@@ -110,17 +113,17 @@ func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) {
 	}
 }
 
-// leave ends what is under way.
-func (c *chat) leave(ctx context.Context, trigger *asynctask.AutoTrigger, turns *sync.WaitGroup) {
+// leave stops the turn and the background tasks.
+func (c *chat) leave(ctx context.Context, trigger *autotrigger.AutoTrigger, turns *sync.WaitGroup) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	c.interruptTurn()
 	turns.Wait()
-	_ = trigger.Stop(ctx) // what cannot be waited for ends with the program
+	_ = trigger.Stop(ctx) // whatever takes longer ends with the program
 	_ = c.tasks.Close(ctx)
 }
 
-// hear takes a line. It reports false for the one that ends the program.
+// hear handles a line of input. It returns false if the line ends the program.
 func (c *chat) hear(ctx context.Context, line string) bool {
 	line = strings.TrimSpace(line)
 	switch {
@@ -134,7 +137,7 @@ func (c *chat) hear(ctx context.Context, line string) bool {
 	return true
 }
 
-// say puts a message of the user's into the queue.
+// say queues a message of the user.
 func (c *chat) say(line string) {
 	c.view.Say(terminal.Said, line)
 	c.mu.Lock()
@@ -145,8 +148,8 @@ func (c *chat) say(line string) {
 	}
 }
 
-// next starts a turn with what the user has said, if there is something and no
-// turn is under way.
+// next starts a turn with the queued messages, unless there are none or a turn
+// is running.
 func (c *chat) next(ctx context.Context, turns *sync.WaitGroup) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +159,7 @@ func (c *chat) next(ctx context.Context, turns *sync.WaitGroup) {
 	text := strings.Join(c.queue, "\n")
 	c.queue, c.automatic = nil, 0
 	ctx, c.stop = context.WithCancelCause(ctx)
-	turns.Go(func() { _ = c.turn(ctx, text) }) // the user has been told
+	turns.Go(func() { _ = c.turn(ctx, text) }) // turn shows its error
 }
 
 // tell starts a turn with the result of a background task.
@@ -164,7 +167,7 @@ func (c *chat) tell(ctx context.Context, message string) error {
 	c.mu.Lock()
 	if c.stop != nil || len(c.queue) > 0 {
 		c.mu.Unlock()
-		return asynctask.ErrBusy
+		return autotrigger.ErrBusy
 	}
 	defer c.delivered(ctx, func(id string) bool { return strings.Contains(message, id) })
 	if c.automatic++; c.automatic > maxAutomatic {
@@ -180,7 +183,7 @@ func (c *chat) tell(ctx context.Context, message string) error {
 	return c.turn(ctx, message)
 }
 
-// turn is a turn of the agent, which c.stop stops.
+// turn runs one turn of the agent, which c.stop can stop.
 func (c *chat) turn(ctx context.Context, text string) error {
 	c.show(ctx)
 	err := c.agent.work(ctx, text)
@@ -189,7 +192,7 @@ func (c *chat) turn(ctx context.Context, text string) error {
 		c.view.Say(terminal.Noted, "stopped")
 		err = nil
 	case err != nil:
-		c.view.Say(terminal.Failed, explain(err))
+		c.view.Say(terminal.Failed, upstream.Explain(err))
 	}
 	c.mu.Lock()
 	c.stop(nil)
@@ -200,8 +203,8 @@ func (c *chat) turn(ctx context.Context, text string) error {
 	return err
 }
 
-// interrupt is what Ctrl-C does. It reports false if the program should end,
-// because there is neither a turn to stop nor a prompt to leave it from.
+// interrupt handles Ctrl-C. It returns false if the program should end, because
+// there is no turn to stop and no prompt at which the user could quit.
 func (c *chat) interrupt() bool {
 	if c.interruptTurn() {
 		return true
@@ -228,22 +231,22 @@ func (c *chat) busy() bool {
 	return c.stop != nil || len(c.queue) > 0
 }
 
-// quiet reports whether nothing is under way or about to be.
+// quiet reports whether nothing is running, queued or pending.
 func (c *chat) quiet() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stop == nil && len(c.queue) == 0 && len(c.pending) == 0
 }
 
-// wake has the loop look at what there is to do.
+// wake makes the loop in talk check for work.
 func (c *chat) wake() {
 	select {
 	case c.changed <- struct{}{}:
-	default: // it will
+	default: // it is already signalled
 	}
 }
 
-// show says how things stand.
+// show draws the panel.
 func (c *chat) show(ctx context.Context) {
 	c.showing.Lock()
 	defer c.showing.Unlock()
@@ -266,7 +269,7 @@ func (c *chat) status(ctx context.Context) string {
 	return "ready (/help)"
 }
 
-// listed shows a new list, where there is no panel by what is new in it.
+// listed shows a new list: in the panel, or as lines for the changed todos.
 func (c *chat) listed(ctx context.Context, list []todo.Todo) {
 	c.show(ctx)
 	if !c.view.Plain() {
@@ -280,7 +283,7 @@ func (c *chat) listed(ctx context.Context, list []todo.Todo) {
 	c.list = list
 }
 
-// count returns a number with its noun.
+// count returns a number and its noun.
 func count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -288,7 +291,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// prompts counts the messages of the history that carryon has written.
+// prompts counts the messages of the history that carryon wrote.
 func prompts(history []openai.ChatCompletionMessage) (n int) {
 	for _, message := range history {
 		if strings.Contains(message.Content, continuation.PromptPreamble) {

@@ -275,7 +275,7 @@ func TestErrorsOfTheEndpointAreSentences(t *testing.T) {
 			assert.Contains(t, s.seen(), want)
 			assert.Len(t, s.agent.messages(), 1, "it can be said again")
 			s.press("\x1b[A")
-			assert.Contains(t, s.seen(), "\n> Hello.\n", "and is at hand")
+			assert.Contains(t, s.seen(), "\n> Hello.\n", "and can be recalled")
 		}, turn)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/examples/chat/terminal"
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
+	"github.com/carryon-go/carryon/examples/internal/upstream"
 )
 
 const help = `/set [NAME VALUE]  the settings
@@ -18,11 +20,12 @@ const help = `/set [NAME VALUE]  the settings
 /history           what the model gets
 /quit or Ctrl-D    leaves`
 
-// resumption is what /resume says in the user's name if no turn is under way.
+// resumption is the message that /resume sends for the user if no turn is
+// running.
 const resumption = "Go on with the list."
 
-// command carries out a line that begins with a slash. It reports false for the
-// one that ends the program.
+// command executes a line that begins with a slash. It returns false for the
+// command that ends the program.
 func (c *chat) command(ctx context.Context, line string) bool {
 	name, rest, _ := strings.Cut(line, " ")
 	switch strings.ToLower(name) {
@@ -36,7 +39,7 @@ func (c *chat) command(ctx context.Context, line string) bool {
 	case "/resume":
 		c.resume(ctx)
 	case "/tasks":
-		c.answer(c.listTasks(), false)
+		c.answer(c.listTasks(ctx), false)
 	case "/history":
 		c.answer(history(c.agent.messages()), false)
 	case "/help":
@@ -44,7 +47,7 @@ func (c *chat) command(ctx context.Context, line string) bool {
 	case "/quit", "/exit":
 		return false
 	default:
-		c.answer(fmt.Sprintf("There is no command %s. /help lists those that there are.", terminal.Fit(terminal.OneLine(name), 40)), true)
+		c.answer(fmt.Sprintf("There is no command %s. /help lists those that there are.", terminal.Fit(plaintext.OneLine(name), 40)), true)
 	}
 	return true
 }
@@ -63,7 +66,7 @@ func (c *chat) pause(ctx context.Context, reason string) {
 		reason = "the user asked for it"
 	}
 	if err := c.mw.Pause(ctx, reason); err != nil {
-		c.answer(explain(err), true)
+		c.answer(upstream.Explain(err), true)
 		return
 	}
 	c.show(ctx)
@@ -80,7 +83,7 @@ func (c *chat) resume(ctx context.Context) {
 		err = c.mw.Resume(ctx)
 	}
 	if err != nil {
-		c.answer(explain(err), true)
+		c.answer(upstream.Explain(err), true)
 		return
 	}
 	c.show(ctx)
@@ -102,9 +105,10 @@ func (c *chat) listTodos(ctx context.Context) string {
 	return b.String()
 }
 
-func (c *chat) listTasks() string {
+func (c *chat) listTasks(ctx context.Context) string {
+	tasks, _ := c.tasks.Tasks(ctx, session) // they are in memory, which does not fail
 	var b strings.Builder
-	for i, t := range c.tasks.Tasks(session) {
+	for i, t := range tasks {
 		fmt.Fprintf(&b, "%d. %s: %s", i+1, t.Name, t.State)
 		switch {
 		case t.Err != nil:
@@ -120,10 +124,10 @@ func (c *chat) listTasks() string {
 	return b.String()
 }
 
-// maxShown is how many columns of a message are shown.
+// maxShown is how many columns of a message /history shows.
 const maxShown = 70
 
-// history returns the conversation, a line for each message and call.
+// history returns the conversation, with a line per message and tool call.
 func history(messages []openai.ChatCompletionMessage) string {
 	var b strings.Builder
 	from := map[string]string{
@@ -135,11 +139,11 @@ func history(messages []openai.ChatCompletionMessage) string {
 		if strings.HasPrefix(m.Content, taskNote) {
 			who = "note"
 		}
-		if text := terminal.OneLine(m.Content); text != "" {
+		if text := plaintext.OneLine(m.Content); text != "" {
 			fmt.Fprintf(&b, "%-6s %s\n", who, terminal.Fit(text, maxShown))
 		}
 		for _, call := range m.ToolCalls {
-			fmt.Fprintf(&b, "%-6s %s\n", "calls", terminal.Fit(terminal.OneLine(call.Function.Name+" "+call.Function.Arguments), maxShown))
+			fmt.Fprintf(&b, "%-6s %s\n", "calls", terminal.Fit(plaintext.OneLine(call.Function.Name+" "+call.Function.Arguments), maxShown))
 		}
 	}
 	fmt.Fprintf(&b, "%s, of which carryon wrote %d.", count(len(messages), "message"), prompts(messages))

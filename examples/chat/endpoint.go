@@ -9,20 +9,19 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/examples/chat/script"
-	"github.com/carryon-go/carryon/examples/chat/terminal"
 	"github.com/carryon-go/carryon/examples/internal/upstream"
 )
 
-// endpoint is where a model is asked.
+// endpoint is a client and the model to use with it.
 type endpoint struct {
 	client *openai.Client
 	model  string
-	hint   string // what to tell the user of it
+	hint   string // tells the user about the model
 	close  func()
 }
 
-// endpointFromEnv returns the scripted model unless there is a key for a real
-// one. The pace is how long the scripted one takes for a word.
+// endpointFromEnv returns a real model if the environment has a key for one, and
+// the scripted model otherwise, which takes pace for each word.
 func endpointFromEnv(getenv func(string) string, pace time.Duration) (endpoint, error) {
 	e, err := upstream.FromEnv(getenv)
 	switch {
@@ -39,7 +38,7 @@ func endpointFromEnv(getenv func(string) string, pace time.Duration) (endpoint, 
 	}, nil
 }
 
-// scriptedEndpoint has no socket: its server answers in memory.
+// scriptedEndpoint returns an endpoint whose server answers in memory.
 func scriptedEndpoint(pace time.Duration) endpoint {
 	server := carryontest.Start()
 	var next carryontest.Turn
@@ -55,6 +54,3 @@ func scriptedEndpoint(pace time.Duration) endpoint {
 		hint: "The model is scripted: no key is set. Try: " + script.Example,
 	}
 }
-
-// explain says in a sentence what went wrong.
-func explain(err error) string { return upstream.Explain(err, terminal.OneLine) }

@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// runProgram runs the chat as a process, with the input in a pipe.
+// runProgram runs the chat as a process that reads the input from a pipe.
 func runProgram(t *testing.T, input string, env ...string) (out, errs string, err error) {
 	t.Helper()
 	p := exec.CommandContext(t.Context(), os.Args[0], "-dir", t.TempDir()) //nolint:gosec // this very binary

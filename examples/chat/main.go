@@ -2,13 +2,13 @@
 //
 //	go run ./examples/chat
 //
-// Its model is scripted and behaves as real ones do: it plans, announces the
-// next step and stops, starts work in the background, and pauses when something
-// was not said. With OPENAI_API_KEY set, and OPENAI_BASE_URL and OPENAI_MODEL if
-// need be, a real model is asked instead. The agent can read and write files in
-// one folder only, which -dir names; otherwise it is a new one.
+// Its model is scripted and has the habits of real ones: it plans, announces the
+// next step and stops, starts work in the background, and pauses when it lacks
+// information. If OPENAI_API_KEY is set (and OPENAI_BASE_URL and OPENAI_MODEL,
+// where needed), the agent asks a real model instead. The agent can read and
+// write files in one folder only, which -dir names; the default is a new one.
 //
-// What carryon takes is in chat.go and observe.go.
+// The use of carryon is in chat.go and observe.go.
 package main
 
 import (
@@ -22,10 +22,11 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/examples/chat/terminal"
+	"github.com/carryon-go/carryon/examples/internal/upstream"
 )
 
-// sizeChanged is the signal of a terminal whose size has changed (SIGWINCH,
-// which package syscall does not have everywhere).
+// sizeChanged is SIGWINCH, the signal for a new size of the terminal, which
+// package syscall does not define on every platform.
 const sizeChanged = syscall.Signal(28)
 
 func main() {
@@ -33,7 +34,7 @@ func main() {
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Getenv)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, explain(err))
+		fmt.Fprintln(os.Stderr, upstream.Explain(err))
 		os.Exit(1)
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/examples/chat/terminal"
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// observer shows what carryon does.
+// observer returns an Observer that shows what carryon does.
 func (c *chat) observer() middleware.Observer {
 	return middleware.Observer{
 		ContinuationStarted: func(_ context.Context, e middleware.ContinuationStarted) {
 			c.note("carrying on: %s (attempt %d of %d)",
-				continuation.Describe(terminal.OneLine(e.Todo.Content)), e.Attempt, continuation.DefaultMaxAttempts)
+				plaintext.OneLine(e.Todo.Content), e.Attempt, continuation.DefaultMaxAttempts)
 		},
 		Decision: func(_ context.Context, e middleware.Decision) {
 			if e.Evaluation.Reason == continuation.ReasonBackground {
@@ -33,16 +34,16 @@ func (c *chat) observer() middleware.Observer {
 			c.delivered(ctx, func(id string) bool { return slices.Contains(e.Tasks, id) })
 		},
 		Failed: func(_ context.Context, e middleware.Failed) {
-			c.view.Say(terminal.Failed, terminal.OneLine(fmt.Sprintf("carryon: %s: %v", e.Op, e.Err)))
+			c.view.Say(terminal.Failed, plaintext.OneLine(fmt.Sprintf("carryon: %s: %v", e.Op, e.Err)))
 		},
 	}
 }
 
 func (c *chat) note(format string, args ...any) {
-	c.view.Say(terminal.Noted, terminal.OneLine(fmt.Sprintf(format, args...)))
+	c.view.Say(terminal.Noted, plaintext.OneLine(fmt.Sprintf(format, args...)))
 }
 
-// started takes note of a background task.
+// started registers a background task.
 func (c *chat) started(ctx context.Context, id string) {
 	c.mu.Lock()
 	c.pending[id] = true
@@ -50,16 +51,16 @@ func (c *chat) started(ctx context.Context, id string) {
 	c.show(ctx)
 }
 
-// taskEnded says so. The model is told with the next request, or by the
-// AutoTrigger if there is none.
+// taskEnded shows that a background task has ended. The next request tells the
+// model; if there is none, the AutoTrigger does.
 func (c *chat) taskEnded(ctx context.Context, t asynctask.Task) {
 	c.note("background result: %s (%s)", t.Name, t.State)
-	if t.State == asynctask.Cancelled { // the model is not told of those
+	if t.State == asynctask.Cancelled { // carryon does not tell the model about those
 		c.delivered(ctx, func(id string) bool { return id == t.ID })
 	}
 }
 
-// delivered takes note that the model was told of background tasks.
+// delivered removes the background tasks whose result the model has received.
 func (c *chat) delivered(ctx context.Context, told func(id string) bool) {
 	c.mu.Lock()
 	for id := range c.pending {

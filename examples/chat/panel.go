@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/examples/chat/terminal"
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// panel returns the todos as lines of a box: how things stand, and up to most
-// of the todos around the one that is next.
+// panel returns the lines of the panel: a title with the status, and up to most
+// todos around the next one.
 func panel(status string, list []todo.Todo, columns, most int) []string {
 	title := "-- " + status + " "
 	if len(list) > 0 {
@@ -30,7 +31,7 @@ func panel(status string, list []todo.Todo, columns, most int) []string {
 	return lines
 }
 
-// open returns the todos that are left to do.
+// open returns the active todos.
 func open(list []todo.Todo) (active []todo.Todo) {
 	for _, t := range list {
 		if t.Status.Active() {
@@ -53,5 +54,5 @@ func box(t todo.Todo) string {
 	case todo.Cancelled:
 		mark = "[-] "
 	}
-	return mark + terminal.OneLine(t.Content)
+	return mark + plaintext.OneLine(t.Content)
 }

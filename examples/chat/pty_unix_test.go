@@ -20,7 +20,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// window is a real terminal with the program in it.
+// window is a real terminal that runs the program.
 type window struct {
 	t       *testing.T
 	program *exec.Cmd
@@ -79,7 +79,7 @@ func (w *window) seen() string {
 	return seenOn(w.vt)
 }
 
-// await waits until the screen shows the text, and returns all of it.
+// await waits until the screen shows the text, and returns the screen.
 func (w *window) await(text string) string {
 	w.t.Helper()
 	late := time.After(30 * time.Second)

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// What the sandbox takes at most.
+// The limits of the sandbox.
 const (
 	maxFile  = 64 << 10 // bytes of a file
 	maxFiles = 200      // files in a list
@@ -19,15 +19,15 @@ const (
 
 var errOutside = errors.New("is outside of the folder; a path is relative to it and stays inside")
 
-// sandbox is the one folder that the tools can reach, whatever a path or a
-// symbolic link says.
+// sandbox is the only folder that the tools can reach. Neither a path nor a
+// symbolic link leads out of it.
 type sandbox struct {
 	dir  string
 	root *os.Root
 }
 
-// openSandbox opens a folder, which it makes if need be. Without a name it is a
-// new one among the temporary files.
+// openSandbox opens a folder and creates it if necessary. If dir is "", it
+// creates a temporary folder.
 func openSandbox(dir string) (*sandbox, error) {
 	err := os.MkdirAll(dir, 0o750)
 	if dir == "" {
@@ -43,10 +43,10 @@ func openSandbox(dir string) (*sandbox, error) {
 	return &sandbox{dir: dir, root: root}, nil
 }
 
-func (s *sandbox) close() { _ = s.root.Close() } // nothing is left to be written
+func (s *sandbox) close() { _ = s.root.Close() } // nothing is buffered
 
-// read returns a text file. Bytes that are not UTF-8 are replaced, and broken
-// says so.
+// read returns the text of a file. It replaces bytes that are not UTF-8 and
+// reports in broken whether there were any.
 func (s *sandbox) read(name string) (text string, broken bool, err error) {
 	if err := s.regular(name); err != nil {
 		return "", false, err
@@ -58,7 +58,7 @@ func (s *sandbox) read(name string) (text string, broken bool, err error) {
 	return strings.ToValidUTF8(string(data), string(utf8.RuneError)), !utf8.Valid(data), nil
 }
 
-// write puts content into a file, and makes the folders that it is in.
+// write writes a file and creates the folders in its path.
 func (s *sandbox) write(name, content string) error {
 	if len(content) > maxFile {
 		return fmt.Errorf("%s would have %d KiB; a file has at most %d KiB", name, len(content)>>10, maxFile>>10)
@@ -72,7 +72,7 @@ func (s *sandbox) write(name, content string) error {
 	return plain(name, s.root.WriteFile(filepath.FromSlash(name), []byte(content), 0o600))
 }
 
-// list returns the files below a folder of the sandbox, "" for all of it.
+// list returns the files below a folder of the sandbox; "" is the sandbox.
 func (s *sandbox) list(folder string) (names []string, err error) {
 	folder = path.Clean(folder)
 	if !filepath.IsLocal(folder) {
@@ -92,8 +92,8 @@ func (s *sandbox) list(folder string) (names []string, err error) {
 	return names, plain(folder, err)
 }
 
-// regular looks at what is there before it is opened: a pipe or a device would
-// never end, and a huge file not soon.
+// regular returns an error unless name is an ordinary file of limited size. To
+// read from a pipe or a device might never end.
 func (s *sandbox) regular(name string) error {
 	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return plain(name, errOutside)
@@ -112,7 +112,7 @@ func (s *sandbox) regular(name string) error {
 	return nil
 }
 
-// plain says what is wrong with a path, without the path of the folder.
+// plain returns err without the path of the sandbox.
 func plain(name string, err error) error {
 	if err == nil {
 		return nil
@@ -121,7 +121,7 @@ func plain(name string, err error) error {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	if err.Error() == "path escapes from parent" { // what package os says has no value of its own
+	if err.Error() == "path escapes from parent" { // package os exports no value for this error
 		err = errOutside
 	}
 	if errors.Is(err, errOutside) {

@@ -49,7 +49,7 @@ func requireGolden(t *testing.T, name, text string) {
 	require.Equal(t, string(want), text, "if the change is meant, run the test with -update")
 }
 
-// scene is a chat in a bubble of synctest, where time costs nothing.
+// scene is a chat in a synctest bubble, where waiting takes no time.
 type scene struct {
 	*chat
 
@@ -61,10 +61,10 @@ type scene struct {
 
 	mu  sync.Mutex
 	out strings.Builder // what was written
-	vt  vt10x.Terminal  // what is seen of it, if it is a terminal
+	vt  vt10x.Terminal  // the emulated terminal that shows it, if there is one
 }
 
-// Write makes the scene what its view writes to.
+// Write receives the output of the view.
 func (s *scene) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,8 +75,8 @@ func (s *scene) Write(p []byte) (int, error) {
 	return s.vt.Write(p)
 }
 
-// inTerminal runs f with a chat in a terminal of that size, inPipe with one that
-// is not in a terminal. Without turns the model is the script.
+// inTerminal runs f with a chat in a terminal of that size, and inPipe without a
+// terminal. Without turns the model is the script.
 func inTerminal(t *testing.T, columns, rows int, f func(*scene), turns ...carryontest.Turn) {
 	t.Helper()
 	play(t, func(s *scene, in io.Reader) terminal.View {
@@ -131,7 +131,7 @@ func serve(turns []carryontest.Turn) (endpoint, *carryontest.Server) {
 	}, server
 }
 
-// enter types a line, and press what stands for keys.
+// enter types a line; press sends the bytes of keys.
 func (s *scene) enter(line string) { s.press(line + "\r") }
 
 func (s *scene) press(keys string) {
@@ -150,7 +150,7 @@ func (s *scene) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// settle lets everything come to its end.
+// settle waits until all turns and tasks have ended.
 func (s *scene) settle() {
 	s.t.Helper()
 	for range 600 {
@@ -174,8 +174,8 @@ func (s *scene) written() string {
 	return s.out.String()
 }
 
-// seen returns the screen, without what is blank at the ends of lines and at its
-// end.
+// seen returns the screen without blanks at the ends of lines and without blank
+// lines at its end.
 func (s *scene) seen() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

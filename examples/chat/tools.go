@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/examples/chat/terminal"
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -23,23 +24,22 @@ const (
 	checkFiles = "check_files"
 )
 
-// toolbox is what the model can do.
+// toolbox executes the tools of the model.
 type toolbox struct {
 	files   *sandbox
 	todos   *todo.Memory
 	tasks   *asynctask.Manager
-	pace    time.Duration                        // how long a background task takes at least
-	started func(ctx context.Context, id string) // is told of background tasks
+	pace    time.Duration                        // the least time that a background task takes
+	started func(ctx context.Context, id string) // is called for each background task
 	view    terminal.View
 }
 
-// use does what a tool call asks for, shows that, and returns the result for
-// the model.
+// use executes a tool call, shows it, and returns the result for the model.
 func (t *toolbox) use(ctx context.Context, name, arguments string) string {
 	if result, ok := t.todos.Handle(ctx, name, arguments); ok {
-		return result // the list itself is shown
+		return result // the panel shows the list
 	}
-	if result, ok := t.tasks.Handle(ctx, name, arguments); ok {
+	if result, ok, _ := t.tasks.Handle(ctx, name, arguments); ok { // the tasks are in memory, which does not fail
 		t.view.Say(terminal.Worked, "looked at the background tasks")
 		return result
 	}
@@ -53,17 +53,18 @@ func (t *toolbox) use(ctx context.Context, name, arguments string) string {
 		shown, result, err = t.work(ctx, name, in)
 	}
 	if err != nil {
-		t.view.Say(terminal.Failed, terminal.OneLine(fmt.Sprintf("%s: %v", name, err)))
+		t.view.Say(terminal.Failed, plaintext.OneLine(fmt.Sprintf("%s: %v", name, err)))
 		return fmt.Sprintf("Error: %v.", err)
 	}
-	t.view.Say(terminal.Worked, terminal.OneLine(shown))
+	t.view.Say(terminal.Worked, plaintext.OneLine(shown))
 	return result
 }
 
-// input is what the tools take, each some of it.
+// input has the arguments of all tools; each tool uses some of them.
 type input struct{ Path, Content, Folder string }
 
-// work returns what to show the user and what to tell the model.
+// work executes a tool. It returns what to show the user and the result for the
+// model.
 func (t *toolbox) work(ctx context.Context, name string, in input) (shown, result string, err error) {
 	switch name {
 	case writeFile:
@@ -80,18 +81,18 @@ func (t *toolbox) work(ctx context.Context, name string, in input) (shown, resul
 		return fmt.Sprintf("listed %d files", len(names)), strings.Join(append(names, "That is all."), "\n"), err
 	case checkFiles:
 		name := "check the files in " + cmp.Or(in.Folder, ".")
-		id, err := t.tasks.Start(ctx, name, func(ctx context.Context) (*asynctask.Output, error) {
+		ticket, err := t.tasks.Start(ctx, name, func(ctx context.Context) (*asynctask.Output, error) {
 			return t.check(ctx, in.Folder)
 		})
 		if err == nil {
-			t.started(ctx, id)
+			t.started(ctx, ticket.ID)
 		}
 		return "started in the background: " + name, "Started. You will be told of the result.", err
 	}
 	return "", "", fmt.Errorf("there is no tool %q", name)
 }
 
-// check is the background task. It takes its time.
+// check is the background task: after t.pace it checks the files in a folder.
 func (t *toolbox) check(ctx context.Context, folder string) (*asynctask.Output, error) {
 	timer := time.NewTimer(t.pace)
 	defer timer.Stop()

@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// results returns what the model is told of a call.
+// results returns the result of a call for the model.
 func results(t *testing.T, prepare func(*scene), call carryontest.Turn) (result, shown string) {
 	t.Helper()
 	inPipe(t, func(s *scene) {
@@ -86,9 +86,19 @@ func TestFragmentsOfCallsAreJoined(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]carryontest.Turn{
 		"fragments": carryontest.Call("one", `{"a":1}`).AndCall("two", `{"b":2}`),
-		"mixed":     carryontest.Call("one", `{"a":1}`).AndCall("two", `{"b":2}`).Interleaved(),
-		"whole":     carryontest.Call("one", `{"a":1}`).AndCall("two", `{"b":2}`).WholeCalls(),
-		"no index":  carryontest.Call("one", `{"a":1}`).AndCall("two", `{"b":2}`).NoIndex(),
+		"mixed": fragments(
+			`{"index":0,"id":"a","type":"function","function":{"name":"one","arguments":""}}`,
+			`{"index":1,"id":"b","type":"function","function":{"name":"two","arguments":""}}`,
+			`{"index":0,"function":{"arguments":"{\"a\":1}"}}`,
+			`{"index":1,"function":{"arguments":"{\"b\":2}"}}`,
+		),
+		"whole": carryontest.Call("one", `{"a":1}`).AndCall("two", `{"b":2}`).WholeCalls(),
+		"no index": fragments(
+			`{"id":"a","type":"function","function":{"name":"one","arguments":""}}`,
+			`{"function":{"arguments":"{\"a\":1}"}}`,
+			`{"id":"b","type":"function","function":{"name":"two","arguments":""}}`,
+			`{"function":{"arguments":"{\"b\":2}"}}`,
+		),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,6 +114,15 @@ func TestFragmentsOfCallsAreJoined(t *testing.T) {
 			}, turn, carryontest.Text("Done."))
 		})
 	}
+}
+
+// fragments is a turn whose stream has these fragments of tool calls, each in a chunk of its own.
+func fragments(calls ...string) carryontest.Turn {
+	payloads := make([]string, 0, len(calls)+1)
+	for _, call := range calls {
+		payloads = append(payloads, `{"choices":[{"index":0,"delta":{"tool_calls":[`+call+`]},"finish_reason":null}]}`)
+	}
+	return carryontest.Chunks(append(payloads, `{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`)...)
 }
 
 func TestLoopIsBounded(t *testing.T) {

@@ -22,8 +22,8 @@ const instructions = "You work on files with tools. Before you start, write a to
 	"per file. After each file, write the list again with its todo completed and the next one in_progress. " +
 	"Write one file at a time."
 
-// maxIterations is enough for the list, each file, and the list after it: an
-// executor that runs out of iterations has no answer.
+// maxIterations is enough for the list, each file, and the list after each: an
+// executor that runs out of iterations returns no answer.
 const maxIterations = 20
 
 // compare runs the agent without carryon and with it.
@@ -41,7 +41,7 @@ func compare(ctx context.Context, w io.Writer, at endpoint) error {
 	return r.err
 }
 
-// run lets the agent do the task once.
+// run has the agent do the task once.
 func run(ctx context.Context, r *reporter, at endpoint, carryOn bool) error {
 	llm, stop, err := at.dial()
 	if err != nil {
@@ -72,7 +72,7 @@ func newAgent(model llms.Model, list ...tools.Tool) agents.Agent {
 	return agents.NewOpenAIFunctionsAgent(model, list, agents.NewOpenAIOption().WithSystemMessage(instructions))
 }
 
-// endpoint is where a run's requests go.
+// endpoint receives the requests of a run.
 type endpoint struct {
 	title string
 	dial  func() (llm *openai.LLM, stop func(), err error)

@@ -4,11 +4,11 @@
 //	go run ./examples/langchaingo-agent
 //
 // The agent is an agents.OpenAIFunctionsAgent in an agents.Executor, with real
-// tools. The model is scripted and behaves as real ones do: it announces the
-// next step and stops. With OPENAI_API_KEY set, and OPENAI_BASE_URL and
-// OPENAI_MODEL if need be, a real model is asked instead.
+// tools. The model is scripted and has a habit of real ones: it announces the
+// next step and stops. If OPENAI_API_KEY is set (and OPENAI_BASE_URL and
+// OPENAI_MODEL, where needed), the agent asks a real model instead.
 //
-// What carryon takes is one line of agent.go.
+// Adding carryon takes one line of agent.go.
 package main
 
 import (

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write testdata/output.txt anew")
 
 const golden = "testdata/output.txt"
 
-// inMemory is the scripted endpoint without a socket.
+// inMemory returns the scripted endpoint in memory.
 func inMemory(turns ...carryontest.Turn) endpoint {
 	return scripted(func() (*carryontest.Server, string, http.RoundTripper) {
 		server := carryontest.Start(turns...)
@@ -29,8 +29,8 @@ func inMemory(turns ...carryontest.Turn) endpoint {
 	})
 }
 
-// output is what the program prints. It runs in a bubble, where the interval
-// between two prompts costs no time.
+// output returns what the program prints. It runs in a synctest bubble, where the
+// interval between two prompts takes no time.
 func output(t *testing.T, turns ...carryontest.Turn) (text string, err error) {
 	t.Helper()
 	var b strings.Builder
@@ -90,8 +90,8 @@ func TestToolsAnswerBadInput(t *testing.T) {
 	t.Parallel()
 	files := &fileTool{written: map[string]string{}}
 	for input, want := range map[string]string{
-		"":           "Error: the first line is to be a path.",
-		" \nx":       "Error: the first line is to be a path.",
+		"":           "Error: the first line must be a path.",
+		" \nx":       "Error: the first line must be a path.",
 		"a.txt\ntea": "Wrote a.txt, 3 bytes.",
 		"b.txt":      "Wrote b.txt, 0 bytes.",
 	} {

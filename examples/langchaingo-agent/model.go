@@ -8,12 +8,13 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 	"github.com/carryon-go/carryon/examples/internal/upstream"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// endpointFromEnv returns the scripted endpoint unless there is a key for a real
-// one.
+// endpointFromEnv returns a real endpoint if the environment has a key for one,
+// and the scripted endpoint otherwise.
 func endpointFromEnv(getenv func(string) string) (endpoint, error) {
 	e, err := upstream.FromEnv(getenv)
 	switch {
@@ -26,7 +27,7 @@ func endpointFromEnv(getenv func(string) string) (endpoint, error) {
 		}), nil
 	}
 	return endpoint{
-		title: fmt.Sprintf("The model is %s.", line(e.Model)),
+		title: fmt.Sprintf("The model is %s.", plaintext.OneLine(e.Model)),
 		dial: func() (*openai.LLM, func(), error) {
 			llm, err := openai.New(openai.WithToken(e.Key), openai.WithModel(e.Model), openai.WithBaseURL(e.URL))
 			return llm, func() {}, err
@@ -34,7 +35,8 @@ func endpointFromEnv(getenv func(string) string) (endpoint, error) {
 	}, nil
 }
 
-// scripted returns an endpoint with a scripted model, which begins anew each run.
+// scripted returns an endpoint with a scripted model, which restarts for each
+// run.
 func scripted(start func() (server *carryontest.Server, url string, transport http.RoundTripper)) endpoint {
 	return endpoint{
 		title: "The model is scripted.",
@@ -47,8 +49,8 @@ func scripted(start func() (server *carryontest.Server, url string, transport ht
 	}
 }
 
-// script is what the scripted model answers, one turn per request. Twice it
-// announces what it does next, and stops.
+// script returns the answers of the scripted model, one per request. Twice the
+// model announces its next step and stops.
 func script() []carryontest.Turn {
 	return []carryontest.Turn{
 		carryontest.Call(todo.WriteToolName, list(todo.InProgress, todo.Pending, todo.Pending)),
@@ -61,12 +63,12 @@ func script() []carryontest.Turn {
 	}
 }
 
-// writes answers with a file, and the list as it is then, in one turn.
+// writes returns a turn that writes a file and the updated list.
 func writes(file string, statuses ...todo.Status) carryontest.Turn {
 	return carryontest.Call("write_file", input(file)).AndCall(todo.WriteToolName, list(statuses...))
 }
 
-// list is a call's argument with the list in it.
+// list returns the arguments of a call that writes the list.
 func list(statuses ...todo.Status) string {
 	return input(encode([]todo.Todo{
 		{ID: "1", Content: "Write index.html", Status: statuses[0]},
@@ -75,7 +77,8 @@ func list(statuses ...todo.Status) string {
 	}))
 }
 
-// input wraps a tool's input as the agent declares its tools to the model.
+// input returns a tool's input in the form in which the agent declares its tools
+// to the model.
 func input(text string) string { return encode(map[string]string{"__arg1": text}) }
 
 func encode(v any) string {

@@ -10,13 +10,13 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 	"github.com/carryon-go/carryon/middleware"
-	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// reporter tells what goes to and fro. It sits below carryon, on the client, and
-// sees every turn; the ctx tells it which ones carryon has added.
+// reporter prints requests and answers. It is a callback of the client, below
+// carryon, so it sees every turn; the ctx says which turns carryon added.
 type reporter struct {
 	callbacks.SimpleHandler
 
@@ -30,12 +30,12 @@ func (r *reporter) printf(format string, args ...any) {
 	}
 }
 
-// entry prints a text beside a label.
+// entry prints a text to the right of a label.
 func (r *reporter) entry(label, text string) {
 	r.printf("   %-7s  %s", label, text)
 }
 
-// HandleLLMGenerateContentStart tells what carryon asks.
+// HandleLLMGenerateContentStart prints what carryon asks.
 func (r *reporter) HandleLLMGenerateContentStart(ctx context.Context, messages []llms.MessageContent) {
 	if _, added := continuation.FromContext(ctx); !added {
 		return
@@ -44,21 +44,21 @@ func (r *reporter) HandleLLMGenerateContentStart(ctx context.Context, messages [
 		text, _ := part.(llms.TextContent)
 		for quoted := range strings.Lines(text.Text) {
 			if strings.HasPrefix(quoted, "'") {
-				r.entry("carryon", "asks the model to carry on with "+line(quoted))
+				r.entry("carryon", "asks the model to carry on with "+plaintext.OneLine(quoted))
 			}
 		}
 	}
 }
 
-// HandleLLMGenerateContentEnd tells what the model has answered.
+// HandleLLMGenerateContentEnd prints what the model answered.
 func (r *reporter) HandleLLMGenerateContentEnd(_ context.Context, answer *llms.ContentResponse) {
 	for _, choice := range answer.Choices {
 		if choice.Content != "" {
-			r.entry("model", `"`+line(choice.Content)+`"`)
+			r.entry("model", `"`+plaintext.OneLine(choice.Content)+`"`)
 		}
 		names := make([]string, 0, len(choice.ToolCalls))
 		for _, call := range choice.ToolCalls {
-			names = append(names, line(call.FunctionCall.Name))
+			names = append(names, plaintext.OneLine(call.FunctionCall.Name))
 		}
 		if len(names) > 0 {
 			r.entry("model", "calls "+strings.Join(names, ", "))
@@ -66,7 +66,7 @@ func (r *reporter) HandleLLMGenerateContentEnd(_ context.Context, answer *llms.C
 	}
 }
 
-// end tells where a run came to rest, and why.
+// end prints how a run ended, and why.
 func (r *reporter) end(todos []todo.Todo, files int, outcome middleware.Outcome) {
 	label, open := "DONE", 0
 	for _, t := range todos {
@@ -80,6 +80,3 @@ func (r *reporter) end(todos []todo.Todo, files int, outcome middleware.Outcome)
 		r.entry("", "carryon: "+outcome.Reason.String())
 	}
 }
-
-// line returns text as one line that is safe to print, whatever a model wrote.
-func line(text string) string { return pause.Sanitize(text) }

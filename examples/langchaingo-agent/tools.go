@@ -8,8 +8,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// todoTool is the list that the model keeps, as a tool of langchaingo, whose
-// tools take a text.
+// todoTool is todo_write as a tool of langchaingo, which takes a text.
 type todoTool struct{ todos *todo.Memory }
 
 func (t *todoTool) Name() string { return todo.WriteToolName }
@@ -24,7 +23,7 @@ func (t *todoTool) Call(ctx context.Context, input string) (string, error) {
 	return result, nil
 }
 
-// fileTool writes files, into memory.
+// fileTool writes files to memory.
 type fileTool struct{ written map[string]string }
 
 func (f *fileTool) Name() string { return "write_file" }
@@ -36,7 +35,7 @@ func (f *fileTool) Description() string {
 func (f *fileTool) Call(_ context.Context, input string) (string, error) {
 	path, content, _ := strings.Cut(input, "\n")
 	if path = strings.TrimSpace(path); path == "" {
-		return "Error: the first line is to be a path.", nil
+		return "Error: the first line must be a path.", nil
 	}
 	f.written[path] = content
 	return fmt.Sprintf("Wrote %s, %d bytes.", path, len(content)), nil

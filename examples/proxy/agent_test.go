@@ -46,8 +46,7 @@ func stalling() []carryontest.Turn {
 // asker sends a request and returns the message that was answered.
 type asker func(t *testing.T, r openai.ChatCompletionRequest) openai.ChatCompletionMessage
 
-// loop is a plain tool loop. It returns its history and what was put last on
-// its list.
+// loop is a plain tool loop. It returns its history and the list written last.
 func loop(t *testing.T, ask asker) (history []openai.ChatCompletionMessage, list string) {
 	t.Helper()
 	request := openai.ChatCompletionRequest{
@@ -102,7 +101,7 @@ func (s *scene) asSDK(stream bool) asker {
 	}
 }
 
-// asCurl asks as curl does, and reads what comes by hand.
+// asCurl sends the request as curl does, and reads the stream by hand.
 func (s *scene) asCurl(stream bool) asker {
 	return func(t *testing.T, r openai.ChatCompletionRequest) openai.ChatCompletionMessage {
 		t.Helper()
@@ -196,7 +195,7 @@ func TestClientsDoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	const clients = 8
-	for range 7 * clients { // each answers for the step that its client has come to
+	for range 7 * clients { // each answers for the current step of its client
 		s.upstream.Append(carryontest.Func(func(r carryontest.Request) carryontest.Turn {
 			step := 0
 			for _, message := range r.Messages {

@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// config is what the command line says.
+// config holds the settings from the command line.
 type config struct {
 	listen      string
 	upstream    *url.URL
@@ -21,14 +21,14 @@ type config struct {
 	dryRun      bool
 	content     bool
 	verbose     bool
-	patience    time.Duration // for answers that are under way when the proxy is to stop; no flag sets it
+	patience    time.Duration // how long a stopping proxy waits for unfinished answers; no flag sets it
 }
 
 const usage = `Puts carryon in front of an OpenAI-compatible endpoint. Clients change their base URL
 to http://127.0.0.1:8787/v1 and nothing else; their keys pass through.
 `
 
-// parse reads the command line. What is wrong with it has been written to w.
+// parse reads the command line. It writes the error, if any, to w.
 func parse(args []string, w io.Writer) (config, error) {
 	c := config{patience: 10 * time.Second}
 	f := flag.NewFlagSet("proxy", flag.ContinueOnError)
@@ -57,8 +57,7 @@ func parse(args []string, w io.Writer) (config, error) {
 	return c, err
 }
 
-// check takes the rest of what is on the command line, and says what is wrong
-// with it.
+// check sets the upstream and validates the flags.
 func (c *config) check(upstream string, rest []string) error {
 	u, err := url.Parse(upstream)
 	switch {
@@ -77,7 +76,8 @@ func (c *config) check(upstream string, rest []string) error {
 	return nil
 }
 
-// limits are carryon's. An interval of 0 is none there, and not the default.
+// limits returns the limits for carryon. An interval of 0 means none here, but
+// the default there.
 func (c *config) limits() continuation.Limits {
 	limits := continuation.Limits{MaxAttempts: c.maxAttempts, MinInterval: c.minInterval}
 	if c.minInterval == 0 {

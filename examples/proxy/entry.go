@@ -9,39 +9,39 @@ import (
 	"time"
 )
 
-// Bounds of what is kept of a request.
+// The bounds of an entry.
 const (
 	maxEvents = 100
-	maxName   = 100 // characters of what the client chose
+	maxName   = 100 // characters of a text that the client chose
 	maxText   = 500 // characters of an event's text
 )
 
-// entry is a request and what became of it.
+// entry is a request and what happened to it.
 type entry struct {
 	Number  int       `json:"number"`
 	Began   time.Time `json:"began"`
-	Ended   time.Time `json:"ended,omitzero"` // zero while it is under way
+	Ended   time.Time `json:"ended,omitzero"` // zero until it ends
 	Method  string    `json:"method"`
 	Path    string    `json:"path"`
 	Session string    `json:"session,omitempty"`
 	Status  int       `json:"status,omitempty"`       // 0 without an answer
 	Cut     bool      `json:"cut_short,omitempty"`    // by the upstream, or because the client left
-	Turns   int       `json:"turns,omitempty"`        // 0 for what is no chat completion
-	Tokens  int       `json:"tokens_added,omitempty"` // that the upstream reported for all turns but the first
-	Outcome string    `json:"outcome,omitempty"`      // why carryon went no further
+	Turns   int       `json:"turns,omitempty"`        // 0 if it is not a chat completion
+	Tokens  int       `json:"tokens_added,omitempty"` // reported by the upstream for all turns but the first
+	Outcome string    `json:"outcome,omitempty"`      // why carryon stopped
 	Events  []event   `json:"events,omitempty"`
 
-	hide *strings.Replacer // of the keys that the request carries, as long as it is under way
+	hide *strings.Replacer // replaces the keys of the request; nil once it has ended
 }
 
 // event is one thing that happened.
 type event struct {
-	Turn int    `json:"turn"` // 1 is the client's own
+	Turn int    `json:"turn"` // 1 is the client's
 	Kind kind   `json:"kind"`
 	Text string `json:"text"`
 }
 
-// kind is what happened, in a word or two.
+// kind says what happened, in a word or two.
 type kind string
 
 const (
@@ -60,7 +60,8 @@ func withEntry(ctx context.Context, e *entry) context.Context {
 	return context.WithValue(ctx, entryKey{}, e)
 }
 
-// add adds an event. The caller holds the journal's lock.
+// add adds an event, unless the entry is full or has ended. The caller holds the
+// journal's lock.
 func (e *entry) add(added event) {
 	if len(e.Events) == maxEvents || e.hide == nil {
 		return
@@ -68,7 +69,7 @@ func (e *entry) add(added event) {
 	added.Text = short(e.hide.Replace(added.Text), maxText)
 	at := len(e.Events)
 	if added.Kind == ended {
-		// In a stream the decision falls before the turn has ended.
+		// In a stream the decision is reported before the end of its turn.
 		for at > 0 && e.Events[at-1].Turn == added.Turn && e.Events[at-1].Kind == decided {
 			at--
 		}
@@ -76,11 +77,11 @@ func (e *entry) add(added event) {
 	e.Events = slices.Insert(e.Events, at, added)
 }
 
-// Answer says what the client got.
+// Answer says what the client received.
 func (e *entry) Answer() string {
 	switch {
 	case e.Ended.IsZero():
-		return "under way"
+		return "in progress"
 	case e.Cut && e.Status == 0:
 		return "the client left"
 	case e.Cut:
@@ -89,13 +90,13 @@ func (e *entry) Answer() string {
 	return strconv.Itoa(e.Status)
 }
 
-// Bad reports whether that is not what the client wanted.
+// Bad reports whether the answer was an error or incomplete.
 func (e *entry) Bad() bool { return e.Cut || e.Status >= http.StatusBadRequest }
 
-// Took is how long the request took.
+// Took returns how long the request took.
 func (e *entry) Took() time.Duration { return rounded(e.Ended.Sub(e.Began)) }
 
-// rounded makes a duration fit to be read.
+// rounded returns d with as many digits as a reader needs.
 func rounded(d time.Duration) time.Duration {
 	if d < 100*time.Millisecond {
 		return d.Round(100 * time.Microsecond)
@@ -103,13 +104,13 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(10 * time.Millisecond)
 }
 
-// Added is the number of turns that carryon added.
+// Added returns the number of turns that carryon added.
 func (e *entry) Added() int { return max(0, e.Turns-1) }
 
-// hiding returns what takes the keys of a request out of a text: providers
-// quote those that they refuse.
+// hiding returns a Replacer that removes the keys of a request from a text,
+// because providers quote the keys that they refuse.
 func hiding(header http.Header) *strings.Replacer {
-	const least = 8 // characters; what is shorter is no secret, but "none" or "ollama"
+	const least = 8 // characters; shorter keys are placeholders such as "none" or "ollama"
 	var pairs []string
 	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key"} {
 		_, key, ok := strings.Cut(header.Get(name), " ") // after "Bearer"
@@ -123,7 +124,7 @@ func hiding(header http.Header) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// short returns the first characters of a text that is longer than most.
+// short returns text, shortened to most characters.
 func short(text string, most int) string {
 	text = strings.ToValidUTF8(text, "?")
 	n := 0

@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// nobody returns the address of a port that nobody listens on.
+// nobody returns an address at which nothing listens.
 func nobody(t *testing.T) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -83,7 +83,7 @@ func TestStreamThatIsCutIsCutForTheClient(t *testing.T) {
 	assert.Equal(t, []string{"1 ended broke off: unexpected EOF", "1 decided stop: The call broke off"}, lines(entry))
 }
 
-// leaving is an upstream that says when the proxy has left it.
+// leaving is an upstream that reports when the proxy closes the connection.
 func leaving(left chan<- struct{}, answer http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		defer close(left)
@@ -93,8 +93,8 @@ func leaving(left chan<- struct{}, answer http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// A client that leaves takes the request to the upstream with it, wherever that
-// stands.
+// If the client leaves, the proxy cancels the request to the upstream, whatever
+// state that is in.
 func TestClientThatLeaves(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, stream bool) {
@@ -139,7 +139,8 @@ func TestClientThatLeavesAStreamThatStalls(t *testing.T) {
 	assert.NotContains(t, s.logs.String(), "WARN")
 }
 
-// A client that leaves while carryon waits, or during a continuation, ends it.
+// A client that leaves while carryon waits, or during a continuation, ends the
+// call.
 func TestClientThatLeavesAContinuation(t *testing.T) {
 	t.Parallel()
 	first := carryontest.Text("First the lexer.")
@@ -171,10 +172,10 @@ func TestClientThatLeavesAContinuation(t *testing.T) {
 				}()
 				got := s.send(post(t, s.base, conversation{session: "a", stream: stream}).WithContext(ctx))
 				require.ErrorIs(t, got.err, context.Canceled)
-				s.served.wait() // it ends, that is
+				s.served.wait() // returns, so the call has ended
 				assert.True(t, s.report(t).Entries[0].Cut)
 
-				s.ask(t, conversation{session: "a", user: "Go on."}, edit()) // nothing is in its way
+				s.ask(t, conversation{session: "a", user: "Go on."}, edit()) // the session is free
 			})
 		})
 	}
@@ -205,7 +206,7 @@ func TestUpstreamThatAnswersBeforeTheRequestIsIn(t *testing.T) {
 	assert.Equal(t, "rest", string(rest))
 }
 
-// A client that breaks off its request is not heard of again.
+// A client that breaks off its request gets no answer.
 func TestClientThatLeavesItsRequest(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -219,7 +220,7 @@ func TestClientThatLeavesItsRequest(t *testing.T) {
 	assert.Zero(t, s.report(t).Counts.Calls)
 }
 
-// What goes wrong with a continuation is in the journal, and not in the answer.
+// The journal shows the failure of a continuation, and the answer does not.
 func TestContinuationThatFailsCostsNothing(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// plan is what the model says in most scenes, without doing it.
+// plan is the text with which the model stalls in most scenes.
 const plan = "Next, I will write the parser."
 
 // edit is the answer of a model that does its work.
@@ -42,7 +42,7 @@ func newScene(t *testing.T, args ...string) *scene {
 	return s
 }
 
-// sceneOf returns a scene with an upstream of the test's own, at /v1.
+// sceneOf returns a scene with the test's own upstream, at /v1.
 func sceneOf(t *testing.T, upstream http.HandlerFunc) *scene {
 	t.Helper()
 	server := httptest.NewServer(upstream)
@@ -77,8 +77,8 @@ func loggerTo(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// served is a handler that knows whether it is at work. A client may have its
-// answer before the handler has returned.
+// served is a handler that counts the running calls. A client may receive its
+// answer before the handler returns.
 type served struct {
 	http.Handler
 
@@ -100,7 +100,7 @@ func (s *served) change(by int) {
 	s.changed.Broadcast()
 }
 
-// wait returns when all has been served.
+// wait returns once no call is running.
 func (s *served) wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +165,7 @@ func or(text, otherwise string) string {
 	return text
 }
 
-// post returns the request of a conversation.
+// post returns the HTTP request for a conversation.
 func post(t *testing.T, base string, c conversation) *http.Request {
 	t.Helper()
 	r := newRequest(t, http.MethodPost, base+"/chat/completions", c.body())
@@ -187,7 +187,7 @@ func newRequest(t *testing.T, method, url, body string) *http.Request {
 	return r
 }
 
-// reply is an answer to the byte.
+// reply is an answer with its exact bytes.
 type reply struct {
 	status int
 	header http.Header
@@ -205,8 +205,8 @@ func (s *scene) send(r *http.Request) reply {
 	return reply{response.StatusCode, response.Header, string(body), err}
 }
 
-// ask plays the turns to a conversation, and requires an answer. It returns when
-// the proxy has done with it.
+// ask sends a conversation, which the upstream answers with the turns, and
+// requires an answer. It returns once the proxy has finished the call.
 func (s *scene) ask(t *testing.T, c conversation, turns ...carryontest.Turn) reply {
 	t.Helper()
 	s.upstream.Append(turns...)
@@ -217,7 +217,7 @@ func (s *scene) ask(t *testing.T, c conversation, turns ...carryontest.Turn) rep
 	return got
 }
 
-// get returns what is at a path beside the base URL.
+// get returns the answer at a path next to the base URL.
 func (s *scene) get(t *testing.T, path string) reply {
 	t.Helper()
 	return s.send(newRequest(t, http.MethodGet, strings.TrimSuffix(s.base, prefix)+path, ""))
@@ -244,7 +244,7 @@ func lines(e entry) []string {
 	return all
 }
 
-// both runs a test for answers that are streamed and for those that are not.
+// both runs a test with streamed answers and with unary ones.
 func both(t *testing.T, test func(t *testing.T, stream bool)) {
 	t.Helper()
 	for name, stream := range map[string]bool{"unary": false, "stream": true} {
@@ -268,7 +268,7 @@ func newBuffer() *buffer {
 	return b
 }
 
-// await returns when a text has been written.
+// await returns once a text has been written.
 func (b *buffer) await(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,15 +8,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
 
 // maxEntries is how many requests the journal keeps.
 const maxEntries = 100
 
-// journal keeps what carryon did lately.
+// journal records what carryon did with the latest requests.
 type journal struct {
-	content bool // texts may be shown
+	content bool // whether to show texts
 	page    *template.Template
 
 	mu      sync.Mutex
@@ -25,23 +26,23 @@ type journal struct {
 	entries []*entry // oldest first
 }
 
-// counts are those of the whole life of the proxy.
+// counts are the totals since the proxy started.
 type counts struct {
 	Requests  int `json:"requests"`         // to any path of the upstream
-	Calls     int `json:"chat_completions"` // among them
+	Calls     int `json:"chat_completions"` // among those requests
 	Turns     int `json:"turns_added"`      // requests that carryon added
-	Tokens    int `json:"tokens_added"`     // that the upstream reported for them
+	Tokens    int `json:"tokens_added"`     // reported by the upstream for those
 	Pauses    int `json:"pauses"`           // by the model
 	Refused   int `json:"pauses_refused"`   // for their reason
 	Exhausted int `json:"budgets_used_up"`
-	Failed    int `json:"failures_absorbed"` // that did not cost an answer
+	Failed    int `json:"failures_absorbed"` // failures that no client noticed
 }
 
 func newJournal(content bool) *journal {
 	return &journal{content: content, page: template.Must(template.New("page").Parse(pageHTML)), began: time.Now()}
 }
 
-// begin makes an entry for a request.
+// begin adds an entry for a request.
 func (j *journal) begin(r *http.Request) *entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,12 +59,12 @@ func (j *journal) begin(r *http.Request) *entry {
 	return e
 }
 
-// answered notes the status of the answer to a request.
+// answered records the status of the answer to a request.
 func (j *journal) answered(r *http.Request, status int) {
 	j.change(r.Context(), func(e *entry) { e.Status = status })
 }
 
-// end notes what became of a request, and returns the entry as it is then.
+// end records the end of a request and returns a copy of its entry.
 func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -84,7 +85,7 @@ func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry
 }
 
 // note adds an event to the entry of ctx.
-func (j *journal) note(ctx context.Context, place middleware.Place, kind kind, text string) {
+func (j *journal) note(ctx context.Context, place continuation.TurnID, kind kind, text string) {
 	j.change(ctx, func(e *entry) { e.add(event{Turn: place.Turn, Kind: kind, Text: text}) })
 }
 
@@ -103,7 +104,7 @@ func (j *journal) count(change func(*counts)) {
 	change(&j.counts)
 }
 
-// report is what the journal shows.
+// report is a copy of the journal for the page.
 type report struct {
 	Began   time.Time `json:"began"`
 	Counts  counts    `json:"counts"`

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -59,9 +60,9 @@ func TestJournalShowsWhatIsUnderWay(t *testing.T) {
 	require.NoError(t, err)
 	defer response.Body.Close()
 	entry := s.report(t).Entries[0]
-	assert.Equal(t, "under way", entry.Answer())
+	assert.Equal(t, "in progress", entry.Answer())
 	assert.False(t, entry.Bad())
-	assert.Contains(t, s.get(t, pagePath).body, `<span class="live">under way</span>`)
+	assert.Contains(t, s.get(t, pagePath).body, `<span class="live">in progress</span>`)
 	close(open)
 }
 
@@ -86,7 +87,7 @@ func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 	e := j.begin(r)
 	ctx := withEntry(t.Context(), e)
 	for range maxEvents + 50 {
-		j.note(ctx, middleware.Place{Turn: 1}, asked, strings.Repeat("t", 2*maxText))
+		j.note(ctx, continuation.TurnID{Turn: 1}, asked, strings.Repeat("t", 2*maxText))
 	}
 	entry := j.report().Entries[0]
 	assert.Equal(t, strings.Repeat("M", maxName)+"...", entry.Method)
@@ -102,10 +103,10 @@ func TestReportIsACopy(t *testing.T) {
 	ctx := withEntry(t.Context(), j.begin(listing(t)))
 	decision := "1 decided stop"
 	for range 3 { // which leaves room for one more
-		j.note(ctx, middleware.Place{Turn: 1}, decided, "stop")
+		j.note(ctx, continuation.TurnID{Turn: 1}, decided, "stop")
 	}
 	before := j.report()
-	j.note(ctx, middleware.Place{Turn: 1}, ended, "finish reason stop")
+	j.note(ctx, continuation.TurnID{Turn: 1}, ended, "finish reason stop")
 	assert.Equal(t, []string{decision, decision, decision}, lines(before.Entries[0]))
 	assert.Equal(t, []string{"1 ended finish reason stop", decision, decision, decision}, lines(j.report().Entries[0]))
 }

@@ -4,8 +4,8 @@
 //	go run ./examples/proxy -upstream https://api.openai.com/v1
 //	curl http://127.0.0.1:8787/v1/chat/completions -H "Authorization: Bearer $OPENAI_API_KEY" ...
 //
-// The todo list is read from the conversation itself. What carryon did lately
-// is shown at /debug/carryon.
+// carryon reads the todo list from the conversation itself. /debug/carryon shows
+// what it did with the latest requests.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// run serves until ctx ends, and then lets the answers that are under way end.
+// run serves until ctx ends, and then waits for unfinished answers.
 func run(ctx context.Context, c config, w io.Writer) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.listen)
 	if err != nil {
@@ -65,11 +65,11 @@ func run(ctx context.Context, c config, w io.Writer) error {
 		return err
 	case <-ctx.Done():
 	}
-	say(w, "Stopping. Answers that are under way have %v to end.", c.patience)
+	say(w, "Stopping. Open answers have %v to finish.", c.patience)
 	return shutdown(context.WithoutCancel(ctx), server, c.patience)
 }
 
-// greet says where everything is.
+// greet prints the addresses.
 func greet(w io.Writer, c config, listening net.Addr) {
 	at := listening.String()
 	tcp, ok := listening.(*net.TCPAddr)
@@ -77,7 +77,7 @@ func greet(w io.Writer, c config, listening net.Addr) {
 		at = fmt.Sprintf("localhost:%d", tcp.Port)
 	}
 	upstream := *c.upstream
-	upstream.RawQuery = "" // there may be a key in it
+	upstream.RawQuery = "" // it may contain a key
 	say(w, "carryon stands in front of %s", &upstream)
 	say(w, "  base URL for clients: http://%s%s", at, prefix)
 	say(w, "  what it does lately:  http://%s%s", at, pagePath)
@@ -86,19 +86,19 @@ func greet(w io.Writer, c config, listening net.Addr) {
 	}
 }
 
-// say writes a line to the terminal.
+// say writes a line to w.
 func say(w io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintf(w, format+"\n", args...) // there may be nobody to read it
+	_, _ = fmt.Fprintf(w, format+"\n", args...) // the reader may be gone
 }
 
-// shutdown refuses new requests and gives those that are under way some time.
+// shutdown refuses new requests and waits for unfinished answers.
 func shutdown(ctx context.Context, server *http.Server, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("answers that were still under way after %v have been cut short", patience)
-		_ = server.Close() // as has been said
+		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
+		_ = server.Close() // err says it
 	}
 	return err
 }

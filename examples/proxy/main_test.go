@@ -36,7 +36,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	return p
 }
 
-// exitCode returns what an ended process has returned.
+// exitCode returns the exit code of an ended process.
 func exitCode(t *testing.T, err error) int {
 	t.Helper()
 	var exit *exec.ExitError
@@ -74,12 +74,12 @@ func TestProgramSaysWhenItsAddressIsTaken(t *testing.T) {
 		": bind: address already in use (-listen sets the address)\n", string(out))
 }
 
-// An interrupt ends the program, but not the answer that is under way, nor its
-// continuation.
+// An interrupt ends the program, but first the current answer and its
+// continuation come to their end.
 func TestInterruptLetsAnAnswerEnd(t *testing.T) {
 	t.Parallel()
 	open := make(chan struct{})
-	upstream := carryontest.NewServer(t, carryontest.Pieces("Hello", " again").GateAfter(2, open), edit())
+	upstream := carryontest.NewServer(t, carryontest.Text("Hello again").GateAfter(2, open), edit())
 	p := program(t, "-listen", "127.0.0.1:0", "-upstream", upstream.URL())
 	stderr, err := p.StderrPipe()
 	require.NoError(t, err)
@@ -92,9 +92,9 @@ func TestInterruptLetsAnAnswerEnd(t *testing.T) {
 	require.NoError(t, err)
 	defer response.Body.Close()
 	body := bufio.NewReader(response.Body)
-	readUntil(t, body, `"Hello"`)
+	readUntil(t, body, `"Hello "`)
 	require.NoError(t, p.Process.Signal(os.Interrupt))
-	assert.Equal(t, "Stopping. Answers that are under way have 10s to end.\n", readUntil(t, said, "Stopping"))
+	assert.Equal(t, "Stopping. Open answers have 10s to finish.\n", readUntil(t, said, "Stopping"))
 	close(open)
 	rest, err := io.ReadAll(body)
 
@@ -107,8 +107,7 @@ func TestInterruptLetsAnAnswerEnd(t *testing.T) {
 	require.NoError(t, p.Wait())
 }
 
-// baseURL reads what the proxy says at the start, and returns the base URL for
-// clients.
+// baseURL reads the greeting of the proxy and returns the base URL for clients.
 func baseURL(t *testing.T, said *bufio.Reader) string {
 	t.Helper()
 	_, base, ok := strings.Cut(readUntil(t, said, "base URL"), ": ")
@@ -117,7 +116,7 @@ func baseURL(t *testing.T, said *bufio.Reader) string {
 	return strings.TrimSpace(base)
 }
 
-// readUntil reads lines up to one with a text, and returns that.
+// readUntil reads lines up to one that contains a text, and returns that line.
 func readUntil(t *testing.T, r *bufio.Reader, text string) string {
 	t.Helper()
 	for {
@@ -129,7 +128,7 @@ func readUntil(t *testing.T, r *bufio.Reader, text string) string {
 	}
 }
 
-// newClient returns a client that leaves nothing behind.
+// newClient returns a client whose connections end with the test.
 func newClient(t *testing.T) *http.Client {
 	t.Helper()
 	base := &http.Transport{DisableCompression: true}

@@ -7,40 +7,41 @@ import (
 	"io"
 	"net"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// observer returns what tells the journal of everything that carryon does.
+// observer returns an Observer that records what carryon does.
 func (j *journal) observer() middleware.Observer {
 	return middleware.Observer{
 		TurnEnded: func(ctx context.Context, e middleware.TurnEnded) {
-			j.note(ctx, e.Place, ended, j.turn(e))
+			j.note(ctx, e.TurnID, ended, j.turn(e))
 		},
 		Decision: func(ctx context.Context, e middleware.Decision) {
-			j.note(ctx, e.Place, decided, decision(e))
+			j.note(ctx, e.TurnID, decided, decision(e))
 		},
 		ContinuationStarted: func(ctx context.Context, e middleware.ContinuationStarted) {
-			j.note(ctx, e.Place, asked, fmt.Sprintf("to carry on, attempt %d%s", e.Attempt, j.text(e.Todo.Content)))
+			j.note(ctx, e.TurnID, asked, fmt.Sprintf("to carry on, attempt %d%s", e.Attempt, j.text(e.Todo.Content)))
 		},
 		PauseRejected: func(ctx context.Context, e middleware.PauseRejected) {
-			j.note(ctx, e.Place, pauseRefused, e.Err.Error()+j.text(e.Reason))
+			j.note(ctx, e.TurnID, pauseRefused, e.Err.Error()+j.text(e.Reason))
 			j.count(func(c *counts) { c.Refused++ })
 		},
 		Paused: func(ctx context.Context, e middleware.Paused) {
 			until := ", until the user writes again"
 			if e.Session == "" {
-				until = "" // nobody can tell whose pause it is
+				until = "" // without a session the pause does not last
 			}
-			j.note(ctx, e.Place, paused, "by the model"+until+j.text(e.Result.Reason))
+			j.note(ctx, e.TurnID, paused, "by the model"+until+j.text(e.Result.Reason))
 			j.count(func(c *counts) { c.Pauses++ })
 		},
-		Exhausted: func(context.Context, middleware.Exhausted) { // the decision before it says which
+		Exhausted: func(context.Context, middleware.Exhausted) { // the decision before it names the budget
 			j.count(func(c *counts) { c.Exhausted++ })
 		},
 		Failed: func(ctx context.Context, e middleware.Failed) {
-			j.note(ctx, e.Place, failed, j.failure(e))
+			j.note(ctx, e.TurnID, failed, j.failure(e))
 			j.count(func(c *counts) { c.Failed++ })
 		},
 	}
@@ -64,7 +65,7 @@ func (j *journal) turn(e middleware.TurnEnded) string {
 	return text
 }
 
-// decision says whether carryon goes on, and why.
+// decision says whether carryon continues, and why.
 func decision(e middleware.Decision) string {
 	ev := e.Evaluation
 	verdict := "stop"
@@ -79,15 +80,16 @@ func decision(e middleware.Decision) string {
 	return fmt.Sprintf("%s: %s", verdict, ev.Reason)
 }
 
-// failure says what went wrong, at no cost to the answer.
+// failure says what went wrong without costing the client the answer.
 func (j *journal) failure(e middleware.Failed) string {
-	if e.Op == "continuation" { // the end of its turn says why
+	if e.Op == "continuation" { // the event of its turn says why
 		return "the answer ends as it would have without this turn"
 	}
 	return e.Op + ": " + j.cause(e.Err)
 }
 
-// text returns what is to follow a text if a part of a message may be shown.
+// text returns a part of a message to append to an event, or "" unless texts may
+// be shown.
 func (j *journal) text(part string) string {
 	if !j.content || part == "" {
 		return ""
@@ -95,9 +97,10 @@ func (j *journal) text(part string) string {
 	return ": " + part
 }
 
-// cause says what an error is. The texts of some quote messages.
+// cause describes an error. It hides texts of errors that may quote messages,
+// unless texts may be shown.
 func (j *journal) cause(err error) string {
-	var status *middleware.StatusError
+	var status *adapter.StatusError
 	var network net.Error
 	var reported *transport.ProviderError
 	switch {

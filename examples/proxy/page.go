@@ -32,11 +32,11 @@ func (j *journal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = body.WriteTo(w) // a browser that has left does not miss it
+	_, _ = body.WriteTo(w) // the browser may be gone
 }
 
 func (j *journal) showPage(body *bytes.Buffer, header http.Header) error {
-	nonce := rand.Text() // no other script runs, whatever there is on the page
+	nonce := rand.Text() // no other script on the page can run
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; base-uri 'none'; "+
 		"style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+"'")
@@ -53,8 +53,8 @@ func (j *journal) showJSON(body *bytes.Buffer, header http.Header) error {
 	return encoder.Encode(j.report())
 }
 
-// misled reports whether a browser may have been led here by a website whose
-// own name stands for this machine, and which would then be let read the page.
+// misled reports whether a website may have pointed its own name at this machine
+// (DNS rebinding), in which case a browser would let it read the page.
 func misled(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	host := (&url.URL{Host: r.Host}).Hostname()

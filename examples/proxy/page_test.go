@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// shown returns all that can be seen of a scene: the page, the JSON and the log.
+// shown returns everything that a scene shows: the page, the JSON and the log.
 func (s *scene) shown(t *testing.T) map[string]string {
 	t.Helper()
 	s.served.wait()
@@ -27,8 +27,7 @@ func (s *scene) shown(t *testing.T) map[string]string {
 	return map[string]string{"page": page.body, "JSON": data.body, "log": s.logs.String()}
 }
 
-// eventful plays a call to the scene in which everything happens that has a
-// text.
+// eventful makes a call with every kind of event that has a text.
 func (s *scene) eventful(t *testing.T) {
 	t.Helper()
 	const refusal = `{"error":{"message":"No more than 5 calls for sk-secret-key, please"}}`
@@ -37,7 +36,7 @@ func (s *scene) eventful(t *testing.T) {
 	s.ask(t, conversation{session: "b", stream: true}, carryontest.Text(plan), carryontest.Status(http.StatusTooManyRequests, refusal))
 }
 
-// Texts that eventful has, and which of them -content shows.
+// The texts in eventful, and which of them -content shows.
 var (
 	contents = []string{"Write the parser", "stuck", "grammar.ebnf", "No more than 5 calls for [key], please"}
 	messages = []string{"Plan it.", plan, "You have an active task"}
@@ -174,7 +173,7 @@ func TestPageIsWholeAtAnyTime(t *testing.T) {
 	assert.True(t, strings.HasSuffix(page, "</html>\n"))
 }
 
-// A website must not have a browser read the page under the website's name.
+// A browser must not read the page for a website under that website's name.
 func TestPageIsForNamesOfThisMachine(t *testing.T) {
 	t.Parallel()
 	loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8787}

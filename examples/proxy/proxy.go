@@ -21,30 +21,30 @@ import (
 )
 
 const (
-	// prefix stands for the path of the upstream's base URL.
+	// prefix replaces the path of the upstream's base URL.
 	prefix   = "/v1"
 	pagePath = "/debug/carryon"
 
-	// sessionHeader names the conversation that a request belongs to. It is for
-	// the proxy alone.
+	// sessionHeader names the session of a request. The upstream does not
+	// receive it.
 	sessionHeader = "X-Carryon-Session"
 )
 
-// newBase returns what requests to the upstream go through. How long an answer
-// may take is for the client to say.
+// newBase returns the transport for requests to the upstream. It has no limit on
+// the time of an answer: the client decides how long to wait.
 func newBase() *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: 100, // there is but one host
+		MaxIdleConnsPerHost: 100, // the upstream is the only host
 		IdleConnTimeout:     90 * time.Second,
-		DisableCompression:  true, // it is for the client to ask for it
+		DisableCompression:  true, // unless the client asks for it
 	}
 }
 
-// newProxy returns the handler for all that the proxy serves.
+// newProxy returns the handler for everything that the proxy serves.
 func newProxy(c config, base http.RoundTripper, logger *slog.Logger) http.Handler {
 	journal := newJournal(c.content)
 	forward := record(journal, logger, &httputil.ReverseProxy{
@@ -66,11 +66,11 @@ func newProxy(c config, base http.RoundTripper, logger *slog.Logger) http.Handle
 			r.Method, short(r.URL.Path, maxName), r.Host, prefix))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A mux would redirect what it takes for an untidy path.
+		// A mux would redirect paths such as "//a/../b".
 		if path := r.URL.Path; path == prefix || strings.HasPrefix(path, prefix+"/") {
-			// An upstream may answer before the request is all in. The server
-			// would first take away what is left of it, as unread.
-			_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1 has it
+			// An upstream may answer before it has read the whole request. Without
+			// full duplex, the server would discard the rest of the request first.
+			_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1 supports it
 			forward.ServeHTTP(w, r)
 			return
 		}
@@ -97,16 +97,16 @@ func newMiddleware(c config, logger *slog.Logger, journal *journal) *middleware.
 func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
 	r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, prefix)
 	r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.RawPath, prefix)
-	r.Out.URL.RawQuery = r.In.URL.RawQuery // whatever ReverseProxy thinks of it
+	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy would drop parts that it cannot parse
 	r.SetURL(upstream)
 	r.Out.Header.Del(sessionHeader)
 	if strings.HasSuffix(r.Out.URL.Path, "/chat/completions") {
-		// carryon leaves compressed answers alone, and most clients ask for them.
+		// carryon cannot read compressed answers, and most clients accept them.
 		r.Out.Header.Del("Accept-Encoding")
 	}
 }
 
-// record puts a request into the journal, and into its session.
+// record adds requests to the journal and sets their session.
 func record(journal *journal, logger *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, outcomes := middleware.Capture(r.Context())
@@ -114,7 +114,7 @@ func record(journal *journal, logger *slog.Logger, next http.Handler) http.Handl
 			ctx = continuation.WithSession(ctx, session)
 		}
 		e := journal.begin(r)
-		whole := false // also if next panics, as a ReverseProxy does to cut an answer short
+		whole := false // stays false if next panics: ReverseProxy does to cut an answer short
 		defer func() {
 			shown := journal.end(e, whole, outcomes)
 			logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
@@ -125,7 +125,7 @@ func record(journal *journal, logger *slog.Logger, next http.Handler) http.Handl
 	})
 }
 
-// unanswered answers in place of an upstream that does not.
+// unanswered answers with an error if the upstream does not answer.
 func unanswered(w http.ResponseWriter, r *http.Request, err error, journal *journal, logger *slog.Logger) {
 	if errors.Is(r.Context().Err(), context.Canceled) {
 		panic(http.ErrAbortHandler) // the client has left
@@ -135,7 +135,7 @@ func unanswered(w http.ResponseWriter, r *http.Request, err error, journal *jour
 	refuse(w, http.StatusBadGateway, fmt.Sprintf("no answer from %s://%s: %v", r.URL.Scheme, r.URL.Host, err))
 }
 
-// refuse answers with an error in the form that clients of the protocol read.
+// refuse answers with an error in the form of the OpenAI API.
 func refuse(w http.ResponseWriter, status int, message string) {
 	var body struct {
 		Error struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// echo answers with what it was sent, to the byte, but for the host.
+// echo answers with the exact bytes of the request, except for the host.
 func echo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Upstream", "here")
 	w.Header().Set("Date", "Tue, 01 Jan 2030 00:00:00 GMT")
@@ -83,7 +83,7 @@ func TestHugeRequestPassesUntouched(t *testing.T) {
 	assert.Equal(t, counts{Requests: 1}, s.report(t).Counts)
 }
 
-// endless is a body that goes on and on.
+// endless is a body without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
@@ -118,7 +118,7 @@ type zipWriter struct {
 
 func (w zipWriter) Write(p []byte) (int, error) { return w.zip.Write(p) }
 
-// What is asked for elsewhere may be compressed.
+// Answers from other paths may be compressed.
 func TestCompressionPassesElsewhere(t *testing.T) {
 	t.Parallel()
 	s := sceneOf(t, echo)
@@ -139,14 +139,14 @@ func TestFirstByteIsFlushedAtOnce(t *testing.T) {
 	t.Parallel()
 	open := make(chan struct{})
 	s := newScene(t)
-	s.upstream.Append(carryontest.Pieces("Next", ", the parser.").GateAfter(2, open), edit())
+	s.upstream.Append(carryontest.Text("Next, the parser.").GateAfter(2, open), edit())
 	response, err := s.client.Do(post(t, s.base, conversation{stream: true}))
 	require.NoError(t, err)
 	defer response.Body.Close()
 
 	first := make([]byte, 1<<10)
 	var got string
-	for !strings.Contains(got, `"Next"`) {
+	for !strings.Contains(got, `"Next, "`) {
 		n, err := response.Body.Read(first)
 		require.NoError(t, err)
 		got += string(first[:n])
@@ -157,7 +157,7 @@ func TestFirstByteIsFlushedAtOnce(t *testing.T) {
 	assert.Contains(t, string(rest), "edit_file")
 }
 
-// That holds also for what is no stream of events.
+// This also holds for answers that are not streams of events.
 func TestFirstByteOfAFileIsFlushedAtOnce(t *testing.T) {
 	t.Parallel()
 	open := make(chan struct{})

@@ -21,7 +21,7 @@ type running struct {
 	base string // URL for clients
 	stop context.CancelFunc
 	said *bufio.Reader
-	err  <-chan error // what run has returned
+	err  <-chan error // the result of run
 }
 
 func start(t *testing.T, c config) *running {
@@ -37,7 +37,7 @@ func start(t *testing.T, c config) *running {
 	r := &running{stop: stop, said: bufio.NewReader(read), err: ended}
 	t.Cleanup(func() {
 		stop()
-		_, _ = io.Copy(io.Discard, r.said) // until run has returned
+		_, _ = io.Copy(io.Discard, r.said) // until run returns
 		_ = read.Close()
 	})
 	r.base = baseURL(t, r.said)
@@ -47,17 +47,17 @@ func start(t *testing.T, c config) *running {
 func TestShutdownLetsAStreamEndAndRefusesNewOnes(t *testing.T) {
 	t.Parallel()
 	open := make(chan struct{})
-	upstream := carryontest.NewServer(t, carryontest.Pieces("Hello", " again").GateAfter(2, open), edit())
+	upstream := carryontest.NewServer(t, carryontest.Text("Hello again").GateAfter(2, open), edit())
 	r := start(t, parsed(t, "-listen", "127.0.0.1:0", "-upstream", upstream.URL(), "-v"))
 	response, err := newClient(t).Do(post(t, r.base, conversation{stream: true}))
 	require.NoError(t, err)
 	defer response.Body.Close()
 	body := bufio.NewReader(response.Body)
-	readUntil(t, body, `"Hello"`)
+	readUntil(t, body, `"Hello "`)
 
 	r.stop()
-	readUntil(t, r.said, "Stopping. Answers that are under way have 10s to end.")
-	for dial(t, r.base) == nil { // the listener is about to be closed
+	readUntil(t, r.said, "Stopping. Open answers have 10s to finish.")
+	for dial(t, r.base) == nil { // the listener will be closed soon
 		continue
 	}
 	close(open)
@@ -90,7 +90,7 @@ func TestShutdownCutsAnAnswerThatTakesTooLong(t *testing.T) {
 	defer response.Body.Close()
 
 	r.stop()
-	require.EqualError(t, <-r.err, "answers that were still under way after 1ns have been cut short")
+	require.EqualError(t, <-r.err, "answers that were still open after 1ns were cut off")
 	_, err = io.ReadAll(response.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
@@ -151,5 +151,5 @@ func TestNothingIsLoggedUnlessAskedFor(t *testing.T) {
 	require.NoError(t, <-r.err)
 	rest, err := io.ReadAll(r.said)
 	require.NoError(t, err)
-	assert.Equal(t, "Stopping. Answers that are under way have 10s to end.\n", string(rest))
+	assert.Equal(t, "Stopping. Open answers have 10s to finish.\n", string(rest))
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// stalls are a turn that stalls and a continuation that stalls too.
+// stalls returns a turn that stalls and a continuation that stalls too.
 func stalls() []carryontest.Turn {
 	return []carryontest.Turn{carryontest.Text(plan), carryontest.Text("I will start with the lexer.")}
 }
 
-// asked returns how many requests the upstream has had since the last time.
+// asked returns how many requests the upstream received since the last call.
 func (s *scene) asked(before *int) int {
 	n := len(s.upstream.Requests()) - *before
 	*before += n

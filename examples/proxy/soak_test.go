@@ -23,16 +23,16 @@ import (
 
 var soakStreams = flag.Int("streams", 1000, "how many streams the soak test sends through the proxy")
 
-// The whole soak is so many streams in so much time.
+// The size of the soak.
 const (
 	wholeSoak = 20_000
 	soakTime  = 2 * time.Minute
 	agents    = 16
-	warm      = 500 // streams after which all that is kept, such as the journal, has its size
+	warm      = 500 // streams after which everything that is kept, such as the journal, is full
 )
 
-// Many streams, of which one in ten fails in some way, leave nothing behind, and each of them is answered right. It is
-// not run beside other tests, whose goroutines and descriptors would count.
+// Many streams, of which one in ten fails in some way, leave nothing behind, and each of them gets the right answer.
+// The test is not parallel, because the goroutines and descriptors of other tests would count.
 func TestSoak(t *testing.T) {
 	s := newSoak(t)
 	began := time.Now()
@@ -50,7 +50,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// soak is a proxy between many agents and a model that fails at times.
+// soak is a proxy between many agents and a model that sometimes fails.
 type soak struct {
 	base   string
 	proxy  *served
@@ -81,7 +81,7 @@ func (s *soak) hangUp() {
 	s.onward.CloseIdleConnections()
 }
 
-// play has the agents ask for the stories from one to another.
+// play has the agents ask for a range of stories.
 func (s *soak) play(t *testing.T, from, to int) {
 	t.Helper()
 	var next atomic.Int64
@@ -139,8 +139,8 @@ func (f footprint) covers(other footprint) bool {
 	return other.heap*100 <= f.heap*105 && other.goroutines*100 <= f.goroutines*105 && other.descriptors*100 <= f.descriptors*105
 }
 
-// held returns what the process holds when nothing is under way: the least that is seen, because connections take a
-// moment to end. It looks no further once it has seen enough.
+// held returns what the process holds when it is idle: the least of several readings, because connections take a
+// moment to end. It stops reading once it has seen enough.
 func (s *soak) held(enough func(footprint) bool) footprint {
 	s.hangUp()
 	var least footprint
@@ -160,7 +160,7 @@ func (s *soak) held(enough func(footprint) bool) footprint {
 	return least
 }
 
-// descriptors returns how many descriptors are open, or 0 where one cannot tell.
+// descriptors returns how many descriptors are open, or 0 if the platform does not tell.
 func descriptors() int {
 	list, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -169,7 +169,7 @@ func descriptors() int {
 	return len(list)
 }
 
-// told is what a client has of a stream.
+// told is what a client received of a stream.
 type told struct {
 	text   string
 	calls  string // name and arguments
@@ -178,7 +178,7 @@ type told struct {
 	err    string
 }
 
-// hear reads a stream. The client leaves when it has heard a text.
+// hear reads a stream. The client leaves once it has received a certain text.
 func hear(ctx context.Context, client *openai.Client, r openai.ChatCompletionRequest, until string) told {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -213,7 +213,7 @@ func hear(ctx context.Context, client *openai.Client, r openai.ChatCompletionReq
 	}
 }
 
-// problem names what an SDK's error is about.
+// problem names the kind of an SDK's error.
 func problem(err error) string {
 	var api *openai.APIError
 	switch {

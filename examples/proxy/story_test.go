@@ -14,13 +14,13 @@ import (
 	"github.com/sashabaranov/go-openai"
 )
 
-// story is a stream of the soak: what the model does, and where it fails. It follows from its number.
+// story is a stream of the soak: what the model does, and where it fails. Its number determines all of it.
 type story struct {
 	number int
-	stalls bool // the model says what it will do, and does it when it is asked again
+	stalls bool // the model announces what it will do, and does it when asked again
 	fault  fault
-	turn   int // that fails
-	after  int // events of it
+	turn   int // the turn that fails
+	after  int // the number of its events before the failure
 }
 
 // fault is a way in which the model fails.
@@ -33,11 +33,11 @@ const (
 	reset   fault = "reset"
 	failure fault = "reported" // in an error event
 	status  fault = "status 500"
-	silence fault = "left" // nothing more comes until the client leaves
+	silence fault = "left" // nothing more arrives until the client leaves
 )
 
-// storyOf returns the story with a number. One in ten fails, each time in another way or at another place, and one in
-// two of the others is continued.
+// storyOf returns the story with a number. One in ten fails, each in another way or at another place, and half of the
+// others are continued.
 func storyOf(number int) story {
 	s := story{number: number, stalls: number%2 == 1}
 	if number%20 == 7 || number%20 == 16 {
@@ -48,13 +48,13 @@ func storyOf(number int) story {
 		s.turn, s.stalls = 1+n%2, true
 		n /= 2
 		if s.after = n % (len(s.events(s.turn)) - 3); s.fault == silence {
-			s.after = 2 // something that the client can hear
+			s.after = 2 // so that the client receives something
 		}
 	}
 	return s
 }
 
-// request is what the agent asks.
+// request returns the request of the agent.
 func (s story) request() openai.ChatCompletionRequest {
 	c := conversation{user: fmt.Sprint("Story ", s.number), stream: true}
 	var r openai.ChatCompletionRequest
@@ -73,12 +73,12 @@ func (s story) ask(ctx context.Context, client *openai.Client) told {
 	return hear(ctx, client, s.request(), until)
 }
 
-// words are those of a turn, with its number, so that no two stories are told alike.
+// words returns the words of a turn. They contain the number, so that no two stories are alike.
 func (s story) words(turn int) []string {
 	return []string{fmt.Sprintf("%d.%d:", s.number, turn), " so", " it", " goes."}
 }
 
-// events are the payloads of a turn.
+// events returns the payloads of a turn.
 func (s story) events(turn int) []string {
 	head := fmt.Sprintf(`{"id":"story-%d-%d","object":"chat.completion.chunk","created":1,"model":"m","choices":[`, s.number, turn)
 	finish := "stop"
@@ -101,7 +101,7 @@ func (s story) events(turn int) []string {
 		head+`],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, "[DONE]")
 }
 
-// want returns what the client is to have heard.
+// want returns what the client should receive.
 func (s story) want() told {
 	if s.turn == 1 {
 		return s.failing(told{})
@@ -121,7 +121,7 @@ func (s story) want() told {
 
 func (s story) calls() string { return fmt.Sprintf(`edit_file{"story":%d}`, s.number) }
 
-// failing returns what is to be heard of a turn that fails, after what came before it.
+// failing returns what the client should receive if the turn after before fails.
 func (s story) failing(before told) told {
 	words := s.words(s.turn)
 	text := strings.Join(words[:min(s.after, len(words))], "")
@@ -146,7 +146,7 @@ func (s story) failing(before told) told {
 	return before
 }
 
-// heard returns what a client hears of the fault in turn 1, which is what it hears without carryon.
+// heard returns what a client receives of a fault in turn 1, with or without carryon.
 func (f fault) heard() string {
 	switch f {
 	case cut:
@@ -157,7 +157,7 @@ func (f fault) heard() string {
 	return string(f)
 }
 
-// fits reports whether a client heard what it was to hear. What is on its way when a connection is reset may be lost.
+// fits reports whether a client received what it should. A reset may lose bytes that are on their way.
 func (s story) fits(got told) bool {
 	for s.fault == reset && s.after > 0 && got != s.want() {
 		s.after--
@@ -208,7 +208,7 @@ func send(w http.ResponseWriter, event string) {
 	}
 }
 
-// strike ends an answer in the middle.
+// strike ends an answer with the fault.
 func (f fault) strike(w http.ResponseWriter, r *http.Request) {
 	switch f {
 	case failure:

@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// maxRounds bounds what a model that never comes to an end can cost.
+// maxRounds bounds the cost of a model that never stops calling tools.
 const maxRounds = 20
 
 var (
@@ -23,18 +23,18 @@ const instructions = "You work on files with tools. Before you start, write a to
 	"per file. After each file, write the list again with its todo completed and the next one in_progress. " +
 	"Write one file at a time."
 
-// chat is all that the agent wants of a client. The SDK's has it, and so has
-// the one that carryon wraps.
+// chat is the one method that the agent needs. The SDK's client has it, and so
+// does the client that carryon wraps around it.
 type chat interface {
 	CreateChatCompletion(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)
 }
 
-// agent is a plain tool loop, as programs have it with or without carryon.
+// agent is a plain tool loop, the same with and without carryon.
 type agent struct {
 	client  chat
 	model   string
 	todos   *todo.Memory
-	files   map[string]string // what write_file has written
+	files   map[string]string // the content that write_file wrote, by path
 	history []openai.ChatCompletionMessage
 }
 
@@ -72,7 +72,7 @@ func (a *agent) say(role, text string) {
 	a.history = append(a.history, openai.ChatCompletionMessage{Role: role, Content: text})
 }
 
-// use does what a tool call asks for and returns the result for the model.
+// use executes a tool call and returns the result for the model.
 func (a *agent) use(ctx context.Context, name, arguments string) string {
 	if result, ok := a.todos.Handle(ctx, name, arguments); ok {
 		return result

@@ -13,16 +13,16 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// result is what there is to tell of a run.
+// result is what the report needs to know of a run.
 type result struct {
 	exchanges []exchange
 	todos     []todo.Todo
 	files     int
 	history   []openai.ChatCompletionMessage
-	outcome   middleware.Outcome // of the last call; the zero Outcome without carryon
+	outcome   middleware.Outcome // of the last call; zero without carryon
 }
 
-// theLine is what the two runs differ in.
+// theLine is the difference between the two runs.
 const theLine = "carryopenai.Wrap(client, middleware.New(todos))"
 
 // compare runs the agent without carryon and with it, and reports to w.
@@ -45,13 +45,13 @@ func (s setup) compare(ctx context.Context, w io.Writer) error {
 	return r.err
 }
 
-// run lets the agent do the task once.
+// run has the agent do the task once.
 func (s setup) run(ctx context.Context, carryOn bool, seen func(exchange)) (result, error) {
 	at := s.dial()
 	defer at.close()
-	wire := &wire{next: at.transport, seen: seen}
+	recorder := &recorder{next: at.transport, seen: seen}
 	config := openai.DefaultConfig(at.key)
-	config.BaseURL, config.HTTPClient = at.url, &http.Client{Transport: wire}
+	config.BaseURL, config.HTTPClient = at.url, &http.Client{Transport: recorder}
 
 	todos := todo.NewMemory()
 	client := openai.NewClientWithConfig(config)
@@ -63,7 +63,7 @@ func (s setup) run(ctx context.Context, carryOn bool, seen func(exchange)) (resu
 	ctx, outcomes := middleware.Capture(continuation.WithSession(ctx, "quickstart"))
 	err := worker.work(ctx, s.task)
 	return result{
-		exchanges: wire.exchanges,
+		exchanges: recorder.exchanges,
 		todos:     todos.Read(ctx),
 		files:     len(worker.files),
 		history:   worker.history,

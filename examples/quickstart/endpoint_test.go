@@ -11,9 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/examples/internal/upstream"
 )
 
-// realEndpoint has the environment name a server as the real endpoint.
+// realEndpoint sets the environment so that a server is the real endpoint.
 func realEndpoint(t *testing.T, turns ...carryontest.Turn) *carryontest.Server {
 	t.Helper()
 	server := carryontest.NewServer(t, turns...)
@@ -103,21 +104,21 @@ func TestErrorsAreSentences(t *testing.T) {
 			realEndpoint(t, test.turn)
 			_, err := runFromEnv(t.Context(), t)
 			require.Error(t, err)
-			assert.Equal(t, test.want, explain(err))
+			assert.Equal(t, test.want, upstream.Explain(err))
 		})
 	}
 }
 
 func TestUnreachableEndpointIsASentence(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // to learn of a port where nobody listens
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // to find a port at which nothing listens
 	require.NoError(t, err)
 	url := "http://" + listener.Addr().String() + "/v1"
 	require.NoError(t, listener.Close())
 	setEnv(t, "sk-secret", url, "")
 	_, err = runFromEnv(t.Context(), t)
 	require.Error(t, err)
-	assert.Contains(t, explain(err), "The endpoint "+url+"/chat/completions could not be asked: ")
-	assert.NotContains(t, explain(err), "sk-secret")
+	assert.Contains(t, upstream.Explain(err), "The endpoint "+url+"/chat/completions could not be asked: ")
+	assert.NotContains(t, upstream.Explain(err), "sk-secret")
 }
 
 func TestBadURLIsASentence(t *testing.T) {
@@ -125,17 +126,17 @@ func TestBadURLIsASentence(t *testing.T) {
 		setEnv(t, "sk-secret", url, "")
 		_, err := runFromEnv(t.Context(), t)
 		require.Error(t, err, url)
-		assert.Contains(t, explain(err), "OPENAI_BASE_URL is not a URL that begins with http:// or https://")
+		assert.Contains(t, upstream.Explain(err), "OPENAI_BASE_URL is not a URL that begins with http:// or https://")
 	}
 }
 
 func TestInterruptEndsTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	realEndpoint(t, carryontest.Func(func(carryontest.Request) carryontest.Turn {
-		cancel() // what Ctrl-C does
+		cancel() // as Ctrl-C does
 		return carryontest.Text("").Hang()
 	}))
 	_, err := runFromEnv(ctx, t)
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Equal(t, "Interrupted.", explain(err))
+	assert.Equal(t, "Interrupted.", upstream.Explain(err))
 }

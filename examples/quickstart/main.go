@@ -3,11 +3,11 @@
 //
 //	go run ./examples/quickstart
 //
-// The model is scripted and behaves as real ones do: it announces the next step
-// and stops. With OPENAI_API_KEY set, and OPENAI_BASE_URL and OPENAI_MODEL if
-// need be, the same agent asks a real model instead.
+// The model is scripted and has a habit of real ones: it announces the next step
+// and stops. If OPENAI_API_KEY is set (and OPENAI_BASE_URL and OPENAI_MODEL,
+// where needed), the same agent asks a real model instead.
 //
-// The agent is in agent.go. What carryon takes is one line of compare.go.
+// The agent is in agent.go. Adding carryon takes one line of compare.go.
 package main
 
 import (
@@ -15,13 +15,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+
+	"github.com/carryon-go/carryon/examples/internal/upstream"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, explain(err))
+		fmt.Fprintln(os.Stderr, upstream.Explain(err))
 		os.Exit(1)
 	}
 }

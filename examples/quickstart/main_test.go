@@ -40,7 +40,7 @@ func newProgram(t *testing.T, env ...string) *program {
 	return p
 }
 
-// exitCode returns what an ended process has returned.
+// exitCode returns the exit code of an ended process.
 func exitCode(t *testing.T, err error) int {
 	t.Helper()
 	var exit *exec.ExitError

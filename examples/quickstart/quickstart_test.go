@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/examples/internal/upstream"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -26,8 +27,8 @@ var update = flag.Bool("update", false, "write testdata/output.txt anew")
 
 const golden = "testdata/output.txt"
 
-// output runs the comparison in a bubble, where the interval between two
-// prompts costs no time.
+// output runs the comparison in a synctest bubble, where the interval between
+// two prompts takes no time.
 func output(t *testing.T, task string, turns ...carryontest.Turn) (text string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,7 +45,7 @@ func compare(ctx context.Context, s setup) (string, error) {
 	return b.String(), err
 }
 
-// inMemory is the setup with a server that has no socket.
+// inMemory returns the setup with a server in memory.
 func inMemory(s setup, turns ...carryontest.Turn) setup {
 	s.dial = func() endpoint {
 		server := carryontest.Start(turns...)
@@ -56,7 +57,7 @@ func inMemory(s setup, turns ...carryontest.Turn) setup {
 	return s
 }
 
-// list answers with a list of which that many todos are completed.
+// list returns a turn that writes a list with that many completed todos.
 func list(completed int, contents ...string) carryontest.Turn {
 	var todos []todo.Todo
 	for i, content := range contents {
@@ -69,7 +70,7 @@ func list(completed int, contents ...string) carryontest.Turn {
 	return carryontest.Call(todo.WriteToolName, encode(map[string]any{"todos": todos}))
 }
 
-// row returns what the table says on the right of a name.
+// row returns the cells of the table to the right of a name.
 func row(t *testing.T, text, name string) []string {
 	t.Helper()
 	match := regexp.MustCompile(`(?m)^   ` + regexp.QuoteMeta(name) + `  +(.*)$`).FindStringSubmatch(text)
@@ -252,7 +253,7 @@ func TestLoopIsBounded(t *testing.T) {
 	}
 	_, err := compare(t.Context(), inMemory(scripted(task), turns...))
 	require.ErrorIs(t, err, errNoEnd)
-	assert.Equal(t, "The model still called tools after 20 rounds.", explain(err))
+	assert.Equal(t, "The model still called tools after 20 rounds.", upstream.Explain(err))
 }
 
 func TestAgentAnswersBadToolCalls(t *testing.T) {

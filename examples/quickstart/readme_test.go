@@ -37,7 +37,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// fences returns what the README has in code blocks of a language.
+// fences returns the code blocks of a language in the README.
 func fences(t *testing.T, language string) []string {
 	t.Helper()
 	var blocks []string
@@ -63,7 +63,7 @@ func tableUnder(t *testing.T, heading string) [][2]string {
 	return rows
 }
 
-// prelude is what the README's snippets take for granted.
+// prelude declares what the README's snippets assume.
 const prelude = `
 var (
 	ctx context.Context
@@ -106,7 +106,7 @@ var snippetImports = []string{
 	"github.com/carryon-go/carryon/todo",
 }
 
-// aliases are the names under which the snippets have packages of one name.
+// aliases are the names by which the snippets import packages of the same name.
 var aliases = map[string]string{
 	"github.com/carryon-go/carryon/adapters/langchaingo":        "carrylangchain ",
 	"github.com/carryon-go/carryon/adapters/langchaingo/agents": "carryagents ",
@@ -114,8 +114,8 @@ var aliases = map[string]string{
 	"github.com/tmc/langchaingo/llms/openai":                    "langopenai ",
 }
 
-// snippetFile makes a file of a snippet: imports and declarations as they are,
-// statements within a function.
+// snippetFile returns a Go file with a snippet: imports and declarations
+// unchanged, statements inside a function.
 func snippetFile(snippet string) string {
 	var b strings.Builder
 	b.WriteString("package snippet\n")
@@ -134,7 +134,7 @@ func snippetFile(snippet string) string {
 	return b.String()
 }
 
-// compiled returns an importer of what the go command has compiled.
+// compiled returns an importer for packages that the go command compiled.
 func compiled(t *testing.T, files *token.FileSet) types.Importer {
 	t.Helper()
 	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, snippetImports...)
@@ -161,12 +161,12 @@ func TestSnippetsOfTheReadmeCompile(t *testing.T) {
 		file, err := parser.ParseFile(files, fmt.Sprintf("snippet%d.go", i+1), snippetFile(snippet), 0)
 		require.NoError(t, err, "%s", snippet)
 		config := types.Config{Importer: imports, Error: func(err error) {
-			// A snippet may leave open what is done with a variable.
+			// A snippet may leave a variable unused.
 			if e, ok := err.(types.Error); !ok || !e.Soft { //nolint:errorlint // as documented
 				t.Errorf("%v in:\n%s", err, snippet)
 			}
 		}}
-		_, _ = config.Check("snippet", files, []*ast.File{file}, nil) // told above
+		_, _ = config.Check("snippet", files, []*ast.File{file}, nil) // the handler above reports it
 	}
 }
 
@@ -269,7 +269,7 @@ func TestOutcomeInTheReadmeIsReal(t *testing.T) {
 	assert.Contains(t, strings.Join(strings.Fields(readme(t)), " "), "`"+outcomes.Last().String()+"`")
 }
 
-// The conversation that the README shows is one that the chat agent has had.
+// The README shows a conversation that the chat agent really has.
 func TestChatOfTheReadmeIsReal(t *testing.T) {
 	t.Parallel()
 	said, err := os.ReadFile(filepath.Join(root, "examples", "chat", "testdata", "pipe.txt"))

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	room      = width - len("   STOPPED  ") // columns beside a label
-	maxSaid   = 160                         // characters of what the model said
-	maxPrompt = 4                           // lines of a prompt
+	room      = width - len("   STOPPED  ") // columns to the right of a label
+	maxText   = 160                         // characters of a text in the report
+	maxPrompt = 4                           // lines shown of a prompt
 	maxRows   = 12                          // todos in the table
 )
 
-// report tells about the runs. All that it prints comes from them.
+// report prints what happens in the runs and how they compare.
 type report struct {
 	w       io.Writer
 	err     error // of the first write that failed
-	prompts int   // told of so far
+	prompts int   // printed so far
 }
 
 func (r *report) printf(format string, args ...any) {
@@ -36,7 +36,7 @@ func (r *report) printf(format string, args ...any) {
 
 func (r *report) title(s setup) {
 	r.printf("An agent with a todo list, run twice: without carryon, and with it.")
-	for _, line := range wrap(cut(s.title, maxSaid)+" It is told: "+quote(s.task), width) {
+	for _, line := range wrap(cut(s.title, maxText)+" It is told: "+quote(s.task), width) {
 		r.printf("%s", line)
 	}
 }
@@ -45,7 +45,7 @@ func (r *report) heading(text string) {
 	r.printf("\n%s", text)
 }
 
-// entry prints a text under a label.
+// entry prints a text to the right of a label.
 func (r *report) entry(label, text string) {
 	for i, line := range wrap(text, room) {
 		if i > 0 {
@@ -55,16 +55,16 @@ func (r *report) entry(label, text string) {
 	}
 }
 
-// exchange tells about a request and its answer, as soon as it is there.
+// exchange prints a request and its answer as soon as the answer has arrived.
 func (r *report) exchange(e exchange) {
 	if e.added {
 		r.prompt(e)
 	}
 	if e.failure != "" {
-		r.entry("failed", cut(e.failure, maxSaid))
+		r.entry("failed", cut(e.failure, maxText))
 	}
-	if e.said != "" {
-		r.entry("model", quote(e.said))
+	if e.text != "" {
+		r.entry("model", quote(e.text))
 	}
 	calls := make([]string, 0, len(e.calls))
 	for _, call := range e.calls {
@@ -75,8 +75,8 @@ func (r *report) exchange(e exchange) {
 	}
 }
 
-// prompt tells what carryon has sent: the first time how it begins, and then
-// only what it is about.
+// prompt prints what carryon sent: the beginning of the first prompt, and only
+// the todo of those after it.
 func (r *report) prompt(e exchange) {
 	lines := strings.Split(e.prompt, "\n")
 	if r.prompts++; r.prompts > 1 {
@@ -102,7 +102,7 @@ func quotedIn(lines []string) string {
 	return cut(lines[max(i, 0)], room-len("asks again: "))
 }
 
-// end tells where a run came to rest, and why.
+// end prints how a run ended, and why.
 func (r *report) end(run result) {
 	label, text := "STOPPED", left(run.todos)
 	switch {
@@ -121,19 +121,19 @@ func (r *report) end(run result) {
 	}
 }
 
-// why tells why carryon did not go on.
+// why says why carryon stopped.
 func why(o middleware.Outcome) string {
 	text := o.Reason.String()
 	if o.Paused != nil {
 		text += ": " + o.Paused.Reason
 	}
 	if o.Err != nil {
-		text += ": " + cut(o.Err.Error(), maxSaid)
+		text += ": " + cut(o.Err.Error(), maxText)
 	}
 	return text
 }
 
-// table sets the two runs side by side.
+// table prints the two runs side by side.
 func (r *report) table(without, with result) {
 	r.printf("")
 	r.row("", "WITHOUT", "WITH CARRYON")
@@ -160,7 +160,7 @@ func (r *report) row(name string, without, with any) {
 	r.printf("%s", strings.TrimRight(fmt.Sprintf("   %-38s  %-12v  %v", cut(name, 38), without, with), " "))
 }
 
-// contents returns what is on either list, in order.
+// contents returns the contents of all todos on the lists, without repeats.
 func contents(lists ...[]todo.Todo) []string {
 	var all []string
 	for _, t := range slices.Concat(lists...) {
@@ -189,7 +189,7 @@ func openTodos(todos []todo.Todo) int {
 	return n
 }
 
-// added is the number of requests that carryon made on its own.
+// added returns the number of requests that carryon made.
 func added(run result) int {
 	n := 0
 	for _, e := range run.exchanges {
@@ -200,8 +200,8 @@ func added(run result) int {
 	return n
 }
 
-// fromUser is the number of messages in the agent's history that the user is
-// said to have sent.
+// fromUser returns the number of messages in the agent's history whose role is
+// the user's.
 func fromUser(run result) int {
 	n := 0
 	for _, m := range run.history {
@@ -212,8 +212,8 @@ func fromUser(run result) int {
 	return n
 }
 
-// held is the number of messages in the agent's history that hold what carryon
-// has sent.
+// held returns the number of messages in the agent's history that contain a
+// prompt of carryon.
 func held(run result) int {
 	n := 0
 	for _, m := range run.history {
@@ -226,10 +226,10 @@ func held(run result) int {
 	return n
 }
 
-// describe tells what a tool call was about.
+// describe returns a tool call in a few words.
 func describe(call openai.FunctionCall) string {
 	var given struct{ Path, Reason string }
-	_ = json.Unmarshal([]byte(call.Arguments), &given) // told without, then
+	_ = json.Unmarshal([]byte(call.Arguments), &given) // broken arguments are left out
 	switch {
 	case call.Name == todo.WriteToolName:
 		list, err := todo.ParseList(call.Arguments)
@@ -240,10 +240,10 @@ func describe(call openai.FunctionCall) string {
 	case pause.Is(call.Name):
 		return call.Name + ": " + quote(given.Reason)
 	}
-	return cut(call.Name+" "+given.Path, maxSaid)
+	return cut(call.Name+" "+given.Path, maxText)
 }
 
-// left tells how much of a list is left to do.
+// left says how many todos are open.
 func left(todos []todo.Todo) string {
 	return fmt.Sprintf("%d of %s open", openTodos(todos), count(len(todos), "todo"))
 }

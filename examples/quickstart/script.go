@@ -9,8 +9,8 @@ import (
 
 const task = "Build a small web page about tea."
 
-// script is what the scripted model answers, one turn per request. Twice it
-// announces what it does next, and stops.
+// script returns the answers of the scripted model, one per request. Twice the
+// model announces its next step and stops.
 func script() []carryontest.Turn {
 	return []carryontest.Turn{
 		writeTodos(todo.InProgress, todo.Pending, todo.Pending),
@@ -23,7 +23,7 @@ func script() []carryontest.Turn {
 	}
 }
 
-// writeTea writes a file, and the list as it is then, in one turn.
+// writeTea writes a file and the updated list in one turn.
 func writeTea(path, content string, statuses ...todo.Status) carryontest.Turn {
 	file := map[string]string{"path": path, "content": content}
 	return carryontest.Call(writeFile, encode(file)).

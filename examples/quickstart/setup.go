@@ -8,22 +8,23 @@ import (
 	"github.com/carryon-go/carryon/examples/internal/upstream"
 )
 
-// setup says what is run, and against which model.
+// setup says what to run and against which model.
 type setup struct {
 	title string
 	model string
 	task  string
-	dial  func() endpoint // once per run
+	dial  func() endpoint // called once per run
 }
 
-// endpoint is where a run's requests go.
+// endpoint receives the requests of a run.
 type endpoint struct {
 	url, key  string
 	transport http.RoundTripper
 	close     func()
 }
 
-// setupFromEnv returns the scripted setup unless there is a key for a real one.
+// setupFromEnv returns a setup with a real model if the environment has a key
+// for one, and the scripted setup otherwise.
 func setupFromEnv(getenv func(string) string) (setup, error) {
 	e, err := upstream.FromEnv(getenv)
 	switch {
@@ -42,7 +43,7 @@ func setupFromEnv(getenv func(string) string) (setup, error) {
 	}, nil
 }
 
-// scripted returns a setup with a scripted model, which begins anew each run.
+// scripted returns a setup with a scripted model, which restarts for each run.
 func scripted(task string, turns ...carryontest.Turn) setup {
 	return setup{
 		title: "The model is scripted.",
@@ -54,6 +55,3 @@ func scripted(task string, turns ...carryontest.Turn) setup {
 		},
 	}
 }
-
-// explain says in a sentence what went wrong.
-func explain(err error) string { return upstream.Explain(err, line) }

@@ -3,20 +3,17 @@ package main
 import (
 	"strings"
 
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 )
 
-// width is how many columns there are.
+// width is the number of columns of the output.
 const width = 80
 
-// line returns text as one line that is safe to print, whatever a model wrote.
-func line(text string) string { return pause.Sanitize(text) }
+func quote(text string) string { return `"` + cut(text, maxText) + `"` }
 
-func quote(text string) string { return `"` + cut(text, maxSaid) + `"` }
-
-// cut returns as much of text as goes into that many columns, as one line.
+// cut returns text as one line, shortened to that many columns.
 func cut(text string, columns int) string {
-	text = line(text)
+	text = plaintext.OneLine(text)
 	if columnsOf(text) <= columns {
 		return text
 	}
@@ -30,8 +27,8 @@ func cut(text string, columns int) string {
 	return strings.TrimRight(text[:end], " ") + "..."
 }
 
-// wrap breaks text into lines of at most that many columns, between words
-// where it can.
+// wrap breaks text into lines of at most that many columns, between words where
+// possible.
 func wrap(text string, columns int) []string {
 	lines := []string{""}
 	for word := range strings.FieldsSeq(text) {
@@ -63,7 +60,7 @@ func columnsOf(text string) int {
 	return n
 }
 
-// runeColumns errs on the wide side: from here on characters may take two.
+// runeColumns counts two columns for every character that may be a wide one.
 func runeColumns(r rune) int {
 	if r >= 0x1100 {
 		return 2

@@ -1,26 +1,25 @@
-// Package clock says what carryon needs of time, so that tests can supply their own.
+// Package clock abstracts the system clock so that tests can supply their own.
 package clock
 
 import "time"
 
 // Clock tells the time and runs functions later. Implementations are safe for concurrent use.
 type Clock interface {
-	// Now is the present moment.
+	// Now returns the current time.
 	Now() time.Time
-	// AfterFunc calls f once, when d has passed, unless the timer it returns is stopped before.
-	// f may run on any goroutine.
+	// AfterFunc calls f once after d, unless the returned Timer is stopped first. f may run on any goroutine.
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// Timer is a call that a Clock has been asked to make. A *time.Timer is one.
+// Timer is a pending call of AfterFunc. A *time.Timer is a Timer.
 type Timer interface {
-	// Stop calls it off and reports whether it was still to come.
+	// Stop cancels the call and reports whether it was still pending.
 	Stop() bool
-	// Reset moves it to d from now, whether or not it was still to come, and reports whether it was.
+	// Reset schedules the call for d from now and reports whether it was still pending.
 	Reset(d time.Duration) bool
 }
 
-// System is the real clock: time.Now and time.AfterFunc.
+// System returns the real clock: time.Now and time.AfterFunc.
 func System() Clock { return system{} }
 
 type system struct{}

@@ -1,18 +1,18 @@
 // Package faults is a model server that fails at any byte of an answer, in any
-// way, and says what a client is to read of it then.
+// way, and says what a client should read of it then.
 //
 // A [Drill] is two answers of which one fails: in some way, in some framing. A
-// test plays it once for every place ([Drill.Places]): it has a client read the
-// [Upstream] of that place through carryon, and hands what was read to
-// [Drill.Judge]. What is right follows from which events of the answer were in
-// when it failed, and from nothing that carryon does:
+// test plays it once for every offset ([Drill.Offsets]): a client reads the
+// [Upstream] of that offset through carryon, and [Drill.Judge] gets what it
+// read. What is right follows from the events that had arrived when the answer
+// failed, and not from what carryon does:
 //
-//   - What turn 1 gave is delivered, whatever becomes of turn 2: its text, its
-//     finish and its usage.
-//   - Of turn 2, all text that was in is shown. The rest counts if its finish
-//     was in.
-//   - A part of a tool call ends in an error, and is never taken for a whole one.
-//   - What fails in turn 1 is read as it is without carryon, to the letter.
+//   - The text, the finish reason and the usage of turn 1 are delivered, whatever
+//     happens to turn 2.
+//   - All text of turn 2 that had arrived is shown. The rest of it counts if its
+//     finish reason had arrived.
+//   - A part of a tool call ends in an error, and never counts as a whole call.
+//   - A failure in turn 1 is read exactly as it is without carryon.
 //
 // The package is for tests. It knows no SDK: a test brings the clients.
 package faults

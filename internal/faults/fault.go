@@ -2,10 +2,10 @@ package faults
 
 import "io"
 
-// Fault is a way in which an answer fails at a place.
+// Fault is a way in which an answer fails.
 type Fault string
 
-// The ways.
+// The faults.
 const (
 	// Cut ends the answer as if all were well.
 	Cut Fault = "cut"
@@ -13,16 +13,16 @@ const (
 	Reset Fault = "reset"
 	// Stall sends nothing more, and breaks the connection after an hour.
 	Stall Fault = "stall"
-	// Report sends an error object in place of the rest.
+	// Report sends an error object instead of the rest.
 	Report Fault = "report"
-	// Garbage sends something else in place of the rest.
+	// Garbage sends something else instead of the rest.
 	Garbage Fault = "garbage"
 )
 
-// ways returns them all.
-func ways() []Fault { return []Fault{Cut, Reset, Stall, Report, Garbage} }
+// allFaults returns all faults.
+func allFaults() []Fault { return []Fault{Cut, Reset, Stall, Report, Garbage} }
 
-// rest is what comes in place of the rest of an answer.
+// rest is what is sent instead of the rest of an answer.
 func (f Fault) rest() string {
 	switch f {
 	case Report:
@@ -33,7 +33,7 @@ func (f Fault) rest() string {
 	return ""
 }
 
-// err is what reading on gives then.
+// err is the error of the next read.
 func (f Fault) err() error {
 	if f == Reset {
 		return io.ErrUnexpectedEOF

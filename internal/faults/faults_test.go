@@ -96,11 +96,11 @@ func TestAnswerMayFailAtEveryByte(t *testing.T) {
 	d := drill(t, "cut in turn 2, calls, LF")
 	whole, err := ask(t, d.Untouched())
 	require.NoError(t, err)
-	places := d.Places(1)
-	require.Len(t, places, len(whole)+1)
-	assert.Equal(t, []int{0, len(whole)}, []int{places[0], places[len(whole)]})
-	assert.Len(t, drill(t, "garbage in turn 2, calls, LF").Places(1), len(whole))
-	sampled := d.Places(8)
+	offsets := d.Offsets(1)
+	require.Len(t, offsets, len(whole)+1)
+	assert.Equal(t, []int{0, len(whole)}, []int{offsets[0], offsets[len(whole)]})
+	assert.Len(t, drill(t, "garbage in turn 2, calls, LF").Offsets(1), len(whole))
+	sampled := d.Offsets(8)
 	assert.NotEmpty(t, sampled)
 	assert.Less(t, len(sampled), len(whole)/8)
 }
@@ -115,7 +115,7 @@ func TestJudgeKnowsRightFromWrong(t *testing.T) {
 		Text: both, Calls: whole.Calls, Finish: "tool_calls", Usage: quirks.Usage{Prompt: 23, Completion: 15, Total: 38},
 	}
 	alone := quirks.Usage{Prompt: 11, Completion: 5, Total: 16}
-	end := d.Places(1)[len(d.Places(1))-1]
+	end := d.Offsets(1)[len(d.Offsets(1))-1]
 	for name, tt := range map[string]struct {
 		at    int
 		asked int
@@ -148,36 +148,36 @@ func TestJudgeOfTurn1(t *testing.T) {
 	bare := quirks.Reading{Text: "I will", Err: "unexpected EOF"}
 	other := quirks.Reading{Text: "I will", Finish: "stop"}
 	d := drill(t, "reset in turn 1, draft, LF")
-	require.NoError(t, d.Judge(faults.Try{At: 300, Asked: 1, Got: bare, Bare: bare, Understood: true}))
-	require.Error(t, d.Judge(faults.Try{At: 300, Asked: 1, Got: other, Bare: bare, Understood: true}))
-	require.Error(t, d.Judge(faults.Try{At: 300, Asked: 2, Got: bare, Bare: bare, Understood: true}))
-	behind := d.Places(1)[len(d.Places(1))-30] // in front of the [DONE]
-	require.Error(t, d.Judge(faults.Try{At: behind, Asked: 2, Got: bare, Bare: bare}), "it broke off behind its finish")
+	require.NoError(t, d.Judge(faults.Try{At: 300, Asked: 1, Got: bare, Without: bare, Understood: true}))
+	require.Error(t, d.Judge(faults.Try{At: 300, Asked: 1, Got: other, Without: bare, Understood: true}))
+	require.Error(t, d.Judge(faults.Try{At: 300, Asked: 2, Got: bare, Without: bare, Understood: true}))
+	behind := d.Offsets(1)[len(d.Offsets(1))-30] // in front of the [DONE]
+	require.Error(t, d.Judge(faults.Try{At: behind, Asked: 2, Got: bare, Without: bare}), "it broke off behind its finish")
 	stalled := drill(t, "stall in turn 1, draft, LF")
-	end := stalled.Places(1)[len(stalled.Places(1))-1]
-	require.Error(t, stalled.Judge(faults.Try{At: end, Asked: 1, Got: other, Bare: other, Understood: true}), "it is to be continued")
+	end := stalled.Offsets(1)[len(stalled.Offsets(1))-1]
+	require.Error(t, stalled.Judge(faults.Try{At: end, Asked: 1, Got: other, Without: other, Understood: true}), "it is to be continued")
 }
 
 // Of a client that fails on an answer carryon knows no more than that.
 func TestJudgeBelievesWhatAVeiledClientSays(t *testing.T) {
 	t.Parallel()
 	d := drill(t, "reset in turn 2, text, LF")
-	behind := d.Places(1)[len(d.Places(1))-10] // behind the usage
+	behind := d.Offsets(1)[len(d.Offsets(1))-10] // behind the usage
 	lost := quirks.Reading{
 		Text: "I will edit the file next.\n\nThe file is edited.", Finish: "stop", Usage: quirks.Usage{Prompt: 11, Completion: 5, Total: 16},
 	}
-	try := faults.Try{At: behind, Asked: 2, Got: lost, Bare: quirks.Reading{Err: "unexpected EOF"}, Understood: true}
+	try := faults.Try{At: behind, Asked: 2, Got: lost, Without: quirks.Reading{Err: "unexpected EOF"}, Understood: true}
 	require.Error(t, d.Judge(try), "the usage was in")
-	try.Veiled = true
+	try.ThroughClient = true
 	require.NoError(t, d.Judge(try))
-	try.Bare.Err = ""
+	try.Without.Err = ""
 	require.Error(t, d.Judge(try), "the client has it")
 
 	first := drill(t, "report in turn 1, draft, LF")
-	behind = first.Places(1)[len(first.Places(1))-10]
-	goesOn := faults.Try{At: behind, Asked: 2, Understood: true, Veiled: true, Bare: quirks.Reading{Err: "overloaded"}}
+	behind = first.Offsets(1)[len(first.Offsets(1))-10]
+	goesOn := faults.Try{At: behind, Asked: 2, Understood: true, ThroughClient: true, Without: quirks.Reading{Err: "overloaded"}}
 	require.ErrorContains(t, first.Judge(goesOn), "2 requests")
-	goesOn.Bare.Err = ""
+	goesOn.Without.Err = ""
 	require.NotContains(t, first.Judge(goesOn).Error(), "2 requests", "the client kept the error to itself")
 }
 

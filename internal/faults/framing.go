@@ -2,12 +2,12 @@ package faults
 
 import "strings"
 
-// Framing is how the payloads of an answer come.
+// Framing is how the payloads of an answer are sent.
 type Framing struct {
 	Name string
 	// Whole is true if there is one payload, which is all of the body.
 	Whole bool
-	// Length is true if the answer says how long it is.
+	// Length is true if the answer has a Content-Length.
 	Length bool
 
 	frame func(payload string) string
@@ -37,7 +37,7 @@ func Streams() []Framing {
 	}
 }
 
-// Wholes returns the framings of answers that are no streams.
+// Wholes returns the framings of answers in one piece.
 func Wholes() []Framing {
 	bare := func(payload string) string { return payload }
 	padded := func(payload string) string { return "\n \n" + payload + "\r\n" }
@@ -48,7 +48,7 @@ func Wholes() []Framing {
 	}
 }
 
-// plain returns the framing of its kind that every client reads.
+// plain returns the framing of the same kind that every client reads.
 func (f Framing) plain() Framing {
 	if f.Whole {
 		return Wholes()[0]
@@ -56,25 +56,25 @@ func (f Framing) plain() Framing {
 	return Streams()[0]
 }
 
-// body returns the answer, and where the events in it stand.
+// body returns the answer, and the offsets of its events.
 func (f Framing) body(payloads []string) (text string, events []event) {
 	var b strings.Builder
 	for _, payload := range payloads {
-		e := event{from: b.Len()}
+		e := event{start: b.Len()}
 		b.WriteString(f.frame(payload))
-		e.said, e.end = len(strings.TrimRight(b.String(), "\r\n")), b.Len()
-		if e.sure = e.end; strings.HasSuffix(b.String(), "\r") {
-			e.sure++ // an LF may belong to it
+		e.payloadEnd, e.end = len(strings.TrimRight(b.String(), "\r\n")), b.Len()
+		if e.certain = e.end; strings.HasSuffix(b.String(), "\r") {
+			e.certain++ // an LF may belong to it
 		}
 		events = append(events, e)
 	}
 	return b.String(), events
 }
 
-// event is where an event stands in an answer.
+// event is the offsets of an event in an answer.
 type event struct {
-	from int // it begins
-	said int // its payload is in
-	end  int // it is in
-	sure int // it is in, for everybody
+	start      int
+	payloadEnd int // some clients have read the event here
+	end        int
+	certain    int // all clients have read the event here
 }

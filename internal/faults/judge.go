@@ -10,22 +10,22 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-// Try is what came of a place.
+// Try is what a client read when an answer failed at an offset.
 type Try struct {
-	At    int
-	Got   quirks.Reading // of the client, through carryon
-	Bare  quirks.Reading // of the client without carryon, if turn 1 fails or Veiled is true
-	Asked int            // requests
-	// Veiled is true if carryon is told of an answer what the client makes of it,
-	// and no more: an error that the client keeps to itself did not happen then,
-	// and of an answer that the client fails on, the finish was not in.
-	Veiled bool
-	// Understood is true if the client reads the answer that fails as it is
-	// meant when it does not fail.
+	At      int
+	Got     quirks.Reading // of the client, through carryon
+	Without quirks.Reading // without carryon, if turn 1 fails or ThroughClient is true
+	Asked   int            // requests
+	// ThroughClient is true if carryon sees of an answer only what the client
+	// makes of it. An error that the client hides then did not happen, and an
+	// answer that the client returns an error for has no finish reason.
+	ThroughClient bool
+	// Understood is true if the client reads the answer that fails correctly when
+	// it is complete.
 	Understood bool
 }
 
-// Judge returns what is wrong with what came of a place, or nil.
+// Judge returns what is wrong with what a client read, or nil.
 func (d Drill) Judge(t Try) error {
 	t.Got.Reasoning = ""
 	judge := d.judgeSecond
@@ -39,13 +39,13 @@ func (d Drill) Judge(t Try) error {
 	return nil
 }
 
-// Patience is how long a continuation may cost that is silent: the longest of
-// carryon's timeouts, and a little more.
+// Patience is how long a silent continuation may take: the longest of carryon's
+// timeouts, and a little more.
 const Patience = 5*time.Minute + 10*time.Second
 
-// JudgeAll judges like Judge what came of a place with the upstream that was
-// made for it, of which it takes the requests. When all is over, no body may be
-// open, and a turn 2 that failed must not have cost more than Patience.
+// JudgeAll does what Judge does, with the number of requests of the try's
+// upstream. Besides, no body may be left open, and a turn 2 that failed must not
+// have taken longer than Patience.
 func (d Drill) JudgeAll(t Try, u *Upstream) error {
 	t.Asked = u.Asked()
 	if err := d.Judge(t); err != nil {
@@ -54,37 +54,37 @@ func (d Drill) JudgeAll(t Try, u *Upstream) error {
 	if open := u.Open(); open != 0 {
 		return fmt.Errorf("%s, after %d bytes: %d bodies are left open", d.Name, t.At, open)
 	}
-	if took := time.Since(u.made); d.Turn == 2 && took > Patience {
+	if took := time.Since(u.created); d.Turn == 2 && took > Patience {
 		return fmt.Errorf("%s, after %d bytes: it took %v", d.Name, t.At, took)
 	}
 	return nil
 }
 
-// JudgeReset judges like Judge what came over a connection that was reset. Of
-// what was on its way then, any part may be lost. Bare returns the Bare of the
-// try for a place; nil if there is none.
-func (d Drill) JudgeReset(t Try, bare func(at int) quirks.Reading) error {
+// JudgeReset does what Judge does for a connection that was reset, where any part
+// of what was sent last may be lost. The function without returns Try.Without for
+// an offset; it is nil if there is none.
+func (d Drill) JudgeReset(t Try, without func(at int) quirks.Reading) error {
 	sent := d.Judge(t)
 	for err := sent; err != nil; err = d.Judge(t) {
 		if t.At == 0 {
 			return sent
 		}
-		if t.At--; bare != nil {
-			t.Bare = bare(t.At)
+		if t.At--; without != nil {
+			t.Without = without(t.At)
 		}
 	}
 	return nil
 }
 
-// judgeSecond judges what was read of a turn 1 that was whole, and a turn 2
-// that failed.
+// judgeSecond judges what was read of a complete turn 1, and a turn 2 that
+// failed.
 func (d Drill) judgeSecond(t Try) error {
 	if t.Asked != 2 {
 		return fmt.Errorf("%d requests", t.Asked)
 	}
 	first := read(d.payloads[0])
 	if !t.Understood {
-		return shows(first, t.Got)
+		return checkFirstTurn(first, t.Got)
 	}
 	return d.follows(t, func(second quirks.Reading) quirks.Reading { return join(first, second) })
 }
@@ -92,18 +92,18 @@ func (d Drill) judgeSecond(t Try) error {
 // judgeFirst judges what was read of a turn 1 that failed. It may be continued
 // if it failed after its finish.
 func (d Drill) judgeFirst(t Try) error {
-	must, may := d.goesOn(t)
+	must, may := d.continues(t)
 	switch {
 	case t.Asked == 1 && must:
 		return errors.New("it is not continued")
-	case t.Asked == 1 && !reflect.DeepEqual(t.Bare, t.Got):
-		return fmt.Errorf("without carryon it is:\n%s", t.Bare)
+	case t.Asked == 1 && !reflect.DeepEqual(t.Without, t.Got):
+		return fmt.Errorf("without carryon it is:\n%s", t.Without)
 	case t.Asked == 1:
 		return nil
 	case t.Asked != 2 || !may:
 		return fmt.Errorf("%d requests", t.Asked)
 	case !t.Understood:
-		return nil // of the failure nothing is left, and the client would misread what is
+		return nil // the failure is gone, and the client would misread the rest
 	}
 	second := read(d.payloads[1])
 	return d.follows(t, func(first quirks.Reading) quirks.Reading { return join(first, second) })
@@ -111,37 +111,37 @@ func (d Drill) judgeFirst(t Try) error {
 
 // goesOn reports whether a turn 1 that failed must be continued, and whether it
 // may be.
-func (d Drill) goesOn(t Try) (must, may bool) {
+func (d Drill) continues(t Try) (must, may bool) {
 	if d.Means().Finish != "stop" {
 		return false, false
 	}
-	least, most := d.in(t.At)
-	finish := max(1, len(d.events)-2) // that many events are in when it is
-	must = t.Understood && least >= finish && d.endsWell(t.At) && !t.lost()
-	may = most >= finish && (most == len(d.events) || !d.breaksOff() || t.kept())
+	least, most := d.arrived(t.At)
+	finish := max(1, len(d.events)-2) // the events up to the finish reason
+	must = t.Understood && least >= finish && d.looksComplete(t.At) && !t.unreadable()
+	may = most >= finish && (most == len(d.events) || !d.reportsFailure() || t.errorHidden())
 	return must, may
 }
 
-// lost reports whether the client may have failed on all of the answer.
-func (t Try) lost() bool { return t.Veiled && t.Bare.Err != "" }
+// unreadable reports whether the client may have returned nothing but an error.
+func (t Try) unreadable() bool { return t.ThroughClient && t.Without.Err != "" }
 
-// kept reports whether the client kept to itself how the answer failed.
-func (t Try) kept() bool { return t.Veiled && t.Bare.Err == "" }
+// errorHidden reports whether the client returned no error for the answer that failed.
+func (t Try) errorHidden() bool { return t.ThroughClient && t.Without.Err == "" }
 
-// shows checks that a client that misreads turn 2 read turn 1.
-func shows(first, got quirks.Reading) error {
+// checkFirstTurn checks that a client that misreads turn 2 has read turn 1.
+func checkFirstTurn(first, got quirks.Reading) error {
 	if got.Err == "" && (!strings.HasPrefix(got.Text, first.Text) || got.Finish == "") {
 		return fmt.Errorf("want at least:\n%s", first)
 	}
 	return nil
 }
 
-// endsWell reports whether an answer that fails after its finish looks as if it
-// had come to its end.
-func (d Drill) endsWell(at int) bool {
+// looksComplete reports whether an answer that fails after its finish reason
+// looks complete.
+func (d Drill) looksComplete(at int) bool {
 	switch d.Fault {
 	case Stall:
-		return !d.Framing.Whole // all of it is in only when there is an end
+		return !d.Framing.Whole // a client waits for the end of the body
 	case Cut:
 		for _, e := range d.events {
 			if at == e.end {
@@ -152,44 +152,44 @@ func (d Drill) endsWell(at int) bool {
 	return at == len(d.text)
 }
 
-// breaksOff reports whether the answer says that it failed, if it does so before
-// its end.
-func (d Drill) breaksOff() bool { return d.Fault == Reset || d.Fault == Report }
+// reportsFailure reports whether a client can tell that the answer failed, if it
+// fails before its end.
+func (d Drill) reportsFailure() bool { return d.Fault == Reset || d.Fault == Report }
 
-// in returns how many events are in at a place, at least and at most: a line of
-// which the end is missing may count or not.
-func (d Drill) in(at int) (least, most int) {
+// arrived returns how many events have arrived at an offset, at least and at most:
+// a line without its end may count or not.
+func (d Drill) arrived(at int) (least, most int) {
 	for _, e := range d.events {
-		if at >= e.sure || at == len(d.text) && d.Framing.Whole {
+		if at >= e.certain || at == len(d.text) && d.Framing.Whole {
 			least++
 		}
-		if at >= e.said {
+		if at >= e.payloadEnd {
 			most++
 		}
 	}
 	return least, most
 }
 
-// follows checks that what was read follows from the events that were in.
+// follows checks that what was read follows from the events that had arrived.
 func (d Drill) follows(t Try, from func(quirks.Reading) quirks.Reading) error {
 	var problems []error
-	for least, most := d.in(t.At); least <= most; least++ {
+	for least, most := d.arrived(t.At); least <= most; least++ {
 		in := read(d.failing()[:least])
 		err := agree(from(in), t.Got)
-		if err != nil && t.lost() {
+		if err != nil && t.unreadable() {
 			in.Finish = ""
 			err = agree(from(in), t.Got)
 		}
 		if err == nil {
 			return nil
 		}
-		problems = append(problems, fmt.Errorf("with %d events in: %w", least, err))
+		problems = append(problems, fmt.Errorf("with %d events: %w", least, err))
 	}
 	return errors.Join(problems...)
 }
 
-// agree checks what a client read. One that fails may give nothing beside the
-// error; what it gives is to be right, and must not look whole.
+// agree checks what a client read. A client that returns an error may return
+// nothing else; what it returns must be right, and must not look complete.
 func agree(want, got quirks.Reading) error {
 	switch {
 	case want.Err == "" && !reflect.DeepEqual(want, got):

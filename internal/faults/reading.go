@@ -11,7 +11,7 @@ import (
 // payload is a chunk, or a whole answer.
 type payload struct {
 	Choices []struct {
-		Delta, Message said
+		Delta, Message content
 		FinishReason   string `json:"finish_reason"`
 	} `json:"choices"`
 	Usage struct {
@@ -21,8 +21,8 @@ type payload struct {
 	} `json:"usage"`
 }
 
-// said is what a choice says.
-type said struct {
+// content is the delta or the message of a choice.
+type content struct {
 	Content   string `json:"content"`
 	ToolCalls []struct {
 		Index    *int   `json:"index"`
@@ -44,7 +44,7 @@ func read(payloads []string) quirks.Reading {
 		}
 		var p payload
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
-			panic(fmt.Sprintf("faults: %v in %s", err, text))
+			panic(fmt.Sprintf("carryon/internal/faults: %v in %s", err, text))
 		}
 		if p.Usage.Total > 0 {
 			r.Usage = quirks.Usage{Prompt: p.Usage.Prompt, Completion: p.Usage.Completion, Total: p.Usage.Total}
@@ -58,9 +58,9 @@ func read(payloads []string) quirks.Reading {
 	return r
 }
 
-func (s said) addTo(r *quirks.Reading) {
-	r.Text += s.Content
-	for at, part := range s.ToolCalls {
+func (c content) addTo(r *quirks.Reading) {
+	r.Text += c.Content
+	for at, part := range c.ToolCalls {
 		if part.Index != nil {
 			at = *part.Index
 		}
@@ -72,8 +72,8 @@ func (s said) addTo(r *quirks.Reading) {
 	}
 }
 
-// join returns what is to be read of two answers, the second of which may have
-// failed: it has no finish then.
+// join returns what a client should read of two answers. The second may have
+// failed; it has no finish reason then.
 func join(first, second quirks.Reading) quirks.Reading {
 	both := first
 	both.Text = paragraphs(first.Text, second.Text)
@@ -97,8 +97,8 @@ func join(first, second quirks.Reading) quirks.Reading {
 	return both
 }
 
-// split returns the calls that are shown: not a pause, and none of which the
-// name may still become one.
+// split returns the calls that are shown: those that are not a pause, and whose
+// name cannot become that of a pause.
 func split(calls []quirks.Call) (shown []quirks.Call, paused bool) {
 	for _, call := range calls {
 		switch {

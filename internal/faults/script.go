@@ -17,7 +17,7 @@ type script struct {
 	whole  string // members of the message
 }
 
-// draft is what the model says first: that it will do what it does not.
+// draft is what the model says first: that it will do something, without doing it.
 func draft() script {
 	return script{"draft", words("I will edit", " the file next."), "stop", `"content":"I will edit the file next."`}
 }

@@ -8,15 +8,15 @@ import (
 	"net/http"
 )
 
-// ServeHTTP implements [http.Handler] with what RoundTrip answers. What breaks
-// off there is a connection that is reset here: see [Drill.JudgeReset].
+// ServeHTTP implements [http.Handler] with the answers of RoundTrip. Where an
+// answer breaks off, it resets the connection: see [Drill.JudgeReset].
 func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response, err := u.RoundTrip(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	defer response.Body.Close() //nolint:errcheck // a body of ours, which always closes
+	defer response.Body.Close() //nolint:errcheck // it cannot fail
 	maps.Copy(w.Header(), response.Header)
 	_, err = io.Copy(w, response.Body)
 	control := http.NewResponseController(w)

@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// errNotAsked is what an [Upstream] fails with that is asked once too often.
+// errNotAsked is the error of an [Upstream] that gets more requests than it has
+// turns.
 var errNotAsked = errors.New("faults: no turn is left")
 
 // Upstream is an [http.RoundTripper] that answers with turns, in order, and
 // counts its bodies. It may be used concurrently.
 type Upstream struct {
-	turns []turn
-	made  time.Time
+	turns   []turn
+	created time.Time
 
 	mu     sync.Mutex
 	asked  int
@@ -28,11 +29,11 @@ type Upstream struct {
 
 // turn is an answer, and what comes at its end.
 type turn struct {
-	body   string
-	whole  bool
-	length int // what is declared; -1 if nothing is
-	fault  Fault
-	bite   int // how many bytes a read gives at most; 0 is no limit
+	body     string
+	whole    bool
+	length   int // the Content-Length; -1 for none
+	fault    Fault
+	readSize int // how many bytes a Read returns at most; 0 means no limit
 }
 
 // Asked returns how many requests there were.
@@ -90,7 +91,7 @@ func (t turn) answer(r *http.Request, closed func()) *http.Response {
 	}
 }
 
-// body is the body of an answer. Its Close ends a Read that runs.
+// body is the body of an answer. Its Close ends a Read that waits.
 type body struct {
 	turn  turn
 	rest  *strings.Reader
@@ -103,8 +104,8 @@ func (b *body) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if bite := b.turn.bite; bite > 0 && len(p) > bite {
-		p = p[:bite]
+	if readSize := b.turn.readSize; readSize > 0 && len(p) > readSize {
+		p = p[:readSize]
 	}
 	switch {
 	case b.rest.Len() > 0 || len(p) == 0:

@@ -17,8 +17,8 @@ import (
 type Chat struct {
 	Exchange
 
-	Provider string // the host that was asked
-	Model    string // that was asked for
+	Provider string // the host
+	Model    string // of the request
 	Body     []byte // of the request
 	Streamed bool   // whether the request asked for a stream
 	Answer   []byte // the body of the response
@@ -42,7 +42,7 @@ func Chats(exchanges []Exchange) ([]Chat, error) {
 	return chats, nil
 }
 
-// isChat looks at the request line alone: what else is recorded need not be HTTP that net/http can read.
+// isChat looks only at the request line, as other recordings may not be HTTP that net/http can read.
 func (e Exchange) isChat() bool {
 	line, _, _ := bytes.Cut(e.Request, []byte("\r\n"))
 	fields := strings.Fields(string(line))

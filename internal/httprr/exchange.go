@@ -25,15 +25,15 @@ import (
 
 const header = "httprr trace v1"
 
-// maxRecording bounds a recording, unpacked: the largest that there are have a few megabytes.
+// maxRecording is how many bytes a recording may have, unpacked. The largest have a few megabytes.
 const maxRecording = 64 << 20
 
-// ErrCorrupt is wrapped by the errors of recordings that are none, or are cut short.
+// ErrCorrupt is wrapped by the errors of files that are not recordings, or are cut short.
 var ErrCorrupt = errors.New("not an httprr recording")
 
 // Exchange is one recorded request with its answer.
 type Exchange struct {
-	Name     string // the recording's file name without extension, and the exchange's place in it: "TestChat/2"
+	Name     string // the recording's file name without extension, and the number of the exchange in it: "TestChat/2"
 	Request  []byte // as HTTP writes it to a proxy
 	Response []byte
 }
@@ -89,8 +89,8 @@ func open(file io.Reader, path string) ([]Exchange, error) {
 	return Parse(strings.TrimSuffix(base, ".httprr"), data)
 }
 
-// Parse reads a recording that is in memory, and is not gzipped. The exchanges are called name/1 and so on, and
-// share memory with data.
+// Parse reads a recording from memory; it must not be gzipped. The exchanges are called name/1 and so on, and share
+// memory with data.
 func Parse(name string, data []byte) ([]Exchange, error) {
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
 	if string(bytes.TrimSuffix(first, []byte("\r"))) != header {
@@ -122,13 +122,13 @@ func (e Exchange) NewRequest(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	// A new one, so that Body, GetBody and ContentLength are as a client sets them.
+	// A new request has Body, GetBody and ContentLength as a client sets them.
 	req, err := http.NewRequestWithContext(ctx, recorded.Method, recorded.RequestURI, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
 	req.Header = recorded.Header
-	req.Header.Del("Content-Length") // which net/http puts there when it reads, and no client does
+	req.Header.Del("Content-Length") // net/http adds it when it reads; clients do not
 	return req, nil
 }
 
@@ -141,7 +141,7 @@ func (e Exchange) readRequest() (*http.Request, []byte, error) {
 	return req, body, err
 }
 
-// NewResponse returns the recorded response, as an answer to req. Its body is in memory; closing it does nothing.
+// NewResponse returns the recorded response as the answer to req. Its body is in memory; closing it does nothing.
 func (e Exchange) NewResponse(req *http.Request) (*http.Response, error) {
 	response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(e.Response)), req)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"os/exec"
 )
 
-// Recorded returns the calls of Chat Completions that the module of langchaingo has recorded with various providers.
-// There must be some.
+// Recorded returns the calls of Chat Completions that langchaingo's module has recorded with various providers. It
+// is an error if there are none.
 func Recorded(ctx context.Context) ([]Chat, error) {
 	dir, err := ModuleDir(ctx, "github.com/tmc/langchaingo")
 	if err != nil {
@@ -26,8 +26,8 @@ func Recorded(ctx context.Context) ([]Chat, error) {
 	return chats, err
 }
 
-// ModuleDir asks the go command where the source of a module is, as the module around the working directory
-// requires it.
+// ModuleDir returns the folder of a module's source, in the version that the module around the working directory
+// requires. It asks the go command.
 func ModuleDir(ctx context.Context, module string) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if exit := new(exec.ExitError); errors.As(err, &exit) {

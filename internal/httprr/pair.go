@@ -22,9 +22,9 @@ type Pair struct {
 	Asked Chat // the call that is continued, with a tool
 }
 
-// Pairs returns what can be made of these calls, streamed and whole ones each among themselves. Recordings of one kind
-// have the same provider, the same outcome and the same members; every kind is paired with every kind, itself
-// included, and every recording besides, as the first and as the second, with one of another kind.
+// Pairs returns pairs of these calls, either both streamed or both in one piece. Recordings of one kind have the same
+// provider, the same outcome and the same members. One recording of each kind is paired with one of each kind, its own
+// included; each further recording is the first of one pair and the second of another.
 func Pairs(chats []Chat) []Pair {
 	pairs := make([]Pair, 0, 2*len(chats))
 	for _, streamed := range []bool{true, false} {
@@ -59,8 +59,8 @@ func pairUp(firsts, seconds kinds) []Pair {
 	return pairs
 }
 
-// Continuable reports whether the call would be continued if it offered a tool: its answer ends in text, and
-// its request asks for nothing that rules a continuation out.
+// Continuable reports whether carryon would continue the call if it offered a tool: its answer ends in text, and its
+// request asks for nothing that rules out a continuation.
 func (c Chat) Continuable() bool {
 	var request struct {
 		Functions      json.RawMessage `json:"functions"`
@@ -85,7 +85,7 @@ func newPair(first, second Chat) Pair {
 	return pair
 }
 
-// misreads says which clients read a recording wrongly, and what.
+// misreads says what clients get wrong when they read the recording, by the client's name.
 func (c Chat) misreads() map[string]string {
 	found := map[string]string{}
 	if strings.Contains(c.Turn.Tail, `"finish_reason":null`) {
@@ -136,7 +136,7 @@ func (c Chat) kind() string {
 	return fmt.Sprint(c.Provider, c.Turn.Status, means.Finish, len(means.Calls), slices.Sorted(maps.Keys(members)))
 }
 
-// collect notes the path of every member in a JSON value, and whether it is null.
+// collect adds the path of each member in a JSON value, and whether it is null.
 func collect(members map[string]bool, path string, value any) {
 	switch value := value.(type) {
 	case map[string]any:

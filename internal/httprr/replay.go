@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// ErrNoAnswer is what a Replay answers with when none of its answers are left.
+// ErrNoAnswer is the error of a Replay that has no answer left.
 var ErrNoAnswer = errors.New("httprr: no recorded answer left")
 
 // Sent is a request as it arrived at a Replay.
@@ -19,7 +19,7 @@ type Sent struct {
 	Body        []byte
 }
 
-// Replay answers each request with the next recorded answer, whatever is asked: in memory, as an [http.RoundTripper],
+// Replay answers each request with the next recorded answer, whatever the request says: in memory, as an [http.RoundTripper],
 // or for a server, as an [http.Handler]. It is safe for concurrent use.
 type Replay struct {
 	readSize int
@@ -30,8 +30,8 @@ type Replay struct {
 	open    int // bodies neither read to their end nor closed
 }
 
-// NewReplay returns a Replay of these answers. In memory each Read of a body returns at most readSize bytes; 0 is as
-// many as there are.
+// NewReplay returns a Replay of these answers. In memory each Read of a body returns at most readSize bytes; 0 means no
+// limit.
 func NewReplay(readSize int, answers ...Exchange) *Replay {
 	return &Replay{readSize: readSize, answers: answers}
 }
@@ -113,7 +113,7 @@ func (r *Replay) count(bodies int) {
 	r.open += bodies
 }
 
-// body is the body of an answer that is under way.
+// body is the body of an answer, which counts as open until it is read to its end or closed.
 type body struct {
 	io.ReadCloser
 
@@ -137,8 +137,8 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// Instead returns a RoundTripper that sends this call in place of whatever it is given, and so has any client make the
-// recorded request.
+// Instead returns a RoundTripper that sends this call's request instead of the one it gets, so that any client makes
+// the recorded request.
 func (c Chat) Instead(through http.RoundTripper) http.RoundTripper { return instead{c, through} }
 
 type instead struct {

@@ -16,7 +16,7 @@ type chunk struct {
 
 type choice struct {
 	Delta   message `json:"delta"`
-	Message message `json:"message"` // in a stream, some repeat there what they have said so far
+	Message message `json:"message"` // in a stream, some providers repeat the whole message here
 	Finish  string  `json:"finish_reason"`
 }
 
@@ -50,9 +50,8 @@ type details struct {
 	Reasoning int64 `json:"reasoning_tokens"`
 }
 
-// readTurn reads the body of an answer, by the letter of the protocol and without regard to how any client reads it, so
-// that clients can be measured against what it means. Of the finish and the usage the last one counts that there is. A
-// legacy function call has neither id nor type.
+// readTurn reads the body of an answer exactly as the protocol defines it, so that the readings of clients can be
+// compared with it. The last finish reason and the last usage count. A legacy function call has neither id nor type.
 func readTurn(body []byte, streamed bool) (quirks.Turn, error) {
 	if !streamed {
 		turn := quirks.Turn{Head: string(body)}
@@ -97,10 +96,10 @@ func readChunk(data []byte) (chunk, error) {
 func (c choice) delta() message { return c.Delta }
 func (c choice) whole() message { return c.Message }
 
-// take adds what a chunk says to the turn; said returns where it says so.
-func take(turn *quirks.Turn, c chunk, said func(choice) message) error {
+// take adds a chunk to the turn; messageOf returns the delta or the message of its choices.
+func take(turn *quirks.Turn, c chunk, messageOf func(choice) message) error {
 	for _, choice := range c.Choices {
-		say(&turn.Means, said(choice))
+		addTo(&turn.Means, messageOf(choice))
 		if choice.Finish != "" {
 			turn.Means.Finish = choice.Finish
 		}
@@ -120,8 +119,8 @@ func take(turn *quirks.Turn, c chunk, said func(choice) message) error {
 	return nil
 }
 
-// say takes the delta of a chunk or the message of a whole answer. Fragments of a call follow one that has an id.
-func say(r *quirks.Reading, m message) {
+// addTo adds the delta of a chunk, or a whole message. Fragments without an id belong to the call before them.
+func addTo(r *quirks.Reading, m message) {
 	r.Text += m.Content
 	if m.FunctionCall != nil {
 		r.Calls = append(r.Calls, quirks.Call{Name: m.FunctionCall.Name, Arguments: m.FunctionCall.Arguments})

@@ -1,13 +1,13 @@
-// Package lru keeps values under keys and knows which was used longest ago.
+// Package lru provides a table that can drop its least recently used values.
 package lru
 
 import "strings"
 
-// Table holds values by key, in the order of their use. It is not safe for
-// concurrent use. Use New: the zero value is not ready.
+// Table maps keys to values and remembers the order of their use. It is not
+// safe for concurrent use. Use New: the zero value is not ready.
 type Table[V any] struct {
 	entries map[string]*entry[V]
-	ring    entry[V] // ring.next was used last, ring.prev longest ago
+	ring    entry[V] // ring.next is the most recently used entry, ring.prev the least
 }
 
 type entry[V any] struct {
@@ -23,34 +23,34 @@ func New[V any]() *Table[V] {
 	return t
 }
 
-// Len returns how many values there are.
+// Len returns the number of values.
 func (t *Table[V]) Len() int { return len(t.entries) }
 
-// Get returns the value under key, to be read or changed in its place, or nil if
-// there is none. It counts as a use.
+// Get returns a pointer to the value of key, which the caller may read and
+// change, or nil if key has no value. Get counts as a use.
 func (t *Table[V]) Get(key string) *V {
 	e := t.entries[key]
 	if e == nil {
 		return nil
 	}
 	e.unlink()
-	t.front(e)
+	t.pushFront(e)
 	return &e.value
 }
 
-// Put returns the value under key, which is a zero value if it is new. It counts
-// as a use.
+// Put returns a pointer to the value of key and adds a zero value if key has
+// none. Put counts as a use.
 func (t *Table[V]) Put(key string) *V {
 	if value := t.Get(key); value != nil {
 		return value
 	}
-	e := &entry[V]{key: strings.Clone(key)} // it may be a small part of a large request
+	e := &entry[V]{key: strings.Clone(key)} // key may be a substring of a large request
 	t.entries[e.key] = e
-	t.front(e)
+	t.pushFront(e)
 	return &e.value
 }
 
-// Remove drops the value under key and reports whether there was one.
+// Remove drops the value of key and reports whether there was one.
 func (t *Table[V]) Remove(key string) bool {
 	e := t.entries[key]
 	if e == nil {
@@ -61,14 +61,14 @@ func (t *Table[V]) Remove(key string) bool {
 	return true
 }
 
-// Trim drops the values used longest ago until at most limit are left.
+// Trim drops the least recently used values until at most limit are left.
 func (t *Table[V]) Trim(limit int) {
 	for len(t.entries) > limit {
 		t.Remove(t.ring.prev.key)
 	}
 }
 
-func (t *Table[V]) front(e *entry[V]) {
+func (t *Table[V]) pushFront(e *entry[V]) {
 	e.prev, e.next = &t.ring, t.ring.next
 	e.prev.next, e.next.prev = e, e
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 )
 
-// model is what a Table has to be like: pairs, the one used last at the front.
+// model is a simple Table to compare with: pairs, most recently used first.
 type model []pair
 
 type pair struct {

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// judgeAnswer judges an answer that is no stream and was changed.
+// judgeAnswer judges an answer in one piece that was changed.
 func (q Quirk) judgeAnswer(joined string) error {
 	got, err := readChunk(joined)
 	if err != nil {
@@ -26,7 +26,7 @@ func (q Quirk) judgeAnswer(joined string) error {
 	return errors.Join(
 		q.checkAnswerUsage(got),
 		q.checkAnswerChoice(got, second),
-		sameMembers("answer", kept(second.members), kept(got.members)),
+		sameMembers("answer", verbatimMembers(second.members), verbatimMembers(got.members)),
 	)
 }
 
@@ -62,12 +62,12 @@ func (q Quirk) checkAnswerChoice(got, second chunk) error {
 	}
 	own := []string{"content", "tool_calls", "reasoning_content", "reasoning", "reasoning_details"}
 	return errors.Join(
-		sameMembers("choice", kept(was.members, "message", "finish_reason"), kept(is.members, "message", "finish_reason")),
-		sameMembers("message", kept(was.delta, own...), kept(is.delta, own...)),
+		sameMembers("choice", verbatimMembers(was.members, "message", "finish_reason"), verbatimMembers(is.members, "message", "finish_reason")),
+		sameMembers("message", verbatimMembers(was.delta, own...), verbatimMembers(is.delta, own...)),
 	)
 }
 
-// sameMembers checks that members are as the later turn had them.
+// sameMembers checks that members are those of the later turn.
 func sameMembers(of string, want, got map[string]string) error {
 	if !reflect.DeepEqual(want, got) {
 		return fmt.Errorf("members of the %s are %v, want %v", of, got, want)

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// What the chunks of a turn begin with. The builders put here in its place, and
-// a turn puts its own there when its place is known.
+// What the chunks of a turn begin with. The builders write the placeholder; the
+// turn replaces it by one of the envelopes once it is known to be first or
+// second.
 const (
-	here = `"id":"chatcmpl-?"`
-	one  = `"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000001,"model":"model-one"`
-	two  = `"id":"chatcmpl-2","object":"chat.completion.chunk","created":1700000002,"model":"model-two"`
+	placeholder    = `"id":"chatcmpl-?"`
+	firstEnvelope  = `"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000001,"model":"model-one"`
+	secondEnvelope = `"id":"chatcmpl-2","object":"chat.completion.chunk","created":1700000002,"model":"model-two"`
 )
 
 const done = "data: [DONE]\n\n"
@@ -22,35 +23,35 @@ func data(payload string) string { return "data: " + payload + "\n\n" }
 
 // chunkOf returns an event with the members after the envelope.
 func chunkOf(members ...string) string {
-	return data("{" + here + "," + strings.Join(members, ",") + "}")
+	return data("{" + placeholder + "," + strings.Join(members, ",") + "}")
 }
 
-// says returns a chunk that adds the delta. More are further members of it.
-func says(delta string, more ...string) string {
+// deltaChunk returns a chunk that adds the delta. More are further members of it.
+func deltaChunk(delta string, more ...string) string {
 	return chunkOf(append([]string{`"choices":[{"index":0,"delta":` + delta + `,"finish_reason":null}]`}, more...)...)
 }
 
-// ends returns a chunk with a finish reason.
-func ends(delta, reason string, more ...string) string {
+// finishChunk returns a chunk with a finish reason.
+func finishChunk(delta, reason string, more ...string) string {
 	return chunkOf(append([]string{
 		`"choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + strconv.Quote(reason) + `}]`,
 	}, more...)...)
 }
 
-// opens returns the chunk that a stream begins with.
-func opens() string { return says(`{"role":"assistant","content":""}`) }
+// roleChunk returns the chunk that a stream begins with.
+func roleChunk() string { return deltaChunk(`{"role":"assistant","content":""}`) }
 
-// words returns a chunk for each text.
-func words(texts ...string) string {
+// textChunks returns a chunk for each text.
+func textChunks(texts ...string) string {
 	var b strings.Builder
 	for _, text := range texts {
-		b.WriteString(says(`{"content":` + jsonString(text) + `}`))
+		b.WriteString(deltaChunk(`{"content":` + jsonString(text) + `}`))
 	}
 	return b.String()
 }
 
-// calling returns a chunk with fragments of tool calls; see [spec].
-func calling(specs ...string) string { return says(callsDelta(specs...)) }
+// callChunk returns a chunk with fragments of tool calls; see [spec].
+func callChunk(specs ...string) string { return deltaChunk(callsDelta(specs...)) }
 
 func callsDelta(specs ...string) string {
 	list := make([]string, 0, len(specs))
@@ -89,8 +90,8 @@ func object(pairs ...string) string {
 	return "{" + b.String() + "}"
 }
 
-// bill returns the chunk that a stream's usage comes in.
-func bill(usage string) string { return chunkOf(`"choices":[]`, `"usage":`+usage) }
+// usageChunk returns the chunk that reports the usage of a stream.
+func usageChunk(usage string) string { return chunkOf(`"choices":[]`, `"usage":`+usage) }
 
 // tokens returns a usage.
 func tokens(prompt, completion int) string {
@@ -108,7 +109,7 @@ func jsonString(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// counted returns what a client counts of a usage.
+// counted returns the tokens that a client counts.
 func counted(usage string) Usage {
 	var u struct {
 		Prompt     json.Number `json:"prompt_tokens"`

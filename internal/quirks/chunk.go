@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// chunk is an event of a stream as the rules see it.
+// chunk is one event of a stream, decoded as far as the checks need.
 type chunk struct {
 	members map[string]json.RawMessage
 	choices []choice
@@ -19,8 +19,8 @@ type choice struct {
 	delta   map[string]json.RawMessage // or message
 }
 
-// chunksOf returns the JSON objects among the data of a stream in whatever
-// framing, up to the first [DONE]. What is no JSON is left out.
+// chunksOf returns the JSON objects among the data of a stream in any framing,
+// up to the first [DONE]. It leaves out what is not JSON.
 func chunksOf(body string) []chunk {
 	body = strings.TrimPrefix(body, "\ufeff")
 	body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
@@ -47,9 +47,9 @@ func chunksOf(body string) []chunk {
 	return chunks
 }
 
-// spliced returns the chunks of what follows the seam, which has one framing
-// only, and whether it ends in [DONE].
-func spliced(rest string) (chunks []chunk, done bool, err error) {
+// joinedChunks returns the chunks that carryon wrote behind the first answer,
+// which have one framing only, and whether they end in [DONE].
+func joinedChunks(rest string) (chunks []chunk, done bool, err error) {
 	rest, done = strings.CutSuffix(rest, "data: [DONE]\n\n")
 	for rest != "" {
 		event, after, ok := strings.Cut(rest, "\n\n")
@@ -105,13 +105,13 @@ func str(members map[string]json.RawMessage, name string) string {
 	return s
 }
 
-// present reports whether there is such a member that is not null.
+// present reports whether there is a member of this name that is not null.
 func present(members map[string]json.RawMessage, name string) bool {
 	raw, ok := members[name]
 	return ok && string(raw) != "null"
 }
 
-// text returns the text of a choice: a string, or what parts of a list hold it.
+// text returns the text of a choice: a string, or the text parts of a list.
 func (c choice) text() string {
 	var parts []struct{ Type, Text string }
 	if json.Unmarshal(c.delta["content"], &parts) != nil {

@@ -2,23 +2,23 @@ package quirks
 
 import "slices"
 
-// contents are the quirks of what a choice holds besides calls and a finish.
+// contents are the quirks of what a choice holds besides calls and a finish reason.
 func contents() []Quirk {
-	rows := atBothPlaces(append(append(contentDeltas(), contentReasoning()...), contentOthers()...)...)
+	rows := atBothPositions(append(append(contentDeltas(), contentReasoning()...), contentOthers()...)...)
 	return slices.Concat(rows, contentLists(), contentReasoningOnly())
 }
 
-// contentLists are the rows of text in lists. The seam is put into the first
-// text, which a client that takes the list for text reads in the middle of it.
+// contentLists are the rows of text in lists. The separator goes into the first
+// text of the list; a client that reads the list as text sees it in the middle.
 func contentLists() []Quirk {
 	const thoughts = `[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}]`
 	rows := shape{
 		name: "Q57 content as a list", why: "Magistral's chunks of thoughts, and of text after them.",
-		head: says(`{"role":"assistant","content":`+thoughts+`}`) + says(`{"content":[{"type":"text","text":"The file"}]}`) +
-			says(`{"content":[{"type":"text","text":" is edited."}]}`),
+		head: deltaChunk(`{"role":"assistant","content":`+thoughts+`}`) + deltaChunk(`{"content":[{"type":"text","text":"The file"}]}`) +
+			deltaChunk(`{"content":[{"type":"text","text":" is edited."}]}`),
 		text: "The file is edited.",
 	}.both()
-	rows[1].Odd = map[string]string{OpenAIGo: "I will edit the file next." + thoughts +
+	rows[1].ReadsAs = map[string]string{OpenAIGo: "I will edit the file next." + thoughts +
 		`[{"type":"text","text":"\n\nThe file"}][{"type":"text","text":" is edited."}]`}
 	return rows
 }
@@ -28,22 +28,22 @@ func contentDeltas() []shape {
 	return []shape{
 		{
 			name: "Q55 role on every chunk", why: "OpenRouter, z.ai, Avian, Perplexity and Ollama.",
-			head: says(`{"role":"assistant","content":"The file"}`) + says(`{"role":"assistant","content":" is edited."}`),
-			tail: ends(`{"role":"assistant","content":""}`, "stop") + bill(replyUsage()) + done, text: "The file is edited.",
+			head: deltaChunk(`{"role":"assistant","content":"The file"}`) + deltaChunk(`{"role":"assistant","content":" is edited."}`),
+			tail: finishChunk(`{"role":"assistant","content":""}`, "stop") + usageChunk(replyUsage()) + done, text: "The file is edited.",
 		},
 		{
 			name: "Q55 role empty", why: "Gateways written in Go.",
-			head: says(`{"role":"assistant","content":""}`) + says(`{"role":"","content":"The file is edited."}`),
+			head: deltaChunk(`{"role":"assistant","content":""}`) + deltaChunk(`{"role":"","content":"The file is edited."}`),
 			text: "The file is edited.",
 		},
 		{
 			name: "Q56 content null", why: "llama.cpp begins so.",
-			head: says(`{"role":"assistant","content":null}`) + words("The file is edited.") + says(`{"content":null}`),
+			head: deltaChunk(`{"role":"assistant","content":null}`) + textChunks("The file is edited.") + deltaChunk(`{"content":null}`),
 			text: "The file is edited.",
 		},
 		{
 			name: "Q56 delta null or missing", why: "Azure's chunks of notes, and gateways.",
-			head: says(`null`) + words("The file is edited.") + chunkOf(`"choices":[{"index":0,"finish_reason":null}]`),
+			head: deltaChunk(`null`) + textChunks("The file is edited.") + chunkOf(`"choices":[{"index":0,"finish_reason":null}]`),
 			text: "The file is edited.",
 		},
 		{
@@ -60,16 +60,16 @@ func contentDeltas() []shape {
 			name: "Q61 choice without an index", why: "It means the first.",
 			head: choiceless(`{"role":"assistant","content":"The file"}`, `,"finish_reason":null`) +
 				choiceless(`{"content":" is edited."}`, `,"finish_reason":null`),
-			tail: choiceless(`{}`, `,"finish_reason":"stop"`) + bill(replyUsage()) + done, text: "The file is edited.",
+			tail: choiceless(`{}`, `,"finish_reason":"stop"`) + usageChunk(replyUsage()) + done, text: "The file is edited.",
 		},
 		{
 			name: "Q81 letters of several bytes", why: "Reads end anywhere, in the middle of a letter, too.",
-			head: opens() + words("Die Datei „größer.go“", " ist geändert – 完了 🎉."),
+			head: roleChunk() + textChunks("Die Datei „größer.go“", " ist geändert – 完了 🎉."),
 			text: "Die Datei „größer.go“ ist geändert – 完了 🎉.",
 		},
 		{
 			name: "Q81 letters in escapes", why: "Encoders for ASCII, such as Python's.",
-			head: opens() + says(`{"content":"\u5b8c\u4e86 \ud83c\udf89 \"a\\b\" \u003ctag\u003e\n"}`), text: "完了 🎉 \"a\\b\" <tag>\n",
+			head: roleChunk() + deltaChunk(`{"content":"\u5b8c\u4e86 \ud83c\udf89 \"a\\b\" \u003ctag\u003e\n"}`), text: "完了 🎉 \"a\\b\" <tag>\n",
 		},
 	}
 }
@@ -78,41 +78,41 @@ func contentReasoning() []shape {
 	return []shape{
 		{
 			name: "Q58 reasoning_content", why: "DeepSeek, Qwen, xAI, z.ai, llama.cpp and Moonshot.",
-			head: says(`{"role":"assistant","content":null,"reasoning_content":"Let me"}`) + says(`{"reasoning_content":" see."}`) +
-				words("The file is edited."),
+			head: deltaChunk(`{"role":"assistant","content":null,"reasoning_content":"Let me"}`) + deltaChunk(`{"reasoning_content":" see."}`) +
+				textChunks("The file is edited."),
 			text: "The file is edited.",
 		},
 		{
 			name: "Q58 reasoning and its details", why: "OpenRouter, Vercel's gateway, Groq and Ollama.",
-			head: says(`{"role":"assistant","content":"","reasoning":"Let me see.","reasoning_details":[{"type":"reasoning.text",`+
-				`"text":"Let me see.","signature":null,"index":0}]}`) + words("The file is edited."),
+			head: deltaChunk(`{"role":"assistant","content":"","reasoning":"Let me see.","reasoning_details":[{"type":"reasoning.text",`+
+				`"text":"Let me see.","signature":null,"index":0}]}`) + textChunks("The file is edited."),
 			text: "The file is edited.",
 		},
 		{
 			name: "Q58 thoughts in the text", why: "R1 behind Hyperbolic.",
-			head: opens() + words("<think>\nLet me see.\n</think>\n\n", "The file is edited."),
+			head: roleChunk() + textChunks("<think>\nLet me see.\n</think>\n\n", "The file is edited."),
 			text: "<think>\nLet me see.\n</think>\n\nThe file is edited.",
 		},
 		{
 			name: "Q58 reasoning beside text in one chunk", why: "Gateways that put chunks together.",
-			head: says(`{"role":"assistant","content":"The file","reasoning_content":"Hm."}`) + words(" is edited."),
+			head: deltaChunk(`{"role":"assistant","content":"The file","reasoning_content":"Hm."}`) + textChunks(" is edited."),
 			text: "The file is edited.",
 		},
 	}
 }
 
-// contentReasoningOnly are the rows of turns without text: there is nothing to
-// replay of a first, and nothing to set apart in a second.
+// contentReasoningOnly are the rows of turns without text: a first one has
+// nothing to replay, and a second one needs no separator.
 func contentReasoningOnly() []Quirk {
 	thoughts := shape{
 		name: "Q58 nothing but reasoning", why: "A model that thought, and then said nothing.",
-		head: says(`{"role":"assistant","content":null,"reasoning_content":"Let me"}`) + says(`{"reasoning_content":" see."}`), relayed: true,
+		head: deltaChunk(`{"role":"assistant","content":null,"reasoning_content":"Let me"}`) + deltaChunk(`{"reasoning_content":" see."}`), relayed: true,
 	}
-	silent := shape{name: "Q56 nothing at all", why: "A model that has nothing to say.", head: opens(), relayed: true}
+	silent := shape{name: "Q56 nothing at all", why: "A model that has nothing to say.", head: roleChunk(), relayed: true}
 	blank := shape{
-		name: "Q56 nothing but white space", why: "Models end like that at times.", head: opens() + words(" ", "\n\n"), text: " \n\n", relayed: true,
+		name: "Q56 nothing but white space", why: "Models end like that at times.", head: roleChunk() + textChunks(" ", "\n\n"), text: " \n\n", relayed: true,
 	}
-	return atBothPlaces(thoughts, silent, blank)
+	return atBothPositions(thoughts, silent, blank)
 }
 
 func contentOthers() []shape {
@@ -127,37 +127,37 @@ func contentOthers() []shape {
 	return []shape{
 		{
 			name: "Q50 what the filters say on every choice", why: "Azure.",
-			head: opens() + said("The file", filter) + said(" is edited.", filter), text: "The file is edited.",
+			head: roleChunk() + said("The file", filter) + said(" is edited.", filter), text: "The file is edited.",
 		},
 		{
 			name: "Q59 refusal", why: "The model will not do it, and is not to be asked again.", relayed: true,
-			head: says(`{"role":"assistant","content":"","refusal":null}`) + words("No.") + says(`{"refusal":"I cannot help."}`),
+			head: deltaChunk(`{"role":"assistant","content":"","refusal":null}`) + textChunks("No.") + deltaChunk(`{"refusal":"I cannot help."}`),
 			text: "No.",
 		},
 		{
 			name: "Q59 refusal null", why: "OpenAI begins so; it means that there is none.",
-			head: says(`{"role":"assistant","content":"","refusal":null}`) + words("The file is edited."), text: "The file is edited.",
+			head: deltaChunk(`{"role":"assistant","content":"","refusal":null}`) + textChunks("The file is edited."), text: "The file is edited.",
 		},
 		{
 			name: "Q60 audio", why: "What was spoken cannot be continued in writing.", relayed: true,
-			head: opens() + words("The file is edited.") + says(`{"audio":{"id":"audio_1","data":"AAAA","transcript":"The file"}}`),
+			head: roleChunk() + textChunks("The file is edited.") + deltaChunk(`{"audio":{"id":"audio_1","data":"AAAA","transcript":"The file"}}`),
 			text: "The file is edited.",
 		},
 		{
 			name: "Q60 citations and images", why: "Perplexity, web search, and models that draw.",
-			head: opens() + says(`{"content":"The file is edited.","annotations":[{"type":"url_citation","url_citation":{"url":`+
+			head: roleChunk() + deltaChunk(`{"content":"The file is edited.","annotations":[{"type":"url_citation","url_citation":{"url":`+
 				`"https://example.com","start_index":0,"end_index":4}}],"images":[{"type":"image_url"}]}`,
 				`"citations":["https://example.com"]`, `"search_results":[{"title":"A"}]`),
 			text: "The file is edited.",
 		},
 		{
 			name: "Q61 a second choice", why: "Nobody knows which of the two would be continued.", relayed: true,
-			head: opens() + words("The file is edited.") + second, text: "The file is edited.",
+			head: roleChunk() + textChunks("The file is edited.") + second, text: "The file is edited.",
 		},
 		{
 			name: "Q62 logprobs", why: "They belong to the words of their chunk.",
-			head: opens() + said("The file", logprobs("The file")) + said(" is edited.", logprobs(" is edited.")),
-			tail: chunkOf(`"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]`) + bill(replyUsage()) + done,
+			head: roleChunk() + said("The file", logprobs("The file")) + said(" is edited.", logprobs(" is edited.")),
+			tail: chunkOf(`"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]`) + usageChunk(replyUsage()) + done,
 			text: "The file is edited.",
 		},
 	}

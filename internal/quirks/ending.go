@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ending is how chunks end.
+// ending says which chunks have choices, a finish reason or usage.
 type ending struct {
 	choices  int   // the last chunk that has any, -1 if none has
 	finishes []int // the chunks with a finish
@@ -30,12 +30,12 @@ func endingOf(chunks []chunk) ending {
 	return e
 }
 
-// checkEnding checks that there is one finish, in the last chunk that has
-// choices, and one usage, there or later. Open says that there must be none.
+// checkEnding checks that there is one finish reason, in the last chunk that has
+// choices, and one usage, there or later. If open is true, there must be none.
 func (q Quirk) checkEnding(e ending, open bool) error {
 	switch want := q.Means().Finish; {
 	case open && len(e.finishes)+len(e.usages) > 0:
-		return fmt.Errorf("what was spliced in has a finish (%v) or usage (%v)", e.finishes, e.usages)
+		return fmt.Errorf("the chunks of turn 2 have a finish (%v) or usage (%v)", e.finishes, e.usages)
 	case open:
 		return nil
 	case !slices.Equal(e.finishes, []int{e.choices}) || e.finish != want:
@@ -45,14 +45,15 @@ func (q Quirk) checkEnding(e ending, open bool) error {
 	return q.checkSum(e)
 }
 
-// checkSum checks that the usage of both turns is told once. What turn 1 told
-// before its finish is told already, if there is nothing to add to it.
+// checkSum checks that the usage of both turns is reported once. What turn 1
+// reported before its finish reason has been relayed: it need not be reported
+// again if turn 2 adds nothing to it.
 func (q Quirk) checkSum(e ending) error {
 	second := q.Second.Usage
 	if q.Effect == Dropped {
 		second = ""
 	}
-	none := second == "" && (q.First.Usage == "" || q.First.billsEarly())
+	none := second == "" && (q.First.Usage == "" || q.First.usageOnlyBeforeFinish())
 	switch {
 	case none && len(e.usages) > 0:
 		return fmt.Errorf("usage in chunks %v, though there is none to show", e.usages)
@@ -64,9 +65,9 @@ func (q Quirk) checkSum(e ending) error {
 	return checkUsage(q.First.Usage, second, e.usage)
 }
 
-// billsEarly reports whether all usage of the turn comes before its finish, in
-// chunks that are relayed.
-func (t Turn) billsEarly() bool {
+// usageOnlyBeforeFinish reports whether all usage of the turn comes in chunks
+// before its finish reason, which are relayed.
+func (t Turn) usageOnlyBeforeFinish() bool {
 	has := func(c chunk) bool { return present(c.members, "usage") }
 	return slices.ContainsFunc(chunksOf(t.Head), has) && !slices.ContainsFunc(chunksOf(t.Tail), has)
 }

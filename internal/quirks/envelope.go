@@ -2,8 +2,8 @@ package quirks
 
 import "strings"
 
-// enveloped returns an answer in text whose chunks have the envelopes, the last
-// of them from the finish on.
+// enveloped returns an answer in text whose chunks have the envelopes, one after
+// the other; all further chunks have the last one.
 func enveloped(name, why string, envelopes ...string) shape {
 	texts := []string{"The file", " is", " edited."}
 	s := shape{name: name, why: why, text: "The file is edited."}
@@ -13,15 +13,15 @@ func enveloped(name, why string, envelopes ...string) shape {
 		if i < len(envelopes) {
 			e = envelopes[i]
 		}
-		s.head += strings.ReplaceAll(words(text), here, e)
+		s.head += strings.ReplaceAll(textChunks(text), placeholder, e)
 	}
-	s.tail = strings.ReplaceAll(ends(`{}`, "stop")+bill(replyUsage())+done, here, last)
+	s.tail = strings.ReplaceAll(finishChunk(`{}`, "stop")+usageChunk(replyUsage())+done, placeholder, last)
 	return s
 }
 
-// envelopes are the quirks of what stands around the choices.
+// envelopes are the quirks of the members around the choices.
 func envelopes() []Quirk {
-	return atBothPlaces(append(append(envelopeIDs(), envelopeTokens()...), envelopeMembers()...)...)
+	return atBothPositions(append(append(envelopeIDs(), envelopeTokens()...), envelopeMembers()...)...)
 }
 
 func envelopeIDs() []shape {
@@ -33,13 +33,13 @@ func envelopeIDs() []shape {
 	return []shape{
 		{
 			name: "Q48 first chunk without id, model and choices", why: "Azure tells what its filters say of the prompt.",
-			head: azure + opens() + words("The file is edited."), text: "The file is edited.",
+			head: azure + roleChunk() + textChunks("The file is edited."), text: "The file is edited.",
 		},
-		spoken("Q49 chunk without id and delta after the finish", "Azure's filters, when they work beside the stream.").
-			tailed(ends(`{}`, "stop") + note + bill(replyUsage()) + done),
+		textAnswer("Q49 chunk without id and delta after the finish", "Azure's filters, when they work beside the stream.").
+			withTail(finishChunk(`{}`, "stop") + note + usageChunk(replyUsage()) + done),
 		{
 			name: "Q49 chunk without id and delta in the middle", why: "Azure's filters, when they work beside the stream.",
-			head: opens() + words("The file") + note + words(" is edited."), text: "The file is edited.",
+			head: roleChunk() + textChunks("The file") + note + textChunks(" is edited."), text: "The file is edited.",
 		},
 		enveloped("Q51 id changes after the first chunk", "Avian.", `"id":"a-1",`+rest, `"id":"a-2",`+rest),
 		enveloped("Q51 another id on every chunk", "LiteLLM before Ollama.",
@@ -79,32 +79,32 @@ func envelopeMembers() []shape {
 	return []shape{
 		{
 			name: "Q54 fingerprint and service tier", why: "OpenAI sends them on every chunk.",
-			head: says(`{"role":"assistant","content":"The file"}`, fingerprint) + says(`{"content":" is edited."}`, fingerprint),
-			tail: ends(`{}`, "stop", fingerprint) + bill(replyUsage()) + done, text: "The file is edited.",
+			head: deltaChunk(`{"role":"assistant","content":"The file"}`, fingerprint) + deltaChunk(`{"content":" is edited."}`, fingerprint),
+			tail: finishChunk(`{}`, "stop", fingerprint) + usageChunk(replyUsage()) + done, text: "The file is edited.",
 		},
 		{
 			name: "Q63 obfuscation", why: "OpenAI pads its chunks.",
-			head: says(`{"role":"assistant","content":"The file"}`, `"obfuscation":"aB3"`) +
-				says(`{"content":" is edited."}`, `"obfuscation":""`),
-			tail: ends(`{}`, "stop", `"obfuscation":"x"`) + bill(replyUsage()) + done, text: "The file is edited.",
+			head: deltaChunk(`{"role":"assistant","content":"The file"}`, `"obfuscation":"aB3"`) +
+				deltaChunk(`{"content":" is edited."}`, `"obfuscation":""`),
+			tail: finishChunk(`{}`, "stop", `"obfuscation":"x"`) + usageChunk(replyUsage()) + done, text: "The file is edited.",
 		},
 		{
 			name: "Q64 members of the provider's own", why: "OpenRouter, llama.cpp, Groq and others.",
-			head: says(`{"role":"assistant","content":"The file"}`, own) + chunkOf(
+			head: deltaChunk(`{"role":"assistant","content":"The file"}`, own) + chunkOf(
 				`"choices":[{"index":0,"delta":{"content":" is edited."},"finish_reason":null,"native_finish_reason":null}]`, own),
 			tail: chunkOf(`"choices":[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":"end_turn"}]`, own) +
-				bill(replyUsage()) + done,
+				usageChunk(replyUsage()) + done,
 			text: "The file is edited.",
 		},
 		{
 			name: "Q64 a chunk of the provider's own without choices", why: "OpenAI's moderation has one.",
-			head: opens() + words("The file") + chunkOf(`"moderation":{"flagged":false}`, `"choices":[]`) + words(" is edited."),
+			head: roleChunk() + textChunks("The file") + chunkOf(`"moderation":{"flagged":false}`, `"choices":[]`) + textChunks(" is edited."),
 			text: "The file is edited.",
 		},
 		{
 			name: "Q65 error null", why: "Some gateways have the member in every chunk.",
-			head: says(`{"role":"assistant","content":"The file"}`, `"error":null`) + says(`{"content":" is edited."}`, `"error":null`),
-			tail: ends(`{}`, "stop", `"error":null`) + bill(replyUsage()) + done, text: "The file is edited.",
+			head: deltaChunk(`{"role":"assistant","content":"The file"}`, `"error":null`) + deltaChunk(`{"content":" is edited."}`, `"error":null`),
+			tail: finishChunk(`{}`, "stop", `"error":null`) + usageChunk(replyUsage()) + done, text: "The file is edited.",
 		},
 	}
 }

@@ -2,4 +2,4 @@ package quirks
 
 // UnknownMisreads returns the names in the lists of misreadings that are no
 // rows.
-func UnknownMisreads() []string { return noteMisreads(All()) }
+func UnknownMisreads() []string { return addMisreads(All()) }

@@ -15,7 +15,7 @@ const (
 	vllmError   = `{"object":"error","message":"The server is overloaded","type":"ServerError","param":null,"code":500}`
 )
 
-// thenAFinish is what the name of an error ends in that a finish follows.
+// thenAFinish ends the name of a row in which a finish reason follows the error.
 const thenAFinish = ", then a finish"
 
 // failing returns an answer that fails after its text.
@@ -26,13 +26,13 @@ func failing(name, why, body string) shape {
 // afterText returns the answer with text before the failure.
 func (s shape) afterText() shape {
 	s.text = "The file"
-	s.head = opens() + words(s.text) + s.head
+	s.head = roleChunk() + textChunks(s.text) + s.head
 	return s
 }
 
-// failures are the answers that are none, or not whole.
+// failures are the answers that are errors, or not complete.
 func failures() []Quirk {
-	rows := atBothPlaces(append(append(failuresInBand(), failuresOfConnection()...), failuresOfKind()...)...)
+	rows := atBothPositions(append(append(failuresInBand(), failuresOfConnection()...), failuresOfKind()...)...)
 	return slices.Concat(rows, failuresToOpen(), failuresInTail(), failuresInCalls())
 }
 
@@ -42,13 +42,13 @@ func failuresInBand() []shape {
 	for _, s := range errs {
 		s.name += thenAFinish
 		s.why += " A gateway ends every stream properly."
-		s.tail = ends(`{}`, "stop") + done
+		s.tail = finishChunk(`{}`, "stop") + done
 		whole = append(whole, s)
 	}
 	return slices.Concat(errs, whole, []shape{
 		failing("Q77 error object at once", "A provider that answers 200 before it knows.", data(errorObject)+done),
 		failing("Q75 broken JSON", "A gateway that cuts long lines.",
-			data(`{`+here+`,"choices":[{"index":0,"delta":{"content":" is`)+ends(`{}`, "stop")+bill(replyUsage())+done).afterText(),
+			data(`{`+placeholder+`,"choices":[{"index":0,"delta":{"content":" is`)+finishChunk(`{}`, "stop")+usageChunk(replyUsage())+done).afterText(),
 	})
 }
 
@@ -63,7 +63,7 @@ func errorsInBand() []shape {
 			"event: error\n"+data(`{"reason":"overloaded"}`)).afterText(),
 		failing("Q77 error as vLLM words it", "It is an object of its own kind.", data(vllmError)).afterText(),
 		failing("Q77 error that is a string", "Ollama, and small local servers.", data(`{"error":"overloaded"}`)).afterText(),
-		failing("Q77 error beside choices", "OpenRouter, with a finish of its own.", data(`{`+here+`,"error":{"code":502,`+
+		failing("Q77 error beside choices", "OpenRouter, with a finish of its own.", data(`{`+placeholder+`,"error":{"code":502,`+
 			`"message":"The provider disconnected"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`)).
 			afterText(),
 	}
@@ -74,17 +74,17 @@ func failuresOfConnection() []shape {
 		s.alter = func(t *Turn) { t.Cut = true }
 		return s
 	}
-	half := data(`{` + here + `,"choices":[{"index":0,"delta":{"content":" is edited."},"finish_reason":null}]}`)
+	half := data(`{` + placeholder + `,"choices":[{"index":0,"delta":{"content":" is edited."},"finish_reason":null}]}`)
 	return []shape{
 		cut(failing("Q79 cut between events", "A connection that broke.", "").afterText()),
-		cut(failing("Q79 cut within an event", "A connection that broke.", half[:60]).afterText()).untailed(),
-		cut(failing("Q79 cut at once", "A connection that broke.", "")).untailed(),
-		failing("Q79 truncated within an event", "A proxy that broke, and ended its own answer well.", half[:60]).afterText().untailed(),
+		cut(failing("Q79 cut within an event", "A connection that broke.", half[:60]).afterText()).withoutTail(),
+		cut(failing("Q79 cut at once", "A connection that broke.", "")).withoutTail(),
+		failing("Q79 truncated within an event", "A proxy that broke, and ended its own answer well.", half[:60]).afterText().withoutTail(),
 	}
 }
 
-// untailed leaves nothing after the head.
-func (s shape) untailed() shape {
+// withoutTail leaves nothing after the head.
+func (s shape) withoutTail() shape {
 	alter := s.alter
 	s.alter = func(t *Turn) {
 		t.Tail = ""
@@ -101,7 +101,7 @@ func failuresOfKind() []shape {
 		s.alter = func(t *Turn) { t.Type = contentType }
 		return s
 	}
-	completion := `{` + here + `,"choices":[{"index":0,"message":{"role":"assistant","content":"The file is edited."},` +
+	completion := `{` + placeholder + `,"choices":[{"index":0,"message":{"role":"assistant","content":"The file is edited."},` +
 		`"finish_reason":"stop"}],"usage":` + replyUsage() + `}`
 	return []shape{
 		kind("Q78 error in JSON, with status 200", "Gateways.", "application/json", errorObject),
@@ -109,16 +109,16 @@ func failuresOfKind() []shape {
 		kind("Q78 completion in JSON, called a stream", "Servers that do not stream.", "text/event-stream", completion),
 		kind("Q78 page", "A proxy that asks for a login.", "text/html", "<html><body>Log in</body></html>\n"),
 		kind("Q78 nothing", "A proxy that lost its upstream.", "text/event-stream", ""),
-		compressed(), lying("Q80 said to be gzip", "What cannot be trusted is left alone.", func(t *Turn) { t.Encoding = "gzip" }),
-		lying("Q78 stream called JSON", "A proxy that guesses.", func(t *Turn) { t.Type = "application/json" }),
-		lying("Q78 stream with status 500", "A proxy that failed after all.", func(t *Turn) { t.Status = http.StatusInternalServerError }),
+		compressed(), mislabelled("Q80 said to be gzip", "What cannot be trusted is left alone.", func(t *Turn) { t.Encoding = "gzip" }),
+		mislabelled("Q78 stream called JSON", "A proxy that guesses.", func(t *Turn) { t.Type = "application/json" }),
+		mislabelled("Q78 stream with status 500", "A proxy that failed after all.", func(t *Turn) { t.Status = http.StatusInternalServerError }),
 	}
 }
 
-// lying returns an ordinary answer that its header makes none.
-func lying(name, why string, alter func(*Turn)) shape {
-	s := failing(name, why, opens()+words("The file is edited."))
-	s.tail, s.alter = ends(`{}`, "stop")+bill(replyUsage())+done, alter
+// mislabelled returns an ordinary answer with a header that says otherwise.
+func mislabelled(name, why string, alter func(*Turn)) shape {
+	s := failing(name, why, roleChunk()+textChunks("The file is edited."))
+	s.tail, s.alter = finishChunk(`{}`, "stop")+usageChunk(replyUsage())+done, alter
 	return s
 }
 
@@ -131,7 +131,7 @@ func compressed() shape {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return failing("Q80 gzip: "+err.Error(), "", "") // a builder takes everything
 	}
-	s := failing("Q80 gzip", "A client that asks for it itself must decode it itself.", b.String()).untailed()
+	s := failing("Q80 gzip", "A client that asks for it itself must decode it itself.", b.String()).withoutTail()
 	encode := s.alter
 	s.alter = func(t *Turn) {
 		encode(t)
@@ -140,7 +140,7 @@ func compressed() shape {
 	return s
 }
 
-// failuresToOpen are the second answers that never come to be.
+// failuresToOpen are the second answers that never begin.
 func failuresToOpen() []Quirk {
 	var rows []Quirk
 	for _, status := range []int{
@@ -156,23 +156,23 @@ func failuresToOpen() []Quirk {
 	return append(rows, fault.second())
 }
 
-// failuresInTail are the answers that fail after their finish. The second has
-// ended then, and the first is not continued.
+// failuresInTail are the answers that fail after their finish reason. A second
+// one counts as complete; a first one is not continued.
 func failuresInTail() []Quirk {
-	failed := spoken("Q77 error object after the finish", "The answer was whole.").passed().
-		billed("-", ends(`{}`, "stop")+data(errorObject)+done)
-	cut := spoken("Q79 cut after the finish", "The answer was whole.").passed().billed("-", ends(`{}`, "stop"))
+	failed := textAnswer("Q77 error object after the finish", "The answer was whole.").asRelayed().
+		withUsage("-", finishChunk(`{}`, "stop")+data(errorObject)+done)
+	cut := textAnswer("Q79 cut after the finish", "The answer was whole.").asRelayed().withUsage("-", finishChunk(`{}`, "stop"))
 	cut.alter = func(t *Turn) { t.Cut = true }
-	late := spoken("Q79 cut after the usage", "The answer was whole.").passed().tailed(ends(`{}`, "stop") + bill(replyUsage()))
+	late := textAnswer("Q79 cut after the usage", "The answer was whole.").asRelayed().withTail(finishChunk(`{}`, "stop") + usageChunk(replyUsage()))
 	late.alter = func(t *Turn) { t.Cut = true }
-	return atBothPlaces(failed, cut, late)
+	return atBothPositions(failed, cut, late)
 }
 
 // failuresInCalls are the second answers that fail in the middle of a call.
 func failuresInCalls() []Quirk {
-	header := calling("0 call_a function edit_file ") + calling(`0 _ _ _ {"path":`)
+	header := callChunk("0 call_a function edit_file ") + callChunk(`0 _ _ _ {"path":`)
 	broken := func(name, why, body string) Quirk {
-		s := failing(name, why, header+body).afterText().untailed()
+		s := failing(name, why, header+body).afterText().withoutTail()
 		s.calls = []Call{{"call_a", "function", "edit_file", `{"path":`}}
 		q := s.second()
 		q.Effect = Broken
@@ -181,13 +181,13 @@ func failuresInCalls() []Quirk {
 	cut := broken("Q79 cut within a call", "Half a call must not look whole.", "")
 	cut.Second.Cut = true
 	dropped := func(name, why, body string) Quirk {
-		q := failing(name, why, body).afterText().untailed().second()
+		q := failing(name, why, body).afterText().withoutTail().second()
 		q.Second.Cut = true
 		return q
 	}
-	undecided := dropped("Q79 cut within the name of a pause", "Nothing of it was shown yet.", calling("0 call_p function todo_ _"))
+	undecided := dropped("Q79 cut within the name of a pause", "Nothing of it was shown yet.", callChunk("0 call_p function todo_ _"))
 	undecided.Second.Means.Calls = []Call{{"call_p", "function", "todo_", ""}}
-	pause := dropped("Q79 cut after a pause", "A turn that broke off did not pause.", calling("0 call_p function todo_pause "+pauseArgs))
+	pause := dropped("Q79 cut after a pause", "A turn that broke off did not pause.", callChunk("0 call_p function todo_pause "+pauseArgs))
 	pause.Second.Means.Calls = []Call{pauseCall()}
 	return []Quirk{
 		cut, undecided, pause,

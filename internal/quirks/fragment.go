@@ -23,8 +23,8 @@ func fragmentsOf(chunks []chunk) []fragment {
 	return all
 }
 
-// checkFragments checks the tool calls of the later turn: they are as they
-// came, unless a call of todo_pause was taken out.
+// checkFragments checks the tool calls of the later turn: they are unchanged,
+// unless a call of todo_pause was removed.
 func (q Quirk) checkFragments(chunks []chunk) error {
 	got, sent := fragmentsOf(chunks), fragmentsOf(chunksOf(q.Second.Body()))
 	switch {
@@ -34,15 +34,14 @@ func (q Quirk) checkFragments(chunks []chunk) error {
 		return checkDense(got, sent)
 	}
 	if !reflect.DeepEqual(got, sent) {
-		return fmt.Errorf("fragments of calls are %s, want them as they came: %s", got, sent)
+		return fmt.Errorf("fragments of calls are %s, want them unchanged: %s", got, sent)
 	}
 	return nil
 }
 
-// checkDense checks fragments of which some were taken out: the indexes begin
-// at 0 and leave none out, the first fragment of a call has the type and no
-// other, and none is empty. What was shown before anything was taken out is as
-// it was sent.
+// checkDense checks fragments of which some were removed: the indexes begin at
+// 0 without gaps, only the first fragment of a call has a type, and no fragment
+// is empty. Fragments before the first removed one are unchanged.
 func checkDense(fragments, sent []fragment) error {
 	began := []string{} // the indexes of the calls so far
 	for i, f := range fragments {

@@ -8,27 +8,27 @@ import (
 	"path/filepath"
 )
 
-// Goldens are the files that keep what was read and sent.
+// Goldens are the golden files: what clients read and what was sent.
 type Goldens struct {
 	// Dir is the folder testdata of this package.
 	Dir string
-	// Update has Check write the files in place of comparing with them.
+	// Update makes Check write the files instead of comparing with them.
 	Update bool
 }
 
-// maxGolden is the size up to which something is kept. What is longer is long
-// on purpose, and nobody would read it.
+// maxGolden is the size up to which a file is kept. Nobody would read a longer
+// one, and what is longer is long on purpose.
 const maxGolden = 16 << 10
 
-// Check compares what a test got with the golden of that name, and returns an
-// error if they differ.
+// Check returns an error if what a test got differs from the golden file of that
+// name.
 func (g Goldens) Check(name, got string) error {
 	if len(got) > maxGolden {
 		return nil
 	}
 	path := filepath.Join(g.Dir, name)
 	if g.Update {
-		return os.WriteFile(path, []byte(got), 0o644) //nolint:gosec // a file of the repository, for all to read
+		return os.WriteFile(path, []byte(got), 0o644) //nolint:gosec // a file of the repository, which anyone may read
 	}
 	want, err := os.ReadFile(path) //nolint:gosec // the path is the test's own
 	switch {
@@ -42,7 +42,7 @@ func (g Goldens) Check(name, got string) error {
 	return nil
 }
 
-// Stale returns the goldens with the suffix that belong to no row.
+// Stale returns the golden files with the suffix that belong to no row.
 func (g Goldens) Stale(suffix string) ([]string, error) {
 	rows := map[string]bool{}
 	for _, q := range All() {

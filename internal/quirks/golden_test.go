@@ -58,7 +58,7 @@ func TestProblemIsWordedTheSameEverywhere(t *testing.T) {
 
 func TestGoldenOfASheet(t *testing.T) {
 	t.Parallel()
-	s := quirks.Sheet{First: quirks.Reading{Text: "a"}, Second: quirks.Reading{Text: "b"}, Joined: quirks.Reading{Text: "c"}}
+	s := quirks.Readings{First: quirks.Reading{Text: "a"}, Second: quirks.Reading{Text: "b"}, Joined: quirks.Reading{Text: "c"}}
 	q := quirks.Quirk{Name: "Q01 name", Why: "Why."}
 	assert.Equal(t, "Q01 name\nWhy.\n\nfirst\n  text       `a`\n\nsecond\n  text       `b`\n\njoined\n  text       `c`\n", q.Golden(s))
 	q.Effect = quirks.Relayed

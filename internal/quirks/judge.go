@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Judge returns what is wrong with what a client read of the row, or nil. It is
-// to read of the joined answer what the answers mean or, where it misreads one
-// of them alone, what follows from that: it must not read worse. And the row
-// must know whether it misreads anything.
-func (q Quirk) Judge(client string, s Sheet) error {
+// Judge returns what is wrong with what a client read of the row, or nil. Of the
+// joined answer the client must read what the two answers mean. Where it
+// misreads one of them alone, it may misread the joined one in the same way, but
+// no worse. The row must list the clients that misread it.
+func (q Quirk) Judge(client string, s Readings) error {
 	j := judge{client: client, row: q, want: q.join(s.First, s.Second), means: q.Means(), got: s.Joined, sheet: s}
 	j.misreading()
 	switch {
@@ -19,7 +19,7 @@ func (q Quirk) Judge(client string, s Sheet) error {
 		if !reflect.DeepEqual(s.First, s.Joined) {
 			j.fault("relayed answer", s.First, s.Joined)
 		}
-	case j.asWithout() || j.deaf():
+	case j.sameAsWithoutCarryon() || j.readsNothing():
 	case s.Joined.Err != "":
 		j.failure()
 	default:
@@ -31,7 +31,7 @@ func (q Quirk) Judge(client string, s Sheet) error {
 	return fmt.Errorf("%s reads of %q:\n%s\n%w", client, q.Name, q.Golden(s), errors.Join(j.problems...))
 }
 
-// judge compares what was read with what may be.
+// judge compares what a client read with what it may read.
 type judge struct {
 	client string
 
@@ -39,7 +39,7 @@ type judge struct {
 	want  Reading // what follows from what the client reads alone
 	means Reading // what it would read if it read everything right
 	got   Reading
-	sheet Sheet
+	sheet Readings
 
 	problems []error
 }
@@ -48,7 +48,7 @@ func (j *judge) fault(what string, want, got any) {
 	j.problems = append(j.problems, fmt.Errorf("%s: want %v, got %v", what, want, got))
 }
 
-// misreading holds the row to what it says about the client.
+// misreading checks what the row says about the client.
 func (j *judge) misreading() {
 	misreads := !j.sheet.First.agrees(j.row.First.Means) ||
 		j.row.Effect != Relayed && !j.sheet.Second.agrees(j.row.Second.Means)
@@ -60,8 +60,8 @@ func (j *judge) misreading() {
 	}
 }
 
-// agrees reports whether two readings are the same but for the reasoning, which
-// few clients know, and for how an error is worded.
+// agrees reports whether two readings are the same, except for the reasoning,
+// which few clients know, and for the wording of an error.
 func (r Reading) agrees(s Reading) bool {
 	r.Reasoning, s.Reasoning = "", ""
 	if r.Err != "" && s.Err != "" {
@@ -70,15 +70,15 @@ func (r Reading) agrees(s Reading) bool {
 	return reflect.DeepEqual(r, s)
 }
 
-// asWithout reports whether the client reads just what it would without
-// carryon, of a first answer that it misreads.
-func (j *judge) asWithout() bool {
+// sameAsWithoutCarryon reports whether the client misreads the first answer, and
+// reads exactly that of the joined one.
+func (j *judge) sameAsWithoutCarryon() bool {
 	return !j.sheet.First.agrees(j.row.First.Means) && reflect.DeepEqual(j.sheet.First, j.got)
 }
 
-// failure judges a client that fails: it must fail on one of the answers alone,
-// or have been shown half a call. It is to have read as much as it does alone;
-// what would have come later, such as the usage, is lost to it.
+// failure judges a client that returned an error. That is right only if it does
+// so on one of the answers alone, or was shown half a call. Until then it must
+// have read as much as it does alone.
 func (j *judge) failure() {
 	if j.sheet.First.Err == "" && j.sheet.Second.Err == "" && j.row.Effect != Broken {
 		j.fault("error", "none that it does not get alone", j.got.Err)
@@ -88,9 +88,9 @@ func (j *judge) failure() {
 	}
 }
 
-// deaf reports whether the client reads nothing at all of a first answer that
-// says something, and now fails, or reads the end of the joined one.
-func (j *judge) deaf() bool {
+// readsNothing reports whether the client reads nothing of a first answer that
+// has text, and of the joined one reads only the end, or fails.
+func (j *judge) readsNothing() bool {
 	if !reflect.DeepEqual(j.sheet.First, Reading{}) || j.row.First.Means.Text == "" {
 		return false
 	}
@@ -99,18 +99,18 @@ func (j *judge) deaf() bool {
 
 func (j *judge) whole() {
 	j.contents()
-	if early := j.row.First.early(); j.got.Usage != j.means.Usage.plus(early) {
+	if early := j.row.First.usageBeforeFinish(); j.got.Usage != j.means.Usage.plus(early) {
 		j.field("usage", j.got.Usage, j.want.Usage, j.means.Usage)
 	}
 	if j.row.Effect == Broken {
-		j.fault("error", "one, as it was shown half a call", "none")
+		j.fault("error", "an error, as it was shown half a call", "none")
 	}
 }
 
-// early returns the sum of the usages that the turn tells before its finish.
-// They are out when the sum of all is told, and a client that adds up what it
-// is told counts them again.
-func (t Turn) early() Usage {
+// usageBeforeFinish returns the sum of the usages that the turn reports before
+// its finish reason. They are relayed before the total is, so a client that adds
+// up all usages counts them twice.
+func (t Turn) usageBeforeFinish() Usage {
 	var u Usage
 	for _, c := range chunksOf(t.Head) {
 		u = u.plus(counted(string(c.members["usage"])))
@@ -128,15 +128,15 @@ func (j *judge) contents() {
 func (j *judge) text() {
 	want := j.want.Text
 	if j.means.Text != j.row.First.Means.Text && j.got.Text == j.sheet.First.Text+"\n\n"+j.sheet.Second.Text {
-		want = j.got.Text // the seam is there, whoever misreads what it joins
+		want = j.got.Text // the separator is right, though the client misreads a text
 	}
-	if odd, ok := j.row.Odd[j.client]; ok {
+	if odd, ok := j.row.ReadsAs[j.client]; ok {
 		want = odd
 	}
 	j.field("text", j.got.Text, want, j.means.Text)
 }
 
-// field takes what follows from the misreading, or what is meant.
+// field accepts what follows from a misreading, or what is meant.
 func (j *judge) field(name string, got, want, means any) {
 	if !reflect.DeepEqual(got, want) && !reflect.DeepEqual(got, means) {
 		j.fault(name, means, got)

@@ -2,8 +2,8 @@ package quirks
 
 import "strings"
 
-// misreading is what a client gets wrong when it reads an answer alone. Rows
-// are named with or without the place of the answer, and what follows an error.
+// misreading is what a client gets wrong when it reads an answer alone. The rows
+// may be named without their suffixes, such as ", turn 1".
 type misreading struct {
 	what string
 	rows []string
@@ -16,9 +16,9 @@ func misreadings() map[string][]misreading {
 	}
 }
 
-// note tells the rows what clients get wrong, and returns the names of rows
-// that are none.
-func noteMisreads(rows []Quirk) (unknown []string) {
+// addMisreads adds to the rows what clients get wrong, and returns the names for
+// which there is no row.
+func addMisreads(rows []Quirk) (unknown []string) {
 	byName := map[string][]int{}
 	for i := range rows {
 		rows[i].Misreads = map[string]string{}
@@ -46,7 +46,7 @@ func noteMisreads(rows []Quirk) (unknown []string) {
 	return unknown
 }
 
-// silentFailures are the answers that failed, which no client says.
+// silentFailures are the failed answers for which no client returns an error.
 func silentFailures() []string {
 	return []string{
 		"Q31 no finish, only DONE", "Q31 no finish and no DONE", "Q31 finish null", "Q31 a call, and no finish",
@@ -55,7 +55,7 @@ func silentFailures() []string {
 	}
 }
 
-// answersOfAnotherKind are the answers of a kind that was not asked for.
+// answersOfAnotherKind are the answers that are not the stream that was asked for.
 func answersOfAnotherKind() []string {
 	return []string{
 		"Q78 completion in JSON", "Q78 completion in JSON, called a stream",
@@ -63,10 +63,10 @@ func answersOfAnotherKind() []string {
 	}
 }
 
-// falseHeaders are the answers whose header says what they are not.
+// falseHeaders are the answers whose header does not describe the body.
 func falseHeaders() []string { return []string{"Q80 said to be gzip", "Q78 stream called JSON"} }
 
-// brokenEndings are the answers that were whole before they broke off.
+// brokenEndings are the answers that were complete before they broke off.
 func brokenEndings() []string { return []string{"Q79 cut after the finish", "Q79 cut after the usage"} }
 
 // callsWithoutType are the calls that come without a type.
@@ -77,7 +77,7 @@ func callsWithoutType() []string {
 	}
 }
 
-// callsOfOneIndex are the calls that have no index of their own.
+// callsOfOneIndex are the calls that share an index, or have none.
 func callsOfOneIndex() []string {
 	return []string{
 		"Q01 index missing", "Q02 index 0 for all calls", "Q03 second call under the first one's index",

@@ -2,7 +2,7 @@ package quirks
 
 import "strings"
 
-// What a reason for a pause is, as a call gives it and as it is shown.
+// A reason for a pause, as a call gives it and as the caller is shown it.
 const (
 	pauseReason = "The grammar file grammar.ebnf is missing"
 	pauseArgs   = `{"reason":"` + pauseReason + `"}`
@@ -21,24 +21,25 @@ func pausing(name, why, head string, calls ...Call) Quirk {
 	if len(calls) == 0 {
 		calls = []Call{pauseCall()}
 	}
-	q := shape{name: name, why: why, head: opens() + head, reason: "tool_calls", calls: calls}.second()
+	q := shape{name: name, why: why, head: roleChunk() + head, reason: "tool_calls", calls: calls}.second()
 	q.Notice = pauseNotice
 	return q
 }
 
-// saying adds the text of the second turn.
-func (q Quirk) saying(text string) Quirk {
+// withText sets the text of the second turn.
+func (q Quirk) withText(text string) Quirk {
 	q.Second.Means.Text = text
 	return q
 }
 
-// noted replaces what is shown of the pause.
-func (q Quirk) noted(notice string) Quirk {
+// withNotice sets the notice of the pause.
+func (q Quirk) withNotice(notice string) Quirk {
 	q.Notice = notice
 	return q
 }
 
-// pauses are the shapes of todo_pause. It is offered to the second turn only.
+// pauses are the quirks of calls of todo_pause, a tool that only the second turn
+// is offered.
 func pauses() []Quirk {
 	rows := append(append(pauseParts(), pauseIndexes()...), pauseArguments()...)
 	return append(append(append(rows, pauseBeside()...), pauseEnds()...), pausePrinted()...)
@@ -46,46 +47,46 @@ func pauses() []Quirk {
 
 func pauseParts() []Quirk {
 	const whole = "0 call_p function todo_pause " + pauseArgs
-	rest := calling("0 _ _ _ "+pauseHead) + calling("0 _ _ _ "+pauseTail)
+	rest := callChunk("0 _ _ _ "+pauseHead) + callChunk("0 _ _ _ "+pauseTail)
 	return []Quirk{
-		pausing("Q28 pause alone", "The finish tool_calls without a call would make agents loop.", calling(whole)),
-		pausing("Q28 pause in fragments", "As OpenAI sends calls.", calling("0 call_p function todo_pause ")+rest),
-		pausing("Q10 pause without a type", "Mistral.", calling("0 call_p _ todo_pause "+pauseArgs),
+		pausing("Q28 pause alone", "The finish tool_calls without a call would make agents loop.", callChunk(whole)),
+		pausing("Q28 pause in fragments", "As OpenAI sends calls.", callChunk("0 call_p function todo_pause ")+rest),
+		pausing("Q10 pause without a type", "Mistral.", callChunk("0 call_p _ todo_pause "+pauseArgs),
 			Call{"call_p", "function", "todo_pause", pauseArgs}),
 		pausing("Q13 pause with empty fragments", "OpenRouter before Anthropic.",
-			calling("0 call_p function todo_pause ")+calling("0 _ _ _ ")+rest+calling("0 _ _ _ ")),
-		pausing("Q14 pause with its name in two parts", "Gemini.", calling("0 call_p function todo_ _")+calling("0 _ _ pause _")+rest),
+			callChunk("0 call_p function todo_pause ")+callChunk("0 _ _ _ ")+rest+callChunk("0 _ _ _ ")),
+		pausing("Q14 pause with its name in two parts", "Gemini.", callChunk("0 call_p function todo_ _")+callChunk("0 _ _ pause _")+rest),
 		pausing("Q14 pause with its name in many parts", "Nobody says where a name is cut.",
-			calling("0 call_p function t _")+calling("0 _ _ odo _")+calling("0 _ _ _pau _")+calling("0 _ _ se _")+rest),
-		pausing("Q14 pause with its name in every fragment", "Claude behind proxies.", calling("0 call_p function todo_pause ")+
-			calling("0 _ _ todo_pause "+pauseHead)+calling("0 _ _ todo_pause "+pauseTail)),
-		pausing("Q14 pause with its name in escapes", "Any letter of a string may be one.", says(
+			callChunk("0 call_p function t _")+callChunk("0 _ _ odo _")+callChunk("0 _ _ _pau _")+callChunk("0 _ _ se _")+rest),
+		pausing("Q14 pause with its name in every fragment", "Claude behind proxies.", callChunk("0 call_p function todo_pause ")+
+			callChunk("0 _ _ todo_pause "+pauseHead)+callChunk("0 _ _ todo_pause "+pauseTail)),
+		pausing("Q14 pause with its name in escapes", "Any letter of a string may be one.", deltaChunk(
 			`{"tool_calls":[{"index":0,"id":"call_p","type":"function","function":{"name":"todo\u005fpause","arguments":`+
 				jsonString(pauseArgs)+`}}]}`)),
 		pausing("Q15 pause with its name in the second fragment", "The first has none.",
-			calling("0 call_p function _ _")+calling("0 _ _ todo_pause _")+rest),
+			callChunk("0 call_p function _ _")+callChunk("0 _ _ todo_pause _")+rest),
 		pausing("Q15 pause with its name after the arguments", "Some buffer until they know it.",
-			calling("0 call_p function  "+pauseHead)+calling("0 _ _ _ "+pauseTail)+calling("0 _ _ todo_pause _")),
+			callChunk("0 call_p function  "+pauseHead)+callChunk("0 _ _ _ "+pauseTail)+callChunk("0 _ _ todo_pause _")),
 		pausing("Q16 pause with its name empty in later fragments", "GLM as Mistral hosts it.",
-			calling("0 call_p function todo_pause ")+calling("0 _ _  "+pauseHead)+calling("0 _ _ null "+pauseTail)),
+			callChunk("0 call_p function todo_pause ")+callChunk("0 _ _  "+pauseHead)+callChunk("0 _ _ null "+pauseTail)),
 		pausing("Q26 pause in capitals", "Models that write names as they like.",
-			calling("0 call_p function Todo_Pause "+pauseArgs), Call{"call_p", "function", "Todo_Pause", pauseArgs}),
+			callChunk("0 call_p function Todo_Pause "+pauseArgs), Call{"call_p", "function", "Todo_Pause", pauseArgs}),
 		pausing("Q26 pause with a prefix", "Gemini; another tool may well be called so, and is left alone.",
-			calling("0 call_p function default_api:todo_pause "+pauseArgs),
-			Call{"call_p", "function", "default_api:todo_pause", pauseArgs}).noted(""),
+			callChunk("0 call_p function default_api:todo_pause "+pauseArgs),
+			Call{"call_p", "function", "default_api:todo_pause", pauseArgs}).withNotice(""),
 	}
 }
 
 func pauseIndexes() []Quirk {
 	parts := func(index, id, laterID string) string {
-		return calling(index+" "+id+" function todo_pause ") + calling(index+" "+laterID+" _ _ "+pauseHead) +
-			calling(index+" "+laterID+" _ _ "+pauseTail)
+		return callChunk(index+" "+id+" function todo_pause ") + callChunk(index+" "+laterID+" _ _ "+pauseHead) +
+			callChunk(index+" "+laterID+" _ _ "+pauseTail)
 	}
 	anonymous := Call{"", "function", "todo_pause", pauseArgs}
 	return []Quirk{
 		pausing("Q01 pause without an index", "Gemini.", parts("_", "call_p", "_")),
 		pausing("Q01 pause without index, id and type", "Mistral and local servers.",
-			calling("_ _ _ todo_pause "+pauseArgs), anonymous),
+			callChunk("_ _ _ todo_pause "+pauseArgs), anonymous),
 		pausing("Q04 pause at index 5", "Gateways to Anthropic.", parts("5", "call_p", "_")),
 		pausing("Q05 pause at index -1", "Bedrock proxies.", parts("-1", "call_p", "_")),
 		pausing("Q06 pause at index null", "It means that there is none.", parts("null", "call_p", "_")),
@@ -97,10 +98,10 @@ func pauseIndexes() []Quirk {
 
 func pauseArguments() []Quirk {
 	with := func(name, why, arguments string) Quirk {
-		return pausing(name, why, calling("0 call_p function todo_pause "+arguments),
-			Call{"call_p", "function", "todo_pause", strings.TrimPrefix(strings.TrimPrefix(arguments, "null"), "_")}).noted(noReason)
+		return pausing(name, why, callChunk("0 call_p function todo_pause "+arguments),
+			Call{"call_p", "function", "todo_pause", strings.TrimPrefix(strings.TrimPrefix(arguments, "null"), "_")}).withNotice(noReason)
 	}
-	object := pausing("Q20 pause with arguments that are an object", "LiteLLM before Ollama.", says(
+	object := pausing("Q20 pause with arguments that are an object", "LiteLLM before Ollama.", deltaChunk(
 		`{"tool_calls":[{"index":0,"id":"call_p","type":"function","function":{"name":"todo_pause","arguments":`+pauseArgs+`}}]}`))
 	return []Quirk{
 		with("Q21 pause without arguments", "Models that see nothing to say.", "_"),
@@ -119,62 +120,62 @@ func pauseBeside() []Quirk {
 	testAt := func(index string) string { return index + " call_b function run_tests " + bArgs }
 	return []Quirk{
 		pausing("Q18 pause before another call", "The other is shown under index 0.",
-			calling(pause)+calling("1 call_a function edit_file ")+calling("1 _ _ _ "+aArgs), pauseCall(), edit()),
+			callChunk(pause)+callChunk("1 call_a function edit_file ")+callChunk("1 _ _ _ "+aArgs), pauseCall(), edit()),
 		pausing("Q18 pause after another call", "The other keeps its index.",
-			calling(editAt("0"))+calling("1 call_p function todo_pause "+pauseArgs), edit(), pauseCall()),
+			callChunk(editAt("0"))+callChunk("1 call_p function todo_pause "+pauseArgs), edit(), pauseCall()),
 		pausing("Q18 pause between two calls", "A gap in the indexes would be a call to some clients.",
-			calling(editAt("0"))+calling("1 call_p function todo_pause "+pauseArgs)+calling(testAt("2")), edit(), pauseCall(), test()),
+			callChunk(editAt("0"))+callChunk("1 call_p function todo_pause "+pauseArgs)+callChunk(testAt("2")), edit(), pauseCall(), test()),
 		pausing("Q18 pause and another call in one chunk", "Only a part of the chunk is shown.",
-			calling(pause, editAt("1")), pauseCall(), edit()),
+			callChunk(pause, editAt("1")), pauseCall(), edit()),
 		pausing("Q18 pause between two calls in one chunk", "Only a part of the chunk is shown.",
-			calling(editAt("0"), "1 call_p function todo_pause "+pauseArgs, testAt("2")), edit(), pauseCall(), test()),
+			callChunk(editAt("0"), "1 call_p function todo_pause "+pauseArgs, testAt("2")), edit(), pauseCall(), test()),
 		pausing("Q17 pause and another call by turns", "OpenAI's model of indexes allows it.",
-			calling("0 call_p function todo_pause ")+calling("1 call_a function edit_file ")+calling("0 _ _ _ "+pauseHead)+
-				calling(`1 _ _ _ {"path":`)+calling("0 _ _ _ "+pauseTail)+calling(`1 _ _ _ "a.go"}`), pauseCall(), edit()),
+			callChunk("0 call_p function todo_pause ")+callChunk("1 call_a function edit_file ")+callChunk("0 _ _ _ "+pauseHead)+
+				callChunk(`1 _ _ _ {"path":`)+callChunk("0 _ _ _ "+pauseTail)+callChunk(`1 _ _ _ "a.go"}`), pauseCall(), edit()),
 		pausing("Q14 another call while the name of a pause is open", "Nothing may overtake what is held back.",
-			calling("0 call_p function todo_ _")+calling(editAt("1"))+calling("0 _ _ pause "+pauseArgs), pauseCall(), edit()),
+			callChunk("0 call_p function todo_ _")+callChunk(editAt("1"))+callChunk("0 _ _ pause "+pauseArgs), pauseCall(), edit()),
 		pausing("Q01 pause before another call, without indexes", "Gemini.",
-			calling("_ call_p function todo_pause "+pauseArgs)+calling(editAt("_")), pauseCall(), edit()),
+			callChunk("_ call_p function todo_pause "+pauseArgs)+callChunk(editAt("_")), pauseCall(), edit()),
 		pausing("Q01 pause after another call, without indexes", "Gemini; what was shown was shown without an index.",
-			calling(editAt("_"))+calling("_ call_p function todo_pause "+pauseArgs), edit(), pauseCall()),
+			callChunk(editAt("_"))+callChunk("_ call_p function todo_pause "+pauseArgs), edit(), pauseCall()),
 		pausing("Q02 pause before another call, all at index 0", "Ollama.",
-			calling(pause)+calling(editAt("0")), pauseCall(), edit()),
+			callChunk(pause)+callChunk(editAt("0")), pauseCall(), edit()),
 		pausing("Q02 pause after another call, all at index 0", "Ollama.",
-			calling(editAt("0"))+calling(pause), edit(), pauseCall()),
+			callChunk(editAt("0"))+callChunk(pause), edit(), pauseCall()),
 		pausing("Q04 pause before another call, from index 1", "Gateways to Anthropic.",
-			calling("1 call_p function todo_pause "+pauseArgs)+calling(editAt("2")), pauseCall(), edit()),
+			callChunk("1 call_p function todo_pause "+pauseArgs)+callChunk(editAt("2")), pauseCall(), edit()),
 		pausing("Q09 pause before a call with its type in every fragment", "Qwen; what is rewritten is put right.",
-			calling(pause)+calling("1 call_a function edit_file ")+calling("1 _ function _ "+aArgs), pauseCall(), edit()),
+			callChunk(pause)+callChunk("1 call_a function edit_file ")+callChunk("1 _ function _ "+aArgs), pauseCall(), edit()),
 		pausing("Q10 pause before a call without a type", "Mistral; what is rewritten is put right.",
-			calling(pause)+calling("1 call_a _ edit_file "+aArgs), pauseCall(), edit()),
+			callChunk(pause)+callChunk("1 call_a _ edit_file "+aArgs), pauseCall(), edit()),
 		pausing("Q13 pause before a call with empty fragments", "OpenRouter; what is rewritten is put right.",
-			calling(pause)+calling("1 call_a function edit_file ")+calling("1 _ _ _ ")+calling("1 _ _ _ "+aArgs)+
-				calling("1 _ _ _ "), pauseCall(), edit()),
+			callChunk(pause)+callChunk("1 call_a function edit_file ")+callChunk("1 _ _ _ ")+callChunk("1 _ _ _ "+aArgs)+
+				callChunk("1 _ _ _ "), pauseCall(), edit()),
 		pausing("Q22 pause before a call with members of the provider's own", "Gemini signs its thoughts.",
-			calling(pause)+says(`{"tool_calls":[{"index":1,"id":"call_a","type":"function","function":{"name":"edit_file","arguments":`+
+			callChunk(pause)+deltaChunk(`{"tool_calls":[{"index":1,"id":"call_a","type":"function","function":{"name":"edit_file","arguments":`+
 				jsonString(aArgs)+`},"extra_content":{"google":{"thought_signature":"c2lnbmVk"}}}]}`), pauseCall(), edit()),
 		pausing("Q22 pause before a call with members in a fragment of their own", "Gemini signs its thoughts.",
-			calling(pause)+calling(editAt("1"))+says(
+			callChunk(pause)+callChunk(editAt("1"))+deltaChunk(
 				`{"tool_calls":[{"index":1,"function":{"arguments":""},"extra_content":{"google":{"thought_signature":"c2lnbmVk"}}}]}`),
 			pauseCall(), edit()),
 		pausing("Q25 pause with text before it", "What the model says is shown.",
-			words("I am blocked.")+calling(pause)).saying("I am blocked."),
+			textChunks("I am blocked.")+callChunk(pause)).withText("I am blocked."),
 		pausing("Q25 pause with text in the same chunk", "What the model says is shown.",
-			says(`{"content":"I am blocked.","tool_calls":[`+spec(pause)+`]}`)).saying("I am blocked."),
+			deltaChunk(`{"content":"I am blocked.","tool_calls":[`+spec(pause)+`]}`)).withText("I am blocked."),
 		pausing("Q25 pause with text after it", "What the model says is shown.",
-			calling(pause)+words("I am blocked.")).saying("I am blocked."),
+			callChunk(pause)+textChunks("I am blocked.")).withText("I am blocked."),
 		pausing("Q28 pause twice", "The first counts.",
-			calling(pause)+calling(`1 call_q function todo_pause {"reason":"The build server is down"}`),
+			callChunk(pause)+callChunk(`1 call_q function todo_pause {"reason":"The build server is down"}`),
 			pauseCall(), Call{"call_q", "function", "todo_pause", `{"reason":"The build server is down"}`}),
 	}
 }
 
-// pauseUnasked is the row in which the first turn calls todo_pause, which was
-// not offered to it.
+// pauseUnasked is the row in which the first turn calls todo_pause although it
+// was not offered.
 func pauseUnasked() Quirk {
 	return shape{
 		name: "Q28 pause in turn 1", why: "A model that remembers the name; the call is none of carryon's.",
-		head: opens() + calling("0 call_p function todo_pause "+pauseArgs), reason: "tool_calls", calls: []Call{pauseCall()},
+		head: roleChunk() + callChunk("0 call_p function todo_pause "+pauseArgs), reason: "tool_calls", calls: []Call{pauseCall()},
 	}.first()
 }
 
@@ -183,28 +184,28 @@ func pauseEnds() []Quirk {
 	ended := func(name, why, head, tail, usage string) Quirk {
 		return pausingAt(shape{name: name, why: why, head: head, tail: tail, usage: usage})
 	}
-	q := pausing("Q35 pause after a turn that ended in end_turn", "The finish is in the provider's own words.", calling(pause))
-	q.First = spoken("", "").ended("end_turn").turn(one)
+	q := pausing("Q35 pause after a turn that ended in end_turn", "The finish is in the provider's own words.", callChunk(pause))
+	q.First = textAnswer("", "").withFinish("end_turn").turn(firstEnvelope)
 	return []Quirk{
 		pauseUnasked(),
 		ended("Q12 pause with finish and usage in one chunk", "Mistral.", "",
-			ends(callsDelta(pause), "tool_calls", `"usage":`+replyUsage())+done, ""),
-		ended("Q27 pause with the finish stop", "Gemini.", calling(pause), ends(`{}`, "stop")+bill(replyUsage())+done, ""),
-		ended("Q32 pause with its finish twice", "OpenRouter.", calling(pause),
-			ends(`{"content":""}`, "tool_calls")+ends(`{"content":""}`, "tool_calls", `"usage":`+replyUsage())+done, ""),
-		ended("Q64 pause with a finish of the provider's own", "OpenRouter; it must not tell of a call that is gone.", calling(pause),
+			finishChunk(callsDelta(pause), "tool_calls", `"usage":`+replyUsage())+done, ""),
+		ended("Q27 pause with the finish stop", "Gemini.", callChunk(pause), finishChunk(`{}`, "stop")+usageChunk(replyUsage())+done, ""),
+		ended("Q32 pause with its finish twice", "OpenRouter.", callChunk(pause),
+			finishChunk(`{"content":""}`, "tool_calls")+finishChunk(`{"content":""}`, "tool_calls", `"usage":`+replyUsage())+done, ""),
+		ended("Q64 pause with a finish of the provider's own", "OpenRouter; it must not tell of a call that is gone.", callChunk(pause),
 			chunkOf(`"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls","native_finish_reason":"tool_use"}]`)+
-				bill(replyUsage())+done, ""),
+				usageChunk(replyUsage())+done, ""),
 		ended("Q41 pause with usage on every chunk", "Gemini.",
-			says(callsDelta(pause), `"usage":`+tokens(13, 2)), ends(`{}`, "tool_calls", `"usage":`+replyUsage())+done, ""),
-		ended("Q47 pause without usage", "The usage of turn 1 is shown.", calling(pause), ends(`{}`, "tool_calls")+done, "-"),
-		ended("Q72 pause without DONE", "Perplexity.", calling(pause), ends(`{}`, "tool_calls")+bill(replyUsage()), ""),
+			deltaChunk(callsDelta(pause), `"usage":`+tokens(13, 2)), finishChunk(`{}`, "tool_calls", `"usage":`+replyUsage())+done, ""),
+		ended("Q47 pause without usage", "The usage of turn 1 is shown.", callChunk(pause), finishChunk(`{}`, "tool_calls")+done, "-"),
+		ended("Q72 pause without DONE", "Perplexity.", callChunk(pause), finishChunk(`{}`, "tool_calls")+usageChunk(replyUsage()), ""),
 		q,
 	}
 }
 
-// pausingAt returns the row in which the second turn, whose ending is its own,
-// calls todo_pause and nothing else.
+// pausingAt returns the row in which the second turn calls todo_pause, and
+// nothing else, and ends as the shape does.
 func pausingAt(s shape) Quirk {
 	s.calls, s.reason = []Call{pauseCall()}, "tool_calls"
 	if strings.Contains(s.tail, `"finish_reason":"stop"`) {
@@ -219,7 +220,7 @@ func pausingAt(s shape) Quirk {
 func pausePrinted() []Quirk {
 	const call = "todo_pause('" + pauseReason + "')"
 	printed := func(name, why, shown, notice string, texts ...string) Quirk {
-		q := shape{name: name, why: why, head: opens() + words(texts...), text: strings.Join(texts, "")}.second()
+		q := shape{name: name, why: why, head: roleChunk() + textChunks(texts...), text: strings.Join(texts, "")}.second()
 		q.Shown, q.Notice = &shown, notice
 		return q
 	}

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// The clients that rows have something to say about.
+// The clients whose misreadings the rows list.
 const (
 	GoOpenAI    = "go-openai"
 	LangChainGo = "langchaingo"
 	OpenAIGo    = "openai-go"
 )
 
-// Quirk is a row of the table: two answers, and what is to come of them.
+// Quirk is a row of the table: two answers, and what carryon makes of them.
 type Quirk struct {
 	// Name begins with the quirk's number: "Q01 index missing, turn 2".
 	Name string
@@ -21,25 +21,25 @@ type Quirk struct {
 	// Unary is true if the request does not ask for a stream.
 	Unary bool
 	// First is the answer to the caller's request, Second the one to the
-	// continuation. If nothing is to be joined, Second is never asked for.
+	// continuation, which is not sent if Effect is Relayed.
 	First, Second Turn
-	// Effect says what becomes of the two.
+	// Effect says what carryon makes of the two.
 	Effect Effect
-	// Shown is the text of Second that the caller is to see, if it is less
+	// Shown is the text of Second that the caller should see, if that is less
 	// than Second means.
 	Shown *string
-	// Notice is what is shown of a pause at the end; "" is nothing.
+	// Notice is the notice of a pause at the end; "" for none.
 	Notice string
-	// Odd is the text that a client reads of the joined answer, by the client's
-	// name, where that follows neither from what the answers mean nor from what
-	// it reads alone.
-	Odd map[string]string
-	// Misreads names the clients that read something else than what an answer
-	// means when they read it alone, and says what.
+	// ReadsAs is the text that a client reads of the joined answer, by the client's
+	// name, where it can be derived neither from what the answers mean nor from
+	// what the client reads of each alone.
+	ReadsAs map[string]string
+	// Misreads says what clients get wrong when they read an answer alone, by the
+	// client's name.
 	Misreads map[string]string
 }
 
-// Effect says what becomes of two answers.
+// Effect says what carryon makes of two answers.
 type Effect int
 
 // The effects.
@@ -48,20 +48,20 @@ const (
 	Joined Effect = iota
 	// Relayed shows the first answer byte for byte; there is no second.
 	Relayed
-	// Dropped shows the first answer, and of the second, which fails, the text
-	// that was out when it did.
+	// Dropped shows the first answer, and of the second the text that was sent
+	// before it failed.
 	Dropped
-	// Broken ends in an error, because a part of a tool call was out when the
-	// second answer failed.
+	// Broken ends in an error, because the second answer failed when a part of a
+	// tool call had been shown.
 	Broken
 )
 
-// All returns the table. The rows are the caller's to change.
+// All returns the table. The rows belong to the caller.
 func All() []Quirk {
 	rows := slices.Concat(
 		calls(), finishes(), usages(), envelopes(), contents(), framings(), failures(), pauses(), unaries(), unaryFailures(),
 	)
-	noteMisreads(rows)
+	addMisreads(rows)
 	return rows
 }
 
@@ -73,8 +73,8 @@ func (q Quirk) Slug() string {
 	return strings.Join(words, "-")
 }
 
-// Means returns what is to be read of the joined answer by a client that reads
-// everything right.
+// Means returns what a client that reads everything right reads of the joined
+// answer.
 func (q Quirk) Means() Reading {
 	first, second := q.First.Means, q.Second.Means
 	if q.Shown != nil {
@@ -83,8 +83,8 @@ func (q Quirk) Means() Reading {
 	return q.join(first, second)
 }
 
-// join returns what is to be read of the joined answer by a client that reads
-// this of the two alone.
+// join returns what a client should read of the joined answer if it reads this
+// of each answer alone.
 func (q Quirk) join(first, second Reading) Reading {
 	if q.Effect == Relayed {
 		return first
@@ -124,7 +124,7 @@ func withoutPause(calls []Call) []Call {
 	return own
 }
 
-// paragraphs joins the texts that are not empty as turns are joined.
+// paragraphs joins the texts that are not empty, with the separator of turns.
 func paragraphs(texts ...string) string {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
 	return strings.Join(texts, "\n\n")

@@ -32,8 +32,8 @@ func (u Usage) plus(v Usage) Usage {
 	}
 }
 
-// Problem returns the text of an error as a golden has it: without what the
-// versions of Go and of an SDK word differently.
+// Problem returns the text of an error as golden files have it: without what
+// differs between versions of Go and of an SDK.
 func Problem(err error) string {
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError
@@ -50,8 +50,8 @@ func Problem(err error) string {
 	return err.Error()
 }
 
-// String returns the reading as a golden has it, a line for everything there
-// is.
+// String returns the reading as golden files have it: a line for each field that
+// is not empty.
 func (r Reading) String() string {
 	var b strings.Builder
 	line := func(name, value string) {

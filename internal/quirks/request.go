@@ -9,8 +9,8 @@ import (
 )
 
 // JudgeRequest returns what is wrong with the requests that the row's upstream
-// was sent, or nil: the continuation's is the caller's own but for two messages
-// and a tool at the end of their lists. Task is the todo that it is about.
+// got, or nil. The continuation must be the caller's own request with two more
+// messages and one more tool, and its prompt must name the task.
 func (q Quirk) JudgeRequest(asked []string, task string) error {
 	want := 2
 	if q.Effect == Relayed {
@@ -80,8 +80,8 @@ func checkTools(own, later string) error {
 	return nil
 }
 
-// appended returns what a JSON list has more than another, which must be as
-// many elements as said, after the same bytes.
+// appended returns the elements that a JSON list has behind the bytes of another.
+// There must be count of them.
 func appended(own, later string, count int) ([]map[string]any, error) {
 	head := strings.TrimRight(strings.TrimSuffix(own, "]"), " \n\t\r")
 	rest, ok := strings.CutPrefix(later, head)
@@ -103,7 +103,7 @@ func appended(own, later string, count int) ([]map[string]any, error) {
 }
 
 // membersOf returns the names of an object's members in their order, and their
-// values as they stand there.
+// values as raw JSON.
 func membersOf(text string) (names []string, members map[string]string, err error) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {

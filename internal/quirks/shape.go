@@ -2,19 +2,19 @@ package quirks
 
 import "strings"
 
-// shape is a streamed answer that may stand at either place.
+// shape is a streamed answer that may be the first or the second one.
 type shape struct {
 	name, why string
-	// What is sent: a head up to the finish, and the rest. Without a tail it is
-	// an ordinary one, with the reason.
+	// What is sent: a head up to the finish reason, and the tail. An empty tail
+	// becomes an ordinary one with the reason.
 	head, tail, reason string
 	// What it means.
 	text  string
 	calls []Call
-	usage string // in the tail; "-" is none, "" is what an ordinary tail has
+	usage string // in the tail; "-" for none, "" for that of an ordinary tail
 	err   string
-	// relayed is true if there is nothing to do when it comes first; an answer
-	// that calls a tool needs not say so.
+	// relayed is true if carryon does not continue after it. An answer that calls
+	// a tool is never continued and need not set it.
 	relayed bool
 	alter   func(*Turn)
 }
@@ -25,25 +25,25 @@ func replyUsage() string { return tokens(13, 5) }
 
 // draft is an ordinary first turn.
 func draft() Turn {
-	return plain("I will edit the file next.", opens()+words("I will edit", " the file next."), draftUsage()).at(one)
+	return plain("I will edit the file next.", roleChunk()+textChunks("I will edit", " the file next."), draftUsage()).at(firstEnvelope)
 }
 
 // reply is an ordinary second turn.
 func reply() Turn {
-	return plain("The file is edited.", opens()+words("The file", " is edited."), replyUsage()).at(two)
+	return plain("The file is edited.", roleChunk()+textChunks("The file", " is edited."), replyUsage()).at(secondEnvelope)
 }
 
 func plain(text, head, usage string) Turn {
 	return Turn{
-		Head: head, Tail: ends(`{}`, "stop") + bill(usage) + done,
+		Head: head, Tail: finishChunk(`{}`, "stop") + usageChunk(usage) + done,
 		Usage: usage, Means: Reading{Text: text, Finish: "stop", Usage: counted(usage)},
 	}
 }
 
 // at returns the turn with its envelope.
 func (t Turn) at(envelope string) Turn {
-	t.Head = strings.ReplaceAll(t.Head, here, envelope)
-	t.Tail = strings.ReplaceAll(t.Tail, here, envelope)
+	t.Head = strings.ReplaceAll(t.Head, placeholder, envelope)
+	t.Tail = strings.ReplaceAll(t.Tail, placeholder, envelope)
 	return t
 }
 
@@ -62,7 +62,7 @@ func (s shape) turn(envelope string) Turn {
 		Text: s.text, Calls: s.calls, Finish: s.reason, Usage: counted(s.usage), Err: s.err,
 	}}
 	if t.Tail == "" {
-		t.Tail = ends(`{}`, s.reason) + bill(s.usage) + done
+		t.Tail = finishChunk(`{}`, s.reason) + usageChunk(s.usage) + done
 	}
 	if s.alter != nil {
 		s.alter(&t)
@@ -72,24 +72,24 @@ func (s shape) turn(envelope string) Turn {
 
 // first returns the row in which the shape is the first answer.
 func (s shape) first() Quirk {
-	q := Quirk{Name: s.name, Why: s.why, First: s.turn(one), Second: reply()}
+	q := Quirk{Name: s.name, Why: s.why, First: s.turn(firstEnvelope), Second: reply()}
 	if s.relayed || len(s.calls) > 0 {
 		q.Effect = Relayed
 	}
 	return q
 }
 
-// second returns the row in which the shape is the second answer. One that
-// fails costs the first nothing.
+// second returns the row in which the shape is the second answer. If it fails,
+// the first answer is shown all the same.
 func (s shape) second() Quirk {
-	q := Quirk{Name: s.name, Why: s.why, First: draft(), Second: s.turn(two)}
+	q := Quirk{Name: s.name, Why: s.why, First: draft(), Second: s.turn(secondEnvelope)}
 	if s.err != "" {
 		q.Effect = Dropped
 	}
 	return q
 }
 
-// both returns the rows for each place.
+// both returns the rows for both positions.
 func (s shape) both() []Quirk {
 	first, second := s.first(), s.second()
 	first.Name += ", turn 1"
@@ -100,12 +100,12 @@ func (s shape) both() []Quirk {
 // twice returns the row in which both answers are the shape.
 func (s shape) twice() Quirk {
 	q := s.second()
-	q.First = s.turn(one)
+	q.First = s.turn(firstEnvelope)
 	return q
 }
 
-// atBothPlaces returns the rows for each place of each shape.
-func atBothPlaces(shapes ...shape) []Quirk {
+// atBothPositions returns the rows for both positions of each shape.
+func atBothPositions(shapes ...shape) []Quirk {
 	var rows []Quirk
 	for _, s := range shapes {
 		rows = append(rows, s.both()...)

@@ -19,7 +19,7 @@ func checkUsage(first, second, got string) error {
 	return same("usage", want, number(got))
 }
 
-// number decodes a JSON text with its numbers as they stand there; "" is nil.
+// number decodes a JSON text and keeps the digits of its numbers; "" is nil.
 func number(raw string) any {
 	if raw == "" {
 		return nil
@@ -33,8 +33,8 @@ func number(raw string) any {
 	return value
 }
 
-// sum adds every number of a to that of b, at any depth. Of other values it is
-// the last that is not null.
+// sum adds every number of a to that of b, at any depth. Of other values it takes
+// that of b, unless it is null.
 func sum(a, b any) any {
 	switch a := a.(type) {
 	case map[string]any:
@@ -77,8 +77,8 @@ func float(n json.Number) float64 {
 	return f
 }
 
-// same compares two decoded values. Whole numbers are to be the same digits,
-// others nearly the same number, and none may have an exponent.
+// same compares two decoded values. Whole numbers must have the same digits,
+// others nearly the same value, and none may have an exponent.
 func same(path string, want, got any) error {
 	switch want := want.(type) {
 	case map[string]any:

@@ -2,13 +2,13 @@ package quirks
 
 import "net/http"
 
-// Turn is an answer as an upstream sends it. The zero value of every field but
-// the body means an ordinary answer.
+// Turn is an answer as an upstream sends it. The zero values of all fields below
+// Usage make an ordinary answer.
 type Turn struct {
-	// Head is the body up to the finish, and Tail the rest. What comes before
-	// the finish of a first turn is to be relayed as it came.
+	// Head is the body up to the finish reason, and Tail the rest. The head of a
+	// first turn must be relayed byte for byte.
 	Head, Tail string
-	// Means is what is to be read of it.
+	// Means is what a client that reads everything right reads of it.
 	Means Reading
 	// Usage is the JSON of the usage that counts, "" if there is none.
 	Usage string
@@ -25,7 +25,7 @@ type Turn struct {
 	Cut bool
 	// Open is true if the connection stays open after the body, in silence.
 	Open bool
-	// Fault is what the upstream's RoundTrip fails with; nil for an answer.
+	// Fault is the error that RoundTrip of the upstream returns; nil for an answer.
 	Fault error
 }
 

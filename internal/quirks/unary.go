@@ -22,7 +22,7 @@ func message(members, reason string) string {
 
 // answer returns a whole answer. More are further members of it.
 func answer(choices, usage string, more ...string) string {
-	members := []string{here, `"choices":[` + choices + `]`}
+	members := []string{placeholder, `"choices":[` + choices + `]`}
 	if usage != "" {
 		members = append(members, `"usage":`+usage)
 	}
@@ -31,24 +31,24 @@ func answer(choices, usage string, more ...string) string {
 
 const editedText = `"content":"The file is edited."`
 
-// whole is a whole answer that may stand at either place; the zero values of
-// what it means are those of [shape].
+// whole is an answer in one piece that may be the first or the second one. Its
+// zero values mean the same as those of [shape].
 type whole struct{ shape }
 
-// answers returns a whole answer in text.
+// answers returns an answer in one piece that has text.
 func answers(name, why, body string) whole {
 	return whole{shape{name: name, why: why, head: body, text: "The file is edited."}}
 }
 
-// making says what the answer calls, in place of its text.
-func (w whole) making(calls ...Call) whole {
+// withCalls replaces the text by calls.
+func (w whole) withCalls(calls ...Call) whole {
 	w.text, w.calls, w.reason = "", calls, "tool_calls"
 	return w
 }
 
 func (w whole) turn(envelope string) Turn {
 	t := w.shape.turn(envelope)
-	t.Head, t.Tail = strings.ReplaceAll(w.head, here, envelope), ""
+	t.Head, t.Tail = strings.ReplaceAll(w.head, placeholder, envelope), ""
 	return t
 }
 
@@ -88,7 +88,7 @@ func wholeAtBothPlaces(list ...whole) []Quirk {
 	return rows
 }
 
-// unaries are the quirks of answers that are no streams.
+// unaries are the quirks of answers in one piece.
 func unaries() []Quirk {
 	rows := wholeAtBothPlaces(append(append(unaryTexts(), unaryMembers()...), unaryCalls()...)...)
 	return slices.Concat(rows, unaryTwice(), unaryLists(), unaryPauses())
@@ -117,12 +117,12 @@ func unaryLists() []Quirk {
 	const list = `[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]},{"type":"text","text":"`
 	rows := wholeAtBothPlaces(answers("Q57 content as a list", "Mistral.",
 		answer(message(`"content":`+list+`The file is edited."}]`, "stop"), replyUsage())))
-	rows[1].Odd = map[string]string{OpenAIGo: list + `I will edit the file next.\n\nThe file is edited."}]`}
+	rows[1].ReadsAs = map[string]string{OpenAIGo: list + `I will edit the file next.\n\nThe file is edited."}]`}
 	return rows
 }
 
 func unaryTexts() []whole {
-	pretty := "{\n  " + strings.ReplaceAll(here, ",", ",\n  ") + ",\n  \"choices\": [\n    {\n      \"index\": 0,\n      \"message\": {\n" +
+	pretty := "{\n  " + strings.ReplaceAll(placeholder, ",", ",\n  ") + ",\n  \"choices\": [\n    {\n      \"index\": 0,\n      \"message\": {\n" +
 		"        \"role\": \"assistant\",\n        \"content\": \"The file is edited.\"\n      },\n      \"finish_reason\": \"stop\"\n" +
 		"    }\n  ],\n  \"usage\": {\n    \"prompt_tokens\": 13,\n    \"completion_tokens\": 5,\n    \"total_tokens\": 18\n  }\n}\n"
 	ended := func(reason, name, why string) whole {
@@ -170,7 +170,7 @@ func unaryMembers() []whole {
 	unbilled := answers("Q47 usage null", "Gateways.", answer(text, "null"))
 	unbilled.usage = "-"
 	enveloped := func(name, why, members string) whole {
-		return answers(name, why, strings.Replace(answer(text, replyUsage()), here, members, 1))
+		return answers(name, why, strings.Replace(answer(text, replyUsage()), placeholder, members, 1))
 	}
 	choiceless := answers("Q61 choice without an index", "It means the first.",
 		answer(strings.Replace(text, `"index":0,`, "", 1), replyUsage()))
@@ -205,14 +205,14 @@ func unaryCalls() []whole {
 		return `"tool_calls":[` + strings.Join(calls, ",") + `]`
 	}
 	called := func(name, why, members string, calls ...Call) whole {
-		return answers(name, why, answer(message(`"content":null,`+members, "tool_calls"), replyUsage())).making(calls...)
+		return answers(name, why, answer(message(`"content":null,`+members, "tool_calls"), replyUsage())).withCalls(calls...)
 	}
 	empty := func(name, value string) whole {
 		return answers(name, "It means that there are none.", answer(message(editedText+`,"tool_calls":`+value, "stop"), replyUsage()))
 	}
 	legacy := answers("Q23 function_call", "What tool calls were before there were tool calls.",
 		answer(message(`"content":null,"function_call":{"name":"edit_file","arguments":"{}"}`, "function_call"), replyUsage()))
-	legacy = legacy.making(Call{"", "", "edit_file", "{}"})
+	legacy = legacy.withCalls(Call{"", "", "edit_file", "{}"})
 	legacy.reason = "function_call"
 	custom := called("Q24 custom tool call", "A tool that takes text and no JSON.",
 		`"tool_calls":[{"id":"call_a","type":"custom","custom":{"name":"edit_file","input":"a.go"}}]`, Call{"call_a", "custom", "", ""})
@@ -220,7 +220,7 @@ func unaryCalls() []whole {
 		list("_ call_a function edit_file "+aArgs), edit())
 	plain.head, plain.reason = strings.Replace(plain.head, `"finish_reason":"tool_calls"`, `"finish_reason":"stop"`, 1), "stop"
 	spoken := answers("Q25 text and a call", "Most models announce what they do.",
-		answer(message(`"content":"I edit it.",`+list("_ call_a function edit_file "+aArgs), "tool_calls"), replyUsage())).making(edit())
+		answer(message(`"content":"I edit it.",`+list("_ call_a function edit_file "+aArgs), "tool_calls"), replyUsage())).withCalls(edit())
 	spoken.text = "I edit it."
 	return []whole{
 		called("Q11 two calls", "As OpenAI sends them.",
@@ -252,7 +252,7 @@ func unaryPauses() []Quirk {
 				c.ID, c.Name, jsonString(c.Arguments)))
 		}
 		w := answers(name, why, answer(message(`"content":`+jsonString(content)+`,"tool_calls":[`+strings.Join(list, ",")+`]`, finish),
-			replyUsage())).making(calls...)
+			replyUsage())).withCalls(calls...)
 		w.text, w.reason = content, finish
 		q := w.second()
 		q.Notice = pauseNotice
@@ -273,12 +273,12 @@ func unaryPauses() []Quirk {
 			Call{"call_p", "function", "TODO_PAUSE", pauseArgs}),
 		pausing("Q27 pause with the finish stop, unary", "Gemini.", "", "stop", pauseCall()),
 		pausing("Q21 pause without arguments, unary", "Models that see nothing to say.", "", "tool_calls",
-			Call{"call_p", "function", "todo_pause", ""}).noted(noReason),
+			Call{"call_p", "function", "todo_pause", ""}).withNotice(noReason),
 		q,
 	}
 }
 
-// unaryFailures are the whole answers that are none.
+// unaryFailures are the answers in one piece that are errors, or not complete.
 func unaryFailures() []Quirk {
 	failed := func(name, why, body string, alter func(*Turn)) whole {
 		return whole{shape{

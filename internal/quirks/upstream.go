@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// ErrNotAsked is what an [Upstream] fails with that is asked once too often.
+// ErrNotAsked is the error of an [Upstream] that gets more requests than it has
+// turns.
 var ErrNotAsked = errors.New("quirks: no turn is left")
 
 // Upstream is an [http.RoundTripper] that answers with turns, in order and byte
@@ -18,10 +19,10 @@ var ErrNotAsked = errors.New("quirks: no turn is left")
 type Upstream struct {
 	// Turns are the answers, one for each request.
 	Turns []Turn
-	// Unary is true if the answers are no streams.
+	// Unary is true if the answers are in one piece.
 	Unary bool
-	// Bite is how many bytes a read of a body gives at most; 0 is no limit.
-	Bite int
+	// ReadSize is how many bytes a Read of a body returns at most; 0 means no limit.
+	ReadSize int
 
 	mu    sync.Mutex
 	asked []string
@@ -82,17 +83,17 @@ func (u *Upstream) answer(r *http.Request, turn Turn, number int) *http.Response
 		StatusCode: turn.status(),
 		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, ContentLength: length, Request: r,
-		Body: &body{turn: turn, rest: rest, bite: u.Bite, ctx: ctx, cancel: cancel},
+		Body: &body{turn: turn, rest: rest, readSize: u.ReadSize, ctx: ctx, cancel: cancel},
 	}
 }
 
-// body is the body of an answer. Its Close ends a Read that runs.
+// body is the body of an answer. Its Close ends a Read that waits.
 type body struct {
-	turn   Turn
-	rest   *strings.Reader
-	bite   int
-	ctx    context.Context //nolint:containedctx // the ctx of the request, whose end is the body's
-	cancel context.CancelFunc
+	turn     Turn
+	rest     *strings.Reader
+	readSize int
+	ctx      context.Context //nolint:containedctx // the ctx of the request, whose end is the body's
+	cancel   context.CancelFunc
 }
 
 // Read implements [io.Reader].
@@ -100,8 +101,8 @@ func (b *body) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if b.bite > 0 && len(p) > b.bite {
-		p = p[:b.bite]
+	if b.readSize > 0 && len(p) > b.readSize {
+		p = p[:b.readSize]
 	}
 	switch {
 	case b.rest.Len() > 0 || len(p) == 0:

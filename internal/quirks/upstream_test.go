@@ -58,8 +58,8 @@ func TestUpstreamAnswersInOrder(t *testing.T) {
 
 func TestUpstreamBodiesEndAsSaid(t *testing.T) {
 	t.Parallel()
-	body := func(turn quirks.Turn, bite int) io.ReadCloser {
-		r, err := ask(t.Context(), t, &quirks.Upstream{Turns: []quirks.Turn{turn}, Bite: bite, Unary: true}, "")
+	body := func(turn quirks.Turn, readSize int) io.ReadCloser {
+		r, err := ask(t.Context(), t, &quirks.Upstream{Turns: []quirks.Turn{turn}, ReadSize: readSize, Unary: true}, "")
 		require.NoError(t, err)
 		assert.Equal(t, "application/json", r.Header.Get("Content-Type"))
 		t.Cleanup(func() { assert.NoError(t, r.Body.Close()) })

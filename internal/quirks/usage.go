@@ -2,53 +2,53 @@ package quirks
 
 import "slices"
 
-// billed replaces the ending by one with the usage in it.
-func (s shape) billed(usage, tail string) shape {
+// withUsage replaces the tail by one with this usage.
+func (s shape) withUsage(usage, tail string) shape {
 	s.usage, s.tail = usage, tail
 	return s
 }
 
 // usages are the quirks of token counts.
 func usages() []Quirk {
-	rows := atBothPlaces(append(usagePlaces(), usageMembers()...)...)
+	rows := atBothPositions(append(usagePlaces(), usageMembers()...)...)
 	return slices.Concat(rows, usageMissing(), usageSums())
 }
 
 func usagePlaces() []shape {
 	null := `"usage":null`
 	usage := func(completion int) string { return `"usage":` + tokens(13, completion) }
-	counting := says(`{"role":"assistant","content":"The"}`, usage(1)) + says(`{"content":" file"}`, usage(2)) +
-		says(`{"content":" is edited."}`, usage(4))
+	counting := deltaChunk(`{"role":"assistant","content":"The"}`, usage(1)) + deltaChunk(`{"content":" file"}`, usage(2)) +
+		deltaChunk(`{"content":" is edited."}`, usage(4))
 	return []shape{
 		{
 			name: "Q37 usage in a chunk of its own, null before", why: "OpenAI, if the request asks for it.",
-			head: says(`{"role":"assistant","content":""}`, null) + says(`{"content":"The file is edited."}`, null),
-			tail: ends(`{}`, "stop", null) + bill(replyUsage()) + done, text: "The file is edited.",
+			head: deltaChunk(`{"role":"assistant","content":""}`, null) + deltaChunk(`{"content":"The file is edited."}`, null),
+			tail: finishChunk(`{}`, "stop", null) + usageChunk(replyUsage()) + done, text: "The file is edited.",
 		},
-		spoken("Q38 usage with choices null", "Gateways written in Go encode an empty list so.").
-			billed(replyUsage(), ends(`{}`, "stop")+chunkOf(`"choices":null`, `"usage":`+replyUsage())+done),
-		spoken("Q38 usage without choices", "Some leave the empty list out.").
-			billed(replyUsage(), ends(`{}`, "stop")+chunkOf(`"usage":`+replyUsage())+done),
-		spoken("Q39 usage with the finish", "DeepSeek, z.ai, Mistral and Moonshot.").
-			billed(replyUsage(), ends(`{}`, "stop", `"usage":`+replyUsage())+done),
-		spoken("Q40 usage with the finish and again", "Groq, and Hugging Face's router before it.").
-			billed(replyUsage(), ends(`{}`, "stop", `"usage":`+replyUsage())+bill(replyUsage())+done),
+		textAnswer("Q38 usage with choices null", "Gateways written in Go encode an empty list so.").
+			withUsage(replyUsage(), finishChunk(`{}`, "stop")+chunkOf(`"choices":null`, `"usage":`+replyUsage())+done),
+		textAnswer("Q38 usage without choices", "Some leave the empty list out.").
+			withUsage(replyUsage(), finishChunk(`{}`, "stop")+chunkOf(`"usage":`+replyUsage())+done),
+		textAnswer("Q39 usage with the finish", "DeepSeek, z.ai, Mistral and Moonshot.").
+			withUsage(replyUsage(), finishChunk(`{}`, "stop", `"usage":`+replyUsage())+done),
+		textAnswer("Q40 usage with the finish and again", "Groq, and Hugging Face's router before it.").
+			withUsage(replyUsage(), finishChunk(`{}`, "stop", `"usage":`+replyUsage())+usageChunk(replyUsage())+done),
 		{
 			name: "Q41 usage on every chunk, growing", why: "Perplexity, Gemini, and vLLM with continuous usage.",
-			head: counting, tail: ends(`{}`, "stop", usage(5)) + done, text: "The file is edited.",
+			head: counting, tail: finishChunk(`{}`, "stop", usage(5)) + done, text: "The file is edited.",
 		},
 		{
 			name: "Q41 usage on every chunk, and at the end", why: "vLLM with continuous usage.",
-			head: counting, tail: ends(`{}`, "stop", usage(5)) + bill(tokens(13, 5)) + done, text: "The file is edited.",
+			head: counting, tail: finishChunk(`{}`, "stop", usage(5)) + usageChunk(tokens(13, 5)) + done, text: "The file is edited.",
 		},
 		{
 			name: "Q42 usage before the finish", why: "Anthropic tells of the prompt first, and gateways pass that on.",
-			head: bill(replyUsage()) + opens() + words("The file is edited."), tail: ends(`{}`, "stop") + done,
+			head: usageChunk(replyUsage()) + roleChunk() + textChunks("The file is edited."), tail: finishChunk(`{}`, "stop") + done,
 			text: "The file is edited.",
 		},
 		{
 			name: "Q42 usage just before the finish", why: "Gateways that have the order wrong.",
-			head: opens() + words("The file is edited.") + bill(replyUsage()), tail: ends(`{}`, "stop") + done,
+			head: roleChunk() + textChunks("The file is edited.") + usageChunk(replyUsage()), tail: finishChunk(`{}`, "stop") + done,
 			text: "The file is edited.",
 		},
 	}
@@ -65,67 +65,67 @@ func usageMembers() []shape {
 	xai := `{"prompt_tokens":291,"completion_tokens":26,"total_tokens":513,"completion_tokens_details":{"reasoning_tokens":196}}`
 	large := `{"prompt_tokens":13,"completion_tokens":5,"total_tokens":18,"nanos":12345678901234567890}`
 	floats := `{"prompt_tokens":13.0,"completion_tokens":5.0,"total_tokens":18.0}`
-	end := func(usage string) string { return ends(`{}`, "stop") + bill(usage) + done }
+	end := func(usage string) string { return finishChunk(`{}`, "stop") + usageChunk(usage) + done }
 	return []shape{
-		spoken("Q43 a copy of the usage under x_groq", "Groq; what a vendor has of its own is left alone.").
-			billed(replyUsage(), ends(`{}`, "stop", `"x_groq":{"id":"req_1","usage":`+replyUsage()+`}`, `"usage":`+replyUsage())+done),
-		spoken("Q43 the usage in the choice", "Moonshot once; nobody counts it there.").billed("-",
+		textAnswer("Q43 a copy of the usage under x_groq", "Groq; what a vendor has of its own is left alone.").
+			withUsage(replyUsage(), finishChunk(`{}`, "stop", `"x_groq":{"id":"req_1","usage":`+replyUsage()+`}`, `"usage":`+replyUsage())+done),
+		textAnswer("Q43 the usage in the choice", "Moonshot once; nobody counts it there.").withUsage("-",
 			chunkOf(`"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":`+replyUsage()+`}]`)+done),
-		spoken("Q44 usage with times", "Groq.").billed(groq, end(groq)),
-		spoken("Q44 usage with costs and details", "OpenRouter.").billed(router, end(router)),
-		spoken("Q44 usage with lists and words", "Hyper; what cannot be added is the later turn's.").billed(nested, end(nested)),
-		spoken("Q44 usage with a number beyond 64 bits", "It is a number all the same.").billed(large, end(large)),
-		spoken("Q44 usage with counts as fractions", "Encoders that know one kind of number; most clients do not take it.").
-			billed(floats, end(floats)),
-		spoken("Q45 a total that is not the sum", "xAI counts the reasoning apart.").billed(xai, end(xai)),
-		spoken("Q46 usage on the finish though nobody asked", "OpenRouter, Mistral, DeepSeek and Perplexity.").
-			billed(replyUsage(), ends(`{"content":""}`, "stop", `"usage":`+replyUsage())+done),
+		textAnswer("Q44 usage with times", "Groq.").withUsage(groq, end(groq)),
+		textAnswer("Q44 usage with costs and details", "OpenRouter.").withUsage(router, end(router)),
+		textAnswer("Q44 usage with lists and words", "Hyper; what cannot be added is the later turn's.").withUsage(nested, end(nested)),
+		textAnswer("Q44 usage with a number beyond 64 bits", "It is a number all the same.").withUsage(large, end(large)),
+		textAnswer("Q44 usage with counts as fractions", "Encoders that know one kind of number; most clients do not take it.").
+			withUsage(floats, end(floats)),
+		textAnswer("Q45 a total that is not the sum", "xAI counts the reasoning apart.").withUsage(xai, end(xai)),
+		textAnswer("Q46 usage on the finish though nobody asked", "OpenRouter, Mistral, DeepSeek and Perplexity.").
+			withUsage(replyUsage(), finishChunk(`{"content":""}`, "stop", `"usage":`+replyUsage())+done),
 	}
 }
 
-// usageMissing are the rows in which not both turns have usage.
+// usageMissing are the rows in which one turn, or neither, has usage.
 func usageMissing() []Quirk {
 	none := func(name string) shape {
-		return spoken(name, "A provider sends it, and its fallback does not.").billed("-", ends(`{}`, "stop")+done)
+		return textAnswer(name, "A provider sends it, and its fallback does not.").withUsage("-", finishChunk(`{}`, "stop")+done)
 	}
 	onFinish := none("Q47 usage with the finish of turn 1 only").second()
-	onFinish.First = billedOnFinish("").turn(one)
+	onFinish.First = usageOnFinish("").turn(firstEnvelope)
 	early := none("Q47 usage in turn 1 only, on every chunk").second()
 	early.First = shape{
-		head: says(`{"role":"assistant","content":"The"}`, `"usage":`+tokens(13, 1)) +
-			says(`{"content":" file is edited."}`, `"usage":`+tokens(13, 5)),
-		tail: ends(`{}`, "stop") + done, text: "The file is edited.",
-	}.turn(one)
+		head: deltaChunk(`{"role":"assistant","content":"The"}`, `"usage":`+tokens(13, 1)) +
+			deltaChunk(`{"content":" file is edited."}`, `"usage":`+tokens(13, 5)),
+		tail: finishChunk(`{}`, "stop") + done, text: "The file is edited.",
+	}.turn(firstEnvelope)
 	return []Quirk{
 		none("Q47 usage in turn 2 only").first(), none("Q47 usage in turn 1 only").second(),
 		none("Q47 usage in neither turn").twice(), onFinish, early,
 	}
 }
 
-func billedOnFinish(name string) shape {
-	return spoken(name, "A router changed the provider between the turns.").
-		billed(replyUsage(), ends(`{}`, "stop", `"usage":`+replyUsage())+done)
+func usageOnFinish(name string) shape {
+	return textAnswer(name, "A router changed the provider between the turns.").
+		withUsage(replyUsage(), finishChunk(`{}`, "stop", `"usage":`+replyUsage())+done)
 }
 
-// usageSums are the rows in which there is more to add up than three counts.
+// usageSums are the rows in which more than three counts must be added up.
 func usageSums() []Quirk {
 	const why = "Every number is added to its like, and stays as exact as it was."
 	ended := func(name, why, usage string) shape {
-		return spoken(name, why).billed(usage, ends(`{}`, "stop")+bill(usage)+done)
+		return textAnswer(name, why).withUsage(usage, finishChunk(`{}`, "stop")+usageChunk(usage)+done)
 	}
 	sums := func(name, usage, other string) Quirk {
 		q := ended(name, why, other).second()
-		q.First = ended("", "", usage).turn(one)
+		q.First = ended("", "", usage).turn(firstEnvelope)
 		return q
 	}
 	detailed := `{"prompt_tokens":20,"completion_tokens":6,"total_tokens":26,"prompt_tokens_details":{"cached_tokens":16},` +
 		`"service":"a"}`
 	other := `{"prompt_tokens":13,"completion_tokens":5,"total_tokens":18,"completion_tokens_details":{"reasoning_tokens":2},` +
 		`"prompt_tokens_details":null,"service":null,"cost":0.5}`
-	apart := spoken("Q47 usage with the finish, then in a chunk of its own", "A router changed the provider between the turns.").second()
-	apart.First = billedOnFinish("").turn(one)
+	apart := textAnswer("Q47 usage with the finish, then in a chunk of its own", "A router changed the provider between the turns.").second()
+	apart.First = usageOnFinish("").turn(firstEnvelope)
 	return []Quirk{
-		apart, billedOnFinish("Q47 usage in a chunk of its own, then with the finish").second(),
+		apart, usageOnFinish("Q47 usage in a chunk of its own, then with the finish").second(),
 		sums("Q44 usages of two shapes", detailed, other),
 		ended("Q44 usage with details in both turns", why, `{"prompt_tokens":20,"completion_tokens":6,"total_tokens":26,`+
 			`"prompt_tokens_details":{"cached_tokens":16,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":2}}`).twice(),

@@ -10,7 +10,7 @@ import (
 func (q Quirk) JudgeWire(joined string) error {
 	var err error
 	switch {
-	case q.asFirst():
+	case q.equalsFirst():
 		if joined != q.First.Body() {
 			err = errors.New("it is not the first answer byte for byte")
 		}
@@ -25,21 +25,21 @@ func (q Quirk) JudgeWire(joined string) error {
 	return nil
 }
 
-// asFirst reports whether the joined answer is to be the first byte for byte:
-// nothing of a second was shown, and nothing of the first had to be shown
-// before it was known what would follow.
-func (q Quirk) asFirst() bool {
+// equalsFirst reports whether the joined answer must be the first one byte for
+// byte: nothing of a second was shown, and no text of the first had to be shown
+// before it was known whether a second would follow.
+func (q Quirk) equalsFirst() bool {
 	switch q.Effect {
 	case Relayed:
 		return true
 	case Dropped:
-		return q.Unary || q.Means().Text == q.First.Means.Text && !q.First.endsInWords()
+		return q.Unary || q.Means().Text == q.First.Means.Text && !q.First.finishHasText()
 	}
 	return false
 }
 
-// endsInWords reports whether the chunk with the finish has text, too.
-func (t Turn) endsInWords() bool {
+// finishHasText reports whether the chunk with the finish reason has text, too.
+func (t Turn) finishHasText() bool {
 	chunks := chunksOf(t.Tail)
 	if len(chunks) == 0 {
 		return false
@@ -48,9 +48,9 @@ func (t Turn) endsInWords() bool {
 	return one.text() != ""
 }
 
-// apart returns what sets the seam apart from the event before it, if that is
-// open: the rest of a blank line. An LF after a CR is no line of its own.
-func (t Turn) apart() string {
+// missingBlankLine returns what must end the last event of the head, if its blank
+// line is not complete. An LF after a CR is no line of its own.
+func (t Turn) missingBlankLine() string {
 	switch {
 	case t.Head == "", strings.HasSuffix(t.Head, "\n\n"), strings.HasSuffix(t.Head, "\n\r\n"), strings.HasSuffix(t.Head, "\r\r"):
 		return ""
@@ -60,22 +60,22 @@ func (t Turn) apart() string {
 	return "\n"
 }
 
-// judgeStream judges a stream that was changed.
+// judgeStream judges a stream that was joined.
 func (q Quirk) judgeStream(joined string) error {
 	rest, ok := strings.CutPrefix(joined, q.First.Head)
 	if !ok {
 		return fmt.Errorf("it does not begin as the first answer does: %q", q.First.Head)
 	}
-	if rest, ok = strings.CutPrefix(rest, q.First.apart()); !ok {
-		return fmt.Errorf("it is not set apart from the first answer: %q", rest)
+	if rest, ok = strings.CutPrefix(rest, q.First.missingBlankLine()); !ok {
+		return fmt.Errorf("no blank line follows the first answer: %q", rest)
 	}
-	verbatim := false // the first answer's ending stands at the end
-	if q.Effect == Dropped && !q.First.endsInWords() {
+	verbatim := false // it ends in the tail of the first answer
+	if q.Effect == Dropped && !q.First.finishHasText() {
 		if rest, verbatim = strings.CutSuffix(rest, q.First.Tail); !verbatim {
 			return fmt.Errorf("it does not end as the first answer does: %q", q.First.Tail)
 		}
 	}
-	chunks, done, err := spliced(rest)
+	chunks, done, err := joinedChunks(rest)
 	if err != nil {
 		return err
 	}
@@ -83,33 +83,33 @@ func (q Quirk) judgeStream(joined string) error {
 	if done != (wantDone && !verbatim && q.Effect != Broken) {
 		return fmt.Errorf("ends in [DONE]: %v", done)
 	}
-	open := verbatim || q.Effect == Broken // what was spliced has no ending of its own
+	open := verbatim || q.Effect == Broken // the chunks of turn 2 have no ending of their own
 	return errors.Join(
 		checkEnvelopes(envelopeOf(chunksOf(q.First.Body())), chunks),
 		q.checkMembers(chunks),
 		q.checkEnding(endingOf(chunks), open),
 		q.checkText(chunks),
 		q.checkFragments(chunks),
-		q.checkKept(chunks),
+		q.checkVerbatim(chunks),
 	)
 }
 
-// checkMembers checks that nothing is in the chunks that must not be.
+// checkMembers checks that the chunks have no members that they must not have.
 func (q Quirk) checkMembers(chunks []chunk) error {
 	for i, c := range chunks {
 		for _, name := range []string{"error", "obfuscation", "prompt_filter_results", "prompt_annotations"} {
 			if _, ok := c.members[name]; ok {
-				return fmt.Errorf("chunk %d after the seam has a member %q", i, name)
+				return fmt.Errorf("chunk %d of turn 2 has a member %q", i, name)
 			}
 		}
-		own := i == 0 && q.First.endsInWords()
+		own := i == 0 && q.First.finishHasText()
 		for _, one := range c.choices {
 			if _, ok := one.delta["role"]; ok && !own {
-				return fmt.Errorf("chunk %d after the seam has a role", i)
+				return fmt.Errorf("chunk %d of turn 2 has a role", i)
 			}
 		}
 		if len(c.choices) == 0 && !present(c.members, "usage") {
-			return fmt.Errorf("chunk %d after the seam has neither choices nor usage", i)
+			return fmt.Errorf("chunk %d of turn 2 has neither choices nor usage", i)
 		}
 	}
 	return nil
@@ -129,14 +129,14 @@ func (q Quirk) checkText(chunks []chunk) error {
 	return nil
 }
 
-// checkKept checks that what is not carryon's to change is still there.
-func (q Quirk) checkKept(chunks []chunk) error {
+// checkVerbatim checks that members which carryon must not change are still there.
+func (q Quirk) checkVerbatim(chunks []chunk) error {
 	found := map[string]bool{}
 	for _, c := range chunks {
-		note(found, "chunk", kept(c.members))
+		addMembers(found, "chunk", verbatimMembers(c.members))
 		for _, one := range c.choices {
-			note(found, "choice", kept(one.members, "index", "delta", "finish_reason"))
-			note(found, "delta", kept(one.delta, "role", "content", "tool_calls"))
+			addMembers(found, "choice", verbatimMembers(one.members, "index", "delta", "finish_reason"))
+			addMembers(found, "delta", verbatimMembers(one.delta, "role", "content", "tool_calls"))
 		}
 	}
 	want := map[string]bool{}
@@ -145,9 +145,9 @@ func (q Quirk) checkKept(chunks []chunk) error {
 		if !ok || one.finish() != "" || one.text() == "" || q.Shown != nil {
 			continue
 		}
-		note(want, "chunk", kept(c.members))
-		note(want, "choice", kept(one.members, "index", "delta", "finish_reason"))
-		note(want, "delta", kept(one.delta, "role", "content", "tool_calls"))
+		addMembers(want, "chunk", verbatimMembers(c.members))
+		addMembers(want, "choice", verbatimMembers(one.members, "index", "delta", "finish_reason"))
+		addMembers(want, "delta", verbatimMembers(one.delta, "role", "content", "tool_calls"))
 	}
 	for member := range want {
 		if !found[member] {
@@ -157,8 +157,8 @@ func (q Quirk) checkKept(chunks []chunk) error {
 	return nil
 }
 
-// note adds the members to what was found.
-func note(found map[string]bool, where string, members map[string]string) {
+// addMembers adds the members to those found.
+func addMembers(found map[string]bool, where string, members map[string]string) {
 	for name, raw := range members {
 		found[fmt.Sprintf("%s %q: %s", where, name, raw)] = true
 	}

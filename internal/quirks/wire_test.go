@@ -10,10 +10,10 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-// What stands before the members of a spliced chunk.
+// What stands before the members of a joined chunk.
 const envelope = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000001,"model":"model-one",`
 
-// wellJoined is what a pause between two calls may look like after the seam.
+// wellJoined is what a pause between two calls may look like after the separator.
 const wellJoined = envelope + `"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":` +
 	`{"name":"edit_file","arguments":"{\"path\":\"a.go\"}"}}]},"finish_reason":null}]}` + "\n\n" +
 	envelope + `"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":` +
@@ -49,7 +49,7 @@ func TestJudgeWireOfStreams(t *testing.T) {
 		"usage as a fraction":     strings.Replace(wellJoined, `:24,`, `:24.0,`, 1),
 		"usage and more":          strings.Replace(wellJoined, `:36}`, `:36,"more":1}`, 1),
 		"a chunk of nothing":      wellJoined[:last] + envelope + "\"choices\":[]}\n\n" + wellJoined[last:],
-		"no seam":                 strings.Replace(wellJoined, `\n\nTask`, `Task`, 1),
+		"no separator":            strings.Replace(wellJoined, `\n\nTask`, `Task`, 1),
 		"no text":                 strings.Replace(wellJoined, `"content":"\n\nTask paused: The grammar file grammar.ebnf is missing"`, "", 1),
 		"a gap in the indexes":    strings.Replace(wellJoined, `{"index":1`, `{"index":2`, 1),
 		"indexes as they came":    strings.Replace(wellJoined, `{"index":0,"id":"call_a"`, `{"index":1,"id":"call_a"`, 1),
@@ -134,7 +134,7 @@ func TestJudgeWireOfAnswers(t *testing.T) {
 	for name, wrong := range map[string]string{
 		"another id":       strings.Replace(right, "chatcmpl-1", "chatcmpl-2", 1),
 		"another model":    strings.Replace(right, "model-one", "model-two", 1),
-		"no seam":          strings.Replace(right, `\n\n`, ` `, 1),
+		"no separator":     strings.Replace(right, `\n\n`, ` `, 1),
 		"another finish":   strings.Replace(right, `"finish_reason":"tool_calls"`, `"finish_reason":"stop"`, 1),
 		"the pause":        strings.Replace(right, "run_tests", "todo_pause", 1),
 		"a call less":      strings.Replace(right, `{"id":"call_b","type":"function","function":{"name":"run_tests","arguments":"{}"}}`, "", 1),

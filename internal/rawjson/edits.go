@@ -1,8 +1,11 @@
 package rawjson
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
-// Edits are changes to be made to a JSON text. The zero value changes nothing.
+// Edits are changes of a JSON text. The zero value changes nothing.
 type Edits []edit
 
 type edit struct {
@@ -20,30 +23,19 @@ func (e *Edits) Replace(from, to int, with []byte) {
 // first.
 func (e *Edits) Insert(at int, with []byte) { e.Replace(at, at, with) }
 
-// Remove takes a member out of an object in json, with the comma that sets it
-// apart. From and to are the offsets between which it stands.
+// Remove removes the member between two offsets of json from its object, with
+// one of the commas around it.
 func (e *Edits) Remove(json []byte, from, to int) {
 	if n := len(*e); n > 0 && (*e)[n-1].to == from && len((*e)[n-1].with) == 0 {
-		// The member before is removed too: their commas are one matter.
+		// The member before is removed too. Removing both at once removes the right commas.
 		from, *e = (*e)[n-1].from, (*e)[:n-1]
 	}
-	after := to
-	for after < len(json) && isSpace(json[after]) {
-		after++
-	}
-	if after < len(json) && json[after] == ',' {
-		for after++; after < len(json) && isSpace(json[after]); {
-			after++
-		}
-		e.Replace(from, after, nil)
-		return
-	}
-	before := from
-	for before > 0 && isSpace(json[before-1]) {
-		before--
-	}
-	if before > 0 && json[before-1] == ',' {
-		from = before - 1
+	before, after := bytes.TrimRight(json[:from], spaces), bytes.TrimLeft(json[to:], spaces)
+	switch {
+	case bytes.HasPrefix(after, []byte{','}):
+		to = len(json) - len(bytes.TrimLeft(after[1:], spaces))
+	case bytes.HasSuffix(before, []byte{','}):
+		from = len(before) - 1
 	}
 	e.Replace(from, to, nil)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// member is a member of an object, as it stands there.
+// member is a member of an object.
 type member struct {
 	Key   string
 	Value any

@@ -1,6 +1,12 @@
 // Package rawjson reads and edits JSON in place: values are found without
-// decoding what stands around them, and changed without touching it.
+// decoding what stands around them, and changed without touching it. Of members
+// with the same name the last one counts; see [Member].
 package rawjson
+
+import (
+	"cmp"
+	"iter"
+)
 
 // Scanner reads a JSON value in one pass, from its beginning to its end and
 // without allocating. A value is read by Open and Member or Element, or passed
@@ -14,7 +20,7 @@ type Scanner struct {
 	at    int
 	key   []byte
 	keyAt int
-	first bool // nothing of the object or array at hand has been read
+	first bool // nothing of the innermost object or array has been read
 	bad   bool
 }
 
@@ -61,7 +67,7 @@ func (s *Scanner) Member() bool {
 	if n := Plain(s.json[s.at:]); n > 0 {
 		s.key = s.json[s.at+1 : s.at+n-1]
 		s.at += n
-	} else if key := s.Raw(); len(key) > 1 && key[0] == '"' {
+	} else if key := s.Raw(); IsString(key) {
 		s.key = AppendText(nil, key)
 	} else {
 		s.bad = true
@@ -73,16 +79,53 @@ func (s *Scanner) Member() bool {
 	return true
 }
 
-// Key returns the name of the member at hand.
+// Key returns the name of the current member.
 func (s *Scanner) Key() []byte { return s.key }
 
-// KeyAt returns the offset at which the member at hand begins, if nothing in its
-// value has been read yet.
+// KeyAt returns the offset at which the current member begins, if nothing of its
+// value has been read.
 func (s *Scanner) KeyAt() int { return s.keyAt }
 
 // Element goes to the next element of the array that was opened last, and leaves
 // the array if there is none.
 func (s *Scanner) Element() bool { return s.more(']') }
+
+// Members returns an iterator over the names of the members of the object that
+// comes next; any other value has none and is passed over. The value of a member
+// is read in its turn, or passed over.
+func (s *Scanner) Members() iter.Seq[string] {
+	return func(yield func(name string) bool) {
+		for more := s.Open('{') && s.Member(); more; more = s.Member() {
+			s.Kind()
+			at := s.at
+			if !yield(View(s.key)) {
+				return
+			}
+			if s.at == at {
+				s.Skip()
+			}
+		}
+	}
+}
+
+// Elements returns an iterator over the indexes of the array that comes next; any
+// other value has none and is passed over. An element is read in its turn, or
+// passed over.
+func (s *Scanner) Elements() iter.Seq[int] {
+	return func(yield func(i int) bool) {
+		more := s.Open('[') && s.Element()
+		for i := 0; more; i++ {
+			at := s.at
+			if !yield(i) {
+				return
+			}
+			if s.at == at {
+				s.Skip()
+			}
+			more = s.Element()
+		}
+	}
+}
 
 // more reports whether there is something before the closing bracket, which it
 // reads otherwise.
@@ -90,29 +133,24 @@ func (s *Scanner) more(closing byte) bool {
 	if s.bad {
 		return false
 	}
-	c := s.Kind()
-	if c == closing {
+	c, first := s.Kind(), s.first
+	s.first = false
+	switch {
+	case c == closing:
 		s.at++
-		s.first = false
 		return false
-	}
-	if !s.first {
-		if c != ',' {
-			s.bad = true
-			return false
-		}
+	case !first && c == ',':
 		s.at++
 		c = s.Kind()
+	case !first:
+		c = 0 // the comma is missing
 	}
-	s.first = false
-	if c == 0 || c == closing {
-		s.bad = true
-	}
+	s.bad = c == 0 || c == closing
 	return !s.bad
 }
 
-// Raw passes over the value and returns it as it stands. The result shares
-// memory with the input.
+// Raw passes over the value and returns its bytes. They share memory with the
+// input.
 func (s *Scanner) Raw() []byte {
 	s.Kind()
 	from := s.at
@@ -153,11 +191,11 @@ func stringEnd(b []byte, from int) int {
 	}
 }
 
-// bracketEnd returns the offset after the bracket that closes the one at from,
-// or -1.
-func bracketEnd(b []byte, from int) int {
+// bracketEnd returns the offset after the bracket that closes the one b begins
+// with, or -1.
+func bracketEnd(b []byte) int {
 	depth := 0
-	for at := from; at < len(b); at++ {
+	for at := 0; at < len(b); at++ {
 		switch b[at] {
 		case '"':
 			if at = stringEnd(b, at+1) - 1; at < 0 {
@@ -174,14 +212,10 @@ func bracketEnd(b []byte, from int) int {
 	return -1
 }
 
-func literalEnd(b []byte, from int) int {
-	for at := from; at < len(b); at++ {
-		switch c := b[at]; {
-		case isSpace(c), c == ',', c == '}', c == ']', c == ':', c == '"':
-			return at
-		}
-	}
-	return len(b)
+const spaces = " \n\r\t"
+
+func endsLiteral(c byte) bool {
+	return isSpace(c) || c == ',' || c == '}' || c == ']' || c == ':' || c == '"'
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
@@ -196,10 +230,11 @@ func Length(b []byte) int {
 	case '"':
 		return stringEnd(b, 1)
 	case '{', '[':
-		return bracketEnd(b, 0)
-	case '}', ']', ',', ':', ' ', '\n', '\r', '\t':
-		return -1
-	default:
-		return literalEnd(b, 0)
+		return bracketEnd(b)
 	}
+	end := 0
+	for end < len(b) && !endsLiteral(b[end]) {
+		end++
+	}
+	return cmp.Or(end, -1)
 }

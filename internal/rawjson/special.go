@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A word is eight bytes, and each of these constants has the same in all of them.
+// A word is eight bytes. A constant times each has its value in all of them.
 const (
 	word  = 8
 	each  = 0x0101010101010101
@@ -16,13 +16,13 @@ const (
 // means something in a string: a quote, a backslash or a control character. It
 // returns len(b) or more if there is none.
 //
-// Most strings of a stream are a few letters long. Eight bytes at once take less
-// time there than a search for one byte that is made for long ones.
+// Most strings of a stream are a few letters long. For them, testing eight bytes
+// at once is faster than bytes.IndexByte, which is made for long ones.
 func special(b []byte, from int) int {
 	at := from
 	for ; at+word <= len(b); at += word {
 		w := binary.LittleEndian.Uint64(b[at:])
-		if found := zeros(w^'"'*each) | zeros(w^'\\'*each) | controls(w); found != 0 {
+		if found := below(w^'"'*each, 1) | below(w^'\\'*each, 1) | below(w, ' '); found != 0 {
 			return at + bits.TrailingZeros64(found)/8
 		}
 	}
@@ -32,15 +32,12 @@ func special(b []byte, from int) int {
 	return at
 }
 
-// zeros marks the first byte of w that is 0, and perhaps some behind it.
-func zeros(w uint64) uint64 { return (w - each) &^ w & highs }
-
-// controls marks the first byte of w that is a control character, and perhaps
-// some behind it.
-func controls(w uint64) uint64 { return (w - ' '*each) &^ w & highs }
+// below marks the first byte of w that is less than c, and perhaps some behind
+// it. c must not be greater than 0x80.
+func below(w, c uint64) uint64 { return (w - c*each) &^ w & highs }
 
 // Plain returns the length of the string that b begins with, quotes included, if
-// it stands for the very bytes in it: nothing is escaped. Otherwise it returns 0.
+// nothing in it is escaped. Otherwise it returns 0.
 func Plain(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0

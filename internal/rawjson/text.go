@@ -3,6 +3,8 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -36,30 +38,17 @@ func AppendText(to, raw []byte) []byte {
 // appendEscape appends what the escape at the beginning of in stands for, and
 // returns what follows it.
 func appendEscape(to, in []byte) (grown, rest []byte) {
-	switch c := in[1]; c {
-	case '"', '\\', '/':
-		return append(to, c), in[2:]
-	case 'b':
-		return append(to, '\b'), in[2:]
-	case 'f':
-		return append(to, '\f'), in[2:]
-	case 'n':
-		return append(to, '\n'), in[2:]
-	case 'r':
-		return append(to, '\r'), in[2:]
-	case 't':
-		return append(to, '\t'), in[2:]
-	case 'u':
-		if r := unit(in); r >= 0 {
-			if second := unit(in[6:]); second >= 0 && utf16.IsSurrogate(r) {
-				if whole := utf16.DecodeRune(r, second); whole != utf8.RuneError {
-					return utf8.AppendRune(to, whole), in[12:]
-				}
-			}
-			return utf8.AppendRune(to, r), in[6:] // half a pair becomes U+FFFD
-		}
+	if i := strings.IndexByte(`"\/bfnrt`, in[1]); i >= 0 {
+		return append(to, "\"\\/\b\f\n\r\t"[i]), in[2:]
 	}
-	return append(to, in[0]), in[1:]
+	r := unit(in)
+	if r < 0 {
+		return append(to, in[0]), in[1:]
+	}
+	if whole := utf16.DecodeRune(r, unit(in[6:])); whole != utf8.RuneError {
+		return utf8.AppendRune(to, whole), in[12:]
+	}
+	return utf8.AppendRune(to, r), in[6:] // half a pair becomes U+FFFD
 }
 
 // unit returns the code unit of an escape such as \u00fc, or -1.
@@ -67,15 +56,11 @@ func unit(in []byte) rune {
 	if len(in) < 6 || in[0] != '\\' || in[1] != 'u' {
 		return -1
 	}
-	var r rune
-	for _, c := range in[2:6] {
-		digit := bytes.IndexByte([]byte("0123456789abcdef"), c|0x20)
-		if digit < 0 || c < '0' {
-			return -1
-		}
-		r = r<<4 | rune(digit)
+	r, err := strconv.ParseUint(View(in[2:6]), 16, 16)
+	if err != nil {
+		return -1
 	}
-	return r
+	return rune(r)
 }
 
 // Quote returns text as a JSON string. What is not valid UTF-8 in it becomes

@@ -1,6 +1,6 @@
-// Package scope holds the context values that several packages of carryon
-// share, so that a todo source and the decision agree on which session a call
-// belongs to without importing each other.
+// Package scope defines the context values that several packages of carryon
+// share. Todo sources and the engine read the same session without importing
+// each other.
 package scope
 
 import "context"
@@ -11,57 +11,77 @@ type (
 	userTurnKey  struct{}
 	automaticKey struct{}
 	layerKey     struct{}
+	turnKey      struct{}
 )
 
-// WithSession returns a ctx that belongs to the session; "" is no session.
+// WithSession returns a ctx whose calls belong to session; "" means none.
 func WithSession(ctx context.Context, session string) context.Context {
 	return context.WithValue(ctx, sessionKey{}, session)
 }
 
-// Session returns the session of ctx, or "".
+// Session returns the session of ctx, or "" if it has none.
 func Session(ctx context.Context) string {
 	session, _ := ctx.Value(sessionKey{}).(string)
 	return session
 }
 
-// Suppress returns a ctx under which no call is continued.
+// Suppress returns a ctx under which carryon continues no call.
 func Suppress(ctx context.Context) context.Context {
 	return context.WithValue(ctx, suppressKey{}, true)
 }
 
-// Suppressed reports whether continuation was suppressed for ctx.
+// Suppressed reports whether ctx was derived from one that Suppress returned.
 func Suppressed(ctx context.Context) bool {
 	return ctx.Value(suppressKey{}) != nil
 }
 
-// WithUserTurn returns a ctx whose calls belong to the user turn named id.
+// WithUserTurn returns a ctx whose calls belong to the user turn id.
 func WithUserTurn(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, userTurnKey{}, id)
 }
 
-// UserTurn returns the name of the user turn of ctx, if it has one.
+// UserTurn returns the id of the user turn that WithUserTurn set, if it did. An
+// id may be "".
 func UserTurn(ctx context.Context) (string, bool) {
 	id, ok := ctx.Value(userTurnKey{}).(string)
 	return id, ok
 }
 
-// Automatic returns a ctx whose calls no user asked for.
+// Automatic returns a ctx whose calls the program makes without a user message.
 func Automatic(ctx context.Context) context.Context {
 	return context.WithValue(ctx, automaticKey{}, true)
 }
 
-// IsAutomatic reports whether calls under ctx were started by the program.
+// IsAutomatic reports whether ctx was derived from one that Automatic returned.
 func IsAutomatic(ctx context.Context) bool {
 	return ctx.Value(automaticKey{}) != nil
 }
 
-// EnterLayer marks ctx as running inside a carryon layer, which makes every
-// layer further in inert.
+// EnterLayer returns a ctx for use inside a carryon layer. Layers further in
+// pass calls under that ctx through unchanged.
 func EnterLayer(ctx context.Context) context.Context {
 	return context.WithValue(ctx, layerKey{}, true)
 }
 
-// InLayer reports whether ctx runs inside a carryon layer.
+// InLayer reports whether ctx was derived from one that EnterLayer returned.
 func InLayer(ctx context.Context) bool {
 	return ctx.Value(layerKey{}) != nil
+}
+
+// TurnID identifies one turn of a call. It converts to continuation.TurnID.
+type TurnID struct {
+	Session string
+	Turn    int
+	Attempt int
+}
+
+// WithTurn returns a ctx that belongs to the continuation id.
+func WithTurn(ctx context.Context, id TurnID) context.Context {
+	return context.WithValue(ctx, turnKey{}, id)
+}
+
+// Turn returns the continuation that ctx belongs to, if it belongs to one.
+func Turn(ctx context.Context) (TurnID, bool) {
+	id, ok := ctx.Value(turnKey{}).(TurnID)
+	return id, ok
 }

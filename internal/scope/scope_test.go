@@ -60,3 +60,13 @@ func TestTheInnermostCounts(t *testing.T) {
 	assert.Equal(t, "2", turn)
 	assert.Equal(t, "a", scope.Session(outer), "the outer ctx is as it was")
 }
+
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	_, ok := scope.Turn(t.Context())
+	assert.False(t, ok)
+	want := scope.TurnID{Session: "a", Turn: 2, Attempt: 1}
+	got, ok := scope.Turn(scope.WithTurn(t.Context(), want))
+	assert.True(t, ok)
+	assert.Equal(t, want, got)
+}

@@ -13,14 +13,14 @@ import (
 	"github.com/tmc/langchaingo/callbacks"
 	"github.com/tmc/langchaingo/chains"
 
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
 func TestCase19FunctionsAgentCarriesOn(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, functions, setup{},
-		carryontest.Text("Did one."), carryontest.Call("search", `{"__arg1":"two"}`), carryontest.Text("Did two."))
+		fakellm.Text("Did one."), fakellm.Call("search", `{"__arg1":"two"}`), fakellm.Text("Did two."))
 	r := s.requireRun(t, "Do both.")
 	assert.Equal(t, "Did two.", r.output)
 	assert.Equal(t, []string{"two"}, s.tool.inputs)
@@ -37,7 +37,7 @@ func TestCase19FunctionsAgentCarriesOn(t *testing.T) {
 func TestCase20FunctionsAgentPauses(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, functions, setup{},
-		carryontest.Text("Did one."), carryontest.Pause(blocked).AndText("Stuck."))
+		fakellm.Text("Did one."), fakellm.Pause(blocked).AndText("Stuck."))
 	r := s.requireRun(t, "Do both.")
 	assert.Equal(t, "Did one.\n\nStuck.\n\nTask paused: "+blocked, r.output, "a pause shows its notice")
 	assert.Empty(t, r.steps)
@@ -48,7 +48,7 @@ func TestCase21TextAgentActsInAContinuation(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
 		s := newScene(t, k, setup{},
-			carryontest.Text("Thought: I know.\n"+k.final+"first"), searches("tea"), carryontest.Text(k.final+"done"))
+			fakellm.Text("Thought: I know.\n"+k.final+"first"), searches("tea"), fakellm.Text(k.final+"done"))
 		r := s.requireRun(t, "Do both.")
 		assert.Equal(t, "done", strings.TrimSpace(r.output))
 		assert.Equal(t, []string{"tea"}, s.tool.inputs)
@@ -67,7 +67,7 @@ func TestCase22TextAgentsAnswersAreJoined(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
 		s := newScene(t, k, setup{},
-			carryontest.Text("Thought: I know.\n"+k.final+"first"), carryontest.Text("Thought: More.\n"+k.final+"second"))
+			fakellm.Text("Thought: I know.\n"+k.final+"first"), fakellm.Text("Thought: More.\n"+k.final+"second"))
 		r := s.requireRun(t, "Do both.")
 		assert.Equal(t, "first\n\nsecond", strings.TrimSpace(r.output))
 		assert.Empty(t, r.steps)
@@ -105,7 +105,7 @@ func TestCase23WhateverTheContinuationSaysTheAgentCanReadIt(t *testing.T) {
 			t.Parallel()
 			inTextKinds(t, func(t *testing.T, k kind) {
 				answer := strings.ReplaceAll(test.answer, "FINAL", k.final)
-				s := newScene(t, k, setup{}, carryontest.Text(k.final+"first"), carryontest.Text(answer))
+				s := newScene(t, k, setup{}, fakellm.Text(k.final+"first"), fakellm.Text(answer))
 				r := s.requireRun(t, "Do both.")
 				assert.Equal(t, test.want, strings.TrimSpace(r.output))
 				assert.Empty(t, r.steps)
@@ -118,11 +118,11 @@ func TestCase23WhateverTheContinuationSaysTheAgentCanReadIt(t *testing.T) {
 func TestCase25OnlyAFinishIsContinued(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
-		s := newScene(t, k, setup{todos: noneOf(t)}, searches("tea"), carryontest.Text(k.final+"done"))
+		s := newScene(t, k, setup{todos: noneOf(t)}, searches("tea"), fakellm.Text(k.final+"done"))
 		assert.Equal(t, "done", strings.TrimSpace(s.requireRun(t, "Do it.").output))
 		assert.Equal(t, continuation.ReasonToolCalls, s.events.Decisions()[0].Evaluation.Reason)
 
-		s = newScene(t, k, setup{}, carryontest.Text("I do not know what to say."))
+		s = newScene(t, k, setup{}, fakellm.Text("I do not know what to say."))
 		_, err := s.run("Do it.")
 		require.ErrorIs(t, err, agents.ErrUnableToParseOutput)
 		assert.Len(t, s.server.Requests(), 1)
@@ -130,7 +130,7 @@ func TestCase25OnlyAFinishIsContinued(t *testing.T) {
 		s = newScene(t, k, setup{
 			todos:    noneOf(t),
 			executor: []agents.Option{agents.WithParserErrorHandler(agents.NewParserErrorHandler(func(string) string { return "Try again." }))},
-		}, carryontest.Text("I do not know what to say."), carryontest.Text(k.final+"done"))
+		}, fakellm.Text("I do not know what to say."), fakellm.Text(k.final+"done"))
 		assert.Equal(t, "done", strings.TrimSpace(s.requireRun(t, "Do it.").output))
 		requests := s.server.Requests()
 		require.Len(t, requests, 2)
@@ -142,18 +142,18 @@ func TestCase26FinalStreamHandlerShowsBothAnswers(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
 		for name, test := range map[string]struct {
-			second carryontest.Turn
+			second fakellm.Turn
 			want   string
 		}{
-			"a finish": {carryontest.Text("Thought: More.\n" + k.final + "the second one"), "the first one\n\nthe second one"},
-			"a pause":  {carryontest.Text("Thought: No.\nAction: todo_pause\nAction Input: " + blocked), "the first one\n\nTask paused: " + blocked},
-			"prose":    {carryontest.Text("I go on.\nThought: well"), "the first one\n\nI go on."},
+			"a finish": {fakellm.Text("Thought: More.\n" + k.final + "the second one"), "the first one\n\nthe second one"},
+			"a pause":  {fakellm.Text("Thought: No.\nAction: todo_pause\nAction Input: " + blocked), "the first one\n\nTask paused: " + blocked},
+			"prose":    {fakellm.Text("I go on.\nThought: well"), "the first one\n\nI go on."},
 		} {
 			t.Run(name, func(t *testing.T) {
 				handler := callbacks.NewFinalStreamHandler()
 				egress := collect(handler)
 				s := newScene(t, k, setup{agent: []agents.Option{agents.WithCallbacksHandler(handler)}},
-					carryontest.Pieces("Thought: I know.\n", k.final, "the first ", "one"), test.second)
+					fakellm.Pieces("Thought: I know.\n", k.final, "the first ", "one"), test.second)
 				r := s.requireRun(t, "Do both.")
 				assert.Equal(t, test.want, egress())
 				assert.Equal(t, test.want, strings.TrimSpace(r.output))
@@ -166,7 +166,7 @@ func TestNothingOfAnActionIsStreamed(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
 		var chunks []string
-		s := newScene(t, k, setup{}, carryontest.Text(k.final+"first"), searches("tea"), carryontest.Text(k.final+"done"))
+		s := newScene(t, k, setup{}, fakellm.Text(k.final+"first"), searches("tea"), fakellm.Text(k.final+"done"))
 		s.requireRun(t, "Do both.", chains.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
 			chunks = append(chunks, string(chunk))
 			return nil
@@ -182,12 +182,12 @@ func TestCase27ABudgetLeavesTheExecutorItsSteps(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			// The model finishes when it is asked and acts when it is asked to go on.
-			respond := carryontest.Func(func(r carryontest.Request) carryontest.Turn {
+			respond := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
 				switch {
 				case !strings.Contains(r.Last().Content, "You have an active task"):
-					return carryontest.Text(k.final + "done")
+					return fakellm.Text(k.final + "done")
 				case k.final == "":
-					return carryontest.Call("search", `{"__arg1":"tea"}`)
+					return fakellm.Call("search", `{"__arg1":"tea"}`)
 				}
 				return searches("tea")
 			})
@@ -206,7 +206,7 @@ func TestCase27ABudgetLeavesTheExecutorItsSteps(t *testing.T) {
 
 func TestCase28FunctionsAgentStreams(t *testing.T) {
 	t.Parallel()
-	script := []carryontest.Turn{carryontest.Text("Did one."), carryontest.Text("Did two.")}
+	script := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Text("Did two.")}
 	// The agent overwrites its handler's function with none: so it does not
 	// stream, with carryon or without.
 	handler := callbacks.NewFinalStreamHandler()
@@ -239,9 +239,9 @@ func TestCase30NestedAgentsHaveTheSessionToo(t *testing.T) {
 			t.Parallel()
 			var sessions []string
 			todos := sessionsOf(&sessions)
-			inner := newScene(t, oneShot, setup{todos: todos}, carryontest.Text("Final Answer: inner"), carryontest.Text("Final Answer: more"))
+			inner := newScene(t, oneShot, setup{todos: todos}, fakellm.Text("Final Answer: inner"), fakellm.Text("Final Answer: more"))
 			outer := newScene(t, functions, setup{todos: todos},
-				carryontest.Call("search", `{"__arg1":"tea"}`), carryontest.Text("Did one."), carryontest.Text("Did two."))
+				fakellm.Call("search", `{"__arg1":"tea"}`), fakellm.Text("Did one."), fakellm.Text("Did two."))
 			outer.tool.do = func(ctx context.Context, _ string) (string, error) {
 				inner.ctx = test.nested(ctx)
 				r, err := inner.run("Find tea.")

@@ -22,6 +22,7 @@ import (
 	carryagents "github.com/carryon-go/carryon/adapters/langchaingo/agents"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -85,7 +86,7 @@ func inTextKinds(t *testing.T, test func(t *testing.T, k kind)) {
 // scene is an executor with one tool, memory and a scripted server.
 type scene struct {
 	ctx      context.Context // of a session
-	server   *carryontest.Server
+	server   *fakellm.Server
 	events   *carryontest.Recorder
 	mw       *middleware.Middleware
 	model    *carrylangchain.Model
@@ -102,10 +103,10 @@ type setup struct {
 	agent    []agents.Option
 }
 
-func newScene(t *testing.T, k kind, with setup, script ...carryontest.Turn) *scene {
+func newScene(t *testing.T, k kind, with setup, script ...fakellm.Turn) *scene {
 	t.Helper()
 	s := &scene{
-		ctx: continuation.WithSession(t.Context(), "s"), server: carryontest.NewServer(t, script...),
+		ctx: continuation.WithSession(t.Context(), "s"), server: fakellm.NewServer(t, script...),
 		events: carryontest.NewRecorder(), tool: new(search),
 	}
 	if with.todos == nil {
@@ -160,7 +161,7 @@ func (s *scene) remembered(t *testing.T) string {
 }
 
 // text returns all that a request says.
-func text(r carryontest.Request) string {
+func text(r fakellm.Request) string {
 	var all []string
 	for _, message := range r.Messages {
 		all = append(all, message.Content)
@@ -193,6 +194,6 @@ func (s *search) Call(ctx context.Context, input string) (string, error) {
 }
 
 // searches is an answer of a text agent's model that calls the tool.
-func searches(input string) carryontest.Turn {
-	return carryontest.Text("Thought: I have to look.\nAction: search\nAction Input: " + input)
+func searches(input string) fakellm.Turn {
+	return fakellm.Text("Thought: I have to look.\nAction: search\nAction Input: " + input)
 }

@@ -70,16 +70,7 @@ func (s said) Call(context.Context, string, ...llms.CallOption) (string, error) 
 }
 
 // chain returns the chain through which an agent asks its model, but for the
-// prompt: what it does with the answer is the same.
-func chain(answer string) chains.Chain { return chains.NewLLMChain(said(answer), noPrompt{}) }
-
-// noPrompt saves the work of making a prompt that nobody reads.
-type noPrompt struct{}
-
-// FormatPrompt implements [prompts.FormatPrompter].
-func (noPrompt) FormatPrompt(map[string]any) (llms.PromptValue, error) {
-	return prompts.StringPromptValue(""), nil
+// prompt, which nobody reads: what it does with the answer is the same.
+func chain(answer string) chains.Chain {
+	return chains.NewLLMChain(said(answer), prompts.PromptTemplate{TemplateFormat: prompts.TemplateFormatFString})
 }
-
-// GetInputVariables implements [prompts.FormatPrompter].
-func (noPrompt) GetInputVariables() []string { return nil }

@@ -20,8 +20,8 @@ import (
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	carryagents "github.com/carryon-go/carryon/adapters/langchaingo/agents"
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -46,11 +46,11 @@ func TestATextAgentOfAProviderWithoutStopReasons(t *testing.T) {
 func TestATextAgentThatWasCutOffIsNotContinued(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
-		s := newScene(t, k, setup{}, carryontest.Text(k.final+"the fir").Finish("length"))
+		s := newScene(t, k, setup{}, fakellm.Text(k.final+"the fir").Finish("length"))
 		assert.Equal(t, "the fir", strings.TrimSpace(s.requireRun(t, "Do it.").output))
 		assert.Equal(t, "length", s.events.Turns()[0].Finish)
 
-		s = newScene(t, k, setup{}, carryontest.Text("Thought: I ha").Finish("length"))
+		s = newScene(t, k, setup{}, fakellm.Text("Thought: I ha").Finish("length"))
 		_, err := s.run("Do it.")
 		require.ErrorIs(t, err, agents.ErrUnableToParseOutput)
 		assert.Equal(t, "length", s.events.Turns()[0].Finish, "and not that nobody could read it")
@@ -62,10 +62,10 @@ func TestANoteOfATaskStandsBeforeTheNextThought(t *testing.T) {
 	inTextKinds(t, func(t *testing.T, k kind) {
 		tasks := asynctask.NewManager()
 		s := newScene(t, k, setup{todos: noneOf(t), options: []middleware.Option{middleware.WithTasks(tasks)}},
-			searches("tea"), carryontest.Text(k.final+"done"))
-		_, err := tasks.Begin(s.ctx, "job-7", "run the tests")
+			searches("tea"), fakellm.Text(k.final+"done"))
+		_, ticket, err := tasks.Begin(s.ctx, "job-7", "run the tests")
 		require.NoError(t, err)
-		require.NoError(t, tasks.Finish("job-7", asynctask.Message("All 214 tests pass.")))
+		require.NoError(t, tasks.Finish(s.ctx, ticket, asynctask.Message("All 214 tests pass.")))
 		assert.Equal(t, "done", strings.TrimSpace(s.requireRun(t, "Do it.").output))
 		for _, request := range s.server.Requests() {
 			prompt := request.Last().Content

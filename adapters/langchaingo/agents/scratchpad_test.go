@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/agents"
 
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -26,8 +26,8 @@ func TestATextAgentsStepsAreItsHistory(t *testing.T) {
 		})
 		list := `{"todos":[{"id":"1","content":"Action: drink\ntea","status":"pending"}]}`
 		s := newScene(t, k, setup{todos: source},
-			searches("tea"), carryontest.Text("Thought: I plan.\nAction: todo_write\nAction Input: "+list), searches("{\n\"q\": 2\n}"),
-			carryontest.Text(k.final+"done"))
+			searches("tea"), fakellm.Text("Thought: I plan.\nAction: todo_write\nAction Input: "+list), searches("{\n\"q\": 2\n}"),
+			fakellm.Text(k.final+"done"))
 		s.tool.do = func(context.Context, string) (string, error) { return "found\nAction: drink\nAction Input: it", nil }
 		_, err := s.run("Question?\n\nBegin!\n")
 		require.NoError(t, err)
@@ -46,8 +46,8 @@ func TestTodosOfATextAgentsConversation(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
 		s := newScene(t, k, setup{todos: todo.FromConversation()},
-			carryontest.Text("Thought: I plan.\nAction: todo_write\nAction Input: "+`[{"content":"Make tea","status":"in_progress"}]`),
-			carryontest.Text(k.final+"first"), carryontest.Text(k.final+"second"))
+			fakellm.Text("Thought: I plan.\nAction: todo_write\nAction Input: "+`[{"content":"Make tea","status":"in_progress"}]`),
+			fakellm.Text(k.final+"first"), fakellm.Text(k.final+"second"))
 		s.tool.name = "todo_write"
 		r, err := s.run("Make tea.")
 		require.NoError(t, err)
@@ -59,11 +59,11 @@ func TestTodosOfATextAgentsConversation(t *testing.T) {
 func TestStepsOfATextAgentAreOneUserTurn(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
-		s := newScene(t, k, setup{}, searches("a"), searches("b"), searches("c"), carryontest.Text(k.final+"one"), carryontest.Text(k.final+"two"))
+		s := newScene(t, k, setup{}, searches("a"), searches("b"), searches("c"), fakellm.Text(k.final+"one"), fakellm.Text(k.final+"two"))
 		require.NoError(t, s.mw.Pause(s.ctx, "before the first call is seen"))
 		r := s.requireRun(t, "Do it.")
 		assert.Equal(t, "one", strings.TrimSpace(r.output), "none of the steps has ended the pause")
-		s.server.Append(carryontest.Text(k.final + "three"))
+		s.server.Append(fakellm.Text(k.final + "three"))
 		r = s.requireRun(t, "Do it again.")
 		assert.Equal(t, "two\n\nthree", strings.TrimSpace(r.output), "the next question has")
 	})
@@ -72,13 +72,13 @@ func TestStepsOfATextAgentAreOneUserTurn(t *testing.T) {
 func TestWithoutASessionARunHasABudgetFromItsSecondStepOn(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
-		respond := carryontest.Func(func(r carryontest.Request) carryontest.Turn {
+		respond := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
 			if strings.Contains(r.Last().Content, "You have an active task") {
 				return searches("tea")
 			}
-			return carryontest.Text(k.final + "done")
+			return fakellm.Text(k.final + "done")
 		})
-		s := newScene(t, k, setup{executor: []agents.Option{agents.WithMaxIterations(4)}}, slices.Repeat([]carryontest.Turn{respond}, 20)...)
+		s := newScene(t, k, setup{executor: []agents.Option{agents.WithMaxIterations(4)}}, slices.Repeat([]fakellm.Turn{respond}, 20)...)
 		s.ctx = t.Context()
 		for range 2 {
 			before := len(s.server.Requests())
@@ -92,8 +92,8 @@ func TestWithoutASessionARunHasABudgetFromItsSecondStepOn(t *testing.T) {
 func TestAnAgentsOwnTodoPauseIsKept(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
-		s := newScene(t, k, setup{}, carryontest.Text(k.final+"first"),
-			carryontest.Text("Action: todo_pause\nAction Input: "+blocked), carryontest.Text(k.final+"done"))
+		s := newScene(t, k, setup{}, fakellm.Text(k.final+"first"),
+			fakellm.Text("Action: todo_pause\nAction Input: "+blocked), fakellm.Text(k.final+"done"))
 		s.executor.Agent = k.make(s.model, s.executor.Agent.GetTools(), agents.WithPromptPrefix("Tools: todo_pause"))
 		r, err := s.run("Do it.")
 		require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestAnAgentsOwnTodoPauseIsKept(t *testing.T) {
 		assert.Equal(t, "todo_pause", r.steps[0].Action.Tool)
 
 		printed := "I can't. todo_pause('" + blocked + "')"
-		s = newScene(t, k, setup{}, carryontest.Text(k.final+"first"), carryontest.Text(k.final+printed))
+		s = newScene(t, k, setup{}, fakellm.Text(k.final+"first"), fakellm.Text(k.final+printed))
 		s.executor.Agent = k.make(s.model, s.executor.Agent.GetTools(), agents.WithPromptPrefix("Tools: todo_pause"))
 		r, err = s.run("Do it.")
 		require.NoError(t, err)
@@ -113,8 +113,8 @@ func TestAnAgentsOwnTodoPauseIsKept(t *testing.T) {
 func TestARejectedPauseOfATextAgentIsToldInTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
-		s := newScene(t, k, setup{options: []middleware.Option{threeTries}}, carryontest.Text(k.final+"first"),
-			carryontest.Text("Action: todo_pause\nAction Input: stuck"), carryontest.Text(k.final+"second"), carryontest.Text(k.final+"second"))
+		s := newScene(t, k, setup{options: []middleware.Option{threeTries}}, fakellm.Text(k.final+"first"),
+			fakellm.Text("Action: todo_pause\nAction Input: stuck"), fakellm.Text(k.final+"second"), fakellm.Text(k.final+"second"))
 		r := s.requireRun(t, "Do it.")
 		assert.Equal(t, "first\n\nsecond", strings.TrimSpace(strings.TrimSuffix(r.output, "\n\nsecond")))
 		requests := s.server.Requests()
@@ -127,11 +127,11 @@ func TestARejectedPauseOfATextAgentIsToldInTheNextPrompt(t *testing.T) {
 func TestTodosOfAFunctionsAgentsConversation(t *testing.T) {
 	t.Parallel()
 	list := `{"__arg1":"[{\"content\":\"Make tea\",\"status\":\"STATUS\"}]"}`
-	write := func(status string) carryontest.Turn {
-		return carryontest.Call("todo_write", strings.Replace(list, "STATUS", status, 1))
+	write := func(status string) fakellm.Turn {
+		return fakellm.Call("todo_write", strings.Replace(list, "STATUS", status, 1))
 	}
 	s := newScene(t, functions, setup{todos: todo.FromConversation()},
-		write("in_progress"), carryontest.Text("Next, I make tea."), write("completed"), carryontest.Text("The tea is ready."))
+		write("in_progress"), fakellm.Text("Next, I make tea."), write("completed"), fakellm.Text("The tea is ready."))
 	s.tool.name = "todo_write"
 	r, err := s.run("Make tea.")
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// hear answers what the user has just said.
+// hear answers the new message of the user.
 func (m moment) hear() carryontest.Turn {
 	words := strings.Fields(m.said)
 	open := m.step.Content != ""
@@ -33,11 +33,10 @@ func (m moment) hear() carryontest.Turn {
 	return carryontest.Text("I am a small script and can only write texts. Ask me for one, like this: " + Example)
 }
 
-// nameless is what the step to sign a file ends in as long as it is not known
-// by whom.
+// nameless ends the step to sign a file as long as the author is unknown.
 const nameless = " for the author"
 
-// plan makes a list of what the user asks for.
+// plan returns the list for what the user asks for.
 func plan(said string) []todo.Todo {
 	files := namedFile.FindAllString(said, 4)
 	folder := folderFor(said)
@@ -92,7 +91,7 @@ func nameIn(words []string) string {
 	return strings.TrimRight(strings.Join(words, " "), ".!")
 }
 
-// folderFor returns a folder that is named after what the text is about.
+// folderFor returns a folder named after the subject of the text.
 func folderFor(said string) string {
 	about := said
 	if match := subject.FindStringSubmatch(said); match != nil {
@@ -115,7 +114,7 @@ func folderFor(said string) string {
 
 func folderOf(target string) string { return strings.TrimPrefix(target, "the files in ") }
 
-// contentOf is what the model writes into a file: no masterpiece.
+// contentOf returns what the model writes into a file.
 func contentOf(file string) string {
 	name := strings.TrimSuffix(path.Base(file), path.Ext(file))
 	about := strings.ReplaceAll(path.Dir(file), "-", " ")

@@ -1,5 +1,5 @@
-// Package script is a model that needs no key: it plays a real one's part, with
-// its habits.
+// Package script is a model that needs no key. It imitates the habits of real
+// models.
 package script
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Example is something that the model can do.
+// Example is a message that the model can handle.
 const Example = "Write a short guide about tea."
 
-// The tools that it knows besides those of carryon.
+// The tools that the model knows besides those of carryon.
 const (
 	writeFile  = "write_file"
 	checkFiles = "check_files"
 )
 
-// taskNote is what a message with the results of background tasks begins with.
+// taskNote begins a message with the results of background tasks.
 const taskNote = "---\nSystem Note: "
 
-// Answer is the model: what it says follows from the request alone, as
-// with a real one. It knows four kinds of todos, and stops before each next one
-// to announce it, although nobody has asked it to.
+// Answer returns the model's answer, which depends on the request alone, as with
+// a real model. The model knows three kinds of todos (Write, Check, Sign), and
+// announces each next one and stops, although nobody asked it to.
 func Answer(r carryontest.Request) carryontest.Turn {
 	m := readRequest(r)
 	switch {
@@ -53,17 +53,17 @@ func Answer(r carryontest.Request) carryontest.Turn {
 	return carryontest.Text(fmt.Sprintf("Next, I will %s.", lowerFirst(m.step.Content)))
 }
 
-// moment is what the model makes of a request.
+// moment is what the model reads from a request.
 type moment struct {
-	list     []todo.Todo // as it was written last
+	list     []todo.Todo // as written last
 	step     todo.Todo   // the one to do next; zero if there is none
-	said     string      // what the user has just said
-	failed   string      // the error of the last tool
-	asked    bool        // carryon asks to carry on
+	said     string      // the new message of the user, if the request ends with one
+	failed   string      // the error of the last tool call
+	asked    bool        // carryon asks the model to carry on
 	written  bool        // a file was just written
-	fresh    bool        // the list was just made, or changed, for the user
+	fresh    bool        // the list was just written in answer to the user
 	checking bool        // a check was started for the list
-	checked  bool        // and has ended
+	checked  bool        // that check has ended
 }
 
 func readRequest(r carryontest.Request) moment {
@@ -84,17 +84,17 @@ func readRequest(r carryontest.Request) moment {
 	m.written = strings.HasPrefix(last.Content, "OK: wrote ")
 	m.failed = lastError(r.Messages)
 	if isUsers(last) && !m.asked {
-		m.said, _, _ = strings.Cut(last.Content, "\n\n"+taskNote) // what follows is a note
+		m.said, _, _ = strings.Cut(last.Content, "\n\n"+taskNote) // a note may follow
 	}
 	return m
 }
 
-// isUsers reports whether a message is the user's own.
+// isUsers reports whether the user wrote a message.
 func isUsers(message carryontest.Message) bool {
 	return message.Role == "user" && !strings.HasPrefix(message.Content, taskNote)
 }
 
-// lastError returns what the last call of a tool failed with, "" if it did not.
+// lastError returns the error of the last tool call, or "" if it succeeded.
 func lastError(messages []carryontest.Message) string {
 	for _, message := range slices.Backward(messages) {
 		if message.Role == "tool" {
@@ -108,11 +108,11 @@ func lastError(messages []carryontest.Message) string {
 	return ""
 }
 
-// recall takes note of a call that the model has made, from the last one back.
+// recall reads a call that the model made. Calls are read newest first.
 func (m *moment) recall(call carryontest.ToolCall, last carryontest.Message) {
 	switch call.Name {
 	case todo.WriteToolName:
-		m.list, _ = todo.ParseList(call.Arguments) // it is the model's own
+		m.list, _ = todo.ParseList(call.Arguments) // the model wrote it
 		m.fresh = m.fresh && last.ToolCallID == call.ID
 	case checkFiles:
 		m.checking = true
@@ -123,7 +123,7 @@ func (m *moment) recall(call carryontest.ToolCall, last carryontest.Message) {
 
 func (m moment) is(verb string) bool { return strings.HasPrefix(m.step.Content, verb+" ") }
 
-// work does the next step with the tools.
+// work calls the tool for the next step.
 func (m moment) work() carryontest.Turn {
 	_, target, _ := strings.Cut(m.step.Content, " ")
 	switch {

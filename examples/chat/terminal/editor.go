@@ -8,10 +8,10 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// What the editor takes at most.
+// The limits of the editor.
 const (
 	maxLine    = 64 << 10 // bytes of a line
-	maxEntered = 100      // lines that it remembers
+	maxEntered = 100      // remembered lines
 )
 
 // The keys that a terminal sends as control characters.
@@ -27,17 +27,17 @@ const (
 	ctrlH     = 'H' - '@'
 )
 
-// editor is the line being typed, and those that were entered before.
+// editor holds the line that is being typed and the lines entered before.
 type editor struct {
 	line    []rune
-	at      int // where the cursor is in it
+	at      int // position of the cursor in the line
 	entered []string
-	back    int // how far back in entered the line comes from
+	back    int // how far back in entered the line is from; 0 for a new one
 	draft   string
 }
 
-// press changes the line as the key says. It returns the line once it has been
-// entered.
+// press applies a key to the line. If the key enters the line, press returns it
+// and true.
 func (e *editor) press(key rune) (line string, done bool) {
 	switch key {
 	case '\r', '\n':
@@ -91,7 +91,8 @@ func (e *editor) enter() string {
 	return line
 }
 
-// recall puts a line in place that was entered before; 0 is the one being typed.
+// recall replaces the line by the one entered that many lines ago; 0 is the
+// draft.
 func (e *editor) recall(back int) {
 	if back < 0 || back > len(e.entered) {
 		return
@@ -118,7 +119,7 @@ func (e *editor) remove(from, to int) {
 	e.at = from
 }
 
-// shown returns the part of the line around the cursor that goes into that many
+// shown returns the part of the line around the cursor that fits into that many
 // columns, and the column of the cursor in it.
 func (e *editor) shown(columns int) (text string, cursor int) {
 	from := e.at

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// typed returns an editor after the bytes that a terminal sends, and the lines
-// that were entered.
+// typed returns an editor that has read the bytes of a terminal, and the lines
+// that it returned.
 func typed(bytes string) (*editor, []string) {
 	e := &editor{}
 	k := &keys{in: bufio.NewReader(strings.NewReader(bytes))}

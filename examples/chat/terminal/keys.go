@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The keys that are no characters, out of the way of those that are.
+// Keys that are not characters, with values beyond those of characters.
 const (
 	keyUp rune = 0x110000 + iota
 	keyDown
@@ -22,10 +22,10 @@ const (
 	pasteEnds   = "201~"
 )
 
-// keys reads what is typed into a terminal in raw mode.
+// keys reads the keys from a terminal in raw mode.
 type keys struct {
 	in      *bufio.Reader
-	pasting bool // line breaks are spaces then
+	pasting bool // within a paste, in which line breaks count as spaces
 }
 
 func (k *keys) next() (rune, error) {

@@ -6,9 +6,11 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 )
 
-// PlainLines shows lines without any control character, for pipes and files.
+// PlainLines is a View for pipes and files. It writes no control characters.
 type PlainLines struct {
 	in     chan string
 	echo   bool
@@ -17,11 +19,11 @@ type PlainLines struct {
 	mu   sync.Mutex
 	out  io.Writer
 	flow flow
-	open bool // a line is under way
+	open bool // the last line has not ended
 }
 
-// NewLines returns a view of plain lines, which shows what is entered if it is
-// to echo that.
+// NewLines returns a view of plain lines. With echo it also shows what the user
+// enters.
 func NewLines(in io.Reader, out io.Writer, echo bool) *PlainLines {
 	l := &PlainLines{in: make(chan string), closed: make(chan struct{}), out: out, echo: echo}
 	go l.read(bufio.NewReaderSize(in, maxLine))
@@ -70,20 +72,20 @@ func (l *PlainLines) Say(k Kind, text string) {
 			return
 		}
 	}
-	for line := range strings.Lines(clean(text)) {
+	for line := range strings.Lines(plaintext.Clean(text)) {
 		l.write(strings.TrimRight(k.mark()+line, " \n") + "\n")
 	}
 }
 
-func (l *PlainLines) write(text string) { _, _ = io.WriteString(l.out, text) } // there may be nobody to read it
+func (l *PlainLines) write(text string) { _, _ = io.WriteString(l.out, text) } // the reader may be gone
 
-// Panel implements View: there is none.
+// Panel implements View. Plain lines have no panel.
 func (l *PlainLines) Panel(func(columns, rows int) []string) {}
 
 // Lines implements View.
 func (l *PlainLines) Lines() <-chan string { return l.in }
 
-// Interrupts implements View: they come as signals.
+// Interrupts implements View. They arrive as signals.
 func (l *PlainLines) Interrupts() <-chan struct{} { return nil }
 
 // Plain implements View.

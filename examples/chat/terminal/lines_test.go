@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// shown collects what plain lines are written to.
+// shown collects the output of plain lines.
 type shown struct {
 	mu sync.Mutex
 	strings.Builder

@@ -6,16 +6,18 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 )
 
 const prompt = "> "
 
-// Screen shows the chat on a terminal in raw mode. What was said scrolls up;
-// below it stand the line under way, the panel and what is being typed.
+// Screen is a View for a terminal in raw mode. The chat scrolls up; below it are
+// the unfinished line, the panel and the input line.
 type Screen struct {
 	entered    chan string
 	interrupts chan struct{}
-	restore    func() // sets the terminal back
+	restore    func() // restores the mode of the terminal
 	closed     chan struct{}
 
 	mu      sync.Mutex
@@ -23,15 +25,15 @@ type Screen struct {
 	size    func() (columns, rows int)
 	color   bool
 	flow    flow
-	partial string // the line under way
+	partial string // the unfinished line
 	panel   func(columns, rows int) []string
 	editor  editor
-	above   []int // the widths of the lines that stand above the cursor
-	cursor  int   // its column
+	above   []int // the widths of the lines above the cursor that draw replaces
+	cursor  int   // the column of the cursor
 }
 
-// NewScreen returns a view for a terminal that is in raw mode. The size is asked
-// for with everything that is shown.
+// NewScreen returns a view for a terminal in raw mode. It calls size whenever it
+// shows something.
 func NewScreen(in io.Reader, out io.Writer, size func() (columns, rows int), color bool) *Screen {
 	s := &Screen{
 		entered: make(chan string), interrupts: make(chan struct{}), closed: make(chan struct{}),
@@ -43,7 +45,8 @@ func NewScreen(in io.Reader, out io.Writer, size func() (columns, rows int), col
 	return s
 }
 
-// read hands on what is typed. It ends with the terminal, or the program.
+// read passes on what the user types. It returns when the input ends or the user
+// presses Ctrl-D on an empty line.
 func (s *Screen) read(k *keys) {
 	defer close(s.entered)
 	for {
@@ -57,7 +60,7 @@ func (s *Screen) read(k *keys) {
 			return
 		}
 		if key == ctrlC {
-			_ = s.editor.enter() // so that it can be had again
+			_ = s.editor.enter() // so that the user can recall the line
 		}
 		line, done := s.editor.press(key)
 		s.draw()
@@ -99,7 +102,7 @@ func (s *Screen) Say(k Kind, text string) {
 	if k == Said {
 		done = append(done, "")
 	}
-	for line := range strings.Lines(clean(text)) {
+	for line := range strings.Lines(plaintext.Clean(text)) {
 		mark := k.mark()
 		for _, row := range wrap(strings.TrimRight(line, " \n"), s.width()-len(mark)) {
 			done = append(done, s.paint(k.color(), mark+row))
@@ -117,9 +120,9 @@ func (s *Screen) Panel(draw func(columns, rows int) []string) {
 	s.draw()
 }
 
-// draw prints lines for good, and what stands below them anew. What was there is
-// erased and not just written over: a terminal that breaks lines anew goes by
-// how long they have been. The terminal shows it all at once, if it can.
+// draw prints finished lines and redraws everything below them. It erases the
+// old lines instead of overwriting them, because a terminal that rewraps its
+// lines remembers their length. Terminals that can show all of it at once.
 func (s *Screen) draw(done ...string) {
 	columns, rows := s.size()
 	var b strings.Builder
@@ -146,8 +149,8 @@ func (s *Screen) draw(done ...string) {
 	s.write(b.String())
 }
 
-// rowsAbove is how many rows there are above the cursor, also if the terminal
-// has become narrower since and has broken lines.
+// rowsAbove returns how many rows draw has to replace above the cursor, even if
+// the terminal has become narrower and has wrapped lines.
 func (s *Screen) rowsAbove(columns int) int {
 	columns = max(columns, 1)
 	n := s.cursor / columns
@@ -157,7 +160,7 @@ func (s *Screen) rowsAbove(columns int) int {
 	return n
 }
 
-// width leaves the last column free: terminals differ in what they do there.
+// width returns the usable columns: all but the last, in which terminals differ.
 func (s *Screen) width() int {
 	columns, _ := s.size()
 	return max(columns-1, 10)
@@ -170,7 +173,7 @@ func (s *Screen) paint(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[m"
 }
 
-func (s *Screen) write(text string) { _, _ = io.WriteString(s.out, text) } // there may be nobody to read it
+func (s *Screen) write(text string) { _, _ = io.WriteString(s.out, text) } // the terminal may be gone
 
 // Lines implements View.
 func (s *Screen) Lines() <-chan string { return s.entered }
@@ -194,7 +197,7 @@ func (s *Screen) Close() {
 	s.restore()
 }
 
-// offer hands a value over, unless nobody wants it any more.
+// offer sends a value and reports true, or reports false once closed is closed.
 func offer[T any](closed <-chan struct{}, to chan<- T, value T) (taken bool) {
 	select {
 	case to <- value:

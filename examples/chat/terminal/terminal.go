@@ -1,5 +1,5 @@
-// Package terminal shows a chat: on a terminal with the todos and a line to type
-// into at the bottom, and as plain lines everywhere else.
+// Package terminal shows a chat. On a terminal it keeps the todos and an input
+// line at the bottom; everywhere else it shows plain lines.
 package terminal
 
 import (
@@ -7,44 +7,46 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 )
 
-// View is what a chat is shown on and typed into. Its methods may be called from
-// several goroutines, and take any text: what could disturb a terminal is left
-// out.
+// View shows a chat and reads what the user types. Its methods are safe for
+// concurrent use. They accept any text and leave out what could disturb a
+// terminal.
 type View interface {
-	// Stream shows more of a text that comes in pieces; Say ends it.
+	// Stream shows the next piece of a text. Say ends the text.
 	Stream(piece string)
-	// Say shows a text in lines of its own, if it is not empty.
+	// Say shows a text on lines of its own, unless it is empty.
 	Say(k Kind, text string)
-	// Panel sets what stands above the line being typed, for a terminal of a
-	// certain size. It is drawn anew with everything that is shown.
+	// Panel sets the function that returns the lines above the input line, for
+	// the size of the terminal. The view calls it whenever it shows something.
 	Panel(draw func(columns, rows int) []string)
 
-	// Lines are what the user enters, until the end of it.
+	// Lines returns the lines that the user enters, until the input ends.
 	Lines() <-chan string
-	// Interrupts are the Ctrl-C that no signal tells of.
+	// Interrupts receives each Ctrl-C that does not arrive as a signal.
 	Interrupts() <-chan struct{}
-	// Plain reports whether there are just lines: nobody types while they are
-	// shown, and there is no panel.
+	// Plain reports whether the view shows plain lines: nobody types while it
+	// shows them, and there is no panel.
 	Plain() bool
-	// Close leaves the terminal as it was found, and what was said on it.
+	// Close restores the terminal and leaves the chat visible on it.
 	Close()
 }
 
-// Kind is what a text is about.
+// Kind says what a text is about.
 type Kind uint8
 
-// The kinds of texts, with what their lines begin with.
+// The kinds of texts, and how their lines begin.
 const (
-	Told   Kind = iota // an answer to a command
-	Said               // what the user has said: "> "
-	Worked             // what a tool has done: two spaces
-	Noted              // what goes on: "* "
+	Told   Kind = iota // an answer to a command: no mark
+	Said               // what the user said: "> "
+	Worked             // what a tool did: two spaces
+	Noted              // what is happening: "* "
 	Failed             // what went wrong: "! "
 )
 
-// Open returns a view for a terminal, and one of plain lines for anything else.
+// Open returns a Screen if in and out are a terminal, and PlainLines otherwise.
 func Open(in, out *os.File, color bool) (View, error) {
 	keys, shown := int(in.Fd()), int(out.Fd())
 	if !term.IsTerminal(keys) || !term.IsTerminal(shown) {
@@ -62,29 +64,30 @@ func Open(in, out *os.File, color bool) (View, error) {
 		return columns, rows
 	}
 	s := NewScreen(in, out, size, color)
-	s.restore = func() { _ = term.Restore(keys, before) } // there is no other way to try
+	s.restore = func() { _ = term.Restore(keys, before) } // nothing else can be tried
 	return s, nil
 }
 
-// mark is what lines of the kind begin with.
+// mark returns the beginning of the lines of the kind.
 func (k Kind) mark() string {
 	return [...]string{Told: "", Said: "> ", Worked: "  ", Noted: "* ", Failed: "! "}[k]
 }
 
-// color is how lines of the kind look, as a terminal is told.
+// color returns the parameters of the escape sequence for lines of the kind.
 func (k Kind) color() string {
 	return [...]string{Told: "", Said: "1", Worked: "2", Noted: "36", Failed: "31"}[k]
 }
 
-// flow makes pieces of a text fit to be shown one after the other.
+// flow prepares the pieces of one text for output.
 type flow struct {
-	cleaner cleaner
-	begun   bool // something of the text was shown
+	cleaner plaintext.Cleaner
+	begun   bool // part of the text was shown
 }
 
-// next returns what to show of a piece. A text begins where it says something.
+// next returns what to show of a piece. It drops white space at the beginning of
+// the text.
 func (f *flow) next(piece string) string {
-	piece = f.cleaner.clean(piece)
+	piece = f.cleaner.Clean(piece)
 	if !f.begun {
 		piece = strings.TrimLeft(piece, " \n")
 	}

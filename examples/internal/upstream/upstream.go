@@ -1,4 +1,5 @@
-// Package upstream is where the examples find the model that they ask.
+// Package upstream finds the model endpoint for the examples and explains its
+// errors.
 package upstream
 
 import (
@@ -13,17 +14,19 @@ import (
 	"unicode/utf8"
 
 	"github.com/sashabaranov/go-openai"
+
+	"github.com/carryon-go/carryon/examples/internal/plaintext"
 )
 
-// Endpoint is a real one.
+// Endpoint is a real endpoint, with the model to use there.
 type Endpoint struct{ URL, Key, Model string }
 
-// FromEnv returns the endpoint that OPENAI_API_KEY is for, with what
-// OPENAI_BASE_URL and OPENAI_MODEL say of it. It is nil if there is no key.
+// FromEnv returns the endpoint that OPENAI_API_KEY, OPENAI_BASE_URL and
+// OPENAI_MODEL describe, or nil if there is no key.
 func FromEnv(getenv func(string) string) (*Endpoint, error) {
 	key := getenv("OPENAI_API_KEY")
 	if key == "" {
-		return nil, nil //nolint:nilnil // no key is no mistake
+		return nil, nil //nolint:nilnil // a missing key is not an error
 	}
 	base := cmp.Or(strings.TrimRight(getenv("OPENAI_BASE_URL"), "/"), "https://api.openai.com/v1")
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -32,9 +35,8 @@ func FromEnv(getenv func(string) string) (*Endpoint, error) {
 	return &Endpoint{URL: base, Key: key, Model: cmp.Or(getenv("OPENAI_MODEL"), openai.GPT4oMini)}, nil
 }
 
-// Explain says in a sentence what went wrong with a call. Clean makes what
-// others wrote fit to be shown.
-func Explain(err error, clean func(string) string) string {
+// Explain says in one printable sentence why a call failed.
+func Explain(err error) string {
 	var api *openai.APIError
 	var request *openai.RequestError
 	var network *url.Error
@@ -52,7 +54,7 @@ func Explain(err error, clean func(string) string) string {
 	case errors.As(err, &network):
 		text = fmt.Sprintf("The endpoint %s could not be asked: %v", network.URL, network.Err)
 	}
-	return sentence(clean(text))
+	return sentence(plaintext.OneLine(text))
 }
 
 func sentence(text string) string {

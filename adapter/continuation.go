@@ -1,0 +1,87 @@
+package adapter
+
+import (
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Separator stands between the texts of two turns, where both have text.
+const Separator = "\n\n"
+
+// Continuation is a turn that the engine adds to a call. It says how a copy of
+// the caller's request is extended:
+//
+//   - with one assistant message of Text, and of the call in Pause if that is
+//     set
+//   - then with one user message of Prompt, or one tool message of Pause.Result
+//     if Pause is set
+//   - with the Additions
+//
+// Nothing else changes, except that the provider is not asked to store the
+// answer.
+type Continuation struct {
+	continuation.TurnID
+	Additions
+
+	Todo      todo.Todo    // the todo to go on with
+	Text      string       // what the model has said so far; never blank, unless Pause is set
+	Reasoning string       // what the model wrote for itself, if the history carries such texts
+	Prompt    string       // what the model is asked
+	Pause     *PauseAnswer // set if a call of todo_pause is answered instead
+
+	// Touch tells the engine that bytes have arrived. A source calls it from
+	// Recv where one chunk may take several reads. It is nil for calls that are
+	// not streamed.
+	Touch func()
+}
+
+// Additions are what carryon adds to a request beside a continuation's messages.
+// The caller's own request may have some too. The zero value adds nothing.
+type Additions struct {
+	// Attachments are joined to the caller's own messages, in this order. The
+	// slice must not be changed.
+	Attachments []Attachment
+	// PauseTool is appended to the tools, after all others. It is nil if the
+	// request does not offer todo_pause.
+	PauseTool *PauseTool
+}
+
+// IsZero reports whether there is nothing to add.
+func (a *Additions) IsZero() bool { return len(a.Attachments) == 0 && a.PauseTool == nil }
+
+// Attachment is a text that a request carries and the caller's history does not:
+// an adapter puts Text right behind the text of the message with the index
+// Message, in a copy.
+type Attachment struct {
+	Message int
+	Text    string
+}
+
+// PauseAnswer is a call of todo_pause whose reason was rejected, and what the
+// model is told about it.
+type PauseAnswer struct {
+	ID        string // never empty
+	Name      string // as the model wrote it
+	Arguments string // a JSON object, whatever the model sent
+	Result    string // what the model is told
+}
+
+// PauseTool is the declaration of todo_pause, which adapters turn into their
+// SDK's type.
+type PauseTool struct {
+	Name        string
+	Description string
+	Schema      []byte // JSON; every PauseTool has a slice of its own
+	Strict      bool   // ask for strict arguments, which Schema fits
+}
+
+// NewPauseTool returns the declaration of todo_pause.
+func NewPauseTool(strict bool) *PauseTool {
+	return &PauseTool{
+		Name:        pause.Name,
+		Description: pause.Description(),
+		Schema:      pause.Schema(strict),
+		Strict:      strict,
+	}
+}

@@ -1,0 +1,53 @@
+package adapter_test
+
+import (
+	"fmt"
+
+	"github.com/carryon-go/carryon/adapter"
+)
+
+// tokens is the usage of a made-up SDK.
+type tokens struct{ In, Out int }
+
+// A dialect embeds UsageTotals, sets the usage that it reads, and shows what the
+// engine asks for. The usage of a turn that failed does not count.
+func ExampleUsageTotals() {
+	totals := adapter.UsageTotals[tokens]{Add: func(a, b tokens) tokens { return tokens{a.In + b.In, a.Out + b.Out} }}
+
+	totals.SetTurn(tokens{100, 20})
+	totals.EndTurn(true)
+	totals.SetTurn(tokens{130, 10})
+	totals.EndTurn(true)
+	totals.SetTurn(tokens{145, 1})
+	totals.EndTurn(false)
+
+	fmt.Println(*totals.Shown(adapter.UsageSum, nil), *totals.Shown(adapter.UsageLast, nil))
+	// Output:
+	// {230 30} {130 10}
+}
+
+// An adapter reads a history backwards, and so meets the result of a call before
+// the call.
+func ExampleToolResults() {
+	var results adapter.ToolResults[string]
+	results.Add("call_2", "3 files changed")
+	results.Add("call_1", "todo list saved")
+
+	result, ok := results.Take("call_2")
+	fmt.Println(result, ok)
+	_, ok = results.Take("call_2")
+	fmt.Println(ok)
+	// Output:
+	// 3 files changed true
+	// false
+}
+
+func ExampleToolChoiceOf() {
+	fmt.Println(
+		adapter.ToolChoiceOf(nil) == adapter.ToolChoiceAuto,
+		adapter.ToolChoiceOf("required") == adapter.ToolChoiceRequired,
+		adapter.ToolChoiceOf(map[string]any{"type": "function", "function": map[string]string{"name": "edit_file"}}) == adapter.ToolChoiceNamed,
+	)
+	// Output:
+	// true true true
+}

@@ -1,0 +1,57 @@
+package adapter
+
+import (
+	"iter"
+
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Request is what the engine needs to know of a request. An adapter fills it in
+// from its SDK's own request type; the zero value of a field is what an SDK
+// without the feature would report.
+type Request struct {
+	Tools       int        // how many tools the request offers
+	StrictTools bool       // all of them ask for strict arguments
+	Choice      ToolChoice // what the request says about calling them
+	OwnPause    bool       // one of them is a todo_pause of the caller's own
+
+	N         int  // how many choices were asked for; 0 counts as 1
+	JSON      bool // the response format is a JSON one
+	Legacy    bool // the request uses the functions that tools replaced
+	TextAgent bool // a text agent's request, which needs no tools
+	Toolless  bool // continued without tools too, as with middleware.WithToollessCalls
+	NoFinish  bool // the provider never reports a finish reason
+	Reasoning bool // the history carries the reasoning of earlier answers
+
+	// ShortLoop says that the program's own loop ends after a number of turns,
+	// finished or not, as those of agent executors do: each tool call that a
+	// continuation brings about uses up one of them. Unless the program has set
+	// MaxAttempts there is one continuation in a row then, and a tool call does
+	// not renew it; only progress on the list does.
+	ShortLoop bool
+
+	Users int    // how many messages of the user the request has
+	User  string // the text of the last of them
+
+	// FirstCall is the id of the first tool call after that message, if there
+	// is one. A text agent, whose calls have no ids, has the beginning of its
+	// message here, to the end of its first step.
+	FirstCall string
+
+	// Messages is how many messages the request has.
+	Messages int
+	// Attachable returns the text of a message, and whether an [Attachment] can
+	// be joined to it: whether it is the user's or a tool's. It may be called
+	// until the call has ended, by the goroutine that drives it. A request for
+	// which it is nil carries no attachments.
+	Attachable func(message int) (text string, ok bool)
+	// System is the number of the first system message, counted from 1; 0 is
+	// none.
+	System int
+
+	// History yields the tool calls of the request, newest first. It is asked
+	// at most once per decision, and only if the decision needs the todos: for
+	// a stream, while it is read. The todo source reads it, so it has to stay
+	// valid until the call has ended.
+	History iter.Seq[todo.Call]
+}

@@ -1,0 +1,83 @@
+package adapter
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// ToolChoice is what a request says about calling tools.
+type ToolChoice uint8
+
+// The tool choices. Only with ToolChoiceAuto can a turn be continued: the
+// others leave the model no say in whether it calls a tool.
+const (
+	ToolChoiceAuto     ToolChoice = iota // the model decides; also among allowed tools
+	ToolChoiceNone                       // no tool may be called
+	ToolChoiceRequired                   // some tool must be called
+	ToolChoiceNamed                      // that tool must be called, or the choice is unknown
+)
+
+// ToolChoiceOf reads a tool choice as Chat Completions and its likes have it: a
+// word, or anything that becomes such a word in JSON, or an object. Of an object
+// its type counts, and of a choice among allowed tools the mode. No choice at
+// all, nil or "", is "auto".
+func ToolChoiceOf(choice any) ToolChoice {
+	word, ok := choice.(string)
+	if !ok && choice != nil {
+		word, _ = readChoice(choice)
+	}
+	switch word {
+	case "", "auto":
+		return ToolChoiceAuto
+	case "none":
+		return ToolChoiceNone
+	case "required", "any":
+		return ToolChoiceRequired
+	}
+	return ToolChoiceNamed
+}
+
+// AllowTool returns a choice among allowed tools with one more of them. It
+// changes nothing in place, and returns any other choice as it is.
+func AllowTool(choice any, name string) any {
+	if _, isWord := choice.(string); isWord || choice == nil {
+		return choice
+	}
+	_, fields := readChoice(choice) // decoded just now, and so a copy
+	allowed, _ := fields[allowedTools].(map[string]any)
+	if allowed == nil {
+		return choice
+	}
+	tools, _ := allowed["tools"].([]any)
+	allowed["tools"] = append(slices.Clip(tools), map[string]any{
+		"type": "function", "function": map[string]any{"name": name},
+	})
+	return fields
+}
+
+const allowedTools = "allowed_tools"
+
+// readChoice returns the word that a choice comes to, and the fields of a choice
+// among allowed tools.
+func readChoice(choice any) (word string, fields map[string]any) {
+	const unknown = "unknown"
+	data, err := json.Marshal(choice)
+	if err != nil {
+		return unknown, nil // the SDK is going to fail on it
+	}
+	if json.Unmarshal(data, &word) == nil {
+		return word, nil
+	}
+	if json.Unmarshal(data, &fields) != nil {
+		return unknown, nil
+	}
+	if word, _ = fields["type"].(string); word != allowedTools {
+		if word == "" {
+			word = unknown
+		}
+		return word, nil
+	}
+	allowed, _ := fields[allowedTools].(map[string]any)
+	word, _ = allowed["mode"].(string)
+	return word, fields
+}

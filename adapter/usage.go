@@ -1,0 +1,56 @@
+package adapter
+
+// Usage is the number of tokens that a turn used, as the provider reported it.
+// A count that was not reported is 0.
+type Usage struct {
+	Prompt, Completion, Total int
+}
+
+// Tokens returns Total, or the sum of the others where the provider leaves the
+// total out.
+func (u Usage) Tokens() int {
+	if u.Total > 0 {
+		return u.Total
+	}
+	return u.Prompt + u.Completion
+}
+
+// UsageTotals keeps the usage of a call in an SDK's own type U. A [Dialect]
+// embeds it and gets its EndTurn. Add must be set: it returns the sum of two
+// usages and changes neither.
+type UsageTotals[U any] struct {
+	Add func(a, b U) U
+
+	turn, last, sum *U // of the current turn, of the last one kept, of all kept
+}
+
+// SetTurn sets the usage of the current turn. The last one set counts.
+func (t *UsageTotals[U]) SetTurn(u U) { t.turn = &u }
+
+// EndTurn ends the turn, as [Dialect] says.
+func (t *UsageTotals[U]) EndTurn(keep bool) {
+	if keep && t.turn != nil {
+		if t.last = t.turn; t.sum == nil {
+			t.sum = t.turn
+		} else {
+			sum := t.Add(*t.sum, *t.turn)
+			t.sum = &sum
+		}
+	}
+	t.turn = nil
+}
+
+// Shown returns the usage that an edit asks for, or nil for none. Own is the
+// chunk's own.
+func (t *UsageTotals[U]) Shown(which UsageShown, own *U) *U {
+	switch which {
+	case UsageOwn:
+		return own
+	case UsageSum:
+		return t.sum
+	case UsageLast:
+		return t.last
+	case UsageHidden:
+	}
+	return nil
+}

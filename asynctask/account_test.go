@@ -1,0 +1,281 @@
+package asynctask
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+var (
+	noon     = time.Date(2030, time.January, 1, 12, 0, 0, 0, time.UTC)
+	twoEnded = rules{history: 2}
+)
+
+// ids returns the ids of the tasks that are kept.
+func ids(a Account) (list []string) {
+	for _, t := range a.Tasks {
+		list = append(list, t.ID)
+	}
+	return list
+}
+
+// begun is an account with running tasks.
+func begun(t require.TestingT, ids ...string) Account {
+	var a Account
+	for _, id := range ids {
+		var err error
+		a, err = a.begin(id, id, noon)
+		require.NoError(t, err)
+	}
+	return a
+}
+
+// ended is an account with tasks that have ended, in this order.
+func ended(t require.TestingT, ids ...string) Account {
+	a := begun(t, ids...)
+	for _, id := range ids {
+		var err error
+		a, _, err = a.end(id, completed(Message(id)), noon, twoEnded)
+		require.NoError(t, err)
+	}
+	return a
+}
+
+// delivered begins the delivery of all there is.
+func delivered(a Account, token uint64) (Account, *Delivery) {
+	a, d, words := a.deliver(DeliverOptions{}, token, noon)
+	if d != nil {
+		d.Text = words.text()
+	}
+	return a, d
+}
+
+func TestBeginAddsARunningTask(t *testing.T) {
+	t.Parallel()
+	a := begun(t, "one", "two")
+	assert.Equal(t, []string{"one", "two"}, ids(a))
+	assert.Equal(t, Running, a.find("two").state())
+	assert.Equal(t, 2, a.Running)
+	_, err := a.begin("one", "again", noon)
+	require.ErrorIs(t, err, ErrDuplicate)
+}
+
+func TestEndIsTheOneTransitionOfATask(t *testing.T) {
+	t.Parallel()
+	a := begun(t, "one")
+	after, task, err := a.end("one", failed(errors.New("no")), noon.Add(time.Second), twoEnded)
+	require.NoError(t, err)
+	assert.Equal(t, Failed, task.state())
+	assert.Equal(t, noon.Add(time.Second), task.Ended)
+	assert.Equal(t, 1, after.Undelivered)
+	assert.Equal(t, Running, a.find("one").state(), "the account before it is as it was")
+
+	_, _, err = after.end("one", cancelled(), noon, twoEnded)
+	require.ErrorIs(t, err, ErrEnded)
+	_, _, err = after.end("two", cancelled(), noon, twoEnded)
+	require.ErrorIs(t, err, ErrUnknown)
+}
+
+func TestWhatEndedNeedNotBeToldAlways(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		result *Result
+		rules  rules
+		want   int
+	}{
+		"completed":           {completed(nil), rules{}, 1},
+		"cancelled":           {cancelled(), rules{}, 0},
+		"cancelled, by rule":  {cancelled(), rules{cancellations: true}, 1},
+		"completed, silently": {completed(nil), rules{silent: true}, 0},
+	} {
+		c.rules.history = 2
+		a, _, err := begun(t, "one").end("one", c.result, noon, c.rules)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, a.Undelivered, name)
+	}
+}
+
+func TestSettleHasTheOutcomesThatItSays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		outcomes    []Outcome
+		undelivered int
+		told        bool
+		repeated    int
+		open        int
+	}{
+		"open":                {nil, 1, false, 0, 1},
+		"unread":              {[]Outcome{Unread}, 1, false, 0, 0},
+		"unread, then told":   {[]Outcome{Unread, Told}, 1, false, 0, 0},
+		"read":                {[]Outcome{Read}, 0, true, 0, 1},
+		"read, then unread":   {[]Outcome{Read, Unread}, 0, true, 0, 1},
+		"read, then told":     {[]Outcome{Read, Told}, 0, true, 0, 0},
+		"read, then repeat":   {[]Outcome{Read, Read, Repeat}, 0, true, 1, 0},
+		"told":                {[]Outcome{Told}, 0, true, 0, 0},
+		"repeat":              {[]Outcome{Repeat}, 0, true, 1, 0},
+		"repeat, then repeat": {[]Outcome{Repeat, Repeat, Told, Unread}, 0, true, 1, 0},
+	} {
+		a, d := delivered(ended(t, "one"), 7)
+		for _, outcome := range c.outcomes {
+			a = a.settle(d, outcome, twoEnded)
+		}
+		assert.Equal(t, c.undelivered, a.Undelivered, name)
+		assert.Equal(t, c.told, a.Told == a.Version, name)
+		assert.Len(t, a.Repeated, c.repeated, name)
+		assert.Len(t, a.Leases, c.open, name)
+	}
+}
+
+func TestLeaseLapsesUnlessItIsRenewed(t *testing.T) {
+	t.Parallel()
+	a, _ := delivered(ended(t, "one"), 7)
+	late := noon.Add(LeaseLife)
+	assert.Empty(t, a.free(late.Add(-1)))
+	assert.Equal(t, []*Record{&a.Tasks[0]}, a.free(late))
+	a = a.renew(7, late.Add(time.Second))
+	assert.Empty(t, a.free(late))
+	assert.Equal(t, a, a.renew(8, noon), "only its holder's")
+}
+
+func TestOpenLeasesAreBounded(t *testing.T) {
+	t.Parallel()
+	a := ended(t, "one")
+	now := noon
+	for token := range uint64(10 * maxLeases) {
+		says := a.draft(now)
+		a = a.hold(says.lease(token+1, now), now)
+		now = now.Add(LeaseLife)
+	}
+	assert.LessOrEqual(t, len(a.Leases), maxLeases)
+	for i, l := range a.Leases {
+		assert.Equal(t, i == len(a.Leases)-1, len(l.Tasks) == 1, "the last of them has it")
+	}
+}
+
+func TestForgetKeepsWhatRuns(t *testing.T) {
+	t.Parallel()
+	a, d := delivered(ended(t, "one", "two"), 7)
+	a = a.settle(d, Repeat, twoEnded)
+	a, err := a.begin("three", "three", noon)
+	require.NoError(t, err)
+	a = a.forget()
+	assert.Equal(t, []string{"three"}, ids(a))
+	assert.Empty(t, a.Repeated)
+	assert.Zero(t, a.OutputBytes)
+}
+
+// recount checks what an account counts against what it holds.
+func recount(t *rapid.T, a Account) {
+	var running, undelivered, bytes int
+	open := map[uint64]bool{}
+	for i := range a.Tasks {
+		task := &a.Tasks[i]
+		if i > 0 {
+			require.Greater(t, task.Number, a.Tasks[i-1].Number)
+		}
+		require.Same(t, task, a.byNumber(task.Number))
+		if task.Result == nil {
+			running++
+			continue
+		}
+		bytes += task.Result.Bytes
+		if !task.Delivered {
+			undelivered++
+			open[task.Order] = true
+		}
+	}
+	require.Equal(t, []int{running, undelivered, bytes}, []int{a.Running, a.Undelivered, a.OutputBytes})
+	for _, l := range a.Leases {
+		require.True(t, slices.IsSorted(l.Tasks))
+		for _, order := range l.Tasks {
+			require.True(t, open[order], "a lease holds what was not delivered, and what no other holds")
+			delete(open, order)
+		}
+	}
+	require.LessOrEqual(t, a.ToldRunning, a.Running)
+	require.LessOrEqual(t, a.Told, a.Version)
+}
+
+func encode(t *rapid.T, a Account) string {
+	text, err := json.Marshal(a)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// Whatever happens to an account, its counts are right, it is what it is after
+// it was encoded, and the account before is not changed.
+func TestAccountIsAValue(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var (
+			a     Account
+			open  []*Delivery
+			now   = noon
+			token uint64
+		)
+		id := func() string { return strconv.Itoa(rapid.IntRange(1, 6).Draw(t, "id")) }
+		draw := func() *Delivery { return rapid.SampledFrom(append(open, &Delivery{Lease: 1})).Draw(t, "delivery") }
+		changes := map[string]func() Account{
+			"begin": func() Account { next, _ := a.begin(id(), "name", now); return next },
+			"end": func() Account {
+				output := Message(strings.Repeat("\x00text", rapid.SampledFrom([]int{0, 1, 1000}).Draw(t, "size")))
+				next, _, _ := a.end(id(), completed(output), now, rules{history: rapid.IntRange(1, 4).Draw(t, "history")})
+				return next
+			},
+			"cancel": func() Account { next, _, _ := a.end(id(), cancelled(), now, twoEnded); return next },
+			"deliver": func() Account {
+				token++
+				next, d := delivered(a, token)
+				if d != nil {
+					open = append(open, d)
+				}
+				return next
+			},
+			"remind": func() Account {
+				token++
+				next, d, _ := a.remind(token, now)
+				if d != nil {
+					open = append(open, d)
+				}
+				return next
+			},
+			"settle": func() Account {
+				return a.settle(draw(), rapid.SampledFrom([]Outcome{Unread, Read, Told, Repeat}).Draw(t, "outcome"), twoEnded)
+			},
+			"renew": func() Account { return a.renew(draw().Lease, now.Add(LeaseLife)) },
+			"time": func() Account {
+				now = now.Add(LeaseLife / 2)
+				return a
+			},
+			"shrink": func() Account {
+				for i := range a.Tasks {
+					if a.Tasks[i].Result != nil {
+						return a.shrink(a.Tasks[i].Number)
+					}
+				}
+				return a
+			},
+			"forget": func() Account { return a.forget() },
+		}
+		actions := map[string]func(*rapid.T){"": func(t *rapid.T) { recount(t, a) }}
+		for name, change := range changes {
+			actions[name] = func(t *rapid.T) {
+				before, text := a, encode(t, a)
+				next := change()
+				require.Equal(t, text, encode(t, before), "%s changed the account before it", name)
+				a = Account{}
+				require.NoError(t, json.Unmarshal([]byte(encode(t, next)), &a))
+				require.Equal(t, encode(t, next), encode(t, a))
+			}
+		}
+		t.Repeat(actions)
+	})
+}

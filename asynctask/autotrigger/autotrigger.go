@@ -1,0 +1,282 @@
+// Package autotrigger starts a turn of an agent when a background task ends
+// while the agent is idle.
+package autotrigger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/scope"
+)
+
+// The times of an [AutoTrigger].
+const (
+	// Window is how long after the end of a task others are waited for, so that
+	// tasks that end together are told together.
+	Window = 200 * time.Millisecond
+	// BusyInterval is how often a busy agent is asked. [AutoTrigger.Idle] makes
+	// that at once.
+	BusyInterval = time.Second
+	// RetryDelay is how long after a failed Trigger the next one waits, doubled
+	// with each failure in a row up to MaxRetryDelay.
+	RetryDelay = 30 * time.Second
+	// MaxRetryDelay is the longest of these times.
+	MaxRetryDelay = 10 * time.Minute
+	// MaxFailures is how many failures in a row it takes until only the end of
+	// another task leads to another try.
+	MaxFailures = 5
+)
+
+var (
+	// ErrBusy is for [Host.Trigger] to return if the agent has become busy.
+	ErrBusy = errors.New("autotrigger: the agent is busy")
+	// ErrStopped is the cause of the ctx of a [Host.Trigger] that was stopped.
+	ErrStopped = errors.New("autotrigger: stopped")
+)
+
+// Host is what an [AutoTrigger] needs of the program. All of it is called on
+// the goroutine of the AutoTrigger, one at a time.
+type Host struct {
+	// Busy reports whether the agent is at work, so that no turn may be
+	// started now. A panic counts as busy.
+	Busy func() bool
+	// Trigger starts a turn of the agent with the message and waits for its
+	// end: nil means that the model has been told. Its ctx belongs to the
+	// session, is marked as not asked for by the user (see
+	// continuation.Automatic), and ends with the AutoTrigger. ErrBusy says
+	// that the agent has become busy, and is no failure. While Trigger runs
+	// nobody else tells of the tasks in the message.
+	Trigger func(ctx context.Context, message string) error
+	// OnError, if it is set, is given errors and panics of Trigger, panics of
+	// Busy, and errors of the store.
+	OnError func(err error)
+}
+
+// Option configures an [AutoTrigger].
+type Option func(*AutoTrigger)
+
+// WithClock replaces the system's clock, for tests. [New] panics if it is nil.
+func WithClock(c asynctask.Clock) Option { return func(a *AutoTrigger) { a.clock = c } }
+
+// AutoTrigger starts a turn of the agent when a task of one session ends while
+// the agent is idle. What ends while it is busy is told when it is idle again,
+// unless a request of the turn has carried it meanwhile. A failed Trigger loses
+// nothing: the tasks are in the next request of the session, or in the next
+// Trigger.
+//
+// Turns that start tasks whose ends start turns may go on for ever. A Trigger
+// that returns an error is the place for a limit.
+type AutoTrigger struct {
+	tasks   *asynctask.Manager
+	host    Host
+	clock   clock.Clock
+	session string
+	cancel  context.CancelCauseFunc
+	wake    chan struct{}
+	ended   atomic.Bool   // a task of the session has ended since the last look
+	done    chan struct{} // closed once the goroutine has ended
+
+	// Of the goroutine alone.
+	notBefore time.Time // the end of a window, or of the delay after a failure
+	resting   bool      // until another task ends
+	failures  int       // in a row
+}
+
+// New starts an AutoTrigger for the session of ctx, with a goroutine that lives
+// until Stop, the end of ctx, or Close of the manager. What has ended and was
+// not delivered is told too. It panics if ctx has no session, unless there is
+// one conversation, and if Busy or Trigger is nil.
+func New(ctx context.Context, tasks *asynctask.Manager, host Host, opts ...Option) *AutoTrigger {
+	a := &AutoTrigger{
+		tasks: tasks, host: host, clock: clock.System(), wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	for _, option := range opts {
+		if option != nil {
+			option(a)
+		}
+	}
+	switch {
+	case tasks == nil:
+		panic("carryon/asynctask/autotrigger: nil tasks")
+	case host.Busy == nil || host.Trigger == nil:
+		panic("carryon/asynctask/autotrigger: a Host needs Busy and Trigger")
+	case a.clock == nil:
+		panic("carryon/asynctask/autotrigger: nil clock")
+	}
+	var told bool
+	if a.session, told = tasks.Session(ctx); !told {
+		panic("carryon/asynctask/autotrigger: an AutoTrigger needs a session (see continuation.WithSession)")
+	}
+	ctx, a.cancel = context.WithCancelCause(scope.Automatic(ctx))
+	unsubscribe := tasks.Subscribe(func(t asynctask.Task) {
+		if t.Session == a.session {
+			a.ended.Store(true)
+			a.Idle()
+		}
+	})
+	leave, err := tasks.Join(a.cancel)
+	if err != nil {
+		a.cancel(err)
+		unsubscribe()
+		close(a.done)
+		return a
+	}
+	go a.run(ctx, unsubscribe, leave)
+	return a
+}
+
+// Idle says that the agent has become idle. It is not needed, but quicker than
+// waiting to be asked.
+func (a *AutoTrigger) Idle() {
+	select {
+	case a.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// Stop ends the AutoTrigger and the ctx of a Trigger that is running, and waits
+// until that has returned. If ctx ends first it returns the cause of that,
+// wrapped. It may be called more than once; from Trigger or Busy it waits for
+// itself, until ctx ends.
+func (a *AutoTrigger) Stop(ctx context.Context) error {
+	if ctx == nil {
+		panic("carryon/asynctask/autotrigger: nil context")
+	}
+	a.cancel(ErrStopped)
+	select {
+	case <-a.done:
+		return nil
+	default:
+	}
+	select {
+	case <-a.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("autotrigger: stopping: %w", context.Cause(ctx))
+	}
+}
+
+// forever is a wait that only a wake ends.
+const forever = time.Duration(-1)
+
+func (a *AutoTrigger) run(ctx context.Context, unsubscribe, leave func()) {
+	defer leave()
+	defer close(a.done)
+	defer unsubscribe()
+	defer a.cancel(ErrStopped)
+	for ctx.Err() == nil {
+		a.sleep(ctx, a.step(ctx))
+	}
+}
+
+// sleep waits that long, until a wake, or until ctx ends.
+func (a *AutoTrigger) sleep(ctx context.Context, wait time.Duration) {
+	if wait != forever {
+		defer a.clock.AfterFunc(wait, a.Idle).Stop()
+	}
+	select {
+	case <-a.wake:
+	case <-ctx.Done():
+	}
+}
+
+// step starts a turn if it is time to, and returns how long to wait after it. If
+// a task has ended it opens a window, unless one is open.
+func (a *AutoTrigger) step(ctx context.Context) time.Duration {
+	now := a.clock.Now()
+	if a.ended.Swap(false) {
+		a.resting = false
+		if a.notBefore.Before(now) {
+			a.notBefore = now.Add(Window)
+		}
+	}
+	var work asynctask.Pending
+	err := a.guard(func() (err error) { work, err = a.tasks.Pending(ctx, a.session, 0); return err })
+	switch {
+	case err != nil:
+		return a.delay()
+	case work.Undelivered == 0 || a.resting:
+		return forever
+	case now.Before(a.notBefore):
+		return a.notBefore.Sub(now)
+	case work.Unclaimed == 0 || a.busy(): // what somebody else is telling may come back
+		return BusyInterval
+	}
+	return a.fire(ctx)
+}
+
+// fire starts a turn with what has ended.
+func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
+	var d *asynctask.Delivery
+	err := a.guard(func() (err error) { d, err = a.tasks.Remind(ctx, a.session); return err })
+	switch {
+	case err != nil:
+		return a.delay()
+	case d == nil || len(d.Tasks) == 0:
+		return BusyInterval // somebody was quicker
+	}
+	outcome := asynctask.Unread
+	defer func() { // also if Trigger ends the goroutine
+		settle := func() error { return a.tasks.Settle(context.WithoutCancel(ctx), d, outcome) }
+		if a.guard(settle) != nil {
+			wait = a.delay()
+		}
+	}()
+	renewing, stop := context.WithCancel(ctx)
+	defer stop()
+	a.renewLater(renewing, d)
+	err = a.guard(func() error { return a.host.Trigger(ctx, d.Text) })
+	switch {
+	case err == nil:
+		outcome, a.failures = asynctask.Told, 0
+		a.Idle() // some may have ended meanwhile
+		return forever
+	case errors.Is(err, ErrBusy):
+		return BusyInterval
+	}
+	return a.delay()
+}
+
+// renewLater keeps the lease of a delivery from lapsing until ctx ends. If a
+// renewal fails, somebody else may tell.
+func (a *AutoTrigger) renewLater(ctx context.Context, d *asynctask.Delivery) {
+	a.clock.AfterFunc(asynctask.LeaseLife/2, func() {
+		if ctx.Err() == nil {
+			_ = a.tasks.Renew(ctx, d)
+			a.renewLater(ctx, d)
+		}
+	})
+}
+
+// delay puts the next try off, and returns for how long.
+func (a *AutoTrigger) delay() time.Duration {
+	delay := min(RetryDelay<<a.failures, MaxRetryDelay)
+	a.notBefore = a.clock.Now().Add(delay)
+	a.failures = min(a.failures+1, MaxFailures)
+	if a.resting = a.failures == MaxFailures; a.resting {
+		return forever
+	}
+	return delay
+}
+
+func (a *AutoTrigger) busy() bool {
+	busy := true
+	_ = a.guard(func() error { busy = a.host.Busy(); return nil }) // guard reports it
+	return busy
+}
+
+// guard runs f, turns a panic into an error, and gives errors to the host. If
+// that panics there is nobody left to tell.
+func (a *AutoTrigger) guard(f func() error) error {
+	err := guard.Run(f)
+	if err != nil && !errors.Is(err, ErrBusy) && a.host.OnError != nil {
+		_ = guard.Run(func() error { a.host.OnError(err); return nil })
+	}
+	return err
+}

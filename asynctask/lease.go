@@ -1,0 +1,175 @@
+package asynctask
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/carryon-go/carryon/internal/clock"
+)
+
+// LeaseLife is how long a [Delivery] that is not settled keeps others from
+// telling of the same tasks.
+const LeaseLife = 10 * time.Minute
+
+const (
+	// maxRepeated is how many bytes a session's requests repeat at most; beyond
+	// it the oldest texts are dropped.
+	maxRepeated = 4 * MaxReminder
+	// maxLeases is the number of leases from which on lapsed ones without tasks
+	// are removed. Until then a late call may settle them.
+	maxLeases = 64
+)
+
+// Lease is held by a [Delivery] until that is settled.
+type Lease struct {
+	Token uint64 // tells it from all others
+	Until time.Time
+	Tasks []uint64 // the Order of each task that it holds, ascending
+	Read  bool     // the model has read the delivery
+}
+
+func (l *Lease) lapsed(now time.Time) bool { return !now.Before(l.Until) }
+
+func (l *Lease) holds(order uint64) bool {
+	_, ok := slices.BinarySearch(l.Tasks, order)
+	return ok
+}
+
+// Note is a text that the requests of a session repeat.
+type Note struct {
+	ID     uint64 // tells it from others of the same session
+	Text   string
+	Anchor Anchor
+}
+
+// Anchor says where in a conversation a text was put: behind which message, and
+// what that said. The zero Anchor is no place.
+type Anchor struct {
+	Message int
+	Digest  uint64 // of the message; the same in every process
+}
+
+// unclaimed returns how many undelivered tasks no live lease holds.
+func (a *Account) unclaimed(c clock.Clock) int {
+	n := a.Undelivered
+	if len(a.Leases) == 0 {
+		return n
+	}
+	now := c.Now()
+	for _, l := range a.Leases {
+		if !l.lapsed(now) {
+			n -= len(l.Tasks)
+		}
+	}
+	return n
+}
+
+// free returns the undelivered tasks that no live lease holds, in order of end.
+func (a *Account) free(now time.Time) []*Record {
+	held := map[uint64]bool{} // a search in each lease for each task would take quadratic time
+	for _, l := range a.Leases {
+		for _, order := range l.Tasks {
+			held[order] = held[order] || !l.lapsed(now)
+		}
+	}
+	free := make([]*Record, 0, a.Undelivered)
+	for i := range a.Tasks {
+		if t := &a.Tasks[i]; t.Result != nil && !t.Delivered && !held[t.Order] {
+			free = append(free, t)
+		}
+	}
+	slices.SortFunc(free, func(t, other *Record) int { return cmp.Compare(t.Order, other.Order) })
+	return free
+}
+
+// hold returns the account with lease l added. Lapsed leases lose the tasks that
+// l holds.
+func (a Account) hold(l Lease, now time.Time) Account {
+	leases := slices.Clone(a.Leases)
+	for i := range leases {
+		if other := &leases[i]; other.lapsed(now) {
+			other.Tasks = slices.DeleteFunc(slices.Clone(other.Tasks), l.holds)
+		}
+	}
+	if len(leases) >= maxLeases {
+		leases = slices.DeleteFunc(leases, func(l Lease) bool { return len(l.Tasks) == 0 && l.lapsed(now) })
+	}
+	a.Leases = append(leases, l)
+	return a
+}
+
+// lease returns the index of the lease with that token, -1 if it is gone.
+func (a *Account) lease(token uint64) int {
+	return slices.IndexFunc(a.Leases, func(l Lease) bool { return l.Token == token })
+}
+
+// renew returns the account after a delivery has got more time.
+func (a Account) renew(token uint64, until time.Time) Account {
+	if i := a.lease(token); i >= 0 {
+		a.Leases = slices.Clone(a.Leases)
+		a.Leases[i].Until = until
+	}
+	return a
+}
+
+// settle returns the account after a delivery has come to this outcome. If the
+// lease is gone, nothing changes.
+func (a Account) settle(d *Delivery, outcome Outcome, rules rules) Account {
+	i := a.lease(d.Lease)
+	if i < 0 || a.Leases[i].Read && outcome <= Read {
+		return a
+	}
+	l := a.Leases[i]
+	a.Leases = slices.Delete(slices.Clone(a.Leases), i, i+1)
+	if outcome != Unread && !l.Read {
+		a = a.read(&l, d).compact(rules.history)
+	}
+	switch outcome {
+	case Read:
+		a.Leases = append(a.Leases, Lease{Token: l.Token, Until: l.Until, Read: true})
+	case Told:
+		carried := d.anchors()
+		a.Repeated = slices.DeleteFunc(slices.Clone(a.Repeated), func(n Note) bool {
+			_, ok := carried[n.ID]
+			return ok
+		})
+	case Repeat:
+		return a.repeat(d)
+	case Unread:
+	}
+	return a
+}
+
+// read returns the account after the model has read delivery d, whose lease is
+// l.
+func (a Account) read(l *Lease, d *Delivery) Account {
+	a.Told = max(a.Told, d.Version)
+	a.ToldRunning = max(a.ToldRunning, d.Running) // as far as they still run
+	tasks := slices.Clone(a.Tasks)
+	for i := range tasks {
+		tasks[i].Delivered = tasks[i].Delivered || l.holds(tasks[i].Order)
+	}
+	return a.with(tasks)
+}
+
+// repeat returns the account after a delivery whose texts are repeated in later
+// requests.
+func (a Account) repeat(d *Delivery) Account {
+	carried, notes := d.anchors(), slices.Clone(a.Repeated)
+	for i := range notes {
+		if anchor, ok := carried[notes[i].ID]; ok {
+			notes[i].Anchor = anchor
+		}
+	}
+	if d.Text != "" {
+		notes = append(notes, Note{ID: d.Lease, Text: d.Text, Anchor: d.Anchor})
+	}
+	size, first := 0, len(notes)
+	for first > 0 && (size == 0 || size+len(notes[first-1].Text) <= maxRepeated) {
+		first--
+		size += len(notes[first].Text)
+	}
+	a.Repeated = slices.Clone(notes[first:])
+	return a
+}

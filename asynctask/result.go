@@ -1,0 +1,286 @@
+package asynctask
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/rawjson"
+)
+
+// MaxCompletion is how many bytes of JSON the model is shown of one task. The
+// texts of longer ones are cut in the middle, each to the same length, and say
+// so.
+const MaxCompletion = 16 << 10
+
+// ReasonGoal is the terminate reason of an [Output] that names none.
+const ReasonGoal = "GOAL"
+
+// Output is what a task that ended well leaves to the model. A nil Output says
+// nothing but that the task has ended.
+//
+// The texts may have any length and need not be UTF-8: other bytes are replaced,
+// and the model is shown at most [MaxCompletion] bytes. The Output and its map
+// must not be changed once they are handed over.
+type Output struct {
+	// TerminateReason is one word for why the task ended; "" is ReasonGoal.
+	TerminateReason string
+	// EmittedVars are values that the task computed, by name.
+	EmittedVars map[string]string
+	// FinalMessage is the message of the task, nil if it has none. An empty
+	// message is shown as one.
+	FinalMessage *string
+}
+
+// Message returns an Output with nothing but a message.
+func Message(text string) *Output {
+	return &Output{FinalMessage: &text}
+}
+
+// Result is how a task ended, as an [Account] keeps it. It is never changed.
+type Result struct {
+	State State
+	// Texts are what the task leaves: of an Output the reason, the message if it
+	// has one, and the variables by name; of a failure the text of its error.
+	Texts   []Text
+	LeftOut int // variables that were dropped
+	// Err is the error of a failed task itself. It stays in the process that it
+	// happened in: stores that encode accounts leave it out.
+	Err error `json:"-"`
+
+	Size  int // bytes of its JSON without the id; those above MaxCompletion are not exact
+	Bytes int // bytes that it takes in memory, approximately
+}
+
+// Text is one text of a [Result], in valid UTF-8, of which the middle may have
+// been cut.
+type Text struct {
+	Name       string // of the variable, or of the member of the JSON
+	IsVariable bool
+	Head       string
+	Tail       string // "" if nothing was cut
+	Cut        int    // bytes cut between the two
+}
+
+const (
+	reasonName  = "terminate_reason"
+	messageName = "final_message"
+	errorName   = "error"
+	leftOutName = "..." // of the variable that counts the dropped ones
+
+	// shortest is the limit that no text is cut below. The marker fits.
+	shortest = 64
+	// markerSize is the most that the words about a cut take in JSON.
+	markerSize = 40
+	// completionFrame is the most that a completion has beside its texts, and
+	// memberFrame that a text has beside its name and itself.
+	completionFrame, memberFrame = 160, 12
+	// perText is what a text takes in memory beside its bytes.
+	perText = 72
+)
+
+// completed returns the result of a task that ended well.
+func completed(o *Output) *Result {
+	r := Result{State: Completed}
+	if o == nil {
+		return r.measured()
+	}
+	r.Texts = append(r.Texts, Text{Name: reasonName, Head: valid(cmp.Or(o.TerminateReason, ReasonGoal))})
+	if o.FinalMessage != nil {
+		r.Texts = append(r.Texts, Text{Name: messageName, Head: valid(*o.FinalMessage)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.EmittedVars)) {
+		r.Texts = append(r.Texts, Text{Name: valid(name), IsVariable: true, Head: valid(o.EmittedVars[name])})
+	}
+	return r.measured()
+}
+
+// failed returns the result of a task that ended with err.
+func failed(err error) *Result {
+	if err == nil {
+		err = errors.New("no reason given")
+	}
+	var text string
+	if guard.Run(func() error { text = err.Error(); return nil }) != nil {
+		text = fmt.Sprintf("%T", err)
+	}
+	return Result{State: Failed, Texts: []Text{{Name: errorName, Head: valid(text)}}, Err: err}.measured()
+}
+
+// cancelled returns the result of a task that was cancelled.
+func cancelled() *Result { return Result{State: Cancelled}.measured() }
+
+// measured returns the result with its sizes. What is too long to be shown is
+// not encoded to learn how long it is.
+func (r Result) measured() *Result {
+	r.Size = 0
+	for _, t := range r.Texts {
+		r.Size += len(t.Name) + len(t.Head) + len(t.Tail)
+	}
+	r.Bytes = r.Size + perText*len(r.Texts)
+	if r.Size <= MaxCompletion {
+		r.Size = len(r.appendJSON(nil, ""))
+	}
+	return &r
+}
+
+// fit returns the result, cut until its JSON without the id has at most limit
+// bytes. Names of variables are not cut: what cannot even be named is dropped.
+func (r *Result) fit(limit int) *Result {
+	if r.Size <= limit {
+		return r
+	}
+	kept, room := 0, limit-completionFrame
+	for ; kept < len(r.Texts); kept++ {
+		t := &r.Texts[kept]
+		if room -= memberFrame + (Text{Head: t.Name}).size(limit) + min(t.size(shortest), shortest); room < 0 {
+			break
+		}
+	}
+	short := *r
+	short.LeftOut += len(r.Texts) - kept
+	sizes := make([]int, kept)
+	short.Texts = make([]Text, kept)
+	for i, t := range r.Texts[:kept] {
+		sizes[i], t.Head, t.Tail, t.Cut = t.size(limit), "", "", 0
+		short.Texts[i] = t
+	}
+	share := fairShare(sizes, limit-len(short.appendJSON(nil, "")))
+	for i := range short.Texts {
+		short.Texts[i] = r.Texts[i].fit(share)
+	}
+	return &short
+}
+
+// shrink returns the result as it is kept beyond the total size. Its texts are
+// copies, so that the rest of the long ones can be collected, and the error goes
+// because it may hold as much as its text.
+func (r *Result) shrink() *Result {
+	short := r.fit(shrunkSize - maxID)
+	if short == r {
+		return r
+	}
+	short.Err = nil
+	for i := range short.Texts {
+		t := &short.Texts[i]
+		t.Head, t.Tail = strings.Clone(t.Head), strings.Clone(t.Tail)
+	}
+	return short.measured()
+}
+
+// appendJSON appends the result as the model is shown it.
+func (r *Result) appendJSON(dst []byte, id string) []byte {
+	dst = appendMember(append(dst, '{'), "\n  ", "agent_id", id)
+	if r.State != Completed || len(r.Texts) == 0 {
+		dst = appendMember(dst, "\n  ", "status", string(r.State))
+	}
+	for _, t := range r.Texts {
+		if t.IsVariable {
+			break
+		}
+		dst = appendMember(dst, "\n  ", t.Name, t.String())
+		if t.Name == reasonName {
+			dst = append(r.appendVariables(append(dst, "\n  \"emitted_vars\": {"...)), "},"...)
+		}
+	}
+	return append(dst[:len(dst)-1], "\n}"...) // without the last comma
+}
+
+func (r *Result) appendVariables(dst []byte) []byte {
+	begin := len(dst)
+	for _, t := range r.Texts {
+		if t.IsVariable {
+			dst = appendMember(dst, "\n    ", t.Name, t.String())
+		}
+	}
+	if r.LeftOut > 0 {
+		dst = appendMember(dst, "\n    ", leftOutName, fmt.Sprintf("[%d variables left out]", r.LeftOut))
+	}
+	if len(dst) > begin {
+		dst = append(dst[:len(dst)-1], "\n  "...)
+	}
+	return dst
+}
+
+// appendMember appends a member of an object, and a comma.
+func appendMember(dst []byte, indent, name, value string) []byte {
+	dst = rawjson.AppendQuote(append(dst, indent...), name)
+	return append(rawjson.AppendQuote(append(dst, ": "...), value), ',')
+}
+
+// output returns the Output that the result was made of, as far as it is kept.
+func (r *Result) output() *Output {
+	if r.State != Completed || len(r.Texts) == 0 {
+		return nil
+	}
+	o := &Output{}
+	for _, t := range r.Texts {
+		text := t.String()
+		switch {
+		case t.IsVariable && o.EmittedVars == nil:
+			o.EmittedVars = map[string]string{t.Name: text}
+		case t.IsVariable:
+			o.EmittedVars[t.Name] = text
+		case t.Name == reasonName:
+			o.TerminateReason = text
+		default:
+			o.FinalMessage = &text
+		}
+	}
+	return o
+}
+
+// failure returns the error of the task, nil if it has not failed.
+func (r *Result) failure() error {
+	if r.State == Failed && r.Err == nil && len(r.Texts) > 0 {
+		return errors.New(r.Texts[0].String())
+	}
+	return r.Err
+}
+
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
+// String returns the text, with a marker where it was cut.
+func (t Text) String() string {
+	if t.Cut == 0 {
+		return t.Head
+	}
+	return fmt.Sprintf("%s\n[... %d bytes cut ...]\n%s", t.Head, t.Cut, t.Tail)
+}
+
+// size returns how many bytes the text takes in JSON. It is not exact above
+// limit, so that what is far too long is not encoded.
+func (t Text) size(limit int) int {
+	if n := len(t.Head) + len(t.Tail); n > limit {
+		return n
+	}
+	return len(rawjson.Quote(t.String())) - 2
+}
+
+// fit returns the text with as much of its middle cut as makes it fit into limit
+// bytes of JSON, which must be shortest at least.
+func (t Text) fit(limit int) Text {
+	short, size := t, t.size(limit)
+	for room := limit - markerSize; size > limit; room = min(room-1, room*limit/size) {
+		short = t.cut(room / 2)
+		size = short.size(limit)
+	}
+	return short
+}
+
+// cut returns the first and the last bytes of the text, that many of each.
+func (t Text) cut(n int) Text {
+	end := t.Tail
+	if t.Cut == 0 {
+		end = t.Head
+	}
+	t.Cut += len(t.Head) + len(t.Tail)
+	t.Head = strings.ToValidUTF8(t.Head[:min(n, len(t.Head))], "") // without half a character
+	t.Tail = strings.ToValidUTF8(end[max(len(end)-n, 0):], "")
+	t.Cut -= len(t.Head) + len(t.Tail)
+	return t
+}

@@ -1,0 +1,64 @@
+package asynctask_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/asynctask"
+)
+
+func TestTicketsTravelAsText(t *testing.T) {
+	t.Parallel()
+	for want, ticket := range map[string]asynctask.Ticket{
+		"job-7@conversation-42":  {Session: "conversation-42", ID: "job-7"},
+		"job-7@":                 {ID: "job-7"},
+		"a@b@c%40d+%2F%00%FF%C3": {Session: "c@d /\x00\xff\xc3", ID: "a@b"},
+	} {
+		assert.Equal(t, want, ticket.String())
+		text, err := ticket.MarshalText()
+		require.NoError(t, err)
+		assert.Equal(t, want, string(text))
+		got, err := asynctask.ParseTicket(want)
+		require.NoError(t, err)
+		assert.Equal(t, ticket, got)
+
+		encoded, err := json.Marshal(map[string]asynctask.Ticket{"ticket": ticket})
+		require.NoError(t, err)
+		var decoded map[string]asynctask.Ticket
+		require.NoError(t, json.Unmarshal(encoded, &decoded))
+		assert.Equal(t, ticket, decoded["ticket"])
+	}
+}
+
+func TestTextsThatAreNoTickets(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "job-7", "@s", "a b@s", "job@%", "job@%zz", strings.Repeat("x", 129) + "@s"} {
+		_, err := asynctask.ParseTicket(text)
+		require.ErrorIs(t, err, asynctask.ErrInvalid, text)
+	}
+	_, err := asynctask.Ticket{Session: "s"}.MarshalText()
+	require.ErrorIs(t, err, asynctask.ErrInvalid)
+}
+
+func FuzzTicket(f *testing.F) {
+	f.Add("conversation-42", "job-7")
+	f.Add("a@b%\x00\xff +", "a@b%+")
+	f.Fuzz(func(t *testing.T, session, id string) {
+		ticket := asynctask.Ticket{Session: session, ID: id}
+		text, err := ticket.MarshalText()
+		if err != nil {
+			require.ErrorIs(t, err, asynctask.ErrInvalid)
+			return
+		}
+		for _, c := range text {
+			require.True(t, c > ' ' && c < 0x7f)
+		}
+		got, err := asynctask.ParseTicket(string(text))
+		require.NoError(t, err)
+		require.Equal(t, ticket, got)
+	})
+}

@@ -1,0 +1,31 @@
+package continuation_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+func TestClaimIsActive(t *testing.T) {
+	t.Parallel()
+	claim := continuation.Claim{Token: 5, Since: noon}
+	cases := []struct {
+		name  string
+		claim continuation.Claim
+		after time.Duration
+		want  bool
+	}{
+		{"just made", claim, 0, true},
+		{"nobody's", continuation.Claim{}, 0, false},
+		{"nobody's, with a time", continuation.Claim{Since: noon}, 0, false},
+		{"just before it lapses", claim, continuation.ClaimLife - 1, true},
+		{"lapsed", claim, continuation.ClaimLife, false},
+		{"clock set back", claim, -time.Minute, true},
+	}
+	for _, c := range cases {
+		assert.Equal(t, c.want, c.claim.Active(noon.Add(c.after)), c.name)
+	}
+}

@@ -1,0 +1,46 @@
+package fakellm
+
+import "strings"
+
+// protocol is an API that the server speaks. It reads requests and renders answers, and knows nothing of HTTP or time.
+type protocol interface {
+	// path is what the path of a request ends in.
+	path() string
+	// read fills in the fields of r that depend on the protocol, from its body.
+	read(r *Request) error
+	// stream renders the answer to a request as the events of a stream, up to the terminator. The number of the
+	// request counts from 1.
+	stream(a answer, r Request, number int) []event
+	// document renders the answer to a request as the body of a response.
+	document(a answer, r Request, number int) string
+	// terminator is the event behind those of the answer, which says that the stream is complete.
+	terminator() event
+	// failure renders an error as an event, whose data is also the body of an HTTP error.
+	failure(kind failureKind, text string) event
+}
+
+// event is one event of a stream.
+type event struct {
+	data string
+}
+
+// failureKind says whose mistake an error is.
+type failureKind int
+
+const (
+	badRequest failureKind = iota
+	serverError
+)
+
+// protocols are all that a Server speaks.
+func protocols() []protocol { return []protocol{chatCompletions{}} }
+
+// protocolOf returns the protocol whose requests have this path.
+func protocolOf(path string) (protocol, bool) {
+	for _, p := range protocols() {
+		if strings.HasSuffix(path, p.path()) {
+			return p, true
+		}
+	}
+	return nil, false
+}

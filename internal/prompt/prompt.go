@@ -1,0 +1,122 @@
+// Package prompt writes the message that asks the model to carry on, from the
+// texts of [continuation.Templates]. What a prompt says is in this file; how a
+// text with placeholders is read and filled in is in template.go.
+package prompt
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/description"
+)
+
+const (
+	// fallbackTask is quoted if the caller has nothing to describe.
+	fallbackTask = "Complete task"
+	// previousLabel begins the line on what came of the attempt before.
+	previousLabel = "Previous attempt: "
+	// scratchBytes holds every value of a prompt: the description, the attempt
+	// and the line on the attempt before.
+	scratchBytes = 2*description.MaxBytes + 96
+)
+
+// Input is what one prompt depends on.
+type Input struct {
+	// Task is the todo's content as its source gave it; see package
+	// description.
+	Task string
+	// Attempt counts continuations from 1; anything less means 1.
+	Attempt int
+	// Mode selects the texts. Every mode but YOLO has the standard ones.
+	Mode continuation.ApprovalMode
+	// Last is what came of the attempt before. It is told from attempt 2 on.
+	Last continuation.Result
+	// Rejection is why the model's todo_pause was rejected, or nil. It takes the
+	// place of Last and is told at any attempt, for the model has no other way
+	// to learn of it. It is shown as one line of at most description.Max runes.
+	Rejection error
+}
+
+// Prompter makes prompts. Only [New] returns one that can be used. A
+// Prompter never changes and is safe for concurrent use.
+type Prompter struct {
+	standard, yolo variant
+}
+
+// variant holds the texts of one approval mode.
+type variant struct {
+	base template
+	// added is what follows the body, by attempt: nothing at the first, and
+	// the last one's for all after it.
+	added [3]template
+}
+
+// Prompt returns the message that asks the model to carry on. Its first line
+// is [continuation.PromptPreamble], followed by a blank line and the Base text;
+// from attempt 2 on, and after another blank line, come the Retry or Urgent text
+// and a line on the previous attempt. It does not end in a newline. The same
+// input always gives the same prompt.
+//
+// A Task or Rejection can add neither lines nor placeholders. A blank Task is
+// called "Complete task".
+func (p *Prompter) Prompt(in Input) string {
+	// All values share one buffer that never grows, each after the last, so
+	// that the prompt itself is all there is to allocate.
+	var scratch [scratchBytes]byte
+	number := max(in.Attempt, 1)
+	task := description.Append(scratch[:0], in.Task)
+	if len(task) == 0 {
+		task = append(task, fallbackTask...)
+	}
+	attempt := strconv.AppendInt(task[len(task):], int64(number), 10)
+	previous := appendPrevious(attempt[len(attempt):], &in, number)
+	v := values{slotTask: task, slotAttempt: attempt}
+	texts := &p.standard
+	if in.Mode == continuation.ApprovalYOLO {
+		texts = &p.yolo
+	}
+	body, addition := texts.base, texts.added[min(number, len(texts.added))-1]
+
+	var b strings.Builder
+	b.Grow(body.size(&v) + addition.size(&v) + len("\n\n") + len(previous))
+	body.render(&b, &v)
+	addition.render(&b, &v)
+	if len(previous) > 0 {
+		if len(addition) == 0 {
+			b.WriteByte('\n') // what follows the body begins with a blank line
+		}
+		b.WriteByte('\n')
+		b.Write(previous)
+	}
+	return b.String()
+}
+
+// appendPrevious appends the line on the attempt before, if there is one. It
+// never holds a provider's words.
+func appendPrevious(dst []byte, in *Input, number int) []byte {
+	switch last := in.Last; {
+	case in.Rejection != nil:
+		dst = append(dst, previousLabel+"the pause reason was rejected"...)
+		if problem := in.Rejection.Error(); !description.Blank(problem) {
+			dst = description.AppendLine(append(dst, ": "...), problem)
+		}
+		return dst
+	case number == 1:
+		return dst
+	case last == continuation.ResultSameAnswer:
+		return append(dst, previousLabel+"same answer as before"...)
+	case last == continuation.ResultNoProgress:
+		return append(dst, previousLabel+"no tool was called and no todo changed"...)
+	case last == continuation.ResultTimeout:
+		return append(dst, previousLabel+"it failed (timeout)"...)
+	case last == continuation.ResultTransport:
+		return append(dst, previousLabel+"it failed (transport)"...)
+	case last >= 100 && last <= 999:
+		dst = append(dst, previousLabel+"it failed (HTTP "...)
+		return append(strconv.AppendInt(dst, int64(last), 10), ')')
+	case last > 0: // no HTTP status has fewer or more than three digits
+		return append(dst, previousLabel+"it failed"...)
+	}
+	return dst
+}

@@ -1,0 +1,131 @@
+package prompt
+
+import (
+	"cmp"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+const (
+	taskPlaceholder    = "taskDescription"
+	attemptPlaceholder = "attemptCount"
+)
+
+// New returns a Prompter for the texts of t. The error wraps one
+// [*continuation.TemplateError] for each text that is refused, in field order.
+func New(t continuation.Templates) (*Prompter, error) {
+	c := compiler{placeholder: regexp.MustCompile(`\{([\p{L}\p{Nd}_]+)\}`)}
+	d := continuation.LongTemplates()
+	var p Prompter
+	p.standard.base = c.body("Standard.Base", cmp.Or(t.Standard.Base, d.Standard.Base))
+	p.standard.added[1] = c.addition("Standard.Retry", cmp.Or(t.Standard.Retry, d.Standard.Retry))
+	p.standard.added[2] = p.standard.added[1]
+	p.yolo.base = c.body("YOLO.Base", cmp.Or(t.YOLO.Base, d.YOLO.Base))
+	p.yolo.added[1] = c.addition("YOLO.Retry", cmp.Or(t.YOLO.Retry, d.YOLO.Retry))
+	p.yolo.added[2] = c.addition("YOLO.Urgent", cmp.Or(t.YOLO.Urgent, d.YOLO.Urgent))
+	if err := errors.Join(c.faults...); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// compiler turns texts into templates and gathers what is wrong with them.
+type compiler struct {
+	placeholder *regexp.Regexp // braces around one word, which it captures
+	faults      []error
+}
+
+// body compiles the body of a prompt, with the line that every prompt opens
+// with.
+func (c *compiler) body(name, text string) template {
+	t, ok := c.parse(name, continuation.PromptPreamble+"\n\n"+strings.TrimSpace(text))
+	if ok && !slices.ContainsFunc(t, func(s segment) bool { return s.then == slotTask }) {
+		c.fault(name, taskPlaceholder, "needs {"+taskPlaceholder+"}")
+	}
+	return t
+}
+
+// addition compiles a text that may follow the body, or nothing.
+func (c *compiler) addition(name, text string) template {
+	if text = strings.TrimSpace(text); text != "" {
+		text = "\n\n" + text
+	}
+	t, _ := c.parse(name, text)
+	return t
+}
+
+func (c *compiler) fault(name, placeholder, problem string) {
+	c.faults = append(c.faults, &continuation.TemplateError{Template: name, Placeholder: placeholder, Problem: problem})
+}
+
+// parse splits text at its placeholders, and reports whether it could.
+func (c *compiler) parse(name, text string) (template, bool) {
+	var t template
+	if !utf8.ValidString(text) {
+		c.fault(name, "", "not valid UTF-8")
+		return t, false
+	}
+	end := 0
+	for _, at := range c.placeholder.FindAllStringSubmatchIndex(text, -1) {
+		before := text[end:at[0]]
+		end = at[1]
+		switch word := text[at[2]:at[3]]; word {
+		case taskPlaceholder:
+			t = append(t, segment{before, slotTask})
+		case attemptPlaceholder:
+			t = append(t, segment{before, slotAttempt})
+		default:
+			c.fault(name, word, "unknown placeholder {"+word+"}")
+			return t, false
+		}
+	}
+	if end < len(text) {
+		t = append(t, segment{text[end:], slotNone})
+	}
+	return t, true
+}
+
+// template is a text split at its placeholders; an empty one renders nothing.
+// Values are put between the parts and never scanned, so that no value can hold
+// a placeholder.
+type template []segment
+
+// segment is a piece of text and what comes after it.
+type segment struct {
+	text string
+	then slot
+}
+
+type slot uint8
+
+const (
+	slotNone slot = iota
+	slotTask
+	slotAttempt
+	slotCount
+)
+
+// values are what the slots of a template are filled with.
+type values [slotCount][]byte
+
+// size returns the length of what render writes.
+func (t template) size(v *values) int {
+	n := 0
+	for i := range t {
+		n += len(t[i].text) + len(v[t[i].then])
+	}
+	return n
+}
+
+// render writes the text with its values to b.
+func (t template) render(b *strings.Builder, v *values) {
+	for i := range t {
+		b.WriteString(t[i].text)
+		b.Write(v[t[i].then])
+	}
+}

@@ -1,0 +1,105 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"unsafe"
+)
+
+// Member returns the value of a member of the object in raw, or nil if there is
+// none. Of several members with the same name the last one counts, as it does
+// for encoding/json and for most other parsers.
+func Member(raw []byte, name string) (value []byte) {
+	s := Over(raw)
+	for key := range s.Members() {
+		if key == name {
+			value = s.Raw()
+		}
+	}
+	return value
+}
+
+// Peek returns a member of the object that comes next, as Member does. The
+// Scanner stays where it is.
+func (s *Scanner) Peek(name string) []byte { return Member(s.json[s.at:], name) }
+
+// Elements returns the elements of the array in raw.
+func Elements(raw []byte) [][]byte {
+	var all [][]byte
+	s := Over(raw)
+	for range s.Elements() {
+		all = append(all, s.Raw())
+	}
+	return all
+}
+
+// TextOf returns the text of the string in raw, or "" if raw is not a string.
+func TextOf(raw []byte) string {
+	if !IsString(raw) {
+		return ""
+	}
+	text, _ := Text(raw, nil)
+	return string(text)
+}
+
+// Int returns the integer in raw, and whether it is one.
+func Int(raw []byte) (int, bool) {
+	n, err := strconv.Atoi(View(raw))
+	return n, err == nil
+}
+
+// ObjectEnd returns the length of the object that b begins with, or -1 if there
+// is no whole one.
+func ObjectEnd(b []byte) int {
+	if len(b) == 0 || b[0] != '{' {
+		return -1
+	}
+	return Length(b)
+}
+
+// IsEmpty reports whether raw says nothing: it is absent, null, or an empty
+// string, array or object.
+func IsEmpty(raw []byte) bool {
+	switch string(raw) {
+	case "", "null", `""`, "[]", "{}":
+		return true
+	}
+	return false
+}
+
+// Append reads the array that comes next in s, and adds elements to its end. It
+// passes over any other value.
+func (e *Edits) Append(s *Scanner, elements ...[]byte) {
+	if s.Kind() != '[' {
+		s.Skip()
+		return
+	}
+	at, comma := s.At()+1, ""
+	for range s.Elements() {
+		s.Skip()
+		at, comma = s.At(), ","
+	}
+	e.Insert(at, append([]byte(comma), bytes.Join(elements, []byte{','})...))
+}
+
+// Object returns an object of names and values, which alternate. It panics if a
+// value cannot be encoded.
+func Object(members ...any) []byte {
+	object := []byte{'{'}
+	for i, member := range members {
+		encoded, err := json.Marshal(member)
+		if err != nil {
+			panic("carryon/internal/rawjson: " + err.Error())
+		}
+		object = append(append(object, encoded...), ":,"[i%2])
+	}
+	object[len(object)-1] = '}'
+	return object
+}
+
+// View returns bytes as a string without copying them. The string is valid for
+// as long as the bytes do not change.
+func View(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // the doc comment says what the caller owes
+}

@@ -1,0 +1,131 @@
+package rawjson_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
+)
+
+func TestMember(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a":1}`: "1", `{"b":{"a":2},"a":[1, 2]}`: "[1, 2]", ` { "a" : "x" } `: `"x"`, `{"\u0061":1}`: "1", `{"b":1}`: "", `{}`: "",
+		`[{"a":1}]`: "", `"a"`: "", ``: "", `{"a":`: "",
+	} {
+		assert.Equal(t, want, string(rawjson.Member([]byte(text), "a")), text)
+	}
+}
+
+// Whoever reads a member that is there twice must read the same one.
+func TestOfMembersWithTheSameNameTheLastOneCounts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a":1,"a":2}`: "2", `{"a":1,"b":3,"a":{"x":[]}}`: `{"x":[]}`, `{"a":1,"\u0061":2}`: "2", `{"a":1,"a":null}`: "null",
+	} {
+		assert.Equal(t, want, string(rawjson.Member([]byte(text), "a")), text)
+		s := rawjson.Over([]byte("[" + text + ",9]"))
+		require.True(t, s.Open('[') && s.Element())
+		assert.Equal(t, want, string(s.Peek("a")), text)
+		assert.Equal(t, text, string(s.Raw()), "the scanner stays where it is")
+
+		var decoded map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal([]byte(text), &decoded))
+		assert.Equal(t, want, string(decoded["a"]), "as encoding/json has it")
+	}
+}
+
+func TestElements(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, [][]byte{[]byte("1"), []byte(`{"a":[2]}`), []byte(`"x"`)}, rawjson.Elements([]byte(` [ 1 , {"a":[2]},"x"]`)))
+	for _, text := range []string{`[]`, ``, `null`, `{"a":[1]}`, `"[1]"`} {
+		assert.Empty(t, rawjson.Elements([]byte(text)), text)
+	}
+}
+
+func TestScalars(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{`"a\n"`: "a\n", `""`: "", `null`: "", `1`: "", ``: "", `{"a":"b"}`: ""} {
+		assert.Equal(t, want, rawjson.TextOf([]byte(raw)), raw)
+	}
+	for raw, want := range map[string]int{`0`: 0, `-7`: -7, `12`: 12} {
+		n, ok := rawjson.Int([]byte(raw))
+		assert.True(t, ok, raw)
+		assert.Equal(t, want, n, raw)
+	}
+	for _, raw := range []string{``, `null`, `"1"`, `1.5`, `1e2`, `99999999999999999999`} {
+		_, ok := rawjson.Int([]byte(raw))
+		assert.False(t, ok, raw)
+	}
+	for _, raw := range []string{``, `null`, `""`, `[]`, `{}`} {
+		assert.True(t, rawjson.IsEmpty([]byte(raw)), raw)
+	}
+	for _, raw := range []string{`0`, `false`, `" "`, `[0]`, `{"a":null}`} {
+		assert.False(t, rawjson.IsEmpty([]byte(raw)), raw)
+	}
+}
+
+func TestObjectEnd(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		`{}`: 2, `{"a":"}"}x`: 9, ` {}`: -1, `{`: -1, `{"a":1`: -1, `[]`: -1, ``: -1, `"{}"`: -1, `{}{}`: 2,
+	} {
+		assert.Equal(t, want, rawjson.ObjectEnd([]byte(text)), text)
+	}
+}
+
+func TestAppendToAnArray(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`[]`: `[7,8]`, `[ ]`: `[7,8 ]`, `[1]`: `[1,7,8]`, "[1 ,\n2 ]": "[1 ,\n2,7,8 ]", `{"a":[]}`: `{"a":[]}`, `null`: `null`,
+	} {
+		var e rawjson.Edits
+		s := rawjson.Over([]byte(text))
+		e.Append(&s, []byte("7"), []byte("8"))
+		assert.True(t, s.OK(), text)
+		assert.Equal(t, len(text), s.At(), "the value was read: %s", text)
+		assert.Equal(t, want, string(e.Apply([]byte(text))))
+	}
+}
+
+func TestObject(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, `{"a":"\"","b":[1],"c":{"d":null}}`,
+		string(rawjson.Object("a", `"`, "b", []int{1}, "c", json.RawMessage(rawjson.Object("d", nil)))))
+	assert.Panics(t, func() { rawjson.Object("a", func() {}) })
+}
+
+// Values that nobody reads are passed over, and so is what is no object or array.
+func TestIteratorsPassOverWhatIsNotRead(t *testing.T) {
+	t.Parallel()
+	s := rawjson.Over([]byte(` [ {"a" : {"x":[1]}, "b": 2 ,"c":[ 3 , {"d":4} ] } , null, [5] ]`))
+	var names []string
+	var values []string
+	for i := range s.Elements() {
+		names = append(names, strconv.Itoa(i))
+		for name := range s.Members() {
+			names = append(names, name)
+			switch name {
+			case "b":
+				values = append(values, string(s.Raw()))
+			case "c":
+				for range s.Elements() {
+					if s.Kind() == '3' {
+						values = append(values, string(s.Raw()))
+					}
+				}
+			}
+		}
+	}
+	assert.True(t, s.OK())
+	assert.Zero(t, s.Kind())
+	assert.Equal(t, []string{"0", "a", "b", "c", "1", "2"}, names)
+	assert.Equal(t, []string{"2", "3"}, values)
+	for range s.Members() {
+		assert.Fail(t, "there is nothing left")
+	}
+}

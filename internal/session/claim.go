@@ -1,0 +1,41 @@
+package session
+
+import (
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// Claim returns the state after a call claimed the session for a continuation
+// that it is about to send: one more attempt, one more continuation.
+func Claim(s continuation.State, token uint64, now time.Time) continuation.State {
+	s.Claim = continuation.Claim{Token: token, Since: now}
+	s.Attempts++
+	s.Continuations++
+	s.LastPrompt = now
+	return s
+}
+
+// Ending is how a continuation ended.
+type Ending struct {
+	Called bool // with a tool call
+	Tokens int  // that it used, as far as known
+	Result continuation.Result
+}
+
+// Release returns the state after the continuation that holds token ended. One
+// that was answered with a tool call gives its attempt back. Without the claim,
+// because another call holds it or a newer user turn has begun, nothing
+// changes.
+func Release(s continuation.State, token uint64, e Ending) continuation.State {
+	if token == 0 || s.Claim.Token != token {
+		return s
+	}
+	s.Claim = continuation.Claim{}
+	s.Tokens += e.Tokens
+	s.LastResult = e.Result
+	if e.Called && s.Attempts > 0 {
+		s.Attempts--
+	}
+	return s
+}

@@ -1,0 +1,52 @@
+// Package session holds the transitions of [continuation.State]: pure functions
+// that take the state of a session and return the next one.
+//
+//   - claim.go: how a call claims a session for a continuation, and releases it
+//   - userturn.go: what a user turn is, and what a new one resets
+//   - this file: pauses, and what is remembered of the todo list
+//
+// The decision itself is [continuation.Evaluate], and what a list says is in
+// package todolist.
+package session
+
+import (
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// Pause returns the state after the session was paused. Digest is that of its
+// todo list, or 0 if the list is unknown.
+func Pause(s continuation.State, reason string, now time.Time, digest uint64) continuation.State {
+	s.Paused = continuation.Pause{Reason: reason, Since: now}
+	return MarkStale(s, digest)
+}
+
+// Resume returns the state after a person let a paused session go on. Its list
+// is worth further attempts again.
+func Resume(s continuation.State) continuation.State {
+	s.Paused = continuation.Pause{}
+	s.Stale = 0
+	return s
+}
+
+// MarkStale returns the state after a user turn ended exhausted or paused with
+// a list of that digest: later turns get one attempt until the list changes. A
+// digest of 0 changes nothing.
+func MarkStale(s continuation.State, digest uint64) continuation.State {
+	if digest != 0 {
+		s.Stale = digest
+	}
+	return s
+}
+
+// ObserveList returns the state after the list was seen. Progress, and only
+// progress, starts the count of attempts anew.
+func ObserveList(s continuation.State, todos []todo.Todo) continuation.State {
+	list := todolist.Summarize(todos)
+	watermarks, attempts := todolist.Watermarks(s.Watermarks).Observe(&list, s.Attempts)
+	s.Watermarks, s.Attempts = continuation.Watermarks(watermarks), attempts
+	return s
+}

@@ -1,0 +1,386 @@
+package session_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/todo"
+)
+
+var noon = time.Date(2030, time.January, 1, 12, 0, 0, 0, time.UTC)
+
+// busyState is in the middle of its second continuation, with every field set.
+func busyState() continuation.State {
+	s := session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go"))
+	s.Attempts, s.Continuations, s.Tokens, s.Stale = 1, 1, 40, 99
+	s.Paused = continuation.Pause{Reason: "blocked", Since: noon}
+	s.LastResult = continuation.Result(503)
+	s.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 2}
+	return session.Claim(s, 5, noon)
+}
+
+func TestRegisterUserTurnOfANewUserTurnStartsAnew(t *testing.T) {
+	t.Parallel()
+	next := session.UserTurnOf(2, "go on")
+	got := session.RegisterUserTurn(busyState(), next)
+	assert.Equal(t, continuation.State{
+		UserTurn:   session.RegisterUserTurn(continuation.State{}, next).UserTurn,
+		LastPrompt: noon, // the interval holds across user turns
+		Stale:      99,   // and so does what is known of the list
+	}, got)
+	assert.NotEqual(t, busyState().UserTurn, got.UserTurn)
+}
+
+func TestRegisterUserTurnOfTheSameUserTurnChangesNothing(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, busyState(), session.RegisterUserTurn(busyState(), session.UserTurnOf(1, "go")))
+}
+
+func TestRegisterUserTurnOfAnAutomaticCallChangesNothing(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, busyState(), session.RegisterUserTurn(busyState(), session.UserTurn{}))
+	assert.Zero(t, session.RegisterUserTurn(continuation.State{}, session.UserTurn{}))
+}
+
+func TestFirstUserTurnKeepsAPauseSetBeforeIt(t *testing.T) {
+	t.Parallel()
+	s := session.RegisterUserTurn(session.Pause(continuation.State{}, "not yet", noon, 0), session.UserTurnOf(1, "go"))
+	assert.Equal(t, continuation.Pause{Reason: "not yet", Since: noon}, s.Paused)
+	assert.NotZero(t, s.UserTurn)
+	s = session.RegisterUserTurn(s, session.UserTurnOf(2, "go on"))
+	assert.False(t, s.Paused.IsSet(), "the next one ends it")
+}
+
+// A session whose first calls were automatic has used budgets before any user
+// turn of its own; the first message of the user is a new turn like any other.
+func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
+	t.Parallel()
+	s := session.RegisterUserTurn(continuation.State{}, session.UserTurn{})
+	s = session.Release(session.Claim(s, 1, noon), 1, session.Ending{Tokens: 50, Result: continuation.ResultNoProgress})
+	s = session.Claim(s, 2, noon.Add(time.Second))
+	s.Watermarks = continuation.Watermarks{Set: true, Active: 1}
+	s = session.RegisterUserTurn(s, session.UserTurnOf(1, "go"))
+	assert.Zero(t, s.Attempts)
+	assert.Zero(t, s.Continuations)
+	assert.Zero(t, s.Tokens)
+	assert.Zero(t, s.Watermarks)
+	assert.Zero(t, s.LastResult)
+	assert.Zero(t, s.Claim, "a newer user turn releases the claim")
+	assert.Equal(t, noon.Add(time.Second), s.LastPrompt)
+}
+
+func TestFirstUserTurnEndsAPauseOfAutomaticCalls(t *testing.T) {
+	t.Parallel()
+	s := session.Release(session.Claim(continuation.State{}, 1, noon), 1, session.Ending{})
+	s = session.Pause(s, "blocked", noon, 17)
+	s = session.RegisterUserTurn(s, session.UserTurnOf(1, "go"))
+	assert.False(t, s.Paused.IsSet())
+	assert.Equal(t, uint64(17), s.Stale)
+}
+
+func TestTextAgentsTurnGrows(t *testing.T) {
+	t.Parallel()
+	grow := func(text string) session.UserTurn { return session.GrowingUserTurnOf(1, text) }
+	start := session.Claim(session.RegisterUserTurn(continuation.State{}, grow("Question")), 1, noon)
+	cases := []struct {
+		name string
+		turn session.UserTurn
+		same bool
+	}{
+		{"the same text", grow("Question"), true},
+		{"more text", grow("Question\nThought: ..."), true},
+		{"one more byte of a rune", grow("Question\u00e9"[:9]), true},
+		{"less text", grow("Quest"), false},
+		{"another text", grow("Another question"), false},
+		{"the text, but not at the start", grow("> Question"), false},
+		{"more text, one more user message", session.GrowingUserTurnOf(2, "Question\nmore"), false},
+		{"more text of a request that does not grow", session.UserTurnOf(1, "Question\nmore"), false},
+		{"the same text of a request that does not grow", session.UserTurnOf(1, "Question"), true},
+		{"a name", session.NamedUserTurn("Question"), false},
+	}
+	for _, c := range cases {
+		got := session.RegisterUserTurn(start, c.turn)
+		assert.Equal(t, c.same, got.Continuations == 1, c.name)
+		assert.Equal(t, c.same, got.Claim.Token == 1, c.name)
+	}
+}
+
+func TestTextAgentsTurnGrowsStepByStep(t *testing.T) {
+	t.Parallel()
+	text := "Q"
+	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, text)), 1, noon)
+	for range 5 {
+		text += "\nAction: x\nObservation: y"
+		s = session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, text))
+		require.Equal(t, 1, s.Continuations)
+		require.Equal(t, len(text), s.TextLength)
+	}
+	s = session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, "Q"))
+	assert.Zero(t, s.Continuations, "the same question again is a new turn")
+}
+
+func TestATurnThatDoesNotGrowIsNotExtended(t *testing.T) {
+	t.Parallel()
+	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go")), 1, noon)
+	assert.Zero(t, session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, "go on")).Continuations)
+	s = session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, "")), 1, noon)
+	assert.Zero(t, session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, "anything")).Continuations, "everything begins with nothing")
+}
+
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	before := session.RegisterUserTurn(busyState(), session.UserTurnOf(2, "x"))
+	want := before
+	want.Claim = continuation.Claim{Token: 8, Since: noon.Add(time.Hour)}
+	want.LastPrompt = noon.Add(time.Hour)
+	want.Attempts, want.Continuations = 1, 1
+	assert.Equal(t, want, session.Claim(before, 8, noon.Add(time.Hour)))
+}
+
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	last := continuation.ResultTimeout
+	cases := []struct {
+		name     string
+		attempts int
+		called   bool
+		want     int
+	}{
+		{"answered with text", 2, false, 2},
+		{"answered with a tool call", 2, true, 1},
+		{"answered with a tool call after progress", 0, true, 0},
+	}
+	for _, c := range cases {
+		before := busyState()
+		before.Attempts = c.attempts
+		want := before
+		want.Claim, want.LastResult, want.Tokens, want.Attempts = continuation.Claim{}, last, before.Tokens+7, c.want
+		assert.Equal(t, want, session.Release(before, 5, session.Ending{Called: c.called, Tokens: 7, Result: last}), c.name)
+	}
+}
+
+func TestReleaseWithoutTheClaimChangesNothing(t *testing.T) {
+	t.Parallel()
+	ending := session.Ending{Called: true, Tokens: 7, Result: continuation.ResultNoProgress}
+	idle := continuation.State{UserTurn: 1, Attempts: 1}
+	for name, c := range map[string]struct {
+		state continuation.State
+		token uint64
+	}{
+		"another call's claim":    {busyState(), 4},
+		"no token":                {busyState(), 0},
+		"no token, nobody claims": {idle, 0},
+		"nobody claims":           {idle, 5},
+		"a newer user turn":       {session.RegisterUserTurn(busyState(), session.UserTurnOf(2, "x")), 5},
+	} {
+		assert.Equal(t, c.state, session.Release(c.state, c.token, ending), name)
+	}
+	ended := session.Release(busyState(), 5, ending)
+	assert.Equal(t, ended, session.Release(ended, 5, ending), "a release counts once")
+}
+
+func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
+	before := busyState()
+	before.Paused = continuation.Pause{}
+	paused := session.Pause(before, "no such file", noon.Add(time.Hour), 17)
+	want := before
+	want.Paused = continuation.Pause{Reason: "no such file", Since: noon.Add(time.Hour)}
+	want.Stale = 17
+	assert.Equal(t, want, paused)
+	assert.True(t, paused.Paused.IsSet())
+
+	want = before
+	want.Stale = 0
+	assert.Equal(t, want, session.Resume(paused))
+	assert.Equal(t, uint64(99), session.Pause(before, "", noon, 0).Stale, "an unknown list changes nothing")
+	assert.True(t, session.Pause(before, "", noon, 0).Paused.IsSet(), "a pause needs no reason")
+}
+
+func TestMarkStale(t *testing.T) {
+	t.Parallel()
+	want := busyState()
+	want.Stale = 17
+	assert.Equal(t, want, session.MarkStale(busyState(), 17))
+	assert.Equal(t, busyState(), session.MarkStale(busyState(), 0))
+}
+
+func TestTransitionsChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := busyState()
+	_ = session.RegisterUserTurn(s, session.UserTurnOf(2, "x"))
+	_ = session.Claim(s, 1, noon)
+	_ = session.Release(s, 5, session.Ending{Called: true})
+	_ = session.Pause(s, "x", noon, 1)
+	_ = session.Resume(s)
+	_ = session.MarkStale(s, 1)
+	assert.Equal(t, busyState(), s)
+}
+
+func TestObserveList(t *testing.T) {
+	t.Parallel()
+	list := []todo.Todo{{Content: "a", Status: todo.Pending}, {Content: "b", Status: todo.Completed}}
+	before := busyState()
+	before.Watermarks = continuation.Watermarks{}
+	want := before
+	want.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 1}
+	seen := session.ObserveList(before, list)
+	assert.Equal(t, want, seen, "the first list is no progress")
+	assert.Equal(t, want, session.ObserveList(seen, list), "nor is the same one again")
+
+	want.Attempts = 0
+	want.Watermarks = continuation.Watermarks{Set: true, Completed: 1}
+	assert.Equal(t, want, session.ObserveList(seen, list[1:]))
+}
+
+// model says the same as State in other words: what the current user turn
+// looks like, and who holds the session.
+type model struct {
+	known         bool
+	users         int
+	text, name    string
+	grows, named  bool
+	holder        uint64
+	since, prompt time.Time
+	paused        string
+	stale         uint64
+	attempts      int
+	continuations int
+	tokens        int
+}
+
+// arrival is a user turn with what it was made of.
+type arrival struct {
+	users        int
+	text, name   string
+	grows, named bool
+	automatic    bool
+}
+
+func (a arrival) turn() session.UserTurn {
+	switch {
+	case a.automatic:
+		return session.UserTurn{}
+	case a.named:
+		return session.NamedUserTurn(a.name)
+	case a.grows:
+		return session.GrowingUserTurnOf(a.users, a.text)
+	}
+	return session.UserTurnOf(a.users, a.text)
+}
+
+func (m *model) arrive(a arrival) (isNew bool) {
+	if a.automatic {
+		return false
+	}
+	same := m.known && a.named == m.named && a.name == m.name && a.users == m.users && a.text == m.text
+	longer := m.known && !a.named && !m.named && a.grows && m.grows && m.text != "" && a.users == m.users &&
+		len(a.text) > len(m.text) && strings.HasPrefix(a.text, m.text)
+	if same {
+		return false
+	}
+	if m.known && !longer {
+		*m = model{prompt: m.prompt, stale: m.stale}
+		isNew = true
+	}
+	m.known, m.users, m.text, m.name, m.grows, m.named = true, a.users, a.text, a.name, a.grows, a.named
+	return isNew
+}
+
+func randomArrival(rng *rand.Rand) arrival {
+	switch rng.IntN(4) {
+	case 0:
+		return arrival{automatic: true}
+	case 1:
+		return arrival{named: true, name: []string{"", "a", "b"}[rng.IntN(3)]}
+	}
+	return arrival{
+		users: 1 + rng.IntN(2), text: []string{"", "a", "ab", "abc", "b"}[rng.IntN(5)], grows: rng.IntN(4) > 0,
+	}
+}
+
+func TestStateAgainstAModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		first := arrival{users: 1, text: "a", grows: true}
+		m := model{}
+		m.arrive(first)
+		s := session.RegisterUserTurn(continuation.State{}, first.turn())
+		log := fmt.Sprintf("seed %d:", seed)
+		now := noon
+		for range 40 {
+			now = now.Add(time.Duration(rng.IntN(300)) * time.Second)
+			before := s
+			var what string
+			s, what = randomStep(rng, s, &m, now)
+			log += " " + what
+			requireModel(t, m, s, log)
+			requireClaims(t, s, now, log)
+			if strings.HasPrefix(what, "new") {
+				require.False(t, s.Paused.IsSet(), log)
+				require.Equal(t, before.LastPrompt, s.LastPrompt, log)
+			}
+		}
+	}
+}
+
+func randomStep(rng *rand.Rand, s continuation.State, m *model, now time.Time) (continuation.State, string) {
+	token := 1 + rng.Uint64N(4)
+	switch rng.IntN(6) {
+	case 0:
+		a := randomArrival(rng)
+		what := "arrive"
+		if m.arrive(a) {
+			what = "new"
+		}
+		return session.RegisterUserTurn(s, a.turn()), fmt.Sprintf("%s%+v", what, a)
+	case 1:
+		m.holder, m.since, m.prompt = token, now, now
+		m.attempts++
+		m.continuations++
+		return session.Claim(s, token, now), fmt.Sprint("begin", token)
+	case 2:
+		called, tokens := rng.IntN(2) == 0, rng.IntN(100)
+		if m.holder == token {
+			m.holder, m.since = 0, time.Time{}
+			m.tokens += tokens
+			if called {
+				m.attempts = max(m.attempts-1, 0)
+			}
+		}
+		return session.Release(s, token, session.Ending{Called: called, Tokens: tokens}), fmt.Sprint("end", token)
+	case 3:
+		m.paused = "because"
+		m.stale = 11
+		return session.Pause(s, "because", now, 11), "pause"
+	case 4:
+		m.paused, m.stale = "", 0
+		return session.Resume(s), "resume"
+	}
+	m.stale = token
+	return session.MarkStale(s, token), "stale"
+}
+
+func requireModel(t *testing.T, m model, s continuation.State, log string) {
+	t.Helper()
+	got := []any{s.Claim.Token, s.Claim.Since, s.LastPrompt, s.Paused.Reason, s.Paused.IsSet(), s.Stale, s.Attempts, s.Continuations, s.Tokens}
+	want := []any{m.holder, m.since, m.prompt, m.paused, m.paused != "", m.stale, m.attempts, m.continuations, m.tokens}
+	require.Equal(t, want, got, log)
+}
+
+func requireClaims(t *testing.T, s continuation.State, now time.Time, log string) {
+	t.Helper()
+	alive := s.Claim.Token != 0 && now.Before(s.Claim.Since.Add(continuation.ClaimLife))
+	for token := range uint64(6) {
+		require.Equal(t, alive && token != s.Claim.Token, s.Claim.Active(now) && token != s.Claim.Token, log)
+	}
+}

@@ -1,0 +1,98 @@
+// Package sse reads and writes server-sent events as the providers of language
+// models send them: events whose data is a JSON object, in any framing. It knows
+// no protocol: what an event means is for its caller to say.
+//
+// It differs from the standard where providers do. An event ends with its data
+// line if that holds a whole JSON object: what follows need not be a blank line,
+// and the event can be shown before its blank line has arrived. A line that is
+// no field is an event of its own, if it does not stand inside another.
+package sse
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
+)
+
+// Event is a piece of a stream: an event, or what stands between two of them.
+// Its bytes are valid until the [Reader] is used again, unless it was cloned.
+type Event struct {
+	Raw     []byte // its lines, with their ends
+	Kind    Kind
+	Written bool // made by [New], not read
+
+	from, to int    // where the data stands in Raw
+	joined   []byte // the data, if it came in several lines
+}
+
+// Kind says what an event holds.
+type Kind uint8
+
+// The kinds.
+const (
+	NonData Kind = iota // blank lines, comments, and fields without data
+	Text                // data that is no JSON object, or a line that is no field
+	Object              // a JSON object
+	Broken              // what should be one: it is cut off, too long, or outside of a data line
+)
+
+// Data returns the event's data, or the line that is no field.
+func (e *Event) Data() []byte {
+	if e.joined != nil {
+		return e.joined
+	}
+	return e.Raw[e.from:e.to]
+}
+
+// Name returns the value of the last event field, or nothing.
+func (e *Event) Name() (name []byte) {
+	lines := e.Raw
+	if e.joined == nil && e.to > 0 {
+		lines = lines[:e.from] // the event ends with its data line
+	}
+	lines = bytes.TrimPrefix(lines, []byte(byteOrderMark))
+	for line := range bytes.FieldsFuncSeq(lines, isBreak) {
+		if value, ok := bytes.CutPrefix(line, []byte("event:")); ok {
+			name = bytes.Trim(value, blanks)
+		}
+	}
+	return name
+}
+
+func isBreak(c rune) bool { return c == '\n' || c == '\r' }
+
+// Clone returns a copy that shares no memory with e.
+func (e *Event) Clone() Event {
+	c := *e
+	c.Raw, c.joined = slices.Clone(e.Raw), slices.Clone(e.joined)
+	return c
+}
+
+// AppendHead appends what stands before the data of an event that is written:
+// its event field, unless the name is empty, and the beginning of its data line.
+func AppendHead(dst []byte, name string) []byte {
+	if name != "" {
+		dst = append(append(append(dst, "event: "...), name...), '\n')
+	}
+	return append(dst, "data: "...)
+}
+
+// New returns the event whose lines are raw, up to the end of its data line: the
+// data begins at from. Raw becomes the event's.
+func New(raw []byte, from int, kind Kind) Event {
+	to := len(raw)
+	return Event{Raw: append(raw, "\n\n"...), from: from, to: to, Kind: kind, Written: true}
+}
+
+// Document returns an event for a whole JSON document, so that what reads events
+// can read documents too. The white space around it is not part of its data.
+func Document(b []byte, written bool) Event {
+	e := Event{Raw: b, Kind: Broken, Written: written}
+	e.from = len(b) - len(bytes.TrimLeft(b, " \t\r\n"))
+	e.to = max(e.from, len(bytes.TrimRight(b, " \t\r\n")))
+	if rawjson.ObjectEnd(b[e.from:e.to]) == e.to-e.from {
+		e.Kind = Object
+	}
+	return e
+}

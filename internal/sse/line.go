@@ -1,0 +1,84 @@
+package sse
+
+import "bytes"
+
+// Line is where a line stands in a buffer: its text from From to To, and then its
+// LF, CRLF or CR up to End.
+type Line struct{ From, To, End int }
+
+// LineAt returns the line that begins at from. The first n bytes of it are known
+// to hold no end. It reports false if the end is not in the buffer. A CR at the
+// end of the buffer ends no line yet: an LF may follow and belong to it.
+func LineAt(b []byte, from, n int) (Line, bool) {
+	end := BreakAt(b[from+n:])
+	if end < 0 {
+		return Line{}, false
+	}
+	to := from + n + end
+	switch after := b[to+1:]; {
+	case b[to] == '\n', len(after) > 0 && after[0] != '\n':
+		return Line{from, to, to + 1}, true
+	case len(after) > 0:
+		return Line{from, to, to + 2}, true
+	}
+	return Line{}, false
+}
+
+// window is how far a search for the end of a line looks at first.
+const window = 512
+
+// BreakAt returns where the first LF or CR stands, or -1. It searches windows
+// that double in size: otherwise the search for a CR would read the whole buffer
+// behind an LF that is near.
+func BreakAt(b []byte) int {
+	for from, size := 0, window; from < len(b); from, size = from+size, 2*size {
+		part := b[from:min(from+size, len(b))]
+		lf := bytes.IndexByte(part, '\n')
+		if lf >= 0 {
+			part = part[:lf]
+		}
+		if cr := bytes.IndexByte(part, '\r'); cr >= 0 {
+			return from + cr
+		}
+		if lf >= 0 {
+			return from + lf
+		}
+	}
+	return -1
+}
+
+// Field says what a line is.
+type Field uint8
+
+// The fields. A line that is none of these is Unknown.
+const (
+	Unknown Field = iota
+	Blank         // it ends an event
+	Comment
+	Data
+	Name // the line "event: …"
+	Other
+)
+
+// Field returns what the line is, and where its value stands, without the white
+// space around it.
+func (l Line) Field(b []byte) (f Field, from, to int) {
+	name, value, hasValue := bytes.Cut(b[l.From:l.To], []byte(":"))
+	from = l.To - len(bytes.TrimLeft(value, blanks))
+	to = from + len(bytes.Trim(value, blanks))
+	switch {
+	case string(name) == "data" && hasValue:
+		f = Data
+	case l.From == l.To:
+		f = Blank
+	case len(name) == 0:
+		f = Comment
+	case string(name) == "event":
+		f = Name
+	case string(name) == "id", string(name) == "retry":
+		f = Other
+	}
+	return f, from, to
+}
+
+const blanks = " \t"

@@ -1,0 +1,181 @@
+package sse
+
+import (
+	"bytes"
+	"io"
+)
+
+// MaxEvent is the size in bytes of the largest event that is read. From a larger
+// event on, the rest of the stream is returned in pieces that are Broken.
+const MaxEvent = 32 << 20
+
+// Sizes of a reader's buffer.
+const (
+	minBuffer     = 4 << 10
+	maxEmptyReads = 100 // in a row
+)
+
+// byteOrderMark may stand before the first line.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// Reader reads events. Whoever relays a stream may also take lines from its
+// buffer unread, while [Reader.IsBetween] says so.
+type Reader struct {
+	src io.ReadCloser
+
+	buf       []byte
+	at        int // where in buf the next event begins
+	assembler assembler
+	err       error // what ended src
+	began     bool  // an event was returned
+	oversize  bool  // an event was too large
+}
+
+// NewReader returns a Reader of src.
+func NewReader(src io.ReadCloser) Reader { return Reader{src: src} }
+
+// Close closes src.
+func (r *Reader) Close() error { return r.src.Close() }
+
+// Next returns the next event. At the end of src it returns src's error; Rest
+// then returns the bytes after the last whole event.
+func (r *Reader) Next() (Event, error) {
+	for {
+		if e, ok := r.buffered(); ok {
+			return e, nil
+		}
+		if r.err != nil {
+			return Event{}, r.err
+		}
+		r.fill()
+	}
+}
+
+// Rest returns the bytes after the last whole event, once src has ended. Their last
+// line may have no end.
+func (r *Reader) Rest() (Event, bool) {
+	if len(r.Buffered()) == 0 {
+		return Event{}, false
+	}
+	a := &r.assembler
+	if a.end < len(r.buf) {
+		l := Line{a.end, len(bytes.TrimSuffix(r.buf, []byte("\r"))), len(r.buf)}
+		if f, whole := a.add(r.buf, l); whole {
+			return r.cut(f), true
+		}
+	}
+	return r.cut(a.unfinished()), true
+}
+
+// buffered returns the next event if it is in the buffer.
+func (r *Reader) buffered() (Event, bool) {
+	a := &r.assembler
+	if !r.began && a.end == 0 && bytes.HasPrefix(r.buf, []byte(byteOrderMark)) {
+		*a = assembler{end: len(byteOrderMark)}
+	}
+	for !r.oversize {
+		l, ok := LineAt(r.buf, a.end, a.searched)
+		if !ok {
+			a.searched = len(bytes.TrimSuffix(r.buf[a.end:], []byte("\r")))
+			break
+		}
+		a.searched = 0
+		if f, whole := a.add(r.buf, l); whole {
+			return r.cut(f), true
+		}
+	}
+	r.oversize = r.oversize || len(r.Buffered()) > MaxEvent
+	if r.oversize && len(r.Buffered()) > 0 {
+		a.end = len(r.buf)
+		return r.cut(found{kind: Broken}), true
+	}
+	return Event{}, false
+}
+
+// cut removes the event that the assembler has put together from the buffer.
+func (r *Reader) cut(f found) Event {
+	a := &r.assembler
+	e := Event{Raw: r.buf[r.at:a.end:a.end], Kind: f.kind}
+	switch {
+	case a.multiline != nil:
+		e.joined = a.multiline.joined
+	case f.to > 0:
+		e.from, e.to = f.from-r.at, f.to-r.at
+	}
+	r.at, r.began = a.end, true
+	*a = assembler{end: r.at}
+	return e
+}
+
+// fill reads once from src.
+func (r *Reader) fill() {
+	if r.at > 0 {
+		r.buf = r.buf[:copy(r.buf, r.Buffered())]
+		r.assembler.end -= r.at
+		r.at = 0
+	}
+	if cap(r.buf)-len(r.buf) < minBuffer/2 {
+		grown := make([]byte, len(r.buf), max(minBuffer, 2*cap(r.buf)))
+		copy(grown, r.buf)
+		r.buf = grown
+	}
+	for range maxEmptyReads {
+		n, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
+		r.buf, r.err = r.buf[:len(r.buf)+n], err
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	r.err = io.ErrNoProgress
+}
+
+// IsBetween reports whether the reader is between two events: no line of the
+// next one was read.
+func (r *Reader) IsBetween() bool {
+	a := &r.assembler
+	return !r.oversize && !a.fields && a.multiline == nil && a.end == r.at
+}
+
+// Buffered returns what is in the buffer.
+func (r *Reader) Buffered() []byte { return r.buf[r.at:] }
+
+// Take takes the first n bytes from the buffer. They are valid until the reader
+// is used again.
+func (r *Reader) Take(n int) []byte {
+	b := r.buf[r.at : r.at+n]
+	r.at += n
+	r.assembler = assembler{end: r.at}
+	return b
+}
+
+// Read reads what is in the buffer, and then from src.
+func (r *Reader) Read(p []byte) (int, error) {
+	switch n := min(len(p), len(r.Buffered())); {
+	case n > 0:
+		return copy(p, r.Take(n)), nil
+	case r.err != nil:
+		return 0, r.err
+	}
+	return r.src.Read(p)
+}
+
+// ReadInto moves what is in the buffer to the beginning of p, which must be
+// larger, and then reads once from src, unless src has ended. It returns the filled
+// part of p. The caller must Restore what it does not use.
+func (r *Reader) ReadInto(p []byte) []byte {
+	n := copy(p, r.Buffered())
+	if n == 0 {
+		r.buf, r.at = nil, 0 // holds no memory while src waits
+	}
+	if r.err == nil {
+		var read int
+		read, r.err = r.src.Read(p[n:])
+		n += read
+	}
+	return p[:n]
+}
+
+// Restore replaces the buffer with a copy of b.
+func (r *Reader) Restore(b []byte) {
+	r.buf, r.at, r.assembler = append(r.buf[:0], b...), 0, assembler{}
+}

@@ -1,0 +1,27 @@
+package todolist
+
+// Watermarks are the best that a list has been in a user turn. They convert to
+// and from continuation.Watermarks.
+type Watermarks struct {
+	Set       bool
+	Completed int
+	Active    int
+}
+
+// Observe returns the watermarks after a list was seen, and how many of the
+// attempts still count: none after progress, else all.
+//
+// Progress means that more todos are completed than ever before in the user
+// turn, or that fewer are active. Reordering, rewording, toggling a status and
+// adding an item again are no progress. Nor is the first list: there is nothing
+// to compare it with.
+func (w Watermarks) Observe(list *Summary, attempts int) (Watermarks, int) {
+	if !w.Set {
+		return Watermarks{Set: true, Completed: list.Completed, Active: list.Active}, attempts
+	}
+	if list.Completed > w.Completed || list.Active < w.Active {
+		attempts = 0
+	}
+	w.Completed, w.Active = max(w.Completed, list.Completed), min(w.Active, list.Active)
+	return w, attempts
+}

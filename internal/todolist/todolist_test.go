@@ -1,0 +1,82 @@
+package todolist_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/todo"
+)
+
+func TestSummarize(t *testing.T) {
+	t.Parallel()
+	blank := todo.Todo{Content: " \n", Status: todo.InProgress}
+	first, second := todo.Todo{Content: "a", Status: todo.Pending}, todo.Todo{Content: "b", Status: todo.InProgress}
+	done, odd := todo.Todo{Content: "c", Status: todo.Completed}, todo.Todo{Content: "d", Status: "odd"}
+	for name, c := range map[string]struct {
+		todos []todo.Todo
+		want  todolist.Summary
+	}{
+		"nothing":                  {nil, todolist.Summary{}},
+		"pending":                  {[]todo.Todo{odd, first, done}, todolist.Summary{Active: 1, Completed: 1, Next: first, HasNext: true}},
+		"in progress goes first":   {[]todo.Todo{first, blank, second}, todolist.Summary{Active: 3, Next: second, HasNext: true}},
+		"blank ones are not next":  {[]todo.Todo{blank}, todolist.Summary{Active: 1}},
+		"neither active nor done":  {[]todo.Todo{odd, {Content: "e", Status: todo.Cancelled}}, todolist.Summary{}},
+		"the first of its kind is": {[]todo.Todo{second, {Content: "f", Status: todo.InProgress}}, todolist.Summary{Active: 2, Next: second, HasNext: true}},
+	} {
+		assert.Equal(t, c.want, todolist.Summarize(c.todos), name)
+	}
+}
+
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	before := todolist.Watermarks{Set: true, Completed: 2, Active: 2}
+	for name, c := range map[string]struct {
+		before   todolist.Watermarks
+		list     todolist.Summary
+		want     todolist.Watermarks
+		attempts int
+	}{
+		"the first list":  {todolist.Watermarks{}, todolist.Summary{Completed: 2, Active: 2}, before, 3},
+		"nothing changed": {before, todolist.Summary{Completed: 2, Active: 2}, before, 3},
+		"worse":           {before, todolist.Summary{Completed: 1, Active: 3}, before, 3},
+		"more completed":  {before, todolist.Summary{Completed: 3, Active: 3}, todolist.Watermarks{Set: true, Completed: 3, Active: 2}, 0},
+		"fewer active":    {before, todolist.Summary{Completed: 0, Active: 1}, todolist.Watermarks{Set: true, Completed: 2, Active: 1}, 0},
+	} {
+		got, attempts := c.before.Observe(&c.list, 3)
+		assert.Equal(t, c.want, got, name)
+		assert.Equal(t, c.attempts, attempts, name)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	item := func(id, content string, status todo.Status) todo.Todo {
+		return todo.Todo{ID: id, Content: content, Status: status}
+	}
+	lists := [][]todo.Todo{
+		nil,
+		{item("", "", "")},
+		{item("", "", ""), item("", "", "")},
+		{item("1", "a", todo.Pending)},
+		{item("2", "a", todo.Pending)},
+		{item("1", "b", todo.Pending)},
+		{item("1", "a", todo.InProgress)},
+		{item("1a", "", todo.Pending)},
+		{item("", "1a", todo.Pending)},
+		{item("1", "a", todo.Pending), item("2", "b", todo.Pending)},
+		{item("2", "b", todo.Pending), item("1", "a", todo.Pending)},
+		{item("1", "a", todo.Pending), item("1", "a", todo.Pending)},
+	}
+	seen := map[uint64]int{}
+	for i, list := range lists {
+		digest := todolist.Digest(list)
+		assert.NotZero(t, digest)
+		assert.Equal(t, digest, todolist.Digest(append([]todo.Todo{}, list...)))
+		if j, ok := seen[digest]; ok {
+			assert.Fail(t, "same digest", "lists %d and %d", i, j)
+		}
+		seen[digest] = i
+	}
+}

@@ -1,0 +1,166 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+// Stream is the engine's stream of a call, whose first source is the [Source] of
+// the caller's own turn.
+type Stream interface {
+	// Recv returns the next event to show.
+	Recv() (sse.Event, error)
+	// Relay returns the relay for as long as the caller's own turn may be
+	// relayed unread, and nil from then on.
+	Relay() Relay
+	Close() error
+	// ErrClosed returns the error of a Read after Close.
+	ErrClosed() error
+}
+
+// Relay takes what an [AnswerBody] relays of the caller's own turn.
+type Relay interface {
+	// Text, Reasoning and Usage record what relayed events add. A text is valid
+	// until the method returns.
+	Text(text string)
+	Reasoning(text string)
+	Usage(u adapter.Usage)
+	// Handle takes an event that is not relayed, or the error that the source
+	// has ended with, and returns what Recv would.
+	Handle(e sse.Event, err error) (sse.Event, error)
+}
+
+// AnswerBody is the body of a streamed answer. Its reader drives the call: nothing
+// happens but in Read. Close may be called while Read runs, and ends it.
+type AnswerBody struct {
+	stream   Stream
+	codec    Codec
+	first    *Source
+	template template // of the events that are relayed
+
+	out     []byte // what can be read
+	err     error  // what Read returns once out is empty
+	inEvent bool   // the last line was not blank
+	lastCR  bool   // the last line ended in a CR
+	closed  atomic.Bool
+}
+
+// NewAnswerBody returns the body of a streamed answer.
+func NewAnswerBody(s Stream, c Codec, first *Source) *AnswerBody {
+	return &AnswerBody{stream: s, codec: c, first: first}
+}
+
+// Read implements [io.Reader].
+func (b *AnswerBody) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		switch {
+		case b.closed.Load():
+			return 0, b.stream.ErrClosed()
+		case len(b.out) > 0:
+			return b.drainOut(p), nil
+		case b.err != nil:
+			return b.readTail(p)
+		}
+		relay := b.stream.Relay()
+		if relay == nil {
+			b.show(b.stream.Recv())
+			continue
+		}
+		if b.first.reader.IsBetween() {
+			if n := b.relay(p, relay); n > 0 {
+				return n, nil
+			}
+		}
+		b.show(relay.Handle(b.first.Recv()))
+	}
+}
+
+// drainOut returns what can be read, as far as there is room for it.
+func (b *AnswerBody) drainOut(p []byte) int {
+	n := copy(p, b.out)
+	if b.out = b.out[n:]; len(b.out) == 0 {
+		b.out = nil // holds no memory while the source waits
+	}
+	return n
+}
+
+// readTail reads what follows the end of the stream: the rest of the caller's
+// own turn if that was shown unchanged to its end, and then it returns the
+// error.
+func (b *AnswerBody) readTail(p []byte) (int, error) {
+	f := b.first
+	if !errors.Is(b.err, io.EOF) || f.closed.Load() {
+		return 0, b.err
+	}
+	return f.reader.Read(p)
+}
+
+// Close implements [io.Closer].
+func (b *AnswerBody) Close() error {
+	b.closed.Store(true)
+	return b.stream.Close()
+}
+
+// Sizes of reads.
+const (
+	minDirectRead = 512     // a smaller p takes too little of an event
+	firstRead     = 4 << 10 // before there is a template, as nothing that is read then can stay in p
+)
+
+// relay relays events of the caller's own turn: those that are in the buffer, or
+// else those that are read next, straight into p. It returns how much of p it has
+// filled; 0 leaves the next event to the engine.
+func (b *AnswerBody) relay(p []byte, r Relay) int {
+	f := &b.first.reader
+	n, forEngine := b.scan(f.Buffered(), r)
+	if n > 0 {
+		b.out = f.Take(n)
+		return b.drainOut(p)
+	}
+	if !b.template.isLearned() {
+		p = p[:min(len(p), firstRead)]
+	}
+	for left := len(f.Buffered()); n == 0 && !forEngine && len(p) >= max(minDirectRead, 2*left); {
+		in := f.ReadInto(p)
+		n, forEngine = b.scan(in, r)
+		f.Restore(in[n:])
+		if len(in) == left || len(in) > maxTemplate {
+			break
+		}
+		left = len(in)
+	}
+	return n
+}
+
+// show makes what the engine shows readable. A blank line is put before an event
+// that carryon wrote.
+func (b *AnswerBody) show(e sse.Event, err error) {
+	if err != nil {
+		b.err = err
+		return
+	}
+	b.out = e.Raw
+	if e.Written && b.inEvent {
+		blank := "\n"
+		if b.lastCR {
+			blank = "\n\n" // the first one belongs to the CR
+		}
+		b.out = append([]byte(blank), e.Raw...)
+	}
+	b.lastCR = bytes.HasSuffix(e.Raw, []byte("\r"))
+	b.inEvent = !e.Written && !endsBlank(e.Raw)
+}
+
+// endsBlank reports whether the last line is blank.
+func endsBlank(lines []byte) bool {
+	lines = bytes.TrimSuffix(bytes.TrimSuffix(lines, []byte("\n")), []byte("\r"))
+	return len(lines) == 0 || lines[len(lines)-1] == '\n' || lines[len(lines)-1] == '\r'
+}

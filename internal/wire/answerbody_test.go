@@ -1,0 +1,277 @@
+package wire_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
+)
+
+// engine is a [wire.Stream] that shows everything as it came.
+type engine struct {
+	source  *wire.Source
+	codec   wire.Codec
+	handled int // events that were not relayed
+	relays  bool
+	text    strings.Builder // of all events
+}
+
+func (g *engine) Relay() wire.Relay {
+	if g.relays {
+		return g
+	}
+	return nil
+}
+
+func (g *engine) Recv() (sse.Event, error) { return g.Handle(g.source.Recv()) }
+func (g *engine) Close() error             { return g.source.Close() }
+func (g *engine) ErrClosed() error         { return errClosed }
+
+func (g *engine) Handle(e sse.Event, err error) (sse.Event, error) {
+	if err == nil {
+		g.codec.Read(&e, g)
+		if g.codec.EndTurn(false); e.Kind == sse.Object { // so that an answer without an id is relayed too
+			g.handled++
+		}
+	}
+	return e, err
+}
+
+func (g *engine) Text(text string)                 { g.text.WriteString(text) }
+func (g *engine) Reasoning(string)                 {}
+func (g *engine) Usage(adapter.Usage)              {}
+func (g *engine) Size(int)                         {}
+func (g *engine) Finish(string)                    {}
+func (g *engine) Done()                            {}
+func (g *engine) Call(int, string, string, string) {}
+func (g *engine) Fail(error)                       {}
+func (g *engine) OtherChoice()                     {}
+func (g *engine) OtherCall()                       {}
+func (g *engine) Refusal()                         {}
+func (g *engine) Pause(string)                     {}
+
+// open returns the body of an answer, and the engine behind it.
+func open(answer io.Reader) (*wire.AnswerBody, *engine) {
+	g := &engine{source: wire.NewSource(io.NopCloser(answer), nil), codec: chatcompletions.Protocol{}.NewCodec(), relays: true}
+	return wire.NewAnswerBody(g, g.codec, g.source), g
+}
+
+var errClosed = errors.New("closed")
+
+// says is a chunk with a text.
+func says(text string) string {
+	return fmt.Sprintf(`{"id":"a","choices":[{"index":0,"delta":{"content":%q},"finish_reason":null}]}`, text)
+}
+
+// framings are the ways to send an event with data.
+var framings = map[string]func(i int, data string) string{
+	"LF":               func(_ int, data string) string { return "data: " + data + "\n\n" },
+	"CRLF":             func(_ int, data string) string { return "data: " + data + "\r\n\r\n" },
+	"CR":               func(_ int, data string) string { return "data: " + data + "\r\r" },
+	"mixed":            func(_ int, data string) string { return "data: " + data + "\r\n\n" },
+	"no blank line":    func(_ int, data string) string { return "data:" + data + "\n" },
+	"more blank lines": func(_ int, data string) string { return "data: " + data + "\n\n\n" },
+	"space":            func(_ int, data string) string { return "data:  " + data + " \n\n" },
+	"named":            func(_ int, data string) string { return "event: delta\ndata: " + data + "\n\n" },
+	"named, CRLF":      func(_ int, data string) string { return "event: delta\r\ndata: " + data + "\r\n\r\n" },
+	"named, CR":        func(_ int, data string) string { return "event: delta\rdata: " + data + "\r\r" },
+	"named, no blank":  func(_ int, data string) string { return "event: delta\ndata: " + data + "\n" },
+	"numbered":         func(i int, data string) string { return fmt.Sprintf("id: %d\ndata: %s\n\n", i, data) },
+	"numbered and named": func(i int, data string) string {
+		return fmt.Sprintf("id:%d\nevent:x\nretry: 10\ndata: %s\n\n", i, data)
+	},
+	"number behind":  func(i int, data string) string { return fmt.Sprintf("data: %s\nid: %d\n\n", data, i) },
+	"comment":        func(_ int, data string) string { return ": still here\n\ndata: " + data + "\n\n" },
+	"comment inside": func(_ int, data string) string { return "event: x\n: c\ndata: " + data + "\n\n" },
+}
+
+// An event is relayed unread whatever its lines are: only the first one, which
+// has the id, is the engine's.
+func TestEventsOfAnyFramingAreRelayed(t *testing.T) {
+	t.Parallel()
+	for name, frame := range framings {
+		var answer, text strings.Builder
+		for i := range 100 {
+			word := fmt.Sprintf("word %d \"\n", i)
+			answer.WriteString(frame(i, says(word)))
+			text.WriteString(word)
+		}
+		for what, src := range map[string]io.Reader{
+			"whole": strings.NewReader(answer.String()), "in halves": iotest.HalfReader(strings.NewReader(answer.String())),
+			"byte by byte": iotest.OneByteReader(strings.NewReader(answer.String())),
+		} {
+			body, g := open(src)
+			got, err := io.ReadAll(body)
+			require.NoError(t, err)
+			assert.Equal(t, answer.String(), string(got), "%s, %s", name, what)
+			assert.Equal(t, text.String(), g.text.String(), "%s, %s", name, what)
+			if what == "whole" {
+				assert.LessOrEqual(t, g.handled, 2, "events that the engine has handled: %s", name)
+			}
+		}
+	}
+}
+
+// An event that is called an error is for the engine, whatever its data is.
+func TestEventThatIsCalledAnErrorIsNotRelayed(t *testing.T) {
+	t.Parallel()
+	body, g := open(strings.NewReader(strings.Repeat("event: delta\ndata: "+says("x")+"\n\n", 3) + "event: error\ndata: " + says("y") + "\n\n"))
+	_, err := io.ReadAll(body)
+	require.NoError(t, err)
+	assert.Equal(t, "xxx", g.text.String())
+	assert.Equal(t, 2, g.handled)
+}
+
+// Events that differ in more than their values are not taken for one another.
+func TestEventUnlikeTheOneBeforeIsRead(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]string{
+		"another member": strings.Replace(says("y"), `"id"`, `"x":1,"id"`, 1), "null": strings.Replace(says("y"), `"y"`, "null", 1),
+		"a finish": strings.Replace(says("y"), "null", `"stop"`, 1), "another choice": strings.Replace(says("y"), `"index":0`, `"index":1`, 1),
+		"cut": `{"id":"a","choices":[{"index":0,"delta":{"content":"y`, "an object": strings.Replace(says("y"), `"y"`, `{"a":"y"}`, 1),
+	} {
+		answer := strings.Repeat("data: "+says("x")+"\n\n", 3) + "data: " + other + "\n\n" + "data: " + says("z") + "\n\n"
+		body, g := open(strings.NewReader(answer))
+		got, err := io.ReadAll(body)
+		require.NoError(t, err)
+		assert.Equal(t, answer, string(got), name)
+		want := "xxxz"
+		if name == "a finish" || name == "another member" {
+			want = "xxxyz"
+		}
+		assert.Equal(t, want, g.text.String(), name)
+	}
+}
+
+// However the bytes of any stream come and are read, they are the same, and so
+// is the text.
+func FuzzAnswerBody(f *testing.F) {
+	var seed uint64
+	for _, frame := range framings {
+		var answer strings.Builder
+		for i, data := range []string{says("a"), says(`"\u00fc`), says("b"), `{"id":"a","usage":{"total_tokens":3},"choices":[]}`, "[DONE]"} {
+			answer.WriteString(frame(i, data))
+		}
+		f.Add(answer.String(), seed)
+		seed++
+	}
+	f.Fuzz(func(t *testing.T, answer string, seed uint64) {
+		if strings.HasPrefix(answer, "\xef\xbb\xbf") || strings.Contains(answer, "\n\xef\xbb\xbf") {
+			return
+		}
+		plain, want := open(strings.NewReader(answer))
+		want.relays = false
+		all, err := io.ReadAll(plain)
+		require.NoError(t, err)
+		require.Equal(t, answer, string(all))
+
+		random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // splits a text
+		body, got := open(&split{answer, random})
+		var read strings.Builder
+		for err == nil {
+			p := make([]byte, 1+random.IntN(2000))
+			var n int
+			n, err = body.Read(p)
+			read.Write(p[:n])
+		}
+		require.ErrorIs(t, err, io.EOF)
+		require.Equal(t, answer, read.String())
+		require.Equal(t, want.text.String(), got.text.String())
+	})
+}
+
+// split gives a text in pieces of random sizes.
+type split struct {
+	text string
+	rand *rand.Rand
+}
+
+func (s *split) Read(p []byte) (int, error) {
+	if s.text == "" {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), 1+s.rand.IntN(600))], s.text)
+	s.text = s.text[n:]
+	return n, nil
+}
+
+func TestBodyThatWasClosed(t *testing.T) {
+	t.Parallel()
+	body, _ := open(strings.NewReader("data: " + says("x") + "\n\n"))
+	require.NoError(t, body.Close())
+	_, err := body.Read(make([]byte, 10))
+	require.ErrorIs(t, err, errClosed)
+}
+
+func TestErrorOfTheSourceComesLast(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("connection lost")
+	answer := "data: " + says("x") + "\n\ndata: " + says("y") + "\n\ndata: {"
+	body, _ := open(io.MultiReader(strings.NewReader(answer), iotest.ErrReader(lost)))
+	got, err := io.ReadAll(body)
+	require.ErrorIs(t, err, lost)
+	assert.Equal(t, answer, string(got))
+}
+
+// A continuation's source leaves out what says nothing, and what was cut off.
+func TestSourceOfAContinuation(t *testing.T) {
+	t.Parallel()
+	touched := 0
+	k := &adapter.Continuation{Touch: func() { touched++ }}
+	lost := errors.New("connection lost")
+	s := wire.NewSource(io.NopCloser(io.MultiReader(
+		strings.NewReader(": c\n\ndata: {}\n\nid: 1\n\nevent: error\n\ndata: {"), iotest.ErrReader(lost))), k)
+	var raw []string
+	var err error
+	for err == nil {
+		var e sse.Event
+		if e, err = s.Recv(); err == nil {
+			raw = append(raw, string(e.Raw))
+		}
+	}
+	require.ErrorIs(t, err, lost)
+	assert.Equal(t, []string{"data: {}\n", "event: error\n\n"}, raw)
+	assert.Equal(t, 1, touched)
+
+	s = wire.NewSource(io.NopCloser(strings.NewReader("data: {}")), k)
+	e, err := s.Recv()
+	require.NoError(t, err)
+	assert.Equal(t, "data: {}", string(e.Raw), "a last line needs no end")
+}
+
+// BenchmarkAnswerBody relays streams of events that differ in their framing only.
+func BenchmarkAnswerBody(b *testing.B) {
+	for _, name := range []string{"LF", "named", "CRLF", "named, CRLF", "CR", "numbered", "numbered and named"} {
+		b.Run(name, func(b *testing.B) {
+			var answer strings.Builder
+			for i := range 1000 {
+				answer.WriteString(framings[name](i, strings.Replace(says("text"), `"id":"a"`, `"id":"`+strings.Repeat("chatcmpl-", 20)+`"`, 1)))
+			}
+			buffer := make([]byte, 4<<10)
+			b.ReportAllocs()
+			for b.Loop() {
+				body, g := open(strings.NewReader(answer.String()))
+				for {
+					if _, err := body.Read(buffer); err != nil {
+						break
+					}
+				}
+				if g.text.Len() != 4000 {
+					b.Fatal(g.text.Len())
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/event")
+		})
+	}
+}

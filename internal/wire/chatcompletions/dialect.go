@@ -1,0 +1,119 @@
+package chatcompletions
+
+import (
+	"bytes"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// dialect reads and shows one answer.
+type dialect struct {
+	wire.Usage
+
+	envelope adapter.Envelope[envelope]
+	scratch  []byte    // texts of the current event that were escaped
+	lastCall int       // the index of the last tool call, or of the last fragment of one
+	saidDone bool      // a turn has said [DONE]
+	document *document // nil if the answer is streamed
+}
+
+// document is what is known of an answer that is not streamed.
+type document struct {
+	inParts      bool   // the first turn's content is a list of parts
+	reasoningKey string // the member that has the reasoning
+	reasoning    adapter.KeptReasoning
+}
+
+var _ wire.Codec = (*dialect)(nil)
+
+// EndTurn implements [adapter.Dialect].
+func (d *dialect) EndTurn(keep bool) {
+	d.envelope.Fix()
+	d.Usage.EndTurn(keep)
+	if d.document != nil {
+		d.document.reasoning.EndTurn(keep)
+	}
+}
+
+// Clone implements [adapter.Dialect].
+func (d *dialect) Clone(e *sse.Event) sse.Event { return e.Clone() }
+
+// body is the name of the member of a choice that has what the model says.
+func (d *dialect) body() string {
+	if d.document != nil {
+		return "message"
+	}
+	return "delta"
+}
+
+// text returns the text of a string, or "" for any other value. It is valid
+// until the next event is read.
+func (d *dialect) text(raw []byte) string {
+	if !rawjson.IsString(raw) {
+		return ""
+	}
+	text, scratch := rawjson.Text(raw, d.scratch)
+	d.scratch = scratch
+	return rawjson.View(text)
+}
+
+// envelopeNames are the members that every chunk of an answer has in common.
+var envelopeNames = [...]string{"id", "object", "created", "model"} //nolint:gochecknoglobals // constant
+
+// envelope holds the values of these members, as the first turn has them.
+type envelope struct {
+	tokens string                    // one behind the other
+	ends   [len(envelopeNames)]int32 // where they end; one that is not there is empty
+}
+
+// takeEnvelope takes the values that were found in a chunk for the envelope, as
+// long as none is fixed.
+func (d *dialect) takeEnvelope(found *[len(envelopeNames)][]byte) {
+	if d.envelope.IsFixed() {
+		return
+	}
+	taken := envelope{tokens: rawjson.View(bytes.Join(found[:], nil))}
+	end := int32(0)
+	for i := range found {
+		end += int32(len(found[i])) //nolint:gosec // far smaller than a body may be
+		taken.ends[i] = end
+	}
+	id := found[0]
+	d.envelope.Take(taken, !rawjson.IsNull(id) && string(id) != `""`)
+}
+
+// token returns one of the values, or nothing.
+func (v *envelope) token(i int) string {
+	from := int32(0)
+	if i > 0 {
+		from = v.ends[i-1]
+	}
+	return v.tokens[from:v.ends[i]]
+}
+
+// kind says what an event is in this protocol.
+type kind uint8
+
+const (
+	nonData kind = iota // nothing that the protocol knows
+	chunk
+	done    // [DONE]
+	failure // an error, or what cannot be read
+)
+
+const doneMark = "[DONE]"
+
+func kindOf(e *sse.Event) kind {
+	switch {
+	case e.Kind == sse.Text && bytes.HasPrefix(e.Data(), []byte(doneMark)):
+		return done
+	case e.Kind == sse.Broken, string(e.Name()) == "error":
+		return failure
+	case e.Kind == sse.Object:
+		return chunk
+	}
+	return nonData
+}

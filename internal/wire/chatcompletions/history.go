@@ -1,0 +1,73 @@
+package chatcompletions
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// messagesOf returns the messages of the request with the body.
+func messagesOf(b wire.Body) [][]byte {
+	body, err := b.Bytes()
+	if err != nil {
+		return nil
+	}
+	return rawjson.Elements(rawjson.Member(body, "messages"))
+}
+
+// history yields the tool calls, newest first, each with the answer it got. It
+// finds where the messages stand in one pass, and reads no further than it is
+// asked to.
+func history(b wire.Body) iter.Seq[todo.Call] {
+	return func(yield func(todo.Call) bool) {
+		var results adapter.ToolResults[[]byte]
+		for _, raw := range slices.Backward(messagesOf(b)) {
+			s := rawjson.Over(raw)
+			m := readMessage(&s)
+			if string(m.role) == `"tool"` {
+				results.Add(rawjson.TextOf(m.callID), m.content)
+			}
+			for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
+				if !yield(callOf(call, &results)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// callOf reads a tool call, and takes its result.
+func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
+	s := rawjson.Over(raw)
+	read := readCall(&s)
+	c := todo.Call{
+		ID: rawjson.TextOf(read.id), Name: rawjson.TextOf(read.name),
+		Arguments: textOrJSON(read.arguments), // some send an object
+	}
+	var content []byte
+	if content, c.Answered = results.Take(c.ID); c.Answered {
+		c.Result = contentOf(content)
+	}
+	return c
+}
+
+// Attachable implements [wire.Request].
+func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
+	var messages [][]byte
+	return func(i int) (string, bool) {
+		if messages == nil {
+			messages = messagesOf(b)
+		}
+		if i >= len(messages) {
+			return "", false
+		}
+		s := rawjson.Over(messages[i])
+		m := readMessage(&s)
+		role := string(m.role)
+		return contentOf(m.content), (role == `"user"` || role == `"tool"`) && takesText(m.content)
+	}
+}

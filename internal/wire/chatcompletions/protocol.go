@@ -1,0 +1,33 @@
+// Package chatcompletions is the protocol of OpenAI's Chat Completions, as it
+// and the many that are compatible with it speak it.
+package chatcompletions
+
+import (
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// Protocol is Chat Completions.
+type Protocol struct{}
+
+var _ wire.Protocol = Protocol{}
+
+// Match implements [wire.Protocol].
+func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/chat/completions") }
+
+// Parse implements [wire.Protocol].
+func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+	p := parser{request: new(request)}
+	ok := p.read(body)
+	p.facts.History = history(later)
+	return p.facts, p.request, ok
+}
+
+// NewCodec implements [wire.Protocol].
+func (Protocol) NewCodec() wire.Codec { return &dialect{lastCall: adapter.NoIndex} }
+
+// NewDialect implements [wire.Protocol].
+func (Protocol) NewDialect() adapter.Dialect[sse.Event] { return &dialect{document: new(document)} }

@@ -1,0 +1,258 @@
+package chatcompletions
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// Read implements [adapter.Dialect].
+func (d *dialect) Read(e *sse.Event, t adapter.TurnReader) {
+	d.scratch = d.scratch[:0]
+	t.Size(len(e.Raw))
+	switch kindOf(e) {
+	case done:
+		d.saidDone = true
+		t.Done()
+	case failure:
+		if raw := rawjson.Member(e.Data(), "error"); raw != nil {
+			t.Fail(wire.Reported(raw))
+			return
+		}
+		t.Fail(wire.ErrUnreadable)
+	case chunk:
+		d.readChunk(e.Data(), t)
+	}
+}
+
+func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
+	var found [len(envelopeNames)][]byte
+	if d.document != nil {
+		d.document.reasoning.SetTurn("")
+	}
+	s := rawjson.Over(json)
+	for name := range s.Members() {
+		switch name {
+		case "choices":
+			d.readChoices(&s, t)
+		case "usage":
+			if s.Kind() == '{' {
+				d.readUsage(s.Raw(), t)
+			}
+		case "error":
+			if raw := s.Raw(); !rawjson.IsNull(raw) {
+				t.Fail(wire.Reported(raw))
+			}
+		default:
+			if i := slices.Index(envelopeNames[:], name); i >= 0 {
+				found[i] = s.Raw()
+			}
+		}
+	}
+	if !s.OK() {
+		t.Fail(wire.ErrUnreadable)
+	}
+	if string(found[1]) == `"error"` {
+		t.Fail(wire.Reported(json))
+	}
+	d.takeEnvelope(&found)
+}
+
+func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
+	for at := range s.Elements() {
+		switch {
+		case s.Kind() != '{':
+		case d.isFirst(s, at):
+			d.readChoice(s, t)
+		default:
+			t.OtherChoice()
+			if callsTool(s.Raw()) {
+				t.OtherCall()
+			}
+		}
+	}
+}
+
+// isFirst reports whether the choice that comes next is the first one of the
+// answer. In a chunk its index says so, and one without an index is.
+func (d *dialect) isFirst(s *rawjson.Scanner, at int) bool {
+	if d.document != nil {
+		return at == 0
+	}
+	index := s.Peek("index")
+	return rawjson.IsNull(index) || string(index) == "0"
+}
+
+// callsTool reports whether a choice calls a tool.
+func callsTool(choice []byte) bool {
+	for _, name := range []string{"delta", "message"} {
+		body := rawjson.Member(choice, name)
+		calls := rawjson.Over(rawjson.Member(body, "tool_calls"))
+		if calls.Open('[') && calls.Element() || !rawjson.IsNull(rawjson.Member(body, "function_call")) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
+	finish := ""
+	for name := range s.Members() {
+		switch name {
+		case d.body():
+			d.readBody(s, t)
+		case "finish_reason":
+			finish = d.text(s.Raw())
+		}
+	}
+	t.Finish(finish)
+}
+
+func (d *dialect) readBody(s *rawjson.Scanner, t adapter.TurnReader) {
+	reasoned := false
+	for name := range s.Members() {
+		switch name {
+		case "content":
+			d.readContent(s, t)
+		case reasoningNames[0], reasoningNames[1]:
+			if text := d.text(s.Raw()); text != "" && !reasoned {
+				reasoned = true // some send it under both names
+				d.readReasoning(name, text, t)
+			}
+		case "refusal":
+			if d.text(s.Raw()) != "" {
+				t.Refusal()
+			}
+		case "tool_calls":
+			d.readCalls(s, t)
+		case "function_call":
+			if !rawjson.IsNull(s.Raw()) {
+				t.OtherCall()
+			}
+		case "audio":
+			if !rawjson.IsNull(s.Raw()) {
+				t.OtherChoice() // it is not in the text, and cannot be joined
+			}
+		}
+	}
+}
+
+func (d *dialect) readReasoning(name, text string, t adapter.TurnReader) {
+	t.Reasoning(text)
+	if d.document != nil {
+		d.document.reasoningKey = strings.Clone(name)
+		d.document.reasoning.SetTurn(strings.Clone(text)) // which is valid until the next turn is read
+	}
+}
+
+// readContent reads a content, which is a string or a list of parts.
+func (d *dialect) readContent(s *rawjson.Scanner, t adapter.TurnReader) {
+	if s.Kind() != '[' {
+		t.Text(d.text(s.Raw()))
+		return
+	}
+	if d.document != nil && !d.envelope.IsFixed() {
+		d.document.inParts = true
+	}
+	for range s.Elements() {
+		part := s.Raw()
+		if d.text(rawjson.Member(part, "type")) == "text" {
+			t.Text(d.text(rawjson.Member(part, "text")))
+		}
+	}
+}
+
+func (d *dialect) readCalls(s *rawjson.Scanner, t adapter.TurnReader) {
+	for at := range s.Elements() {
+		c := readCall(s)
+		index := at // every call of a whole answer is one of its own
+		if d.document == nil {
+			index = indexOf(c.index)
+		}
+		arguments := d.text(c.arguments)
+		if !rawjson.IsString(c.arguments) && !rawjson.IsNull(c.arguments) {
+			arguments = rawjson.View(c.arguments) // some send an object
+		}
+		t.Call(index, d.text(c.id), d.text(c.name), arguments)
+		d.lastCall = index
+	}
+}
+
+// toolCall holds the members of a tool call, or of a fragment of one.
+type toolCall struct {
+	index, id, name, arguments []byte
+	more                       bool // it has members beside these and its type
+}
+
+// readCall reads the tool call that comes next.
+func readCall(s *rawjson.Scanner) toolCall {
+	var c toolCall
+	for name := range s.Members() {
+		switch name {
+		case "index":
+			c.index = s.Raw()
+		case "id":
+			c.id = s.Raw()
+		case "type":
+		case "function", "custom":
+			c.readFunction(s)
+		default:
+			c.more = !rawjson.IsNull(s.Raw()) || c.more
+		}
+	}
+	return c
+}
+
+func (c *toolCall) readFunction(s *rawjson.Scanner) {
+	for name := range s.Members() {
+		switch name {
+		case "name":
+			c.name = s.Raw()
+		case "arguments", "input":
+			c.arguments = s.Raw()
+		}
+	}
+}
+
+// indexOf reads the index of a tool call.
+func indexOf(raw []byte) int {
+	if index, ok := rawjson.Int(raw); ok {
+		return index
+	}
+	return adapter.NoIndex
+}
+
+func (d *dialect) readUsage(raw []byte, t adapter.TurnReader) {
+	u := usageOf(raw)
+	if d.document != nil && u == (adapter.Usage{}) {
+		return // it says nothing: an answer costs tokens
+	}
+	d.SetUsage(raw)
+	t.Usage(u)
+}
+
+func usageOf(raw []byte) (u adapter.Usage) {
+	s := rawjson.Over(raw)
+	for name := range s.Members() {
+		switch name {
+		case "prompt_tokens":
+			u.Prompt = count(s.Raw())
+		case "completion_tokens":
+			u.Completion = count(s.Raw())
+		case "total_tokens":
+			u.Total = count(s.Raw())
+		}
+	}
+	return u
+}
+
+// count reads a number of tokens.
+func count(raw []byte) int {
+	f, _ := strconv.ParseFloat(rawjson.View(raw), 64)
+	return int(f)
+}

@@ -1,0 +1,173 @@
+package chatcompletions
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// request is what must be known of a request to extend it.
+type request struct {
+	stream    bool
+	reasoning []string // the members under which the history carries reasoning
+}
+
+var _ wire.Request = (*request)(nil)
+
+// Stream implements [wire.Request].
+func (r *request) Stream() bool { return r.stream }
+
+// Refusal implements [wire.Request].
+func (r *request) Refusal(body []byte) error {
+	if raw := rawjson.Member(body, "error"); raw != nil {
+		return wire.Reported(raw)
+	}
+	return nil
+}
+
+// parser reads the body of a request.
+type parser struct {
+	*request
+
+	facts adapter.Request
+}
+
+// read reads the body, and reports whether it is the JSON of a request.
+func (p *parser) read(body []byte) bool {
+	f := &p.facts
+	s := rawjson.Over(body)
+	isObject := s.Kind() == '{'
+	for name := range s.Members() {
+		switch name {
+		case "messages":
+			p.readMessages(&s)
+		case "tools":
+			p.readTools(&s)
+		case "tool_choice":
+			f.Choice = adapter.ToolChoiceOf(json.RawMessage(s.Raw()))
+		case "functions", "function_call":
+			raw := s.Raw()
+			f.Legacy = f.Legacy || !rawjson.IsNull(raw) && string(raw) != "[]"
+		case "n":
+			f.N, _ = strconv.Atoi(rawjson.View(s.Raw()))
+		case "response_format":
+			kind := rawjson.TextOf(s.Peek("type"))
+			f.JSON = kind != "" && kind != "text"
+		case "stream":
+			p.stream = string(s.Raw()) == "true"
+		}
+	}
+	return isObject && s.OK() && s.Kind() == 0
+}
+
+// readMessages counts the messages, and finds the last one of the user and the
+// first tool call after it.
+func (p *parser) readMessages(s *rawjson.Scanner) {
+	f := &p.facts
+	for range s.Elements() {
+		m := readMessage(s)
+		for _, name := range m.reasoning {
+			if !slices.Contains(p.reasoning, name) {
+				p.reasoning = append(p.reasoning, name)
+			}
+		}
+		f.Reasoning = len(p.reasoning) > 0
+		f.Messages++
+		switch {
+		case f.System == 0 && (string(m.role) == `"system"` || string(m.role) == `"developer"`) && takesText(m.content):
+			f.System = f.Messages
+		case string(m.role) == `"user"`:
+			f.Users++
+			f.User, f.FirstCall = textOrJSON(m.content), ""
+		case f.FirstCall == "" && m.calls != nil:
+			calls := rawjson.Over(m.calls)
+			if calls.Open('[') && calls.Element() {
+				f.FirstCall = rawjson.TextOf(calls.Peek("id"))
+			}
+		}
+	}
+}
+
+// message holds members of a message, nil for those that it does not have.
+type message struct {
+	role, content, calls, callID []byte
+
+	reasoning []string // the members that carry reasoning
+}
+
+// reasoningNames are the members in which providers give the text that the
+// model wrote for itself.
+var reasoningNames = [...]string{"reasoning_content", "reasoning"} //nolint:gochecknoglobals // constant
+
+// readMessage reads the message that comes next.
+func readMessage(s *rawjson.Scanner) message {
+	var m message
+	for name := range s.Members() {
+		switch name {
+		case "role":
+			m.role = s.Raw()
+		case "content":
+			m.content = s.Raw()
+		case "tool_calls":
+			m.calls = s.Raw()
+		case "tool_call_id":
+			m.callID = s.Raw()
+		case reasoningNames[0], reasoningNames[1]:
+			if s.Kind() == '"' {
+				m.reasoning = append(m.reasoning, strings.Clone(name))
+			}
+		}
+	}
+	return m
+}
+
+// readTools counts the tools and looks for the caller's own todo_pause.
+func (p *parser) readTools(s *rawjson.Scanner) {
+	f := &p.facts
+	f.Tools, f.StrictTools, f.OwnPause = 0, true, false
+	for range s.Elements() {
+		function, custom := s.Peek("function"), s.Peek("custom")
+		f.Tools++
+		f.StrictTools = f.StrictTools && string(rawjson.Member(function, "strict")) == "true"
+		for _, tool := range [][]byte{function, custom} {
+			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextOf(rawjson.Member(tool, "name")))
+		}
+	}
+	f.StrictTools = f.StrictTools && f.Tools > 0
+}
+
+// contentOf returns the text of a content, which is a string or a list of parts.
+func contentOf(raw []byte) string {
+	s := rawjson.Over(raw)
+	if s.Kind() != '[' {
+		return rawjson.TextOf(raw)
+	}
+	var b strings.Builder
+	for range s.Elements() {
+		if rawjson.TextOf(s.Peek("type")) == "text" {
+			b.WriteString(rawjson.TextOf(s.Peek("text")))
+		}
+	}
+	return b.String()
+}
+
+// textOrJSON returns the text of a string, and any other value as it is written.
+func textOrJSON(raw []byte) string {
+	if rawjson.IsString(raw) {
+		return rawjson.TextOf(raw)
+	}
+	return string(raw)
+}
+
+// takesText reports whether text can be added to a content. A content that is
+// absent or null is an empty text, which some clients leave out.
+func takesText(content []byte) bool {
+	s := rawjson.Over(content)
+	return rawjson.IsNull(content) || s.Kind() == '"' || s.Open('[') && s.Element()
+}

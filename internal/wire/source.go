@@ -1,0 +1,71 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+// Source is one turn of a streamed answer: its body, cut into events.
+type Source struct {
+	reader       sse.Reader
+	continuation bool
+	closed       atomic.Bool
+}
+
+var _ adapter.Source[sse.Event] = (*Source)(nil)
+
+// NewSource returns the caller's own turn, or the turn of the continuation k. It
+// closes body when it is closed.
+func NewSource(body io.ReadCloser, k *adapter.Continuation) *Source {
+	if k == nil {
+		return &Source{reader: sse.NewReader(body)}
+	}
+	return &Source{reader: sse.NewReader(touched{body, k.Touch}), continuation: true}
+}
+
+// Recv returns the next event. The caller's own turn is shown to its last byte.
+// Of a continuation only events with data or a name count, and what was cut off
+// does not.
+func (s *Source) Recv() (sse.Event, error) {
+	for {
+		e, err := s.reader.Next()
+		if err != nil {
+			if s.closed.Load() || s.continuation && !errors.Is(err, io.EOF) {
+				return e, err
+			}
+			var ok bool
+			if e, ok = s.reader.Rest(); !ok {
+				return e, err
+			}
+		}
+		if !s.continuation || e.Kind != sse.NonData || len(e.Name()) > 0 {
+			return e, nil
+		}
+	}
+}
+
+// Close closes the body, which ends a Recv that is running.
+func (s *Source) Close() error {
+	s.closed.Store(true)
+	return s.reader.Close()
+}
+
+// touched is a body that tells when bytes have arrived.
+type touched struct {
+	io.ReadCloser
+
+	touch func()
+}
+
+// Read implements [io.Reader].
+func (t touched) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if n > 0 {
+		t.touch()
+	}
+	return n, err
+}

@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+// Sizes up to which events are remembered, and values other than strings are
+// compared with a template.
+const (
+	maxTemplate = 4 << 10 // without the values
+	maxValue    = 16 << 10
+	maxField    = 256
+)
+
+// template is an event that was relayed: all its lines, without the values in
+// which similar events differ. The events of a stream differ in little more than
+// their text, so that nearly all of them match the one before, and are neither
+// parsed nor split into lines. A template without spans matches nothing.
+type template struct {
+	fixed []byte // up to the end of the data line
+	spans [maxValues]span
+	n     uint8
+	brk   uint8 // length of the line break that ends it
+}
+
+// span is where a value stands.
+type span struct {
+	at   uint16 // in fixed
+	form form
+	role Role
+}
+
+// isLearned reports whether there is anything to match.
+func (t *template) isLearned() bool { return t.n > 0 }
+
+// learn makes t the template of the event in v, whose lines stand between two
+// offsets of the buffer and end with its data line.
+func (t *template) learn(v *Values, from, to int) {
+	size := to - from
+	for _, value := range v.all[:v.n] {
+		size -= value.to - value.from
+	}
+	if v.n == 0 || size > maxTemplate {
+		return // the events to come may still be like those before this one
+	}
+	t.fixed, t.n = slices.Grow(t.fixed[:0], size), uint8(v.n) //nolint:gosec // at most maxValues
+	for i, value := range v.all[:v.n] {
+		t.fixed = append(t.fixed, v.buffer[from:value.from]...)
+		t.spans[i] = span{uint16(len(t.fixed)), value.form, value.role} //nolint:gosec // at most maxTemplate
+		from = value.to
+	}
+	t.fixed = append(t.fixed, v.buffer[from:to]...)
+	t.brk = 1
+	if bytes.HasSuffix(t.fixed, []byte("\r\n")) {
+		t.brk = 2
+	}
+}
+
+// match compares the event that begins at an offset of v's buffer with the
+// template, and reads its values into v. It returns where the event ends, and
+// whether it ends with a blank line. The end is 0 if the event does not match, or
+// its data line has not arrived.
+func (t *template) match(v *Values, from int) (end int, blank bool) {
+	if !t.isLearned() {
+		return 0, false
+	}
+	v.reset()
+	b, at := v.buffer, 0
+	end = from
+	for i := range t.spans[:t.n] {
+		next := &t.spans[i]
+		fixed := t.fixed[at:next.at]
+		if !bytes.HasPrefix(b[end:], fixed) {
+			return 0, false
+		}
+		end += len(fixed)
+		n, plain := next.form.length(b[end:])
+		if n < 0 {
+			return 0, false
+		}
+		v.all[i] = value{end, end + n, next.form, next.role, plain}
+		end, at = end+n, int(next.at)
+	}
+	v.n = int(t.n)
+	if end = skip(b, end, t.fixed[at:]); end == 0 {
+		return 0, false
+	}
+	if after := skip(b, end, t.fixed[len(t.fixed)-int(t.brk):]); after > 0 {
+		return after, true
+	}
+	return end, false
+}
+
+// skip returns the offset behind lines, which must stand in b at an offset, or 0
+// if they do not.
+func skip(b []byte, at int, lines []byte) int {
+	end := at + len(lines)
+	if !bytes.HasPrefix(b[at:], lines) || lines[len(lines)-1] == '\r' && (end == len(b) || b[end] == '\n') {
+		return 0 // an LF behind a CR belongs to it
+	}
+	return end
+}
+
+// length returns the length of the value of the form that b begins with, and
+// whether it is a string without escapes. It is -1 if there is none on this
+// line.
+func (f form) length(b []byte) (n int, plain bool) {
+	switch f {
+	case field:
+		return sse.BreakAt(b[:min(len(b), maxField)]), false
+	case text:
+		if n := rawjson.Plain(b); n > 0 {
+			return n, true // with no line break in it, which is a control character
+		}
+	default:
+		b = b[:min(len(b), maxValue)]
+	}
+	if len(b) == 0 || formOf(b[0]) != f {
+		return -1, false
+	}
+	if n = rawjson.Length(b); n >= 0 && sse.BreakAt(b[:n]) >= 0 {
+		n = -1
+	}
+	return n, false
+}

@@ -1,0 +1,142 @@
+package wire
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+)
+
+// Usage keeps the usage of a call as JSON, with whatever a provider puts into
+// it, for a dialect to embed. The zero value has none.
+type Usage struct{ kept *keptUsage } // most answers have none before they end
+
+type keptUsage struct {
+	adapter.UsageTotals[[]byte]
+
+	turn []byte // of the current turn
+}
+
+// SetUsage sets the usage of the current turn, which it copies. The last one set
+// counts.
+func (u *Usage) SetUsage(raw []byte) {
+	if u.kept == nil {
+		u.kept = new(keptUsage)
+		u.kept.Add = addUsages
+	}
+	u.kept.turn = append(u.kept.turn[:0], raw...)
+}
+
+// EndTurn ends the turn, as [adapter.Dialect] says.
+func (u *Usage) EndTurn(keep bool) {
+	if k := u.kept; k != nil {
+		if len(k.turn) > 0 {
+			k.SetTurn(slices.Clone(k.turn))
+		}
+		k.turn = k.turn[:0]
+		k.EndTurn(keep)
+	}
+}
+
+// ShownUsage returns the usage that an edit asks for, or nil for none. Own is
+// the chunk's own.
+func (u *Usage) ShownUsage(which adapter.UsageShown, own []byte) []byte {
+	var kept keptUsage
+	if u.kept != nil {
+		kept = *u.kept
+	}
+	if shown := kept.Shown(which, &own); shown != nil {
+		return *shown
+	}
+	return nil
+}
+
+// Bounds of a sum: how deep objects are added, how long integers may be to be
+// added exactly, and how many digits are kept behind the point.
+const (
+	maxDepth    = 8
+	maxDigits   = 128
+	maxDecimals = 12
+)
+
+func addUsages(a, b []byte) []byte { return add(a, b, maxDepth) }
+
+// add returns the sum of two values: of numbers, or member by member of
+// objects. Of anything else b counts, unless it is null.
+func add(a, b []byte, depth int) []byte {
+	switch {
+	case len(b) == 0, rawjson.IsNull(b) && len(a) > 0:
+		return a
+	case rawjson.IsNull(a):
+		return b
+	case a[0] == '{' && b[0] == '{' && depth > 0:
+		return addObjects(a, b, depth-1)
+	case isNumber(a) && isNumber(b):
+		return addNumbers(string(a), string(b))
+	}
+	return b
+}
+
+// addObjects keeps the members in the order of a, and then of b.
+func addObjects(a, b []byte, depth int) []byte {
+	more := make(map[string][]byte)
+	inB := rawjson.Over(b)
+	for name := range inB.Members() {
+		more[name] = inB.Raw()
+	}
+	sum := []byte{'{'}
+	put := func(name string, value []byte) {
+		sum = append(append(append(append(sum, rawjson.Quote(name)...), ':'), value...), ',')
+		delete(more, name)
+	}
+	inA := rawjson.Over(a)
+	for name := range inA.Members() {
+		put(name, add(inA.Raw(), more[name], depth))
+	}
+	inB = rawjson.Over(b)
+	for name := range inB.Members() {
+		if value, ok := more[name]; ok {
+			put(name, value)
+		}
+	}
+	return append(bytes.TrimSuffix(sum, []byte{','}), '}')
+}
+
+func isNumber(raw []byte) bool { return raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9' }
+
+// addNumbers keeps integers integers, and other numbers as exact as they are
+// given. It never writes an exponent, which some clients refuse.
+func addNumbers(a, b string) []byte {
+	if len(a)+len(b) <= maxDigits && !strings.ContainsAny(a+b, ".eE") {
+		x, okX := new(big.Int).SetString(a, 10)
+		y, okY := new(big.Int).SetString(b, 10)
+		if okX && okY {
+			return []byte(x.Add(x, y).String())
+		}
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX != nil || errY != nil || math.IsInf(x+y, 0) {
+		return []byte(b)
+	}
+	sum := strconv.AppendFloat(nil, x+y, 'f', max(decimals(a), decimals(b)), 64)
+	if bytes.IndexByte(sum, '.') >= 0 { // more clients read an integer
+		sum = bytes.TrimSuffix(bytes.TrimRight(sum, "0"), []byte("."))
+	}
+	return sum
+}
+
+// decimals returns how many digits to write behind the point, for a sum as exact
+// as the number.
+func decimals(number string) int {
+	if strings.ContainsAny(number, "eE") {
+		return maxDecimals
+	}
+	_, digits, _ := strings.Cut(number, ".")
+	return min(len(digits), maxDecimals)
+}

@@ -1,0 +1,139 @@
+package middleware
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
+)
+
+// callScope is what stays the same for a whole call: what the program asked for,
+// whose the call is, what ends it, and what becomes of it.
+type callScope struct {
+	mw      *Middleware
+	request traits
+	cancel  canceller
+	session sessionHandle
+
+	callbacks *callbacks // those that are filtered; nil without any
+
+	claim     atomic.Pointer[claim]       // of the last continuation, if there was one
+	outcome   atomic.Pointer[outcomeCell] // nil as long as there is nothing to record
+	budget    time.Duration               // the time left when the call began, 0 without a deadline
+	firstTurn time.Duration               // what turn 1 took, once it has ended, if there is a deadline
+}
+
+// interruption returns what ended the call from outside, or nil: the caller, or a
+// callback that failed.
+func (s *callScope) interruption() error {
+	if err := s.callbacks.failure(); err != nil {
+		return err
+	}
+	return s.cancel.interruption()
+}
+
+// fault reports what went wrong without costing the caller the answer.
+func (s *callScope) fault(id continuation.TurnID, op string, err error) {
+	s.mw.options.report.failed(s.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
+}
+
+// storeFailed reports a failure of the store, after which nothing is continued.
+func (s *callScope) storeFailed(id continuation.TurnID, err error) {
+	s.session.failed = true
+	s.fault(id, "store", err)
+}
+
+// updateInUserTurn changes the session's state, unless a newer user turn has
+// begun or the store has failed before.
+func (s *callScope) updateInUserTurn(id continuation.TurnID, f func(continuation.State) continuation.State) {
+	if s.session.failed {
+		return // it was reported
+	}
+	err := s.session.updateDetached(s.cancel.ctx, func(state continuation.State) continuation.State {
+		if state.UserTurn != s.session.userTurn {
+			return state
+		}
+		return f(state)
+	})
+	if err != nil {
+		s.storeFailed(id, err)
+	}
+}
+
+// hasShortLoop reports whether there is one continuation in a row; see
+// [adapter.Request].
+func (s *callScope) hasShortLoop() bool { return s.request.shortLoop && !s.mw.options.attemptsSet }
+
+// timeLeft returns the time to the caller's deadline, 0 without one: to read the
+// clock is a good part of what a call costs.
+func (s *callScope) timeLeft() time.Duration {
+	deadline, ok := s.cancel.caller.Deadline()
+	if !ok {
+		return 0
+	}
+	return deadline.Sub(s.mw.options.clock.Now())
+}
+
+// hasTimeFor reports whether the caller's deadline, if there is one, leaves as
+// much time after the wait as the caller's own turn took.
+func (s *callScope) hasTimeFor(wait time.Duration) bool {
+	_, ok := s.cancel.caller.Deadline()
+	return !ok || s.timeLeft()-wait > s.firstTurn
+}
+
+// hold keeps a claim, which is released when the ctx of the call ends, if not
+// before.
+func (s *callScope) hold(id continuation.TurnID, token uint64) {
+	c := &claim{token: token}
+	c.stop = context.AfterFunc(s.cancel.ctx, func() {
+		if s.session.key != "" { // otherwise only the call itself touches its state
+			s.releaseClaim(c, id, session.Ending{})
+		}
+	})
+	s.claim.Store(c)
+}
+
+// release releases the claim of a continuation that did not end by itself.
+func (s *callScope) release(id continuation.TurnID) {
+	if s.session.key != "" { // otherwise nobody else sees the claim
+		s.releaseAs(id, session.Ending{})
+	}
+}
+
+// releaseAs releases the claim of a continuation that ended in that way.
+func (s *callScope) releaseAs(id continuation.TurnID, e session.Ending) {
+	if c := s.claim.Load(); c != nil {
+		c.stop()
+		s.releaseClaim(c, id, e)
+	}
+}
+
+func (s *callScope) releaseClaim(c *claim, id continuation.TurnID, e session.Ending) {
+	var err error
+	c.once.Do(func() {
+		err = s.session.updateDetached(s.cancel.ctx, func(state continuation.State) continuation.State {
+			return session.Release(state, c.token, e)
+		})
+	})
+	if err != nil { // outside once, because an observer may close the stream, which releases the claim too
+		s.fault(id, "store", err)
+	}
+}
+
+// firstOutcome is the outcome of a call that has only begun.
+func (s *callScope) firstOutcome() Outcome {
+	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.mw.options.dryRun}
+}
+
+// record changes the outcome.
+func (s *callScope) record(f func(*Outcome)) { s.outcomeCell().edit(f) }
+
+// outcomeCell returns the cell that the outcome is kept in.
+func (s *callScope) outcomeCell() *outcomeCell {
+	if s.outcome.Load() == nil {
+		s.outcome.Store(&outcomeCell{o: s.firstOutcome()})
+	}
+	return s.outcome.Load()
+}

@@ -1,0 +1,80 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/carryon-go/carryon/internal/scope"
+)
+
+// canceller cancels what a call has running, and says what ended the call. The
+// call gets a ctx of its own once it has something to cancel: most streams come
+// to their end without.
+type canceller struct {
+	caller context.Context
+	ctx    context.Context // the caller's, until derive was called
+
+	mu        sync.Mutex
+	stop      context.CancelCauseFunc // nil until derive was called
+	cancelled bool
+}
+
+// derive returns the ctx of the call: inside this layer, and cancelled with the
+// caller's ctx or by cancel.
+func (c *canceller) derive() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop == nil {
+		c.ctx, c.stop = context.WithCancelCause(scope.EnterLayer(c.caller))
+		if c.cancelled {
+			c.stop(ErrClosed)
+		}
+	}
+	return c.ctx
+}
+
+// cancel cancels the ctx of the call, also if it is derived later.
+func (c *canceller) cancel() {
+	c.mu.Lock()
+	stop := c.stop
+	c.cancelled = true
+	c.mu.Unlock()
+	if stop != nil {
+		stop(ErrClosed)
+	}
+}
+
+// hasEnded reports whether the caller ended the call: by its ctx, or by cancel.
+func (c *canceller) hasEnded() bool { return c.interruption() != nil }
+
+// interruption returns what the caller ended the call with, or nil.
+func (c *canceller) interruption() error {
+	c.mu.Lock()
+	cancelled := c.cancelled
+	c.mu.Unlock()
+	err := c.caller.Err()
+	if err == nil && cancelled {
+		return ErrClosed
+	}
+	if cause := context.Cause(c.caller); err != nil && !errors.Is(cause, err) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}
+
+// wait waits on the consumer's own goroutine. It reports false if the call was
+// cancelled meanwhile.
+func (c *canceller) wait(clock Clock, d time.Duration) bool {
+	over := make(chan struct{})
+	timer := clock.AfterFunc(d, func() { close(over) })
+	defer timer.Stop()
+	select {
+	case <-over:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,96 @@
+package middleware
+
+import (
+	"context"
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// A continuation is cut this long before the caller's deadline, so that the
+// deadline costs the continuation and not the answer: a tenth of the time that is
+// left, and no more than two seconds.
+const (
+	reserveShare = 10
+	maxReserve   = 2 * time.Second
+)
+
+// deadlines keep a continuation within its time limits: to its first chunk,
+// between chunks while somebody waits for them, and before the caller's own
+// deadline. What passes one cancels ctx. There is no goroutine.
+type deadlines struct {
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	clock     Clock
+	idle      time.Duration // how long to wait between chunks
+	firstByte Timer         // nil once the first chunk has come
+	caller    Timer         // before the caller's deadline; nil without one
+	silence   Timer         // between chunks; nil until it is needed
+	began     bool          // the first chunk has come
+}
+
+// newDeadlines returns the deadlines of a continuation that is sent with a ctx
+// derived from ctx.
+func newDeadlines(ctx context.Context, clock Clock, limits *continuation.Limits) *deadlines {
+	d := &deadlines{clock: clock, idle: limits.ResponseTimeout}
+	d.ctx, d.cancel = context.WithCancelCause(ctx)
+	if limit := limits.FirstByteTimeout; limit != continuation.Off {
+		d.firstByte = clock.AfterFunc(limit, func() { d.cancel(ErrFirstByteTimeout) })
+	}
+	if at, ok := ctx.Deadline(); ok {
+		left := at.Sub(clock.Now())
+		d.caller = clock.AfterFunc(left-min(left/reserveShare, maxReserve), func() { d.cancel(ErrDeadlineNear) })
+	}
+	return d
+}
+
+// startIdle begins to wait for a chunk.
+func (d *deadlines) startIdle() {
+	switch {
+	case !d.began || d.idle == continuation.Off:
+	case d.silence == nil:
+		d.silence = d.clock.AfterFunc(d.idle, func() { d.cancel(ErrResponseTimeout) })
+	default:
+		d.silence.Reset(d.idle)
+	}
+}
+
+// stopIdle ends the wait: a chunk has come.
+func (d *deadlines) stopIdle() {
+	d.began = true
+	if d.firstByte != nil {
+		d.firstByte.Stop()
+		d.firstByte = nil
+	}
+	if d.silence != nil {
+		d.silence.Stop()
+	}
+}
+
+// touch begins the wait for a chunk anew: a part of one has come.
+func (d *deadlines) touch() {
+	d.stopIdle()
+	d.startIdle()
+}
+
+// end stops the timers, and cancels whatever of the continuation still runs. It
+// may be called again, and without any deadlines.
+func (d *deadlines) end() {
+	if d == nil {
+		return
+	}
+	d.stopIdle()
+	if d.caller != nil {
+		d.caller.Stop()
+	}
+	d.cancel(nil)
+}
+
+// explain returns the deadline that err is due to, or err.
+func (d *deadlines) explain(err error) error {
+	switch cause := context.Cause(d.ctx); cause { //nolint:errorlint // values of the engine's own
+	case ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear:
+		return cause
+	}
+	return err
+}

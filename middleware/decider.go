@@ -1,0 +1,271 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// decider decides whether a call is continued, and claims the session for it.
+type decider struct {
+	*callScope
+
+	turn      *turn                    // the current one
+	last      *continuation.Evaluation // the last decision. Unary allocates it before there is one
+	todos     []todo.Todo              // the list as last read
+	unread    bool                     // the source failed, so todos is not the list
+	blankUsed bool                     // a blank turn was continued
+}
+
+// decide takes and reports the decision on the current turn. It reports whether
+// the call goes on: now, or when the interval is over.
+func (d *decider) decide() bool {
+	d.conclude(d.evaluate())
+	return !d.mw.options.dryRun && (d.last.Continue || d.last.Reason == continuation.ReasonTooSoon)
+}
+
+// conclude reports an evaluation and keeps it as the last one of the call.
+func (d *decider) conclude(ev continuation.Evaluation) {
+	d.keep(ev)
+	d.record(func(o *Outcome) { o.Reason = ev.Reason })
+	d.mw.options.report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: ev, DryRun: d.mw.options.dryRun})
+	var digest uint64
+	if ev.Reason.Exhausted() {
+		d.mw.options.report.exhausted(d.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
+		digest = todolist.Digest(d.todos)
+	}
+	if ev.Conditions[continuation.ActiveTodos] == continuation.NotLookedAt || d.unread || ev.Continue || ev.Wait > 0 {
+		return // the list was not read, or the claim stores what is new about it
+	}
+	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State {
+		return session.MarkStale(session.ObserveList(s, d.todos), digest)
+	})
+}
+
+// keep keeps an evaluation as the last one of the call.
+func (d *decider) keep(ev continuation.Evaluation) {
+	if d.last == nil {
+		d.last = new(continuation.Evaluation)
+	}
+	*d.last = ev
+}
+
+// refuse ends the call's continuations, for a reason that Evaluate does not
+// check.
+func (d *decider) refuse(reason continuation.Reason) {
+	ev := *d.last
+	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
+	d.conclude(ev)
+}
+
+// evaluate fetches what the decision needs, the cheapest first: what the turn
+// held, then the session's state, then the todos.
+func (d *decider) evaluate() continuation.Evaluation {
+	in := d.input()
+	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
+		return ev
+	}
+	d.cancel.derive() // what is asked from here on must end with the call
+	if !d.loadState(&in) {
+		return continuation.Evaluation{Reason: continuation.ReasonStore}
+	}
+	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
+		return ev
+	}
+	d.readTodos()
+	if !d.loadState(&in) {
+		return continuation.Evaluation{Reason: continuation.ReasonStore}
+	}
+	// The call may have ended while the source was asked.
+	in.Turn, in.Todos, in.TodosKnown = d.facts(), d.todos, true
+	var known bool
+	if in.Background, known = d.background(); !known {
+		return continuation.Evaluation{Reason: continuation.ReasonStore}
+	}
+	ev := continuation.Evaluate(in)
+	if d.unread {
+		ev.State = in.State // a list that could not be read is not progress
+	}
+	return ev
+}
+
+// input returns what is known without asking anybody.
+func (d *decider) input() continuation.Input {
+	in := continuation.Input{
+		Settings: d.mw.options.settings.For(d.turn.Session), Turn: d.facts(), Limits: d.mw.options.limits,
+	}
+	if d.hasShortLoop() {
+		in.Limits.MaxAttempts = 1
+	}
+	return in
+}
+
+// loadState puts the session's state into the input, and the time. It fails if
+// the store has failed.
+func (d *decider) loadState(in *continuation.Input) bool {
+	if d.session.failed {
+		return false
+	}
+	state, err := d.session.load(d.cancel.ctx)
+	if err != nil {
+		d.storeFailed(d.turn.TurnID, err)
+		return false
+	}
+	in.State, in.UserTurn, in.Now = state, d.session.userTurn, d.mw.options.clock.Now()
+	return true
+}
+
+// facts returns what the turn held. It does not look at a turn that broke off,
+// because Close may decide on one goroutine while an adapter records text on
+// another.
+func (d *decider) facts() continuation.Turn {
+	if d.turn.reader.err != nil || d.callbacks.failure() != nil || d.cancel.hasEnded() {
+		return continuation.Turn{BrokeOff: true}
+	}
+	facts := d.turn.facts()
+	facts.NoFinish, facts.BlankOK = d.request.noFinish, d.mw.options.emptyTurns && !d.blankUsed
+	return facts
+}
+
+// readTodos asks the todo source, which may fail, panic or be too slow: then
+// there are none.
+func (d *decider) readTodos() {
+	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout)
+	defer cancel()
+	if d.request.history != nil {
+		ctx = todo.WithConversation(ctx, d.request.history)
+	}
+	var todos []todo.Todo
+	err := guard.Run(func() (err error) { todos, err = d.mw.todos.Todos(ctx); return err })
+	if err == nil {
+		err = ctx.Err() // too late is too late, also for a source that does not look at its ctx
+	}
+	if d.unread = err != nil; d.unread {
+		if d.todos = nil; !d.cancel.hasEnded() { // otherwise it is the caller's doing
+			d.fault(d.turn.TurnID, "todos", err)
+		}
+		return
+	}
+	// The list is looked at again when the continuation is sent, and the source
+	// may use its slice for something else by then.
+	d.todos = slices.Clone(todos)
+}
+
+// next waits until the continuation can be sent, and claims the session for it.
+// It reports false if there is none after all; the error is what interrupted the
+// wait.
+func (d *decider) next() (bool, error) {
+	for {
+		if !d.hasTimeFor(d.last.Wait) {
+			d.refuse(continuation.ReasonDeadline)
+			return false, nil
+		}
+		if d.last.Reason == continuation.ReasonTooSoon {
+			if !d.cancel.wait(d.mw.options.clock, d.last.Wait) {
+				return false, d.interruption()
+			}
+			if !d.decide() {
+				return false, nil
+			}
+			continue
+		}
+		if !d.passesGate() {
+			return false, nil
+		}
+		switch d.commit(); {
+		case d.last.Continue:
+			return true, nil
+		case d.last.Reason != continuation.ReasonTooSoon:
+			return false, nil
+		}
+	}
+}
+
+// nextID returns the id of the turn that a continuation would be.
+func (d *decider) nextID() continuation.TurnID {
+	id := d.turn.TurnID
+	id.Turn, id.Attempt = id.Turn+1, d.last.Attempt
+	return id
+}
+
+// passesGate asks the program's gate, if it has one.
+func (d *decider) passesGate() bool {
+	gate := d.mw.options.gate
+	if gate == nil {
+		return true
+	}
+	turn := Turn{TurnID: d.nextID(), Todo: d.last.Todo, Text: string(d.turn.reader.text.transcript.bytes())}
+	// Inside this layer, so that a gate may ask a model itself.
+	ctx := scope.WithSession(d.cancel.ctx, d.turn.Session)
+	err := guard.Run(func() error { return gate(ctx, turn) })
+	if err == nil {
+		return true
+	}
+	var panicked *PanicError
+	if errors.As(err, &panicked) {
+		d.fault(d.turn.TurnID, "gate", err)
+	}
+	d.record(func(o *Outcome) { o.Err = err })
+	d.refuse(continuation.ReasonGate)
+	return false
+}
+
+// commit claims the session for a continuation, if every condition still holds.
+// The last check and the claim are one atomic update.
+func (d *decider) commit() {
+	background, known := d.background()
+	if !known {
+		d.refuse(continuation.ReasonStore)
+		return
+	}
+	in := d.input()
+	in.UserTurn, in.Background, in.Now = d.session.userTurn, background, d.mw.options.clock.Now()
+	in.Todos, in.TodosKnown = d.todos, true
+	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
+	var ev continuation.Evaluation
+	err := d.session.update(d.cancel.ctx, func(s continuation.State) continuation.State {
+		in.State = s
+		if ev = continuation.Evaluate(in); !ev.Continue {
+			return s
+		}
+		return session.Claim(ev.State, token, in.Now)
+	})
+	switch {
+	case err != nil:
+		if ev.Continue { // the store may have saved the claim in spite of the error
+			_ = d.session.updateDetached(d.cancel.ctx, func(s continuation.State) continuation.State {
+				return session.Release(s, token, session.Ending{})
+			})
+		}
+		d.storeFailed(d.turn.TurnID, err)
+		d.refuse(continuation.ReasonStore)
+	case !ev.Continue:
+		d.conclude(ev)
+	default:
+		d.keep(ev)
+		d.hold(d.turn.TurnID, token)
+	}
+}
+
+// background returns what the decision needs to know of background tasks. It
+// reports false if they cannot be asked: then nothing is continued.
+func (d *decider) background() (continuation.Background, bool) {
+	tasks := d.mw.options.tasks
+	if tasks == nil {
+		return continuation.Background{}, true
+	}
+	work, err := tasks.Pending(d.cancel.ctx, d.turn.Session, d.mw.options.limits.MaxTaskAge)
+	if err != nil {
+		d.fault(d.turn.TurnID, "tasks", err)
+		return continuation.Background{}, false
+	}
+	return continuation.Background{Unfinished: work.Unfinished, Oldest: work.Oldest}, true
+}

@@ -1,0 +1,255 @@
+package scenarios_test
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/jarcoal/httpmock"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// failingTurns are continuations that fail, in every mode.
+var failingTurns = []struct {
+	name    string
+	turn    fakellm.Turn
+	shown   string // of a stream, after the first turn's text
+	problem string // what the next prompt says
+}{
+	{"HTTP 400", scenario.Failure(http.StatusBadRequest), "", "HTTP 400"},
+	{"HTTP 401", scenario.Failure(http.StatusUnauthorized), "", "HTTP 401"},
+	{"HTTP 429", scenario.Failure(http.StatusTooManyRequests), "", "HTTP 429"},
+	{"HTTP 503", scenario.Failure(http.StatusServiceUnavailable), "", "HTTP 503"},
+	{"HTTP 502 of a proxy", fakellm.Status(http.StatusBadGateway, "<html>the secret</html>"), "", "HTTP 502"},
+	{"connection refused", fakellm.Text("Two.").Cut(), "", "transport"},
+	{"cut at once", fakellm.Text("Two.").CutAfter(0), "", "transport"},
+	{"cut after the role", fakellm.Text("Two.").CutAfter(1), "", "transport"},
+	{"ended at once", fakellm.Text("Two.").EndAfter(0), "", "transport"},
+}
+
+// failingStreams are continuations that fail in the middle of a stream, which shows the text before the failure.
+var failingStreams = []struct {
+	name    string
+	turn    fakellm.Turn
+	shown   string
+	problem string
+}{
+	{"cut in the text", fakellm.Text("Two three four.").CutAfter(3), "\n\nTwo three ", "transport"},
+	{"cut before the finish", fakellm.Pieces("Two.").CutAfter(2), "\n\nTwo.", "transport"},
+	{"error event at once", fakellm.Text("Two.").ErrorAfter(0, "the secret"), "", "transport"},
+	{"error event in the text", fakellm.Text("Two three four.").ErrorAfter(3, "the secret"), "\n\nTwo three ", "transport"},
+	{"ended in the text", fakellm.Text("Two three four.").EndAfter(3), "\n\nTwo three ", "transport"},
+	{"no finish", fakellm.Text("Two.").With(fakellm.NoFinish), "\n\nTwo.", "transport"},
+	{"no finish and no [DONE]", fakellm.Text("Two.").With(fakellm.NoFinish).NoDone(), "\n\nTwo.", "transport"},
+	{"text held that may be a pause", fakellm.Pieces("Two. ", "todo_pa").With(fakellm.NoFinish), "\n\nTwo. todo_pa", "transport"},
+	{"half a todo_pause", fakellm.Pause(scenario.Blocked).CutAfter(3), "", "transport"},
+	{"half a name that may be todo_pause", fakellm.Call("todo_write", "{}").With(fakellm.SplitName).CutAfter(2), "", "transport"},
+	{
+		"broken JSON", fakellm.Chunks(`{"id":"x","choices":[{"index":0,"delta":{"content":"Two."}}]}`, `{"id`), "\n\nTwo.",
+		"transport",
+	},
+}
+
+func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		tests := failingTurns
+		if m.Streamed() {
+			tests = slices.Concat(tests, failingStreams)
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				s := scenario.New(t, m, scenario.TwoTodos())
+				got := s.Ask(fakellm.Text("One.").Usage(100, 11), tt.turn)
+
+				text := "One."
+				if m.Streamed() {
+					text += tt.shown
+				}
+				scenario.RequireComplete(t, m, got, text, "stop")
+				assert.Empty(t, got.Calls)
+				require.NotNil(t, got.Usage)
+				assert.Equal(t, 111, got.Usage.TotalTokens, "of the first turn alone")
+				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+				require.Error(t, got.Outcome.Err)
+				assert.Len(t, s.Server.Requests(), 2, "it is not retried")
+				failed := s.Events.Failures()
+				require.Len(t, failed, 1)
+				assert.Equal(t, "continuation", failed[0].Op)
+				assert.Equal(t, got.Outcome.Err, failed[0].Err)
+				assert.Equal(t, 1, s.State(t).Attempts, "the attempt is used")
+
+				s.Server.Append(fakellm.Text("One."), scenario.Edit())
+				got = s.Ask()
+				require.NoError(t, got.Err)
+				prompt := s.Prompts()[2]
+				assert.Contains(t, prompt, "Previous attempt: it failed ("+tt.problem+")")
+				assert.NotContains(t, prompt, "secret", "never text from the provider")
+			})
+		}
+	})
+}
+
+func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		got := s.Ask(fakellm.Text("One.").Usage(100, 1), fakellm.Text("Two.").Usage(200, 2).Finish("end_turn"),
+			scenario.Failure(http.StatusServiceUnavailable))
+		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "end_turn")
+		require.NotNil(t, got.Usage)
+		assert.Equal(t, 303, got.Usage.TotalTokens)
+		assert.Equal(t, 3, got.Outcome.Turns)
+		assert.Equal(t, 2, got.Outcome.Attempts)
+	})
+}
+
+func TestContinuationWithoutAFinishIsIncomplete(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		got := s.Ask(fakellm.Text("One."), fakellm.Text("Two.").With(fakellm.NoFinish))
+		require.NoError(t, got.Err)
+		assert.Equal(t, "stop", got.Finish)
+		require.ErrorIs(t, got.Outcome.Err, middleware.ErrIncomplete)
+	})
+}
+
+// Half a call must not look complete.
+func TestFailureInTheCallersToolCallIsReturned(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
+		call := fakellm.Call("edit_file", `{"path":"parser.go","text":"package parser"}`)
+		tests := []struct {
+			name string
+			turn fakellm.Turn
+			want error
+		}{
+			{"cut", call.CutAfter(3), io.ErrUnexpectedEOF},
+			{"cut before the finish", call.With(fakellm.WholeCalls).CutAfter(2), io.ErrUnexpectedEOF},
+			{"ended", call.EndAfter(3), middleware.ErrIncomplete},
+			{"no finish", call.With(fakellm.NoFinish), middleware.ErrIncomplete},
+			{"legacy call cut", call.With(fakellm.Legacy).CutAfter(2), io.ErrUnexpectedEOF},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				s := scenario.New(t, m, scenario.TwoTodos())
+				got := s.Ask(fakellm.Text("One."), tt.turn)
+				require.ErrorIs(t, got.Err, tt.want)
+				assert.Empty(t, got.Finish, "the answer does not look complete")
+				assert.Equal(t, "One.", got.Text)
+				require.ErrorIs(t, got.Outcome.Err, tt.want)
+				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+				assert.Equal(t, []string{"continuation"}, failures(s.Events))
+			})
+		}
+	})
+}
+
+// A continuation that breaks off after its finish is complete.
+func TestFailureAfterTheFinishOfAContinuationIsNoFailureOfIt(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
+		for name, turn := range map[string]fakellm.Turn{
+			"text cut before [DONE]": fakellm.Text("Two.").CutAfter(-1),
+			"text cut before usage":  fakellm.Text("Two.").CutAfter(-2),
+			"text and an error":      fakellm.Text("Two.").ErrorAfter(-1, "late"),
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := scenario.New(t, m, scenario.TwoTodos())
+				got := s.Ask(fakellm.Text("One."), turn)
+				scenario.RequireComplete(t, s.Mode, got, "One.\n\nTwo.", "stop")
+				assert.Len(t, s.Server.Requests(), 2)
+			})
+		}
+		t.Run("call cut before [DONE]", func(t *testing.T) {
+			t.Parallel()
+			s := scenario.New(t, m, scenario.TwoTodos())
+			got := s.Ask(fakellm.Text("One."), scenario.Edit().CutAfter(-1))
+			scenario.RequireComplete(t, s.Mode, got, "One.", "tool_calls")
+			require.Len(t, got.Calls, 1)
+		})
+	})
+}
+
+// unusableTurns are responses without an answer.
+var unusableTurns = map[string]fakellm.Turn{
+	"no choices":      fakellm.Status(200, `{"id":"x","choices":[]}`),
+	"not JSON":        fakellm.Status(200, `<html>`),
+	"an empty object": fakellm.Status(200, `{}`),
+}
+
+func TestUnusableContinuationIsAFailure(t *testing.T) {
+	t.Parallel()
+	for name, turn := range unusableTurns {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+				s := scenario.New(t, m, scenario.TwoTodos())
+				got := s.Ask(fakellm.Text("One."), turn)
+				scenario.RequireComplete(t, m, got, "One.", "stop")
+				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+			})
+		})
+	}
+}
+
+func TestFailedContinuationIsFollowedByTheNextUserTurn(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		s.Ask(fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable))
+		got := s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), fakellm.Text("One."), scenario.Edit())
+		scenario.RequireComplete(t, m, got, "One.", "tool_calls")
+		assert.NotContains(t, s.Prompts()[2], "Previous attempt", "that was in the previous user turn")
+	})
+}
+
+func TestProviderThatRefusesTheExtraToolCostsNothing(t *testing.T) {
+	t.Parallel()
+	const whole = `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,` +
+		`"message":{"role":"assistant","content":"One."},"finish_reason":"stop"}],` +
+		`"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
+	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
+		provider := httpmock.NewMockTransport()
+		provider.RegisterMatcherResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
+			httpmock.BodyContainsString(`"todo_pause"`),
+			httpmock.NewStringResponder(http.StatusBadRequest, `{"error":{"message":"unknown tool","type":"t"}}`))
+		provider.RegisterResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
+			httpmock.NewStringResponder(http.StatusOK, whole))
+		events := carryontest.NewRecorder()
+		mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()))
+		got := m.Call(t.Context(), m.Client(scenario.Config("http://provider.test/v1", provider), mw), scenario.Request())
+		scenario.RequireComplete(t, m, got, "One.", "stop")
+		assert.Equal(t, 5, got.Usage.TotalTokens)
+		assert.Equal(t, 2, provider.GetTotalCallCount())
+		assert.Equal(t, []string{"continuation"}, failures(events))
+	})
+}
+
+// Nobody has seen any part of an answer that is not streamed: a continuation with a tool call and no finish reason fails
+// like any other.
+func TestCallOfAFailedContinuationIsDroppedIfNothingWasShown(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		got := s.Ask(fakellm.Text(scenario.Plan), scenario.Edit().With(fakellm.NoFinish))
+		require.NoError(t, got.Err)
+		assert.Equal(t, scenario.Plan, got.Text)
+		assert.Equal(t, "stop", got.Finish)
+		assert.Empty(t, got.Calls)
+		require.ErrorIs(t, got.Outcome.Err, middleware.ErrIncomplete)
+		assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+	})
+}

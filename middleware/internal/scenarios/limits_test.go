@@ -1,0 +1,263 @@
+package scenarios_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+func TestBudgetsEndTheContinuations(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		limits continuation.Limits
+		reason continuation.Reason
+		want   int // continuations
+	}{
+		{"three in a row by default", continuation.Limits{}, continuation.ReasonMaxAttempts, 3},
+		{"one in a row", continuation.Limits{MaxAttempts: 1}, continuation.ReasonMaxAttempts, 1},
+		{"five in a row", continuation.Limits{MaxAttempts: 5}, continuation.ReasonMaxAttempts, 5},
+		{
+			"ten per user turn by default",
+			continuation.Limits{MaxAttempts: continuation.Off},
+			continuation.ReasonMaxPerUserTurn, 10,
+		},
+		{"two per user turn", continuation.Limits{MaxPerUserTurn: 2}, continuation.ReasonMaxPerUserTurn, 2},
+		// A continuation of these tests uses 15 tokens.
+		{"tokens", continuation.Limits{TokenBudget: 16}, continuation.ReasonTokenBudget, 2},
+		{"tokens to the last one", continuation.Limits{TokenBudget: 15}, continuation.ReasonTokenBudget, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(tt.limits))
+				words := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}
+				got := s.Ask(scenario.Texts(words[:tt.want+1]...)...)
+
+				require.NoError(t, got.Err)
+				assert.Equal(t, tt.reason, got.Outcome.Reason)
+				assert.Equal(t, tt.want, got.Outcome.Attempts)
+				assert.Equal(t, tt.want+1, got.Outcome.Turns)
+				assert.Len(t, s.Server.Requests(), tt.want+1)
+				exhausted := s.Events.Exhausted()
+				require.Len(t, exhausted, 1)
+				assert.Equal(t, tt.reason, exhausted[0].Reason)
+			})
+		})
+	}
+}
+
+func TestWithoutLimitsOnlyTheModelEndsTheContinuations(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{
+			MaxAttempts: continuation.Off, MaxPerUserTurn: continuation.Off, TokenBudget: continuation.Off,
+		}))
+		s.Server.Append(scenario.Texts("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m")...)
+		got := s.Ask(scenario.Edit())
+		assert.Equal(t, 13, got.Outcome.Attempts)
+		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+	})
+}
+
+func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{TokenBudget: 40}))
+		got := s.Ask(
+			fakellm.Text("One.").Usage(5000, 500), // the caller's own turn
+			fakellm.Text("Two.").Usage(20, 1), fakellm.Text("Three.").Usage(20, 1))
+		assert.Equal(t, continuation.ReasonTokenBudget, got.Outcome.Reason)
+		assert.Equal(t, 2, got.Outcome.Attempts)
+		assert.Equal(t, 42, s.State(t).Tokens)
+		assert.Equal(t, []adapter.Usage{
+			{Prompt: 5000, Completion: 500, Total: 5500},
+			{Prompt: 20, Completion: 1, Total: 21},
+			{Prompt: 20, Completion: 1, Total: 21},
+		}, got.Outcome.Usage)
+	})
+}
+
+func TestSameTextAgainIsNoProgress(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, first, again string
+		same               bool
+	}{
+		{"the same", "I will write it.", "I will write it.", true},
+		{"another case", "I will write it.", "I WILL write it.", true},
+		{"other punctuation", "I will write it.", "**I will** write it!\n", true},
+		{"other spacing", "I will write it.", "I  will\nwrite  it.", true},
+		{"another letter", "I will write it.", "I will write is.", false},
+		{"another number", "Step 1 is next.", "Step 2 is next.", false},
+		{"a longer text", "I will write it.", "I will write it. Now.", false},
+		{"signs alone", "...", "!!!", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 2}))
+				s.Server.Append(fakellm.Text(tt.first), fakellm.Text(tt.again))
+				want, reason, turns := tt.first+"\n\n"+tt.again, continuation.ReasonNoProgress, 2
+				if !tt.same {
+					s.Server.Append(fakellm.Text("End."))
+					want, reason, turns = want+"\n\nEnd.", continuation.ReasonMaxAttempts, 3
+				}
+				got := s.Ask()
+
+				scenario.RequireComplete(t, m, got, want, "stop")
+				assert.Equal(t, reason, got.Outcome.Reason)
+				assert.Equal(t, turns, got.Outcome.Turns)
+			})
+		})
+	}
+}
+
+func TestSameTextIsComparedWithTheTurnBeforeOnly(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		got := s.Ask(scenario.Texts("One.", "Two.", "One.", "Two.")...)
+		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+		assert.Equal(t, 3, got.Outcome.Attempts)
+	})
+}
+
+func TestGateIsAskedLastAndCanVeto(t *testing.T) {
+	t.Parallel()
+	veto := errors.New("plan mode")
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		var asked []middleware.Turn
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(_ context.Context, turn middleware.Turn) error {
+			asked = append(asked, turn)
+			if len(asked) == 2 {
+				return veto
+			}
+			return nil
+		}))
+		got := s.Ask(scenario.Texts("One.", "Two.")...)
+
+		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
+		assert.Equal(t, continuation.ReasonGate, got.Outcome.Reason)
+		assert.Equal(t, veto, got.Outcome.Err)
+		first := todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}
+		assert.Equal(t, []middleware.Turn{
+			{TurnID: continuation.TurnID{Session: "s", Turn: 2, Attempt: 1}, Todo: first, Text: "One."},
+			{TurnID: continuation.TurnID{Session: "s", Turn: 3, Attempt: 2}, Todo: first, Text: "One.\n\nTwo."},
+		}, asked)
+		assert.Empty(t, failures(s.Events), "a veto is no failure")
+		assert.Equal(t, 1, s.State(t).Attempts, "a veto costs no attempt")
+	})
+}
+
+func TestGateIsNotAskedWithoutAContinuation(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, todo.Static(), middleware.WithGate(func(context.Context, middleware.Turn) error {
+			t.Error("asked")
+			return nil
+		}))
+		s.Ask(fakellm.Text(scenario.Plan))
+		s.Ask(scenario.Edit())
+	})
+}
+
+func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.Turn) error { panic("no gate") }))
+		got := s.Ask(fakellm.Text(scenario.Plan))
+
+		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
+		assert.Equal(t, continuation.ReasonGate, got.Outcome.Reason)
+		var panicked *middleware.PanicError
+		require.ErrorAs(t, got.Outcome.Err, &panicked)
+		assert.Equal(t, "no gate", panicked.Value)
+		assert.Equal(t, []string{"gate"}, failures(s.Events))
+	})
+}
+
+// The gate holds no lock, so it may use the middleware.
+func TestGateMayPauseTheSession(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		var s *scenario.Scenario
+		s = scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(ctx context.Context, _ middleware.Turn) error {
+			return s.Middleware.Pause(ctx, "the user wants to look first")
+		}))
+		got := s.Ask(fakellm.Text(scenario.Plan))
+		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Len(t, s.Server.Requests(), 1)
+	})
+}
+
+// unavailable is a store that fails after some updates.
+type unavailable struct {
+	store continuation.Store
+	after int
+	seen  int
+}
+
+func (u *unavailable) Update(
+	ctx context.Context, key string, f func(continuation.State) continuation.State,
+) error {
+	if u.seen++; u.seen > u.after {
+		return errors.New("store is gone")
+	}
+	return u.store.Update(ctx, key, f)
+}
+
+func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
+	t.Parallel()
+	for after := range 4 {
+		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			server := fakellm.NewServer(t, fakellm.Text(scenario.Plan))
+			events := carryontest.NewRecorder()
+			mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()), middleware.WithStore(
+				&unavailable{store: continuation.NewMemoryStore(), after: after}))
+			got := m.Call(continuation.WithSession(t.Context(), "s"), m.HTTPClient(server, mw), scenario.Request())
+
+			scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
+			assert.Equal(t, continuation.ReasonStore, got.Outcome.Reason)
+			assert.Contains(t, failures(events), "store")
+			assert.Len(t, server.Requests(), 1)
+		})
+	}
+}
+
+// Unary only: a stream has a second timer, for the end of its body, which looks like the wait on a fake clock.
+func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
+		clock := carryontest.NewClock()
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithClock(clock),
+			middleware.WithLimits(continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}))
+		s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
+		clock.Advance(20 * time.Second)
+		s.Server.Append(fakellm.Text(scenario.Plan), scenario.Edit())
+		call := inBackground(func() scenario.Answer {
+			return s.Mode.Call(s.Ctx, s.Client, scenario.WithEdit(scenario.Request(), "call_2_1"))
+		})
+		require.NoError(t, clock.BlockUntil(t.Context(), 1))
+		clock.Advance(40*time.Second - 1)
+		assert.Equal(t, 1, clock.Waiters(), "it still waits")
+		assert.Len(t, s.Server.Requests(), 3)
+		clock.Advance(1)
+		scenario.RequireComplete(t, s.Mode, <-call, scenario.Plan, "tool_calls")
+		assert.Len(t, s.Server.Requests(), 4)
+	})
+}

@@ -1,0 +1,392 @@
+package scenarios_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// eventNames returns the types of the events, with the turn of each.
+func eventNames(r *carryontest.Recorder) []string {
+	var names []string
+	for _, event := range r.Events() {
+		value := reflect.ValueOf(event)
+		names = append(names, fmt.Sprintf("%s %d", value.Type().Name(), value.FieldByName("Turn").Int()))
+	}
+	return names
+}
+
+// firstTurn returns the events of a first turn that is continued. In a stream, the decision comes with the finish, before
+// the usage has arrived and the turn has ended.
+func firstTurn(m scenario.Mode) []string {
+	if m.Streamed() {
+		return []string{"Decision 1", "TurnEnded 1"}
+	}
+	return []string{"TurnEnded 1", "Decision 1"}
+}
+
+func TestEventsComeInOrder(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		turns []fakellm.Turn
+		want  []string // after the first turn's
+	}{
+		{"answered with a call", []fakellm.Turn{fakellm.Text("One."), scenario.Edit()}, []string{
+			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
+		}},
+		{"exhausted", scenario.Texts("One.", "Two.", "Three."), []string{
+			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
+			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Decision 3", "Exhausted 3",
+		}},
+		{"paused", []fakellm.Turn{fakellm.Text("One."), fakellm.Pause(scenario.Blocked)}, []string{
+			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Paused 2",
+		}},
+		{"rejected, then paused", []fakellm.Turn{
+			fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause("stuck"),
+		}, []string{
+			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2", "PauseRejected 2",
+			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3",
+		}},
+		{"failed", []fakellm.Turn{fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable)}, []string{
+			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Failed 2",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 2}))
+				got := s.Ask(tt.turns...)
+				require.NoError(t, got.Err)
+				assert.Equal(t, append(firstTurn(m), tt.want...), eventNames(s.Events))
+			})
+		})
+	}
+}
+
+func TestEventsSayWhatHappened(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		s.Ask(fakellm.Text("One.").Usage(100, 10),
+			scenario.Edit().AndCall("edit_file", "{}").Usage(200, 20))
+
+		first, second := continuation.TurnID{Session: "s", Turn: 1}, continuation.TurnID{Session: "s", Turn: 2, Attempt: 1}
+		assert.Equal(t, []middleware.TurnEnded{
+			{TurnID: first, Finish: "stop", Usage: adapter.Usage{Prompt: 100, Completion: 10, Total: 110}},
+			{TurnID: second, Finish: "tool_calls", ToolCalls: 2, Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220}},
+		}, s.Events.Turns())
+		assert.Equal(t, []middleware.ContinuationStarted{{
+			TurnID: second, Prompt: s.Prompts()[0],
+			Todo: todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
+		}}, s.Events.Started())
+		assert.Equal(t, []middleware.ContinuationEnded{{
+			TurnID: second, ToolCalls: 2, Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220},
+		}}, s.Events.Ended())
+
+		decisions := s.Events.Decisions()
+		require.Len(t, decisions, 2)
+		assert.True(t, decisions[0].Evaluation.Continue)
+		assert.Equal(t, continuation.ReasonSatisfied, decisions[0].Evaluation.Reason)
+		assert.Equal(t, 1, decisions[0].Evaluation.Attempt)
+		assert.Equal(t, continuation.Met, decisions[0].Evaluation.Conditions[continuation.IntervalElapsed])
+		assert.Equal(t, continuation.ReasonToolCalls, decisions[1].Evaluation.Reason)
+		assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", decisions[1].Evaluation.Conditions.String())
+	})
+}
+
+func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		ctx, outcomes := middleware.Capture(s.Ctx)
+		s.Server.Append(fakellm.Text("One.").Usage(1, 1), scenario.Edit().Usage(2, 2), scenario.Edit(), fakellm.Text("Two."))
+		for range 2 {
+			callUncaptured(t, ctx, s)
+		}
+		callUncaptured(t, continuation.Suppress(ctx), s)
+
+		all := outcomes.All()
+		require.Len(t, all, 3, "in the order of the calls")
+		assert.Equal(t, middleware.Outcome{
+			Session: "s", Turns: 2, Attempts: 1, Reason: continuation.ReasonToolCalls, Ended: true,
+			Usage: []adapter.Usage{{Prompt: 1, Completion: 1, Total: 2}, {Prompt: 2, Completion: 2, Total: 4}},
+		}, all[0])
+		assert.Equal(t, 1, all[1].Turns)
+		assert.Zero(t, all[1].Attempts)
+		assert.Equal(t, continuation.ReasonSuppressed, all[2].Reason)
+		assert.Equal(t, all[2], outcomes.Last())
+	})
+}
+
+// callUncaptured makes a call whose outcome only ctx captures.
+func callUncaptured(t *testing.T, ctx context.Context, s *scenario.Scenario) { //nolint:revive // t comes first in tests
+	t.Helper()
+	if !s.Mode.Streamed() {
+		_, err := s.Client.Complete(ctx, scenario.Request())
+		require.NoError(t, err)
+		return
+	}
+	got, err := s.Client.Stream(ctx, scenario.RequestWithUsage())
+	require.NoError(t, err)
+	_, err = scenario.ReadAll(got)
+	require.NoError(t, err)
+}
+
+func TestObserversThatPanicDoNotMatter(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		broken := middleware.Observer{
+			TurnEnded:           func(context.Context, middleware.TurnEnded) { panic("1") },
+			Decision:            func(context.Context, middleware.Decision) { panic("2") },
+			ContinuationStarted: func(_ context.Context, e middleware.ContinuationStarted) { panic(e.Prompt) },
+			ContinuationEnded:   func(context.Context, middleware.ContinuationEnded) { panic("4") },
+			PauseRejected:       func(context.Context, middleware.PauseRejected) { panic("5") },
+			Paused:              func(context.Context, middleware.Paused) { panic("6") },
+			Exhausted:           func(context.Context, middleware.Exhausted) { panic("7") },
+			Failed:              func(context.Context, middleware.Failed) { panic("8") },
+		}
+		logged := new(logBook)
+		after := carryontest.NewRecorder()
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithObserver(broken), middleware.WithObserver(after.Observer()),
+			middleware.WithLogger(logged.logger()))
+		got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause("stuck"))
+
+		requirePaused(t, s, got, "stuck")
+		want := append(firstTurn(m), "ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
+			"PauseRejected 2", "ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3")
+		others := slices.DeleteFunc(eventNames(after), func(name string) bool { return strings.HasPrefix(name, "Failed") })
+		assert.Equal(t, want, others, "the other observers get all events")
+		assert.Equal(t, slices.Repeat([]string{"observer"}, len(want)), failures(after))
+		assert.Contains(t, logged.String(), `"op":"observer"`)
+		assert.NotContains(t, logged.String(), continuation.PromptPreamble, "a panic may quote the event")
+	})
+}
+
+// logBook is a log in JSON, for tests to read.
+type logBook struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logBook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logBook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func (l *logBook) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{
+		Level: slog.LevelDebug,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}
+
+func (l *logBook) lines(t *testing.T) []map[string]any {
+	t.Helper()
+	var lines []map[string]any
+	for line := range strings.Lines(l.String()) {
+		var attrs map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &attrs))
+		lines = append(lines, attrs)
+	}
+	return lines
+}
+
+func (l *logBook) withMessage(t *testing.T, message string) []map[string]any {
+	t.Helper()
+	var found []map[string]any
+	for _, line := range l.lines(t) {
+		if line["msg"] == message {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// loggedCalls makes calls in which everything is logged at least once.
+func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.Option) *logBook {
+	t.Helper()
+	logged := new(logBook)
+	broken := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+		for range todo.ConversationFrom(ctx) {
+			return nil, fmt.Errorf("no list for %q", "the todo of somebody")
+		}
+		return []todo.Todo{{ID: "1", Content: "Write the parser", Status: todo.InProgress}}, nil
+	})
+	s := scenario.New(t, m, broken, append(opts, middleware.WithLogger(logged.logger()),
+		scenario.Within(continuation.Limits{MaxAttempts: 2}))...)
+	s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause(scenario.Blocked))
+	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), scenario.Texts("Three.", "Four.")...)
+	require.NoError(t, s.Middleware.Resume(s.Ctx))
+	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Four.", "Go on."), fakellm.Text("Five."),
+		scenario.Failure(http.StatusServiceUnavailable))
+	s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Six."))
+	return logged
+}
+
+func TestLogHasLevelsAndAttributes(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		logged := loggedCalls(t, m)
+		levels := map[string]string{}
+		for _, line := range logged.lines(t) {
+			message, level := fmt.Sprint(line["msg"]), fmt.Sprint(line["level"])
+			if before, ok := levels[message]; ok {
+				assert.Equal(t, before, level)
+			}
+			levels[message] = level
+			assert.Equal(t, "s", line["session"])
+			assert.Contains(t, line, "turn")
+			assert.Contains(t, line, "attempt")
+		}
+		assert.Equal(t, map[string]string{
+			"carryon: turn ended": "DEBUG", "carryon: decision": "DEBUG", "carryon: continuation started": "DEBUG",
+			"carryon: continuation ended": "DEBUG", "carryon: paused": "INFO", "carryon: pause rejected": "WARN",
+			"carryon: exhausted": "WARN", "carryon: failed": "ERROR",
+		}, levels)
+
+		decisions := logged.withMessage(t, "carryon: decision")
+		assert.Equal(t, true, decisions[0]["should_continue"])
+		assert.Equal(t, continuation.ReasonSatisfied.String(), decisions[0]["reason"])
+		assert.Equal(t, "1", decisions[0]["todo_id"])
+		assert.Contains(t, decisions[0]["conditions"], "interval_elapsed")
+		failed := logged.withMessage(t, "carryon: failed")
+		require.Len(t, failed, 2)
+		assert.Equal(t, "continuation", failed[0]["op"])
+		assert.Contains(t, failed[0]["error"], "503")
+		assert.Equal(t, "todos", failed[1]["op"])
+	})
+}
+
+// privateTexts returns texts of prompts, messages, todos, reasons and errors.
+func privateTexts() []string {
+	return []string{
+		"Write the parser", "Continue working", "One.", "You write code", "stuck", "grammar.ebnf", "secret of the provider",
+		"todo of somebody", "Invalid pause reason",
+	}
+}
+
+func TestLogHoldsNoTextsUnlessAllowed(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		logged := loggedCalls(t, m)
+		for _, text := range append(privateTexts(), "no key", "Bearer") {
+			assert.NotContains(t, logged.String(), text)
+		}
+	})
+}
+
+func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		logged := loggedCalls(t, m, middleware.WithContent())
+		text := logged.String()
+		for _, shown := range []string{"Write the parser", "Continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
+			assert.Contains(t, text, shown)
+		}
+		assert.NotContains(t, text, "no key")
+		assert.NotContains(t, text, "Bearer")
+	})
+}
+
+func TestDryRunReportsAndDoesNothing(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithLimits(continuation.Limits{}),
+			middleware.WithGate(func(context.Context, middleware.Turn) error {
+				t.Error("the gate is asked only before a prompt is sent")
+				return nil
+			}))
+		for range 2 {
+			got := s.Ask(fakellm.Text(scenario.Plan))
+			scenario.RequireSame(t, sdkAnswerWithID(t, m, got.ID, fakellm.Text(scenario.Plan)), got)
+			assert.True(t, got.Outcome.DryRun)
+			assert.Equal(t, continuation.ReasonSatisfied, got.Outcome.Reason)
+			assert.Equal(t, 1, got.Outcome.Turns)
+			assert.Zero(t, got.Outcome.Attempts)
+		}
+		assert.Len(t, s.Server.Requests(), 2)
+		assert.Equal(t, continuation.State{}, s.State(t))
+		decisions := s.Events.Decisions()
+		require.Len(t, decisions, 2)
+		for _, decision := range decisions {
+			assert.True(t, decision.DryRun)
+			assert.True(t, decision.Evaluation.Continue)
+			assert.Equal(t, "Write the parser", decision.Evaluation.Todo.Content)
+			assert.Equal(t, 1, decision.Evaluation.Attempt)
+		}
+		assert.Empty(t, attempts(s.Events))
+	})
+}
+
+// sdkAnswerWithID returns the answer that the SDK's own client reads of a turn, from a server that has answered so often
+// before that the answer has the id.
+func sdkAnswerWithID(t *testing.T, m scenario.Mode, id string, turn fakellm.Turn) scenario.Answer {
+	t.Helper()
+	server := fakellm.NewServer(t)
+	c := scenario.SDKClient(scenario.HTTPConfig(server))
+	for {
+		server.Append(turn)
+		if got := m.Call(t.Context(), c, scenario.Request()); got.ID == id {
+			return got
+		}
+	}
+}
+
+func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, todo.Static(), middleware.WithDryRun())
+		assert.Equal(t, continuation.ReasonNoActiveTodos, s.Ask(fakellm.Text(scenario.Plan)).Outcome.Reason)
+		assert.Equal(t, continuation.ReasonToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
+		request := scenario.Request()
+		request.Tools = nil
+		passed := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan)).Outcome
+		assert.Equal(t, continuation.ReasonNoTools, passed.Reason)
+		assert.True(t, passed.DryRun)
+	})
+}
+
+func TestDryRunLeavesATodoPauseOfTheModelAlone(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithPauseTool(middleware.Always))
+		got := s.Ask(fakellm.Pause(scenario.Blocked))
+		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Pause(scenario.Blocked)), got)
+		assert.Nil(t, got.Outcome.Paused)
+		assert.NotContains(t, string(s.Server.Requests()[0].Body), pause.Name)
+	})
+}

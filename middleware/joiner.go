@@ -1,0 +1,378 @@
+package middleware
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"github.com/carryon-go/carryon/adapter"
+)
+
+// joiner joins the turns of a call, chunk by chunk.
+type joiner[C any] struct {
+	call   *Call
+	open   adapter.Open[C]
+	phase  currentPhase
+	closed atomic.Bool // the stream was closed
+	source turnSource[C]
+	writer writer[C]
+
+	out       *output[C] // nil while an adapter relays
+	usage     usageChunk[C]
+	ending    ending[C]  // of the last turn that ended well; nil before that
+	deadlines *deadlines // of the last continuation, or nil
+	err       error      // what Recv returns once out is empty
+}
+
+// recv receives from the current source, within the continuation's deadlines.
+func (j *joiner[C]) recv() (c C, err error) {
+	source := j.source.get()
+	if source == nil {
+		return c, ErrClosed
+	}
+	if j.deadlines == nil {
+		return source.Recv()
+	}
+	j.deadlines.startIdle()
+	c, err = source.Recv()
+	j.deadlines.stopIdle()
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = j.deadlines.explain(err)
+	}
+	return c, err
+}
+
+// handle takes what recv has returned.
+func (j *joiner[C]) handle(c C, err error) {
+	if err != nil {
+		j.sourceEnded(err)
+		return
+	}
+	out, reader := j.output(), j.writer.reader
+	reader.nextChunk()
+	out.current = c
+	j.writer.dialect.Read(&out.current, reader)
+	broke := reader.err != nil || reader.done && !reader.chunk.finishes && !j.call.request.noFinish
+	switch {
+	case j.phase.is(passthrough):
+		out.add(c)
+	case broke && reader.first:
+		j.writer.flush(out) // what was held came before it
+		j.releaseHeld()
+		out.add(c)
+		j.brokeOff(reader.err)
+	case broke:
+		j.continuationFailed(cmp.Or(reader.err, ErrIncomplete))
+	case reader.chunk.finishes:
+		j.finish(&out.current)
+	default:
+		j.content(&out.current)
+	}
+	if j.phase.is(passthrough) && reader.done {
+		j.endPassthrough(io.EOF) // some callers stop reading here, so the call ends now
+	}
+}
+
+// content takes a chunk of a turn that goes on.
+func (j *joiner[C]) content(c *C) {
+	reader, out := j.writer.reader, j.output()
+	switch added := &reader.chunk; {
+	case added.usage && !reader.first:
+		j.usage.set(j.writer.dialect, c)
+	case added.usage && j.call.request.noFinish && !added.adds() && reader.calls.undecided == 0:
+		// Without a finish, a chunk with usage is probably the last one.
+		j.releaseHeld()
+		j.usage.set(j.writer.dialect, c)
+		j.ending = &originalEnding[C]{chunks: []C{*j.usage.current}}
+		j.phase.enter(streaming)
+		return
+	case reader.first:
+		j.releaseHeld()
+		if added.usage && (reader.calls.pauseRemoved || reader.calls.undecided > 0) {
+			j.usage.set(j.writer.dialect, c) // the writer drops its usage, so the ending must show it
+		}
+	}
+	j.writer.write(c, out)
+	if len(reader.calls.calls) > 0 && !reader.calls.unwatched {
+		j.phase.enter(streaming) // no later chunk may overtake one that is held
+	}
+}
+
+// releaseHeld shows the usage of turn 1 that was held back as its likely ending:
+// the turn goes on.
+func (j *joiner[C]) releaseHeld() {
+	if j.ending != nil && j.writer.reader.first {
+		j.showEnding()
+		j.ending, j.usage.current = nil, nil
+	}
+}
+
+// finish takes the chunk with the finish reason of a turn.
+func (j *joiner[C]) finish(c *C) {
+	reader, dialect, out := j.writer.reader, j.writer.dialect, j.output()
+	j.call.pauses.endReading()
+	j.writer.flush(out)
+	j.releaseHeld()
+	if !reader.isAsItCame() {
+		j.endRewritten(c)
+		j.writer.show(c, &reader.chunk, out)
+		j.phase.enter(readingTail)
+		return
+	}
+	if !j.call.decider.decide() {
+		out.add(*c)
+		j.phase.enter(passthrough)
+		return
+	}
+	rest := dialect.Clone(c)
+	e := &originalEnding[C]{}
+	if reader.chunk.adds() {
+		out.chunks = dialect.AppendShown(out.chunks, c, &adapter.Edit{Text: reader.chunk.text})
+		e.chunks = dialect.AppendShown(nil, &rest, &adapter.Edit{
+			Part: adapter.Synthetic, Finish: reader.finish, Usage: adapter.UsageOwn,
+		})
+	} else {
+		e.chunks = []C{rest}
+	}
+	if reader.chunk.usage {
+		j.usage.current = &rest
+	}
+	j.ending = e
+	j.phase.enter(readingTail)
+}
+
+// endRewritten makes the ending of the current turn one that the dialect shows.
+// Finish is the chunk with the finish reason, nil if the provider gives none.
+func (j *joiner[C]) endRewritten(finish *C) {
+	e := &rewrittenEnding[C]{own: j.writer.reader.finish, continuation: !j.writer.reader.first}
+	if finish != nil {
+		clone := j.writer.dialect.Clone(finish)
+		e.finish, e.reason = &clone, j.call.pauses.shownFinish()
+		if j.writer.reader.chunk.usage {
+			j.usage.current = e.finish
+		}
+	}
+	j.ending = e
+}
+
+// sourceEnded handles the error that ended a turn. An io.EOF means that the turn
+// is complete.
+func (j *joiner[C]) sourceEnded(err error) {
+	switch whole := errors.Is(err, io.EOF); {
+	case j.phase.is(passthrough):
+		j.endPassthrough(err)
+	case whole && j.call.request.noFinish:
+		j.endWithoutFinish()
+	case j.writer.reader.first:
+		j.writer.flush(j.output())
+		j.releaseHeld()
+		j.brokeOff(err)
+		j.endPassthrough(err)
+	case whole:
+		j.continuationFailed(ErrIncomplete)
+	default:
+		j.continuationFailed(err)
+	}
+}
+
+// endWithoutFinish ends a turn of a provider that never reports a finish.
+func (j *joiner[C]) endWithoutFinish() {
+	reader, out := j.writer.reader, j.output()
+	reader.nextChunk()
+	j.call.pauses.endReading()
+	j.writer.flush(out)
+	if !reader.isAsItCame() {
+		j.endRewritten(nil)
+	} else {
+		if !j.call.decider.decide() {
+			j.releaseHeld()
+			j.endPassthrough(io.EOF)
+			return
+		}
+		if j.ending == nil {
+			j.ending = &originalEnding[C]{}
+		}
+	}
+	j.showText(reader.chunk.text)
+	j.turnEnded(nil)
+}
+
+// endPassthrough ends a call of one turn.
+func (j *joiner[C]) endPassthrough(err error) {
+	broke := err
+	if errors.Is(err, io.EOF) {
+		broke = j.writer.reader.err
+	}
+	j.endSingleTurn(broke)
+	j.stop(err)
+}
+
+// endSingleTurn ends the turn of a call that has only one.
+func (j *joiner[C]) endSingleTurn(broke error) {
+	if broke != nil {
+		j.call.record(func(o *Outcome) { o.Err = broke })
+	}
+	j.call.endTurn(broke)
+}
+
+// brokeOff reports that turn 1 did not end as it should have. The rest passes.
+func (j *joiner[C]) brokeOff(err error) {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	j.call.breakOff(err)
+	j.phase.enter(passthrough)
+}
+
+// turnEnded ends a complete turn, and moves on to whatever follows. Fault is
+// what went wrong after the finish, or nil.
+func (j *joiner[C]) turnEnded(fault error) {
+	j.closeSource()
+	j.call.endTurn(nil)
+	j.writer.dialect.EndTurn(true)
+	if fault != nil {
+		j.writer.reader.Fail(fault)
+		j.call.fault(j.call.turn.TurnID, "tail", fault)
+	}
+	_, decided := j.ending.(*originalEnding[C]) // finish has decided on an original ending
+	if decided || j.call.pauses.goesOn() {
+		j.phase.enter(continuing)
+		return
+	}
+	j.endAnswer()
+}
+
+// sendNext sends the continuation, after a wait if need be.
+func (j *joiner[C]) sendNext() {
+	k, err := j.call.next()
+	switch {
+	case err != nil:
+		j.stop(err)
+	case k == nil:
+		j.endAnswer()
+	default:
+		j.openTurn(k)
+	}
+}
+
+// openTurn opens the continuation k.
+func (j *joiner[C]) openTurn(k *adapter.Continuation) {
+	j.usage.nextTurn()
+	j.call.beginTurn(k.Attempt)
+	j.deadlines = j.call.deadlinesOf(k)
+	k.Touch = j.deadlines.touch
+	j.phase.enter(streaming)
+	source, err := j.open(j.deadlines.ctx, k)
+	if err == nil && !j.source.set(source, &j.closed) {
+		err = ErrClosed
+	}
+	if err != nil {
+		j.continuationFailed(j.deadlines.explain(err))
+	}
+}
+
+// continuationFailed ends the call after a failed continuation: the answer ends
+// as the last good turn did, or with an error if the caller ended the call or
+// saw a part of a tool call. Text of the continuation that was held back is
+// shown.
+func (j *joiner[C]) continuationFailed(err error) {
+	j.closeSource()
+	j.call.endTurn(err)
+	j.writer.dialect.EndTurn(false)
+	j.usage.current = nil
+	j.showText(j.writer.drop() + j.writer.reader.heldText())
+	j.appendShown(new(C), &adapter.Edit{Part: adapter.TurnCut, Continuation: true})
+	if err = j.call.continuationFailed(err, j.writer.reader.showedCall()); err != nil {
+		j.stop(err)
+		return
+	}
+	j.endAnswer()
+}
+
+// endAnswer shows the ending that was held back, and ends the call.
+func (j *joiner[C]) endAnswer() {
+	j.showText(j.call.pauses.joinedNotice())
+	j.showEnding()
+	j.stop(io.EOF)
+}
+
+// showEnding shows the ending that was held back.
+func (j *joiner[C]) showEnding() {
+	out := j.output()
+	out.chunks = j.ending.appendTo(out.chunks, j.writer.dialect, j.usage.last(), j.call.mw.options.usage.shown())
+}
+
+// showText shows a text that the model did not send a chunk for.
+func (j *joiner[C]) showText(text string) {
+	if text == "" {
+		return
+	}
+	var c C
+	model, continuation := j.ending.model()
+	if model != nil {
+		c = j.writer.dialect.Clone(model)
+	}
+	j.appendShown(&c, &adapter.Edit{Part: adapter.Synthetic, Text: text, Continuation: continuation})
+}
+
+// appendShown shows chunk c as e says. It may change c.
+func (j *joiner[C]) appendShown(c *C, e *adapter.Edit) {
+	out := j.output()
+	out.chunks = j.writer.dialect.AppendShown(out.chunks, c, e)
+}
+
+// stop ends the call: Recv returns err after what is ready.
+func (j *joiner[C]) stop(err error) {
+	passed := j.phase.is(passthrough)
+	j.phase.enter(ended)
+	j.err = err
+	j.deadlines.end()
+	j.call.end()
+	if !passed { // otherwise the source stays open until the consumer closes it
+		j.call.cancel.cancel()
+	}
+}
+
+// abandon ends the call of a stream that was closed before its end.
+func (j *joiner[C]) abandon() {
+	switch j.phase.get() {
+	case ended:
+		return
+	case passthrough:
+		j.endSingleTurn(j.writer.reader.err)
+	case relaying, streaming, readingTail:
+		j.call.decider.decide()
+		j.call.endTurn(ErrClosed)
+	case continuing:
+		j.call.decider.decide()
+	}
+	if j.call.turn.Turn > 1 {
+		j.call.interrupted(ErrClosed)
+	}
+	j.stop(ErrClosed)
+}
+
+// closeSource closes the current source, which has nothing more to give.
+func (j *joiner[C]) closeSource() {
+	_ = j.source.close() // it was read to its end, or has failed already
+	j.deadlines.end()
+}
+
+// output returns the queue of the chunks that are ready for the consumer.
+func (j *joiner[C]) output() *output[C] {
+	if j.out == nil {
+		j.out = new(output[C])
+		j.out.chunks = j.out.room[:0]
+	}
+	return j.out
+}
+
+// forgetOutput frees an empty queue while the adapter relays, so that no memory
+// is held while it waits.
+func (j *joiner[C]) forgetOutput() {
+	if j.out.isEmpty() && j.phase.is(relaying) {
+		j.out = nil
+		j.writer.reader.nextChunk()
+	}
+}

@@ -1,0 +1,34 @@
+package middleware
+
+import "github.com/carryon-go/carryon/adapter"
+
+// output holds the chunks that are ready for the consumer. It reuses its memory.
+// A nil one is empty.
+type output[C any] struct {
+	chunks  []C
+	next    int
+	current C                  // the chunk that is handled: a variable's address would have it allocated
+	calls   []adapter.CallEdit // room for those of an edit
+	room    [1]C               // for the first chunk that is ready
+}
+
+// add adds a chunk.
+func (o *output[C]) add(c C) {
+	o.chunks = append(o.chunks, c)
+}
+
+// take returns the next chunk, if there is one.
+func (o *output[C]) take() (C, bool) {
+	var none C
+	if o.isEmpty() {
+		return none, false
+	}
+	c := o.chunks[o.next]
+	o.chunks[o.next] = none // the consumer's now
+	if o.next++; o.next == len(o.chunks) {
+		o.chunks, o.next = o.chunks[:0], 0
+	}
+	return c, true
+}
+
+func (o *output[C]) isEmpty() bool { return o == nil || o.next == len(o.chunks) }

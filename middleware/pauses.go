@@ -1,0 +1,144 @@
+package middleware
+
+import (
+	"errors"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/finish"
+	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// policyFailed is shown if the program's own pause policy panicked.
+const policyFailed = "Tool execution error"
+
+// pauses judges the model's pauses, and pauses the session.
+type pauses struct {
+	*decider
+
+	result     *pause.Result // set once the model has paused
+	rejections int           // pauses that were rejected
+	plainStop  string        // this provider's word for a plain stop, once turn 1 has ended in one
+}
+
+// goesOn judges the turn that has ended, and reports whether the call goes on
+// with another. A call of todo_pause ends it, unless its reason is rejected and
+// the model can be told so.
+func (p *pauses) goesOn() bool {
+	reason, err, ok := p.turn.pauseReason(p.mw.options.policy)
+	switch {
+	case !ok:
+		return p.decide()
+	case errors.Is(err, pause.ErrPolicyPanicked):
+		p.fault(p.turn.TurnID, "pause policy", err)
+		p.pause(policyFailed)
+		return false
+	case err == nil || p.turn.reader.calls.others > 0 || p.rejections > 0:
+		p.pause(reason)
+		return false
+	}
+	return p.reject(reason, err)
+}
+
+// reject tells the model that its reason is not accepted, if the call goes on.
+func (p *pauses) reject(reason string, err error) bool {
+	p.turn.rejection = &rejection{reason: reason, err: err, answer: p.turn.pauseAnswer()}
+	if !p.decide() {
+		p.acceptRejected()
+		return false
+	}
+	p.rejections++
+	p.mw.options.report.pauseRejected(p.cancel.caller, PauseRejected{TurnID: p.turn.TurnID, Reason: pause.Shown(reason), Err: err})
+	return true
+}
+
+// acceptRejected accepts a pause that was rejected, because the model can't be
+// told: a blocked model must be able to stop.
+func (p *pauses) acceptRejected() {
+	if r := p.turn.rejection; r != nil && p.result == nil {
+		p.pause(r.reason)
+	}
+}
+
+// pause reports that the model has paused, and pauses its session.
+func (p *pauses) pause(reason string) {
+	now := p.mw.options.clock.Now()
+	var result pause.Result
+	err := guard.Run(func() error { result = pause.NewResult(reason, now, p.mw.options.notice); return nil })
+	if err != nil {
+		p.fault(p.turn.TurnID, "notice", err)
+		result = pause.NewResult(reason, now, pause.ShortNotice)
+	}
+	p.result = &result
+	p.record(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
+	p.mw.options.report.paused(p.cancel.caller, Paused{TurnID: p.turn.TurnID, Result: result})
+	if p.turn.Session == "" || p.mw.options.dryRun {
+		return
+	}
+	if p.todos == nil {
+		p.readTodos() // the caller's own turn paused: nobody has asked yet
+	}
+	var digest uint64
+	if !p.unread {
+		digest = todolist.Digest(p.todos)
+	}
+	p.updateInUserTurn(p.turn.TurnID, func(s continuation.State) continuation.State {
+		return session.Pause(s, result.Reason, now, digest)
+	})
+}
+
+// notice returns what is shown of a pause, without a separator.
+func (p *pauses) notice() string {
+	if p.result == nil {
+		return ""
+	}
+	return p.result.Message
+}
+
+// joinedNotice returns the notice as it follows the text of the answer.
+func (p *pauses) joinedNotice() string {
+	notice := p.notice()
+	if notice == "" || p.turn.reader.text.transcript.len() == 0 {
+		return notice
+	}
+	return adapter.Separator + notice
+}
+
+// endReading ends what is read of the turn, and learns the provider's word for a
+// plain stop.
+func (p *pauses) endReading() {
+	p.turn.reader.end()
+	if r := &p.turn.reader; r.first && finish.IsPlainStop(r.finish) {
+		p.plainStop = r.finish
+	}
+}
+
+// shownFinish is a finish reason as it is shown.
+type shownFinish struct {
+	reason    string
+	plainStop bool // the protocol's own word for a plain stop is shown; reason is ""
+}
+
+// shownFinish returns the finish reason that the caller sees: a turn of which
+// nothing is left but text has simply stopped. Where there is no reason, none is
+// made up.
+func (p *pauses) shownFinish() shownFinish {
+	r := &p.turn.reader
+	if r.calls.pauseRemoved && r.calls.others == 0 && r.finish != "" {
+		return shownFinish{reason: p.plainStop, plainStop: p.plainStop == ""}
+	}
+	return shownFinish{reason: r.finish}
+}
+
+// rejectionText returns what is wrong with a reason, without the words that
+// the prompt has of its own.
+func rejectionText(err error) string {
+	var invalid *pause.InvalidReasonError
+	if errors.As(err, &invalid) {
+		return invalid.Problem
+	}
+	return err.Error()
+}

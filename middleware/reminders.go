@@ -1,0 +1,178 @@
+package middleware
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// gap stands between a message and what is joined to it.
+const gap = "\n\n"
+
+// reminders are what a call tells the model of background tasks.
+type reminders struct {
+	*callScope
+
+	begun []reminder
+}
+
+// reminder is what a turn's request says for the first time.
+type reminder struct {
+	delivery *asynctask.Delivery
+	id       continuation.TurnID
+	read     bool // the model has read it
+}
+
+// AttachesReminders reports whether requests may carry reminders. If they don't,
+// the fields of [adapter.Request] that say where may stay empty.
+func (mw *Middleware) AttachesReminders() bool { return mw.options.tasks != nil }
+
+// attachments returns what the caller's own request, in turn t, says of
+// background tasks.
+func (r *reminders) attachments(t *turn) []adapter.Attachment {
+	if !r.mayAttach() {
+		return nil
+	}
+	var attached []adapter.Attachment
+	attach := func(message int, text string) {
+		if text != "" {
+			attached = append(attached, adapter.Attachment{Message: message, Text: gap + text})
+		}
+	}
+	if r.summaryInSystem() {
+		summary, err := r.mw.options.tasks.Summary(r.cancel.caller, t.Session)
+		r.failed(t, err)
+		attach(r.request.system-1, summary)
+	}
+	if d := r.deliver(t, t.TurnID, asynctask.DeliverOptions{}); d != nil {
+		for i := range d.Repeated {
+			note := &d.Repeated[i]
+			if note.Anchor == (asynctask.Anchor{}) || r.anchorAt(note.Anchor.Message) != note.Anchor {
+				note.Anchor = d.Anchor // the history was rewritten
+			}
+			attach(note.Anchor.Message, note.Text)
+		}
+		attach(d.Anchor.Message, d.Text)
+	}
+	slices.SortStableFunc(attached, func(a, b adapter.Attachment) int { return a.Message - b.Message })
+	return attached
+}
+
+// mayAttach reports whether the call may tell the model of background tasks.
+func (r *reminders) mayAttach() bool {
+	return r.mw.options.tasks != nil && r.request.attachable != nil && !r.mw.options.dryRun
+}
+
+// summaryInSystem reports whether the request has the status summary behind its
+// system message.
+func (r *reminders) summaryInSystem() bool {
+	return r.mw.options.summary == SummaryInSystem && r.request.system > 0
+}
+
+// failed reports that tasks could not be asked: they have nothing to say then.
+func (r *reminders) failed(t *turn, err error) {
+	if err != nil {
+		r.fault(t.TurnID, "tasks", err)
+	}
+}
+
+// deliver begins the delivery of the turn with the id, which is about to be sent,
+// if there is anything to say.
+func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.DeliverOptions) *asynctask.Delivery {
+	o.NoSummary = r.summaryInSystem()
+	d, err := r.mw.options.tasks.Deliver(r.cancel.caller, t.Session, o)
+	r.failed(t, err)
+	if d == nil {
+		return nil
+	}
+	if d.Anchor = r.lastAnchor(); d.Anchor == (asynctask.Anchor{}) {
+		r.settleDelivery(t, d, asynctask.Unread) // there is no message to join it to
+		return nil
+	}
+	r.begun = append(r.begun, reminder{delivery: d, id: id})
+	return d
+}
+
+// lastAnchor returns the last message that a text can be joined to, or the zero
+// anchor.
+func (r *reminders) lastAnchor() asynctask.Anchor {
+	for i := r.request.messages - 1; i >= 0; i-- {
+		if at := r.anchorAt(i); at != (asynctask.Anchor{}) {
+			return at
+		}
+	}
+	return asynctask.Anchor{}
+}
+
+// anchorAt returns the anchor of the i-th message, the zero anchor if there is
+// no such message or no text can be joined to it. Anchors are the same in every
+// process.
+func (r *reminders) anchorAt(i int) asynctask.Anchor {
+	if i < 0 || i >= r.request.messages {
+		return asynctask.Anchor{}
+	}
+	text, ok := r.request.attachable(i)
+	if !ok {
+		return asynctask.Anchor{}
+	}
+	sum := sha256.Sum256([]byte(text))
+	return asynctask.Anchor{Message: i, Digest: binary.LittleEndian.Uint64(sum[:]) | 1}
+}
+
+// appendNew appends to the prompt of the continuation with the id, which follows
+// turn t, what is new of background tasks. No later request has that prompt, so
+// what has to be repeated is joined to the caller's own last message then.
+func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) string {
+	if !r.mayAttach() {
+		return prompt
+	}
+	d := r.deliver(t, id, asynctask.DeliverOptions{OnlyNew: true})
+	if d == nil {
+		return prompt
+	}
+	return prompt + gap + d.Text
+}
+
+// markRead settles the delivery of a turn that the provider has ended: the model
+// has read its request.
+func (r *reminders) markRead(t *turn) {
+	n := len(r.begun)
+	if n == 0 || r.begun[n-1].id != t.TurnID {
+		return
+	}
+	last := &r.begun[n-1]
+	if last.read = t.reader.finish != "" || r.request.noFinish && t.reader.err == nil; last.read {
+		r.settleDelivery(t, last.delivery, asynctask.Read)
+	}
+}
+
+// settle ends the deliveries of a call that ended with turn t. What they have
+// said is repeated in later requests, unless the call has ended in text.
+func (r *reminders) settle(t *turn) {
+	outcome := asynctask.Told
+	if t.reader.showedCall() {
+		outcome = asynctask.Repeat
+	}
+	for _, begun := range r.begun {
+		if !begun.read {
+			r.settleDelivery(t, begun.delivery, asynctask.Unread)
+			continue
+		}
+		r.settleDelivery(t, begun.delivery, outcome)
+		if tasks := begun.delivery.Tasks; len(tasks) > 0 {
+			r.mw.options.report.delivered(r.cancel.caller, ReminderDelivered{TurnID: begun.id, Tasks: tasks})
+		}
+	}
+	r.begun = nil
+}
+
+// settleDelivery says what became of a delivery, which must get through although
+// the call may have ended.
+func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome asynctask.Outcome) {
+	r.failed(t, r.mw.options.tasks.Settle(context.WithoutCancel(r.cancel.caller), d, outcome))
+}

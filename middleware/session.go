@@ -1,0 +1,146 @@
+package middleware
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
+)
+
+// storeTime is how long a store may take.
+const storeTime = 5 * time.Second
+
+// loopPrefix begins the keys of sessions that have no name.
+const loopPrefix = "\x00loop/"
+
+// sessionHandle is a call's handle on the state of its session.
+type sessionHandle struct {
+	mw         *Middleware
+	key        string              // of the state in the store, "" if the state lives with the call
+	local      *continuation.State // the state if it lives with the call and was changed
+	pretended  *session.UserTurn   // the user turn that a dry run did not register
+	userTurn   uint64              // the key of the call's user turn
+	registered bool                // the store has registered the user turn
+	failed     bool                // the store has failed
+}
+
+// keyOf returns the key of a request's session. Without a name, a tool loop is
+// told by the request's messages; without one of these, the state lives with the
+// call.
+func keyOf(name string, r *adapter.Request) string {
+	if name != "" || r.FirstCall == "" {
+		return name
+	}
+	user := r.User
+	if r.TextAgent {
+		user = "" // its one message grows in the loop, and FirstCall begins with it
+	}
+	return loopPrefix + strconv.FormatUint(session.LoopKey(user, r.FirstCall), 16)
+}
+
+// name returns the name of the session, "" if it has none.
+func (h *sessionHandle) name() string {
+	if strings.HasPrefix(h.key, loopPrefix) {
+		return ""
+	}
+	return h.key
+}
+
+// registerUserTurn tells the state the user turn of the call.
+func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request) error {
+	if h.key == "" {
+		return nil // there is only this call, and it is in one user turn
+	}
+	userTurn := userTurnOf(ctx, r)
+	if h.mw.options.dryRun {
+		pretended := userTurn // so that other calls do not allocate it
+		h.pretended = &pretended
+		state, err := h.load(ctx)
+		h.userTurn = state.UserTurn
+		return err
+	}
+	register := func(s continuation.State) continuation.State {
+		s = session.RegisterUserTurn(s, userTurn)
+		h.userTurn, h.registered = s.UserTurn, true
+		return s
+	}
+	return h.inStoreTime(ctx, func(ctx context.Context) error {
+		return h.mw.updateStore(ctx, h.key, register, &h.registered)
+	})
+}
+
+// withUserTurn returns the state after the user turn of a call was registered
+// whose state is not in the store.
+func (h *sessionHandle) withUserTurn(s continuation.State) continuation.State {
+	if h.pretended != nil {
+		return session.RegisterUserTurn(s, *h.pretended)
+	}
+	return session.RegisterUserTurn(s, session.UserTurn{})
+}
+
+// load returns the state as the call sees it.
+func (h *sessionHandle) load(ctx context.Context) (continuation.State, error) {
+	if h.local != nil {
+		return *h.local, nil
+	}
+	if h.key == "" {
+		return h.withUserTurn(continuation.State{}), nil
+	}
+	state, err := h.updateStore(ctx, func(s continuation.State) continuation.State { return s })
+	if h.mw.options.dryRun {
+		state = h.withUserTurn(state)
+	}
+	return state, err
+}
+
+// update changes the state; a dry run only pretends to.
+func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) continuation.State) error {
+	if h.key != "" && !h.mw.options.dryRun {
+		_, err := h.updateStore(ctx, f)
+		return err
+	}
+	state, err := h.load(ctx)
+	if next := f(state); next != state && !h.mw.options.dryRun {
+		h.local = &next
+	}
+	return err
+}
+
+// updateDetached is update for what ends something, which must get through
+// although the call may have ended.
+func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.State) continuation.State) error {
+	if h.key == "" || h.mw.options.dryRun {
+		return h.update(ctx, f)
+	}
+	_, err := h.updateStore(context.WithoutCancel(ctx), f)
+	return err
+}
+
+func (h *sessionHandle) updateStore(
+	ctx context.Context, f func(continuation.State) continuation.State,
+) (state continuation.State, err error) {
+	err = h.inStoreTime(ctx, func(ctx context.Context) error {
+		state, err = h.mw.update(ctx, h.key, f)
+		return err
+	})
+	return state, err
+}
+
+// inStoreTime asks the store within its time limit. Too late is too late, also
+// for a store that does not look at its ctx.
+func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
+	if h.mw.options.store == nil {
+		return f(ctx) // the default one never waits
+	}
+	limited, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	err := f(limited)
+	if err == nil && ctx.Err() == nil {
+		err = limited.Err()
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package middleware
+
+import (
+	"io"
+	"sync"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// Stream is the stream that joins the turns of a call. The consumer drives it:
+// everything happens in Recv, on the consumer's goroutine. Recv must not be
+// called by two goroutines at once; Close may be called by any, at any time.
+type Stream[C any] struct {
+	busy   sync.Mutex // held while joiner is used
+	joiner joiner[C]
+}
+
+// NewStream returns the stream of the call, whose first turn is being answered
+// in first. The dialect is the call's own. The stream must be closed.
+func NewStream[C any](
+	call *Call, d adapter.Dialect[C], first adapter.Source[C], open adapter.Open[C],
+) *Stream[C] {
+	s := &Stream[C]{}
+	j := &s.joiner
+	j.call, j.open, j.source.current = call, open, first
+	j.writer = writer[C]{reader: &call.turn.reader, dialect: d}
+	call.text.bounded = true
+	return s
+}
+
+// Outcome returns what became of the call, or what is known by now.
+func (s *Stream[C]) Outcome() Outcome { return s.joiner.call.Outcome() }
+
+// Recv returns the next chunk, and io.EOF after the last. An error of the
+// caller's own turn is returned as it came.
+func (s *Stream[C]) Recv() (C, error) {
+	s.busy.Lock()
+	defer s.leave()
+	return s.next()
+}
+
+// next returns the next chunk that the consumer is shown.
+func (s *Stream[C]) next() (C, error) {
+	j := &s.joiner
+	for {
+		if c, ok := j.out.take(); ok {
+			return c, nil
+		}
+		if j.err != nil {
+			var none C
+			return none, j.err
+		}
+		switch j.phase.get() {
+		case relaying, streaming, passthrough:
+			j.handle(j.recv())
+		case readingTail:
+			tail[C]{j}.read()
+		case continuing:
+			j.sendNext()
+		case ended:
+			j.stop(io.EOF)
+		}
+	}
+}
+
+// Close ends the stream at any point: a Recv that runs, a wait, or the opening
+// of a continuation. It returns what closing the source returns.
+func (s *Stream[C]) Close() error {
+	j := &s.joiner
+	j.closed.Store(true)
+	j.call.release(continuation.TurnID{Session: j.call.session.name()})
+	if j.phase.is(ended) {
+		defer j.call.cancel.cancel() // nothing runs: the source is closed as the SDK would
+	} else {
+		j.call.cancel.cancel()
+	}
+	err := j.source.close()
+	if s.busy.TryLock() {
+		s.leave()
+	}
+	return err
+}
+
+// leave ends the use of the joiner. If the stream was closed meanwhile, whoever
+// held busy ends the call.
+func (s *Stream[C]) leave() {
+	j := &s.joiner
+	if value := recover(); value != nil { //nolint:revive // leave is what Recv and Handle defer
+		defer panic(value)
+		defer s.busy.Unlock()
+		j.stop(ErrClosed)
+		j.closeSource()
+		return
+	}
+	if j.closed.Load() {
+		j.abandon()
+	}
+	s.busy.Unlock()
+	if j.closed.Load() && s.busy.TryLock() {
+		j.abandon() // closed between the look and the unlock
+		s.busy.Unlock()
+	}
+}
+
+// Relay returns the relay of the stream while turn 1 is read and holds nothing
+// that could end it, and nil from then on.
+func (s *Stream[C]) Relay() *Relay[C] {
+	if s.joiner.phase.is(relaying) {
+		return (*Relay[C])(s)
+	}
+	return nil
+}
+
+// Relay lets an adapter receive chunks of turn 1 from the first source itself,
+// so that a stream with nothing to do costs next to nothing. As long as
+// [Stream.Relay] returns one, the adapter may return chunks that hold text and
+// nothing else to the consumer after telling Text, and gives every other to
+// Handle: any with an error, a finish, usage, a call, reasoning, a refusal or a
+// second choice. The goroutine that calls Recv calls the methods. A Relay that is
+// used later records nothing.
+type Relay[C any] Stream[C]
+
+// Text records text that the adapter relays. It does not allocate, but for the
+// copy of the text that a continuation would replay.
+//
+// It needs no lock: only the goroutine that relays uses the transcript. What
+// Close does on another one breaks the turn off, and looks at no text.
+func (r *Relay[C]) Text(text string) {
+	if r.joiner.phase.is(relaying) {
+		r.joiner.call.text.add(text)
+	}
+}
+
+// Reasoning records what the model wrote for itself, in chunks that the adapter
+// relays: those that hold nothing else.
+func (r *Relay[C]) Reasoning(text string) {
+	if r.joiner.phase.is(relaying) {
+		r.joiner.call.text.addReasoning(text)
+	}
+}
+
+// Usage records the usage of the turn so far, in chunks that the adapter relays.
+func (r *Relay[C]) Usage(u adapter.Usage) {
+	s := (*Stream[C])(r)
+	s.busy.Lock()
+	defer s.leave()
+	if s.joiner.phase.is(relaying) {
+		s.joiner.writer.reader.Usage(u)
+	}
+}
+
+// Handle takes a chunk, or an error, that the adapter received from the first
+// source, and returns what [Stream.Recv] would.
+func (r *Relay[C]) Handle(c C, err error) (C, error) {
+	s := (*Stream[C])(r)
+	s.busy.Lock()
+	defer s.leave()
+	if s.joiner.phase.is(relaying) {
+		s.joiner.handle(c, err)
+	}
+	defer s.joiner.forgetOutput()
+	return s.next()
+}

@@ -1,0 +1,122 @@
+package middleware
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// turn is one turn of a call. When the next one begins, another value replaces
+// it.
+type turn struct {
+	continuation.TurnID
+
+	reader    turnReader
+	from      int // where its text begins in the transcript
+	previous  int // where the text of the turn before it begins
+	rejection *rejection
+}
+
+// rejection is a pause whose reason was not accepted.
+type rejection struct {
+	reason string
+	err    error
+	answer *adapter.PauseAnswer // nil if the call was printed
+}
+
+// next returns the turn that follows, with another attempt. Calls of todo_pause
+// are carryon's own in it if watched, and may be printed if printable.
+func (t *turn) next(attempt int, watched, printable bool) turn {
+	text := t.reader.text.transcript
+	length := text.len()
+	return turn{
+		TurnID: continuation.TurnID{Session: t.Session, Turn: t.Turn + 1, Attempt: attempt},
+		from:   length, previous: t.from,
+		reader: turnReader{
+			first: t.Turn == 0, chunk: added{calls: t.reader.chunk.calls[:0]}, calls: tracker{unwatched: !watched},
+			text: turnText{transcript: text, follows: length > 0, printable: printable},
+		},
+	}
+}
+
+// text returns the text of the turn.
+func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.from:] }
+
+// isBlank reports whether the text of the turn is nothing but white space.
+func (t *turn) isBlank() bool { return len(bytes.TrimSpace(t.text())) == 0 }
+
+// facts returns what the turn held, as the decision sees it.
+func (t *turn) facts() continuation.Turn {
+	r := &t.reader
+	facts := continuation.Turn{
+		ToolCalls:   r.showedCall(),
+		ManyChoices: r.manyChoices,
+		Refused:     r.refused,
+		Finish:      r.finish,
+		TooLong:     r.text.transcript.long,
+		Rejected:    t.rejection != nil,
+	}
+	if r.late {
+		facts.Finish = "" // it was not the end
+	}
+	if !facts.ToolCalls && !facts.TooLong { // either decides it, and most turns of an agent end in calls
+		facts.Blank, facts.SameText = t.isBlank(), t.repeats()
+	}
+	return facts
+}
+
+// repeats reports whether the turn says what the one before it said.
+func (t *turn) repeats() bool {
+	if t.Turn == 1 {
+		return false
+	}
+	text := t.reader.text.transcript.bytes()
+	return sameWords(text[t.from:], text[t.previous:t.from])
+}
+
+// pauseReason returns the reason with which the turn wants to pause, if it does,
+// and what is wrong with it.
+func (t *turn) pauseReason(policy pause.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
+	if call := t.reader.calls.pause(); call != nil {
+		reason, err = pause.Parse(string(call.arguments), policy)
+		return reason, err, true
+	}
+	if printed := t.reader.pause; printed != nil {
+		reason, err = pause.Judge(*printed, policy)
+		return reason, err, true
+	}
+	return "", nil, false
+}
+
+// pauseAnswer returns the call of todo_pause that a continuation answers, or nil
+// if it was printed.
+func (t *turn) pauseAnswer() *adapter.PauseAnswer {
+	call := t.reader.calls.pause()
+	if call == nil {
+		return nil
+	}
+	answer := &adapter.PauseAnswer{ID: call.id, Name: call.name, Arguments: string(call.arguments)}
+	if answer.ID == "" {
+		answer.ID = newID()
+	}
+	if trimmed := strings.TrimSpace(answer.Arguments); !strings.HasPrefix(trimmed, "{") || !json.Valid(call.arguments) {
+		answer.Arguments = "{}" // providers refuse a history with broken arguments
+	}
+	return answer
+}
+
+// newID returns nine alphanumerics, the one form of an id that every provider
+// takes.
+func newID() string {
+	const digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	var id [9]byte
+	for i := range id {
+		id[i] = digits[rand.IntN(len(digits))] //nolint:gosec // names a call, guards nothing
+	}
+	return string(id[:])
+}

@@ -1,0 +1,219 @@
+package middleware
+
+import (
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/pausecall"
+)
+
+// turnReader is the [adapter.TurnReader] of a turn: what was read of it so far.
+type turnReader struct {
+	text        turnText
+	calls       tracker
+	pause       *string // the reason of a pause that was printed, or that the adapter read
+	chunk       added
+	first       bool // the turn is the caller's own
+	otherCall   bool // the adapter reported a call that Call cannot express
+	refused     bool
+	manyChoices bool
+	late        bool // more came after the finish
+	done        bool // the provider has said that the turn is over
+	ended       bool // nothing more is read
+	finish      string
+	err         error
+	usage       adapter.Usage
+}
+
+var _ adapter.TurnReader = (*turnReader)(nil)
+
+// added is what the chunk just read adds.
+type added struct {
+	text     string     // what may be shown of it
+	calls    []fragment // in the dialect's order
+	size     int        // in bytes: as reported, or the sum of what was added
+	finishes bool       // it has the finish reason
+	ownText  bool       // it has text of its own, shown or held back
+	other    bool       // content that is neither text nor a call
+	usage    bool
+}
+
+// adds reports whether the chunk adds anything that a reader would miss.
+func (a *added) adds() bool {
+	return a.text != "" || len(a.calls) > 0 || a.other
+}
+
+// clone returns a copy that outlives the next chunk.
+func (a added) clone() added {
+	a.calls = append([]fragment(nil), a.calls...)
+	a.text = strings.Clone(a.text)
+	return a
+}
+
+// nextChunk makes the reader ready for a chunk.
+func (r *turnReader) nextChunk() {
+	r.chunk = added{calls: r.chunk.calls[:0]}
+}
+
+// Text implements [adapter.TurnReader].
+func (r *turnReader) Text(text string) {
+	if text == "" {
+		return
+	}
+	r.chunk.size += len(text)
+	r.chunk.ownText = true
+	if r.text.printable {
+		text = r.text.printed.Write(strings.Clone(text))
+	}
+	r.show(text)
+}
+
+// show adds text to what the chunk shows.
+func (r *turnReader) show(text string) {
+	if text = r.text.show(text); r.chunk.text == "" {
+		r.chunk.text = text
+	} else {
+		r.chunk.text += text
+	}
+}
+
+// Reasoning implements [adapter.TurnReader].
+func (r *turnReader) Reasoning(text string) {
+	if text == "" {
+		return
+	}
+	r.chunk.other = true
+	r.chunk.size += len(text)
+	if r.text.transcript != nil {
+		r.text.transcript.addReasoning(text)
+	}
+}
+
+// Call implements [adapter.TurnReader].
+func (r *turnReader) Call(index int, id, name, arguments string) {
+	call := r.calls.add(index, id, name, arguments)
+	r.chunk.size += len(id) + len(name) + len(arguments)
+	r.chunk.calls = append(r.chunk.calls, fragment{call: call, empty: id == "" && name == "" && arguments == ""})
+	if r.calls.others > 0 && r.text.printable {
+		// Once a turn calls tools, a printed pause no longer counts.
+		r.text.printable, r.pause = false, nil
+		r.show(r.text.printed.Release())
+	}
+}
+
+// Pause implements [adapter.TurnReader].
+func (r *turnReader) Pause(reason string) {
+	if r.text.printable {
+		r.pause = &reason
+	}
+}
+
+// OtherCall implements [adapter.TurnReader].
+func (r *turnReader) OtherCall() { r.otherCall, r.chunk.other = true, true }
+
+// Refusal implements [adapter.TurnReader].
+func (r *turnReader) Refusal() { r.refused, r.chunk.other = true, true }
+
+// OtherChoice implements [adapter.TurnReader].
+func (r *turnReader) OtherChoice() { r.manyChoices, r.chunk.other = true, true }
+
+// Finish implements [adapter.TurnReader].
+func (r *turnReader) Finish(reason string) {
+	if reason == "" {
+		return
+	}
+	if reason != r.finish {
+		r.finish = cloneFinish(reason)
+	}
+	r.chunk.finishes = true
+}
+
+// cloneFinish copies a reason, except the two that nearly all turns end with.
+func cloneFinish(reason string) string {
+	switch reason {
+	case "stop":
+		return "stop"
+	case "tool_calls":
+		return "tool_calls"
+	}
+	return strings.Clone(reason)
+}
+
+// Done implements [adapter.TurnReader].
+func (r *turnReader) Done() { r.done = true }
+
+// Size implements [adapter.TurnReader].
+func (r *turnReader) Size(bytes int) { r.chunk.size += bytes }
+
+// Usage implements [adapter.TurnReader].
+func (r *turnReader) Usage(u adapter.Usage) {
+	r.chunk.usage = true
+	r.usage = u
+}
+
+// Fail implements [adapter.TurnReader].
+func (r *turnReader) Fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// showedCall reports whether the turn has shown a tool call or a part of one.
+func (r *turnReader) showedCall() bool { return r.calls.others > 0 || r.otherCall }
+
+// isAsItCame reports whether this is turn 1 and no pause was removed from it.
+func (r *turnReader) isAsItCame() bool { return r.first && !r.calls.pauseRemoved }
+
+// end closes the turn. Calls whose name is still incomplete become ordinary
+// calls, and text that may have been a printed pause is shown or taken for one.
+// The current chunk gets what is still to be shown.
+func (r *turnReader) end() {
+	r.calls.decideOpen()
+	if !r.text.printable {
+		return
+	}
+	r.text.printable = false
+	if r.showedCall() {
+		r.show(r.text.printed.Release())
+		r.pause = nil
+		return
+	}
+	reason, ok, rest := r.text.printed.End()
+	r.show(rest)
+	if ok && r.pause == nil {
+		printed := reason // so that most turns do not allocate it
+		r.pause = &printed
+	}
+}
+
+// heldText returns the text that is held back in a turn that has failed.
+func (r *turnReader) heldText() string {
+	r.nextChunk()
+	r.show(r.text.printed.Release())
+	return r.chunk.text
+}
+
+// turnText is how the text of a turn is shown.
+type turnText struct {
+	transcript *transcript      // nil if the text is not kept
+	printed    pausecall.Finder // holds back what may be a printed todo_pause
+	printable  bool             // the model may print todo_pause as text
+	follows    bool             // text was shown before the turn
+	shown      bool             // the turn has shown text
+}
+
+// show returns text as it is shown: after the separator if it is the first of a
+// continuation and follows a text.
+func (t *turnText) show(text string) string {
+	if text == "" {
+		return ""
+	}
+	if !t.shown && t.follows {
+		text = adapter.Separator + text
+	}
+	t.shown = true
+	if t.transcript != nil {
+		t.transcript.add(text)
+	}
+	return text
+}
