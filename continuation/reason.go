@@ -2,7 +2,7 @@ package continuation
 
 import "strconv"
 
-// Reason says why a turn is continued or not. Its text is fixed.
+// Reason says why a turn is continued or not. Its text and its code are fixed.
 type Reason uint8
 
 // The reasons, in the order in which the decision looks at them. The first
@@ -22,9 +22,22 @@ const (
 	ReasonNested          // an outer layer continues the call, and reports it
 	ReasonLegacyFunctions // the request offers functions of the kind that tools replaced
 	ReasonNoTools         // it offers none; see middleware.WithToollessCalls
+	ReasonNoListTool      // and the list is read from the conversation
+	ReasonNoMessages      // so that there is nothing to add a message to
 	ReasonToolChoice      // it leaves the model no say in whether to call a tool
 	ReasonManyChoices     // it asks for several choices, or the answer held a second one
 	ReasonJSON            // it asks for a JSON response
+
+	// ReasonPath and the others of this group judge an HTTP request that no
+	// protocol was read from.
+	ReasonPath
+	ReasonMethod
+	ReasonContentType
+	ReasonEncoded  // the request has a Content-Encoding
+	ReasonTooLarge // larger than transport.MaxBody
+	ReasonSigned   // which a continuation would not match
+	ReasonNoBody
+	ReasonUnreadable // or is not what the protocol has there
 
 	// ReasonBrokeOff and the others of this group judge the turn.
 	ReasonBrokeOff  // by an error, a cancellation, a Close, or a callback that failed
@@ -35,9 +48,21 @@ const (
 	ReasonEmpty     // no text but white space; see middleware.WithEmptyTurns
 
 	// ReasonPaused and the others of this group judge the session.
-	ReasonPaused         // by the model, in this call or before, or by the program
-	ReasonSuperseded     // the user has written again since the call began
-	ReasonNoActiveTodos  // the work is done, or the source of the todos has failed
+	ReasonPaused     // by the model, in this call or before, or by the program
+	ReasonSuperseded // the user has written again since the call began
+
+	// ReasonNoList and the others of this group judge the todo list.
+	ReasonNoList         // nothing was written where the list is read
+	ReasonListUnreadable // it was found, and is no list that carryon understands
+	ReasonNoSession      // the source keeps a list per session
+	ReasonSourceFailed   // with an error or a panic
+	ReasonSourceLate     // see middleware.WithTodoTimeout
+	ReasonEmptyList      // it was read, and has no todos
+	ReasonUnknownStatus  // none is active, and not all are done
+	ReasonNoActiveTodos  // the work is done: all are completed or cancelled
+
+	// ReasonBackground and the others of this group judge what else the session
+	// does, and what it has used.
 	ReasonBackground     // tasks of the session are unfinished, and under Limits.MaxTaskAge
 	ReasonActive         // another call of the session is being continued
 	ReasonMaxAttempts    // of Limits, or one attempt with a list that went stale
@@ -56,12 +81,21 @@ const (
 	reasonCount
 )
 
-// String returns the fixed text of the reason.
+// String returns the fixed text of the reason, for people.
 func (r Reason) String() string {
 	if r < reasonCount {
-		return reasonText(r)
+		return reasons[r].text
 	}
 	return "continuation.Reason(" + strconv.Itoa(int(r)) + ")"
+}
+
+// Code returns the fixed name of the reason, for programs: a label of metrics, a
+// key of a table. It is made of lower-case letters and "_", such as "no_list".
+func (r Reason) Code() string {
+	if r < reasonCount {
+		return reasons[r].code
+	}
+	return "unknown"
 }
 
 // MarshalText makes reasons readable in JSON and in logs.
@@ -74,39 +108,55 @@ func (r Reason) Exhausted() bool {
 	return r == ReasonMaxAttempts || r == ReasonMaxPerUserTurn || r == ReasonTokenBudget
 }
 
-func reasonText(r Reason) string {
-	return [reasonCount]string{
-		ReasonNone:            "No decision was taken",
-		ReasonSatisfied:       "All continuation conditions satisfied",
-		ReasonTodosNeeded:     "The todos have not been asked for yet",
-		ReasonDisabled:        "Todo continuation is disabled in ephemeral settings",
-		ReasonSuppressed:      "Continuation is suppressed for this call",
-		ReasonNested:          "The call runs inside another carryon layer",
-		ReasonLegacyFunctions: "The request uses legacy functions",
-		ReasonNoTools:         "The request offers no tools",
-		ReasonToolChoice:      "The request's tool choice rules a continuation out",
-		ReasonManyChoices:     "More than one choice was asked for",
-		ReasonJSON:            "The request asks for a JSON response",
-		ReasonBrokeOff:        "The call broke off",
-		ReasonToolCalls:       "Tool calls were made during stream - no continuation needed",
-		ReasonTooLong:         "The answer is too long to be sent again",
-		ReasonRefused:         "The model refused to answer",
-		ReasonNotEnded:        "The turn did not end with a plain stop",
-		ReasonEmpty:           "The turn held no text",
-		ReasonPaused:          "The session is paused",
-		ReasonSuperseded:      "A newer user turn has begun",
-		ReasonNoActiveTodos:   "No active todos found (pending or in_progress)",
-		ReasonBackground:      "Background tasks are pending or running",
-		ReasonActive:          "Already in continuation process",
-		ReasonMaxAttempts:     "Maximum continuation attempts exceeded",
-		ReasonMaxPerUserTurn:  "Maximum continuations per user turn exceeded",
-		ReasonTokenBudget:     "Token budget for continuations exceeded",
-		ReasonNoProgress:      "No progress: the continuation gave the same text again",
-		ReasonNoSuitableTodo:  "No suitable active todo found",
-		ReasonTooSoon:         "Too soon since last continuation attempt",
-		ReasonGate:            "The gate vetoed the continuation",
-		ReasonStore:           "The session state is unavailable",
-		ReasonDeadline:        "Too little time is left before the caller's deadline",
-		ReasonFailed:          "The continuation failed",
-	}[r]
+// reasons has the code and the text of each reason.
+var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobals // constant
+	ReasonNone:            {"none", "No decision was taken"},
+	ReasonSatisfied:       {"satisfied", "All continuation conditions satisfied"},
+	ReasonTodosNeeded:     {"todos_needed", "The todos have not been asked for yet"},
+	ReasonDisabled:        {"disabled", "Todo continuation is disabled in ephemeral settings"},
+	ReasonSuppressed:      {"suppressed", "Continuation is suppressed for this call"},
+	ReasonNested:          {"nested", "The call runs inside another carryon layer"},
+	ReasonLegacyFunctions: {"legacy_functions", "The request uses legacy functions"},
+	ReasonNoTools:         {"no_tools", "The request offers no tools"},
+	ReasonNoListTool:      {"no_list_tool", "No tool of the request can write the todo list"},
+	ReasonNoMessages:      {"no_messages", "The request has no list of messages"},
+	ReasonToolChoice:      {"tool_choice", "The request's tool choice rules a continuation out"},
+	ReasonManyChoices:     {"several_choices", "More than one choice was asked for"},
+	ReasonJSON:            {"json_response", "The request asks for a JSON response"},
+	ReasonPath:            {"path", "The path is of no protocol that carryon speaks"},
+	ReasonMethod:          {"method", "The request is not a POST"},
+	ReasonContentType:     {"content_type", "The content type of the request is not JSON"},
+	ReasonEncoded:         {"encoded", "The body of the request is encoded"},
+	ReasonTooLarge:        {"too_large", "The body of the request is too large"},
+	ReasonSigned:          {"signed", "The request carries a signature of its body"},
+	ReasonNoBody:          {"no_body", "The request has no body"},
+	ReasonUnreadable:      {"unreadable", "The body of the request could not be read"},
+	ReasonBrokeOff:        {"broke_off", "The call broke off"},
+	ReasonToolCalls:       {"tool_calls", "Tool calls were made during stream - no continuation needed"},
+	ReasonTooLong:         {"too_long", "The answer is too long to be sent again"},
+	ReasonRefused:         {"refused", "The model refused to answer"},
+	ReasonNotEnded:        {"not_ended", "The turn did not end with a plain stop"},
+	ReasonEmpty:           {"empty_turn", "The turn held no text"},
+	ReasonPaused:          {"paused", "The session is paused"},
+	ReasonSuperseded:      {"superseded", "A newer user turn has begun"},
+	ReasonNoList:          {"no_list", "No todo list found"},
+	ReasonListUnreadable:  {"list_unreadable", "The todo list could not be read"},
+	ReasonNoSession:       {"no_session", "There is no session, so there is no todo list"},
+	ReasonSourceFailed:    {"source_failed", "The todo source failed"},
+	ReasonSourceLate:      {"source_late", "The todo source was late"},
+	ReasonEmptyList:       {"list_empty", "The todo list is empty"},
+	ReasonUnknownStatus:   {"unknown_status", "No active todos found (pending or in_progress), but unknown statuses"},
+	ReasonNoActiveTodos:   {"no_active_todos", "No active todos found (pending or in_progress)"},
+	ReasonBackground:      {"background", "Background tasks are pending or running"},
+	ReasonActive:          {"already_active", "Already in continuation process"},
+	ReasonMaxAttempts:     {"max_attempts", "Maximum continuation attempts exceeded"},
+	ReasonMaxPerUserTurn:  {"max_per_user_turn", "Maximum continuations per user turn exceeded"},
+	ReasonTokenBudget:     {"token_budget", "Token budget for continuations exceeded"},
+	ReasonNoProgress:      {"no_progress", "No progress: the continuation gave the same text again"},
+	ReasonNoSuitableTodo:  {"no_suitable_todo", "No suitable active todo found"},
+	ReasonTooSoon:         {"too_soon", "Too soon since last continuation attempt"},
+	ReasonGate:            {"gate", "The gate vetoed the continuation"},
+	ReasonStore:           {"store", "The session state is unavailable"},
+	ReasonDeadline:        {"deadline", "Too little time is left before the caller's deadline"},
+	ReasonFailed:          {"failed", "The continuation failed"},
 }

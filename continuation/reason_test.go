@@ -58,6 +58,27 @@ func TestReasonExhausted(t *testing.T) {
 	}
 }
 
+func TestReasonsAllHaveCodesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]continuation.Reason{}
+	for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+		code := reason.Code()
+		assert.Regexp(t, "^[a-z]+(_[a-z]+)*$", code, reason)
+		other, taken := seen[code]
+		assert.False(t, taken, "%v and %v: %s", reason, other, code)
+		seen[code] = reason
+	}
+	assert.Equal(t, "unknown", (continuation.ReasonFailed + 1).Code())
+}
+
+func TestReasonsCostNothing(t *testing.T) {
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+			_, _ = reason.Code(), reason.String()
+		}
+	}))
+}
+
 func TestConditionsAllHaveNamesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
