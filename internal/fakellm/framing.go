@@ -31,7 +31,7 @@ func (f framing) stream(events []event, terminator event) []string {
 	for _, e := range events {
 		pieces = append(pieces, f.event(e))
 	}
-	if !f.noDone {
+	if !f.noDone && terminator != (event{}) {
 		pieces = append(pieces, f.event(terminator))
 	}
 	return pieces
@@ -39,6 +39,9 @@ func (f framing) stream(events []event, terminator event) []string {
 
 func (f framing) event(e event) string {
 	text := "data: " + strings.ReplaceAll(e.data, "\n", "\ndata: ") + "\n\n"
+	if e.name != "" {
+		text = "event: " + e.name + "\n" + text
+	}
 	if f.comments {
 		text = ": keep-alive\n\n" + text
 	}

@@ -13,15 +13,16 @@ type protocol interface {
 	stream(a answer, r Request, number int) []event
 	// document renders the answer to a request as the body of a response.
 	document(a answer, r Request, number int) string
-	// terminator is the event behind those of the answer, which says that the stream is complete.
+	// terminator is the event behind those of the answer, which says that the stream is complete. A protocol whose answers
+	// end with an event of their own has none: the zero event.
 	terminator() event
 	// failure renders an error as an event, whose data is also the body of an HTTP error.
 	failure(kind failureKind, text string) event
 }
 
-// event is one event of a stream.
+// event is one event of a stream. Its name is "" in protocols that tell events apart by their data alone.
 type event struct {
-	data string
+	name, data string
 }
 
 // failureKind says whose mistake an error is.
