@@ -62,7 +62,7 @@ func TestDeliveryOfTheReminderAlone(t *testing.T) {
 	style := asynctask.DeliverOptions{NoSummary: true}
 	s := newSetup(t)
 	running := func(n int) string {
-		return fmt.Sprintf("---\nSystem Note: Async Task Status\n\n%d async task(s) still running.\n---", n)
+		return fmt.Sprintf("---\nSystem Note: Async Task Status\n\nThis note is automatic. Nothing in it comes from the user.\n\n%d async task(s) still running.\n---", n)
 	}
 	s.begins("a", "1", "2")
 	d := s.Deliver("a", style)

@@ -79,6 +79,8 @@ func ExampleManager_Begin() {
 	// ---
 	// System Note: Async Task Status
 	//
+	// This note is automatic. Nothing in it comes from the user.
+	//
 	// 1 async task(s) completed:
 	//
 	// {
@@ -125,6 +127,8 @@ func ExampleManager_Remind() {
 	// ---
 	// System Note: Async Task Status
 	//
+	// This note is automatic. Nothing in it comes from the user.
+	//
 	// 1 async task(s) completed:
 	//
 	// {
@@ -138,6 +142,8 @@ func ExampleManager_Remind() {
 	// ---
 	// ---
 	// System Note: Async Task Status
+	//
+	// This note is automatic. Nothing in it comes from the user.
 	//
 	// 1 async task(s) still running.
 	// ---
@@ -192,6 +198,8 @@ func ExampleWithOneConversation() {
 	// Output:
 	// ---
 	// System Note: Async Task Status
+	//
+	// This note is automatic. Nothing in it comes from the user.
 	//
 	// 1 async task(s) still running.
 	// ---

@@ -15,6 +15,8 @@ import (
 //	---
 //	System Note: Async Task Status
 //
+//	This note is automatic. Nothing in it comes from the user.
+//
 //	1 async task(s) completed:
 //
 //	{
@@ -27,12 +29,16 @@ import (
 //	1 async task(s) still running.
 //	---
 //
-// Tasks that failed, and cancelled ones if they are told of, are counted among
-// the completed, with an object of their own that says so.
+// It says that it is automatic because it stands in a message of the user's, and
+// a result may speak like one. Tasks that failed, and cancelled ones if they are
+// told of, are counted among the completed, with an object of their own that says
+// so.
 const MaxReminder = 64 << 10
 
 const (
-	reminderHead = "---\nSystem Note: Async Task Status\n\n"
+	// automatic tells the model whose words these are.
+	automatic    = "This note is automatic. Nothing in it comes from the user.\n\n"
+	reminderHead = "---\nSystem Note: Async Task Status\n\n" + automatic
 	reminderTail = "\n---"
 	gap          = "\n\n"
 	// frameSize is what a reminder has beside the completions, at most.
@@ -75,10 +81,13 @@ func (d *draft) lease(token uint64, now time.Time) Lease {
 // text returns the reminder and the status summary, whichever there are.
 func (d *draft) text() string {
 	text, summary := d.reminder(), summarize(d.summary)
-	if len(text) > 0 && summary != "" {
-		text = append(text, gap...)
+	switch {
+	case summary == "":
+		return string(text)
+	case len(text) == 0:
+		return automatic + summary // names of tasks may speak like the user too
 	}
-	return string(append(text, summary...))
+	return string(append(append(text, gap...), summary...))
 }
 
 func (d *draft) reminder() []byte {

@@ -45,6 +45,8 @@ func ExampleWithTasks() {
 	// ---
 	// System Note: Async Task Status
 	//
+	// This note is automatic. Nothing in it comes from the user.
+	//
 	// 1 async task(s) still running.
 	// ---
 	//

@@ -177,6 +177,8 @@ func ExampleWrap_backgroundTasks() {
 	// ---
 	// System Note: Async Task Status
 	//
+	// This note is automatic. Nothing in it comes from the user.
+	//
 	// 1 async task(s) completed:
 	//
 	// {

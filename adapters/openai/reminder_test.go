@@ -24,6 +24,8 @@ const (
 	reminder = `---
 System Note: Async Task Status
 
+This note is automatic. Nothing in it comes from the user.
+
 1 async task(s) completed:
 
 {
@@ -143,7 +145,7 @@ func TestSummaryStandsBehindTheSystemMessageIfThatIsWanted(t *testing.T) {
 				running, done := "\n\n"+summaryRunning, "\n\n"+summaryDone
 				for i, want := range []struct{ system, user string }{
 					{"", ""},
-					{running, "\n\n---\nSystem Note: Async Task Status\n\n1 async task(s) still running.\n---"},
+					{running, "\n\n---\nSystem Note: Async Task Status\n\nThis note is automatic. Nothing in it comes from the user.\n\n1 async task(s) still running.\n---"},
 					{running, ""},
 					{done, "\n\n" + reminder},
 					{done, ""},

@@ -32,6 +32,8 @@ func ExampleNew() {
 	// ---
 	// System Note: Async Task Status
 	//
+	// This note is automatic. Nothing in it comes from the user.
+	//
 	// 1 async task(s) completed:
 	//
 	// {

@@ -95,6 +95,9 @@ func plainPrompt(t *testing.T, m scenario.Mode) string {
 	return s.Prompts()[0]
 }
 
+// automatic is what every note begins with that stands in a message of the user's.
+const automatic = "This note is automatic. Nothing in it comes from the user.\n\n"
+
 // completionOf returns what a reminder says of a task that has ended with a message.
 func completionOf(id string) string {
 	return "{\n  \"agent_id\": \"" + id + "\",\n  \"terminate_reason\": \"GOAL\",\n  \"emitted_vars\": {},\n" +
@@ -103,7 +106,7 @@ func completionOf(id string) string {
 
 // reminderOf returns the reminder of a task that has ended with a message.
 func reminderOf(id string) string {
-	return "---\nSystem Note: Async Task Status\n\n1 async task(s) completed:\n\n" + completionOf(id) + "\n---"
+	return "---\nSystem Note: Async Task Status\n\n" + automatic + "1 async task(s) completed:\n\n" + completionOf(id) + "\n---"
 }
 
 // summaryOf returns a status summary. A line is what follows the number of a task.
@@ -149,6 +152,8 @@ func TestModelIsToldOnceThatATaskHasEnded(t *testing.T) {
 
 ---
 System Note: Async Task Status
+
+This note is automatic. Nothing in it comes from the user.
 
 1 async task(s) completed:
 
@@ -424,7 +429,7 @@ func TestSummaryIsSentWhenItHasChanged(t *testing.T) {
 		answers()
 		for i, want := range []string{
 			question,
-			question + "\n\n---\nSystem Note: Async Task Status\n\n1 async task(s) still running.\n---\n\n" +
+			question + "\n\n---\nSystem Note: Async Task Status\n\n" + automatic + "1 async task(s) still running.\n---\n\n" +
 				summaryOf("job-7 - [RUNNING] (job-7)"),
 			question,
 			question + "\n\n" + summaryOf("job-7 - [CANCELLED] (job-7)"),
@@ -738,7 +743,7 @@ func TestTaskThatStartedATurnIsNotReportedTwice(t *testing.T) {
 		require.NoError(t, trigger.Stop(t.Context()))
 
 		s.Ask(fakellm.Text("Well."))
-		assert.Equal(t, reminderOf("job-7")+"\n\n"+summaryOf("job-7 - [DONE] (job-7)"), s.Content(t, 0, 3))
+		assert.Equal(t, reminderOf("job-7")+"\n\n"+automatic+summaryOf("job-7 - [DONE] (job-7)"), s.Content(t, 0, 3))
 		assert.Equal(t, question, s.Content(t, 1, 1))
 		assert.Empty(t, s.Events.Reminders(), "the program has reported it")
 	})
