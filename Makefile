@@ -70,8 +70,8 @@ faults: need-go ## Have answers fail at every byte, for every Go client (long; a
 			./adapters/transport ./adapters/langchaingo ./adapters/openai -args -sample 1 && \
 		cd conformance && go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h . -args -sample 1
 
-soak: need-go ## Send many streams through examples/proxy, one in ten failing: STREAMS=20000
-	@$(PURE); go test -count=1 -v -run TestSoak ./examples/proxy -args -streams $(STREAMS)
+soak: need-go ## Send many streams through the proxy, one in ten failing: STREAMS=20000
+	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestSoak ./internal/proxy -args -streams $(STREAMS)
 
 lint: tools ## Check style and layering with the pinned golangci-lint, and vet
 	@$(PURE); .bin/golangci-lint fmt --diff || { failed=1; echo 'Not formatted: run "make fmt".'; }; \
@@ -89,7 +89,7 @@ fmt: tools ## Format the code
 	@.bin/golangci-lint fmt
 
 tidy: need-go ## Check that every go.mod and go.sum is tidy
-	@$(EACH) go mod tidy -diff || { echo "Not tidy: run \"go mod tidy\" in $$dir."; failed=1; }; $(DONE)
+	@$(EACH) "$$root/scripts/tidy" || { echo "Not tidy: run \"go mod tidy\" in $$dir."; failed=1; }; $(DONE)
 
 check: test lint tidy ## Everything a change has to pass: test, lint, tidy
 

@@ -51,7 +51,7 @@ func TestCommandsOfTheReadmeRun(t *testing.T) {
 				demoRuns(s, block)
 			case strings.HasPrefix(block, "go get "):
 				modulesGetIt(s, block)
-			case strings.HasPrefix(block, "go run ./examples/proxy "):
+			case strings.Contains(block, "\ncarryon proxy "):
 				proxy = proxyStarts(t, block) // for as long as the test takes
 			case strings.HasPrefix(block, "curl "):
 				proxy.answers(s, block)
@@ -101,11 +101,13 @@ func proxyStarts(t *testing.T, block string) *proxied {
 	upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
 	require.Contains(t, block, "https://api.openai.com/v1")
 	block = strings.Replace(block, "https://api.openai.com/v1", upstream.URL()+" -listen 127.0.0.1:0", 1)
-	// What go run starts would go on without it.
-	binary := filepath.Join(t.TempDir(), "proxy")
-	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../examples/proxy").CombinedOutput()
+	// It is installed from this repository instead of a release.
+	install, start, _ := strings.Cut(block, "\n")
+	require.Equal(t, "go install github.com/carryon-go/carryon/cmd/carryon@latest", install)
+	bin := t.TempDir()
+	built, err := shell(t.Context(), "../cmd/carryon", "go install .", "GOBIN="+bin).CombinedOutput()
 	require.NoError(t, err, "%s", built)
-	command := shell(t.Context(), "..", strings.Replace(block, "go run ./examples/proxy", "exec '"+binary+"'", 1))
+	command := shell(t.Context(), "..", "exec "+bin+"/"+start)
 	said, err := command.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())

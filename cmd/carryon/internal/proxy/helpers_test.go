@@ -1,7 +1,8 @@
-package main
+package proxy
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/urfave/cli/v3"
 
 	"github.com/carryon-go/carryon/carryontest"
 )
@@ -64,13 +66,21 @@ func sceneAt(t *testing.T, upstream string, args ...string) *scene {
 	return &scene{base: server.URL + prefix, direct: upstream, client: newClient(t), logs: logs, served: handler}
 }
 
-func parsed(t *testing.T, args ...string) config {
+func parsed(t *testing.T, args ...string) *Config {
 	t.Helper()
-	said := new(strings.Builder)
-	c, err := parse(args, said)
+	c, err := parse(args...)
 	require.NoError(t, err)
-	require.Empty(t, said.String())
 	return c
+}
+
+// parse reads flags as the command does.
+func parse(args ...string) (*Config, error) {
+	c := new(Config)
+	command := cli.Command{
+		Name: "proxy", Flags: append(c.Flags(), c.ListenFlag()), Writer: io.Discard, ErrWriter: io.Discard,
+		Action: func(context.Context, *cli.Command) error { return c.Check() },
+	}
+	return c, command.Run(context.Background(), append([]string{"proxy"}, args...))
 }
 
 func loggerTo(w io.Writer) *slog.Logger {

@@ -1,52 +1,27 @@
-// Command proxy puts carryon in front of any OpenAI-compatible endpoint, for
-// programs in any language: they change their base URL and nothing else.
-//
-//	go run ./examples/proxy -upstream https://api.openai.com/v1
-//	curl http://127.0.0.1:8787/v1/chat/completions -H "Authorization: Bearer $OPENAI_API_KEY" ...
-//
-// carryon reads the todo list from the conversation itself. /debug/carryon shows
-// what it did with the latest requests.
-package main
+// Package proxy puts carryon in front of an endpoint that speaks a protocol carryon
+// knows. It serves clients in any language: they change their base URL and
+// nothing else.
+package proxy
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 )
 
-func main() {
-	c, err := parse(os.Args[1:], os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return
-	case err != nil:
-		os.Exit(2)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	if err := run(ctx, c, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "proxy:", err)
-		os.Exit(1)
-	}
-}
-
-// run serves until ctx ends, and then waits for unfinished answers.
-func run(ctx context.Context, c config, w io.Writer) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.listen)
+// Serve listens and answers until ctx ends, and then waits for unfinished answers.
+func Serve(ctx context.Context, c *Config, w io.Writer) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("%w (-listen sets the address)", err)
 	}
 	level := slog.LevelWarn
-	if c.verbose {
+	if c.Verbose {
 		level = slog.LevelDebug
 	}
 	logger := slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
@@ -70,13 +45,13 @@ func run(ctx context.Context, c config, w io.Writer) error {
 }
 
 // greet prints the addresses.
-func greet(w io.Writer, c config, listening net.Addr) {
+func greet(w io.Writer, c *Config, listening net.Addr) {
 	at := listening.String()
 	tcp, ok := listening.(*net.TCPAddr)
 	if ok && tcp.IP.IsUnspecified() {
 		at = fmt.Sprintf("localhost:%d", tcp.Port)
 	}
-	upstream := *c.upstream
+	upstream := *c.Upstream
 	upstream.RawQuery = "" // it may contain a key
 	say(w, "carryon stands in front of %s", &upstream)
 	say(w, "  base URL for clients: http://%s%s", at, prefix)

@@ -1,4 +1,4 @@
-package main
+package proxy
 
 import (
 	"context"
@@ -45,10 +45,10 @@ func newBase() *http.Transport {
 }
 
 // newProxy returns the handler for everything that the proxy serves.
-func newProxy(c config, base http.RoundTripper, logger *slog.Logger) http.Handler {
-	journal := newJournal(c.content)
+func newProxy(c *Config, base http.RoundTripper, logger *slog.Logger) http.Handler {
+	journal := newJournal(c.Content)
 	forward := record(journal, logger, &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { rewrite(r, c.upstream) },
+		Rewrite:       func(r *httputil.ProxyRequest) { rewrite(r, c.Upstream) },
 		Transport:     transport.New(base, newMiddleware(c, logger, journal)),
 		FlushInterval: -1, // at once
 		ModifyResponse: func(r *http.Response) error {
@@ -78,16 +78,16 @@ func newProxy(c config, base http.RoundTripper, logger *slog.Logger) http.Handle
 	})
 }
 
-func newMiddleware(c config, logger *slog.Logger, journal *journal) *middleware.Middleware {
+func newMiddleware(c *Config, logger *slog.Logger, journal *journal) *middleware.Middleware {
 	options := []middleware.Option{
 		middleware.WithLimits(c.limits()),
 		middleware.WithLogger(logger),
 		middleware.WithObserver(journal.observer()),
 	}
-	if c.yolo {
+	if c.YOLO {
 		options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO))
 	}
-	if c.dryRun {
+	if c.DryRun {
 		options = append(options, middleware.WithDryRun())
 	}
 	return middleware.New(todo.FromConversation(), options...)

@@ -1,4 +1,4 @@
-package main
+package proxy
 
 import (
 	"bufio"
@@ -16,28 +16,28 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// running is a proxy that run serves.
+// running is a proxy that is served.
 type running struct {
 	base string // URL for clients
 	stop context.CancelFunc
 	said *bufio.Reader
-	err  <-chan error // the result of run
+	err  <-chan error // the result of Serve
 }
 
-func start(t *testing.T, c config) *running {
+func start(t *testing.T, c *Config) *running {
 	t.Helper()
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, c, write)
+		ended <- Serve(ctx, c, write)
 		_ = write.Close()
 	}()
 	r := &running{stop: stop, said: bufio.NewReader(read), err: ended}
 	t.Cleanup(func() {
 		stop()
-		_, _ = io.Copy(io.Discard, r.said) // until run returns
+		_, _ = io.Copy(io.Discard, r.said) // until Serve returns
 		_ = read.Close()
 	})
 	r.base = baseURL(t, r.said)
@@ -95,16 +95,16 @@ func TestShutdownCutsAnAnswerThatTakesTooLong(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-func TestRunUnderACtxThatHasEnded(t *testing.T) {
+func TestServeUnderACtxThatHasEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	said := newBuffer()
-	require.NoError(t, run(ctx, parsed(t, "-listen", "127.0.0.1:0"), said))
+	require.NoError(t, Serve(ctx, parsed(t, "-listen", "127.0.0.1:0"), said))
 	assert.Contains(t, said.String(), "Stopping.")
 }
 
-func TestRunSaysWhereEverythingIs(t *testing.T) {
+func TestServeSaysWhereEverythingIs(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		at   net.Addr

@@ -1,4 +1,4 @@
-package main
+package proxy
 
 import (
 	"fmt"
@@ -29,12 +29,12 @@ func BenchmarkStream(b *testing.B) {
 		_, _ = io.WriteString(w, "data: "+head+`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 	}))
 	defer upstream.Close()
-	c, err := parse([]string{"-upstream", upstream.URL + prefix}, io.Discard)
+	c, err := parse("-upstream", upstream.URL+prefix)
 	require.NoError(b, err)
 	base := newBase()
 	defer base.CloseIdleConnections()
 	forward := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { rewrite(r, c.upstream) }, Transport: base, FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) { rewrite(r, c.Upstream) }, Transport: base, FlushInterval: -1,
 	}
 	bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()

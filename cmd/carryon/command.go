@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
+)
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// newCommand returns the command with all that can be asked of it.
+func newCommand(stdout, stderr io.Writer) *cli.Command {
+	root := &cli.Command{
+		Name:                  "carryon",
+		Usage:                 "keeps an LLM agent working until its todo list is done",
+		Description:           "Every flag can also be set by an environment variable, which its description names.",
+		Commands:              []*cli.Command{proxyCommand(stderr), versionCommand(stdout)},
+		Action:                unknownCommand,
+		EnableShellCompletion: true,
+		HideVersion:           true, // there is a command for it
+		Suggest:               true,
+		Writer:                stdout,
+		ErrWriter:             stderr,
+		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // execute knows the exit codes
+	}
+	for _, c := range append(root.Commands, root) {
+		c.OnUsageError = explain
+	}
+	return root
+}
+
+// explain says where to read more about a mistake in the command line.
+func explain(_ context.Context, c *cli.Command, err error, _ bool) error {
+	return usageError{fmt.Errorf("%w (see %s -help)", err, c.FullName())}
+}
+
+func unknownCommand(_ context.Context, c *cli.Command) error {
+	if c.Args().Present() {
+		return usageError{fmt.Errorf("there is no command %q (see carryon help)", c.Args().First())}
+	}
+	return cli.ShowRootCommandHelp(c)
+}
+
+func proxyCommand(stderr io.Writer) *cli.Command {
+	var c proxy.Config
+	return &cli.Command{
+		Name:  "proxy",
+		Usage: "stand in front of an endpoint, for programs in any language",
+		Description: "Clients change their base URL to http://127.0.0.1:8787/v1 and nothing else; their keys pass through.\n" +
+			"The page http://127.0.0.1:8787/debug/carryon shows what carryon did with the latest requests.",
+		Flags:           append([]cli.Flag{c.ListenFlag()}, c.Flags()...),
+		HideHelpCommand: true,
+		Action: func(ctx context.Context, command *cli.Command) error {
+			if command.Args().Present() {
+				return usageError{fmt.Errorf("unexpected argument %q", command.Args().First())}
+			}
+			if err := c.Check(); err != nil {
+				return usageError{err}
+			}
+			return proxy.Serve(ctx, &c, stderr)
+		},
+	}
+}

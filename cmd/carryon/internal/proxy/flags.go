@@ -1,0 +1,54 @@
+package proxy
+
+import (
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// ListenFlag returns the flag that sets the address of c.
+func (c *Config) ListenFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: "listen", Destination: &c.Listen, Value: "127.0.0.1:8787", Sources: variable("listen"),
+		Usage: "`address` to listen on",
+	}
+}
+
+// Flags returns the flags that set c. Whoever has parsed them calls [Config.Check].
+func (c *Config) Flags() []cli.Flag {
+	c.patience = 10 * time.Second
+	on := func(name string, value *bool, usage string) cli.Flag {
+		return &cli.BoolFlag{Name: name, Destination: value, Sources: variable(name), Usage: usage}
+	}
+	return []cli.Flag{
+		&cli.StringFlag{
+			Name: "upstream", Destination: &c.upstream, Value: "https://api.openai.com/v1", Sources: variable("upstream"),
+			Usage: "base `URL` of the endpoint",
+		},
+		&cli.IntFlag{
+			Name: "max-attempts", Destination: &c.MaxAttempts, Value: continuation.DefaultMaxAttempts, Sources: variable("max-attempts"),
+			Usage: "continuations in a row without progress, -1 for any `number`",
+		},
+		&cli.DurationFlag{
+			Name: "min-interval", Destination: &c.MinInterval, Value: continuation.DefaultMinInterval, Sources: variable("min-interval"),
+			Usage: "`time` between two continuations of a session, 0 for none",
+		},
+		on("yolo", &c.YOLO, "tell the model to act without asking for confirmation"),
+		on("dry-run", &c.DryRun, "decide and report, but continue nothing"),
+		on("content", &c.Content, "show texts of todos, pauses and errors at "+pagePath),
+		on("v", &c.Verbose, "log every request and decision, without texts"),
+	}
+}
+
+// variable returns the environment variable of a flag: CARRYON_MAX_ATTEMPTS for
+// -max-attempts.
+func variable(flag string) cli.ValueSourceChain {
+	name := flag
+	if name == "v" {
+		name = "verbose"
+	}
+	return cli.EnvVars("CARRYON_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+}

@@ -1,0 +1,102 @@
+package proxy
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	with := func(change func(*Config)) *Config {
+		c := Config{
+			Listen:      "127.0.0.1:8787",
+			Upstream:    &url.URL{Scheme: "https", Host: "api.openai.com", Path: "/v1"},
+			MaxAttempts: 3, MinInterval: time.Second, patience: 10 * time.Second,
+		}
+		change(&c)
+		return &c
+	}
+	tests := map[string]struct {
+		args string
+		want *Config
+	}{
+		"none":         {"", with(func(*Config) {})},
+		"listen":       {"-listen :0", with(func(c *Config) { c.Listen = ":0" })},
+		"upstream":     {"-upstream http://[::1]:11434/v1/", with(func(c *Config) { c.Upstream = &url.URL{Scheme: "http", Host: "[::1]:11434", Path: "/v1/"} })},
+		"query":        {"-upstream https://a/b?c=d", with(func(c *Config) { c.Upstream = &url.URL{Scheme: "https", Host: "a", Path: "/b", RawQuery: "c=d"} })},
+		"two dashes":   {"--yolo", with(func(c *Config) { c.YOLO = true })},
+		"yolo":         {"-yolo", with(func(c *Config) { c.YOLO = true })},
+		"attempts":     {"-max-attempts 7", with(func(c *Config) { c.MaxAttempts = 7 })},
+		"no limit":     {"-max-attempts -1", with(func(c *Config) { c.MaxAttempts = -1 })},
+		"interval":     {"-min-interval 250ms", with(func(c *Config) { c.MinInterval = 250 * time.Millisecond })},
+		"no interval":  {"-min-interval 0", with(func(c *Config) { c.MinInterval = 0 })},
+		"dry run":      {"-dry-run", with(func(c *Config) { c.DryRun = true })},
+		"content, log": {"-content -v", with(func(c *Config) { c.Content, c.Verbose = true, true })},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := parsed(t, strings.Fields(test.args)...)
+			got.upstream = ""
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+// Not parallel: the environment is the process's.
+func TestEachFlagHasAVariable(t *testing.T) {
+	for name, value := range map[string]string{
+		"CARRYON_LISTEN": ":0", "CARRYON_UPSTREAM": "http://host/v1", "CARRYON_YOLO": "true", "CARRYON_MAX_ATTEMPTS": "7",
+		"CARRYON_MIN_INTERVAL": "2s", "CARRYON_DRY_RUN": "1", "CARRYON_CONTENT": "true", "CARRYON_VERBOSE": "true",
+	} {
+		t.Setenv(name, value)
+	}
+	c := parsed(t)
+	assert.Equal(t, ":0", c.Listen)
+	assert.Equal(t, "http://host/v1", c.Upstream.String())
+	assert.Equal(t, 7, c.MaxAttempts)
+	assert.Equal(t, 2*time.Second, c.MinInterval)
+	assert.True(t, c.YOLO && c.DryRun && c.Content && c.Verbose)
+	assert.Equal(t, 2, parsed(t, "-max-attempts", "2").MaxAttempts, "the flag counts more")
+}
+
+func TestWrongFlags(t *testing.T) {
+	t.Parallel()
+	const noURL = "-upstream is not a URL such as https://api.openai.com/v1"
+	tests := map[string]struct{ args, want string }{
+		"no scheme":         {"-upstream localhost:11434/v1", noURL},
+		"no host":           {"-upstream http:///v1", noURL},
+		"another scheme":    {"-upstream ftp://host/v1", noURL},
+		"no URL at all":     {"-upstream http://%zz", noURL},
+		"empty":             {"-upstream=", noURL},
+		"key in the URL":    {"-upstream https://sk-secret@host/v1", "-upstream has a user name in it, but keys are for clients to send"},
+		"attempts":          {"-max-attempts -2", "-max-attempts -2 is neither 1 or more nor -1 (-dry-run continues nothing)"},
+		"attempts in words": {"-max-attempts three", `invalid value "three" for flag -max-attempts`},
+		"interval":          {"-min-interval -1s", "-min-interval -1s is negative"},
+		"interval, no unit": {"-min-interval 5", `invalid value "5" for flag -min-interval`},
+		"unknown":           {"-port 80", "flag provided but not defined: -port"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := parse(strings.Fields(test.args)...)
+			require.ErrorContains(t, err, test.want)
+			assert.NotContains(t, err.Error(), "sk-secret")
+		})
+	}
+}
+
+func TestLimitsOfTheFlags(t *testing.T) {
+	t.Parallel()
+	c := parsed(t, "-max-attempts", "-1", "-min-interval", "0")
+	assert.Equal(t, continuation.Limits{MaxAttempts: continuation.Off, MinInterval: continuation.Off}, c.limits())
+	c = parsed(t, "-max-attempts", "2", "-min-interval", "5s")
+	assert.Equal(t, continuation.Limits{MaxAttempts: 2, MinInterval: 5 * time.Second}, c.limits())
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// asProgram in the environment makes the test binary the program itself.
+const asProgram = "CARRYON_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// program is carryon as a process of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	p := exec.CommandContext(t.Context(), os.Args[0], args...)
+	p.Env = append(os.Environ(), asProgram+"=1")
+	return p
+}
+
+// exitCode returns the exit code of an ended process.
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	return exit.ExitCode()
+}
+
+func TestProgramExplainsItself(t *testing.T) {
+	t.Parallel()
+	for _, ask := range []string{"", "help", "-h", "--help"} {
+		out, err := program(t, strings.Fields(ask)...).Output()
+		require.NoError(t, err)
+		for _, command := range []string{"proxy", "version", "help"} {
+			assert.Contains(t, string(out), "\n   "+command, "carryon %s", ask)
+		}
+	}
+	out, err := program(t, "proxy", "-h").Output()
+	require.NoError(t, err)
+	for _, flag := range []string{
+		"listen", "upstream", "yolo", "max-attempts", "min-interval", "dry-run", "content",
+	} {
+		variable := "[$CARRYON_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) + "]"
+		assert.Regexp(t, `(?m)^   --`+flag+` .*\n?.*`, string(out))
+		assert.Contains(t, string(out), variable)
+	}
+	assert.Contains(t, string(out), "http://127.0.0.1:8787/v1")
+}
+
+func TestProgramTellsItsVersion(t *testing.T) {
+	t.Parallel()
+	out, err := program(t, "version").Output()
+	require.NoError(t, err)
+	assert.Regexp(t, `^carryon \S.* \(`+runtime.Version()+` `, string(out))
+}
+
+func TestProgramRefusesAWrongCommandLine(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"serve":                 `there is no command "serve" (see carryon help)`,
+		"proxy serve":           `unexpected argument "serve"`,
+		"proxy -max-attempts 0": "-max-attempts 0 is neither 1 or more nor -1 (-dry-run continues nothing)",
+		"proxy -port 80":        "flag provided but not defined: -port (see carryon proxy -help)",
+	} {
+		out, err := program(t, strings.Fields(args)...).CombinedOutput()
+		assert.Equal(t, 2, exitCode(t, err), args)
+		assert.Equal(t, "carryon: "+want+"\n", string(out))
+	}
+}
+
+func TestProgramSaysWhenItsAddressIsTaken(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	out, err := program(t, "proxy", "-listen", taken.Addr().String()).CombinedOutput()
+	assert.Equal(t, 1, exitCode(t, err))
+	assert.Equal(t, "carryon: listen tcp "+taken.Addr().String()+
+		": bind: address already in use (-listen sets the address)\n", string(out))
+}
+
+// stalled is a request of an agent whose list has work on it.
+const stalled = `{"model": "some-model", "stream": true, "messages": [
+	{"role": "user", "content": "Build a small web page about tea."},
+	{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "todo_write",
+		"arguments": "{\"todos\": [{\"content\": \"Write style.css\", \"status\": \"in_progress\"}]}"}}]},
+	{"role": "tool", "tool_call_id": "c1", "content": "ok"}
+], "tools": [{"type": "function", "function": {"name": "write_file"}}]}`
+
+// An interrupt ends the program, but first the current answer comes to its end.
+func TestInterruptLetsAnAnswerEnd(t *testing.T) {
+	t.Parallel()
+	open := make(chan struct{})
+	upstream := carryontest.NewServer(t, carryontest.Text("Hello again").GateAfter(2, open), carryontest.Call("write_file", `{}`))
+	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.URL())
+	stderr, err := p.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.Start())
+	said := bufio.NewReader(stderr)
+	_, base, ok := strings.Cut(readUntil(t, said, "base URL"), ": ")
+	require.True(t, ok)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		strings.TrimSpace(base)+"/chat/completions", strings.NewReader(stalled))
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", "application/json")
+	onward := new(http.Transport)
+	defer onward.CloseIdleConnections()
+
+	response, err := onward.RoundTrip(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body := bufio.NewReader(response.Body)
+	readUntil(t, body, `"Hello "`)
+	require.NoError(t, p.Process.Signal(os.Interrupt))
+	assert.Equal(t, "Stopping. Open answers have 10s to finish.\n", readUntil(t, said, "Stopping"))
+	close(open)
+	rest, err := io.ReadAll(body)
+
+	require.NoError(t, err)
+	assert.Contains(t, string(rest), "data: [DONE]")
+	last, err := io.ReadAll(said)
+	require.NoError(t, err)
+	assert.Empty(t, string(last))
+	require.NoError(t, p.Wait())
+}
+
+// readUntil reads lines up to one that contains a text, and returns that line.
+func readUntil(t *testing.T, r *bufio.Reader, text string) string {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		require.NoError(t, err, "before %q", text)
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+}
