@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -166,6 +167,12 @@ func (c *storeCheck) panics() {
 // try runs an update that may panic, which counts as an error, or never return, which fails the check.
 func (c *storeCheck) try(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
 	c.Helper()
+	return tryWithin(c, c.patience, key, func() error { return c.store.Update(ctx, key, f) })
+}
+
+// tryWithin runs an update that may panic, which counts as an error, or never return, which fails the check.
+func tryWithin(tb testing.TB, patience time.Duration, key string, update func() error) error {
+	tb.Helper()
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -175,13 +182,13 @@ func (c *storeCheck) try(ctx context.Context, key string, f func(continuation.St
 			}
 			done <- err
 		}()
-		err = c.store.Update(ctx, key, f)
+		err = update()
 	}()
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(c.patience):
-		require.Fail(c, "Update has to return", "key %q: it did not within %v", key, c.patience)
+	case <-time.After(patience):
+		require.Fail(tb, "Update has to return", "key %q: it did not within %v", key, patience)
 		return nil
 	}
 }

@@ -1,0 +1,144 @@
+package records
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	// eager is how many swaps are tried without a pause.
+	eager = 4
+	// maxPause bounds the random pause before each further one. It does not grow:
+	// a process that waits longer after each failure never gets its turn while
+	// another one that has just succeeded comes back at once.
+	maxPause = 500 * time.Microsecond
+)
+
+// Swapping makes [Records] of a [Swapper]. Use [NewSwapping].
+//
+// An update first runs its function on what this process saw last, and asks the
+// engine to swap. Only if the record has changed since, which the engine answers
+// with the record as it is, the function runs again on that. So an update takes
+// one round trip while a session stays with one process, and two where another
+// process came between, or where the process does not know the record yet.
+//
+// Within a process, the updates of a key follow one another. Between processes
+// that update the same key all the time, none starves.
+type Swapping struct {
+	engine Swapper
+	turns  turns
+	seen   seen
+	clock  clock
+}
+
+// NewSwapping returns Records on the engine. It panics if that is nil.
+func NewSwapping(engine Swapper) *Swapping {
+	if engine == nil {
+		panic("carryon/records: NewSwapping: nil Swapper")
+	}
+	return &Swapping{engine: engine}
+}
+
+// Update implements [Records].
+func (s *Swapping) Update(ctx context.Context, key string, f Func) error {
+	if err := checkUpdate(ctx, f); err != nil {
+		return err
+	}
+	if err := s.turns.wait(ctx, key); err != nil {
+		return err
+	}
+	defer s.turns.done(key)
+	last, err := s.lastSeen(ctx, key)
+	for try := 1; err == nil; try++ {
+		var swapped bool
+		if last, swapped, err = s.try(ctx, key, last, f); swapped {
+			return err
+		}
+		if err == nil && try >= eager {
+			err = pause(ctx)
+		}
+	}
+	return err
+}
+
+// lastSeen returns what to begin with. The very first update of a process asks
+// the engine for its time.
+func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
+	if s.clock.isSet() {
+		return s.seen.get(key), nil
+	}
+	now, _, err := s.swap(ctx, key, Swap{})
+	return now, err
+}
+
+// try runs f on what was seen last. Swapped says that this was the record as it
+// is; err is that of f then, too.
+func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f Func) (now Snapshot, swapped bool, err error) {
+	next, keep, failed := f(s.clock.now(), last.Record)
+	swap := Swap{Revision: last.Revision}
+	if failed == nil {
+		swap, failed = change(last, next, keep)
+	}
+	// An error counts only if f was given the record as it is.
+	now, swapped, err = s.swap(ctx, key, swap)
+	switch {
+	case err != nil:
+		s.seen.drop(key) // it may have been stored
+		return now, false, err
+	case !swapped:
+		return now, false, nil
+	case swap.Action == Replace:
+		now.Record = bytes.Clone(next)
+	case swap.Action == Remove:
+		now = Snapshot{}
+	default:
+		now.Record = last.Record
+	}
+	s.seen.put(key, now)
+	return now, true, failed
+}
+
+// change returns the swap that makes next of what was seen last.
+func change(last Snapshot, next []byte, keep time.Duration) (Swap, error) {
+	swap := Swap{Revision: last.Revision, Record: next, Keep: keep}
+	switch {
+	case len(next) == 0 && last.Revision == "":
+		swap = Swap{}
+	case len(next) == 0:
+		swap = Swap{Revision: last.Revision, Action: Remove}
+	case CheckKeep(keep) != nil:
+		return Swap{Revision: last.Revision}, CheckKeep(keep)
+	case bytes.Equal(next, last.Record):
+		swap.Action, swap.Record = Renew, nil
+	default:
+		swap.Action = Replace
+	}
+	return swap, nil
+}
+
+// swap asks the engine, and learns its time.
+func (s *Swapping) swap(ctx context.Context, key string, swap Swap) (Snapshot, bool, error) {
+	if err := ctx.Err(); err != nil { // f may have taken its time
+		return Snapshot{}, false, err
+	}
+	began := time.Now()
+	now, swapped, err := s.engine.Swap(ctx, key, swap)
+	if err == nil {
+		s.clock.learn(now.Now, began, time.Now())
+	}
+	return now, swapped, err
+}
+
+// pause waits a little.
+func pause(ctx context.Context) error {
+	timer := time.NewTimer(rand.N(maxPause)) //nolint:gosec // it spreads processes, and guards nothing
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,128 @@
+package records
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carryon-go/carryon/internal/lru"
+)
+
+// turns lets one update of each key through at a time. Its zero value is ready.
+type turns struct {
+	mu   sync.Mutex
+	keys map[string]*turn // those that somebody has or waits for
+}
+
+type turn struct {
+	free  chan struct{} // holds a value while nobody has the turn
+	users int
+}
+
+// wait returns once it is this update's turn, or with the error of ctx.
+func (t *turns) wait(ctx context.Context, key string) error {
+	t.mu.Lock()
+	own := t.keys[key]
+	if own == nil {
+		if t.keys == nil {
+			t.keys = map[string]*turn{}
+		}
+		own = &turn{free: make(chan struct{}, 1)}
+		own.free <- struct{}{}
+		t.keys[key] = own
+	}
+	own.users++
+	t.mu.Unlock()
+	select {
+	case <-own.free:
+		return nil
+	case <-ctx.Done():
+		t.leave(key, own)
+		return ctx.Err()
+	}
+}
+
+// done gives the turn to whoever has waited longest.
+func (t *turns) done(key string) {
+	t.mu.Lock()
+	own := t.keys[key]
+	t.mu.Unlock()
+	own.free <- struct{}{}
+	t.leave(key, own)
+}
+
+func (t *turns) leave(key string, own *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if own.users--; own.users == 0 {
+		delete(t.keys, key)
+	}
+}
+
+const (
+	// maxSeen is how many records a process remembers to have seen.
+	maxSeen = 8192
+	// maxSeenSize is the size of a record beyond which it is not remembered.
+	maxSeenSize = 4 << 10
+)
+
+// seen remembers the records of the keys that were used last. Its zero value is
+// ready.
+type seen struct {
+	mu    sync.Mutex
+	table *lru.Table[Snapshot]
+}
+
+// get returns what was seen last, no record if nothing is known.
+func (s *seen) get(key string) Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.table != nil {
+		if last := s.table.Get(key); last != nil {
+			return *last
+		}
+	}
+	return Snapshot{}
+}
+
+func (s *seen) put(key string, now Snapshot) {
+	if now.Revision == "" || len(now.Record) > maxSeenSize {
+		s.drop(key)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.table == nil {
+		s.table = lru.New[Snapshot]()
+	}
+	*s.table.Put(key) = now
+	s.table.Trim(maxSeen)
+}
+
+func (s *seen) drop(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.table != nil {
+		s.table.Remove(key)
+	}
+}
+
+// clock is this machine's clock, set by the engine's. Its zero value is not set.
+type clock struct {
+	set   atomic.Bool
+	ahead atomic.Int64 // how far the engine's clock is ahead of this one
+}
+
+func (c *clock) isSet() bool { return c.set.Load() }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// learn sets the clock by an answer of the engine to a question that was asked
+// and answered at these times of this machine's.
+func (c *clock) learn(engine, asked, answered time.Time) {
+	if !engine.IsZero() {
+		c.ahead.Store(int64(engine.Sub(asked.Add(answered.Sub(asked) / 2))))
+	}
+	c.set.Store(true)
+}
