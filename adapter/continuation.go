@@ -1,13 +1,27 @@
 package adapter
 
 import (
+	"strings"
+
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Separator stands between the texts of two turns, where both have text.
+// Separator stands between the texts of two turns, where both have text. A text
+// that ends in line breaks has a part of it already; see [SeparatorAfter].
 const Separator = "\n\n"
+
+// SeparatorAfter returns what a text lacks of the [Separator] that stands behind
+// it.
+func SeparatorAfter(text string) string {
+	missing := Separator
+	for missing != "" && strings.HasSuffix(text, "\n") {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+		missing = missing[1:]
+	}
+	return missing
+}
 
 // Continuation is a turn that the engine adds to a call. It says how a copy of
 // the caller's request is extended:

@@ -89,7 +89,7 @@ func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
 	f.callbacks = c
 	f.reader = turnReader{
 		first: r.first, chunk: added{calls: f.reader.chunk.calls[:0]}, calls: tracker{unwatched: r.calls.unwatched},
-		text: turnText{follows: f.shown, printable: r.text.printable},
+		text: turnText{separator: f.separatorOf(r), printable: r.text.printable},
 	}
 }
 
@@ -110,10 +110,18 @@ func (f *Filter[C]) end(printed bool) {
 	f.shown = f.shown || f.reader.text.shown
 }
 
+// separatorOf returns what is put before the first text of a turn.
+func (f *Filter[C]) separatorOf(r *turnReader) string {
+	if !f.shown {
+		return ""
+	}
+	return r.text.separator
+}
+
 // showNotice implements TurnFilter.
-func (f *Filter[C]) showNotice(text string) {
+func (f *Filter[C]) showNotice(text, separator string) {
 	if f.shown && text != "" {
-		text = adapter.Separator + text
+		text = separator + text
 	}
 	f.showText(text)
 }
@@ -136,7 +144,7 @@ func (f *Filter[C]) showedCall() bool { return f.reader.showedCall() }
 type TurnFilter interface {
 	begin(c *callbacks, r *turnReader)
 	end(printed bool)
-	showNotice(text string)
+	showNotice(text, separator string)
 	showedCall() bool
 }
 

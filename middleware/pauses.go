@@ -3,7 +3,6 @@ package middleware
 import (
 	"errors"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/finish"
 	"github.com/carryon-go/carryon/internal/guard"
@@ -101,10 +100,10 @@ func (p *pauses) notice() string {
 // joinedNotice returns the notice as it follows the text of the answer.
 func (p *pauses) joinedNotice() string {
 	notice := p.notice()
-	if notice == "" || p.turn.reader.text.transcript.len() == 0 {
-		return notice
+	if notice == "" {
+		return ""
 	}
-	return adapter.Separator + notice
+	return p.turn.reader.text.transcript.separator() + notice
 }
 
 // endReading ends what is read of the turn, and learns the provider's word for a

@@ -1,6 +1,11 @@
 package middleware
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+)
 
 // Sizes of a transcript's blocks. A text shorter than a small one is in a single
 // block, which is moved when it is full.
@@ -73,6 +78,14 @@ func (t *transcript) bytes() []byte {
 	}
 	t.blocks, t.last = nil, append(whole, t.last...)
 	return t.last
+}
+
+// separator returns what stands between the text and the text of another turn.
+func (t *transcript) separator() string {
+	if t.len() == 0 {
+		return ""
+	}
+	return adapter.SeparatorAfter(rawjson.View(t.bytes()))
 }
 
 // cut forgets what comes after the first n bytes.

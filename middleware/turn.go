@@ -33,13 +33,13 @@ type rejection struct {
 // are carryon's own in it if watched, and may be printed if printable.
 func (t *turn) next(attempt int, watched, printable bool) turn {
 	text := t.reader.text.transcript
-	length := text.len()
+	length, separator := text.len(), text.separator()
 	return turn{
 		TurnID: continuation.TurnID{Session: t.Session, Turn: t.Turn + 1, Attempt: attempt},
 		from:   length, previous: t.from,
 		reader: turnReader{
 			first: t.Turn == 0, chunk: added{calls: t.reader.chunk.calls[:0]}, calls: tracker{unwatched: !watched},
-			text: turnText{transcript: text, follows: length > 0, printable: printable},
+			text: turnText{transcript: text, separator: separator, printable: printable},
 		},
 	}
 }

@@ -198,18 +198,18 @@ type turnText struct {
 	transcript *transcript      // nil if the text is not kept
 	printed    pausecall.Finder // holds back what may be a printed todo_pause
 	printable  bool             // the model may print todo_pause as text
-	follows    bool             // text was shown before the turn
+	separator  string           // what is put before the first text, if text was shown before the turn
 	shown      bool             // the turn has shown text
 }
 
-// show returns text as it is shown: after the separator if it is the first of a
-// continuation and follows a text.
+// show returns text as it is shown: after the separator if it is the first of
+// its turn.
 func (t *turnText) show(text string) string {
 	if text == "" {
 		return ""
 	}
-	if !t.shown && t.follows {
-		text = adapter.Separator + text
+	if !t.shown {
+		text = t.separator + text
 	}
 	t.shown = true
 	if t.transcript != nil {

@@ -161,16 +161,16 @@ func (u *unary[R]) fail(err error) error {
 
 // join returns what the caller sees.
 func (u *unary[R]) join() R {
-	notice := u.call.pauses.joinedNotice()
+	notice, separator := u.call.pauses.notice(), u.call.text.separator()
 	for _, f := range u.call.callbacks.all() {
-		f.showNotice(u.call.pauses.notice())
+		f.showNotice(notice, separator)
 	}
 	if !u.continuation && !u.tracker.pauseRemoved {
 		return u.answer
 	}
 	answer := u.dialect.Clone(&u.answer)
 	shown := u.dialect.AppendShown(make([]R, 0, 1), &answer, &adapter.Edit{
-		Text: string(u.call.text.bytes()) + notice, Finish: u.reason.reason, PlainStop: u.reason.plainStop,
+		Text: string(u.call.text.bytes()) + u.call.pauses.joinedNotice(), Finish: u.reason.reason, PlainStop: u.reason.plainStop,
 		Usage: u.call.mw.options.usage.shown(), Calls: u.tracker.edits(nil, u.calls), Continuation: u.continuation,
 	})
 	if len(shown) == 0 {

@@ -91,7 +91,7 @@ func (d *agentAnswers) readLater(text string, t adapter.TurnReader) {
 	if more == "" {
 		return
 	}
-	d.given += adapter.Separator + more
+	d.given += adapter.SeparatorAfter(d.given) + more
 	d.shown = d.read(d.given).Answer
 	t.Text(more)
 	d.streams.each(func(one *stream) { one.say(more) })
@@ -105,7 +105,7 @@ func (d *agentAnswers) fitting(more string) string {
 		if more == "" {
 			break
 		}
-		reading := d.read(d.given + adapter.Separator + more)
+		reading := d.read(d.given + adapter.SeparatorAfter(d.given) + more)
 		answer := strings.TrimSpace(reading.Answer)
 		if reading.Kind == Finish && strings.HasPrefix(answer, strings.TrimSpace(d.shown)) &&
 			strings.HasSuffix(answer, more) {
@@ -125,8 +125,8 @@ func (d *agentAnswers) AppendShown(
 		return d.answers.AppendShown(dst, a, &edit)
 	}
 	edit.Text = d.given
-	if notice := d.fitting(strings.TrimPrefix(strings.TrimPrefix(e.Text, d.given), adapter.Separator)); notice != "" {
-		edit.Text += adapter.Separator + notice
+	if notice := d.fitting(strings.TrimPrefix(strings.TrimPrefix(e.Text, d.given), adapter.SeparatorAfter(d.given))); notice != "" {
+		edit.Text += adapter.SeparatorAfter(d.given) + notice
 	}
 	return d.answers.AppendShown(dst, a, &edit)
 }
