@@ -385,10 +385,16 @@ var answerShapes = map[string]func(fakellm.Turn) fakellm.Turn{
 	},
 }
 
-// joinTexts returns the text of two joined turns.
+// joinTexts returns the text of two joined turns: a blank line stands between them.
 func joinTexts(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
+	}
+	switch {
+	case strings.HasSuffix(a, "\n\n"):
+		return a + b
+	case strings.HasSuffix(a, "\n"):
+		return a + "\n" + b
 	}
 	return a + "\n\n" + b
 }
