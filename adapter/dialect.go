@@ -31,6 +31,18 @@ type Dialect[C any] interface {
 	EndTurn(keep bool)
 }
 
+// Heartbeat is what a [Dialect] has in addition if its chunks cross a network on
+// their way to the caller. A continuation may think for minutes, or call
+// todo_pause, and show nothing meanwhile; a proxy on the way may take that for a
+// dead connection.
+type Heartbeat[C any] interface {
+	// AppendHeartbeat appends to dst a chunk that keeps the connection alive and
+	// says nothing to any client, or nothing if the protocol has no such chunk
+	// at this point. The engine calls it during a continuation that sends
+	// something, and only before the finish.
+	AppendHeartbeat(dst []C) []C
+}
+
 // Source yields the chunks of one turn. Recv returns io.EOF after the last one.
 // Close may be called at any time, and ends a Recv that is running.
 type Source[C any] interface {

@@ -31,7 +31,9 @@ type Limits struct {
 	// continuation that comes too soon waits.
 	MinInterval time.Duration
 	// ResponseTimeout is the silence allowed in a continuation's stream after
-	// its first chunk, measured only while the consumer is reading.
+	// its first chunk, measured only while the consumer is reading. A stream
+	// that only shows that it lives, by comments or chunks that add nothing,
+	// may do so for ten times as long.
 	ResponseTimeout time.Duration
 	// FirstByteTimeout is the time allowed from sending a continuation to its
 	// first chunk, or to its answer if it is not streamed.

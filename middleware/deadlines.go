@@ -15,6 +15,15 @@ const (
 	maxReserve   = 2 * time.Second
 )
 
+// maxWordless is how many times as long as it may be silent a continuation may
+// send nothing but signs of life: comments, and chunks that add nothing.
+const maxWordless = 10
+
+// heartbeatAfter is how long the consumer waits without being shown anything
+// before it gets a heartbeat. Proxies cut connections that are idle for half a
+// minute or more.
+const heartbeatAfter = 10 * time.Second
+
 // deadlines keep a continuation within its time limits: to its first chunk,
 // between chunks while somebody waits for them, and before the caller's own
 // deadline. What passes one cancels ctx. There is no goroutine.
@@ -27,6 +36,10 @@ type deadlines struct {
 	caller    Timer         // before the caller's deadline; nil without one
 	silence   Timer         // between chunks; nil until it is needed
 	began     bool          // the first chunk has come
+
+	waitingSince time.Time     // when the consumer began to wait
+	wordless     time.Duration // waited since the model said something, or since the first chunk
+	unshown      time.Duration // waited since the consumer was shown something
 }
 
 // newDeadlines returns the deadlines of a continuation that is sent with a ctx
@@ -46,18 +59,36 @@ func newDeadlines(ctx context.Context, clock Clock, limits *continuation.Limits)
 
 // startIdle begins to wait for a chunk.
 func (d *deadlines) startIdle() {
+	d.waitingSince = d.clock.Now()
 	switch {
 	case !d.began || d.idle == continuation.Off:
 	case d.silence == nil:
-		d.silence = d.clock.AfterFunc(d.idle, func() { d.cancel(ErrResponseTimeout) })
+		d.silence = d.clock.AfterFunc(d.patience(), func() { d.cancel(ErrResponseTimeout) })
 	default:
-		d.silence.Reset(d.idle)
+		d.silence.Reset(d.patience())
 	}
 }
 
 // stopIdle ends the wait: a chunk has come.
 func (d *deadlines) stopIdle() {
+	waited := d.clock.Now().Sub(d.waitingSince)
+	d.unshown += waited
+	if d.began {
+		d.wordless += waited
+	}
 	d.began = true
+	d.stopTimers()
+}
+
+// patience returns how long the next chunk may take.
+func (d *deadlines) patience() time.Duration {
+	if left := d.idle - d.wordless/maxWordless; left < d.idle/maxWordless {
+		return maxWordless * left
+	}
+	return d.idle
+}
+
+func (d *deadlines) stopTimers() {
 	if d.firstByte != nil {
 		d.firstByte.Stop()
 		d.firstByte = nil
@@ -79,7 +110,7 @@ func (d *deadlines) end() {
 	if d == nil {
 		return
 	}
-	d.stopIdle()
+	d.stopTimers()
 	if d.caller != nil {
 		d.caller.Stop()
 	}

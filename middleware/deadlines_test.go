@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"context"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,6 +28,14 @@ type step struct {
 	text  string
 }
 
+// empty is the text of a step with a chunk that has none.
+const empty = "-"
+
+// afterMany returns steps of the same kind, and then others.
+func afterMany(n int, s step, then ...step) []step {
+	return append(slices.Repeat([]step{s}, n), then...)
+}
+
 // paced is a source that takes its time, and heeds its ctx as SDKs do.
 type paced struct {
 	ctx   context.Context
@@ -42,6 +51,9 @@ func (p *paced) Recv() (sdkChunk, error) {
 		p.clock.Advance(next.after)
 		if err := p.ctx.Err(); err != nil {
 			return sdkChunk{}, err
+		}
+		if next.text == empty {
+			return sdkChunk{}, nil
 		}
 		if next.text != "" {
 			return sdkChunk{Text: next.text}, nil
@@ -70,6 +82,10 @@ func TestSilenceIsMeasuredWhereSomebodyWaits(t *testing.T) {
 		"a part of a chunk is a sign":     {[]step{{0, "One."}, {soon, ""}, {soon, ""}, {soon, "Two."}}, 0, nil},
 		"and the last one counts":         {[]step{{0, "One."}, {soon, ""}, {late, "Two."}}, 0, middleware.ErrResponseTimeout},
 		"also of the first":               {[]step{{firstByteIn - 1, ""}, {soon, "One."}}, 0, nil},
+		"signs of life without a word":    {afterMany(11, step{soon, ""}, step{soon, ""}, step{0, "One."}), 0, middleware.ErrResponseTimeout},
+		"chunks that say nothing":         {afterMany(11, step{soon, empty}, step{soon, empty}, step{0, "One."}), 0, middleware.ErrResponseTimeout},
+		"a word in time":                  {afterMany(10, step{soon, empty}, step{0, "One."}), 0, nil},
+		"and another":                     {append(afterMany(9, step{soon, ""}, step{0, "One."}), afterMany(9, step{soon, ""}, step{0, "Two."})...), 0, nil},
 		"after which silence counts":      {[]step{{soon, ""}, {late, "One."}}, 0, middleware.ErrResponseTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,6 +74,27 @@ func (j *joiner[C]) handle(c C, err error) {
 	}
 }
 
+// keepAlive looks at what has become of a continuation's chunk: whether the model
+// has said something with it, and whether the consumer is shown anything. If
+// there has been nothing to show for a while, the consumer gets a heartbeat.
+func (j *joiner[C]) keepAlive() {
+	d := j.deadlines
+	if d == nil || !j.phase.is(streaming) {
+		return
+	}
+	if j.writer.reader.chunk.speaks() {
+		d.wordless = 0
+	}
+	if j.out.isEmpty() && d.unshown >= heartbeatAfter {
+		if dialect, ok := j.writer.dialect.(adapter.Heartbeat[C]); ok {
+			j.out.chunks = dialect.AppendHeartbeat(j.out.chunks)
+		}
+	}
+	if !j.out.isEmpty() {
+		d.unshown = 0
+	}
+}
+
 // content takes a chunk of a turn that goes on.
 func (j *joiner[C]) content(c *C) {
 	reader, out := j.writer.reader, j.output()

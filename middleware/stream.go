@@ -54,6 +54,7 @@ func (s *Stream[C]) next() (C, error) {
 		switch j.phase.get() {
 		case relaying, streaming, passthrough:
 			j.handle(j.recv())
+			j.keepAlive()
 		case readingTail:
 			tail[C]{j}.read()
 		case continuing:

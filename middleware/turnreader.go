@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -41,6 +42,12 @@ type added struct {
 // adds reports whether the chunk adds anything that a reader would miss.
 func (a *added) adds() bool {
 	return a.text != "" || len(a.calls) > 0 || a.other
+}
+
+// speaks reports whether the model has said anything with the chunk, even what
+// nobody is shown.
+func (a *added) speaks() bool {
+	return a.ownText || a.other || a.finishes || slices.ContainsFunc(a.calls, func(f fragment) bool { return !f.empty })
 }
 
 // clone returns a copy that outlives the next chunk.

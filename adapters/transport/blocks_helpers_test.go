@@ -105,6 +105,12 @@ func (c *blockCodec) EndTurn(keep bool) {
 	c.Usage.EndTurn(keep)
 }
 
+// AppendHeartbeat shows an event that readers of this protocol pass over.
+func (c *blockCodec) AppendHeartbeat(dst []sse.Event) []sse.Event {
+	head := sse.AppendHead(nil, "ping")
+	return append(dst, sse.New(append(head, "{}"...), len(head), sse.Object))
+}
+
 func (c *blockCodec) Clone(e *sse.Event) sse.Event { return e.Clone() }
 
 func (c *blockCodec) Read(e *sse.Event, t adapter.TurnReader) {

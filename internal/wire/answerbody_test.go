@@ -224,7 +224,7 @@ func TestErrorOfTheSourceComesLast(t *testing.T) {
 	assert.Equal(t, answer, string(got))
 }
 
-// A continuation's source leaves out what says nothing, and what was cut off.
+// A continuation's source leaves out blank lines, and what was cut off.
 func TestSourceOfAContinuation(t *testing.T) {
 	t.Parallel()
 	touched := 0
@@ -241,7 +241,7 @@ func TestSourceOfAContinuation(t *testing.T) {
 		}
 	}
 	require.ErrorIs(t, err, lost)
-	assert.Equal(t, []string{"data: {}\n", "event: error\n\n"}, raw)
+	assert.Equal(t, []string{": c\n", "data: {}\n", "id: 1\n\n", "event: error\n\n"}, raw)
 	assert.Equal(t, 1, touched)
 
 	s = wire.NewSource(io.NopCloser(strings.NewReader("data: {}")), k)

@@ -55,6 +55,7 @@ type Request interface {
 // dialect it says which events of the caller's own turn may be relayed unread.
 type Codec interface {
 	adapter.Dialect[sse.Event]
+	adapter.Heartbeat[sse.Event]
 
 	// Classify reports whether an event may be relayed: it does not end the
 	// turn, and a continuation needs to know nothing of it but its values.

@@ -28,8 +28,7 @@ func NewSource(body io.ReadCloser, k *adapter.Continuation) *Source {
 }
 
 // Recv returns the next event. The caller's own turn is shown to its last byte.
-// Of a continuation only events with data or a name count, and what was cut off
-// does not.
+// Of a continuation blank lines are left out, and what was cut off.
 func (s *Source) Recv() (sse.Event, error) {
 	for {
 		e, err := s.reader.Next()
@@ -42,10 +41,15 @@ func (s *Source) Recv() (sse.Event, error) {
 				return e, err
 			}
 		}
-		if !s.continuation || e.Kind != sse.NonData || len(e.Name()) > 0 {
+		if !s.continuation || !isBlank(&e) {
 			return e, nil
 		}
 	}
+}
+
+// isBlank reports whether the event is a blank line.
+func isBlank(e *sse.Event) bool {
+	return e.Kind == sse.NonData && (e.Raw[0] == '\n' || e.Raw[0] == '\r')
 }
 
 // Close closes the body, which ends a Recv that is running.

@@ -32,6 +32,7 @@ var _ wire.Codec = (*dialect)(nil)
 // EndTurn implements [adapter.Dialect].
 func (d *dialect) EndTurn(keep bool) {
 	d.envelope.Fix()
+	d.lastCall = adapter.NoIndex
 	d.Usage.EndTurn(keep)
 	if d.document != nil {
 		d.document.reasoning.EndTurn(keep)

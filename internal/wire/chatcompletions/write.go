@@ -53,6 +53,26 @@ type writer struct {
 	shows  bool // something that the caller must see was
 }
 
+// AppendHeartbeat implements [adapter.Heartbeat]: an empty text, which models send
+// too. A comment would do by the standard, but some clients fail on one, and
+// others after many. Between the fragments of a call there is nothing that no
+// client takes for the end of the call.
+func (d *dialect) AppendHeartbeat(dst []sse.Event) []sse.Event {
+	if d.lastCall != adapter.NoIndex {
+		return dst
+	}
+	w := writer{dialect: d, edit: &adapter.Edit{Continuation: true}, out: sse.AppendHead(nil, "")}
+	from := len(w.out)
+	w.object([]byte("{}"), func(name string, _ []byte) {
+		if name == "choices" {
+			w.member(name, []byte(`[{"index":0,"delta":{"content":""},"finish_reason":null}]`))
+			return
+		}
+		w.chunkMember(name, nil)
+	}, append(envelopeNames[:], "choices")...)
+	return append(dst, sse.New(w.out, from, sse.Object))
+}
+
 // synthetic reports whether the chunk shows only what the edit names.
 func (w *writer) synthetic() bool { return w.edit.Part != adapter.Whole }
 

@@ -1,0 +1,124 @@
+package transport_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// What a provider may send for as long as it likes without saying anything.
+var wordless = map[string]string{
+	"comments":      ": still here\n\n",
+	"ids":           "id: 1\n\n",
+	"empty deltas":  `data: {"id":"b","choices":[{"index":0,"delta":{},"finish_reason":null}]}` + "\n\n",
+	"empty texts":   `data: {"id":"b","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}` + "\n\n",
+	"no choices":    `data: {"id":"b","choices":[]}` + "\n\n",
+	"empty calls":   `data: {"id":"b","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":""}}]},"finish_reason":null}]}` + "\n\n",
+	"usage so far":  `data: {"id":"b","choices":[],"usage":{"total_tokens":1}}` + "\n\n",
+	"one long line": "x",
+}
+
+// A continuation that says nothing ends, and the first turn's end is shown. Meanwhile whoever stands between the reader and
+// the proxy sees that the connection lives.
+func TestContinuationWithoutAWordEnds(t *testing.T) {
+	t.Parallel()
+	for name, piece := range wordless {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				r := b.read(1 << 10)
+				b.turn(1, textEvent+finishEvent+doneMark)
+				began := time.Now()
+				body := b.base.body(2)
+				if name == "one long line" {
+					body.pieces <- ": "
+				}
+				for !body.isClosed() {
+					select {
+					case body.pieces <- piece:
+						select {
+						case <-time.After(20 * time.Second):
+						case <-body.closed:
+						}
+					case <-body.closed:
+					}
+				}
+				text, err := r.now()
+				require.Error(b.t, err)
+				assert.Equal(b.t, 5*time.Minute, time.Since(began))
+				require.ErrorIs(b.t, b.out.Last().Err, middleware.ErrResponseTimeout)
+				assert.Equal(b.t, continuation.ReasonFailed, b.out.Last().Reason)
+				assert.True(b.t, strings.HasPrefix(text, textEvent), text)
+				assert.True(b.t, strings.HasSuffix(text, finishEvent+doneMark), text)
+				beats := strings.TrimSuffix(strings.TrimPrefix(text, textEvent), finishEvent+doneMark)
+				switch name {
+				case "one long line", "empty calls": // nothing can stand inside of an event, or of a call
+					assert.Empty(b.t, beats)
+				default:
+					requireHeartbeats(b.t, beats, 12, 16)
+				}
+			}, unhurried)
+		})
+	}
+}
+
+// requireHeartbeats checks that a text is chunks without a word, and how many.
+func requireHeartbeats(t *testing.T, text string, low, high int) {
+	t.Helper()
+	n := 0
+	for event := range strings.SplitSeq(strings.TrimSuffix(text, "\n\n"), "\n\n") {
+		data, ok := strings.CutPrefix(event, "data: ")
+		require.True(t, ok, event)
+		var chunk map[string]any
+		require.NoError(t, json.Unmarshal([]byte(data), &chunk), data)
+		assert.Equal(t, "a", chunk["id"])
+		assert.Equal(t, []any{map[string]any{"index": 0., "delta": map[string]any{"content": ""}, "finish_reason": nil}}, chunk["choices"])
+		n++
+	}
+	assert.LessOrEqual(t, low, n)
+	assert.GreaterOrEqual(t, high, n)
+}
+
+// A model that thinks for long, or calls todo_pause, shows nothing for as long.
+func TestHeartbeatWhereNothingOfATurnIsShown(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		r := b.read(1 << 10)
+		b.turn(1, textEvent+finishEvent+doneMark)
+		before, _ := r.now()
+		body := b.base.body(2)
+		for _, name := range []string{"no choices", "no choices", "comments"} {
+			body.pieces <- wordless[name]
+			<-time.After(4 * time.Second)
+		}
+		text, err := r.now()
+		require.NoError(b.t, err)
+		assert.Equal(b.t, before, text, "not at once")
+		body.pieces <- wordless["comments"]
+		text, _ = r.now()
+		requireHeartbeats(b.t, strings.TrimPrefix(text, before), 1, 1)
+		b.turn(2, "data: "+saysMore+"\n\n"+finishEvent+doneMark)
+	}, unhurried)
+}
+
+// A reader that comes back late has not waited.
+func TestNoHeartbeatWhileNobodyReads(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		go b.turn(1, textEvent+finishEvent+doneMark)
+		b.take(textEvent)
+		<-time.After(time.Hour)
+		r := b.read(1 << 10)
+		synctest.Wait()
+		b.base.body(2).pieces <- wordless["comments"]
+		b.base.body(2).pieces <- wordless["comments"]
+		text, err := r.now()
+		require.NoError(b.t, err)
+		assert.Empty(b.t, text)
+	}, unhurried)
+}
