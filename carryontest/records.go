@@ -181,10 +181,12 @@ func (c *recordCheck) removal() {
 		for range 3 { // by each process
 			c.put("a", "x")
 			c.update("a", func(time.Time, []byte) ([]byte, time.Duration, error) { return none, 0, nil })
+			var left []byte
 			c.update("a", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
-				assert.Nil(c, old)
-				return old, 0, nil
+				left = old
+				return old, keep, nil
 			})
+			assert.Nil(c, left)
 		}
 	}
 }

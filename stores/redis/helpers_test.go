@@ -1,0 +1,28 @@
+package redis_test
+
+import (
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/stores/redis"
+)
+
+// open returns a store on the URL.
+func open(tb testing.TB, url string) *redis.Store {
+	tb.Helper()
+	s, err := redis.Open(url)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// startMini starts a server that lives in this process, and returns its URL.
+func startMini(tb testing.TB) (*miniredis.Miniredis, string) {
+	tb.Helper()
+	server := miniredis.NewMiniRedis()
+	require.NoError(tb, server.Start())
+	tb.Cleanup(server.Close)
+	return server, "redis://" + server.Addr()
+}

@@ -1,0 +1,169 @@
+package redis
+
+import (
+	"context"
+	_ "embed" // of the script
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/carryon-go/carryon/records"
+)
+
+// Store keeps records in Redis or Valkey. It is safe for concurrent use. Use
+// [Open], [New] or [TryNew]: the zero value is not ready.
+type Store struct {
+	*records.Swapping
+
+	client redis.UniversalClient
+	script *redis.Script
+	close  func() error
+}
+
+var (
+	_ records.Records  = (*Store)(nil)
+	_ records.Swapper  = (*Store)(nil)
+	_ records.Notifier = (*Store)(nil)
+)
+
+//go:embed swap.lua
+var swapScript string
+
+// New returns a store on a client of the program's, which the program closes. It
+// panics where [TryNew] fails.
+func New(client redis.UniversalClient) *Store {
+	s, err := TryNew(client)
+	if err != nil {
+		panic("carryon/stores/" + err.Error())
+	}
+	return s
+}
+
+// TryNew is [New] for clients whose options come from a configuration. It fails
+// if client is nil, or if its options do not say ContextTimeoutEnabled: without
+// that, a call waits much longer than it may for a server that hangs. TryNew does
+// not connect.
+func TryNew(client redis.UniversalClient) (*Store, error) {
+	honoursContext := true
+	switch c := client.(type) {
+	case nil:
+		return nil, errors.New("redis: nil client")
+	case *redis.Client:
+		honoursContext = c.Options().ContextTimeoutEnabled
+	case *redis.ClusterClient:
+		honoursContext = c.Options().ContextTimeoutEnabled
+	case *redis.Ring:
+		honoursContext = c.Options().ContextTimeoutEnabled
+	}
+	if !honoursContext {
+		return nil, errors.New("redis: the client ignores the end of a ctx: set ContextTimeoutEnabled in its options")
+	}
+	s := &Store{client: client, script: redis.NewScript(swapScript), close: func() error { return nil }}
+	s.Swapping = records.NewSwapping(s)
+	return s, nil
+}
+
+// Ping asks the server for a sign of life. A program may do so when it starts,
+// to report a wrong URL or password at once.
+func (s *Store) Ping(ctx context.Context) error {
+	return wrap(s.client.Ping(ctx).Err())
+}
+
+// Close closes the connections that [Open] has opened. It leaves a client that
+// was handed to [New] alone.
+func (s *Store) Close() error { return s.close() }
+
+// revisionSize is the size of a revision: eleven random characters and a space.
+const revisionSize = 12
+
+// newRevision returns a revision that no record has had.
+func newRevision() string {
+	var random [8]byte
+	binary.NativeEndian.PutUint64(random[:], rand.Uint64()) //nolint:gosec // it tells changes apart, and guards nothing
+	return base64.RawURLEncoding.EncodeToString(random[:]) + " "
+}
+
+// Swap implements [records.Swapper].
+func (s *Store) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
+	revision := swap.Revision
+	args := []any{revision, "look", milliseconds(swap.Keep), ""}
+	switch swap.Action {
+	case records.Look:
+	case records.Renew:
+		args[1] = "renew"
+	case records.Remove:
+		args[1], revision = "remove", ""
+	case records.Replace:
+		revision = newRevision()
+		args[1], args[3] = "replace", append([]byte(revision), swap.Record...)
+	}
+	reply, err := s.script.Run(ctx, s.client, []string{key}, args...).Slice()
+	if err != nil {
+		return records.Snapshot{}, false, wrap(err)
+	}
+	swapped, now, err := read(reply)
+	if swapped {
+		now.Revision = revision
+	}
+	return now, swapped, err
+}
+
+// milliseconds returns the time to keep a record as the script takes it, never
+// less than was asked for.
+func milliseconds(keep time.Duration) int64 {
+	if keep == records.Off {
+		return 0
+	}
+	return int64((keep + time.Millisecond - 1) / time.Millisecond)
+}
+
+// read reads an answer of the script.
+func read(reply []any) (swapped bool, now records.Snapshot, err error) {
+	if len(reply) < 3 {
+		return false, now, fmt.Errorf("redis: the script answered %v", reply)
+	}
+	flag, _ := reply[0].(int64)
+	if now.Now, err = clockTime(reply[1], reply[2]); err != nil || flag == 1 || len(reply) < 4 {
+		return flag == 1, now, err
+	}
+	value, ok := reply[3].(string)
+	switch {
+	case !ok: // there is none
+		return false, now, nil
+	case len(value) <= revisionSize || value[revisionSize-1] != ' ':
+		return false, now, fmt.Errorf("redis: %w: the key holds %.20q", records.ErrForeign, value)
+	}
+	now.Revision, now.Record = value[:revisionSize], []byte(value[revisionSize:])
+	return false, now, nil
+}
+
+// clockTime returns the server's clock from what TIME says.
+func clockTime(seconds, micros any) (time.Time, error) {
+	s, err := strconv.ParseInt(fmt.Sprint(seconds), 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("redis: the server's time: %w", err)
+	}
+	fraction, err := strconv.ParseInt(fmt.Sprint(micros), 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("redis: the server's time: %w", err)
+	}
+	return time.Unix(s, fraction*1000), nil
+}
+
+// wrap names the package in an error of the client or the server.
+func wrap(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case redis.HasErrorPrefix(err, "WRONGTYPE"):
+		return fmt.Errorf("redis: %w: %w", records.ErrForeign, err)
+	default:
+		return fmt.Errorf("redis: %w", err)
+	}
+}

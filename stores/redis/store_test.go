@@ -1,0 +1,39 @@
+package redis_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/records"
+)
+
+func TestRecordsOnMiniredis(t *testing.T) {
+	t.Parallel()
+	carryontest.TestRecords(t, func() (records.Records, records.Records) {
+		server, url := startMini(t)
+		runClock(t, server)
+		return open(t, url), open(t, url)
+	})
+}
+
+// runClock makes the records of a miniredis expire, which by itself has no clock.
+func runClock(t *testing.T, server *miniredis.Miniredis) {
+	t.Helper()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	done := make(chan struct{})
+	t.Cleanup(func() { ticker.Stop(); close(done) })
+	go func() {
+		for last := time.Now(); ; {
+			select {
+			case now := <-ticker.C:
+				server.FastForward(now.Sub(last))
+				last = now
+			case <-done:
+				return
+			}
+		}
+	}()
+}
