@@ -7,6 +7,10 @@ type Edit struct {
 	Part Part
 	// Text replaces the chunk's own text.
 	Text string
+	// TurnEnds says where in Text the text of each turn ends that the Text is
+	// made of, each with the separator before it. What Text has behind the last
+	// of them is a notice. It is empty for chunks.
+	TurnEnds []int
 	// Finish replaces the chunk's own finish reason, in the provider's own
 	// words; "" shows none, unless PlainStop is set.
 	Finish string

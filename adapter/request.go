@@ -3,6 +3,7 @@ package adapter
 import (
 	"iter"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -22,6 +23,22 @@ type Request struct {
 	Toolless  bool // continued without tools too, as with middleware.WithToollessCalls
 	NoFinish  bool // the provider never reports a finish reason
 	Reasoning bool // the history carries the reasoning of earlier answers
+
+	// LeaveAlone is the reason why the adapter leaves the request alone,
+	// ReasonNone if it does not: one that lies in the protocol and that no other
+	// field here expresses.
+	LeaveAlone continuation.Reason
+	// FixedPrefix says that nothing may be added before what the model says
+	// next, because the provider checks its signed reasoning against it when it
+	// comes back. No todo_pause is added to the tools then, except by
+	// middleware.WithPauseTool(middleware.Always), which has it there from the
+	// start; and nothing is joined to the caller's messages. The model is asked
+	// to pause in words.
+	FixedPrefix bool
+	// SaysDone says that the provider ends each turn with what
+	// [TurnReader].Done reports: one that ends without it has broken off, also
+	// behind its finish reason.
+	SaysDone bool
 
 	// ShortLoop says that the program's own loop ends after a number of turns,
 	// finished or not, as those of agent executors do: each tool call that a

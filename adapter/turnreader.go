@@ -25,6 +25,13 @@ type TurnReader interface {
 	// adapter reports no such text. It counts in continuations only, and not
 	// beside a tool call or a todo_pause of the caller's own.
 	Pause(reason string)
+	// Signed reports reasoning that the provider has signed together with all
+	// that stands before it in the request. Nothing may be added there from
+	// then on; see [Request].FixedPrefix.
+	Signed()
+	// Unknown reports content that the dialect does not know. It may be
+	// anything, a tool call too, so that the turn is not continued.
+	Unknown()
 	// Refusal reports that the model refuses.
 	Refusal()
 	// OtherChoice reports content of a choice other than the first.

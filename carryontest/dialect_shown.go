@@ -51,6 +51,8 @@ func (noReader) Call(int, string, string, string) {}
 func (noReader) OtherCall()                       {}
 func (noReader) Pause(string)                     {}
 func (noReader) Refusal()                         {}
+func (noReader) Signed()                          {}
+func (noReader) Unknown()                         {}
 func (noReader) OtherChoice()                     {}
 func (noReader) Finish(string)                    {}
 func (noReader) Done()                            {}

@@ -33,6 +33,7 @@ type Turn struct {
 	ToolCalls   bool   // any tool call but one of carryon's own todo_pause
 	ManyChoices bool   // the answer held a second choice
 	Refused     bool   // the model refused
+	Unknown     bool   // it held content that the adapter does not know
 	Finish      string // the provider's finish reason, "" if there was none
 	NoFinish    bool   // the provider never gives one
 	TooLong     bool   // more text than is kept
@@ -102,6 +103,7 @@ func (ev *Evaluation) judgeEnding(t *Turn) bool {
 	plain := finish.IsPlainStop(t.Finish) || t.NoFinish && t.Finish == ""
 	return ev.check(EndedWell, !t.ManyChoices, ReasonManyChoices) &&
 		ev.check(EndedWell, !t.Refused, ReasonRefused) &&
+		ev.check(EndedWell, !t.Unknown, ReasonUnknownContent) &&
 		ev.check(EndedWell, plain, ReasonNotEnded) &&
 		ev.check(EndedWell, !t.Blank || t.BlankOK, ReasonEmpty)
 }

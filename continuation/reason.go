@@ -27,6 +27,9 @@ const (
 	ReasonToolChoice      // it leaves the model no say in whether to call a tool
 	ReasonManyChoices     // it asks for several choices, or the answer held a second one
 	ReasonJSON            // it asks for a JSON response
+	ReasonPrefill         // its last message is the beginning of the answer
+	ReasonNoAnswer        // it asks for no answer, but to fill the provider's cache
+	ReasonCompaction      // the provider is asked to stop once it has shortened the conversation
 
 	// ReasonPath and the others of this group judge an HTTP request that no
 	// protocol was read from.
@@ -44,8 +47,11 @@ const (
 	ReasonToolCalls // the program's own tools were called: the turn is its to go on with
 	ReasonTooLong   // more text than is kept, so that it cannot be sent again
 	ReasonRefused   // the model refused
-	ReasonNotEnded  // without a finish reason, or with another than a plain stop
-	ReasonEmpty     // no text but white space; see middleware.WithEmptyTurns
+	// ReasonUnknownContent says that the turn held content that carryon does not
+	// know, which may be a call.
+	ReasonUnknownContent
+	ReasonNotEnded // without a finish reason, or with another than a plain stop
+	ReasonEmpty    // no text but white space; see middleware.WithEmptyTurns
 
 	// ReasonPaused and the others of this group judge the session.
 	ReasonPaused     // by the model, in this call or before, or by the program
@@ -123,6 +129,9 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonToolChoice:      {"tool_choice", "The request's tool choice rules a continuation out"},
 	ReasonManyChoices:     {"several_choices", "More than one choice was asked for"},
 	ReasonJSON:            {"json_response", "The request asks for a JSON response"},
+	ReasonPrefill:         {"prefill", "The request begins the answer itself"},
+	ReasonNoAnswer:        {"no_answer", "The request asks for no answer"},
+	ReasonCompaction:      {"compaction", "The request asks to stop after a compaction"},
 	ReasonPath:            {"path", "The path is of no protocol that carryon speaks"},
 	ReasonMethod:          {"method", "The request is not a POST"},
 	ReasonContentType:     {"content_type", "The content type of the request is not JSON"},
@@ -135,6 +144,7 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonToolCalls:       {"tool_calls", "Tool calls were made during stream - no continuation needed"},
 	ReasonTooLong:         {"too_long", "The answer is too long to be sent again"},
 	ReasonRefused:         {"refused", "The model refused to answer"},
+	ReasonUnknownContent:  {"unknown_content", "The turn held content that carryon does not know"},
 	ReasonNotEnded:        {"not_ended", "The turn did not end with a plain stop"},
 	ReasonEmpty:           {"empty_turn", "The turn held no text"},
 	ReasonPaused:          {"paused", "The session is paused"},

@@ -59,6 +59,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 
 func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c := &Call{callScope: callScope{mw: mw, request: traitsOf(r), cancel: canceller{caller: ctx, ctx: ctx}}}
+	c.fixedPrefix = r.FixedPrefix
 	name := mw.session(ctx)
 	c.session.mw, c.session.key = mw, keyOf(name, r)
 	c.turn.Session, c.turn.reader.text.transcript = name, &c.text
@@ -124,6 +125,7 @@ func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
 func (c *Call) endTurn(err error) {
 	t, r := &c.turn, &c.turn.reader
 	r.ended = true
+	c.fixedPrefix = c.fixedPrefix || r.signed
 	c.reminders.markRead(t)
 	if r.first {
 		c.firstTurn = c.budget - c.timeLeft()
@@ -223,7 +225,7 @@ func (c *Call) newContinuation() *adapter.Continuation {
 		Reasoning: c.text.reasoningText(),
 		Additions: adapter.Additions{Attachments: c.additions.Attachments},
 	}
-	if c.request.takesPause {
+	if c.offersPause() {
 		k.PauseTool = adapter.NewPauseTool(c.request.strictTools)
 	}
 	said := c.reminders.appendNew(&c.turn, k.TurnID, c.buildPrompt(k))
@@ -244,15 +246,23 @@ func (c *Call) newContinuation() *adapter.Continuation {
 	return k
 }
 
+// offersPause reports whether a continuation's request has todo_pause among its
+// tools.
+func (c *Call) offersPause() bool {
+	return c.request.takesPause && (!c.fixedPrefix || c.additions.PauseTool != nil)
+}
+
 // buildPrompt returns what the model is told: the prompt. After a rejected
-// pause, it returns the answer to that call instead, and sets k.Pause.
+// pause, it returns the answer to that call instead, and sets k.Pause; but not
+// if the reasoning would have to come back with the call.
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode: c.mw.options.settings.For(c.session.name()).ApprovalMode,
+		Mode:    c.mw.options.settings.For(c.session.name()).ApprovalMode,
+		InWords: c.fixedPrefix && !c.offersPause() && !c.request.ownPause,
 	}
 	if r := c.turn.rejection; r != nil {
-		if r.answer != nil {
+		if r.answer != nil && !c.fixedPrefix {
 			k.Pause = r.answer
 			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(k.Todo.Content) + "'"
 		}

@@ -17,6 +17,8 @@ type callScope struct {
 	cancel  canceller
 	session sessionHandle
 
+	fixedPrefix bool // nothing may be added to the tools; see [adapter.Request]
+
 	callbacks *callbacks // those that are filtered; nil without any
 
 	claim     atomic.Pointer[claim]       // of the last continuation, if there was one

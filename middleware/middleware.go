@@ -153,7 +153,7 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 	case r.JSON:
 		return continuation.ReasonJSON
 	}
-	return continuation.ReasonNone
+	return r.LeaveAlone
 }
 
 // passed reports a call that carryon has nothing to do with, and returns its

@@ -16,6 +16,7 @@ type traits struct {
 	strictTools bool
 	takesPause  bool // todo_pause may be added
 	noFinish    bool
+	saysDone    bool
 	shortLoop   bool
 
 	messages   int
@@ -24,13 +25,17 @@ type traits struct {
 	history    iter.Seq[todo.Call]
 }
 
-// traitsOf returns the traits of a request. A first tool is never added to one:
+// traitsOf returns the traits of a request. To one with a fixed prefix nothing is
+// joined. A first tool is never added to one:
 // some models are refused tools altogether.
 func traitsOf(r *adapter.Request) traits {
+	if r.FixedPrefix {
+		r.Attachable = nil
+	}
 	return traits{
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
-		noFinish:   r.NoFinish, shortLoop: r.ShortLoop,
+		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop,
 		messages: r.Messages, attachable: r.Attachable, system: r.System, history: r.History,
 	}
 }

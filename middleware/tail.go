@@ -40,7 +40,7 @@ func (t tail[C]) read() {
 		done := reader.done
 		c, err := t.recv()
 		switch {
-		case err != nil && !late.Load() && !done && !errors.Is(err, io.EOF):
+		case err != nil && !late.Load() && !done && (t.call.request.saysDone || !errors.Is(err, io.EOF)):
 			t.breakOff(err)
 			return
 		case err != nil:
@@ -115,17 +115,21 @@ func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 // breakOff ends a turn that broke off after its finish. If its ending is
 // rewritten, it counts as ended, but is not continued.
 func (t tail[C]) breakOff(err error) {
+	fault := err
+	if errors.Is(err, io.EOF) {
+		fault = io.ErrUnexpectedEOF
+	}
 	switch e := t.ending.(type) {
 	case *originalEnding[C]:
-		t.call.breakOff(err)
+		t.call.breakOff(fault)
 		t.pass()
 		t.sourceEnded(err)
 	case *rewrittenEnding[C]:
 		if e.continuation && t.call.interruption() != nil {
-			t.continuationFailed(err)
+			t.continuationFailed(fault)
 			return
 		}
-		t.turnEnded(err)
+		t.turnEnded(fault)
 	}
 }
 

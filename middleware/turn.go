@@ -57,6 +57,7 @@ func (t *turn) facts() continuation.Turn {
 		ToolCalls:   r.showedCall(),
 		ManyChoices: r.manyChoices,
 		Refused:     r.refused,
+		Unknown:     r.unknown,
 		Finish:      r.finish,
 		TooLong:     r.text.transcript.long,
 		Rejected:    t.rejection != nil,

@@ -17,6 +17,8 @@ type turnReader struct {
 	first       bool // the turn is the caller's own
 	otherCall   bool // the adapter reported a call that Call cannot express
 	refused     bool
+	unknown     bool // there was content that the dialect does not know
+	signed      bool // there was signed reasoning
 	manyChoices bool
 	late        bool // more came after the finish
 	done        bool // the provider has said that the turn is over
@@ -117,6 +119,12 @@ func (r *turnReader) Pause(reason string) {
 
 // OtherCall implements [adapter.TurnReader].
 func (r *turnReader) OtherCall() { r.otherCall, r.chunk.other = true, true }
+
+// Signed implements [adapter.TurnReader].
+func (r *turnReader) Signed() { r.signed = true }
+
+// Unknown implements [adapter.TurnReader].
+func (r *turnReader) Unknown() { r.unknown, r.chunk.other = true, true }
 
 // Refusal implements [adapter.TurnReader].
 func (r *turnReader) Refusal() { r.refused, r.chunk.other = true, true }

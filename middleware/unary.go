@@ -57,7 +57,8 @@ type unary[R any] struct {
 	reason       shownFinish // as it is shown
 	tracker      tracker     // of its calls
 	calls        []fragment
-	length       int // of the transcript when the turn ended
+	length       int   // of the transcript when the turn ended
+	ends         []int // that length for each turn
 
 	room callRoom
 }
@@ -67,6 +68,7 @@ type unary[R any] struct {
 type callRoom struct {
 	decision continuation.Evaluation
 	outcome  outcomeCell
+	ends     [2]int
 	calls    [2]toolCall
 	chunk    [2]fragment
 }
@@ -74,7 +76,7 @@ type callRoom struct {
 // giveRoom has the call use the memory.
 func (u *unary[R]) giveRoom() {
 	reader := &u.call.turn.reader
-	u.call.decider.last = &u.room.decision
+	u.call.decider.last, u.ends = &u.room.decision, u.room.ends[:0]
 	reader.chunk.calls, reader.calls.calls = u.room.chunk[:0], u.room.calls[:0]
 	if u.call.outcome.Load() == nil {
 		u.room.outcome.o = u.call.firstOutcome()
@@ -107,6 +109,7 @@ func (u *unary[R]) keep(answer R) {
 		}
 	}
 	u.continuation, u.length = !reader.first, u.call.text.len()
+	u.ends = append(u.ends, u.length)
 	u.reason, u.tracker, u.calls = u.call.pauses.shownFinish(), reader.calls, reader.chunk.calls
 	reader.chunk.calls = nil // they are kept
 	u.endTurn(err, true)
@@ -170,7 +173,7 @@ func (u *unary[R]) join() R {
 	}
 	answer := u.dialect.Clone(&u.answer)
 	shown := u.dialect.AppendShown(make([]R, 0, 1), &answer, &adapter.Edit{
-		Text: string(u.call.text.bytes()) + u.call.pauses.joinedNotice(), Finish: u.reason.reason, PlainStop: u.reason.plainStop,
+		Text: string(u.call.text.bytes()) + u.call.pauses.joinedNotice(), TurnEnds: u.ends, Finish: u.reason.reason, PlainStop: u.reason.plainStop,
 		Usage: u.call.mw.options.usage.shown(), Calls: u.tracker.edits(nil, u.calls), Continuation: u.continuation,
 	})
 	if len(shown) == 0 {

@@ -16,6 +16,8 @@ const (
 	fallbackTask = "Complete task"
 	// previousLabel begins the line on what came of the attempt before.
 	previousLabel = "Previous attempt: "
+	// inWords follows the body where todo_pause is not among the tools.
+	inWords = "\n\ntodo_pause is not among your tools. To pause, end your answer with it as text: todo_pause('reason')"
 	// scratchBytes holds every value of a prompt: the description, the attempt
 	// and the line on the attempt before.
 	scratchBytes = 2*description.MaxBytes + 96
@@ -30,6 +32,9 @@ type Input struct {
 	Attempt int
 	// Mode selects the texts. Every mode but YOLO has the standard ones.
 	Mode continuation.ApprovalMode
+	// InWords says that todo_pause is not among the tools, and that the model can
+	// pause in words.
+	InWords bool
 	// Last is what came of the attempt before. It is told from attempt 2 on.
 	Last continuation.Result
 	// Rejection is why the model's todo_pause was rejected, or nil. It takes the
@@ -53,10 +58,11 @@ type variant struct {
 }
 
 // Prompt returns the message that asks the model to carry on. Its first line
-// is [continuation.PromptPreamble], followed by a blank line and the Base text;
-// from attempt 2 on, and after another blank line, come the Retry or Urgent text
-// and a line on the previous attempt. It does not end in a newline. The same
-// input always gives the same prompt.
+// is [continuation.PromptPreamble], followed by a blank line and the Base text.
+// With InWords, a line follows on how to pause. From attempt 2 on, and after
+// another blank line, come the Retry or Urgent text and a line on the previous
+// attempt. A prompt does not end in a newline. The same input always gives the
+// same prompt.
 //
 // A Task or Rejection can add neither lines nor placeholders. A blank Task is
 // called "Complete task".
@@ -79,8 +85,13 @@ func (p *Prompter) Prompt(in Input) string {
 	body, addition := texts.base, texts.added[min(number, len(texts.added))-1]
 
 	var b strings.Builder
-	b.Grow(body.size(&v) + addition.size(&v) + len("\n\n") + len(previous))
+	words := ""
+	if in.InWords {
+		words = inWords
+	}
+	b.Grow(body.size(&v) + len(words) + addition.size(&v) + len("\n\n") + len(previous))
 	body.render(&b, &v)
+	b.WriteString(words)
 	addition.render(&b, &v)
 	if len(previous) > 0 {
 		if len(addition) == 0 {

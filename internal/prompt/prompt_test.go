@@ -20,6 +20,15 @@ import (
 // The texts as a model gets them, written out so that no change to a template
 // goes unseen. The task is "Fix it".
 const (
+	goldenStandardInWords = `(Automatic message: no new message has come from the user.)
+
+You have an active task: 'Fix it'. Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
+
+todo_pause is not among your tools. To pause, end your answer with it as text: todo_pause('reason')
+
+Note: This is continuation attempt #2. Please make sure to take concrete action.
+Previous attempt: no tool was called and no todo changed`
+
 	goldenStandardLong = `(Automatic message: no new message has come from the user.)
 
 You have an active task that needs completion:
@@ -67,6 +76,14 @@ func newPrompter(tb testing.TB, texts continuation.Templates) *prompt.Prompter {
 	p, err := prompt.New(texts)
 	require.NoError(tb, err)
 	return p
+}
+
+func TestPromptGoldenInWords(t *testing.T) {
+	t.Parallel()
+	p := newPrompter(t, continuation.OneLineTemplates())
+	assert.Equal(t, goldenStandardInWords, p.Prompt(prompt.Input{
+		Task: "Fix it", Attempt: 2, Last: continuation.ResultNoProgress, InWords: true,
+	}))
 }
 
 func TestPromptGolden(t *testing.T) {

@@ -59,6 +59,8 @@ func (g *engine) Fail(error)                       {}
 func (g *engine) OtherChoice()                     {}
 func (g *engine) OtherCall()                       {}
 func (g *engine) Refusal()                         {}
+func (g *engine) Signed()                          {}
+func (g *engine) Unknown()                         {}
 func (g *engine) Pause(string)                     {}
 
 // open returns the body of an answer, and the engine behind it.
