@@ -40,6 +40,10 @@ type Request struct {
 	// behind its finish reason.
 	SaysDone bool
 
+	// NoSeparator says that texts of different turns stand apart by themselves,
+	// so that no Separator is put between them.
+	NoSeparator bool
+
 	// ShortLoop says that the program's own loop ends after a number of turns,
 	// finished or not, as those of agent executors do: each tool call that a
 	// continuation brings about uses up one of them. Unless the program has set

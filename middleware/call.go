@@ -107,6 +107,9 @@ func (c *Call) Abort(err error) {
 func (c *Call) beginTurn(attempt int) {
 	later, ours := c.turn.Turn > 0, !c.request.ownPause
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
+	if c.request.noSeparator {
+		c.turn.reader.text.separator = ""
+	}
 	if later {
 		c.record(func(o *Outcome) { o.Turns = c.turn.Turn })
 	}

@@ -18,6 +18,7 @@ type traits struct {
 	noFinish    bool
 	saysDone    bool
 	shortLoop   bool
+	noSeparator bool
 
 	messages   int
 	attachable func(message int) (string, bool)
@@ -35,7 +36,7 @@ func traitsOf(r *adapter.Request) traits {
 	return traits{
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
-		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop,
+		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
 		messages: r.Messages, attachable: r.Attachable, system: r.System, history: r.History,
 	}
 }

@@ -26,9 +26,7 @@ type blocks struct{}
 
 var _ wire.Protocol = blocks{}
 
-func (blocks) Match(path string) bool                 { return strings.HasSuffix(path, "/blocks") }
-func (blocks) NewCodec() wire.Codec                   { return &blockCodec{shown: map[int]int{}} }
-func (blocks) NewDialect() adapter.Dialect[sse.Event] { return nil }
+func (blocks) Match(path string) bool { return strings.HasSuffix(path, "/blocks") }
 
 func (blocks) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	return adapter.Request{
@@ -44,6 +42,8 @@ func (blocks) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request
 type blockRequest struct{}
 
 func (blockRequest) Stream() bool                                  { return true }
+func (blockRequest) NewCodec() wire.Codec                          { return &blockCodec{shown: map[int]int{}} }
+func (blockRequest) NewDialect() adapter.Dialect[sse.Event]        { return nil }
 func (blockRequest) Attachable(wire.Body) func(int) (string, bool) { return nil }
 
 func (blockRequest) Refusal(body []byte) error { return wire.Reported(body) }

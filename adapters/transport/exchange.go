@@ -18,7 +18,6 @@ import (
 // exchange is a call: the caller's request and what was answered.
 type exchange struct {
 	call     *middleware.Call
-	protocol wire.Protocol
 	request  *request
 	original *http.Request
 	response *http.Response // of the caller's own turn
@@ -50,7 +49,7 @@ func (x *exchange) streamed(body []byte) (*http.Response, error) {
 		x.call.Abort(err)
 		return x.response, nil
 	}
-	codec, first := x.protocol.NewCodec(), wire.NewSource(x.response.Body, nil)
+	codec, first := x.request.parsed.NewCodec(), wire.NewSource(x.response.Body, nil)
 	stream := middleware.NewStream[sse.Event](x.call, codec, first, x.request.open)
 	x.response.Body = wire.NewAnswerBody(engine{stream}, codec, first)
 	x.setLength(-1)
@@ -75,7 +74,7 @@ func (g engine) Relay() wire.Relay {
 
 // unary makes a call whose answer is not streamed.
 func (x *exchange) unary(body []byte) (*http.Response, error) {
-	answer, err := middleware.Unary(x.call, x.protocol.NewDialect(),
+	answer, err := middleware.Unary(x.call, x.request.parsed.NewDialect(),
 		func(ctx context.Context, k *adapter.Continuation) (sse.Event, error) {
 			if k == nil {
 				return x.first(body)

@@ -21,8 +21,8 @@ const (
 	MaxEvent = sse.MaxEvent
 )
 
-// protocols are those that the transport speaks. To add one, add it here.
-var protocols = []wire.Protocol{chatcompletions.Protocol{}} //nolint:gochecknoglobals // constant
+// protocols returns those that a transport speaks. To add one, add it here.
+func protocols() []wire.Protocol { return []wire.Protocol{chatcompletions.Protocol{}} }
 
 // New returns a RoundTripper that continues the chat completions that go
 // through base, as mw says. A nil base is http.DefaultTransport, as it is for
@@ -44,7 +44,7 @@ func New(base http.RoundTripper, mw *middleware.Middleware) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return &transport{base: base, mw: mw, protocols: protocols}
+	return &transport{base: base, mw: mw, protocols: protocols()}
 }
 
 type transport struct {
@@ -79,7 +79,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	if call == nil {
 		return t.pass(r, original)
 	}
-	x := &exchange{call: call, protocol: protocol, request: r, original: original}
+	x := &exchange{call: call, request: r, original: original}
 	if parsed.Stream() {
 		return x.streamed(body)
 	}

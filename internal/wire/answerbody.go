@@ -40,6 +40,7 @@ type Relay interface {
 type AnswerBody struct {
 	stream   Stream
 	codec    Codec
+	holder   Holder // nil if the codec is none
 	first    *Source
 	template template // of the events that are relayed
 
@@ -52,7 +53,8 @@ type AnswerBody struct {
 
 // NewAnswerBody returns the body of a streamed answer.
 func NewAnswerBody(s Stream, c Codec, first *Source) *AnswerBody {
-	return &AnswerBody{stream: s, codec: c, first: first}
+	holder, _ := c.(Holder)
+	return &AnswerBody{stream: s, codec: c, holder: holder, first: first}
 }
 
 // Read implements [io.Reader].
@@ -74,7 +76,7 @@ func (b *AnswerBody) Read(p []byte) (int, error) {
 			b.show(b.stream.Recv())
 			continue
 		}
-		if b.first.reader.IsBetween() {
+		if b.first.reader.IsBetween() && (b.holder == nil || !b.holder.IsHolding()) {
 			if n := b.relay(p, relay); n > 0 {
 				return n, nil
 			}
@@ -140,23 +142,43 @@ func (b *AnswerBody) relay(p []byte, r Relay) int {
 	return n
 }
 
-// show makes what the engine shows readable. A blank line is put before an event
-// that carryon wrote.
+// show makes what the engine shows readable.
 func (b *AnswerBody) show(e sse.Event, err error) {
-	if err != nil {
-		b.err = err
+	b.err = err
+	switch {
+	case err == nil && (b.holder == nil || e.Written):
+		b.out = b.frame(&e)
+	case err == nil:
+		b.showAll(b.holder.Hold(e))
+	case b.holder != nil:
+		b.showAll(b.holder.Release())
+	}
+}
+
+func (b *AnswerBody) showAll(events []sse.Event) {
+	if len(events) == 1 {
+		b.out = b.frame(&events[0])
 		return
 	}
-	b.out = e.Raw
+	for i := range events {
+		b.out = append(b.out, b.frame(&events[i])...)
+	}
+}
+
+// frame returns the lines of an event that is shown. A blank line is put before
+// one that carryon wrote.
+func (b *AnswerBody) frame(e *sse.Event) []byte {
+	lines := e.Raw
 	if e.Written && b.inEvent {
 		blank := "\n"
 		if b.lastCR {
 			blank = "\n\n" // the first one belongs to the CR
 		}
-		b.out = append([]byte(blank), e.Raw...)
+		lines = append([]byte(blank), e.Raw...)
 	}
 	b.lastCR = bytes.HasSuffix(e.Raw, []byte("\r"))
 	b.inEvent = !e.Written && !endsBlank(e.Raw)
+	return lines
 }
 
 // endsBlank reports whether the last line is blank.

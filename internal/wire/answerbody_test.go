@@ -65,7 +65,8 @@ func (g *engine) Pause(string)                     {}
 
 // open returns the body of an answer, and the engine behind it.
 func open(answer io.Reader) (*wire.AnswerBody, *engine) {
-	g := &engine{source: wire.NewSource(io.NopCloser(answer), nil), codec: chatcompletions.Protocol{}.NewCodec(), relays: true}
+	_, request, _ := chatcompletions.Protocol{}.Parse([]byte("{}"), nil)
+	g := &engine{source: wire.NewSource(io.NopCloser(answer), nil), codec: request.NewCodec(), relays: true}
 	return wire.NewAnswerBody(g, g.codec, g.source), g
 }
 

@@ -21,11 +21,6 @@ type Protocol interface {
 	// from later, when it is called. Parse reports false if the request is not
 	// the protocol's; it then passes untouched.
 	Parse(body []byte, later Body) (adapter.Request, Request, bool)
-	// NewCodec returns what reads and shows one streamed answer.
-	NewCodec() Codec
-	// NewDialect returns what reads and shows one answer that is not streamed.
-	// The answer of each turn is one event; see [sse.Document].
-	NewDialect() adapter.Dialect[sse.Event]
 }
 
 // Body is the body of a request, for as long as the call lasts.
@@ -46,6 +41,11 @@ type Request interface {
 	Add(body []byte, a *adapter.Additions) []byte
 	// Continue returns the body of a continuation's request.
 	Continue(body []byte, k *adapter.Continuation) []byte
+	// NewCodec returns what reads and shows the answer, if it is streamed.
+	NewCodec() Codec
+	// NewDialect returns what reads and shows the answer, if it is not streamed.
+	// The answer of each turn is one event; see [sse.Document].
+	NewDialect() adapter.Dialect[sse.Event]
 	// Refusal returns the error in the body of an answer whose status is not
 	// 200, or nil if there is none. The body may be cut off.
 	Refusal(body []byte) error
@@ -68,4 +68,17 @@ type Codec interface {
 	Classify(name, data []byte, v *Values) bool
 	// Observe reports the values of an event that is relayed.
 	Observe(v *Values, r Relay)
+}
+
+// Holder is a [Codec] that holds back some of the events of the caller's own turn
+// that the engine shows as they came: they would be others if a continuation
+// followed.
+type Holder interface {
+	// Hold takes such an event, and returns the events that are shown now. They
+	// are valid until the next call.
+	Hold(e sse.Event) []sse.Event
+	// Release returns the events that are held at the end of the stream.
+	Release() []sse.Event
+	// IsHolding reports whether any are held: nothing may be relayed before them.
+	IsHolding() bool
 }

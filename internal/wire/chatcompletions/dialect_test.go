@@ -60,12 +60,13 @@ func TestDialect(t *testing.T) {
 				return eventOf(d.whole, `{"id":"first","choices":[{"index":0,"`+d.body+`":{"content":"So.",`+body+`},"finish_reason":`+
 					map[bool]string{true: `"stop"`, false: "null"}[d.whole]+`}]}`)
 			}
+			_, request, _ := chatcompletions.Protocol{}.Parse([]byte("{}"), nil)
 			carryontest.TestDialect(t, carryontest.DialectKit[sse.Event]{
 				New: func() adapter.Dialect[sse.Event] {
 					if d.whole {
-						return chatcompletions.Protocol{}.NewDialect()
+						return request.NewDialect()
 					}
-					return chatcompletions.Protocol{}.NewCodec()
+					return request.NewCodec()
 				},
 				Make: func(v carryontest.View) sse.Event { return makeEvent(d.whole, v) },
 				View: viewEvent,

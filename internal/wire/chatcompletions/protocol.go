@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
@@ -25,9 +24,3 @@ func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Reque
 	p.facts.History = history(later)
 	return p.facts, p.request, ok
 }
-
-// NewCodec implements [wire.Protocol].
-func (Protocol) NewCodec() wire.Codec { return &dialect{lastCall: adapter.NoIndex} }
-
-// NewDialect implements [wire.Protocol].
-func (Protocol) NewDialect() adapter.Dialect[sse.Event] { return &dialect{document: new(document)} }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -22,6 +23,12 @@ var _ wire.Request = (*request)(nil)
 
 // Stream implements [wire.Request].
 func (r *request) Stream() bool { return r.stream }
+
+// NewCodec implements [wire.Request].
+func (r *request) NewCodec() wire.Codec { return &dialect{lastCall: adapter.NoIndex} }
+
+// NewDialect implements [wire.Request].
+func (r *request) NewDialect() adapter.Dialect[sse.Event] { return &dialect{document: new(document)} }
 
 // Refusal implements [wire.Request].
 func (r *request) Refusal(body []byte) error {
