@@ -202,7 +202,7 @@ func fillState(tb testing.TB, v reflect.Value, n *int64) {
 
 // tidy returns s with its times as equal instants are equal, to the millisecond.
 func tidy(s continuation.State) continuation.State {
-	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Paused.Since} {
+	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Claim.Until, &s.Paused.Since} {
 		if at.IsZero() {
 			*at = time.Time{}
 			continue

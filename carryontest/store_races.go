@@ -86,7 +86,7 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 			err := c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
 				giveWay()
 				if got = s.Claim.Token == token || !s.Claim.Active(now); got {
-					return session.Claim(s, token, now)
+					return session.Claim(s, token, now, continuation.DefaultClaimLife)
 				}
 				return s
 			})

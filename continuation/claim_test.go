@@ -11,7 +11,7 @@ import (
 
 func TestClaimIsActive(t *testing.T) {
 	t.Parallel()
-	claim := continuation.Claim{Token: 5, Since: noon}
+	claim := continuation.Claim{Token: 5, Since: noon, Until: noon.Add(time.Hour)}
 	cases := []struct {
 		name  string
 		claim continuation.Claim
@@ -21,9 +21,10 @@ func TestClaimIsActive(t *testing.T) {
 		{"just made", claim, 0, true},
 		{"nobody's", continuation.Claim{}, 0, false},
 		{"nobody's, with a time", continuation.Claim{Since: noon}, 0, false},
-		{"just before it lapses", claim, continuation.ClaimLife - 1, true},
-		{"lapsed", claim, continuation.ClaimLife, false},
+		{"just before it lapses", claim, time.Hour - 1, true},
+		{"lapsed", claim, time.Hour, false},
 		{"clock set back", claim, -time.Minute, true},
+		{"without an end", continuation.Claim{Token: 5, Since: noon}, 1000 * time.Hour, true},
 	}
 	for _, c := range cases {
 		assert.Equal(t, c.want, c.claim.Active(noon.Add(c.after)), c.name)

@@ -18,9 +18,8 @@ const (
 	NoBackground                     // else ReasonBackground
 	NotActive                        // else ReasonActive
 	AttemptsLeft                     // else ReasonMaxAttempts
-	UserTurnLeft                     // else ReasonMaxPerUserTurn
+	ProgressLeft                     // else ReasonWithoutProgress
 	TokensLeft                       // else ReasonTokenBudget
-	Progress                         // else ReasonNoProgress
 	SuitableTodo                     // else ReasonNoSuitableTodo
 	IntervalElapsed                  // else ReasonTooSoon
 
@@ -44,9 +43,8 @@ func (c Condition) String() string {
 		NoBackground:    "no_background",
 		NotActive:       "not_active",
 		AttemptsLeft:    "attempts_left",
-		UserTurnLeft:    "user_turn_left",
+		ProgressLeft:    "progress_left",
 		TokensLeft:      "tokens_left",
-		Progress:        "progress",
 		SuitableTodo:    "suitable_todo",
 		IntervalElapsed: "interval_elapsed",
 	}[c]

@@ -39,7 +39,6 @@ type Turn struct {
 	TooLong     bool   // more text than is kept
 	Blank       bool   // the text is nothing but white space
 	BlankOK     bool   // a blank turn may be continued
-	SameText    bool   // the text is that of the turn before
 	Rejected    bool   // the model called todo_pause with a reason that was rejected
 }
 
@@ -119,15 +118,16 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 		return false
 	}
 	list := todolist.Summarize(in.Todos)
-	watermarks, attempts := todolist.Watermarks(in.State.Watermarks).Observe(&list, in.State.Attempts)
-	ev.State.Watermarks, ev.State.Attempts = Watermarks(watermarks), attempts
+	watermarks, used := todolist.Watermarks(in.State.Watermarks).Observe(&list, todolist.Used{
+		Attempts: in.State.Attempts, Continuations: in.State.Continuations,
+	})
+	ev.State.Watermarks, ev.State.Attempts, ev.State.Continuations = Watermarks(watermarks), used.Attempts, used.Continuations
 	ev.Attempt = ev.State.Attempts + 1
 	ev.Todo = list.Next
 	return ev.check(ActiveTodos, list.Active > 0, ReasonNoActiveTodos) &&
 		ev.check(NoBackground, !in.busy(), ReasonBackground) &&
 		ev.check(NotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&
-		ev.check(Progress, !in.Turn.SameText || in.Turn.Rejected, ReasonNoProgress) &&
 		ev.check(SuitableTodo, list.HasNext, ReasonNoSuitableTodo) &&
 		ev.judgeInterval(in)
 }
@@ -142,7 +142,7 @@ func (ev *Evaluation) judgeBudgets(in *Input) bool {
 		}
 	}
 	return ev.check(AttemptsLeft, within(ev.State.Attempts, attempts), ReasonMaxAttempts) &&
-		ev.check(UserTurnLeft, within(in.State.Continuations, in.Limits.MaxPerUserTurn), ReasonMaxPerUserTurn) &&
+		ev.check(ProgressLeft, within(ev.State.Continuations, in.Limits.MaxWithoutProgress), ReasonWithoutProgress) &&
 		ev.check(TokensLeft, within(in.State.Tokens, in.Limits.TokenBudget), ReasonTokenBudget)
 }
 

@@ -45,9 +45,8 @@ func violations() []violation {
 			i.State.Claim = continuation.Claim{Token: 1, Since: noon}
 		}},
 		{continuation.AttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 3 }},
-		{continuation.UserTurnLeft, continuation.ReasonMaxPerUserTurn, func(i *in) { i.State.Continuations = 10 }},
+		{continuation.ProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
 		{continuation.TokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
-		{continuation.Progress, continuation.ReasonNoProgress, func(i *in) { i.Turn.SameText = true }},
 		{continuation.SuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
 		{continuation.IntervalElapsed, continuation.ReasonTooSoon, func(i *in) { i.State.LastPrompt = noon }},
 	}
@@ -147,7 +146,6 @@ func TestEvaluateHowTheTurnEnded(t *testing.T) {
 		{"not blank, allowed", continuation.Turn{Finish: "stop", BlankOK: true}, continuation.ReasonSatisfied},
 		{"blank and cut, allowed", continuation.Turn{Finish: "length", Blank: true, BlankOK: true}, continuation.ReasonNotEnded},
 		{"refused", continuation.Turn{Finish: "stop", Refused: true}, continuation.ReasonRefused},
-		{"same text", continuation.Turn{Finish: "stop", SameText: true}, continuation.ReasonNoProgress},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
@@ -162,7 +160,7 @@ func TestEvaluateRejectedPause(t *testing.T) {
 	t.Parallel()
 	exempt := []continuation.Reason{
 		continuation.ReasonManyChoices, continuation.ReasonRefused, continuation.ReasonNotEnded,
-		continuation.ReasonEmpty, continuation.ReasonNoProgress,
+		continuation.ReasonEmpty,
 	}
 	for _, v := range violations() {
 		in := satisfied(t)
@@ -237,9 +235,9 @@ func TestEvaluateBudgets(t *testing.T) {
 		{"one attempt", continuation.Limits{MaxAttempts: 1}, continuation.State{}, continuation.ReasonSatisfied},
 		{"one attempt used", continuation.Limits{MaxAttempts: 1}, continuation.State{Attempts: 1}, continuation.ReasonMaxAttempts},
 		{"attempts off", continuation.Limits{MaxAttempts: off}, continuation.State{Attempts: 1 << 30}, continuation.ReasonSatisfied},
-		{"last of the user turn", continuation.Limits{}, continuation.State{Continuations: 9}, continuation.ReasonSatisfied},
-		{"user turn used up", continuation.Limits{}, continuation.State{Continuations: 10}, continuation.ReasonMaxPerUserTurn},
-		{"user turn off", continuation.Limits{MaxPerUserTurn: off}, continuation.State{Continuations: 1 << 30}, continuation.ReasonSatisfied},
+		{"last without progress", continuation.Limits{}, continuation.State{Continuations: 9}, continuation.ReasonSatisfied},
+		{"used up without progress", continuation.Limits{}, continuation.State{Continuations: 10}, continuation.ReasonWithoutProgress},
+		{"without progress, off", continuation.Limits{MaxWithoutProgress: off}, continuation.State{Continuations: 1 << 30}, continuation.ReasonSatisfied},
 		{"tokens off unless set", continuation.Limits{}, continuation.State{Tokens: 1 << 40}, continuation.ReasonSatisfied},
 		{"tokens left", continuation.Limits{TokenBudget: 100}, continuation.State{Tokens: 99}, continuation.ReasonSatisfied},
 		{"tokens used up", continuation.Limits{TokenBudget: 100}, continuation.State{Tokens: 100}, continuation.ReasonTokenBudget},
@@ -329,8 +327,8 @@ func TestEvaluateClaims(t *testing.T) {
 		want  continuation.Reason
 	}{
 		{"just claimed", continuation.Claim{Token: 1, Since: noon}, continuation.ReasonActive},
-		{"about to lapse", continuation.Claim{Token: 1, Since: noon.Add(1 - continuation.ClaimLife)}, continuation.ReasonActive},
-		{"lapsed", continuation.Claim{Token: 1, Since: noon.Add(-continuation.ClaimLife)}, continuation.ReasonSatisfied},
+		{"about to lapse", continuation.Claim{Token: 1, Until: noon.Add(1)}, continuation.ReasonActive},
+		{"lapsed", continuation.Claim{Token: 1, Until: noon}, continuation.ReasonSatisfied},
 		{"nobody's", continuation.Claim{Since: noon}, continuation.ReasonSatisfied},
 	}
 	for _, c := range cases {
@@ -423,7 +421,7 @@ func randomInput(rng *rand.Rand) continuation.Input {
 		Settings: continuation.DefaultValues(), Turn: continuation.Turn{Finish: "stop"}, UserTurn: turn7,
 		TodosKnown: rng.IntN(8) > 0, Now: noon,
 		Limits: continuation.Limits{
-			MaxAttempts: limit(3), MaxPerUserTurn: limit(10), TokenBudget: limit(1000),
+			MaxAttempts: limit(3), MaxWithoutProgress: limit(10), TokenBudget: limit(1000),
 			MinInterval: time.Second, MaxTaskAge: time.Minute,
 		},
 		State: continuation.State{

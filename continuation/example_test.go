@@ -49,7 +49,7 @@ func ExampleLimits() {
 		MinInterval: continuation.Off,
 		TokenBudget: 20_000,
 	}.WithDefaults()
-	fmt.Println(limits.MaxAttempts, limits.MaxPerUserTurn, limits.TokenBudget, limits.ResponseTimeout, err)
+	fmt.Println(limits.MaxAttempts, limits.MaxWithoutProgress, limits.TokenBudget, limits.ResponseTimeout, err)
 
 	_, err = continuation.Limits{MaxAttempts: -5}.WithDefaults()
 	fmt.Println(err)

@@ -11,22 +11,24 @@ const Off = -1
 
 // Defaults of [Limits].
 const (
-	DefaultMaxAttempts      = 3
-	DefaultMaxPerUserTurn   = 10
-	DefaultMinInterval      = time.Second
-	DefaultResponseTimeout  = 30 * time.Second
-	DefaultFirstByteTimeout = 5 * time.Minute
-	DefaultMaxTaskAge       = 30 * time.Minute
+	DefaultMaxAttempts        = 3
+	DefaultMaxWithoutProgress = 10
+	DefaultMinInterval        = time.Second
+	DefaultResponseTimeout    = 30 * time.Second
+	DefaultFirstByteTimeout   = 5 * time.Minute
+	DefaultClaimLife          = 10 * time.Minute
+	DefaultMaxTaskAge         = 30 * time.Minute
 )
 
 // Limits bound what carryon may add to a call. A zero field means its default
 // and [Off] means no limit; other negative values are refused.
 type Limits struct {
-	// MaxAttempts is the number of continuations in a row without progress.
+	// MaxAttempts is the number of continuations in a row without progress: the
+	// todo list has not moved on, and no tool call came of them.
 	MaxAttempts int
-	// MaxPerUserTurn is the number of continuations between two messages of
-	// the user, with or without progress.
-	MaxPerUserTurn int
+	// MaxWithoutProgress is the number of continuations of a user turn since the
+	// todo list last moved on, whatever came of them.
+	MaxWithoutProgress int
 	// MinInterval is the time between two prompts of one session. A
 	// continuation that comes too soon waits.
 	MinInterval time.Duration
@@ -41,6 +43,10 @@ type Limits struct {
 	// TokenBudget is the number of tokens, as reported by the provider, that
 	// continuations may use in one user turn. Its default is Off.
 	TokenBudget int
+	// ClaimLife is how long a session counts as being continued if nothing says
+	// that the continuation has ended: a stream dropped without Close, or a
+	// replica that died. It has to be longer than a continuation takes.
+	ClaimLife time.Duration
 	// MaxTaskAge is the age from which a background task in [Input.Background]
 	// no longer keeps its session from being continued, so that a hung task
 	// cannot block it for ever.
@@ -52,11 +58,12 @@ type Limits struct {
 func (l Limits) WithDefaults() (Limits, error) {
 	err := cmp.Or(
 		resolve("MaxAttempts", &l.MaxAttempts, DefaultMaxAttempts),
-		resolve("MaxPerUserTurn", &l.MaxPerUserTurn, DefaultMaxPerUserTurn),
+		resolve("MaxWithoutProgress", &l.MaxWithoutProgress, DefaultMaxWithoutProgress),
 		resolve("TokenBudget", &l.TokenBudget, Off),
 		resolve("MinInterval", &l.MinInterval, DefaultMinInterval),
 		resolve("ResponseTimeout", &l.ResponseTimeout, DefaultResponseTimeout),
 		resolve("FirstByteTimeout", &l.FirstByteTimeout, DefaultFirstByteTimeout),
+		resolve("ClaimLife", &l.ClaimLife, DefaultClaimLife),
 		resolve("MaxTaskAge", &l.MaxTaskAge, DefaultMaxTaskAge),
 	)
 	if err != nil {

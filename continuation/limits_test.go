@@ -14,8 +14,8 @@ import (
 func TestLimitsDefaults(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, continuation.Limits{
-		MaxAttempts: 3, MaxPerUserTurn: 10, MinInterval: time.Second, ResponseTimeout: 30 * time.Second,
-		FirstByteTimeout: 5 * time.Minute, TokenBudget: continuation.Off, MaxTaskAge: 30 * time.Minute,
+		MaxAttempts: 3, MaxWithoutProgress: 10, MinInterval: time.Second, ResponseTimeout: 30 * time.Second,
+		FirstByteTimeout: 5 * time.Minute, TokenBudget: continuation.Off, ClaimLife: 10 * time.Minute, MaxTaskAge: 30 * time.Minute,
 	}, withDefaults(t, continuation.Limits{}))
 }
 
@@ -24,12 +24,12 @@ func TestLimitsKeepWhatIsSet(t *testing.T) {
 	const off = continuation.Off
 	for _, l := range []continuation.Limits{
 		{
-			MaxAttempts: 1, MaxPerUserTurn: 2, MinInterval: 1, ResponseTimeout: 4, FirstByteTimeout: 5,
-			TokenBudget: 6, MaxTaskAge: 7,
+			MaxAttempts: 1, MaxWithoutProgress: 2, MinInterval: 1, ResponseTimeout: 4, FirstByteTimeout: 5,
+			TokenBudget: 6, ClaimLife: 8, MaxTaskAge: 7,
 		},
 		{
-			MaxAttempts: off, MaxPerUserTurn: off, MinInterval: off, ResponseTimeout: off, FirstByteTimeout: off,
-			TokenBudget: off, MaxTaskAge: off,
+			MaxAttempts: off, MaxWithoutProgress: off, MinInterval: off, ResponseTimeout: off, FirstByteTimeout: off,
+			TokenBudget: off, ClaimLife: off, MaxTaskAge: off,
 		},
 	} {
 		got := withDefaults(t, l)

@@ -11,7 +11,9 @@ import (
 )
 
 func BenchmarkMemoryStoreUpdate(b *testing.B) {
-	claimed := func(s continuation.State) continuation.State { return session.Claim(s, 1, noon) }
+	claimed := func(s continuation.State) continuation.State {
+		return session.Claim(s, 1, noon, continuation.DefaultClaimLife)
+	}
 	for _, c := range []struct {
 		name string
 		f    func(continuation.State) continuation.State

@@ -50,7 +50,9 @@ func kept(t *testing.T, m continuation.Store, keys ...string) []string {
 }
 
 func claim(at time.Time) func(continuation.State) continuation.State {
-	return func(s continuation.State) continuation.State { return session.Claim(s, 1, at) }
+	return func(s continuation.State) continuation.State {
+		return session.Claim(s, 1, at, continuation.DefaultClaimLife)
+	}
 }
 
 func TestMemoryStoreRefusesANilFunction(t *testing.T) {
@@ -258,7 +260,7 @@ func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 	clock := carryontest.NewClock()
 	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2), continuation.WithClock(clock.Now))
 	update(t, m, "abandoned", claim(clock.Now()))
-	clock.Advance(continuation.ClaimLife)
+	clock.Advance(continuation.DefaultClaimLife)
 	update(t, m, "a", count)
 	clock.Advance(time.Second)
 	update(t, m, "b", count)
@@ -347,7 +349,7 @@ func fillStore(tb testing.TB, m *continuation.MemoryStore, n int) {
 	for i := range n {
 		err := m.Update(context.Background(), fmt.Sprintf("conversation-%08d", i), //nolint:usetesting // costs nothing
 			func(s continuation.State) continuation.State {
-				s = session.Release(session.Claim(session.RegisterUserTurn(s, turn), 1, noon), 1, session.Ending{Tokens: 100})
+				s = session.Release(session.Claim(session.RegisterUserTurn(s, turn), 1, noon, continuation.DefaultClaimLife), 1, session.Ending{Tokens: 100})
 				s.Watermarks = continuation.Watermarks{Set: true, Active: 3}
 				return s
 			})

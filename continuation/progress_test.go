@@ -25,7 +25,7 @@ func step(t *testing.T, s continuation.State, todos ...todo.Todo) (continuation.
 	if !ev.Continue {
 		return s, ev
 	}
-	return session.Release(session.Claim(ev.State, 1, in.Now), 1, session.Ending{}), ev
+	return session.Release(session.Claim(ev.State, 1, in.Now, continuation.DefaultClaimLife), 1, session.Ending{}), ev
 }
 
 func TestProgressStartsAttemptsAnew(t *testing.T) {
@@ -68,7 +68,7 @@ func TestProgressStartsAttemptsAnew(t *testing.T) {
 			assert.Equal(t, continuation.ReasonMaxAttempts, ev.Reason, c.name)
 			assert.Equal(t, 4, ev.Attempt, c.name)
 		}
-		assert.Equal(t, 3, ev.State.Continuations, "%s: progress does not renew the other budget", c.name)
+		assert.Equal(t, c.progress, ev.State.Continuations == 0, "%s: progress renews both budgets", c.name)
 	}
 }
 
@@ -121,7 +121,8 @@ func TestProgressMovesEachWatermarkByItself(t *testing.T) {
 func TestAttemptCountsFromTheProgressThatWasSeen(t *testing.T) {
 	t.Parallel()
 	for _, v := range violations() {
-		if v.condition <= continuation.ActiveTodos || v.condition == continuation.AttemptsLeft || v.condition == continuation.SuitableTodo {
+		if v.condition <= continuation.ActiveTodos || v.condition == continuation.AttemptsLeft ||
+			v.condition == continuation.ProgressLeft || v.condition == continuation.SuitableTodo {
 			continue
 		}
 		in := satisfied(t)
@@ -173,13 +174,13 @@ func TestStaleListHasOneAttempt(t *testing.T) {
 }
 
 // Whatever a list and a model do, a session gets no more continuations in a
-// row without progress than the limit, and none too many in a user turn.
+// row without progress than the limit, and none too many since the last progress.
 func TestBudgetsHoldOverAnyRun(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		limits := continuation.Limits{
-			MaxAttempts: 1 + rng.IntN(4), MaxPerUserTurn: 1 + rng.IntN(12), MinInterval: continuation.Off,
+			MaxAttempts: 1 + rng.IntN(4), MaxWithoutProgress: 1 + rng.IntN(12), MinInterval: continuation.Off,
 			TokenBudget: continuation.Off, MaxTaskAge: continuation.Off,
 		}
 		requireBudgets(t, rng, limits)
@@ -190,7 +191,7 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 	t.Helper()
 	list := []todo.Todo{pending("a"), pending("b"), pending("c"), pending("d")}
 	s := session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go"))
-	inRow, inTurn, most, least := 0, 0, 0, len(list)
+	inRow, since, most, least, first := 0, 0, 0, len(list), true
 	for range 80 {
 		switch rng.IntN(6) {
 		case 0:
@@ -213,22 +214,71 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 				open++
 			}
 		}
-		if inTurn > 0 && (done > most || open < least) {
-			inRow = 0
+		if !first && (done > most || open < least) {
+			inRow, since = 0, 0
 		}
-		if inTurn == 0 {
-			most, least = done, open
+		if first {
+			most, least, first = done, open, false
 		}
 		most, least = max(most, done), min(least, open)
 		inRow++
-		inTurn++
+		since++
 		require.Equal(t, inRow, ev.Attempt)
 		require.LessOrEqual(t, inRow, limits.MaxAttempts)
-		require.LessOrEqual(t, inTurn, limits.MaxPerUserTurn)
+		require.LessOrEqual(t, since, limits.MaxWithoutProgress)
 		called := rng.IntN(5) == 0
 		if called {
 			inRow--
 		}
-		s = session.Release(session.Claim(ev.State, 9, noon), 9, session.Ending{Called: called})
+		s = session.Release(session.Claim(ev.State, 9, noon, continuation.DefaultClaimLife), 9, session.Ending{Called: called})
+	}
+}
+
+// A model that never ticks anything off, and one that only moves statuses about, may call tools as often as they like: each
+// gets MaxWithoutProgress continuations of a user turn, and no more.
+func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
+	t.Parallel()
+	a, b, c := pending("a"), pending("b"), pending("c")
+	for name, lists := range map[string][][]todo.Todo{
+		"never ticked off":  {{a, b, c}},
+		"statuses churn":    {{a, b, c}, {inProgress("a"), b, c}, {completed("a"), b, c}, {a, completed("b"), c}, {a, b, c}},
+		"items come and go": {{a, b}, {a, b, c}, {b, c}, {a, c}, {a, b, c, pending("d")}},
+		"reworded":          {{pending("1")}, {pending("2")}, {pending("3")}, {inProgress("4")}},
+	} {
+		s, sent, sinceBest := continuation.State{UserTurn: turn7, LastPrompt: noon}, 0, 0
+		for i := range 200 {
+			in := satisfied(t)
+			in.State, in.Todos, in.UserTurn, in.Now = s, lists[i%len(lists)], s.UserTurn, s.LastPrompt.Add(time.Hour)
+			ev := continuation.Evaluate(in)
+			if !ev.Continue {
+				require.Equal(t, continuation.ReasonWithoutProgress, ev.Reason, name)
+				continue
+			}
+			if sinceBest++; ev.State.Continuations == 0 {
+				sinceBest = 1
+			}
+			sent++
+			s = session.Release(session.Claim(ev.State, 1, in.Now, time.Hour), 1, session.Ending{Called: true})
+			require.Zero(t, s.Attempts, "%s: a tool call gives the attempt back", name)
+		}
+		assert.Equal(t, continuation.DefaultMaxWithoutProgress, sinceBest, name)
+		assert.LessOrEqual(t, sent, 2*continuation.DefaultMaxWithoutProgress, "%s: each watermark is reached once", name)
+	}
+}
+
+// A long list that is worked off is not stopped by any count, however long it is.
+func TestProgressRenewsBothBudgetsForAsLongAsItLasts(t *testing.T) {
+	t.Parallel()
+	list := make([]todo.Todo, 100)
+	for i := range list {
+		list[i] = pending("item")
+	}
+	s := continuation.State{UserTurn: turn7, LastPrompt: noon}
+	for i := range list {
+		var ev continuation.Evaluation
+		s, ev = step(t, s, list...)
+		require.True(t, ev.Continue, "item %d: %v", i, ev.Reason)
+		require.Equal(t, 1, ev.Attempt)
+		list[i] = completed("item")
 	}
 }

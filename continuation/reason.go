@@ -51,7 +51,7 @@ const (
 	// know, which may be a call.
 	ReasonUnknownContent
 	ReasonNotEnded // without a finish reason, or with another than a plain stop
-	ReasonEmpty    // no text but white space; see middleware.WithEmptyTurns
+	ReasonEmpty    // no text but white space, once more; see middleware.WithoutEmptyTurns
 
 	// ReasonPaused and the others of this group judge the session.
 	ReasonPaused     // by the model, in this call or before, or by the program
@@ -69,14 +69,13 @@ const (
 
 	// ReasonBackground and the others of this group judge what else the session
 	// does, and what it has used.
-	ReasonBackground     // tasks of the session are unfinished, and under Limits.MaxTaskAge
-	ReasonActive         // another call of the session is being continued
-	ReasonMaxAttempts    // of Limits, or one attempt with a list that went stale
-	ReasonMaxPerUserTurn // of Limits
-	ReasonTokenBudget    // of Limits
-	ReasonNoProgress     // the continuation said what the turn before it had said
-	ReasonNoSuitableTodo // every active todo is blank
-	ReasonTooSoon        // after the last prompt, by Limits.MinInterval; it is waited for
+	ReasonBackground      // tasks of the session are unfinished, and under Limits.MaxTaskAge
+	ReasonActive          // another call of the session is being continued
+	ReasonMaxAttempts     // of Limits, or one attempt with a list that went stale
+	ReasonWithoutProgress // of Limits
+	ReasonTokenBudget     // of Limits
+	ReasonNoSuitableTodo  // every active todo is blank
+	ReasonTooSoon         // after the last prompt, by Limits.MinInterval; it is waited for
 
 	// ReasonGate and the others of this group come from around the decision.
 	ReasonGate     // the program's gate vetoed
@@ -111,7 +110,7 @@ func (r Reason) MarshalText() ([]byte, error) {
 
 // Exhausted reports whether the reason is a budget that is used up.
 func (r Reason) Exhausted() bool {
-	return r == ReasonMaxAttempts || r == ReasonMaxPerUserTurn || r == ReasonTokenBudget
+	return r == ReasonMaxAttempts || r == ReasonWithoutProgress || r == ReasonTokenBudget
 }
 
 // reasons has the code and the text of each reason.
@@ -160,9 +159,8 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonBackground:      {"background", "Background tasks are pending or running"},
 	ReasonActive:          {"already_active", "Already in continuation process"},
 	ReasonMaxAttempts:     {"max_attempts", "Maximum continuation attempts exceeded"},
-	ReasonMaxPerUserTurn:  {"max_per_user_turn", "Maximum continuations per user turn exceeded"},
+	ReasonWithoutProgress: {"max_without_progress", "Maximum continuations without progress exceeded"},
 	ReasonTokenBudget:     {"token_budget", "Token budget for continuations exceeded"},
-	ReasonNoProgress:      {"no_progress", "No progress: the continuation gave the same text again"},
 	ReasonNoSuitableTodo:  {"no_suitable_todo", "No suitable active todo found"},
 	ReasonTooSoon:         {"too_soon", "Too soon since last continuation attempt"},
 	ReasonGate:            {"gate", "The gate vetoed the continuation"},

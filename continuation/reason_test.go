@@ -52,7 +52,7 @@ func TestReasonIsReadableInJSON(t *testing.T) {
 func TestReasonExhausted(t *testing.T) {
 	t.Parallel()
 	for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
-		want := reason == continuation.ReasonMaxAttempts || reason == continuation.ReasonMaxPerUserTurn ||
+		want := reason == continuation.ReasonMaxAttempts || reason == continuation.ReasonWithoutProgress ||
 			reason == continuation.ReasonTokenBudget
 		assert.Equal(t, want, reason.Exhausted(), reason)
 	}

@@ -15,8 +15,8 @@ type State struct {
 	Paused Pause // set while the session is paused
 
 	Attempts      int // continuations in a row without progress
-	Continuations int // continuations in this user turn
-	Tokens        int // tokens that they used
+	Continuations int // continuations in this user turn since the list last made progress
+	Tokens        int // tokens that all continuations of this user turn used
 
 	LastPrompt time.Time  // when the last prompt was sent
 	LastResult Result     // what came of the last continuation

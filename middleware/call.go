@@ -163,7 +163,7 @@ func (c *Call) resultOf(err error, called bool) continuation.Result {
 		return failureOf(err)
 	case called:
 		return continuation.ResultNone
-	case c.decider.facts().SameText:
+	case c.turn.repeats():
 		return continuation.ResultSameAnswer
 	}
 	return continuation.ResultNoProgress

@@ -131,7 +131,7 @@ func (d *decider) facts() continuation.Turn {
 		return continuation.Turn{BrokeOff: true}
 	}
 	facts := d.turn.facts()
-	facts.NoFinish, facts.BlankOK = d.request.noFinish, d.mw.options.emptyTurns && !d.blankUsed
+	facts.NoFinish, facts.BlankOK = d.request.noFinish, !d.mw.options.noEmptyTurns && !d.blankUsed
 	return facts
 }
 
@@ -236,7 +236,7 @@ func (d *decider) commit() {
 		if ev = continuation.Evaluate(in); !ev.Continue {
 			return s
 		}
-		return session.Claim(ev.State, token, in.Now)
+		return session.Claim(ev.State, token, in.Now, in.Limits.ClaimLife)
 	})
 	switch {
 	case err != nil:

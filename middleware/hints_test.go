@@ -98,7 +98,7 @@ func TestAPauseThatOnlyTheAdapterCanRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			call := begin(t.Context(), newSetup(nil, onceMore()).mw, adapter.Request{Tools: 1, OwnPause: test.own})
+			call := begin(t.Context(), newSetup(nil, onceMore(), middleware.WithoutEmptyTurns()).mw, adapter.Request{Tools: 1, OwnPause: test.own})
 			sent := 0
 			answer, err := middleware.Unary(call, &asking{answers{usageTotals: newUsageTotals()}},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {

@@ -412,16 +412,19 @@ func TestRejectedPauseIsAnsweredOnce(t *testing.T) {
 
 func TestAnswerIsComparedWithTheOneBeforeIt(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("Two."), says("two!")})
+	s := newSetup([]sdkAnswer{says("One."), says("Two."), says("two!"), says("Three.")})
 	answer, outcome, err := s.answer(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.\n\ntwo!", answer.Text)
-	assert.Equal(t, continuation.ReasonNoProgress, outcome.Reason)
+	assert.Equal(t, "One.\n\nTwo.\n\ntwo!\n\nThree.", answer.Text)
+	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
+	prompts := s.model.requests
+	assert.NotContains(t, prompts[2].Messages[len(prompts[2].Messages)-1].Text, "same answer as before")
+	assert.Contains(t, prompts[3].Messages[len(prompts[3].Messages)-1].Text, "same answer as before")
 }
 
 func TestSeamStandsBetweenTextsAlone(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says(""), says("Two."), calls(edit("c1"))}, middleware.WithEmptyTurns())
+	s := newSetup([]sdkAnswer{says(""), says("Two."), calls(edit("c1"))})
 	answer, _, err := s.answer(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "Two.", answer.Text)

@@ -341,13 +341,13 @@ func TestOneSessionManyCallsAtOnce(t *testing.T) {
 	for _, outcome := range outcomes.All() {
 		continued += outcome.Attempts
 		assert.Contains(t, []continuation.Reason{
-			continuation.ReasonToolCalls, continuation.ReasonActive, continuation.ReasonMaxPerUserTurn,
+			continuation.ReasonToolCalls, continuation.ReasonActive, continuation.ReasonWithoutProgress,
 		}, outcome.Reason)
 	}
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, continued, state.Continuations)
-	assert.LessOrEqual(t, continued, continuation.DefaultMaxPerUserTurn)
+	assert.LessOrEqual(t, continued, continuation.DefaultMaxWithoutProgress)
 	assert.Positive(t, continued)
 	assert.Zero(t, state.Claim.Token)
 }

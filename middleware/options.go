@@ -58,9 +58,9 @@ type reminding struct {
 
 // callRules are which calls are continued, and whether at all.
 type callRules struct {
-	toolless   bool
-	emptyTurns bool
-	dryRun     bool
+	toolless     bool
+	noEmptyTurns bool
+	dryRun       bool
 }
 
 // newOptions applies the options to the defaults.
@@ -223,10 +223,11 @@ func WithToollessCalls() Option {
 	return func(o *options) { o.toolless = true }
 }
 
-// WithEmptyTurns has a turn continued, once per call, in which the model said
-// nothing at all.
-func WithEmptyTurns() Option {
-	return func(o *options) { o.emptyTurns = true }
+// WithoutEmptyTurns leaves a turn alone in which the model said nothing at all.
+// Without it such a turn is continued, once per call, with a placeholder as what
+// the model has said.
+func WithoutEmptyTurns() Option {
+	return func(o *options) { o.noEmptyTurns = true }
 }
 
 // WithDryRun takes and reports every decision and acts on none: no call, no

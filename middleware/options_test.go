@@ -54,7 +54,7 @@ func TestNewRefusesWhatIsWrong(t *testing.T) {
 		"pause tool mode":       {func() middleware.Option { return middleware.WithPauseTool(9) }, "9"},
 		"usage mode":            {func() middleware.Option { return middleware.WithUsage(9) }, "9"},
 		"negative attempts":     {limits(continuation.Limits{MaxAttempts: -2}), "MaxAttempts"},
-		"negative user turn":    {limits(continuation.Limits{MaxPerUserTurn: -2}), "MaxPerUserTurn"},
+		"negative user turn":    {limits(continuation.Limits{MaxWithoutProgress: -2}), "MaxWithoutProgress"},
 		"negative interval":     {limits(continuation.Limits{MinInterval: -time.Second}), "MinInterval"},
 		"negative silence":      {limits(continuation.Limits{ResponseTimeout: -time.Second}), "ResponseTimeout"},
 		"negative first byte":   {limits(continuation.Limits{FirstByteTimeout: -time.Second}), "FirstByteTimeout"},

@@ -318,11 +318,11 @@ func TestCallInsideALayerIsReportedByTheOuterOneAlone(t *testing.T) {
 
 func TestSessionRemembersThatTheModelRepeatedItsAnswer(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("I will fix it."), says("I will fix it!")})
+	s := newSetup([]sdkAnswer{says("I will fix it."), says("I will fix it!")}, onceMore())
 	ctx := inSession(t, "conversation-42")
 	_, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonNoProgress, outcome.Reason)
+	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
 
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)

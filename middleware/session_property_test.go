@@ -68,7 +68,8 @@ func (s *rules) changed(by *run, before, after continuation.State) {
 	if after.UserTurn != before.UserTurn {
 		w.fail("session %q is in another user turn although none has begun", s.session)
 	}
-	if after.Attempts > worldAttempts || after.Attempts < 0 || after.Continuations < before.Continuations {
+	if after.Attempts > worldAttempts || after.Attempts < 0 ||
+		after.Continuations < before.Continuations && after.Watermarks == before.Watermarks {
 		w.fail("session %q goes from %+v to %+v", s.session, before, after)
 	}
 	if before.Paused.IsSet() && !after.Paused.IsSet() && !s.resumed {
@@ -93,7 +94,8 @@ func (s *rules) claims(by *run, before, after continuation.State) {
 	if after.Claim.Token == 0 {
 		return
 	}
-	if by == nil || after.Continuations != before.Continuations+1 || after.LastPrompt.After(w.now) {
+	moved := after.Watermarks != before.Watermarks && after.Continuations == 1
+	if by == nil || after.Continuations != before.Continuations+1 && !moved || after.LastPrompt.After(w.now) {
 		w.fail("a claim on session %q without a continuation: %+v", s.session, after)
 		return
 	}
@@ -108,7 +110,7 @@ func (s *rules) claims(by *run, before, after continuation.State) {
 }
 
 func (s *rules) lapsed(state continuation.State) bool {
-	return s.w.now.Sub(state.Claim.Since) >= continuation.ClaimLife
+	return s.w.now.Sub(state.Claim.Since) >= continuation.DefaultClaimLife
 }
 
 // newTurn records a message of the user. What has changed in the list before is no news in the new turn, but to a
@@ -136,7 +138,7 @@ func (s *rules) sent(by *run, k *adapter.Continuation) {
 		{!by.committed, "was not stored before"},
 		{k.Session != s.session, "says it is of another session"},
 		{by.turn != s.turn, fmt.Sprintf("belongs to user turn %d", by.turn)},
-		{s.sends > worldPerTurn, "is more than there may be"},
+		{s.sends > worldPerTurn*(1+s.changes), "is more than there may be"},
 		{s.sends > worldAttempts*(1+s.changes)+s.called, "is more than there may be without progress"},
 		{k.Attempt < 1 || k.Attempt > worldAttempts, fmt.Sprintf("is attempt %d", k.Attempt)},
 		{s.state.Paused.IsSet(), "is sent while the session is paused"},
@@ -150,7 +152,7 @@ func (s *rules) sent(by *run, k *adapter.Continuation) {
 	}
 	for _, other := range w.runs {
 		if other != by && other.flying && other.session == by.session && other.epoch == by.epoch &&
-			w.now.Sub(other.since) < continuation.ClaimLife {
+			w.now.Sub(other.since) < continuation.DefaultClaimLife {
 			w.fail("%s is sent while another runs", at)
 		}
 	}
@@ -240,7 +242,7 @@ func (w *world) storeFails(n int) { w.down = n%3 == 0 }
 func (w *world) timePasses(n int) {
 	w.now = w.now.Add(time.Second)
 	if n%8 == 0 {
-		w.now = w.now.Add(continuation.ClaimLife)
+		w.now = w.now.Add(continuation.DefaultClaimLife)
 	}
 }
 
@@ -284,7 +286,7 @@ func (w *world) end(crashed int, backwards bool) {
 		w.lapses(s)
 		w.startsAnew(s)
 	}
-	w.now = w.now.Add(continuation.ClaimLife)
+	w.now = w.now.Add(continuation.DefaultClaimLife)
 	for _, r := range w.runs {
 		w.halt(r) // whoever comes back so late changes nothing of what is going on
 		w.others(r.session, "the answer", r.shown)
@@ -311,7 +313,7 @@ func (w *world) lapses(s *rules) {
 	if s.state.Claim.Token == 0 {
 		return
 	}
-	w.now, w.script = w.now.Add(continuation.ClaimLife), nil
+	w.now, w.script = w.now.Add(continuation.DefaultClaimLife), nil
 	r := w.begin(s.session, false, false)
 	w.finish(r)
 	if r.outcome.Reason == continuation.ReasonActive {

@@ -80,7 +80,7 @@ func newWorld(plan []byte) *world {
 	w.mw = middleware.New(todo.ProviderFunc(w.list), middleware.WithStore(w), middleware.WithClock(w),
 		middleware.WithGate(func(context.Context, middleware.Turn) error { w.park(); return nil }),
 		middleware.WithLimits(continuation.Limits{
-			MaxAttempts: worldAttempts, MaxPerUserTurn: worldPerTurn, MinInterval: worldInterval,
+			MaxAttempts: worldAttempts, MaxWithoutProgress: worldPerTurn, MinInterval: worldInterval,
 			ResponseTimeout: continuation.Off, FirstByteTimeout: continuation.Off,
 		}))
 	return w

@@ -66,7 +66,7 @@ func (t *turn) facts() continuation.Turn {
 		facts.Finish = "" // it was not the end
 	}
 	if !facts.ToolCalls && !facts.TooLong { // either decides it, and most turns of an agent end in calls
-		facts.Blank, facts.SameText = t.isBlank(), t.repeats()
+		facts.Blank = t.isBlank()
 	}
 	return facts
 }

@@ -233,7 +233,7 @@ var scripts = map[string]parity{
 	"no finish":        {turns: []fakellm.Turn{fakellm.Text(plan).With(fakellm.NoFinish)}},
 	"refusal":          {turns: []fakellm.Turn{fakellm.Text("").Refusal("No.")}},
 	"no text":          {turns: []fakellm.Turn{fakellm.Text(" \n")}},
-	"empty turns":      {opts: []middleware.Option{middleware.WithEmptyTurns()}, turns: []fakellm.Turn{fakellm.Text(""), edit()}},
+	"empty turns":      {turns: []fakellm.Turn{fakellm.Text(""), edit()}},
 	"legacy call":      {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Call("edit_file", "{}").With(fakellm.Legacy)}},
 	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: texts(plan)},
 	"suppressed":       {ctx: continuation.Suppress, turns: texts(plan)},

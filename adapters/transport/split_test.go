@@ -132,7 +132,7 @@ func requireAnySplit(t *testing.T, first, second string, seed uint64) {
 	case 0:
 		opts = []middleware.Option{middleware.WithPauseTool(middleware.Always)}
 	case 1:
-		opts = []middleware.Option{middleware.WithUsage(middleware.LastTurn), middleware.WithEmptyTurns()}
+		opts = []middleware.Option{middleware.WithUsage(middleware.LastTurn)}
 	}
 	want := join(t, twoTodos, first, second, whole(), opts...)
 	for i := range uint64(4) {

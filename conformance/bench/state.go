@@ -71,7 +71,9 @@ func storeUpdate() func() {
 	store, ctx := continuation.NewMemoryStore(), context.Background()
 	now := time.Unix(1_800_000_000, 0)
 	return func() {
-		must(store.Update(ctx, "conversation-42", func(s continuation.State) continuation.State { return session.Claim(s, 1, now) }))
+		must(store.Update(ctx, "conversation-42", func(s continuation.State) continuation.State {
+			return session.Claim(s, 1, now, continuation.DefaultClaimLife)
+		}))
 	}
 }
 
@@ -82,7 +84,9 @@ func million() result {
 	store := continuation.NewMemoryStore(continuation.WithMaxSessions(sessions))
 	now := time.Unix(1_800_000_000, 0)
 	for i := range sessions {
-		must(store.Update(context.Background(), "conversation-"+strconv.Itoa(i), func(s continuation.State) continuation.State { return session.Claim(s, 1, now) }))
+		must(store.Update(context.Background(), "conversation-"+strconv.Itoa(i), func(s continuation.State) continuation.State {
+			return session.Claim(s, 1, now, continuation.DefaultClaimLife)
+		}))
 	}
 	size := float64(liveBytes()-before) / (1 << 20)
 	runtime.KeepAlive(store)

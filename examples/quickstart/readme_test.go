@@ -244,7 +244,7 @@ func TestLimitsInTheReadmeAreTheDefaults(t *testing.T) {
 	require.NoError(t, err)
 	want := [][2]string{
 		{"`MaxAttempts`", strconv.Itoa(limits.MaxAttempts)},
-		{"`MaxPerUserTurn`", strconv.Itoa(limits.MaxPerUserTurn)},
+		{"`MaxWithoutProgress`", strconv.Itoa(limits.MaxWithoutProgress)},
 		{"`MinInterval`", limits.MinInterval.String()},
 		{"`ResponseTimeout`", limits.ResponseTimeout.String()},
 		{"`FirstByteTimeout`", limits.FirstByteTimeout.String()},

@@ -7,9 +7,13 @@ import (
 )
 
 // Claim returns the state after a call claimed the session for a continuation
-// that it is about to send: one more attempt, one more continuation.
-func Claim(s continuation.State, token uint64, now time.Time) continuation.State {
+// that it is about to send: one more attempt, one more continuation. The claim
+// lapses after life, or never if life is continuation.Off.
+func Claim(s continuation.State, token uint64, now time.Time, life time.Duration) continuation.State {
 	s.Claim = continuation.Claim{Token: token, Since: now}
+	if life != continuation.Off {
+		s.Claim.Until = now.Add(life)
+	}
 	s.Attempts++
 	s.Continuations++
 	s.LastPrompt = now

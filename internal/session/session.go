@@ -43,10 +43,10 @@ func MarkStale(s continuation.State, digest uint64) continuation.State {
 }
 
 // ObserveList returns the state after the list was seen. Progress, and only
-// progress, starts the count of attempts anew.
+// progress, starts the counts of attempts and continuations anew.
 func ObserveList(s continuation.State, todos []todo.Todo) continuation.State {
 	list := todolist.Summarize(todos)
-	watermarks, attempts := todolist.Watermarks(s.Watermarks).Observe(&list, s.Attempts)
-	s.Watermarks, s.Attempts = continuation.Watermarks(watermarks), attempts
+	watermarks, used := todolist.Watermarks(s.Watermarks).Observe(&list, todolist.Used{Attempts: s.Attempts, Continuations: s.Continuations})
+	s.Watermarks, s.Attempts, s.Continuations = continuation.Watermarks(watermarks), used.Attempts, used.Continuations
 	return s
 }

@@ -24,7 +24,7 @@ func busyState() continuation.State {
 	s.Paused = continuation.Pause{Reason: "blocked", Since: noon}
 	s.LastResult = continuation.Result(503)
 	s.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 2}
-	return session.Claim(s, 5, noon)
+	return session.Claim(s, 5, noon, continuation.DefaultClaimLife)
 }
 
 func TestRegisterUserTurnOfANewUserTurnStartsAnew(t *testing.T) {
@@ -64,8 +64,8 @@ func TestFirstUserTurnKeepsAPauseSetBeforeIt(t *testing.T) {
 func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 	t.Parallel()
 	s := session.RegisterUserTurn(continuation.State{}, session.UserTurn{})
-	s = session.Release(session.Claim(s, 1, noon), 1, session.Ending{Tokens: 50, Result: continuation.ResultNoProgress})
-	s = session.Claim(s, 2, noon.Add(time.Second))
+	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultClaimLife), 1, session.Ending{Tokens: 50, Result: continuation.ResultNoProgress})
+	s = session.Claim(s, 2, noon.Add(time.Second), continuation.DefaultClaimLife)
 	s.Watermarks = continuation.Watermarks{Set: true, Active: 1}
 	s = session.RegisterUserTurn(s, session.UserTurnOf(1, "go"))
 	assert.Zero(t, s.Attempts)
@@ -79,7 +79,7 @@ func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 
 func TestFirstUserTurnEndsAPauseOfAutomaticCalls(t *testing.T) {
 	t.Parallel()
-	s := session.Release(session.Claim(continuation.State{}, 1, noon), 1, session.Ending{})
+	s := session.Release(session.Claim(continuation.State{}, 1, noon, continuation.DefaultClaimLife), 1, session.Ending{})
 	s = session.Pause(s, "blocked", noon, 17)
 	s = session.RegisterUserTurn(s, session.UserTurnOf(1, "go"))
 	assert.False(t, s.Paused.IsSet())
@@ -89,7 +89,7 @@ func TestFirstUserTurnEndsAPauseOfAutomaticCalls(t *testing.T) {
 func TestTextAgentsTurnGrows(t *testing.T) {
 	t.Parallel()
 	grow := func(text string) session.UserTurn { return session.GrowingUserTurnOf(1, text) }
-	start := session.Claim(session.RegisterUserTurn(continuation.State{}, grow("Question")), 1, noon)
+	start := session.Claim(session.RegisterUserTurn(continuation.State{}, grow("Question")), 1, noon, continuation.DefaultClaimLife)
 	cases := []struct {
 		name string
 		turn session.UserTurn
@@ -116,7 +116,7 @@ func TestTextAgentsTurnGrows(t *testing.T) {
 func TestTextAgentsTurnGrowsStepByStep(t *testing.T) {
 	t.Parallel()
 	text := "Q"
-	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, text)), 1, noon)
+	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, text)), 1, noon, continuation.DefaultClaimLife)
 	for range 5 {
 		text += "\nAction: x\nObservation: y"
 		s = session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, text))
@@ -129,9 +129,9 @@ func TestTextAgentsTurnGrowsStepByStep(t *testing.T) {
 
 func TestATurnThatDoesNotGrowIsNotExtended(t *testing.T) {
 	t.Parallel()
-	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go")), 1, noon)
+	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go")), 1, noon, continuation.DefaultClaimLife)
 	assert.Zero(t, session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, "go on")).Continuations)
-	s = session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, "")), 1, noon)
+	s = session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, "")), 1, noon, continuation.DefaultClaimLife)
 	assert.Zero(t, session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, "anything")).Continuations, "everything begins with nothing")
 }
 
@@ -142,7 +142,9 @@ func TestClaim(t *testing.T) {
 	want.Claim = continuation.Claim{Token: 8, Since: noon.Add(time.Hour)}
 	want.LastPrompt = noon.Add(time.Hour)
 	want.Attempts, want.Continuations = 1, 1
-	assert.Equal(t, want, session.Claim(before, 8, noon.Add(time.Hour)))
+	assert.Equal(t, want, session.Claim(before, 8, noon.Add(time.Hour), continuation.Off))
+	want.Claim.Until = noon.Add(2 * time.Hour)
+	assert.Equal(t, want, session.Claim(before, 8, noon.Add(time.Hour), time.Hour))
 }
 
 func TestRelease(t *testing.T) {
@@ -217,7 +219,7 @@ func TestTransitionsChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := busyState()
 	_ = session.RegisterUserTurn(s, session.UserTurnOf(2, "x"))
-	_ = session.Claim(s, 1, noon)
+	_ = session.Claim(s, 1, noon, continuation.DefaultClaimLife)
 	_ = session.Release(s, 5, session.Ending{Called: true})
 	_ = session.Pause(s, "x", noon, 1)
 	_ = session.Resume(s)
@@ -236,7 +238,7 @@ func TestObserveList(t *testing.T) {
 	assert.Equal(t, want, seen, "the first list is no progress")
 	assert.Equal(t, want, session.ObserveList(seen, list), "nor is the same one again")
 
-	want.Attempts = 0
+	want.Attempts, want.Continuations = 0, 0
 	want.Watermarks = continuation.Watermarks{Set: true, Completed: 1}
 	assert.Equal(t, want, session.ObserveList(seen, list[1:]))
 }
@@ -347,7 +349,7 @@ func randomStep(rng *rand.Rand, s continuation.State, m *model, now time.Time) (
 		m.holder, m.since, m.prompt = token, now, now
 		m.attempts++
 		m.continuations++
-		return session.Claim(s, token, now), fmt.Sprint("begin", token)
+		return session.Claim(s, token, now, continuation.DefaultClaimLife), fmt.Sprint("begin", token)
 	case 2:
 		called, tokens := rng.IntN(2) == 0, rng.IntN(100)
 		if m.holder == token {
@@ -379,7 +381,7 @@ func requireModel(t *testing.T, m model, s continuation.State, log string) {
 
 func requireClaims(t *testing.T, s continuation.State, now time.Time, log string) {
 	t.Helper()
-	alive := s.Claim.Token != 0 && now.Before(s.Claim.Since.Add(continuation.ClaimLife))
+	alive := s.Claim.Token != 0 && now.Before(s.Claim.Since.Add(continuation.DefaultClaimLife))
 	for token := range uint64(6) {
 		require.Equal(t, alive && token != s.Claim.Token, s.Claim.Active(now) && token != s.Claim.Token, log)
 	}

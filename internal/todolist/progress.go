@@ -8,20 +8,26 @@ type Watermarks struct {
 	Active    int
 }
 
-// Observe returns the watermarks after a list was seen, and how many of the
-// attempts still count: none after progress, else all.
+// Used counts what was used since the last progress.
+type Used struct {
+	Attempts      int // continuations that no tool call answered
+	Continuations int // all of them
+}
+
+// Observe returns the watermarks after a list was seen, and what of the used
+// still counts: nothing after progress, else all.
 //
 // Progress means that more todos are completed than ever before in the user
 // turn, or that fewer are active. Reordering, rewording, toggling a status and
 // adding an item again are no progress. Nor is the first list: there is nothing
 // to compare it with.
-func (w Watermarks) Observe(list *Summary, attempts int) (Watermarks, int) {
+func (w Watermarks) Observe(list *Summary, used Used) (Watermarks, Used) {
 	if !w.Set {
-		return Watermarks{Set: true, Completed: list.Completed, Active: list.Active}, attempts
+		return Watermarks{Set: true, Completed: list.Completed, Active: list.Active}, used
 	}
 	if list.Completed > w.Completed || list.Active < w.Active {
-		attempts = 0
+		used = Used{}
 	}
 	w.Completed, w.Active = max(w.Completed, list.Completed), min(w.Active, list.Active)
-	return w, attempts
+	return w, used
 }

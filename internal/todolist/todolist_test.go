@@ -36,17 +36,21 @@ func TestObserve(t *testing.T) {
 		before   todolist.Watermarks
 		list     todolist.Summary
 		want     todolist.Watermarks
-		attempts int
+		progress bool
 	}{
-		"the first list":  {todolist.Watermarks{}, todolist.Summary{Completed: 2, Active: 2}, before, 3},
-		"nothing changed": {before, todolist.Summary{Completed: 2, Active: 2}, before, 3},
-		"worse":           {before, todolist.Summary{Completed: 1, Active: 3}, before, 3},
-		"more completed":  {before, todolist.Summary{Completed: 3, Active: 3}, todolist.Watermarks{Set: true, Completed: 3, Active: 2}, 0},
-		"fewer active":    {before, todolist.Summary{Completed: 0, Active: 1}, todolist.Watermarks{Set: true, Completed: 2, Active: 1}, 0},
+		"the first list":  {todolist.Watermarks{}, todolist.Summary{Completed: 2, Active: 2}, before, false},
+		"nothing changed": {before, todolist.Summary{Completed: 2, Active: 2}, before, false},
+		"worse":           {before, todolist.Summary{Completed: 1, Active: 3}, before, false},
+		"more completed":  {before, todolist.Summary{Completed: 3, Active: 3}, todolist.Watermarks{Set: true, Completed: 3, Active: 2}, true},
+		"fewer active":    {before, todolist.Summary{Completed: 0, Active: 1}, todolist.Watermarks{Set: true, Completed: 2, Active: 1}, true},
 	} {
-		got, attempts := c.before.Observe(&c.list, 3)
+		used := todolist.Used{Attempts: 3, Continuations: 7}
+		got, left := c.before.Observe(&c.list, used)
 		assert.Equal(t, c.want, got, name)
-		assert.Equal(t, c.attempts, attempts, name)
+		if c.progress {
+			used = todolist.Used{}
+		}
+		assert.Equal(t, used, left, name)
 	}
 }
 

@@ -255,7 +255,7 @@ func TestTurnThatIsNoPlainAnswerIsNotContinued(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				todos := scenario.NewList(scenario.InProgress("Write the parser"))
-				s := scenario.New(t, m, todos)
+				s := scenario.New(t, m, todos, middleware.WithoutEmptyTurns())
 				got := s.Ask(tt.turn)
 
 				scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), tt.turn), got)
@@ -326,10 +326,10 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 	}
 }
 
-func TestEmptyTurnIsContinuedOnceOnRequest(t *testing.T) {
+func TestEmptyTurnIsContinuedOnce(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithEmptyTurns())
+		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text(" "), fakellm.Text(""))
 
 		require.NoError(t, got.Err)
@@ -346,7 +346,7 @@ func TestEmptyTurnIsContinuedOnceOnRequest(t *testing.T) {
 func TestEmptyTurnThenTextIsContinued(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithEmptyTurns())
+		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text(""), fakellm.Text(scenario.Plan), scenario.Edit())
 
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")

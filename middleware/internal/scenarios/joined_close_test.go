@@ -70,7 +70,7 @@ func TestCloseFromAnotherGoroutineEndsWhateverRuns(t *testing.T) {
 
 // unlimited allows any number of continuations.
 var unlimited = middleware.WithLimits(continuation.Limits{
-	MaxAttempts: continuation.Off, MaxPerUserTurn: continuation.Off, MinInterval: continuation.Off,
+	MaxAttempts: continuation.Off, MaxWithoutProgress: continuation.Off, MinInterval: continuation.Off,
 })
 
 // draftThenCall answers the first turn with draft, and a continuation with a tool

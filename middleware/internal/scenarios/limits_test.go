@@ -30,11 +30,11 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 		{"one in a row", continuation.Limits{MaxAttempts: 1}, continuation.ReasonMaxAttempts, 1},
 		{"five in a row", continuation.Limits{MaxAttempts: 5}, continuation.ReasonMaxAttempts, 5},
 		{
-			"ten per user turn by default",
+			"ten without progress by default",
 			continuation.Limits{MaxAttempts: continuation.Off},
-			continuation.ReasonMaxPerUserTurn, 10,
+			continuation.ReasonWithoutProgress, 10,
 		},
-		{"two per user turn", continuation.Limits{MaxPerUserTurn: 2}, continuation.ReasonMaxPerUserTurn, 2},
+		{"two without progress", continuation.Limits{MaxWithoutProgress: 2}, continuation.ReasonWithoutProgress, 2},
 		// A continuation of these tests uses 15 tokens.
 		{"tokens", continuation.Limits{TokenBudget: 16}, continuation.ReasonTokenBudget, 2},
 		{"tokens to the last one", continuation.Limits{TokenBudget: 15}, continuation.ReasonTokenBudget, 1},
@@ -64,7 +64,7 @@ func TestWithoutLimitsOnlyTheModelEndsTheContinuations(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{
-			MaxAttempts: continuation.Off, MaxPerUserTurn: continuation.Off, TokenBudget: continuation.Off,
+			MaxAttempts: continuation.Off, MaxWithoutProgress: continuation.Off, TokenBudget: continuation.Off,
 		}))
 		s.Server.Append(scenario.Texts("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m")...)
 		got := s.Ask(scenario.Edit())
@@ -91,47 +91,42 @@ func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 	})
 }
 
-func TestSameTextAgainIsNoProgress(t *testing.T) {
+func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 	t.Parallel()
+	const same, other = "Previous attempt: same answer as before", "Previous attempt: no tool was called and no todo changed"
 	tests := []struct {
-		name, first, again string
-		same               bool
+		name, first, again, told string
 	}{
-		{"the same", "I will write it.", "I will write it.", true},
-		{"another case", "I will write it.", "I WILL write it.", true},
-		{"other punctuation", "I will write it.", "**I will** write it!\n", true},
-		{"other spacing", "I will write it.", "I  will\nwrite  it.", true},
-		{"another letter", "I will write it.", "I will write is.", false},
-		{"another number", "Step 1 is next.", "Step 2 is next.", false},
-		{"a longer text", "I will write it.", "I will write it. Now.", false},
-		{"signs alone", "...", "!!!", false},
+		{"the same", "I will write it.", "I will write it.", same},
+		{"another case", "I will write it.", "I WILL write it.", same},
+		{"other punctuation", "I will write it.", "**I will** write it!\n", same},
+		{"other spacing", "I will write it.", "I  will\nwrite  it.", same},
+		{"another letter", "I will write it.", "I will write is.", other},
+		{"another number", "Step 1 is next.", "Step 2 is next.", other},
+		{"a longer text", "I will write it.", "I will write it. Now.", other},
+		{"signs alone", "...", "!!!", other},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 2}))
-				s.Server.Append(fakellm.Text(tt.first), fakellm.Text(tt.again))
-				want, reason, turns := tt.first+"\n\n"+tt.again, continuation.ReasonNoProgress, 2
-				if !tt.same {
-					s.Server.Append(fakellm.Text("End."))
-					want, reason, turns = want+"\n\nEnd.", continuation.ReasonMaxAttempts, 3
-				}
-				got := s.Ask()
+				got := s.Ask(fakellm.Text(tt.first), fakellm.Text(tt.again), fakellm.Text("End."))
 
-				scenario.RequireComplete(t, m, got, want, "stop")
-				assert.Equal(t, reason, got.Outcome.Reason)
-				assert.Equal(t, turns, got.Outcome.Turns)
+				scenario.RequireComplete(t, m, got, tt.first+"\n\n"+tt.again+"\n\nEnd.", "stop")
+				assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+				assert.Contains(t, s.Prompts()[1], "continuation attempt #2")
+				assert.Contains(t, s.Prompts()[1], tt.told)
 			})
 		})
 	}
 }
 
-func TestSameTextIsComparedWithTheTurnBeforeOnly(t *testing.T) {
+func TestModelThatSaysTheSameOverAndOverStopsAtTheLimit(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(scenario.Texts("One.", "Two.", "One.", "Two.")...)
+		got := s.Ask(scenario.Texts("One.", "One.", "One.", "One.")...)
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 		assert.Equal(t, 3, got.Outcome.Attempts)
 	})

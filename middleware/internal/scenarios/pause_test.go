@@ -229,7 +229,7 @@ func TestSecondPauseIsAcceptedWhateverItsReason(t *testing.T) {
 func TestPauseIsAcceptedIfNoAttemptIsLeft(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]continuation.Limits{
-		"in a row": {MaxAttempts: 1}, "per user turn": {MaxPerUserTurn: 1}, "tokens": {TokenBudget: 5},
+		"in a row": {MaxAttempts: 1}, "per user turn": {MaxWithoutProgress: 1}, "tokens": {TokenBudget: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

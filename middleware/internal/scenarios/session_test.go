@@ -20,7 +20,7 @@ import (
 func TestAttemptThatLedToAToolCallIsReturned(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1, MaxPerUserTurn: 4}))
+		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1, MaxWithoutProgress: 4}))
 		request := scenario.Request()
 		for i := range 4 {
 			got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), scenario.Edit().ID("call_"+strconv.Itoa(i)))
@@ -30,7 +30,7 @@ func TestAttemptThatLedToAToolCallIsReturned(t *testing.T) {
 		assert.Equal(t, []int{1, 1, 1, 1}, attempts(s.Events))
 
 		got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan))
-		assert.Equal(t, continuation.ReasonMaxPerUserTurn, got.Outcome.Reason, "the other cap holds")
+		assert.Equal(t, continuation.ReasonWithoutProgress, got.Outcome.Reason, "the other cap holds")
 	})
 }
 
@@ -38,7 +38,7 @@ func TestAttemptsAddUpOverTheCallsOfAUserTurn(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(scenario.Texts("One.", "Two.", "Two.")...) // two attempts
+		s.Ask(twoAttempts()...) // two attempts
 		s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), scenario.Texts("Three.", "Four.")...)
 		assert.Equal(t, []int{1, 2, 3}, attempts(s.Events), "a tool result is no new user turn")
 	})
@@ -97,8 +97,8 @@ func TestProgressOfTheListStartsTheCountAnew(t *testing.T) {
 	}
 }
 
-// useTwoAttempts uses two of three attempts of the session: the model repeats itself.
-func useTwoAttempts(s *scenario.Scenario) { s.Ask(scenario.Texts("One.", "Two.", "Two!")...) }
+// useTwoAttempts uses two of three attempts of the session: the last one is cut.
+func useTwoAttempts(s *scenario.Scenario) { s.Ask(twoAttempts()...) }
 
 func TestOnlyANewUserTurnStartsTheCountAnew(t *testing.T) {
 	t.Parallel()
@@ -152,12 +152,17 @@ func TestCallerMayNameTheUserTurn(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		one, two := continuation.WithUserTurn(s.Ctx, "1"), continuation.WithUserTurn(s.Ctx, "2")
-		s.Call(one, scenario.Request(), scenario.Texts("One.", "Two.", "Two!")...)
+		s.Call(one, scenario.Request(), twoAttempts()...)
 		s.Call(one, scenario.WithUserMessage(scenario.Request(), "", "A summary of what was done."),
 			fakellm.Text(scenario.Plan), scenario.Edit())
 		s.Call(two, scenario.Request(), fakellm.Text(scenario.Plan), scenario.Edit())
 		assert.Equal(t, []int{1, 2, 3, 1}, attempts(s.Events))
 	})
+}
+
+// twoAttempts are the turns of a call with two continuations, the last of which is cut.
+func twoAttempts() []fakellm.Turn {
+	return []fakellm.Turn{fakellm.Text("One."), fakellm.Text("Two."), fakellm.Text("Three.").Finish("length")}
 }
 
 // useAllAttempts uses all attempts of a user turn.
@@ -225,10 +230,10 @@ func TestWithoutASessionAToolLoopSharesItsCounters(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		one, two := scenario.WithEdit(scenario.Request(), "call_1"), scenario.WithEdit(scenario.Request(), "call_2")
-		s.Call(t.Context(), one, scenario.Texts("One.", "Two.", "Two!")...)
+		s.Call(t.Context(), one, twoAttempts()...)
 		s.Call(t.Context(), scenario.WithEdit(one, "call_3"), scenario.Texts("One.", "Two.")...)
 		assert.Equal(t, []int{1, 2, 3}, attempts(s.Events), "the loop goes on")
-		s.Call(t.Context(), two, scenario.Texts("One.", "Two.", "Two!")...)
+		s.Call(t.Context(), two, twoAttempts()...)
 		assert.Equal(t, []int{1, 2, 3, 1, 2}, attempts(s.Events), "another loop")
 	})
 }

@@ -148,7 +148,7 @@ func TestWrapAndTheWireAgreeOnUnusableAnswers(t *testing.T) {
 // randomOptions returns some of the options that change what a caller sees.
 func randomOptions(r *rand.Rand) []middleware.Option {
 	options := []middleware.Option{
-		middleware.WithPauseTool(middleware.Always), middleware.WithUsage(middleware.LastTurn), middleware.WithEmptyTurns(),
+		middleware.WithPauseTool(middleware.Always), middleware.WithUsage(middleware.LastTurn),
 		middleware.WithNotice(pause.NoNotice), middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithDryRun(),
 	}
 	return slices.DeleteFunc(options, func(middleware.Option) bool { return r.IntN(3) > 0 })
