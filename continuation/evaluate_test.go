@@ -407,8 +407,10 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 		require.LessOrEqualf(t, ev.Attempt, limit, format, in, ev)
 	}
 	require.LessOrEqualf(t, ev.State.Attempts, in.State.Attempts, format, in, ev)
+	require.LessOrEqualf(t, ev.State.Continuations, in.State.Continuations, format, in, ev)
 	changed := ev.State
-	changed.Attempts, changed.Watermarks, changed.Stale = in.State.Attempts, in.State.Watermarks, in.State.Stale
+	changed.Attempts, changed.Continuations = in.State.Attempts, in.State.Continuations
+	changed.Watermarks, changed.Stale = in.State.Watermarks, in.State.Stale
 	require.Equalf(t, in.State, changed, "only the progress of the list is noted: %+v\n%+v", in, ev)
 }
 
