@@ -146,11 +146,11 @@ func (c *recordCheck) unknownKeys() {
 
 func (c *recordCheck) keepsUpdates() {
 	want := ""
-	for range 10 {
+	for n := range 10 {
 		c.update("a", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
 			return append(bytes.Clone(old), 'x'), keep, nil
 		})
-		want += "x"
+		want = strings.Repeat("x", n+1)
 		assert.Equal(c, want, c.get("a"), "f gets what was stored last, whoever stored it")
 	}
 	assert.Equal(c, want, c.get("a"), "a look changes nothing")

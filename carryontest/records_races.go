@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -180,10 +179,10 @@ func (c *recordCheck) renewals() {
 
 // clocks compares the times that f is told.
 func (c *recordCheck) clocks() {
-	var times []time.Time
-	for i := range 20 {
+	times := make([]time.Time, 0, 20)
+	for i := range cap(times) {
 		var at time.Time
-		c.update(fmt.Sprint(i%3), func(now time.Time, _ []byte) ([]byte, time.Duration, error) {
+		c.update(strconv.Itoa(i%3), func(now time.Time, _ []byte) ([]byte, time.Duration, error) {
 			at = now
 			return []byte("x"), keep, nil
 		})

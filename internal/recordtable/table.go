@@ -61,7 +61,7 @@ func (f Format) Decode(record []byte, value any) error {
 	if err := decoder.Decode(value); err != nil {
 		return fmt.Errorf("%w: %w", records.ErrForeign, err)
 	}
-	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // the decoder returns it as it is
+	if _, err := decoder.Token(); err != io.EOF {
 		return fmt.Errorf("%w: more than one value", records.ErrForeign)
 	}
 	return nil
