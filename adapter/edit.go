@@ -74,10 +74,11 @@ type UsageShown uint8
 
 // The usages.
 const (
-	UsageHidden UsageShown = iota // none
-	UsageSum                      // that of all turns that were kept
-	UsageLast                     // that of the last turn that was kept
-	UsageOwn                      // the chunk's own
+	UsageHidden    UsageShown = iota // none
+	UsageOneAnswer                   // of the turns that were kept: the first one's prompt, and the output of all
+	UsageSum                         // of the turns that were kept: their sum
+	UsageLast                        // that of the last turn that was kept
+	UsageOwn                         // the chunk's own
 )
 
 // CallEdit says how a tool call, or a fragment of one, is shown.

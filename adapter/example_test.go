@@ -1,6 +1,7 @@
 package adapter_test
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -12,7 +13,10 @@ type tokens struct{ In, Out int }
 // A dialect embeds UsageTotals, sets the usage that it reads, and shows what the
 // engine asks for. The usage of a turn that failed does not count.
 func ExampleUsageTotals() {
-	totals := adapter.UsageTotals[tokens]{Add: func(a, b tokens) tokens { return tokens{a.In + b.In, a.Out + b.Out} }}
+	totals := adapter.UsageTotals[tokens]{
+		Add:    func(a, b tokens) tokens { return tokens{a.In + b.In, a.Out + b.Out} },
+		Extend: func(answer, turn tokens) tokens { return tokens{cmp.Or(answer.In, turn.In), answer.Out + turn.Out} },
+	}
 
 	totals.SetTurn(tokens{100, 20})
 	totals.EndTurn(true)

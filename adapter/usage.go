@@ -16,12 +16,17 @@ func (u Usage) Tokens() int {
 }
 
 // UsageTotals keeps the usage of a call in an SDK's own type U. A [Dialect]
-// embeds it and gets its EndTurn. Add must be set: it returns the sum of two
-// usages and changes neither.
+// embeds it and gets its EndTurn. Both functions must be set, and change nothing
+// that they are given.
 type UsageTotals[U any] struct {
+	// Add returns the sum of two usages.
 	Add func(a, b U) U
+	// Extend returns the usage of an answer to which a turn was added: the
+	// prompt is that of the answer, unless it has none, the output that of both.
+	Extend func(answer, turn U) U
 
-	turn, last, sum *U // of the current turn, of the last one kept, of all kept
+	turn, last *U // of the current turn, of the last one kept
+	sum, one   *U // of all kept: their sum, and as if they were one answer
 }
 
 // SetTurn sets the usage of the current turn. The last one set counts.
@@ -31,10 +36,10 @@ func (t *UsageTotals[U]) SetTurn(u U) { t.turn = &u }
 func (t *UsageTotals[U]) EndTurn(keep bool) {
 	if keep && t.turn != nil {
 		if t.last = t.turn; t.sum == nil {
-			t.sum = t.turn
+			t.sum, t.one = t.turn, t.turn
 		} else {
-			sum := t.Add(*t.sum, *t.turn)
-			t.sum = &sum
+			sum, one := t.Add(*t.sum, *t.turn), t.Extend(*t.one, *t.turn)
+			t.sum, t.one = &sum, &one
 		}
 	}
 	t.turn = nil
@@ -46,6 +51,8 @@ func (t *UsageTotals[U]) Shown(which UsageShown, own *U) *U {
 	switch which {
 	case UsageOwn:
 		return own
+	case UsageOneAnswer:
+		return t.one
 	case UsageSum:
 		return t.sum
 	case UsageLast:

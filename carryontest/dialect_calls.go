@@ -115,7 +115,7 @@ func joinsTexts[C any](t *trial[C]) {
 	first := says("One", ".")
 	first.noID = true
 	t.joined(t.play(nil, first, says("Two."), says("Three", ".")),
-		View{Text: "One.\n\nTwo.\n\nThree.", Finish: "stop", Usage: tokensOf(30, 15)})
+		View{Text: "One.\n\nTwo.\n\nThree.", Finish: "stop", Usage: tokensOf(10, 15)})
 }
 
 func joinsCall[C any](t *trial[C]) {
@@ -123,14 +123,14 @@ func joinsCall[C any](t *trial[C]) {
 	p := t.play(nil, first, calls(editCall("call-1"), editCall("call-2")))
 	t.joined(p, View{
 		Text: "One.", Calls: calls(editCall("call-1"), editCall("call-2")).calls,
-		Finish: "tool_calls", Usage: tokensOf(30, 13),
+		Finish: "tool_calls", Usage: tokensOf(10, 13),
 	})
 }
 
 func stripsPause[C any](t *trial[C]) {
 	p := t.play(nil, says("One."), calls(pauseCall("call-1", goodReason)))
 	t.joined(p, View{
-		Text: "One.\n\nTask paused: " + goodReason, Finish: "stop", Usage: tokensOf(30, 13),
+		Text: "One.\n\nTask paused: " + goodReason, Finish: "stop", Usage: tokensOf(10, 13),
 	})
 	t.same(continuation.ReasonPaused, p.outcome.Reason, "Read must report the whole call of todo_pause to TurnReader.Call:")
 }
@@ -139,13 +139,13 @@ func stripsPauseBeside[C any](t *trial[C]) {
 	p := t.play(nil, says("One."), calls(pauseCall("call-1", goodReason), editCall("call-2")))
 	t.joined(p, View{
 		Text: "One.\n\nTask paused: " + goodReason, Calls: calls(editCall("call-2")).calls,
-		Finish: "tool_calls", Usage: tokensOf(30, 13),
+		Finish: "tool_calls", Usage: tokensOf(10, 13),
 	})
 }
 
 func rejectsPause[C any](t *trial[C]) {
 	p := t.play(nil, says("One."), calls(pauseCall("call-1", "stuck")), says("Two."))
-	t.joined(p, View{Text: "One.\n\nTwo.", Finish: "stop", Usage: tokensOf(40, 18)})
+	t.joined(p, View{Text: "One.\n\nTwo.", Finish: "stop", Usage: tokensOf(10, 18)})
 	if len(p.sent) < 2 || p.sent[1].Pause == nil {
 		t.errorf("Read must report the whole call of todo_pause to TurnReader.Call: its reason was not seen")
 		return
@@ -173,7 +173,7 @@ func survivesFailure[C any](t *trial[C]) {
 func stripsPrintedPause[C any](t *trial[C]) {
 	p := t.play(nil, says("One."), says("I am ", "blocked. todo", "_pause('"+goodReason+"')"))
 	t.joined(p, View{
-		Text: "One.\n\nI am blocked. \n\nTask paused: " + goodReason, Finish: "stop", Usage: tokensOf(20, 10),
+		Text: "One.\n\nI am blocked. \n\nTask paused: " + goodReason, Finish: "stop", Usage: tokensOf(10, 10),
 	})
 }
 
@@ -181,7 +181,7 @@ func showsHeldText[C any](t *trial[C]) {
 	turn := calls(editCall("call-1"))
 	turn.text = []string{"I ", "todo"} // which may become a printed pause
 	t.joined(t.play(nil, says("One."), turn), View{
-		Text: "One.\n\nI todo", Calls: calls(editCall("call-1")).calls, Finish: "tool_calls", Usage: tokensOf(30, 13),
+		Text: "One.\n\nI todo", Calls: calls(editCall("call-1")).calls, Finish: "tool_calls", Usage: tokensOf(10, 13),
 	})
 }
 
@@ -205,12 +205,12 @@ func joinsSingleChunks[C any](t *trial[C]) {
 		return m
 	}
 	t.joined(t.play(nil, single(says("One.")), single(says("Two."))),
-		View{Text: "One.\n\nTwo.", Finish: "stop", Usage: tokensOf(20, 10)})
+		View{Text: "One.\n\nTwo.", Finish: "stop", Usage: tokensOf(10, 10)})
 	if !t.lacks(FieldCalls) {
 		t.joined(t.play(nil, single(says("One.")), single(calls(pauseCall("call-1", goodReason), editCall("call-2")))),
 			View{
 				Text: "One.\n\nTask paused: " + goodReason, Calls: calls(editCall("call-2")).calls,
-				Finish: "tool_calls", Usage: tokensOf(30, 13),
+				Finish: "tool_calls", Usage: tokensOf(10, 13),
 			})
 	}
 }
@@ -220,7 +220,7 @@ func joinsWovenCalls[C any](t *trial[C]) {
 	turn.weave = true
 	t.joined(t.play(nil, says("One."), turn), View{
 		Text:  "One.\n\nTask paused: " + goodReason,
-		Calls: calls(editCall("call-1"), editCall("call-3")).calls, Finish: "tool_calls", Usage: tokensOf(30, 13),
+		Calls: calls(editCall("call-1"), editCall("call-3")).calls, Finish: "tool_calls", Usage: tokensOf(10, 13),
 	})
 }
 

@@ -162,6 +162,7 @@ func showsUsage[C any](t *trial[C]) {
 			t.same(want != nil, shown, "AppendShown must show a chunk if there is usage to show, asked for %s:", what)
 		}
 	}
+	show(adapter.UsageOneAnswer, tokensOf(1, 22), "the prompt of the first turn and the output of all, asked for UsageOneAnswer")
 	show(adapter.UsageSum, tokensOf(11, 22), "the sum of all turns that were kept, asked for UsageSum")
 	show(adapter.UsageLast, tokensOf(10, 20), "the usage of the last turn that was kept, asked for UsageLast")
 	if t.Kind == ChunkDialect {

@@ -14,9 +14,9 @@ import (
 
 // viewDialect is a dialect for views themselves: the SDK's type of these tests.
 type viewDialect struct {
-	whole           bool
-	id              string
-	turn, last, sum *adapter.Usage
+	whole                bool
+	id                   string
+	turn, last, sum, one *adapter.Usage
 }
 
 func (d *viewDialect) Read(v *carryontest.View, s adapter.TurnReader) {
@@ -76,7 +76,7 @@ func (d *viewDialect) edit(v *carryontest.View, e *adapter.Edit) bool {
 
 func (d *viewDialect) show(which adapter.UsageShown, own *adapter.Usage) *adapter.Usage {
 	return map[adapter.UsageShown]*adapter.Usage{
-		adapter.UsageOwn: own, adapter.UsageSum: d.sum, adapter.UsageLast: d.last,
+		adapter.UsageOwn: own, adapter.UsageOneAnswer: d.one, adapter.UsageSum: d.sum, adapter.UsageLast: d.last,
 	}[which]
 }
 
@@ -84,13 +84,16 @@ func (d *viewDialect) Clone(v *carryontest.View) carryontest.View { return *v }
 
 func (d *viewDialect) EndTurn(keep bool) {
 	if keep && d.turn != nil {
-		sum := *d.turn
+		sum, one := *d.turn, *d.turn
 		if d.sum != nil {
 			sum.Prompt += d.sum.Prompt
 			sum.Completion += d.sum.Completion
 			sum.Total += d.sum.Total
+			one.Prompt = d.one.Prompt
+			one.Completion += d.one.Completion
+			one.Total += d.one.Total - d.turn.Prompt
 		}
-		d.last, d.sum = d.turn, &sum
+		d.last, d.sum, d.one = d.turn, &sum, &one
 	}
 	d.turn = nil
 }
@@ -328,6 +331,13 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 			showAs(func(e *adapter.Edit) {
 				if e.Usage == adapter.UsageSum {
 					e.Usage = adapter.UsageLast
+				}
+			}), "AppendShown shows the usage that is asked for",
+		},
+		"AppendShown shows the sum as the usage of one answer": {
+			showAs(func(e *adapter.Edit) {
+				if e.Usage == adapter.UsageOneAnswer {
+					e.Usage = adapter.UsageSum
 				}
 			}), "texts of turns are joined",
 		},

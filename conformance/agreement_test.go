@@ -32,12 +32,12 @@ func TestClientsAgree(t *testing.T) {
 		{
 			"text",
 			[]fakellm.Turn{planned, fakellm.Text(done).Usage(13, 5)},
-			quirks.Reading{Text: plan + "\n\n" + done, Finish: "stop", Usage: tokens(24, 12)},
+			quirks.Reading{Text: plan + "\n\n" + done, Finish: "stop", Usage: tokens(11, 12)},
 		},
 		{
 			"a call",
 			[]fakellm.Turn{planned, fakellm.Call(editFile, path).ID("call_a").Usage(13, 5)},
-			quirks.Reading{Text: plan, Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(24, 12)},
+			quirks.Reading{Text: plan, Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(11, 12)},
 		},
 		{
 			"text and two calls",
@@ -46,14 +46,14 @@ func TestClientsAgree(t *testing.T) {
 				fakellm.Text(notes).AndCall(editFile, path).ID("call_a").AndCall("run_tests", "{}").ID("call_b").Usage(13, 5),
 			},
 			quirks.Reading{
-				Text: plan + "\n\n" + notes, Calls: []quirks.Call{edit, test}, Finish: "tool_calls", Usage: tokens(24, 12),
+				Text: plan + "\n\n" + notes, Calls: []quirks.Call{edit, test}, Finish: "tool_calls", Usage: tokens(11, 12),
 			},
 		},
 		{
 			"a pause",
 			[]fakellm.Turn{planned, fakellm.Pause(blocker).Usage(13, 5)},
 			quirks.Reading{
-				Text: plan + "\n\nTask paused: " + blocker, Finish: "stop", Usage: tokens(24, 12),
+				Text: plan + "\n\nTask paused: " + blocker, Finish: "stop", Usage: tokens(11, 12),
 			},
 		},
 		{
@@ -64,7 +64,7 @@ func TestClientsAgree(t *testing.T) {
 			},
 			quirks.Reading{
 				Text:  plan + "\n\nTask paused: " + blocker,
-				Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(24, 12),
+				Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: tokens(11, 12),
 			},
 		},
 		{

@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -138,7 +139,12 @@ func (d *answers) Clone(a *sdkAnswer) sdkAnswer { return *a } // AppendShown cha
 type usageTotals = adapter.UsageTotals[sdkUsage]
 
 func newUsageTotals() usageTotals {
-	return usageTotals{Add: func(a, b sdkUsage) sdkUsage { return sdkUsage{In: a.In + b.In, Out: a.Out + b.Out} }}
+	return usageTotals{
+		Add: func(a, b sdkUsage) sdkUsage { return sdkUsage{In: a.In + b.In, Out: a.Out + b.Out} },
+		Extend: func(answer, turn sdkUsage) sdkUsage {
+			return sdkUsage{In: cmp.Or(answer.In, turn.In), Out: answer.Out + turn.Out}
+		},
+	}
 }
 
 func counts(u sdkUsage) adapter.Usage {
@@ -165,6 +171,6 @@ func ExampleUnary() {
 		model.requests[1].Tools[0].Name, model.requests[1].Tools[1].Name)
 	// Output:
 	// <nil>
-	// a1 Next I will fix the build. edit_file tools {50 12}
+	// a1 Next I will fix the build. edit_file tools {10 12}
 	// 2 requests; tools of the second: edit_file todo_pause
 }

@@ -7,19 +7,26 @@ type UsageMode uint8
 
 // The usage modes.
 const (
-	// SumTurns reports what all turns used together: what is billed.
-	SumTurns UsageMode = iota
-	// LastTurn reports what the last turn used: for callers that take an
-	// answer's usage for the size of its context.
+	// OneAnswer reports usage as if the turns were one answer: the prompt tokens
+	// of the first turn, and the completion tokens of all. Agents take the
+	// prompt tokens for the size of their context.
+	OneAnswer UsageMode = iota
+	// Sum reports what all turns used together: what is billed.
+	Sum
+	// LastTurn reports what the last turn used.
 	LastTurn
 )
 
 // shown returns the usage that a joined answer shows.
 func (m UsageMode) shown() adapter.UsageShown {
-	if m == LastTurn {
+	switch m {
+	case Sum:
+		return adapter.UsageSum
+	case LastTurn:
 		return adapter.UsageLast
+	case OneAnswer:
 	}
-	return adapter.UsageSum
+	return adapter.UsageOneAnswer
 }
 
 // PauseToolMode says which requests todo_pause is declared in.

@@ -160,7 +160,8 @@ func WithPauseTool(mode PauseToolMode) Option {
 	return check(mode <= Always, func(o *options) { o.pauseTool = mode }, "unknown pause tool mode %d", mode)
 }
 
-// WithUsage says which usage a joined answer reports.
+// WithUsage says which usage a joined answer reports; [OneAnswer] without this
+// option. Outcome and events always have what each turn used.
 func WithUsage(mode UsageMode) Option {
 	return check(mode <= LastTurn, func(o *options) { o.usage = mode }, "unknown usage mode %d", mode)
 }

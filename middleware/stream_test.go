@@ -95,13 +95,13 @@ func TestStreamWithoutFinishReasonsPauses(t *testing.T) {
 	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
 }
 
-func TestStreamWithoutFinishReasonsShowsTheSumOfUsageOnceAndLast(t *testing.T) {
+func TestStreamWithoutFinishReasonsShowsTheJoinedUsageOnceAndLast(t *testing.T) {
 	t.Parallel()
 	got, _ := spliced(t, newSetup(nil, onceMore()),
 		&list{chunks: append(pieces("One."), usage(10, 5))}, &list{chunks: append(pieces("Two."), usage(20, 8))})
 
 	require.NoError(t, got.err)
-	assert.Equal(t, sdkUsage{In: 30, Out: 13}, got.answer.Usage)
+	assert.Equal(t, sdkUsage{In: 10, Out: 13}, got.answer.Usage)
 	shown := 0
 	for _, chunk := range got.chunks {
 		if chunk.Usage != nil {

@@ -50,7 +50,7 @@ func TestUnaryJoinsTheTurns(t *testing.T) {
 	assert.Equal(t, "One.\n\nTwo.\n\nThree.", answer.Text)
 	assert.Equal(t, []sdkCall{edit("c1")}, answer.Calls)
 	assert.Equal(t, "tools", answer.Stop)
-	assert.Equal(t, sdkUsage{In: 40, Out: 18}, answer.Usage)
+	assert.Equal(t, sdkUsage{In: 10, Out: 18}, answer.Usage)
 	assert.Equal(t, []adapter.Usage{
 		{Prompt: 10, Completion: 5}, {Prompt: 10, Completion: 5}, {Prompt: 20, Completion: 8},
 	}, outcome.Usage)
@@ -67,7 +67,7 @@ func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "One.\n\nTwo.", answer.Text)
 	assert.Equal(t, "stop", answer.Stop)
-	assert.Equal(t, sdkUsage{In: 20, Out: 10}, answer.Usage)
+	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage)
 	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
 	require.Len(t, s.events.Failures(), 1)
 	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
@@ -88,7 +88,7 @@ func TestUnaryTakesAnAnswerWithoutFinishForAFailure(t *testing.T) {
 
 	require.NoError(t, err)
 	assert.Equal(t, "One.\n\nTwo.", answer.Text)
-	assert.Equal(t, sdkUsage{In: 20, Out: 10}, answer.Usage, "without that of the turn that failed")
+	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage, "without that of the turn that failed")
 	assert.ErrorIs(t, outcome.Err, middleware.ErrIncomplete)
 }
 

@@ -378,7 +378,7 @@ func TestCase11TurnsThatDidNotEndAreNotContinued(t *testing.T) {
 	}
 }
 
-func TestCase12CountsAreSummedUnderTheirOwnKeys(t *testing.T) {
+func TestCase12CountsAreJoinedUnderTheirOwnKeys(t *testing.T) {
 	t.Parallel()
 	// The googleai and mistral clients are in module conformance.
 	usage := `{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":4},` +
@@ -388,8 +388,8 @@ func TestCase12CountsAreSummedUnderTheirOwnKeys(t *testing.T) {
 		fakellm.Text("Did two.").UsageJSON(usage).Reasoning("Second.")))
 	choice := s.requireAsk(t)
 	for key, want := range map[string]any{
-		"PromptTokens": 20, "CompletionTokens": 10, "TotalTokens": 30, "ReasoningTokens": 6, "ThinkingTokens": 6,
-		"CompletionReasoningTokens": 6, "PromptCachedTokens": 8, "PromptAudioTokens": 0,
+		"PromptTokens": 10, "CompletionTokens": 10, "TotalTokens": 20, "ReasoningTokens": 6, "ThinkingTokens": 6,
+		"CompletionReasoningTokens": 6, "PromptCachedTokens": 4, "PromptAudioTokens": 0,
 		"ThinkingContent": "First.\n\nSecond.",
 	} {
 		assert.Equal(t, want, choice.GenerationInfo[key], key)
@@ -413,7 +413,7 @@ func TestCase12BlocksCountOnce(t *testing.T) {
 	assert.Equal(t, "end_turn", answer.Choices[0].StopReason)
 	info := answer.Choices[0].GenerationInfo
 	for key, want := range map[string]any{
-		"InputTokens": 20, "OutputTokens": 10, "CacheReadInputTokens": 4, "CacheCreationInputTokens": 0,
+		"InputTokens": 10, "OutputTokens": 10, "CacheReadInputTokens": 2, "CacheCreationInputTokens": 0,
 		"ThinkingContent": "Hm.\n\nHm.", "ThinkingSignature": "sig", "OutputContent": "Did one.\n\nDid two.",
 	} {
 		assert.Equal(t, want, info[key], key)
@@ -440,7 +440,7 @@ func TestCase12OnlyKeptTurnsReason(t *testing.T) {
 	assert.Len(t, s.requests(), 3)
 }
 
-func TestCase12CountsOfAnyKindAreSummed(t *testing.T) {
+func TestCase12CountsOfAnyKindAreJoined(t *testing.T) {
 	t.Parallel()
 	type usage struct {
 		PromptTokens, CompletionTokens, TotalTokens int
@@ -465,7 +465,7 @@ func TestCase12CountsOfAnyKindAreSummed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{
 		"uTokens": uint32(3), "fTokens": 4.0, "f_tokens": float32(3), "mixedTokens": int64(2), "nilTokens": 2, "textTokens": "many",
-		"firstTokens": 7, "secondTokens": 8, "usage": usage{11, 22, 33, "second", 1}, "OutputContent": "Two.", "ThinkingContent": 7,
+		"firstTokens": 7, "secondTokens": 8, "usage": usage{1, 22, 23, "second", 1}, "OutputContent": "Two.", "ThinkingContent": 7,
 		"ThinkingBudgetAllocated": 200, "CacheHit": true,
 	}, answer.Choices[0].GenerationInfo)
 	assert.Equal(t, first, answers[0].Choices[0].GenerationInfo, "the model's own")

@@ -49,7 +49,7 @@ func ExampleWrap() {
 	// Output:
 	// <nil>
 	// Next I will write the parser.
-	// edit_file 30
+	// edit_file 20
 	// 2 requests
 }
 

@@ -14,7 +14,7 @@ import (
 // there, with its token counts summed.
 type usageTotals = adapter.UsageTotals[map[string]any]
 
-func newUsageTotals() usageTotals { return usageTotals{Add: addInfo} }
+func newUsageTotals() usageTotals { return usageTotals{Add: addInfo, Extend: extendInfo} }
 
 // infoOf returns the GenerationInfo of an answer. Of several choices each
 // repeats the counts, and any may have what the others lack.
@@ -55,7 +55,7 @@ func addInfo(a, b map[string]any) map[string]any {
 
 func addValue(key string, a, b any) any {
 	switch {
-	case strings.HasSuffix(key, "Tokens"), strings.HasSuffix(key, "_tokens"), key == "usage":
+	case isCount(key):
 		if sum, ok := addCounts(reflect.ValueOf(a), reflect.ValueOf(b)); ok {
 			return sum.Interface()
 		}
@@ -104,6 +104,80 @@ func addCounts(a, b reflect.Value) (reflect.Value, bool) {
 		return b, false
 	}
 	return sum, true
+}
+
+// extendInfo returns what an answer says to which a turn was added.
+func extendInfo(answer, turn map[string]any) map[string]any {
+	if counts(answer).Prompt > 0 {
+		turn = outputOf(turn)
+	}
+	return addInfo(answer, turn)
+}
+
+// outputOf returns what a turn says without what it counts of the prompt.
+func outputOf(info map[string]any) map[string]any {
+	prompt := counts(info).Prompt
+	output := maps.Clone(info)
+	for key, value := range info {
+		switch {
+		case !isCount(key):
+		case key == "usage":
+			output[key] = outputStruct(reflect.ValueOf(value), prompt).Interface()
+		case isTotal(key):
+			output[key] = less(reflect.ValueOf(value), prompt).Interface()
+		case countsPrompt(key):
+			delete(output, key)
+		}
+	}
+	return output
+}
+
+// outputStruct does the same to a usage that a client reports as a struct.
+func outputStruct(usage reflect.Value, prompt int) reflect.Value {
+	if usage.Kind() != reflect.Struct {
+		return usage
+	}
+	output := reflect.New(usage.Type()).Elem()
+	output.Set(usage)
+	for i := range usage.NumField() {
+		switch name := usage.Type().Field(i).Name; {
+		case !output.Field(i).CanSet():
+		case isTotal(name):
+			output.Field(i).Set(less(usage.Field(i), prompt))
+		case countsPrompt(name):
+			output.Field(i).SetZero()
+		}
+	}
+	return output
+}
+
+// isCount reports whether a key is for a count of tokens, or for several.
+func isCount(key string) bool {
+	return strings.HasSuffix(key, "Tokens") || strings.HasSuffix(key, "_tokens") || key == "usage"
+}
+
+func isTotal(key string) bool { return key == "TotalTokens" || key == "total_tokens" }
+
+// countsPrompt reports whether a count is about the prompt: its size, or how much
+// of it was cached.
+func countsPrompt(key string) bool {
+	key = strings.ToLower(key)
+	return strings.Contains(key, "prompt") || strings.Contains(key, "input") || strings.Contains(key, "cache")
+}
+
+// less returns a number less n, but not below 0. Anything else stays as it is.
+func less(value reflect.Value, n int) reflect.Value {
+	result := reflect.New(value.Type()).Elem()
+	result.Set(value)
+	switch {
+	case value.CanInt():
+		result.SetInt(max(0, value.Int()-int64(n)))
+	case value.CanUint():
+		result.SetUint(value.Uint() - min(value.Uint(), uint64(n))) //nolint:gosec // a count of tokens
+	case value.CanFloat():
+		result.SetFloat(max(0, value.Float()-float64(n)))
+	}
+	return result
 }
 
 // counts returns the usage as the engine sees it, under whichever of the names

@@ -11,7 +11,7 @@ import (
 // usageTotals keeps the usage of a call.
 type usageTotals = adapter.UsageTotals[openai.Usage]
 
-func newUsageTotals() usageTotals { return usageTotals{Add: add} }
+func newUsageTotals() usageTotals { return usageTotals{Add: add, Extend: addTurn} }
 
 // counts returns a usage as the engine sees it.
 func counts(u *openai.Usage) adapter.Usage {
@@ -28,6 +28,15 @@ func add(a, b openai.Usage) openai.Usage {
 		PromptTokensDetails:     addPrompt(a.PromptTokensDetails, b.PromptTokensDetails),
 		CompletionTokensDetails: addCompletion(a.CompletionTokensDetails, b.CompletionTokensDetails),
 	}
+}
+
+// addTurn returns the usage of an answer to which a turn was added.
+func addTurn(answer, turn openai.Usage) openai.Usage {
+	if answer.PromptTokens > 0 {
+		turn.TotalTokens = max(0, turn.TotalTokens-turn.PromptTokens)
+		turn.PromptTokens, turn.PromptTokensDetails = 0, nil
+	}
+	return add(answer, turn)
 }
 
 func addPrompt(a, b *openai.PromptTokensDetails) *openai.PromptTokensDetails {

@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-func TestUsageDetailsAreSummed(t *testing.T) {
+func TestUsageDetailsOfOneAnswer(t *testing.T) {
 	t.Parallel()
 	const full = `{"prompt_tokens":10,"completion_tokens":20,"total_tokens":30,` +
 		`"prompt_tokens_details":{"audio_tokens":1,"cached_tokens":2},` +
@@ -26,7 +26,7 @@ func TestUsageDetailsAreSummed(t *testing.T) {
 		},
 	}
 	both := &openai.Usage{
-		PromptTokensDetails: &openai.PromptTokensDetails{AudioTokens: 2, CachedTokens: 4},
+		PromptTokensDetails: one.PromptTokensDetails, // the first turn's
 		CompletionTokensDetails: &openai.CompletionTokensDetails{
 			AudioTokens: 6, ReasoningTokens: 8, AcceptedPredictionTokens: 10, RejectedPredictionTokens: 12,
 		},
@@ -37,7 +37,7 @@ func TestUsageDetailsAreSummed(t *testing.T) {
 	}{
 		"of both turns":           {full, full, both},
 		"of the first turn only":  {full, short, one},
-		"of the second turn only": {short, full, one},
+		"of the second turn only": {short, full, &openai.Usage{CompletionTokensDetails: one.CompletionTokensDetails}},
 		"of neither turn":         {short, short, &openai.Usage{}},
 	} {
 		t.Run(name, func(t *testing.T) {

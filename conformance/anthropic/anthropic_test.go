@@ -30,8 +30,8 @@ func TestContinuedWhenTheListIsOpen(t *testing.T) {
 		assert.Equal(t, []string{"edit_file"}, callsOf(message))
 		assert.Equal(t, "msg_1", message.ID)
 		assert.Equal(t, sdk.StopReasonToolUse, message.StopReason)
-		assert.EqualValues(t, 30, message.Usage.InputTokens)
-		assert.EqualValues(t, 6, message.Usage.CacheReadInputTokens)
+		assert.EqualValues(t, 10, message.Usage.InputTokens, "of the first turn")
+		assert.EqualValues(t, 3, message.Usage.CacheReadInputTokens)
 		assert.EqualValues(t, 10, message.Usage.OutputTokens)
 		last := message.Content[len(message.Content)-1]
 		assert.JSONEq(t, `{"path":"parser.go"}`, string(last.Input))

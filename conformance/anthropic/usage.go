@@ -14,6 +14,14 @@ func (t tokens) plus(u tokens) tokens {
 	return tokens{t.input + u.input, t.written + u.written, t.read + u.read, t.output + u.output}
 }
 
+// extend returns the counts of an answer to which a turn was added.
+func (t tokens) extend(turn tokens) tokens {
+	if t.input+t.written+t.read == 0 {
+		return t.plus(turn)
+	}
+	return t.plus(tokens{output: turn.output})
+}
+
 // counts returns the usage as the engine sees it. The input does not include
 // what was written to the cache or read from it.
 func (t tokens) counts() adapter.Usage {
@@ -53,4 +61,4 @@ func (t tokens) with(u *sdk.MessageDeltaUsage) tokens {
 // usageTotals keeps the usage of a call.
 type usageTotals = adapter.UsageTotals[tokens]
 
-func newUsageTotals() usageTotals { return usageTotals{Add: tokens.plus} }
+func newUsageTotals() usageTotals { return usageTotals{Add: tokens.plus, Extend: tokens.extend} }

@@ -63,9 +63,9 @@ func TestCase12GoogleAICountsKeepTheirType(t *testing.T) {
 	answer, err := model.GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	info := answer.Choices[0].GenerationInfo
-	assert.Equal(t, int32(20), info["PromptTokens"])
+	assert.Equal(t, int32(10), info["PromptTokens"])
 	assert.Equal(t, int32(10), info["output_tokens"])
-	assert.Equal(t, int32(30), info["total_tokens"])
+	assert.Equal(t, int32(20), info["total_tokens"])
 	assert.Equal(t, 0, info["ThinkingTokens"])
 }
 

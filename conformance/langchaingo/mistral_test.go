@@ -70,7 +70,7 @@ func TestCase06MistralHasTheFunctionsStill(t *testing.T) {
 	assert.Equal(t, []string{"search"}, declared(requests[2]))
 }
 
-func TestCase12MistralsStructOfUsageIsSummed(t *testing.T) {
+func TestCase12MistralsStructOfUsageIsJoined(t *testing.T) {
 	t.Parallel()
 	server := newScript(t, answers("Did one.", "stop"), answers("Did two.", "stop"))
 	model := carrylangchain.Wrap(newMistral(t, server), middleware.New(twoTodos, unhurried))
@@ -80,9 +80,9 @@ func TestCase12MistralsStructOfUsageIsSummed(t *testing.T) {
 	info := answer.Choices[0].GenerationInfo
 	usage := reflect.ValueOf(info["usage"])
 	assert.Equal(t, "mistral.UsageInfo", usage.Type().String())
-	assert.EqualValues(t, 20, usage.FieldByName("PromptTokens").Int())
+	assert.EqualValues(t, 10, usage.FieldByName("PromptTokens").Int())
 	assert.EqualValues(t, 10, usage.FieldByName("CompletionTokens").Int())
-	assert.EqualValues(t, 30, usage.FieldByName("TotalTokens").Int())
+	assert.EqualValues(t, 20, usage.FieldByName("TotalTokens").Int())
 	assert.Equal(t, "mistral-test", info["model"])
 	assert.Equal(t, []adapter.Usage{{Prompt: 10, Completion: 5, Total: 15}, {Prompt: 10, Completion: 5, Total: 15}}, outcomes.Last().Usage)
 }

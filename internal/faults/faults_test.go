@@ -112,7 +112,7 @@ func TestJudgeKnowsRightFromWrong(t *testing.T) {
 	d := drill(t, "reset in turn 2, calls, LF")
 	whole := d.Means()
 	joined := quirks.Reading{
-		Text: both, Calls: whole.Calls, Finish: "tool_calls", Usage: quirks.Usage{Prompt: 23, Completion: 15, Total: 38},
+		Text: both, Calls: whole.Calls, Finish: "tool_calls", Usage: quirks.Usage{Prompt: 11, Completion: 15, Total: 26},
 	}
 	alone := quirks.Usage{Prompt: 11, Completion: 5, Total: 16}
 	end := d.Offsets(1)[len(d.Offsets(1))-1]

@@ -84,9 +84,12 @@ func join(first, second quirks.Reading) quirks.Reading {
 	case second.Finish == "":
 		return both
 	}
-	both.Usage = quirks.Usage{
-		Prompt: first.Usage.Prompt + second.Usage.Prompt, Completion: first.Usage.Completion + second.Usage.Completion,
-		Total: first.Usage.Total + second.Usage.Total,
+	both.Usage = second.Usage
+	if first.Usage != (quirks.Usage{}) {
+		both.Usage = quirks.Usage{
+			Prompt: first.Usage.Prompt, Completion: first.Usage.Completion + second.Usage.Completion,
+			Total: first.Usage.Total + second.Usage.Total - second.Usage.Prompt,
+		}
 	}
 	if paused {
 		both.Text = paragraphs(both.Text, "Task paused: "+blocker)

@@ -113,7 +113,7 @@ func TestJudgeAllowsForUsageThatIsToldEarly(t *testing.T) {
 	t.Parallel()
 	q := row(t, "Q42 usage just before the finish, turn 1")
 	s := ideal(q)
-	s.Joined.Usage = quirks.Usage{Prompt: 39, Completion: 15, Total: 54} // what was told before, and the sum
+	s.Joined.Usage = quirks.Usage{Prompt: 26, Completion: 15, Total: 41} // what was told before, and the joined usage
 	require.NoError(t, q.Judge(rightly, s))
 	s.Joined.Usage.Total++
 	assert.Error(t, q.Judge(rightly, s))

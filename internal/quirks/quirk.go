@@ -97,7 +97,7 @@ func (q Quirk) join(first, second Reading) Reading {
 	}
 	switch q.Effect {
 	case Joined:
-		both.Usage = first.Usage.plus(second.Usage)
+		both.Usage = first.Usage.extendedBy(second.Usage)
 		both.Calls, both.Finish = withoutPause(second.Calls), second.Finish
 		if len(both.Calls) == 0 && len(second.Calls) > 0 {
 			both.Finish = first.Finish // which was a plain stop

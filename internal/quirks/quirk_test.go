@@ -82,7 +82,7 @@ func TestMeaningOfARow(t *testing.T) {
 	}{
 		"joined": {
 			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two.", Finish: "length", Usage: quirks.Usage{Prompt: 2, Total: 2}})},
-			quirks.Reading{Text: "One.\n\nTwo.", Finish: "length", Usage: quirks.Usage{Prompt: 3, Total: 3}},
+			quirks.Reading{Text: "One.\n\nTwo.", Finish: "length", Usage: quirks.Usage{Prompt: 1, Total: 1}},
 		},
 		"joined, without text": {
 			quirks.Quirk{First: first, Second: second(quirks.Reading{Calls: []quirks.Call{edit}, Finish: "tool_calls"})},

@@ -25,6 +25,15 @@ type Call struct{ ID, Type, Name, Arguments string }
 // Usage is the tokens that a client counts; the zero value is none.
 type Usage struct{ Prompt, Completion, Total, Cached, Reasoning int64 }
 
+// extendedBy returns the usage of an answer to which a turn was added.
+func (u Usage) extendedBy(turn Usage) Usage {
+	if u.Prompt > 0 {
+		turn.Total -= turn.Prompt
+		turn.Prompt, turn.Cached = 0, 0
+	}
+	return u.plus(turn)
+}
+
 func (u Usage) plus(v Usage) Usage {
 	return Usage{
 		Prompt: u.Prompt + v.Prompt, Completion: u.Completion + v.Completion, Total: u.Total + v.Total,

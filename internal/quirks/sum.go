@@ -10,13 +10,33 @@ import (
 	"strings"
 )
 
-// checkUsage checks that a usage is the sum of two, of which either may be "".
+// checkUsage checks that a usage is that of two turns read as one answer. Either
+// usage may be "".
 func checkUsage(first, second, got string) error {
-	want := sum(number(first), number(second))
+	want := sum(number(first), withoutPrompt(number(second), number(first)))
 	if want == nil {
 		return nil
 	}
 	return same("usage", want, number(got))
+}
+
+// withoutPrompt returns a usage without what it counts of the prompt, if an earlier
+// one has counted its own.
+func withoutPrompt(usage, earlier any) any {
+	members, ok := usage.(map[string]any)
+	before, has := earlier.(map[string]any)
+	if !ok || !has || before["prompt_tokens"] == nil {
+		return usage
+	}
+	rest := maps.Clone(members)
+	total, counted := members["total_tokens"].(json.Number)
+	if prompt, known := members["prompt_tokens"].(json.Number); known && counted {
+		rest["total_tokens"] = add(total, "-"+prompt)
+	}
+	maps.DeleteFunc(rest, func(name string, _ any) bool {
+		return strings.HasPrefix(name, "prompt_") && strings.Contains(name, "_tokens") || strings.HasPrefix(name, "prompt_cache_")
+	})
+	return rest
 }
 
 // number decodes a JSON text and keeps the digits of its numbers; "" is nil.

@@ -21,7 +21,7 @@ const wellJoined = envelope + `"choices":[{"index":0,"delta":{"tool_calls":[{"in
 	envelope + `"choices":[{"index":0,"delta":{"content":"\n\nTask paused: The grammar file grammar.ebnf is missing"},` +
 	`"finish_reason":null}]}` + "\n\n" +
 	envelope + `"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n" +
-	envelope + `"choices":[],"usage":{"prompt_tokens":24,"completion_tokens":12,"total_tokens":36}}` + "\n\n" +
+	envelope + `"choices":[],"usage":{"prompt_tokens":11,"completion_tokens":12,"total_tokens":23}}` + "\n\n" +
 	"data: [DONE]\n\n"
 
 func TestJudgeWireOfStreams(t *testing.T) {
@@ -45,9 +45,9 @@ func TestJudgeWireOfStreams(t *testing.T) {
 		"a chunk after the end":   strings.Replace(wellJoined, `"choices":[],`, `"choices":[{"index":0,"delta":{},"finish_reason":null}],`, 1),
 		"no usage":                wellJoined[:last] + "data: [DONE]\n\n",
 		"usage twice":             wellJoined[:last] + wellJoined[last:strings.LastIndex(wellJoined, "data: ")] + wellJoined[last:],
-		"usage of one turn":       strings.Replace(wellJoined, `:24,`, `:13,`, 1),
-		"usage as a fraction":     strings.Replace(wellJoined, `:24,`, `:24.0,`, 1),
-		"usage and more":          strings.Replace(wellJoined, `:36}`, `:36,"more":1}`, 1),
+		"usage that was paid":     strings.Replace(wellJoined, `:11,`, `:24,`, 1),
+		"usage as a fraction":     strings.Replace(wellJoined, `:11,`, `:11.0,`, 1),
+		"usage and more":          strings.Replace(wellJoined, `:23}`, `:23,"more":1}`, 1),
 		"a chunk of nothing":      wellJoined[:last] + envelope + "\"choices\":[]}\n\n" + wellJoined[last:],
 		"no separator":            strings.Replace(wellJoined, `\n\nTask`, `Task`, 1),
 		"no text":                 strings.Replace(wellJoined, `"content":"\n\nTask paused: The grammar file grammar.ebnf is missing"`, "", 1),
@@ -115,7 +115,7 @@ func TestJudgeWireMindsWhatIsNotCarryonsToChange(t *testing.T) {
 		envelope + `"choices":[{"index":0,"delta":{"content":"\n\nThe file"},"finish_reason":null}]` + own +
 		envelope + `"choices":[{"index":0,"delta":{"content":" is edited."},"finish_reason":null,"native_finish_reason":null}]` + own +
 		envelope + `"choices":[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":"end_turn"}]` + own +
-		envelope + `"choices":[],"usage":{"prompt_tokens":24,"completion_tokens":12,"total_tokens":36}}` + "\n\ndata: [DONE]\n\n"
+		envelope + `"choices":[],"usage":{"prompt_tokens":11,"completion_tokens":12,"total_tokens":23}}` + "\n\ndata: [DONE]\n\n"
 	require.NoError(t, q.JudgeWire(joined))
 	require.Error(t, q.JudgeWire(strings.ReplaceAll(joined, `"predicted_ms":1.50`, `"predicted_ms":1.5`)))
 	require.Error(t, q.JudgeWire(strings.ReplaceAll(joined, `,"provider":"Venice"`, ``)))
@@ -129,7 +129,7 @@ func TestJudgeWireOfAnswers(t *testing.T) {
 		`"message":{"role":"assistant","content":"I will edit the file next.\n\nTask paused: The grammar file grammar.ebnf is missing",` +
 		`"tool_calls":[{"id":"call_a","type":"function","function":{"name":"edit_file","arguments":"{}"}},` +
 		`{"id":"call_b","type":"function","function":{"name":"run_tests","arguments":"{}"}}]},"finish_reason":"tool_calls"}],` +
-		`"usage":{"prompt_tokens":24,"completion_tokens":12,"total_tokens":36}}`
+		`"usage":{"prompt_tokens":11,"completion_tokens":12,"total_tokens":23}}`
 	require.NoError(t, q.JudgeWire(right))
 	for name, wrong := range map[string]string{
 		"another id":       strings.Replace(right, "chatcmpl-1", "chatcmpl-2", 1),
@@ -139,7 +139,7 @@ func TestJudgeWireOfAnswers(t *testing.T) {
 		"the pause":        strings.Replace(right, "run_tests", "todo_pause", 1),
 		"a call less":      strings.Replace(right, `{"id":"call_b","type":"function","function":{"name":"run_tests","arguments":"{}"}}`, "", 1),
 		"no usage":         strings.Replace(right, `"usage"`, `"used"`, 1),
-		"another usage":    strings.Replace(right, `:36`, `:35`, 1),
+		"another usage":    strings.Replace(right, `:23`, `:22`, 1),
 		"a role lost":      strings.Replace(right, `"role":"assistant",`, "", 1),
 		"a member made up": strings.Replace(right, `"index":0,`, `"index":0,"logprobs":null,`, 1),
 		"no JSON":          right[1:],

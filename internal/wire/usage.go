@@ -27,7 +27,7 @@ type keptUsage struct {
 func (u *Usage) SetUsage(raw []byte) {
 	if u.kept == nil {
 		u.kept = new(keptUsage)
-		u.kept.Add = addUsages
+		u.kept.Add, u.kept.Extend = addUsages, extendUsage
 	}
 	u.kept.turn = append(u.kept.turn[:0], raw...)
 }
@@ -65,6 +65,63 @@ const (
 )
 
 func addUsages(a, b []byte) []byte { return add(a, b, maxDepth) }
+
+// extendUsage returns the usage of an answer to which a turn was added.
+func extendUsage(answer, turn []byte) []byte {
+	if promptOf(answer) != nil {
+		turn = outputOf(turn, answer)
+	}
+	return addUsages(answer, turn)
+}
+
+// promptOf returns the size of the prompt in a usage, or nil if it counts none.
+func promptOf(usage []byte) []byte {
+	if rawjson.IsNull(usage) || usage[0] != '{' {
+		return nil
+	}
+	for _, name := range []string{"prompt_tokens", "input_tokens"} {
+		if n := rawjson.Member(usage, name); len(n) > 0 && '1' <= n[0] && n[0] <= '9' {
+			return n
+		}
+	}
+	return nil
+}
+
+// outputOf returns the usage of a turn without what it counts of the prompt. A
+// count that the answer has too is 0, so that the sum is written like any other.
+func outputOf(raw, answer []byte) []byte {
+	if rawjson.IsNull(raw) || raw[0] != '{' {
+		return raw
+	}
+	kept := []byte{'{'}
+	members := rawjson.Over(raw)
+	for name := range members.Members() {
+		value := members.Raw()
+		switch counted := rawjson.Member(answer, name); {
+		case countsPrompt(name) && len(counted) > 0 && isNumber(counted):
+			value = []byte("0")
+		case countsPrompt(name):
+			continue
+		case name == "total_tokens":
+			if prompt := promptOf(raw); prompt != nil && isNumber(value) {
+				value = addNumbers(string(value), "-"+string(prompt))
+			}
+		}
+		kept = append(append(append(append(kept, rawjson.Quote(name)...), ':'), value...), ',')
+	}
+	return append(bytes.TrimSuffix(kept, []byte{','}), '}')
+}
+
+// countsPrompt reports whether a member of a usage is about the prompt: its size,
+// or how much of it was cached.
+func countsPrompt(name string) bool {
+	for _, prefix := range []string{"prompt_", "input_", "cache_", "cached_"} {
+		if strings.HasPrefix(name, prefix) && (strings.Contains(name, "tokens") || name == "cache_creation") {
+			return true
+		}
+	}
+	return false
+}
 
 // add returns the sum of two values: of numbers, or member by member of
 // objects. Of anything else b counts, unless it is null.

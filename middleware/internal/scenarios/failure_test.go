@@ -107,7 +107,7 @@ func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
 			scenario.Failure(http.StatusServiceUnavailable))
 		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "end_turn")
 		require.NotNil(t, got.Usage)
-		assert.Equal(t, 303, got.Usage.TotalTokens)
+		assert.Equal(t, 103, got.Usage.TotalTokens)
 		assert.Equal(t, 3, got.Outcome.Turns)
 		assert.Equal(t, 2, got.Outcome.Attempts)
 	})

@@ -420,20 +420,20 @@ func TestPauseAtTheFinish(t *testing.T) {
 	}{
 		"a pause, the finish and usage in one chunk": {
 			sent:  []string{finishChunk(calls(pause), "tool_calls", tokens(1, 2))},
-			shown: []string{noticeShown, "finish stop usage 11/7/18"},
+			shown: []string{noticeShown, "finish stop usage 10/7/17"},
 		},
 		"a call, the finish and usage in one chunk": {
 			sent:  []string{finishChunk(calls(edit), "tool_calls", tokens(1, 2))},
-			shown: []string{"[1 a function edit_file {}]", "finish tool_calls usage 11/7/18"},
+			shown: []string{"[1 a function edit_file {}]", "finish tool_calls usage 10/7/17"},
 		},
 		"both, the finish and usage in one chunk": {
 			sent:  []string{finishChunk(calls(pause, edit), "tool_calls", tokens(1, 2))},
-			shown: []string{"[0 a function edit_file {}]", noticeShown, "finish tool_calls usage 11/7/18"},
+			shown: []string{"[0 a function edit_file {}]", noticeShown, "finish tool_calls usage 10/7/17"},
 		},
 		"text, both, the finish and usage in one chunk": {
 			sent: []string{finishChunk(strings.Replace(calls(pause, edit), "{", `{"role":"assistant","content":"So.",`, 1),
 				"tool_calls", tokens(1, 2))},
-			shown: []string{`"\n\nSo." [0 a function edit_file {}]`, noticeShown, "finish tool_calls usage 11/7/18"},
+			shown: []string{`"\n\nSo." [0 a function edit_file {}]`, noticeShown, "finish tool_calls usage 10/7/17"},
 		},
 		"the last of the name": {
 			sent:  []string{deltaChunk(calls("0 p function todo_ _")), finishChunk(calls("0 _ _ pause "+pauseArgs), "tool_calls")},
@@ -545,7 +545,7 @@ func TestPauseToolOfTheCallersOwnIsKept(t *testing.T) {
 		got := scenario.ReadStream(t.Context(), m.HTTPClient(server, mw), request)
 		require.NoError(t, got.Err)
 		assert.Equal(t, concat(draftShown, []string{
-			"[0 p function todo_pause " + pauseArgs + "]", "finish tool_calls", "usage 20/10/30 alone",
+			"[0 p function todo_pause " + pauseArgs + "]", "finish tool_calls", "usage 10/10/20 alone",
 		}), showAll(got.Chunks))
 		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
 	})
@@ -570,7 +570,7 @@ func TestRejectedPauseIsAnsweredUnseen(t *testing.T) {
 				})
 				require.NoError(t, err)
 				assert.Equal(t, concat(draftShown, c.shown, []string{
-					"[0 a function edit_file {}]", "finish tool_calls", "usage 30/15/45 alone",
+					"[0 a function edit_file {}]", "finish tool_calls", "usage 10/15/25 alone",
 				}), showAll(got))
 				assert.Equal(t, 3, outcome.Turns)
 				assert.Nil(t, outcome.Paused)

@@ -340,7 +340,7 @@ func splitFinish(chunks []chunk) []chunk {
 }
 
 // doneShown is what is shown of done after draft, in the simplest shape.
-var doneShown = []string{`"\n\nDone."`, "finish stop", "usage 20/10/30 alone"}
+var doneShown = []string{`"\n\nDone."`, "finish stop", "usage 10/10/20 alone"}
 
 func done() fakellm.Turn { return fakellm.Text("Done.") }
 

@@ -108,20 +108,21 @@ func joinBySDK(t *testing.T, turns []fakellm.Turn) scenario.Answer {
 			want.ID = one.ID
 		}
 		if one.Usage != nil {
-			want.Usage = sum(want.Usage, *one.Usage)
+			want.Usage = asOneAnswer(want.Usage, *one.Usage)
 		}
 	}
 	return want
 }
 
-func sum(a *openai.Usage, b openai.Usage) *openai.Usage {
-	if a == nil {
-		return &b
+// asOneAnswer returns the usage of turns that are read as one answer.
+func asOneAnswer(first *openai.Usage, later openai.Usage) *openai.Usage {
+	if first == nil {
+		return &later
 	}
 	return &openai.Usage{
-		PromptTokens:     a.PromptTokens + b.PromptTokens,
-		CompletionTokens: a.CompletionTokens + b.CompletionTokens,
-		TotalTokens:      a.TotalTokens + b.TotalTokens,
+		PromptTokens:     first.PromptTokens,
+		CompletionTokens: first.CompletionTokens + later.CompletionTokens,
+		TotalTokens:      first.TotalTokens + later.TotalTokens - later.PromptTokens,
 	}
 }
 

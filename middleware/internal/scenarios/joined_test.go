@@ -32,7 +32,7 @@ func TestJoinedStreamOfText(t *testing.T) {
 		},
 		{
 			name: "everything in one chunk", turns: pair(draft.With(fakellm.OneChunk), done().With(fakellm.OneChunk)),
-			want: []string{`role "Plan."`, `"\n\nDone."`, "finish stop usage 20/10/30"},
+			want: []string{`role "Plan."`, `"\n\nDone."`, "finish stop usage 10/10/20"},
 		},
 		{
 			name: "role in every chunk", turns: pair(draft.With(fakellm.RoleEveryChunk), done().With(fakellm.RoleEveryChunk)),
@@ -42,62 +42,62 @@ func TestJoinedStreamOfText(t *testing.T) {
 			name:  "the separator once, before the first text",
 			turns: pair(draft, fakellm.Pieces("", "All ", "is ", "done.")),
 			want: concat(draftShown, []string{
-				`"\n\nAll "`, `"is "`, `"done."`, "finish stop", "usage 20/10/30 alone",
+				`"\n\nAll "`, `"is "`, `"done."`, "finish stop", "usage 10/10/20 alone",
 			}),
 		},
 		{
 			name:  "the separator also before text that begins with lines",
 			turns: pair(draft, fakellm.Pieces("\n", "Done.")),
-			want:  concat(draftShown, []string{`"\n\n\n"`, `"Done."`, "finish stop", "usage 20/10/30 alone"}),
+			want:  concat(draftShown, []string{`"\n\n\n"`, `"Done."`, "finish stop", "usage 10/10/20 alone"}),
 		},
 		{
 			name:  "no separator without text",
 			turns: pair(draft, fakellm.Call("edit_file", `{}`)),
 			want: concat(draftShown, []string{
-				"[0 call_2_1 function edit_file _]", "[0 _ _ _ {}]", "finish tool_calls", "usage 20/10/30 alone",
+				"[0 call_2_1 function edit_file _]", "[0 _ _ _ {}]", "finish tool_calls", "usage 10/10/20 alone",
 			}),
 		},
 		{
 			name:  "text before calls",
 			turns: pair(draft, done().AndCall("edit_file", `{}`)),
 			want: concat(draftShown, []string{
-				`"\n\nDone."`, "[0 call_2_1 function edit_file _]", "[0 _ _ _ {}]", "finish tool_calls", "usage 20/10/30 alone",
+				`"\n\nDone."`, "[0 call_2_1 function edit_file _]", "[0 _ _ _ {}]", "finish tool_calls", "usage 10/10/20 alone",
 			}),
 		},
 		{
 			name:  "text after calls",
 			turns: pair(draft, done().AndCall("edit_file", `{}`).With(fakellm.TextLast)),
 			want: concat(draftShown, []string{
-				"[0 call_2_1 function edit_file _]", "[0 _ _ _ {}]", `"\n\nDone."`, "finish tool_calls", "usage 20/10/30 alone",
+				"[0 call_2_1 function edit_file _]", "[0 _ _ _ {}]", `"\n\nDone."`, "finish tool_calls", "usage 10/10/20 alone",
 			}),
 		},
 		{
 			name:  "finish of the last turn",
 			turns: pair(draft.Finish("end_turn"), done().Finish("length")),
-			want:  concat(draftShown, []string{`"\n\nDone."`, "finish length", "usage 20/10/30 alone"}),
+			want:  concat(draftShown, []string{`"\n\nDone."`, "finish length", "usage 10/10/20 alone"}),
 		},
 		{
 			name:  "text that may begin a printed call is shown when it does not",
 			turns: pair(draft, fakellm.Pieces("See todo_", "list.")),
-			want:  concat(draftShown, []string{`"\n\nSee "`, `"todo_list."`, "finish stop", "usage 20/10/30 alone"}),
+			want:  concat(draftShown, []string{`"\n\nSee "`, `"todo_list."`, "finish stop", "usage 10/10/20 alone"}),
 		},
 		{
 			name:  "text that may begin a printed call is shown at the end",
 			turns: pair(draft, fakellm.Pieces("See todo_pause(")),
-			want:  concat(draftShown, []string{`"\n\nSee "`, `"todo_pause("`, "finish stop", "usage 20/10/30 alone"}),
+			want:  concat(draftShown, []string{`"\n\nSee "`, `"todo_pause("`, "finish stop", "usage 10/10/20 alone"}),
 		},
 		{
 			name:  "a printed pause becomes the notice",
 			turns: pair(draft, fakellm.Pieces("I am blocked. ", "todo_", "pause('", scenario.Blocked, "')")),
 			want: concat(draftShown, []string{
-				`"\n\nI am blocked. "`, `"\n\n` + scenario.BlockedNotice + `"`, "finish stop", "usage 20/10/30 alone",
+				`"\n\nI am blocked. "`, `"\n\n` + scenario.BlockedNotice + `"`, "finish stop", "usage 10/10/20 alone",
 			}),
 		},
 		{
 			name:  "a chain of turns",
 			turns: []fakellm.Turn{draft, done().With(fakellm.FinishWithText), fakellm.Text("Again."), fakellm.Text("Last.").With(fakellm.OneChunk)},
 			want: concat(draftShown, []string{
-				`"\n\nDone."`, `"\n\nAgain."`, `"\n\nLast."`, "finish stop usage 40/20/60",
+				`"\n\nDone."`, `"\n\nAgain."`, `"\n\nLast."`, "finish stop usage 10/20/30",
 			}),
 		},
 	})
@@ -198,7 +198,7 @@ func TestJoinedStreamOfOtherContent(t *testing.T) {
 		{
 			name:  "reasoning and text in the finish chunk of the second turn",
 			turns: second(finishChunk(`{"reasoning_content":"Hm.","content":"Done."}`, "stop", tokens(1, 2))),
-			want:  concat(draftShown, []string{`thinks "Hm." "\n\nDone."`, "finish stop usage 11/7/18"}),
+			want:  concat(draftShown, []string{`thinks "Hm." "\n\nDone."`, "finish stop usage 10/7/17"}),
 		},
 		{
 			name:  "reasoning after the finish of the second turn",
@@ -213,7 +213,7 @@ func TestJoinedStreamOfOtherContent(t *testing.T) {
 		{
 			name:  "a refusal in the second turn",
 			turns: pair(draft, fakellm.Turn{}.Refusal("No.")),
-			want:  concat(draftShown, []string{`refuses "No."`, "finish stop", "usage 20/10/30 alone"}),
+			want:  concat(draftShown, []string{`refuses "No."`, "finish stop", "usage 10/10/20 alone"}),
 		},
 		{
 			name:  "a refusal in the finish chunk of the second turn",
@@ -251,7 +251,7 @@ func TestJoinedStreamOfOtherContent(t *testing.T) {
 			name:  "a legacy function call",
 			turns: pair(draft, fakellm.Call("edit_file", `{}`).With(fakellm.Legacy)),
 			want: concat(draftShown, []string{
-				"function edit_file _", "function _ {}", "finish function_call", "usage 20/10/30 alone",
+				"function edit_file _", "function _ {}", "finish function_call", "usage 10/10/20 alone",
 			}),
 		},
 		{

@@ -106,7 +106,7 @@ func TestNothingIsDelayedButTheEnding(t *testing.T) {
 		}
 		assert.Equal(t, shown, g.step(), "finish of turn 2")
 		assert.Equal(t, shown, g.step(), "usage of turn 2")
-		shown = append(shown, "finish stop", "usage 20/10/30 alone")
+		shown = append(shown, "finish stop", "usage 10/10/20 alone")
 		assert.Equal(t, shown, g.lastStep(), "DONE of turn 2")
 		assert.Equal(t, io.EOF, g.err)
 	})

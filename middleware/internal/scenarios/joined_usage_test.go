@@ -16,8 +16,8 @@ func TestJoinedStreamOfUsage(t *testing.T) {
 	t.Parallel()
 	one, two := draft.Usage(100, 10), fakellm.Text("Done.").Usage(120, 20)
 	text := `"\n\nDone."`
-	own := concat(draftShown, []string{text, "finish stop", "usage 220/30/250 alone"})
-	onFinish := concat(draftShown, []string{text, "finish stop usage 220/30/250"})
+	own := concat(draftShown, []string{text, "finish stop", "usage 100/30/130 alone"})
+	onFinish := concat(draftShown, []string{text, "finish stop usage 100/30/130"})
 	firstOnly := concat(draftShown, []string{text, "finish stop", "usage 100/10/110 alone"})
 	secondOnly := concat(draftShown, []string{text, "finish stop", "usage 120/20/140 alone"})
 	early := fakellm.Chunks(deltaChunk(`{"content":"Done."}`), rawChunk("", tokens(120, 20)), finishChunk(`{}`, "stop"))
@@ -43,7 +43,7 @@ func TestJoinedStreamOfUsage(t *testing.T) {
 			name:  "on every chunk",
 			turns: pair(one.With(fakellm.UsageEveryChunk), two.With(fakellm.UsageEveryChunk)),
 			want: []string{
-				"role usage 100/3/103", `"Plan." usage 100/6/106`, text, "finish stop usage 220/30/250",
+				"role usage 100/3/103", `"Plan." usage 100/6/106`, text, "finish stop usage 100/30/130",
 			},
 		},
 		{
@@ -71,7 +71,7 @@ func TestJoinedStreamOfUsage(t *testing.T) {
 			name: "before the finish of the first turn",
 			turns: pair(fakellm.Chunks(deltaChunk(`{"role":"assistant","content":"Plan."}`),
 				rawChunk("", tokens(100, 10)), finishChunk(`{}`, "stop")), two),
-			want: []string{`role "Plan."`, "usage 100/10/110 alone", text, "finish stop", "usage 220/30/250 alone"},
+			want: []string{`role "Plan."`, "usage 100/10/110 alone", text, "finish stop", "usage 100/30/130 alone"},
 		},
 		{
 			name:  "of the middle turn only",
@@ -81,23 +81,44 @@ func TestJoinedStreamOfUsage(t *testing.T) {
 		{
 			name:  "of three turns",
 			turns: []fakellm.Turn{one, two.With(fakellm.UsageOnFinish), fakellm.Text("Last.").Usage(1, 2).With(fakellm.UsageTwice)},
-			want:  concat(draftShown, []string{text, `"\n\nLast."`, "finish stop", "usage 221/32/253 alone"}),
+			want:  concat(draftShown, []string{text, `"\n\nLast."`, "finish stop", "usage 100/32/132 alone"}),
 		},
 		{
-			name: "totals are summed as they are", want: concat(draftShown, []string{text, "finish stop", "usage 4/6/1100 alone"}),
+			name: "totals grow by what is not the prompt", want: concat(draftShown, []string{text, "finish stop", "usage 1/6/1097 alone"}),
 			turns: pair(
 				one.UsageJSON(`{"prompt_tokens":1,"completion_tokens":2,"total_tokens":100}`),
 				two.UsageJSON(`{"prompt_tokens":3,"completion_tokens":4,"total_tokens":1000}`)),
 		},
 		{
 			name: "with a call", want: concat(draftShown, []string{
-				"[0 a function edit_file {}]", "finish tool_calls", "usage 220/30/250 alone",
+				"[0 a function edit_file {}]", "finish tool_calls", "usage 100/30/130 alone",
 			}),
 			turns: pair(one, fakellm.Call("edit_file", `{}`).ID("a").With(fakellm.WholeCalls).Usage(120, 20)),
 		},
 		{
-			name: "with a pause", want: concat(draftShown, []string{noticeShown, "finish stop", "usage 220/30/250 alone"}),
+			name: "with a pause", want: concat(draftShown, []string{noticeShown, "finish stop", "usage 100/30/130 alone"}),
 			turns: pair(one, fakellm.Pause(scenario.Blocked).Usage(120, 20)),
+		},
+	})
+}
+
+func TestUsageThatWasPaid(t *testing.T) {
+	t.Parallel()
+	sum := []middleware.Option{middleware.WithUsage(middleware.Sum)}
+	one, two := draft.Usage(100, 10), fakellm.Text("Done.").Usage(120, 20)
+	text := `"\n\nDone."`
+	runJoinCases(t, []joinCase{
+		{
+			name: "in a chunk of its own", turns: pair(one, two), options: sum,
+			want: concat(draftShown, []string{text, "finish stop", "usage 220/30/250 alone"}),
+		},
+		{
+			name: "on the finish", turns: pair(one, two.With(fakellm.UsageOnFinish)), options: sum,
+			want: concat(draftShown, []string{text, "finish stop usage 220/30/250"}),
+		},
+		{
+			name: "in the second turn only", turns: pair(one.NoUsage(), two), options: sum,
+			want: concat(draftShown, []string{text, "finish stop", "usage 120/20/140 alone"}),
 		},
 	})
 }
