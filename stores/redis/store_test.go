@@ -1,12 +1,14 @@
 package redis_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/servertest"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -36,4 +38,15 @@ func runClock(t *testing.T, server *miniredis.Miniredis) {
 			}
 		}
 	}()
+}
+
+func TestRecordsOnRedis(t *testing.T) {
+	t.Parallel()
+	url := servertest.StartRedis(t).URL
+	n := 0
+	carryontest.TestRecords(t, func() (records.Records, records.Records) {
+		n++
+		prefix := strconv.Itoa(n) + ":"
+		return records.WithPrefix(open(t, url), prefix), records.WithPrefix(open(t, url), prefix)
+	})
 }

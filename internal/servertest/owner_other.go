@@ -1,0 +1,8 @@
+//go:build !unix
+
+package servertest
+
+import "os/exec"
+
+// apply does nothing: only Unix has a root.
+func (o *owner) apply(*exec.Cmd) {}

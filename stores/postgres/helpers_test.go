@@ -1,0 +1,35 @@
+package postgres_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/stores/postgres"
+)
+
+var tables atomic.Int64
+
+// newTable returns a name that no other test has.
+func newTable() postgres.Option {
+	return postgres.WithTable(fmt.Sprint("records_", tables.Add(1)))
+}
+
+// open returns a store on the server, with its table.
+func open(tb testing.TB, url string, opts ...postgres.Option) *postgres.Store {
+	tb.Helper()
+	s, err := postgres.Open(tb.Context(), url, opts...)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = s.Close() })
+	require.NoError(tb, s.CreateTable(tb.Context()))
+	return s
+}
+
+// server starts a server for the test.
+func server(tb testing.TB) *servertest.Server {
+	tb.Helper()
+	return servertest.StartPostgres(tb)
+}

@@ -1,0 +1,205 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/carryon-go/carryon/records"
+)
+
+// DefaultTable is the table that records are kept in unless [WithTable] names
+// another.
+const DefaultTable = "carryon_records"
+
+// Store keeps records in a table. It is safe for concurrent use. Use [Open], [New]
+// or [TryNew]: the zero value is not ready.
+type Store struct {
+	*records.Swapping
+
+	pool  *pgxpool.Pool
+	table string // with its schema, if it has one
+	close func()
+	sql   statements
+}
+
+var (
+	_ records.Records  = (*Store)(nil)
+	_ records.Swapper  = (*Store)(nil)
+	_ records.Notifier = (*Store)(nil)
+)
+
+// Option configures a [Store].
+type Option func(*Store) error
+
+var validTable = regexp.MustCompile(`^([a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$`)
+
+// WithTable keeps the records in another table than [DefaultTable]. The name, and
+// that of a schema before it, consist of small letters, digits and underscores.
+func WithTable(name string) Option {
+	return func(s *Store) error {
+		if s.table = name; !validTable.MatchString(name) {
+			return fmt.Errorf("postgres: WithTable: %q is no name for a table (small letters, digits, underscores)", name)
+		}
+		return nil
+	}
+}
+
+// Open returns a store on the database of the URL, in the form of libpq's, with
+// the parameters of pgxpool, such as pool_max_conns. It does not connect;
+// [Store.Ping] does. Close the store when it is not needed any more.
+func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	s, err := TryNew(pool, opts...)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	s.close = pool.Close
+	return s, nil
+}
+
+// New returns a store on a pool of the program's, which the program closes. It
+// panics where [TryNew] fails.
+func New(pool *pgxpool.Pool, opts ...Option) *Store {
+	s, err := TryNew(pool, opts...)
+	if err != nil {
+		panic("carryon/stores/" + err.Error())
+	}
+	return s
+}
+
+// TryNew is [New] for options that come from a configuration: it fails if pool or
+// an option is nil, or an option is not valid. It does not connect.
+func TryNew(pool *pgxpool.Pool, opts ...Option) (*Store, error) {
+	if pool == nil {
+		return nil, errors.New("postgres: nil pool")
+	}
+	s := &Store{pool: pool, table: DefaultTable, close: func() {}}
+	var err error
+	for _, opt := range opts {
+		if opt == nil {
+			return nil, errors.New("postgres: nil Option")
+		}
+		err = errors.Join(err, opt(s))
+	}
+	s.sql = statementsFor(s.table)
+	s.Swapping = records.NewSwapping(s)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Ping asks the server for a sign of life. A program may do so when it starts,
+// to report a wrong URL or password at once.
+func (s *Store) Ping(ctx context.Context) error { return wrap(s.pool.Ping(ctx)) }
+
+// Close closes the connections that [Open] has opened, once nobody uses them. It
+// leaves a pool that was handed to [New] alone. It returns nil.
+func (s *Store) Close() error {
+	s.close()
+	return nil
+}
+
+// Swap implements [records.Swapper].
+func (s *Store) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
+	now, swapped, err := s.swap(ctx, key, swap)
+	var failed *pgconn.PgError
+	if errors.As(err, &failed) && (failed.Code == serializationFailure || failed.Code == deadlock) {
+		// Another change came first, and the isolation level of the database asks for another look.
+		now, _, err = s.swap(ctx, key, records.Swap{})
+	}
+	return now, swapped, wrap(err)
+}
+
+const (
+	serializationFailure = "40001"
+	deadlock             = "40P01"
+)
+
+// swap is one statement. What it answers with is what was there before it.
+func (s *Store) swap(ctx context.Context, key string, swap records.Swap) (now records.Snapshot, swapped bool, err error) {
+	expected, err := revisionOf(swap.Revision)
+	if err != nil {
+		return now, false, err
+	}
+	next := rand.Int64() //nolint:gosec // it tells changes apart, and guards nothing
+	sql, args := s.sql.look, []any{[]byte(key), expected}
+	switch {
+	case swap.Action == records.Renew:
+		sql, args = s.sql.renew, append(args, interval(swap.Keep), interval(swap.Keep/2))
+	case swap.Action == records.Remove:
+		sql = s.sql.remove
+	case swap.Action == records.Replace && expected == nil:
+		sql, args = s.sql.insert, append(args, next, swap.Record, interval(swap.Keep))
+	case swap.Action == records.Replace:
+		sql, args = s.sql.update, append(args, next, swap.Record, interval(swap.Keep))
+	}
+	var found *int64
+	err = s.pool.QueryRow(ctx, sql, args...).Scan(&swapped, &now.Now, &found, &now.Record)
+	switch {
+	case err != nil:
+		return records.Snapshot{}, false, err
+	case swapped && swap.Action == records.Replace:
+		now.Revision = strconv.FormatInt(next, 10)
+	case found != nil:
+		now.Revision = strconv.FormatInt(*found, 10)
+	}
+	return now, swapped, nil
+}
+
+// revisionOf returns a revision as the table has it, nil for none.
+func revisionOf(revision string) (*int64, error) {
+	if revision == "" {
+		return nil, nil //nolint:nilnil // SQL's null
+	}
+	n, err := strconv.ParseInt(revision, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: not a revision of this store's: %w", err)
+	}
+	return &n, nil
+}
+
+// interval returns a time to keep a record, nil for good.
+func interval(keep time.Duration) *time.Duration {
+	if keep < 0 {
+		return nil
+	}
+	return &keep
+}
+
+// wrap names the package in an error of the client or the server.
+func wrap(err error) error {
+	var failed *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failed) && failed.Code == undefinedTable:
+		return fmt.Errorf("postgres: %w (Store.CreateTable makes the table)", err)
+	default:
+		return fmt.Errorf("postgres: %w", err)
+	}
+}
+
+const undefinedTable = "42P01"
+
+// inTransaction runs f in a transaction.
+func (s *Store) inTransaction(ctx context.Context, f func(pgx.Tx) error) error {
+	return wrap(pgx.BeginFunc(ctx, s.pool, f))
+}
