@@ -16,6 +16,8 @@ type Input struct {
 	UserTurn   uint64      // key of the user turn in which the call arrived
 	Todos      []todo.Todo // ignored unless TodosKnown
 	TodosKnown bool        // if false, Evaluate ends with ReasonTodosNeeded where it needs the list
+	TodosErr   error       // why there is no list, nil if there is one; ignored unless TodosKnown
+	Origin     todo.Origin // where the list was read
 	Background Background  // of the session
 	Limits     Limits      // with defaults applied
 	State      State       // of the session
@@ -56,6 +58,7 @@ type Evaluation struct {
 	Attempt    int           // the number that the continuation has or would have
 	Wait       time.Duration // with ReasonTooSoon: how long until the interval is over
 	Conditions Conditions    // each as met, not met or not looked at
+	List       List          // what was found of the todo list
 	State      State         // Input.State, updated for the progress and the staleness of the list
 }
 
@@ -117,14 +120,22 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 		ev.Reason = ReasonTodosNeeded
 		return false
 	}
+	if in.TodosErr != nil {
+		ev.List = List{Origin: in.Origin, Err: in.TodosErr}
+		return ev.check(ActiveTodos, false, reasonWithoutList(in.TodosErr)) // what was not read is no progress
+	}
 	list := todolist.Summarize(in.Todos)
+	ev.List = List{
+		Origin: in.Origin, Todos: len(in.Todos), Active: list.Active, Completed: list.Completed,
+		Cancelled: list.Cancelled, UnknownStatus: list.Unknown,
+	}
 	watermarks, used := todolist.Watermarks(in.State.Watermarks).Observe(&list, todolist.Used{
 		Attempts: in.State.Attempts, Continuations: in.State.Continuations,
 	})
 	ev.State.Watermarks, ev.State.Attempts, ev.State.Continuations = Watermarks(watermarks), used.Attempts, used.Continuations
 	ev.Attempt = ev.State.Attempts + 1
 	ev.Todo = list.Next
-	return ev.check(ActiveTodos, list.Active > 0, ReasonNoActiveTodos) &&
+	return ev.check(ActiveTodos, list.Active > 0, ev.List.reason()) &&
 		ev.check(NoBackground, !in.busy(), ReasonBackground) &&
 		ev.check(NotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&

@@ -37,7 +37,7 @@ func checkMark(mark string) (status Status, ok bool) {
 	case "✓", "✔", "✅":
 		return Completed, true
 	}
-	if status, known := parseStatus(mark); known {
+	if status, known := ParseStatus(mark); known {
 		return status, true
 	}
 	isWord := strings.ContainsFunc(mark, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })

@@ -21,9 +21,9 @@
 //		// the program's own tools
 //	}
 //
-// The session is the one that continuation.WithSession put into ctx. All calls
-// without a session share one list, so a server with several users must name
-// their sessions.
+// The session is the one that continuation.WithSession put into ctx. Without a
+// session there is no list, unless [WithOneConversation] says that the program
+// has a single conversation.
 //
 // # In the conversation
 //

@@ -3,7 +3,74 @@ package todo
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
+
+// The situations in which a source has no list to return. carryon reports each
+// with a reason of its own; a source of the program's may return them too. To
+// know an error by one of them, use errors.Is.
+var (
+	// ErrNoList says that no list was written where the source looks. Every
+	// *NoListError matches it.
+	ErrNoList = errors.New("todo: no list")
+	// ErrUnreadable says that a list was written and could not be read. Every
+	// *UnreadableError matches it.
+	ErrUnreadable = errors.New("todo: the list could not be read")
+	// ErrNoSession says that the source keeps a list per session and that the
+	// ctx has no session.
+	ErrNoSession = errors.New("todo: no session: name the conversation with continuation.WithSession, " +
+		"or say todo.NewMemory(todo.WithOneConversation())")
+)
+
+// NoListError says what was found in place of a list.
+type NoListError struct {
+	// Called are the tools that the conversation called, newest first, each once
+	// and at most eight.
+	Called []string
+	// Lookalikes are those among all of them that look like a todo tool and are
+	// not known, at most eight.
+	Lookalikes []string
+	// OtherSessions is how many other sessions have a list, where the source
+	// keeps one per session.
+	OtherSessions int
+}
+
+// Error says what was found, and what to do about it.
+func (e *NoListError) Error() string {
+	switch {
+	case len(e.Lookalikes) == 1:
+		return "todo: no list: " + e.Lookalikes[0] + " looks like a todo tool and is not known: name it with todo.WithToolNames"
+	case len(e.Lookalikes) > 1:
+		return "todo: no list: " + strings.Join(e.Lookalikes, ", ") + " look like todo tools and are not known: name them with todo.WithToolNames"
+	case len(e.Called) > 0:
+		return "todo: no list: none of the tools called is known to write one: " + strings.Join(e.Called, ", ")
+	case e.OtherSessions == 1:
+		return "todo: no list: nothing was written under this session; 1 other session has a list"
+	case e.OtherSessions > 1:
+		return fmt.Sprintf("todo: no list: nothing was written under this session; %d other sessions have lists", e.OtherSessions)
+	}
+	return "todo: no list: nothing was written so far"
+}
+
+// Is reports whether target is ErrNoList.
+func (e *NoListError) Is(target error) bool { return target == ErrNoList }
+
+// UnreadableError says which list could not be read, and why.
+type UnreadableError struct {
+	Tool string // the tool that wrote it, as the model named it
+	Err  error  // what is wrong with it
+}
+
+// Error returns tool and problem in one line.
+func (e *UnreadableError) Error() string {
+	return "todo: the list of " + e.Tool + " could not be read: " + strings.TrimPrefix(e.Err.Error(), "todo: ")
+}
+
+// Is reports whether target is ErrUnreadable.
+func (e *UnreadableError) Is(target error) bool { return target == ErrUnreadable }
+
+// Unwrap returns Err.
+func (e *UnreadableError) Unwrap() error { return e.Err }
 
 // ErrArguments matches every *ArgumentsError:
 //

@@ -36,7 +36,7 @@ func ExampleMemory() {
 }
 
 func ExampleMemory_Handle() {
-	todos := todo.NewMemory()
+	todos := todo.NewMemory(todo.WithOneConversation())
 	ctx := context.Background()
 
 	calls := []todo.Call{ // as a model sends them
@@ -73,7 +73,7 @@ func ExampleWriteTool() {
 		fmt.Println(tool.Function.Name)
 	}
 
-	todos := todo.NewMemory()
+	todos := todo.NewMemory(todo.WithOneConversation())
 	call := openai.FunctionCall{Name: "todo_write", Arguments: `{"todos":["Reproduce the bug","Fix it"]}`}
 	if result, ok := todos.Handle(context.Background(), call.Name, call.Arguments); ok {
 		fmt.Println(result)
@@ -108,11 +108,36 @@ func ExampleNewMemory() {
 		todo.WithMaxSessions(1000),
 		todo.OnPanic(func(session string, recovered any) { fmt.Println(session, recovered) }),
 	)
-	fmt.Println(todos.Write(context.Background(), []todo.Todo{
+	ctx := continuation.WithSession(context.Background(), "alice")
+	fmt.Println(todos.Write(ctx, []todo.Todo{
 		{Content: "one"}, {Content: "two"}, {Content: "three"},
 	}))
 	// Output:
 	// todo: the list has 3 todos; send at most 2
+}
+
+// A program with one conversation needs no sessions, and says so.
+func ExampleWithOneConversation() {
+	ctx := context.Background()
+	list := []todo.Todo{{Content: "Fix the bug"}}
+	fmt.Println(todo.NewMemory(todo.WithOneConversation()).Write(ctx, list))
+	fmt.Println(errors.Is(todo.NewMemory().Write(ctx, list), todo.ErrNoSession))
+	// Output:
+	// <nil>
+	// true
+}
+
+// What people and other tools write for a status.
+func ExampleParseStatus() {
+	for _, text := range []string{"In Progress", "DONE", "not_started", "later"} {
+		status, known := todo.ParseStatus(text)
+		fmt.Println(status, known, status.Active())
+	}
+	// Output:
+	// in_progress true true
+	// completed true false
+	// pending true true
+	// later false false
 }
 
 func ExampleProviderFunc() {

@@ -229,7 +229,7 @@ func TestMergedChangesArePutTogether(t *testing.T) {
 
 func TestResultsThatReportAFailure(t *testing.T) {
 	t.Parallel()
-	memory := todo.NewMemory(todo.WithMaxItems(1))
+	memory := todo.NewMemory(todo.WithOneConversation(), todo.WithMaxItems(1))
 	refused, _ := memory.Handle(t.Context(), "todo_write", `{"todos":["a","b"]}`)
 	unread, _ := memory.Handle(t.Context(), "todo_write", `{"todos":3}`)
 	for _, result := range []string{
@@ -262,7 +262,7 @@ func TestResultsThatReportAFailure(t *testing.T) {
 
 func TestResultsThatMentionAnError(t *testing.T) {
 	t.Parallel()
-	saved, _ := todo.NewMemory().Handle(t.Context(), "todo_write", `{"todos":["Error: handle it","Failed to parse"]}`)
+	saved, _ := todo.NewMemory(todo.WithOneConversation()).Handle(t.Context(), "todo_write", `{"todos":["Error: handle it","Failed to parse"]}`)
 	for _, result := range []string{
 		saved, "", "ok", "Plan updated", "Saved without an error.", "Updated. Error handling is next.", "0 errors",
 		"No error: saved", "Error handling was added to the list.", "Errors are tracked now", "✅ Error pages added to the list",

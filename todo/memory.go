@@ -14,8 +14,9 @@ import (
 // its Handle method answers the tool calls of a model that works on the list.
 //
 // Each method uses the session of its ctx, as set by continuation.WithSession.
-// All calls without a session share one list, which suits a program that has a
-// single conversation.
+// Without one there is no list: reads find none, writes fail with
+// [ErrNoSession], and the outcome of a model call says so. A program with one
+// conversation and no sessions says so with [WithOneConversation].
 //
 // A Memory is safe for concurrent use and starts no goroutine. Its methods
 // block on nothing but subscribers, so they ignore the end of a ctx; a nil ctx
@@ -28,7 +29,7 @@ type Memory struct {
 	feed  feed
 }
 
-var _ Provider = (*Memory)(nil)
+var _ Locator = (*Memory)(nil)
 
 // NewMemory returns an empty Memory. It panics if an option is nil or sets a
 // limit that is neither positive nor Off.
@@ -46,19 +47,56 @@ func TryNewMemory(opts ...MemoryOption) (*Memory, error) {
 	return &Memory{options: options, lists: lru.New[[]Todo]()}, nil
 }
 
-// Todos returns a copy of the session's list, or nil if it has none. The error
-// is always nil.
+// Todos returns a copy of the session's list. It fails with [ErrNoSession]
+// without a session, and with a [*NoListError] if nothing was written under it; a
+// list that was cleared is an empty one.
 func (m *Memory) Todos(ctx context.Context) ([]Todo, error) {
-	return m.Read(ctx), nil
+	list, _, err := m.Locate(ctx)
+	return list, err
+}
+
+// Locate implements [Locator].
+func (m *Memory) Locate(ctx context.Context) ([]Todo, Origin, error) {
+	from := Origin{Place: FromMemory}
+	session, err := m.session(ctx)
+	if err != nil {
+		return nil, from, err
+	}
+	list, others, written := m.look(session)
+	if !written {
+		return nil, from, &NoListError{OtherSessions: others}
+	}
+	return slices.Clone(list), from, nil
+}
+
+// look returns the session's stored list, whether there is one, and how many
+// sessions have one.
+func (m *Memory) look(session string) (list []Todo, sessions int, written bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if stored := m.lists.Get(session); stored != nil {
+		list, written = *stored, true
+	}
+	return list, m.lists.Len(), written
 }
 
 // Read returns a copy of the session's list, or nil if it has none.
 func (m *Memory) Read(ctx context.Context) []Todo {
-	session := sessionOf(ctx)
-	m.mu.Lock()
-	list := m.list(session)
-	m.mu.Unlock()
-	return slices.Clone(list)
+	list, _, _ := m.Locate(ctx) // without a list there is nothing to read
+	return list
+}
+
+// session returns the key of the list of ctx.
+func (m *Memory) session(ctx context.Context) (string, error) {
+	checkContext(ctx)
+	if m.options.oneConversation {
+		return "", nil
+	}
+	session := scope.Session(ctx)
+	if session == "" {
+		return "", ErrNoSession
+	}
+	return session, nil
 }
 
 // list returns the session's stored list. The caller holds the lock.
@@ -79,8 +117,8 @@ func (m *Memory) list(session string) []Todo {
 // todos in progress the last one stays in progress and the others become
 // Pending. An unknown status is kept, and is not active.
 //
-// Write refuses a list with an *ArgumentsError, and keeps the old one, if a
-// content is blank, if the list exceeds the limits of WithMaxItems or
+// Write fails with [ErrNoSession] without a session. It refuses a list with an
+// *ArgumentsError, and keeps the old one, if a content is blank, if the list exceeds the limits of WithMaxItems or
 // WithMaxContent, or if an id, a status or a priority is longer than 1 KiB.
 func (m *Memory) Write(ctx context.Context, todos []Todo) error {
 	_, err := m.replace(ctx, slices.Clone(todos))
@@ -90,7 +128,10 @@ func (m *Memory) Write(ctx context.Context, todos []Todo) error {
 // replace stores list, which it takes over, and returns the stored list, which
 // nobody may change.
 func (m *Memory) replace(ctx context.Context, list []Todo) ([]Todo, error) {
-	session := sessionOf(ctx)
+	session, err := m.session(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.options.prepare(list); err != nil {
 		return nil, err
 	}
@@ -101,7 +142,10 @@ func (m *Memory) replace(ctx context.Context, list []Todo) ([]Todo, error) {
 // which nobody may change. It refuses a change of a todo that the list does not
 // have, unless the change has a content, which makes it a new todo.
 func (m *Memory) apply(ctx context.Context, changes []Todo) ([]Todo, error) {
-	session := sessionOf(ctx)
+	session, err := m.session(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.options.checkLength(changes); err != nil {
 		return nil, err // before other writers have to wait for the merge
 	}
@@ -132,9 +176,7 @@ func (m *Memory) store(session string, next func(before []Todo) ([]Todo, error))
 	if list, err = next(m.list(session)); err != nil {
 		return nil, false, err
 	}
-	if len(list) == 0 {
-		m.lists.Remove(session)
-	} else {
+	if len(list) > 0 || m.lists.Get(session) != nil { // a list that was cleared is an empty one
 		*m.lists.Put(session) = list
 	}
 	if m.options.maxSessions != Off {
@@ -144,9 +186,12 @@ func (m *Memory) store(session string, next func(before []Todo) ([]Todo, error))
 }
 
 // Forget drops the session's list, for example when a conversation is over. It
-// does nothing if the session has no list.
+// does nothing if the session has no list, or if there is no session.
 func (m *Memory) Forget(ctx context.Context) {
-	session := sessionOf(ctx)
+	session, err := m.session(ctx)
+	if err != nil {
+		return
+	}
 	m.mu.Lock()
 	deliver := m.lists.Remove(session) && m.feed.add(session, nil)
 	m.mu.Unlock()
@@ -187,11 +232,6 @@ func (o *memoryOptions) checkTexts(list []Todo) error {
 		}
 	}
 	return nil
-}
-
-func sessionOf(ctx context.Context) string {
-	checkContext(ctx)
-	return scope.Session(ctx)
 }
 
 func checkContext(ctx context.Context) {

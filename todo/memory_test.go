@@ -42,10 +42,65 @@ func TestMemoryStartsEmpty(t *testing.T) {
 	t.Parallel()
 	memory := todo.NewMemory()
 	list, err := memory.Todos(in(t, "a"))
-	require.NoError(t, err)
+	require.ErrorIs(t, err, todo.ErrNoList)
 	assert.Nil(t, list)
-	assert.Nil(t, memory.Read(t.Context()))
+	assert.Nil(t, memory.Read(in(t, "a")))
 	memory.Forget(in(t, "a"))
+}
+
+// Without a session two users of a program would see each other's todos.
+func TestMemoryWithoutASessionHasNoList(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	memory.Subscribe(func(string, []todo.Todo) { assert.Fail(t, "a change") })
+	for _, ctx := range []context.Context{t.Context(), in(t, "")} {
+		require.ErrorIs(t, memory.Write(ctx, listOf("a secret")), todo.ErrNoSession)
+		list, err := memory.Todos(ctx)
+		require.ErrorIs(t, err, todo.ErrNoSession)
+		assert.ErrorContains(t, err, "continuation.WithSession")
+		assert.ErrorContains(t, err, "todo.WithOneConversation")
+		assert.Empty(t, list)
+		assert.Empty(t, memory.Read(ctx))
+		memory.Forget(ctx)
+		for _, tool := range []string{todo.WriteToolName, todo.ReadToolName} {
+			for _, arguments := range []string{`["a secret"]`, `{"merge":true,"todos":["a secret"]}`} {
+				out, ok := memory.Handle(ctx, tool, arguments)
+				assert.True(t, ok)
+				assert.Regexp(t, "^Error: the program has not said which conversation this is", out)
+			}
+		}
+	}
+}
+
+func TestMemoryWithOneConversation(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory(todo.WithOneConversation())
+	require.NoError(t, memory.Write(t.Context(), listOf("a")))
+	assert.Equal(t, []string{"a"}, contents(memory.Read(in(t, "any session"))))
+	memory.Forget(in(t, "another"))
+	assert.Empty(t, memory.Read(t.Context()))
+}
+
+// To have cleared the list is not to have none: the model said that nothing is
+// left.
+func TestMemoryTellsNoListFromAnEmptyOne(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	_, err := memory.Todos(in(t, "a"))
+	require.EqualError(t, err, "todo: no list: nothing was written so far")
+
+	require.NoError(t, memory.Write(in(t, "a"), listOf("x")))
+	require.NoError(t, memory.Write(in(t, "a"), nil))
+	list, origin, err := memory.Locate(in(t, "a"))
+	require.NoError(t, err)
+	assert.Empty(t, list)
+	assert.Equal(t, todo.Origin{Place: todo.FromMemory}, origin)
+
+	_, err = memory.Todos(in(t, "b"))
+	require.EqualError(t, err, "todo: no list: nothing was written under this session; 1 other session has a list")
+	require.NoError(t, memory.Write(in(t, "c"), listOf("x")))
+	_, err = memory.Todos(in(t, "b"))
+	require.EqualError(t, err, "todo: no list: nothing was written under this session; 2 other sessions have lists")
 }
 
 func TestMemoryWriteNormalizes(t *testing.T) {
@@ -56,7 +111,7 @@ func TestMemoryWriteNormalizes(t *testing.T) {
 		{ID: "1", Content: "b", Status: todo.InProgress},
 		{ID: " 1 ", Content: "c", Status: "In Progress", Priority: " high "},
 		{ID: "x", Content: "d", Status: "done"},
-		{ID: "y", Content: "e\xff", Status: " blocked "},
+		{ID: "y", Content: "e\xff", Status: " later "},
 		{ID: "z", Content: "f", Status: todo.Cancelled},
 	}
 	require.NoError(t, memory.Write(in(t, "s"), written))
@@ -65,7 +120,7 @@ func TestMemoryWriteNormalizes(t *testing.T) {
 		{ID: "1", Content: "b", Status: todo.Pending},
 		{ID: "1-3", Content: "c", Status: todo.InProgress, Priority: "high"},
 		{ID: "x", Content: "d", Status: todo.Completed},
-		{ID: "y", Content: "e\uFFFD", Status: "blocked"},
+		{ID: "y", Content: "e\uFFFD", Status: "later"},
 		{ID: "z", Content: "f", Status: todo.Cancelled},
 	}, memory.Read(in(t, "s")))
 	assert.Equal(t, " a ", written[0].Content, "the list of the caller stays as it is")
@@ -75,13 +130,13 @@ func TestMemoryCopies(t *testing.T) {
 	t.Parallel()
 	memory := todo.NewMemory()
 	written := listOf("a")
-	require.NoError(t, memory.Write(t.Context(), written))
+	require.NoError(t, memory.Write(in(t, "a"), written))
 	written[0].Content = "changed by the writer"
-	memory.Read(t.Context())[0].Content = "changed by a reader"
-	list, err := memory.Todos(t.Context())
+	memory.Read(in(t, "a"))[0].Content = "changed by a reader"
+	list, err := memory.Todos(in(t, "a"))
 	require.NoError(t, err)
 	list[0].Content = "changed by the middleware"
-	assert.Equal(t, []string{"a"}, contents(memory.Read(t.Context())))
+	assert.Equal(t, []string{"a"}, contents(memory.Read(in(t, "a"))))
 }
 
 func TestMemorySessionsAreIsolated(t *testing.T) {
@@ -89,21 +144,20 @@ func TestMemorySessionsAreIsolated(t *testing.T) {
 	memory := todo.NewMemory()
 	require.NoError(t, memory.Write(in(t, "a"), listOf("of a")))
 	require.NoError(t, memory.Write(in(t, "b"), listOf("of b")))
-	require.NoError(t, memory.Write(t.Context(), listOf("of none")))
+	require.NoError(t, memory.Write(in(t, "none"), listOf("of none")))
 
 	assert.Equal(t, []string{"of a"}, contents(memory.Read(in(t, "a"))))
 	assert.Equal(t, []string{"of b"}, contents(memory.Read(in(t, "b"))))
-	assert.Equal(t, []string{"of none"}, contents(memory.Read(t.Context())))
-	assert.Equal(t, []string{"of none"}, contents(memory.Read(in(t, ""))))
+	assert.Equal(t, []string{"of none"}, contents(memory.Read(in(t, "none"))))
 
 	memory.Forget(in(t, "a"))
 	require.NoError(t, memory.Write(in(t, "b"), nil))
 	assert.Empty(t, memory.Read(in(t, "a")))
 	assert.Empty(t, memory.Read(in(t, "b")))
-	assert.Equal(t, []string{"of none"}, contents(memory.Read(t.Context())))
+	assert.Equal(t, []string{"of none"}, contents(memory.Read(in(t, "none"))))
 
 	other := todo.NewMemory()
-	assert.Empty(t, other.Read(t.Context()), "two memories share nothing")
+	assert.Empty(t, other.Read(in(t, "none")), "two memories share nothing")
 }
 
 func TestMemoryWorksUnderAnEndedContext(t *testing.T) {
@@ -118,7 +172,7 @@ func TestMemoryWorksUnderAnEndedContext(t *testing.T) {
 func TestMemoryRefusesAndKeepsTheListBefore(t *testing.T) {
 	t.Parallel()
 	memory := todo.NewMemory(todo.WithMaxItems(3), todo.WithMaxContent(4))
-	require.NoError(t, memory.Write(t.Context(), listOf("kept")))
+	require.NoError(t, memory.Write(in(t, "a"), listOf("kept")))
 	for name, test := range map[string]struct {
 		list []todo.Todo
 		item int
@@ -135,26 +189,26 @@ func TestMemoryRefusesAndKeepsTheListBefore(t *testing.T) {
 		"long priority": {[]todo.Todo{{Priority: strings.Repeat("x", 1025), Content: "a"}}, 1, "todo: item 1: id, status or priority is too long; send at most 1024 bytes in each"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := memory.Write(t.Context(), test.list)
+			err := memory.Write(in(t, "a"), test.list)
 			require.ErrorIs(t, err, todo.ErrArguments)
 			var refused *todo.ArgumentsError
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, test.item, refused.Item)
 			require.EqualError(t, err, test.want)
-			assert.Equal(t, []string{"kept"}, contents(memory.Read(t.Context())))
+			assert.Equal(t, []string{"kept"}, contents(memory.Read(in(t, "a"))))
 		})
 	}
-	require.NoError(t, memory.Write(t.Context(), listOf("four", "4444", " 4444 ")))
+	require.NoError(t, memory.Write(in(t, "a"), listOf("four", "4444", " 4444 ")))
 }
 
 func TestMemoryDefaultLimits(t *testing.T) {
 	t.Parallel()
 	memory := todo.NewMemory()
 	full := listOf(strings.Split(strings.Repeat("x,", todo.DefaultMaxItems-1)+"x", ",")...)
-	require.NoError(t, memory.Write(t.Context(), full))
-	require.Error(t, memory.Write(t.Context(), append(full, todo.Todo{Content: "one more"})))
-	require.NoError(t, memory.Write(t.Context(), listOf(strings.Repeat("x", todo.DefaultMaxContent))))
-	require.Error(t, memory.Write(t.Context(), listOf(strings.Repeat("x", todo.DefaultMaxContent+1))))
+	require.NoError(t, memory.Write(in(t, "a"), full))
+	require.Error(t, memory.Write(in(t, "a"), append(full, todo.Todo{Content: "one more"})))
+	require.NoError(t, memory.Write(in(t, "a"), listOf(strings.Repeat("x", todo.DefaultMaxContent))))
+	require.Error(t, memory.Write(in(t, "a"), listOf(strings.Repeat("x", todo.DefaultMaxContent+1))))
 }
 
 func TestMemoryOffIsNoLimit(t *testing.T) {

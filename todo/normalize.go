@@ -16,11 +16,7 @@ func normalize(list []Todo) error {
 		if t.Content == "" {
 			return refuse(i+1, "content is blank", sendContent)
 		}
-		if status, known := parseStatus(string(t.Status)); known {
-			t.Status = status
-		} else {
-			t.Status = Status(clean(string(t.Status)))
-		}
+		t.Status, _ = ParseStatus(string(t.Status))
 	}
 	nameAll(list)
 	keepOneInProgress(list)

@@ -28,10 +28,11 @@ const maxLabel = 1 << 10
 type MemoryOption func(*memoryOptions)
 
 type memoryOptions struct {
-	maxItems    int
-	maxContent  int
-	maxSessions int
-	onPanic     func(session string, recovered any)
+	maxItems        int
+	maxContent      int
+	maxSessions     int
+	oneConversation bool // every session is the same, and none is needed
+	onPanic         func(session string, recovered any)
 }
 
 // WithMaxItems sets how many todos a list may have; Off lifts the limit. A
@@ -51,6 +52,14 @@ func WithMaxContent(bytes int) MemoryOption {
 // written for the longest time.
 func WithMaxSessions(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxSessions = n }
+}
+
+// WithOneConversation says that the program has one conversation: there is one
+// list, with and without a session. Without this option calls without a session
+// have no list, because users whose sessions a program does not name would see
+// each other's todos.
+func WithOneConversation() MemoryOption {
+	return func(o *memoryOptions) { o.oneConversation = true }
 }
 
 // OnPanic sets a function that is called with the session and the recovered

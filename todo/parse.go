@@ -14,8 +14,7 @@ import (
 const maxWrappings = 5
 
 // ParseList reads the arguments of a todo-writing tool call, as a model sent
-// them. The list that it returns is normalized as by Memory.Write, and each
-// status in it is one of the four known ones.
+// them. The list that it returns is normalized as by Memory.Write.
 //
 // The list may be an array, or an object that holds the array under "todos" (or
 // "items", "tasks", "plan", "steps", "list", "todo_list", "todoList",
@@ -27,7 +26,7 @@ const maxWrappings = 5
 // An item is an object, or a plain string, which is its content. The content
 // is the first that is not blank of "content", "task", "title", "description",
 // "text", "step", "todo" and "name". Ids and priorities may be numbers. A
-// missing or unknown status becomes Pending. Keys match in any case, null
+// missing status becomes Pending, and an unknown one is kept. Keys match in any case, null
 // counts as absent, other keys are ignored, and the last of duplicate keys
 // counts.
 //
@@ -279,11 +278,7 @@ func parseItemStatus(position int, fields map[string]any) (Status, error) {
 	case nil:
 		return "", nil
 	case string:
-		// One question about finished work is better than lost work.
-		status, known := parseStatus(v)
-		if !known {
-			status = Pending
-		}
+		status, _ := ParseStatus(v)
 		return status, nil
 	case bool:
 		if v {

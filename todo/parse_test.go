@@ -171,7 +171,7 @@ func TestParseListStatus(t *testing.T) {
 	for want, spellings := range map[todo.Status][]string{
 		todo.Pending: {
 			`null`, `""`, `" "`, `"pending"`, `"PENDING"`, `"todo"`, `"to-do"`, `"TO DO"`, `"not_started"`,
-			`"Not Started"`, `"open"`, `"[ ]"`, `"queued"`, `"blocked"`, `"100%"`, `"?"`, `"häßlich"`,
+			`"Not Started"`, `"open"`, `"[ ]"`, `"queued"`, `"blocked"`,
 		},
 		todo.InProgress: {
 			`"in_progress"`, `"in-progress"`, `"In Progress"`, `"inprogress"`, `"InProgress"`, `" IN_PROGRESS "`,
@@ -183,6 +183,7 @@ func TestParseListStatus(t *testing.T) {
 		todo.Cancelled: {
 			`"cancelled"`, `"canceled"`, `"CANCELED"`, `"skipped"`, `"won't do"`, `"obsolete"`,
 		},
+		"100%": {`"100%"`}, "?": {`" ? "`}, "häßlich": {`"häßlich"`}, // kept, and not active
 	} {
 		for _, spelling := range spellings {
 			list, err := todo.ParseList(`[{"content":"x","status":` + spelling + `}]`)

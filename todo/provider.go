@@ -13,8 +13,11 @@ import (
 // and the Conversation of the request. Todos runs on the goroutine of the model
 // call and must return when its ctx ends, because the caller's answer waits for
 // it. The list is in the order of work. An empty or nil list means that nothing
-// is left to do. An error counts as an empty list and does not fail the model
-// call.
+// is left to do. An error means that there is no list: the model call is not
+// continued, does not fail, and its outcome has the error. [ErrNoList],
+// [ErrUnreadable] and [ErrNoSession] each have a reason of their own there.
+//
+// A status may be spelled as [ParseStatus] reads it.
 //
 // The provider must not change a slice after returning it; a provider that
 // edits its list in place returns a copy.
@@ -25,7 +28,7 @@ type Provider interface {
 // ProviderFunc is a function used as a Provider.
 type ProviderFunc func(ctx context.Context) ([]Todo, error)
 
-// Todos calls f. It panics if f is nil.
+// Todos calls f. It panics if f is nil; middleware.New refuses a nil f.
 func (f ProviderFunc) Todos(ctx context.Context) ([]Todo, error) {
 	if f == nil {
 		panic("carryon/todo: nil ProviderFunc")

@@ -5,26 +5,41 @@ import (
 	"unicode"
 )
 
-// parseStatus returns the status that models and other tools mean by text. It
-// ignores case and everything but letters, so it knows "In-Progress", "[x]" and
-// "not_started". A blank status is Pending.
-func parseStatus(text string) (status Status, known bool) {
+// ParseStatus returns the status that models and tools mean by text, and whether
+// it knows it. It ignores case and everything but letters, so it knows
+// "In-Progress", "[x]" and "not_started"; synonyms such as "done", "wip",
+// "blocked" and "skipped" too. A blank status is Pending. One that it does not
+// know is returned as it is, without white space around it, and is not active.
+//
+// carryon reads every status like this, whatever source it comes from.
+func ParseStatus(text string) (status Status, known bool) {
+	switch Status(text) {
+	case Pending, InProgress, Completed, Cancelled:
+		return Status(text), true
+	}
+	if status, known = knownStatus(text); known {
+		return status, true
+	}
+	return Status(clean(text)), false
+}
+
+func knownStatus(text string) (status Status, known bool) {
 	switch letters(text) {
 	case "":
 		// A mark without letters, such as "?", is not known.
-		blank := strings.Trim(text, " \t\r\n[]") == ""
-		return Pending, blank
-	case "pending", "todo", "notstarted", "unstarted", "open", "new", "planned",
-		"queued", "waiting", "ready", "backlog", "incomplete", "upcoming":
+		return Pending, strings.Trim(text, " \t\r\n[]") == ""
+	case "pending", "todo", "notstarted", "unstarted", "open", "opened", "reopened", "new", "planned", "queued",
+		"waiting", "ready", "backlog", "incomplete", "upcoming", "blocked", "onhold", "undone",
+		"notdone", "unchecked":
 		return Pending, true
-	case "inprogress", "doing", "started", "active", "current", "ongoing",
-		"working", "wip", "running", "processing", "progress":
+	case "inprogress", "doing", "started", "active", "current", "ongoing", "working", "workingon", "wip",
+		"workinprogress", "running", "processing", "progress", "executing":
 		return InProgress, true
-	case "completed", "complete", "done", "finished", "closed", "resolved",
-		"success", "succeeded", "checked", "x":
+	case "completed", "complete", "done", "finished", "closed", "resolved", "success", "succeeded", "successful",
+		"checked", "fixed", "implemented", "x":
 		return Completed, true
-	case "cancelled", "canceled", "cancel", "skipped", "abandoned", "dropped",
-		"removed", "deleted", "obsolete", "wontdo", "notneeded":
+	case "cancelled", "canceled", "cancel", "skipped", "skip", "abandoned", "dropped", "removed", "deleted", "obsolete",
+		"wontdo", "wontfix", "notneeded", "discarded":
 		return Cancelled, true
 	}
 	return "", false

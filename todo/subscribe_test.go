@@ -68,9 +68,9 @@ func TestSubscriberGetsACopy(t *testing.T) {
 	memory.Subscribe(func(_ string, todos []todo.Todo) { todos[0].Content = "changed" })
 	var second recorder
 	memory.Subscribe(second.notify)
-	require.NoError(t, memory.Write(t.Context(), listOf("x")))
-	assert.Equal(t, []string{"[x]"}, second.take())
-	assert.Equal(t, []string{"x"}, contents(memory.Read(t.Context())))
+	require.NoError(t, memory.Write(in(t, "s"), listOf("x")))
+	assert.Equal(t, []string{"s[x]"}, second.take())
+	assert.Equal(t, []string{"x"}, contents(memory.Read(in(t, "s"))))
 }
 
 func TestSubscriberMayUseTheMemory(t *testing.T) {
@@ -134,14 +134,14 @@ func TestSlowSubscriberSkipsTheOldest(t *testing.T) {
 			return
 		}
 		for i := range 1000 + extra {
-			assert.NoError(t, memory.Write(t.Context(), listOf(strconv.Itoa(i))))
+			assert.NoError(t, memory.Write(in(t, "s"), listOf(strconv.Itoa(i))))
 		}
 	})
-	require.NoError(t, memory.Write(t.Context(), listOf("start")))
+	require.NoError(t, memory.Write(in(t, "s"), listOf("start")))
 	lines := seen.take()
 	require.Len(t, lines, 1+1000)
-	assert.Equal(t, fmt.Sprintf("[%d]", extra), lines[1])
-	assert.Equal(t, fmt.Sprintf("[%d]", 1000+extra-1), lines[1000])
+	assert.Equal(t, fmt.Sprintf("s[%d]", extra), lines[1])
+	assert.Equal(t, fmt.Sprintf("s[%d]", 1000+extra-1), lines[1000])
 }
 
 func TestPanicOfASubscriberStaysThere(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -30,10 +31,11 @@ type Definition = tooldef.Definition
 func WriteTool() Definition {
 	return Definition{
 		Name: WriteToolName,
-		Description: "Replace the todo list. Use it for work of three or more steps: write the whole list before " +
-			"you start, and again whenever something changes. Always send every todo that shall stay, in the order " +
-			"of work, for what is missing is gone. Have one todo in_progress at a time, set it to completed as soon " +
-			"as it is done, not later together with others, and set to cancelled what is no longer needed.",
+		Description: "Replace the todo list, which shows the user what is planned and what is done. Use it for work with " +
+			"three or more separate pieces, or when the user asks for a list; other work needs none. Send it together with " +
+			"the next call of another tool rather than alone. Send every todo that stays, in the order of work: what is " +
+			"missing is gone. Keep one todo in_progress while you work on it, and cancelled for what is no longer needed. " +
+			"When your answer ends, the list says what is true: completed for what is done.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{"todos":{"type":"array",` +
 			`"description":"The whole list, in the order of work. An empty array clears it.",` +
 			`"items":{"type":"object","properties":{` +
@@ -58,7 +60,8 @@ func ReadTool() Definition {
 
 // Handle answers a call of todo_write or todo_read, whose names match in any
 // case, for the session of ctx, and returns the text of the tool message. For
-// any other name it does nothing and returns false.
+// any other name it does nothing and returns false. Without a session the result
+// is an error that says so: see [WithOneConversation].
 //
 // The result of todo_write is a line such as "Todo list saved: 3 todos, 2 left
 // to do.", followed by a line with the new list as JSON. The result of
@@ -70,20 +73,36 @@ func (m *Memory) Handle(ctx context.Context, name, arguments string) (result str
 	case strings.EqualFold(name, WriteToolName):
 		return m.handleWrite(ctx, arguments), true
 	case strings.EqualFold(name, ReadToolName):
-		return encode(m.Read(ctx)), true
+		return m.handleRead(ctx), true
 	}
 	return "", false
+}
+
+func (m *Memory) handleRead(ctx context.Context) string {
+	list, err := m.Todos(ctx)
+	if err != nil && !errors.Is(err, ErrNoList) {
+		return "Error: " + reasonOf(err) + "."
+	}
+	return encode(list)
 }
 
 func (m *Memory) handleWrite(ctx context.Context, arguments string) string {
 	list, err := m.handleArguments(ctx, arguments)
 	if err != nil {
-		return "Error: " + strings.TrimPrefix(err.Error(), "todo: ") + ". The todo list was not changed."
+		return "Error: " + reasonOf(err) + ". The todo list was not changed."
 	}
 	if len(list) == 0 {
 		return "Todo list cleared.\n[]"
 	}
 	return fmt.Sprintf("Todo list saved: %s, %d left to do.\n%s", count(list), active(list), encode(list))
+}
+
+// reasonOf returns why a call failed, in words that the model can act on.
+func reasonOf(err error) string {
+	if errors.Is(err, ErrNoSession) {
+		return "the program has not said which conversation this is, so it keeps no list" // nothing that a model could mend
+	}
+	return strings.TrimPrefix(err.Error(), "todo: ")
 }
 
 // handleArguments does what the arguments of a todo_write call say and returns
@@ -93,18 +112,28 @@ func (m *Memory) handleArguments(ctx context.Context, arguments string) ([]Todo,
 	if err != nil {
 		return nil, err
 	}
-	if parsed.merge {
-		changes, err := parsed.todos()
-		if err != nil {
-			return nil, err
-		}
-		return m.apply(ctx, changes)
+	list, err := parsed.todos()
+	if err == nil {
+		err = checkStatuses(list)
 	}
-	list, err := parsed.list()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case parsed.merge:
+		return m.apply(ctx, list)
 	}
 	return m.replace(ctx, list)
+}
+
+// checkStatuses refuses a status that is not known: the model can say what it
+// means.
+func checkStatuses(list []Todo) error {
+	for i := range list {
+		if _, known := ParseStatus(string(list[i].Status)); !known {
+			return refuse(i+1, "status is not known", sendStatus)
+		}
+	}
+	return nil
 }
 
 func count(list []Todo) string {

@@ -15,7 +15,7 @@ import (
 
 func TestHandleWrite(t *testing.T) {
 	t.Parallel()
-	memory := todo.NewMemory()
+	memory := todo.NewMemory(todo.WithOneConversation())
 	for _, test := range []struct{ arguments, want string }{
 		{
 			`{"todos":[{"id":1,"content":"read <it> & weep","status":"done"},{"content":"b","status":"doing","priority":"high"},"c"]}`,
@@ -39,7 +39,7 @@ func TestHandleWrite(t *testing.T) {
 
 func TestHandleErrorsAreForTheModel(t *testing.T) {
 	t.Parallel()
-	memory := todo.NewMemory(todo.WithMaxItems(2))
+	memory := todo.NewMemory(todo.WithOneConversation(), todo.WithMaxItems(2))
 	require.NoError(t, memory.Write(t.Context(), listOf("kept")))
 	for arguments, want := range map[string]string{
 		``:              `Error: the arguments are empty; send the whole list as {"todos":[{"id":"1","content":"what has to be done","status":"pending"}]}. The todo list was not changed.`,
@@ -55,7 +55,7 @@ func TestHandleErrorsAreForTheModel(t *testing.T) {
 
 func TestHandleASingleItem(t *testing.T) {
 	t.Parallel()
-	memory := todo.NewMemory()
+	memory := todo.NewMemory(todo.WithOneConversation())
 	for _, arguments := range []string{`{"content":"a","status":"doing"}`, `{"todos":{"content":"a","status":"doing"}}`} {
 		out, _ := memory.Handle(t.Context(), "todo_write", arguments)
 		assert.Equal(t, "Todo list saved: 1 todo, 1 left to do.\n"+`[{"id":"1","content":"a","status":"in_progress"}]`, out)
@@ -102,7 +102,7 @@ func TestHandleMerge(t *testing.T) {
 
 func TestHandleMergeOfSeveralChangesOfOneTodo(t *testing.T) {
 	t.Parallel()
-	memory := todo.NewMemory()
+	memory := todo.NewMemory(todo.WithOneConversation())
 	out, _ := memory.Handle(t.Context(), "todo_write", `{"merge":true,"todos":[{"id":"n","content":"a"},{"id":"n","status":"done"}]}`)
 	assert.Equal(t, "Todo list saved: 1 todo, 0 left to do.\n"+`[{"id":"n","content":"a","status":"completed"}]`, out)
 }
@@ -110,7 +110,7 @@ func TestHandleMergeOfSeveralChangesOfOneTodo(t *testing.T) {
 // An item that was encoded as a string is read like any other.
 func TestHandleMergeOfAnItemInAString(t *testing.T) {
 	t.Parallel()
-	memory := todo.NewMemory()
+	memory := todo.NewMemory(todo.WithOneConversation())
 	require.NoError(t, memory.Write(t.Context(), []todo.Todo{{ID: "n", Content: "a", Status: todo.Completed}}))
 	memory.Handle(t.Context(), "todo_write", `{"merge":true,"todos":["{\"id\":\"n\",\"content\":\"b\"}"]}`)
 	assert.Equal(t, []todo.Todo{{ID: "n", Content: "b", Status: todo.Completed}}, memory.Read(t.Context()))
@@ -120,7 +120,7 @@ func TestHandleMergeOfAnItemInAString(t *testing.T) {
 func TestHandleMergeIsAtomic(t *testing.T) {
 	t.Parallel()
 	const workers, each = 8, 50
-	memory := todo.NewMemory()
+	memory := todo.NewMemory(todo.WithOneConversation())
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
@@ -135,7 +135,7 @@ func TestHandleMergeIsAtomic(t *testing.T) {
 
 func TestHandleNames(t *testing.T) {
 	t.Parallel()
-	memory := todo.NewMemory()
+	memory := todo.NewMemory(todo.WithOneConversation())
 	for name, want := range map[string]bool{
 		"todo_write": true, "todo_read": true, "Todo_Write": true, "TODO_READ": true,
 		"": false, "todo": false, "todo_write2": false, " todo_write": false, "todo_pause": false, "search": false,
@@ -147,7 +147,7 @@ func TestHandleNames(t *testing.T) {
 
 func TestHandleReadIgnoresArguments(t *testing.T) {
 	t.Parallel()
-	out, ok := todo.NewMemory().Handle(t.Context(), "todo_read", "not JSON")
+	out, ok := todo.NewMemory(todo.WithOneConversation()).Handle(t.Context(), "todo_read", "not JSON")
 	assert.True(t, ok)
 	assert.Equal(t, "[]", out)
 }

@@ -10,33 +10,45 @@ import (
 
 // Summary is what one pass over a list finds.
 type Summary struct {
-	Active    int       // todos pending or in progress
-	Completed int       // todos completed
-	Next      todo.Todo // the first in progress, else the first pending; never a blank one
-	HasNext   bool      // false: no active todo has a content to describe
+	Active    int         // todos pending or in progress
+	Completed int         // todos completed
+	Cancelled int         // todos cancelled
+	Unknown   todo.Status // the first status that is not known, "" if all are
+	Next      todo.Todo   // the first in progress, else the first pending; never a blank one
+	HasNext   bool        // false: no active todo has a content to describe
 }
 
-// Summarize reads the list once and does not allocate. A todo of an unknown
-// status is not active.
+// Summarize reads the list once. It does not allocate unless a status is spelled
+// in another way than this module spells it. A todo of an unknown status is not
+// active.
 func Summarize(todos []todo.Todo) Summary {
 	var s Summary
-	next := -1
+	next, started := -1, false // the todo to go on with, and whether it is in progress
 	for i := range todos {
-		t := &todos[i]
-		if t.Status == todo.Completed {
-			s.Completed++
-		}
-		if !t.Status.Active() {
+		status, known := todo.ParseStatus(string(todos[i].Status))
+		s.count(status, known)
+		if !status.Active() || started || next >= 0 && status == todo.Pending || description.Blank(todos[i].Content) {
 			continue
 		}
-		s.Active++
-		preferred := next < 0 || t.Status == todo.InProgress && todos[next].Status == todo.Pending
-		if preferred && !description.Blank(t.Content) {
-			next = i
-		}
+		next, started = i, status == todo.InProgress
 	}
 	if next >= 0 {
 		s.Next, s.HasNext = todos[next], true
 	}
 	return s
+}
+
+func (s *Summary) count(status todo.Status, known bool) {
+	switch {
+	case !known:
+		if s.Unknown == "" {
+			s.Unknown = status
+		}
+	case status == todo.Completed:
+		s.Completed++
+	case status == todo.Cancelled:
+		s.Cancelled++
+	default:
+		s.Active++
+	}
 }

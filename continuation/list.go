@@ -1,0 +1,88 @@
+package continuation
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/todo"
+)
+
+// List is what was found of a todo list: counts, and no text of a todo. The zero
+// List says that the list was not looked at.
+type List struct {
+	Origin    todo.Origin // where it was read
+	Todos     int         // all of them
+	Active    int         // those that are pending or in progress
+	Completed int
+	Cancelled int
+	// UnknownStatus is a status that is not known, the first of the list, as it
+	// was written; "" if all are known.
+	UnknownStatus todo.Status
+	// Err is why there is no list, or nil: a *todo.NoListError, a
+	// *todo.UnreadableError, todo.ErrNoSession, or what a source failed with.
+	Err error
+}
+
+// Unknown returns how many todos have a status that is not known. They are not
+// active.
+func (l *List) Unknown() int { return l.Todos - l.Active - l.Completed - l.Cancelled }
+
+// String returns a line about the list, such as "3 todos, 1 active, 2 completed",
+// "all 3 are done" or what the Err says.
+func (l List) String() string {
+	switch {
+	case l.Err != nil:
+		return strings.TrimPrefix(l.Err.Error(), "todo: ")
+	case l.Todos == 0:
+		return "no todos"
+	case l.Completed == l.Todos && l.Todos > 1:
+		return "all " + strconv.Itoa(l.Todos) + " are done"
+	}
+	text := strconv.Itoa(l.Todos) + " todos"
+	if l.Todos == 1 {
+		text = "1 todo"
+	}
+	if l.Active == 0 {
+		text += ", none active"
+	}
+	for _, part := range [...]struct {
+		n    int
+		what string
+	}{{l.Active, "active"}, {l.Completed, "completed"}, {l.Cancelled, "cancelled"}} {
+		if part.n > 0 {
+			text += ", " + strconv.Itoa(part.n) + " " + part.what
+		}
+	}
+	if n := l.Unknown(); n > 0 {
+		text += ", " + strconv.Itoa(n) + " of unknown status " + strconv.Quote(string(l.UnknownStatus))
+	}
+	return text
+}
+
+// reason returns why a list that was read has nothing to do.
+func (l *List) reason() Reason {
+	switch {
+	case l.Todos == 0:
+		return ReasonEmptyList
+	case l.Unknown() > 0:
+		return ReasonUnknownStatus
+	}
+	return ReasonNoActiveTodos
+}
+
+// reasonWithoutList returns the reason for which there is no list.
+func reasonWithoutList(err error) Reason {
+	switch {
+	case errors.Is(err, todo.ErrNoList):
+		return ReasonNoList
+	case errors.Is(err, todo.ErrUnreadable):
+		return ReasonListUnreadable
+	case errors.Is(err, todo.ErrNoSession):
+		return ReasonNoSession
+	case errors.Is(err, context.DeadlineExceeded):
+		return ReasonSourceLate
+	}
+	return ReasonSourceFailed
+}

@@ -1,0 +1,80 @@
+package todo
+
+import "context"
+
+// Origin says where a list was read. The zero Origin is a source of the
+// program's own.
+type Origin struct {
+	// Place is what the list was read from.
+	Place Place
+	// Tool is the name of the tool whose call or result was read, as the model
+	// wrote it, or "".
+	Tool string
+}
+
+// Place is what a list was read from.
+type Place uint8
+
+// The places that the sources of this package read.
+const (
+	// FromProgram is a source of the program's own.
+	FromProgram Place = iota
+	// FromMemory is a Memory.
+	FromMemory
+	// FromCall is the arguments of a tool call in the conversation.
+	FromCall
+	// FromResult is the result of a tool call, which repeats the whole list.
+	FromResult
+	// FromSeveralCalls is several calls of the conversation, each of which changed
+	// a part of the list.
+	FromSeveralCalls
+	// FromEarlierRequest is an earlier request of the same session: the
+	// conversation of this one does not hold the list any more.
+	FromEarlierRequest
+)
+
+// Code returns the fixed name of the place, for programs, such as "tool_call".
+func (p Place) Code() string {
+	switch p {
+	case FromProgram:
+		return "program"
+	case FromMemory:
+		return "memory"
+	case FromCall:
+		return "tool_call"
+	case FromResult:
+		return "tool_result"
+	case FromSeveralCalls:
+		return "tool_calls"
+	case FromEarlierRequest:
+		return "earlier_request"
+	}
+	return "unknown"
+}
+
+// String returns a description such as "the last call of todo_write".
+func (o Origin) String() string {
+	switch o.Place {
+	case FromProgram:
+		return "the program's source"
+	case FromMemory:
+		return "todo.Memory"
+	case FromCall:
+		return "the last call of " + o.Tool
+	case FromResult:
+		return "the last result of " + o.Tool
+	case FromSeveralCalls:
+		return "the calls of " + o.Tool
+	case FromEarlierRequest:
+		return "an earlier request of the session, " + o.Tool
+	}
+	return "an unknown place"
+}
+
+// Locator is a Provider that says where its list was read. The sources of this
+// package are Locators; one of the program's need not be.
+type Locator interface {
+	Provider
+	// Locate is Todos, and says where the list was read.
+	Locate(ctx context.Context) ([]Todo, Origin, error)
+}
