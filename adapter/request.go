@@ -75,4 +75,7 @@ type Request struct {
 	// a stream, while it is read. The todo source reads it, so it has to stay
 	// valid until the call has ended.
 	History iter.Seq[todo.Call]
+	// ToolNames yields the names of the tools that the request offers, in order.
+	// It is asked as History is; nil says that nothing is known of them.
+	ToolNames iter.Seq[string]
 }

@@ -47,5 +47,5 @@ func Example() {
 	// Output:
 	// I'll write the parser next.
 	// edit_file
-	// 2 turns, 1 continuation: Tool calls were made during stream - no continuation needed
+	// 2 turns, 1 continuation: The continuation called a tool, so it is the program's turn
 }

@@ -59,6 +59,7 @@ type Evaluation struct {
 	Wait       time.Duration // with ReasonTooSoon: how long until the interval is over
 	Conditions Conditions    // each as met, not met or not looked at
 	List       List          // what was found of the todo list
+	Limit      int           // the limit that is reached, if Reason is Exhausted
 	State      State         // Input.State, updated for the progress and the staleness of the list
 }
 
@@ -152,9 +153,18 @@ func (ev *Evaluation) judgeBudgets(in *Input) bool {
 			attempts = 1
 		}
 	}
-	return ev.check(AttemptsLeft, within(ev.State.Attempts, attempts), ReasonMaxAttempts) &&
-		ev.check(ProgressLeft, within(ev.State.Continuations, in.Limits.MaxWithoutProgress), ReasonWithoutProgress) &&
-		ev.check(TokensLeft, within(in.State.Tokens, in.Limits.TokenBudget), ReasonTokenBudget)
+	return ev.checkLimit(AttemptsLeft, ev.State.Attempts, attempts, ReasonMaxAttempts) &&
+		ev.checkLimit(ProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
+		ev.checkLimit(TokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
+}
+
+// checkLimit is check for a limit and how much of it was used.
+func (ev *Evaluation) checkLimit(c Condition, used, limit int, otherwise Reason) bool {
+	if ev.check(c, within(used, limit), otherwise) {
+		return true
+	}
+	ev.Limit = limit
+	return false
 }
 
 func (ev *Evaluation) judgeInterval(in *Input) bool {

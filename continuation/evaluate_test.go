@@ -37,7 +37,8 @@ func violations() []violation {
 		{continuation.EndedWell, continuation.ReasonEmpty, func(i *in) { i.Turn.Blank = true }},
 		{continuation.NotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
 		{continuation.CurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
-		{continuation.ActiveTodos, continuation.ReasonNoActiveTodos, func(i *in) { i.Todos = nil }},
+		{continuation.ActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
+		{continuation.ActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
 		{continuation.NoBackground, continuation.ReasonBackground, func(i *in) {
 			i.Background = continuation.Background{Unfinished: 1, Oldest: noon}
 		}},
@@ -58,6 +59,7 @@ func TestEvaluateSatisfied(t *testing.T) {
 	assert.Equal(t, continuation.Evaluation{
 		Continue: true, Reason: continuation.ReasonSatisfied, Todo: in.Todos[0], Attempt: 2,
 		Conditions: marks(continuation.IntervalElapsed), State: in.State,
+		List: continuation.List{Todos: len(in.Todos), Active: len(in.Todos)},
 	}, continuation.Evaluate(in))
 }
 
@@ -196,12 +198,14 @@ func TestEvaluateChoosesTheTodo(t *testing.T) {
 		{"blank in progress skipped", list(inProgress("\t\n"), pending("b")), "b", continuation.ReasonSatisfied},
 		{"blank in progress before one that is not", list(inProgress(""), pending("b"), inProgress("c")), "c", continuation.ReasonSatisfied},
 		{"only blank ones", list(inProgress(""), pending("\u200b")), "", continuation.ReasonNoSuitableTodo},
-		{"nil", nil, "", continuation.ReasonNoActiveTodos},
-		{"empty", list(), "", continuation.ReasonNoActiveTodos},
+		{"nil", nil, "", continuation.ReasonEmptyList},
+		{"empty", list(), "", continuation.ReasonEmptyList},
 		{"done", list(completed("a"), with(todo.Cancelled)), "", continuation.ReasonNoActiveTodos},
-		{"unknown status is not active", list(with("blocked"), with("")), "", continuation.ReasonNoActiveTodos},
-		{"another case of a status is unknown", list(with("PENDING"), with("In_Progress")), "", continuation.ReasonNoActiveTodos},
-		{"unknown status skipped", list(with("blocked"), pending("b")), "b", continuation.ReasonSatisfied},
+		{"unknown status is not active", list(with("later"), completed("b")), "", continuation.ReasonUnknownStatus},
+		{"unknown status skipped", list(with("later"), pending("b")), "b", continuation.ReasonSatisfied},
+		{"another spelling", list(with("PENDING"), todo.Todo{Content: "b", Status: "In Progress"}), "b", continuation.ReasonSatisfied},
+		{"another spelling of done", list(with("Done"), with("SKIPPED")), "", continuation.ReasonNoActiveTodos},
+		{"no status", list(with("")), "x", continuation.ReasonSatisfied},
 	}
 	for _, c := range cases {
 		in := satisfied(t)

@@ -77,7 +77,7 @@ func ExampleFromContext() {
 	chat.ask(continuation.WithSession(context.Background(), "traced"), "Fix the build.")
 	// Output:
 	// a continuation: turn 2, attempt 1
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
 // printPrompts prints every message that asks the model to go on.
@@ -97,7 +97,7 @@ func ExampleOneLineTemplates() {
 	// (Automatic message: no new message has come from the user.)
 	//
 	// You have an active task: 'Fix the build'. Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
 // A text of one's own replaces a built-in one; the others stay.
@@ -112,7 +112,7 @@ func ExampleTemplates() {
 	// (Automatic message: no new message has come from the user.)
 	//
 	// Still open: 'Fix the build'. Carry on, or call todo_pause with the reason.
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
 // A side call goes through the same client as the agent's and is left alone.
@@ -124,7 +124,7 @@ func ExampleSuppress() {
 	chat.ask(ctx, "Fix the build.")
 	chat.ask(continuation.Suppress(ctx), "Find a title for this conversation.")
 	// Output:
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 	// 1 turn, 0 continuations: Continuation is suppressed for this call
 }
 
@@ -141,9 +141,9 @@ func ExampleWithUserTurn() {
 	chat.ask(first, "Summary of what was said: the user wants the build fixed.")
 	chat.ask(continuation.WithUserTurn(ctx, "message-2"), "Fix it now!")
 	// Output:
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
-	// 1 turn, 0 continuations: Maximum continuation attempts exceeded
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
+	// 1 turn, 0 continuations: Maximum continuation attempts exceeded: the limit is 1
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
 // A call that a timer makes does not end the pause that the user's next message
@@ -160,7 +160,7 @@ func ExampleAutomatic() {
 	chat.ask(continuation.Automatic(ctx), "It is 9 o'clock.")
 	chat.ask(ctx, "Go on.")
 	// Output:
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 	// 1 turn, 0 continuations: The session is paused
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }

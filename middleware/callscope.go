@@ -43,7 +43,7 @@ func (s *callScope) fault(id continuation.TurnID, op string, err error) {
 
 // storeFailed reports a failure of the store, after which nothing is continued.
 func (s *callScope) storeFailed(id continuation.TurnID, err error) {
-	s.session.failed = true
+	s.session.failed, s.session.failure = true, err
 	s.fault(id, "store", err)
 }
 

@@ -1,17 +1,14 @@
 package middleware
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/todolist"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // decider decides whether a call is continued, and claims the session for it.
@@ -20,8 +17,8 @@ type decider struct {
 
 	turn      *turn                    // the current one
 	last      *continuation.Evaluation // the last decision. Unary allocates it before there is one
-	todos     []todo.Todo              // the list as last read
-	unread    bool                     // the source failed, so todos is not the list
+	list      readList                 // the list as last read
+	cause     error                    // what the gate, the store or the tasks have ended the continuations with
 	blankUsed bool                     // a blank turn was continued
 }
 
@@ -35,18 +32,25 @@ func (d *decider) decide() bool {
 // conclude reports an evaluation and keeps it as the last one of the call.
 func (d *decider) conclude(ev continuation.Evaluation) {
 	d.keep(ev)
-	d.record(func(o *Outcome) { o.Reason = ev.Reason })
-	d.mw.options.report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: ev, DryRun: d.mw.options.dryRun})
+	var cause error
+	if ev.Reason == continuation.ReasonGate || ev.Reason == continuation.ReasonStore {
+		cause = d.cause
+	}
+	d.record(func(o *Outcome) { o.decided(&ev, d.turn, cause) })
+	d.mw.warnOf(d.cancel.caller, d.turn.TurnID, &ev)
+	d.mw.options.report.decided(d.cancel.caller, Decision{
+		TurnID: d.turn.TurnID, Evaluation: ev, DryRun: d.mw.options.dryRun, Err: cause,
+	})
 	var digest uint64
 	if ev.Reason.Exhausted() {
 		d.mw.options.report.exhausted(d.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
-		digest = todolist.Digest(d.todos)
+		digest = todolist.Digest(d.list.todos)
 	}
-	if ev.Conditions[continuation.ActiveTodos] == continuation.NotLookedAt || d.unread || ev.Continue || ev.Wait > 0 {
+	if ev.Conditions[continuation.ActiveTodos] == continuation.NotLookedAt || d.list.err != nil || ev.Continue || ev.Wait > 0 {
 		return // the list was not read, or the claim stores what is new about it
 	}
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State {
-		return session.MarkStale(session.ObserveList(s, d.todos), digest)
+		return session.MarkStale(session.ObserveList(s, d.list.todos), digest)
 	})
 }
 
@@ -85,16 +89,13 @@ func (d *decider) evaluate() continuation.Evaluation {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
 	// The call may have ended while the source was asked.
-	in.Turn, in.Todos, in.TodosKnown = d.facts(), d.todos, true
+	in.Turn = d.facts()
+	d.list.putInto(&in)
 	var known bool
 	if in.Background, known = d.background(); !known {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
-	ev := continuation.Evaluate(in)
-	if d.unread {
-		ev.State = in.State // a list that could not be read is not progress
-	}
-	return ev
+	return continuation.Evaluate(in)
 }
 
 // input returns what is known without asking anybody.
@@ -112,11 +113,13 @@ func (d *decider) input() continuation.Input {
 // the store has failed.
 func (d *decider) loadState(in *continuation.Input) bool {
 	if d.session.failed {
+		d.cause = d.session.failure
 		return false
 	}
 	state, err := d.session.load(d.cancel.ctx)
 	if err != nil {
 		d.storeFailed(d.turn.TurnID, err)
+		d.cause = err
 		return false
 	}
 	in.State, in.UserTurn, in.Now = state, d.session.userTurn, d.mw.options.clock.Now()
@@ -133,30 +136,6 @@ func (d *decider) facts() continuation.Turn {
 	facts := d.turn.facts()
 	facts.NoFinish, facts.BlankOK = d.request.noFinish, !d.mw.options.noEmptyTurns && !d.blankUsed
 	return facts
-}
-
-// readTodos asks the todo source, which may fail, panic or be too slow: then
-// there are none.
-func (d *decider) readTodos() {
-	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout)
-	defer cancel()
-	if d.request.history != nil {
-		ctx = todo.WithConversation(ctx, d.request.history)
-	}
-	var todos []todo.Todo
-	err := guard.Run(func() (err error) { todos, err = d.mw.todos.Todos(ctx); return err })
-	if err == nil {
-		err = ctx.Err() // too late is too late, also for a source that does not look at its ctx
-	}
-	if d.unread = err != nil; d.unread {
-		if d.todos = nil; !d.cancel.hasEnded() { // otherwise it is the caller's doing
-			d.fault(d.turn.TurnID, "todos", err)
-		}
-		return
-	}
-	// The list is looked at again when the continuation is sent, and the source
-	// may use its slice for something else by then.
-	d.todos = slices.Clone(todos)
 }
 
 // next waits until the continuation can be sent, and claims the session for it.
@@ -213,7 +192,7 @@ func (d *decider) passesGate() bool {
 	if errors.As(err, &panicked) {
 		d.fault(d.turn.TurnID, "gate", err)
 	}
-	d.record(func(o *Outcome) { o.Err = err })
+	d.cause = err
 	d.refuse(continuation.ReasonGate)
 	return false
 }
@@ -228,7 +207,7 @@ func (d *decider) commit() {
 	}
 	in := d.input()
 	in.UserTurn, in.Background, in.Now = d.session.userTurn, background, d.mw.options.clock.Now()
-	in.Todos, in.TodosKnown = d.todos, true
+	d.list.putInto(&in)
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
 	var ev continuation.Evaluation
 	err := d.session.update(d.cancel.ctx, func(s continuation.State) continuation.State {
@@ -246,6 +225,7 @@ func (d *decider) commit() {
 			})
 		}
 		d.storeFailed(d.turn.TurnID, err)
+		d.cause = err
 		d.refuse(continuation.ReasonStore)
 	case !ev.Continue:
 		d.conclude(ev)
@@ -265,6 +245,7 @@ func (d *decider) background() (continuation.Background, bool) {
 	work, err := tasks.Pending(d.cancel.ctx, d.turn.Session, d.mw.options.limits.MaxTaskAge)
 	if err != nil {
 		d.fault(d.turn.TurnID, "tasks", err)
+		d.cause = err
 		return continuation.Background{}, false
 	}
 	return continuation.Background{Unfinished: work.Unfinished, Oldest: work.Oldest}, true

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/guard"
@@ -32,21 +35,37 @@ var (
 // errPanicked is what a turn ends with if the SDK panics.
 var errPanicked = errors.New("middleware: the turn ended in a panic")
 
-// describeError names an error without repeating a text that may hold parts
-// of messages: the engine's own errors in full, others by type and status.
+// describeError names an error of the provider without repeating a text that may
+// hold parts of messages: the engine's own errors and those of the system in full,
+// others by status or type.
 func describeError(err error) string {
 	var status *adapter.StatusError
 	if errors.As(err, &status) {
-		return fmt.Sprintf("HTTP status %d (%T)", status.Status, status.Err)
+		return fmt.Sprintf("HTTP status %d", status.Status)
 	}
-	own := []error{
+	for _, known := range [...]error{
 		ErrClosed, ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrIncomplete,
-		context.Canceled, context.DeadlineExceeded, pause.ErrInvalidReason,
-	}
-	for _, known := range own {
+		context.Canceled, context.DeadlineExceeded, pause.ErrInvalidReason, io.ErrUnexpectedEOF, io.EOF,
+	} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
 	}
-	return fmt.Sprintf("%T", err)
+	var system *os.SyscallError // which says no more than "connect: connection refused"
+	if errors.As(err, &system) {
+		return system.Error()
+	}
+	return typeOf(err)
+}
+
+// typeOf returns the name of the first type in the chain of err that says
+// something: not those of errors.New and fmt.Errorf.
+func typeOf(err error) string {
+	for ; err != nil; err = errors.Unwrap(err) {
+		name := fmt.Sprintf("%T", err)
+		if !strings.HasPrefix(name, "*errors.") && !strings.HasPrefix(name, "*fmt.") {
+			return name
+		}
+	}
+	return "an error whose text is not logged (see WithContent)"
 }

@@ -175,7 +175,7 @@ func ExampleMiddleware_Settings() {
 	// Output:
 	// todo-continuation is now false.
 	// 1 turn, 0 continuations: Todo continuation is disabled in ephemeral settings
-	// 3 turns, 2 continuations: Tool calls were made during stream - no continuation needed
+	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
 }
 
 // A chat without tools is left alone unless this option is given.
@@ -188,5 +188,5 @@ func ExampleWithToollessCalls() {
 	}
 	// Output:
 	// 1 turn, 0 continuations: The request offers no tools
-	// 3 turns, 2 continuations: Tool calls were made during stream - no continuation needed
+	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
 }

@@ -74,7 +74,7 @@ func ExampleCapture() {
 	ctx, outcomes := middleware.Capture(context.Background())
 	_, _ = agent.Complete(ctx, fixTheBuild)
 	fmt.Println(outcomes.Last())
-	// Output: 3 turns, 2 continuations: Tool calls were made during stream - no continuation needed
+	// Output: 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
 }
 
 func ExampleWithGate() {
@@ -126,7 +126,7 @@ func ExampleWithLimits() {
 	ctx, outcomes := middleware.Capture(context.Background())
 	_, _ = agent.Complete(ctx, fixTheBuild)
 	fmt.Println(outcomes.Last())
-	// Output: 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// Output: 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
 func ExampleMiddleware_Pause() {
@@ -148,6 +148,6 @@ func ExampleMiddleware_Pause() {
 		fmt.Println(outcome)
 	}
 	// Output:
-	// 3 turns, 2 continuations: Tool calls were made during stream - no continuation needed
+	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
 	// 1 turn, 0 continuations: The session is paused
 }

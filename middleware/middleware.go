@@ -22,6 +22,7 @@ type Middleware struct {
 	options  options
 	prompter *prompt.Prompter
 	store    continuation.Store
+	warnings warnings
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
@@ -37,7 +38,7 @@ func New(todos todo.Provider, opts ...Option) *Middleware {
 // TryNew is [New] for options that come from a configuration: it returns an
 // error, and no Middleware, if todos is nil or an option is used wrongly.
 func TryNew(todos todo.Provider, opts ...Option) (*Middleware, error) {
-	if todos == nil {
+	if isNil(todos) {
 		return nil, errors.New("middleware: nil todo provider")
 	}
 	o := newOptions(opts)
@@ -154,6 +155,19 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 		return continuation.ReasonJSON
 	}
 	return r.LeaveAlone
+}
+
+// Pass leaves the outcome of a call that an adapter leaves alone before it knows
+// enough of the request for [Middleware.Begin], with the reason. Outcomes have
+// it; observers and logs, which are about calls of models, do not. Pass panics if
+// ctx is nil.
+func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
+	mustHave(ctx)
+	outcomes := capture(ctx)
+	if outcomes == nil || scope.InLayer(ctx) {
+		return
+	}
+	outcomes.add(Outcome{Session: mw.session(ctx), Turns: 1, Reason: reason, DryRun: mw.options.dryRun, Ended: true})
 }
 
 // passed reports a call that carryon has nothing to do with, and returns its

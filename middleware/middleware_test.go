@@ -239,7 +239,12 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 
 			require.NoError(t, err)
 			assert.Equal(t, says("One."), answer)
-			assert.Equal(t, continuation.ReasonNoActiveTodos, outcomes.Last().Reason)
+			want := continuation.ReasonSourceFailed
+			if name == "slow" {
+				want = continuation.ReasonSourceLate
+			}
+			assert.Equal(t, want, outcomes.Last().Reason)
+			require.ErrorIs(t, outcomes.Last().Err, lost, "the outcome says with what")
 			require.Len(t, events.Failures(), 1)
 			assert.Equal(t, "todos", events.Failures()[0].Op)
 			assert.ErrorIs(t, events.Failures()[0].Err, lost)

@@ -41,7 +41,8 @@ type TurnEnded struct {
 type Decision struct {
 	continuation.TurnID
 	Evaluation continuation.Evaluation
-	DryRun     bool // nothing will be done about it
+	DryRun     bool  // nothing will be done about it
+	Err        error // the gate's veto, with ReasonGate
 }
 
 // ContinuationStarted says that a continuation is about to be sent.
@@ -90,7 +91,7 @@ type ReminderDelivered struct {
 // answer.
 type Failed struct {
 	continuation.TurnID
-	// Op is what was tried: "todos", "store", "gate", "session key",
+	// Op is what was tried: "todos", "store", "tasks", "gate", "session key",
 	// "pause policy", "notice", "observer", "continuation", or "tail" for what
 	// follows the finish of a turn.
 	Op  string

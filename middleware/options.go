@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -96,6 +97,19 @@ func (o *options) refuse(format string, args ...any) {
 	}
 }
 
+// isNil reports whether v is nil, or an interface that holds a nil pointer or
+// function.
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch value := reflect.ValueOf(v); value.Kind() { //nolint:exhaustive // the others cannot be nil
+	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Slice, reflect.Interface:
+		return value.IsNil()
+	}
+	return false
+}
+
 // check returns set as an option if it is used well, and otherwise one that is
 // refused.
 func check(ok bool, set Option, format string, args ...any) Option {
@@ -140,7 +154,7 @@ func WithSettings(settings *continuation.Settings) Option {
 
 // WithStore keeps session state elsewhere than in memory.
 func WithStore(store continuation.Store) Option {
-	return check(store != nil, func(o *options) { o.store = store }, "nil store")
+	return check(!isNil(store), func(o *options) { o.store = store }, "nil store")
 }
 
 // WithPausePolicy judges the reasons that models give for pausing, in place of
@@ -194,9 +208,16 @@ func WithObserver(observer Observer) Option {
 	return func(o *options) { o.report.observers = append(o.report.observers, observer) }
 }
 
-// WithLogger logs what happens: turns and decisions at debug, pauses at info,
-// rejected pauses and exhausted budgets at warn, failures at error level. No
-// text of a message, prompt or todo is logged; see [WithContent].
+// WithLogger logs what happens: turns and decisions at debug; pauses and, one
+// line each, the requests that carryon adds at info; rejected pauses and
+// exhausted budgets at warn; failures at error level. What is wrong with the
+// set-up is logged once, at warn: a tool that looks like a todo tool and is not
+// known, a status that is not known, a list that needs a session.
+//
+// No text of a message, prompt or todo is logged; see [WithContent]. Errors of
+// todo sources, stores, task managers and gates are logged as they are. Of errors
+// of the provider, of observers and of others that are shown texts, the status or
+// the type is.
 func WithLogger(logger *slog.Logger) Option {
 	return check(logger != nil, func(o *options) { o.report.logger = logger }, "nil logger")
 }
@@ -208,12 +229,12 @@ func WithContent() Option {
 
 // WithClock replaces the system's clock, for tests.
 func WithClock(clock Clock) Option {
-	return check(clock != nil, func(o *options) { o.clock = clock }, "nil clock")
+	return check(!isNil(clock), func(o *options) { o.clock = clock }, "nil clock")
 }
 
 // WithTodoTimeout sets how long a todo source may take, instead of
-// [DefaultTodoTimeout]. Its ctx ends then, and it counts as a source without
-// todos; one that ignores its ctx is waited for.
+// [DefaultTodoTimeout]. Its ctx ends then, and the call is not continued; a
+// source that ignores its ctx is waited for.
 func WithTodoTimeout(d time.Duration) Option {
 	return check(d > 0, func(o *options) { o.todoTimeout = d }, "todo timeout %v is not positive", d)
 }
@@ -248,7 +269,7 @@ func WithDryRun() Option {
 // Only calls that may be continued carry them: not those that are suppressed,
 // that offer no tools, or that leave the model no choice about calling one.
 func WithTasks(tasks Tasks) Option {
-	return check(tasks != nil, func(o *options) { o.tasks = tasks }, "nil task manager")
+	return check(!isNil(tasks), func(o *options) { o.tasks = tasks }, "nil task manager")
 }
 
 // WithTaskSummary says where the status summary of background tasks goes.

@@ -2,14 +2,17 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // Outcome says what became of one call. It is a value; nothing in it changes
@@ -19,18 +22,29 @@ type Outcome struct {
 	Turns    int                 // calls to the model, the caller's own included
 	Attempts int                 // continuations among them
 	Reason   continuation.Reason // why the call was not continued any further
+	List     continuation.List   // the todo list as last looked at; zero if it was not
+	Finish   string              // the provider's finish reason, with ReasonNotEnded
+	Limit    int                 // the limit that was reached, if Reason is Exhausted
 	Paused   *pause.Result       // set if the model paused
 	Usage    []adapter.Usage     // one per turn, zero where none was reported; none if carryon stood aside
-	Err      error               // what broke the call off, what a continuation failed with, or a gate's veto
+	Err      error               // what broke the call off, what a continuation or the todo source failed with, or a gate's veto
 	DryRun   bool                // nothing was done: Reason says what would have been
 	Ended    bool                // false until the call has ended
 }
 
-// String says it in a line, as in
-// "2 turns, 1 continuation: No active todos found (pending or in_progress)".
+// Continued reports whether carryon has continued the call.
+func (o Outcome) Continued() bool { return o.Attempts > 0 }
+
+// String says it in a line, with what was seen, as in
+// "2 turns, 1 continuation: No active todos found (pending or in_progress): all 3
+// are done (from the last call of todo_write)".
 func (o Outcome) String() string {
+	if o.Turns == 0 {
+		return "No call has gone through carryon and ended"
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s: %s", plural(o.Turns, "turn"), plural(o.Attempts, "continuation"), o.Reason)
+	fmt.Fprintf(&b, "%s, %s: ", plural(o.Turns, "turn"), plural(o.Attempts, "continuation"))
+	b.WriteString(o.Explanation())
 	if o.Paused != nil {
 		fmt.Fprintf(&b, " (%s)", o.Paused.Reason)
 	}
@@ -41,6 +55,64 @@ func (o Outcome) String() string {
 		b.WriteString(" (dry run)")
 	}
 	return b.String()
+}
+
+// Explanation says why the call was not continued any further, and what was seen:
+// the tools that were called in place of a todo tool, the counts of the list, the
+// finish reason. It quotes no todo.
+func (o Outcome) Explanation() string {
+	switch reason := o.Reason.String(); o.Reason { //nolint:exhaustive // the text of the others says all
+	case continuation.ReasonToolCalls:
+		if o.Continued() {
+			return "The continuation called a tool, so it is the program's turn"
+		}
+		return "The model called a tool, so it is the program's turn"
+	case continuation.ReasonNotEnded:
+		if o.Finish == "" {
+			return reason + ": there was no finish reason"
+		}
+		return reason + ": the finish reason is " + strconv.Quote(o.Finish)
+	case continuation.ReasonMaxAttempts, continuation.ReasonMaxPerUserTurn, continuation.ReasonTokenBudget:
+		return reason + ": the limit is " + strconv.Itoa(o.Limit)
+	case continuation.ReasonNoList, continuation.ReasonListUnreadable, continuation.ReasonNoSession:
+		return reason + ": " + problemOf(o.List.Err)
+	case continuation.ReasonUnknownStatus, continuation.ReasonNoActiveTodos:
+		return reason + ": " + o.List.String() + " (from " + o.List.Origin.String() + ")"
+	case continuation.ReasonEmptyList:
+		return reason + " (from " + o.List.Origin.String() + ")"
+	default:
+		return reason
+	}
+}
+
+// problemOf returns what a reason without a list leaves open.
+func problemOf(err error) string {
+	var unreadable *todo.UnreadableError
+	if errors.As(err, &unreadable) {
+		return unreadable.Tool + ": " + strings.TrimPrefix(unreadable.Err.Error(), "todo: ")
+	}
+	_, problem, found := strings.Cut(strings.TrimPrefix(err.Error(), "todo: "), ": ")
+	if !found {
+		return err.Error()
+	}
+	return problem
+}
+
+// decided records a decision on a turn, and the cause of one that does not come
+// from the evaluation itself.
+func (o *Outcome) decided(ev *continuation.Evaluation, t *turn, cause error) {
+	o.Reason, o.Limit, o.Finish = ev.Reason, ev.Limit, ""
+	switch ev.Reason { //nolint:exhaustive // the others have nothing of their own
+	case continuation.ReasonNotEnded:
+		o.Finish = t.reader.finish
+	case continuation.ReasonSourceFailed, continuation.ReasonSourceLate:
+		o.Err = ev.List.Err
+	case continuation.ReasonGate, continuation.ReasonStore:
+		o.Err = cause
+	}
+	if ev.List != (continuation.List{}) {
+		o.List = ev.List
+	}
 }
 
 func plural(n int, noun string) string {

@@ -77,12 +77,12 @@ func (p *pauses) pause(reason string) {
 	if p.turn.Session == "" || p.mw.options.dryRun {
 		return
 	}
-	if p.todos == nil {
+	if p.list.todos == nil {
 		p.readTodos() // the caller's own turn paused: nobody has asked yet
 	}
 	var digest uint64
-	if !p.unread {
-		digest = todolist.Digest(p.todos)
+	if p.list.err == nil {
+		digest = todolist.Digest(p.list.todos)
 	}
 	p.updateInUserTurn(p.turn.TurnID, func(s continuation.State) continuation.State {
 		return session.Pause(s, result.Reason, now, digest)

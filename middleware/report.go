@@ -1,12 +1,16 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // reporter reports events to the observers and to the log.
@@ -64,8 +68,8 @@ func (r *reporter) contentAttr(key, text string) slog.Attr {
 	return slog.String(key, text)
 }
 
-// errorAttr describes err. Errors of providers and hooks may quote messages,
-// so that only their type is logged unless texts may be.
+// errorAttr describes an error of the provider, which may quote messages: only its
+// type is logged unless texts may be.
 func (r *reporter) errorAttr(err error) slog.Attr {
 	if err == nil {
 		return slog.Attr{}
@@ -74,6 +78,51 @@ func (r *reporter) errorAttr(err error) slog.Attr {
 		return slog.String("error", err.Error())
 	}
 	return slog.String("error", describeError(err))
+}
+
+// ownErrorAttr describes an error of what the program has plugged in, as it is.
+func ownErrorAttr(err error) slog.Attr {
+	if err == nil {
+		return slog.Attr{}
+	}
+	return slog.String("error", err.Error())
+}
+
+// listFrom says where a list was read, "" if none was.
+func listFrom(l *continuation.List) string {
+	if *l == (continuation.List{}) {
+		return ""
+	}
+	return l.Origin.String()
+}
+
+// warnings are those that were given, each once.
+type warnings struct {
+	lookalike, status, session atomic.Bool
+}
+
+// warnOf logs what a decision shows to be wrong with the set-up, once.
+func (mw *Middleware) warnOf(ctx context.Context, id continuation.TurnID, ev *continuation.Evaluation) {
+	r, list := &mw.options.report, &ev.List
+	if list.Err == nil && list.UnknownStatus == "" || !r.logs(ctx, slog.LevelWarn) {
+		return
+	}
+	var none *todo.NoListError
+	switch {
+	case list.UnknownStatus != "":
+		warnOnce(ctx, r, &mw.warnings.status, "carryon: a status is not known", id, slog.String("status", string(list.UnknownStatus)))
+	case errors.As(list.Err, &none) && len(none.Lookalikes) > 0:
+		warnOnce(ctx, r, &mw.warnings.lookalike, "carryon: a tool looks like a todo tool and is not known",
+			id, slog.Any("tools", none.Lookalikes), slog.String("remedy", "todo.WithToolNames"))
+	case errors.Is(list.Err, todo.ErrNoSession):
+		warnOnce(ctx, r, &mw.warnings.session, "carryon: the todo list needs a session", id, ownErrorAttr(list.Err))
+	}
+}
+
+func warnOnce(ctx context.Context, r *reporter, given *atomic.Bool, message string, id continuation.TurnID, more ...slog.Attr) {
+	if given.CompareAndSwap(false, true) {
+		r.log(ctx, slog.LevelWarn, message, id, more...)
+	}
 }
 
 func (r *reporter) turnEnded(ctx context.Context, e TurnEnded) {
@@ -89,7 +138,12 @@ func (r *reporter) decided(ctx context.Context, e Decision) {
 		r.log(ctx, slog.LevelDebug, "carryon: decision", e.TurnID,
 			slog.Bool("should_continue", e.Evaluation.Continue),
 			slog.String("reason", e.Evaluation.Reason.String()),
+			slog.String("code", e.Evaluation.Reason.Code()),
 			slog.String("todo_id", e.Evaluation.Todo.ID),
+			slog.Int("todos", e.Evaluation.List.Todos),
+			slog.Int("active", e.Evaluation.List.Active),
+			slog.String("list_from", listFrom(&e.Evaluation.List)),
+			ownErrorAttr(cmp.Or(e.Err, e.Evaluation.List.Err)),
 			slog.String("conditions", e.Evaluation.Conditions.String()),
 			r.contentAttr("todo", e.Evaluation.Todo.Content))
 	}
@@ -97,7 +151,7 @@ func (r *reporter) decided(ctx context.Context, e Decision) {
 
 func (r *reporter) started(ctx context.Context, e ContinuationStarted) {
 	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, ContinuationStarted) { return o.ContinuationStarted })
-	r.log(ctx, slog.LevelDebug, "carryon: continuation started",
+	r.log(ctx, slog.LevelInfo, "carryon: continuation started",
 		e.TurnID, slog.String("todo_id", e.Todo.ID), r.contentAttr("prompt", e.Prompt))
 }
 
@@ -119,7 +173,7 @@ func (r *reporter) paused(ctx context.Context, e Paused) {
 
 func (r *reporter) exhausted(ctx context.Context, e Exhausted) {
 	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, Exhausted) { return o.Exhausted })
-	r.log(ctx, slog.LevelWarn, "carryon: exhausted", e.TurnID, slog.String("reason", e.Reason.String()))
+	r.log(ctx, slog.LevelWarn, "carryon: exhausted", e.TurnID, slog.String("reason", e.Reason.String()), slog.String("code", e.Reason.Code()))
 }
 
 func (r *reporter) delivered(ctx context.Context, e ReminderDelivered) {
@@ -129,5 +183,10 @@ func (r *reporter) delivered(ctx context.Context, e ReminderDelivered) {
 
 func (r *reporter) failed(ctx context.Context, e Failed) {
 	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, Failed) { return o.Failed })
-	r.log(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", e.Op), r.errorAttr(e.Err))
+	attr := r.errorAttr(e.Err)
+	switch e.Op {
+	case "todos", "store", "tasks", "gate", "session key": // which are shown no text
+		attr = ownErrorAttr(e.Err)
+	}
+	r.log(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", e.Op), attr)
 }

@@ -24,6 +24,7 @@ type traits struct {
 	attachable func(message int) (string, bool)
 	system     int
 	history    iter.Seq[todo.Call]
+	toolNames  iter.Seq[string]
 }
 
 // traitsOf returns the traits of a request. To one with a fixed prefix nothing is
@@ -38,6 +39,7 @@ func traitsOf(r *adapter.Request) traits {
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
 		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
 		messages: r.Messages, attachable: r.Attachable, system: r.System, history: r.History,
+		toolNames: r.ToolNames,
 	}
 }
 

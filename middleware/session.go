@@ -26,6 +26,7 @@ type sessionHandle struct {
 	userTurn   uint64              // the key of the call's user turn
 	registered bool                // the store has registered the user turn
 	failed     bool                // the store has failed
+	failure    error               // with what
 }
 
 // keyOf returns the key of a request's session. Without a name, a tool loop is

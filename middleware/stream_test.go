@@ -163,7 +163,7 @@ func TestStreamWithoutFinishReasonsIsAsItCameIfThereIsNothingToDo(t *testing.T) 
 
 	require.NoError(t, got.err)
 	assert.Equal(t, own, got.chunks)
-	assert.Equal(t, continuation.ReasonNoActiveTodos, outcome.Reason)
+	assert.Equal(t, continuation.ReasonEmptyList, outcome.Reason)
 }
 
 func TestStreamWithoutFinishReasonsIsAsItCameIfTheGateVetoes(t *testing.T) {

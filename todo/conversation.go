@@ -35,6 +35,22 @@ func WithConversation(ctx context.Context, c Conversation) context.Context {
 	return context.WithValue(ctx, conversationKey{}, c)
 }
 
+type toolsKey struct{}
+
+// WithTools returns a ctx that holds the names of the tools that a request
+// offers. A nil tools says that they are not known.
+func WithTools(ctx context.Context, tools iter.Seq[string]) context.Context {
+	return context.WithValue(ctx, toolsKey{}, tools)
+}
+
+// ToolsFrom returns the names of the tools that the request of ctx offers, and
+// whether they are known. Like a Conversation they are valid only during the call
+// of Provider.Todos.
+func ToolsFrom(ctx context.Context) (tools iter.Seq[string], known bool) {
+	tools, _ = ctx.Value(toolsKey{}).(iter.Seq[string])
+	return tools, tools != nil
+}
+
 // ConversationFrom returns the conversation of ctx, or the empty one if ctx has
 // none. The result is never nil.
 func ConversationFrom(ctx context.Context) Conversation {

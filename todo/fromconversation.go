@@ -55,8 +55,8 @@ func WithToolNames(names ...string) ConversationOption {
 //   - calls that failed: their result begins with "Error:", "Failed to" and the
 //     like, or is a JSON object whose "isError", "error", "success" or "status"
 //     says so. A result that only mentions an error is not a failure.
-//   - calls whose arguments are not a list, or too long: 256 KiB are read in
-//     total
+//   - calls whose arguments hold no list at all: they are cut off, or the call
+//     asks for something else
 //   - calls that do not write: their "action", "operation" or "command" is none
 //     of write, set, replace, create, update and plan
 //   - calls whose arguments are a single item instead of a list
@@ -65,11 +65,16 @@ func WithToolNames(names ...string) ConversationOption {
 // that list with the changes applied. Tools that are called once per todo are
 // not supported.
 //
+// Without such a call there is no list, which is a [*NoListError] that names the
+// tools that were called, and those among them that look like a todo tool. A list
+// of which an item cannot be read, or that is too long, is an
+// [*UnreadableError]: an older list would be a guess.
+//
 // FromConversation examines at most 32 calls of such tools, and reads no
-// further once it has found the list. If it finds none, or if the ctx has no
-// Conversation, there are no todos, which is not an error: the only error is
-// that of a ctx that has ended. A nil ctx panics. The Provider keeps no state,
-// is safe for concurrent use, and its caller owns the slice that it returns.
+// further once it has found the list. A nil ctx panics. The Provider is safe for
+// concurrent use, and its caller owns the slice that it returns. It is a
+// [Locator], and its method WritesList(tool string) bool says whether a tool of
+// that name can write its list.
 //
 // FromConversation panics if an option is nil or a name of WithToolNames is
 // blank.
@@ -95,47 +100,27 @@ func TryFromConversation(opts ...ConversationOption) (Provider, error) {
 
 // Todos returns the newest list in the conversation of ctx.
 func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
+	list, _, err := c.Locate(ctx)
+	return list, err
+}
+
+// Locate implements [Locator].
+func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error) {
 	checkContext(ctx)
-	var later [][]Todo // changes of the list that is still to be found, newest first
-	candidates, unread := 0, maxArguments
+	s := search{source: c, unread: maxArguments}
 	for call := range ConversationFrom(ctx) {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, Origin{}, err
 		}
-		if !c.writesList(call.Name) {
-			continue
-		}
-		if candidates++; candidates > maxCandidates {
+		if s.look(&call) {
 			break
 		}
-		if len(call.Arguments) > unread || reportsFailure(call.Result) {
-			continue
-		}
-		unread -= len(call.Arguments)
-		arguments, err := parseArguments(call.Arguments)
-		if err != nil || !arguments.writes() {
-			continue
-		}
-		if !arguments.merge {
-			if list, err := arguments.list(); err == nil {
-				return mergeAll(list, later), nil
-			}
-		} else if changes, err := arguments.todos(); err == nil {
-			later = append(later, changes)
-		}
 	}
-	return mergeAll(nil, later), nil
+	return s.result()
 }
 
-func mergeAll(list []Todo, newestFirst [][]Todo) []Todo {
-	for _, changes := range slices.Backward(newestFirst) {
-		list = merge(list, changes)
-	}
-	return list
-}
-
-// writesList reports whether tool is the name of a tool that writes a list.
-func (c *conversationSource) writesList(tool string) bool {
+// WritesList reports whether tool is the name of a tool that writes the list.
+func (c *conversationSource) WritesList(tool string) bool {
 	bare := tool // without the namespace that MCP clients put before a name
 	if end := strings.LastIndex(tool, "__"); end >= 0 {
 		bare = tool[end+len("__"):]

@@ -2,6 +2,7 @@ package todo_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,12 +15,20 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// todosOf returns what FromConversation makes of the calls, newest first.
+// todosOf returns what FromConversation makes of the calls, newest first. It is nil
+// where there is no list.
 func todosOf(t require.TestingT, calls []todo.Call, opts ...todo.ConversationOption) []todo.Todo {
-	ctx := todo.WithConversation(context.Background(), slices.Values(calls))
-	list, err := todo.FromConversation(opts...).Todos(ctx)
-	require.NoError(t, err)
+	list, _, err := locate(calls, opts...)
+	if !errors.Is(err, todo.ErrNoList) && !errors.Is(err, todo.ErrUnreadable) {
+		require.NoError(t, err)
+		require.NotNil(t, list)
+	}
 	return list
+}
+
+func locate(calls []todo.Call, opts ...todo.ConversationOption) ([]todo.Todo, todo.Origin, error) {
+	ctx := todo.WithConversation(context.Background(), slices.Values(calls))
+	return todo.FromConversation(opts...).(todo.Locator).Locate(ctx) //nolint:forcetypeassert // it is one
 }
 
 // write is a call that wrote a list with one pending todo.
@@ -151,16 +160,13 @@ func TestListThatCannotBeReadIsPassedOver(t *testing.T) {
 		"nothing":      ``,
 		"cut off":      `{"todos":[{"content":"a"`,
 		"no list":      `{}`,
-		"blank item":   `{"todos":[{"content":" "}]}`,
 		"prose":        `{"todos":"buy milk"}`,
 		"deep":         strings.Repeat("[", 100_000),
-		"huge":         `{"todos":["` + strings.Repeat("x", 256<<10) + `"]}`,
 		"read":         `{"operation":"read","todoList":[]}`,
 		"view":         `{"command":"view","task_list":[]}`,
 		"added to":     `{"action":"add","todos":["b"]}`,
 		"nested read":  `{"input":{"action":"READ","todos":[]}}`,
 		"one todo":     `{"action":"create","subject":"a"}`,
-		"bad change":   `{"merge":true,"todos":[{"id":"1","status":{}}]}`,
 		"no change":    `{"merge":true,"todos":[]}`,
 		"other change": `{"merge":true,"todos":[{"id":"9","status":"completed"}]}`,
 	} {
@@ -170,6 +176,82 @@ func TestListThatCannotBeReadIsPassedOver(t *testing.T) {
 			assert.Equal(t, only("old"), todosOf(t, []todo.Call{call, write("old")}))
 			assert.Empty(t, todosOf(t, []todo.Call{call}))
 		})
+	}
+}
+
+// What there is in place of a list, as people read it.
+func TestWhatThereIsInPlaceOfAList(t *testing.T) {
+	t.Parallel()
+	call := func(name, arguments, result string) todo.Call {
+		return todo.Call{Name: name, Arguments: arguments, Result: result, Answered: true}
+	}
+	search := call("search", `{"query":"status"}`, "{}")
+	list := `{"todos":[{"content":"a","status":"pending"}]}`
+	var many []todo.Call
+	for i := range 20 {
+		many = append(many, call(fmt.Sprint("tool_", i), `{}`, ""))
+	}
+	for want, calls := range map[string][]todo.Call{
+		"no list: nothing was written so far":                                                                                     nil,
+		"no list: none of the tools called is known to write one: search, edit":                                                   {search, call("edit", `{}`, "ok"), search},
+		"no list: none of the tools called is known to write one: tool_0, tool_1, tool_2, tool_3, tool_4, tool_5, tool_6, tool_7": many,
+		"no list: note_work looks like a todo tool and is not known: name it with todo.WithToolNames":                             {search, call("note_work", list, "ok")},
+		"no list: my_todos, note_work look like todo tools and are not known: name them with todo.WithToolNames": {
+			call("my_todos", `{}`, "ok"), search, call("note_work", list, "ok"), call("note_work", list, "ok"),
+		},
+		"the list of todo_write could not be read: its result reports a failure": {search, failed("a", "Error: disk full")},
+		"the list of TodoWrite could not be read: the arguments have no array of todos": {
+			call("TodoWrite", `{}`, "ok"), call("todo_write", ``, "ok"),
+		},
+		"the list of todo_write could not be read: it changes todos that the conversation does not hold any more": {
+			call("todo_write", `{"merge":true,"todos":[{"id":"7","status":"done"}]}`, "ok"),
+		},
+		// Older lists would be a guess.
+		"the list of todo_write could not be read: item 2: content is blank": {
+			call("todo_write", `{"todos":["a",{"content":" "}]}`, "ok"), write("old"),
+		},
+		"the list of todo_write could not be read: item 1: status is an object": {
+			call("todo_write", `{"merge":true,"todos":[{"id":"1","status":{}}]}`, "ok"), write("old"),
+		},
+		"the list of todo_write could not be read: it is too long": {
+			call("todo_write", `{"todos":["`+strings.Repeat("x", 256<<10)+`"]}`, "ok"), write("old"),
+		},
+	} {
+		got, origin, err := locate(calls)
+		assert.Empty(t, got, want)
+		assert.Zero(t, origin, want)
+		if assert.Error(t, err, want) {
+			text, _, _ := strings.Cut(err.Error(), ";") // after it, what the model should send
+			assert.Equal(t, "todo: "+want, text)
+		}
+	}
+}
+
+func TestWhereTheListWasRead(t *testing.T) {
+	t.Parallel()
+	change := todo.Call{Name: "mcp__x__TodoWrite", Arguments: `{"merge":true,"todos":[{"id":"1","status":"done"}]}`}
+	_, origin, err := locate([]todo.Call{write("a"), change})
+	require.NoError(t, err)
+	assert.Equal(t, "the last call of todo_write", origin.String())
+	_, origin, err = locate([]todo.Call{change, write("a")})
+	require.NoError(t, err)
+	assert.Equal(t, "the calls of mcp__x__TodoWrite", origin.String())
+	assert.Equal(t, "tool_calls", origin.Place.Code())
+}
+
+// A tool that reads the list, a todo_pause, and data that happens to hold a status.
+func TestWhatDoesNotLookLikeATodoTool(t *testing.T) {
+	t.Parallel()
+	for name, arguments := range map[string]string{
+		"todo_read": `{}`, "todo_pause": `{}`, "get_todos": `{}`, "publish": `{"items":[{"status":"draft"},{"text":"b"}]}`,
+		"report": `{"status":"done"}`, "post": `{"items":["status"]}`, "note": `{"content":"a","status":"done"}`,
+		"upload": `{"items":[{"status":"done","x":"` + strings.Repeat("x", 40<<10) + `"}]}`,
+	} {
+		_, _, err := locate([]todo.Call{{Name: name, Arguments: arguments}})
+		var none *todo.NoListError
+		require.ErrorAs(t, err, &none, name)
+		assert.Equal(t, []string{name}, none.Called)
+		assert.Empty(t, none.Lookalikes, name)
 	}
 }
 
@@ -320,7 +402,7 @@ func TestFromConversationRefuses(t *testing.T) {
 	provider, err := todo.TryFromConversation()
 	require.NoError(t, err)
 	list, err := provider.Todos(t.Context())
-	require.NoError(t, err, "no conversation is no error")
+	require.EqualError(t, err, "todo: no list: nothing was written so far")
 	assert.Empty(t, list)
 }
 
@@ -353,13 +435,14 @@ func TestFewCandidatesAreLookedAt(t *testing.T) {
 func TestArgumentsAreReadUpToALimit(t *testing.T) {
 	t.Parallel()
 	ofLength := func(length int) todo.Call {
-		const head, tail = `{"todos":["`, `",3]}` // read to its end, and refused
+		const head, tail = `{"merge":true,"note":"`, `","todos":[]}` // read to its end, and changes nothing
 		return todo.Call{Name: "todo_write", Arguments: head + strings.Repeat("x", length-len(head)-len(tail)) + tail}
 	}
 	old := write("old")
 	room := 256<<10 - len(old.Arguments)
-	assert.Equal(t, only("old"), todosOf(t, []todo.Call{ofLength(1 << 20), ofLength(room / 2), ofLength(room - room/2), old}))
-	assert.Empty(t, todosOf(t, []todo.Call{ofLength(room / 2), ofLength(room - room/2 + 1), old}))
+	assert.Equal(t, only("old"), todosOf(t, []todo.Call{ofLength(room / 2), ofLength(room - room/2), old}))
+	_, _, err := locate([]todo.Call{ofLength(room / 2), ofLength(room - room/2 + 1), old})
+	require.EqualError(t, err, "todo: the list of todo_write could not be read: it is too long")
 }
 
 func TestEndOfTheContextEndsTheSearch(t *testing.T) {
@@ -390,7 +473,7 @@ func TestFromConversationFindsTheNewestList(t *testing.T) {
 		var calls []todo.Call
 		for i := range rapid.IntRange(0, 30).Draw(t, "calls") {
 			content := fmt.Sprint("todo ", i)
-			switch rapid.SampledFrom([]string{"good", "failed", "bad", "other", "huge"}).Draw(t, "kind") {
+			switch rapid.SampledFrom([]string{"good", "failed", "bad", "other"}).Draw(t, "kind") {
 			case "good":
 				if want == nil {
 					want = only(content)
@@ -406,8 +489,6 @@ func TestFromConversationFindsTheNewestList(t *testing.T) {
 				call := write(content)
 				call.Name = "write_file"
 				calls = append(calls, call)
-			case "huge":
-				calls = append(calls, write(strings.Repeat("x", 256<<10)))
 			}
 		}
 		assert.Equal(t, want, todosOf(t, calls))

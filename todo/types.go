@@ -1,11 +1,11 @@
 package todo
 
-// Status is the progress of a todo. The zero value is not one of the known
-// statuses and is not active.
+// Status is the progress of a todo. carryon reads it as [ParseStatus] does: in
+// any usual spelling, and a blank one as Pending.
 type Status string
 
-// The statuses that carryon knows. It keeps any other value unchanged and
-// treats it as not active.
+// The statuses that carryon knows. It keeps one that [ParseStatus] does not
+// know, treats it as not active, and reports it.
 const (
 	// Pending means that work on the todo has not started.
 	Pending Status = "pending"
@@ -18,7 +18,7 @@ const (
 )
 
 // Active reports whether a todo of this status still needs work. It is true
-// for Pending and InProgress only.
+// for Pending and InProgress only, and for no other spelling of them.
 func (s Status) Active() bool {
 	return s == Pending || s == InProgress
 }

@@ -1,6 +1,7 @@
 package langchaingo
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/tmc/langchaingo/llms"
@@ -24,6 +25,7 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 		r.Choice = adapter.ToolChoiceOf(string(asked.FunctionCallBehavior)) // the field that ToolChoice replaced
 	}
 	readTools(&r, asked)
+	r.ToolNames = toolNames(asked.Tools, asked.Functions)
 	readMessages(&r, messages)
 	if m.mw.AttachesReminders() {
 		describeMessages(&r, messages)
@@ -46,6 +48,22 @@ func readTools(r *adapter.Request, asked *llms.CallOptions) {
 	for i := range asked.Functions {
 		r.StrictTools = r.StrictTools && asked.Functions[i].Strict
 		r.OwnPause = r.OwnPause || pause.Is(asked.Functions[i].Name)
+	}
+}
+
+// toolNames yields the names of the tools and of the functions.
+func toolNames(tools []llms.Tool, functions []llms.FunctionDefinition) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range tools {
+			if f := tools[i].Function; f != nil && !yield(f.Name) {
+				return
+			}
+		}
+		for i := range functions {
+			if !yield(functions[i].Name) {
+				return
+			}
+		}
 	}
 }
 

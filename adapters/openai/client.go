@@ -39,7 +39,7 @@ func Wrap(client *openai.Client, mw *middleware.Middleware) *Client {
 func (c *Client) CreateChatCompletion(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (openai.ChatCompletionResponse, error) {
-	call, _ := c.mw.Begin(ctx, describe(&request))
+	call, _ := c.begin(ctx, &request)
 	if call == nil {
 		return c.Client.CreateChatCompletion(ctx, request)
 	}
@@ -61,7 +61,7 @@ func (c *Client) CreateChatCompletion(
 func (c *Client) CreateChatCompletionStream(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (*Stream, error) {
-	call, outcome := c.mw.Begin(ctx, describe(&request))
+	call, outcome := c.begin(ctx, &request)
 	if call == nil {
 		first, err := c.Client.CreateChatCompletionStream(ctx, request)
 		if err != nil {

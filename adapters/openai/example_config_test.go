@@ -59,5 +59,5 @@ func ExampleNewClientWithConfig() {
 	fmt.Println(outcomes.Last())
 	// Output:
 	// Next I will fix the build. edit_file {"path":"build.go"}
-	// 2 turns, 1 continuation: Tool calls were made during stream - no continuation needed
+	// 2 turns, 1 continuation: The continuation called a tool, so it is the program's turn
 }

@@ -96,7 +96,7 @@ func ExampleStream_All() {
 	//
 	// The build is fixed.
 	// ---
-	// 2 turns, 1 continuation: Maximum continuation attempts exceeded
+	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
 // Once a stream has ended, its outcome says what became of the call: how many

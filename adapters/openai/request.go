@@ -1,12 +1,15 @@
 package openai
 
 import (
+	"context"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -28,8 +31,33 @@ func describe(r *openai.ChatCompletionRequest) adapter.Request {
 	if format := r.ResponseFormat; format != nil {
 		d.JSON = format.Type != "" && format.Type != openai.ChatCompletionResponseFormatTypeText
 	}
+	d.ToolNames = toolNames(r.Tools)
 	readMessages(&d, r.Messages)
-	messages := r.Messages // so that the request need not be kept
+	return d
+}
+
+// toolNames yields the names of the tools.
+func toolNames(tools []openai.Tool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range tools {
+			if f := tools[i].Function; f != nil && !yield(f.Name) {
+				return
+			}
+		}
+	}
+}
+
+// begin begins a call with the request.
+func (c *Client) begin(ctx context.Context, r *openai.ChatCompletionRequest) (*middleware.Call, middleware.Outcome) {
+	d := describe(r)
+	if c.mw.AttachesReminders() {
+		describeMessages(&d, r.Messages)
+	}
+	return c.mw.Begin(ctx, d)
+}
+
+// describeMessages tells the engine which messages a reminder can be joined to.
+func describeMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 	d.Messages = len(messages)
 	d.Attachable = func(i int) (string, bool) {
 		m := &messages[i]
@@ -38,7 +66,6 @@ func describe(r *openai.ChatCompletionRequest) adapter.Request {
 	d.System = 1 + slices.IndexFunc(messages, func(m openai.ChatCompletionMessage) bool {
 		return m.Role == openai.ChatMessageRoleSystem || m.Role == openai.ChatMessageRoleDeveloper
 	})
-	return d
 }
 
 // readMessages finds the last message of the user and the first tool call

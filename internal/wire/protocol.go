@@ -17,8 +17,8 @@ type Protocol interface {
 	// Match reports whether a POST request to the path may be the protocol's.
 	Match(path string) bool
 	// Parse reads the body of a request, and returns all that the engine must
-	// know of it except Attachable. The History it returns reads the body again,
-	// from later, when it is called. Parse reports false if the request is not
+	// know of it except Attachable. The History and the ToolNames it returns read
+	// the body again, from later, when they are called. Parse reports false if the request is not
 	// the protocol's; it then passes untouched.
 	Parse(body []byte, later Body) (adapter.Request, Request, bool)
 }

@@ -19,6 +19,26 @@ func messagesOf(b wire.Body) [][]byte {
 	return rawjson.Elements(rawjson.Member(body, "messages"))
 }
 
+// toolNames yields the names of the request's tools.
+func toolNames(b wire.Body) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		body, err := b.Bytes()
+		if err != nil {
+			return
+		}
+		tools := rawjson.Over(rawjson.Member(body, "tools"))
+		for range tools.Elements() {
+			tool := tools.Peek("function")
+			if tool == nil {
+				tool = tools.Peek("custom")
+			}
+			if !yield(rawjson.TextOf(rawjson.Member(tool, "name"))) {
+				return
+			}
+		}
+	}
+}
+
 // history yields the tool calls, newest first, each with the answer it got. It
 // finds where the messages stand in one pass, and reads no further than it is
 // asked to.

@@ -22,5 +22,6 @@ func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Reque
 	p := parser{request: new(request)}
 	ok := p.read(body)
 	p.facts.History = history(later)
+	p.facts.ToolNames = toolNames(later)
 	return p.facts, p.request, ok
 }

@@ -53,7 +53,7 @@ func TestStalledTurnIsContinued(t *testing.T) {
 		assert.Equal(t, 2, got.Outcome.Turns)
 		assert.Equal(t, 1, got.Outcome.Attempts)
 		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
-		assert.Equal(t, "2 turns, 1 continuation: Tool calls were made during stream - no continuation needed",
+		assert.Equal(t, "2 turns, 1 continuation: The continuation called a tool, so it is the program's turn",
 			got.Outcome.String())
 	})
 }

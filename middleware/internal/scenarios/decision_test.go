@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -450,14 +451,28 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 	tests := []struct {
 		name  string
 		todos todo.Provider
+		want  continuation.Reason
 		fails error // the failure that is reported, if there is one
 	}{
-		{name: "no todos", todos: todo.Static()},
-		{name: "all done", todos: todo.Static(scenario.Completed("Write"), todo.Todo{Content: "Test", Status: todo.Cancelled})},
-		{name: "unknown status", todos: todo.Static(todo.Todo{Content: "Write", Status: "blocked"})},
-		{name: "a source that fails", todos: todo.ProviderFunc(failing), fails: errors.New("database is gone")},
-		{name: "a source that panics", todos: todo.ProviderFunc(panicking), fails: &middleware.PanicError{Value: "no list"}},
-		{name: "a source that hangs", todos: todo.ProviderFunc(hanging), fails: context.DeadlineExceeded},
+		{name: "no todos", todos: todo.Static(), want: continuation.ReasonEmptyList},
+		{
+			name: "all done", want: continuation.ReasonNoActiveTodos,
+			todos: todo.Static(scenario.Completed("Write"), todo.Todo{Content: "Test", Status: todo.Cancelled}),
+		},
+		{name: "unknown status", todos: todo.Static(todo.Todo{Content: "Write", Status: "later"}), want: continuation.ReasonUnknownStatus},
+		{name: "no list", todos: todo.FromConversation(), want: continuation.ReasonNoList},
+		{
+			name: "a source that fails", todos: todo.ProviderFunc(failing),
+			want: continuation.ReasonSourceFailed, fails: errors.New("database is gone"),
+		},
+		{
+			name: "a source that panics", todos: todo.ProviderFunc(panicking),
+			want: continuation.ReasonSourceFailed, fails: &middleware.PanicError{Value: "no list"},
+		},
+		{
+			name: "a source that hangs", todos: todo.ProviderFunc(hanging),
+			want: continuation.ReasonSourceLate, fails: fmt.Errorf("no list within 20ms: %w", context.DeadlineExceeded),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -467,15 +482,17 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 				got := s.Ask(fakellm.Text(scenario.Plan))
 
 				scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
-				assert.Equal(t, continuation.ReasonNoActiveTodos, got.Outcome.Reason)
+				assert.Equal(t, tt.want, got.Outcome.Reason, got.Outcome)
 				failed := s.Events.Failures()
 				if tt.fails == nil {
 					assert.Empty(t, failed)
+					require.NoError(t, got.Outcome.Err)
 					return
 				}
 				require.Len(t, failed, 1)
 				assert.Equal(t, "todos", failed[0].Op)
 				require.EqualError(t, failed[0].Err, tt.fails.Error())
+				assert.Equal(t, failed[0].Err, got.Outcome.Err)
 				var panicked *middleware.PanicError
 				if errors.As(tt.fails, &panicked) {
 					require.ErrorAs(t, failed[0].Err, &panicked)

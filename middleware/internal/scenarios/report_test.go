@@ -131,6 +131,7 @@ func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 		require.Len(t, all, 3, "in the order of the calls")
 		assert.Equal(t, middleware.Outcome{
 			Session: "s", Turns: 2, Attempts: 1, Reason: continuation.ReasonToolCalls, Ended: true,
+			List:  continuation.List{Todos: 2, Active: 2},
 			Usage: []adapter.Usage{{Prompt: 1, Completion: 1, Total: 2}, {Prompt: 2, Completion: 2, Total: 4}},
 		}, all[0])
 		assert.Equal(t, 1, all[1].Turns)
@@ -273,7 +274,7 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 			assert.Contains(t, line, "attempt")
 		}
 		assert.Equal(t, map[string]string{
-			"carryon: turn ended": "DEBUG", "carryon: decision": "DEBUG", "carryon: continuation started": "DEBUG",
+			"carryon: turn ended": "DEBUG", "carryon: decision": "DEBUG", "carryon: continuation started": "INFO",
 			"carryon: continuation ended": "DEBUG", "carryon: paused": "INFO", "carryon: pause rejected": "WARN",
 			"carryon: exhausted": "WARN", "carryon: failed": "ERROR",
 		}, levels)
@@ -281,13 +282,20 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 		decisions := logged.withMessage(t, "carryon: decision")
 		assert.Equal(t, true, decisions[0]["should_continue"])
 		assert.Equal(t, continuation.ReasonSatisfied.String(), decisions[0]["reason"])
+		assert.Equal(t, "satisfied", decisions[0]["code"])
 		assert.Equal(t, "1", decisions[0]["todo_id"])
+		assert.EqualValues(t, 1, decisions[0]["todos"])
+		assert.EqualValues(t, 1, decisions[0]["active"])
+		assert.Equal(t, "the program's source", decisions[0]["list_from"])
+		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 4, "a line for each request that was added")
 		assert.Contains(t, decisions[0]["conditions"], "interval_elapsed")
 		failed := logged.withMessage(t, "carryon: failed")
 		require.Len(t, failed, 2)
 		assert.Equal(t, "continuation", failed[0]["op"])
 		assert.Contains(t, failed[0]["error"], "503")
+		assert.Equal(t, "HTTP status 503", failed[0]["error"])
 		assert.Equal(t, "todos", failed[1]["op"])
+		assert.Equal(t, `no list for "the todo of somebody"`, failed[1]["error"], "the program's own errors, as they are")
 	})
 }
 
@@ -295,7 +303,7 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 func privateTexts() []string {
 	return []string{
 		"Write the parser", "Continue working", "One.", "You write code", "stuck", "grammar.ebnf", "secret of the provider",
-		"todo of somebody", "Invalid pause reason",
+		"Invalid pause reason",
 	}
 }
 
@@ -370,7 +378,7 @@ func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.Static(), middleware.WithDryRun())
-		assert.Equal(t, continuation.ReasonNoActiveTodos, s.Ask(fakellm.Text(scenario.Plan)).Outcome.Reason)
+		assert.Equal(t, continuation.ReasonEmptyList, s.Ask(fakellm.Text(scenario.Plan)).Outcome.Reason)
 		assert.Equal(t, continuation.ReasonToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
 		request := scenario.Request()
 		request.Tools = nil

@@ -1,0 +1,86 @@
+package continuation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// What is found of a list, the reason that it gives, and what people read of it.
+func TestEvaluateReportsTheList(t *testing.T) {
+	t.Parallel()
+	with := func(statuses ...todo.Status) []todo.Todo {
+		var list []todo.Todo
+		for _, status := range statuses {
+			list = append(list, todo.Todo{Content: "x", Status: status})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		todos  []todo.Todo
+		err    error
+		reason continuation.Reason
+		text   string
+	}{
+		"active":         {with("pending", "done", "skipped"), nil, continuation.ReasonSatisfied, "3 todos, 1 active, 1 completed, 1 cancelled"},
+		"one":            {with("wip"), nil, continuation.ReasonSatisfied, "1 todo, 1 active"},
+		"done":           {with("done", "completed"), nil, continuation.ReasonNoActiveTodos, "all 2 are done"},
+		"one done":       {with("done"), nil, continuation.ReasonNoActiveTodos, "1 todo, none active, 1 completed"},
+		"some cancelled": {with("done", "skipped"), nil, continuation.ReasonNoActiveTodos, "2 todos, none active, 1 completed, 1 cancelled"},
+		"unknown": {
+			with("done", "Later ", "sometime"), nil, continuation.ReasonUnknownStatus,
+			`3 todos, none active, 1 completed, 2 of unknown status "Later"`,
+		},
+		"empty":   {nil, nil, continuation.ReasonEmptyList, "no todos"},
+		"no list": {nil, &todo.NoListError{}, continuation.ReasonNoList, "no list: nothing was written so far"},
+		"a lookalike": {
+			nil, &todo.NoListError{Called: []string{"note_work"}, Lookalikes: []string{"note_work"}}, continuation.ReasonNoList,
+			"no list: note_work looks like a todo tool and is not known: name it with todo.WithToolNames",
+		},
+		"unreadable": {
+			nil, &todo.UnreadableError{Tool: "todo_write", Err: &todo.ArgumentsError{Item: 1, Problem: "content is blank", Remedy: "send one"}},
+			continuation.ReasonListUnreadable, "the list of todo_write could not be read: item 1: content is blank; send one",
+		},
+		"no session": {
+			nil, todo.ErrNoSession, continuation.ReasonNoSession, "no session: name the conversation with continuation.WithSession, " +
+				"or say todo.NewMemory(todo.WithOneConversation())",
+		},
+		"late":              {nil, fmt.Errorf("database: %w", context.DeadlineExceeded), continuation.ReasonSourceLate, "database: context deadline exceeded"},
+		"failed":            {nil, errors.New("no such table"), continuation.ReasonSourceFailed, "no such table"},
+		"failed with todos": {with("pending"), errors.New("half of it"), continuation.ReasonSourceFailed, "half of it"},
+	} {
+		in := satisfied(t)
+		in.Todos, in.TodosErr, in.Origin = c.todos, c.err, todo.Origin{Place: todo.FromMemory}
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, c.reason, ev.Reason, name)
+		assert.Equal(t, c.text, ev.List.String(), name)
+		assert.Equal(t, c.err, ev.List.Err, name)
+		assert.Equal(t, in.Origin, ev.List.Origin, name)
+		if c.err != nil {
+			assert.Equal(t, in.State, ev.State, "%s: what was not read is no progress", name)
+		}
+	}
+}
+
+func TestListIsNotLookedAtBeforeItIsNeeded(t *testing.T) {
+	t.Parallel()
+	in := satisfied(t)
+	in.Turn.ToolCalls = true
+	assert.Zero(t, continuation.Evaluate(in).List)
+}
+
+func TestCountsCostNothing(t *testing.T) {
+	in := satisfied(t)
+	in.Todos = []todo.Todo{{Content: "a", Status: todo.Completed}, {Content: "b", Status: todo.Cancelled}}
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		if ev := continuation.Evaluate(in); ev.List.Completed != 1 {
+			t.Fatal(ev)
+		}
+	}))
+}

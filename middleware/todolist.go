@@ -1,0 +1,80 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// readList is what was read of the todo list.
+type readList struct {
+	todos  []todo.Todo
+	origin todo.Origin
+	err    error // why there is no list
+}
+
+// putInto gives the decision the list.
+func (l *readList) putInto(in *continuation.Input) {
+	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
+}
+
+// readTodos asks the todo source, which may fail, panic or be too slow.
+func (d *decider) readTodos() {
+	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout)
+	defer cancel()
+	if d.request.history != nil {
+		ctx = todo.WithConversation(ctx, d.request.history)
+	}
+	if d.request.toolNames != nil {
+		ctx = todo.WithTools(ctx, d.request.toolNames)
+	}
+	d.list = d.mw.locate(ctx)
+	if d.list.failed() && !d.cancel.hasEnded() { // otherwise it is the caller's doing
+		d.fault(d.turn.TurnID, "todos", d.list.err)
+	}
+}
+
+// locate asks the todo source within the time that ctx leaves.
+func (mw *Middleware) locate(ctx context.Context) readList {
+	var list readList
+	list.err = guard.Run(func() (err error) {
+		if source, ok := mw.todos.(todo.Locator); ok {
+			list.todos, list.origin, err = source.Locate(ctx)
+		} else {
+			list.todos, err = mw.todos.Todos(ctx)
+		}
+		return err
+	})
+	if late := ctx.Err(); late != nil { // too late is too late, also for a source that does not look at its ctx
+		list.err = lateError(mw.options.todoTimeout, late, list.err)
+	}
+	if list.err != nil {
+		list.todos = nil
+	}
+	// The list is looked at again when the continuation is sent, and the source
+	// may use its slice for something else by then.
+	list.todos = slices.Clone(list.todos)
+	return list
+}
+
+// lateError returns the error of a source that had no list in time, and what it
+// returned meanwhile.
+func lateError(limit time.Duration, late, err error) error {
+	if err == nil || err == late { //nolint:errorlint // the very same says nothing more
+		return fmt.Errorf("no list within %v: %w", limit, late)
+	}
+	return fmt.Errorf("no list within %v: %w: %w", limit, late, err)
+}
+
+// failed reports whether the source has failed, and not just found no list.
+func (l *readList) failed() bool {
+	return l.err != nil && !errors.Is(l.err, todo.ErrNoList) && !errors.Is(l.err, todo.ErrUnreadable) &&
+		!errors.Is(l.err, todo.ErrNoSession)
+}
