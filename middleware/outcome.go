@@ -72,7 +72,7 @@ func (o Outcome) Explanation() string {
 			return reason + ": there was no finish reason"
 		}
 		return reason + ": the finish reason is " + strconv.Quote(o.Finish)
-	case continuation.ReasonMaxAttempts, continuation.ReasonMaxPerUserTurn, continuation.ReasonTokenBudget:
+	case continuation.ReasonMaxAttempts, continuation.ReasonWithoutProgress, continuation.ReasonTokenBudget:
 		return reason + ": the limit is " + strconv.Itoa(o.Limit)
 	case continuation.ReasonNoList, continuation.ReasonListUnreadable, continuation.ReasonNoSession:
 		return reason + ": " + problemOf(o.List.Err)
