@@ -81,6 +81,7 @@ const (
 	ReasonGate     // the program's gate vetoed
 	ReasonStore    // the store of session state failed
 	ReasonDeadline // the caller's: there is no more time left than the first turn took
+	ReasonShutdown // see middleware.Middleware.Drain
 	ReasonFailed   // the continuation could not be opened, failed, or timed out
 
 	reasonCount
@@ -166,5 +167,6 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonGate:            {"gate", "The gate vetoed the continuation"},
 	ReasonStore:           {"store", "The session state is unavailable"},
 	ReasonDeadline:        {"deadline", "Too little time is left before the caller's deadline"},
+	ReasonShutdown:        {"shutdown", "The program is shutting down"},
 	ReasonFailed:          {"failed", "The continuation failed"},
 }

@@ -120,7 +120,7 @@ func (c *Call) beginTurn(attempt int) {
 
 // deadlinesOf returns the deadlines of a continuation that is about to be sent.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
-	return newDeadlines(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)), c.mw.options.clock, &c.mw.options.limits)
+	return newDeadlines(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)), c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits)
 }
 
 // endTurn reports that all of the turn was read. If the turn was a continuation,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/session"
@@ -89,11 +90,13 @@ func (s *callScope) hasTimeFor(wait time.Duration) bool {
 // before.
 func (s *callScope) hold(id continuation.TurnID, token uint64) {
 	c := &claim{token: token}
-	c.stop = context.AfterFunc(s.cancel.ctx, func() {
+	c.release = func() {
 		if s.session.key != "" { // otherwise only the call itself touches its state
 			s.releaseClaim(c, id, session.Ending{})
 		}
-	})
+	}
+	c.stop = context.AfterFunc(s.cancel.ctx, c.release)
+	s.mw.drain.add(c)
 	s.claim.Store(c)
 }
 
@@ -118,6 +121,7 @@ func (s *callScope) releaseClaim(c *claim, id continuation.TurnID, e session.End
 		err = s.session.updateDetached(s.cancel.ctx, func(state continuation.State) continuation.State {
 			return session.Release(state, c.token, e)
 		})
+		s.mw.drain.remove(weak.Make(c))
 	})
 	if err != nil { // outside once, because an observer may close the stream, which releases the claim too
 		s.fault(id, "store", err)

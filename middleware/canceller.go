@@ -65,14 +65,16 @@ func (c *canceller) interruption() error {
 	return err
 }
 
-// wait waits on the consumer's own goroutine. It reports false if the call was
-// cancelled meanwhile.
-func (c *canceller) wait(clock Clock, d time.Duration) bool {
+// wait waits on the consumer's own goroutine, until the time is over or the
+// program ends. It reports false if the call was cancelled meanwhile.
+func (c *canceller) wait(clock Clock, d time.Duration, program context.Context) bool {
 	over := make(chan struct{})
 	timer := clock.AfterFunc(d, func() { close(over) })
 	defer timer.Stop()
 	select {
 	case <-over:
+		return true
+	case <-program.Done():
 		return true
 	case <-c.ctx.Done():
 		return false

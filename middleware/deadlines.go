@@ -33,6 +33,7 @@ type deadlines struct {
 	clock     Clock
 	idle      time.Duration // how long to wait between chunks
 	firstByte Timer         // nil once the first chunk has come
+	stop      func() bool   // stops the cancellation at the end of the program
 	caller    Timer         // before the caller's deadline; nil without one
 	silence   Timer         // between chunks; nil until it is needed
 	began     bool          // the first chunk has come
@@ -43,10 +44,11 @@ type deadlines struct {
 }
 
 // newDeadlines returns the deadlines of a continuation that is sent with a ctx
-// derived from ctx.
-func newDeadlines(ctx context.Context, clock Clock, limits *continuation.Limits) *deadlines {
+// derived from ctx. It is cut when the program's ctx ends.
+func newDeadlines(ctx, program context.Context, clock Clock, limits *continuation.Limits) *deadlines {
 	d := &deadlines{clock: clock, idle: limits.ResponseTimeout}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
+	d.stop = context.AfterFunc(program, func() { d.cancel(ErrShutdown) })
 	if limit := limits.FirstByteTimeout; limit != continuation.Off {
 		d.firstByte = clock.AfterFunc(limit, func() { d.cancel(ErrFirstByteTimeout) })
 	}
@@ -111,6 +113,7 @@ func (d *deadlines) end() {
 		return
 	}
 	d.stopTimers()
+	d.stop()
 	if d.caller != nil {
 		d.caller.Stop()
 	}
@@ -120,7 +123,7 @@ func (d *deadlines) end() {
 // explain returns the deadline that err is due to, or err.
 func (d *deadlines) explain(err error) error {
 	switch cause := context.Cause(d.ctx); cause { //nolint:errorlint // values of the engine's own
-	case ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear:
+	case ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrShutdown:
 		return cause
 	}
 	return err

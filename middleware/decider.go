@@ -143,13 +143,20 @@ func (d *decider) facts() continuation.Turn {
 // wait.
 func (d *decider) next() (bool, error) {
 	for {
+		if d.mw.drain.hasBegun() {
+			d.refuse(continuation.ReasonShutdown)
+			return false, nil
+		}
 		if !d.hasTimeFor(d.last.Wait) {
 			d.refuse(continuation.ReasonDeadline)
 			return false, nil
 		}
 		if d.last.Reason == continuation.ReasonTooSoon {
-			if !d.cancel.wait(d.mw.options.clock, d.last.Wait) {
+			if !d.cancel.wait(d.mw.options.clock, d.last.Wait, d.mw.drain.begun) {
 				return false, d.interruption()
+			}
+			if d.mw.drain.hasBegun() {
+				continue
 			}
 			if !d.decide() {
 				return false, nil

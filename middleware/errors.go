@@ -29,6 +29,7 @@ var (
 	ErrFirstByteTimeout = errors.New("middleware: no answer to the continuation in time")
 	ErrResponseTimeout  = errors.New("middleware: the continuation's stream fell silent")
 	ErrDeadlineNear     = errors.New("middleware: the caller's deadline is near")
+	ErrShutdown         = errors.New("middleware: the program is shutting down")
 	ErrIncomplete       = errors.New("middleware: the continuation ended without a finish reason")
 )
 
@@ -44,7 +45,7 @@ func describeError(err error) string {
 		return fmt.Sprintf("HTTP status %d", status.Status)
 	}
 	for _, known := range [...]error{
-		ErrClosed, ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrIncomplete,
+		ErrClosed, ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrShutdown, ErrIncomplete,
 		context.Canceled, context.DeadlineExceeded, pause.ErrInvalidReason, io.ErrUnexpectedEOF, io.EOF,
 	} {
 		if errors.Is(err, known) {

@@ -23,6 +23,7 @@ type Middleware struct {
 	prompter *prompt.Prompter
 	store    continuation.Store
 	warnings warnings
+	drain    *drain
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
@@ -49,7 +50,7 @@ func TryNew(todos todo.Provider, opts ...Option) (*Middleware, error) {
 	if err != nil {
 		return nil, fmt.Errorf("middleware: %w", err)
 	}
-	mw := &Middleware{todos: todos, options: o, prompter: prompter, store: o.store}
+	mw := &Middleware{todos: todos, options: o, prompter: prompter, store: o.store, drain: newDrain()}
 	if mw.store == nil {
 		mw.store = continuation.NewMemoryStore(continuation.WithClock(o.clock.Now))
 	}
