@@ -32,12 +32,13 @@ var _ adapter.TurnReader = (*turnReader)(nil)
 
 // added is what the chunk just read adds.
 type added struct {
-	text     string     // what may be shown of it
-	calls    []fragment // in the dialect's order
-	size     int        // in bytes: as reported, or the sum of what was added
-	finishes bool       // it has the finish reason
-	ownText  bool       // it has text of its own, shown or held back
-	other    bool       // content that is neither text nor a call
+	text     string           // what may be shown of it
+	joined   *strings.Builder // of which text is the content; nil as long as it is one piece
+	calls    []fragment       // in the dialect's order
+	size     int              // in bytes: as reported, or the sum of what was added
+	finishes bool             // it has the finish reason
+	ownText  bool             // it has text of its own, shown or held back
+	other    bool             // content that is neither text nor a call
 	usage    bool
 }
 
@@ -55,7 +56,7 @@ func (a *added) speaks() bool {
 // clone returns a copy that outlives the next chunk.
 func (a added) clone() added {
 	a.calls = append([]fragment(nil), a.calls...)
-	a.text = strings.Clone(a.text)
+	a.text, a.joined = strings.Clone(a.text), nil
 	return a
 }
 
@@ -79,11 +80,24 @@ func (r *turnReader) Text(text string) {
 
 // show adds text to what the chunk shows.
 func (r *turnReader) show(text string) {
-	if text = r.text.show(text); r.chunk.text == "" {
-		r.chunk.text = text
-	} else {
-		r.chunk.text += text
+	if text = r.text.show(text); text != "" {
+		r.chunk.show(text)
 	}
+}
+
+// show adds text. Most chunks have one piece of it, which is not copied; some have
+// a million.
+func (a *added) show(text string) {
+	if a.text == "" {
+		a.text = text
+		return
+	}
+	if a.joined == nil {
+		a.joined = new(strings.Builder)
+		a.joined.WriteString(a.text)
+	}
+	a.joined.WriteString(text)
+	a.text = a.joined.String()
 }
 
 // Reasoning implements [adapter.TurnReader].

@@ -1,6 +1,9 @@
 package transport_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -60,8 +63,20 @@ var attacks = []struct{ name, begin, again string }{
 	{"calls in one event", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"edit_file"}}`, `,{"index":0,"id":"x"}`},
 	{"calls that may be pauses", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":1,"function":{"name":"todo"}}]}}]}` + "\n\n"},
 	{"choices in one event", `data: {"id":"a","choices":[{"index":0}`, `,{"index":1}`},
+	{"a text in parts of one letter", `data: {"id":"a","choices":[{"index":0,"delta":{"content":[{}`, `,{"type":"text","text":"x"}`},
+	{"texts under one name", `data: {"id":"a","choices":[{"index":0,"delta":{"content":"x"`, `,"content":"x"`},
+	{"reasonings under one name", `data: {"id":"a","choices":[{"index":0,"delta":{"reasoning":"x"`, `,"reasoning":"x"`},
+	{"choices of one letter", `data: {"id":"a","choices":[{"index":0}`, `,{"index":0,"delta":{"content":"x"}}`},
+	{"lists of choices", `data: {"id":"a","choices":[]`, `,"choices":[{"index":0,"delta":{"content":"x"}}]`},
+	{"usages under one name", `data: {"id":"a","usage":{"total_tokens":1`, `,"x":1`},
 	{"errors", "data: " + saysText + "\n\n", "data: " + saysError + "\n\n"},
 	{"printed pauses", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"content":"todo_pause("}}]}` + "\n\n"},
+}
+
+// endings are those of attacks that are worst if their event is whole.
+var endings = map[string]string{
+	"a text in parts of one letter": "]}}]}\n\n", "texts under one name": "}}]}\n\n", "reasonings under one name": "}}]}\n\n",
+	"choices of one letter": "]}\n\n", "lists of choices": "}\n\n", "usages under one name": "}}\n\n",
 }
 
 // repeated returns an attack of about n bytes.
@@ -80,10 +95,113 @@ func TestAttacksTakeLinearTime(t *testing.T) {
 			play := func(first, second string) func() {
 				return func() { join(t, twoTodos, first, second, inBulk(tt.begin, size)) }
 			}
-			few, many := repeated(tt.begin, tt.again, bulk), repeated(tt.begin, tt.again, longer*bulk)
+			end := endings[tt.name]
+			few, many := repeated(tt.begin, tt.again, bulk)+end, repeated(tt.begin, tt.again, longer*bulk)+end
 			assert.Less(t, slowdown(play(few, good), play(many, good)), tooMuch, "%s, %d bytes at a time", tt.name, size)
 			assert.Less(t, slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2, %d bytes at a time", tt.name, size)
 		}
+	}
+}
+
+// requestAttacks are members of requests that are as bad as they are long.
+var requestAttacks = []struct{ name, begin, again, end string }{
+	{"messages", `"messages":[{}`, `,{"role":"user","content":"x"}`, `]`},
+	{"a message in parts of one letter", `"messages":[{"role":"user","content":[{}`, `,{"type":"text","text":"x"}`, `]}]`},
+	{"results that nothing asked for", `"messages":[{"role":"user","content":"x"}`, `,{"role":"tool","tool_call_id":"x","content":"y"}`, `]`},
+	{"calls without results", `"messages":[{"role":"user","content":"x"}`, `,{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"a"}}]}`, `]`},
+	{"calls, and results of others", `"messages":[{"role":"user","content":"x"}`, `,{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"n"}}]},{"role":"tool","tool_call_id":"x"}`, `]`},
+	{"lists of todos", `"messages":[{"role":"user","content":"x"}`, `,{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"todo_write","arguments":"{\"merge\":true,\"todos\":[{\"content\":\"x\"}]}"}}]}`, `]`},
+	{"a long list of todos", `"messages":[{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"todo_write","arguments":"{\"todos\":[{}`, `,{\"content\":\"x\"}`, `]}"}}]}]`},
+	{"lists of messages", `"messages":[]`, `,"messages":[{"role":"user","content":"x"}]`, ``},
+	{"reasonings of one message", `"messages":[{"role":"assistant"`, `,"reasoning":"x"`, `}]`},
+	{"tools", `"messages":[{"role":"user","content":"x"}],"tools":[{}`, `,{"type":"function","function":{"name":"x"}}`, `]`},
+	{"tools that may be called", `"messages":[{"role":"user","content":"x"}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{}`, `,{"type":"function","name":"x"}`, `]}}`},
+	{"names", `"messages":[{"role":"user","content":"x"}]`, `,"x":1`, ``},
+	{"names with escapes", `"messages":[{"role":"user","content":"x"}]`, `,"\u00fc":1`, ``},
+	{"stores", `"messages":[{"role":"user","content":"x"}]`, `,"store":true,"metadata":{}`, ``},
+	{"predictions", `"messages":[{"role":"user","content":"x"}]`, `,"prediction":1`, ``},
+}
+
+// So does what a request costs.
+func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
+	if raceDetector {
+		t.Skip("what the race detector costs is not linear")
+	}
+	const good = "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+	for _, tt := range requestAttacks {
+		for _, stream := range []bool{true, false} {
+			play := func(n int) func() {
+				body := `{"model":"m",` + repeated(tt.begin, tt.again, n) + tt.end
+				if !strings.Contains(tt.begin, `"tools"`) {
+					body += `,"tools":[` + editFile + `]`
+				}
+				body += fmt.Sprintf(`,"stream":%t}`, stream)
+				base := roundTrip(func(r *http.Request) (*http.Response, error) {
+					if stream {
+						return streamed(r, io.NopCloser(strings.NewReader(good))), r.Body.Close()
+					}
+					return answered(r, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), r.Body.Close()
+				})
+				return func() {
+					rt := transport.New(base, oneContinuation(both{twoTodos, todo.FromConversation()}, middleware.WithPauseTool(middleware.Always)))
+					response, err := rt.RoundTrip(newRequest(t, t.Context(), "http://model.test/v1", body))
+					require.NoError(t, err)
+					_, err = io.Copy(io.Discard, response.Body)
+					require.NoError(t, errors.Join(err, response.Body.Close()))
+				}
+			}
+			assert.Less(t, slowdown(play(bulk), play(longer*bulk)), tooMuch, "%s, streamed: %t", tt.name, stream)
+		}
+	}
+}
+
+// both is a list that is there, and one that is read for its own sake.
+type both struct{ list, read todo.Provider }
+
+func (b both) Todos(ctx context.Context) ([]todo.Todo, error) {
+	if _, err := b.read.Todos(ctx); err != nil {
+		return nil, err
+	}
+	return b.list.Todos(ctx)
+}
+
+// answerAttacks are answers that are not streamed, and as bad as they are long.
+var answerAttacks = []struct{ name, begin, again, end string }{
+	{"a text in parts of one letter", `{"choices":[{"message":{"content":[{}`, `,{"type":"text","text":"x"}`, `]},"finish_reason":"stop"}]}`},
+	{"choices", `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}`, `,{"message":{"content":"x"}}`, `]}`},
+	{"calls", `{"choices":[{"message":{"tool_calls":[{}`, `,{"id":"x","function":{"name":"y"}}`, `]},"finish_reason":"stop"}]}`},
+	{"pauses", `{"choices":[{"message":{"content":"x","tool_calls":[{}`, `,{"id":"x","function":{"name":"todo_pause"}}`, `]},"finish_reason":"stop"}]}`},
+	{"numbers of a usage", `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":{"total_tokens":1`, `,"x":1`, `}}`},
+	{"usages in usages", `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":{"total_tokens":1`, `,"x":{"a":{"b":{"c":1}}}`, `}}`},
+	{"brackets", `{"choices":`, `[`, ``},
+	{"ticks", `{"choices":[{"message":{"content":"`, "`", `"},"finish_reason":"stop"}]}`},
+	{"printed pauses", `{"choices":[{"message":{"content":"x`, "todo_pause('", `"},"finish_reason":"stop"}]}`},
+	{"printed pauses as JSON", `{"choices":[{"message":{"content":"`, `{\"name\":\"todo_pause\",`, `"},"finish_reason":"stop"}]}`},
+	{"printed pauses in parts", `{"choices":[{"message":{"content":[{}`, `,{"type":"text","text":"todo_pause('"}`, `]},"finish_reason":"stop"}]}`},
+}
+
+func TestAttacksOfWholeAnswersTakeLinearTime(t *testing.T) {
+	if raceDetector {
+		t.Skip("what the race detector costs is not linear")
+	}
+	const good = `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":{"total_tokens":1}}`
+	for _, tt := range answerAttacks {
+		play := func(answers ...string) func() {
+			return func() {
+				asked := 0
+				base := roundTrip(func(r *http.Request) (*http.Response, error) {
+					asked++
+					return answered(r, answers[min(asked, len(answers))-1]), r.Body.Close()
+				})
+				response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false)))
+				require.NoError(t, err)
+				_, err = io.Copy(io.Discard, response.Body)
+				require.NoError(t, errors.Join(err, response.Body.Close()))
+			}
+		}
+		few, many := repeated(tt.begin, tt.again, bulk)+tt.end, repeated(tt.begin, tt.again, longer*bulk)+tt.end
+		assert.Less(t, slowdown(play(few, good), play(many, good)), tooMuch, tt.name)
+		assert.Less(t, slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2", tt.name)
 	}
 }
 
