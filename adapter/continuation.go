@@ -1,6 +1,9 @@
 package adapter
 
 import (
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -63,6 +66,22 @@ type Additions struct {
 
 // IsZero reports whether there is nothing to add.
 func (a *Additions) IsZero() bool { return len(a.Attachments) == 0 && a.PauseTool == nil }
+
+// ByMessage yields the attachments message by message: the index of a message, and
+// the texts that are joined to it, in their order.
+func (a *Additions) ByMessage() iter.Seq2[int, []string] {
+	return func(yield func(int, []string) bool) {
+		texts := make(map[int][]string, len(a.Attachments))
+		for _, attachment := range a.Attachments {
+			texts[attachment.Message] = append(texts[attachment.Message], attachment.Text)
+		}
+		for _, message := range slices.Sorted(maps.Keys(texts)) {
+			if !yield(message, texts[message]) {
+				return
+			}
+		}
+	}
+}
 
 // Attachment is a text that a request carries and the caller's history does not:
 // an adapter puts Text right behind the text of the message with the index

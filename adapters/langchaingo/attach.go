@@ -37,14 +37,14 @@ func attachable(m *llms.MessageContent) (string, bool) {
 
 // attach returns the messages with the attachments joined to them. They share
 // nothing with the caller's that is changed.
-func attach(messages []llms.MessageContent, attachments []adapter.Attachment) []llms.MessageContent {
-	if len(attachments) == 0 {
+func attach(messages []llms.MessageContent, a *adapter.Additions) []llms.MessageContent {
+	if len(a.Attachments) == 0 {
 		return messages
 	}
 	messages = slices.Clone(messages)
-	for _, attachment := range attachments {
-		m := &messages[attachment.Message]
-		m.Parts = joinText(m.Parts, attachment.Text)
+	for message, texts := range a.ByMessage() {
+		m := &messages[message]
+		m.Parts = joinText(m.Parts, strings.Join(texts, ""))
 	}
 	return messages
 }

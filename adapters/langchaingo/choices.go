@@ -3,8 +3,11 @@ package langchaingo
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // choicesOf returns the choices of an answer, of which any part may be missing.
@@ -29,11 +32,14 @@ func stopReason(a *llms.ContentResponse) (reason string) {
 	return reason
 }
 
-func reasoningOf(a *llms.ContentResponse) (text string) {
+func reasoningOf(a *llms.ContentResponse) string {
+	var texts []string
 	for _, choice := range choicesOf(a) {
-		text = joinTexts(text, choice.ReasoningContent)
+		if choice.ReasoningContent != "" {
+			texts = append(texts, choice.ReasoningContent)
+		}
 	}
-	return text
+	return strings.Join(texts, adapter.Separator)
 }
 
 // callsOf yields the tool calls of an answer, each with its choice. For the

@@ -44,7 +44,7 @@ func (t *turns) send(ctx context.Context, k *adapter.Continuation) (*llms.Conten
 	if k != nil {
 		additions = &k.Additions
 	}
-	messages = attach(messages, additions.Attachments)
+	messages = attach(messages, additions)
 	if k != nil {
 		messages = t.model.extend(messages, k)
 	}

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -25,7 +26,9 @@ func extend(r openai.ChatCompletionRequest, k *adapter.Continuation) openai.Chat
 	}
 	r = withAdditions(r, &k.Additions)
 	r.Messages = slices.Concat(r.Messages, []openai.ChatCompletionMessage{answer, prompt})
-	r.Store = false
+	if r.Store { // metadata may stand only beside it
+		r.Store, r.Metadata = false, nil
+	}
 	r.Prediction = nil
 	return r
 }
@@ -36,15 +39,16 @@ func withAdditions(r openai.ChatCompletionRequest, a *adapter.Additions) openai.
 	if len(a.Attachments) > 0 {
 		r.Messages = slices.Clone(r.Messages)
 	}
-	for _, attachment := range a.Attachments {
-		m := &r.Messages[attachment.Message]
+	for message, texts := range a.ByMessage() {
+		m := &r.Messages[message]
 		if len(m.MultiContent) == 0 {
-			m.Content += attachment.Text
+			m.Content += strings.Join(texts, "")
 			continue
 		}
-		m.MultiContent = slices.Concat(m.MultiContent, []openai.ChatMessagePart{{
-			Type: openai.ChatMessagePartTypeText, Text: attachment.Text,
-		}})
+		m.MultiContent = slices.Clone(m.MultiContent)
+		for _, text := range texts {
+			m.MultiContent = append(m.MultiContent, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeText, Text: text})
+		}
 	}
 	if tool := a.PauseTool; tool != nil {
 		r.Tools = slices.Concat(r.Tools, []openai.Tool{{

@@ -46,7 +46,7 @@ func TestAnswerOfAContinuationIsNotStoredNorPredicted(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		request := scenario.Request()
-		request.Store = true
+		request.Store, request.Metadata = true, map[string]string{"run": "7"}
 		request.Prediction = &openai.Prediction{Type: "content", Content: "package parser"}
 		s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), scenario.Edit())
 
@@ -56,7 +56,25 @@ func TestAnswerOfAContinuationIsNotStoredNorPredicted(t *testing.T) {
 		assert.Contains(t, requests[0].JSON(), "prediction")
 		assert.NotEqual(t, true, requests[1].JSON()["store"])
 		assert.NotContains(t, requests[1].JSON(), "prediction")
+		assert.Contains(t, requests[0].JSON(), "metadata")
+		assert.NotContains(t, requests[1].JSON(), "metadata", "which is refused where nothing is stored")
 		assert.NotNil(t, request.Prediction)
+		assert.NotNil(t, request.Metadata)
+	})
+}
+
+// Some servers read metadata although they store nothing.
+func TestMetadataStaysWhereNothingWasToBeStored(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		request := scenario.Request()
+		request.Metadata = map[string]string{"run": "7"}
+		s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), scenario.Edit())
+		requests := s.Server.Requests()
+		require.Len(t, requests, 2)
+		assert.Equal(t, requests[0].JSON()["metadata"], requests[1].JSON()["metadata"])
+		assert.NotContains(t, requests[1].JSON(), "store")
 	})
 }
 

@@ -31,6 +31,7 @@ func describe(r *openai.ChatCompletionRequest) adapter.Request {
 	if format := r.ResponseFormat; format != nil {
 		d.JSON = format.Type != "" && format.Type != openai.ChatCompletionResponseFormatTypeText
 	}
+	d.JSON = d.JSON || len(r.GuidedChoice) > 0
 	d.ToolNames = toolNames(r.Tools)
 	readMessages(&d, r.Messages)
 	return d

@@ -205,6 +205,43 @@ func TestAttacksOfWholeAnswersTakeLinearTime(t *testing.T) {
 	}
 }
 
+// What a turn says once is not shown many times because another turn has room for it.
+func TestMembersThatComeTwiceAreNotMultiplied(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 64<<10)
+	first := `data: {"id":"` + long + `","model":"` + long + `","choices":[{"index":0,"delta":{"content":"Next."},"finish_reason":"stop"}],"usage":{"` +
+		long + `":1}}` + "\n\ndata: [DONE]\n\n"
+	for name, second := range map[string]string{
+		"ids":      `{"id":"b"` + strings.Repeat(`,"id":"b"`, 1000) + `,"choices":[{"index":0,"delta":{"content":"On."}}]}`,
+		"usages":   `{"id":"b","choices":[{"index":0,"delta":{"content":"On."},"finish_reason":"stop"}]` + strings.Repeat(`,"usage":{"a":1}`, 1000) + `}`,
+		"texts":    `{"id":"b","choices":[{"index":0,"delta":{"content":"` + long + `"` + strings.Repeat(`,"content":"a"`, 1000) + `}}]}`,
+		"deltas":   `{"id":"b","choices":[{"index":0,"delta":{"content":"` + long + `"}` + strings.Repeat(`,"delta":{"content":"a"}`, 1000) + `}]}`,
+		"finishes": `{"id":"b","choices":[{"index":0,"delta":{"content":"a"}` + strings.Repeat(`,"finish_reason":"stop"`, 1000) + `}]}`,
+		"choices":  `{"id":"b"` + strings.Repeat(`,"choices":[{"index":0,"delta":{"content":"a"}}]`, 1000) + `}`,
+	} {
+		got := join(t, twoTodos, first, "data: "+second+"\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\n", whole())
+		require.Len(t, got.Requests, 2, name)
+		assert.Less(t, len(got.Body), 4*(len(first)+len(second)), name)
+		assert.Contains(t, got.Outcome, "failed", name)
+		reply{Body: got.Body}.reading(t) // which is strict
+	}
+
+	// Nor is a continuation's text written into every list of messages that a request may have.
+	asked := 0
+	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		assert.Less(t, len(body), 4*len(long))
+		asked++
+		return answered(r, `{"choices":[{"message":{"content":"`+long+`"},"finish_reason":"stop"}]}`), r.Body.Close()
+	})
+	body := `{"tools":[` + editFile + `]` + strings.Repeat(`,"messages":[]`, 1000) + `}`
+	response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(t, t.Context(), "http://model.test/v1", body))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, 2, asked)
+}
+
 const (
 	bulk    = 32 << 10 // the length of a short attack
 	longer  = 32       // how many times as long a long one is

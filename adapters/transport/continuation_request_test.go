@@ -55,7 +55,7 @@ func TestContinuationSendsTheCallersBytesExtended(t *testing.T) {
 			"\r\n\t{ \"messages\" : [ {\"role\" : \"user\", \"content\" : \"Hi.\"}" + atMessages + " \n] ,\n \"tools\" : [ " + editFile + atTools + "\n\t] }\n", "",
 		},
 		"twice": {
-			`{"model":"a","model":"b",` + someMessages + `,` + someMessages + `,` + someTools + `,` + someTools + `}`, "",
+			`{"model":"a","model":"b",` + fill(someMessages, "", "", "") + `,` + someMessages + `,` + fill(someTools, "", "", "") + `,` + someTools + `}`, "",
 		},
 		"what must not be mistaken": {
 			`{"a":"\"messages\":[]","b":"]}","c":["}",{"d":"\\"}],` + someMessages + `,` + someTools + `}`, "",
@@ -65,6 +65,17 @@ func TestContinuationSendsTheCallersBytesExtended(t *testing.T) {
 		},
 		"store, wide": {
 			`{ "store" : true , ` + someMessages + `,` + someTools + `}`, `{ "store" : false , ` + someMessages + `,` + someTools + `}`,
+		},
+		"store with metadata": {
+			`{"metadata":{"a":"b"},"store":true,` + someMessages + `,` + someTools + `}`, `{"store":false,` + someMessages + `,` + someTools + `}`,
+		},
+		"store, and metadata last": {
+			`{"store":true,` + someMessages + `,` + someTools + `,"prediction":{},"metadata":{}}`, `{"store":false,` + someMessages + `,` + someTools + `}`,
+		},
+		"metadata that is not stored": {`{"metadata":{"a":"b"},"store":false,` + someMessages + `,` + someTools + `}`, ""},
+		"metadata alone":              {`{"metadata":{"a":"b"},` + someMessages + `,` + someTools + `}`, ""},
+		"stream options": {
+			`{"stream_options":{"include_usage":true},"parallel_tool_calls":false,"logprobs":true,"top_logprobs":2,` + someMessages + `,` + someTools + `}`, "",
 		},
 		"not stored":       {`{"store":false,` + someMessages + `,` + someTools + `}`, ""},
 		"store of null":    {`{"store":null,` + someMessages + `,` + someTools + `}`, ""},

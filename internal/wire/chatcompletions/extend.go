@@ -2,6 +2,7 @@ package chatcompletions
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -11,48 +12,69 @@ import (
 // Add implements [wire.Request].
 func (r *request) Add(body []byte, a *adapter.Additions) []byte {
 	var e rawjson.Edits
-	s := rawjson.Over(body)
-	for name := range s.Members() {
-		addTo(&e, s, name, a)
-	}
+	m := membersOf(body)
+	m.add(&e, a)
 	return e.Apply(body)
 }
 
 // Continue implements [wire.Request].
 func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
 	var e rawjson.Edits
+	m := membersOf(body)
+	m.add(&e, &k.Additions)
+	e.Append(&m.messages, r.assistant(k), prompt(k))
+	unstore(&e, body)
+	return e.Apply(body)
+}
+
+// unstore has the provider keep no copy of the continuation: metadata may stand
+// only beside a store that is true. It also removes the prediction, which is of
+// another answer.
+func unstore(e *rawjson.Edits, body []byte) {
+	stored := string(rawjson.Member(body, "store")) == "true"
 	s := rawjson.Over(body)
 	for name := range s.Members() {
-		addTo(&e, s, name, &k.Additions)
 		from := s.KeyAt()
-		switch name {
-		case "messages":
-			e.Append(&s, r.assistant(k), prompt(k))
-		case "store":
-			if raw := s.Raw(); string(raw) == "true" {
-				e.Replace(s.At()-len(raw), s.At(), []byte("false"))
-			}
-		case "prediction":
+		switch {
+		case name == "store" && stored:
+			raw := s.Raw()
+			e.Replace(s.At()-len(raw), s.At(), []byte("false"))
+		case name == "prediction", name == "metadata" && stored:
 			s.Skip()
 			e.Remove(body, from, s.At())
 		}
 	}
-	return e.Apply(body)
 }
 
-// addTo adds to a member of the request what is meant for it. The value of the
-// member comes next in s.
-func addTo(e *rawjson.Edits, s rawjson.Scanner, name string, a *adapter.Additions) {
-	tool := a.PauseTool
-	switch {
-	case name == "messages" && len(a.Attachments) > 0:
-		attach(e, &s, a.Attachments)
-	case name == "tools" && tool != nil:
-		e.Append(&s, rawjson.Object("type", "function", "function", toolOf(tool)))
-	case name == "tool_choice" && tool != nil:
-		for name := range s.Members() {
+// members are the members of a request that carryon adds to, each at its value.
+// Of several with one name it is the last, which counts.
+type members struct{ messages, tools, toolChoice rawjson.Scanner }
+
+func membersOf(body []byte) (m members) {
+	s := rawjson.Over(body)
+	for name := range s.Members() {
+		switch name {
+		case "messages":
+			m.messages = s
+		case "tools":
+			m.tools = s
+		case "tool_choice":
+			m.toolChoice = s
+		}
+	}
+	return m
+}
+
+// add adds what a request says beside a continuation's messages.
+func (m members) add(e *rawjson.Edits, a *adapter.Additions) {
+	if len(a.Attachments) > 0 {
+		attach(e, &m.messages, a)
+	}
+	if tool := a.PauseTool; tool != nil {
+		e.Append(&m.tools, rawjson.Object("type", "function", "function", toolOf(tool)))
+		for name := range m.toolChoice.Members() {
 			if name == "allowed_tools" {
-				allow(e, &s, tool.Name)
+				allow(e, &m.toolChoice, tool.Name)
 			}
 		}
 	}
@@ -104,16 +126,11 @@ func toolOf(tool *adapter.PauseTool) json.RawMessage {
 }
 
 // attach joins attachments to the messages that come next in s.
-func attach(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment) {
+func attach(e *rawjson.Edits, s *rawjson.Scanner, a *adapter.Additions) {
+	texts := maps.Collect(a.ByMessage())
 	for at := range s.Elements() {
-		var texts []string
-		for _, attachment := range attachments {
-			if attachment.Message == at {
-				texts = append(texts, attachment.Text)
-			}
-		}
-		if len(texts) > 0 && s.Kind() == '{' {
-			attachTo(e, s, texts)
+		if more := texts[at]; len(more) > 0 && s.Kind() == '{' {
+			attachTo(e, s, more)
 		}
 	}
 }

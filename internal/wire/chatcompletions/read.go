@@ -32,11 +32,14 @@ func (d *dialect) Read(e *sse.Event, t adapter.TurnReader) {
 
 func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
 	var found [len(envelopeNames)][]byte
+	var m met
 	if d.document != nil {
 		d.document.reasoning.SetTurn("")
 	}
 	s := rawjson.Over(json)
 	for name := range s.Members() {
+		at := slices.Index(chunkNames, name)
+		m.meet(at)
 		switch name {
 		case "choices":
 			d.readChoices(&s, t)
@@ -49,18 +52,42 @@ func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
 				t.Fail(wire.Reported(raw))
 			}
 		default:
-			if i := slices.Index(envelopeNames[:], name); i >= 0 {
-				found[i] = s.Raw()
+			if 0 <= at && at < len(found) {
+				found[at] = s.Raw()
 			}
 		}
 	}
 	if !s.OK() {
 		t.Fail(wire.ErrUnreadable)
 	}
+	m.failIfTwice(t)
 	if string(found[1]) == `"error"` {
 		t.Fail(wire.Reported(json))
 	}
 	d.takeEnvelope(&found)
+}
+
+// met are the members of an object that were met, as bits. An answer has none of
+// those that carryon changes twice; whoever showed them twice as well would make
+// much of little.
+type met struct {
+	bits  uint16
+	twice bool
+}
+
+// meet meets the i-th member that counts; -1 is none.
+func (m *met) meet(i int) {
+	if i >= 0 {
+		m.twice = m.twice || m.bits&(1<<i) != 0
+		m.bits |= 1 << i
+	}
+}
+
+// failIfTwice fails the turn if a member was met twice.
+func (m *met) failIfTwice(t adapter.TurnReader) {
+	if m.twice {
+		t.Fail(wire.ErrUnreadable)
+	}
 }
 
 func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
@@ -102,20 +129,26 @@ func callsTool(choice []byte) bool {
 
 func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
 	finish := ""
+	var m met
 	for name := range s.Members() {
 		switch name {
 		case d.body():
+			m.meet(0)
 			d.readBody(s, t)
 		case "finish_reason":
+			m.meet(1)
 			finish = d.text(s.Raw())
 		}
 	}
+	m.failIfTwice(t)
 	t.Finish(finish)
 }
 
 func (d *dialect) readBody(s *rawjson.Scanner, t adapter.TurnReader) {
 	reasoned := false
+	var m met
 	for name := range s.Members() {
+		m.meet(slices.Index(bodyNames[:], name))
 		switch name {
 		case "content":
 			d.readContent(s, t)
@@ -140,7 +173,11 @@ func (d *dialect) readBody(s *rawjson.Scanner, t adapter.TurnReader) {
 			}
 		}
 	}
+	m.failIfTwice(t)
 }
+
+// bodyNames are the members that have what the model says.
+var bodyNames = [...]string{"content", reasoningNames[0], reasoningNames[1], "tool_calls"} //nolint:gochecknoglobals // constant
 
 func (d *dialect) readReasoning(name, text string, t adapter.TurnReader) {
 	t.Reasoning(text)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
@@ -42,7 +43,8 @@ func (r *request) Refusal(body []byte) error {
 type parser struct {
 	*request
 
-	facts adapter.Request
+	facts    adapter.Request
+	prefills bool // the last message is the beginning of the answer
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
@@ -65,10 +67,17 @@ func (p *parser) read(body []byte) bool {
 			f.N, _ = strconv.Atoi(rawjson.View(s.Raw()))
 		case "response_format":
 			kind := rawjson.TextOf(s.Peek("type"))
-			f.JSON = kind != "" && kind != "text"
+			f.JSON = f.JSON || kind != "" && kind != "text"
+		case "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "json_schema", "grammar":
+			f.JSON = f.JSON || !rawjson.IsEmpty(s.Raw()) // as vLLM, SGLang and llama.cpp have it
+		case "continue_final_message":
+			p.prefills = p.prefills || string(s.Raw()) == "true"
 		case "stream":
 			p.stream = string(s.Raw()) == "true"
 		}
+	}
+	if p.prefills {
+		f.LeaveAlone = continuation.ReasonPrefill
 	}
 	return isObject && s.OK() && s.Kind() == 0
 }
@@ -77,8 +86,11 @@ func (p *parser) read(body []byte) bool {
 // first tool call after it.
 func (p *parser) readMessages(s *rawjson.Scanner) {
 	f := &p.facts
+	f.Messages, f.System, f.Users, f.User, f.FirstCall = 0, 0, 0, "", "" // of several lists the last one counts
+	prefix := false
 	for range s.Elements() {
 		m := readMessage(s)
+		prefix = m.prefix
 		for _, name := range m.reasoning {
 			if !slices.Contains(p.reasoning, name) {
 				p.reasoning = append(p.reasoning, name)
@@ -99,6 +111,7 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 			}
 		}
 	}
+	p.prefills = p.prefills || prefix
 }
 
 // message holds members of a message, nil for those that it does not have.
@@ -106,6 +119,7 @@ type message struct {
 	role, content, calls, callID []byte
 
 	reasoning []string // the members that carry reasoning
+	prefix    bool     // it is to be continued, as some providers have it
 }
 
 // reasoningNames are the members in which providers give the text that the
@@ -125,6 +139,8 @@ func readMessage(s *rawjson.Scanner) message {
 			m.calls = s.Raw()
 		case "tool_call_id":
 			m.callID = s.Raw()
+		case "prefix":
+			m.prefix = string(s.Raw()) == "true"
 		case reasoningNames[0], reasoningNames[1]:
 			if s.Kind() == '"' {
 				m.reasoning = append(m.reasoning, strings.Clone(name))

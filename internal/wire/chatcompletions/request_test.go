@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/todo"
@@ -49,19 +50,28 @@ func TestFactsOfARequest(t *testing.T) {
 	for text, want := range map[string]adapter.Request{
 		`{}`:                       {},
 		`{"tools":[` + edit + `]}`: {Tools: 1},
-		`{"tools":[` + strict + `,` + strict + `]}`:                                {Tools: 2, StrictTools: true},
-		`{"tools":[` + strict + `,` + edit + `]}`:                                  {Tools: 2},
-		`{"tools":[` + edit + `],"tools":[]}`:                                      {},
-		`{"tools":[{"type":"function","function":{"name":"TODO_pause"}}]}`:         {Tools: 1, OwnPause: true},
-		`{"tools":[{"type":"custom","custom":{"name":"todo_pause"}}]}`:             {Tools: 1, OwnPause: true},
-		`{"tool_choice":"required"}`:                                               {Choice: adapter.ToolChoiceRequired},
-		`{"tool_choice":null}`:                                                     {},
-		`{"tool_choice":{"type":"function","function":{"name":"edit"}}}`:           {Choice: adapter.ToolChoiceNamed},
-		`{"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto"}}}`: {},
-		`{"n":2,"response_format":{"type":"json_object"}}`:                         {N: 2, JSON: true},
-		`{"n":null,"response_format":{"type":"text"}}`:                             {},
-		`{"functions":[{}]}`:                                                       {Legacy: true},
-		`{"functions":[],"function_call":null}`:                                    {},
+		`{"tools":[` + strict + `,` + strict + `]}`:                                                                             {Tools: 2, StrictTools: true},
+		`{"tools":[` + strict + `,` + edit + `]}`:                                                                               {Tools: 2},
+		`{"tools":[` + edit + `],"tools":[]}`:                                                                                   {},
+		`{"tools":[{"type":"function","function":{"name":"TODO_pause"}}]}`:                                                      {Tools: 1, OwnPause: true},
+		`{"tools":[{"type":"custom","custom":{"name":"todo_pause"}}]}`:                                                          {Tools: 1, OwnPause: true},
+		`{"tool_choice":"required"}`:                                                                                            {Choice: adapter.ToolChoiceRequired},
+		`{"tool_choice":null}`:                                                                                                  {},
+		`{"tool_choice":{"type":"function","function":{"name":"edit"}}}`:                                                        {Choice: adapter.ToolChoiceNamed},
+		`{"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto"}}}`:                                              {},
+		`{"n":2,"response_format":{"type":"json_object"}}`:                                                                      {N: 2, JSON: true},
+		`{"n":null,"response_format":{"type":"text"}}`:                                                                          {},
+		`{"guided_json":{"type":"object"}}`:                                                                                     {JSON: true},
+		`{"structured_outputs":{"regex":"a+"},"response_format":{"type":"text"}}`:                                               {JSON: true},
+		`{"grammar":"root ::= x","guided_choice":[]}`:                                                                           {JSON: true},
+		`{"grammar":"","guided_choice":[],"json_schema":{},"guided_json":null}`:                                                 {},
+		`{"continue_final_message":true,"messages":[]}`:                                                                         {LeaveAlone: continuation.ReasonPrefill},
+		`{"continue_final_message":false}`:                                                                                      {},
+		`{"messages":[{"role":"assistant","prefix":true},{"role":"user","content":"a"}]}`:                                       {Messages: 2, Users: 1, User: "a"},
+		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","prefix":true}]}`:                                       {Messages: 2, Users: 1, User: "a", LeaveAlone: continuation.ReasonPrefill},
+		`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}],"messages":[{"role":"user","content":"c"}]}`: {Messages: 1, Users: 1, User: "c"},
+		`{"functions":[{}]}`:                    {Legacy: true},
+		`{"functions":[],"function_call":null}`: {},
 		`{"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"c1"}]},{"role":"user","content":"b"},` +
 			`{"role":"assistant","reasoning":"r","tool_calls":[{"id":"c2"},{"id":"c3"}]},{"role":"assistant","tool_calls":[{"id":"c4"}]}]}`: {
 			Messages: 6, System: 1, Users: 2, User: "b", FirstCall: "c2", Reasoning: true,
