@@ -81,7 +81,7 @@ func TestFactsOfARequest(t *testing.T) {
 		},
 	} {
 		got, r := parse(t, body(text))
-		got.History, got.Attachable = nil, nil
+		got.History, got.Attachable, got.ToolNames = nil, nil, nil
 		assert.Equal(t, want, got, text)
 		assert.False(t, r.Stream(), text)
 	}
