@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
 )
@@ -23,10 +24,24 @@ type request struct {
 	parsed      wire.Request  // what the protocol knows of it
 }
 
-// mayBeRead reports whether carryon may read the request, and send one like it.
-func mayBeRead(r *http.Request) bool {
-	return r.Method == http.MethodPost && r.URL != nil && r.Body != nil && r.Body != http.NoBody && r.ContentLength <= MaxBody &&
-		r.Header.Get("Content-Encoding") == "" && isJSON(r.Header) && !isSigned(r)
+// reasonNotToRead returns why carryon may not read the request, or send one like
+// it, if anything speaks against it.
+func reasonNotToRead(r *http.Request) continuation.Reason {
+	switch {
+	case r.Method != http.MethodPost:
+		return continuation.ReasonMethod
+	case r.Body == nil || r.Body == http.NoBody:
+		return continuation.ReasonNoBody
+	case r.Header.Get("Content-Encoding") != "":
+		return continuation.ReasonEncoded
+	case !isJSON(r.Header):
+		return continuation.ReasonContentType
+	case r.ContentLength > MaxBody:
+		return continuation.ReasonTooLarge
+	case isSigned(r):
+		return continuation.ReasonSigned
+	}
+	return continuation.ReasonNone
 }
 
 // isSigned reports whether the request carries a signature of its body, which a
@@ -47,28 +62,37 @@ func mediaType(h http.Header) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// readRequest reads the body, which is nil if it is too large or cannot be read.
-// The request can then still be sent.
-func readRequest(base http.RoundTripper, original *http.Request) (*request, []byte) {
+// readRequest reads the body, or says why it cannot. The request can then still be
+// sent.
+func readRequest(base http.RoundTripper, original *http.Request) (*request, []byte, continuation.Reason) {
 	r := &request{base: base, http: original}
 	if original.GetBody != nil {
 		// The caller's request can be sent as it is, and nothing need be kept
 		// for a continuation.
 		body, err := r.readCopy(original.ContentLength)
 		if err != nil {
-			return r, nil
+			return r, nil, reasonOf(err)
 		}
 		r.fingerprint = fingerprintOf(body)
-		return r, body
+		return r, body, continuation.ReasonNone
 	}
 	r.http = original.WithContext(original.Context())
 	body, again, err := buffer(original.Body, original.ContentLength)
 	r.http.Body = again
 	if err != nil {
-		return r, nil
+		return r, nil, reasonOf(err)
 	}
 	r.body = body
-	return r, body
+	return r, body, continuation.ReasonNone
+}
+
+// reasonOf returns the reason for which a body that was read until err is left
+// alone.
+func reasonOf(err error) continuation.Reason {
+	if errors.Is(err, ErrTooLarge) {
+		return continuation.ReasonTooLarge
+	}
+	return continuation.ReasonUnreadable
 }
 
 // readAll reads a body up to MaxBody. The length is negative if it is not known.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
@@ -55,20 +56,23 @@ type transport struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
-	protocol := t.protocolOf(original)
-	if protocol == nil {
+	protocol, reason := t.protocolOf(original)
+	if reason != continuation.ReasonNone {
+		t.mw.Pass(original.Context(), reason)
 		return t.base.RoundTrip(original)
 	}
 	if ctx := original.Context(); scope.Suppressed(ctx) || scope.InLayer(ctx) {
 		t.mw.Begin(ctx, adapter.Request{}) // which reports it; the body need not be read for that
 		return t.base.RoundTrip(original)
 	}
-	r, body := readRequest(t.base, original)
-	if body == nil {
+	r, body, reason := readRequest(t.base, original)
+	if reason != continuation.ReasonNone {
+		t.mw.Pass(original.Context(), reason)
 		return t.pass(r, original)
 	}
 	facts, parsed, ok := protocol.Parse(body, r)
 	if !ok {
+		t.mw.Pass(original.Context(), continuation.ReasonUnreadable)
 		return t.pass(r, original)
 	}
 	r.parsed = parsed
@@ -95,15 +99,17 @@ func (t *transport) pass(r *request, original *http.Request) (*http.Response, er
 	return response, err
 }
 
-// protocolOf returns the protocol that a request may be of, or nil. It does not
-// read the body.
-func (t *transport) protocolOf(r *http.Request) wire.Protocol {
-	for _, protocol := range t.protocols {
-		if mayBeRead(r) && protocol.Match(r.URL.Path) {
-			return protocol
+// protocolOf returns the protocol that a request may be of, or why it is left
+// alone. It does not read the body.
+func (t *transport) protocolOf(r *http.Request) (wire.Protocol, continuation.Reason) {
+	if r.URL != nil {
+		for _, protocol := range t.protocols {
+			if protocol.Match(r.URL.Path) {
+				return protocol, reasonNotToRead(r)
+			}
 		}
 	}
-	return nil
+	return nil, continuation.ReasonPath
 }
 
 // CloseIdleConnections is what http.Client's asks for.
