@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
+	"github.com/carryon-go/carryon/internal/wire/messages"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -23,7 +24,9 @@ const (
 )
 
 // protocols returns those that a transport speaks. To add one, add it here.
-func protocols() []wire.Protocol { return []wire.Protocol{chatcompletions.Protocol{}} }
+func protocols() []wire.Protocol {
+	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}}
+}
 
 // New returns a RoundTripper that continues the chat completions that go
 // through base, as mw says. A nil base is http.DefaultTransport, as it is for

@@ -13,6 +13,8 @@ func (chatCompletions) path() string { return "/chat/completions" }
 
 func (chatCompletions) terminator() event { return event{data: "[DONE]"} }
 
+func (chatCompletions) literal(data string) event { return event{data: data} }
+
 func (chatCompletions) failure(kind failureKind, text string) event {
 	name := "invalid_request_error"
 	if kind == serverError {

@@ -16,6 +16,8 @@ type protocol interface {
 	// terminator is the event behind those of the answer, which says that the stream is complete. A protocol whose answers
 	// end with an event of their own has none: the zero event.
 	terminator() event
+	// literal returns the event with this data.
+	literal(data string) event
 	// failure renders an error as an event, whose data is also the body of an HTTP error.
 	failure(kind failureKind, text string) event
 }
@@ -34,7 +36,7 @@ const (
 )
 
 // protocols are all that a Server speaks.
-func protocols() []protocol { return []protocol{chatCompletions{}} }
+func protocols() []protocol { return []protocol{chatCompletions{}, messages{}} }
 
 // protocolOf returns the protocol whose requests have this path.
 func protocolOf(path string) (protocol, bool) {

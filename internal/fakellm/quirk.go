@@ -1,10 +1,11 @@
 package fakellm
 
-// Quirk is a manner in which some provider of Chat Completions differs from OpenAI. Quirks concern streams alone,
-// unless they say otherwise. [Turn.With] adds them to a turn.
-type Quirk uint32
+// Quirk is a manner in which some provider differs from the one whose protocol it speaks. Quirks concern streams alone,
+// unless they say otherwise. [Turn.With] adds them to a turn. A protocol that has nothing like it ignores a quirk.
+type Quirk uint64
 
-// The quirks: of chunks, of tool calls, and of the end of a stream.
+// The quirks of Chat Completions: of chunks, of tool calls, and of the end of a stream. WholeCalls, TextLast and NoFinish
+// are quirks of Messages too.
 const (
 	// OneChunk sends the text, the whole calls, the finish reason and the usage in a single chunk.
 	OneChunk Quirk = 1 << iota
@@ -57,6 +58,23 @@ const (
 	UsageEveryChunk
 	// UsageTwice reports the usage, asked for or not, both where UsageOnFinish does and in a chunk of its own after that.
 	UsageTwice
+
+	// Unsigned leaves out the signature of thinking, streamed or not, as servers do that run models of others.
+	Unsigned
+	// OpenThinking does not end the block of thinking, and gives the next block the same index, as Ollama does.
+	OpenThinking
+	// Omitted signs thinking and keeps its text back, streamed or not.
+	Omitted
+	// Gaps numbers the blocks 0, 2, 4 and so on.
+	Gaps
+	// Padded puts blanks behind each delta, as Anthropic does.
+	Padded
+	// Pings sends a ping between all events.
+	Pings
+	// LateUsage reports no tokens at the beginning, and all at the end, as servers do that were built over Chat Completions.
+	LateUsage
+	// EndTurn reports the stop reason "end_turn" also behind calls, streamed or not.
+	EndTurn
 )
 
 // Apply adds the quirk to a turn, as [Turn.With] does: for tables of changes to a turn.

@@ -40,8 +40,12 @@ func (t Turn) reply(p protocol, r Request, number int) reply {
 	case t.literal != nil:
 		out.status, stream = t.literal.status, t.literal.stream
 		out.pieces = t.literal.pieces
-		if t.literal.events != nil {
-			out.pieces = t.framing.stream(t.literal.events, p.terminator())
+		if t.literal.payloads != nil {
+			events := make([]event, len(t.literal.payloads))
+			for i, payload := range t.literal.payloads {
+				events[i] = p.literal(payload)
+			}
+			out.pieces = t.framing.stream(events, p.terminator())
 		}
 	case stream:
 		out.pieces = t.framing.stream(p.stream(t.answer, r, number), p.terminator())

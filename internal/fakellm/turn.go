@@ -52,10 +52,10 @@ type usage struct {
 
 // literal is an answer that no protocol renders.
 type literal struct {
-	status int
-	stream bool     // a text/event-stream, else a JSON body
-	events []event  // to be framed, or else
-	pieces []string // as they are
+	status   int
+	stream   bool     // a text/event-stream, else a JSON body
+	payloads []string // of events to be framed, or else
+	pieces   []string // as they are
 }
 
 // Text answers with text, which a stream sends word by word. The finish reason is "stop".
@@ -86,13 +86,10 @@ func Status(status int, body string) Turn {
 }
 
 // Chunks answers with an event stream of these data payloads, sent as they are, and the terminator, whether or not
-// the request asks for a stream. A payload of several lines becomes an event of several data lines.
+// the request asks for a stream. A payload of several lines becomes an event of several data lines. In a protocol whose
+// events have names, each gets that of its type.
 func Chunks(payloads ...string) Turn {
-	events := make([]event, len(payloads))
-	for i, payload := range payloads {
-		events[i] = event{data: payload}
-	}
-	return Turn{literal: &literal{status: http.StatusOK, stream: true, events: events}}
+	return Turn{literal: &literal{status: http.StatusOK, stream: true, payloads: append([]string{}, payloads...)}}
 }
 
 // Raw answers with the very bytes of an event stream, whether or not the request asks for one. Each piece is flushed

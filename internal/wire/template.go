@@ -110,6 +110,11 @@ func skip(b []byte, at int, lines []byte) int {
 // line.
 func (f form) length(b []byte) (n int, plain bool) {
 	switch f {
+	case blanks:
+		for n < min(len(b), maxField) && b[n] == ' ' {
+			n++
+		}
+		return n, false
 	case field:
 		return sse.BreakAt(b[:min(len(b), maxField)]), false
 	case text:

@@ -197,3 +197,7 @@ func decimals(number string) int {
 	_, digits, _ := strings.Cut(number, ".")
 	return min(len(digits), maxDecimals)
 }
+
+// AddUsage returns the sum of two usages: of numbers, member by member. Of what
+// is no number b counts.
+func AddUsage(a, b []byte) []byte { return addUsages(a, b) }

@@ -45,6 +45,12 @@ func (v *Values) Add(from, to int, role Role) bool {
 	return from < to && v.add(value{from: from, to: to, form: formOf(v.buffer[from]), role: role})
 }
 
+// AddBlanks adds the blanks that stand between two offsets of the event's data. In
+// later events there may be more of them, or none.
+func (v *Values) AddBlanks(from, to int) bool {
+	return v.add(value{from: v.data + from, to: v.data + to, form: blanks})
+}
+
 func (v *Values) add(added value) bool {
 	if v.n == maxValues {
 		return false
@@ -91,6 +97,7 @@ type form byte
 const (
 	scalar form = 0 // a number, true, false or null
 	text   form = '"'
+	blanks form = ' ' // between values
 	field  form = ':' // no JSON: the value of a field other than data
 )
 

@@ -1,0 +1,167 @@
+package messages_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// plan is what the model says at the beginning of most tests, without doing it.
+const plan = "Next I will write the parser."
+
+// blocked is a reason that is good enough for a pause.
+const blocked = "The grammar file grammar.ebnf is missing"
+
+var twoTodos = todo.Static(
+	todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
+	todo.Todo{ID: "2", Content: "Test the parser", Status: todo.Pending},
+)
+
+// edit is the answer of a model that does its work.
+func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
+
+// ask is a request, and the model that answers it.
+type ask struct {
+	model    string            // the default does not think by itself
+	members  string            // more of the request, with a comma behind each
+	messages string            // instead of one of the user
+	header   map[string]string // of the request
+	todos    todo.Provider
+	options  []middleware.Option
+	turns    []fakellm.Turn
+}
+
+const editFile = `{"name":"edit_file","description":"Edits a file.","input_schema":{"type":"object","properties":{}}}`
+
+// body returns the request, which offers a tool.
+func (a ask) body(stream bool) string {
+	model, messages := a.model, a.messages
+	if model == "" {
+		model = "claude-sonnet-4-5"
+	}
+	if messages == "" {
+		messages = `{"role":"user","content":"Write and test the parser."}`
+	}
+	streamed := ""
+	if stream {
+		streamed = `,"stream":true`
+	}
+	return `{"model":"` + model + `","max_tokens":1024,` + a.members + `"system":"You write code.","messages":[` + messages +
+		`],"tools":[` + editFile + `]` + streamed + `}`
+}
+
+// answer is what came of a request.
+type answer struct {
+	message  message
+	raw      string
+	err      error
+	requests []fakellm.Request
+	outcome  middleware.Outcome
+}
+
+// play asks for an answer, and checks that the caller may send it back.
+func (a ask) play(t *testing.T, stream bool) answer {
+	t.Helper()
+	got := a.send(t, stream)
+	if got.err == nil && got.message.Type == "message" {
+		a.requireAccepted(t, got.message)
+	}
+	return got
+}
+
+// both plays a request streamed and not.
+func (a ask) both(t *testing.T, check func(t *testing.T, got answer)) {
+	t.Helper()
+	for name, stream := range map[string]bool{"stream": true, "unary": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, a.play(t, stream))
+		})
+	}
+}
+
+func (a ask) send(t *testing.T, stream bool) answer {
+	t.Helper()
+	server := fakellm.NewServer(t, a.turns...)
+	todos := a.todos
+	if todos == nil {
+		todos = twoTodos
+	}
+	mw := middleware.New(todos, slices.Concat([]middleware.Option{
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(a.turns)-1, 1)}),
+	}, a.options)...)
+	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, fakellm.BaseURL+"/messages", strings.NewReader(a.body(stream)))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	for name, value := range a.header {
+		r.Header.Set(name, value)
+	}
+	response, err := transport.New(server.Transport(), mw).RoundTrip(r)
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, response.Body.Close())
+	got := answer{raw: string(body), err: err, requests: server.Requests(), outcome: outcomes.Last()}
+	if err == nil {
+		got.message = readAnswer(t, got.raw, stream && response.StatusCode == http.StatusOK)
+	}
+	return got
+}
+
+// requireAccepted sends the request again with the answer and what follows it: the
+// results of its calls, or another message of the user. The scripted server
+// checks it as the API does.
+func (a ask) requireAccepted(t *testing.T, m message) {
+	t.Helper()
+	var blocks, results []json.RawMessage
+	for _, b := range m.Content {
+		blocks = append(blocks, b.raw)
+		if b.Type == "tool_use" {
+			result, err := json.Marshal(map[string]any{"type": "tool_result", "tool_use_id": b.ID, "content": "done"})
+			require.NoError(t, err)
+			results = append(results, result)
+		}
+	}
+	if len(results) == 0 {
+		results = append(results, json.RawMessage(`{"type":"text","text":"Go on."}`))
+	}
+	content, err := json.Marshal(blocks)
+	require.NoError(t, err)
+	next, err := json.Marshal(results)
+	require.NoError(t, err)
+	body := a.body(false)
+	if len(blocks) > 0 {
+		body = strings.Replace(body, `],"tools"`, `,{"role":"assistant","content":`+string(content)+`}],"tools"`, 1)
+	}
+	body = strings.Replace(body, `],"tools"`, `,{"role":"user","content":`+string(next)+`}],"tools"`, 1)
+	if slices.ContainsFunc(a.options, func(middleware.Option) bool { return strings.Contains(a.members, "always") }) {
+		t.Log("todo_pause is part of the prefix")
+	}
+	server := fakellm.NewServer(t, fakellm.Text("Good."))
+	response, err := server.Transport().RoundTrip(request(t, body))
+	require.NoError(t, err)
+	defer response.Body.Close()
+	reply, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, response.StatusCode, "the caller's next request is refused: %s\n%s", reply, body)
+}
+
+func request(t *testing.T, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fakellm.BaseURL+"/messages", strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}

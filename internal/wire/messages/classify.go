@@ -1,0 +1,105 @@
+package messages
+
+import (
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// The roles of the values in which events differ.
+const (
+	roleText wire.Role = wire.Ignored + 1 + iota
+	roleReasoning
+)
+
+// Classify implements [wire.Codec]. A part of a block that adds text, thinking or
+// the input of a call, and nothing else, may be relayed, and so may a ping.
+func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
+	if !c.began || string(name) == failure {
+		return false
+	}
+	var kind, delta []byte
+	index, end := noIndex, 0 // end is behind the last member
+	s := rawjson.Over(data)
+	for member := range s.Members() {
+		raw := s.Raw()
+		end = s.At()
+		switch member {
+		case "type":
+			kind = raw
+		case "index":
+			index, _ = rawjson.Int(raw)
+		case "delta":
+			if delta != nil || !addDelta(raw, end-len(raw), v) {
+				return false
+			}
+			delta = raw
+		default:
+			return false
+		}
+	}
+	switch {
+	case !s.OK() || s.At() != len(data):
+		return false
+	case string(kind) == `"ping"`:
+		return delta == nil
+	}
+	// Behind the last member there may be blanks, which hide the length of a text.
+	return string(kind) == `"content_block_delta"` && c.continues(index, typeOf(delta)) && v.AddBlanks(end, len(data)-1)
+}
+
+// addDelta adds the value of a delta that stands at an offset of the data. It
+// reports false if there is more than that to it.
+func addDelta(delta []byte, at int, v *wire.Values) bool {
+	values := 0
+	s := rawjson.Over(delta)
+	for member := range s.Members() {
+		raw := s.Raw()
+		role := wire.Ignored
+		switch member {
+		case "type":
+			continue
+		case "text":
+			role = roleText
+		case "thinking":
+			role = roleReasoning
+		case "partial_json":
+		default:
+			return false
+		}
+		to := at + s.At()
+		if values++; !rawjson.IsString(raw) || !v.Add(to-len(raw), to, role) {
+			return false
+		}
+	}
+	return values == 1
+}
+
+// continues reports whether a delta of the type continues an open block of its
+// kind.
+func (c *codec) continues(index int, delta string) bool {
+	b := c.turn.find(index)
+	if b == nil || b.index != index {
+		return false
+	}
+	switch delta {
+	case textDelta:
+		return b.kind == typeText
+	case thinkingDelta:
+		return b.kind == typeThinking
+	case inputDelta:
+		return true
+	}
+	return false
+}
+
+// Observe implements [wire.Codec].
+func (c *codec) Observe(v *wire.Values, r wire.Relay) {
+	for i := range v.Len() {
+		switch v.Role(i) {
+		case roleText:
+			r.Text(v.Text(i))
+		case roleReasoning:
+			r.Reasoning(v.Text(i))
+		}
+	}
+}

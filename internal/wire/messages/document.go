@@ -1,0 +1,208 @@
+package messages
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+// document reads and shows one answer that is not streamed.
+type document struct {
+	usages
+
+	turn []byte   // the message of the current turn
+	kept [][]byte // those of the turns that were kept
+}
+
+var _ adapter.Dialect[sse.Event] = (*document)(nil)
+
+// EndTurn implements [adapter.Dialect].
+func (d *document) EndTurn(keep bool) {
+	d.usages.EndTurn(keep)
+	if keep && d.turn != nil {
+		d.kept = append(d.kept, d.turn)
+	}
+	d.turn = nil
+}
+
+// Clone implements [adapter.Dialect].
+func (d *document) Clone(e *sse.Event) sse.Event { return e.Clone() }
+
+// Read implements [adapter.Dialect].
+func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
+	t.Size(len(e.Raw))
+	message, later := e.Data(), len(d.kept) > 0
+	d.turn = message
+	if typeOf(message) == failure {
+		t.Fail(failureIn(message))
+		return
+	}
+	for i, block := range rawjson.Elements(rawjson.Member(message, "content")) {
+		readContent(block, i, later, rawjson.TextOf, t)
+	}
+	if usage := rawjson.Member(message, "usage"); !rawjson.IsNull(usage) {
+		if counts := countsOf(usage, nil); counts != (adapter.Usage{}) {
+			d.SetUsage(nil, usage)
+			t.Usage(counts)
+		}
+	}
+	readStop(rawjson.Member(message, "stop_reason"), later, t)
+}
+
+// AppendShown implements [adapter.Dialect]: the first turn's message, with the
+// blocks of all turns, and the end of the last one.
+func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
+	last := e.Data()
+	whole := last
+	if len(d.kept) > 0 {
+		whole = d.kept[0]
+	}
+	whole = setMember(whole, "content", d.content(edit))
+	finish := strings.TrimSuffix(edit.FinishOr(endTurn), notPlain)
+	for _, name := range []string{"stop_reason", "stop_sequence", "stop_details", "container", "context_management"} {
+		own := rawjson.Member(last, name)
+		switch {
+		case name == "stop_reason" && rawjson.TextOf(own) != finish:
+			own = rawjson.Quote(finish)
+		case name == "stop_sequence" && textIn(last, "stop_reason") != finish:
+			own = []byte("null")
+		case name == "container" && rawjson.IsNull(own):
+			continue // it stays
+		case own == nil && rawjson.Member(whole, name) != nil:
+			own = []byte("null")
+		}
+		if own != nil {
+			whole = setMember(whole, name, own)
+		}
+	}
+	if usage := d.shown(edit.Usage); usage != nil {
+		whole = setMember(whole, "usage", usage)
+	}
+	return append(dst, sse.Document(whole, true))
+}
+
+// content returns the blocks of all turns. What is in the edit's text behind
+// those of the turns is a notice.
+func (d *document) content(edit *adapter.Edit) []byte {
+	w := contentWriter{edit: edit}
+	from := 0
+	for i, message := range d.kept {
+		to := len(edit.Text)
+		if i < len(edit.TurnEnds) {
+			to = edit.TurnEnds[i]
+		}
+		w.turn = turnWriter{first: i == 0, last: i == len(d.kept)-1, text: edit.Text[from:to]}
+		w.addTurn(rawjson.Elements(rawjson.Member(message, "content")))
+		from = to
+	}
+	w.addText(edit.Text[from:])
+	return append(append([]byte{'['}, w.out...), ']')
+}
+
+// contentWriter writes the blocks of a joined message.
+type contentWriter struct {
+	edit     *adapter.Edit
+	turn     turnWriter
+	out      []byte
+	ids      []string // of the blocks that were written
+	calls    int      // how many of the last turn's calls were written or dropped
+	signed   bool     // there was signed thinking
+	thinking bool     // the last block is one of thinking
+}
+
+// turnWriter is the turn whose blocks are written.
+type turnWriter struct {
+	first, last bool
+	text        string // what it says, as far as it was not written yet
+}
+
+func (w *contentWriter) addTurn(blocks [][]byte) {
+	w.signed = w.signed || slices.ContainsFunc(blocks, isSigned)
+	lastText := -1
+	for i, block := range blocks {
+		if typeOf(block) == typeText {
+			lastText = i
+		}
+	}
+	for i, block := range blocks {
+		switch kind := typeOf(block); {
+		case kind == typeText:
+			w.addTextBlock(block, i == lastText)
+		case kind == typeToolUse:
+			w.addCall(block)
+		case w.shows(kind):
+			w.add(block)
+		}
+	}
+	w.addText(w.turn.text)
+}
+
+// shows reports whether blocks of a type other than text and calls are shown. See
+// [blocks.appendStop].
+func (w *contentWriter) shows(kind string) bool {
+	if w.turn.first {
+		return true
+	}
+	return kind != typeCompaction && (!isThinking(kind) && isKnown(kind) || !w.signed && !w.thinking)
+}
+
+// addTextBlock writes what of the turn's text is this block's. Its own text is
+// changed at its beginning, by a separator, or at the end of the turn, by a
+// todo_pause that was printed.
+func (w *contentWriter) addTextBlock(block []byte, last bool) {
+	own := textIn(block, "text")
+	shown := w.turn.text
+	if at := strings.Index(shown, own); !last && at >= 0 && strings.TrimLeft(shown[:at], "\n") == "" {
+		shown = shown[:at+len(own)]
+	}
+	w.turn.text = w.turn.text[len(shown):]
+	switch {
+	case shown == own && (own != "" || w.turn.first):
+		w.add(block)
+	case shown != "":
+		w.add(setMember(block, "text", rawjson.Quote(shown)))
+	}
+}
+
+// addText writes a text that is in no block.
+func (w *contentWriter) addText(text string) {
+	if text != "" {
+		w.add(textBlock(text))
+	}
+}
+
+// addCall writes a tool call that is shown.
+func (w *contentWriter) addCall(block []byte) {
+	if !w.turn.last {
+		return // only the last turn has calls of the caller's tools
+	}
+	edit := w.edit.Call(w.calls)
+	if w.calls++; edit.Drop {
+		return
+	}
+	if id := textIn(block, "id"); freeID(id, w.ids) != id {
+		block = setMember(block, "id", rawjson.Quote(freeID(id, w.ids)))
+	}
+	w.add(block)
+}
+
+func (w *contentWriter) add(block []byte) {
+	if len(w.out) > 0 {
+		w.out = append(w.out, ',')
+	}
+	w.out = append(w.out, block...)
+	w.ids = append(w.ids, textIn(block, "id"))
+	w.thinking = isThinking(typeOf(block))
+}
+
+// freeID returns an id that is not among others: some servers count from 1 in
+// each turn.
+func freeID(id string, taken []string) string {
+	for slices.Contains(taken, id) && id != "" {
+		id += "_"
+	}
+	return id
+}

@@ -1,0 +1,69 @@
+package messages
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// messagesOf returns the messages of the request with the body.
+func messagesOf(b wire.Body) [][]byte {
+	body, err := b.Bytes()
+	if err != nil {
+		return nil
+	}
+	return rawjson.Elements(rawjson.Member(body, "messages"))
+}
+
+// history yields the tool calls, newest first, each with its result. It finds
+// where the messages stand in one pass, and reads no further than it is asked to.
+func history(b wire.Body) iter.Seq[todo.Call] {
+	return func(yield func(todo.Call) bool) {
+		var results adapter.ToolResults[[]byte]
+		for _, raw := range slices.Backward(messagesOf(b)) {
+			for _, block := range slices.Backward(rawjson.Elements(rawjson.Member(raw, "content"))) {
+				switch rawjson.TextOf(rawjson.Member(block, "type")) {
+				case typeToolResult:
+					results.Add(rawjson.TextOf(rawjson.Member(block, "tool_use_id")), block)
+				case typeToolUse:
+					if !yield(callOf(block, &results)) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// callOf reads a tool call, and takes its result.
+func callOf(block []byte, results *adapter.ToolResults[[]byte]) todo.Call {
+	c := todo.Call{
+		ID: rawjson.TextOf(rawjson.Member(block, "id")), Name: rawjson.TextOf(rawjson.Member(block, "name")),
+		Arguments: string(rawjson.Member(block, "input")),
+	}
+	var result []byte
+	if result, c.Answered = results.Take(c.ID); c.Answered {
+		c.Result = resultOf(result)
+	}
+	return c
+}
+
+// Attachable implements [wire.Request].
+func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
+	var messages [][]byte
+	return func(i int) (string, bool) {
+		if messages == nil {
+			messages = messagesOf(b)
+		}
+		if i >= len(messages) {
+			return "", false
+		}
+		s := rawjson.Over(messages[i])
+		m := readMessage(&s)
+		return textOf(m.content), m.role == "user" && takesText(m.content)
+	}
+}

@@ -1,0 +1,57 @@
+// Package messages is the protocol of Anthropic's Messages API, as it and those
+// that are compatible with it speak it.
+package messages
+
+import (
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// Protocol is Messages.
+type Protocol struct{}
+
+var _ wire.Protocol = Protocol{}
+
+// Match implements [wire.Protocol]. Batches and the counting of tokens have paths
+// of their own.
+func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/messages") }
+
+// Parse implements [wire.Protocol]. Other APIs have a path that ends in
+// /messages too, but no list of messages in the body.
+func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+	p := parser{request: new(request)}
+	p.facts.SaysDone = true
+	ok := p.read(body)
+	p.facts.FixedPrefix = p.mayThink()
+	p.facts.History = history(later)
+	return p.facts, p.request, ok
+}
+
+// The types of content blocks that this package looks at.
+const (
+	typeText       = "text"
+	typeToolUse    = "tool_use"
+	typeToolResult = "tool_result"
+	typeThinking   = "thinking"
+	typeRedacted   = "redacted_thinking"
+	typeConnector  = "connector_text" // signed like thinking
+	typeCompaction = "compaction"
+)
+
+// isThinking reports whether blocks of the type hold reasoning.
+func isThinking(kind string) bool {
+	return kind == typeThinking || kind == typeRedacted || kind == typeConnector
+}
+
+// isKnown reports whether carryon knows what blocks of the type mean: none of
+// them is a call that the client has to answer. Tools that the provider runs
+// itself come with their results.
+func isKnown(kind string) bool {
+	switch kind {
+	case typeText, "server_tool_use", "mcp_tool_use", "container_upload", "fallback":
+		return true
+	}
+	return isThinking(kind) || strings.HasSuffix(kind, "_tool_result")
+}

@@ -1,0 +1,234 @@
+package messages
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/finish"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// The failures of a continuation that the provider does not call failures.
+var (
+	errRefused   = errors.New("transport: the model refused to go on")
+	errCompacted = errors.New("transport: the provider has shortened the conversation")
+)
+
+// turn is what was read of a turn. The next turn replaces it.
+type turn struct {
+	began  []byte // the usage of its message_start
+	blocks []readBlock
+}
+
+// readBlock is a content block that was read.
+type readBlock struct {
+	index int // on the wire
+	kind  string
+	ended bool
+}
+
+// find returns the block that a part with the index belongs to: the newest one of
+// that index, or else the one that is open. It returns nil if there is none.
+func (t *turn) find(index int) *readBlock {
+	for i := range slices.Backward(t.blocks) {
+		if b := &t.blocks[i]; !b.ended && b.index == index {
+			return b
+		}
+	}
+	for i := range slices.Backward(t.blocks) {
+		if b := &t.blocks[i]; !b.ended {
+			return b
+		}
+	}
+	return nil
+}
+
+// Read implements [adapter.Dialect].
+func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
+	c.scratch = c.scratch[:0]
+	t.Size(len(e.Raw))
+	switch ev := parse(e); ev.kind {
+	case messageStart:
+		c.readStart(&ev, t)
+	case blockStart:
+		c.turn.blocks = append(c.turn.blocks, readBlock{index: ev.index, kind: typeOf(ev.block)})
+		c.readBlock(ev.block, ev.index, t)
+	case blockDelta:
+		c.readDelta(&ev, t)
+	case blockStop:
+		if b := c.turn.find(ev.index); b != nil {
+			b.ended = true
+		}
+	case messageDelta:
+		c.readEnd(&ev, t)
+	case messageStop:
+		t.Done()
+	case failure:
+		t.Fail(failureIn(ev.data))
+	}
+}
+
+// failureIn returns the error in the data of an event.
+func failureIn(data []byte) error {
+	if raw := rawjson.Member(data, "error"); raw != nil {
+		return wire.Reported(raw)
+	}
+	return wire.ErrUnreadable
+}
+
+// readStart reads the beginning of a message. It may have content already.
+func (c *codec) readStart(ev *event, t adapter.TurnReader) {
+	c.began = true
+	s := rawjson.Over(ev.message)
+	for name := range s.Members() {
+		switch name {
+		case "usage":
+			if raw := s.Raw(); !rawjson.IsNull(raw) {
+				c.turn.began = append(c.turn.began[:0], raw...)
+				t.Usage(countsOf(raw, nil))
+			}
+		case "container":
+			c.keepContainer(s.Raw())
+		case "content":
+			for i := range s.Elements() {
+				block := s.Raw()
+				c.turn.blocks = append(c.turn.blocks, readBlock{index: noIndex, kind: typeOf(block), ended: true})
+				c.readBlock(block, i, t)
+			}
+		}
+	}
+}
+
+// readBlock reads a content block as it begins, or a whole one.
+func (c *codec) readBlock(block []byte, index int, t adapter.TurnReader) {
+	if !c.later {
+		c.ids = append(c.ids, textIn(block, "id"))
+	}
+	if isSigned(block) {
+		c.signed = true
+	}
+	readContent(block, index, c.later, c.text, t)
+}
+
+// keepContainer keeps what the caller's own turn says of the container that its
+// code ran in.
+func (c *codec) keepContainer(raw []byte) {
+	if !c.later && !rawjson.IsNull(raw) {
+		c.container = slices.Clone(raw)
+	}
+}
+
+// readContent reads a content block as it begins, or a whole one.
+func readContent(block []byte, index int, later bool, text func([]byte) string, t adapter.TurnReader) {
+	if isSigned(block) {
+		t.Signed()
+	}
+	switch kind := typeOf(block); {
+	case kind == typeText:
+		t.Text(text(rawjson.Member(block, "text")))
+	case kind == typeToolUse:
+		t.Call(index, text(rawjson.Member(block, "id")), text(rawjson.Member(block, "name")), inputOf(block))
+	case isThinking(kind):
+		t.Reasoning(text(rawjson.Member(block, "thinking")))
+	case kind == typeCompaction && later:
+		t.Fail(errCompacted)
+	case !isKnown(kind):
+		t.Unknown()
+	}
+}
+
+// isSigned reports whether a block is bound to what stands before it.
+func isSigned(block []byte) bool {
+	return typeOf(block) == typeRedacted || !rawjson.IsEmpty(rawjson.Member(block, "signature"))
+}
+
+// inputOf returns the arguments that a call begins with: none as a rule.
+func inputOf(block []byte) string {
+	if input := rawjson.Member(block, "input"); !rawjson.IsEmpty(input) {
+		return rawjson.View(input)
+	}
+	return ""
+}
+
+// text returns the text of a string, or "" for any other value. It is valid
+// until the next event is read.
+func (c *codec) text(raw []byte) string {
+	if !rawjson.IsString(raw) {
+		return ""
+	}
+	text, scratch := rawjson.Text(raw, c.scratch)
+	c.scratch = scratch
+	return rawjson.View(text)
+}
+
+// readDelta reads a part of a block. A part that belongs to no block is one of
+// text, or nothing.
+func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
+	switch kind := typeOf(ev.delta); kind {
+	case textDelta:
+		t.Text(c.text(rawjson.Member(ev.delta, "text")))
+	case thinkingDelta:
+		t.Reasoning(c.text(rawjson.Member(ev.delta, "thinking")))
+	case signatureDelta:
+		if !rawjson.IsEmpty(rawjson.Member(ev.delta, "signature")) {
+			c.signed = true
+			t.Signed()
+		}
+	case inputDelta:
+		if b := c.turn.find(ev.index); b != nil && b.kind == typeToolUse {
+			t.Call(b.index, "", "", c.text(rawjson.Member(ev.delta, "partial_json")))
+		}
+	}
+}
+
+// readEnd reads the stop reason and the usage of a turn.
+func (c *codec) readEnd(ev *event, t adapter.TurnReader) {
+	c.SetUsage(c.turn.began, ev.usage)
+	if u := countsOf(c.turn.began, ev.usage); u != (adapter.Usage{}) {
+		t.Usage(u)
+	}
+	c.keepContainer(rawjson.Member(ev.delta, "container"))
+	readStop(rawjson.Member(ev.delta, "stop_reason"), c.later, t)
+}
+
+// endTurn is the one stop reason that is a plain end.
+const endTurn = "end_turn"
+
+// readStop reads a stop reason. A continuation that the model refused is none.
+func readStop(raw []byte, later bool, t adapter.TurnReader) {
+	reason := stopReason(raw)
+	if reason == "refusal" {
+		if later {
+			t.Fail(errRefused)
+			return
+		}
+		t.Refusal()
+	}
+	t.Finish(reason)
+}
+
+// notPlain marks a stop reason that elsewhere is a plain stop.
+const notPlain = " (not a plain end)"
+
+// stopReason returns a stop reason as the engine is told it. In this protocol, a
+// stop sequence is one of the caller's that was hit.
+func stopReason(raw []byte) string {
+	reason := stopWord(raw)
+	if reason != endTurn && finish.IsPlainStop(reason) {
+		return reason + notPlain
+	}
+	return reason
+}
+
+func stopWord(raw []byte) string {
+	switch string(raw) {
+	case `"end_turn"`:
+		return endTurn
+	case `"tool_use"`:
+		return typeToolUse
+	}
+	return rawjson.TextOf(raw)
+}

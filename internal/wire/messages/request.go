@@ -1,0 +1,291 @@
+package messages
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// request is what must be known of a request to extend it.
+type request struct {
+	stream bool
+}
+
+var _ wire.Request = (*request)(nil)
+
+// Stream implements [wire.Request].
+func (r *request) Stream() bool { return r.stream }
+
+// NewCodec implements [wire.Request].
+func (r *request) NewCodec() wire.Codec { return new(codec) }
+
+// NewDialect implements [wire.Request].
+func (r *request) NewDialect() adapter.Dialect[sse.Event] { return new(document) }
+
+// Refusal implements [wire.Request].
+func (r *request) Refusal(body []byte) error {
+	if raw := rawjson.Member(body, "error"); raw != nil {
+		return wire.Reported(raw)
+	}
+	return nil
+}
+
+// parser reads the body of a request.
+type parser struct {
+	*request
+
+	facts        adapter.Request
+	conversation conversation
+	model        string
+	thinking     string // the type of thinking that is asked for, or ""
+}
+
+// conversation is what a request's list of messages says.
+type conversation struct {
+	isList    bool
+	messages  int
+	users     int    // messages of the user; one with tool results is not
+	user      []byte // the content of the last of them
+	firstCall []byte // the id of the first tool call after it, or nil
+	last      string // the role of the last message
+	thought   bool   // there is thinking in it
+}
+
+// read reads the body, and reports whether it is the JSON of a request.
+func (p *parser) read(body []byte) bool {
+	f := &p.facts
+	s := rawjson.Over(body)
+	isObject := s.Kind() == '{'
+	for name := range s.Members() {
+		switch name {
+		case "messages":
+			p.conversation = readConversation(&s)
+		case "tools":
+			p.readTools(&s)
+		case "tool_choice":
+			f.Choice = adapter.ToolChoiceOf(json.RawMessage(s.Raw()))
+		case "model":
+			p.model = rawjson.TextOf(s.Raw())
+		case "thinking":
+			p.thinking = rawjson.TextOf(s.Peek("type"))
+		case "output_config":
+			f.JSON = f.JSON || !rawjson.IsNull(s.Peek("format"))
+		case "output_format":
+			f.JSON = f.JSON || !rawjson.IsNull(s.Raw())
+		case "max_tokens":
+			p.leaveAlone(string(s.Raw()) == "0", continuation.ReasonNoAnswer)
+		case "context_management":
+			p.leaveAlone(stopsAfterCompaction(s.Raw()), continuation.ReasonCompaction)
+		case "stream":
+			p.stream = string(s.Raw()) == "true"
+		}
+	}
+	p.describe()
+	return isObject && p.conversation.isList && s.OK() && s.Kind() == 0
+}
+
+// describe tells the engine what the messages say.
+func (p *parser) describe() {
+	f, c := &p.facts, &p.conversation
+	f.Messages, f.Users, f.User, f.FirstCall = c.messages, c.users, wordsOf(c.user), rawjson.TextOf(c.firstCall)
+	p.leaveAlone(c.last == "assistant", continuation.ReasonPrefill)
+}
+
+// leaveAlone leaves the request alone for a reason, if that applies and none did
+// before.
+func (p *parser) leaveAlone(applies bool, reason continuation.Reason) {
+	if applies && p.facts.LeaveAlone == continuation.ReasonNone {
+		p.facts.LeaveAlone = reason
+	}
+}
+
+// stopsAfterCompaction reports whether the answer may end in a summary of the
+// conversation that the client has to send back.
+func stopsAfterCompaction(management []byte) bool {
+	for _, edit := range rawjson.Elements(rawjson.Member(management, "edits")) {
+		if string(rawjson.Member(edit, "pause_after_compaction")) == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// readConversation reads the list of messages that comes next.
+func readConversation(s *rawjson.Scanner) conversation {
+	c := conversation{isList: s.Kind() == '['}
+	for range s.Elements() {
+		m := readMessage(s)
+		blocks := scan(m.content)
+		c.messages++
+		c.last, c.thought = m.role, c.thought || blocks.thought
+		switch {
+		case m.role == "user" && !blocks.result:
+			c.users++
+			c.user, c.firstCall = m.content, nil
+		case m.role == "assistant" && c.firstCall == nil:
+			c.firstCall = blocks.call
+		}
+	}
+	return c
+}
+
+// message is a message of a request.
+type message struct {
+	role    string
+	content []byte // a string, or a list of blocks
+}
+
+// readMessage reads the message that comes next.
+func readMessage(s *rawjson.Scanner) message {
+	var m message
+	for name := range s.Members() {
+		switch name {
+		case "role":
+			m.role = roleOf(s.Raw())
+		case "content":
+			m.content = s.Raw()
+		}
+	}
+	return m
+}
+
+// roleOf returns the role, or "" for one of no interest.
+func roleOf(raw []byte) string {
+	switch string(raw) {
+	case `"user"`:
+		return "user"
+	case `"assistant"`:
+		return "assistant"
+	}
+	return ""
+}
+
+// scanned is what the blocks of a message are looked through for.
+type scanned struct {
+	result  bool   // there is a tool result
+	thought bool   // there is thinking
+	call    []byte // the id of the first tool call
+}
+
+// scan looks through the blocks of a content.
+func scan(content []byte) (found scanned) {
+	s := rawjson.Over(content)
+	for range s.Elements() {
+		var kind, id []byte
+		for name := range s.Members() {
+			switch name {
+			case "type":
+				kind = s.Raw()
+			case "id":
+				id = s.Raw()
+			}
+		}
+		switch string(kind) {
+		case `"tool_result"`:
+			found.result = true
+		case `"tool_use"`:
+			if found.call == nil {
+				found.call = id
+			}
+		case `"thinking"`, `"redacted_thinking"`, `"connector_text"`:
+			found.thought = true
+		}
+	}
+	return found
+}
+
+// readTools counts the tools and looks for the caller's own todo_pause.
+func (p *parser) readTools(s *rawjson.Scanner) {
+	f := &p.facts
+	f.Tools, f.StrictTools, f.OwnPause = 0, true, false
+	for range s.Elements() {
+		var name, strict []byte
+		for member := range s.Members() {
+			switch member {
+			case "name":
+				name = s.Raw()
+			case "strict":
+				strict = s.Raw()
+			}
+		}
+		f.Tools++
+		f.StrictTools = f.StrictTools && string(strict) == "true"
+		f.OwnPause = f.OwnPause || pause.Is(rawjson.TextOf(name))
+	}
+	f.StrictTools = f.StrictTools && f.Tools > 0
+}
+
+// textOf returns the text of a content, that of tool results included.
+func textOf(content []byte) string {
+	if rawjson.IsString(content) {
+		return rawjson.TextOf(content)
+	}
+	var b strings.Builder
+	s := rawjson.Over(content)
+	for range s.Elements() {
+		block := s.Raw()
+		switch rawjson.TextOf(rawjson.Member(block, "type")) {
+		case typeText:
+			b.WriteString(rawjson.TextOf(rawjson.Member(block, "text")))
+		case typeToolResult:
+			b.WriteString(resultOf(block))
+		}
+	}
+	return b.String()
+}
+
+// resultOf returns the text of a tool result. Elsewhere a history has no flag for
+// a call that failed, only words.
+func resultOf(block []byte) string {
+	text := textOf(rawjson.Member(block, "content"))
+	if string(rawjson.Member(block, "is_error")) == "true" {
+		return "Error: " + text
+	}
+	return text
+}
+
+// wordsOf returns what tells a message of the user from others: its text, and what
+// else there is as it is written. Programs move their marks for the cache from
+// message to message, so that these do not count.
+func wordsOf(content []byte) string {
+	if rawjson.IsString(content) {
+		return rawjson.TextOf(content)
+	}
+	var b strings.Builder
+	s := rawjson.Over(content)
+	for range s.Elements() {
+		block := s.Raw()
+		if rawjson.TextOf(rawjson.Member(block, "type")) == typeText {
+			b.WriteString(rawjson.TextOf(rawjson.Member(block, "text")))
+			continue
+		}
+		b.Write(without(block, "cache_control"))
+	}
+	return b.String()
+}
+
+// without returns a copy of an object without a member.
+func without(object []byte, member string) []byte {
+	var e rawjson.Edits
+	s := rawjson.Over(object)
+	for name := range s.Members() {
+		from := s.KeyAt()
+		s.Skip()
+		if name == member {
+			e.Remove(object, from, s.At())
+		}
+	}
+	return e.Apply(object)
+}
+
+// takesText reports whether text can be added to a content.
+func takesText(content []byte) bool {
+	s := rawjson.Over(content)
+	return s.Kind() == '"' || s.Open('[') && s.Element()
+}

@@ -1,0 +1,153 @@
+package messages
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// The members of a usage. What is written to the cache, and read from it, is not
+// part of the input.
+const (
+	inputTokens  = "input_tokens"
+	cacheWritten = "cache_creation_input_tokens"
+	cacheRead    = "cache_read_input_tokens"
+	outputTokens = "output_tokens"
+	iterations   = "iterations"
+)
+
+// isOutput reports whether a member of a usage counts what a turn has cost, and
+// not what it was sent.
+func isOutput(name string) bool {
+	switch name {
+	case outputTokens, "output_tokens_details", "server_tool_use", "cost":
+		return true
+	}
+	return false
+}
+
+// usages keeps the usage of a call as JSON.
+type usages struct {
+	totals *adapter.UsageTotals[[]byte] // nil as long as there is nothing to keep
+
+	began, ended []byte // of the current turn: what its beginning and its end say
+}
+
+// SetUsage sets the usage of the current turn, which it copies: what its end
+// says, and its beginning where the end does not.
+func (u *usages) SetUsage(began, ended []byte) {
+	u.began, u.ended = append(u.began[:0], began...), append(u.ended[:0], ended...)
+}
+
+// EndTurn ends the turn, as [adapter.Dialect] says.
+func (u *usages) EndTurn(keep bool) {
+	if whole := u.turn(); whole != nil && keep {
+		if u.totals == nil {
+			u.totals = &adapter.UsageTotals[[]byte]{Add: sumUsages, Extend: extendUsage}
+		}
+		u.totals.SetTurn(whole)
+		u.totals.EndTurn(keep)
+	}
+	u.began, u.ended = u.began[:0], u.ended[:0]
+}
+
+// turn returns the usage of the current turn as the end of a stream tells it, or
+// nil if there is none.
+func (u *usages) turn() []byte {
+	whole := u.ended
+	if rawjson.IsNull(whole) {
+		whole = []byte("{}")
+	}
+	for _, name := range []string{inputTokens, cacheWritten, cacheRead, outputTokens} {
+		if count := rawjson.Member(u.began, name); !rawjson.IsNull(count) && rawjson.IsNull(rawjson.Member(whole, name)) {
+			whole = setMember(whole, name, count)
+		}
+	}
+	if rawjson.IsEmpty(whole) {
+		return nil
+	}
+	return slices.Clone(whole)
+}
+
+// shown returns the usage that an edit asks for, or nil for none.
+func (u *usages) shown(which adapter.UsageShown) []byte {
+	if u.totals == nil {
+		return nil
+	}
+	own := u.turn()
+	if shown := u.totals.Shown(which, &own); shown != nil {
+		return *shown
+	}
+	return nil
+}
+
+// countsOf returns the counts of a turn as the engine sees them. What the end
+// says counts, where it says anything.
+func countsOf(began, ended []byte) adapter.Usage {
+	var input, written, read, output int
+	for _, raw := range [][]byte{began, ended} {
+		s := rawjson.Over(raw)
+		for name := range s.Members() {
+			switch name {
+			case inputTokens:
+				setCount(&input, s.Raw())
+			case cacheWritten:
+				setCount(&written, s.Raw())
+			case cacheRead:
+				setCount(&read, s.Raw())
+			case outputTokens:
+				setCount(&output, s.Raw())
+			}
+		}
+	}
+	return adapter.Usage{Prompt: input + written + read, Completion: output}
+}
+
+func setCount(count *int, raw []byte) {
+	if n, ok := rawjson.Int(raw); ok {
+		*count = n
+	}
+}
+
+// extendUsage returns the usage of an answer to which a turn was added: what was
+// sent is what the first turn was sent, so that clients see the size of their
+// conversation.
+func extendUsage(answer, turn []byte) []byte {
+	s := rawjson.Over(turn)
+	for name := range s.Members() {
+		if raw := s.Raw(); isOutput(name) {
+			answer = setMember(answer, name, wire.AddUsage(rawjson.Member(answer, name), raw))
+		}
+	}
+	if passes := rawjson.Member(answer, iterations); !rawjson.IsEmpty(passes) {
+		answer = setMember(answer, iterations, extendLast(passes, rawjson.Member(turn, outputTokens)))
+	}
+	return answer
+}
+
+// extendLast adds output to the last of the passes that some clients take their
+// totals from.
+func extendLast(passes, output []byte) []byte {
+	all := rawjson.Elements(passes)
+	if len(all) == 0 || rawjson.IsNull(output) {
+		return passes
+	}
+	last := all[len(all)-1]
+	extended := wire.AddUsage(last, rawjson.Object(outputTokens, rawValue(output)))
+	from := bytes.LastIndex(passes, last)
+	return slices.Concat(passes[:from], extended, passes[from+len(last):])
+}
+
+// sumUsages returns what two turns have cost together.
+func sumUsages(a, b []byte) []byte {
+	sum := wire.AddUsage(a, b)
+	earlier, later := rawjson.Elements(rawjson.Member(a, iterations)), rawjson.Elements(rawjson.Member(b, iterations))
+	if len(earlier)+len(later) == 0 {
+		return sum
+	}
+	passes := slices.Concat([]byte{'['}, bytes.Join(append(earlier, later...), []byte{','}), []byte{']'})
+	return setMember(sum, iterations, passes)
+}
