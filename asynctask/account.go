@@ -7,53 +7,69 @@ import (
 	"time"
 )
 
-// Account is what a [Store] keeps of one session: its tasks, and what the model
-// has been told of them. It is plain data: encoding/json reads and writes all of
-// it except the Err of a [Result]. Its zero value is a session without tasks.
+// account is what is kept of one session: its tasks, and what the model has been
+// told of them. Its zero value is a session without tasks.
 //
-// An Account is a value: a Manager replaces it and never changes anything that
+// An account is a value: a Manager replaces it and never changes anything that
 // it refers to, so that several goroutines may read it. A change copies what it
 // touches, at most the tasks of the one session.
-type Account struct {
-	Tasks    []Record // in order of start: all that run, and those that have ended and are kept
-	Leases   []Lease  // of deliveries that are not settled
-	Repeated []Note   // what the session's requests repeat, oldest first
-
-	Running     int // the number of running tasks
-	Undelivered int // the number of tasks that have ended and that the model was not told of
-	OutputBytes int // the size of all results
+type account struct {
+	Tasks    []record `json:",omitempty"` // in order of start: all that run, and those that have ended and are kept
+	Leases   []lease  `json:",omitempty"` // of deliveries that are not settled
+	Repeated []Note   `json:",omitempty"` // what the session's requests repeat, oldest first
+	Reserved []place  `json:",omitempty"`
 
 	Version     uint64 // counts the begins and ends of tasks, which change the status summary
 	Told        uint64 // the Version when the model was last told the summary
 	ToldRunning int    // the number of running tasks that the model was told of
+
+	Running     int `json:"-"` // the number of running tasks
+	Undelivered int `json:"-"` // the number of tasks that have ended and that the model was not told of
+	OutputBytes int `json:"-"` // the size of all results
 }
 
-// Record is one task in an [Account].
-type Record struct {
+// record is one task in an account.
+type record struct {
 	ID, Name       string
 	Started, Ended time.Time
-	Number         uint64  // the version of the account that it began with
-	Order          uint64  // the version that it ended with; 0 while it is running
-	Delivered      bool    // the model was told of its end, or need not be
-	Result         *Result // nil while it is running
+	Until          time.Time // a task that is running then is lost; zero for never
+	Number         uint64    // the version of the account that it began with
+	Order          uint64    // the version that it ended with; 0 while it is running
+	Delivered      bool      // the model was told of its end, or need not be
+	Result         *result   // nil while it is running
 }
 
 // rules are how a Manager keeps accounts.
 type rules struct {
-	history       int  // how many ended tasks a session keeps
-	cancellations bool // the model is told of cancelled tasks too
-	silent        bool // the model is told of nothing
+	limit         int           // how many tasks of a session may run, Off for any number
+	history       int           // how many ended tasks a session keeps
+	life          time.Duration // of a task of Begin that nobody works on, Off for ever
+	cancellations bool          // the model is told of cancelled tasks too
+	silent        bool          // the model is told of nothing
 }
 
-func (t *Record) state() State {
+// until returns when a task that gets that much time now is lost.
+func until(now time.Time, life time.Duration) time.Time {
+	if life == Off {
+		return time.Time{}
+	}
+	return now.Add(life)
+}
+
+func (t *record) state() State {
 	if t.Result == nil {
 		return Running
 	}
 	return t.Result.State
 }
 
+// isLost reports whether the task is running although its time is over.
+func (t *record) isLost(now time.Time) bool {
+	return t.Result == nil && !t.Until.IsZero() && !now.Before(t.Until)
+}
+
 // view returns the task for the program.
-func (t *Record) view(session string) Task {
+func (t *record) view(session string) Task {
 	v := Task{ID: t.ID, Name: t.Name, Session: session, State: t.state(), Started: t.Started, Ended: t.Ended}
 	if t.Result != nil {
 		v.Output, v.Err = t.Result.output(), t.Result.failure()
@@ -62,7 +78,7 @@ func (t *Record) view(session string) Task {
 }
 
 // find returns the task of that id, nil if there is none.
-func (a *Account) find(id string) *Record {
+func (a *account) find(id string) *record {
 	for i := range a.Tasks {
 		if a.Tasks[i].ID == id {
 			return &a.Tasks[i]
@@ -72,7 +88,7 @@ func (a *Account) find(id string) *Record {
 }
 
 // byNumber returns the task of that number, nil if it is not kept any more.
-func (a *Account) byNumber(number uint64) *Record {
+func (a *account) byNumber(number uint64) *record {
 	i := sort.Search(len(a.Tasks), func(i int) bool { return a.Tasks[i].Number >= number })
 	if i == len(a.Tasks) || a.Tasks[i].Number > number {
 		return nil
@@ -80,8 +96,23 @@ func (a *Account) byNumber(number uint64) *Record {
 	return &a.Tasks[i]
 }
 
+// isEmpty reports whether nothing has to be kept of the session.
+func (a *account) isEmpty() bool {
+	return len(a.Tasks) == 0 && len(a.Leases) == 0 && len(a.Repeated) == 0 && len(a.Reserved) == 0
+}
+
+// lastEnd returns when the last task has ended, zero if none has.
+func (a *account) lastEnd() (last time.Time) {
+	for i := range a.Tasks {
+		if ended := a.Tasks[i].Ended; ended.After(last) {
+			last = ended
+		}
+	}
+	return last
+}
+
 // with returns the account with these tasks, counted.
-func (a Account) with(tasks []Record) Account {
+func (a account) with(tasks []record) account {
 	a.Tasks, a.Running, a.Undelivered, a.OutputBytes = tasks, 0, 0, 0
 	for i := range tasks {
 		t := &tasks[i]
@@ -98,32 +129,64 @@ func (a Account) with(tasks []Record) Account {
 	return a
 }
 
-// begin returns the account after a task has begun. It fails with ErrDuplicate.
-func (a Account) begin(id, name string, now time.Time) (Account, error) {
-	if a.find(id) != nil {
-		return a, fmt.Errorf("%w: %s", ErrDuplicate, id)
+// begin returns the account after a task has begun, in the reserved place if one
+// is named. It fails with ErrDuplicate and as take does.
+func (a account) begin(task record, reserved uint64, now time.Time, rules rules) (account, error) {
+	if a.find(task.ID) != nil {
+		return a, fmt.Errorf("%w: %s", ErrDuplicate, task.ID)
+	}
+	a, err := a.take(reserved, now, rules)
+	if err != nil {
+		return a, err
 	}
 	a.Version++
-	task := Record{ID: id, Name: name, Started: now, Number: a.Version}
+	task.Started, task.Number = now, a.Version
 	return a.with(append(slices.Clip(a.Tasks), task)), nil
+}
+
+// beat returns the account after those who work on these tasks have been heard
+// of: the tasks are not lost before then.
+func (a account) beat(ids []string, then time.Time) account {
+	tasks := slices.Clone(a.Tasks)
+	for i := range tasks {
+		if t := &tasks[i]; t.Result == nil && !t.Until.IsZero() && t.Until.Before(then) && slices.Contains(ids, t.ID) {
+			t.Until = then
+		}
+	}
+	a.Tasks = tasks
+	return a
+}
+
+// hasLost reports whether a task has to be ended because it is lost.
+func (a *account) hasLost(now time.Time) bool {
+	return a.Running > 0 && slices.ContainsFunc(a.Tasks, func(t record) bool { return t.isLost(now) })
+}
+
+// endLost ends the tasks that are lost, and returns them.
+func (a account) endLost(now time.Time, rules rules) (_ account, ended []record) {
+	if !a.hasLost(now) {
+		return a, nil
+	}
+	return a.endEach(func(t *record) bool { return t.isLost(now) }, failed(ErrOwnerLost), now, rules)
 }
 
 // end returns the account after a task has ended, and the task. It fails with
 // ErrUnknown and ErrEnded.
-func (a Account) end(id string, r *Result, now time.Time, rules rules) (Account, Record, error) {
+func (a account) end(id string, r *result, now time.Time, rules rules) (account, record, error) {
 	switch t := a.find(id); {
 	case t == nil:
-		return a, Record{}, fmt.Errorf("%w: %.64q", ErrUnknown, id)
+		return a, record{}, fmt.Errorf("%w: %.64q", ErrUnknown, id)
 	case t.Result != nil:
-		return a, Record{}, fmt.Errorf("%w: %s is %s", ErrEnded, id, t.state())
+		return a, record{}, fmt.Errorf("%w: %s is %s", ErrEnded, id, t.state())
 	}
-	a, ended := a.endEach(func(t *Record) bool { return t.ID == id }, r, now, rules)
+	a, ended := a.endEach(func(t *record) bool { return t.ID == id }, r, now, rules)
 	return a, ended[0], nil
 }
 
 // endEach ends the running tasks that meant selects. It returns the account
-// after that, and these tasks.
-func (a Account) endEach(meant func(*Record) bool, r *Result, now time.Time, rules rules) (_ Account, ended []Record) {
+// after that, and these tasks. The account has no more of a result than the
+// model will be shown.
+func (a account) endEach(meant func(*record) bool, r *result, now time.Time, rules rules) (_ account, ended []record) {
 	tasks := slices.Clone(a.Tasks)
 	for i := range tasks {
 		t := &tasks[i]
@@ -134,13 +197,14 @@ func (a Account) endEach(meant func(*Record) bool, r *Result, now time.Time, rul
 		t.Ended, t.Order, t.Result = now, a.Version, r
 		t.Delivered = rules.silent || r.State == Cancelled && !rules.cancellations
 		ended = append(ended, *t)
+		t.Result = r.kept(MaxCompletion - len(t.ID))
 	}
-	return a.with(tasks).compact(rules.history), ended
+	return a.with(tasks).compact(rules.history).shrink(maxOutputs), ended
 }
 
 // compact returns the account after the excess over history ended tasks is
 // dropped: delivered tasks only, the ones that ended first.
-func (a Account) compact(history int) Account {
+func (a account) compact(history int) account {
 	ended := len(a.Tasks) - a.Running
 	excess := min(ended-history, ended-a.Undelivered)
 	if excess <= 0 {
@@ -153,25 +217,17 @@ func (a Account) compact(history int) Account {
 		}
 	}
 	slices.Sort(delivered)
-	return a.drop(func(t Record) bool { return t.Delivered && t.Order <= delivered[excess-1] })
+	return a.drop(func(t record) bool { return t.Delivered && t.Order <= delivered[excess-1] })
 }
 
 // drop returns the account without the tasks that gone selects. They must have
 // ended, and no lease may hold them.
-func (a Account) drop(gone func(Record) bool) Account {
+func (a account) drop(gone func(record) bool) account {
 	return a.with(slices.DeleteFunc(slices.Clone(a.Tasks), gone))
 }
 
-// shrink returns the account after the output of a task has been cut.
-func (a Account) shrink(number uint64) Account {
-	a.Tasks = slices.Clone(a.Tasks)
-	t := a.byNumber(number)
-	t.Result = t.Result.shrink()
-	return a.with(a.Tasks)
-}
-
 // forget returns the account with its running tasks alone.
-func (a Account) forget() Account {
-	a.Leases, a.Repeated = nil, nil
-	return a.drop(func(t Record) bool { return t.Result != nil })
+func (a account) forget() account {
+	a.Leases, a.Repeated, a.Reserved = nil, nil, nil
+	return a.drop(func(t record) bool { return t.Result != nil })
 }

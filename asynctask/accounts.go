@@ -10,10 +10,13 @@ import (
 
 // accounts reads and changes the accounts of sessions in the store.
 type accounts struct {
-	store           Store
+	store           store
 	rules           rules
 	oneConversation bool
-	none            Account // of sessions that have none
+	none            account // of sessions that have none
+
+	// lost is called with tasks that were ended because they were lost.
+	lost func(ctx context.Context, session string, ended []record)
 }
 
 // key returns the name of the session in the store.
@@ -33,64 +36,86 @@ func (s *accounts) session(ctx context.Context) string {
 // isSilent reports whether nothing of the session is told to anyone.
 func (s *accounts) isSilent(session string) bool { return session == "" && !s.oneConversation }
 
-// look returns what may be seen of the session.
-func (s *accounts) look(ctx context.Context, session string) (*Account, error) {
+// look returns what may be seen of the session, and the store's time.
+func (s *accounts) look(ctx context.Context, session string) (*account, time.Time, error) {
 	requireContext(ctx)
 	if s.isSilent(session) {
-		return &s.none, nil
+		return &s.none, time.Time{}, nil
 	}
-	a, err := s.store.Look(ctx, s.key(session))
-	if a == nil {
+	return s.read(ctx, s.key(session))
+}
+
+// read returns the account of that name, in which no task is lost.
+func (s *accounts) read(ctx context.Context, key string) (*account, time.Time, error) {
+	a, now, err := s.store.look(ctx, key)
+	switch {
+	case err != nil || a == nil:
+		return &s.none, now, err
+	case a.hasLost(now):
+		return s.revise(ctx, key)
+	}
+	return a, now, nil
+}
+
+// revise ends the tasks of the account that are lost, and returns it.
+func (s *accounts) revise(ctx context.Context, key string) (a *account, now time.Time, err error) {
+	err = s.updateLive(ctx, key, func(at time.Time, live account, _ rules) (account, error) {
+		a, now = &live, at
+		return live, nil
+	})
+	if err != nil {
 		a = &s.none
 	}
-	return a, err
+	return a, now, err
 }
 
 // task returns the task of the ticket. It fails with ErrUnknown.
 func (s *accounts) task(ctx context.Context, t Ticket) (Task, error) {
 	requireContext(ctx)
 	session := s.key(t.Session)
-	a, err := s.store.Look(ctx, session)
+	a, _, err := s.read(ctx, session)
 	if err != nil {
 		return Task{}, err
 	}
-	if a != nil {
-		if r := a.find(t.ID); r != nil {
-			return r.view(session), nil
-		}
+	if r := a.find(t.ID); r != nil {
+		return r.view(session), nil
 	}
 	return Task{}, fmt.Errorf("%w: %.64q", ErrUnknown, t.ID)
 }
 
 // update changes the account of the session. The store may run f more than once.
 func (s *accounts) update(
-	ctx context.Context, session string, f func(time.Time, Account, rules) (Account, error),
+	ctx context.Context, session string, f func(time.Time, account, rules) (account, error),
 ) error {
 	requireContext(ctx)
 	rules := s.rules
 	rules.silent = s.isSilent(session)
-	return s.store.Update(ctx, s.key(session), func(now time.Time, a Account) (Account, error) { return f(now, a, rules) })
+	return s.store.update(ctx, s.key(session), func(now time.Time, a account) (account, error) { return f(now, a, rules) })
+}
+
+// updateLive is update of an account in which no task is lost. Whatever has to
+// be ended for that is.
+func (s *accounts) updateLive(
+	ctx context.Context, session string, f func(time.Time, account, rules) (account, error),
+) error {
+	var lost []record
+	err := s.update(ctx, session, func(now time.Time, a account, rules rules) (account, error) {
+		a, lost = a.endLost(now, rules)
+		return f(now, a, rules)
+	})
+	if err == nil && len(lost) > 0 {
+		s.lost(ctx, session, lost)
+	}
+	return err
 }
 
 // end ends a task, and returns it as it ended.
-func (s *accounts) end(ctx context.Context, t Ticket, r *Result) (Task, error) {
-	var ended Record
-	err := s.update(ctx, t.Session, func(now time.Time, a Account, rules rules) (_ Account, err error) {
+func (s *accounts) end(ctx context.Context, t Ticket, r *result) (ended record, err error) {
+	err = s.update(ctx, t.Session, func(now time.Time, a account, rules rules) (_ account, err error) {
 		a, ended, err = a.end(t.ID, r, now, rules)
 		return a, err
 	})
-	if err != nil {
-		return Task{}, err
-	}
-	return ended.view(s.key(t.Session)), nil
-}
-
-// backlog fails if the store has no room for one more task.
-func (s *accounts) backlog() error {
-	if store, ok := s.store.(*MemoryStore); ok {
-		return store.backlog()
-	}
-	return nil
+	return ended, err
 }
 
 func requireContext(ctx context.Context) {

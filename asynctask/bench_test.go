@@ -14,10 +14,10 @@ import (
 // many returns a Manager in whose session a thousand tasks have ended.
 func many(tb testing.TB, size int) *asynctask.Manager {
 	tb.Helper()
-	m := asynctask.NewManager(asynctask.WithLimit(asynctask.Off), asynctask.WithOutputSize(64<<20))
+	m := asynctask.NewManager(asynctask.WithLimit(asynctask.Off))
 	for i := range 1000 {
 		id := fmt.Sprintf("%04d-0f7bd1c7e1f24a5c", i)
-		_, ticket, err := m.Begin(in(tb, "a"), id, "index the documents of shard "+id)
+		ticket, err := m.Begin(in(tb, "a"), id, "index the documents of shard "+id)
 		require.NoError(tb, err)
 		var output *asynctask.Output
 		if size > 0 {

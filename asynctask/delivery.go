@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
-
-	"github.com/carryon-go/carryon/internal/clock"
 )
 
 // Delivery tells the model of background tasks. While it is not settled, no
@@ -76,14 +74,14 @@ type DeliverOptions struct {
 // it (with NoSummary: if more tasks run than it was told of), or if something is
 // repeated. That old tasks drop out of the summary is not a change.
 //
-// With nothing to say it does not allocate, and costs one look into the store.
-// It fails with the store's error.
+// With nothing to say it does not allocate, and costs one look at the account.
+// It fails with the engine's error.
 func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions) (*Delivery, error) {
-	a, err := m.accounts.look(ctx, session)
-	if err != nil || !a.hasNews(o, m.clock) {
+	a, now, err := m.accounts.look(ctx, session)
+	if err != nil || !a.hasNews(o, now) {
 		return nil, err
 	}
-	return m.lease(ctx, session, func(a Account, token uint64, now time.Time) (Account, *Delivery, draft) {
+	return m.lease(ctx, session, func(a account, token uint64, now time.Time) (account, *Delivery, draft) {
 		return a.deliver(o, token, now)
 	})
 }
@@ -101,23 +99,23 @@ func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions)
 //		tasks.Settle(ctx, r, asynctask.Told)
 //	}
 //
-// It fails with the store's error.
+// It fails with the engine's error.
 func (m *Manager) Remind(ctx context.Context, session string) (*Delivery, error) {
-	a, err := m.accounts.look(ctx, session)
-	if err != nil || a.Running == 0 && a.unclaimed(m.clock) == 0 {
+	a, now, err := m.accounts.look(ctx, session)
+	if err != nil || a.Running == 0 && a.unclaimed(now) == 0 {
 		return nil, err
 	}
-	return m.lease(ctx, session, Account.remind)
+	return m.lease(ctx, session, account.remind)
 }
 
 // lease carries out a function that begins a delivery, and writes its text. If
-// the store fails although it has stored the lease, that lapses.
+// the engine fails although it has stored the lease, that lapses.
 func (m *Manager) lease(
-	ctx context.Context, session string, begin func(Account, uint64, time.Time) (Account, *Delivery, draft),
+	ctx context.Context, session string, begin func(account, uint64, time.Time) (account, *Delivery, draft),
 ) (d *Delivery, err error) {
 	var says draft
 	token := rand.Uint64() | 1 //nolint:gosec // tells leases apart, guards nothing
-	err = m.accounts.update(ctx, session, func(now time.Time, a Account, _ rules) (Account, error) {
+	err = m.accounts.update(ctx, session, func(now time.Time, a account, _ rules) (account, error) {
 		a, d, says = begin(a, token, now)
 		return a, nil
 	})
@@ -134,20 +132,20 @@ func (m *Manager) lease(
 // Settle says what became of a delivery. Whatever comes after Unread, Told or
 // Repeat has no effect, nor has Unread after Read. A delivery that is never
 // settled lapses after [LeaseLife]: others tell of its tasks then; as long as
-// they don't, it can still be settled. Settle fails with the store's error.
+// they don't, it can still be settled. Settle fails with the engine's error.
 func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome Outcome) error {
 	if d.Lease == 0 {
 		return nil
 	}
-	return m.accounts.update(ctx, d.Session, func(_ time.Time, a Account, rules rules) (Account, error) {
+	return m.accounts.update(ctx, d.Session, func(_ time.Time, a account, rules rules) (account, error) {
 		return a.settle(d, outcome, rules), nil
 	})
 }
 
 // Renew makes a delivery last for another [LeaseLife] from now, for calls that
-// take long. It fails with the store's error.
+// take long. It fails with the engine's error.
 func (m *Manager) Renew(ctx context.Context, d *Delivery) error {
-	return m.accounts.update(ctx, d.Session, func(now time.Time, a Account, _ rules) (Account, error) {
+	return m.accounts.update(ctx, d.Session, func(now time.Time, a account, _ rules) (account, error) {
 		return a.renew(d.Lease, now.Add(LeaseLife)), nil
 	})
 }
@@ -162,13 +160,13 @@ func (d *Delivery) anchors() map[uint64]Anchor {
 }
 
 // hasNews reports whether there is anything to deliver.
-func (a *Account) hasNews(o DeliverOptions, c clock.Clock) bool {
-	return !o.OnlyNew && len(a.Repeated) > 0 || a.hasChanged(o) || a.Undelivered > 0 && a.unclaimed(c) > 0
+func (a *account) hasNews(o DeliverOptions, now time.Time) bool {
+	return !o.OnlyNew && len(a.Repeated) > 0 || a.hasChanged(o) || a.Undelivered > 0 && a.unclaimed(now) > 0
 }
 
 // hasChanged reports whether the model has to be told how the session stands,
 // although nothing may have ended.
-func (a *Account) hasChanged(o DeliverOptions) bool {
+func (a *account) hasChanged(o DeliverOptions) bool {
 	if o.NoSummary {
 		return a.Running > a.ToldRunning
 	}
@@ -177,7 +175,7 @@ func (a *Account) hasChanged(o DeliverOptions) bool {
 
 // remind returns the account after a reminder has begun, the reminder, and what
 // it says. The reminder is nil if there is nothing to say.
-func (a Account) remind(token uint64, now time.Time) (Account, *Delivery, draft) {
+func (a account) remind(token uint64, now time.Time) (account, *Delivery, draft) {
 	says := a.draft(now)
 	switch {
 	case len(says.tasks) > 0:
@@ -190,7 +188,7 @@ func (a Account) remind(token uint64, now time.Time) (Account, *Delivery, draft)
 
 // deliver returns the account after a delivery has begun, the delivery, and what
 // it says. The delivery is nil if there is nothing to say.
-func (a Account) deliver(o DeliverOptions, token uint64, now time.Time) (Account, *Delivery, draft) {
+func (a account) deliver(o DeliverOptions, token uint64, now time.Time) (account, *Delivery, draft) {
 	d, says := &Delivery{Lease: token}, a.draft(now)
 	if !o.OnlyNew {
 		d.Repeated = slices.Clone(a.Repeated)

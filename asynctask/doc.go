@@ -18,11 +18,10 @@
 // # Sessions
 //
 // A task belongs to the session of the ctx that started it, as set by
-// continuation.WithSession, and nothing about it shows in another session. The
-// limit is for the whole Manager. Without a session nothing is delivered; a
-// program with one conversation and no sessions uses [WithOneConversation]. What
-// starts work finds the session in its ctx; what looks at it is given the
-// session.
+// continuation.WithSession, and nothing about it shows in another session.
+// Without a session nothing is delivered; a program with one conversation and no
+// sessions uses [WithOneConversation]. What starts work finds the session in its
+// ctx; what looks at it is given the session.
 //
 // # Delivery
 //
@@ -34,24 +33,31 @@
 // turn when a task ends while the agent is idle. A model can also look for
 // itself, with [CheckTool]; that does not count as a delivery.
 //
-// # State
+// # Several processes
 //
-// What is known of a session is one value, an [Account], which a [Store] keeps
-// and changes atomically. Functions, their ctx, subscriptions and the limit
-// belong to one Manager; the accounts may be shared by several. A [Ticket] names
-// a task wherever it goes: one process starts a task, another finishes it, and a
-// third tells the model.
+// What is known of a session is one account. It is kept in memory, or with
+// [WithRecords] in an engine that several processes share. A [Ticket] names a
+// task wherever it goes, and travels as text in a job: one process starts a task,
+// another attaches to it and finishes it, and a third tells the model. Functions,
+// their ctx and subscriptions belong to one Manager. A function whose process is
+// gone fails with [ErrOwnerLost] after [OwnerLife]; a task of Begin that nobody
+// finishes does after its life, see [WithTaskLife]. All times are the engine's.
 //
 // # Bounds
 //
-// Per session, twice the limit of tasks that have ended is kept (10 if there is
-// no limit). Ends that were not delivered yet are never dropped for new ones.
-// Instead their outputs are cut to head and tail, oldest first, beyond a total
-// size ([WithOutputSize]), and no task is started while [MaxUndelivered] of them
-// wait. [Manager.Forget] drops what belongs to a conversation that is over.
+// A session has a limit on the tasks that run ([WithSessionLimit]), and a Manager
+// one on its functions ([WithLimit]). Twice the session's limit of tasks that
+// have ended is kept (10 if there is none). Ends that were not delivered yet are
+// never dropped for new ones: instead their outputs are cut to head and tail,
+// oldest first, beyond 256 KiB, and no task is started in a session while
+// [MaxUndelivered] of its own wait. A session that nobody asks for is dropped
+// after a while ([WithRetention]), or when all of them take too much memory
+// ([WithMemory]). [Manager.Forget] drops what belongs to a conversation that is
+// over.
 //
 // # Goroutines
 //
-// A Manager starts one goroutine for each function given to Start, and nothing
-// else. [Manager.Close] ends and joins them all.
+// A Manager starts one goroutine for each function given to Start, and one that
+// listens if the engine can notify. Beyond that it has one timer if an engine is
+// shared. [Manager.Close] ends and joins them all.
 package asynctask

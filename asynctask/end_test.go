@@ -20,7 +20,7 @@ func TestTaskElsewhereEndsWhenItIsReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   func(s *setup) error
 		state asynctask.State
-		cause error
+		cause error // of the ctx of who is attached
 		err   error
 	}{
 		"finished":  {func(s *setup) error { return s.Finish("id", nil) }, asynctask.Completed, context.Canceled, nil},
@@ -30,8 +30,10 @@ func TestTaskElsewhereEndsWhenItIsReported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSetup(t, asynctask.WithLimit(1))
-			ctx, err := s.Begin(in(t, "a"), "id", "name")
+			s.begins("a", "id")
+			ctx, detach, err := s.Attach(t.Context(), s.ticket("id"))
 			require.NoError(t, err)
+			defer detach()
 			require.NoError(t, ctx.Err())
 
 			require.NoError(t, c.end(s))
@@ -67,17 +69,17 @@ func TestIDs(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
 	for _, id := range []string{"", "a b", "a\n", `a"`, `a\b`, "é", "\x7f", strings.Repeat("x", 129)} {
-		_, err := s.Begin(in(t, "a"), id, "name")
+		err := s.Begin(in(t, "a"), id, "name")
 		require.ErrorIs(t, err, asynctask.ErrInvalid, "%q", id)
 	}
 	for _, id := range []string{"x", "call_7/step:2#3", strings.Repeat("x", 128)} {
 		s.begins("a", id)
 	}
-	_, err := s.Begin(in(t, "a"), "x", "name")
+	err := s.Begin(in(t, "a"), "x", "name")
 	require.ErrorIs(t, err, asynctask.ErrDuplicate)
 	require.EqualError(t, err, "asynctask: a task with this id exists: x")
 	require.NoError(t, s.Finish("x", nil))
-	_, err = s.Begin(in(t, "a"), "x", "name")
+	err = s.Begin(in(t, "a"), "x", "name")
 	require.ErrorIs(t, err, asynctask.ErrDuplicate, "an ended task has its id still")
 }
 

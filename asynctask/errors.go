@@ -10,10 +10,10 @@ import (
 // Errors of a [Manager], for errors.Is. Their texts say more, and nothing about
 // tasks of another session.
 var (
-	// ErrLimit means that one more task would exceed the limit.
+	// ErrLimit means that one more task would exceed a limit.
 	ErrLimit = errors.New("asynctask: limit reached")
-	// ErrBacklog means that no task is started while the ends of
-	// [MaxUndelivered] others wait for delivery.
+	// ErrBacklog means that no task is started in a session while the ends of
+	// [MaxUndelivered] others wait for delivery there.
 	ErrBacklog = errors.New("asynctask: too many ended tasks wait for delivery")
 	// ErrClosed is returned after Close, and is the cause of the ctx of a task
 	// that Close has cancelled.
@@ -29,12 +29,12 @@ var (
 	ErrUnknown = errors.New("asynctask: no such task")
 	// ErrEnded means that the task has ended before.
 	ErrEnded = errors.New("asynctask: the task has ended already")
-	// ErrElsewhere means that a running task belongs to another Manager, so
-	// that this one cannot wait for it.
-	ErrElsewhere = errors.New("asynctask: the task runs under another manager")
 )
 
 var (
+	// ErrOwnerLost is the error of a task that nothing is heard of any more:
+	// the process that ran its function is gone, or it has exceeded its life.
+	ErrOwnerLost = errors.New("asynctask: whoever ran the task is gone")
 	// ErrCancelled is the cause of the ctx of a task that was cancelled.
 	ErrCancelled = errors.New("asynctask: task cancelled")
 	// ErrExited is the error of a task whose function ended its goroutine

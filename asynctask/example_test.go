@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/records"
 )
 
 // A task finishes in the background, and the model is told once.
@@ -60,21 +61,19 @@ func ExampleManager_Begin() {
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 
 	// A job of another system, known to it as job-7.
-	job, ticket, err := tasks.Begin(ctx, "job-7", "transcode the video")
-	fmt.Println(err, job.Err(), ticket)
-	_, _, err = tasks.Begin(ctx, "job-7", "transcode the video")
+	ticket, err := tasks.Begin(ctx, "job-7", "transcode the video")
+	fmt.Println(err, ticket)
+	_, err = tasks.Begin(ctx, "job-7", "transcode the video")
 	fmt.Println(err, errors.Is(err, asynctask.ErrDuplicate))
 
 	fmt.Println(tasks.Fail(ctx, ticket, errors.New("codec not supported")))
-	fmt.Println(job.Err())
 	fmt.Println(tasks.Finish(ctx, ticket, nil))
 	reminder, _ := tasks.Remind(ctx, "conversation-42")
 	fmt.Println(reminder.Text)
 	// Output:
-	// <nil> <nil> job-7@conversation-42
+	// <nil> job-7@conversation-42
 	// asynctask: a task with this id exists: job-7 true
 	// <nil>
-	// context canceled
 	// asynctask: the task has ended already: job-7 is failed
 	// ---
 	// System Note: Async Task Status
@@ -114,8 +113,8 @@ func ExampleManager_Reserve() {
 func ExampleManager_Remind() {
 	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	_, _, _ = tasks.Begin(ctx, "job-7", "transcode the video")
-	_, subtitles, _ := tasks.Begin(ctx, "job-8", "write the subtitles")
+	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	subtitles, _ := tasks.Begin(ctx, "job-8", "write the subtitles")
 	_ = tasks.Finish(ctx, subtitles, asynctask.Message("412 lines"))
 
 	for range 2 {
@@ -156,8 +155,8 @@ func ExampleManager_Subscribe() {
 		fmt.Printf("%s: %s is %s\n", t.Session, t.Name, t.State)
 	})
 	ctx := context.Background()
-	_, alice, _ := tasks.Begin(continuation.WithSession(ctx, "alice"), "job-1", "transcode the video")
-	_, bob, _ := tasks.Begin(continuation.WithSession(ctx, "bob"), "job-1", "transcode the video")
+	alice, _ := tasks.Begin(continuation.WithSession(ctx, "alice"), "job-1", "transcode the video")
+	bob, _ := tasks.Begin(continuation.WithSession(ctx, "bob"), "job-1", "transcode the video")
 	_ = tasks.Finish(ctx, alice, nil)
 	_ = tasks.Cancel(ctx, bob)
 	cancel()
@@ -179,7 +178,7 @@ func ExampleManager_Close() {
 	fmt.Println(tasks.Close(context.Background()))
 	task, _ := tasks.Get(ctx, ticket)
 	fmt.Println(task.State)
-	_, _, err = tasks.Begin(ctx, "job-7", "too late")
+	_, err = tasks.Begin(ctx, "job-7", "too late")
 	fmt.Println(err)
 	// Output:
 	// <nil>
@@ -192,7 +191,7 @@ func ExampleManager_Close() {
 func ExampleWithOneConversation() {
 	tasks := asynctask.NewManager(asynctask.WithOneConversation())
 	ctx := context.Background()
-	_, _, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
 	reminder, _ := tasks.Remind(ctx, "")
 	fmt.Println(reminder.Text)
 	// Output:
@@ -209,7 +208,7 @@ func ExampleWithOneConversation() {
 func ExampleManager_Deliver() {
 	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "s")
-	_, ticket, _ := tasks.Begin(ctx, "job-7", "transcode")
+	ticket, _ := tasks.Begin(ctx, "job-7", "transcode")
 	_ = tasks.Finish(ctx, ticket, nil)
 
 	send := func(outcome asynctask.Outcome, history ...string) {
@@ -243,8 +242,8 @@ func ExampleManager_Handle() {
 	clock := carryontest.NewClock() // the system's clock would do
 	tasks := asynctask.NewManager(asynctask.WithClock(clock))
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	_, _, _ = tasks.Begin(ctx, "job-7", "transcode the video")
-	_, subtitles, _ := tasks.Begin(ctx, "job-8", "write the subtitles")
+	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
+	subtitles, _ := tasks.Begin(ctx, "job-8", "write the subtitles")
 	_ = tasks.Finish(ctx, subtitles, asynctask.Message("412 lines"))
 
 	tool := asynctask.CheckTool() // declared to the model among the program's tools
@@ -271,13 +270,13 @@ func ExampleManager_Handle() {
 
 // The ticket travels in the job, and whoever has done the job finishes the task.
 func ExampleParseTicket() {
-	store := asynctask.NewMemoryStore() // or one that processes share
-	starter := asynctask.NewManager(asynctask.WithStore(store))
+	engine := records.NewMemory(nil) // or one that processes share, of carryon/stores
+	starter := asynctask.NewManager(asynctask.WithRecords(engine))
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	_, ticket, _ := starter.Begin(ctx, "job-7", "transcode the video")
+	ticket, _ := starter.Begin(ctx, "job-7", "transcode the video")
 	header := ticket.String()
 
-	worker := asynctask.NewManager(asynctask.WithStore(store))
+	worker := asynctask.NewManager(asynctask.WithRecords(engine))
 	received, err := asynctask.ParseTicket(header)
 	fmt.Println(received.ID, received.Session, err)
 	fmt.Println(worker.Finish(context.Background(), received, asynctask.Message("Done.")))

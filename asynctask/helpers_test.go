@@ -81,12 +81,12 @@ func (s *setup) Start(ctx context.Context, name string, f asynctask.Func) (strin
 	return s.began(ticket), nil
 }
 
-func (s *setup) Begin(ctx context.Context, id, name string) (context.Context, error) {
-	own, ticket, err := s.Manager.Begin(ctx, id, name)
+func (s *setup) Begin(ctx context.Context, id, name string) error {
+	ticket, err := s.Manager.Begin(ctx, id, name)
 	if err == nil {
 		s.began(ticket)
 	}
-	return own, err
+	return err
 }
 
 func (s *setup) Finish(id string, output *asynctask.Output) error {
@@ -170,8 +170,7 @@ func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.Outcome) {
 func (s *setup) begins(session string, ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {
-		_, err := s.Begin(in(s.t, session), id, id)
-		assert.NoError(s.t, err)
+		assert.NoError(s.t, s.Begin(in(s.t, session), id, id))
 	}
 }
 
@@ -249,4 +248,12 @@ func payloads(t require.TestingT, text string) (list []payload, longest int) {
 		list = append(list, p)
 	}
 	return list, longest
+}
+
+// deaf is a task that does not notice that it was cancelled.
+func deaf(hold <-chan struct{}) asynctask.Func {
+	return func(context.Context) (*asynctask.Output, error) {
+		<-hold
+		return nil, nil
+	}
 }

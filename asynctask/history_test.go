@@ -2,9 +2,7 @@ package asynctask_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -125,116 +123,6 @@ func TestSessionsDoNotEvictEachOther(t *testing.T) {
 	assert.Equal(t, []string{"a1"}, s.kept("a"))
 	_, ok := s.Get("nobody's-0")
 	assert.False(t, ok, "what nobody is told of is bounded too")
-}
-
-func TestSessionsThatNeverComeBackAreForgotten(t *testing.T) {
-	t.Parallel()
-	s := newSetup(t, asynctask.WithLimit(1))
-	s.ends("waiting", "waiting") // undelivered, and the oldest
-	for i := range 10_001 {
-		session := fmt.Sprint("session-", i)
-		s.ends(session, session)
-		s.acks(session)
-	}
-	assert.Empty(t, s.kept("session-0"))
-	assert.Equal(t, []string{"session-1"}, s.kept("session-1"))
-	assert.Equal(t, []string{"waiting"}, s.told("waiting"))
-}
-
-func TestTooManyUndeliveredKeepOthersFromStarting(t *testing.T) {
-	t.Parallel()
-	s := newSetup(t)
-	for i := range asynctask.MaxUndelivered {
-		s.ends(fmt.Sprint("session-", i%100), fmt.Sprint("task-", i))
-	}
-	_, err := s.Begin(in(t, "a"), "more", "more")
-	require.ErrorIs(t, err, asynctask.ErrBacklog)
-	require.EqualError(t, err, "asynctask: too many ended tasks wait for delivery: 10000")
-	_, err = s.Reserve(in(t, "a"))
-	require.ErrorIs(t, err, asynctask.ErrBacklog)
-
-	s.acks("session-7")
-	s.begins("a", "more")
-	s.Forget("session-8")
-	require.NoError(t, s.Finish("more", nil))
-	s.begins("a", "and-more")
-}
-
-func message(t *testing.T, s *setup, id string) string {
-	t.Helper()
-	task, ok := s.Get(id)
-	require.True(t, ok)
-	return *task.Output.FinalMessage
-}
-
-func TestBeyondTheTotalSizeTheOldestOutputsShrink(t *testing.T) {
-	t.Parallel()
-	const each = 100 << 10
-	s := newSetup(t, asynctask.WithOutputSize(3*each+(4<<10)))
-	long := strings.Repeat("begin ", 10) + strings.Repeat("x", each-300) + strings.Repeat(" end", 10)
-	for _, id := range []string{"one", "two", "three"} {
-		s.begins("a", id)
-		require.NoError(t, s.Finish(id, asynctask.Message(long)))
-	}
-	for _, id := range []string{"one", "two"} {
-		assert.Len(t, message(t, s, id), len(long), "within the size nothing is cut")
-	}
-
-	s.begins("b", "four")
-	require.NoError(t, s.Finish("four", asynctask.Message(long)))
-	shrunk := message(t, s, "one")
-	assert.LessOrEqual(t, len(shrunk), 2<<10)
-	assert.Regexp(t, `^begin (.|\n)*x\n\[\.\.\. 100\d\d\d bytes cut \.\.\.\]\nx(.|\n)* end$`, shrunk)
-	for _, id := range []string{"two", "three", "four"} {
-		assert.Equal(t, long, message(t, s, id), id)
-	}
-
-	told, _ := payloads(t, s.Remind("a").Text)
-	assert.Equal(t, shrunk, *told[0].FinalMessage, "it is told as it was kept")
-}
-
-func TestDeliveredOutputsShrinkFirst(t *testing.T) {
-	t.Parallel()
-	s := newSetup(t, asynctask.WithOutputSize(200<<10))
-	long := strings.Repeat("x", 90<<10)
-	s.begins("a", "waiting")
-	require.NoError(t, s.Finish("waiting", asynctask.Message(long)))
-	s.begins("b", "delivered")
-	require.NoError(t, s.Finish("delivered", asynctask.Message(long)))
-	s.acks("b")
-	s.begins("a", "new")
-	require.NoError(t, s.Finish("new", asynctask.Message(long)))
-
-	assert.Len(t, message(t, s, "waiting"), len(long))
-	assert.Less(t, len(message(t, s, "delivered")), 2<<10)
-	assert.Len(t, message(t, s, "new"), len(long))
-}
-
-func TestHugeOutputsAreBounded(t *testing.T) {
-	t.Parallel()
-	s := newSetup(t, asynctask.WithOutputSize(1<<20))
-	vars := map[string]string{}
-	for i := range 50_000 {
-		vars[fmt.Sprintf("variable-%05d", i)] = "value"
-	}
-	cause := errors.New(strings.Repeat("e", 8<<20))
-	s.begins("a", "message", "vars", "error")
-	require.NoError(t, s.Finish("message", asynctask.Message(strings.Repeat("m", 64<<20))))
-	require.NoError(t, s.Finish("vars", &asynctask.Output{EmittedVars: vars}))
-	require.NoError(t, s.Fail("error", cause))
-
-	assert.Less(t, len(message(t, s, "message")), 2<<10)
-	task, _ := s.Get("vars")
-	assert.Less(t, len(task.Output.EmittedVars), 100)
-	task, _ = s.Get("error")
-	assert.Less(t, len(task.Err.Error()), 2<<10)
-	require.NotErrorIs(t, task.Err, cause, "the error itself would keep its text")
-
-	told, longest := payloads(t, s.Remind("a").Text)
-	assert.LessOrEqual(t, longest, 2<<10)
-	require.Len(t, told, 3)
-	assert.Regexp(t, `^\[49\d\d\d variables left out\]$`, told[1].EmittedVars["..."])
-	assert.Contains(t, *told[2].Error, "bytes cut")
 }
 
 func TestForgetLeavesWhatIsStartedMeanwhile(t *testing.T) {

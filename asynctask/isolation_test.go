@@ -62,8 +62,8 @@ func tenant(t *testing.T, s *setup, session string) string {
 func lives(t *testing.T, s *setup, color string, look func()) {
 	t.Helper()
 	steps := []func() error{
-		func() error { _, err := s.Begin(in(t, color), color+"-1", color+" one"); return err },
-		func() error { _, err := s.Begin(in(t, color), color+"-2", color+" two"); return err },
+		func() error { err := s.Begin(in(t, color), color+"-1", color+" one"); return err },
+		func() error { err := s.Begin(in(t, color), color+"-2", color+" two"); return err },
 		func() error {
 			return s.Finish(color+"-1", &asynctask.Output{
 				TerminateReason: color + " reason", EmittedVars: map[string]string{color + " key": color + " value"},

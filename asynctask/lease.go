@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"time"
-
-	"github.com/carryon-go/carryon/internal/clock"
 )
 
 // LeaseLife is how long a [Delivery] that is not settled keeps others from
@@ -21,17 +19,17 @@ const (
 	maxLeases = 64
 )
 
-// Lease is held by a [Delivery] until that is settled.
-type Lease struct {
+// lease is held by a [Delivery] until that is settled.
+type lease struct {
 	Token uint64 // tells it from all others
 	Until time.Time
 	Tasks []uint64 // the Order of each task that it holds, ascending
-	Read  bool     // the model has read the delivery
+	Read  bool     `json:",omitempty"` // the model has read the delivery
 }
 
-func (l *Lease) lapsed(now time.Time) bool { return !now.Before(l.Until) }
+func (l *lease) lapsed(now time.Time) bool { return !now.Before(l.Until) }
 
-func (l *Lease) holds(order uint64) bool {
+func (l *lease) holds(order uint64) bool {
 	_, ok := slices.BinarySearch(l.Tasks, order)
 	return ok
 }
@@ -51,12 +49,8 @@ type Anchor struct {
 }
 
 // unclaimed returns how many undelivered tasks no live lease holds.
-func (a *Account) unclaimed(c clock.Clock) int {
+func (a *account) unclaimed(now time.Time) int {
 	n := a.Undelivered
-	if len(a.Leases) == 0 {
-		return n
-	}
-	now := c.Now()
 	for _, l := range a.Leases {
 		if !l.lapsed(now) {
 			n -= len(l.Tasks)
@@ -66,26 +60,26 @@ func (a *Account) unclaimed(c clock.Clock) int {
 }
 
 // free returns the undelivered tasks that no live lease holds, in order of end.
-func (a *Account) free(now time.Time) []*Record {
+func (a *account) free(now time.Time) []*record {
 	held := map[uint64]bool{} // a search in each lease for each task would take quadratic time
 	for _, l := range a.Leases {
 		for _, order := range l.Tasks {
 			held[order] = held[order] || !l.lapsed(now)
 		}
 	}
-	free := make([]*Record, 0, a.Undelivered)
+	free := make([]*record, 0, a.Undelivered)
 	for i := range a.Tasks {
 		if t := &a.Tasks[i]; t.Result != nil && !t.Delivered && !held[t.Order] {
 			free = append(free, t)
 		}
 	}
-	slices.SortFunc(free, func(t, other *Record) int { return cmp.Compare(t.Order, other.Order) })
+	slices.SortFunc(free, func(t, other *record) int { return cmp.Compare(t.Order, other.Order) })
 	return free
 }
 
 // hold returns the account with lease l added. Lapsed leases lose the tasks that
 // l holds.
-func (a Account) hold(l Lease, now time.Time) Account {
+func (a account) hold(l lease, now time.Time) account {
 	leases := slices.Clone(a.Leases)
 	for i := range leases {
 		if other := &leases[i]; other.lapsed(now) {
@@ -93,19 +87,19 @@ func (a Account) hold(l Lease, now time.Time) Account {
 		}
 	}
 	if len(leases) >= maxLeases {
-		leases = slices.DeleteFunc(leases, func(l Lease) bool { return len(l.Tasks) == 0 && l.lapsed(now) })
+		leases = slices.DeleteFunc(leases, func(l lease) bool { return len(l.Tasks) == 0 && l.lapsed(now) })
 	}
 	a.Leases = append(leases, l)
 	return a
 }
 
 // lease returns the index of the lease with that token, -1 if it is gone.
-func (a *Account) lease(token uint64) int {
-	return slices.IndexFunc(a.Leases, func(l Lease) bool { return l.Token == token })
+func (a *account) lease(token uint64) int {
+	return slices.IndexFunc(a.Leases, func(l lease) bool { return l.Token == token })
 }
 
 // renew returns the account after a delivery has got more time.
-func (a Account) renew(token uint64, until time.Time) Account {
+func (a account) renew(token uint64, until time.Time) account {
 	if i := a.lease(token); i >= 0 {
 		a.Leases = slices.Clone(a.Leases)
 		a.Leases[i].Until = until
@@ -115,7 +109,7 @@ func (a Account) renew(token uint64, until time.Time) Account {
 
 // settle returns the account after a delivery has come to this outcome. If the
 // lease is gone, nothing changes.
-func (a Account) settle(d *Delivery, outcome Outcome, rules rules) Account {
+func (a account) settle(d *Delivery, outcome Outcome, rules rules) account {
 	i := a.lease(d.Lease)
 	if i < 0 || a.Leases[i].Read && outcome <= Read {
 		return a
@@ -127,7 +121,7 @@ func (a Account) settle(d *Delivery, outcome Outcome, rules rules) Account {
 	}
 	switch outcome {
 	case Read:
-		a.Leases = append(a.Leases, Lease{Token: l.Token, Until: l.Until, Read: true})
+		a.Leases = append(a.Leases, lease{Token: l.Token, Until: l.Until, Read: true})
 	case Told:
 		carried := d.anchors()
 		a.Repeated = slices.DeleteFunc(slices.Clone(a.Repeated), func(n Note) bool {
@@ -143,7 +137,7 @@ func (a Account) settle(d *Delivery, outcome Outcome, rules rules) Account {
 
 // read returns the account after the model has read delivery d, whose lease is
 // l.
-func (a Account) read(l *Lease, d *Delivery) Account {
+func (a account) read(l *lease, d *Delivery) account {
 	a.Told = max(a.Told, d.Version)
 	a.ToldRunning = max(a.ToldRunning, d.Running) // as far as they still run
 	tasks := slices.Clone(a.Tasks)
@@ -155,7 +149,7 @@ func (a Account) read(l *Lease, d *Delivery) Account {
 
 // repeat returns the account after a delivery whose texts are repeated in later
 // requests.
-func (a Account) repeat(d *Delivery) Account {
+func (a account) repeat(d *Delivery) account {
 	carried, notes := d.anchors(), slices.Clone(a.Repeated)
 	for i := range notes {
 		if anchor, ok := carried[notes[i].ID]; ok {

@@ -3,19 +3,19 @@ package asynctask
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/guard"
 )
 
-// lifecycle begins and ends tasks: in the account, in this process, and for the
-// subscribers.
+// lifecycle begins and ends tasks: in the account, in this process, and for those
+// who want to know.
 type lifecycle struct {
 	accounts    *accounts
 	runner      *runner
 	subscribers *subscribers
+	lookout     *lookout
 	clock       clock.Clock
 }
 
@@ -24,81 +24,76 @@ func (l *lifecycle) start(ctx context.Context, r *Reservation, name string, f Fu
 	if f == nil {
 		panic("carryon/asynctask: nil function")
 	}
-	j := &job{ticket: Ticket{Session: l.accounts.session(ctx), ID: newID()}, isFunction: true}
-	own, err := l.add(ctx, r, j, name)
-	if err != nil {
+	j := &job{ticket: Ticket{Session: l.accounts.session(ctx), ID: newID()}, isFunction: true, done: make(chan struct{})}
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	j.cancel = cancel
+	if r != nil && r.session != j.ticket.Session {
+		return Ticket{}, ErrReservation
+	}
+	if err := l.runner.add(j, r, l.clock.Now()); err != nil {
 		return Ticket{}, err
 	}
+	if err := l.record(ctx, r, j.ticket, name, l.lookout.ownerLife()); err != nil {
+		l.runner.refused(j, r)
+		if !isRefusal(err) { // the engine may have stored it all the same, and nobody else knows its id
+			_, _ = l.accounts.end(context.WithoutCancel(ctx), j.ticket, cancelled())
+		}
+		return Ticket{}, err
+	}
+	l.runner.began(j)
+	if own.Err() != nil || l.runner.isClosed() { // Close came in between, and was too early to end the task
+		_ = l.end(context.WithoutCancel(ctx), j.ticket, l.closing(), ErrClosed)
+	}
+	l.lookout.start()
 	go l.run(own, j, f)
 	return j.ticket, nil
 }
 
-// begin begins a task that runs elsewhere.
-func (l *lifecycle) begin(ctx context.Context, r *Reservation, id, name string) (context.Context, Ticket, error) {
+// begin begins a task that runs elsewhere, in the place of the reservation if
+// there is one.
+func (l *lifecycle) begin(ctx context.Context, r *Reservation, id, name string) (Ticket, error) {
 	if err := checkID(id); err != nil {
-		return nil, Ticket{}, err
+		return Ticket{}, err
 	}
-	j := &job{ticket: Ticket{Session: l.accounts.session(ctx), ID: id}}
-	own, err := l.add(ctx, r, j, name)
-	if err != nil {
-		return nil, Ticket{}, err
+	t := Ticket{Session: l.accounts.session(ctx), ID: id}
+	switch {
+	case l.runner.isClosed():
+		return Ticket{}, ErrClosed
+	case r != nil && r.session != t.Session:
+		return Ticket{}, ErrReservation
 	}
-	l.runner.leave()
-	return own, j.ticket, nil
+	if err := l.record(ctx, r, t, name, l.accounts.rules.life); err != nil {
+		return Ticket{}, err
+	}
+	if r != nil {
+		l.runner.release(r)
+	}
+	return t, nil
 }
 
-// add makes j a task of its session, in the place of the reservation if there is
-// one, and returns the task's ctx.
-func (l *lifecycle) add(ctx context.Context, r *Reservation, j *job, name string) (context.Context, error) {
+// record makes a task of the ticket.
+func (l *lifecycle) record(ctx context.Context, r *Reservation, t Ticket, name string, life time.Duration) error {
 	name, err := cleanName(name)
 	if err != nil {
-		return nil, err
-	}
-	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	j.cancel, j.done = cancel, make(chan struct{})
-	if err := l.enter(ctx, r, j); err != nil {
-		return nil, err
-	}
-	err = l.accounts.update(ctx, j.ticket.Session, func(now time.Time, a Account, _ rules) (Account, error) {
-		return a.begin(j.ticket.ID, name, now)
-	})
-	if err != nil {
-		l.runner.remove(j, r)
-		if j.isFunction { // the store may have taken it all the same, and nobody else knows its id
-			_, _ = l.accounts.end(context.WithoutCancel(ctx), j.ticket, cancelled())
-		}
-		return nil, err
-	}
-	if own.Err() != nil { // Close came in between, and was too early to end the task
-		_ = l.end(context.WithoutCancel(ctx), j.ticket, cancelled(), ErrClosed)
-	}
-	return own, nil
-}
-
-// enter takes a place for j. If there is none it looks for tasks that have ended
-// through another Manager.
-func (l *lifecycle) enter(ctx context.Context, r *Reservation, j *job) error {
-	if r == nil {
-		if err := l.accounts.backlog(); err != nil {
-			return err
-		}
-	}
-	err := l.runner.add(j, r, l.clock.Now())
-	if !errors.Is(err, ErrLimit) {
 		return err
 	}
-	if _, err := l.accounts.task(ctx, j.ticket); err == nil {
-		return fmt.Errorf("%w: %s", ErrDuplicate, j.ticket.ID)
+	var reserved uint64
+	if r != nil {
+		reserved = r.token
 	}
-	for _, other := range l.runner.open() {
-		if other.isFunction {
-			continue
-		}
-		if t, err := l.accounts.task(ctx, other.ticket); err == nil && t.State != Running {
-			l.runner.end(t, context.Canceled)
+	return l.accounts.updateLive(ctx, t.Session, func(now time.Time, a account, rules rules) (account, error) {
+		return a.begin(record{ID: t.ID, Name: name, Until: until(now, life)}, reserved, now, rules)
+	})
+}
+
+// isRefusal reports whether a task was not begun, and the account says why.
+func isRefusal(err error) bool {
+	for _, refusal := range []error{ErrInvalid, ErrDuplicate, ErrReservation, ErrLimit, ErrBacklog} {
+		if errors.Is(err, refusal) {
+			return true
 		}
 	}
-	return l.runner.add(j, r, l.clock.Now())
+	return false
 }
 
 // run runs the function of a task, on the task's own goroutine.
@@ -110,56 +105,96 @@ func (l *lifecycle) run(ctx context.Context, j *job, f Func) {
 }
 
 // returned ends the task of a function that has returned, unless it has ended
-// already.
+// already. If the engine does not take that, it is tried again later.
 func (l *lifecycle) returned(ctx context.Context, j *job, output *Output, err error) {
-	result := completed(output)
+	r := completed(output)
 	if err != nil {
-		result = failed(err)
+		r = failed(err)
 	}
-	t, err := l.accounts.end(context.WithoutCancel(ctx), j.ticket, result)
-	l.runner.returned(j, t)
+	ctx = context.WithoutCancel(ctx)
+	ended, err := l.accounts.end(ctx, j.ticket, r)
 	switch {
 	case err == nil:
-		l.subscribers.notify(t)
-	case !isOver(err):
+		t := ended.view(j.ticket.Session)
+		l.runner.returned(j, t, nil) // who is told may start the next task
+		l.announce(ctx, t)
+	case isOver(err):
+		l.runner.returned(j, Task{}, nil)
+	default:
+		l.runner.returned(j, Task{}, r)
 		l.subscribers.report(err)
 	}
 }
 
-// end ends a task; cause is that of its ctx.
-func (l *lifecycle) end(ctx context.Context, t Ticket, r *Result, cause error) error {
-	task, err := l.accounts.end(ctx, t, r)
-	if err == nil {
-		l.ended(task, cause)
+// settle tries again to end the task of a function that has returned.
+func (l *lifecycle) settle(ctx context.Context, j *job, r *result) error {
+	err := l.end(ctx, j.ticket, r, context.Canceled)
+	if isOver(err) {
+		l.runner.detach(j)
+		return nil
 	}
 	return err
 }
 
+// end ends a task; cause is that of its ctx.
+func (l *lifecycle) end(ctx context.Context, t Ticket, r *result, cause error) error {
+	t.Session = l.accounts.key(t.Session)
+	ended, err := l.accounts.end(ctx, t, r)
+	if err == nil {
+		l.ended(ctx, t.Session, ended, cause)
+	}
+	return err
+}
+
+// closing returns how functions end that Close cancels. Where the account
+// outlives the process, the model has to be told.
+func (l *lifecycle) closing() *result {
+	if l.lookout.isShared {
+		return failed(ErrClosed)
+	}
+	return cancelled()
+}
+
 // cancelAll cancels every task of the session that is running, changes the
 // account by then, and returns how many there were.
-func (l *lifecycle) cancelAll(ctx context.Context, session string, then func(Account) Account) (int, error) {
+func (l *lifecycle) cancelAll(ctx context.Context, session string, then func(account) account) (int, error) {
 	requireContext(ctx)
 	if l.accounts.isSilent(session) {
 		return 0, nil
 	}
-	var ended []Record
-	err := l.accounts.update(ctx, session, func(now time.Time, a Account, rules rules) (Account, error) {
-		a, ended = a.endEach(func(*Record) bool { return true }, cancelled(), now, rules)
+	var ended []record
+	err := l.accounts.update(ctx, session, func(now time.Time, a account, rules rules) (account, error) {
+		a, ended = a.endEach(func(*record) bool { return true }, cancelled(), now, rules)
 		return then(a), nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	for i := range ended {
-		l.ended(ended[i].view(l.accounts.key(session)), ErrCancelled)
-	}
+	l.endedEach(ctx, session, ended, ErrCancelled)
 	return len(ended), nil
 }
 
-// ended tells this process of a task that has ended.
-func (l *lifecycle) ended(t Task, cause error) {
-	l.runner.end(t, cause)
+// lost tells of tasks that were ended because they were lost.
+func (l *lifecycle) lost(ctx context.Context, session string, ended []record) {
+	l.endedEach(ctx, session, ended, ErrOwnerLost)
+}
+
+func (l *lifecycle) endedEach(ctx context.Context, session string, ended []record, cause error) {
+	for _, r := range ended {
+		l.ended(ctx, l.accounts.key(session), r, cause)
+	}
+}
+
+// ended tells this process, and the others, of a task that has ended.
+func (l *lifecycle) ended(ctx context.Context, session string, r record, cause error) {
+	t := r.view(session)
+	l.runner.ended(t, cause)
+	l.announce(ctx, t)
+}
+
+func (l *lifecycle) announce(ctx context.Context, t Task) {
 	l.subscribers.notify(t)
+	l.lookout.ended(ctx, t.Session, t.Ended)
 }
 
 // isOver reports whether a task could not be ended because it has ended, and may

@@ -16,7 +16,7 @@ func (m *Manager) Get(ctx context.Context, t Ticket) (Task, error) {
 // running, and those that have ended and are still kept. Without a session
 // there are none, unless there is one conversation.
 func (m *Manager) Tasks(ctx context.Context, session string) (tasks []Task, err error) {
-	a, err := m.accounts.look(ctx, session)
+	a, _, err := m.accounts.look(ctx, session)
 	for i := range a.Tasks {
 		tasks = append(tasks, a.Tasks[i].view(m.accounts.key(session)))
 	}
@@ -27,7 +27,7 @@ func (m *Manager) Tasks(ctx context.Context, session string) (tasks []Task, err 
 // whose id begins with it. It fails with ErrUnknown if there is none, and with
 // an *AmbiguousError if there are several.
 func (m *Manager) Find(ctx context.Context, session, idOrPrefix string) (Task, error) {
-	a, err := m.accounts.look(ctx, session)
+	a, _, err := m.accounts.look(ctx, session)
 	if err != nil {
 		return Task{}, err
 	}
@@ -46,9 +46,9 @@ func (m *Manager) Find(ctx context.Context, session, idOrPrefix string) (Task, e
 
 // withPrefix returns the task that has the id, or else all whose ids begin with
 // it.
-func (a *Account) withPrefix(prefix string) (found []*Record) {
+func (a *account) withPrefix(prefix string) (found []*record) {
 	if t := a.find(prefix); t != nil {
-		return []*Record{t}
+		return []*record{t}
 	}
 	for i := range a.Tasks {
 		if t := &a.Tasks[i]; prefix != "" && strings.HasPrefix(t.ID, prefix) {
@@ -58,29 +58,43 @@ func (a *Account) withPrefix(prefix string) (found []*Record) {
 	return found
 }
 
-// Wait waits until the function of the task has returned, or until the task has
-// ended if it has none, and returns the task as it ended. It fails with
-// ErrUnknown, with ErrElsewhere if it runs under another Manager, and with the
-// cause of ctx if that ends first. It does not notice that a task of Begin ends
-// through another Manager.
+// Wait waits until the task has ended, and until its function has returned if it
+// has one in this process, and returns the task as it ended. It fails with
+// ErrUnknown, with ErrClosed, with the engine's error, and with the cause of ctx
+// if that ends first.
 func (m *Manager) Wait(ctx context.Context, t Ticket) (Task, error) {
 	requireContext(ctx)
 	t.Session = m.accounts.key(t.Session)
-	j := m.runner.job(t)
-	if j == nil {
-		task, err := m.Get(ctx, t)
-		if err == nil && task.State == Running {
-			return Task{}, fmt.Errorf("%w: %s", ErrElsewhere, t.ID)
+	j := m.runner.function(t)
+	if j != nil {
+		if err := await(ctx, j.done); err != nil {
+			return Task{}, fmt.Errorf("asynctask: waiting for %s: %w", t.ID, err)
 		}
-		return task, err
+		if task := m.runner.endOf(j); task.ID != "" {
+			return task, nil
+		}
 	}
-	if err := await(ctx, j.done); err != nil {
-		return Task{}, fmt.Errorf("asynctask: waiting for %s: %w", t.ID, err)
+	changed := make(chan struct{}, 1)
+	stop := m.Watch(t.Session, func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})
+	defer stop()
+	for {
+		task, err := m.Get(ctx, t)
+		if err != nil || task.State != Running {
+			return task, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Task{}, fmt.Errorf("asynctask: waiting for %s: %w", t.ID, context.Cause(ctx))
+		case <-m.runner.life.Done():
+			return Task{}, ErrClosed
+		}
 	}
-	if j.ended.ID == "" { // whoever ended it has not said so yet
-		return m.Get(ctx, t)
-	}
-	return j.ended, nil
 }
 
 // Pending is the work of a session.
@@ -94,35 +108,37 @@ type Pending struct {
 
 // Pending returns the work of the session. Tasks that have been unfinished for
 // maxAge do not count; a maxAge of zero or less is no limit. Nor do cancelled
-// tasks whose functions have not returned. Places count that are reserved of
-// this Manager.
+// tasks whose functions have not returned.
 func (m *Manager) Pending(ctx context.Context, session string, maxAge time.Duration) (p Pending, err error) {
-	a, err := m.accounts.look(ctx, session)
-	if err != nil || m.accounts.isSilent(session) {
+	a, now, err := m.accounts.look(ctx, session)
+	if err != nil {
 		return p, err
 	}
-	now := m.clock.Now()
-	unfinished := m.runner.reservedSince(m.accounts.key(session), now)
-	for i := range a.Tasks {
-		if a.Tasks[i].Result == nil {
-			unfinished = append(unfinished, a.Tasks[i].Started)
-		}
-	}
-	for _, since := range unfinished {
+	count := func(since time.Time) {
 		if maxAge > 0 && now.Sub(since) >= maxAge {
-			continue
+			return
 		}
 		if p.Unfinished++; p.Unfinished == 1 || since.Before(p.Oldest) {
 			p.Oldest = since
 		}
 	}
-	p.Undelivered, p.Unclaimed = a.Undelivered, a.unclaimed(m.clock)
+	for i := range a.Tasks {
+		if a.Tasks[i].Result == nil {
+			count(a.Tasks[i].Started)
+		}
+	}
+	for i := range a.Reserved {
+		if !a.Reserved[i].lapsed(now) {
+			count(a.Reserved[i].Since)
+		}
+	}
+	p.Undelivered, p.Unclaimed = a.Undelivered, a.unclaimed(now)
 	return p, nil
 }
 
 // Summary returns the status summary of the session, "" if it has no tasks; see
 // [MaxSummary].
 func (m *Manager) Summary(ctx context.Context, session string) (string, error) {
-	a, err := m.accounts.look(ctx, session)
+	a, _, err := m.accounts.look(ctx, session)
 	return summarize(a.Tasks), err
 }

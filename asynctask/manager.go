@@ -3,6 +3,9 @@ package asynctask
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"github.com/carryon-go/carryon/records"
 )
 
 // Func is the work of a task. Its ctx has the values of the ctx that started
@@ -15,8 +18,8 @@ type Func func(ctx context.Context) (*Output, error)
 // them; the package's documentation says how. It is safe for concurrent use.
 // Use NewManager: the zero value is not ready.
 //
-// A method that uses the [Store] returns the store's errors, and panics if ctx is
-// nil.
+// A method with a ctx returns the errors of the engine if there is one, see
+// [WithRecords], and panics if ctx is nil.
 type Manager struct {
 	lifecycle
 }
@@ -38,15 +41,16 @@ func TryNewManager(opts ...Option) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.store == nil {
-		o.store = newMemoryStore(&o)
-	}
-	return &Manager{lifecycle{
-		accounts:    &accounts{store: o.store, rules: o.rules, oneConversation: o.oneConversation},
-		runner:      newRunner(o.limit),
+	m := &Manager{lifecycle{
+		accounts:    &accounts{store: o.store(), rules: o.rules, oneConversation: o.oneConversation},
+		runner:      newRunner(o.limit, o.rules.limit),
 		subscribers: &subscribers{onError: o.onError},
 		clock:       o.clock,
-	}}, nil
+	}}
+	m.accounts.lost = m.lost
+	m.lookout = &lookout{lifecycle: &m.lifecycle, isShared: o.engine != nil, watches: map[string][]*watch{}}
+	m.lookout.notifier, _ = o.engine.(records.Notifier)
+	return m, nil
 }
 
 // Start runs f as a task of the session of ctx, on a goroutine of its own. The
@@ -55,31 +59,66 @@ func TryNewManager(opts ...Option) (*Manager, error) {
 //
 // The name is for people and models: white space in it is collapsed, and beyond
 // 100 characters it is cut. Start fails with ErrInvalid if it is blank, and with
-// ErrLimit, ErrBacklog, ErrClosed or the store's error. It panics if f is nil.
+// ErrLimit, ErrBacklog, ErrClosed or the engine's error. It panics if f is nil.
 func (m *Manager) Start(ctx context.Context, name string, f Func) (Ticket, error) {
 	return m.start(ctx, nil, name, f)
 }
 
 // Begin records a task of the session of ctx that runs elsewhere: in another
-// process, or under the care of the program. Its end is reported with Finish,
-// Fail or Cancel. The ctx returned has the values of the one given and ends with
-// the task, so that whoever works on it here can see that it was cancelled. It
-// does not end if another Manager ends the task.
+// process, or under the care of the program. The ticket names it there. Its end
+// is reported with Finish, Fail or Cancel; whoever works on it can use Attach.
 //
 // The id names the task in its session; it has up to 128 letters, digits and
 // signs of ASCII. It is free again once the task has ended, was delivered, and
 // is not kept any more. The name is as in Start. Begin fails with ErrInvalid,
-// ErrDuplicate, ErrLimit, ErrBacklog, ErrClosed or the store's error.
-func (m *Manager) Begin(ctx context.Context, id, name string) (context.Context, Ticket, error) {
+// ErrDuplicate, ErrLimit, ErrBacklog, ErrClosed or the engine's error.
+func (m *Manager) Begin(ctx context.Context, id, name string) (Ticket, error) {
 	return m.begin(ctx, nil, id, name)
+}
+
+// Attach joins the caller's work to the task of the ticket, which another process
+// may have begun. The ctx returned ends with the one given, when the task ends or
+// is cancelled, wherever that happens (the cause is ErrCancelled then), and when
+// the Manager is closed. Until detach is called the task is not lost, see
+// [WithTaskLife]. It has to be called, and does not end the task.
+//
+// Attach fails with ErrUnknown, with ErrEnded if there is nothing left to do, and
+// with ErrClosed or the engine's error.
+func (m *Manager) Attach(ctx context.Context, t Ticket) (own context.Context, detach func(), err error) {
+	requireContext(ctx)
+	t.Session = m.accounts.key(t.Session)
+	own, cancel := context.WithCancelCause(ctx)
+	j := &job{ticket: t, cancel: cancel, begun: true}
+	if err = m.runner.attach(j); err == nil {
+		err = m.requireRunning(ctx, t)
+	}
+	detach = func() {
+		m.runner.detach(j)
+		cancel(context.Canceled)
+	}
+	if err != nil {
+		detach()
+		return nil, nil, err
+	}
+	m.lookout.start()
+	return own, detach, nil
+}
+
+func (m *Manager) requireRunning(ctx context.Context, t Ticket) error {
+	task, err := m.Get(ctx, t)
+	if err == nil && task.State != Running {
+		return fmt.Errorf("%w: %s is %s", ErrEnded, t.ID, task.State)
+	}
+	return err
 }
 
 // Finish ends a task as completed with its output, which may be nil. It fails with
 // ErrUnknown, and with ErrEnded if the task had ended already: for jobs that may
 // run twice, that is a success.
 //
-// Finish, Fail and Cancel are for tasks of Begin, and end those of Start early:
-// their ctx ends, and what their function returns is ignored.
+// Finish, Fail and Cancel may be called in any process that shares the engine.
+// They are for tasks of Begin, and end those of Start early: their ctx ends, and
+// what their function returns is ignored.
 func (m *Manager) Finish(ctx context.Context, t Ticket, output *Output) error {
 	return m.end(ctx, t, completed(output), context.Canceled)
 }
@@ -99,13 +138,13 @@ func (m *Manager) Cancel(ctx context.Context, t Ticket) error {
 // CancelAll cancels every task of the session that is running, and returns how
 // many there were.
 func (m *Manager) CancelAll(ctx context.Context, session string) (int, error) {
-	return m.cancelAll(ctx, session, func(a Account) Account { return a })
+	return m.cancelAll(ctx, session, func(a account) account { return a })
 }
 
 // Forget cancels what the session has running and drops all that is kept of it,
 // delivered or not, as a program does when a conversation is over.
 func (m *Manager) Forget(ctx context.Context, session string) error {
-	_, err := m.cancelAll(ctx, session, Account.forget)
+	_, err := m.cancelAll(ctx, session, account.forget)
 	return err
 }
 
@@ -113,33 +152,54 @@ func (m *Manager) Forget(ctx context.Context, session string) error {
 // Close calls stop with ErrClosed, and waits until leave was called. Join fails
 // with ErrClosed. Stop must not wait, and must not call the Manager.
 func (m *Manager) Join(stop func(cause error)) (leave func(), err error) {
-	return m.runner.join(stop)
+	rest, err := m.runner.join()
+	if err != nil {
+		return nil, err
+	}
+	unhook := context.AfterFunc(m.runner.life, func() { stop(ErrClosed) })
+	return func() { unhook(); rest() }, nil
 }
 
-// Close ends the Manager: nothing can be started any more, every task that it
-// has running is cancelled, what has joined is stopped, and Close waits until
-// their goroutines have ended. If ctx ends first, Close returns an error
-// that wraps the cause of ctx and counts the tasks that are left; it may be called
-// again. What ended before
-// can still be delivered and looked up.
+// Close ends the Manager: nothing can be started any more, every function that
+// it runs is cancelled, who is attached is told with ErrClosed, what has joined is
+// stopped, and Close waits until their goroutines have ended. If ctx ends first,
+// Close returns an error that wraps the cause of ctx and counts the goroutines
+// that are left; it may be called again. Tasks of Begin go on, and what ended
+// before can still be delivered and looked up.
+//
+// The tasks of the functions are cancelled. With an engine that processes share
+// they have failed with ErrClosed instead, so that another process tells the
+// model.
 //
 // A task's function or a subscriber that calls Close waits for itself, until ctx
 // ends.
 func (m *Manager) Close(ctx context.Context) error {
 	requireContext(ctx)
-	m.runner.close()
 	var failure error
+	for _, reserved := range m.runner.close() {
+		failure = errors.Join(failure, reserved.Release(ctx))
+	}
 	for _, j := range m.runner.open() {
-		err := m.end(ctx, j.ticket, cancelled(), ErrClosed)
-		j.cancel(ErrClosed)
-		if errors.Is(err, ErrUnknown) { // Start was about to tell the store, and may not have seen the cancel
-			err = m.end(ctx, j.ticket, cancelled(), ErrClosed)
-		}
-		if err != nil && !isOver(err) {
-			failure = errors.Join(failure, err)
-		}
+		failure = errors.Join(failure, m.shut(ctx, j))
 	}
 	return errors.Join(failure, m.runner.wait(ctx))
+}
+
+// shut ends the work of a job, and its task if that is a function.
+func (m *Manager) shut(ctx context.Context, j *job) error {
+	defer j.cancel(ErrClosed)
+	if !j.isFunction {
+		m.runner.detach(j)
+		return nil
+	}
+	result := m.closing()
+	if _, unsettled := m.runner.progress(j); unsettled != nil {
+		return m.settle(ctx, j, unsettled)
+	}
+	if err := m.end(ctx, j.ticket, result, ErrClosed); !isOver(err) { // it may be about to begin, and sees that then
+		return err
+	}
+	return nil
 }
 
 // Session returns the session that tasks started under ctx belong to, and

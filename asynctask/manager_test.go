@@ -219,9 +219,8 @@ func TestLimit(t *testing.T) {
 			require.EqualError(t, err, fmt.Sprintf(
 				"asynctask: limit reached: %d of %d places are taken (0 of them reserved)", n, n))
 			require.ErrorIs(t, err, asynctask.ErrLimit)
-			_, err = s.Begin(in(t, "a"), "elsewhere", "one more")
-			require.ErrorIs(t, err, asynctask.ErrLimit)
 			assert.Empty(t, s.Tasks("a"), "what is refused leaves no trace")
+			s.begins("a", "elsewhere") // takes no place here
 		})
 	}
 }
@@ -285,7 +284,7 @@ func TestPendingCountsWhatIsToBeWaitedFor(t *testing.T) {
 	check("c", -1, 0, 0)
 
 	require.NoError(t, s.Finish("first", nil))
-	reserved.Release()
+	require.NoError(t, reserved.Release(t.Context()))
 	check("a", -1, 1, time.Minute)
 	require.NoError(t, s.Cancel("second"))
 	check("a", -1, 0, 0)
@@ -301,9 +300,8 @@ func TestCloseEndsAndJoinsEverything(t *testing.T) {
 		return nil, nil
 	})
 	require.NoError(t, err)
-	elsewhere, err := m.Begin(in(t, "a"), "elsewhere", "elsewhere")
-	require.NoError(t, err)
-	_, err = m.Begin(in(t, "a"), "ended", "ended")
+	m.begins("a", "elsewhere", "ended")
+	elsewhere, _, err := m.Attach(t.Context(), m.ticket("elsewhere"))
 	require.NoError(t, err)
 	require.NoError(t, m.Finish("ended", nil))
 	reserved, err := m.Reserve(in(t, "a"))
@@ -313,7 +311,7 @@ func TestCloseEndsAndJoinsEverything(t *testing.T) {
 	require.ErrorIs(t, <-causes, asynctask.ErrClosed)
 	require.ErrorIs(t, context.Cause(elsewhere), asynctask.ErrClosed)
 	for id, state := range map[string]asynctask.State{
-		id: asynctask.Cancelled, "elsewhere": asynctask.Cancelled, "ended": asynctask.Completed,
+		id: asynctask.Cancelled, "elsewhere": asynctask.Running, "ended": asynctask.Completed,
 	} {
 		task, _ := m.Get(id)
 		assert.Equal(t, state, task.State)
@@ -363,14 +361,16 @@ func TestWrongUsePanics(t *testing.T) {
 	m := asynctask.NewManager(nil)
 	var noCtx context.Context
 	for want, options := range map[string][]asynctask.Option{
-		"asynctask: limit 0 is not positive (use asynctask.Off for none)":  {asynctask.WithLimit(0), asynctask.WithClock(nil)},
-		"asynctask: limit -2 is not positive (use asynctask.Off for none)": {asynctask.WithLimit(-2)},
-		"asynctask: output size 0 is not positive":                         {asynctask.WithOutputSize(0)},
-		"asynctask: nil clock": {asynctask.WithClock(nil)},
-		"asynctask: nil store": {asynctask.WithStore(nil)},
+		"asynctask: limit 0 is not positive (use asynctask.Off for none)":         {asynctask.WithLimit(0), asynctask.WithClock(nil)},
+		"asynctask: limit -2 is not positive (use asynctask.Off for none)":        {asynctask.WithLimit(-2)},
+		"asynctask: session limit 0 is not positive (use asynctask.Off for none)": {asynctask.WithSessionLimit(0)},
+		"asynctask: memory 0 is not positive":                                     {asynctask.WithMemory(0)},
+		"asynctask: task life 0s is not positive (use asynctask.Off for none)":    {asynctask.WithTaskLife(0)},
+		"asynctask: retention -2ns is not positive (use asynctask.Off for none)":  {asynctask.WithRetention(-2)},
+		"asynctask: nil clock":   {asynctask.WithClock(nil)},
+		"asynctask: nil records": {asynctask.WithRecords(nil)},
 	} {
 		assert.PanicsWithValue(t, "carryon/"+want, func() { asynctask.NewManager(options...) })
-		assert.PanicsWithValue(t, "carryon/"+want, func() { asynctask.NewMemoryStore(options...) })
 		none, err := asynctask.TryNewManager(options...)
 		require.EqualError(t, err, want)
 		assert.Nil(t, none)
@@ -379,7 +379,7 @@ func TestWrongUsePanics(t *testing.T) {
 	assert.PanicsWithValue(t, "carryon/asynctask: Subscribe: nil function", func() { m.Subscribe(nil) })
 	for _, f := range []func(){
 		func() { _, _ = m.Start(noCtx, "x", untilCancelled) },
-		func() { _, _, _ = m.Begin(noCtx, "id", "x") },
+		func() { _, _ = m.Begin(noCtx, "id", "x") },
 		func() { _, _ = m.Reserve(noCtx) },
 		func() { _, _ = m.Wait(noCtx, asynctask.Ticket{ID: "id"}) },
 		func() { _ = m.Finish(noCtx, asynctask.Ticket{ID: "id"}, nil) },

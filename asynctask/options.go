@@ -2,19 +2,28 @@ package asynctask
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/records"
 )
 
 // The bounds of a Manager unless options say otherwise.
 const (
-	// DefaultLimit is how many tasks may run at a time.
-	DefaultLimit = 5
-	// DefaultOutputSize is how many bytes of output are kept in all.
-	DefaultOutputSize = 16 << 20
+	// DefaultLimit is how many functions may run at a time.
+	DefaultLimit = 25
+	// DefaultSessionLimit is how many tasks of one session may.
+	DefaultSessionLimit = 5
+	// DefaultMemory is how many bytes all sessions together may take.
+	DefaultMemory = 64 << 20
+	// DefaultTaskLife is how long a task of Begin may take if nobody is
+	// attached to it.
+	DefaultTaskLife = 24 * time.Hour
+	// DefaultRetention is how long a session is kept.
+	DefaultRetention = 7 * 24 * time.Hour
 )
 
-// Off is the limit of a Manager that has none.
+// Off is the limit, the life or the retention of a Manager that has none.
 const Off = -1
 
 // unlimitedHistory is how many ended tasks a session keeps if there is no limit.
@@ -26,27 +35,45 @@ type Option func(*options)
 
 type options struct {
 	limit           int
-	outputSize      int
+	memory          int
+	retention       time.Duration
 	oneConversation bool
 	rules           rules
 	onError         func(error)
 	clock           clock.Clock
-	store           Store
+	engine          records.Records
 	err             error // of the first option that is not valid
 }
 
 func newOptions(opts []Option) (options, error) {
-	o := options{limit: DefaultLimit, outputSize: DefaultOutputSize, clock: clock.System()}
+	o := options{
+		limit: DefaultLimit, memory: DefaultMemory, retention: DefaultRetention,
+		rules: rules{life: DefaultTaskLife}, clock: clock.System(),
+	}
 	for _, option := range opts {
 		if option != nil {
 			option(&o)
 		}
 	}
-	o.rules.history = 2 * o.limit
-	if o.limit == Off {
+	if o.rules.limit == 0 {
+		o.rules.limit = DefaultSessionLimit
+		if o.limit == Off || o.limit < DefaultSessionLimit {
+			o.rules.limit = o.limit
+		}
+	}
+	o.rules.history = 2 * o.rules.limit
+	if o.rules.limit == Off {
 		o.rules.history = unlimitedHistory
 	}
 	return o, o.err
+}
+
+// store returns what a Manager keeps accounts in.
+func (o *options) store() store {
+	if o.engine != nil {
+		return newSharedStore(o.engine, o.retention)
+	}
+	return newMemoryStore(o)
 }
 
 // require remembers the first failure.
@@ -56,9 +83,8 @@ func (o *options) require(ok bool, format string, args ...any) {
 	}
 }
 
-// WithLimit sets how many tasks may run at a time, instead of [DefaultLimit];
-// [Off] is no limit. It counts the tasks of this Manager, also where a store is
-// shared.
+// WithLimit sets how many functions this Manager runs at a time, all sessions
+// taken together, instead of [DefaultLimit]; [Off] is no limit.
 func WithLimit(n int) Option {
 	return func(o *options) {
 		o.require(n >= 1 || n == Off, "limit %d is not positive (use asynctask.Off for none)", n)
@@ -66,13 +92,45 @@ func WithLimit(n int) Option {
 	}
 }
 
-// WithOutputSize sets how many bytes of output a [MemoryStore] keeps in all,
-// instead of [DefaultOutputSize]. Beyond it the oldest outputs are cut to head
-// and tail: first those that were delivered, then those that were not.
-func WithOutputSize(bytes int) Option {
+// WithSessionLimit sets how many tasks of one session run at a time, wherever
+// they run; [Off] is no limit. Without it that is [DefaultSessionLimit], or what
+// WithLimit says if that is less or Off. So no session takes all that there is,
+// unless the limits are the same.
+func WithSessionLimit(n int) Option {
 	return func(o *options) {
-		o.require(bytes >= 1, "output size %d is not positive", bytes)
-		o.outputSize = bytes
+		o.require(n >= 1 || n == Off, "session limit %d is not positive (use asynctask.Off for none)", n)
+		o.rules.limit = n
+	}
+}
+
+// WithMemory sets how many bytes the Manager keeps of all sessions, instead of
+// [DefaultMemory]. Beyond it the sessions that were not used for longest lose
+// most of their outputs first, and are dropped if that is not enough; those with
+// running tasks stay. It has no meaning beside WithRecords.
+func WithMemory(bytes int) Option {
+	return func(o *options) {
+		o.require(bytes >= 1, "memory %d is not positive", bytes)
+		o.memory = bytes
+	}
+}
+
+// WithTaskLife sets how long a task of Begin may take, instead of
+// [DefaultTaskLife], unless somebody is attached to it: then it counts as lost
+// and fails with [ErrOwnerLost]. [Off] is for ever.
+func WithTaskLife(d time.Duration) Option {
+	return func(o *options) {
+		o.require(d > 0 || d == Off, "task life %v is not positive (use asynctask.Off for none)", d)
+		o.rules.life = d
+	}
+}
+
+// WithRetention sets for how long after its last use a session is kept, instead
+// of [DefaultRetention]. What the model was not told of by then is dropped too.
+// [Off] is for ever.
+func WithRetention(d time.Duration) Option {
+	return func(o *options) {
+		o.require(d > 0 || d == Off, "retention %v is not positive (use asynctask.Off for none)", d)
+		o.retention = d
 	}
 }
 
@@ -89,19 +147,22 @@ func WithCancellations() Option {
 	return func(o *options) { o.rules.cancellations = true }
 }
 
-// WithStore keeps accounts elsewhere than in a [MemoryStore] of the Manager's
-// own.
-func WithStore(store Store) Option {
+// WithRecords keeps accounts in an engine that several processes may share,
+// instead of the memory of the Manager. If the engine is a [records.Notifier]
+// too, processes learn at once of what others end or cancel; otherwise they look
+// every [PollInterval].
+func WithRecords(engine records.Records) Option {
 	return func(o *options) {
-		o.require(store != nil, "nil store")
-		o.store = store
+		o.require(engine != nil, "nil records")
+		o.engine = engine
 	}
 }
 
 // OnError sets a function that is given the errors that nobody is there to
-// return to: a *[PanicError] of a subscriber, and what the store says when it
-// does not take the end of a task's function. It is called where the error
-// happened. Without it, or with nil, such errors are dropped.
+// return to: a *[PanicError] of a subscriber, and what the engine says when it
+// does not take the end of a task's function, or cannot be looked at. It is
+// called where the error happened. Without it, or with nil, such errors are
+// dropped.
 func OnError(f func(error)) Option {
 	return func(o *options) { o.onError = f }
 }

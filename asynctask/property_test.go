@@ -79,12 +79,12 @@ func newMachine(t *rapid.T) *machine {
 	for _, name := range modelSessions {
 		m.sessions[name] = &modelSession{}
 	}
-	opts := []asynctask.Option{asynctask.WithClock(m.clock), asynctask.WithLimit(m.limit)}
+	opts := []asynctask.Option{asynctask.WithClock(m.clock), asynctask.WithSessionLimit(m.limit)}
 	if m.cancellations {
 		opts = append(opts, asynctask.WithCancellations())
 	}
 	if rapid.Bool().Draw(t, "encoded store") {
-		opts = append(opts, asynctask.WithStore(newEncodedStore(m.clock.Now)))
+		opts = append(opts, asynctask.WithRecords(newHooked(m.clock)))
 	}
 	m.real = asynctask.NewManager(opts...)
 	return m
@@ -102,7 +102,7 @@ func (m *machine) find(ticket asynctask.Ticket) *modelTask {
 func (m *machine) running(session string) int {
 	n := 0
 	for _, task := range m.tasks {
-		if task.kept && task.running && (session == "" || task.session == session) {
+		if task.kept && task.running && task.session == session {
 			n++
 		}
 	}
@@ -156,11 +156,11 @@ func (m *machine) begin(t *rapid.T) {
 
 func (m *machine) beginTask(t *rapid.T, ticket asynctask.Ticket) {
 	session, id := ticket.Session, ticket.ID
-	_, got, err := m.real.Begin(continuation.WithSession(t.Context(), session), id, "name of "+id)
+	got, err := m.real.Begin(continuation.WithSession(t.Context(), session), id, "name of "+id)
 	switch {
 	case m.find(ticket) != nil:
 		require.ErrorIs(t, err, asynctask.ErrDuplicate)
-	case m.limit != asynctask.Off && m.running("") >= m.limit:
+	case m.limit != asynctask.Off && m.running(session) >= m.limit:
 		require.ErrorIs(t, err, asynctask.ErrLimit)
 	default:
 		require.NoError(t, err)

@@ -156,7 +156,7 @@ func TestConcurrentTriggersAndCallsDeliverEachEndOnce(t *testing.T) {
 		}
 	})
 	group.Wait()
-	_, err := m.Begin(in(t, "a"), "last", "last")
+	err := m.Begin(in(t, "a"), "last", "last")
 	require.NoError(t, err)
 	waitFor(t, m, want)
 	require.NoError(t, m.Finish("last", nil))

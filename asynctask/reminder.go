@@ -50,15 +50,15 @@ const (
 
 // draft is what the text of a delivery is written from.
 type draft struct {
-	tasks   []*Record // that have ended, in order of end
+	tasks   []*record // that have ended, in order of end
 	left    int       // that have ended, and are left for the next reminder
 	running int
-	summary []Record // nil if the status summary is not told
+	summary []record // nil if the status summary is not told
 }
 
 // draft returns what a reminder has to say: of the tasks that are free, as many
 // as fit.
-func (a *Account) draft(now time.Time) draft {
+func (a *account) draft(now time.Time) draft {
 	free, n := a.free(now), 0
 	for room := MaxReminder - frameSize; n < len(free); n++ {
 		t := free[n]
@@ -70,8 +70,8 @@ func (a *Account) draft(now time.Time) draft {
 }
 
 // lease returns the lease of a delivery that says this.
-func (d *draft) lease(token uint64, now time.Time) Lease {
-	l := Lease{Token: token, Until: now.Add(LeaseLife), Tasks: make([]uint64, len(d.tasks))}
+func (d *draft) lease(token uint64, now time.Time) lease {
+	l := lease{Token: token, Until: now.Add(LeaseLife), Tasks: make([]uint64, len(d.tasks))}
 	for i, t := range d.tasks {
 		l.Tasks[i] = t.Order
 	}

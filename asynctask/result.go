@@ -41,29 +41,29 @@ func Message(text string) *Output {
 	return &Output{FinalMessage: &text}
 }
 
-// Result is how a task ended, as an [Account] keeps it. It is never changed.
-type Result struct {
+// result is how a task ended, as an account keeps it. It is never changed.
+type result struct {
 	State State
 	// Texts are what the task leaves: of an Output the reason, the message if it
 	// has one, and the variables by name; of a failure the text of its error.
-	Texts   []Text
-	LeftOut int // variables that were dropped
+	Texts   []excerpt
+	LeftOut int `json:",omitempty"` // variables that were dropped
 	// Err is the error of a failed task itself. It stays in the process that it
-	// happened in: stores that encode accounts leave it out.
+	// happened in: it is not encoded.
 	Err error `json:"-"`
 
 	Size  int // bytes of its JSON without the id; those above MaxCompletion are not exact
 	Bytes int // bytes that it takes in memory, approximately
 }
 
-// Text is one text of a [Result], in valid UTF-8, of which the middle may have
+// excerpt is one text of a result, in valid UTF-8, of which the middle may have
 // been cut.
-type Text struct {
+type excerpt struct {
 	Name       string // of the variable, or of the member of the JSON
-	IsVariable bool
+	IsVariable bool   `json:",omitempty"`
 	Head       string
-	Tail       string // "" if nothing was cut
-	Cut        int    // bytes cut between the two
+	Tail       string `json:",omitempty"` // "" if nothing was cut
+	Cut        int    `json:",omitempty"` // bytes cut between the two
 }
 
 const (
@@ -84,23 +84,23 @@ const (
 )
 
 // completed returns the result of a task that ended well.
-func completed(o *Output) *Result {
-	r := Result{State: Completed}
+func completed(o *Output) *result {
+	r := result{State: Completed}
 	if o == nil {
 		return r.measured()
 	}
-	r.Texts = append(r.Texts, Text{Name: reasonName, Head: valid(cmp.Or(o.TerminateReason, ReasonGoal))})
+	r.Texts = append(r.Texts, excerpt{Name: reasonName, Head: valid(cmp.Or(o.TerminateReason, ReasonGoal))})
 	if o.FinalMessage != nil {
-		r.Texts = append(r.Texts, Text{Name: messageName, Head: valid(*o.FinalMessage)})
+		r.Texts = append(r.Texts, excerpt{Name: messageName, Head: valid(*o.FinalMessage)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.EmittedVars)) {
-		r.Texts = append(r.Texts, Text{Name: valid(name), IsVariable: true, Head: valid(o.EmittedVars[name])})
+		r.Texts = append(r.Texts, excerpt{Name: valid(name), IsVariable: true, Head: valid(o.EmittedVars[name])})
 	}
 	return r.measured()
 }
 
 // failed returns the result of a task that ended with err.
-func failed(err error) *Result {
+func failed(err error) *result {
 	if err == nil {
 		err = errors.New("no reason given")
 	}
@@ -108,15 +108,15 @@ func failed(err error) *Result {
 	if guard.Run(func() error { text = err.Error(); return nil }) != nil {
 		text = fmt.Sprintf("%T", err)
 	}
-	return Result{State: Failed, Texts: []Text{{Name: errorName, Head: valid(text)}}, Err: err}.measured()
+	return result{State: Failed, Texts: []excerpt{{Name: errorName, Head: valid(text)}}, Err: err}.measured()
 }
 
 // cancelled returns the result of a task that was cancelled.
-func cancelled() *Result { return Result{State: Cancelled}.measured() }
+func cancelled() *result { return result{State: Cancelled}.measured() }
 
 // measured returns the result with its sizes. What is too long to be shown is
 // not encoded to learn how long it is.
-func (r Result) measured() *Result {
+func (r result) measured() *result {
 	r.Size = 0
 	for _, t := range r.Texts {
 		r.Size += len(t.Name) + len(t.Head) + len(t.Tail)
@@ -130,21 +130,21 @@ func (r Result) measured() *Result {
 
 // fit returns the result, cut until its JSON without the id has at most limit
 // bytes. Names of variables are not cut: what cannot even be named is dropped.
-func (r *Result) fit(limit int) *Result {
+func (r *result) fit(limit int) *result {
 	if r.Size <= limit {
 		return r
 	}
 	kept, room := 0, limit-completionFrame
 	for ; kept < len(r.Texts); kept++ {
 		t := &r.Texts[kept]
-		if room -= memberFrame + (Text{Head: t.Name}).size(limit) + min(t.size(shortest), shortest); room < 0 {
+		if room -= memberFrame + (excerpt{Head: t.Name}).size(limit) + min(t.size(shortest), shortest); room < 0 {
 			break
 		}
 	}
 	short := *r
 	short.LeftOut += len(r.Texts) - kept
 	sizes := make([]int, kept)
-	short.Texts = make([]Text, kept)
+	short.Texts = make([]excerpt, kept)
 	for i, t := range r.Texts[:kept] {
 		sizes[i], t.Head, t.Tail, t.Cut = t.size(limit), "", "", 0
 		short.Texts[i] = t
@@ -156,11 +156,12 @@ func (r *Result) fit(limit int) *Result {
 	return &short
 }
 
-// shrink returns the result as it is kept beyond the total size. Its texts are
-// copies, so that the rest of the long ones can be collected, and the error goes
-// because it may hold as much as its text.
-func (r *Result) shrink() *Result {
-	short := r.fit(shrunkSize - maxID)
+// kept returns the result as it is kept where there is room for that many bytes
+// of JSON without the id. If it has to be cut, its texts are copies, so that the
+// rest of the long ones can be collected, and the error goes because it may hold
+// as much as its text.
+func (r *result) kept(limit int) *result {
+	short := r.fit(limit)
 	if short == r {
 		return r
 	}
@@ -173,7 +174,7 @@ func (r *Result) shrink() *Result {
 }
 
 // appendJSON appends the result as the model is shown it.
-func (r *Result) appendJSON(dst []byte, id string) []byte {
+func (r *result) appendJSON(dst []byte, id string) []byte {
 	dst = appendMember(append(dst, '{'), "\n  ", "agent_id", id)
 	if r.State != Completed || len(r.Texts) == 0 {
 		dst = appendMember(dst, "\n  ", "status", string(r.State))
@@ -190,7 +191,7 @@ func (r *Result) appendJSON(dst []byte, id string) []byte {
 	return append(dst[:len(dst)-1], "\n}"...) // without the last comma
 }
 
-func (r *Result) appendVariables(dst []byte) []byte {
+func (r *result) appendVariables(dst []byte) []byte {
 	begin := len(dst)
 	for _, t := range r.Texts {
 		if t.IsVariable {
@@ -213,7 +214,7 @@ func appendMember(dst []byte, indent, name, value string) []byte {
 }
 
 // output returns the Output that the result was made of, as far as it is kept.
-func (r *Result) output() *Output {
+func (r *result) output() *Output {
 	if r.State != Completed || len(r.Texts) == 0 {
 		return nil
 	}
@@ -235,7 +236,7 @@ func (r *Result) output() *Output {
 }
 
 // failure returns the error of the task, nil if it has not failed.
-func (r *Result) failure() error {
+func (r *result) failure() error {
 	if r.State == Failed && r.Err == nil && len(r.Texts) > 0 {
 		return errors.New(r.Texts[0].String())
 	}
@@ -245,7 +246,7 @@ func (r *Result) failure() error {
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // String returns the text, with a marker where it was cut.
-func (t Text) String() string {
+func (t excerpt) String() string {
 	if t.Cut == 0 {
 		return t.Head
 	}
@@ -254,7 +255,7 @@ func (t Text) String() string {
 
 // size returns how many bytes the text takes in JSON. It is not exact above
 // limit, so that what is far too long is not encoded.
-func (t Text) size(limit int) int {
+func (t excerpt) size(limit int) int {
 	if n := len(t.Head) + len(t.Tail); n > limit {
 		return n
 	}
@@ -263,7 +264,7 @@ func (t Text) size(limit int) int {
 
 // fit returns the text with as much of its middle cut as makes it fit into limit
 // bytes of JSON, which must be shortest at least.
-func (t Text) fit(limit int) Text {
+func (t excerpt) fit(limit int) excerpt {
 	short, size := t, t.size(limit)
 	for room := limit - markerSize; size > limit; room = min(room-1, room*limit/size) {
 		short = t.cut(room / 2)
@@ -273,7 +274,7 @@ func (t Text) fit(limit int) Text {
 }
 
 // cut returns the first and the last bytes of the text, that many of each.
-func (t Text) cut(n int) Text {
+func (t excerpt) cut(n int) excerpt {
 	end := t.Tail
 	if t.Cut == 0 {
 		end = t.Head

@@ -9,126 +9,165 @@ import (
 	"time"
 )
 
-// runner holds a Manager to its limit, and knows what of the tasks lives in this
-// process: the ctx of each, who waits for it, and the goroutines that Close
-// joins.
+// runner holds a Manager to its limits, and knows what of the tasks lives in this
+// process: the functions, who is attached, and the goroutines that Close joins.
 type runner struct {
-	limit int
+	limit        int
+	sessionLimit int
 
-	mu         sync.Mutex
-	jobs       map[Ticket]*job // each takes a place
-	reserved   map[*Reservation]struct{}
-	companions map[*func(cause error)]struct{} // which stop what has joined
-	working    int                             // goroutines, and tasks that are about to begin
-	closed     bool
-	drained    chan struct{} // closed once nothing works for a closed runner
+	life context.Context //nolint:containedctx // of the runner: close ends it
+	end  context.CancelCauseFunc
+
+	mu        sync.Mutex
+	jobs      map[string][]*job // by session; their slices are replaced, never changed in place
+	functions int               // those of all sessions
+	reserved  map[*Reservation]struct{}
+	working   int           // goroutines, and tasks that are about to begin
+	drained   chan struct{} // closed once nothing works for a closed runner
 }
 
-// job is a task that this process has begun.
+// job is a task that somebody works on in this process.
 type job struct {
 	ticket     Ticket
-	isFunction bool
+	isFunction bool // that the Manager runs
+	begun      bool // the account has the task
 	cancel     context.CancelCauseFunc
-	done       chan struct{} // closed once the function has returned, or the task has ended if it has none
-	ended      Task          // as it ended, zero if that is not known; it may be read once done is closed
+	done       chan struct{} // closed once the function has returned
+	ended      Task          // as it ended, zero if that is not known
+	unsettled  *result       // of a function that has returned, and whose end the store has not taken yet
 }
 
-func newRunner(limit int) *runner {
+func newRunner(limit, sessionLimit int) *runner {
+	life, end := context.WithCancelCause(context.Background())
 	return &runner{
-		limit: limit, jobs: map[Ticket]*job{}, reserved: map[*Reservation]struct{}{},
-		companions: map[*func(error)]struct{}{}, drained: make(chan struct{}),
+		limit: limit, sessionLimit: sessionLimit, life: life, end: end,
+		jobs: map[string][]*job{}, reserved: map[*Reservation]struct{}{}, drained: make(chan struct{}),
 	}
 }
 
-// add takes a place for a job: the one of the reservation, or any if that is nil.
+func (r *runner) isClosed() bool { return r.life.Err() != nil }
+
+// add takes a place for a function: the one of the reservation, or any if that is
+// nil.
 func (r *runner) add(j *job, from *Reservation, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.room(from, now); err != nil {
+	if err := r.room(j.ticket.Session, from, now); err != nil {
 		return err
 	}
-	if r.jobs[j.ticket] != nil {
-		return fmt.Errorf("%w: %s", ErrDuplicate, j.ticket.ID)
-	}
 	delete(r.reserved, from)
-	r.jobs[j.ticket] = j
+	r.insert(j)
+	r.functions++
 	r.working++
 	return nil
 }
 
-// room fails if there is no place: that of the reservation, or any if it is nil.
-// The lock is held.
-func (r *runner) room(from *Reservation, now time.Time) error {
+// attach adds a job that is no function.
+func (r *runner) attach(j *job) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.isClosed() {
+		return ErrClosed
+	}
+	r.insert(j)
+	return nil
+}
+
+func (r *runner) insert(j *job) {
+	session := j.ticket.Session
+	r.jobs[session] = append(slices.Clip(r.jobs[session]), j)
+}
+
+// room fails if there is no place for a function: that of the reservation, or any
+// if it is nil. A cancelled function keeps its place until it has returned. The
+// lock is held.
+func (r *runner) room(session string, from *Reservation, now time.Time) error {
 	maps.DeleteFunc(r.reserved, func(other *Reservation, _ struct{}) bool { return other.lapsed(now) })
 	_, isReserved := r.reserved[from]
-	taken := len(r.jobs) + len(r.reserved)
+	taken, inSession := r.functions+len(r.reserved), 0
+	for _, j := range r.jobs[session] {
+		if j.isFunction {
+			inSession++
+		}
+	}
 	switch {
-	case r.closed:
+	case r.isClosed():
 		return ErrClosed
 	case from != nil && !isReserved:
 		return ErrReservation
-	case from == nil && r.limit != Off && taken >= r.limit:
+	case from != nil:
+		return nil
+	case r.limit != Off && taken >= r.limit:
 		return fmt.Errorf("%w: %d of %d places are taken (%d of them reserved)", ErrLimit, taken, r.limit, len(r.reserved))
+	case r.sessionLimit != Off && inSession >= r.sessionLimit:
+		return fmt.Errorf("%w: %d functions of the session have not returned", ErrLimit, inSession)
 	}
 	return nil
 }
 
-// remove drops a job that could not begin, and reserves its place again if it was.
-func (r *runner) remove(j *job, from *Reservation) {
+// refused drops a function that could not begin, and reserves its place again if
+// it was.
+func (r *runner) refused(j *job, from *Reservation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.jobs, j.ticket)
-	if from != nil && !r.closed {
+	r.remove(j)
+	if from != nil && !r.isClosed() {
 		r.reserved[from] = struct{}{}
 	}
 	r.rest()
+}
+
+// remove drops a job. The lock is held.
+func (r *runner) remove(j *job) {
+	session := j.ticket.Session
+	left := slices.DeleteFunc(slices.Clone(r.jobs[session]), func(other *job) bool { return other == j })
+	if len(left) == len(r.jobs[session]) {
+		return
+	}
+	if j.isFunction && j.unsettled == nil {
+		r.functions--
+	}
+	if r.jobs[session] = left; len(left) == 0 {
+		delete(r.jobs, session)
+	}
+}
+
+// detach drops a job.
+func (r *runner) detach(j *job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.remove(j)
 }
 
 // reserve reserves a place.
 func (r *runner) reserve(reserved *Reservation) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.room(nil, reserved.since); err != nil {
+	if err := r.room(reserved.session, nil, reserved.since); err != nil {
 		return err
 	}
 	r.reserved[reserved] = struct{}{}
 	return nil
 }
 
-// release gives a reservation up.
-func (r *runner) release(reserved *Reservation) {
+// release gives a reservation up, and reports whether there was one.
+func (r *runner) release(reserved *Reservation) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, isReserved := r.reserved[reserved]
 	delete(r.reserved, reserved)
+	return isReserved
 }
 
-// reservedSince returns the times of the session's reservations.
-func (r *runner) reservedSince(session string, now time.Time) (times []time.Time) {
+// join says that one more works, until leave is called. It fails with ErrClosed.
+func (r *runner) join() (leave func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for reserved := range r.reserved {
-		if reserved.session == session && !reserved.lapsed(now) {
-			times = append(times, reserved.since)
-		}
-	}
-	return times
-}
-
-// join has close call stop, and wait until leave was called.
-func (r *runner) join(stop func(cause error)) (leave func(), err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
+	if r.isClosed() {
 		return nil, ErrClosed
 	}
-	r.companions[&stop] = struct{}{}
 	r.working++
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.companions, &stop)
-		r.rest()
-	}, nil
+	return r.leave, nil
 }
 
 // leave says that one that worked has ended.
@@ -141,40 +180,55 @@ func (r *runner) leave() {
 // rest says that one less works. The lock is held.
 func (r *runner) rest() {
 	r.working--
-	if r.closed && r.working == 0 {
+	if r.isClosed() && r.working == 0 {
 		close(r.drained)
 	}
 }
 
-// close takes nobody any more, and stops the companions.
-func (r *runner) close() {
+// close takes nobody any more, ends the runner's life, and returns what is
+// reserved. After the first time it does nothing.
+func (r *runner) close() []*Reservation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
-		return
+	if r.isClosed() {
+		return nil
 	}
-	r.closed = true
-	clear(r.reserved)
-	for stop := range r.companions {
-		(*stop)(ErrClosed)
-	}
+	r.end(ErrClosed)
 	if r.working == 0 {
 		close(r.drained)
 	}
+	return slices.Collect(maps.Keys(r.reserved))
 }
 
-// job returns the job of that ticket, nil if it is not one of this process.
-func (r *runner) job(t Ticket) *job {
+// function returns the job of a function, nil if this process does not run it.
+func (r *runner) function(t Ticket) *job {
+	for _, j := range r.of(t.Session) {
+		if j.isFunction && j.ticket == t {
+			return j
+		}
+	}
+	return nil
+}
+
+// of returns the jobs of the session.
+func (r *runner) of(session string) []*job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.jobs[t]
+	return r.jobs[session]
 }
 
-// open returns the jobs.
+// sessions returns the sessions with jobs.
+func (r *runner) sessions() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Keys(r.jobs))
+}
+
+// open returns all jobs.
 func (r *runner) open() []*job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Collect(maps.Values(r.jobs))
+	return slices.Concat(slices.Collect(maps.Values(r.jobs))...)
 }
 
 // wait waits until all that works has ended, or ctx.
@@ -187,38 +241,63 @@ func (r *runner) wait(ctx context.Context) error {
 	return nil
 }
 
-// end tells the job of a task that it has ended; cause is that of its ctx. The
-// place of a function stays taken until that has returned.
-func (r *runner) end(t Task, cause error) {
+// ended tells the jobs of a task that it has ended; cause is that of their ctx.
+func (r *runner) ended(t Task, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	j := r.jobs[t.Ticket()]
-	if j == nil {
-		return
+	for _, j := range r.jobs[t.Session] {
+		if j.ticket != t.Ticket() {
+			continue
+		}
+		if j.ended.ID == "" {
+			j.ended = t
+		}
+		if !j.isFunction || j.unsettled != nil {
+			r.remove(j)
+		}
+		j.cancel(cause)
 	}
-	j.ended = t
-	if !j.isFunction {
-		r.over(j)
-	}
-	j.cancel(cause)
 }
 
-// returned says that the function of a job has returned, with the task if that
-// has ended it.
-func (r *runner) returned(j *job, ended Task) {
+// returned says that the function of a job has returned, which frees its place,
+// with the task if that has ended it. The job itself stays for as long as it is
+// not settled.
+func (r *runner) returned(j *job, ended Task, unsettled *result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ended.ID != "" {
 		j.ended = ended
 	}
-	r.over(j)
+	if unsettled == nil {
+		r.remove(j)
+	} else {
+		j.unsettled = unsettled
+		r.functions--
+	}
+	close(j.done)
 	j.cancel(context.Canceled)
 }
 
-// over drops a job, which frees its place. The lock is held.
-func (r *runner) over(j *job) {
-	delete(r.jobs, j.ticket)
-	close(j.done)
+// began says that the account has the task of a job.
+func (r *runner) began(j *job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j.begun = true
+}
+
+// progress returns whether the account has the task of a job, and how its
+// function has ended if the store has not taken that yet.
+func (r *runner) progress(j *job) (begun bool, unsettled *result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return j.begun, j.unsettled
+}
+
+// endOf returns the task of a job as it ended, zero if that is not known.
+func (r *runner) endOf(j *job) Task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return j.ended
 }
 
 // await waits for done, and fails with the cause of ctx if that ends first.

@@ -22,7 +22,7 @@ type subscriber struct {
 }
 
 // Subscribe calls f each time a task of any session ends through this Manager,
-// with the task as it ended. f runs on the goroutine that ended the task (its
+// with the task as it ended; see [Manager.Watch] for what ends elsewhere. f runs on the goroutine that ended the task (its
 // own, or that of whoever called Finish, Fail, Cancel, Forget or Close), with no
 // lock held, so it may call the Manager, and may be called concurrently. A panic
 // of f reaches nobody but OnError.

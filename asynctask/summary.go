@@ -22,7 +22,7 @@ import (
 const MaxSummary = 16 << 10
 
 // summarize returns the status summary, "" if there are no tasks.
-func summarize(tasks []Record) string {
+func summarize(tasks []record) string {
 	if len(tasks) == 0 {
 		return ""
 	}
@@ -48,7 +48,7 @@ func summarize(tasks []Record) string {
 }
 
 // line returns the task in one line, after begin and with the id as it is shown.
-func (t *Record) line(begin, id string) string {
+func (t *record) line(begin, id string) string {
 	return begin + t.Name + " - [" + t.state().label() + "] (" + id + ")"
 }
 
@@ -56,7 +56,7 @@ func (t *Record) line(begin, id string) string {
 const shortID = 8
 
 // idLengths returns how much of each id tells it from the others.
-func idLengths(tasks []Record) []int {
+func idLengths(tasks []record) []int {
 	lengths, sorted := make([]int, len(tasks)), make([]int, len(tasks))
 	for i := range tasks {
 		lengths[i], sorted[i] = shortID, i

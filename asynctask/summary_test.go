@@ -21,7 +21,7 @@ func TestSummary(t *testing.T) {
 		{"failing-12345", "lint"},
 		{"stopped-12345", "deploy"},
 	} {
-		_, err := s.Begin(in(t, "a"), task.id, task.name)
+		err := s.Begin(in(t, "a"), task.id, task.name)
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.Finish("abcdefgh-1", nil))

@@ -45,7 +45,7 @@ func CheckTool() Definition {
 // tool message: the status summary, or one task with its result as a reminder
 // shows it. If several tasks begin with the id it lists those, and what cannot
 // be answered starts with "Error: ". To look is not a delivery: the end of a
-// task is told all the same. If the store fails, result says so to the model
+// task is told all the same. If the engine fails, result says so to the model
 // and err to the program.
 func (m *Manager) Handle(ctx context.Context, name, arguments string) (result string, ok bool, err error) {
 	if !strings.EqualFold(name, CheckToolName) {
@@ -56,12 +56,12 @@ func (m *Manager) Handle(ctx context.Context, name, arguments string) (result st
 	if !ok {
 		return `Error: send {"task_id":"..."} to look at one task, or {} to list all`, true, nil
 	}
-	a, err := m.accounts.look(ctx, scope.Session(ctx))
+	a, now, err := m.accounts.look(ctx, scope.Session(ctx))
 	switch {
 	case err != nil:
 		return "Error: the tasks cannot be looked up now.", true, err
 	case id != "":
-		return describe(a.withPrefix(id), id, m.clock.Now()), true, nil
+		return describe(a.withPrefix(id), id, now), true, nil
 	case len(a.Tasks) == 0:
 		return "No async tasks.", true, nil
 	}
@@ -70,7 +70,7 @@ func (m *Manager) Handle(ctx context.Context, name, arguments string) (result st
 
 // describe describes the one task that was found to the model, or says why there
 // is none.
-func describe(found []*Record, id string, now time.Time) string {
+func describe(found []*record, id string, now time.Time) string {
 	if len(found) != 1 {
 		return refuse(id, found)
 	}
@@ -84,7 +84,7 @@ func describe(found []*Record, id string, now time.Time) string {
 }
 
 // refuse tells the model why there is no task to show.
-func refuse(id string, candidates []*Record) string {
+func refuse(id string, candidates []*record) string {
 	if len(candidates) == 0 {
 		return fmt.Sprintf("Error: no task has the id %.64q. Call %s without task_id to list them.", id, CheckToolName)
 	}

@@ -29,7 +29,7 @@ func ExampleWithTasks() {
 	client := carryopenai.Wrap(openai.NewClientWithConfig(config), mw)
 
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	_, _, _ = tasks.Begin(ctx, "job-7", "run the tests")
+	_, _ = tasks.Begin(ctx, "job-7", "run the tests")
 	ctx, outcomes := middleware.Capture(ctx)
 	_, _ = client.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
 		Model:    "any",

@@ -26,7 +26,7 @@ type reminded struct {
 func newReminded(t *testing.T, todos todo.Provider, opts ...middleware.Option) *reminded {
 	t.Helper()
 	s := &reminded{ctx: inSession(t, "s"), tasks: asynctask.NewManager()}
-	_, ticket, err := s.tasks.Begin(s.ctx, "job-7", "transcode")
+	ticket, err := s.tasks.Begin(s.ctx, "job-7", "transcode")
 	require.NoError(t, err)
 	require.NoError(t, s.tasks.Finish(s.ctx, ticket, nil))
 	s.mw = middleware.New(todos, append([]middleware.Option{unhurried, middleware.WithTasks(s.tasks)}, opts...)...)

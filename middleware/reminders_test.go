@@ -18,7 +18,7 @@ func TestNoteWithoutAPlaceGoesToTheLastMessage(t *testing.T) {
 	t.Parallel()
 	tasks := asynctask.NewManager()
 	ctx := inSession(t, "s")
-	_, ticket, err := tasks.Begin(ctx, "job-7", "transcode")
+	ticket, err := tasks.Begin(ctx, "job-7", "transcode")
 	require.NoError(t, err)
 	require.NoError(t, tasks.Finish(ctx, ticket, nil))
 	d, err := tasks.Deliver(ctx, "s", asynctask.DeliverOptions{NoSummary: true})

@@ -21,7 +21,7 @@ import (
 func ended(ctx context.Context, t *testing.T) *asynctask.Manager {
 	t.Helper()
 	tasks := asynctask.NewManager()
-	_, ticket, err := tasks.Begin(ctx, "job-7", "run the tests")
+	ticket, err := tasks.Begin(ctx, "job-7", "run the tests")
 	require.NoError(t, err)
 	require.NoError(t, tasks.Finish(ctx, ticket, asynctask.Message("All 214 tests pass.")))
 	return tasks

@@ -152,7 +152,7 @@ func ExampleWrap_backgroundTasks() {
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 
 	// A job that runs elsewhere. A Go function is given to tasks.Start instead.
-	_, ticket, err := tasks.Begin(ctx, "job-7", "run the tests")
+	ticket, err := tasks.Begin(ctx, "job-7", "run the tests")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -61,7 +61,7 @@ func newTaskScenario(t *testing.T, m scenario.Mode, opts ...middleware.Option) *
 func (s *taskScenario) begin(t *testing.T) {
 	t.Helper()
 	var err error
-	_, s.ticket, err = s.tasks.Begin(s.Ctx, "job-7", "run the tests")
+	s.ticket, err = s.tasks.Begin(s.Ctx, "job-7", "run the tests")
 	require.NoError(t, err)
 }
 

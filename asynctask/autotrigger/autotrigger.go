@@ -54,7 +54,7 @@ type Host struct {
 	// nobody else tells of the tasks in the message.
 	Trigger func(ctx context.Context, message string) error
 	// OnError, if it is set, is given errors and panics of Trigger, panics of
-	// Busy, and errors of the store.
+	// Busy, and errors of the engine that keeps the tasks.
 	OnError func(err error)
 }
 
@@ -64,8 +64,8 @@ type Option func(*AutoTrigger)
 // WithClock replaces the system's clock, for tests. [New] panics if it is nil.
 func WithClock(c asynctask.Clock) Option { return func(a *AutoTrigger) { a.clock = c } }
 
-// AutoTrigger starts a turn of the agent when a task of one session ends while
-// the agent is idle. What ends while it is busy is told when it is idle again,
+// AutoTrigger starts a turn of the agent when a task of one session ends, in this
+// process or in another one, while the agent is idle. What ends while it is busy is told when it is idle again,
 // unless a request of the turn has carried it meanwhile. A failed Trigger loses
 // nothing: the tasks are in the next request of the session, or in the next
 // Trigger.
@@ -114,20 +114,18 @@ func New(ctx context.Context, tasks *asynctask.Manager, host Host, opts ...Optio
 		panic("carryon/asynctask/autotrigger: an AutoTrigger needs a session (see continuation.WithSession)")
 	}
 	ctx, a.cancel = context.WithCancelCause(scope.Automatic(ctx))
-	unsubscribe := tasks.Subscribe(func(t asynctask.Task) {
-		if t.Session == a.session {
-			a.ended.Store(true)
-			a.Idle()
-		}
+	unwatch := tasks.Watch(a.session, func() {
+		a.ended.Store(true)
+		a.Idle()
 	})
 	leave, err := tasks.Join(a.cancel)
 	if err != nil {
 		a.cancel(err)
-		unsubscribe()
+		unwatch()
 		close(a.done)
 		return a
 	}
-	go a.run(ctx, unsubscribe, leave)
+	go a.run(ctx, unwatch, leave)
 	return a
 }
 
@@ -165,10 +163,10 @@ func (a *AutoTrigger) Stop(ctx context.Context) error {
 // forever is a wait that only a wake ends.
 const forever = time.Duration(-1)
 
-func (a *AutoTrigger) run(ctx context.Context, unsubscribe, leave func()) {
+func (a *AutoTrigger) run(ctx context.Context, unwatch, leave func()) {
 	defer leave()
 	defer close(a.done)
-	defer unsubscribe()
+	defer unwatch()
 	defer a.cancel(ErrStopped)
 	for ctx.Err() == nil {
 		a.sleep(ctx, a.step(ctx))

@@ -140,7 +140,7 @@ func TestTriggerTellsWhatEndedWhileATurnRan(t *testing.T) {
 	triggered(t, func(t *testing.T, s *setup, a *agent, _ *autotrigger.AutoTrigger) {
 		a.reacts(func(context.Context) error {
 			if len(a.messages()) == 1 {
-				s.ends("a", "2")
+				s.ends("a", "2") //nolint:contextcheck // the setup has one
 			}
 			<-time.After(time.Hour) // far longer than a hold lasts that is not kept
 			return nil

@@ -21,7 +21,7 @@ func ExampleNew() {
 			return nil
 		},
 	})
-	_, ticket, _ := tasks.Begin(ctx, "job-7", "transcode the video")
+	ticket, _ := tasks.Begin(ctx, "job-7", "transcode the video")
 	_ = tasks.Finish(ctx, ticket, nil)
 
 	fmt.Println(<-turn)

@@ -44,7 +44,7 @@ func setupOf(t *testing.T, m *asynctask.Manager) *setup {
 func (s *setup) begins(session string, ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {
-		_, ticket, err := s.Begin(continuation.WithSession(s.ctx, session), id, id)
+		ticket, err := s.Begin(continuation.WithSession(s.ctx, session), id, id)
 		require.NoError(s.t, err)
 		s.tickets[id] = ticket
 	}

@@ -386,7 +386,7 @@ func TestNotesOfBackgroundTasks(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, ask asker) {
 		tasks := asynctask.NewManager(asynctask.WithOneConversation())
-		_, ticket, err := tasks.Begin(t.Context(), "task-1", "run the tests")
+		ticket, err := tasks.Begin(t.Context(), "task-1", "run the tests")
 		require.NoError(t, err)
 		require.NoError(t, tasks.Finish(t.Context(), ticket, asynctask.Message("All green.")))
 		provider := newProvider(t, uses(use("edit_file", object{})))

@@ -134,11 +134,11 @@ func nothingToTell() func() {
 // thousandTasks builds the reminder of a thousand tasks and releases it.
 func thousandTasks() func() {
 	const tasks = 1000
-	m := asynctask.NewManager(asynctask.WithLimit(tasks))
+	m := asynctask.NewManager(asynctask.WithSessionLimit(asynctask.Off))
 	ctx := continuation.WithSession(context.Background(), "s")
 	for i := range tasks {
 		id := strconv.Itoa(i)
-		_, ticket, err := m.Begin(ctx, id, "task "+id)
+		ticket, err := m.Begin(ctx, id, "task "+id)
 		must(err)
 		must(m.Finish(ctx, ticket, asynctask.Message("The result of "+id+".")))
 	}

@@ -61,6 +61,15 @@ func (t *Table[V]) Remove(key string) bool {
 	return true
 }
 
+// Oldest returns the least recently used key and a pointer to its value, nil if
+// there is none. It does not count as a use.
+func (t *Table[V]) Oldest() (key string, value *V) {
+	if len(t.entries) == 0 {
+		return "", nil
+	}
+	return t.ring.prev.key, &t.ring.prev.value
+}
+
 // Trim drops the least recently used values until at most limit are left.
 func (t *Table[V]) Trim(limit int) {
 	for len(t.entries) > limit {

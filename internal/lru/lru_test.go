@@ -61,6 +61,14 @@ func TestTableIsLikeItsModel(t *testing.T) {
 					want = slices.Delete(want, at, at+1)
 				}
 			},
+			"oldest": func(t *rapid.T) {
+				key, value := table.Oldest()
+				if len(want) == 0 {
+					assert.Nil(t, value)
+					return
+				}
+				assert.Equal(t, want[len(want)-1], pair{key, *value})
+			},
 			"trim": func(t *rapid.T) {
 				limit := rapid.IntRange(0, 6).Draw(t, "limit")
 				table.Trim(limit)

@@ -63,7 +63,7 @@ func TestANoteOfATaskStandsBeforeTheNextThought(t *testing.T) {
 		tasks := asynctask.NewManager()
 		s := newScene(t, k, setup{todos: noneOf(t), options: []middleware.Option{middleware.WithTasks(tasks)}},
 			searches("tea"), fakellm.Text(k.final+"done"))
-		_, ticket, err := tasks.Begin(s.ctx, "job-7", "run the tests")
+		ticket, err := tasks.Begin(s.ctx, "job-7", "run the tests")
 		require.NoError(t, err)
 		require.NoError(t, tasks.Finish(s.ctx, ticket, asynctask.Message("All 214 tests pass.")))
 		assert.Equal(t, "done", strings.TrimSpace(s.requireRun(t, "Do it.").output))

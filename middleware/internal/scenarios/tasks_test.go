@@ -60,7 +60,7 @@ func taskScenarioWith(
 func (s *taskScenario) begins(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		_, _, err := s.tasks.Begin(s.Ctx, id, id)
+		_, err := s.tasks.Begin(s.Ctx, id, id)
 		require.NoError(t, err)
 	}
 }
@@ -135,7 +135,7 @@ func TestModelIsToldOnceThatATaskHasEnded(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
-		_, _, err := s.tasks.Begin(s.Ctx, "job-7", "run the tests")
+		_, err := s.tasks.Begin(s.Ctx, "job-7", "run the tests")
 		require.NoError(t, err)
 		require.NoError(t, s.tasks.Finish(t.Context(), s.ticket("job-7"), asynctask.Message("All 214 tests pass.")))
 
@@ -432,7 +432,7 @@ func TestSummaryIsSentWhenItHasChanged(t *testing.T) {
 			question + "\n\n---\nSystem Note: Async Task Status\n\n" + automatic + "1 async task(s) still running.\n---\n\n" +
 				summaryOf("job-7 - [RUNNING] (job-7)"),
 			question,
-			question + "\n\n" + summaryOf("job-7 - [CANCELLED] (job-7)"),
+			question + "\n\n" + automatic + summaryOf("job-7 - [CANCELLED] (job-7)"),
 			question,
 		} {
 			assert.Equal(t, want, s.Content(t, i, 1), "request %d", i)
@@ -480,7 +480,7 @@ func TestCallIsContinuedWithATaskThatHasEndedOrIsAnothers(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos())
-		_, _, err := s.tasks.Begin(continuation.WithSession(s.Ctx, "other"), "job-6", "job-6")
+		_, err := s.tasks.Begin(continuation.WithSession(s.Ctx, "other"), "job-6", "job-6")
 		require.NoError(t, err)
 		s.begins(t, "job-7")
 		finish := func() { assert.NoError(t, s.tasks.Finish(t.Context(), s.ticket("job-7"), nil)) }
@@ -498,7 +498,7 @@ func TestNothingOfASessionShowsInAnother(t *testing.T) {
 			middleware.WithLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 		theirs := continuation.WithSession(t.Context(), "theirs")
 		for _, id := range []string{"secret-running", "secret-ended", "secret-failed"} {
-			_, _, err := s.tasks.Begin(theirs, id, "secret work")
+			_, err := s.tasks.Begin(theirs, id, "secret work")
 			require.NoError(t, err)
 		}
 		ended, failed := asynctask.Ticket{Session: "theirs", ID: "secret-ended"}, asynctask.Ticket{Session: "theirs", ID: "secret-failed"}
@@ -538,7 +538,7 @@ func TestWithoutASessionOnlyTheOneConversationGetsReminders(t *testing.T) {
 			"sessions": nil, "one conversation": {asynctask.WithOneConversation()},
 		} {
 			s := taskScenarioWith(t, m, noTodos, opts)
-			_, ticket, err := s.tasks.Begin(t.Context(), "job-7", "job-7")
+			ticket, err := s.tasks.Begin(t.Context(), "job-7", "job-7")
 			require.NoError(t, err)
 			require.NoError(t, s.tasks.Finish(t.Context(), ticket, nil))
 			s.Call(t.Context(), scenario.Request(), fakellm.Text("Well."))
@@ -554,7 +554,7 @@ func TestRequestsWithoutAReminderAreTheSame(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		for _, mode := range []middleware.SummaryMode{middleware.SummaryOnChange, middleware.SummaryInSystem} {
 			s := newTaskScenario(t, m, scenario.TwoTodos(), middleware.WithTaskSummary(mode))
-			_, _, err := s.tasks.Begin(continuation.WithSession(s.Ctx, "other"), "job-6", "job-6")
+			_, err := s.tasks.Begin(continuation.WithSession(s.Ctx, "other"), "job-6", "job-6")
 			require.NoError(t, err)
 			plain := scenario.New(t, m, scenario.TwoTodos())
 			s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())

@@ -1,0 +1,224 @@
+package asynctask_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/asynctask"
+)
+
+func TestOneSessionCannotTakeAllPlaces(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	for range asynctask.DefaultSessionLimit {
+		_, err := s.Start(in(t, "greedy"), "task", untilCancelled)
+		require.NoError(t, err)
+	}
+	_, err := s.Start(in(t, "greedy"), "task", untilCancelled)
+	require.ErrorIs(t, err, asynctask.ErrLimit)
+	require.ErrorIs(t, s.Begin(in(t, "greedy"), "elsewhere", "task"), asynctask.ErrLimit)
+	_, err = s.Reserve(in(t, "greedy"))
+	require.ErrorIs(t, err, asynctask.ErrLimit)
+	_, err = s.Start(in(t, "modest"), "task", untilCancelled)
+	require.NoError(t, err)
+
+	assert.Equal(t, asynctask.DefaultSessionLimit, s.CancelAll("greedy"))
+	require.NoError(t, s.Close(t.Context()))
+}
+
+// To cancel what does not listen frees no place for more of it.
+func TestCancelledFunctionsKeepThePlacesOfTheirSession(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	hold := make(chan struct{})
+	defer close(hold)
+	for range asynctask.DefaultSessionLimit {
+		id, err := s.Start(in(t, "deaf"), "task", deaf(hold))
+		require.NoError(t, err)
+		require.NoError(t, s.Cancel(id))
+	}
+	_, err := s.Start(in(t, "deaf"), "task", deaf(hold))
+	require.EqualError(t, err, "asynctask: limit reached: 5 functions of the session have not returned")
+	_, err = s.Start(in(t, "other"), "task", untilCancelled)
+	require.NoError(t, err)
+}
+
+// Conversations that nobody comes back to cost the others nothing.
+func TestAbandonedEndsDoNotKeepOthersFromStarting(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	for i := range 10_001 {
+		s.ends(fmt.Sprint("session-", i%100), fmt.Sprint("task-", i))
+	}
+	s.begins("a", "more")
+	_, err := s.Reserve(in(t, "a"))
+	require.NoError(t, err)
+	assert.Len(t, s.told("session-0"), 101, "and nothing of theirs is lost")
+}
+
+func TestTooManyUndeliveredKeepTheirSessionFromStarting(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	for i := range asynctask.MaxUndelivered {
+		s.ends("full", fmt.Sprint("task-", i))
+	}
+	require.EqualError(t, s.Begin(in(t, "full"), "more", "more"),
+		"asynctask: too many ended tasks wait for delivery: 1000")
+	_, err := s.Reserve(in(t, "full"))
+	require.ErrorIs(t, err, asynctask.ErrBacklog)
+	s.begins("a", "more")
+
+	s.acks("full")
+	s.begins("full", "more")
+}
+
+// What a session's requests repeat stays, whatever happens in other sessions.
+func TestWhatIsRepeatedSurvivesTheEndsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	s.ends("a", "told")
+	d := s.deliver()
+	s.settle(d, asynctask.Repeat)
+	for i := range 10_001 {
+		session := fmt.Sprint("session-", i)
+		s.ends(session, session)
+		s.acks(session)
+	}
+	again := s.Deliver("a", asynctask.DeliverOptions{})
+	require.NotNil(t, again)
+	assert.Equal(t, d.Text, again.Repeated[0].Text)
+	s.settle(again, asynctask.Unread)
+}
+
+func TestSessionsAreDroppedAfterTheirRetention(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, asynctask.WithRetention(time.Hour), asynctask.WithTaskLife(asynctask.Off))
+	s.ends("old", "old")
+	s.ends("used", "used")
+	s.begins("running", "running")
+	s.clock.Advance(time.Hour - 1)
+	assert.NotEmpty(t, s.kept("used"))
+	s.clock.Advance(1)
+	s.ends("new", "new")
+	assert.Empty(t, s.kept("old"))
+	assert.NotEmpty(t, s.kept("used"), "it was looked at since")
+	assert.NotEmpty(t, s.kept("running"), "what runs stays")
+}
+
+func TestTasksHaveALife(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, asynctask.WithSessionLimit(1), asynctask.WithTaskLife(time.Hour))
+	s.begins("a", "abandoned")
+	s.clock.Advance(time.Hour)
+	s.begins("a", "next") // its place is free
+	task, _ := s.Get("abandoned")
+	require.ErrorIs(t, task.Err, asynctask.ErrOwnerLost)
+	assert.Equal(t, []string{"abandoned"}, s.told("a"))
+
+	id, err := s.Start(in(t, "b"), "task", untilCancelled)
+	require.NoError(t, err)
+	s.clock.Advance(1000 * time.Hour)
+	n, _ := s.Pending("b", -1)
+	assert.Equal(t, 1, n, "a function of this process is not lost")
+	require.NoError(t, s.Cancel(id))
+}
+
+func message(t *testing.T, s *setup, id string) string {
+	t.Helper()
+	task, ok := s.Get(id)
+	require.True(t, ok)
+	return *task.Output.FinalMessage
+}
+
+// finishes has tasks of a session end with a long message.
+func (s *setup) finishes(session, message string, ids ...string) {
+	s.t.Helper()
+	for _, id := range ids {
+		s.begins(session, id)
+		require.NoError(s.t, s.Finish(id, asynctask.Message(message)))
+	}
+}
+
+func TestOldestOutputsOfASessionShrink(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, asynctask.WithSessionLimit(20)) // and twice as much history
+	long := strings.Repeat("begin ", 10) + strings.Repeat("x", 12_000) + strings.Repeat(" end", 10)
+	s.finishes("a", long, "delivered")
+	s.acks("a")
+	for i := range 20 {
+		s.finishes("a", long, fmt.Sprint("task-", i))
+	}
+	assert.Len(t, message(t, s, "delivered"), len(long), "within the size nothing is cut")
+	for i := range 20 {
+		s.finishes("b", long, fmt.Sprint("other-", i)) // of another session
+	}
+	assert.Len(t, message(t, s, "delivered"), len(long))
+
+	s.finishes("a", long, "one-more")
+	shrunk := message(t, s, "delivered")
+	assert.Regexp(t, `^begin (.|\n)*x\n\[\.\.\. 1\d\d\d\d bytes cut \.\.\.\]\nx(.|\n)* end$`, shrunk)
+	assert.Equal(t, long, message(t, s, "task-0"), "what was delivered goes first")
+	s.finishes("a", long, "two-more", "three-more")
+	shrunk = message(t, s, "task-0")
+	assert.Less(t, len(shrunk), 2<<10)
+	told, _ := payloads(t, s.Remind("a").Text)
+	assert.NotEqual(t, long, *told[0].FinalMessage)
+	assert.Equal(t, long, message(t, s, "three-more"))
+}
+
+func TestHugeOutputsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t)
+	vars := map[string]string{}
+	for i := range 50_000 {
+		vars[fmt.Sprintf("variable-%05d", i)] = "value"
+	}
+	cause := errors.New(strings.Repeat("e", 8<<20))
+	s.begins("a", "message", "vars", "error")
+	require.NoError(t, s.Finish("message", asynctask.Message(strings.Repeat("m", 64<<20))))
+	require.NoError(t, s.Finish("vars", &asynctask.Output{EmittedVars: vars}))
+	require.NoError(t, s.Fail("error", cause))
+
+	assert.Less(t, len(message(t, s, "message")), asynctask.MaxCompletion)
+	task, _ := s.Get("vars")
+	assert.Less(t, len(task.Output.EmittedVars), 1000)
+	task, _ = s.Get("error")
+	assert.Less(t, len(task.Err.Error()), asynctask.MaxCompletion)
+	require.NotErrorIs(t, task.Err, cause, "the error itself would keep its text")
+
+	told, longest := payloads(t, s.Remind("a").Text)
+	assert.LessOrEqual(t, longest, asynctask.MaxCompletion)
+	require.Len(t, told, 3)
+	assert.Regexp(t, `^\[49\d\d\d variables left out\]$`, told[1].EmittedVars["..."])
+	assert.Contains(t, *told[2].Error, "bytes cut")
+}
+
+func TestBeyondItsMemoryAManagerCutsAndDropsWhatIsOldest(t *testing.T) {
+	t.Parallel()
+	const each = 10_000
+	s := newSetup(t, asynctask.WithMemory(20*each))
+	long := strings.Repeat("x", each)
+	s.begins("running", "running")
+	s.finishes("first", long, "first")
+	for i := range 30 {
+		name := fmt.Sprint("task-", i)
+		s.finishes(name, long, name)
+	}
+	assert.Less(t, len(message(t, s, "first")), 2<<10, "the oldest are cut")
+	assert.Equal(t, long, message(t, s, "task-29"))
+	assert.Equal(t, []string{"first"}, s.told("first"), "and told")
+
+	for i := range 300 {
+		name := fmt.Sprint("more-", i)
+		s.finishes(name, long, name)
+	}
+	assert.Empty(t, s.kept("first"), "in the end they go")
+	assert.NotEmpty(t, s.kept("running"))
+	assert.Equal(t, []string{"more-299"}, s.told("more-299"))
+}
