@@ -101,7 +101,7 @@ func TestNothingIsJoinedToAFixedPrefix(t *testing.T) {
 	for _, fixed := range []bool{true, false} {
 		tasks := asynctask.NewManager()
 		ctx := inSession(t, "s")
-		_, ticket, err := tasks.Begin(ctx, "job-7", "transcode")
+		ticket, err := tasks.Begin(ctx, "job-7", "transcode")
 		require.NoError(t, err)
 		require.NoError(t, tasks.Finish(ctx, ticket, nil))
 		r := describe(fixTheBuild)
