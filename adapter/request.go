@@ -51,6 +51,13 @@ type Request struct {
 	// not renew it; only progress on the list does.
 	ShortLoop bool
 
+	// Model, Provider and Streamed tell observers what the request asks whom for.
+	// Provider is one of the names that OpenTelemetry's conventions for generative
+	// AI have, such as "openai" or "anthropic". Model need only be valid until the
+	// call has begun.
+	Model, Provider string
+	Streamed        bool
+
 	Users int    // how many messages of the user the request has
 	User  string // the text of the last of them
 

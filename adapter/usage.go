@@ -4,6 +4,9 @@ package adapter
 // A count that was not reported is 0.
 type Usage struct {
 	Prompt, Completion, Total int
+	// Cached is how many of the prompt tokens came from the provider's cache, and
+	// Reasoning how many of the completion tokens the model spent on reasoning.
+	Cached, Reasoning int
 }
 
 // Tokens returns Total, or the sum of the others where the provider leaves the

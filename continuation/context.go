@@ -46,6 +46,7 @@ func Automatic(ctx context.Context) context.Context {
 // TurnID identifies one turn of a call.
 type TurnID struct {
 	Session string // the session, "" if the call has none
+	Call    uint64 // tells calls of a middleware with an observer apart; 0 without one
 	Turn    int    // the number of the turn within the call; continuations begin at 2
 	Attempt int    // the number of the continuation, counted since the last progress
 }

@@ -41,6 +41,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 		return nil, mw.passed(ctx, reason)
 	}
 	c := newCall(ctx, mw, &r)
+	c.observeCall(&r)
 	c.budget = c.timeLeft()
 	if outcomes := capture(ctx); outcomes != nil {
 		c.outcome.Store(outcomes.add(c.firstOutcome()))
@@ -49,11 +50,12 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 		mw.options.settings.For(c.session.name()).TodoContinuation {
 		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
 	}
-	if err := c.session.registerUserTurn(ctx, &r); err != nil {
+	if err := c.session.registerUserTurn(c.cancel.caller, &r); err != nil {
 		c.storeFailed(c.turn.TurnID, err)
 	}
 	c.beginTurn(0)
 	c.additions.Attachments = c.reminders.attachments(&c.turn)
+	c.startTurn(c.cancel.caller)
 	return c, Outcome{}
 }
 
@@ -74,12 +76,14 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 
 // Context returns the ctx for the caller's own request. It ends with the
 // caller's and with the call.
-func (c *Call) Context() context.Context { return c.cancel.derive() }
+func (c *Call) Context() context.Context { return c.observed.turnCtx(c.cancel.derive()) }
 
 // OpenContext returns the ctx for a request of the caller's whose answer may
 // outlive the call. Like that of Context it marks what runs inside this layer,
 // but only the caller's ctx ends it.
-func (c *Call) OpenContext() context.Context { return scope.EnterLayer(c.cancel.caller) }
+func (c *Call) OpenContext() context.Context {
+	return c.observed.turnCtx(scope.EnterLayer(c.cancel.caller))
+}
 
 // Additions returns what the caller's own request is sent with beside what the
 // caller has put into it. It must not be changed.
@@ -120,7 +124,8 @@ func (c *Call) beginTurn(attempt int) {
 
 // deadlinesOf returns the deadlines of a continuation that is about to be sent.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
-	return newDeadlines(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)), c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits)
+	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)))
+	return newDeadlines(ctx, c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits)
 }
 
 // endTurn reports that all of the turn was read. If the turn was a continuation,
@@ -134,8 +139,8 @@ func (c *Call) endTurn(err error) {
 		c.firstTurn = c.budget - c.timeLeft()
 	}
 	c.outcomeCell().addUsage(r.usage)
-	c.mw.options.report.turnEnded(c.cancel.caller, TurnEnded{
-		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage, Err: err,
+	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
+		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage, Err: err, Times: c.observed.turnTimes(),
 	})
 	if !r.first {
 		c.endContinuation(err)
@@ -200,6 +205,7 @@ func (c *Call) end() {
 	c.reminders.settle(&c.turn)
 	c.release(continuation.TurnID{Session: c.session.name()})
 	c.record(func(o *Outcome) { o.Ended = true })
+	c.callEnded()
 }
 
 // next returns the continuation to send now, after a wait if need be, or nil if

@@ -20,6 +20,8 @@ type callScope struct {
 
 	fixedPrefix bool // nothing may be added to the tools; see [adapter.Request]
 
+	observed *observation // nil without observers
+
 	callbacks *callbacks // those that are filtered; nil without any
 
 	claim     atomic.Pointer[claim]       // of the last continuation, if there was one

@@ -155,6 +155,7 @@ func (d *decider) next() (bool, error) {
 			if !d.cancel.wait(d.mw.options.clock, d.last.Wait, d.mw.drain.begun) {
 				return false, d.interruption()
 			}
+			d.observed.waited(d.last.Wait)
 			if d.mw.drain.hasBegun() {
 				continue
 			}

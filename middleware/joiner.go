@@ -49,6 +49,7 @@ func (j *joiner[C]) handle(c C, err error) {
 		j.sourceEnded(err)
 		return
 	}
+	j.call.observed.firstChunk()
 	out, reader := j.output(), j.writer.reader
 	reader.nextChunk()
 	out.current = c
@@ -132,6 +133,7 @@ func (j *joiner[C]) releaseHeld() {
 // finish takes the chunk with the finish reason of a turn.
 func (j *joiner[C]) finish(c *C) {
 	reader, dialect, out := j.writer.reader, j.writer.dialect, j.output()
+	j.call.observed.finished()
 	j.call.pauses.endReading()
 	j.writer.flush(out)
 	j.releaseHeld()

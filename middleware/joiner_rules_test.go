@@ -287,7 +287,7 @@ func TestContextsOfAnAnswersTurns(t *testing.T) {
 	require.NoError(t, ctxs[0].Err(), "what the caller's own request gave may outlive the call")
 	require.Error(t, whole.Err())
 	for i, want := range []continuation.TurnID{
-		{Session: "conversation-42", Turn: 2, Attempt: 1}, {Session: "conversation-42", Turn: 3, Attempt: 2},
+		{Session: "conversation-42", Call: 1, Turn: 2, Attempt: 1}, {Session: "conversation-42", Call: 1, Turn: 3, Attempt: 2},
 	} {
 		marker, ok := continuation.FromContext(ctxs[i+1])
 		require.True(t, ok)

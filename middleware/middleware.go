@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -24,6 +25,7 @@ type Middleware struct {
 	store    continuation.Store
 	warnings warnings
 	drain    *drain
+	calls    atomic.Uint64 // numbers the calls, if anybody observes
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
@@ -181,6 +183,7 @@ func (mw *Middleware) passed(ctx context.Context, reason continuation.Reason) Ou
 		return outcome
 	}
 	mw.options.report.decided(ctx, Decision{TurnID: id, Evaluation: ev, DryRun: mw.options.dryRun})
+	mw.options.report.callEnded(ctx, CallEnded{TurnID: id, Outcome: outcome})
 	if outcomes := capture(ctx); outcomes != nil {
 		outcomes.add(outcome)
 	}

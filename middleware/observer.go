@@ -13,7 +13,18 @@ import (
 // run on the goroutine that drives the call, or that ends it, outside every
 // lock, so they should be quick; they may be called from many calls at once. A
 // panic in one is reported as [Failed] and does not reach the caller.
+//
+// CallStarted and TurnStarted return a ctx, usually theirs with more values in
+// it, such as a span: the call, or the request of the turn, goes on with the
+// values of that ctx. It ends when the ctx that they were given ends, whatever
+// they return; nil stands for the ctx that they were given. CallEnded is called
+// once for each call, also for one that carryon leaves alone, with the ctx that
+// CallStarted returned; TurnEnded with the one that TurnStarted returned; the
+// others with that of the call.
 type Observer struct {
+	CallStarted         func(context.Context, CallStarted) context.Context
+	TurnStarted         func(context.Context, TurnStarted) context.Context
+	CallEnded           func(context.Context, CallEnded)
 	TurnEnded           func(context.Context, TurnEnded)
 	Decision            func(context.Context, Decision)
 	ContinuationStarted func(context.Context, ContinuationStarted)
@@ -35,6 +46,7 @@ type TurnEnded struct {
 	ToolCalls int    // calls of the caller's tools
 	Usage     adapter.Usage
 	Err       error // what the turn broke off with
+	Times     Times
 }
 
 // Decision is the outcome of a decision on whether to continue.

@@ -132,6 +132,10 @@ func (r *reporter) turnEnded(ctx context.Context, e TurnEnded) {
 		slog.Int("tokens", e.Usage.Tokens()), r.errorAttr(e.Err))
 }
 
+func (r *reporter) callEnded(ctx context.Context, e CallEnded) {
+	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, CallEnded) { return o.CallEnded })
+}
+
 func (r *reporter) decided(ctx context.Context, e Decision) {
 	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, Decision) { return o.Decision })
 	if r.logs(ctx, slog.LevelDebug) {

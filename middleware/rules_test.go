@@ -370,7 +370,7 @@ func TestFailureOfAnObserverSaysWhereItWas(t *testing.T) {
 	_, _, err := s.answer(inSession(t, "conversation-42"))
 	require.NoError(t, err)
 	require.Len(t, s.events.Failures(), 1)
-	assert.Equal(t, continuation.TurnID{Session: "conversation-42", Turn: 1}, s.events.Failures()[0].TurnID)
+	assert.Equal(t, continuation.TurnID{Session: "conversation-42", Call: 1, Turn: 1}, s.events.Failures()[0].TurnID)
 }
 
 func TestTodosThatComeTooLateAreNone(t *testing.T) {

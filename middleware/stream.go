@@ -129,6 +129,7 @@ type Relay[C any] Stream[C]
 // Close does on another one breaks the turn off, and looks at no text.
 func (r *Relay[C]) Text(text string) {
 	if r.joiner.phase.is(relaying) {
+		r.joiner.call.observed.firstChunk()
 		r.joiner.call.text.add(text)
 	}
 }
@@ -137,6 +138,7 @@ func (r *Relay[C]) Text(text string) {
 // relays: those that hold nothing else.
 func (r *Relay[C]) Reasoning(text string) {
 	if r.joiner.phase.is(relaying) {
+		r.joiner.call.observed.firstChunk()
 		r.joiner.call.text.addReasoning(text)
 	}
 }

@@ -35,7 +35,7 @@ func (t *turn) next(attempt int, watched, printable bool) turn {
 	text := t.reader.text.transcript
 	length, separator := text.len(), text.separator()
 	return turn{
-		TurnID: continuation.TurnID{Session: t.Session, Turn: t.Turn + 1, Attempt: attempt},
+		TurnID: continuation.TurnID{Session: t.Session, Call: t.Call, Turn: t.Turn + 1, Attempt: attempt},
 		from:   length, previous: t.from,
 		reader: turnReader{
 			first: t.Turn == 0, chunk: added{calls: t.reader.chunk.calls[:0]}, calls: tracker{unwatched: !watched},

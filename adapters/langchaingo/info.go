@@ -187,6 +187,8 @@ func counts(info map[string]any) adapter.Usage {
 		Prompt:     count(info, "PromptTokens", "InputTokens", "input_tokens"),
 		Completion: count(info, "CompletionTokens", "OutputTokens", "output_tokens"),
 		Total:      count(info, "TotalTokens", "total_tokens"),
+		Cached:     count(info, "PromptCachedTokens", "CacheReadInputTokens", "CachedTokens"),
+		Reasoning:  count(info, "ReasoningTokens", "CompletionReasoningTokens", "ThinkingTokens"),
 	}
 }
 

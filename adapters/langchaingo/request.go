@@ -20,6 +20,8 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 		Toolless:  m.options.plain,
 		NoFinish:  !m.givesReasons.Load(),
 		ShortLoop: true,
+		Model:     asked.Model,
+		Streamed:  asked.StreamingFunc != nil || asked.StreamingReasoningFunc != nil,
 	}
 	if r.Choice == adapter.ToolChoiceAuto {
 		r.Choice = adapter.ToolChoiceOf(string(asked.FunctionCallBehavior)) // the field that ToolChoice replaced

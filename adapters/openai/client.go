@@ -61,6 +61,7 @@ func (c *Client) CreateChatCompletion(
 func (c *Client) CreateChatCompletionStream(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (*Stream, error) {
+	request.Stream = true // as the SDK does
 	call, outcome := c.begin(ctx, &request)
 	if call == nil {
 		first, err := c.Client.CreateChatCompletionStream(ctx, request)

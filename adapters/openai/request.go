@@ -21,6 +21,7 @@ func describe(r *openai.ChatCompletionRequest) adapter.Request {
 		N:       r.N,
 		Legacy:  len(r.Functions) > 0 || r.FunctionCall != nil, //nolint:staticcheck // deprecated, and still sent
 		History: history(r.Messages),
+		Model:   r.Model, Provider: "openai", Streamed: r.Stream,
 	}
 	d.StrictTools = len(r.Tools) > 0
 	for i := range r.Tools {

@@ -274,6 +274,7 @@ func TestRequestIsDescribed(t *testing.T) {
 			t.Parallel()
 			got := describe(&test.request)
 			got.History, got.ToolNames = nil, nil
+			test.want.Provider = "openai"
 			assert.Equal(t, test.want, got)
 		})
 	}

@@ -15,7 +15,14 @@ func newUsageTotals() usageTotals { return usageTotals{Add: add, Extend: addTurn
 
 // counts returns a usage as the engine sees it.
 func counts(u *openai.Usage) adapter.Usage {
-	return adapter.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.TotalTokens}
+	counted := adapter.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.TotalTokens}
+	if d := u.PromptTokensDetails; d != nil {
+		counted.Cached = d.CachedTokens
+	}
+	if d := u.CompletionTokensDetails; d != nil {
+		counted.Reasoning = d.ReasoningTokens
+	}
+	return counted
 }
 
 // add returns the sum of two usages. Details that only one of them has are kept

@@ -25,7 +25,7 @@ func (t tokens) extend(turn tokens) tokens {
 // counts returns the usage as the engine sees it. The input does not include
 // what was written to the cache or read from it.
 func (t tokens) counts() adapter.Usage {
-	return adapter.Usage{Prompt: int(t.input + t.written + t.read), Completion: int(t.output)}
+	return adapter.Usage{Prompt: int(t.input + t.written + t.read), Completion: int(t.output), Cached: int(t.read)}
 }
 
 // write puts the counts into the usage of a message, or of a message_delta.

@@ -43,6 +43,16 @@ func TextOf(raw []byte) string {
 	return string(text)
 }
 
+// TextView is TextOf without a copy where nothing in the string is escaped: the
+// result is valid as long as raw is not changed.
+func TextView(raw []byte) string {
+	if !IsString(raw) {
+		return ""
+	}
+	text, _ := Text(raw, nil)
+	return View(text)
+}
+
 // Int returns the integer in raw, and whether it is one.
 func Int(raw []byte) (int, bool) {
 	n, err := strconv.Atoi(View(raw))

@@ -71,6 +71,7 @@ func InLayer(ctx context.Context) bool {
 // TurnID identifies one turn of a call. It converts to continuation.TurnID.
 type TurnID struct {
 	Session string
+	Call    uint64
 	Turn    int
 	Attempt int
 }

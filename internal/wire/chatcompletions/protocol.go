@@ -19,7 +19,7 @@ func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/chat/
 
 // Parse implements [wire.Protocol].
 func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
-	p := parser{request: new(request)}
+	p := parser{request: new(request), facts: adapter.Request{Provider: "openai"}}
 	ok := p.read(body)
 	p.facts.History = history(later)
 	p.facts.ToolNames = toolNames(later)

@@ -283,6 +283,10 @@ func usageOf(raw []byte) (u adapter.Usage) {
 			u.Completion = count(s.Raw())
 		case "total_tokens":
 			u.Total = count(s.Raw())
+		case "prompt_tokens_details":
+			u.Cached = count(s.Peek("cached_tokens"))
+		case "completion_tokens_details":
+			u.Reasoning = count(s.Peek("reasoning_tokens"))
 		}
 	}
 	return u

@@ -74,6 +74,9 @@ func (p *parser) read(body []byte) bool {
 			p.prefills = p.prefills || string(s.Raw()) == "true"
 		case "stream":
 			p.stream = string(s.Raw()) == "true"
+			f.Streamed = p.stream
+		case "model":
+			f.Model = rawjson.TextView(s.Raw())
 		}
 	}
 	if p.prefills {

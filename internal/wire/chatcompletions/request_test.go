@@ -82,6 +82,7 @@ func TestFactsOfARequest(t *testing.T) {
 	} {
 		got, r := parse(t, body(text))
 		got.History, got.Attachable, got.ToolNames = nil, nil, nil
+		want.Provider = "openai"
 		assert.Equal(t, want, got, text)
 		assert.False(t, r.Stream(), text)
 	}
