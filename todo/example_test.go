@@ -93,7 +93,7 @@ func ExampleMemory_Subscribe() {
 	})
 	ctx := continuation.WithSession(context.Background(), "alice")
 	_ = todos.Write(ctx, []todo.Todo{{Content: "Fix the bug"}})
-	todos.Forget(ctx)
+	_ = todos.Forget(ctx)
 	cancel()
 	_ = todos.Write(ctx, []todo.Todo{{Content: "Not seen"}})
 	// Output:

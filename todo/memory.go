@@ -7,22 +7,25 @@ import (
 	"sync"
 
 	"github.com/carryon-go/carryon/internal/lru"
+	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// Memory keeps one todo list per session, in memory only. It is a Provider, and
-// its Handle method answers the tool calls of a model that works on the list.
+// Memory keeps one todo list per session: in memory, or with WithRecords on an
+// engine that several processes share. It is a Provider, and its Handle method
+// answers the tool calls of a model that works on the list.
 //
 // Each method uses the session of its ctx, as set by continuation.WithSession.
 // Without one there is no list: reads find none, writes fail with
 // [ErrNoSession], and the outcome of a model call says so. A program with one
 // conversation and no sessions says so with [WithOneConversation].
 //
-// A Memory is safe for concurrent use and starts no goroutine. Its methods
-// block on nothing but subscribers, so they ignore the end of a ctx; a nil ctx
-// panics. Use NewMemory: the zero value is not ready.
+// A Memory is safe for concurrent use and starts no goroutine. In memory, its
+// methods block on nothing but subscribers, and ignore the end of a ctx; a nil
+// ctx panics. Use NewMemory: the zero value is not ready.
 type Memory struct {
 	options memoryOptions
+	shared  *recordtable.Table[sharedList] // nil: lists are in memory
 
 	mu    sync.Mutex
 	lists *lru.Table[[]Todo] // stored lists are never changed, so they can be read without the lock
@@ -44,12 +47,13 @@ func TryNewMemory(opts ...MemoryOption) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{options: options, lists: lru.New[[]Todo]()}, nil
+	return &Memory{options: options, shared: options.table(), lists: lru.New[[]Todo]()}, nil
 }
 
 // Todos returns a copy of the session's list. It fails with [ErrNoSession]
 // without a session, and with a [*NoListError] if nothing was written under it; a
-// list that was cleared is an empty one.
+// list that was cleared is an empty one. It fails, too, if the engine of
+// [WithRecords] does.
 func (m *Memory) Todos(ctx context.Context) ([]Todo, error) {
 	list, _, err := m.Locate(ctx)
 	return list, err
@@ -61,6 +65,10 @@ func (m *Memory) Locate(ctx context.Context) ([]Todo, Origin, error) {
 	session, err := m.session(ctx)
 	if err != nil {
 		return nil, from, err
+	}
+	if m.shared != nil {
+		list, err := m.lookShared(ctx, session)
+		return list, from, err
 	}
 	list, others, written := m.look(session)
 	if !written {
@@ -80,7 +88,8 @@ func (m *Memory) look(session string) (list []Todo, sessions int, written bool) 
 	return list, m.lists.Len(), written
 }
 
-// Read returns a copy of the session's list, or nil if it has none.
+// Read returns a copy of the session's list, or nil if it has none. With
+// [WithRecords] use Todos, which says so if the engine fails.
 func (m *Memory) Read(ctx context.Context) []Todo {
 	list, _, _ := m.Locate(ctx) // without a list there is nothing to read
 	return list
@@ -135,7 +144,7 @@ func (m *Memory) replace(ctx context.Context, list []Todo) ([]Todo, error) {
 	if err := m.options.prepare(list); err != nil {
 		return nil, err
 	}
-	return m.update(session, func([]Todo) ([]Todo, error) { return list, nil })
+	return m.update(ctx, session, func([]Todo) ([]Todo, error) { return list, nil })
 }
 
 // apply applies changes to the session's list and returns the stored list,
@@ -149,7 +158,7 @@ func (m *Memory) apply(ctx context.Context, changes []Todo) ([]Todo, error) {
 	if err := m.options.checkLength(changes); err != nil {
 		return nil, err // before other writers have to wait for the merge
 	}
-	return m.update(session, func(before []Todo) ([]Todo, error) {
+	return m.update(ctx, session, func(before []Todo) ([]Todo, error) {
 		if err := checkTargets(before, changes); err != nil {
 			return nil, err
 		}
@@ -159,9 +168,17 @@ func (m *Memory) apply(ctx context.Context, changes []Todo) ([]Todo, error) {
 }
 
 // update replaces the session's list by what next makes of it, tells the
-// subscribers, and returns the stored list. An error of next keeps the list.
-func (m *Memory) update(session string, next func(before []Todo) ([]Todo, error)) ([]Todo, error) {
-	list, deliver, err := m.store(session, next)
+// subscribers, and returns the stored list. An error of next keeps the list. Next
+// is pure: it may run more than once.
+func (m *Memory) update(
+	ctx context.Context, session string, next func(before []Todo) ([]Todo, error),
+) (list []Todo, err error) {
+	var deliver bool
+	if m.shared != nil {
+		list, deliver, err = m.storeShared(ctx, session, next)
+	} else {
+		list, deliver, err = m.store(session, next)
+	}
 	if deliver {
 		m.deliver(session)
 	}
@@ -186,18 +203,30 @@ func (m *Memory) store(session string, next func(before []Todo) ([]Todo, error))
 }
 
 // Forget drops the session's list, for example when a conversation is over. It
-// does nothing if the session has no list, or if there is no session.
-func (m *Memory) Forget(ctx context.Context) {
+// does nothing if the session has no list. It fails with [ErrNoSession] without a
+// session, and if the engine of [WithRecords] does.
+func (m *Memory) Forget(ctx context.Context) error {
 	session, err := m.session(ctx)
 	if err != nil {
-		return
+		return err
 	}
-	m.mu.Lock()
-	deliver := m.lists.Remove(session) && m.feed.add(session, nil)
-	m.mu.Unlock()
+	forget := m.forget
+	if m.shared != nil {
+		forget = m.forgetShared
+	}
+	deliver, err := forget(ctx, session)
 	if deliver {
 		m.deliver(session)
 	}
+	return err
+}
+
+// forget is Forget without telling the subscribers: deliver reports whether the
+// caller has to call deliver.
+func (m *Memory) forget(_ context.Context, session string) (deliver bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lists.Remove(session) && m.feed.add(session, nil), nil
 }
 
 // prepare normalizes list in place and checks it against the limits.

@@ -46,7 +46,7 @@ func TestMemoryStartsEmpty(t *testing.T) {
 	require.ErrorIs(t, err, todo.ErrNoList)
 	assert.Nil(t, list)
 	assert.Nil(t, memory.Read(in(t, "a")))
-	memory.Forget(in(t, "a"))
+	require.NoError(t, memory.Forget(in(t, "a")))
 }
 
 // Without a session two users of a program would see each other's todos.
@@ -62,7 +62,7 @@ func TestMemoryWithoutASessionHasNoList(t *testing.T) {
 		assert.ErrorContains(t, err, "todo.WithOneConversation")
 		assert.Empty(t, list)
 		assert.Empty(t, memory.Read(ctx))
-		memory.Forget(ctx)
+		require.ErrorIs(t, memory.Forget(ctx), todo.ErrNoSession)
 		for _, tool := range []string{todo.WriteToolName, todo.ReadToolName} {
 			for _, arguments := range []string{`["a secret"]`, `{"merge":true,"todos":["a secret"]}`} {
 				out, ok := memory.Handle(ctx, tool, arguments)
@@ -78,7 +78,7 @@ func TestMemoryWithOneConversation(t *testing.T) {
 	memory := todo.NewMemory(todo.WithOneConversation())
 	require.NoError(t, memory.Write(t.Context(), listOf("a")))
 	assert.Equal(t, []string{"a"}, contents(memory.Read(in(t, "any session"))))
-	memory.Forget(in(t, "another"))
+	require.NoError(t, memory.Forget(in(t, "another")))
 	assert.Empty(t, memory.Read(t.Context()))
 }
 
@@ -151,7 +151,7 @@ func TestMemorySessionsAreIsolated(t *testing.T) {
 	assert.Equal(t, []string{"of b"}, contents(memory.Read(in(t, "b"))))
 	assert.Equal(t, []string{"of none"}, contents(memory.Read(in(t, "none"))))
 
-	memory.Forget(in(t, "a"))
+	require.NoError(t, memory.Forget(in(t, "a")))
 	require.NoError(t, memory.Write(in(t, "b"), nil))
 	assert.Empty(t, memory.Read(in(t, "a")))
 	assert.Empty(t, memory.Read(in(t, "b")))
@@ -240,7 +240,7 @@ func TestMemoryDropsTheSessionUsedLongestAgo(t *testing.T) {
 	assert.Empty(t, memory.Read(in(t, "a")))
 	assert.Equal(t, []string{"c again"}, contents(memory.Read(in(t, "c"))))
 
-	memory.Forget(in(t, "c")) // makes room
+	require.NoError(t, memory.Forget(in(t, "c"))) // makes room
 	require.NoError(t, memory.Write(in(t, "e"), listOf("e")))
 	assert.NotEmpty(t, memory.Read(in(t, "d")))
 	assert.NotEmpty(t, memory.Read(in(t, "e")))
@@ -270,7 +270,7 @@ func TestMemoryAgainstAModel(t *testing.T) {
 		session := strconv.Itoa(random.IntN(9))
 		switch random.IntN(10) {
 		case 0:
-			memory.Forget(in(t, session))
+			require.NoError(t, memory.Forget(in(t, session)))
 			delete(lists, session)
 			touch(session)
 		case 1, 2, 3, 4:
@@ -317,7 +317,9 @@ func TestMemoryUnderConcurrency(t *testing.T) {
 				}
 				assertWhole(t, session, list)
 				if round%17 == 0 {
-					memory.Forget(ctx)
+					if err := memory.Forget(ctx); err != nil {
+						t.Error(err)
+					}
 				}
 				if round%31 == 0 {
 					memory.Subscribe(func(string, []todo.Todo) {})()

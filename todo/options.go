@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/carryon-go/carryon/records"
 )
 
 // Off is the value of a limit that lifts it.
@@ -18,6 +21,9 @@ const (
 	DefaultMaxContent = 64 << 10
 	// DefaultMaxSessions is how many sessions may have a list at a time.
 	DefaultMaxSessions = 100_000
+	// DefaultMaxAge is how long a list is kept on an engine since it was last
+	// read or written.
+	DefaultMaxAge = 30 * 24 * time.Hour
 )
 
 // maxLabel is how many bytes an id, a status or a priority may have. They are
@@ -33,6 +39,9 @@ type memoryOptions struct {
 	maxSessions     int
 	oneConversation bool // every session is the same, and none is needed
 	onPanic         func(session string, recovered any)
+	records         records.Records // nil: in memory
+	maxAge          time.Duration   // on an engine
+	err             error           // of the options that are refused
 }
 
 // WithMaxItems sets how many todos a list may have; Off lifts the limit. A
@@ -62,6 +71,29 @@ func WithOneConversation() MemoryOption {
 	return func(o *memoryOptions) { o.oneConversation = true }
 }
 
+// WithRecords keeps the lists on an engine that several processes share, instead
+// of in memory: a list that one process has written is the one that the others
+// read. WithMaxSessions does not count then, WithMaxAge does. Subscribers hear of
+// what this process writes. A nil engine is refused.
+func WithRecords(engine records.Records) MemoryOption {
+	return func(o *memoryOptions) {
+		if o.records = engine; engine == nil {
+			o.err = errors.Join(o.err, errors.New("todo: WithRecords: nil Records"))
+		}
+	}
+}
+
+// WithMaxAge sets how long a list is kept on the engine of WithRecords since it was
+// last read or written; Off keeps it until it is forgotten. In memory, age does not
+// count.
+func WithMaxAge(age time.Duration) MemoryOption {
+	return func(o *memoryOptions) {
+		if o.maxAge = age; age <= 0 && age != Off {
+			o.err = errors.Join(o.err, fmt.Errorf("todo: WithMaxAge: %v is not positive (use todo.Off for no limit)", age))
+		}
+	}
+}
+
 // OnPanic sets a function that is called with the session and the recovered
 // value when a subscriber panics, on the goroutine that ran the subscriber.
 // Without it, or with nil, such panics are dropped.
@@ -74,6 +106,7 @@ func newMemoryOptions(opts []MemoryOption) (memoryOptions, error) {
 		maxItems:    DefaultMaxItems,
 		maxContent:  DefaultMaxContent,
 		maxSessions: DefaultMaxSessions,
+		maxAge:      DefaultMaxAge,
 	}
 	for _, opt := range opts {
 		if opt == nil {
@@ -82,6 +115,7 @@ func newMemoryOptions(opts []MemoryOption) (memoryOptions, error) {
 		opt(&o)
 	}
 	return o, cmp.Or(
+		o.err,
 		checkLimit("WithMaxItems", o.maxItems),
 		checkLimit("WithMaxContent", o.maxContent),
 		checkLimit("WithMaxSessions", o.maxSessions),

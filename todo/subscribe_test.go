@@ -45,8 +45,8 @@ func TestSubscribeTellsOfEachChange(t *testing.T) {
 	_, _ = memory.Handle(in(t, "a"), todo.WriteToolName, `["z"]`)
 	_, _ = memory.Handle(in(t, "a"), todo.WriteToolName, `nonsense`)
 	_, _ = memory.Handle(in(t, "a"), todo.ReadToolName, ``)
-	memory.Forget(in(t, "a"))
-	memory.Forget(in(t, "a"))
+	require.NoError(t, memory.Forget(in(t, "a")))
+	require.NoError(t, memory.Forget(in(t, "a")))
 	require.NoError(t, memory.Write(in(t, "b"), listOf("b")))
 	require.NoError(t, memory.Write(in(t, "c"), listOf("c"))) // b is dropped
 	require.NoError(t, memory.Write(in(t, "c"), nil))

@@ -99,10 +99,13 @@ func (m *Memory) handleWrite(ctx context.Context, arguments string) string {
 
 // reasonOf returns why a call failed, in words that the model can act on.
 func reasonOf(err error) string {
-	if errors.Is(err, ErrNoSession) {
+	switch {
+	case errors.Is(err, ErrNoSession):
 		return "the program has not said which conversation this is, so it keeps no list" // nothing that a model could mend
+	case errors.Is(err, ErrArguments):
+		return strings.TrimPrefix(err.Error(), "todo: ")
 	}
-	return strings.TrimPrefix(err.Error(), "todo: ")
+	return "the list cannot be reached just now" // how it is kept is not for the model to know
 }
 
 // handleArguments does what the arguments of a todo_write call say and returns
