@@ -8,7 +8,8 @@ import (
 
 // WithSession returns a ctx whose calls belong to the conversation named
 // session. Pausing, budgets and settings are kept per session; nothing of one
-// session shows in another. The empty name is no session.
+// session shows in another. The empty name is no session. Of a name of more than
+// 128 bytes the beginning and a hash are kept, everywhere.
 //
 // Agents that talk to the model at the same time need a session each, also if
 // one works for the other: their messages would be taken for new user turns of

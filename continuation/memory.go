@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/carryon-go/carryon/internal/scope"
 )
 
 const (
@@ -77,6 +79,7 @@ func (m *MemoryStore) Update(_ context.Context, key string, f func(State) State)
 	if f == nil {
 		return errors.New("continuation: Update with a nil function")
 	}
+	key = scope.Name(key)
 	first := int(maphash.String(m.seed, key) % uint64(len(m.shards))) //nolint:gosec // at most memoryShards
 	if m.shards[first].update(key, f, m) {
 		m.evict(first, key)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/carryon-go/carryon/internal/lru"
+	"github.com/carryon-go/carryon/internal/scope"
 )
 
 // ApprovalMode says how far the model may go without asking. It chooses the
@@ -74,7 +75,7 @@ func (s *Settings) For(session string) Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	values := Values{*s.defaults.todoContinuation, s.defaults.approvalMode}
-	own := s.sessions.Get(session)
+	own := s.sessions.Get(scope.Name(session))
 	if own == nil {
 		return values
 	}
@@ -109,7 +110,7 @@ func (s *Settings) SetApprovalMode(session string, mode ApprovalMode) error {
 func (s *Settings) Reset(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sessions.Remove(session)
+	s.sessions.Remove(scope.Name(session))
 }
 
 // own returns what the session has set, which counts as a use; for the session ""
@@ -119,7 +120,7 @@ func (s *Settings) own(session string) *overrides {
 	if session == "" {
 		return &s.defaults
 	}
-	own := s.sessions.Put(session)
+	own := s.sessions.Put(scope.Name(session))
 	s.sessions.Trim(DefaultMaxSessions)
 	return own
 }

@@ -136,7 +136,7 @@ func (mw *Middleware) session(ctx context.Context) string {
 		mw.options.report.failed(ctx, Failed{Op: "session key", Err: err})
 		return ""
 	}
-	return session
+	return scope.Name(session)
 }
 
 // scopeOf returns what puts the request out of scope, if anything does.

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -95,21 +96,42 @@ func reasonOf(err error) continuation.Reason {
 	return continuation.ReasonUnreadable
 }
 
+// firstRoom is how much memory a body gets before any of it has come.
+const firstRoom = 64 << 10
+
 // readAll reads a body up to MaxBody. The length is negative if it is not known.
-// What was read comes with the error.
+// What was read comes with the error. Whoever announces a length may lie: the
+// memory grows with what has come.
 func readAll(body io.Reader, length int64) ([]byte, error) {
-	var b bytes.Buffer
-	if 0 < length && length <= MaxBody {
-		b.Grow(int(length) + bytes.MinRead)
+	room := int64(bytes.MinRead)
+	if length >= 0 {
+		room = min(length+1, firstRoom) // one more for the read that ends it
 	}
-	_, err := b.ReadFrom(io.LimitReader(body, MaxBody+1))
-	if err == nil && b.Len() > MaxBody {
-		err = ErrTooLarge
+	b := make([]byte, 0, room)
+	for len(b) <= MaxBody {
+		n, err := body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case len(b) > MaxBody:
+		case errors.Is(err, io.EOF):
+			return b, nil
+		case err != nil:
+			return b, err
+		case len(b) == cap(b):
+			b = slices.Grow(b, grownRoom(len(b), length)-len(b))
+		}
 	}
-	if b.Len() == 0 {
-		return []byte{}, err
+	return b, ErrTooLarge
+}
+
+// grownRoom returns how much memory a body gets of which so much has come: twice
+// as much, but no more than it needs if it is as long as announced.
+func grownRoom(came int, length int64) int {
+	most := MaxBody + 1
+	if announced := int(min(length, MaxBody)) + 1; came < announced {
+		most = announced
 	}
-	return b.Bytes(), err
+	return min(2*came, most)
 }
 
 // buffer reads a body as readAll does, and returns a body that gives the same

@@ -3,7 +3,12 @@
 // each other.
 package scope
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
 
 type (
 	sessionKey   struct{}
@@ -14,12 +19,27 @@ type (
 	turnKey      struct{}
 )
 
-// WithSession returns a ctx whose calls belong to session; "" means none.
-func WithSession(ctx context.Context, session string) context.Context {
-	return context.WithValue(ctx, sessionKey{}, session)
+// MaxName is how many bytes the name of a session may have to be kept as it is.
+const MaxName = 128
+
+// Name returns the name under which a session is kept: the session's own, or of a
+// long one its beginning and a hash, so that no name can fill a store. The Name of
+// a Name is the same.
+func Name(session string) string {
+	if len(session) <= MaxName {
+		return session
+	}
+	sum := sha256.Sum256([]byte(session))
+	hash := hex.EncodeToString(sum[:])
+	return strings.ToValidUTF8(session[:MaxName-len("...")-len(hash)], "") + "..." + hash
 }
 
-// Session returns the session of ctx, or "" if it has none.
+// WithSession returns a ctx whose calls belong to session; "" means none.
+func WithSession(ctx context.Context, session string) context.Context {
+	return context.WithValue(ctx, sessionKey{}, Name(session))
+}
+
+// Session returns the [Name] of the session of ctx, or "" if it has none.
 func Session(ctx context.Context) string {
 	session, _ := ctx.Value(sessionKey{}).(string)
 	return session

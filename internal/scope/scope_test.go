@@ -2,7 +2,9 @@ package scope_test
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 
@@ -69,4 +71,21 @@ func TestTurn(t *testing.T) {
 	got, ok := scope.Turn(scope.WithTurn(t.Context(), want))
 	assert.True(t, ok)
 	assert.Equal(t, want, got)
+}
+
+func TestLongNamesAreShortened(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ü", 1<<20)
+	for _, name := range []string{"", "a", long[:scope.MaxName]} {
+		assert.Equal(t, name, scope.Name(name))
+	}
+	for _, name := range []string{long, long + "a", "a" + long, long[:scope.MaxName] + "a"} {
+		short := scope.Name(name)
+		assert.LessOrEqual(t, len(short), scope.MaxName)
+		assert.True(t, utf8.ValidString(short))
+		assert.True(t, strings.HasPrefix(name, short[:40]), "people know it by its beginning")
+		assert.Equal(t, short, scope.Name(short))
+		assert.Equal(t, short, scope.Session(scope.WithSession(t.Context(), name)))
+	}
+	assert.NotEqual(t, scope.Name(long), scope.Name(long+"a"))
 }

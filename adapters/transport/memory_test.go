@@ -1,0 +1,125 @@
+package transport_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// allocated returns how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// Whoever announces a body gets memory for what has come of it.
+func TestMemoryGrowsAsBytesCome(t *testing.T) { //nolint:paralleltest // measures memory
+	rt := func(answer string, length int64) http.RoundTripper {
+		return transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+			_, err := io.Copy(io.Discard, r.Body)
+			response := answered(r, answer)
+			response.ContentLength = length
+			return response, err
+		}), oneContinuation(twoTodos))
+	}
+	const lie, little = transport.MaxBody, 256 << 10
+	request := func() *http.Request {
+		r := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false))
+		r.GetBody = nil
+		return r
+	}
+	used := allocated(func() {
+		r := request()
+		r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(io.ErrUnexpectedEOF))), lie
+		_, err := rt("{}", -1).RoundTrip(r)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	})
+	assert.Less(t, used, uint64(little), "of a request")
+	used = allocated(func() {
+		response, err := rt("{", lie).RoundTrip(request())
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+	})
+	assert.Less(t, used, uint64(little), "of an answer")
+}
+
+// However long a body is, and whatever was announced, all of it passes.
+func TestBodiesOfAnyLengthPass(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{0, 1, 511, 512, 64<<10 - 1, 64 << 10, 64<<10 + 1, 300_000, transport.MaxBody, transport.MaxBody + 1, transport.MaxBody + 1<<20} {
+		text := `{"x":"` + strings.Repeat("x", max(size-8, 0)) + `"}`
+		text = text[:min(size, len(text))]
+		for _, length := range []int64{-1, int64(size), int64(size / 2), int64(2*size + 1)} {
+			if size > 1<<20 && length != int64(size) && length != -1 {
+				continue
+			}
+			var sent int64
+			rt := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+				n, err := io.Copy(io.Discard, r.Body)
+				sent = n
+				response := answered(r, text)
+				response.ContentLength = length
+				return response, err
+			}), middleware.New(todo.Static()))
+			r := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false))
+			r.GetBody, r.ContentLength, r.Body = nil, length, io.NopCloser(strings.NewReader(text))
+			response, err := rt.RoundTrip(r)
+			require.NoError(t, err)
+			got, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			assert.Equal(t, int64(size), sent)
+			assert.True(t, text == string(got), "%d bytes of which %d were announced", size, length)
+		}
+	}
+}
+
+// Names of sessions come from headers, too. However long they are, little of them is kept, and no two are mixed up.
+func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // measures memory
+	const calls, size = 50, 900 << 10
+	tasks := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}), unhurried)
+	name := func(i int) string { return strings.Repeat("x", size) + string(rune('a'+i)) }
+	ask := func(i int) {
+		asked := 0
+		rt := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+			asked++
+			return answered(r, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), r.Body.Close()
+		}), tasks)
+		ctx, outcomes := middleware.Capture(continuation.WithSession(context.Background(), name(i)))
+		response, err := rt.RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(false)))
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, 4, asked, "each has a budget of its own")
+		assert.LessOrEqual(t, len(outcomes.Last().Session), 128)
+	}
+	ask(0)
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := 1; i < calls; i++ {
+		ask(i)
+		ctx := continuation.WithSession(context.Background(), name(i))
+		tasks.Settings().SetTodoContinuation(name(i), false)
+		assert.False(t, tasks.Settings().For(continuation.Session(ctx)).TodoContinuation)
+	}
+	assert.True(t, tasks.Settings().For(name(0)).TodoContinuation)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(2*size))
+	runtime.KeepAlive(tasks)
+}
