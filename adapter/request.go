@@ -61,10 +61,19 @@ type Request struct {
 	Users int    // how many messages of the user the request has
 	User  string // the text of the last of them
 
-	// FirstCall is the id of the first tool call after that message, if there
-	// is one. A text agent, whose calls have no ids, has the beginning of its
-	// message here, to the end of its first step.
-	FirstCall string
+	// Unanswered says that no answer stands behind that message: neither the
+	// model's nor a tool's. Previous is then the text of the message before it.
+	Unanswered bool
+	Previous   string
+
+	// Loop adds what tells the request's tool loop from any other: the texts of
+	// the messages up to the first tool call after the user's last message, and
+	// that call's id, name and arguments. It is nil if there is no such call. What
+	// may differ between the requests of a loop, such as marks for a cache, is
+	// not added. A text agent, whose calls have no ids, adds the beginning of its
+	// message, to the end of its first step. It is called before Begin returns,
+	// and only for calls without a session.
+	Loop func(add func(text string))
 
 	// Messages is how many messages the request has.
 	Messages int

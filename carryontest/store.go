@@ -136,8 +136,8 @@ func (c *storeCheck) kindsOfStates() {
 		"timed out":         {LastResult: continuation.ResultTimeout},
 		"empty list seen":   {Watermarks: continuation.Watermarks{Set: true}},
 		"stale":             {Stale: 1<<63 + 1},
-		"odd user turn":     {UserTurn: 1<<53 + 1},
-		"text agent":        {UserTurn: 1<<63 + 7, TextLength: len("Question")},
+		"odd message":       {Message: 1<<53 + 1},
+		"text agent":        {UserTurn: 7, Message: 1<<63 + 7, TextLength: len("Question")},
 		"elsewhere":         {Paused: continuation.Pause{Reason: "x", Since: at.In(time.FixedZone("", 3600))}},
 	} {
 		c.put(name, want)
@@ -202,7 +202,7 @@ func fillState(tb testing.TB, v reflect.Value, n *int64) {
 
 // tidy returns s with its times as equal instants are equal, to the millisecond.
 func tidy(s continuation.State) continuation.State {
-	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Claim.Until, &s.Paused.Since} {
+	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Claim.Until, &s.Loop.Seen, &s.Paused.Since} {
 		if at.IsZero() {
 			*at = time.Time{}
 			continue

@@ -192,7 +192,7 @@ func TestStoreFindsValuesThatChange(t *testing.T) {
 		rule   string
 	}{
 		"times in seconds":       {func(s state) state { s.Paused.Since = s.Paused.Since.Truncate(time.Second); return s }, ruleKinds},
-		"keys as floats":         {func(s state) state { s.UserTurn = uint64(float64(s.UserTurn)); return s }, ruleKinds},
+		"keys as floats":         {func(s state) state { s.Message = uint64(float64(s.Message)); return s }, ruleKinds},
 		"keys signed":            {func(s state) state { s.Stale &= 1<<63 - 1; return s }, ruleKinds},
 		"tokens in 32 bits":      {func(s state) state { s.Tokens = int(int32(s.Tokens)); return s }, ruleKinds}, //nolint:gosec // that is what is wrong
 		"no negative result":     {func(s state) state { s.LastResult = max(s.LastResult, 0); return s }, ruleKinds},

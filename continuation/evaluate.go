@@ -13,7 +13,7 @@ type Input struct {
 	Settings   Values      // of the session
 	Scope      Reason      // what puts the call out of scope; ReasonNone if nothing does
 	Turn       Turn        // the turn that has ended
-	UserTurn   uint64      // key of the user turn in which the call arrived
+	UserTurn   int         // number of the user turn in which the call arrived
 	Todos      []todo.Todo // ignored unless TodosKnown
 	TodosKnown bool        // if false, Evaluate ends with ReasonTodosNeeded where it needs the list
 	TodosErr   error       // why there is no list, nil if there is one; ignored unless TodosKnown

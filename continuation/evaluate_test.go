@@ -346,7 +346,7 @@ func TestEvaluateClaims(t *testing.T) {
 // an earlier user turn is as much out of date as one before a newer turn.
 func TestEvaluateUserTurnOfTheCall(t *testing.T) {
 	t.Parallel()
-	for _, other := range []uint64{0, turn7 - 1, turn7 + 1} {
+	for _, other := range []int{0, turn7 - 1, turn7 + 1} {
 		in := satisfied(t)
 		in.UserTurn = other
 		assert.Equal(t, continuation.ReasonSuperseded, continuation.Evaluate(in).Reason)

@@ -128,7 +128,8 @@ func (s *memoryShard) tick(now int64) int64 {
 }
 
 func (m *MemoryStore) tooOld(r *record, now int64) bool {
-	return m.maxAge != Off && now-r.used > int64(m.maxAge)
+	age := time.Duration(now - r.used)
+	return m.maxAge != Off && age > m.maxAge || r.rare != nil && r.rare.loop != (Loop{}) && age > LoopLife
 }
 
 // evict forgets one session other than key: of the shard first if that has

@@ -8,19 +8,29 @@ import (
 // record is a State as the memory store keeps it: small, because there may be
 // a million of them. Times are nanoseconds since 1970, 0 for none.
 type record struct {
-	userTurn      uint64
-	stale         uint64
+	message       uint64
+	previous      uint64
 	lastPrompt    int64
 	used          int64
 	tokens        int64
-	claim         *Claim // nil for most sessions most of the time
-	paused        *Pause
+	rare          *rareRecord // nil for most sessions most of the time
+	userTurn      int32
+	users         int32
 	attempts      int32
 	continuations int32
 	completed     int32
 	active        int32 // -1: no watermarks yet
 	textLength    int32
 	lastResult    int16
+	answered      bool
+}
+
+// rareRecord is the part of a State that most sessions do not have.
+type rareRecord struct {
+	claim  Claim
+	paused Pause
+	loop   Loop
+	stale  uint64
 }
 
 // before reports whether the store forgets r before o.
@@ -34,13 +44,16 @@ func (r *record) before(o *record, now time.Time) bool {
 // claimed reports whether the session is being continued. A claim that has
 // lapsed protects nothing: nobody may be left to clear it.
 func (r *record) claimed(now time.Time) bool {
-	return r.claim != nil && r.claim.Active(now)
+	return r.rare != nil && r.rare.claim.Active(now)
 }
 
 func (r *record) pack(s State, now int64) {
 	*r = record{
-		userTurn:      s.UserTurn,
-		stale:         s.Stale,
+		message:       s.Message,
+		userTurn:      small(s.UserTurn),
+		users:         small(s.Users),
+		answered:      s.Answered,
+		previous:      s.Previous,
 		used:          now,
 		tokens:        int64(s.Tokens),
 		attempts:      small(s.Attempts),
@@ -55,11 +68,8 @@ func (r *record) pack(s State, now int64) {
 	if s.Watermarks.Set {
 		r.completed, r.active = small(s.Watermarks.Completed), small(s.Watermarks.Active)
 	}
-	if s.Claim != (Claim{}) {
-		r.claim = copied(s.Claim)
-	}
-	if s.Paused != (Pause{}) {
-		r.paused = copied(s.Paused)
+	if rare := (rareRecord{claim: s.Claim, paused: s.Paused, loop: s.Loop, stale: s.Stale}); rare != (rareRecord{}) {
+		r.rare = copied(rare)
 	}
 }
 
@@ -69,12 +79,15 @@ func copied[T any](value T) *T { return &value }
 
 func (r *record) unpack() State {
 	s := State{
-		UserTurn:      r.userTurn,
+		UserTurn:      int(r.userTurn),
+		Message:       r.message,
+		Users:         int(r.users),
+		Answered:      r.answered,
 		TextLength:    int(r.textLength),
 		Attempts:      int(r.attempts),
 		Continuations: int(r.continuations),
 		Tokens:        int(r.tokens),
-		Stale:         r.stale,
+		Previous:      r.previous,
 		LastResult:    Result(r.lastResult),
 	}
 	if r.lastPrompt != 0 {
@@ -83,11 +96,8 @@ func (r *record) unpack() State {
 	if r.active >= 0 {
 		s.Watermarks = Watermarks{Set: true, Completed: int(r.completed), Active: int(r.active)}
 	}
-	if r.claim != nil {
-		s.Claim = *r.claim
-	}
-	if r.paused != nil {
-		s.Paused = *r.paused
+	if r.rare != nil {
+		s.Claim, s.Paused, s.Loop, s.Stale = r.rare.claim, r.rare.paused, r.rare.loop, r.rare.stale
 	}
 	return s
 }

@@ -8,8 +8,12 @@ import "time"
 // It is plain data: a [Store] may encode its exported fields in any form that
 // keeps every value. Carryon alone changes it.
 type State struct {
-	UserTurn   uint64 // key of the current user turn
-	TextLength int    // text agents only: the length in bytes of the user's message that UserTurn stands for
+	UserTurn   int    // number of the current user turn; 0 before the first
+	Message    uint64 // hash of the user's message that began it, or of the name that the program gave it
+	Users      int    // how many messages of the user its requests have had last
+	TextLength int    // text agents only: the length in bytes of the message that Message stands for
+	Previous   uint64 // hash of the message before it, as of the last request that ended with it
+	Answered   bool   // a request was seen with an answer behind it
 
 	Claim  Claim // set while a call of the session is being continued
 	Paused Pause // set while the session is paused
@@ -21,8 +25,19 @@ type State struct {
 	LastPrompt time.Time  // when the last prompt was sent
 	LastResult Result     // what came of the last continuation
 	Watermarks Watermarks // the best that the list has been in this user turn
-	Stale      uint64     // digest of the list with which a user turn ended exhausted or paused
+	Stale      uint64     // digest of the list that leaves one attempt; see [Limits].MaxAttempts
+
+	Loop Loop // calls without a session only
 }
+
+// Loop tells a tool loop without a session from a later one that looks the same.
+type Loop struct {
+	Size int       // how many messages its last request had
+	Seen time.Time // when that was
+}
+
+// LoopLife is how long a state counts whose [Loop] is set.
+const LoopLife = time.Hour
 
 // Pause says why and since when a session is paused.
 type Pause struct {

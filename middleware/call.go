@@ -63,7 +63,7 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c := &Call{callScope: callScope{mw: mw, request: traitsOf(r), cancel: canceller{caller: ctx, ctx: ctx}}}
 	c.fixedPrefix = r.FixedPrefix
 	name := mw.session(ctx)
-	c.session.mw, c.session.key = mw, keyOf(name, r)
+	c.session.mw, c.session.key = mw, keyOf(ctx, name, r)
 	c.turn.Session, c.turn.reader.text.transcript = name, &c.text
 	if r.Reasoning {
 		c.text.reasoning = new([]byte)

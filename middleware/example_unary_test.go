@@ -42,16 +42,34 @@ func describe(r sdkRequest) adapter.Request {
 	for _, tool := range r.Tools {
 		d.OwnPause = d.OwnPause || pause.Is(tool.Name)
 	}
-	for _, m := range r.Messages {
+	for i, m := range r.Messages {
 		switch {
 		case m.Role == "user":
 			d.Users++
-			d.User, d.FirstCall = m.Text, ""
-		case len(m.Calls) > 0 && d.FirstCall == "":
-			d.FirstCall = m.Calls[0].ID
+			d.User, d.Unanswered, d.Loop = m.Text, true, nil
+			if d.Previous = ""; i > 0 {
+				d.Previous = r.Messages[i-1].Text
+			}
+		case len(m.Calls) > 0 && d.Loop == nil:
+			d.Unanswered, d.Loop = false, func(add func(string)) { addLoop(r.Messages[:i], m.Calls[0], add) }
+		default:
+			d.Unanswered = false
 		}
 	}
 	return d
+}
+
+// addLoop adds what tells a tool loop from others: the messages before its first
+// call, and that call.
+func addLoop(before []sdkMessage, first sdkCall, add func(string)) {
+	for _, m := range before {
+		add(m.Role)
+		add(m.Text)
+		for _, call := range m.Calls {
+			add(call.ID + call.Name + call.Args)
+		}
+	}
+	add(first.ID + first.Name + first.Args)
 }
 
 // history yields the tool calls of the messages, newest first.

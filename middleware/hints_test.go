@@ -64,7 +64,7 @@ func TestATextAgentsLoopIsKnownByItsFirstStep(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(buildTodos, unhurried)
 	step := func(message string) adapter.Request {
-		return adapter.Request{TextAgent: true, ShortLoop: true, Users: 1, User: message, FirstCall: "Do it. Look."}
+		return adapter.Request{TextAgent: true, ShortLoop: true, Users: 1, User: message, Loop: func(add func(string)) { add("Do it. Look.") }}
 	}
 	assert.Equal(t, 2, hinted(t.Context(), t, mw, step("Do it. Look. Found."), says("One."), says("Two.")))
 	assert.Equal(t, 1, hinted(t.Context(), t, mw, step("Do it. Look. Found. Look again. Found."), says("Three.")))

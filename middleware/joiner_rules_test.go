@@ -494,7 +494,7 @@ func TestLoopIsNoSessionOfThatName(t *testing.T) {
 	t.Parallel()
 	store := &keyed{MemoryStore: continuation.NewMemoryStore()}
 	mw := middleware.New(buildTodos, middleware.WithStore(store))
-	require.NotNil(t, begin(t.Context(), mw, adapter.Request{Tools: 1, Users: 1, User: "Fix the build.", FirstCall: "c1"}))
+	require.NotNil(t, begin(t.Context(), mw, adapter.Request{Tools: 1, Users: 1, User: "Fix the build.", Loop: func(add func(string)) { add("c1") }}))
 	require.Len(t, store.keys, 1)
 	assert.True(t, strings.HasPrefix(store.keys[0], "\x00loop/"), "%q", store.keys[0])
 }

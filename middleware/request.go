@@ -56,5 +56,9 @@ func userTurnOf(ctx context.Context, r *adapter.Request) session.UserTurn {
 	if r.TextAgent {
 		return session.GrowingUserTurnOf(r.Users, r.User)
 	}
-	return session.UserTurnOf(r.Users, r.User)
+	turn := session.UserTurnOf(r.Users, r.User)
+	if r.Unanswered {
+		turn = turn.Unanswered(r.Previous)
+	}
+	return turn
 }

@@ -2,12 +2,12 @@ package middleware
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 )
 
@@ -22,8 +22,8 @@ type sessionHandle struct {
 	mw         *Middleware
 	key        string              // of the state in the store, "" if the state lives with the call
 	local      *continuation.State // the state if it lives with the call and was changed
-	pretended  *session.UserTurn   // the user turn that a dry run did not register
-	userTurn   uint64              // the key of the call's user turn
+	pretended  *arrival            // in a dry run, which stores nothing
+	userTurn   int                 // the number of the call's user turn
 	registered bool                // the store has registered the user turn
 	failed     bool                // the store has failed
 	failure    error               // with what
@@ -32,20 +32,24 @@ type sessionHandle struct {
 // keyOf returns the key of a request's session. Without a name, a tool loop is
 // told by the request's messages; without one of these, the state lives with the
 // call.
-func keyOf(name string, r *adapter.Request) string {
-	if name != "" || r.FirstCall == "" {
+func keyOf(ctx context.Context, name string, r *adapter.Request) string {
+	if name != "" || r.Loop == nil {
 		return name
 	}
-	user := r.User
-	if r.TextAgent {
-		user = "" // its one message grows in the loop, and FirstCall begins with it
+	var key session.LoopKey
+	if id, ok := scope.UserTurn(ctx); ok {
+		key.Add(id)
 	}
-	return loopPrefix + strconv.FormatUint(session.LoopKey(user, r.FirstCall), 16)
+	r.Loop(key.Add)
+	return loopPrefix + key.String()
 }
+
+// isLoop reports whether the session is a tool loop.
+func (h *sessionHandle) isLoop() bool { return strings.HasPrefix(h.key, loopPrefix) }
 
 // name returns the name of the session, "" if it has none.
 func (h *sessionHandle) name() string {
-	if strings.HasPrefix(h.key, loopPrefix) {
+	if h.isLoop() {
 		return ""
 	}
 	return h.key
@@ -56,16 +60,16 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 	if h.key == "" {
 		return nil // there is only this call, and it is in one user turn
 	}
-	userTurn := userTurnOf(ctx, r)
+	arrives := h.arrivalOf(ctx, r)
 	if h.mw.options.dryRun {
-		pretended := userTurn // so that other calls do not allocate it
+		pretended := arrives // so that other calls do not allocate it
 		h.pretended = &pretended
 		state, err := h.load(ctx)
 		h.userTurn = state.UserTurn
 		return err
 	}
 	register := func(s continuation.State) continuation.State {
-		s = session.RegisterUserTurn(s, userTurn)
+		s = arrives.register(s)
 		h.userTurn, h.registered = s.UserTurn, true
 		return s
 	}
@@ -74,13 +78,29 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 	})
 }
 
-// withUserTurn returns the state after the user turn of a call was registered
-// whose state is not in the store.
-func (h *sessionHandle) withUserTurn(s continuation.State) continuation.State {
-	if h.pretended != nil {
-		return session.RegisterUserTurn(s, *h.pretended)
+// arrival is the arrival of a request at its session, or at its tool loop.
+type arrival struct {
+	userTurn session.UserTurn
+	loopSize int // of the request; -1 in a session
+	at       time.Time
+}
+
+// register returns the state after the arrival.
+func (a arrival) register(s continuation.State) continuation.State {
+	if a.loopSize >= 0 {
+		return session.RegisterLoop(s, a.loopSize, a.at)
 	}
-	return session.RegisterUserTurn(s, session.UserTurn{})
+	return session.RegisterUserTurn(s, a.userTurn)
+}
+
+func (h *sessionHandle) arrivalOf(ctx context.Context, r *adapter.Request) arrival {
+	switch {
+	case !h.isLoop():
+		return arrival{userTurn: userTurnOf(ctx, r), loopSize: -1}
+	case r.TextAgent:
+		return arrival{loopSize: len(r.User), at: h.mw.options.clock.Now()} // its one message grows
+	}
+	return arrival{loopSize: r.Messages, at: h.mw.options.clock.Now()}
 }
 
 // load returns the state as the call sees it.
@@ -89,11 +109,11 @@ func (h *sessionHandle) load(ctx context.Context) (continuation.State, error) {
 		return *h.local, nil
 	}
 	if h.key == "" {
-		return h.withUserTurn(continuation.State{}), nil
+		return continuation.State{}, nil
 	}
 	state, err := h.updateStore(ctx, func(s continuation.State) continuation.State { return s })
-	if h.mw.options.dryRun {
-		state = h.withUserTurn(state)
+	if h.pretended != nil {
+		state = h.pretended.register(state)
 	}
 	return state, err
 }

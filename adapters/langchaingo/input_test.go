@@ -47,7 +47,8 @@ func TestOddAnswersAreReturnedAsTheyAre(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			model, asked := speaks(answer)
-			got, err := carrylangchain.Wrap(model, middleware.New(twoTodos)).GenerateContent(t.Context(), question(), withTools("search"))
+			mw := middleware.New(twoTodos, middleware.WithoutEmptyTurns())
+			got, err := carrylangchain.Wrap(model, mw).GenerateContent(t.Context(), question(), withTools("search"))
 			require.NoError(t, err)
 			assert.Same(t, answer, got)
 			assert.Equal(t, 1, *asked)
@@ -274,7 +275,7 @@ func TestAStrictToolHasAStrictTodoPauseBesideIt(t *testing.T) {
 func readBy(t *testing.T, read func(string) carrylangchain.Reading, answers ...*llms.ContentResponse) *llms.ContentResponse {
 	t.Helper()
 	model, _ := speaks(answers...)
-	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(answers) - 1}))
+	mw := middleware.New(twoTodos, middleware.WithoutEmptyTurns(), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(answers) - 1}))
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(read)).
 		GenerateContent(t.Context(), question(), llms.WithStopWords([]string{"\nObservation:"}))
 	require.NoError(t, err)

@@ -13,28 +13,64 @@ import (
 // readMessages finds the last message of the user and the first tool call
 // after it.
 func readMessages(r *adapter.Request, messages []llms.MessageContent) {
+	firstCall := -1
+	r.Messages, r.Unanswered = len(messages), true
 	for i := range slices.Backward(messages) {
 		m := &messages[i]
 		switch m.Role {
 		case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
 			if r.Users++; r.Users == 1 {
 				r.User = identityOf(m)
+				if i > 0 && r.Unanswered {
+					r.Previous = identityOf(&messages[i-1])
+				}
 			}
+		case llms.ChatMessageTypeSystem:
 		default:
-			if id := firstCall(m); id != "" && r.Users == 0 {
-				r.FirstCall = id
+			if r.Users == 0 {
+				r.Unanswered = false
+				if hasCall(m) {
+					firstCall = i
+				}
 			}
 		}
+	}
+	r.Unanswered = r.Unanswered && r.Users > 0
+	if firstCall >= 0 {
+		r.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}
 }
 
-func firstCall(m *llms.MessageContent) string {
-	for _, part := range m.Parts {
-		if call, ok := part.(llms.ToolCall); ok {
-			return call.ID
+func hasCall(m *llms.MessageContent) bool {
+	return slices.ContainsFunc(m.Parts, func(part llms.ContentPart) bool {
+		_, ok := part.(llms.ToolCall)
+		return ok
+	})
+}
+
+// addLoop adds the messages of a tool loop, the last of which has its first call.
+func addLoop(messages []llms.MessageContent, add func(string)) {
+	for i := range messages {
+		m := &messages[i]
+		add(string(m.Role))
+		add(identityOf(m))
+		for _, part := range m.Parts {
+			switch p := part.(type) {
+			case llms.ToolCallResponse:
+				add(p.ToolCallID)
+				add(p.Content)
+			case llms.ToolCall:
+				add(p.ID)
+				if p.FunctionCall != nil {
+					add(p.FunctionCall.Name)
+					add(p.FunctionCall.Arguments)
+				}
+				if i == len(messages)-1 {
+					return
+				}
+			}
 		}
 	}
-	return ""
 }
 
 // identityOf returns what tells a message of the user from another: its text

@@ -22,7 +22,9 @@ const (
 func (m *Model) describeAgent(r *adapter.Request) {
 	r.TextAgent = true
 	r.User = strings.TrimSuffix(r.User, nextThought) // so that the next one begins with this one
-	r.FirstCall = firstStep(r.User)
+	if step := firstStep(r.User); step != "" {
+		r.Loop = func(add func(string)) { add(step) }
+	}
 	r.OwnPause = strings.Contains(r.User, pause.Name) // as the name of a tool of the agent's
 	r.History = m.steps(r.User)
 }

@@ -73,6 +73,8 @@ func describeMessages(d *adapter.Request, messages []openai.ChatCompletionMessag
 // readMessages finds the last message of the user and the first tool call
 // after it.
 func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
+	firstCall := -1
+	d.Unanswered = true
 	for i := range slices.Backward(messages) {
 		m := &messages[i]
 		d.Reasoning = d.Reasoning || m.ReasoningContent != ""
@@ -80,9 +82,37 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 		case m.Role == openai.ChatMessageRoleUser:
 			if d.Users++; d.Users == 1 {
 				d.User = identityOf(m)
+				if i > 0 && d.Unanswered {
+					d.Previous = identityOf(&messages[i-1])
+				}
 			}
 		case d.Users == 0 && len(m.ToolCalls) > 0:
-			d.FirstCall = m.ToolCalls[0].ID
+			firstCall, d.Unanswered = i, false
+		case d.Users == 0 && (m.Role == openai.ChatMessageRoleAssistant || m.Role == openai.ChatMessageRoleTool):
+			d.Unanswered = false
+		}
+	}
+	d.Unanswered = d.Unanswered && d.Users > 0
+	if firstCall >= 0 {
+		d.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
+	}
+}
+
+// addLoop adds the messages of a tool loop, the last of which has its first call.
+func addLoop(messages []openai.ChatCompletionMessage, add func(string)) {
+	for i := range messages {
+		m := &messages[i]
+		add(m.Role)
+		add(identityOf(m))
+		add(m.ToolCallID)
+		calls := m.ToolCalls
+		if i == len(messages)-1 {
+			calls = calls[:1]
+		}
+		for _, call := range calls {
+			add(call.ID)
+			add(call.Function.Name)
+			add(call.Function.Arguments)
 		}
 	}
 }

@@ -297,7 +297,8 @@ func TestUserTurnIsThatOfTheLastMessageOfTheUser(t *testing.T) {
 	}})
 	assert.Equal(t, 2, got.Users)
 	assert.Equal(t, "Test it.", got.User)
-	assert.Equal(t, "c2", got.FirstCall)
+	assert.False(t, got.Unanswered)
+	assert.Equal(t, "c2", loopOf(got)[len(loopOf(got))-3], "the last call is the first after that message")
 }
 
 func TestMessageWithAnotherPictureIsAnother(t *testing.T) {
@@ -418,4 +419,59 @@ func TestRangeEndsWithTheError(t *testing.T) {
 		}
 	}
 	assert.Len(t, failures, 1)
+}
+
+// loopOf returns what a request adds to tell its tool loop from others.
+func loopOf(r adapter.Request) (texts []string) {
+	if r.Loop != nil {
+		r.Loop(func(text string) { texts = append(texts, text) })
+	}
+	return texts
+}
+
+func TestToolLoopIsToldByAllThatLedToIt(t *testing.T) {
+	t.Parallel()
+	const user, assistant, tool = openai.ChatMessageRoleUser, openai.ChatMessageRoleAssistant, openai.ChatMessageRoleTool
+	request := func(change func([]openai.ChatCompletionMessage) []openai.ChatCompletionMessage) openai.ChatCompletionRequest {
+		call := openai.ToolCall{ID: "call_0", Function: openai.FunctionCall{Name: "edit", Arguments: `{"path":"a"}`}}
+		messages := []openai.ChatCompletionMessage{
+			{Role: "system", Content: "You serve Ada."},
+			{Role: user, Content: "Go on."},
+			{Role: assistant, ToolCalls: []openai.ToolCall{call, {ID: "call_1"}}},
+			{Role: tool, ToolCallID: "call_0", Content: "ok"},
+		}
+		return openai.ChatCompletionRequest{Messages: change(messages)}
+	}
+	type change = func([]openai.ChatCompletionMessage) []openai.ChatCompletionMessage
+	same := request(func(m []openai.ChatCompletionMessage) []openai.ChatCompletionMessage { return m })
+	want := loopOf(describe(&same))
+	require.NotEmpty(t, want)
+	for name, c := range map[string]struct {
+		change change
+		same   bool
+	}{
+		"a later message": {func(m []openai.ChatCompletionMessage) []openai.ChatCompletionMessage {
+			return append(m, openai.ChatCompletionMessage{Role: assistant, ToolCalls: []openai.ToolCall{{ID: "call_9"}}})
+		}, true},
+		"another result": {func(m []openai.ChatCompletionMessage) []openai.ChatCompletionMessage { m[3].Content = "no"; return m }, true},
+		"another system prompt": {func(m []openai.ChatCompletionMessage) []openai.ChatCompletionMessage {
+			m[0].Content = "You serve Bob."
+			return m
+		}, false},
+		"another message": {func(m []openai.ChatCompletionMessage) []openai.ChatCompletionMessage {
+			m[1].Content = "Go on!"
+			return m
+		}, false},
+		"other arguments": {func(m []openai.ChatCompletionMessage) []openai.ChatCompletionMessage {
+			m[2].ToolCalls[0].Function.Arguments = `{"path":"b"}`
+			return m
+		}, false},
+		"another id": {func(m []openai.ChatCompletionMessage) []openai.ChatCompletionMessage {
+			m[2].ToolCalls[0].ID = "call_7"
+			return m
+		}, false},
+	} {
+		r := request(c.change)
+		assert.Equal(t, c.same, slices.Equal(want, loopOf(describe(&r))), name)
+	}
 }

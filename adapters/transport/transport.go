@@ -82,6 +82,12 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	if t.mw.AttachesReminders() {
 		facts.Attachable = parsed.Attachable(r)
 	}
+	if loop := facts.Loop; loop != nil {
+		facts.Loop = func(add func(string)) {
+			addCredentials(original, add)
+			loop(add)
+		}
+	}
 	call, _ := t.mw.Begin(original.Context(), facts)
 	if call == nil {
 		return t.pass(r, original)

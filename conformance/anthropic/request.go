@@ -32,15 +32,42 @@ func describe(p *sdk.MessageNewParams) adapter.Request {
 		d.OwnPause = d.OwnPause || name != nil && pause.Is(*name)
 		d.StrictTools = d.StrictTools && strict != nil && *strict
 	}
+	previous := ""
 	for i := range p.Messages {
 		if m := &p.Messages[i]; isUsers(m) {
 			d.Users++
-			d.User, d.FirstCall = textOf(m), ""
-		} else if d.FirstCall == "" {
-			d.FirstCall = firstCall(m)
+			d.User, d.Unanswered, d.Previous, d.Loop = textOf(m), true, previous, nil
+		} else {
+			d.Unanswered = false
+			if call := firstCall(m); call != nil && d.Loop == nil {
+				before := p.Messages[:i]
+				d.Loop = func(add func(string)) { addLoop(before, call, add) }
+			}
 		}
+		previous = textOf(&p.Messages[i])
 	}
 	return d
+}
+
+// addLoop adds the messages before the first call of a tool loop, and the call.
+func addLoop(before []sdk.MessageParam, call *sdk.ToolUseBlockParam, add func(string)) {
+	for i := range before {
+		add(string(before[i].Role))
+		add(textOf(&before[i]))
+		for _, block := range before[i].Content {
+			if block.OfToolUse != nil {
+				addCall(block.OfToolUse, add)
+			}
+		}
+	}
+	addCall(call, add)
+}
+
+func addCall(call *sdk.ToolUseBlockParam, add func(string)) {
+	arguments, _ := json.Marshal(call.Input)
+	add(call.ID)
+	add(call.Name)
+	add(string(arguments))
 }
 
 func choiceOf(c *sdk.ToolChoiceUnionParam) adapter.ToolChoice {
@@ -62,14 +89,14 @@ func isUsers(m *sdk.MessageParam) bool {
 		!slices.ContainsFunc(m.Content, func(b sdk.ContentBlockParamUnion) bool { return b.OfToolResult != nil })
 }
 
-// firstCall returns the id of the first tool call in a message, if there is one.
-func firstCall(m *sdk.MessageParam) string {
+// firstCall returns the first tool call in a message, or nil.
+func firstCall(m *sdk.MessageParam) *sdk.ToolUseBlockParam {
 	for _, block := range m.Content {
 		if block.OfToolUse != nil {
-			return block.OfToolUse.ID
+			return block.OfToolUse
 		}
 	}
-	return ""
+	return nil
 }
 
 // textOf returns the text of a message, that of tool results included.

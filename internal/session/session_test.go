@@ -32,7 +32,10 @@ func TestRegisterUserTurnOfANewUserTurnStartsAnew(t *testing.T) {
 	next := session.UserTurnOf(2, "go on")
 	got := session.RegisterUserTurn(busyState(), next)
 	assert.Equal(t, continuation.State{
-		UserTurn:   session.RegisterUserTurn(continuation.State{}, next).UserTurn,
+		UserTurn:   2,
+		Message:    message(next),
+		Users:      2,
+		Answered:   true,
 		LastPrompt: noon, // the interval holds across user turns
 		Stale:      99,   // and so does what is known of the list
 	}, got)
@@ -250,6 +253,7 @@ type model struct {
 	users         int
 	text, name    string
 	grows, named  bool
+	answered      bool
 	holder        uint64
 	since, prompt time.Time
 	paused        string
@@ -265,6 +269,7 @@ type arrival struct {
 	text, name   string
 	grows, named bool
 	automatic    bool
+	unanswered   bool
 }
 
 func (a arrival) turn() session.UserTurn {
@@ -276,23 +281,27 @@ func (a arrival) turn() session.UserTurn {
 	case a.grows:
 		return session.GrowingUserTurnOf(a.users, a.text)
 	}
-	return session.UserTurnOf(a.users, a.text)
+	turn := session.UserTurnOf(a.users, a.text)
+	if a.unanswered {
+		turn = turn.Unanswered("")
+	}
+	return turn
 }
 
 func (m *model) arrive(a arrival) (isNew bool) {
 	if a.automatic {
 		return false
 	}
-	same := m.known && a.named == m.named && a.name == m.name && a.users == m.users && a.text == m.text
+	said := m.known && a.named == m.named && a.name == m.name && a.text == m.text
+	cut := said && a.users < m.users
+	same := said && a.users == m.users && (a.named || a.grows || !a.unanswered || !m.answered)
 	longer := m.known && !a.named && !m.named && a.grows && m.grows && m.text != "" && a.users == m.users &&
 		len(a.text) > len(m.text) && strings.HasPrefix(a.text, m.text)
-	if same {
-		return false
-	}
-	if m.known && !longer {
+	if m.known && !longer && !same && !cut {
 		*m = model{prompt: m.prompt, stale: m.stale}
 		isNew = true
 	}
+	m.answered = m.answered || !a.named && (a.grows && a.text == "" || !a.grows && !a.unanswered)
 	m.known, m.users, m.text, m.name, m.grows, m.named = true, a.users, a.text, a.name, a.grows, a.named
 	return isNew
 }
@@ -305,7 +314,7 @@ func randomArrival(rng *rand.Rand) arrival {
 		return arrival{named: true, name: []string{"", "a", "b"}[rng.IntN(3)]}
 	}
 	return arrival{
-		users: 1 + rng.IntN(2), text: []string{"", "a", "ab", "abc", "b"}[rng.IntN(5)], grows: rng.IntN(4) > 0,
+		users: 1 + rng.IntN(2), text: []string{"", "a", "ab", "abc", "b"}[rng.IntN(5)], grows: rng.IntN(4) > 0, unanswered: rng.IntN(2) == 0,
 	}
 }
 

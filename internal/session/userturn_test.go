@@ -3,6 +3,7 @@ package session_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -10,19 +11,17 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// key returns the number that a session remembers a user turn by.
-func key(turn session.UserTurn) uint64 {
-	return session.RegisterUserTurn(continuation.State{}, turn).UserTurn
+// message returns the number that a session remembers the message of a user turn by.
+func message(turn session.UserTurn) uint64 {
+	return session.RegisterUserTurn(continuation.State{}, turn).Message
 }
 
 func TestUserTurnsAreToldApart(t *testing.T) {
 	t.Parallel()
 	turns := map[string]session.UserTurn{
 		"first message":                session.UserTurnOf(1, "go"),
-		"the same message once more":   session.UserTurnOf(2, "go"),
 		"another message":              session.UserTurnOf(1, "go on"),
 		"empty message":                session.UserTurnOf(1, ""),
-		"no message":                   session.UserTurnOf(0, ""),
 		"blank message":                session.UserTurnOf(1, " "),
 		"another case":                 session.UserTurnOf(1, "Go"),
 		"name":                         session.NamedUserTurn("go"),
@@ -33,35 +32,131 @@ func TestUserTurnsAreToldApart(t *testing.T) {
 	}
 	seen := map[uint64]string{}
 	for name, turn := range turns {
-		k := key(turn)
+		k := message(turn)
 		assert.NotZero(t, k, name)
-		assert.Empty(t, seen[k], "%s has the key of another", name)
+		assert.Empty(t, seen[k], "%s has the hash of another", name)
 		seen[k] = name
 	}
 }
 
 // Replicas that share a store must agree, also while they are being updated.
-func TestKeysAreTheSameInEveryProcess(t *testing.T) {
+func TestHashesAreTheSameInEveryProcess(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, uint64(0x8b7db508a9735d9f), key(session.UserTurnOf(1, "go")))
-	assert.Equal(t, uint64(0x8b7db508a9735d9f), key(session.GrowingUserTurnOf(1, "go")))
-	assert.Equal(t, uint64(0xfe5bfe37357cf539), key(session.NamedUserTurn("go")))
-	assert.Equal(t, uint64(0x4136fc75f072f039), session.LoopKey("go", "call_1"))
+	assert.Equal(t, uint64(0x97b42be579267519), message(session.UserTurnOf(1, "go")))
+	assert.Equal(t, uint64(0x97b42be579267519), message(session.GrowingUserTurnOf(1, "go")))
+	assert.Equal(t, uint64(0x8b7db508a9735d9f), message(session.NamedUserTurn("go")))
+	assert.Equal(t, "d7b0df99f33440df4cb6884a42b11281", loopKey("go", "call_1"))
+}
+
+// Only a word from the user begins a user turn, and each does.
+func TestWhatBeginsAUserTurn(t *testing.T) {
+	t.Parallel()
+	type request struct {
+		users    int
+		last     string
+		previous string // "-": answers stand behind the last message
+	}
+	cases := []struct {
+		name   string
+		before []request // the requests of the user turn so far
+		next   request
+		want   bool
+	}{
+		{"the same request again", []request{{2, "go", "a"}}, request{2, "go", "a"}, false},
+		{"a tool result", []request{{2, "go", "a"}}, request{2, "go", "-"}, false},
+		{"another message", []request{{2, "go", "a"}}, request{3, "stop", "b"}, true},
+		{"another message in a window that slides", []request{{2, "go", "a"}}, request{2, "stop", "b"}, true},
+		{"another message in a history that was cut", []request{{5, "go", "a"}}, request{1, "stop", ""}, true},
+		{"the same message once more", []request{{2, "go", "a"}}, request{3, "go", "b"}, true},
+
+		{"the history is cut in front", []request{{5, "go", "a"}, {5, "go", "-"}}, request{1, "go", "-"}, false},
+		{"the history is cut to the message", []request{{5, "go", "a"}, {5, "go", "-"}}, request{1, "go", ""}, false},
+		{"the history is cut to the message, which was not answered", []request{{5, "go", "a"}}, request{1, "go", ""}, false},
+		{"the history is cut again", []request{{5, "go", "a"}, {3, "go", "-"}}, request{2, "go", "-"}, false},
+		{"the same again after a cut", []request{{5, "go", "a"}, {3, "go", "-"}}, request{4, "go", "b"}, true},
+
+		{"a window slides: the same again, answered with a call", []request{{3, "go", "a"}, {3, "go", "-"}}, request{3, "go", "b"}, true},
+		{"a window slides: the same again, answered in text", []request{{3, "go", "a"}}, request{3, "go", "b"}, true},
+		{"a window slides: a tool result", []request{{3, "go", "a"}, {3, "go", "-"}}, request{3, "go", "-"}, false},
+		{"the answer is asked for once more", []request{{3, "go", "a"}, {3, "go", "-"}}, request{3, "go", "a"}, true},
+	}
+	register := func(s continuation.State, r request) continuation.State {
+		turn := session.UserTurnOf(r.users, r.last)
+		if r.previous != "-" {
+			turn = turn.Unanswered(r.previous)
+		}
+		return session.RegisterUserTurn(s, turn)
+	}
+	for _, c := range cases {
+		s := continuation.State{}
+		for _, r := range c.before {
+			s = register(s, r)
+		}
+		s = session.Pause(s, "blocked", noon, 0)
+		s.Attempts = 2
+		number := s.UserTurn
+		s = register(s, c.next)
+		assert.Equal(t, 1, number, c.name)
+		assert.Equal(t, c.want, s.UserTurn == 2, c.name)
+		assert.Equal(t, c.want, !s.Paused.IsSet(), "%s: ends a pause", c.name)
+		assert.Equal(t, c.want, s.Attempts == 0, "%s: renews budgets", c.name)
+	}
+}
+
+func TestNamedUserTurnIsNewOnlyUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	s := session.RegisterUserTurn(continuation.State{}, session.NamedUserTurn("7"))
+	assert.Equal(t, s, session.RegisterUserTurn(s, session.NamedUserTurn("7")))
+	assert.Equal(t, 2, session.RegisterUserTurn(s, session.NamedUserTurn("8")).UserTurn)
+}
+
+func loopKey(texts ...string) string {
+	var key session.LoopKey
+	for _, text := range texts {
+		key.Add(text)
+	}
+	return key.String()
 }
 
 func TestLoopKey(t *testing.T) {
 	t.Parallel()
-	loop := session.LoopKey("go", "call_1")
-	assert.Equal(t, loop, session.LoopKey("go", "call_1"))
-	for _, other := range []uint64{
-		0,
-		session.LoopKey("go", "call_2"),
-		session.LoopKey("stop", "call_1"),
-		session.LoopKey("gocall", "_1"),
-		session.LoopKey("", "gocall_1"),
-		session.LoopKey("gocall_1", ""),
+	long := strings.Repeat("x", 1000)
+	loop := loopKey("go", "call_1", long)
+	assert.Equal(t, loop, loopKey("go", "call_1", long))
+	for _, other := range []string{
+		loopKey(), loopKey("go", "call_1"), loopKey("go", "call_2", long), loopKey("stop", "call_1", long), loopKey("gocall", "_1", long),
+		loopKey("", "gocall_1", long), loopKey("go", "call_1", long[1:]), loopKey("go", "call_1", long, ""),
 	} {
 		assert.NotEqual(t, other, loop)
 	}
-	assert.NotZero(t, session.LoopKey("", ""))
+	assert.Len(t, loop, 32)
+}
+
+func TestLoopKeyCopiesNoText(t *testing.T) {
+	text := strings.Repeat("x", 1<<20)
+	assert.LessOrEqual(t, testing.AllocsPerRun(10, func() { loopKey(text) }), 4.0)
+}
+
+func TestLoopWithFewerMessagesIsAnother(t *testing.T) {
+	t.Parallel()
+	begun := session.Claim(session.RegisterLoop(continuation.State{}, 4, noon), 1, noon, continuation.DefaultClaimLife)
+	for name, c := range map[string]struct {
+		size  int
+		after time.Duration
+		same  bool
+	}{
+		"more messages":      {6, time.Minute, true},
+		"as many, a retry":   {4, time.Minute, true},
+		"fewer":              {3, time.Minute, false},
+		"within the hour":    {6, time.Hour - 1, true},
+		"after an hour":      {6, time.Hour, false},
+		"clock was set back": {6, -time.Minute, true},
+	} {
+		at := noon.Add(c.after)
+		s := session.RegisterLoop(begun, c.size, at)
+		assert.Equal(t, continuation.Loop{Size: c.size, Seen: at}, s.Loop, name)
+		assert.Equal(t, c.same, s.UserTurn == begun.UserTurn, name)
+		assert.Equal(t, c.same, s.Attempts == 1, name)
+		assert.Equal(t, c.same, s.Claim == begun.Claim, name)
+	}
 }

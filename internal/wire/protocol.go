@@ -18,7 +18,7 @@ type Protocol interface {
 	Match(path string) bool
 	// Parse reads the body of a request, and returns all that the engine must
 	// know of it except Attachable. The History and the ToolNames it returns read
-	// the body again, from later, when they are called. Parse reports false if the request is not
+	// the body again, from later, when they are called; the Loop reads body. Parse reports false if the request is not
 	// the protocol's; it then passes untouched.
 	Parse(body []byte, later Body) (adapter.Request, Request, bool)
 }

@@ -19,9 +19,12 @@ func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/chat/
 
 // Parse implements [wire.Protocol].
 func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
-	p := parser{request: new(request), facts: adapter.Request{Provider: "openai"}}
+	p := parser{request: new(request), firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := p.read(body)
 	p.facts.History = history(later)
 	p.facts.ToolNames = toolNames(later)
+	if first := p.firstCall; first >= 0 {
+		p.facts.Loop = func(add func(string)) { addLoop(body, first, add) }
+	}
 	return p.facts, p.request, ok
 }

@@ -43,8 +43,10 @@ func (r *request) Refusal(body []byte) error {
 type parser struct {
 	*request
 
-	facts    adapter.Request
-	prefills bool // the last message is the beginning of the answer
+	facts     adapter.Request
+	prefills  bool   // the last message is the beginning of the answer
+	previous  []byte // the content of the message before the user's last one
+	firstCall int    // the index of the message with the first call after the user's last one, or -1
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
@@ -89,8 +91,11 @@ func (p *parser) read(body []byte) bool {
 // first tool call after it.
 func (p *parser) readMessages(s *rawjson.Scanner) {
 	f := &p.facts
-	f.Messages, f.System, f.Users, f.User, f.FirstCall = 0, 0, 0, "", "" // of several lists the last one counts
+	// Of several lists the last one counts.
+	f.Messages, f.System, f.Users, f.User, f.Unanswered, f.Previous = 0, 0, 0, "", false, ""
 	prefix := false
+	p.firstCall = -1
+	var previous []byte // the content of the message before
 	for range s.Elements() {
 		m := readMessage(s)
 		prefix = m.prefix
@@ -106,15 +111,22 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 			f.System = f.Messages
 		case string(m.role) == `"user"`:
 			f.Users++
-			f.User, f.FirstCall = textOrJSON(m.content), ""
-		case f.FirstCall == "" && m.calls != nil:
+			f.User, f.Unanswered, p.firstCall = identityOf(m.content), true, -1
+			p.previous = previous
+		case p.firstCall < 0 && m.calls != nil:
 			calls := rawjson.Over(m.calls)
 			if calls.Open('[') && calls.Element() {
-				f.FirstCall = rawjson.TextOf(calls.Peek("id"))
+				f.Unanswered, p.firstCall = false, f.Messages-1
 			}
+		case string(m.role) == `"assistant"` || string(m.role) == `"tool"`:
+			f.Unanswered = false
 		}
+		previous = m.content
 	}
 	p.prefills = p.prefills || prefix
+	if f.Unanswered {
+		f.Previous = identityOf(p.previous)
+	}
 }
 
 // message holds members of a message, nil for those that it does not have.
@@ -183,12 +195,24 @@ func contentOf(raw []byte) string {
 	return b.String()
 }
 
-// textOrJSON returns the text of a string, and any other value as it is written.
-func textOrJSON(raw []byte) string {
-	if rawjson.IsString(raw) {
-		return rawjson.TextOf(raw)
+// identityOf returns what tells a message of the user from another: its text,
+// and what its other parts hold.
+func identityOf(content []byte) string {
+	if rawjson.IsString(content) {
+		return rawjson.TextOf(content)
 	}
-	return string(raw)
+	var b strings.Builder
+	s := rawjson.Over(content)
+	for range s.Elements() {
+		kind := rawjson.TextOf(s.Peek("type"))
+		if held := s.Peek(kind); rawjson.IsString(held) {
+			b.WriteString(rawjson.TextOf(held))
+		} else {
+			b.Write(held)
+		}
+		b.WriteByte(0) // so that the parts can't run into each other
+	}
+	return b.String()
 }
 
 // takesText reports whether text can be added to a content. A content that is
@@ -196,4 +220,12 @@ func textOrJSON(raw []byte) string {
 func takesText(content []byte) bool {
 	s := rawjson.Over(content)
 	return rawjson.IsNull(content) || s.Kind() == '"' || s.Open('[') && s.Element()
+}
+
+// textOrJSON returns the text of a string, and any other value as it is written.
+func textOrJSON(raw []byte) string {
+	if rawjson.IsString(raw) {
+		return rawjson.TextOf(raw)
+	}
+	return string(raw)
 }

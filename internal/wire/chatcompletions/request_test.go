@@ -67,21 +67,21 @@ func TestFactsOfARequest(t *testing.T) {
 		`{"grammar":"","guided_choice":[],"json_schema":{},"guided_json":null}`:                                                 {},
 		`{"continue_final_message":true,"messages":[]}`:                                                                         {LeaveAlone: continuation.ReasonPrefill},
 		`{"continue_final_message":false}`:                                                                                      {},
-		`{"messages":[{"role":"assistant","prefix":true},{"role":"user","content":"a"}]}`:                                       {Messages: 2, Users: 1, User: "a"},
+		`{"messages":[{"role":"assistant","prefix":true},{"role":"user","content":"a"}]}`:                                       {Messages: 2, Users: 1, User: "a", Unanswered: true},
 		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","prefix":true}]}`:                                       {Messages: 2, Users: 1, User: "a", LeaveAlone: continuation.ReasonPrefill},
-		`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}],"messages":[{"role":"user","content":"c"}]}`: {Messages: 1, Users: 1, User: "c"},
+		`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}],"messages":[{"role":"user","content":"c"}]}`: {Messages: 1, Users: 1, User: "c", Unanswered: true},
 		`{"functions":[{}]}`:                    {Legacy: true},
 		`{"functions":[],"function_call":null}`: {},
 		`{"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"c1"}]},{"role":"user","content":"b"},` +
 			`{"role":"assistant","reasoning":"r","tool_calls":[{"id":"c2"},{"id":"c3"}]},{"role":"assistant","tool_calls":[{"id":"c4"}]}]}`: {
-			Messages: 6, System: 1, Users: 2, User: "b", FirstCall: "c2", Reasoning: true,
+			Messages: 6, System: 1, Users: 2, User: "b", Reasoning: true,
 		},
 		`{"messages":[{"role":"developer","content":[]},{"role":"developer","content":null},{"role":"user","content":[{"type":"image"}]},null]}`: {
-			Messages: 4, System: 2, Users: 1, User: `[{"type":"image"}]`,
+			Messages: 4, System: 2, Users: 1, User: "\x00", Unanswered: true,
 		},
 	} {
 		got, r := parse(t, body(text))
-		got.History, got.Attachable, got.ToolNames = nil, nil, nil
+		got.History, got.Attachable, got.ToolNames, got.Loop = nil, nil, nil, nil
 		want.Provider = "openai"
 		assert.Equal(t, want, got, text)
 		assert.False(t, r.Stream(), text)

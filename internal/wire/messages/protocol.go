@@ -26,6 +26,9 @@ func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Reque
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()
 	p.facts.History = history(later)
+	if first := p.conversation.firstCall; first >= 0 {
+		p.facts.Loop = func(add func(string)) { addLoop(body, first, add) }
+	}
 	return p.facts, p.request, ok
 }
 

@@ -52,7 +52,9 @@ type conversation struct {
 	messages  int
 	users     int    // messages of the user; one with tool results is not
 	user      []byte // the content of the last of them
-	firstCall []byte // the id of the first tool call after it, or nil
+	previous  []byte // the content of the message before that
+	firstCall int    // the index of the message with the first tool call after it, or -1
+	answered  bool   // a message stands behind it
 	last      string // the role of the last message
 	thought   bool   // there is thinking in it
 }
@@ -93,7 +95,10 @@ func (p *parser) read(body []byte) bool {
 // describe tells the engine what the messages say.
 func (p *parser) describe() {
 	f, c := &p.facts, &p.conversation
-	f.Messages, f.Users, f.User, f.FirstCall = c.messages, c.users, wordsOf(c.user), rawjson.TextOf(c.firstCall)
+	f.Messages, f.Users, f.User = c.messages, c.users, wordsOf(c.user)
+	if f.Unanswered = c.users > 0 && !c.answered; f.Unanswered {
+		f.Previous = wordsOf(c.previous)
+	}
 	p.leaveAlone(c.last == "assistant", continuation.ReasonPrefill)
 }
 
@@ -118,7 +123,8 @@ func stopsAfterCompaction(management []byte) bool {
 
 // readConversation reads the list of messages that comes next.
 func readConversation(s *rawjson.Scanner) conversation {
-	c := conversation{isList: s.Kind() == '['}
+	c := conversation{isList: s.Kind() == '[', firstCall: -1}
+	var previous []byte
 	for range s.Elements() {
 		m := readMessage(s)
 		blocks := scan(m.content)
@@ -127,10 +133,13 @@ func readConversation(s *rawjson.Scanner) conversation {
 		switch {
 		case m.role == "user" && !blocks.result:
 			c.users++
-			c.user, c.firstCall = m.content, nil
-		case m.role == "assistant" && c.firstCall == nil:
-			c.firstCall = blocks.call
+			c.user, c.previous, c.firstCall, c.answered = m.content, previous, -1, false
+		case m.role == "assistant" && c.firstCall < 0 && blocks.call:
+			c.firstCall, c.answered = c.messages-1, true
+		default:
+			c.answered = true
 		}
+		previous = m.content
 	}
 	return c
 }
@@ -168,31 +177,26 @@ func roleOf(raw []byte) string {
 
 // scanned is what the blocks of a message are looked through for.
 type scanned struct {
-	result  bool   // there is a tool result
-	thought bool   // there is thinking
-	call    []byte // the id of the first tool call
+	result  bool // there is a tool result
+	thought bool // there is thinking
+	call    bool // there is a tool call
 }
 
 // scan looks through the blocks of a content.
 func scan(content []byte) (found scanned) {
 	s := rawjson.Over(content)
 	for range s.Elements() {
-		var kind, id []byte
+		var kind []byte
 		for name := range s.Members() {
-			switch name {
-			case "type":
+			if name == "type" {
 				kind = s.Raw()
-			case "id":
-				id = s.Raw()
 			}
 		}
 		switch string(kind) {
 		case `"tool_result"`:
 			found.result = true
 		case `"tool_use"`:
-			if found.call == nil {
-				found.call = id
-			}
+			found.call = true
 		case `"thinking"`, `"redacted_thinking"`, `"connector_text"`:
 			found.thought = true
 		}

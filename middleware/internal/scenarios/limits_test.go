@@ -99,7 +99,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 	}{
 		{"the same", "I will write it.", "I will write it.", same},
 		{"another case", "I will write it.", "I WILL write it.", same},
-		{"other punctuation", "I will write it.", "**I will** write it!\n", same},
+		{"other punctuation", "I will write it.", "**I will** write it!", same},
 		{"other spacing", "I will write it.", "I  will\nwrite  it.", same},
 		{"another letter", "I will write it.", "I will write is.", other},
 		{"another number", "Step 1 is next.", "Step 2 is next.", other},

@@ -158,7 +158,7 @@ func (s trace) plain() trace {
 }
 
 func plainState(state continuation.State) continuation.State {
-	state.UserTurn, state.Claim.Token = 0, 0
+	state.Message, state.Claim.Token = 0, 0
 	state.LastPrompt, state.Paused.Since = toTheSecond(state.LastPrompt), toTheSecond(state.Paused.Since)
 	return state
 }

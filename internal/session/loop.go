@@ -1,0 +1,50 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// RegisterLoop returns the state after a request of that size reached a tool loop
+// without a session. One that is smaller than the last, or comes long after it,
+// begins a loop of its own that happens to look the same.
+func RegisterLoop(s continuation.State, size int, now time.Time) continuation.State {
+	if size < s.Loop.Size || now.Sub(s.Loop.Seen) >= continuation.LoopLife {
+		s = continuation.State{UserTurn: s.UserTurn + 1}
+	}
+	s.Loop = continuation.Loop{Size: size, Seen: now}
+	return s
+}
+
+// LoopKey makes the key of a tool loop of all that strangers would not share.
+// The zero value is ready to use. Keys are the same in every process.
+type LoopKey struct{ sum hash.Hash }
+
+// Add adds a text. The order and the boundaries of texts count.
+func (k *LoopKey) Add(text string) {
+	if k.sum == nil {
+		k.sum = sha256.New()
+	}
+	var block [256]byte // because a conversion of the text would copy all of it
+	binary.BigEndian.PutUint64(block[:], uint64(len(text)))
+	k.sum.Write(block[:8])
+	for len(text) > 0 {
+		n := copy(block[:], text)
+		k.sum.Write(block[:n])
+		text = text[n:]
+	}
+}
+
+// String returns the key of what was added.
+func (k *LoopKey) String() string {
+	if k.sum == nil {
+		k.sum = sha256.New()
+	}
+	var sum [sha256.Size]byte
+	return hex.EncodeToString(k.sum.Sum(sum[:0])[:16])
+}

@@ -1,0 +1,42 @@
+package chatcompletions
+
+import "github.com/carryon-go/carryon/internal/rawjson"
+
+// addLoop adds the messages of a tool loop, the last of which has its first call.
+func addLoop(body []byte, firstCall int, add func(string)) {
+	messages := rawjson.Over(rawjson.Member(body, "messages"))
+	at := 0
+	for range messages.Elements() {
+		m := readMessage(&messages)
+		add(rawjson.View(m.role))
+		addContent(m.content, add)
+		add(rawjson.View(m.callID))
+		calls := rawjson.Over(m.calls)
+		for range calls.Elements() {
+			function := calls.Peek("function")
+			add(rawjson.View(calls.Peek("id")))
+			add(rawjson.View(rawjson.Member(function, "name")))
+			add(rawjson.View(rawjson.Member(function, "arguments")))
+			add(rawjson.View(calls.Peek("custom")))
+			if at == firstCall {
+				return
+			}
+		}
+		at++
+	}
+}
+
+// addContent adds a content, of its parts only what they say: other members may
+// be marks for a cache, which move from one request to the next.
+func addContent(content []byte, add func(string)) {
+	s := rawjson.Over(content)
+	if s.Kind() != '[' {
+		add(rawjson.View(content))
+		return
+	}
+	for range s.Elements() {
+		kind := s.Peek("type")
+		add(rawjson.View(kind))
+		add(rawjson.View(s.Peek(rawjson.TextOf(kind)))) // a text, an image_url and so on
+	}
+}
