@@ -4,6 +4,7 @@ go 1.25.0
 
 require (
 	github.com/carryon-go/carryon v0.0.0
+	github.com/rs/cors v1.11.1
 	github.com/sashabaranov/go-openai v1.43.0
 	github.com/stretchr/testify v1.12.1
 	github.com/urfave/cli/v3 v3.14.0

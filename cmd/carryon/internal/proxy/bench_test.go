@@ -44,7 +44,7 @@ func BenchmarkStream(b *testing.B) {
 	for _, proxy := range []struct {
 		name    string
 		handler http.Handler
-	}{{"bare", bare}, {"carryon", newProxy(c, base, slog.New(slog.DiscardHandler))}} {
+	}{{"bare", bare}, {"carryon", handlerOf(b, c, base, slog.New(slog.DiscardHandler))}} {
 		b.Run(proxy.name, func(b *testing.B) {
 			server := httptest.NewServer(proxy.handler)
 			defer server.Close()

@@ -4,22 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // Config says what a proxy stands in front of and what carryon may do there. Its
 // zero value lacks what [Config.Flags] sets by default.
 type Config struct {
-	Listen      string   // address
-	Upstream    *url.URL // base URL of the endpoint
-	YOLO        bool     // tell the model to act without asking for confirmation
-	MaxAttempts int      // continuations in a row without progress, or [continuation.Off]
-	MinInterval time.Duration
-	DryRun      bool // decide and report, but continue nothing
-	Content     bool // show texts on the page
-	Verbose     bool // log every request and decision
+	Listen        string   // address
+	Upstream      *url.URL // base URL of the endpoint
+	YOLO          bool     // tell the model to act without asking for confirmation
+	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
+	MinInterval   time.Duration
+	DryRun        bool     // decide and report, but continue nothing
+	Content       bool     // show texts on the page
+	Verbose       bool     // log every request and decision
+	LogFormat     string   // "text" or "json"
+	TodoTools     []string // more tools that write the list
+	Usage         string   // which usage a joined answer reports: "one", "sum" or "last"
+	SessionHeader string   // names the session, before the headers of agents
+	CORS          []string // origins of websites that may use the proxy
+	Hosts         []string // more names that clients may reach the proxy by
 
 	upstream string        // as it was given
 	patience time.Duration // how long a stopping proxy waits for unfinished answers; no flag sets it
@@ -34,13 +42,40 @@ func (c *Config) Check() error {
 		return errors.New("-upstream is not a URL such as https://api.openai.com/v1")
 	case u.User != nil:
 		return errors.New("-upstream has a user name in it, but keys are for clients to send")
+	case endpointOf(u.Path) != "":
+		return fmt.Errorf("-upstream is a base URL: leave %s out", endpointOf(u.Path))
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
 		return fmt.Errorf("-max-attempts %d is neither 1 or more nor -1 (-dry-run continues nothing)", c.MaxAttempts)
 	case c.MinInterval < 0:
 		return fmt.Errorf("-min-interval %v is negative", c.MinInterval)
+	case c.Usage != "one" && c.Usage != "sum" && c.Usage != "last":
+		return fmt.Errorf("-usage %q is none of one, sum and last", c.Usage)
+	case c.LogFormat != "text" && c.LogFormat != "json":
+		return fmt.Errorf("-log %q is neither text nor json", c.LogFormat)
 	}
 	c.Upstream = u
 	return nil
+}
+
+// endpointOf returns the endpoint that a path ends in, if it is not a base URL's.
+func endpointOf(path string) string {
+	for _, endpoint := range endpoints() {
+		if strings.HasSuffix(strings.TrimRight(path, "/"), endpoint) {
+			return endpoint
+		}
+	}
+	return ""
+}
+
+// usage returns which usage joined answers report.
+func (c *Config) usage() middleware.UsageMode {
+	switch c.Usage {
+	case "sum":
+		return middleware.Sum
+	case "last":
+		return middleware.LastTurn
+	}
+	return middleware.OneAnswer
 }
 
 // limits returns the limits for carryon. An interval of 0 means none here, but

@@ -31,7 +31,7 @@ type entry struct {
 	Outcome string    `json:"outcome,omitempty"`      // why carryon stopped
 	Events  []event   `json:"events,omitempty"`
 
-	hide *strings.Replacer // replaces the keys of the request; nil once it has ended
+	secrets *secrets // of the request; nil once it has ended
 }
 
 // event is one thing that happened.
@@ -60,13 +60,13 @@ func withEntry(ctx context.Context, e *entry) context.Context {
 	return context.WithValue(ctx, entryKey{}, e)
 }
 
-// add adds an event, unless the entry is full or has ended. The caller holds the
-// journal's lock.
-func (e *entry) add(added event) {
-	if len(e.Events) == maxEvents || e.hide == nil {
+// add adds an event, unless the entry is full or has ended. What others wrote is
+// quoted without the secrets of the request. The caller holds the journal's lock.
+func (e *entry) add(added event, quoted string) {
+	if len(e.Events) == maxEvents || e.secrets == nil {
 		return
 	}
-	added.Text = short(e.hide.Replace(added.Text), maxText)
+	added.Text = short(added.Text+e.secrets.hide(quoted), maxText)
 	at := len(e.Events)
 	if added.Kind == ended {
 		// In a stream the decision is reported before the end of its turn.
@@ -106,23 +106,6 @@ func rounded(d time.Duration) time.Duration {
 
 // Added returns the number of turns that carryon added.
 func (e *entry) Added() int { return max(0, e.Turns-1) }
-
-// hiding returns a Replacer that removes the keys of a request from a text,
-// because providers quote the keys that they refuse.
-func hiding(header http.Header) *strings.Replacer {
-	const least = 8 // characters; shorter keys are placeholders such as "none" or "ollama"
-	var pairs []string
-	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key"} {
-		_, key, ok := strings.Cut(header.Get(name), " ") // after "Bearer"
-		if !ok {
-			key = header.Get(name)
-		}
-		if len(key) >= least {
-			pairs = append(pairs, key, "[key]")
-		}
-	}
-	return strings.NewReplacer(pairs...)
-}
 
 // short returns text, shortened to most characters.
 func short(text string, most int) string {

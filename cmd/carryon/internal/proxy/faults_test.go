@@ -6,8 +6,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
@@ -35,7 +39,7 @@ func TestUpstreamThatIsDown(t *testing.T) {
 		require.NoError(t, got.err)
 		assert.Equal(t, http.StatusBadGateway, got.status)
 		assert.Equal(t, "application/json", got.header.Get("Content-Type"))
-		assert.JSONEq(t, `{"error":{"type":"proxy_error","message":"carryon proxy: no answer from http://`+address+
+		assert.JSONEq(t, `{"error":{"type":"proxy_error","message":"carryon: no answer from http://`+address+
 			`: dial tcp `+address+`: connect: connection refused"}}`, got.body)
 		s.served.wait()
 		entry := s.report(t).Entries[0]
@@ -53,7 +57,7 @@ func TestUpstreamThatIsDownIsAnErrorOfTheSDK(t *testing.T) {
 	var api *openai.APIError
 	require.ErrorAs(t, err, &api)
 	assert.Equal(t, http.StatusBadGateway, api.HTTPStatusCode)
-	assert.Contains(t, api.Message, "carryon proxy: no answer from http://127.0.0.1")
+	assert.Contains(t, api.Message, "carryon: no answer from http://127.0.0.1")
 }
 
 func TestErrorsOfTheUpstreamPass(t *testing.T) {
@@ -251,3 +255,47 @@ func TestContinuationThatFailsCostsNothing(t *testing.T) {
 		})
 	}
 }
+
+// A request that carryon does not read is still being sent when the upstream
+// refuses it. The server must not be asked for more of its body then.
+func TestLargeRequestToAnUpstreamThatIsDown(t *testing.T) {
+	t.Parallel()
+	s := sceneAt(t, "http://"+nobody(t)+"/v1")
+	for range 20 {
+		got := s.send(newRequest(t, http.MethodPost, s.base+"/embeddings", strings.Repeat("x", 4<<20)))
+		require.NoError(t, got.err)
+		assert.Equal(t, http.StatusBadGateway, got.status)
+	}
+}
+
+func TestRequestThatStopsHalfWayIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		upstream := carryontest.NewServer(t, carryontest.Text("Hello"))
+		proxy := handlerOf(t, parsed(t, "-upstream", carryontest.BaseURL), upstream.Transport(), loggerTo(io.Discard))
+		w := &stopping{ResponseRecorder: httptest.NewRecorder()}
+		r := newRequest(t, http.MethodPost, prefix+"/chat/completions", "")
+		r.Body, r.ContentLength = w, 100
+		began := time.Now()
+		proxy.ServeHTTP(w, r)
+		assert.Equal(t, http.StatusRequestTimeout, w.Code)
+		assert.Equal(t, bodyPatience, time.Since(began))
+		assert.Empty(t, upstream.Requests())
+	})
+}
+
+// stopping is a connection whose client sends half of a request.
+type stopping struct {
+	*httptest.ResponseRecorder
+
+	deadline time.Time
+}
+
+func (s *stopping) SetReadDeadline(at time.Time) error { s.deadline = at; return nil }
+
+func (s *stopping) Read([]byte) (int, error) {
+	<-time.After(time.Until(s.deadline))
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (*stopping) Close() error { return nil }

@@ -23,6 +23,12 @@ func (c *Config) Flags() []cli.Flag {
 	on := func(name string, value *bool, usage string) cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: value, Sources: variable(name), Usage: usage}
 	}
+	text := func(name string, value *string, otherwise, usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Destination: value, Value: otherwise, Sources: variable(name), Usage: usage}
+	}
+	list := func(name string, values *[]string, usage string) cli.Flag {
+		return &cli.StringSliceFlag{Name: name, Destination: values, Sources: variable(name), Usage: usage}
+	}
 	return []cli.Flag{
 		&cli.StringFlag{
 			Name: "upstream", Destination: &c.upstream, Value: "https://api.openai.com/v1", Sources: variable("upstream"),
@@ -39,6 +45,12 @@ func (c *Config) Flags() []cli.Flag {
 		on("yolo", &c.YOLO, "tell the model to act without asking for confirmation"),
 		on("dry-run", &c.DryRun, "decide and report, but continue nothing"),
 		on("content", &c.Content, "show texts of todos, pauses and errors at "+pagePath),
+		list("todo-tools", &c.TodoTools, "`names` of more tools that write a todo list, separated by commas"),
+		text("usage", &c.Usage, "one", "the usage of an answer with continuations: as of `one` answer, the sum that is paid, or that of the last turn"),
+		text("session-header", &c.SessionHeader, "", "`name` of a header that names the conversation, beside those of known agents"),
+		list("cors", &c.CORS, "`origins` of websites that may use the proxy, or *"),
+		list("allow-host", &c.Hosts, "`names` that clients may reach the proxy by, beside localhost and addresses"),
+		text("log", &c.LogFormat, "text", "`format` of the log: text or json"),
 		on("v", &c.Verbose, "log every request and decision, without texts"),
 	}
 }

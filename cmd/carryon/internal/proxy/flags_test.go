@@ -18,7 +18,8 @@ func TestFlags(t *testing.T) {
 		c := Config{
 			Listen:      "127.0.0.1:8787",
 			Upstream:    &url.URL{Scheme: "https", Host: "api.openai.com", Path: "/v1"},
-			MaxAttempts: 3, MinInterval: time.Second, patience: 10 * time.Second,
+			MaxAttempts: 3, MinInterval: time.Second, Usage: "one", LogFormat: "text",
+			TodoTools: []string{}, CORS: []string{}, Hosts: []string{}, patience: 10 * time.Second,
 		}
 		change(&c)
 		return &c
@@ -27,17 +28,23 @@ func TestFlags(t *testing.T) {
 		args string
 		want *Config
 	}{
-		"none":         {"", with(func(*Config) {})},
-		"listen":       {"-listen :0", with(func(c *Config) { c.Listen = ":0" })},
-		"upstream":     {"-upstream http://[::1]:11434/v1/", with(func(c *Config) { c.Upstream = &url.URL{Scheme: "http", Host: "[::1]:11434", Path: "/v1/"} })},
-		"query":        {"-upstream https://a/b?c=d", with(func(c *Config) { c.Upstream = &url.URL{Scheme: "https", Host: "a", Path: "/b", RawQuery: "c=d"} })},
-		"two dashes":   {"--yolo", with(func(c *Config) { c.YOLO = true })},
-		"yolo":         {"-yolo", with(func(c *Config) { c.YOLO = true })},
-		"attempts":     {"-max-attempts 7", with(func(c *Config) { c.MaxAttempts = 7 })},
-		"no limit":     {"-max-attempts -1", with(func(c *Config) { c.MaxAttempts = -1 })},
-		"interval":     {"-min-interval 250ms", with(func(c *Config) { c.MinInterval = 250 * time.Millisecond })},
-		"no interval":  {"-min-interval 0", with(func(c *Config) { c.MinInterval = 0 })},
-		"dry run":      {"-dry-run", with(func(c *Config) { c.DryRun = true })},
+		"none":        {"", with(func(*Config) {})},
+		"listen":      {"-listen :0", with(func(c *Config) { c.Listen = ":0" })},
+		"upstream":    {"-upstream http://[::1]:11434/v1/", with(func(c *Config) { c.Upstream = &url.URL{Scheme: "http", Host: "[::1]:11434", Path: "/v1/"} })},
+		"query":       {"-upstream https://a/b?c=d", with(func(c *Config) { c.Upstream = &url.URL{Scheme: "https", Host: "a", Path: "/b", RawQuery: "c=d"} })},
+		"two dashes":  {"--yolo", with(func(c *Config) { c.YOLO = true })},
+		"yolo":        {"-yolo", with(func(c *Config) { c.YOLO = true })},
+		"attempts":    {"-max-attempts 7", with(func(c *Config) { c.MaxAttempts = 7 })},
+		"no limit":    {"-max-attempts -1", with(func(c *Config) { c.MaxAttempts = -1 })},
+		"interval":    {"-min-interval 250ms", with(func(c *Config) { c.MinInterval = 250 * time.Millisecond })},
+		"no interval": {"-min-interval 0", with(func(c *Config) { c.MinInterval = 0 })},
+		"dry run":     {"-dry-run", with(func(c *Config) { c.DryRun = true })},
+		"lists": {"-todo-tools note,plan -cors http://a,http://b -allow-host box", with(func(c *Config) {
+			c.TodoTools, c.CORS, c.Hosts = []string{"note", "plan"}, []string{"http://a", "http://b"}, []string{"box"}
+		})},
+		"usage":        {"-usage sum", with(func(c *Config) { c.Usage = "sum" })},
+		"session":      {"-session-header X-Chat", with(func(c *Config) { c.SessionHeader = "X-Chat" })},
+		"log format":   {"-log json", with(func(c *Config) { c.LogFormat = "json" })},
 		"content, log": {"-content -v", with(func(c *Config) { c.Content, c.Verbose = true, true })},
 	}
 	for name, test := range tests {
@@ -81,6 +88,9 @@ func TestWrongFlags(t *testing.T) {
 		"attempts in words": {"-max-attempts three", `invalid value "three" for flag -max-attempts`},
 		"interval":          {"-min-interval -1s", "-min-interval -1s is negative"},
 		"interval, no unit": {"-min-interval 5", `invalid value "5" for flag -min-interval`},
+		"usage":             {"-usage all", `-usage "all" is none of one, sum and last`},
+		"log":               {"-log xml", `-log "xml" is neither text nor json`},
+		"an endpoint":       {"-upstream http://host/v1/chat/completions", "-upstream is a base URL: leave /chat/completions out"},
 		"unknown":           {"-port 80", "flag provided but not defined: -port"},
 	}
 	for name, test := range tests {

@@ -59,11 +59,19 @@ func sceneAt(t *testing.T, upstream string, args ...string) *scene {
 	logs := newBuffer()
 	base := newBase()
 	t.Cleanup(base.CloseIdleConnections)
-	handler := &served{Handler: newProxy(c, base, loggerTo(logs))}
+	handler := &served{Handler: handlerOf(t, c, base, loggerTo(logs))}
 	handler.changed.L = &handler.mu
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return &scene{base: server.URL + prefix, direct: upstream, client: newClient(t), logs: logs, served: handler}
+}
+
+// handlerOf returns a proxy that reaches its upstream through base.
+func handlerOf(tb testing.TB, c *Config, base http.RoundTripper, logger *slog.Logger) *Proxy {
+	tb.Helper()
+	p, err := newProxy(c, base, logger)
+	require.NoError(tb, err)
+	return p
 }
 
 func parsed(t *testing.T, args ...string) *Config {

@@ -17,8 +17,8 @@ const maxEntries = 100
 
 // journal records what carryon did with the latest requests.
 type journal struct {
-	content bool // whether to show texts
-	page    *template.Template
+	config *Config
+	page   *template.Template
 
 	mu      sync.Mutex
 	began   time.Time
@@ -38,8 +38,8 @@ type counts struct {
 	Failed    int `json:"failures_absorbed"` // failures that no client noticed
 }
 
-func newJournal(content bool) *journal {
-	return &journal{content: content, page: template.Must(template.New("page").Parse(pageHTML)), began: time.Now()}
+func newJournal(c *Config) *journal {
+	return &journal{config: c, page: template.Must(template.New("page").Parse(pageHTML)), began: time.Now()}
 }
 
 // begin adds an entry for a request.
@@ -50,7 +50,8 @@ func (j *journal) begin(r *http.Request) *entry {
 	e := &entry{
 		Number: j.counts.Requests, Began: time.Now(),
 		Method: short(r.Method, maxName), Path: short(r.URL.Path, maxName),
-		Session: short(r.Header.Get(sessionHeader), maxName), hide: hiding(r.Header),
+		Session: short(sessionOf(r.Header, j.config.SessionHeader), maxName),
+		secrets: &secrets{header: r.Header, query: r.URL.RawQuery, upstream: j.config.Upstream},
 	}
 	if len(j.entries) == maxEntries {
 		j.entries = slices.Delete(j.entries, 0, 1)
@@ -68,7 +69,7 @@ func (j *journal) answered(r *http.Request, status int) {
 func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e.Ended, e.Cut, e.hide = time.Now(), !whole, nil
+	e.Ended, e.Cut, e.secrets = time.Now(), !whole, nil
 	for _, o := range outcomes.All() { // one, if it was a chat completion
 		e.Turns, e.Outcome = o.Turns, o.Reason.String()
 		if o.DryRun {
@@ -84,9 +85,10 @@ func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry
 	return *e
 }
 
-// note adds an event to the entry of ctx.
-func (j *journal) note(ctx context.Context, place continuation.TurnID, kind kind, text string) {
-	j.change(ctx, func(e *entry) { e.add(event{Turn: place.Turn, Kind: kind, Text: text}) })
+// note adds an event to the entry of ctx: a text of the proxy's own, and what
+// others wrote.
+func (j *journal) note(ctx context.Context, place continuation.TurnID, kind kind, text, quoted string) {
+	j.change(ctx, func(e *entry) { e.add(event{Turn: place.Turn, Kind: kind, Text: text}, quoted) })
 }
 
 func (j *journal) change(ctx context.Context, change func(*entry)) {

@@ -68,7 +68,7 @@ func TestJournalShowsWhatIsUnderWay(t *testing.T) {
 
 func TestJournalKeepsTheNewestRequests(t *testing.T) {
 	t.Parallel()
-	j := newJournal(false)
+	j := newJournal(new(Config))
 	for range maxEntries + 50 {
 		j.end(j.begin(listing(t)), true, new(middleware.Outcomes))
 	}
@@ -81,13 +81,13 @@ func TestJournalKeepsTheNewestRequests(t *testing.T) {
 
 func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 	t.Parallel()
-	j := newJournal(true)
+	j := newJournal(&Config{Content: true})
 	r := httptest.NewRequestWithContext(t.Context(), strings.Repeat("M", 300), "/v1/"+strings.Repeat("p", 300), nil)
 	r.Header.Set(sessionHeader, strings.Repeat("é", 300)+"\xff")
 	e := j.begin(r)
 	ctx := withEntry(t.Context(), e)
 	for range maxEvents + 50 {
-		j.note(ctx, continuation.TurnID{Turn: 1}, asked, strings.Repeat("t", 2*maxText))
+		j.note(ctx, continuation.TurnID{Turn: 1}, asked, strings.Repeat("t", 2*maxText), "")
 	}
 	entry := j.report().Entries[0]
 	assert.Equal(t, strings.Repeat("M", maxName)+"...", entry.Method)
@@ -99,14 +99,14 @@ func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 
 func TestReportIsACopy(t *testing.T) {
 	t.Parallel()
-	j := newJournal(false)
+	j := newJournal(new(Config))
 	ctx := withEntry(t.Context(), j.begin(listing(t)))
 	decision := "1 decided stop"
 	for range 3 { // which leaves room for one more
-		j.note(ctx, continuation.TurnID{Turn: 1}, decided, "stop")
+		j.note(ctx, continuation.TurnID{Turn: 1}, decided, "stop", "")
 	}
 	before := j.report()
-	j.note(ctx, continuation.TurnID{Turn: 1}, ended, "finish reason stop")
+	j.note(ctx, continuation.TurnID{Turn: 1}, ended, "finish reason stop", "")
 	assert.Equal(t, []string{decision, decision, decision}, lines(before.Entries[0]))
 	assert.Equal(t, []string{"1 ended finish reason stop", decision, decision, decision}, lines(j.report().Entries[0]))
 }
@@ -122,7 +122,7 @@ func TestShort(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	j := newJournal(false)
+	j := newJournal(new(Config))
 	for want, end := range map[string]struct {
 		status int
 		whole  bool

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,11 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"time"
+
+	"github.com/rs/cors"
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
@@ -24,10 +26,6 @@ const (
 	// prefix replaces the path of the upstream's base URL.
 	prefix   = "/v1"
 	pagePath = "/debug/carryon"
-
-	// sessionHeader names the session of a request. The upstream does not
-	// receive it.
-	sessionHeader = "X-Carryon-Session"
 )
 
 // newBase returns the transport for requests to the upstream. It has no limit on
@@ -44,45 +42,43 @@ func newBase() *http.Transport {
 	}
 }
 
-// newProxy returns the handler for everything that the proxy serves.
-func newProxy(c *Config, base http.RoundTripper, logger *slog.Logger) http.Handler {
-	journal := newJournal(c.Content)
-	forward := record(journal, logger, &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { rewrite(r, c.Upstream) },
-		Transport:     transport.New(base, newMiddleware(c, logger, journal)),
-		FlushInterval: -1, // at once
-		ModifyResponse: func(r *http.Response) error {
-			journal.answered(r.Request, r.StatusCode)
-			return nil
-		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { unanswered(w, r, err, journal, logger) },
-		ErrorLog:     slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-	})
-	own := http.NewServeMux()
-	own.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	own.Handle("GET "+pagePath, journal)
-	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("nothing at %s %s; the base URL for clients is http://%s%s",
-			r.Method, short(r.URL.Path, maxName), r.Host, prefix))
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A mux would redirect paths such as "//a/../b".
-		if path := r.URL.Path; path == prefix || strings.HasPrefix(path, prefix+"/") {
-			// An upstream may answer before it has read the whole request. Without
-			// full duplex, the server would discard the rest of the request first.
-			_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1 supports it
-			forward.ServeHTTP(w, r)
-			return
-		}
-		own.ServeHTTP(w, r)
-	})
+// Proxy serves everything that the proxy does.
+type Proxy struct {
+	http.Handler
+
+	config     *Config
+	journal    *journal
+	middleware *middleware.Middleware
+	logger     *slog.Logger
+	hints      hints
 }
 
-func newMiddleware(c *Config, logger *slog.Logger, journal *journal) *middleware.Middleware {
+// newProxy returns a proxy that reaches its upstream through base.
+func newProxy(c *Config, base http.RoundTripper, logger *slog.Logger) (*Proxy, error) {
+	p := &Proxy{config: c, journal: newJournal(c), logger: logger}
+	p.hints.logger = logger
+	p.middleware = p.newMiddleware()
+	guarded, err := newGuard(c, p.routes(p.forward(base)))
+	if err != nil {
+		return nil, fmt.Errorf("-cors: %w", err)
+	}
+	p.Handler = guarded
+	if len(c.CORS) > 0 {
+		p.Handler = cors.New(cors.Options{
+			AllowedOrigins: c.CORS, AllowedHeaders: []string{"*"}, ExposedHeaders: []string{"*"},
+			AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+		}).Handler(guarded)
+	}
+	return p, nil
+}
+
+func (p *Proxy) newMiddleware() *middleware.Middleware {
+	c := p.config
 	options := []middleware.Option{
 		middleware.WithLimits(c.limits()),
-		middleware.WithLogger(logger),
-		middleware.WithObserver(journal.observer()),
+		middleware.WithLogger(p.logger),
+		middleware.WithObserver(p.journal.observer()),
+		middleware.WithUsage(c.usage()),
 	}
 	if c.YOLO {
 		options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO))
@@ -90,7 +86,38 @@ func newMiddleware(c *Config, logger *slog.Logger, journal *journal) *middleware
 	if c.DryRun {
 		options = append(options, middleware.WithDryRun())
 	}
-	return middleware.New(todo.FromConversation(), options...)
+	return middleware.New(todo.FromConversation(todo.WithToolNames(c.TodoTools...)), options...)
+}
+
+// forward returns the handler that asks the upstream.
+func (p *Proxy) forward(base http.RoundTripper) http.Handler {
+	return p.record(&httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { rewrite(r, p.config.Upstream) },
+		Transport:      transport.New(base, p.middleware),
+		FlushInterval:  -1, // at once
+		ModifyResponse: p.answered,
+		ErrorHandler:   p.unanswered,
+		ErrorLog:       slog.NewLogLogger(p.logger.Handler(), slog.LevelWarn),
+	})
+}
+
+// routes tells what is for the upstream from what is the proxy's own.
+func (p *Proxy) routes(forward http.Handler) http.Handler {
+	own := http.NewServeMux()
+	own.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	own.Handle("GET "+pagePath, p.journal)
+	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, r, http.StatusNotFound, fmt.Sprintf("nothing at %s %s; the base URL for clients is http://%s%s",
+			r.Method, short(r.URL.Path, maxName), r.Host, prefix))
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A mux would redirect paths such as "//a/../b".
+		if path := r.URL.Path; path == prefix || strings.HasPrefix(path, prefix+"/") {
+			forward.ServeHTTP(w, fullDuplex(w, r))
+			return
+		}
+		own.ServeHTTP(w, r)
+	})
 }
 
 // rewrite turns a request to the proxy into one to the upstream.
@@ -100,24 +127,24 @@ func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy would drop parts that it cannot parse
 	r.SetURL(upstream)
 	r.Out.Header.Del(sessionHeader)
-	if strings.HasSuffix(r.Out.URL.Path, "/chat/completions") {
+	if speaks(r.Out.URL.Path) {
 		// carryon cannot read compressed answers, and most clients accept them.
 		r.Out.Header.Del("Accept-Encoding")
 	}
 }
 
 // record adds requests to the journal and sets their session.
-func record(journal *journal, logger *slog.Logger, next http.Handler) http.Handler {
+func (p *Proxy) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, outcomes := middleware.Capture(r.Context())
-		if session := r.Header.Get(sessionHeader); session != "" {
-			ctx = continuation.WithSession(ctx, session)
+		if name := sessionOf(r.Header, p.config.SessionHeader); name != "" {
+			ctx = continuation.WithSession(ctx, sessionKey(r.Header, name))
 		}
-		e := journal.begin(r)
+		e := p.journal.begin(r)
 		whole := false // stays false if next panics: ReverseProxy does to cut an answer short
 		defer func() {
-			shown := journal.end(e, whole, outcomes)
-			logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
+			shown := p.journal.end(e, whole, outcomes)
+			p.logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
 				slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
 		}()
 		next.ServeHTTP(w, r.WithContext(withEntry(ctx, e)))
@@ -125,28 +152,33 @@ func record(journal *journal, logger *slog.Logger, next http.Handler) http.Handl
 	})
 }
 
-// unanswered answers with an error if the upstream does not answer.
-func unanswered(w http.ResponseWriter, r *http.Request, err error, journal *journal, logger *slog.Logger) {
-	if errors.Is(r.Context().Err(), context.Canceled) {
-		panic(http.ErrAbortHandler) // the client has left
+// answered takes note of an answer of the upstream's.
+func (p *Proxy) answered(r *http.Response) error {
+	p.journal.answered(r.Request, r.StatusCode)
+	p.hints.answered(r)
+	closeUnread(r.Request.Context(), r.Header)
+	if len(p.config.CORS) > 0 { // these are set already, and browsers refuse two of them
+		for name := range r.Header {
+			if strings.HasPrefix(name, "Access-Control-") {
+				r.Header.Del(name)
+			}
+		}
 	}
-	logger.WarnContext(r.Context(), "no answer from the upstream", slog.Any("error", err))
-	journal.answered(r, http.StatusBadGateway)
-	refuse(w, http.StatusBadGateway, fmt.Sprintf("no answer from %s://%s: %v", r.URL.Scheme, r.URL.Host, err))
+	return nil
 }
 
-// refuse answers with an error in the form of the OpenAI API.
-func refuse(w http.ResponseWriter, status int, message string) {
-	var body struct {
-		Error struct {
-			Message string `json:"message"`
-			Type    string `json:"type"`
-		} `json:"error"`
-	}
-	body.Error.Message, body.Error.Type = "carryon proxy: "+message, "proxy_error"
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(body); err != nil {
+// unanswered answers with an error if the upstream does not answer.
+func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
+	closeUnread(r.Context(), w.Header())
+	switch {
+	case errors.Is(r.Context().Err(), context.Canceled):
 		panic(http.ErrAbortHandler) // the client has left
+	case errors.Is(err, os.ErrDeadlineExceeded) && r.Context().Err() == nil:
+		p.journal.answered(r, http.StatusRequestTimeout)
+		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("nothing came of the rest of the request for %v", bodyPatience))
+		return
 	}
+	p.logger.WarnContext(r.Context(), "no answer from the upstream", slog.Any("error", err))
+	p.journal.answered(r, http.StatusBadGateway)
+	refuse(w, r, http.StatusBadGateway, fmt.Sprintf("no answer from %s://%s: %v", r.URL.Scheme, r.URL.Host, err))
 }

@@ -20,18 +20,14 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w (-listen sets the address)", err)
 	}
-	level := slog.LevelWarn
-	if c.Verbose {
-		level = slog.LevelDebug
-	}
-	logger := slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+	logger := newLogger(c, w)
 	base := newBase()
 	defer base.CloseIdleConnections()
-	server := &http.Server{
-		Handler:           newProxy(c, base, logger),
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	p, err := newProxy(c, base, logger)
+	if err != nil {
+		return errors.Join(err, listener.Close())
 	}
+	server := newServer(p, logger)
 	greet(w, c, listener.Addr())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -41,7 +37,30 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 	case <-ctx.Done():
 	}
 	say(w, "Stopping. Open answers have %v to finish.", c.patience)
-	return shutdown(context.WithoutCancel(ctx), server, c.patience)
+	return p.shutdown(context.WithoutCancel(ctx), server)
+}
+
+// newServer returns the server for a proxy. No time limit on a connection cuts a
+// long answer: see body.
+func newServer(p *Proxy, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           p,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    128 << 10,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+}
+
+func newLogger(c *Config, w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelWarn}
+	if c.Verbose {
+		options.Level = slog.LevelDebug
+	}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
 }
 
 // greet prints the addresses.
@@ -66,14 +85,29 @@ func say(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(w, format+"\n", args...) // the reader may be gone
 }
 
-// shutdown refuses new requests and waits for unfinished answers.
-func shutdown(ctx context.Context, server *http.Server, patience time.Duration) error {
+// shutdown refuses new requests and waits for unfinished answers. None of them is
+// continued any more, as a continuation might not end in time.
+func (p *Proxy) shutdown(ctx context.Context, server *http.Server) error {
+	patience := p.config.patience
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	p.drain(ctx, patience/drainShare)
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
 		_ = server.Close() // err says it
 	}
 	return err
+}
+
+// drainShare is the part of the patience that continuations have to end in: they
+// do at once, unless a client does not read.
+const drainShare = 4
+
+func (p *Proxy) drain(ctx context.Context, atMost time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	if err := p.middleware.Drain(ctx); err != nil {
+		p.logger.Debug("continuations were cut off", slog.Any("error", err))
+	}
 }

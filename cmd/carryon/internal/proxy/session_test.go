@@ -143,12 +143,40 @@ func TestMinInterval(t *testing.T) {
 			if args != "" {
 				flags = append(flags, "-min-interval", args)
 			}
-			proxy := newProxy(parsed(t, flags...), upstream.Transport(), loggerTo(io.Discard))
+			proxy := handlerOf(t, parsed(t, flags...), upstream.Transport(), loggerTo(io.Discard))
 			proxy.ServeHTTP(httptest.NewRecorder(), post(t, prefix, conversation{session: "a", stream: true}))
 			sent := upstream.Requests()
 			require.Len(t, sent, 3)
 			assert.Zero(t, sent[1].Time.Sub(sent[0].Time))
 			assert.Equal(t, want, sent[2].Time.Sub(sent[1].Time))
 		})
+	}
+}
+
+// Agents name their conversations in headers of their own.
+func TestSessionsOfAgents(t *testing.T) {
+	t.Parallel()
+	for _, header := range append(agentHeaders, "X-Chat") {
+		s := newScene(t, "-max-attempts", "1", "-session-header", "X-Chat")
+		before := 0
+		c := conversation{header: map[string]string{header: "conversation-42"}}
+		s.ask(t, c, stalls()...)
+		assert.Equal(t, 2, s.asked(&before), header)
+		s.ask(t, c, carryontest.Text(plan))
+		assert.Equal(t, 1, s.asked(&before), "%s: the budget of the session is used up", header)
+		assert.Equal(t, "conversation-42", s.report(t).Entries[0].Session)
+		assert.Equal(t, "conversation-42", s.upstream.Requests()[0].Header.Get(header), "it passes")
+	}
+}
+
+func TestSessionsAreNotSharedBetweenCredentials(t *testing.T) {
+	t.Parallel()
+	for _, header := range credentials {
+		s := newScene(t, "-max-attempts", "1")
+		before := 0
+		for _, key := range []string{"sk-one", "sk-two"} {
+			s.ask(t, conversation{session: "a", header: map[string]string{header: key}}, stalls()...)
+			assert.Equal(t, 2, s.asked(&before), "%s: %s has a budget of its own", header, key)
+		}
 	}
 }

@@ -65,7 +65,7 @@ func newSoak(t *testing.T) *soak {
 	model := httptest.NewServer(http.HandlerFunc(s.answer))
 	t.Cleanup(model.Close)
 	c := parsed(t, "-upstream", model.URL+"/v1", "-min-interval", "0")
-	s.proxy = &served{Handler: newProxy(c, s.onward, loggerTo(io.Discard))}
+	s.proxy = &served{Handler: handlerOf(t, c, s.onward, loggerTo(io.Discard))}
 	s.proxy.changed.L = &s.proxy.mu
 	server := httptest.NewServer(s.proxy)
 	t.Cleanup(server.Close)

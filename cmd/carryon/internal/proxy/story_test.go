@@ -115,7 +115,7 @@ func (s story) want() told {
 		return s.failing(first)
 	}
 	first.text += "\n\n" + strings.Join(s.words(2), "")
-	first.finish, first.calls, first.tokens = "tool_calls", s.calls(), 30
+	first.finish, first.calls, first.tokens = "tool_calls", s.calls(), 20
 	return first
 }
 
@@ -178,7 +178,7 @@ func (s *soak) answer(w http.ResponseWriter, r *http.Request) {
 	if told.turn == turn {
 		events = events[:told.after]
 		if told.fault == status {
-			refuse(w, http.StatusInternalServerError, "The server is overloaded")
+			refuse(w, r, http.StatusInternalServerError, "The server is overloaded")
 			return
 		}
 	}

@@ -1,0 +1,58 @@
+package proxy
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// guard refuses what a website may send through the browser of somebody whose
+// machine the proxy runs on.
+type guard struct {
+	hosts  []string // more names that clients may use
+	origin *http.CrossOriginProtection
+	next   http.Handler
+}
+
+func newGuard(c *Config, next http.Handler) (*guard, error) {
+	g := &guard{hosts: c.Hosts, origin: http.NewCrossOriginProtection(), next: next}
+	for _, origin := range c.CORS {
+		if origin == "*" {
+			g.origin = nil
+			break
+		}
+		if err := g.origin.AddTrustedOrigin(origin); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case misled(r, g.hosts):
+		refuse(w, r, http.StatusForbidden, "clients reach it at http://127.0.0.1 or http://localhost, not at "+
+			short(r.Host, maxName)+" (-allow-host allows another name)")
+	case g.origin != nil && g.origin.Check(r) != nil:
+		refuse(w, r, http.StatusForbidden, "a website may not use it (-cors allows one)")
+	default:
+		g.next.ServeHTTP(w, r)
+	}
+}
+
+// misled reports whether a website may have pointed its own name at this machine
+// (DNS rebinding), in which case a browser would let it read every answer.
+func misled(r *http.Request, allowed []string) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok || !local.IP.IsLoopback() {
+		return false
+	}
+	host := strings.ToLower((&url.URL{Host: r.Host}).Hostname())
+	_, err := netip.ParseAddr(host)
+	return err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost") &&
+		host != "host.docker.internal" && !slices.Contains(allowed, host)
+}

@@ -1,0 +1,84 @@
+package proxy
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A browser must not ask for a website under that website's name: neither for the
+// page, nor an upstream that wants no key.
+func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
+	t.Parallel()
+	loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8787}
+	network := &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 8787}
+	tests := []struct {
+		local net.Addr
+		host  string
+		want  int
+	}{
+		{loopback, "127.0.0.1:8787", http.StatusOK},
+		{loopback, "localhost:8787", http.StatusOK},
+		{loopback, "localhost", http.StatusOK},
+		{loopback, "[::1]:8787", http.StatusOK},
+		{loopback, "[::1]", http.StatusOK},
+		{loopback, "app.localhost:8787", http.StatusOK},
+		{loopback, "host.docker.internal:8787", http.StatusOK},
+		{loopback, "Box.example:8787", http.StatusOK},
+		{loopback, "evil.example:8787", http.StatusForbidden},
+		{loopback, "localhost.evil.example", http.StatusForbidden},
+		{loopback, "127.0.0.1.evil.example:80", http.StatusForbidden},
+		{loopback, "", http.StatusForbidden},
+		{network, "proxy.example:8787", http.StatusOK},
+	}
+	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer upstream.Close()
+	proxy := handlerOf(t, parsed(t, "-upstream", upstream.URL, "-allow-host", "box.example"), http.DefaultTransport, loggerTo(io.Discard))
+	for _, test := range tests {
+		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, test.local)
+		for _, path := range []string{pagePath, prefix + "/models"} {
+			r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+			r.Host = test.host
+			w := httptest.NewRecorder()
+			proxy.ServeHTTP(w, r)
+			assert.Equal(t, test.want, w.Code, "%v as %q", test.local, test.host)
+		}
+	}
+}
+
+// A website may send requests without reading their answers. They cost money.
+func TestWebsitesAreRefusedUnlessAllowed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		args   []string
+		origin string
+		want   int
+		allow  string // what browsers are told
+	}{
+		"none":            {nil, "", http.StatusTeapot, ""},
+		"another":         {nil, "https://evil.example", http.StatusForbidden, ""},
+		"allowed":         {[]string{"-cors", "https://app.example"}, "https://app.example", http.StatusTeapot, "https://app.example"},
+		"not the allowed": {[]string{"-cors", "https://app.example"}, "https://evil.example", http.StatusForbidden, ""},
+		"any":             {[]string{"-cors", "*"}, "https://app.example", http.StatusTeapot, "*"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			upstream := sceneOf(t, echo)
+			s := sceneAt(t, upstream.direct, test.args...)
+			r := newRequest(t, http.MethodPost, s.base+"/embeddings", "{}")
+			if test.origin != "" {
+				r.Header.Set("Origin", test.origin)
+			}
+			got := s.send(r)
+			require.NoError(t, got.err)
+			assert.Equal(t, test.want, got.status)
+			assert.Equal(t, test.allow, got.header.Get("Access-Control-Allow-Origin"))
+		})
+	}
+}

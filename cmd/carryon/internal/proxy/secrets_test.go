@@ -1,0 +1,84 @@
+package proxy
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// The forms in which a key can be sent, and quoted back.
+func TestSecretsAreHiddenInWhateverFormTheyCame(t *testing.T) {
+	t.Parallel()
+	const key = "sk-secret/key+1=="
+	basic := func(user, password string) string {
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+	}
+	header := func(name string, values ...string) secrets {
+		return secrets{header: http.Header{name: values}}
+	}
+	tests := map[string]struct {
+		sent   secrets
+		quoted string
+	}{
+		"Bearer":                        {header("Authorization", "Bearer "+key), key},
+		"two blanks after Bearer":       {header("Authorization", "Bearer  "+key), key},
+		"a tab after Bearer":            {header("Authorization", "Bearer\t"+key), key},
+		"no scheme":                     {header("Authorization", key), key},
+		"a second header line":          {header("Authorization", "Bearer none", "Bearer "+key), key},
+		"another header":                {header("X-Portkey-Api-Key", key), key},
+		"a header in parts":             {header("Authorization", `Custom id="a", token="`+key+`"`), key},
+		"a cookie":                      {header("Cookie", "theme=dark; session="+url.QueryEscape(key)), key},
+		"a cookie, as it was sent":      {header("Cookie", "theme=dark; session="+url.QueryEscape(key)), url.QueryEscape(key)},
+		"a password":                    {header("Authorization", basic("user", key)), key},
+		"a short password":              {header("Proxy-Authorization", basic("user", "hunter2")), "hunter2"},
+		"a user name that is the key":   {header("Authorization", basic(key, "")), key},
+		"both halves":                   {header("Authorization", basic("user", key)), "user:" + key},
+		"a query":                       {secrets{query: "a=1&key=" + url.QueryEscape(key)}, key},
+		"a query without a name":        {secrets{query: url.QueryEscape(key)}, key},
+		"the upstream's query":          {secrets{upstream: &url.URL{RawQuery: "key=" + url.QueryEscape(key)}}, key},
+		"the upstream's path":           {secrets{upstream: &url.URL{Path: "/" + "0123456789abcdef-secret" + "/v1"}}, "0123456789abcdef-secret"},
+		"quoted in a URL":               {header("X-Api-Key", key), url.QueryEscape(key)},
+		"quoted in a path":              {header("X-Api-Key", key), url.PathEscape(key)},
+		"quoted in JSON":                {header("X-Api-Key", `sk-"secret"<key>`), `sk-\"secret\"\u003ckey\u003e`},
+		"with another that begins like": {header("X-Api-Key", key, key+"-and-more-secret"), key + "-and-more-secret"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, "Bad key '[key]'.", test.sent.hide("Bad key '"+test.quoted+"'."))
+		})
+	}
+	none := header("Authorization", "Bearer ollama")
+	assert.Equal(t, "ollama is not running", none.hide("ollama is not running"), "a placeholder")
+}
+
+// The same through a whole proxy.
+func TestQuotedKeysAreNotOnThePage(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t)
+	s := sceneAt(t, upstream.URL()+"?key=secret-upstream", "-content")
+	s.upstream = upstream
+	const quoting = `{"error":{"message":"Bad key: secret-header secret-cookie secret-query secret-upstream secret-password"}}`
+	for _, stream := range []bool{false, true} {
+		s.upstream.Append(carryontest.Text(plan), carryontest.Status(http.StatusForbidden, quoting))
+		r := post(t, s.base, conversation{stream: stream})
+		r.URL.RawQuery = "key=secret-query"
+		r.Header = http.Header{
+			"Content-Type": r.Header["Content-Type"], "X-Custom": {"a", "secret-header"}, "Cookie": {"a=b; c=secret-cookie"},
+			"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("me:secret-password"))},
+		}
+		require.NoError(t, s.send(r).err)
+	}
+	for place, text := range s.shown(t) {
+		assert.NotContains(t, text, "secret-", place)
+		if place != "log" {
+			assert.Contains(t, text, "Bad key: [key] [key] [key] [key] [key]", place)
+		}
+	}
+}
