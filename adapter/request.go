@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"iter"
+	"time"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/todo"
@@ -50,6 +51,12 @@ type Request struct {
 	// MaxAttempts there is one continuation in a row then, and a tool call does
 	// not renew it; only progress on the list does.
 	ShortLoop bool
+
+	// Timeout is how long the caller waits for the whole answer from now on, and
+	// ReadTimeout how long for the next part of it, if the request says so; 0 is
+	// for ever. The deadline of the ctx counts besides. A continuation ends
+	// before either; the caller's own turn is never cut.
+	Timeout, ReadTimeout time.Duration
 
 	// Model, Provider and Streamed tell observers what the request asks whom for.
 	// Provider is one of the names that OpenTelemetry's conventions for generative

@@ -2,6 +2,7 @@ package continuation
 
 import (
 	"context"
+	"time"
 
 	"github.com/carryon-go/carryon/internal/scope"
 )
@@ -42,6 +43,15 @@ func WithUserTurn(ctx context.Context, id string) context.Context {
 // its messages are, so it neither renews a budget nor ends a pause.
 func Automatic(ctx context.Context) context.Context {
 	return scope.Automatic(ctx)
+}
+
+// WithDeadline returns a ctx for calls whose answer nobody waits for after a time:
+// a proxy's client has told it so, say. No continuation is sent that would
+// probably end later, and one that runs is cut before. Unlike the deadline of
+// [context.WithDeadline], which counts as well, it ends no ctx, so that it never
+// cuts the caller's own turn. Of several the earliest counts.
+func WithDeadline(ctx context.Context, at time.Time) context.Context {
+	return scope.WithDeadline(ctx, at)
 }
 
 // TurnID identifies one turn of a call.

@@ -42,7 +42,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	}
 	c := newCall(ctx, mw, &r)
 	c.observeCall(&r)
-	c.budget = c.timeLeft()
+	c.patience = patienceOf(ctx, mw.options.clock, &r)
 	if outcomes := capture(ctx); outcomes != nil {
 		c.outcome.Store(outcomes.add(c.firstOutcome()))
 	}
@@ -125,7 +125,7 @@ func (c *Call) beginTurn(attempt int) {
 // deadlinesOf returns the deadlines of a continuation that is about to be sent.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
 	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)))
-	return newDeadlines(ctx, c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits)
+	return newDeadlines(ctx, c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits, c.patience)
 }
 
 // endTurn reports that all of the turn was read. If the turn was a continuation,
@@ -136,7 +136,7 @@ func (c *Call) endTurn(err error) {
 	c.fixedPrefix = c.fixedPrefix || r.signed
 	c.reminders.markRead(t)
 	if r.first {
-		c.firstTurn = c.budget - c.timeLeft()
+		c.patience.endFirstTurn()
 	}
 	c.outcomeCell().addUsage(r.usage)
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{

@@ -3,7 +3,6 @@ package middleware
 import (
 	"context"
 	"sync/atomic"
-	"time"
 	"weak"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -22,12 +21,12 @@ type callScope struct {
 
 	observed *observation // nil without observers
 
+	patience *patience // of the caller; nil if it is endless
+
 	callbacks *callbacks // those that are filtered; nil without any
 
-	claim     atomic.Pointer[claim]       // of the last continuation, if there was one
-	outcome   atomic.Pointer[outcomeCell] // nil as long as there is nothing to record
-	budget    time.Duration               // the time left when the call began, 0 without a deadline
-	firstTurn time.Duration               // what turn 1 took, once it has ended, if there is a deadline
+	claim   atomic.Pointer[claim]       // of the last continuation, if there was one
+	outcome atomic.Pointer[outcomeCell] // nil as long as there is nothing to record
 }
 
 // interruption returns what ended the call from outside, or nil: the caller, or a
@@ -70,23 +69,6 @@ func (s *callScope) updateInUserTurn(id continuation.TurnID, f func(continuation
 // hasShortLoop reports whether there is one continuation in a row; see
 // [adapter.Request].
 func (s *callScope) hasShortLoop() bool { return s.request.shortLoop && !s.mw.options.attemptsSet }
-
-// timeLeft returns the time to the caller's deadline, 0 without one: to read the
-// clock is a good part of what a call costs.
-func (s *callScope) timeLeft() time.Duration {
-	deadline, ok := s.cancel.caller.Deadline()
-	if !ok {
-		return 0
-	}
-	return deadline.Sub(s.mw.options.clock.Now())
-}
-
-// hasTimeFor reports whether the caller's deadline, if there is one, leaves as
-// much time after the wait as the caller's own turn took.
-func (s *callScope) hasTimeFor(wait time.Duration) bool {
-	_, ok := s.cancel.caller.Deadline()
-	return !ok || s.timeLeft()-wait > s.firstTurn
-}
 
 // hold keeps a claim, which is released when the ctx of the call ends, if not
 // before.

@@ -7,22 +7,9 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// A continuation is cut this long before the caller's deadline, so that the
-// deadline costs the continuation and not the answer: a tenth of the time that is
-// left, and no more than two seconds.
-const (
-	reserveShare = 10
-	maxReserve   = 2 * time.Second
-)
-
 // maxWordless is how many times as long as it may be silent a continuation may
 // send nothing but signs of life: comments, and chunks that add nothing.
 const maxWordless = 10
-
-// heartbeatAfter is how long the consumer waits without being shown anything
-// before it gets a heartbeat. Proxies cut connections that are idle for half a
-// minute or more.
-const heartbeatAfter = 10 * time.Second
 
 // deadlines keep a continuation within its time limits: to its first chunk,
 // between chunks while somebody waits for them, and before the caller's own
@@ -32,6 +19,7 @@ type deadlines struct {
 	cancel    context.CancelCauseFunc
 	clock     Clock
 	idle      time.Duration // how long to wait between chunks
+	heartbeat time.Duration // how long the consumer is shown nothing
 	firstByte Timer         // nil once the first chunk has come
 	stop      func() bool   // stops the cancellation at the end of the program
 	caller    Timer         // before the caller's deadline; nil without one
@@ -45,16 +33,15 @@ type deadlines struct {
 
 // newDeadlines returns the deadlines of a continuation that is sent with a ctx
 // derived from ctx. It is cut when the program's ctx ends.
-func newDeadlines(ctx, program context.Context, clock Clock, limits *continuation.Limits) *deadlines {
-	d := &deadlines{clock: clock, idle: limits.ResponseTimeout}
+func newDeadlines(ctx, program context.Context, clock Clock, limits *continuation.Limits, p *patience) *deadlines {
+	d := &deadlines{clock: clock, idle: p.within(limits.ResponseTimeout), heartbeat: p.heartbeat()}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	d.stop = context.AfterFunc(program, func() { d.cancel(ErrShutdown) })
-	if limit := limits.FirstByteTimeout; limit != continuation.Off {
+	if limit := p.untilFirst(limits.FirstByteTimeout); limit != continuation.Off {
 		d.firstByte = clock.AfterFunc(limit, func() { d.cancel(ErrFirstByteTimeout) })
 	}
-	if at, ok := ctx.Deadline(); ok {
-		left := at.Sub(clock.Now())
-		d.caller = clock.AfterFunc(left-min(left/reserveShare, maxReserve), func() { d.cancel(ErrDeadlineNear) })
+	if left, ok := p.left(); ok {
+		d.caller = clock.AfterFunc(left-reserve(left), func() { d.cancel(ErrDeadlineNear) })
 	}
 	return d
 }

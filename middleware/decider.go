@@ -147,7 +147,7 @@ func (d *decider) next() (bool, error) {
 			d.refuse(continuation.ReasonShutdown)
 			return false, nil
 		}
-		if !d.hasTimeFor(d.last.Wait) {
+		if !d.patience.hasTimeFor(d.last.Wait) {
 			d.refuse(continuation.ReasonDeadline)
 			return false, nil
 		}

@@ -86,7 +86,7 @@ func (j *joiner[C]) keepAlive() {
 	if j.writer.reader.chunk.speaks() {
 		d.wordless = 0
 	}
-	if j.out.isEmpty() && d.unshown >= heartbeatAfter {
+	if j.out.isEmpty() && d.unshown >= d.heartbeat {
 		if dialect, ok := j.writer.dialect.(adapter.Heartbeat[C]); ok {
 			j.out.chunks = dialect.AppendHeartbeat(j.out.chunks)
 		}
@@ -134,6 +134,7 @@ func (j *joiner[C]) releaseHeld() {
 func (j *joiner[C]) finish(c *C) {
 	reader, dialect, out := j.writer.reader, j.writer.dialect, j.output()
 	j.call.observed.finished()
+	j.call.patience.startQuiet()
 	j.call.pauses.endReading()
 	j.writer.flush(out)
 	j.releaseHeld()
@@ -203,6 +204,7 @@ func (j *joiner[C]) sourceEnded(err error) {
 func (j *joiner[C]) endWithoutFinish() {
 	reader, out := j.writer.reader, j.output()
 	reader.nextChunk()
+	j.call.patience.startQuiet()
 	j.call.pauses.endReading()
 	j.writer.flush(out)
 	if !reader.isAsItCame() {

@@ -88,6 +88,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 			loop(add)
 		}
 	}
+	facts.Timeout, facts.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
 	call, _ := t.mw.Begin(original.Context(), facts)
 	if call == nil {
 		return t.pass(r, original)

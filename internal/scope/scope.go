@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 )
 
 type (
@@ -15,6 +16,7 @@ type (
 	suppressKey  struct{}
 	userTurnKey  struct{}
 	automaticKey struct{}
+	deadlineKey  struct{}
 	layerKey     struct{}
 	turnKey      struct{}
 )
@@ -65,6 +67,21 @@ func WithUserTurn(ctx context.Context, id string) context.Context {
 func UserTurn(ctx context.Context) (string, bool) {
 	id, ok := ctx.Value(userTurnKey{}).(string)
 	return id, ok
+}
+
+// WithDeadline returns a ctx whose calls get no answer after a time that does not
+// end ctx. The earliest counts.
+func WithDeadline(ctx context.Context, at time.Time) context.Context {
+	if before, ok := Deadline(ctx); ok && before.Before(at) {
+		return ctx
+	}
+	return context.WithValue(ctx, deadlineKey{}, at)
+}
+
+// Deadline returns the time that WithDeadline set, if it did.
+func Deadline(ctx context.Context) (time.Time, bool) {
+	at, ok := ctx.Value(deadlineKey{}).(time.Time)
+	return at, ok
 }
 
 // Automatic returns a ctx whose calls the program makes without a user message.

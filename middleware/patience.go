@@ -1,0 +1,127 @@
+package middleware
+
+import (
+	"context"
+	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/scope"
+)
+
+// patience is how long the caller waits for the answer. A nil one is endless.
+type patience struct {
+	clock      Clock
+	began      time.Time
+	deadline   time.Time     // of the whole answer; zero if there is none
+	silence    time.Duration // how long the caller waits for the next part; 0 is any time
+	quietSince time.Time     // when a turn has come to its finish
+	firstTurn  time.Duration // what turn 1 took, once it has ended
+}
+
+// patienceOf returns the patience that the ctx of a call and its request speak of.
+// It reads the clock only if they do: that is a good part of what a call costs.
+func patienceOf(ctx context.Context, clock Clock, r *adapter.Request) *patience {
+	own, hasOwn := ctx.Deadline()
+	told, hasTold := scope.Deadline(ctx)
+	if !hasOwn && !hasTold && r.Timeout <= 0 && r.ReadTimeout <= 0 {
+		return nil
+	}
+	p := &patience{clock: clock, began: clock.Now(), silence: max(r.ReadTimeout, 0)}
+	if hasOwn {
+		p.endBy(own)
+	}
+	if hasTold {
+		p.endBy(told)
+	}
+	if r.Timeout > 0 {
+		p.endBy(p.began.Add(r.Timeout))
+	}
+	return p
+}
+
+// endBy sets the deadline, unless there is an earlier one.
+func (p *patience) endBy(deadline time.Time) {
+	if p.deadline.IsZero() || deadline.Before(p.deadline) {
+		p.deadline = deadline
+	}
+}
+
+// endFirstTurn says that the caller's own turn has ended.
+func (p *patience) endFirstTurn() {
+	if p != nil {
+		p.firstTurn = p.clock.Now().Sub(p.began)
+	}
+}
+
+// startQuiet says that the caller sees nothing more for now: a turn has come to its
+// finish, which is held back.
+func (p *patience) startQuiet() {
+	if p != nil {
+		p.quietSince = p.clock.Now()
+	}
+}
+
+// hasTimeFor reports whether the deadline, if there is one, leaves as much time
+// after the wait as the caller's own turn took, and whether the caller waits for
+// the next part until then.
+func (p *patience) hasTimeFor(wait time.Duration) bool {
+	if left, ok := p.left(); ok && left-wait <= p.firstTurn {
+		return false
+	}
+	return p == nil || p.silence == 0 || p.untilFirst(p.silence) > max(wait, 1)
+}
+
+// left returns the time to the deadline, if there is one.
+func (p *patience) left() (time.Duration, bool) {
+	if p == nil || p.deadline.IsZero() {
+		return 0, false
+	}
+	return p.deadline.Sub(p.clock.Now()), true
+}
+
+// within returns a limit to a silence, no longer than the caller's own, of which
+// some time is kept free for what is shown instead.
+func (p *patience) within(limit time.Duration) time.Duration {
+	if p == nil || p.silence == 0 {
+		return limit
+	}
+	own := p.silence - reserve(p.silence)
+	if limit == continuation.Off {
+		return own
+	}
+	return min(limit, own)
+}
+
+// untilFirst is within for the first part of a turn, of which the caller has seen
+// nothing since the turn before.
+func (p *patience) untilFirst(limit time.Duration) time.Duration {
+	if p == nil || p.silence == 0 || p.quietSince.IsZero() {
+		return limit
+	}
+	return max(p.within(limit)-p.clock.Now().Sub(p.quietSince), 1)
+}
+
+// heartbeat returns how long the caller is shown nothing before it gets a
+// heartbeat.
+func (p *patience) heartbeat() time.Duration {
+	if p == nil || p.silence == 0 {
+		return heartbeatAfter
+	}
+	return min(heartbeatAfter, p.silence/3)
+}
+
+// heartbeatAfter is how long the consumer waits without being shown anything
+// before it gets a heartbeat. Proxies cut connections that are idle for half a
+// minute or more.
+const heartbeatAfter = 10 * time.Second
+
+// A continuation is cut this long before the caller gives up, so that the deadline
+// costs the continuation and not the answer: a tenth of the time that is left, and
+// no more than two seconds.
+const (
+	reserveShare = 10
+	maxReserve   = 2 * time.Second
+)
+
+func reserve(left time.Duration) time.Duration { return min(left/reserveShare, maxReserve) }
