@@ -60,8 +60,21 @@ func (s *blocks) endFirst(t *turn) {
 	}
 }
 
-// endTurn ends a turn, after whose text no other follows in its block.
-func (s *blocks) endTurn(keep bool) { s.turn, s.sealed = nil, s.sealed || keep }
+// endTurn ends a turn that was kept, after whose text no other follows in its
+// block.
+func (s *blocks) endTurn() { s.turn, s.sealed = nil, true }
+
+// cut closes what a turn that has failed has left open, but no call of the
+// caller's: half of one must not look whole.
+func (s *blocks) cut(dst []sse.Event) []sse.Event {
+	for _, b := range s.turn {
+		if b.state == open && b.kind != typeText && b.kind != typeToolUse {
+			dst = append(dst, stopOf(b.shown))
+		}
+	}
+	s.turn = nil
+	return s.closeText(dst)
+}
 
 // appendFirst shows an event of the caller's own turn of which something is not
 // shown.

@@ -33,7 +33,9 @@ func (c *codec) EndTurn(keep bool) {
 	if !c.later {
 		c.blocks.endFirst(&c.turn)
 	}
-	c.blocks.endTurn(keep)
+	if keep {
+		c.blocks.endTurn()
+	}
 	c.later, c.turn = true, turn{}
 }
 
@@ -52,7 +54,7 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	c.end.take(&ev, edit, c.usages.shown(edit.Usage))
 	switch edit.Part {
 	case adapter.TurnCut:
-		return c.blocks.closeText(dst)
+		return c.blocks.cut(dst)
 	case adapter.AnswerEnd:
 		return c.end.appendTo(c.blocks.close(dst), c.container)
 	case adapter.Whole:
@@ -86,6 +88,7 @@ func (c *codec) appendLater(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 
 // appendContent shows what the beginning of a message holds already.
 func (c *codec) appendContent(dst []sse.Event, ev *event, edit *adapter.Edit) []sse.Event {
+	c.blocks.turn = nil // of a turn that has failed, and was sent again
 	shown := *edit
 	for _, content := range rawjson.Elements(rawjson.Member(ev.message, "content")) {
 		whole := event{kind: blockStart, index: noIndex, block: content}

@@ -28,6 +28,7 @@ type block struct {
 	raw   json.RawMessage
 	open  bool
 	input string // in pieces
+	cites int
 }
 
 func (b *block) UnmarshalJSON(data []byte) error {
@@ -156,6 +157,9 @@ func (b *block) add(t *testing.T, e *streamEvent) {
 		b.Signature += e.Delta.Signature
 	case "input_json_delta":
 		b.input += e.Delta.PartialJSON
+	case "citations_delta":
+		require.Equal(t, "text", b.Type)
+		b.cites++
 	default:
 		require.Fail(t, "unknown delta", e.Delta.Type)
 	}

@@ -1,0 +1,156 @@
+package messages_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+var errLost = errors.New("connection lost")
+
+// replay is a server that answers with these bodies, one after the other.
+type replay struct {
+	bodies []io.Reader
+	kind   string
+}
+
+func (p *replay) RoundTrip(r *http.Request) (*http.Response, error) {
+	if len(p.bodies) == 0 {
+		return nil, errLost
+	}
+	body := p.bodies[0]
+	p.bodies = p.bodies[1:]
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {p.kind}}, ContentLength: -1, Body: io.NopCloser(body), Request: r,
+	}, nil
+}
+
+// replayed asks for a streamed answer, and returns what is read of it.
+func replayed(t *testing.T, bodies ...io.Reader) (string, error, middleware.Outcome) { //nolint:revive // the error is a result among others
+	t.Helper()
+	return replayedWith(t, nil, bodies...)
+}
+
+func replayedWith(t *testing.T, options []middleware.Option, bodies ...io.Reader) (string, error, middleware.Outcome) { //nolint:revive // likewise
+	t.Helper()
+	options = append([]middleware.Option{
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(1, len(bodies)-1)}),
+	}, options...)
+	mw := middleware.New(twoTodos, options...)
+	ctx, outcomes := middleware.Capture(t.Context())
+	r := request(t, ask{}.body(true)).WithContext(ctx)
+	response, err := transport.New(&replay{bodies, "text/event-stream"}, mw).RoundTrip(r)
+	require.NoError(t, err)
+	var got bytes.Buffer
+	_, err = io.CopyBuffer(&got, onlyReader{response.Body}, make([]byte, 1000))
+	require.NoError(t, response.Body.Close())
+	return got.String(), err, outcomes.Last()
+}
+
+type onlyReader struct{ io.Reader }
+
+const search = `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`
+
+// found are the blocks of a search, and of an answer that cites it.
+func found(from int) string {
+	index := func(i int) string { return string(rune('0' + from + i)) }
+	return blockOf(index(0), search, `{"type":"input_json_delta","partial_json":""}`, `{"type":"input_json_delta","partial_json":"{\"query\":\"a\"}"}`) +
+		blockOf(index(1), `{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"https://a.test","encrypted_content":"x"}]}`) +
+		blockOf(index(2), `{"type":"text","text":"","citations":[]}`, `{"type":"citations_delta","citation":{"type":"web_search_result_location","url":"https://a.test"}}`, "It is so.") +
+		text(index(3), " And so is this.")
+}
+
+// seconds are second turns in all shapes.
+var seconds = map[string]string{
+	"text": strings.Replace(began(""), "msg_1", "msg_2", 1) + text("0", "Here it is.") + ended("end_turn"),
+	"text and call": began("") + text("0", "Here.") +
+		blockOf("1", `{"type":"tool_use","id":"t1","name":"edit_file","input":{}}`, `{"type":"input_json_delta","partial_json":""}`, `{"type":"input_json_delta","partial_json":"{\"a\":1}"}`) + ended("tool_use"),
+	"thinking and pause": began("") + blockOf("0", `{"type":"thinking","thinking":"","signature":""}`, `{"type":"thinking_delta","thinking":"Hm."}`, `{"type":"signature_delta","signature":"abc"}`) +
+		text("1", "I am ") + event("ping", "") + blockOf("2", `{"type":"tool_use","id":"t1","name":"todo_pause","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"reason\":\"`+blocked+`\"}"}`) + ended("tool_use"),
+	"printed pause":     began("") + text("0", "I am stuck. todo_pause('"+blocked+"')") + ended("end_turn"),
+	"search":            began("") + found(0) + ended("end_turn"),
+	"unsigned thinking": began("") + blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`) + text("1", "So.") + ended("end_turn"),
+}
+
+var sample = flag.Int("sample", 16, "have answers fail at one in so many offsets; 1 is every byte")
+
+// A second turn may fail at every byte. What came before it stays as it was, what
+// is shown is an answer that ends, and half a call is an error.
+func TestAnswersThatFailAnywhere(t *testing.T) {
+	t.Parallel()
+	first := began("") + text("0", plan) + ended("end_turn")
+	for fault, rest := range map[string]func() io.Reader{
+		"end": func() io.Reader { return strings.NewReader("") },
+		"cut": func() io.Reader { return iotest.ErrReader(errLost) },
+		"report": func() io.Reader {
+			return strings.NewReader("\n\n" + event("error", `"error":{"type":"overloaded_error","message":"Later."}`))
+		},
+		"garbage": func() io.Reader { return strings.NewReader("\n\ndata: {]\n\n") },
+	} {
+		for name, second := range seconds {
+			t.Run(fault+", "+name, func(t *testing.T) {
+				t.Parallel()
+				end := strings.Index(second, "event: message_delta")
+				end += strings.Index(second[end:], "\n\n")
+				for at := len(name) % *sample; at < end; at += *sample {
+					got, err, outcome := replayed(t, strings.NewReader(first), io.MultiReader(strings.NewReader(second[:at]), rest()))
+					require.True(t, strings.HasPrefix(got, first[:strings.Index(first, "event: message_delta")]), "turn 1 is shown as it came")
+					require.Error(t, outcome.Err)
+					if err != nil {
+						require.Contains(t, got, `"name":"edit_file"`, "an error only for half a call")
+						require.NotContains(t, got, "message_delta")
+						continue
+					}
+					m := readStream(t, got)
+					require.Equal(t, "end_turn", m.StopReason)
+					require.JSONEq(t, `{"output_tokens":5}`, string(m.Usage), "turn 1's, as it came")
+					require.NotContains(t, got, "edit_file")
+					require.Equal(t, plan, m.shown()[0])
+					ask{}.requireAccepted(t, m)
+				}
+			})
+		}
+	}
+}
+
+// The caller's own turn fails as it does without carryon.
+func TestAnswersThatFailAnywhereInTheFirstTurn(t *testing.T) {
+	t.Parallel()
+	for name, first := range seconds {
+		first = strings.Replace(first, `"end_turn"`, `"max_tokens"`, 1) // at its end it would be continued
+		for at := len(name) % *sample; at < len(first); at += *sample {
+			got, err, outcome := replayed(t, io.MultiReader(strings.NewReader(first[:at]), iotest.ErrReader(errLost)))
+			require.ErrorIs(t, err, errLost)
+			require.Equal(t, first[:at], got, "%s, %d", name, at)
+			require.Zero(t, outcome.Attempts)
+		}
+	}
+}
+
+// What happens before the second turn's first byte costs the answer nothing.
+func TestSecondTurnsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	first := began("") + text("0", plan) + ended("end_turn")
+	got, err, outcome := replayed(t, strings.NewReader(first))
+	require.NoError(t, err)
+	assert.Equal(t, first, got)
+	require.ErrorIs(t, outcome.Err, errLost)
+	for _, body := range []string{"", `{"type":"message"}`, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Later.\"}}\n\n"} {
+		got, err, outcome = replayed(t, strings.NewReader(first), strings.NewReader(body))
+		require.NoError(t, err)
+		assert.Equal(t, first, got, body)
+		require.Error(t, outcome.Err)
+	}
+}
