@@ -147,7 +147,7 @@ func TestToolLoopIsOneUserTurn(t *testing.T) {
 	}
 	const loop = `,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"edit_file","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"done"` + mark + `},{"type":"text","text":"Note: all is well."}]}`
-	var turns []uint64
+	var turns []int
 	for _, messages := range []string{
 		begin(mark), begin("") + loop, begin("") + loop + `,{"role":"assistant","content":"Done."},{"role":"user","content":"And now?"}`,
 	} {
