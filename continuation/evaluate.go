@@ -126,10 +126,8 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 		return ev.check(ActiveTodos, false, reasonWithoutList(in.TodosErr)) // what was not read is no progress
 	}
 	list := todolist.Summarize(in.Todos)
-	ev.List = List{
-		Origin: in.Origin, Todos: len(in.Todos), Active: list.Active, Completed: list.Completed,
-		Cancelled: list.Cancelled, UnknownStatus: list.Unknown,
-	}
+	ev.List = listOf(len(in.Todos), &list)
+	ev.List.Origin = in.Origin
 	watermarks, used := todolist.Watermarks(in.State.Watermarks).Observe(&list, todolist.Used{
 		Attempts: in.State.Attempts, Continuations: in.State.Continuations,
 	})

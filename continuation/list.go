@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -23,6 +24,16 @@ type List struct {
 	// Err is why there is no list, or nil: a *todo.NoListError, a
 	// *todo.UnreadableError, todo.ErrNoSession, or what a source failed with.
 	Err error
+}
+
+// ListOf counts the todos of a list.
+func ListOf(todos []todo.Todo) List {
+	summary := todolist.Summarize(todos)
+	return listOf(len(todos), &summary)
+}
+
+func listOf(n int, s *todolist.Summary) List {
+	return List{Todos: n, Active: s.Active, Completed: s.Completed, Cancelled: s.Cancelled, UnknownStatus: s.Unknown}
 }
 
 // Unknown returns how many todos have a status that is not known. They are not

@@ -28,6 +28,85 @@ func TestReasonFixedTexts(t *testing.T) {
 	}
 }
 
+// Every reason with its code and its text, which programs and people match on, and
+// a situation that it is for. Written out, so that none changes unseen.
+func TestReasonTable(t *testing.T) {
+	t.Parallel()
+	for i, row := range []struct {
+		reason                continuation.Reason
+		code, text, situation string
+	}{
+		{continuation.ReasonNone, "none", "No decision was taken", "nothing was decided"},
+		{continuation.ReasonSatisfied, "satisfied", "All continuation conditions satisfied", "work is left, and every condition is met"},
+		{continuation.ReasonTodosNeeded, "todos_needed", "The todos have not been asked for yet", "the source has not been asked"},
+		{continuation.ReasonDisabled, "disabled", "Todo continuation is disabled in ephemeral settings", "/set todo-continuation false"},
+		{continuation.ReasonSuppressed, "suppressed", "Continuation is suppressed for this call", "continuation.Suppress, or a langchaingo call that needs an option"},
+		{continuation.ReasonNested, "nested", "The call runs inside another carryon layer", "a wrapped client over a wrapped transport"},
+		{continuation.ReasonLegacyFunctions, "legacy_functions", "The request uses legacy functions", "functions in place of tools"},
+		{continuation.ReasonNoTools, "no_tools", "The request offers no tools", "a request without tools"},
+		{continuation.ReasonNoListTool, "no_list_tool", "No tool of the request can write the todo list", "a side call without the todo tool"},
+		{continuation.ReasonNoMessages, "no_messages", "The request has no list of messages", "a request with a single text"},
+		{continuation.ReasonToolChoice, "tool_choice", "The request's tool choice rules a continuation out", "tool_choice none, required or a named tool"},
+		{continuation.ReasonManyChoices, "several_choices", "More than one choice was asked for", "n of 2"},
+		{continuation.ReasonJSON, "json_response", "The request asks for a JSON response", "response_format json_object"},
+		{continuation.ReasonPrefill, "prefill", "The request begins the answer itself", "the last message is an assistant's"},
+		{continuation.ReasonNoAnswer, "no_answer", "The request asks for no answer", "max_tokens 0"},
+		{continuation.ReasonCompaction, "compaction", "The request asks to stop after a compaction", "a request that compacts the conversation"},
+		{continuation.ReasonPath, "path", "The path is of no protocol that carryon speaks", "a base URL of another API"},
+		{continuation.ReasonMethod, "method", "The request is not a POST", "GET"},
+		{continuation.ReasonContentType, "content_type", "The content type of the request is not JSON", "text/plain"},
+		{continuation.ReasonEncoded, "encoded", "The body of the request is encoded", "gzip"},
+		{continuation.ReasonTooLarge, "too_large", "The body of the request is too large", "64 MiB and more"},
+		{continuation.ReasonSigned, "signed", "The request carries a signature of its body", "AWS"},
+		{continuation.ReasonNoBody, "no_body", "The request has no body", "POST without a body"},
+		{continuation.ReasonUnreadable, "unreadable", "The body of the request could not be read", "malformed JSON"},
+		{continuation.ReasonBrokeOff, "broke_off", "The call broke off", "HTTP 401, a cancelled ctx, Close"},
+		{continuation.ReasonToolCalls, "tool_calls", "Tool calls were made during stream - no continuation needed", "the tool loop goes on"},
+		{continuation.ReasonTooLong, "too_long", "The answer is too long to be sent again", "32 MiB of text"},
+		{continuation.ReasonRefused, "refused", "The model refused to answer", "a refusal"},
+		{continuation.ReasonUnknownContent, "unknown_content", "The turn held content that carryon does not know", "content of an unknown type"},
+		{continuation.ReasonNotEnded, "not_ended", "The turn did not end with a plain stop", "max_tokens is small"},
+		{continuation.ReasonEmpty, "empty_turn", "The turn held no text", "nothing but white space, twice"},
+		{continuation.ReasonPaused, "paused", "The session is paused", "todo_pause, or Middleware.Pause"},
+		{continuation.ReasonSuperseded, "superseded", "A newer user turn has begun", "the user has written again meanwhile"},
+		{continuation.ReasonNoList, "no_list", "No todo list found", "no todo tool was called"},
+		{continuation.ReasonListUnreadable, "list_unreadable", "The todo list could not be read", "items without a content"},
+		{continuation.ReasonNoSession, "no_session", "There is no session, so there is no todo list", "todo.NewMemory without continuation.WithSession"},
+		{continuation.ReasonSourceFailed, "source_failed", "The todo source failed", "the database is down"},
+		{continuation.ReasonSourceLate, "source_late", "The todo source was late", "the database is slow"},
+		{continuation.ReasonEmptyList, "list_empty", "The todo list is empty", "the source was never filled"},
+		{continuation.ReasonUnknownStatus, "unknown_status", "No active todos found (pending or in_progress), but unknown statuses", "statuses in another language"},
+		{continuation.ReasonNoActiveTodos, "no_active_todos", "No active todos found (pending or in_progress)", "the work is done"},
+		{continuation.ReasonBackground, "background", "Background tasks are pending or running", "a task of asynctask runs"},
+		{continuation.ReasonActive, "already_active", "Already in continuation process", "two calls of a session end at once"},
+		{continuation.ReasonMaxAttempts, "max_attempts", "Maximum continuation attempts exceeded", "three answers without progress"},
+		{continuation.ReasonWithoutProgress, "max_without_progress", "Maximum continuations without progress exceeded", "ten tool calls without progress"},
+		{continuation.ReasonTokenBudget, "token_budget", "Token budget for continuations exceeded", "Limits.TokenBudget is used up"},
+		{continuation.ReasonNoSuitableTodo, "no_suitable_todo", "No suitable active todo found", "todos without a text"},
+		{continuation.ReasonTooSoon, "too_soon", "Too soon since last continuation attempt", "within Limits.MinInterval"},
+		{continuation.ReasonGate, "gate", "The gate vetoed the continuation", "middleware.WithGate"},
+		{continuation.ReasonStore, "store", "The session state is unavailable", "the store is down"},
+		{continuation.ReasonDeadline, "deadline", "Too little time is left before the caller's deadline", "a time-out of the client"},
+		{continuation.ReasonShutdown, "shutdown", "The program is shutting down", "Middleware.Drain"},
+		{continuation.ReasonFailed, "failed", "The continuation failed", "HTTP 500 of the continuation"},
+	} {
+		assert.Equal(t, row.reason, continuation.Reason(i), row.situation) //nolint:gosec // a small index
+		assert.Equal(t, row.code, row.reason.Code(), row.situation)
+		assert.Equal(t, row.text, row.reason.String(), row.situation)
+		assert.NotEmpty(t, row.situation)
+	}
+	assert.Len(t, seenReasons(), int(continuation.ReasonFailed)+1)
+}
+
+// seenReasons returns all reasons by their codes.
+func seenReasons() map[string]continuation.Reason {
+	seen := map[string]continuation.Reason{}
+	for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+		seen[reason.Code()] = reason
+	}
+	return seen
+}
+
 func TestReasonsAllHaveTextsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]continuation.Reason{}

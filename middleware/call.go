@@ -38,7 +38,7 @@ type Call struct {
 func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outcome) {
 	mustHave(ctx)
 	if reason := mw.scopeOf(ctx, &r); reason != continuation.ReasonNone {
-		return nil, mw.passed(ctx, reason)
+		return nil, mw.passed(ctx, &r, reason)
 	}
 	c := newCall(ctx, mw, &r)
 	c.observeCall(&r)
@@ -55,6 +55,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	}
 	c.beginTurn(0)
 	c.additions.Attachments = c.reminders.attachments(&c.turn)
+	c.explain(&r)
 	c.startTurn(c.cancel.caller)
 	return c, Outcome{}
 }

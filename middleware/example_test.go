@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -75,6 +76,42 @@ func ExampleCapture() {
 	_, _ = agent.Complete(ctx, fixTheBuild)
 	fmt.Println(outcomes.Last())
 	// Output: 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
+}
+
+// What carryon sees in a request whose todo tool it does not know.
+func ExampleExplain() {
+	agent := &client{stalling(), middleware.New(todo.FromConversation(), unhurried)}
+
+	request := sdkRequest{
+		Tools: []sdkTool{{Name: "edit_file"}, {Name: "note_work"}},
+		Messages: []sdkMessage{
+			{Role: "user", Text: "Fix the build."},
+			{Role: "assistant", Calls: []sdkCall{{
+				ID: "c1", Name: "note_work", Args: `{"todos":[{"content":"Fix the build","status":"in_progress"}]}`,
+			}}},
+			{Role: "tool", CallID: "c1", Text: "noted"},
+		},
+	}
+	ctx := middleware.Explain(context.Background(), os.Stdout)
+	_, _ = agent.Complete(ctx, request)
+
+	// The same with the name of the tool.
+	agent.mw = middleware.New(todo.FromConversation(todo.WithToolNames("note_work")), unhurried)
+	_, _ = agent.Complete(continuation.WithSession(ctx, "alice"), request)
+	// Output:
+	// carryon sees this request:
+	//   session  none (see continuation.WithSession): budgets count within one tool loop, and pauses are not kept
+	//   tools    2 offered: edit_file, note_work
+	//   called   note_work, newest first
+	//   list     no list: note_work looks like a todo tool and is not known: name it with todo.WithToolNames
+	//   decision if the model stops now: do nothing: No todo list found: note_work looks like a todo tool and is not known: name it with todo.WithToolNames
+	// carryon sees this request:
+	//   session  "alice"
+	//   tools    2 offered: edit_file, note_work
+	//   called   note_work, newest first
+	//   list     1 todo, 1 active (from the last call of note_work)
+	//            > in_progress Fix the build
+	//   decision if the model stops now: carry on with "Fix the build", attempt 1
 }
 
 func ExampleWithGate() {

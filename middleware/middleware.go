@@ -166,8 +166,12 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 // ctx is nil.
 func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 	mustHave(ctx)
+	if scope.InLayer(ctx) {
+		return
+	}
+	mw.explainPassed(ctx, nil, reason)
 	outcomes := capture(ctx)
-	if outcomes == nil || scope.InLayer(ctx) {
+	if outcomes == nil {
 		return
 	}
 	outcomes.add(Outcome{Session: mw.session(ctx), Turns: 1, Reason: reason, DryRun: mw.options.dryRun, Ended: true})
@@ -175,13 +179,17 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 
 // passed reports a call that carryon has nothing to do with, and returns its
 // outcome. A call inside another layer is reported by that one alone.
-func (mw *Middleware) passed(ctx context.Context, reason continuation.Reason) Outcome {
+func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
 	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.For(id.Session), Scope: reason})
 	outcome := Outcome{Session: id.Session, Turns: 1, Reason: ev.Reason, DryRun: mw.options.dryRun, Ended: true}
 	if reason == continuation.ReasonNested {
 		return outcome
 	}
+	if ev.Reason == continuation.ReasonSuppressed {
+		r = nil // which adapters need not have read
+	}
+	mw.explainPassed(ctx, r, ev.Reason)
 	mw.options.report.decided(ctx, Decision{TurnID: id, Evaluation: ev, DryRun: mw.options.dryRun})
 	mw.options.report.callEnded(ctx, CallEnded{TurnID: id, Outcome: outcome})
 	if outcomes := capture(ctx); outcomes != nil {

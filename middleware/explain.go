@@ -1,0 +1,195 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/todo"
+)
+
+type explainKey struct{}
+
+// explainer writes what carryon sees in requests.
+type explainer struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Explain returns a ctx under which carryon writes to w what it sees in each
+// request before it is sent: the tools, the session, the todo list with its
+// statuses, and what it would decide if the model stopped now. It is for people
+// who wonder why nothing happens:
+//
+//	ctx = middleware.Explain(ctx, os.Stderr)
+//
+// What is written quotes the todos, whatever [WithContent] says, and its form may
+// change. The todo source is asked once more for it. Writes come one at a time,
+// one per request, and their errors are ignored. The request need not reach a
+// model: what carryon sees is written before it is sent.
+//
+// Explain panics if ctx or w is nil.
+func Explain(ctx context.Context, w io.Writer) context.Context {
+	mustHave(ctx)
+	if isNil(w) {
+		panic("carryon/middleware: nil writer")
+	}
+	return context.WithValue(ctx, explainKey{}, &explainer{w: w})
+}
+
+// explaining returns the explainer of ctx, or nil.
+func explaining(ctx context.Context) *explainer {
+	x, _ := ctx.Value(explainKey{}).(*explainer)
+	return x
+}
+
+func (x *explainer) write(p *explanation) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, _ = io.WriteString(x.w, p.String()) // whoever reads it sees that it is not there
+}
+
+// explanation is a text about a request: lines of a name and a value.
+type explanation struct{ strings.Builder }
+
+func newExplanation() *explanation {
+	e := new(explanation)
+	e.WriteString("carryon sees this request:\n")
+	return e
+}
+
+func (e *explanation) line(name, format string, args ...any) {
+	fmt.Fprintf(e, "  %-9s", name)
+	fmt.Fprintf(e, format, args...)
+	e.WriteByte('\n')
+}
+
+// explainPassed writes why a request is left alone, as far as it is known.
+func (mw *Middleware) explainPassed(ctx context.Context, r *adapter.Request, reason continuation.Reason) {
+	x := explaining(ctx)
+	if x == nil {
+		return
+	}
+	e := newExplanation()
+	if r != nil {
+		e.request(mw.session(ctx), r)
+	}
+	e.line("decision", "left alone: %s", reason)
+	x.write(e)
+}
+
+// explain writes what carryon sees in the request of a call.
+func (c *Call) explain(r *adapter.Request) {
+	x := explaining(c.cancel.caller)
+	if x == nil {
+		return
+	}
+	e := newExplanation()
+	e.request(c.session.name(), r)
+	ev, list := c.preview()
+	e.list(&ev, &list)
+	e.decision(&ev)
+	x.write(e)
+}
+
+// preview returns the decision that would be taken if the model stopped now.
+func (c *Call) preview() (continuation.Evaluation, readList) {
+	d := decider{callScope: &c.callScope, turn: &c.turn}
+	in := d.input()
+	in.Turn = continuation.Turn{Finish: "stop"}
+	if !d.loadState(&in) {
+		return continuation.Evaluation{Reason: continuation.ReasonStore}, readList{}
+	}
+	d.readTodos()
+	d.list.putInto(&in)
+	in.Background, _ = d.background()
+	return continuation.Evaluate(in), d.list
+}
+
+// request writes what the request itself says.
+func (e *explanation) request(session string, r *adapter.Request) {
+	if session == "" {
+		session = "none (see continuation.WithSession): budgets count within one tool loop, and pauses are not kept"
+	} else {
+		session = strconv.Quote(session)
+	}
+	e.line("session", "%s", session)
+	e.line("tools", "%d offered%s", r.Tools, listed(r.ToolNames))
+	if called := calledTools(r.History); called != nil {
+		e.line("called", "%s, newest first", strings.Join(called, ", "))
+	} else {
+		e.line("called", "no tool so far")
+	}
+}
+
+// list writes the todo list.
+func (e *explanation) list(ev *continuation.Evaluation, read *readList) {
+	if read.err != nil {
+		e.line("list", "%s", (&continuation.List{Err: read.err}).String())
+		return
+	}
+	found := continuation.ListOf(read.todos)
+	e.line("list", "%s (from %s)", found, read.origin)
+	for i := range read.todos {
+		t := &read.todos[i]
+		mark := " "
+		if ev.Todo == *t {
+			mark = ">"
+		}
+		status, known := todo.ParseStatus(string(t.Status))
+		if !known {
+			status = todo.Status(strconv.Quote(string(t.Status)) + " is not known")
+		}
+		e.line("", "%s %-11s %s", mark, status, t.Content)
+	}
+}
+
+// decision writes what would be decided if the model stopped now.
+func (e *explanation) decision(ev *continuation.Evaluation) {
+	const now = "if the model stops now: "
+	switch {
+	case ev.Continue:
+		e.line("decision", now+"carry on with %q, attempt %d", ev.Todo.Content, ev.Attempt)
+	case ev.Reason == continuation.ReasonTooSoon:
+		e.line("decision", now+"carry on with %q after %v", ev.Todo.Content, ev.Wait)
+	default:
+		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit}
+		e.line("decision", now+"do nothing: %s", o.Explanation())
+	}
+}
+
+// listed returns the names after a colon.
+func listed(names iter.Seq[string]) string {
+	if names == nil {
+		return ""
+	}
+	all := slices.Collect(names)
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(all, ", ")
+}
+
+// calledTools returns the tools that the history calls, newest first and each
+// once.
+func calledTools(history iter.Seq[todo.Call]) []string {
+	if history == nil {
+		return nil
+	}
+	var names []string
+	seen := map[string]bool{}
+	for call := range history {
+		if !seen[call.Name] {
+			seen[call.Name] = true
+			names = append(names, call.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,89 @@
+package middleware_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// explained returns what carryon says that it sees in a request.
+func explained(t *testing.T, ctx context.Context, mw *middleware.Middleware, r sdkRequest) string { //nolint:revive // t first
+	t.Helper()
+	var b bytes.Buffer
+	agent := &client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}
+	_, err := agent.Complete(middleware.Explain(ctx, &b), r)
+	require.NoError(t, err)
+	return b.String()
+}
+
+func TestExplainShowsEveryStatus(t *testing.T) {
+	t.Parallel()
+	list := todo.Static(
+		todo.Todo{Content: "Plan", Status: "Done"}, todo.Todo{Content: "Wait", Status: "later"}, todo.Todo{Content: "Stop", Status: "skipped"},
+	)
+	got := explained(t, t.Context(), middleware.New(list), fixTheBuild)
+	for _, line := range []string{
+		"called   no tool so far\n",
+		`list     3 todos, none active, 1 completed, 1 cancelled, 1 of unknown status "later" (from the program's source)` + "\n",
+		"    completed   Plan\n", `    "later" is not known Wait`, "    cancelled   Stop\n",
+		"do nothing: No active todos found (pending or in_progress), but unknown statuses: ",
+	} {
+		assert.Contains(t, got, line)
+	}
+}
+
+func TestExplainSaysWhatSpeaksAgainstIt(t *testing.T) {
+	t.Parallel()
+	failing, working := middleware.New(failingTodos(errors.New("no such table"))), middleware.New(buildTodos)
+	ctx := continuation.WithSession(t.Context(), "alice")
+	toolless := fixTheBuild
+	toolless.Tools = nil
+	disabled := middleware.New(buildTodos)
+	disabled.Settings().SetTodoContinuation("", false)
+	for want, got := range map[string]string{
+		"decision if the model stops now: do nothing: The todo source failed": explained(t, t.Context(), failing, fixTheBuild),
+		"list     no such table":                                          explained(t, t.Context(), failing, fixTheBuild),
+		"decision left alone: The request offers no tools":                explained(t, t.Context(), working, toolless),
+		"decision left alone: Continuation is suppressed for this call":   explained(t, continuation.Suppress(t.Context()), working, fixTheBuild),
+		"do nothing: Todo continuation is disabled in ephemeral settings": explained(t, ctx, disabled, fixTheBuild),
+		`session  "alice"`: explained(t, ctx, disabled, fixTheBuild),
+	} {
+		assert.Contains(t, got, want)
+		assert.Equal(t, 1, strings.Count(got, "carryon sees this request"))
+	}
+}
+
+func TestExplainPanicsWithoutAWriter(t *testing.T) {
+	t.Parallel()
+	assert.PanicsWithValue(t, "carryon/middleware: nil writer", func() { middleware.Explain(t.Context(), nil) })
+	assert.PanicsWithValue(t, "carryon/middleware: nil writer", func() { middleware.Explain(t.Context(), (*bytes.Buffer)(nil)) })
+	assert.PanicsWithValue(t, "carryon/middleware: nil context", func() {
+		middleware.Explain(nil, new(bytes.Buffer)) //nolint:staticcheck // the test is about nil
+	})
+}
+
+// What holds a nil pointer or function is as nil as nil.
+func TestNilInAnInterfaceIsRefused(t *testing.T) {
+	t.Parallel()
+	for want, try := range map[string]func() (*middleware.Middleware, error){
+		"middleware: nil todo provider": func() (*middleware.Middleware, error) { return middleware.TryNew(todo.ProviderFunc(nil)) },
+		"middleware: nil store": func() (*middleware.Middleware, error) {
+			return middleware.TryNew(buildTodos, middleware.WithStore((*continuation.MemoryStore)(nil)))
+		},
+	} {
+		mw, err := try()
+		require.EqualError(t, err, want)
+		assert.Nil(t, mw)
+	}
+	assert.PanicsWithValue(t, "carryon/middleware: nil todo provider", func() { middleware.New((*todo.Memory)(nil)) })
+	assert.PanicsWithValue(t, "carryon/middleware: nil todo provider", func() { middleware.New(nil) })
+}
