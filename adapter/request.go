@@ -98,7 +98,14 @@ type Request struct {
 	// a stream, while it is read. The todo source reads it, so it has to stay
 	// valid until the call has ended.
 	History iter.Seq[todo.Call]
-	// ToolNames yields the names of the tools that the request offers, in order.
-	// It is asked as History is; nil says that nothing is known of them.
-	ToolNames iter.Seq[string]
+	// ToolNames yields the names of the tools that the request offers. It is asked
+	// as History is; nil says that nothing is known of them.
+	ToolNames ToolNamer
+}
+
+// ToolNamer yields the names of the tools that a request offers, in order, as an
+// [iter.Seq] does. It is an interface so that a pointer to a request can be one,
+// without memory of its own.
+type ToolNamer interface {
+	ToolNames(yield func(name string) bool)
 }

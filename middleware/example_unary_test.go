@@ -38,7 +38,7 @@ func (c *client) Complete(ctx context.Context, r sdkRequest) (sdkAnswer, error) 
 
 // describe says what the engine must know of a request.
 func describe(r sdkRequest) adapter.Request {
-	d := adapter.Request{Tools: len(r.Tools), ToolNames: toolNames(r.Tools), History: history(r.Messages)}
+	d := adapter.Request{Tools: len(r.Tools), ToolNames: offering(r.Tools), History: history(r.Messages)}
 	for _, tool := range r.Tools {
 		d.OwnPause = d.OwnPause || pause.Is(tool.Name)
 	}
@@ -72,13 +72,14 @@ func addLoop(before []sdkMessage, first sdkCall, add func(string)) {
 	add(first.ID + first.Name + first.Args)
 }
 
-// toolNames yields the names of the tools.
-func toolNames(tools []sdkTool) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, tool := range tools {
-			if !yield(tool.Name) {
-				return
-			}
+// offering is the tools of a request.
+type offering []sdkTool
+
+// ToolNames yields their names.
+func (o offering) ToolNames(yield func(string) bool) {
+	for _, tool := range o {
+		if !yield(tool.Name) {
+			return
 		}
 	}
 }

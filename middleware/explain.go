@@ -166,11 +166,11 @@ func (e *explanation) decision(ev *continuation.Evaluation) {
 }
 
 // listed returns the names after a colon.
-func listed(names iter.Seq[string]) string {
-	if names == nil {
+func listed(tools adapter.ToolNamer) string {
+	if tools == nil {
 		return ""
 	}
-	all := slices.Collect(names)
+	all := slices.Collect(tools.ToolNames)
 	if len(all) == 0 {
 		return ""
 	}

@@ -24,7 +24,7 @@ type traits struct {
 	attachable func(message int) (string, bool)
 	system     int
 	history    iter.Seq[todo.Call]
-	toolNames  iter.Seq[string]
+	toolNames  adapter.ToolNamer
 }
 
 // traitsOf returns the traits of a request. To one with a fixed prefix nothing is

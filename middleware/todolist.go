@@ -33,7 +33,7 @@ func (d *decider) readTodos() {
 		ctx = todo.WithConversation(ctx, d.request.history)
 	}
 	if d.request.toolNames != nil {
-		ctx = todo.WithTools(ctx, d.request.toolNames)
+		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
 	d.list = d.mw.locate(ctx)
 	if d.list.failed() && !d.cancel.hasEnded() { // otherwise it is the caller's doing

@@ -1,7 +1,6 @@
 package langchaingo
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/tmc/langchaingo/llms"
@@ -27,7 +26,7 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 		r.Choice = adapter.ToolChoiceOf(string(asked.FunctionCallBehavior)) // the field that ToolChoice replaced
 	}
 	readTools(&r, asked)
-	r.ToolNames = toolNames(asked.Tools, asked.Functions)
+	r.ToolNames = (*offering)(asked)
 	readMessages(&r, messages)
 	if m.mw.AttachesReminders() {
 		describeMessages(&r, messages)
@@ -53,18 +52,19 @@ func readTools(r *adapter.Request, asked *llms.CallOptions) {
 	}
 }
 
-// toolNames yields the names of the tools and of the functions.
-func toolNames(tools []llms.Tool, functions []llms.FunctionDefinition) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range tools {
-			if f := tools[i].Function; f != nil && !yield(f.Name) {
-				return
-			}
+// offering is a call as what offers tools.
+type offering llms.CallOptions
+
+// ToolNames implements [adapter.ToolNamer].
+func (o *offering) ToolNames(yield func(string) bool) {
+	for i := range o.Tools {
+		if f := o.Tools[i].Function; f != nil && !yield(f.Name) {
+			return
 		}
-		for i := range functions {
-			if !yield(functions[i].Name) {
-				return
-			}
+	}
+	for i := range o.Functions {
+		if !yield(o.Functions[i].Name) {
+			return
 		}
 	}
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"strings"
 
@@ -33,18 +32,19 @@ func describe(r *openai.ChatCompletionRequest) adapter.Request {
 		d.JSON = format.Type != "" && format.Type != openai.ChatCompletionResponseFormatTypeText
 	}
 	d.JSON = d.JSON || len(r.GuidedChoice) > 0
-	d.ToolNames = toolNames(r.Tools)
+	d.ToolNames = (*offering)(r)
 	readMessages(&d, r.Messages)
 	return d
 }
 
-// toolNames yields the names of the tools.
-func toolNames(tools []openai.Tool) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range tools {
-			if f := tools[i].Function; f != nil && !yield(f.Name) {
-				return
-			}
+// offering is a request as what offers tools.
+type offering openai.ChatCompletionRequest
+
+// ToolNames implements [adapter.ToolNamer].
+func (o *offering) ToolNames(yield func(string) bool) {
+	for i := range o.Tools {
+		if f := o.Tools[i].Function; f != nil && !yield(f.Name) {
+			return
 		}
 	}
 }

@@ -19,22 +19,20 @@ func messagesOf(b wire.Body) [][]byte {
 	return rawjson.Elements(rawjson.Member(body, "messages"))
 }
 
-// toolNames yields the names of the request's tools.
-func toolNames(b wire.Body) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		body, err := b.Bytes()
-		if err != nil {
-			return
+// ToolNames implements [adapter.ToolNamer].
+func (r *request) ToolNames(yield func(string) bool) {
+	body, err := r.later.Bytes()
+	if err != nil {
+		return
+	}
+	tools := rawjson.Over(rawjson.Member(body, "tools"))
+	for range tools.Elements() {
+		tool := tools.Peek("function")
+		if tool == nil {
+			tool = tools.Peek("custom")
 		}
-		tools := rawjson.Over(rawjson.Member(body, "tools"))
-		for range tools.Elements() {
-			tool := tools.Peek("function")
-			if tool == nil {
-				tool = tools.Peek("custom")
-			}
-			if !yield(rawjson.TextOf(rawjson.Member(tool, "name"))) {
-				return
-			}
+		if !yield(rawjson.TextOf(rawjson.Member(tool, "name"))) {
+			return
 		}
 	}
 }

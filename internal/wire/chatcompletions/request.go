@@ -18,6 +18,7 @@ import (
 type request struct {
 	stream    bool
 	reasoning []string // the members under which the history carries reasoning
+	later     wire.Body
 }
 
 var _ wire.Request = (*request)(nil)
