@@ -1,0 +1,44 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// kindOfError returns the value of error.type for an error of what ran under ctx:
+// an HTTP status, or a word out of a small set, so that a metric can have it.
+func kindOfError(ctx context.Context, err error) string {
+	var status *adapter.StatusError
+	if errors.As(err, &status) && status.Status > 0 {
+		return strconv.Itoa(status.Status)
+	}
+	for kind, known := range map[string]error{
+		"closed": middleware.ErrClosed, "shutdown": middleware.ErrShutdown, "incomplete": middleware.ErrIncomplete,
+		"first_byte_timeout": middleware.ErrFirstByteTimeout, "response_timeout": middleware.ErrResponseTimeout,
+		"deadline_near": middleware.ErrDeadlineNear,
+	} {
+		if errors.Is(err, known) {
+			return kind
+		}
+	}
+	var panicked *middleware.PanicError
+	switch {
+	case errors.As(err, &panicked):
+		return "panic"
+	case isInterruption(ctx, err):
+		return "cancelled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "deadline_exceeded"
+	}
+	return "_OTHER"
+}
+
+// isInterruption reports whether what ran under ctx failed because the caller
+// ended it. Some SDKs return the cause alone.
+func isInterruption(ctx context.Context, err error) bool {
+	return err != nil && (errors.Is(err, middleware.ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled))
+}

@@ -1,0 +1,101 @@
+package otel
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// addEvent adds an event to the span of the call, if there is one that records.
+func addEvent(ctx context.Context, name string, attributes func() []attribute.KeyValue) {
+	if c := callOf(ctx); c != nil && c.span.IsRecording() {
+		c.span.AddEvent(name, trace.WithAttributes(attributes()...))
+	}
+}
+
+// text returns an attribute for a text, if texts may be reported.
+func (r *reporter) text(to []attribute.KeyValue, key attribute.Key, text string) []attribute.KeyValue {
+	if !r.content || text == "" {
+		return to
+	}
+	return append(to, key.String(text))
+}
+
+func (r *reporter) decided(ctx context.Context, e middleware.Decision) {
+	ev := &e.Evaluation
+	r.instruments.decisions.Add(ctx, 1, r.instruments.labels.reason[ev.Reason]...)
+	addEvent(ctx, "carryon.decision", func() []attribute.KeyValue {
+		attributes := []attribute.KeyValue{
+			turn.Int(e.Turn), continueKey.Bool(ev.Continue), reason.String(ev.Reason.Code()), conditions.String(ev.Conditions.String()),
+		}
+		if ev.Todo.ID != "" {
+			attributes = append(attributes, todoID.String(ev.Todo.ID))
+		}
+		return r.text(attributes, todoContent, ev.Todo.Content)
+	})
+}
+
+func (r *reporter) continuationStarted(ctx context.Context, e middleware.ContinuationStarted) {
+	addEvent(ctx, "carryon.continuation", func() []attribute.KeyValue {
+		attributes := []attribute.KeyValue{turn.Int(e.Turn), attempt.Int(e.Attempt), todoID.String(e.Todo.ID)}
+		return r.text(attributes, prompt, e.Prompt)
+	})
+}
+
+func (r *reporter) continuationEnded(ctx context.Context, e middleware.ContinuationEnded) {
+	r.instruments.continuations.Add(ctx, 1, metric.WithAttributes(outcome.String(outcomeOf(ctx, &e))))
+}
+
+// outcomeOf says in a word what came of a continuation. One that ends in a pause
+// counts as text here; carryon.pauses has the pauses.
+func outcomeOf(ctx context.Context, e *middleware.ContinuationEnded) string {
+	switch {
+	case isInterruption(ctx, e.Err):
+		return "interrupted"
+	case e.Err != nil:
+		return "failed"
+	case e.ToolCalls > 0:
+		return "tool_call"
+	}
+	return "text"
+}
+
+func (r *reporter) pauseRejected(ctx context.Context, e middleware.PauseRejected) {
+	r.instruments.rejected.Add(ctx, 1)
+	addEvent(ctx, "carryon.pause.rejected", func() []attribute.KeyValue {
+		return r.text([]attribute.KeyValue{turn.Int(e.Turn)}, pauseReason, e.Reason)
+	})
+}
+
+func (r *reporter) paused(ctx context.Context, e middleware.Paused) {
+	r.instruments.pauses.Add(ctx, 1)
+	addEvent(ctx, "carryon.pause", func() []attribute.KeyValue {
+		return r.text([]attribute.KeyValue{turn.Int(e.Turn)}, pauseReason, e.Result.Reason)
+	})
+}
+
+func (r *reporter) exhausted(ctx context.Context, e middleware.Exhausted) {
+	r.instruments.exhausted.Add(ctx, 1, r.instruments.labels.reason[e.Reason]...)
+	addEvent(ctx, "carryon.exhausted", func() []attribute.KeyValue {
+		return []attribute.KeyValue{turn.Int(e.Turn), reason.String(e.Reason.Code())}
+	})
+}
+
+func (r *reporter) delivered(ctx context.Context, e middleware.ReminderDelivered) {
+	r.instruments.delivered.Add(ctx, int64(len(e.Tasks)))
+	addEvent(ctx, "carryon.reminder", func() []attribute.KeyValue {
+		return []attribute.KeyValue{turn.Int(e.Turn), taskCount.Int(len(e.Tasks))}
+	})
+}
+
+func (r *reporter) failed(ctx context.Context, e middleware.Failed) {
+	r.instruments.failures.Add(ctx, 1, metric.WithAttributes(operation.String(e.Op)))
+	addEvent(ctx, "carryon.failed", func() []attribute.KeyValue {
+		attributes := []attribute.KeyValue{turn.Int(e.Turn), operation.String(e.Op), errorType.String(kindOfError(ctx, e.Err))}
+		return r.text(attributes, "exception.message", e.Err.Error())
+	})
+}

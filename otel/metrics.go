@@ -1,0 +1,118 @@
+package otel
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// instruments are the metrics.
+type instruments struct {
+	calls, continuations, decisions, tokens metric.Int64Counter
+	pauses, rejected, exhausted, delivered  metric.Int64Counter
+	failures                                metric.Int64Counter
+	open                                    metric.Int64UpDownCounter
+	join, wait                              metric.Float64Histogram
+	turnDuration, timeToFirstChunk          metric.Float64Histogram // nil unless asked for
+	labels                                  *labels
+}
+
+// seconds are the bounds of histograms of times.
+var seconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120} //nolint:gochecknoglobals // constant
+
+// maker makes instruments and keeps the first error.
+type maker struct {
+	meter metric.Meter
+	err   error
+}
+
+func (m *maker) counter(name, unit, description string) metric.Int64Counter {
+	c, err := m.meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+	m.err = errors.Join(m.err, err)
+	return c
+}
+
+func (m *maker) histogram(name, description string) metric.Float64Histogram {
+	h, err := m.meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description),
+		metric.WithExplicitBucketBoundaries(seconds...))
+	m.err = errors.Join(m.err, err)
+	return h
+}
+
+func newInstruments(o *options) (*instruments, error) {
+	m := &maker{meter: o.meters.Meter(scope)}
+	i := &instruments{
+		calls:         m.counter("carryon.calls", "{call}", "Calls, by why they were not continued any further"),
+		continuations: m.counter("carryon.continuations", "{continuation}", "Requests that carryon added, by what came of them"),
+		decisions:     m.counter("carryon.decisions", "{decision}", "Decisions, by reason"),
+		tokens:        m.counter("carryon.tokens", "{token}", "Tokens, by kind of turn"),
+		pauses:        m.counter("carryon.pauses", "{pause}", "Pauses by the model"),
+		rejected:      m.counter("carryon.pauses.rejected", "{pause}", "Pauses whose reason was rejected"),
+		exhausted:     m.counter("carryon.exhausted", "{call}", "Calls that used up a budget, by which"),
+		delivered:     m.counter("carryon.tasks.delivered", "{task}", "Background tasks whose end the model was told"),
+		failures:      m.counter("carryon.failures", "{failure}", "Failures that did not cost the caller its answer, by what failed"),
+		join: m.histogram("carryon.join.duration",
+			"From the finish of a turn to the first chunk of the next one"),
+		wait: m.histogram("carryon.wait.duration", "Waits before a continuation, to keep the interval"),
+	}
+	if o.inference {
+		i.turnDuration = m.histogram(o.conventions.durationMetric(), "How long a turn took")
+		i.timeToFirstChunk = m.histogram(o.conventions.firstChunkMetric(), "How long the first chunk of a turn took")
+	}
+	var err error
+	i.open, err = m.meter.Int64UpDownCounter("carryon.calls.open", metric.WithUnit("{call}"),
+		metric.WithDescription("Calls under way that carryon may continue"))
+	i.labels = newLabels()
+	return i, errors.Join(m.err, err)
+}
+
+// labels are the attributes of measurements, made once: reasons are few.
+type labels struct {
+	reason    [256][]metric.AddOption
+	ended     [256][]metric.AddOption
+	continued [256][]metric.AddOption
+}
+
+func newLabels() *labels {
+	l := new(labels)
+	for i := range l.reason {
+		code := reason.String(continuation.Reason(i).Code()) //nolint:gosec // below 256
+		l.reason[i] = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(code))}
+		l.ended[i] = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(code, continued.Bool(false)))}
+		l.continued[i] = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(code, continued.Bool(true)))}
+	}
+	return l
+}
+
+func (i *instruments) callEnded(ctx context.Context, e *middleware.CallEnded) {
+	sets := &i.labels.ended
+	if e.Outcome.Continued() {
+		sets = &i.labels.continued
+	}
+	i.calls.Add(ctx, 1, sets[e.Outcome.Reason]...)
+}
+
+func (i *instruments) turnEnded(ctx context.Context, c *call, e *middleware.TurnEnded) {
+	kind := turnKind.String(kindOf(e.Turn))
+	if e.Usage.Prompt > 0 {
+		i.tokens.Add(ctx, int64(e.Usage.Prompt), metric.WithAttributes(kind, tokenType.String("input"), requestModel.String(c.model)))
+	}
+	if e.Usage.Completion > 0 {
+		i.tokens.Add(ctx, int64(e.Usage.Completion), metric.WithAttributes(kind, tokenType.String("output"), requestModel.String(c.model)))
+	}
+	if i.turnDuration == nil {
+		return
+	}
+	attributes := []attribute.KeyValue{operationName.String(chat), providerName.String(c.provider), requestModel.String(c.model)}
+	if e.Err != nil {
+		attributes = append(attributes, errorType.String(kindOfError(ctx, e.Err)))
+	}
+	set := metric.WithAttributes(attributes...)
+	i.turnDuration.Record(ctx, e.Times.Ended.Sub(e.Times.Began).Seconds(), set)
+	i.timeToFirstChunk.Record(ctx, e.Times.FirstChunk.Sub(e.Times.Began).Seconds(), set)
+}

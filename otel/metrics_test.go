@@ -1,0 +1,142 @@
+package otel_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric/noop"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/middleware"
+	carryonotel "github.com/carryon-go/carryon/otel"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// measured returns the metrics by name and attributes: sums, and for histograms
+// the number of measurements.
+func measured(t *testing.T, reader *sdkmetric.ManualReader) map[string]int64 {
+	t.Helper()
+	var data metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(context.WithoutCancel(t.Context()), &data))
+	values := make(map[string]int64)
+	for _, scope := range data.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			switch points := m.Data.(type) {
+			case metricdata.Sum[int64]:
+				for _, p := range points.DataPoints {
+					values[m.Name+labels(p.Attributes)] = p.Value
+				}
+			case metricdata.Histogram[float64]:
+				for _, p := range points.DataPoints {
+					values[m.Name+labels(p.Attributes)] = int64(p.Count) //nolint:gosec // a few
+				}
+			}
+		}
+	}
+	return values
+}
+
+func labels(set attribute.Set) string {
+	var text strings.Builder
+	for _, a := range set.ToSlice() {
+		text.WriteString(" " + string(a.Key) + "=" + a.Value.String())
+	}
+	return text.String()
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		reader := sdkmetric.NewManualReader()
+		observer := carryonotel.NewObserver(
+			carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))),
+			carryonotel.WithInferenceMetrics(), carryonotel.WithConventions(carryonotel.GenAI142))
+		s := scenario.New(t, m, open, middleware.WithObserver(observer))
+		require.NoError(t, s.Ask(fakellm.Text("Next.").Usage(10, 2), scenario.Edit().Usage(20, 3)).Err)
+		require.NoError(t, s.Call(continuation.Suppress(s.Ctx), scenario.Request(), fakellm.Text("A title")).Err)
+		require.NoError(t, s.Ask(fakellm.Text("Next."), fakellm.Status(http.StatusBadRequest, `{}`)).Err)
+
+		got := measured(t, reader)
+		for name, want := range map[string]int64{
+			"carryon.calls carryon.continued=true carryon.reason=tool_calls":  1,
+			"carryon.calls carryon.continued=false carryon.reason=suppressed": 1,
+			"carryon.calls carryon.continued=true carryon.reason=failed":      1,
+			"carryon.calls.open":                              0,
+			"carryon.continuations carryon.outcome=tool_call": 1,
+			"carryon.continuations carryon.outcome=failed":    1,
+			"carryon.decisions carryon.reason=satisfied":      2,
+			"carryon.decisions carryon.reason=suppressed":     1,
+			"carryon.failures carryon.operation=continuation": 1,
+			"carryon.tokens carryon.turn.kind=continuation gen_ai.request.model=test-model gen_ai.token.type=input":  20,
+			"carryon.tokens carryon.turn.kind=continuation gen_ai.request.model=test-model gen_ai.token.type=output": 3,
+			"carryon.join.duration": 1,
+			"gen_ai.client.inference.duration gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model": 3,
+		} {
+			value, found := got[name]
+			assert.True(t, found, "%s is not among %v", name, got)
+			assert.Equal(t, want, value, name)
+		}
+	})
+}
+
+func TestPausesAndWaitsAreCounted(t *testing.T) {
+	t.Parallel()
+	reader := sdkmetric.NewManualReader()
+	observer := carryonotel.NewObserver(carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
+	s := scenario.New(t, scenario.TypedStream, open, middleware.WithObserver(observer),
+		middleware.WithLimits(continuation.Limits{MinInterval: 50 * time.Millisecond}))
+	require.NoError(t, s.Ask(fakellm.Text("Next."), fakellm.Call("todo_pause", `{"reason":"stuck"}`),
+		fakellm.Call("todo_pause", `{"reason":"The file go.mod is missing from the workspace"}`)).Err)
+	got := measured(t, reader)
+	assert.Equal(t, int64(1), got["carryon.pauses"])
+	assert.Equal(t, int64(1), got["carryon.pauses.rejected"])
+	assert.LessOrEqual(t, int64(1), got["carryon.wait.duration"], "%v", got)
+}
+
+func TestWrongOptionsAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]carryonotel.Option{
+		"nil tracer provider":                carryonotel.WithTracerProvider(nil),
+		"nil meter provider":                 carryonotel.WithMeterProvider(nil),
+		"unknown version of the conventions": carryonotel.WithConventions(9),
+		"unknown session mode":               carryonotel.WithSession(9),
+	} {
+		_, err := carryonotel.TryNewObserver(option)
+		require.EqualError(t, err, "otel: "+name)
+		assert.PanicsWithValue(t, "carryon/otel: "+name, func() { carryonotel.NewObserver(option) })
+	}
+	_, err := carryonotel.TryNewObserver(nil)
+	assert.NoError(t, err, "a nil option is skipped")
+}
+
+// BenchmarkCall measures what a call with nothing to do costs with an observer
+// whose spans are not sampled, and without one.
+func BenchmarkCall(b *testing.B) {
+	unsampled := sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample()))
+	for name, options := range map[string][]middleware.Option{
+		"bare": nil,
+		"otel": {middleware.WithObserver(carryonotel.NewObserver(
+			carryonotel.WithTracerProvider(unsampled), carryonotel.WithMeterProvider(noop.NewMeterProvider())))},
+	} {
+		b.Run(name, func(b *testing.B) {
+			mw := middleware.New(todo.Static(), options...)
+			b.ReportAllocs()
+			for b.Loop() {
+				call, _ := mw.Begin(context.Background(), adapter.Request{Tools: 1, Model: "some-model"}) //nolint:usetesting // costs nothing
+				call.Abort(nil)
+			}
+		})
+	}
+}

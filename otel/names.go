@@ -1,0 +1,81 @@
+package otel
+
+import "go.opentelemetry.io/otel/attribute"
+
+// Conventions is a version of OpenTelemetry's conventions for generative AI. Their
+// names still change from version to version.
+type Conventions uint8
+
+// The versions that carryon knows.
+const (
+	// V141 is the last version within OpenTelemetry's common conventions, which
+	// most dashboards know. It is the default.
+	V141 Conventions = iota
+	// GenAI142 is version 1.42.0 of the conventions' own repository.
+	GenAI142
+)
+
+// Names of the conventions for generative AI.
+const (
+	operationName   = attribute.Key("gen_ai.operation.name")
+	providerName    = attribute.Key("gen_ai.provider.name")
+	requestModel    = attribute.Key("gen_ai.request.model")
+	requestStream   = attribute.Key("gen_ai.request.stream")
+	conversationID  = attribute.Key("gen_ai.conversation.id")
+	finishReasons   = attribute.Key("gen_ai.response.finish_reasons")
+	timeToFirst     = attribute.Key("gen_ai.response.time_to_first_chunk")
+	inputTokens     = attribute.Key("gen_ai.usage.input_tokens")
+	outputTokens    = attribute.Key("gen_ai.usage.output_tokens")
+	cachedTokens    = attribute.Key("gen_ai.usage.cache_read.input_tokens")
+	reasoningTokens = attribute.Key("gen_ai.usage.reasoning.output_tokens")
+	errorType       = attribute.Key("error.type")
+	tokenType       = attribute.Key("gen_ai.token.type")
+
+	chat = "chat" // the operation
+)
+
+// Names of carryon's own, for which there is no convention.
+const (
+	turn          = attribute.Key("carryon.turn")
+	turnKind      = attribute.Key("carryon.turn.kind")
+	attempt       = attribute.Key("carryon.attempt")
+	wait          = attribute.Key("carryon.wait")
+	turns         = attribute.Key("carryon.turns")
+	continuations = attribute.Key("carryon.continuations")
+	continued     = attribute.Key("carryon.continued")
+	reason        = attribute.Key("carryon.reason")
+	continueKey   = attribute.Key("carryon.continue")
+	conditions    = attribute.Key("carryon.conditions")
+	dryRun        = attribute.Key("carryon.dry_run")
+	todosTotal    = attribute.Key("carryon.todos")
+	todosActive   = attribute.Key("carryon.todos.active")
+	todoID        = attribute.Key("carryon.todo.id")
+	todoContent   = attribute.Key("carryon.todo.content")
+	pauseReason   = attribute.Key("carryon.pause.reason")
+	prompt        = attribute.Key("carryon.prompt")
+	taskCount     = attribute.Key("carryon.tasks")
+	operation     = attribute.Key("carryon.operation")
+	outcome       = attribute.Key("carryon.outcome")
+)
+
+// Values of turnKind.
+const (
+	kindOwn          = "own"
+	kindContinuation = "continuation"
+)
+
+// durationMetric is the name of the histogram of turns.
+func (c Conventions) durationMetric() string {
+	if c == GenAI142 {
+		return "gen_ai.client.inference.duration"
+	}
+	return "gen_ai.client.operation.duration"
+}
+
+// firstChunkMetric is the name of the histogram of the time to the first chunk.
+func (c Conventions) firstChunkMetric() string {
+	if c == GenAI142 {
+		return "gen_ai.client.inference.time_to_first_chunk"
+	}
+	return "gen_ai.client.operation.time_to_first_chunk"
+}

@@ -1,0 +1,232 @@
+package otel
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+const scope = "github.com/carryon-go/carryon/otel"
+
+// NewObserver returns an observer that reports to OpenTelemetry, for
+// [middleware.WithObserver]. It may serve several middlewares at once. It panics
+// if an option is wrong: see [TryNewObserver].
+func NewObserver(opts ...Option) middleware.Observer {
+	observer, err := TryNewObserver(opts...)
+	if err != nil {
+		panic("carryon/" + err.Error())
+	}
+	return observer
+}
+
+// TryNewObserver is NewObserver, with an error where that panics: for a wrong
+// option, and for a meter provider that refuses an instrument.
+func TryNewObserver(opts ...Option) (middleware.Observer, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return middleware.Observer{}, err
+	}
+	instruments, err := newInstruments(&o)
+	if err != nil {
+		return middleware.Observer{}, err
+	}
+	r := &reporter{options: o, tracer: o.tracers.Tracer(scope), instruments: instruments, client: []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}}
+	return middleware.Observer{
+		CallStarted: r.callStarted, TurnStarted: r.turnStarted, CallEnded: r.callEnded,
+		TurnEnded: r.turnEnded, Decision: r.decided,
+		ContinuationStarted: r.continuationStarted, ContinuationEnded: r.continuationEnded,
+		PauseRejected: r.pauseRejected, Paused: r.paused, Exhausted: r.exhausted,
+		ReminderDelivered: r.delivered, Failed: r.failed,
+	}, nil
+}
+
+// reporter turns carryon's events into spans and metrics.
+type reporter struct {
+	options
+
+	tracer      trace.Tracer
+	client      []trace.SpanStartOption // of a turn's span
+	instruments *instruments
+}
+
+// call is a call under way. It travels in the ctx.
+type call struct {
+	span     trace.Span
+	model    string
+	provider string
+	streamed bool
+
+	mu       sync.Mutex
+	first    trace.SpanContext // of turn 1
+	finished time.Time         // when the last turn's finish reason was read
+}
+
+type (
+	callKey struct{}
+	turnKey struct{}
+)
+
+// callOf returns the call that ctx belongs to, or nil.
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+func (r *reporter) callStarted(ctx context.Context, e middleware.CallStarted) context.Context {
+	ctx, span := r.tracer.Start(ctx, "carryon.call")
+	if span.IsRecording() {
+		if name := r.sessionName(e.Session); name != "" {
+			span.SetAttributes(conversationID.String(name))
+		}
+	}
+	r.instruments.open.Add(ctx, 1)
+	return context.WithValue(ctx, callKey{}, &call{span: span, model: e.Model, provider: e.Provider, streamed: e.Streamed})
+}
+
+func (r *reporter) turnStarted(ctx context.Context, e middleware.TurnStarted) context.Context {
+	c := callOf(ctx)
+	if c == nil {
+		return ctx
+	}
+	options := r.client[:1:1]
+	if e.Turn > 1 {
+		c.mu.Lock()
+		first := c.first
+		c.mu.Unlock()
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: first}))
+	}
+	ctx, span := r.tracer.Start(ctx, spanName(c.model), options...)
+	if e.Turn == 1 {
+		c.mu.Lock()
+		c.first = span.SpanContext()
+		c.mu.Unlock()
+	}
+	if span.IsRecording() {
+		span.SetAttributes(r.turnAttributes(c, e)...)
+	}
+	if e.Wait > 0 {
+		r.instruments.wait.Record(ctx, e.Wait.Seconds())
+	}
+	return context.WithValue(ctx, turnKey{}, span)
+}
+
+// spanName is the name that the conventions give to a turn's span.
+func spanName(model string) string {
+	if model == "" {
+		return chat
+	}
+	return chat + " " + model
+}
+
+func (r *reporter) turnAttributes(c *call, e middleware.TurnStarted) []attribute.KeyValue {
+	attributes := []attribute.KeyValue{
+		operationName.String(chat), requestStream.Bool(c.streamed), turn.Int(e.Turn), turnKind.String(kindOf(e.Turn)),
+	}
+	if c.provider != "" {
+		attributes = append(attributes, providerName.String(c.provider))
+	}
+	if c.model != "" {
+		attributes = append(attributes, requestModel.String(c.model))
+	}
+	if name := r.sessionName(e.Session); name != "" {
+		attributes = append(attributes, conversationID.String(name))
+	}
+	if e.Attempt > 0 {
+		attributes = append(attributes, attempt.Int(e.Attempt))
+	}
+	if e.Wait > 0 {
+		attributes = append(attributes, wait.Float64(e.Wait.Seconds()))
+	}
+	return attributes
+}
+
+func kindOf(turn int) string {
+	if turn == 1 {
+		return kindOwn
+	}
+	return kindContinuation
+}
+
+func (r *reporter) turnEnded(ctx context.Context, e middleware.TurnEnded) {
+	c := callOf(ctx)
+	span, ok := ctx.Value(turnKey{}).(trace.Span)
+	if c == nil || !ok {
+		return
+	}
+	if span.IsRecording() {
+		describeTurn(span, &e)
+		r.setError(ctx, span, e.Err)
+	}
+	span.End()
+	r.instruments.turnEnded(ctx, c, &e)
+	c.mu.Lock()
+	finished := c.finished
+	c.finished = e.Times.Finished
+	c.mu.Unlock()
+	if e.Turn > 1 && e.Err == nil {
+		r.instruments.join.Record(ctx, e.Times.FirstChunk.Sub(finished).Seconds())
+	}
+}
+
+func describeTurn(span trace.Span, e *middleware.TurnEnded) {
+	if e.Finish != "" {
+		span.SetAttributes(finishReasons.StringSlice([]string{e.Finish}))
+	}
+	span.SetAttributes(timeToFirst.Float64(e.Times.FirstChunk.Sub(e.Times.Began).Seconds()))
+	for _, count := range []struct {
+		key attribute.Key
+		n   int
+	}{
+		{inputTokens, e.Usage.Prompt},
+		{outputTokens, e.Usage.Completion},
+		{cachedTokens, e.Usage.Cached},
+		{reasoningTokens, e.Usage.Reasoning},
+	} {
+		if count.n > 0 {
+			span.SetAttributes(count.key.Int(count.n))
+		}
+	}
+}
+
+// setError marks a span as failed.
+func (r *reporter) setError(ctx context.Context, span trace.Span, err error) {
+	if err == nil {
+		return
+	}
+	kind, text := kindOfError(ctx, err), ""
+	if r.content {
+		text = err.Error()
+	}
+	span.SetAttributes(errorType.String(kind))
+	span.SetStatus(codes.Error, text)
+}
+
+func (r *reporter) callEnded(ctx context.Context, e middleware.CallEnded) {
+	r.instruments.callEnded(ctx, &e)
+	c := callOf(ctx)
+	if c == nil || e.Call == 0 {
+		return // carryon left the call alone
+	}
+	r.instruments.open.Add(ctx, -1)
+	if c.span.IsRecording() {
+		o := &e.Outcome
+		c.span.SetAttributes(
+			turns.Int(o.Turns), continuations.Int(o.Attempts), reason.String(o.Reason.Code()),
+			todosTotal.Int(o.List.Todos), todosActive.Int(o.List.Active),
+		)
+		if o.DryRun {
+			c.span.SetAttributes(dryRun.Bool(true))
+		}
+		if o.Reason == continuation.ReasonBrokeOff {
+			r.setError(ctx, c.span, o.Err) // the caller has not got its answer
+		}
+	}
+	c.span.End()
+}
