@@ -105,7 +105,7 @@ func (r *twoRecords) Update(ctx context.Context, key string, f records.Func) err
 // turns says whose turn it is: in an order without a period, so that each writes what the other reads.
 type turns struct{ n atomic.Uint64 }
 
-func (t *turns) second() bool { return bits.OnesCount64(t.n.Add(1))%2 == 0 }
+func (t *turns) second() bool { return bits.OnesCount64(t.n.Add(1)-1)%2 == 1 }
 
 const keep = time.Hour
 

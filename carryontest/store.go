@@ -1,6 +1,7 @@
 package carryontest
 
 import (
+	"context"
 	"math"
 	"reflect"
 	"strings"
@@ -20,8 +21,8 @@ import (
 //		carryontest.TestStore(t, func() continuation.Store { return mystore.New(...) })
 //	}
 //
-// Open returns a store without any sessions. It is called once per check, some of which run at the same time; it may use
-// t.Cleanup of the outer test to close what it opens.
+// Open returns a store without any sessions. It is called once per check, one call at a time, and may use t.Cleanup of the outer
+// test to close what it opens. The checks then run at the same time. A store that processes share is to pass [TestSharedStore] too.
 //
 // A store passes if unknown keys have the zero state, every field of a state comes back (times to the millisecond, as an
 // instant; which location they are in does not matter), updates of one key follow one another however many goroutines make
@@ -37,12 +38,44 @@ func TestStore(t *testing.T, open func() continuation.Store) {
 	}
 	for _, rule := range storeRules() {
 		t.Run(rule.name, func(t *testing.T) {
-			t.Parallel()
 			store := open()
 			require.NotNil(t, store, "the store to test")
+			t.Parallel()
 			rule.check(&storeCheck{TB: t, store: store, patience: 10 * time.Second})
 		})
 	}
+}
+
+// TestSharedStore is [TestStore] for a store that processes share. Open returns it twice, as two processes have it: what is not
+// in the place that both share, such as a mutex, must be each one's own. The updates of each check go through one or the other, so
+// that it shows if one does not see what the other has stored, or both change the same state at once.
+//
+// A store that passes TestStore may well fail here: with a mutex, a read and a write, no update is lost within one process, and a
+// third of them between two.
+func TestSharedStore(t *testing.T, open func() (a, b continuation.Store)) {
+	t.Helper()
+	if open == nil {
+		panic("carryon/carryontest: TestSharedStore needs a function that opens a store twice")
+	}
+	TestStore(t, func() continuation.Store {
+		a, b := open()
+		require.NotNil(t, a, "the store to test")
+		require.NotNil(t, b, "the store to test, as another process has it")
+		return &twoStores{a: a, b: b}
+	})
+}
+
+// twoStores are one store as two processes have it, used in turns.
+type twoStores struct {
+	a, b  continuation.Store
+	turns turns
+}
+
+func (s *twoStores) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	if s.turns.second() {
+		return s.b.Update(ctx, key, f)
+	}
+	return s.a.Update(ctx, key, f)
 }
 
 // storeRule is one thing that a store must get right.

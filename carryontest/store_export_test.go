@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/records"
 )
 
 // StoreFindings returns the rules that a store breaks.
@@ -19,6 +20,35 @@ func StoreFindings(tb testing.TB, open func() continuation.Store) []string {
 		var wg sync.WaitGroup
 		wg.Go(func() { // FailNow ends it
 			rule.check(&storeCheck{TB: verdict, store: open(), patience: time.Second / 10})
+		})
+		wg.Wait()
+		if verdict.failed {
+			broken = append(broken, rule.name)
+		}
+	}
+	slices.Sort(broken)
+	return broken
+}
+
+// SharedStoreFindings returns the rules that a store breaks that processes share.
+func SharedStoreFindings(tb testing.TB, open func() (a, b continuation.Store)) []string {
+	tb.Helper()
+	return StoreFindings(tb, func() continuation.Store {
+		a, b := open()
+		return &twoStores{a: a, b: b}
+	})
+}
+
+// RecordFindings returns the rules that an engine breaks.
+func RecordFindings(tb testing.TB, open func() (a, b records.Records)) []string {
+	tb.Helper()
+	var broken []string
+	for _, rule := range recordRules() {
+		verdict := &verdict{TB: tb}
+		var wg sync.WaitGroup
+		wg.Go(func() { // FailNow ends it
+			a, b := open()
+			rule.check(newRecordCheck(verdict, a, b, time.Second))
 		})
 		wg.Wait()
 		if verdict.failed {
