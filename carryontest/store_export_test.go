@@ -42,19 +42,28 @@ func SharedStoreFindings(tb testing.TB, open func() (a, b continuation.Store)) [
 // RecordFindings returns the rules that an engine breaks.
 func RecordFindings(tb testing.TB, open func() (a, b records.Records)) []string {
 	tb.Helper()
-	var broken []string
+	var (
+		wg     sync.WaitGroup
+		mu     sync.Mutex
+		broken []string
+	)
 	for _, rule := range recordRules() {
 		verdict := &verdict{TB: tb}
-		var wg sync.WaitGroup
-		wg.Go(func() { // FailNow ends it
-			a, b := open()
-			rule.check(newRecordCheck(verdict, a, b, time.Second))
+		wg.Go(func() {
+			var check sync.WaitGroup
+			check.Go(func() { // FailNow ends it
+				a, b := open()
+				rule.check(newRecordCheck(verdict, a, b, time.Second))
+			})
+			check.Wait()
+			if verdict.failed {
+				mu.Lock()
+				broken = append(broken, rule.name)
+				mu.Unlock()
+			}
 		})
-		wg.Wait()
-		if verdict.failed {
-			broken = append(broken, rule.name)
-		}
 	}
+	wg.Wait()
 	slices.Sort(broken)
 	return broken
 }
