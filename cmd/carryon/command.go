@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/urfave/cli/v3"
 
@@ -15,13 +18,18 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// exitError is that of a program that was run, which has said why.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
 // newCommand returns the command with all that can be asked of it.
 func newCommand(stdout, stderr io.Writer) *cli.Command {
 	root := &cli.Command{
 		Name:                  "carryon",
 		Usage:                 "keeps an LLM agent working until its todo list is done",
 		Description:           "Every flag can also be set by an environment variable, which its description names.",
-		Commands:              []*cli.Command{proxyCommand(stderr), versionCommand(stdout)},
+		Commands:              []*cli.Command{runCommand(stderr), proxyCommand(stderr), versionCommand(stdout)},
 		Action:                unknownCommand,
 		EnableShellCompletion: true,
 		HideVersion:           true, // there is a command for it
@@ -64,6 +72,8 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 			if err := c.Check(); err != nil {
 				return usageError{err}
 			}
+			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+			context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 			return proxy.Serve(ctx, &c, stderr)
 		},
 	}

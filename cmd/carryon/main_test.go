@@ -22,9 +22,12 @@ import (
 const asProgram = "CARRYON_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	switch os.Getenv(asProgram) {
+	case "1":
 		main()
 		return
+	case "agent":
+		os.Exit(actAsAgent())
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -37,8 +40,8 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	return p
 }
 
-// exitCode returns the exit code of an ended process.
-func exitCode(t *testing.T, err error) int {
+// codeOf returns the exit code of an ended process.
+func codeOf(t *testing.T, err error) int {
 	t.Helper()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
@@ -50,7 +53,7 @@ func TestProgramExplainsItself(t *testing.T) {
 	for _, ask := range []string{"", "help", "-h", "--help"} {
 		out, err := program(t, strings.Fields(ask)...).Output()
 		require.NoError(t, err)
-		for _, command := range []string{"proxy", "version", "help"} {
+		for _, command := range []string{"run", "proxy", "version", "help"} {
 			assert.Contains(t, string(out), "\n   "+command, "carryon %s", ask)
 		}
 	}
@@ -82,7 +85,7 @@ func TestProgramRefusesAWrongCommandLine(t *testing.T) {
 		"proxy -port 80":        "flag provided but not defined: -port (see carryon proxy -help)",
 	} {
 		out, err := program(t, strings.Fields(args)...).CombinedOutput()
-		assert.Equal(t, 2, exitCode(t, err), args)
+		assert.Equal(t, 2, codeOf(t, err), args)
 		assert.Equal(t, "carryon: "+want+"\n", string(out))
 	}
 }
@@ -93,7 +96,7 @@ func TestProgramSaysWhenItsAddressIsTaken(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	out, err := program(t, "proxy", "-listen", taken.Addr().String()).CombinedOutput()
-	assert.Equal(t, 1, exitCode(t, err))
+	assert.Equal(t, 1, codeOf(t, err))
 	assert.Equal(t, "carryon: listen tcp "+taken.Addr().String()+
 		": bind: address already in use (-listen sets the address)\n", string(out))
 }

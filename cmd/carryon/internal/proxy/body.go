@@ -26,7 +26,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
 		_ = b.connection.SetReadDeadline(time.Time{})
-		b.ended.Store(err == io.EOF) //nolint:errorlint // bodies return it as it is
+		b.ended.Store(err == io.EOF)
 	}
 	return n, err
 }

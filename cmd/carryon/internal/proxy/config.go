@@ -33,6 +33,14 @@ type Config struct {
 	patience time.Duration // how long a stopping proxy waits for unfinished answers; no flag sets it
 }
 
+// SetUpstream sets the base URL of the endpoint, in place of a flag. "" leaves it
+// as it is. [Config.Check] refuses what is none.
+func (c *Config) SetUpstream(baseURL string) {
+	if baseURL != "" {
+		c.upstream = baseURL
+	}
+}
+
 // Check sets the upstream from what the flags have read, and refuses values that
 // cannot be used.
 func (c *Config) Check() error {

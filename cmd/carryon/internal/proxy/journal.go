@@ -24,6 +24,7 @@ type journal struct {
 	began   time.Time
 	counts  counts
 	entries []*entry // oldest first
+	list    lastList
 }
 
 // counts are the totals since the proxy started.
@@ -78,6 +79,7 @@ func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry
 		for _, usage := range o.Usage[min(1, len(o.Usage)):] {
 			e.Tokens += usage.Tokens()
 		}
+		j.list.take(&o)
 		j.counts.Calls++
 		j.counts.Turns += o.Attempts
 	}

@@ -15,30 +15,71 @@ import (
 )
 
 // Serve listens and answers until ctx ends, and then waits for unfinished answers.
+// It tells w what is going on.
 func Serve(ctx context.Context, c *Config, w io.Writer) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	s, err := Start(ctx, c, w)
 	if err != nil {
-		return fmt.Errorf("%w (-listen sets the address)", err)
+		return err
 	}
-	logger := newLogger(c, w)
-	base := newBase()
-	defer base.CloseIdleConnections()
-	p, err := newProxy(c, base, logger)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	server := newServer(p, logger)
-	greet(w, c, listener.Addr())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	greet(w, c, s.listening)
 	select {
-	case err := <-ended:
+	case err := <-s.ended:
 		return err
 	case <-ctx.Done():
 	}
 	say(w, "Stopping. Open answers have %v to finish.", c.patience)
-	return p.shutdown(context.WithoutCancel(ctx), server)
+	return s.Stop(context.WithoutCancel(ctx))
 }
+
+// Server is a proxy that is being served.
+type Server struct {
+	proxy     *Proxy
+	server    *http.Server
+	base      *http.Transport
+	listening net.Addr
+	ended     chan error // gets why it does not listen any more
+}
+
+// Start begins to listen and to answer. It logs to w.
+func Start(ctx context.Context, c *Config, w io.Writer) (*Server, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("%w (-listen sets the address)", err)
+	}
+	logger, base := newLogger(c, w), newBase()
+	p, err := newProxy(c, base, logger)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	s := &Server{proxy: p, server: newServer(p, logger), base: base, listening: listener.Addr(), ended: make(chan error, 1)}
+	go func() { s.ended <- s.server.Serve(listener) }()
+	return s, nil
+}
+
+// Stop refuses new requests and waits for unfinished answers, up to a limit. None
+// of them is continued any more, as a continuation might not end in time.
+func (s *Server) Stop(ctx context.Context) error {
+	defer s.base.CloseIdleConnections()
+	patience := s.proxy.config.patience
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s.proxy.drain(ctx, patience/drainShare)
+	err := s.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
+		_ = s.server.Close() // err says it
+	}
+	return err
+}
+
+// Root returns the URL of the proxy on this machine, without a path.
+func (s *Server) Root() string { return rootOf(s.listening) }
+
+// Page returns the URL of the page that shows what carryon does.
+func (s *Server) Page() string { return s.Root() + pagePath }
+
+// Summary returns what carryon did so far.
+func (s *Server) Summary() Summary { return s.proxy.journal.summary() }
 
 // newServer returns the server for a proxy. No time limit on a connection cuts a
 // long answer: see body.
@@ -65,39 +106,28 @@ func newLogger(c *Config, w io.Writer) *slog.Logger {
 
 // greet prints the addresses.
 func greet(w io.Writer, c *Config, listening net.Addr) {
-	at := listening.String()
-	tcp, ok := listening.(*net.TCPAddr)
-	if ok && tcp.IP.IsUnspecified() {
-		at = fmt.Sprintf("localhost:%d", tcp.Port)
-	}
+	root := rootOf(listening)
 	upstream := *c.Upstream
 	upstream.RawQuery = "" // it may contain a key
 	say(w, "carryon stands in front of %s", &upstream)
-	say(w, "  base URL for clients: http://%s%s", at, prefix)
-	say(w, "  what it does lately:  http://%s%s", at, pagePath)
-	if ok && !tcp.IP.IsLoopback() {
+	say(w, "  base URL for clients: %s%s", root, prefix)
+	say(w, "  what it does lately:  %s%s", root, pagePath)
+	if tcp, ok := listening.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		say(w, "  Both are open to everybody who can reach this machine.")
 	}
+}
+
+// rootOf returns the URL of an address that is listened on.
+func rootOf(listening net.Addr) string {
+	if tcp, ok := listening.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("http://localhost:%d", tcp.Port)
+	}
+	return "http://" + listening.String()
 }
 
 // say writes a line to w.
 func say(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(w, format+"\n", args...) // the reader may be gone
-}
-
-// shutdown refuses new requests and waits for unfinished answers. None of them is
-// continued any more, as a continuation might not end in time.
-func (p *Proxy) shutdown(ctx context.Context, server *http.Server) error {
-	patience := p.config.patience
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	p.drain(ctx, patience/drainShare)
-	err := server.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
-		_ = server.Close() // err says it
-	}
-	return err
 }
 
 // drainShare is the part of the patience that continuations have to end in: they

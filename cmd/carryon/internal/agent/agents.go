@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Where models are by default.
+const (
+	openAI    = "https://api.openai.com/v1"
+	anthropic = "https://api.anthropic.com/v1"
+)
+
+type object = map[string]any
+
+// agents returns those that need more than the usual variables, or that keep no
+// list by default.
+func agents() []Agent {
+	return []Agent{claude(), codex(), qwen(), opencode(), continueDev(), copilot(), pi(), gemini()}
+}
+
+func claude() Agent {
+	return Agent{
+		Name: "claude", packages: []string{"@anthropic-ai/claude-code"},
+		Upstream: anthropic, BaseURLs: []string{"ANTHROPIC_BASE_URL"}, NoV1: true,
+		env: func(e Endpoint, _ []string) map[string]string { return map[string]string{"ANTHROPIC_BASE_URL": e.Root} },
+		list: settings{
+			env: map[string]string{"CLAUDE_CODE_ENABLE_TASKS": "0", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"},
+			how: "CLAUDE_CODE_ENABLE_TASKS=0 CLAUDE_CODE_ENABLE_TODO_TOOLS=1 in the environment",
+		},
+	}
+}
+
+func codex() Agent {
+	return Agent{
+		Name: "codex", packages: []string{"@openai/codex"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		args: func(e Endpoint) []string {
+			return []string{
+				"-c", `model_provider="carryon"`,
+				"-c", `model_providers.carryon.name="carryon"`,
+				"-c", fmt.Sprintf("model_providers.carryon.base_url=%q", e.Base()),
+				"-c", `model_providers.carryon.env_key="OPENAI_API_KEY"`,
+				"-c", `model_providers.carryon.wire_api="responses"`,
+			}
+		},
+		list: settings{
+			args: []string{"-c", "tools.update_plan.enabled=true"},
+			how:  "[tools.update_plan] enabled = true in ~/.codex/config.toml",
+		},
+	}
+}
+
+func qwen() Agent {
+	return Agent{
+		Name: "qwen", packages: []string{"@qwen-code/qwen-code"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		list: settings{
+			files: map[string]string{"QWEN_CODE_SYSTEM_SETTINGS_PATH": toJSON(object{"tools": object{"todoWrite": object{"enabled": true}}})},
+			how:   `"tools": {"todoWrite": {"enabled": true}} in ~/.qwen/settings.json`,
+		},
+	}
+}
+
+// opencode has its providers in files, and takes one more in the environment.
+func opencode() Agent {
+	return Agent{
+		Name: "opencode", packages: []string{"opencode-ai"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		env: func(e Endpoint, command []string) map[string]string {
+			providers := object{
+				"openai":    object{"options": object{"baseURL": e.Base()}},
+				"anthropic": object{"options": object{"baseURL": e.Base()}},
+			}
+			chosen, model, _ := strings.Cut(flagValue(command, "-m", "--model"), "/")
+			if chosen == "carryon" && model != "" {
+				providers["carryon"] = object{
+					"npm":     "@ai-sdk/openai-compatible",
+					"name":    "carryon",
+					"options": object{"baseURL": e.Base(), "apiKey": "{env:OPENAI_API_KEY}"},
+					"models":  object{model: object{}},
+				}
+			}
+			return map[string]string{"OPENCODE_CONFIG_CONTENT": toJSON(object{"provider": providers})}
+		},
+		note: func(e Endpoint, command []string) string {
+			switch chosen, _, _ := strings.Cut(flagValue(command, "-m", "--model"), "/"); chosen {
+			case "", "openai", "anthropic", "carryon":
+				return ""
+			default:
+				return fmt.Sprintf("opencode asks the provider %q where its configuration says. "+
+					"Set its options.baseURL to %s, or name the model carryon/NAME.", chosen, e.Base())
+			}
+		},
+	}
+}
+
+// continueDev has its models in a file.
+func continueDev() Agent {
+	return Agent{
+		Name: "cn", packages: []string{"@continuedev/cli"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		files: func(e Endpoint, command []string) map[string]string {
+			if flagValue(command, "--config") != "" || e.Model == "" {
+				return nil
+			}
+			return map[string]string{"--config": toJSON(object{ // JSON is YAML
+				"name": "carryon", "version": "1.0.0", "schema": "v1",
+				"models": []object{{
+					"name": e.Model, "provider": "openai", "model": e.Model, "apiBase": e.Base(),
+					"apiKey": "${{ secrets.OPENAI_API_KEY }}", "capabilities": []string{"tool_use"},
+				}},
+			})}
+		},
+		note: func(e Endpoint, command []string) string {
+			if flagValue(command, "--config") == "" && e.Model != "" {
+				return ""
+			}
+			return "cn asks where its configuration says: set apiBase to " + e.Base() +
+				" there, or set OPENAI_MODEL and leave --config out."
+		},
+	}
+}
+
+func copilot() Agent {
+	return Agent{
+		Name: "copilot", packages: []string{"@github/copilot"}, Upstream: openAI, BaseURLs: []string{"COPILOT_PROVIDER_BASE_URL"},
+		env: func(e Endpoint, _ []string) map[string]string {
+			return map[string]string{"COPILOT_PROVIDER_BASE_URL": e.Base()}
+		},
+	}
+}
+
+func pi() Agent {
+	return Agent{
+		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		note: func(e Endpoint, _ []string) string {
+			return "pi asks where ~/.pi/agent/models.json says: set the baseUrl of the provider to " + e.Base() + "."
+		},
+	}
+}
+
+func gemini() Agent {
+	return Agent{
+		Name: "gemini", packages: []string{"@google/gemini-cli"}, Upstream: openAI,
+		note: func(Endpoint, []string) string {
+			return "gemini speaks an API that carryon does not read: it runs as it would alone."
+		},
+	}
+}

@@ -1,0 +1,74 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// Summary says what a proxy did.
+type Summary struct {
+	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
+
+	List   continuation.List // as it was last seen; zero if there was none
+	Paused bool              // the last call was paused by the model
+	NoList bool              // there were calls with tools, and none had a list
+}
+
+// String says it in a line.
+func (s Summary) String() string {
+	parts := []string{plural(s.Requests, "request"), plural(s.Turns, "continuation")}
+	switch l := s.List; {
+	case s.Paused:
+		parts = append(parts, "paused by the model with "+progressOf(l))
+	case l.Todos > 0:
+		parts = append(parts, progressOf(l))
+	default:
+		parts = append(parts, "no todo list seen")
+	}
+	if s.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens added", s.Tokens))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// progressOf says how much of a list is done.
+func progressOf(l continuation.List) string {
+	return fmt.Sprintf("%d of %s done", l.Todos-l.Active-l.Unknown(), plural(l.Todos, "todo"))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// lastList is what was last seen of the todo list.
+type lastList struct {
+	list   continuation.List
+	paused bool
+	calls  bool // there was a call in scope
+}
+
+func (l *lastList) take(o *middleware.Outcome) {
+	switch o.Reason {
+	case continuation.ReasonNoTools, continuation.ReasonToolCalls:
+		return
+	}
+	l.calls, l.paused = true, o.Paused != nil
+	if o.List.Todos > 0 {
+		l.list = o.List
+	}
+}
+
+func (j *journal) summary() Summary {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return Summary{
+		Requests: j.counts.Requests, Turns: j.counts.Turns, Tokens: j.counts.Tokens,
+		List: j.list.list, Paused: j.list.paused, NoList: j.list.calls && j.list.list.Todos == 0,
+	}
+}

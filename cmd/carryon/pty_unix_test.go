@@ -1,0 +1,35 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"io"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A program with a full-screen terminal notices nothing: it has the terminal
+// itself, with its size, and Ctrl-C comes from there, once.
+func TestRunLeavesTheTerminalToTheAgent(t *testing.T) {
+	t.Parallel()
+	p := program(t, "run", "--", "sh", "-c",
+		`test -t 0 && test -t 1 && test -t 2 && stty size; trap 'n=x$n; echo interrupted $n' INT; echo ready; read line; read line; echo got $line; exit 5`)
+	terminal, err := pty.StartWithSize(p, &pty.Winsize{Rows: 33, Cols: 77})
+	require.NoError(t, err)
+	defer terminal.Close()
+	screen := bufio.NewReader(terminal)
+	assert.Equal(t, "33 77\r\n", readUntil(t, screen, " "))
+	readUntil(t, screen, "ready")
+	_, err = io.WriteString(terminal, "\x03")
+	require.NoError(t, err)
+	readUntil(t, screen, "interrupted x\r\n")
+	_, err = io.WriteString(terminal, "one\ntwo\n")
+	require.NoError(t, err)
+	readUntil(t, screen, "got ")
+	assert.Equal(t, "carryon: 0 requests, 0 continuations, no todo list seen\r\n", readUntil(t, screen, "carryon"))
+	assert.Equal(t, 5, codeOf(t, p.Wait()))
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/agent"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
+)
+
+// runConfig holds the flags of the command run.
+type runConfig struct {
+	proxy   proxy.Config
+	list    bool
+	page    bool
+	logFile string
+	stderr  io.Writer
+}
+
+func runCommand(stderr io.Writer) *cli.Command {
+	c := runConfig{stderr: stderr}
+	c.proxy.Listen = "127.0.0.1:0"
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "run an agent with carryon between it and its model",
+		UsageText: "carryon run [flags] -- COMMAND [arguments]",
+		Description: "It starts a proxy on a free port, runs the command with its base URLs pointing there, and says at the end\n" +
+			"what it did. Without -upstream the model is where the agent would look for it.",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{
+				Name: "list", Destination: &c.list, Sources: cli.EnvVars("CARRYON_LIST"),
+				Usage: "turn on the todo list of an agent that has it off by default, for this run",
+			},
+			&cli.BoolFlag{
+				Name: "page", Destination: &c.page, Sources: cli.EnvVars("CARRYON_PAGE"),
+				Usage: "print the address of the page that shows what carryon does",
+			},
+			&cli.StringFlag{
+				Name: "log-file", Destination: &c.logFile, Sources: cli.EnvVars("CARRYON_LOG_FILE"),
+				Usage: "`file` to append the log to; without one there is no log, as the terminal is the agent's",
+			},
+		}, c.proxy.Flags()...),
+		HideHelpCommand: true,
+		Action: func(ctx context.Context, command *cli.Command) error {
+			if !command.Args().Present() {
+				return usageError{errors.New("there is no command to run: carryon run [flags] -- COMMAND [arguments]")}
+			}
+			return c.run(ctx, command.Args().Slice(), command.IsSet("upstream"))
+		},
+	}
+}
+
+// run runs an agent's command, and returns an error with its exit code if that is
+// not 0.
+func (c *runConfig) run(ctx context.Context, command []string, upstream bool) error {
+	program, position := agent.Of(command)
+	if !upstream {
+		c.proxy.SetUpstream(upstreamOf(program))
+	}
+	if err := c.proxy.Check(); err != nil {
+		return usageError{err}
+	}
+	log, err := c.openLog()
+	if err != nil {
+		return err
+	}
+	defer log.Close() //nolint:errcheck // written as it comes
+	server, err := proxy.Start(ctx, &c.proxy, log)
+	if err != nil {
+		return err
+	}
+	if c.page {
+		_, _ = fmt.Fprintln(c.stderr, "carryon: what it does:", server.Page())
+	}
+	launch := program.Launch(command, position, agent.Endpoint{Root: server.Root(), Model: os.Getenv("OPENAI_MODEL")}, c.list)
+	launch.Say(c.stderr)
+	code, err := launch.Run(os.Environ())
+	stopped := server.Stop(ctx)
+	if err != nil {
+		return err
+	}
+	c.report(server.Summary(), program)
+	if stopped != nil {
+		_, _ = fmt.Fprintln(c.stderr, "carryon:", stopped)
+	}
+	if code != 0 {
+		return exitError(code)
+	}
+	return nil
+}
+
+// report writes the last line.
+func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
+	line := s.String()
+	if s.NoList && program.HasListSetting() && !c.list {
+		line += fmt.Sprintf(" (%s keeps none by default: carryon run -list turns it on, and so does %s)", program.Name, program.ListSetting())
+	}
+	_, _ = fmt.Fprintln(c.stderr, "carryon:", line) // the reader may be gone
+}
+
+// openLog returns where the log goes.
+func (c *runConfig) openLog() (io.WriteCloser, error) {
+	if c.logFile == "" {
+		return discard{}, nil
+	}
+	return os.OpenFile(c.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) Close() error                { return nil }
+
+// upstreamOf returns where a program's model is: where the environment says, or
+// where it is by default.
+func upstreamOf(program agent.Agent) string {
+	variables := program.BaseURLs
+	if len(variables) == 0 {
+		variables = []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}
+	}
+	for _, name := range variables {
+		if url := strings.TrimRight(os.Getenv(name), "/"); url != "" {
+			if program.NoV1 && !strings.HasSuffix(url, "/v1") {
+				url += "/v1"
+			}
+			return url
+		}
+	}
+	return program.Upstream
+}

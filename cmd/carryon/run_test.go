@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// actAsAgent is a program that works on a todo list with the model that it finds
+// in its environment, for as long as the model calls tools. Its first argument
+// says how it ends.
+func actAsAgent() int {
+	how := os.Args[1]
+	switch how {
+	case "env":
+		fmt.Println(strings.Join(os.Environ(), "\n"))
+		return 0
+	case "signal":
+		got := make(chan os.Signal, 1)
+		signal.Notify(got, syscall.SIGTERM)
+		fmt.Println("ready")
+		<-got
+		return 42
+	case "killed":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	config := openai.DefaultConfig("none")
+	config.BaseURL = os.Getenv("OPENAI_BASE_URL")
+	client := openai.NewClientWithConfig(config)
+	messages := []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: "Build a small web page about tea."}}
+	for {
+		answer, err := client.CreateChatCompletion(context.Background(), openai.ChatCompletionRequest{
+			Model: "m", Messages: messages, Tools: []openai.Tool{tool("todo_write"), tool("write_file")},
+		})
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		message := answer.Choices[0].Message
+		messages = append(messages, message)
+		fmt.Println(message.Content)
+		if len(message.ToolCalls) == 0 {
+			return len(how) - len("work")
+		}
+		for _, call := range message.ToolCalls {
+			messages = append(messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleTool, ToolCallID: call.ID, Content: "ok"})
+		}
+	}
+}
+
+func tool(name string) openai.Tool {
+	return openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: name, Parameters: json.RawMessage(`{"type":"object"}`)}}
+}
+
+// list is a turn that writes the todo list.
+func list(status string) carryontest.Turn {
+	return carryontest.Call("todo_write", `{"todos":[{"content":"Write style.css","status":"`+status+`"}]}`)
+}
+
+// asAgent runs carryon with an agent behind the flags.
+func asAgent(t *testing.T, how string, flags ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	args := append(append([]string{"run"}, flags...), "--", "env", asProgram+"=agent", os.Args[0], how)
+	p := program(t, args...)
+	var out, problems bytes.Buffer
+	p.Stdout, p.Stderr = &out, &problems
+	err = p.Run()
+	return out.String(), problems.String(), err
+}
+
+func TestRunContinuesAnAgent(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t, list("in_progress"), carryontest.Text("Next, I will write style.css."),
+		carryontest.Call("write_file", "{}").Usage(100, 11), list("completed"), carryontest.Text("All done."))
+	stdout, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
+	require.NoError(t, err)
+	assert.Equal(t, "\nNext, I will write style.css.\n\nAll done.\n", stdout)
+	assert.Equal(t, "carryon: 4 requests, 1 continuation, 1 of 1 todo done, 111 tokens added\n", stderr)
+}
+
+func TestRunTellsWhenThereWasNoList(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t, carryontest.Text("Next, I will write style.css."))
+	_, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
+	require.NoError(t, err)
+	assert.Equal(t, "carryon: 1 request, 0 continuations, no todo list seen\n", stderr)
+}
+
+func TestRunPassesTheExitCodeOn(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t, carryontest.Text("Hello."))
+	_, _, err := asAgent(t, "workxxx", "-upstream", upstream.URL())
+	assert.Equal(t, 3, codeOf(t, err))
+	_, _, err = asAgent(t, "killed", "-upstream", upstream.URL())
+	assert.Equal(t, 128+9, codeOf(t, err))
+}
+
+func TestRunPassesSignalsOn(t *testing.T) {
+	t.Parallel()
+	p := program(t, "run", "--", "env", asProgram+"=agent", os.Args[0], "signal")
+	stdout, err := p.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.Start())
+	ready := make([]byte, len("ready"))
+	_, err = stdout.Read(ready)
+	require.NoError(t, err)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	assert.Equal(t, 42, codeOf(t, p.Wait()))
+}
+
+func TestRunSetsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	stdout, _, err := asAgent(t, "env")
+	require.NoError(t, err)
+	assert.Regexp(t, `(?m)^OPENAI_BASE_URL=http://127\.0\.0\.1:\d+/v1$`, stdout)
+	assert.Regexp(t, `(?m)^OPENAI_API_BASE=http://127\.0\.0\.1:\d+/v1$`, stdout)
+	assert.Regexp(t, `(?m)^ANTHROPIC_BASE_URL=http://127\.0\.0\.1:\d+$`, stdout)
+}
+
+func TestRunExplainsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"run":                          {2, "there is no command to run: carryon run [flags] -- COMMAND [arguments]"},
+		"run -- no-such-program":       {1, `there is no command "no-such-program"`},
+		"run -upstream nothing -- ls":  {2, "-upstream is not a URL such as https://api.openai.com/v1"},
+		"run -log-file /no/such -- ls": {1, "open /no/such: no such file or directory"},
+	} {
+		out, err := program(t, strings.Fields(args)...).CombinedOutput()
+		assert.Equal(t, want.code, codeOf(t, err), args)
+		assert.Equal(t, "carryon: "+want.text+"\n", string(out))
+	}
+}
+
+func TestRunTellsThePageWhenAsked(t *testing.T) {
+	t.Parallel()
+	_, stderr, err := asAgent(t, "env", "-page")
+	require.NoError(t, err)
+	assert.Regexp(t, `^carryon: what it does: http://127\.0\.0\.1:\d+/debug/carryon\n`, stderr)
+}
