@@ -43,6 +43,7 @@ type Continuation struct {
 
 	Todo      todo.Todo    // the todo to go on with
 	Text      string       // what the model has said so far; never blank, unless Pause is set
+	TurnEnds  []int        // where in Text each turn ends; trailing white space may be missing from it
 	Reasoning string       // what the model wrote for itself, if the history carries such texts
 	Prompt    string       // what the model is asked
 	Pause     *PauseAnswer // set if a call of todo_pause is answered instead

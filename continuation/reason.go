@@ -31,6 +31,13 @@ const (
 	ReasonNoAnswer        // it asks for no answer, but to fill the provider's cache
 	ReasonCompaction      // the provider is asked to stop once it has shortened the conversation
 
+	// ReasonPreviousResponse and the others of this group say that the server
+	// keeps the history, which is not carryon's to write. A program that sends
+	// its whole input is continued.
+	ReasonPreviousResponse
+	ReasonConversation
+	ReasonBackgroundResponse // which is fetched later, and by its id
+
 	// ReasonPath and the others of this group judge an HTTP request that no
 	// protocol was read from.
 	ReasonPath
@@ -169,4 +176,13 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonDeadline:        {"deadline", "Too little time is left before the caller's deadline"},
 	ReasonShutdown:        {"shutdown", "The program is shutting down"},
 	ReasonFailed:          {"failed", "The continuation failed"},
+	ReasonPreviousResponse: {
+		"previous_response", "The request continues a stored response (previous_response_id) instead of sending its whole input",
+	},
+	ReasonConversation: {
+		"conversation", "The request adds to a stored conversation instead of sending its whole input",
+	},
+	ReasonBackgroundResponse: {
+		"background_response", "The response is made in the background and fetched later",
+	},
 }

@@ -28,6 +28,8 @@ type Call struct {
 	pauses    pauses
 	reminders reminders
 	additions adapter.Additions // to the caller's own request, and with it to every turn's
+	ends      []int             // how long the text was when each turn ended that ended well
+	endsRoom  [2]int
 }
 
 // Begin begins a call with the request that is about to be sent. The call is nil
@@ -72,6 +74,7 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c.decider.callScope, c.decider.turn = &c.callScope, &c.turn
 	c.pauses.decider = &c.decider
 	c.reminders.callScope = &c.callScope
+	c.ends = c.endsRoom[:0]
 	return c
 }
 
@@ -138,6 +141,9 @@ func (c *Call) endTurn(err error) {
 	c.reminders.markRead(t)
 	if r.first {
 		c.patience.endFirstTurn()
+	}
+	if err == nil {
+		c.ends = append(c.ends, c.text.len())
 	}
 	c.outcomeCell().addUsage(r.usage)
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
@@ -232,6 +238,7 @@ func (c *Call) newContinuation() *adapter.Continuation {
 	k := &adapter.Continuation{
 		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
 		Text:      strings.TrimRightFunc(string(c.text.bytes()), unicode.IsSpace),
+		TurnEnds:  c.ends,
 		Reasoning: c.text.reasoningText(),
 		Additions: adapter.Additions{Attachments: c.additions.Attachments},
 	}

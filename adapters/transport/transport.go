@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/internal/wire/messages"
+	"github.com/carryon-go/carryon/internal/wire/responses"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // protocols returns those that a transport speaks. To add one, add it here.
 func protocols() []wire.Protocol {
-	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}}
+	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}, responses.New()}
 }
 
 // New returns a RoundTripper that continues the chat completions that go
@@ -66,17 +67,21 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	}
 	if ctx := original.Context(); scope.Suppressed(ctx) || scope.InLayer(ctx) {
 		t.mw.Begin(ctx, adapter.Request{}) // which reports it; the body need not be read for that
-		return t.base.RoundTrip(original)
+		if translates(protocol) == nil {
+			return t.base.RoundTrip(original)
+		}
+		r, body, _ := readRequest(t.base, original)
+		return t.pass(r, original, protocol, body)
 	}
 	r, body, reason := readRequest(t.base, original)
 	if reason != continuation.ReasonNone {
 		t.mw.Pass(original.Context(), reason)
-		return t.pass(r, original)
+		return t.pass(r, original, protocol, nil)
 	}
 	facts, parsed, ok := protocol.Parse(body, r)
 	if !ok {
 		t.mw.Pass(original.Context(), continuation.ReasonUnreadable)
-		return t.pass(r, original)
+		return t.pass(r, original, protocol, nil)
 	}
 	r.parsed = parsed
 	if t.mw.AttachesReminders() {
@@ -91,7 +96,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	facts.Timeout, facts.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
 	call, _ := t.mw.Begin(original.Context(), facts)
 	if call == nil {
-		return t.pass(r, original)
+		return t.pass(r, original, protocol, body)
 	}
 	x := &exchange{call: call, request: r, original: original}
 	if parsed.Stream() {
@@ -100,13 +105,29 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	return x.unary(body)
 }
 
-// pass sends a request that carryon has nothing to do with.
-func (t *transport) pass(r *request, original *http.Request) (*http.Response, error) {
-	response, err := t.base.RoundTrip(r.http)
-	if response != nil && r.http != original {
+// pass sends a request that carryon does not continue. Its body, nil if it was
+// not read, is only changed where it refers to an answer that was joined.
+func (t *transport) pass(r *request, original *http.Request, protocol wire.Protocol, body []byte) (*http.Response, error) {
+	send := r.http
+	if translator := translates(protocol); translator != nil && body != nil {
+		if changed := translator.Translate(body); changed != nil {
+			send = r.own(original.Context(), changed)
+		}
+	}
+	response, err := t.base.RoundTrip(send)
+	if response != nil && send != original {
 		response.Request = original
 	}
 	return response, err
+}
+
+// translates returns what translates the requests of a protocol, or nil if there
+// is nothing to translate.
+func translates(protocol wire.Protocol) wire.Translator {
+	if translator, ok := protocol.(wire.Translator); ok && translator.Translates() {
+		return translator
+	}
+	return nil
 }
 
 // protocolOf returns the protocol that a request may be of, or why it is left

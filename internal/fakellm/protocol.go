@@ -35,12 +35,12 @@ const (
 	serverError
 )
 
-// protocols are all that a Server speaks.
-func protocols() []protocol { return []protocol{chatCompletions{}, messages{}} }
+// protocols are all that a Server speaks. Each Server has its own, as some keep what they have answered.
+func protocols() []protocol { return []protocol{chatCompletions{}, messages{}, newResponses()} }
 
 // protocolOf returns the protocol whose requests have this path.
-func protocolOf(path string) (protocol, bool) {
-	for _, p := range protocols() {
+func (s *Server) protocolOf(path string) (protocol, bool) {
+	for _, p := range s.protocols {
 		if strings.HasSuffix(path, p.path()) {
 			return p, true
 		}

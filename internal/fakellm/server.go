@@ -18,7 +18,8 @@ var errClosed = errors.New("carryontest: server closed")
 // Server answers requests from a script: each request that arrives takes the next turn. When none is left the server
 // answers with HTTP status 500. It is safe for concurrent use.
 type Server struct {
-	report func(format string, args ...any) // nil without a testing.TB
+	report    func(format string, args ...any) // nil without a testing.TB
+	protocols []protocol
 
 	mu       sync.Mutex
 	turns    []Turn // still to come
@@ -45,7 +46,7 @@ func NewServer(tb testing.TB, turns ...Turn) *Server { //nolint:thelper // a nil
 
 // Start returns a Server outside of tests. The caller closes it.
 func Start(turns ...Turn) *Server {
-	s := &Server{cancels: make(map[int]context.CancelCauseFunc)}
+	s := &Server{protocols: protocols(), cancels: make(map[int]context.CancelCauseFunc)}
 	s.Append(turns...)
 	return s
 }
@@ -132,7 +133,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer end()
-	p, ok := protocolOf(r.URL.Path)
+	p, ok := s.protocolOf(r.URL.Path)
 	if !ok || r.Method != http.MethodPost {
 		text := "carryontest: nothing at " + r.Method + " " + r.URL.Path
 		refuse(w, http.StatusNotFound, chatCompletions{}.failure(badRequest, text))
@@ -140,7 +141,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	request, err := readRequest(p, r)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, p.failure(badRequest, "carryontest: "+err.Error()))
+		status, text := http.StatusBadRequest, "carryontest: "+err.Error()
+		if r := new(refusal); errors.As(err, &r) {
+			status, text = r.status, r.text
+		}
+		refuse(w, status, p.failure(badRequest, text))
 		return
 	}
 	turn, number, ok := s.take(request)

@@ -23,6 +23,17 @@ type Protocol interface {
 	Parse(body []byte, later Body) (adapter.Request, Request, bool)
 }
 
+// Translator is a [Protocol] in which requests may refer to answers that were
+// joined, under an id that means something else to the server. It translates
+// them, whether or not carryon continues their answers.
+type Translator interface {
+	// Translates reports whether there may be anything to translate.
+	Translates() bool
+	// Translate returns the body of a request as the server must have it, or nil
+	// if that is the body itself.
+	Translate(body []byte) []byte
+}
+
 // Body is the body of a request, for as long as the call lasts.
 type Body interface {
 	// Bytes returns the body. The caller must not change it.

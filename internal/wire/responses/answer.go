@@ -1,0 +1,234 @@
+package responses
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+// answer is the answer as it is shown: its turns behind one another, as if they
+// were one response.
+//
+// Turn 1 is shown as it comes. From the first event that carryon changes on, all
+// are numbered anew. What may still become something else waits in the queue: the
+// end of a message, to which more may be added; a message of which nothing may be
+// left; and reasoning, which goes with the item behind it.
+type answer struct {
+	named     bool   // events have names
+	sequence  int    // the number of the last event shown, or none if they have none
+	rewriting bool   // nothing is shown as it came any more
+	watches   bool   // turn 1 may pause, so that its reasoning waits too
+	saidDone  bool   // a turn has said [DONE]
+	grown     bool   // something was shown that turn 1 does not have
+	base      []byte // the response object of turn 1
+
+	turns []*turn
+	over  bool    // the last of them has ended
+	items []*item // that are shown, in their order
+	next  int     // the index of the next one
+	texts []*text // that the engine has not shown all of, in their order
+	queue []entry
+	size  int         // of the queue, in bytes
+	out   []sse.Event // ready to be shown
+	spare bool        // the last event of out was written, and needs no blank line
+
+	ending []byte // the event that ends the answer
+	usage  []byte // that it shows
+}
+
+// turn is what is known of a turn.
+type turn struct {
+	first    bool
+	items    []*item
+	dropped  []string // the ids of the calls that are left out
+	response []byte   // its response object; nil if it has not ended
+}
+
+// fate says what becomes of an item.
+type fate uint8
+
+const (
+	open fate = iota
+	shown
+	dropped
+)
+
+// item is an item of the answer.
+type item struct {
+	kind      kind
+	turn      *turn
+	wireIndex int    // as its turn has it
+	wireID    string // likewise
+	index     int    // as it is shown
+	id        string // likewise
+	fate      fate
+	announced bool // its first event was shown
+	closing   bool // its last event is in
+	closed    bool // and was shown
+	texts     []*text
+	added     []byte // as its first event has it
+	done      []byte // as its last event has it
+}
+
+// text is the text of a part of a message.
+type text struct {
+	item    *item
+	content int    // its index
+	held    string // what the engine has not shown yet
+	length  int    // of what is shown
+	shown   []byte // that, in later turns
+	streams bool   // it comes in deltas
+	cut     bool   // not all of it is shown
+	notice  string // what was added to it
+
+	annotations [][]byte
+}
+
+// current returns the turn whose events are shown.
+func (a *answer) current() *turn {
+	if len(a.turns) == 0 || a.over {
+		a.over = false
+		a.turns = append(a.turns, &turn{first: len(a.turns) == 0})
+	}
+	return a.turns[len(a.turns)-1]
+}
+
+// find returns the item of the turn that an event is about; see [reader.find].
+func (t *turn) find(ev *event) *item {
+	var found *item
+	id := rawjson.TextOf(ev.idOf())
+	for _, it := range slices.Backward(t.items) {
+		if ev.output != none && it.wireIndex != ev.output {
+			continue
+		}
+		if id != "" && it.wireID == id {
+			return it
+		}
+		if found == nil && ev.output != none {
+			found = it
+		}
+	}
+	return found
+}
+
+// open returns the item that an event begins.
+func (a *answer) open(ev *event, raw []byte) *item {
+	t := a.current()
+	f := itemOf(raw)
+	it := &item{kind: f.kind, turn: t, wireIndex: ev.output, wireID: rawjson.TextOf(f.id), fate: shown}
+	it.id = it.wireID
+	if !t.first {
+		it.id, it.added = a.unused(it.wireID), slices.Clone(raw)
+	}
+	if it.kind == reasoning && (a.watches || !t.first) || it.kind == message && !t.first {
+		it.fate = open
+	}
+	t.items = append(t.items, it)
+	return it
+}
+
+// unused returns the id, or another like it if an item before has it.
+func (a *answer) unused(id string) string {
+	taken := func(id string) bool {
+		return slices.ContainsFunc(a.turns, func(t *turn) bool {
+			return slices.ContainsFunc(t.items, func(other *item) bool { return other.id == id })
+		})
+	}
+	for n, plain := 2, id; id != "" && taken(id); n++ {
+		id = plain + "_" + strconv.Itoa(n)
+	}
+	return id
+}
+
+// text returns the text of a part of a message.
+func (it *item) text(content int) *text {
+	for _, x := range it.texts {
+		if x.content == content {
+			return x
+		}
+	}
+	x := &text{item: it, content: content}
+	it.texts = append(it.texts, x)
+	return x
+}
+
+// isPending reports whether the engine may show more of the item's text.
+func (it *item) isPending() bool {
+	return slices.ContainsFunc(it.texts, func(x *text) bool { return x.held != "" })
+}
+
+// hear takes a text that was reported to the engine.
+func (a *answer) hear(x *text, said string) {
+	if said == "" {
+		return
+	}
+	if x.held == "" {
+		a.texts = append(a.texts, x)
+	}
+	x.held += said
+}
+
+// piece is a piece of a text that is shown.
+type piece struct {
+	text *text
+	said string
+}
+
+// show takes what the engine shows of the texts that it was told, and returns
+// the pieces and what belongs to none.
+func (a *answer) show(said string) (pieces []piece, rest string) {
+	for said != "" && len(a.texts) > 0 {
+		x := a.texts[0]
+		n := min(len(x.held), len(said))
+		pieces = append(pieces, piece{x, said[:n]})
+		x.add(said[:n])
+		if said, x.held = said[n:], x.held[n:]; x.held == "" {
+			a.texts = a.texts[1:]
+		}
+	}
+	return pieces, said
+}
+
+func (x *text) add(said string) {
+	x.item.fate = shown
+	x.length += len(said)
+	if !x.item.turn.first {
+		x.shown = append(x.shown, said...)
+	}
+}
+
+// changed reports whether the text is shown otherwise than it came.
+func (x *text) changed() bool { return x.cut || x.notice != "" }
+
+// final returns the text that is shown in place of all of it.
+func (x *text) final(own string) string {
+	if x.cut {
+		own = own[:min(x.length, len(own))]
+	}
+	return own + x.notice
+}
+
+// settle ends what is known of the current turn. What the engine has not shown by
+// now is left out, and so is what nothing is left of.
+func (a *answer) settle() {
+	for _, x := range a.texts {
+		x.held, x.cut = "", true
+	}
+	a.texts = nil
+	a.flush(false)
+	t := a.turns[len(a.turns)-1]
+	for _, it := range t.items {
+		switch {
+		case it.fate == open:
+			it.fate = dropped
+		case it.fate == shown && !it.closing && !t.first:
+			a.close(it)
+		}
+	}
+	a.queue = slices.DeleteFunc(a.queue, func(e entry) bool { return e.item != nil && e.item.fate == dropped })
+}
+
+// endTurn ends the current turn.
+func (a *answer) endTurn() { a.over = len(a.turns) > 0 }

@@ -1,0 +1,141 @@
+package responses
+
+import (
+	"bytes"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// document reads and shows an answer that is not streamed.
+type document struct {
+	wire.Usage
+
+	request *request
+	reader  *reader // of the current turn
+	kept    []keptTurn
+	read    keptTurn
+	firstID string
+}
+
+// keptTurn is the response object of a turn.
+type keptTurn struct {
+	response []byte
+	texts    []int // the length of each text, in order
+}
+
+var _ adapter.Dialect[sse.Event] = (*document)(nil)
+
+// Clone implements [adapter.Dialect].
+func (d *document) Clone(e *sse.Event) sse.Event { return e.Clone() }
+
+// EndTurn implements [adapter.Dialect].
+func (d *document) EndTurn(keep bool) {
+	d.Usage.EndTurn(keep)
+	if keep && d.reader != nil {
+		d.request.keep(d.firstID, d.reader)
+		d.kept = append(d.kept, d.read)
+	}
+	d.reader = nil
+}
+
+// Read implements [adapter.Dialect].
+func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
+	t.Size(len(e.Raw))
+	d.reader = &reader{ownPause: d.request.ownPause}
+	if e.Kind != sse.Object {
+		t.Fail(wire.ErrUnreadable)
+		return
+	}
+	response := e.Data()
+	d.read = keptTurn{response: response}
+	if raw := rawjson.Member(response, "error"); !rawjson.IsNull(raw) && rawjson.Member(response, "output") == nil {
+		t.Fail(wire.Reported(raw))
+		return
+	}
+	s := rawjson.Over(rawjson.Member(response, "output"))
+	for i := range s.Elements() {
+		it := d.reader.open(&event{output: i})
+		d.reader.readItem(it, s.Raw(), t)
+		d.read.texts = append(d.read.texts, it.lengths...)
+	}
+	if usage := d.reader.finish(response, t); usage != nil {
+		d.SetUsage(usage)
+	}
+	if len(d.kept) == 0 {
+		d.firstID = rawjson.TextOf(d.reader.id)
+	}
+}
+
+// AppendShown implements [adapter.Dialect]. The last turn that was kept is that
+// of e.
+func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
+	a := answer{sequence: none, watches: d.request.declares, usage: d.ShownUsage(edit.Usage, rawjson.Member(e.Data(), "usage"))}
+	from := 0
+	for i, kept := range d.kept {
+		end := len(edit.Text)
+		if i < len(edit.TurnEnds) {
+			end = edit.TurnEnds[i]
+		}
+		last := i == len(d.kept)-1
+		a.addDocument(kept.response, edit.Text[from:end], func(call int) bool { return !last || edit.Call(call).Drop })
+		from = end
+	}
+	if len(d.kept) > 0 {
+		a.base = d.kept[0].response
+	}
+	a.addNotice(edit.Text[from:])
+	return append(dst, sse.Document(bytes.Clone(a.joined(e.Data())), true))
+}
+
+// addDocument adds a turn with the text that is shown of it. Calls are asked
+// about by their number in the turn.
+func (a *answer) addDocument(response []byte, said string, isDropped func(call int) bool) {
+	t := a.current()
+	t.response = response
+	calls := 0
+	for i, raw := range rawjson.Elements(rawjson.Member(response, "output")) {
+		it := a.open(&event{output: i}, raw)
+		it.announced, it.done = true, raw
+		switch it.kind {
+		case functionCall:
+			if calls++; isDropped(calls - 1) {
+				t.leaveOut(it, &event{item: raw})
+			}
+		case message:
+			a.listen(it, &event{kind: itemDone, item: raw})
+		}
+	}
+	a.show(said)
+	pending := a.texts
+	for _, x := range pending {
+		x.held, x.cut = "", true
+	}
+	a.texts = nil
+	t.decide(len(pending) > 0 || len(t.dropped) > 0)
+	for _, it := range t.items {
+		if it.fate == shown {
+			a.items = append(a.items, it)
+		}
+	}
+	a.endTurn()
+}
+
+// decide decides what becomes of the items that are still open: messages without
+// text are left out of later turns, and reasoning where nothing follows it. Of
+// turn 1 nothing is left out unless it has paused.
+func (t *turn) decide(paused bool) {
+	follows := false
+	for i := len(t.items) - 1; i >= 0; i-- {
+		it := t.items[i]
+		switch {
+		case it.fate == open && (it.kind == reasoning && follows || t.first && !paused):
+			it.fate = shown
+		case it.fate == open:
+			it.fate = dropped
+		}
+		follows = follows || it.fate == shown
+	}
+}

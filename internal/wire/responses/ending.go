@@ -1,0 +1,163 @@
+package responses
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+func jsonOf(raw []byte) json.RawMessage { return json.RawMessage(raw) }
+
+// end returns the event that ends the answer: the one that has ended the last
+// turn, with the response object of the first and what was said in all.
+func (a *answer) end(last []byte) sse.Event {
+	response := a.joined(last)
+	var e rawjson.Edits
+	s := rawjson.Over(a.ending)
+	for name := range s.Members() {
+		from := s.KeyAt()
+		switch name {
+		case "response":
+			raw := s.Raw()
+			e.Replace(s.At()-len(raw), s.At(), response)
+		case "sequence_number":
+			raw := s.Raw()
+			if a.sequence == none {
+				e.Remove(a.ending, from, s.At())
+				break
+			}
+			a.sequence++
+			e.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(a.sequence), 10))
+		}
+	}
+	return a.write(rawjson.TextOf(rawjson.Member(a.ending, "type")), oneLine(e.Apply(a.ending)))
+}
+
+// ofTheLast are the members of a response object that tell how it ended: they are
+// those of the last turn.
+var ofTheLast = []string{ //nolint:gochecknoglobals // constant
+	"status", "completed_at", "incomplete_details", "error", "service_tier", "end_turn", "moderation",
+}
+
+// joined returns the response object of the answer.
+func (a *answer) joined(last []byte) []byte {
+	with := map[string][]byte{"usage": a.usage, "output": a.output()}
+	for _, name := range ofTheLast {
+		with[name] = rawjson.Member(last, name)
+	}
+	return replaceMembers(a.base, with, append(slices.Clone(ofTheLast), "output", "usage"))
+}
+
+// replaceMembers returns the object with the values that are not nil, in the
+// place of its own or behind them.
+func replaceMembers(object []byte, with map[string][]byte, order []string) []byte {
+	var e rawjson.Edits
+	s := rawjson.Over(object)
+	empty := true
+	done := make(map[string]bool)
+	for name := range s.Members() {
+		empty = false
+		if value := with[name]; value != nil {
+			raw := s.Raw()
+			e.Replace(s.At()-len(raw), s.At(), value)
+			done[name] = true
+		}
+	}
+	for _, name := range order {
+		if value := with[name]; value != nil && !done[name] {
+			member := append(append(rawjson.Quote(name), ':'), value...)
+			if !empty {
+				member = append([]byte{','}, member...)
+			}
+			empty = false
+			e.Insert(s.At()-1, member)
+		}
+	}
+	return e.Apply(object)
+}
+
+// output returns the items that were shown, as the turns' own response objects
+// have them: they may differ from what the events say, and clients take either.
+func (a *answer) output() []byte {
+	var all [][]byte
+	listed := slices.ContainsFunc(a.turns, func(t *turn) bool { return len(t.listed(a)) > 0 })
+	for _, t := range a.turns {
+		elements := t.listed(a)
+		if len(elements) == 0 && (listed || !t.listsNothing(a)) {
+			elements = t.finished()
+		}
+		all = append(all, t.edited(elements)...)
+	}
+	return append(append([]byte{'['}, bytes.Join(all, []byte{','})...), ']')
+}
+
+// object returns the response object of the turn, nil if it has none.
+func (t *turn) object(a *answer) []byte {
+	if t.first {
+		return a.base
+	}
+	return t.response
+}
+
+// listed returns the items in the turn's response object.
+func (t *turn) listed(a *answer) [][]byte {
+	return rawjson.Elements(rawjson.Member(t.object(a), "output"))
+}
+
+// listsNothing reports whether the turn's response object has an empty list of
+// items.
+func (t *turn) listsNothing(a *answer) bool {
+	s := rawjson.Over(rawjson.Member(t.object(a), "output"))
+	return s.Kind() == '['
+}
+
+// finished returns the items of the turn as the events have ended them.
+func (t *turn) finished() [][]byte {
+	var all [][]byte
+	for _, it := range t.items {
+		if it.done != nil && it.announced {
+			all = append(all, it.done)
+		}
+	}
+	return all
+}
+
+// edited returns items of the turn as they are shown.
+func (t *turn) edited(elements [][]byte) [][]byte {
+	var all [][]byte
+	left := slices.Clone(t.items)
+	for _, raw := range elements {
+		f := itemOf(raw)
+		i := matching(left, &f)
+		if i < 0 {
+			if !slices.Contains(t.dropped, rawjson.TextOf(f.callID)) || f.kind != functionCall {
+				all = append(all, raw)
+			}
+			continue
+		}
+		it := left[i]
+		if left = slices.Delete(left, i, i+1); it.fate == dropped {
+			continue
+		}
+		var e rawjson.Edits
+		s := rawjson.Over(raw)
+		it.edit(&e, &s)
+		all = append(all, e.Apply(raw))
+	}
+	return all
+}
+
+// matching returns the index of the item that f are the fields of: the one with
+// its id, or else the first of its kind.
+func matching(items []*item, f *fields) int {
+	id := rawjson.TextOf(f.id)
+	i := slices.IndexFunc(items, func(it *item) bool { return id != "" && it.wireID == id && it.kind == f.kind })
+	if i < 0 {
+		i = slices.IndexFunc(items, func(it *item) bool { return it.kind == f.kind })
+	}
+	return i
+}

@@ -1,0 +1,194 @@
+package responses
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+)
+
+// Add implements [wire.Request].
+func (r *request) Add(body []byte, a *adapter.Additions) []byte {
+	r.declares = a.PauseTool != nil
+	return r.extend(body, a, nil, nil)
+}
+
+// Continue implements [wire.Request]. Where the server keeps the answers, the
+// model is asked for one call at a time: a todo_pause beside another call could
+// be neither shown nor answered, and no later request could be chained to it.
+func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
+	var members []byte
+	if k.PauseTool != nil && r.stored {
+		members = []byte(`"parallel_tool_calls":false`)
+	}
+	return r.extend(body, &k.Additions, append(r.assistant(k), prompt(k)...), members)
+}
+
+// extend returns the body with additions, and with items behind its input. The
+// member replaces the body's own of that name.
+func (r *request) extend(body []byte, a *adapter.Additions, items [][]byte, member []byte) []byte {
+	var e rawjson.Edits
+	name, _, _ := strings.Cut(strings.TrimPrefix(rawjson.View(member), `"`), `"`)
+	s := rawjson.Over(body)
+	for key := range s.Members() {
+		from := s.KeyAt()
+		switch {
+		case key == "input":
+			extendInput(&e, &s, a.Attachments, items)
+		case key == "tools" && a.PauseTool != nil:
+			e.Append(&s, toolOf(a.PauseTool))
+		case key == "tool_choice" && a.PauseTool != nil:
+			allow(&e, &s, a.PauseTool.Name)
+		case key == name:
+			s.Skip()
+			e.Replace(from, s.At(), member)
+			member = nil
+		}
+	}
+	if a.PauseTool != nil && !r.hasTools { // they are among the items of the input
+		insert(&e, &s, append(append([]byte(`"tools":[`), toolOf(a.PauseTool)...), ']'))
+	}
+	if member != nil {
+		insert(&e, &s, member)
+	}
+	return e.Apply(body)
+}
+
+// insert adds a member to the end of the object that s has read. The object has
+// others.
+func insert(e *rawjson.Edits, s *rawjson.Scanner, member []byte) {
+	e.Insert(s.At()-1, append([]byte{','}, member...))
+}
+
+// extendInput extends the input that comes next in s. A string becomes a list if
+// items are added.
+func extendInput(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment, items [][]byte) {
+	if s.Kind() != '"' {
+		input := *s
+		attach(e, &input, attachments)
+		if len(items) > 0 {
+			e.Append(s, items...)
+		}
+		return
+	}
+	raw := s.Raw()
+	text := textsFor(attachments, 0)
+	if len(items) == 0 {
+		addTexts(e, raw, s.At(), text)
+		return
+	}
+	user := rawjson.Object("role", "user", "content", rawjson.TextOf(raw)+strings.Join(text, ""))
+	list := append([]byte{'['}, user...)
+	for _, item := range items {
+		list = append(append(list, ','), item...)
+	}
+	e.Replace(s.At()-len(raw), s.At(), append(list, ']'))
+}
+
+// allow adds a tool to those that may be called, if the choice that comes next
+// in s is one among allowed tools.
+func allow(e *rawjson.Edits, s *rawjson.Scanner, tool string) {
+	for name := range s.Members() {
+		if name == "tools" {
+			e.Append(s, rawjson.Object("type", "function", "name", tool))
+		}
+	}
+}
+
+func toolOf(tool *adapter.PauseTool) []byte {
+	return rawjson.Object("type", "function", "name", tool.Name, "description", tool.Description,
+		"parameters", json.RawMessage(tool.Schema), "strict", tool.Strict)
+}
+
+// assistant returns what the model has said so far, a message for each of its
+// own. A phase is kept: newer models do worse without it.
+func (r *request) assistant(k *adapter.Continuation) [][]byte {
+	var items [][]byte
+	add := func(text, phase string) {
+		switch {
+		case strings.TrimSpace(text) == "":
+		case phase == "":
+			items = append(items, rawjson.Object("role", "assistant", "content", text))
+		default:
+			content := rawjson.Object("type", "output_text", "text", text, "annotations", []string{})
+			items = append(items, rawjson.Object("type", "message", "role", "assistant",
+				"content", []json.RawMessage{content}, "phase", json.RawMessage(phase)))
+		}
+	}
+	rest, taken := k.Text, 0
+	for i, end := range k.TurnEnds {
+		turn := rest[:min(max(end-taken, 0), len(rest))]
+		rest, taken = rest[len(turn):], taken+len(turn)
+		phase := ""
+		if i < len(r.turns) {
+			for _, m := range r.turns[i] {
+				n := min(m.length, len(turn))
+				add(turn[:n], m.phase)
+				turn, phase = turn[n:], m.phase
+			}
+		}
+		add(turn, phase)
+	}
+	add(rest, "")
+	return items
+}
+
+// prompt returns what the model is asked, or the answer to its call of
+// todo_pause. The call has no id of an item, so that no reasoning is demanded
+// before it.
+func prompt(k *adapter.Continuation) [][]byte {
+	p := k.Pause
+	if p == nil {
+		return [][]byte{rawjson.Object("role", "user", "content", k.Prompt)}
+	}
+	return [][]byte{
+		rawjson.Object("type", "function_call", "call_id", p.ID, "name", p.Name, "arguments", p.Arguments),
+		rawjson.Object("type", "function_call_output", "call_id", p.ID, "output", p.Result),
+	}
+}
+
+// textsFor returns the texts that are joined to an item.
+func textsFor(attachments []adapter.Attachment, item int) []string {
+	var texts []string
+	for _, a := range attachments {
+		if a.Message == item {
+			texts = append(texts, a.Text)
+		}
+	}
+	return texts
+}
+
+// attach joins attachments to the items that come next in s.
+func attach(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment) {
+	if len(attachments) == 0 {
+		return
+	}
+	for i := range s.Elements() {
+		texts := textsFor(attachments, i)
+		if len(texts) == 0 || s.Kind() != '{' {
+			continue
+		}
+		raw := *s
+		_, member, ok := attachableTo(raw.Raw())
+		for name := range s.Members() {
+			if ok && name == member {
+				value := s.Raw()
+				addTexts(e, value, s.At(), texts)
+			}
+		}
+	}
+}
+
+// addTexts adds texts to the value that ends at an offset: a string, or a list of
+// parts.
+func addTexts(e *rawjson.Edits, value []byte, end int, texts []string) {
+	if rawjson.IsString(value) {
+		quoted := rawjson.Quote(strings.Join(texts, ""))
+		e.Insert(end-1, quoted[1:len(quoted)-1])
+		return
+	}
+	for _, text := range texts {
+		e.Insert(end-1, append([]byte{','}, rawjson.Object("type", "input_text", "text", text)...))
+	}
+}

@@ -1,0 +1,139 @@
+package responses
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// inputOf returns the input of the request with the body: its items, or the
+// string that it is.
+func inputOf(b wire.Body) [][]byte {
+	body, err := b.Bytes()
+	if err != nil {
+		return nil
+	}
+	input := rawjson.Member(body, "input")
+	if rawjson.IsString(input) {
+		return [][]byte{input}
+	}
+	return rawjson.Elements(input)
+}
+
+// history yields the tool calls, newest first, each with its result.
+func history(b wire.Body) iter.Seq[todo.Call] {
+	return func(yield func(todo.Call) bool) {
+		var results adapter.ToolResults[[]byte]
+		for _, raw := range slices.Backward(inputOf(b)) {
+			item := itemOf(raw)
+			kind := rawjson.TextOf(rawjson.Member(raw, "type"))
+			switch {
+			case kind == "function_call" || kind == "custom_tool_call":
+				if !yield(callOf(&item, &results)) {
+					return
+				}
+			case strings.HasSuffix(kind, "_output"):
+				results.Add(rawjson.TextOf(item.callID), rawjson.Member(raw, "output"))
+			}
+		}
+	}
+}
+
+// callOf returns a tool call with its result.
+func callOf(item *fields, results *adapter.ToolResults[[]byte]) todo.Call {
+	c := todo.Call{ID: rawjson.TextOf(item.callID), Name: rawjson.TextOf(item.name), Arguments: textOrJSON(item.arguments)}
+	var output []byte
+	if output, c.Answered = results.Take(c.ID); c.Answered {
+		c.Result = contentOf(output)
+	}
+	return c
+}
+
+// contentOf returns the text of a content, which is a string or a list of parts.
+func contentOf(raw []byte) string {
+	if rawjson.IsString(raw) {
+		return rawjson.TextOf(raw)
+	}
+	var b strings.Builder
+	s := rawjson.Over(raw)
+	for range s.Elements() {
+		b.WriteString(rawjson.TextOf(s.Peek("text")))
+	}
+	return b.String()
+}
+
+// Attachable implements [wire.Request].
+func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
+	var items [][]byte
+	return func(i int) (string, bool) {
+		if items == nil {
+			items = inputOf(b)
+		}
+		if i >= len(items) {
+			return "", false
+		}
+		text, _, ok := attachableTo(items[i])
+		return contentOf(text), ok
+	}
+}
+
+// attachableTo returns the value of an item that a text can be joined to, and the
+// name of its member: the content of a user's message, or the output of a call.
+// The input itself has no member if it is a string.
+func attachableTo(raw []byte) (text []byte, member string, ok bool) {
+	if rawjson.IsString(raw) {
+		return raw, "", true
+	}
+	item := itemOf(raw)
+	member, text = "content", item.content
+	switch rawjson.TextOf(rawjson.Member(raw, "type")) {
+	case "function_call_output", "custom_tool_call_output":
+		member, text = "output", rawjson.Member(raw, "output")
+	default:
+		if string(item.role) != `"user"` {
+			return text, member, false
+		}
+	}
+	return text, member, takesText(text)
+}
+
+// addLoop adds the items of a tool loop, the last of which is its first call.
+// Reasoning is left out: not every client sends it again.
+func addLoop(body []byte, firstCall int, add func(string)) {
+	s := rawjson.Over(rawjson.Member(body, "input"))
+	for i := range s.Elements() {
+		raw := s.Raw()
+		if item := itemOf(raw); item.kind != reasoning {
+			add(rawjson.View(item.role))
+			add(identityOf(item.content))
+			add(rawjson.View(item.callID))
+			add(rawjson.View(item.name))
+			add(rawjson.View(item.arguments))
+			add(contentOf(rawjson.Member(raw, "output")))
+		}
+		if i == firstCall {
+			return
+		}
+	}
+}
+
+// ToolNames implements [adapter.ToolNamer]. Those in namespaces are named too.
+func (r *request) ToolNames(yield func(string) bool) {
+	body, err := r.later.Bytes()
+	if err != nil {
+		return
+	}
+	s := rawjson.Over(rawjson.Member(body, "tools"))
+	for range s.Elements() {
+		for _, tool := range append(rawjson.Elements(s.Peek("tools")), s.Raw()) {
+			if name := rawjson.TextOf(rawjson.Member(tool, "name")); name != "" && !yield(name) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package responses
+
+import (
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// kind says what an output item is to a continuation.
+type kind uint8
+
+const (
+	unknown      kind = iota // it may be anything, a call too
+	message                  // text, or a refusal
+	reasoning                // goes with the item behind it
+	functionCall             // of a tool that the caller runs
+	otherCall                // something else that the caller has to answer
+	shellCall                // the caller's, unless its output follows
+	shellOutput              // of a shell that the server runs
+	hosted                   // what the server does by itself
+)
+
+// kinds are the types of items that are of one kind whatever else they say.
+var kinds = map[string]kind{ //nolint:gochecknoglobals // constant
+	"message": message, "reasoning": reasoning, "function_call": functionCall,
+	"custom_tool_call": otherCall, "computer_call": otherCall, "local_shell_call": otherCall,
+	"apply_patch_call": otherCall, "mcp_approval_request": otherCall,
+	"shell_call": shellCall, "shell_call_output": shellOutput,
+	"web_search_call": hosted, "file_search_call": hosted, "code_interpreter_call": hosted, "image_generation_call": hosted,
+	"mcp_list_tools": hosted, "mcp_call": hosted, "tool_search_output": hosted, "program": hosted, "program_output": hosted,
+}
+
+// fields are the members of an item that are looked at. Those that it does not
+// have are nil.
+type fields struct {
+	kind                                              kind
+	id, callID, name, arguments, content, phase, role []byte
+	namespaced                                        bool
+}
+
+// readItem reads the item that comes next.
+func readItem(s *rawjson.Scanner) fields {
+	var f fields
+	var kindName, execution []byte
+	for name := range s.Members() {
+		switch name {
+		case "type":
+			kindName = s.Raw()
+		case "id":
+			f.id = s.Raw()
+		case "call_id":
+			f.callID = s.Raw()
+		case "name":
+			f.name = s.Raw()
+		case "arguments", "input":
+			f.arguments = s.Raw()
+		case "content":
+			f.content = s.Raw()
+		case "phase":
+			f.phase = s.Raw()
+		case "role":
+			f.role = s.Raw()
+		case "execution":
+			execution = s.Raw()
+		case "namespace":
+			f.namespaced = !rawjson.IsEmpty(s.Raw())
+		}
+	}
+	word := rawjson.TextOf(kindName)
+	if f.kind = kinds[word]; word == "tool_search_call" {
+		f.kind = otherCall
+		if string(execution) == `"server"` {
+			f.kind = hosted
+		}
+	}
+	return f
+}
+
+// itemOf reads an item.
+func itemOf(raw []byte) fields {
+	s := rawjson.Over(raw)
+	return readItem(&s)
+}
+
+// nameOf returns the name of a function call as the engine is to know it: one in
+// a namespace is never carryon's own.
+func (f *fields) nameOf() string {
+	name := rawjson.TextOf(f.name)
+	if f.namespaced && pause.Is(name) {
+		return "namespaced " + name
+	}
+	return name
+}
+
+// part is a part of a message's content.
+type part struct {
+	kind []byte
+	text []byte // the string, or nil if the part has none
+}
+
+const (
+	textPart    = `"output_text"`
+	refusalPart = `"refusal"`
+)
+
+// readPart reads the part that comes next.
+func readPart(s *rawjson.Scanner) part {
+	var p part
+	for name := range s.Members() {
+		switch name {
+		case "type":
+			p.kind = s.Raw()
+		case "text":
+			p.text = s.Raw()
+		}
+	}
+	if string(p.kind) != textPart || !rawjson.IsString(p.text) {
+		p.text = nil
+	}
+	return p
+}
+
+// partsOf returns the parts of a message's content.
+func partsOf(content []byte) []part {
+	var all []part
+	s := rawjson.Over(content)
+	for range s.Elements() {
+		all = append(all, readPart(&s))
+	}
+	return all
+}

@@ -1,0 +1,49 @@
+// Package responses is the protocol of OpenAI's Responses API, as it and the
+// many that are compatible with it speak it.
+//
+// An answer is a list of items, and says everything several times: a text in its
+// deltas, in three events that end it, and once more in the response object of
+// the event that ends the answer. Clients believe different ones of them, so
+// that a change is made in all.
+package responses
+
+import (
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// Protocol is the Responses API. It remembers which answers it has joined, so
+// that each transport has its own.
+type Protocol struct{ chains *chains }
+
+var (
+	_ wire.Protocol   = Protocol{}
+	_ wire.Translator = Protocol{}
+)
+
+// New returns the protocol for one transport.
+func New() Protocol { return Protocol{newChains(maxChains)} }
+
+// Match implements [wire.Protocol].
+func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/responses") }
+
+// Parse implements [wire.Protocol].
+func (p Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+	in := parser{request: &request{chains: p.chains, stored: true, later: later}, firstCall: -1, facts: adapter.Request{Provider: "openai"}}
+	ok := in.read(body)
+	in.facts.History, in.facts.ToolNames = history(later), in.request
+	if first := in.firstCall; first >= 0 {
+		in.facts.Loop = func(add func(string)) { addLoop(body, first, add) }
+	}
+	return in.facts, in.request, ok
+}
+
+// Translates implements [wire.Translator].
+func (p Protocol) Translates() bool { return !p.chains.isEmpty() }
+
+// Translate implements [wire.Translator]. A request that is chained to a joined
+// answer is chained to the last response that the answer was made of: only the
+// server's history behind that one holds all that the caller was shown.
+func (p Protocol) Translate(body []byte) []byte { return p.chains.translate(body) }

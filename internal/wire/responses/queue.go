@@ -1,0 +1,145 @@
+package responses
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+// entry is an event in the queue.
+type entry struct {
+	event sse.Event
+	item  *item // that it is about, or nil
+	text  *text // that it repeats, or nil
+	role  role
+	owned bool // the event shares no memory with the source
+}
+
+// role says what an event is to its item.
+type role uint8
+
+const (
+	between role = iota // it is about no item
+	opening             // it says nothing that could be seen
+	content
+	closing // it repeats what was shown
+)
+
+// Bounds of the queue.
+const (
+	maxQueued     = 1024
+	maxQueuedSize = 1 << 20
+)
+
+// push puts an event into the queue.
+func (a *answer) push(e entry) {
+	a.queue = append(a.queue, e)
+	a.size += len(e.event.Raw)
+}
+
+// isFirm reports whether the event is certain to be shown: all that waits before
+// it does so in vain.
+func (e *entry) isFirm() bool {
+	if e.item == nil || e.item.fate != shown || e.role == between {
+		return false
+	}
+	return e.role == content || e.role == opening
+}
+
+// verdict says what becomes of an event in the queue.
+type verdict uint8
+
+const (
+	wait verdict = iota
+	pass
+	drop
+)
+
+// judge says what becomes of the first event of the queue. Followed is true if a
+// firm one stands behind it.
+func (e *entry) judge(followed bool) verdict {
+	it := e.item
+	switch {
+	case it == nil:
+		return pass
+	case it.fate == dropped:
+		return drop
+	case it.kind == message && it.isPending() && e.role != content:
+		return wait
+	case it.fate == open && !followed:
+		return wait
+	case it.fate == open && it.kind == message: // it has no text
+		it.fate = dropped
+		return drop
+	case it.kind == message && e.role == closing && !followed:
+		return wait
+	}
+	it.fate = shown
+	return pass
+}
+
+// flush shows what need not wait, or all that is not left out.
+func (a *answer) flush(all bool) {
+	last := -1
+	for i := range a.queue {
+		if a.queue[i].isFirm() {
+			last = i
+		}
+	}
+	all = all || len(a.queue) > maxQueued || a.size > maxQueuedSize
+	if all {
+		last = len(a.queue)
+	}
+	n := 0
+	for ; n < len(a.queue); n++ {
+		e := &a.queue[n]
+		v := e.judge(n < last)
+		if v == wait && all {
+			v = pass
+		}
+		if v == wait {
+			break
+		}
+		if a.size -= len(e.event.Raw); v == pass {
+			a.emit(e)
+		}
+	}
+	a.queue = slices.Delete(a.queue, 0, n)
+	for i := range a.queue {
+		if e := &a.queue[i]; !e.owned {
+			e.event, e.owned = e.event.Clone(), true
+		}
+	}
+}
+
+// emit shows an event.
+func (a *answer) emit(e *entry) {
+	it := e.item
+	if it == nil && a.spare && isBlank(&e.event) {
+		return // an event that carryon writes ends with a blank line of its own
+	}
+	if it != nil && !it.announced {
+		it.announced = true
+		if it.index = a.next; !a.rewriting {
+			it.index = it.wireIndex
+		}
+		a.next = max(a.next, it.index+1)
+		a.items = append(a.items, it)
+	}
+	if it != nil && e.role == closing && e.text == nil {
+		it.closed = true
+	}
+	if it != nil && !it.turn.first {
+		a.grown = true
+	}
+	if e.event.Kind == sse.Object {
+		a.render(e)
+	}
+	a.spare = e.event.Written
+	a.out = append(a.out, e.event)
+}
+
+func isBlank(e *sse.Event) bool {
+	return e.Kind == sse.NonData && len(bytes.Trim(e.Raw, "\r\n")) == 0
+}

@@ -1,0 +1,340 @@
+package responses
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// reader is what was read of a turn.
+type reader struct {
+	ownPause bool     // a todo_pause is the caller's own
+	id       []byte   // of the response, as it is written
+	items    []*heard // in the order in which they were opened
+	said     []*heard // the messages
+	calls    bool     // the caller has to answer an item
+	pauses   bool     // a todo_pause of carryon's was called
+	shells   int      // calls of a shell that have no output yet
+	last     *int     // the length of the text that is relayed
+}
+
+// heard is what was read of an item.
+type heard struct {
+	kind      kind
+	index     int
+	id        string
+	callID    string
+	name      string // of a function, as the engine is to know it
+	phase     string
+	lengths   []int // of the text, by content_index
+	arguments int   // bytes that were reported
+	named     bool  // the name was reported
+	counted   bool  // the item was read
+}
+
+// find returns the item that an event is about: the newest one with its index,
+// unless its id names an older one. Some servers use an index again, and some
+// give an item another id in each event.
+func (r *reader) find(ev *event) *heard {
+	var found *heard
+	id := ev.idOf()
+	for _, it := range slices.Backward(r.items) {
+		if ev.output != none && it.index != ev.output {
+			continue
+		}
+		if len(id) > 0 && it.id == rawjson.TextOf(id) {
+			return it
+		}
+		if found == nil && ev.output != none {
+			found = it
+		}
+	}
+	return found
+}
+
+// open returns the item that an event begins.
+func (r *reader) open(ev *event) *heard {
+	it := &heard{index: ev.output, id: rawjson.TextOf(ev.idOf())}
+	r.items = append(r.items, it)
+	return it
+}
+
+// lengthOf returns the length of the text that was read of a part.
+func (it *heard) lengthOf(content int) *int {
+	const maxParts = 256
+	content = min(max(content, 0), maxParts)
+	for len(it.lengths) <= content {
+		it.lengths = append(it.lengths, 0)
+	}
+	return &it.lengths[content]
+}
+
+// read reports what an event adds.
+func (r *reader) read(ev *event, t adapter.TurnReader) {
+	switch ev.kind {
+	case itemAdded:
+		r.readItem(r.open(ev), ev.item, t)
+	case itemDone:
+		it := r.find(ev)
+		if it == nil {
+			it = r.open(ev)
+		}
+		r.readItem(it, ev.item, t)
+	case summaryDelta, reasoningDelta:
+		t.Reasoning(rawjson.TextOf(ev.delta))
+	case refusalDelta, refusalDone:
+		t.Refusal()
+	default:
+		if it := r.find(ev); it != nil {
+			r.readPart(it, ev, t)
+		} else if ev.kind == textDelta {
+			it = r.open(ev)
+			it.kind = message
+			r.said = append(r.said, it)
+			r.readPart(it, ev, t)
+		}
+	}
+}
+
+// readPart reports what an event adds to an item that is open.
+func (r *reader) readPart(it *heard, ev *event, t adapter.TurnReader) {
+	switch ev.kind {
+	case textDelta:
+		it.say(ev.content, ev.delta, t)
+	case textDone:
+		it.sayOnce(ev.content, ev.text, t)
+	case partDone:
+		s := rawjson.Over(ev.part)
+		it.sayOnce(ev.content, readPart(&s).text, t)
+	case argumentsDelta:
+		it.call(ev.name, ev.delta, t)
+	case argumentsDone:
+		it.call(ev.name, it.unheard(ev.arguments), t)
+	default:
+		if it.kind == functionCall {
+			it.call(nil, nil, t)
+		}
+	}
+}
+
+// say reports a text.
+func (it *heard) say(content int, text []byte, t adapter.TurnReader) {
+	said := rawjson.TextOf(text)
+	*it.lengthOf(content) += len(said)
+	t.Text(said)
+}
+
+// sayOnce reports a text that is repeated, unless it was reported.
+func (it *heard) sayOnce(content int, text []byte, t adapter.TurnReader) {
+	if *it.lengthOf(content) == 0 {
+		it.say(content, text, t)
+	}
+}
+
+// unheard returns the arguments of a call if they were not reported yet.
+func (it *heard) unheard(arguments []byte) []byte {
+	if it.arguments > 0 {
+		return nil
+	}
+	return arguments
+}
+
+// call reports what is added to a function call: its name unless that is known,
+// and arguments.
+func (it *heard) call(name, arguments []byte, t adapter.TurnReader) {
+	if it.kind != functionCall {
+		return
+	}
+	if it.name == "" {
+		it.name = rawjson.TextOf(name)
+	}
+	added := ""
+	if !it.named {
+		it.named, added = it.name != "", it.name
+	}
+	text := textOrJSON(arguments)
+	it.arguments += len(text)
+	t.Call(max(it.index, 0), it.callID, added, text)
+}
+
+// readItem reports what an item is, which its first event and its last say.
+func (r *reader) readItem(it *heard, raw []byte, t adapter.TurnReader) {
+	f := itemOf(raw)
+	isNew := !it.counted
+	if it.counted = true; isNew || it.kind == unknown {
+		it.kind = f.kind
+	}
+	if it.name == "" {
+		it.name = f.nameOf()
+	}
+	if it.callID == "" {
+		it.callID = rawjson.TextOf(f.callID)
+	}
+	if !rawjson.IsNull(f.phase) {
+		it.phase = string(f.phase)
+	}
+	switch f.kind {
+	case message:
+		if !slices.Contains(r.said, it) {
+			r.said = append(r.said, it)
+		}
+		readContent(it, f.content, t)
+	case functionCall:
+		r.calls = true
+		r.pauses = r.pauses || !r.ownPause && pause.Is(it.name)
+		it.call(nil, it.unheard(f.arguments), t)
+	case otherCall:
+		r.calls = true
+		t.OtherCall()
+	case shellCall:
+		r.shells += count(isNew)
+	case shellOutput:
+		r.shells -= count(isNew)
+	case unknown:
+		t.Unknown()
+	case reasoning, hosted:
+	}
+}
+
+func count(isNew bool) int {
+	if isNew {
+		return 1
+	}
+	return 0
+}
+
+// readContent reports the content of a message as far as it was not reported.
+func readContent(it *heard, content []byte, t adapter.TurnReader) {
+	for i, p := range partsOf(content) {
+		switch {
+		case p.text != nil:
+			it.sayOnce(i, p.text, t)
+		case string(p.kind) == refusalPart:
+			t.Refusal()
+		}
+	}
+}
+
+// messages returns what was said in the turn.
+func (r *reader) messages() said {
+	var all said
+	for _, it := range r.said {
+		length := 0
+		for _, n := range it.lengths {
+			length += n
+		}
+		all = append(all, saidMessage{length, it.phase})
+	}
+	return all
+}
+
+// finish reports how a response ended, and what it used. It returns the usage,
+// or nil.
+func (r *reader) finish(response []byte, t adapter.TurnReader) (usage []byte) {
+	var status, details, reported []byte
+	goesOn := false
+	s := rawjson.Over(response)
+	for name := range s.Members() {
+		switch name {
+		case "id":
+			r.id = bytes.Clone(s.Raw())
+		case "status":
+			status = s.Raw()
+		case "incomplete_details":
+			details = s.Raw()
+		case "error":
+			reported = s.Raw()
+		case "end_turn":
+			goesOn = string(s.Raw()) == "false"
+		case "output":
+			r.readOutput(s.Raw(), t)
+		case "usage":
+			if raw := s.Raw(); len(raw) > 0 && raw[0] == '{' {
+				usage = raw
+				t.Usage(usageOf(raw))
+			}
+		}
+	}
+	switch word := rawjson.TextOf(status); {
+	case word == "failed" || word == "completed" && !rawjson.IsNull(reported):
+		t.Fail(wire.Reported(reported))
+	case word == "incomplete":
+		t.Finish(incompleteBy(details))
+	case word != "completed":
+		t.Finish("status_" + word)
+	case r.calls || r.shells > 0:
+		t.Finish("tool_calls")
+	case goesOn: // the client is told to ask again, and does
+		t.Finish("end_turn_false")
+	default:
+		t.Finish("stop")
+	}
+	return usage
+}
+
+// readOutput looks for what was not streamed.
+func (r *reader) readOutput(output []byte, t adapter.TurnReader) {
+	listed := 0
+	s := rawjson.Over(output)
+	for range s.Elements() {
+		listed++
+		switch f := readItem(&s); {
+		case f.kind == unknown:
+			t.Unknown()
+		case (f.kind == functionCall || f.kind == otherCall) && !r.calls:
+			r.calls = true
+			t.OtherCall()
+		}
+	}
+	if listed > 0 && len(r.items) == 0 {
+		t.Unknown() // nothing of it was shown
+	}
+	if r.shells > 0 {
+		t.OtherCall()
+	}
+}
+
+// incompleteBy returns the finish reason of a response that is incomplete.
+func incompleteBy(details []byte) string {
+	switch word := rawjson.TextOf(rawjson.Member(details, "reason")); word {
+	case "max_output_tokens":
+		return "length"
+	case "":
+		return "incomplete"
+	default:
+		return word
+	}
+}
+
+func usageOf(raw []byte) (u adapter.Usage) {
+	s := rawjson.Over(raw)
+	for name := range s.Members() {
+		switch name {
+		case "input_tokens":
+			u.Prompt = intOr(s.Raw(), 0)
+		case "output_tokens":
+			u.Completion = intOr(s.Raw(), 0)
+		case "total_tokens":
+			u.Total = intOr(s.Raw(), 0)
+		}
+	}
+	return u
+}
+
+// errorIn returns the error that an event reports.
+func errorIn(data []byte) *wire.ProviderError {
+	if raw := rawjson.Member(data, "error"); !rawjson.IsNull(raw) {
+		return wire.Reported(raw)
+	}
+	return wire.Reported(data)
+}
+
+// isFailure reports whether an event is an error, or cannot be read.
+func isFailure(e *sse.Event, ev *event) bool {
+	return e.Kind == sse.Broken || ev.kind == failed || string(e.Name()) == failed
+}

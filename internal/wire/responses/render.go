@@ -1,0 +1,189 @@
+package responses
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+// render makes an event what is shown of it: under its number, and with the index
+// and the id of its item. What is as it should be stays as it came.
+func (a *answer) render(e *entry) {
+	data := e.event.Data()
+	var edits rawjson.Edits
+	s := rawjson.Over(data)
+	for name := range s.Members() {
+		from := s.KeyAt()
+		switch {
+		case name == "sequence_number":
+			raw := s.Raw()
+			own := intOr(raw, none)
+			switch next := a.number(own, e.item); {
+			case next == none:
+				edits.Remove(data, from, s.At())
+			case next != own:
+				edits.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(next), 10))
+			}
+		case e.item == nil:
+		case name == "output_index":
+			if raw := s.Raw(); string(raw) != strconv.Itoa(e.item.index) {
+				edits.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(e.item.index), 10))
+			}
+		case name == "item_id" && e.item.id != e.item.wireID:
+			raw := s.Raw()
+			edits.Replace(s.At()-len(raw), s.At(), rawjson.Quote(e.item.id))
+		case name == "item":
+			e.item.edit(&edits, &s)
+		case name == "part" && e.text != nil && e.text.changed():
+			e.text.edit(&edits, &s)
+		case name == "text" && e.text != nil && e.text.changed():
+			raw := s.Raw()
+			edits.Replace(s.At()-len(raw), s.At(), rawjson.Quote(e.text.final(rawjson.TextOf(raw))))
+		case name == "logprobs" && e.text != nil && e.text.changed():
+			raw := s.Raw()
+			edits.Replace(s.At()-len(raw), s.At(), []byte("[]"))
+		}
+	}
+	if len(edits) > 0 {
+		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(edits.Apply(data)))
+	} else if e.item != nil && !e.item.turn.first && !e.event.Written {
+		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(append([]byte(nil), data...)))
+	}
+}
+
+// number returns the number of the event that is shown next, whose own number is
+// given, or none.
+func (a *answer) number(own int, it *item) int {
+	switch {
+	case a.sequence == none && (it == nil || it.turn.first) && own != none:
+		a.sequence = own // the first event that has one
+	case a.sequence == none:
+		return none
+	case (it == nil || it.turn.first) && own > a.sequence:
+		a.sequence = own
+	default:
+		a.sequence++
+	}
+	return a.sequence
+}
+
+// write returns an event of the type with the data.
+func (a *answer) write(kind string, data []byte) sse.Event {
+	if !a.named {
+		kind = ""
+	}
+	head := sse.AppendHead(make([]byte, 0, len(kind)+len(data)+24), kind)
+	from := len(head)
+	return sse.New(append(head, data...), from, sse.Object)
+}
+
+// edit edits the item that comes next in s: its id, and the texts of a message.
+func (it *item) edit(e *rawjson.Edits, s *rawjson.Scanner) {
+	for name := range s.Members() {
+		switch {
+		case name == "id" && it.id != it.wireID:
+			raw := s.Raw()
+			e.Replace(s.At()-len(raw), s.At(), rawjson.Quote(it.id))
+		case name == "content" && it.kind == message:
+			for i := range s.Elements() {
+				for _, x := range it.texts {
+					if x.content == i && x.changed() {
+						x.edit(e, s)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// edit edits the part that comes next in s.
+func (x *text) edit(e *rawjson.Edits, s *rawjson.Scanner) {
+	for name := range s.Members() {
+		switch name {
+		case "text":
+			raw := s.Raw()
+			e.Replace(s.At()-len(raw), s.At(), rawjson.Quote(x.final(rawjson.TextOf(raw))))
+		case "logprobs":
+			raw := s.Raw()
+			e.Replace(s.At()-len(raw), s.At(), []byte("[]"))
+		}
+	}
+}
+
+// deltaOf returns the event that shows a piece of a text.
+func (a *answer) deltaOf(p piece) entry {
+	return a.written(p.text.item, p.text, content, textDelta, "content_index", p.text.content, "delta", p.said, "logprobs", []string{})
+}
+
+// written returns an event about an item that the model did not send.
+func (a *answer) written(it *item, x *text, r role, kind string, members ...any) entry {
+	all := []any{"type", kind, "output_index", 0, "item_id", it.wireID}
+	if _, isItem := members[0].(string); isItem && members[0] == "item" {
+		all = all[:4]
+	}
+	if a.sequence != none {
+		all = append(all, "sequence_number", 0)
+	}
+	if r == content {
+		x = nil // it repeats nothing
+	}
+	return entry{event: a.write(kind, rawjson.Object(append(all, members...)...)), item: it, text: x, role: r, owned: true}
+}
+
+// announce opens a message that has begun without an event of its own.
+func (a *answer) announce(it *item, phase []byte) {
+	members := []any{"id", it.wireID, "type", "message", "status", "in_progress", "role", "assistant", "content", []string{}}
+	if len(phase) > 0 {
+		members = append(members, "phase", json.RawMessage(phase))
+	}
+	it.added = rawjson.Object(members...)
+	a.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(it.added)))
+	x := it.text(0)
+	a.push(a.written(x.item, nil, opening, partAdded, "content_index", x.content, "part", x.partOf("")))
+}
+
+// partOf returns the part of the message with what was shown of it.
+func (x *text) partOf(said string) json.RawMessage {
+	notes := make([]json.RawMessage, 0, len(x.annotations))
+	for _, raw := range x.annotations {
+		notes = append(notes, raw)
+	}
+	return rawjson.Object("type", "output_text", "text", said, "annotations", notes, "logprobs", []string{})
+}
+
+// close ends an item that its turn has left open.
+func (a *answer) close(it *item) {
+	it.closing = true
+	var edits rawjson.Edits
+	status, parts := []byte(`"incomplete"`), []json.RawMessage{}
+	switch it.kind {
+	case message:
+		status = []byte(`"completed"`)
+		for _, x := range it.texts {
+			x.cut = false // what it has is all of it
+			said := string(x.shown)
+			parts = append(parts, x.partOf(said))
+			a.push(a.written(it, x, closing, textDone, "content_index", x.content, "text", said, "logprobs", []string{}))
+			a.push(a.written(it, x, closing, partDone, "content_index", x.content, "part", x.partOf(said)))
+		}
+	case hosted:
+		status = []byte(`"failed"`)
+	}
+	s := rawjson.Over(it.added)
+	for name := range s.Members() {
+		switch {
+		case name == "status":
+			raw := s.Raw()
+			edits.Replace(s.At()-len(raw), s.At(), status)
+		case name == "content" && it.kind == message:
+			raw := s.Raw()
+			all, _ := json.Marshal(parts) //nolint:errchkjson // it is JSON already
+			edits.Replace(s.At()-len(raw), s.At(), all)
+		}
+	}
+	it.done = edits.Apply(it.added)
+	a.push(a.written(it, nil, closing, itemDone, "item", json.RawMessage(it.done)))
+}

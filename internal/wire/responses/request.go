@@ -1,0 +1,243 @@
+package responses
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// request is what must be known of a request while it is answered.
+type request struct {
+	chains   *chains
+	later    wire.Body
+	streams  bool
+	stored   bool // the server keeps the answer, so that its id and its items can be referred to
+	declares bool // the caller's own request offers carryon's todo_pause
+	hasTools bool // it has the member
+	ownPause bool // a todo_pause is the caller's own
+
+	turns []said // what was said, by turn
+}
+
+// said are the messages of a turn.
+type said []saidMessage
+
+type saidMessage struct {
+	length int    // of the text
+	phase  string // as it is written, or ""
+}
+
+var _ wire.Request = (*request)(nil)
+
+// Stream implements [wire.Request].
+func (r *request) Stream() bool { return r.streams }
+
+// NewCodec implements [wire.Request].
+func (r *request) NewCodec() wire.Codec { return newCodec(r) }
+
+// NewDialect implements [wire.Request].
+func (r *request) NewDialect() adapter.Dialect[sse.Event] { return &document{request: r} }
+
+// Refusal implements [wire.Request].
+func (r *request) Refusal(body []byte) error {
+	if raw := rawjson.Member(body, "error"); raw != nil {
+		return wire.Reported(raw)
+	}
+	return nil
+}
+
+// parser reads the body of a request.
+type parser struct {
+	*request
+
+	facts     adapter.Request
+	callsTool bool // it offers a tool that the caller runs
+	strict    bool // all functions ask for strict arguments
+	functions int
+	firstCall int    // the number of the first call after the user's last message, or -1
+	previous  []byte // the content of the message before that
+	last      []byte // the content of the item before
+}
+
+// read reads the body, and reports whether it is the JSON of a request.
+func (p *parser) read(body []byte) bool {
+	f := &p.facts
+	f.NoSeparator, f.LeaveAlone = true, continuation.ReasonNoMessages
+	p.strict = true
+	left := continuation.ReasonNone
+	s := rawjson.Over(body)
+	isObject := s.Kind() == '{'
+	for name := range s.Members() {
+		switch name {
+		case "input":
+			p.readInput(&s)
+		case "tools":
+			p.hasTools = s.Kind() == '['
+			p.readTools(&s)
+		case "tool_choice":
+			f.Choice = choiceOf(s.Raw())
+		case "text":
+			kind := rawjson.TextOf(rawjson.Member(s.Peek("format"), "type"))
+			f.JSON = kind != "" && kind != "text"
+		case "stream":
+			p.streams = string(s.Raw()) == "true"
+			f.Streamed = p.streams
+		case "model":
+			f.Model = rawjson.TextView(s.Raw())
+		case "store":
+			p.stored = string(s.Raw()) != "false"
+		case "previous_response_id":
+			left = leaveIf(!rawjson.IsNull(s.Raw()), left, continuation.ReasonPreviousResponse)
+		case "conversation":
+			left = leaveIf(!rawjson.IsNull(s.Raw()), left, continuation.ReasonConversation)
+		case "background":
+			left = leaveIf(string(s.Raw()) == "true", left, continuation.ReasonBackgroundResponse)
+		}
+	}
+	if left != continuation.ReasonNone {
+		f.LeaveAlone = left
+	}
+	if !p.callsTool { // the server runs all: a chat with a search, and no agent
+		f.Tools = 0
+	}
+	p.ownPause = f.OwnPause
+	f.StrictTools = p.strict && p.functions > 0
+	return isObject && s.OK() && s.Kind() == 0
+}
+
+func leaveIf(holds bool, reason, another continuation.Reason) continuation.Reason {
+	if holds {
+		return another
+	}
+	return reason
+}
+
+// readInput counts the items, and finds the last message of the user and the
+// first call after it.
+func (p *parser) readInput(s *rawjson.Scanner) {
+	f := &p.facts
+	switch s.Kind() {
+	case '"':
+		f.LeaveAlone = continuation.ReasonNone
+		f.Messages, f.Users, f.User, f.Unanswered = 1, 1, rawjson.TextOf(s.Raw()), true
+	case '[':
+		f.LeaveAlone = continuation.ReasonNone
+		for range s.Elements() {
+			p.readInputItem(s)
+		}
+		if f.Unanswered {
+			f.Previous = identityOf(p.previous)
+		}
+	}
+}
+
+func (p *parser) readInputItem(s *rawjson.Scanner) {
+	f := &p.facts
+	raw := s.Raw()
+	item := itemOf(raw)
+	f.Messages++
+	switch role := string(item.role); {
+	case role == `"user"`:
+		f.Users++
+		f.User, f.Unanswered, p.firstCall, p.previous = identityOf(item.content), true, -1, p.last
+	case role == `"system"` || role == `"developer"`:
+		if f.System == 0 && takesText(item.content) {
+			f.System = f.Messages
+		}
+	default:
+		f.Unanswered = false
+		if p.firstCall < 0 && item.kind != unknown && item.callID != nil {
+			p.firstCall = f.Messages - 1
+		}
+	}
+	p.last = item.content
+	if more := rawjson.Member(raw, "tools"); rawjson.TextOf(rawjson.Member(raw, "type")) == "additional_tools" {
+		tools := rawjson.Over(more)
+		p.readTools(&tools)
+	}
+}
+
+// clientTools are the types of tools that the caller runs. A shell is one if its
+// environment is.
+var clientTools = []string{ //nolint:gochecknoglobals // constant
+	"function", "custom", "namespace", "local_shell", "apply_patch", "computer", "computer_use_preview",
+}
+
+// readTools counts the tools and looks for the caller's own todo_pause.
+func (p *parser) readTools(s *rawjson.Scanner) {
+	f := &p.facts
+	for range s.Elements() {
+		f.Tools++
+		kind, name := rawjson.TextOf(s.Peek("type")), rawjson.TextOf(s.Peek("name"))
+		switch kind {
+		case "function":
+			p.functions++
+			p.strict = p.strict && string(s.Peek("strict")) == "true"
+			f.OwnPause = f.OwnPause || pause.Is(name)
+		case "custom":
+			f.OwnPause = f.OwnPause || pause.Is(name)
+		case "shell":
+			where := rawjson.TextOf(rawjson.Member(s.Peek("environment"), "type"))
+			p.callsTool = p.callsTool || where == "" || where == "local"
+		}
+		p.callsTool = p.callsTool || slices.Contains(clientTools, kind)
+	}
+}
+
+// choiceOf reads a tool choice. Of one among allowed tools the mode counts.
+func choiceOf(raw []byte) adapter.ToolChoice {
+	if rawjson.TextOf(rawjson.Member(raw, "type")) == "allowed_tools" {
+		raw = rawjson.Member(raw, "mode")
+	}
+	switch {
+	case rawjson.IsNull(raw), string(raw) == `"auto"`:
+		return adapter.ToolChoiceAuto
+	case string(raw) == `"none"`:
+		return adapter.ToolChoiceNone
+	case string(raw) == `"required"`:
+		return adapter.ToolChoiceRequired
+	}
+	return adapter.ToolChoiceNamed
+}
+
+// identityOf returns what tells a content from another: its text, and what its
+// other parts hold. Other members may be marks for a cache.
+func identityOf(content []byte) string {
+	if rawjson.IsString(content) {
+		return rawjson.TextOf(content)
+	}
+	var b strings.Builder
+	s := rawjson.Over(content)
+	for range s.Elements() {
+		for _, name := range []string{"text", "image_url", "file_id", "file_url", "file_data", "input_audio"} {
+			if held := s.Peek(name); rawjson.IsString(held) {
+				b.WriteString(rawjson.TextOf(held))
+			} else {
+				b.Write(held)
+			}
+		}
+		b.WriteByte(0) // so that the parts can't run into each other
+	}
+	return b.String()
+}
+
+// textOrJSON returns the text of a content, or the content as it is written if
+// it is no string.
+func textOrJSON(raw []byte) string {
+	if rawjson.IsString(raw) {
+		return rawjson.TextOf(raw)
+	}
+	return string(raw)
+}
+
+// takesText reports whether text can be added to a content.
+func takesText(content []byte) bool {
+	s := rawjson.Over(content)
+	return s.Kind() == '"' || s.Open('[') && s.Element()
+}

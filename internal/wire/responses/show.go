@@ -1,0 +1,251 @@
+package responses
+
+import (
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/sse"
+)
+
+// AppendShown implements [adapter.Dialect].
+func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
+	a := &c.answer
+	a.rewriting, a.out = true, nil
+	var ev event
+	if e.Kind == sse.Object {
+		ev = eventOf(e.Data())
+	}
+	switch edit.Part {
+	case adapter.Whole:
+		if e.Kind == sse.Object {
+			a.add(*e, &ev, edit)
+		}
+	case adapter.Synthetic, adapter.UsageOnly:
+		a.say(edit.Text)
+		if edit.FinishOr("stop") != "" {
+			a.ending = slices.Clone(e.Data())
+		}
+		if usage := c.ShownUsage(edit.Usage, rawjson.Member(ev.response, "usage")); usage != nil {
+			a.usage = usage
+		}
+	case adapter.TurnCut:
+		if !a.over || len(a.turns) > 0 {
+			a.settle()
+		}
+	case adapter.AnswerEnd:
+		a.flush(true)
+		a.out = append(a.out, a.end(rawjson.Member(a.ending, "response")))
+		if a.saidDone {
+			head := sse.AppendHead(nil, "")
+			a.out = append(a.out, sse.New(append(head, doneMark...), len(head), sse.Text))
+		}
+	}
+	a.flush(false)
+	return append(dst, a.out...)
+}
+
+// add shows an event of a turn that is not shown as it came.
+func (a *answer) add(e sse.Event, ev *event, edit *adapter.Edit) {
+	switch t := a.current(); {
+	case stageOf(ev.kind) == ending:
+		t.response = slices.Clone(ev.response)
+		if t.first {
+			a.base = t.response
+		}
+		a.say(edit.Text)
+		a.settle()
+	case stageOf(ev.kind) == beginning, ev.kind == failed:
+	default:
+		a.addItem(e, ev, edit)
+	}
+}
+
+// addItem shows an event about an item.
+func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
+	t := a.current()
+	it := t.find(ev)
+	if it != nil && it.closing {
+		it = nil // it is another one with the same index, or there is nothing more to say
+	}
+	switch {
+	case ev.kind == itemAdded:
+		if old := t.find(&event{output: ev.output}); old != nil && !old.closing && old.fate == shown && !t.first {
+			a.close(old)
+		}
+		it = a.open(ev, ev.item)
+	case it == nil && ev.kind == itemDone && !t.isClosed(ev):
+		it = a.open(ev, ev.item)
+		if it.kind == message {
+			a.announce(it, rawjson.Member(ev.item, "phase"))
+		} else {
+			ev.kind = itemDone
+			it.announceAs(a, ev.item)
+		}
+	case it == nil && ev.kind == textDelta && !t.isClosed(ev):
+		it = a.open(ev, rawjson.Object("id", rawjson.TextOf(ev.itemID), "type", "message"))
+		a.announce(it, nil)
+	}
+	if it == nil {
+		if ev.output == none && ev.itemID == nil {
+			a.push(entry{event: e})
+		}
+		return
+	}
+	if len(edit.Calls) > 0 && edit.Calls[0].Drop && !edit.Calls[0].Rewrite {
+		t.leaveOut(it, ev)
+	}
+	if it.fate != dropped {
+		a.place(e, it, ev, edit.Text)
+	}
+}
+
+// announceAs opens an item that has begun without an event of its own as it ends.
+func (it *item) announceAs(a *answer, raw []byte) {
+	a.push(a.written(it, nil, opening, itemAdded, "item", jsonOf(raw)))
+}
+
+// isClosed reports whether an event is about an item that has ended.
+func (t *turn) isClosed(ev *event) bool {
+	it := t.find(ev)
+	return it != nil && it.closing && it.wireID == rawjson.TextOf(ev.idOf())
+}
+
+// leaveOut drops a call.
+func (t *turn) leaveOut(it *item, ev *event) {
+	it.fate = dropped
+	if id := rawjson.TextOf(rawjson.Member(ev.item, "call_id")); id != "" && !slices.Contains(t.dropped, id) {
+		t.dropped = append(t.dropped, id)
+	}
+	if ev.kind == itemDone {
+		it.closing = true
+	}
+}
+
+// place puts an event of an item into the queue, with the text that the engine
+// shows in its place.
+func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
+	r, x := it.place(ev)
+	if it.turn.first { // the engine changes no text in it
+		a.push(entry{event: e, item: it, text: x, role: r})
+		return
+	}
+	if it.kind == message {
+		a.listen(it, ev)
+	}
+	switch pieces, rest := a.show(said); {
+	case ev.kind == textDelta && len(pieces) == 1 && pieces[0].said == rawjson.TextOf(ev.delta) && pieces[0].text.item == it:
+		a.push(entry{event: e, item: it, role: r})
+		return
+	default:
+		a.sayPieces(pieces)
+		a.addNotice(rest)
+	}
+	switch {
+	case ev.kind == textDelta:
+		return
+	case ev.kind == refusalDelta, ev.kind == annotation:
+		it.fate = shown
+		if ev.kind == annotation {
+			x := it.text(ev.content)
+			x.annotations = append(x.annotations, slices.Clone(ev.annotation))
+		}
+	}
+	a.push(entry{event: e, item: it, text: x, role: r})
+}
+
+// listen takes the text that an event has told the engine.
+func (a *answer) listen(it *item, ev *event) {
+	once := func(content int, raw []byte) {
+		if x := it.text(content); x.length == 0 && x.held == "" && raw != nil {
+			a.hear(x, rawjson.TextOf(raw))
+		}
+	}
+	switch ev.kind {
+	case textDelta:
+		x := it.text(ev.content)
+		x.streams = true
+		a.hear(x, rawjson.TextOf(ev.delta))
+	case textDone:
+		once(ev.content, ev.text)
+	case partDone:
+		s := rawjson.Over(ev.part)
+		if p := readPart(&s); p.text != nil {
+			once(ev.content, p.text)
+		}
+	case itemAdded, itemDone:
+		f := itemOf(ev.item)
+		for i, p := range partsOf(f.content) {
+			if p.text != nil {
+				once(i, p.text)
+			} else if string(p.kind) == refusalPart {
+				it.fate = shown
+			}
+		}
+	}
+}
+
+// say shows a text that comes without an event of its own.
+func (a *answer) say(said string) {
+	pieces, rest := a.show(said)
+	a.sayPieces(pieces)
+	a.addNotice(rest)
+}
+
+func (a *answer) sayPieces(pieces []piece) {
+	for _, p := range pieces {
+		if p.text.streams {
+			a.insert(a.deltaOf(p), p.text)
+		}
+	}
+}
+
+// insert puts an event before those of the queue that repeat its text.
+func (a *answer) insert(e entry, x *text) {
+	i := slices.IndexFunc(a.queue, func(other entry) bool {
+		return other.role == closing && other.item == x.item && (other.text == x || other.text == nil)
+	})
+	if i < 0 {
+		i = len(a.queue)
+	}
+	a.queue = slices.Insert(a.queue, i, e)
+	a.size += len(e.event.Raw)
+}
+
+// addNotice adds a text to the last message, if nothing was shown behind it. An
+// item of carryon's own would have an id that the server does not know.
+func (a *answer) addNotice(said string) {
+	if x := a.openText(); x != nil && said != "" {
+		x.notice += said
+		a.grown = true
+		a.insert(a.deltaOf(piece{x, said}), x)
+	}
+}
+
+// openText returns the text that more can be added to: the last one of the last
+// item that is shown, if that is a message whose end was not shown. It returns
+// nil if there is none.
+func (a *answer) openText() *text {
+	last := a.lastShown()
+	if last == nil || last.kind != message || last.closed || len(last.texts) == 0 {
+		return nil
+	}
+	x := last.texts[len(last.texts)-1]
+	if last.closing && !slices.ContainsFunc(a.queue, func(e entry) bool { return e.text == x }) {
+		return nil
+	}
+	return x
+}
+
+// lastShown returns the last item that is shown, or is about to be.
+func (a *answer) lastShown() *item {
+	for _, e := range slices.Backward(a.queue) {
+		if e.item != nil && e.item.fate == shown {
+			return e.item
+		}
+	}
+	if len(a.items) == 0 {
+		return nil
+	}
+	return a.items[len(a.items)-1]
+}
