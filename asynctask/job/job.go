@@ -16,10 +16,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/internal/guard"
 )
 
 // ErrOver means that there is nothing left to work on: the task was cancelled,
@@ -36,8 +36,8 @@ var ErrOver = errors.New("job: the task of the job is over")
 // its cause, wherever that happens. If the task has been completed before, as
 // happens when a queue runs a job twice, Work returns nil and does nothing. If the
 // task is over for another reason it does nothing either, or stops work, and
-// returns an error that wraps ErrOver. A panic of work is an error of type
-// *asynctask.PanicError.
+// returns an error that wraps ErrOver. A panic of work goes on to the queue; for
+// the task it is an error of type *asynctask.PanicError.
 //
 // Work returns the error of work, and those of the engine that keeps the tasks:
 // then too the job has to be run again. It panics if tasks or work is nil.
@@ -54,28 +54,31 @@ func Work(
 	}
 	defer detach()
 	output := &atomic.Pointer[asynctask.Output]{}
-	err = guard.Run(func() error { return work(context.WithValue(own, outputKey{}, output)) })
-	ctx = context.WithoutCancel(ctx) // the end has to be stored although the worker may be shutting down
-	switch {
-	case err == nil:
-		err = tasks.Finish(ctx, ticket, output.Load())
-	case errors.Is(context.Cause(own), asynctask.ErrCancelled):
-		return fmt.Errorf("%w: %w", ErrOver, err)
-	case isLast == nil || isLast(err):
-		return errors.Join(err, ended(tasks.Fail(ctx, ticket, err)))
-	default:
+	end := func(err error) error {
+		ctx := context.WithoutCancel(ctx) // it has to be stored although the worker may be shutting down
+		switch {
+		case err == nil:
+			return over(ctx, tasks, ticket, tasks.Finish(ctx, ticket, output.Load()))
+		case errors.Is(context.Cause(own), asynctask.ErrCancelled):
+			return fmt.Errorf("%w: %w", ErrOver, err)
+		case isLast == nil || isLast(err):
+			return errors.Join(err, unlessEnded(tasks.Fail(ctx, ticket, err)))
+		}
 		return err
 	}
-	if err != nil {
-		return over(ctx, tasks, ticket, err)
-	}
-	return nil
+	defer func() {
+		if v := recover(); v != nil {
+			_ = end(&asynctask.PanicError{Value: v, Stack: debug.Stack()}) // the queue hears of the panic itself
+			panic(v)
+		}
+	}()
+	return end(work(context.WithValue(own, outputKey{}, output)))
 }
 
-// over returns what to say of a task that cannot be worked on, or ended, because
-// of err.
+// over returns what to say of a task that could not be worked on, or ended,
+// because of err.
 func over(ctx context.Context, tasks *asynctask.Manager, ticket asynctask.Ticket, err error) error {
-	if ended(err) != nil {
+	if err == nil || unlessEnded(err) != nil {
 		return err
 	}
 	if task, failure := tasks.Get(ctx, ticket); failure == nil && task.State == asynctask.Completed {
@@ -84,8 +87,8 @@ func over(ctx context.Context, tasks *asynctask.Manager, ticket asynctask.Ticket
 	return fmt.Errorf("%w: %w", ErrOver, err)
 }
 
-// ended returns err unless that says that the task has ended before.
-func ended(err error) error {
+// unlessEnded returns err unless that says that the task has ended before.
+func unlessEnded(err error) error {
 	if errors.Is(err, asynctask.ErrEnded) || errors.Is(err, asynctask.ErrUnknown) {
 		return nil
 	}

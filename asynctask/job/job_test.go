@@ -39,9 +39,8 @@ func TestWorkEndsItsTask(t *testing.T) {
 		state  asynctask.State
 		err    error
 	}{
-		"well":   {never, func(context.Context) error { return nil }, asynctask.Completed, nil},
-		"badly":  {nil, func(context.Context) error { return broken }, asynctask.Failed, broken},
-		"panics": {nil, func(context.Context) error { panic(broken) }, asynctask.Failed, broken},
+		"well":  {never, func(context.Context) error { return nil }, asynctask.Completed, nil},
+		"badly": {nil, func(context.Context) error { return broken }, asynctask.Failed, broken},
 		"to be tried again": {
 			never, func(context.Context) error { return broken }, asynctask.Running, broken,
 		},
@@ -65,6 +64,17 @@ func TestWorkEndsItsTask(t *testing.T) {
 	}
 }
 
+func TestPanicEndsTheTaskAndGoesOnToTheQueue(t *testing.T) {
+	t.Parallel()
+	worker, other, ticket := begun(t)
+	assert.PanicsWithValue(t, "oh", func() {
+		_ = job.Work(t.Context(), worker, ticket, nil, func(context.Context) error { panic("oh") })
+	})
+	task, err := other.Get(t.Context(), ticket)
+	require.NoError(t, err)
+	require.EqualError(t, task.Err, "panic: oh")
+}
+
 func TestJobThatRunsTwiceIsWorkedOnOnce(t *testing.T) {
 	t.Parallel()
 	worker, other, ticket := begun(t)
@@ -78,7 +88,7 @@ func TestJobThatRunsTwiceIsWorkedOnOnce(t *testing.T) {
 	ticket, err := other.Begin(continuation.WithSession(t.Context(), "a"), "job-8", "transcode")
 	require.NoError(t, err)
 	require.NoError(t, job.Work(t.Context(), worker, ticket, nil, func(context.Context) error {
-		return job.Work(t.Context(), other, ticket, nil, func(context.Context) error { return nil })
+		return job.Work(t.Context(), other, ticket, nil, func(context.Context) error { return nil }) //nolint:contextcheck // another worker
 	}))
 }
 

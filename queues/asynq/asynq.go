@@ -1,0 +1,114 @@
+// Package asynq has the jobs of github.com/hibiken/asynq be background tasks of
+// conversations: the model is told, once, when a job has ended, whichever process
+// has enqueued it, worked on it, or talks to the model.
+//
+// The Managers of all these processes share an engine, such as the Redis that
+// asynq uses:
+//
+//	engine, err := redis.Open("redis://localhost:6379") // carryon/stores/redis
+//	tasks := asynctask.NewManager(asynctask.WithRecords(engine))
+//
+//	// where the conversation is
+//	info, err := carryonasynq.NewClient(tasks, client).Enqueue(ctx, "transcode the video", "transcode", payload)
+//
+//	// in the worker; shut it down before tasks
+//	mux.Use(carryonasynq.Middleware(tasks))
+//
+// A handler leaves what the model is to know with [job.SetOutput]. Its ctx ends
+// when the task is cancelled. asynq runs a job at least once; the task ends once.
+// A job whose worker dies in the last of its runs is archived by asynq with
+// nobody there to say so: its task fails at the end of its life, see
+// asynctask.WithTaskLife.
+package asynq
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hibiken/asynq"
+
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/asynctask/job"
+)
+
+// Header is the header of a job that carries the ticket of its task.
+const Header = "Carryon-Ticket"
+
+// Client enqueues jobs as background tasks. It is safe for concurrent use.
+type Client struct {
+	tasks  *asynctask.Manager
+	client *asynq.Client
+}
+
+// NewClient returns a Client that enqueues through client, which the caller
+// closes. It panics if tasks or client is nil.
+func NewClient(tasks *asynctask.Manager, client *asynq.Client) *Client {
+	if tasks == nil || client == nil {
+		panic("carryon/queues/asynq: NewClient needs tasks and a client")
+	}
+	return &Client{tasks: tasks, client: client}
+}
+
+// Enqueue begins a background task of the session of ctx, and enqueues a job for
+// it. The name is for people and models, see asynctask.Manager.Start; typename,
+// payload and opts are those of asynq.NewTask. If the job cannot be enqueued the
+// task is cancelled.
+//
+// Enqueue fails with the errors of asynctask.Manager.Begin and of the client.
+// Programs that enqueue otherwise begin a task themselves, and put its ticket into
+// the [Header].
+func (c *Client) Enqueue(
+	ctx context.Context, name, typename string, payload []byte, opts ...asynq.Option,
+) (*asynq.TaskInfo, error) {
+	ticket, err := c.tasks.Begin(ctx, strings.ToLower(rand.Text()), name)
+	if err != nil {
+		return nil, err
+	}
+	headers := map[string]string{Header: ticket.String()}
+	info, err := c.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(typename, payload, headers), opts...)
+	if err != nil {
+		return nil, errors.Join(err, c.tasks.Cancel(context.WithoutCancel(ctx), ticket))
+	}
+	return info, nil
+}
+
+// Middleware returns a middleware for asynq.ServeMux.Use that ends the tasks of
+// jobs. Jobs that Enqueue has not enqueued pass. A job whose task is over, because
+// it was cancelled for example, is not run, and is archived. It panics if tasks is
+// nil.
+func Middleware(tasks *asynctask.Manager) asynq.MiddlewareFunc {
+	if tasks == nil {
+		panic("carryon/queues/asynq: nil tasks")
+	}
+	return func(next asynq.Handler) asynq.Handler {
+		return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
+			header, ok := t.Headers()[Header]
+			if !ok {
+				return next.ProcessTask(ctx, t)
+			}
+			ticket, err := asynctask.ParseTicket(header)
+			if err != nil {
+				return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+			}
+			isLast := func(err error) bool { return isLastRun(ctx, err) }
+			err = job.Work(ctx, tasks, ticket, isLast, func(ctx context.Context) error { return next.ProcessTask(ctx, t) })
+			if errors.Is(err, job.ErrOver) {
+				return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+			}
+			return err
+		})
+	}
+}
+
+// isLastRun reports whether asynq does not run a job again after this error.
+func isLastRun(ctx context.Context, err error) bool {
+	if errors.Is(err, asynq.SkipRetry) || errors.Is(err, asynq.RevokeTask) {
+		return true
+	}
+	retried, _ := asynq.GetRetryCount(ctx)
+	retries, ok := asynq.GetMaxRetry(ctx)
+	return ok && retried >= retries
+}
