@@ -86,6 +86,10 @@ func (j *joiner[C]) keepAlive() {
 	if j.writer.reader.chunk.speaks() {
 		d.wordless = 0
 	}
+	if err := d.ctx.Err(); err != nil { // what has come already may be without end
+		j.continuationFailed(d.explain(err))
+		return
+	}
 	if j.out.isEmpty() && d.unshown >= d.heartbeat {
 		if dialect, ok := j.writer.dialect.(adapter.Heartbeat[C]); ok {
 			j.out.chunks = dialect.AppendHeartbeat(j.out.chunks)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -369,4 +370,63 @@ func TestDeepJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	assert.Equal(t, []string{body}, base.bodies)
+}
+
+// babble is a body that never stops, whatever is cancelled or closed.
+type babble struct{ again string }
+
+func (b babble) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(b.again) <= len(p) {
+		n += copy(p[n:], b.again)
+	}
+	return n, nil
+}
+
+func (babble) Close() error { return nil }
+
+// A Read that shows nothing for long ends with the ctx, and with Close.
+func TestEndlessReadEnds(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]string{
+		"comments": ":\n\n", "empty chunks": `data: {"id":"a","choices":[{"index":0,"delta":{}}]}` + "\n\n", "blank lines": "\n",
+		"fragments of a name": `data: {"id":"a","choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":""}}]}}]}` + "\n\n",
+		"one line":            "x", "lines": "data: {\n", "[DONE] and more": "data: [DONE]\n\n",
+	} {
+		for _, how := range []string{"cancel", "close"} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				asked := make(chan struct{}, 2)
+				base := roundTrip(func(r *http.Request) (*http.Response, error) {
+					asked <- struct{}{}
+					if len(asked) == 1 {
+						return streamed(r, io.NopCloser(strings.NewReader("data: "+saysText+"\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\n"))), r.Body.Close()
+					}
+					return streamed(r, babble{again}), r.Body.Close()
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(true)))
+				require.NoError(t, err)
+				over := make(chan error)
+				go func() {
+					_, err := io.Copy(io.Discard, response.Body)
+					over <- err
+				}()
+				for len(asked) < 2 {
+					runtime.Gosched()
+				}
+				if how == "cancel" {
+					cancel()
+				} else {
+					require.NoError(t, response.Body.Close())
+				}
+				err = <-over
+				if err == nil {
+					assert.Contains(t, []string{"one line", "lines", "[DONE] and more"}, name, "where the continuation fails by itself")
+				}
+				require.NoError(t, response.Body.Close())
+			})
+		}
+	}
 }

@@ -135,7 +135,7 @@ func unusable(r *http.Response, kind func(http.Header) bool) error {
 	switch {
 	case r.StatusCode != http.StatusOK:
 		return &adapter.StatusError{Status: r.StatusCode, Err: ErrStatus}
-	case r.Header.Get("Content-Encoding") != "":
+	case isEncoded(r.Header):
 		return ErrEncoded
 	case !kind(r.Header):
 		return ErrKind

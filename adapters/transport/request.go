@@ -33,7 +33,7 @@ func reasonNotToRead(r *http.Request) continuation.Reason {
 		return continuation.ReasonMethod
 	case r.Body == nil || r.Body == http.NoBody:
 		return continuation.ReasonNoBody
-	case r.Header.Get("Content-Encoding") != "":
+	case isEncoded(r.Header):
 		return continuation.ReasonEncoded
 	case !isJSON(r.Header):
 		return continuation.ReasonContentType
@@ -49,6 +49,18 @@ func reasonNotToRead(r *http.Request) continuation.Reason {
 // continuation's would not match.
 func isSigned(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") || r.URL.RawQuery != "" && r.URL.Query().Has("X-Amz-Signature")
+}
+
+// isEncoded reports whether a body is compressed, or encoded in another way.
+func isEncoded(h http.Header) bool {
+	for _, value := range h["Content-Encoding"] {
+		for encoding := range strings.SplitSeq(value, ",") {
+			if encoding = strings.TrimSpace(encoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isJSON reports whether the header announces JSON. Some clients announce

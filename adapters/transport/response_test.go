@@ -107,7 +107,7 @@ var strange = map[string]http.HandlerFunc{
 	"a broken stream":       respond(http.StatusOK, "text/event-stream", "data: "+saysText+"\n\ndata: {\"id\n\ndata: "+saysFinish+"\n\n"),
 	"compressed JSON":       respond(http.StatusOK, "application/json", compressed(stalled), "Content-Encoding", "gzip"),
 	"a compressed stream":   respond(http.StatusOK, "text/event-stream", compressed("data: "+saysFinish+"\n\n"), "Content-Encoding", "gzip"),
-	"an encoding of none":   respond(http.StatusOK, "application/json", stalled, "Content-Encoding", "identity"),
+	"more encodings":        respond(http.StatusOK, "application/json", compressed(stalled), "Content-Encoding", "identity, GZIP"),
 	"a redirect":            respond(http.StatusFound, "text/html", "<html>", "Location", "/v2/"),
 }
 
@@ -657,3 +657,31 @@ func (n noLength) WriteHeader(status int) {
 }
 
 func (n noLength) Flush() { _ = http.NewResponseController(n.ResponseWriter).Flush() }
+
+// An encoding that changes nothing is none.
+func TestIdentityIsNoEncoding(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"identity", "Identity", " identity , identity", ""} {
+		inBothWays(t, func(t *testing.T, w way) {
+			asked := 0
+			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+				asked++
+				response := answered(r, `{"choices":[{"message":{"content":"Next."},"finish_reason":"stop"}]}`)
+				if w.stream {
+					response = streamed(r, io.NopCloser(strings.NewReader("data: "+saysText+"\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\n")))
+				}
+				response.Header.Set("Content-Encoding", encoding)
+				return response, r.Body.Close()
+			})
+			r := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(w.stream))
+			r.Header.Set("Content-Encoding", encoding)
+			response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(r)
+			require.NoError(t, err)
+			_, err = io.Copy(io.Discard, response.Body)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			assert.Equal(t, 2, asked, "%q", encoding)
+			assert.Equal(t, []string{encoding}, response.Header["Content-Encoding"])
+		})
+	}
+}

@@ -28,9 +28,10 @@ func NewSource(body io.ReadCloser, k *adapter.Continuation) *Source {
 }
 
 // Recv returns the next event. The caller's own turn is shown to its last byte.
-// Of a continuation blank lines are left out, and what was cut off.
+// Of a continuation blank lines are left out, unless there are very many in a row,
+// and what was cut off.
 func (s *Source) Recv() (sse.Event, error) {
-	for {
+	for skipped := 0; ; skipped++ {
 		e, err := s.reader.Next()
 		if err != nil {
 			if s.closed.Load() || s.continuation && !errors.Is(err, io.EOF) {
@@ -41,11 +42,15 @@ func (s *Source) Recv() (sse.Event, error) {
 				return e, err
 			}
 		}
-		if !s.continuation || !isBlank(&e) {
+		if !s.continuation || !isBlank(&e) || skipped == maxBlank {
 			return e, nil
 		}
 	}
 }
+
+// maxBlank is how many blank lines are left out at a time. Whoever receives has to
+// look from time to time whether the call has ended.
+const maxBlank = 1000
 
 // isBlank reports whether the event is a blank line.
 func isBlank(e *sse.Event) bool {
