@@ -49,7 +49,7 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 			t.Usage(counts)
 		}
 	}
-	readStop(rawjson.Member(message, "stop_reason"), later, t)
+	readStop(stopWord(rawjson.Member(message, "stop_reason")), later, t)
 }
 
 // AppendShown implements [adapter.Dialect]: the first turn's message, with the

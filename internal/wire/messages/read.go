@@ -20,6 +20,8 @@ var (
 // turn is what was read of a turn. The next turn replaces it.
 type turn struct {
 	began  []byte // the usage of its message_start
+	reason string // the stop reason there, which stands for a message_delta
+	ended  bool   // there was a message_delta
 	blocks []readBlock
 }
 
@@ -65,6 +67,9 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	case messageDelta:
 		c.readEnd(&ev, t)
 	case messageStop:
+		if c.turn.reason != "" && !c.turn.ended {
+			c.finish(nil, c.turn.reason, t)
+		}
 		t.Done()
 	case failure:
 		t.Fail(failureIn(ev.data))
@@ -92,6 +97,8 @@ func (c *codec) readStart(ev *event, t adapter.TurnReader) {
 			}
 		case "container":
 			c.keepContainer(s.Raw())
+		case "stop_reason":
+			c.turn.reason = stopWord(s.Raw())
 		case "content":
 			for i := range s.Elements() {
 				block := s.Raw()
@@ -184,22 +191,27 @@ func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
 	}
 }
 
-// readEnd reads the stop reason and the usage of a turn.
+// readEnd reads the end of a turn.
 func (c *codec) readEnd(ev *event, t adapter.TurnReader) {
-	c.SetUsage(c.turn.began, ev.usage)
-	if u := countsOf(c.turn.began, ev.usage); u != (adapter.Usage{}) {
+	c.turn.ended = true
+	c.keepContainer(rawjson.Member(ev.delta, "container"))
+	c.finish(ev.usage, stopWord(rawjson.Member(ev.delta, "stop_reason")), t)
+}
+
+// finish reports the usage and the stop reason of a turn.
+func (c *codec) finish(usage []byte, reason string, t adapter.TurnReader) {
+	c.SetUsage(c.turn.began, usage)
+	if u := countsOf(c.turn.began, usage); u != (adapter.Usage{}) {
 		t.Usage(u)
 	}
-	c.keepContainer(rawjson.Member(ev.delta, "container"))
-	readStop(rawjson.Member(ev.delta, "stop_reason"), c.later, t)
+	readStop(reason, c.later, t)
 }
 
 // endTurn is the one stop reason that is a plain end.
 const endTurn = "end_turn"
 
 // readStop reads a stop reason. A continuation that the model refused is none.
-func readStop(raw []byte, later bool, t adapter.TurnReader) {
-	reason := stopReason(raw)
+func readStop(reason string, later bool, t adapter.TurnReader) {
 	if reason == "refusal" {
 		if later {
 			t.Fail(errRefused)
@@ -207,22 +219,17 @@ func readStop(raw []byte, later bool, t adapter.TurnReader) {
 		}
 		t.Refusal()
 	}
+	if reason != endTurn && finish.IsPlainStop(reason) {
+		reason += notPlain
+	}
 	t.Finish(reason)
 }
 
-// notPlain marks a stop reason that elsewhere is a plain stop.
+// notPlain marks a stop reason that elsewhere is a plain stop, for the engine: in
+// this protocol a stop sequence is one of the caller's that was hit.
 const notPlain = " (not a plain end)"
 
-// stopReason returns a stop reason as the engine is told it. In this protocol, a
-// stop sequence is one of the caller's that was hit.
-func stopReason(raw []byte) string {
-	reason := stopWord(raw)
-	if reason != endTurn && finish.IsPlainStop(reason) {
-		return reason + notPlain
-	}
-	return reason
-}
-
+// stopWord returns a stop reason, "" for none.
 func stopWord(raw []byte) string {
 	switch string(raw) {
 	case `"end_turn"`:

@@ -29,6 +29,9 @@ var twoTodos = todo.Static(
 	todo.Todo{ID: "2", Content: "Test the parser", Status: todo.Pending},
 )
 
+// unhurried has no interval between prompts, so that no test waits.
+var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
+
 // edit is the answer of a model that does its work.
 func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
 

@@ -29,6 +29,11 @@ func TestShapesOfLaterTurns(t *testing.T) {
 		shown  []string
 		reason string
 	}{
+		"all of it in the beginning": {
+			strings.Replace(strings.Replace(began(""), `"content":[]`, `"content":[`+call+`]`, 1), `"stop_reason":null`, `"stop_reason":"tool_use"`, 1) + event("message_stop", ""),
+			[]string{"edit_file{}"},
+			"tool_use",
+		},
 		"gaps": {
 			began("") + text("0", "One.") + text("2", " Two.") + blockOf("4", call, input("{}")) + ended("tool_use"),
 			[]string{"\n\nOne.", " Two.", "edit_file{}"},

@@ -1,0 +1,92 @@
+package messages_test
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// pieces gives a text in pieces of random sizes.
+type pieces struct {
+	text   string
+	random *rand.Rand
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if p.text == "" {
+		return 0, io.EOF
+	}
+	n := copy(b[:min(len(b), 1+p.random.IntN(300))], p.text)
+	p.text = p.text[n:]
+	return n, nil
+}
+
+func inPieces(text string, seed uint64) io.Reader {
+	return &pieces{text, rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // splits a text
+}
+
+// With nothing to do, any bytes pass as they came.
+func FuzzNothingToDo(f *testing.F) {
+	for _, second := range seconds {
+		f.Add(second, uint64(1))
+	}
+	f.Add(first, uint64(2))
+	f.Fuzz(func(t *testing.T, answer string, seed uint64) {
+		if strings.Contains(answer, "\xef\xbb\xbf") {
+			return
+		}
+		base := &replay{[]io.Reader{inPieces(answer, seed)}, "text/event-stream"}
+		response, err := transport.New(base, middleware.New(todo.Static())).RoundTrip(request(t, ask{}.body(true)))
+		require.NoError(t, err)
+		got, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, answer, string(got))
+	})
+}
+
+// Whatever a second turn sends, and however it comes, the first stays as it was,
+// and the joined answer is one that ends, or an error.
+func FuzzSecondTurn(f *testing.F) {
+	for _, second := range seconds {
+		f.Add(second, uint64(1))
+	}
+	turn1 := first[:strings.Index(first, "event: message_delta")]
+	f.Fuzz(func(t *testing.T, second string, seed uint64) {
+		got, err, _ := replayed(t, strings.NewReader(first), strings.NewReader(second))
+		split, splitErr, _ := replayed(t, inPieces(first, seed), inPieces(second, seed))
+		require.Equal(t, err == nil, splitErr == nil)
+		require.Equal(t, got, split, "any split of the same bytes gives the same")
+		require.True(t, strings.HasPrefix(got, turn1))
+		if err == nil {
+			require.Equal(t, 1, strings.Count(got, "event: message_start\n"))
+			require.Equal(t, 1, strings.Count(got, "event: message_delta\n"))
+			require.True(t, strings.HasSuffix(got, event("message_stop", "")))
+		}
+	})
+}
+
+// Any JSON in the place of a whole answer or of a request does no harm.
+func FuzzWholeAnswers(f *testing.F) {
+	const whole = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Next."}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}`
+	f.Add(ask{}.body(false), whole)
+	f.Add(ask{messages: thinkingHistory}.body(false), strings.Replace(whole, `[{`, `[{"type":"tool_use","id":"t","name":"todo_pause","input":{}},{`, 1))
+	f.Fuzz(func(t *testing.T, body, second string) {
+		base := &replay{[]io.Reader{strings.NewReader(whole), strings.NewReader(second)}, "application/json"}
+		response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request(t, body))
+		require.NoError(t, err)
+		got, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		require.Contains(t, string(got), `{"type":"text","text":"Next."}`)
+	})
+}

@@ -1,0 +1,136 @@
+package messages_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+const (
+	plan    = "Next I will write the parser."
+	blocked = "The grammar file grammar.ebnf is missing"
+	model   = "claude-sonnet-4-5"
+)
+
+var twoTodos = todo.Static(
+	todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
+	todo.Todo{ID: "2", Content: "Test the parser", Status: todo.Pending},
+)
+
+func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
+
+func attempts(n int) *middleware.Middleware {
+	return middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: n}))
+}
+
+// client returns a client of the official SDK behind a transport.
+func client(url string, base http.RoundTripper) sdk.Client {
+	return sdk.NewClient(option.WithBaseURL(strings.TrimSuffix(url, "/v1")), option.WithAPIKey("none"), option.WithMaxRetries(0),
+		option.WithHTTPClient(&http.Client{Transport: base}))
+}
+
+// through returns a client of a scripted server, through carryon.
+func through(server *fakellm.Server, mw *middleware.Middleware) sdk.Client {
+	return client(server.URL(), transport.New(http.DefaultTransport, mw))
+}
+
+func params(messages ...sdk.MessageParam) sdk.MessageNewParams {
+	return sdk.MessageNewParams{
+		Model: model, MaxTokens: 1024,
+		Messages: append([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("Write and test the parser."))}, messages...),
+		Tools: []sdk.ToolUnionParam{{OfTool: &sdk.ToolParam{
+			Name: "edit_file", InputSchema: sdk.ToolInputSchemaParam{Properties: map[string]any{"path": map[string]string{"type": "string"}}},
+		}}},
+	}
+}
+
+// ask asks for a message, streamed or not. A stream is put together as the SDK's
+// users do it.
+func ask(ctx context.Context, c sdk.Client, p sdk.MessageNewParams, stream bool) (sdk.Message, error) {
+	if !stream {
+		m, err := c.Messages.New(ctx, p)
+		if err != nil {
+			return sdk.Message{}, err
+		}
+		return *m, nil
+	}
+	var m sdk.Message
+	events := c.Messages.NewStreaming(ctx, p)
+	for events.Next() {
+		if err := m.Accumulate(events.Current()); err != nil {
+			return m, err
+		}
+	}
+	return m, events.Err()
+}
+
+// inBothWays runs a test for a stream and for a whole answer.
+func inBothWays(t *testing.T, test func(t *testing.T, stream bool)) {
+	t.Helper()
+	for name, stream := range map[string]bool{"stream": true, "unary": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, stream)
+		})
+	}
+}
+
+// shown returns the blocks of a message in a short form.
+func shown(m sdk.Message) []string {
+	var list []string
+	for _, b := range m.Content {
+		switch b.Type {
+		case "text":
+			list = append(list, b.Text)
+		case "thinking":
+			list = append(list, "("+b.Thinking+")")
+		case "tool_use":
+			list = append(list, b.Name+string(b.Input))
+		default:
+			list = append(list, "<"+b.Type+" "+b.ID+b.ToolUseID+">")
+		}
+	}
+	return list
+}
+
+// requireAccepted sends a message back, with the results of its calls.
+func requireAccepted(t *testing.T, m sdk.Message) {
+	t.Helper()
+	var results []sdk.ContentBlockParamUnion
+	for _, b := range m.Content {
+		if b.Type == "tool_use" {
+			results = append(results, sdk.NewToolResultBlock(b.ID, "done", false))
+		}
+	}
+	if len(results) == 0 {
+		results = append(results, sdk.NewTextBlock("Go on."))
+	}
+	server := fakellm.NewServer(t, fakellm.Text("Good."))
+	bare := client(server.URL(), http.DefaultTransport)
+	_, err := ask(t.Context(), bare, params(m.ToParam(), sdk.NewUserMessage(results...)), false)
+	require.NoError(t, err)
+}
+
+// usageOf returns the counts of a message.
+func usageOf(m sdk.Message) [2]int64 { return [2]int64{m.Usage.InputTokens, m.Usage.OutputTokens} }
+
+func compact(t *testing.T, raw string) string {
+	t.Helper()
+	var value any
+	require.NoError(t, json.Unmarshal([]byte(raw), &value), raw)
+	out, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(out)
+}
