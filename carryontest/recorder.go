@@ -25,6 +25,7 @@ import (
 type Recorder struct {
 	mu     sync.Mutex
 	events []any
+	calls  []middleware.CallEnded
 }
 
 // NewRecorder returns a Recorder without events.
@@ -42,11 +43,17 @@ func (r *Recorder) Observer() middleware.Observer {
 		Exhausted:           record[middleware.Exhausted](r),
 		ReminderDelivered:   record[middleware.ReminderDelivered](r),
 		Failed:              record[middleware.Failed](r),
+		CallEnded: func(_ context.Context, event middleware.CallEnded) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.calls = append(r.calls, event)
+		},
 	}
 }
 
-// Events returns all events, in the order in which they happened. Each is a
-// value of one of the types that the functions of a [middleware.Observer] take.
+// Events returns what happened, in order. Each is a value of one of the types that
+// the functions of a [middleware.Observer] take. What only encloses the others
+// is not among them: CallStarted, TurnStarted and CallEnded.
 func (r *Recorder) Events() []any { return recorded[any](r) }
 
 // Lines returns the events as one short line each, which tests can compare as a
@@ -68,6 +75,13 @@ func (r *Recorder) Lines() []string {
 		lines[i] = line(event)
 	}
 	return lines
+}
+
+// Calls returns the calls that have ended, also those that carryon left alone.
+func (r *Recorder) Calls() []middleware.CallEnded {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.calls)
 }
 
 // Turns returns the turns that have ended.
@@ -116,7 +130,7 @@ func (r *Recorder) Failures() []middleware.Failed { return recorded[middleware.F
 func (r *Recorder) Clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.events = nil
+	r.events, r.calls = nil, nil
 }
 
 // record returns the observer's function for the events of one type.

@@ -98,6 +98,10 @@ func TestRecorderHasAFunctionForEveryEvent(t *testing.T) {
 	observer := carryontest.NewRecorder().Observer()
 	functions := reflect.ValueOf(observer)
 	for i := range functions.NumField() {
+		switch functions.Type().Field(i).Name {
+		case "CallStarted", "TurnStarted":
+			continue // they only enclose what is recorded
+		}
 		assert.False(t, functions.Field(i).IsNil(), functions.Type().Field(i).Name)
 	}
 }
@@ -124,6 +128,7 @@ func TestRecorderSeesACall(t *testing.T) {
 		middleware.WithLimits(continuation.Limits{MaxAttempts: 1}),
 		middleware.WithObserver(recorder.Observer()))
 	call, _ := mw.Begin(t.Context(), adapter.Request{Tools: 1})
+	assert.Empty(t, recorder.Calls())
 	_, err := middleware.Unary(call, new(viewDialect),
 		func(_ context.Context, k *adapter.Continuation) (carryontest.View, error) {
 			text := "One."
@@ -142,4 +147,8 @@ func TestRecorderSeesACall(t *testing.T) {
 		"turn 2 decided: Maximum continuation attempts exceeded",
 		"turn 2 exhausted: Maximum continuation attempts exceeded",
 	}, recorder.Lines())
+	require.Len(t, recorder.Calls(), 1)
+	assert.Equal(t, call.Outcome(), recorder.Calls()[0].Outcome)
+	recorder.Clear()
+	assert.Empty(t, recorder.Calls())
 }

@@ -37,7 +37,6 @@ func (d *decider) conclude(ev continuation.Evaluation) {
 		cause = d.cause
 	}
 	d.record(func(o *Outcome) { o.decided(&ev, d.turn, cause) })
-	d.mw.warnOf(d.cancel.caller, d.turn.TurnID, &ev)
 	d.mw.options.report.decided(d.cancel.caller, Decision{
 		TurnID: d.turn.TurnID, Evaluation: ev, DryRun: d.mw.options.dryRun, Err: cause,
 	})

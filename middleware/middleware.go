@@ -23,7 +23,6 @@ type Middleware struct {
 	options  options
 	prompter *prompt.Prompter
 	store    continuation.Store
-	warnings warnings
 	drain    *drain
 	calls    atomic.Uint64 // numbers the calls, if anybody observes
 }

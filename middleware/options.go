@@ -25,6 +25,8 @@ type options struct {
 	reminding
 
 	report      reporter
+	logger      *slog.Logger // nil for none
+	content     bool         // texts may be logged
 	limits      continuation.Limits
 	attemptsSet bool // the program has set MaxAttempts
 	store       continuation.Store
@@ -86,6 +88,10 @@ func newOptions(opts []Option) options {
 		o.settings = continuation.NewSettings(values)
 	case o.approval != "":
 		o.refuse("with WithSettings, the approval mode is one of the values of continuation.NewSettings")
+	}
+	if o.logger != nil {
+		o.report.log = &eventLog{logger: o.logger, content: o.content}
+		o.report.observers = append(o.report.observers, o.report.log.observer())
 	}
 	return o
 }
@@ -219,12 +225,12 @@ func WithObserver(observer Observer) Option {
 // of the provider, of observers and of others that are shown texts, the status or
 // the type is.
 func WithLogger(logger *slog.Logger) Option {
-	return check(logger != nil, func(o *options) { o.report.logger = logger }, "nil logger")
+	return check(logger != nil, func(o *options) { o.logger = logger }, "nil logger")
 }
 
 // WithContent lets texts of reasons, todos, prompts and errors into the log.
 func WithContent() Option {
-	return func(o *options) { o.report.content = true }
+	return func(o *options) { o.content = true }
 }
 
 // WithClock replaces the system's clock, for tests.

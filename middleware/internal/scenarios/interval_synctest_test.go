@@ -75,7 +75,7 @@ func TestListThatIsDoneAfterTheWaitIsNotContinued(t *testing.T) {
 		got := s.Ask(fakellm.Text(scenario.Plan))
 
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
-		assert.Equal(t, continuation.ReasonSourceLate, got.Outcome.Reason)
+		assert.Equal(t, continuation.ReasonNoActiveTodos, got.Outcome.Reason)
 		assert.Equal(t, time.Second, time.Since(began))
 	})
 }

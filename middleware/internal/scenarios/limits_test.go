@@ -151,8 +151,8 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 		assert.Equal(t, veto, got.Outcome.Err)
 		first := todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}
 		assert.Equal(t, []middleware.Turn{
-			{TurnID: continuation.TurnID{Session: "s", Turn: 2, Attempt: 1}, Todo: first, Text: "One."},
-			{TurnID: continuation.TurnID{Session: "s", Turn: 3, Attempt: 2}, Todo: first, Text: "One.\n\nTwo."},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Todo: first, Text: "One."},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 3, Attempt: 2}, Todo: first, Text: "One.\n\nTwo."},
 		}, asked)
 		assert.Empty(t, failures(s.Events), "a veto is no failure")
 		assert.Equal(t, 1, s.State(t).Attempts, "a veto costs no attempt")

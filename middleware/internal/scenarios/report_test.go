@@ -85,6 +85,14 @@ func TestEventsComeInOrder(t *testing.T) {
 	}
 }
 
+// timeless returns the ends of turns without their times.
+func timeless(turns []middleware.TurnEnded) []middleware.TurnEnded {
+	for i := range turns {
+		turns[i].Times = middleware.Times{}
+	}
+	return turns
+}
+
 func TestEventsSayWhatHappened(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
@@ -92,11 +100,11 @@ func TestEventsSayWhatHappened(t *testing.T) {
 		s.Ask(fakellm.Text("One.").Usage(100, 10),
 			scenario.Edit().AndCall("edit_file", "{}").Usage(200, 20))
 
-		first, second := continuation.TurnID{Session: "s", Turn: 1}, continuation.TurnID{Session: "s", Turn: 2, Attempt: 1}
+		first, second := continuation.TurnID{Session: "s", Call: 1, Turn: 1}, continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}
 		assert.Equal(t, []middleware.TurnEnded{
 			{TurnID: first, Finish: "stop", Usage: adapter.Usage{Prompt: 100, Completion: 10, Total: 110}},
 			{TurnID: second, Finish: "tool_calls", ToolCalls: 2, Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220}},
-		}, s.Events.Turns())
+		}, timeless(s.Events.Turns()))
 		assert.Equal(t, []middleware.ContinuationStarted{{
 			TurnID: second, Prompt: s.Prompts()[0],
 			Todo: todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},

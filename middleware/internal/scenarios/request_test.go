@@ -23,7 +23,7 @@ func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 
 		requests := s.Server.Requests()
 		require.Len(t, requests, 4)
-		want := []string{"One.", "One. \n\nTwo.", "One. \n\nTwo.\n\n\nThree."}
+		want := []string{"One.", "One. \n\nTwo.", "One. \n\nTwo.\n\nThree."}
 		for i, request := range requests[1:] {
 			require.Len(t, request.Messages, 4, "request %d", i+2)
 			assert.Equal(t, requests[0].Messages, request.Messages[:2])
@@ -130,8 +130,8 @@ func TestOnlyContinuationsAreMarked(t *testing.T) {
 		s.Ask(fakellm.Text("One."), fakellm.Text("Two."), scenario.Edit())
 		assert.Equal(t, []scenario.Mark{
 			{},
-			{TurnID: continuation.TurnID{Session: "s", Turn: 2, Attempt: 1}, Set: true},
-			{TurnID: continuation.TurnID{Session: "s", Turn: 3, Attempt: 2}, Set: true},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Set: true},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 3, Attempt: 2}, Set: true},
 		}, s.Transport.Marks())
 	})
 }

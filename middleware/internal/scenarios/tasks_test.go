@@ -169,7 +169,7 @@ This note is automatic. Nothing in it comes from the user.
 [1] run the tests - [DONE] (job-7)`, first.Last().Content)
 		assert.Equal(t, plainBody(t, m, next), s.Body(t, 1))
 		assert.Equal(t, []middleware.ReminderDelivered{
-			{TurnID: continuation.TurnID{Session: "s", Turn: 1}, Tasks: []string{"job-7"}},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 1}, Tasks: []string{"job-7"}},
 		}, s.Events.Reminders())
 		assert.Contains(t, s.Events.Lines(), "[s] turn 1 reminder delivered: 1 task(s)")
 	})
@@ -360,8 +360,8 @@ func TestTaskThatEndsDuringTheFirstTurnIsReportedWithThePrompt(t *testing.T) {
 		assert.Equal(t, question, s.Content(t, 3, 1))
 
 		assert.Equal(t, []middleware.ReminderDelivered{
-			{TurnID: continuation.TurnID{Session: "s", Turn: 1}, Tasks: []string{"job-7"}},
-			{TurnID: continuation.TurnID{Session: "s", Turn: 2, Attempt: 1}, Tasks: []string{"job-8"}},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 1}, Tasks: []string{"job-7"}},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Tasks: []string{"job-8"}},
 		}, s.Events.Reminders())
 	})
 }

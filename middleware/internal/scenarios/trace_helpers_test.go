@@ -138,7 +138,7 @@ func (s trace) plain() trace {
 	for i, event := range s.events {
 		switch e := event.(type) {
 		case middleware.TurnEnded:
-			e.Err = kindOf(e.Err)
+			e.Err, e.Times = kindOf(e.Err), middleware.Times{}
 			s.events[i] = e
 		case middleware.ContinuationEnded:
 			e.Err = kindOf(e.Err)

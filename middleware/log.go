@@ -1,0 +1,169 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// eventLog is the observer that logs.
+type eventLog struct {
+	logger   *slog.Logger
+	content  bool // texts may be logged
+	warnings warnings
+}
+
+// observer returns the functions that log.
+func (l *eventLog) observer() Observer {
+	return Observer{
+		TurnEnded: l.turnEnded, Decision: l.decided,
+		ContinuationStarted: l.started, ContinuationEnded: l.continuationEnded,
+		PauseRejected: l.pauseRejected, Paused: l.paused, Exhausted: l.exhausted,
+		ReminderDelivered: l.delivered, Failed: l.failed,
+	}
+}
+
+// write writes a line about the turn id, if anybody listens.
+func (l *eventLog) write(ctx context.Context, level slog.Level, message string, id continuation.TurnID, more ...slog.Attr) {
+	if !l.listens(ctx, level) {
+		return
+	}
+	attrs := append(slices.Clone(more),
+		slog.Int("attempt", id.Attempt), slog.String("session", id.Session), slog.Int("turn", id.Turn))
+	// There is nobody left to tell of a handler that panics.
+	_ = guard.Run(func() error { l.logger.LogAttrs(ctx, level, message, attrs...); return nil })
+}
+
+func (l *eventLog) listens(ctx context.Context, level slog.Level) bool {
+	return l.logger.Enabled(ctx, level)
+}
+
+// contentAttr returns the attribute if texts may be logged.
+func (l *eventLog) contentAttr(key, text string) slog.Attr {
+	if !l.content || text == "" {
+		return slog.Attr{}
+	}
+	return slog.String(key, text)
+}
+
+// errorAttr describes an error of the provider, which may quote messages: only its
+// type is logged unless texts may be.
+func (l *eventLog) errorAttr(err error) slog.Attr {
+	if err == nil {
+		return slog.Attr{}
+	}
+	if l.content {
+		return slog.String("error", err.Error())
+	}
+	return slog.String("error", describeError(err))
+}
+
+// ownErrorAttr describes an error of what the program has plugged in, as it is.
+func ownErrorAttr(err error) slog.Attr {
+	if err == nil {
+		return slog.Attr{}
+	}
+	return slog.String("error", err.Error())
+}
+
+// listFrom says where a list was read, "" if none was.
+func listFrom(list *continuation.List) string {
+	if *list == (continuation.List{}) {
+		return ""
+	}
+	return list.Origin.String()
+}
+
+// warnings are those that were given, each once.
+type warnings struct {
+	lookalike, status, session atomic.Bool
+}
+
+// warn says what a decision shows to be wrong with the set-up, once.
+func (l *eventLog) warn(ctx context.Context, id continuation.TurnID, ev *continuation.Evaluation) {
+	list := &ev.List
+	if list.Err == nil && list.UnknownStatus == "" || !l.listens(ctx, slog.LevelWarn) {
+		return
+	}
+	var none *todo.NoListError
+	switch {
+	case list.UnknownStatus != "":
+		l.warnOnce(ctx, &l.warnings.status, "carryon: a status is not known", id, slog.String("status", string(list.UnknownStatus)))
+	case errors.As(list.Err, &none) && len(none.Lookalikes) > 0:
+		l.warnOnce(ctx, &l.warnings.lookalike, "carryon: a tool looks like a todo tool and is not known",
+			id, slog.Any("tools", none.Lookalikes), slog.String("remedy", "todo.WithToolNames"))
+	case errors.Is(list.Err, todo.ErrNoSession):
+		l.warnOnce(ctx, &l.warnings.session, "carryon: the todo list needs a session", id, ownErrorAttr(list.Err))
+	}
+}
+
+func (l *eventLog) warnOnce(ctx context.Context, given *atomic.Bool, message string, id continuation.TurnID, more ...slog.Attr) {
+	if given.CompareAndSwap(false, true) {
+		l.write(ctx, slog.LevelWarn, message, id, more...)
+	}
+}
+
+func (l *eventLog) turnEnded(ctx context.Context, e TurnEnded) {
+	l.write(ctx, slog.LevelDebug, "carryon: turn ended", e.TurnID,
+		slog.String("finish", e.Finish), slog.Int("tool_calls", e.ToolCalls),
+		slog.Int("tokens", e.Usage.Tokens()), l.errorAttr(e.Err))
+}
+
+func (l *eventLog) decided(ctx context.Context, e Decision) {
+	l.warn(ctx, e.TurnID, &e.Evaluation)
+	if l.listens(ctx, slog.LevelDebug) {
+		l.write(ctx, slog.LevelDebug, "carryon: decision", e.TurnID,
+			slog.Bool("should_continue", e.Evaluation.Continue),
+			slog.String("reason", e.Evaluation.Reason.String()),
+			slog.String("code", e.Evaluation.Reason.Code()),
+			slog.String("todo_id", e.Evaluation.Todo.ID),
+			slog.Int("todos", e.Evaluation.List.Todos),
+			slog.Int("active", e.Evaluation.List.Active),
+			slog.String("list_from", listFrom(&e.Evaluation.List)),
+			ownErrorAttr(cmp.Or(e.Err, e.Evaluation.List.Err)),
+			slog.String("conditions", e.Evaluation.Conditions.String()),
+			l.contentAttr("todo", e.Evaluation.Todo.Content))
+	}
+}
+
+func (l *eventLog) started(ctx context.Context, e ContinuationStarted) {
+	l.write(ctx, slog.LevelInfo, "carryon: continuation started",
+		e.TurnID, slog.String("todo_id", e.Todo.ID), l.contentAttr("prompt", e.Prompt))
+}
+
+func (l *eventLog) continuationEnded(ctx context.Context, e ContinuationEnded) {
+	l.write(ctx, slog.LevelDebug, "carryon: continuation ended", e.TurnID,
+		slog.Int("tool_calls", e.ToolCalls), slog.Int("tokens", e.Usage.Tokens()), l.errorAttr(e.Err))
+}
+
+func (l *eventLog) pauseRejected(ctx context.Context, e PauseRejected) {
+	l.write(ctx, slog.LevelWarn, "carryon: pause rejected", e.TurnID, l.contentAttr("pause_reason", e.Reason), l.errorAttr(e.Err))
+}
+
+func (l *eventLog) paused(ctx context.Context, e Paused) {
+	l.write(ctx, slog.LevelInfo, "carryon: paused", e.TurnID, l.contentAttr("pause_reason", e.Result.Reason))
+}
+
+func (l *eventLog) exhausted(ctx context.Context, e Exhausted) {
+	l.write(ctx, slog.LevelWarn, "carryon: exhausted", e.TurnID, slog.String("reason", e.Reason.String()), slog.String("code", e.Reason.Code()))
+}
+
+func (l *eventLog) delivered(ctx context.Context, e ReminderDelivered) {
+	l.write(ctx, slog.LevelDebug, "carryon: reminder delivered", e.TurnID, slog.Int("tasks", len(e.Tasks)))
+}
+
+func (l *eventLog) failed(ctx context.Context, e Failed) {
+	attr := l.errorAttr(e.Err)
+	switch e.Op {
+	case "todos", "store", "tasks", "gate", "session key": // which are shown no text
+		attr = ownErrorAttr(e.Err)
+	}
+	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", e.Op), attr)
+}
