@@ -16,6 +16,8 @@ const (
 	// times the size of a long list. A call with more than the remaining number
 	// of bytes is skipped.
 	maxArguments = 256 << 10
+	// maxChanges is how many calls are examined that change a single todo.
+	maxChanges = 1000
 )
 
 // ConversationOption changes a setting of FromConversation.
@@ -23,7 +25,7 @@ type ConversationOption func(*conversationSource)
 
 // conversationSource is the Provider that FromConversation returns.
 type conversationSource struct {
-	tools []toolName
+	tools map[toolKind][]toolName
 }
 
 // WithToolNames adds the names of tools that write a todo list, for programs
@@ -34,7 +36,7 @@ func WithToolNames(names ...string) ConversationOption {
 	for i, name := range names {
 		tools[i] = newToolName(name)
 	}
-	return func(c *conversationSource) { c.tools = append(c.tools, tools...) }
+	return func(c *conversationSource) { c.tools[wholeTool] = append(c.tools[wholeTool], tools...) }
 }
 
 // FromConversation returns a Provider that reads the list where the model wrote
@@ -92,7 +94,7 @@ func TryFromConversation(opts ...ConversationOption) (Provider, error) {
 		}
 		opt(c)
 	}
-	if slices.Contains(c.tools, "") {
+	if slices.Contains(c.tools[wholeTool], "") {
 		return nil, errors.New("todo: WithToolNames: blank name")
 	}
 	return c, nil
@@ -119,11 +121,23 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 	return s.result()
 }
 
-// WritesList reports whether tool is the name of a tool that writes the list.
+// WritesList reports whether tool is the name of a tool that writes the list, or
+// of one that may call such a tool.
 func (c *conversationSource) WritesList(tool string) bool {
+	kind := c.kindOf(tool)
+	return kind != otherTool && kind != listTool || isWrapper(tool)
+}
+
+// kindOf returns what a tool does to the list, by its name.
+func (c *conversationSource) kindOf(tool string) toolKind {
 	bare := tool // without the namespace that MCP clients put before a name
 	if end := strings.LastIndex(tool, "__"); end >= 0 {
 		bare = tool[end+len("__"):]
 	}
-	return slices.ContainsFunc(c.tools, func(name toolName) bool { return name.matches(bare) || name.matches(tool) })
+	for kind, names := range c.tools {
+		if slices.ContainsFunc(names, func(name toolName) bool { return name.matches(bare) || name.matches(tool) }) {
+			return kind
+		}
+	}
+	return otherTool
 }

@@ -26,12 +26,16 @@ func (o *otherTools) add(call *Call) {
 	if name == "" || slices.Contains(o.lookalikes, name) {
 		return
 	}
-	isNew := !slices.Contains(o.called, name)
-	if isNew && len(o.called) < maxNamed {
-		o.called = append(o.called, strings.Clone(name)) // the name may be a part of a large request
-	}
+	o.note(name)
 	if len(o.lookalikes) < maxNamed && (looksLikeTodoTool(name) || o.writesStatuses(call)) {
 		o.lookalikes = append(o.lookalikes, strings.Clone(name))
+	}
+}
+
+// note notes that a tool was called.
+func (o *otherTools) note(name string) {
+	if len(o.called) < maxNamed && !slices.Contains(o.called, name) {
+		o.called = append(o.called, strings.Clone(name)) // the name may be a part of a large request
 	}
 }
 

@@ -13,19 +13,27 @@ import (
 // Models were seen to send up to two strings and an object.
 const maxWrappings = 5
 
+// listNames are the members that hold a list.
+var listNames = []string{ //nolint:gochecknoglobals // constant
+	"todos", "items", "tasks", "plan", "steps", "list", "todo_list", "todoList", "task_list", "checklist", "updates",
+}
+
+// idNames are the members that hold an id.
+var idNames = []string{"id", "taskId", "task_id", "todoId", "todo_id"} //nolint:gochecknoglobals // constant
+
 // ParseList reads the arguments of a todo-writing tool call, as a model sent
 // them. The list that it returns is normalized as by Memory.Write.
 //
 // The list may be an array, or an object that holds the array under "todos" (or
 // "items", "tasks", "plan", "steps", "list", "todo_list", "todoList",
-// "task_list", "checklist"). Either of them, at any of these places, may be
+// "task_list", "checklist", "updates"). Either of them, at any of these places, may be
 // encoded as a JSON string once more. A single item in place of the array is a
 // list of one if it has a "content", "task", "todo" or "step"; in place of the
 // whole arguments it needs an id or a status as well.
 //
 // An item is an object, or a plain string, which is its content. The content
-// is the first that is not blank of "content", "task", "title", "description",
-// "text", "step", "todo" and "name". Ids and priorities may be numbers. A
+// is the first that is not blank of "content", "task", "title", "subject",
+// "description", "text", "step", "todo" and "name". Ids and priorities may be numbers. A
 // missing status becomes Pending, and an unknown one is kept. Keys match in any case, null
 // counts as absent, other keys are ignored, and the last of duplicate keys
 // counts.
@@ -147,8 +155,7 @@ func (a *writeArguments) unwrap(value any) error {
 			value = decoded
 		case map[string]any:
 			a.readMode(v)
-			if named := field(v, "todos", "items", "tasks", "plan", "steps", "list",
-				"todo_list", "todoList", "task_list", "checklist"); named != nil {
+			if named := field(v, listNames...); named != nil {
 				value, where = named, "the todos"
 			} else if value = wrappedIn(v); value == nil {
 				if !isItem(v, where == outermost) {
@@ -169,6 +176,7 @@ func (a *writeArguments) readMode(fields map[string]any) {
 	if action, ok := field(fields, "action", "operation", "command").(string); ok {
 		a.action = action
 	}
+	a.merge = a.merge || field(fields, "updates") != nil
 	switch v := field(fields, "merge").(type) {
 	case bool:
 		a.merge = a.merge || v
@@ -224,17 +232,18 @@ func decodeObject(text string) any {
 }
 
 func parseFields(position int, fields map[string]any) (Todo, error) {
-	id, wrongID := parseLabel(position, "id", fields)
-	priority, wrongPriority := parseLabel(position, "priority", fields)
+	id, wrongID := parseLabel(position, fields, idNames...)
+	priority, wrongPriority := parseLabel(position, fields, "priority")
 	content, wrongContent := parseContent(position, fields)
 	status, wrongStatus := parseItemStatus(position, fields)
 	return Todo{ID: id, Content: content, Status: status, Priority: priority},
 		cmp.Or(wrongID, wrongPriority, wrongContent, wrongStatus)
 }
 
-// parseLabel reads a short text that models often send as a number.
-func parseLabel(position int, name string, fields map[string]any) (string, error) {
-	switch v := field(fields, name).(type) {
+// parseLabel reads a short text that models often send as a number. It has the
+// first of the names that there is.
+func parseLabel(position int, fields map[string]any, names ...string) (string, error) {
+	switch v := field(fields, names...).(type) {
 	case nil:
 		return "", nil
 	case string:
@@ -242,13 +251,13 @@ func parseLabel(position int, name string, fields map[string]any) (string, error
 	case json.Number:
 		return v.String(), nil
 	default:
-		return "", refuse(position, name+" is "+kind(v), "send it as a string")
+		return "", refuse(position, names[0]+" is "+kind(v), "send it as a string")
 	}
 }
 
 // parseContent returns the first text that is not blank, or "".
 func parseContent(position int, fields map[string]any) (string, error) {
-	for _, name := range []string{"content", "task", "title", "description", "text", "step", "todo", "name"} {
+	for _, name := range []string{"content", "task", "title", "subject", "description", "text", "step", "todo", "name"} {
 		switch v := field(fields, name).(type) {
 		case nil:
 		case string:

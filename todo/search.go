@@ -6,73 +6,177 @@ import (
 	"strings"
 )
 
-// search looks for the newest list of a conversation.
+// search looks for the newest list of a conversation, from the newest call on.
 type search struct {
-	source     *conversationSource
-	candidates int      // calls of todo-writing tools that were examined
-	unread     int      // bytes of arguments that may still be read
-	later      [][]Todo // changes of the list that is still to be found, newest first
-	list       []Todo   // that was found
-	origin     Origin   // of the list, or of the newest change
-	problem    error    // with the newest call that holds no list that could be read
-	done       bool     // nothing older counts
-	others     otherTools
+	source *conversationSource
+
+	lists   int // calls that may hold a whole list that were examined
+	changed int // calls that change one that were examined
+	unread  int // bytes of arguments and results that may still be read
+
+	list   []Todo   // the whole list that was found
+	later  [][]Todo // changes that were made to it since, newest first
+	items  []Todo   // those of calls for one todo each, newest first; they join later as one
+	origin Origin   // of the newest of these
+
+	found   bool  // the search has ended at a whole list
+	cut     bool  // it has ended at a limit
+	problem error // with the newest call that holds no list that could be read
+	others  otherTools
 }
 
-// errLost says that the calls that are left name todos and do not say what they
-// are.
-var errLost = errors.New("it changes todos that the conversation does not hold any more")
+var (
+	// errLost says that the calls that are left name todos and do not say what
+	// they are.
+	errLost    = errors.New("it changes todos that the conversation does not hold any more")
+	errCut     = errors.New("it is kept in more calls than carryon reads")
+	errTooLong = errors.New("it is too long")
+	errFailed  = errors.New("its result reports a failure")
+	errSQL     = errors.New("it is kept in SQL, which carryon does not read")
+)
 
 // look examines the next older call, and reports whether it was the last.
-func (s *search) look(call *Call) (last bool) {
-	if !s.source.WritesList(call.Name) {
-		s.others.add(call)
+func (s *search) look(wrapped *Call) (last bool) {
+	call := unwrapCall(wrapped)
+	kind := s.source.kindOf(call.Name)
+	switch {
+	case kind == otherTool:
+		s.lookAtOther(&call)
 		return false
-	}
-	if s.candidates++; s.candidates > maxCandidates {
+	case s.isOverLimit(kind):
+		s.cut = true
 		return true
-	}
-	if reportsFailure(call.Result) {
-		s.failed(call, errors.New("its result reports a failure"))
+	case reportsFailure(call.Result):
+		s.failed(&call, errFailed)
 		return false
-	}
-	if len(call.Arguments) > s.unread {
-		return s.stop(call, errors.New("it is too long"))
+	case len(call.Arguments) > s.unread:
+		return s.stop(&call, errTooLong)
 	}
 	s.unread -= len(call.Arguments)
-	arguments, err := parseArguments(call.Arguments)
+	if kind == listTool {
+		s.others.note(call.Name)
+	}
+	does, err := effectOf(kind, &call)
 	if err != nil {
-		s.failed(call, err)
-		return false
+		does = effect{shows: true}
 	}
-	if !arguments.writes() {
-		return false
+	if echo := s.echo(&call, &does); echo != nil {
+		return s.end(FromResult, &call, echo)
 	}
-	return s.take(call, &arguments)
+	switch {
+	case err != nil:
+		return s.unreadable(&call, err)
+	case does.whole:
+		return s.end(FromCall, &call, does.items)
+	case does.changes:
+		s.change(&call, does.items)
+	}
+	return false
 }
 
-// take takes the list of a call, or its changes of one.
-func (s *search) take(call *Call, arguments *writeArguments) (last bool) {
-	if arguments.merge {
+// isOverLimit counts a call, and reports whether it is one too many.
+func (s *search) isOverLimit(kind toolKind) bool {
+	if kind == wholeTool {
+		s.lists++
+	} else {
+		s.changed++
+	}
+	return s.lists > maxCandidates || s.changed > maxChanges
+}
+
+// lookAtOther examines a call of a tool that writes no list.
+func (s *search) lookAtOther(call *Call) {
+	s.others.add(call)
+	if strings.EqualFold(call.Name, "sql") && strings.Contains(strings.ToLower(call.Arguments), "todos") {
+		s.failed(call, errSQL)
+	}
+}
+
+// effectOf returns what a call does to the list.
+func effectOf(kind toolKind, call *Call) (effect, error) {
+	if kind != wholeTool {
+		return effectOfItem(kind, call)
+	}
+	arguments, err := parseArguments(call.Arguments)
+	action := strings.ToLower(arguments.action)
+	switch {
+	case action != "" && (err != nil || !arguments.writes()):
+		return effectOfAction(action, call)
+	case err != nil:
+		return effect{}, err
+	case !arguments.writes():
+		return effect{}, nil // some call a tool of this name once for each todo, with no more than its text
+	case arguments.merge:
 		changes, err := arguments.todos()
-		if err != nil {
-			return s.stop(call, err)
-		}
-		s.later = append(s.later, changes)
-		s.found(FromSeveralCalls, call)
-		return false
+		return effect{changes: true, items: changes}, err
 	}
 	list, err := arguments.list()
-	if err != nil {
-		return s.stop(call, err)
+	return effect{whole: true, items: list}, err
+}
+
+// unreadable notes a call that cannot be read. One that holds an item that cannot
+// be read ends the search: what is older is out of date.
+func (s *search) unreadable(call *Call, problem error) (last bool) {
+	var item *ArgumentsError
+	if errors.As(problem, &item) && item.Item > 0 {
+		return s.stop(call, problem)
 	}
-	s.list, s.done = list, true
-	s.found(FromCall, call)
+	s.failed(call, problem)
+	return false
+}
+
+// echo returns the whole list that the result of a call repeats, or nil. It is
+// surer than what the call itself says, and must have all of that.
+func (s *search) echo(call *Call, does *effect) []Todo {
+	if !does.whole && !does.changes && !does.shows || len(call.Result) > s.unread {
+		return nil
+	}
+	s.unread -= len(call.Result)
+	echo := echoOf(call.Result)
+	if len(echo) < len(does.items) {
+		return nil
+	}
+	known := make(map[string]bool, 2*len(echo))
+	for i := range echo {
+		known["id "+echo[i].ID], known["text "+echo[i].Content] = true, true
+	}
+	for i := range does.items {
+		t := &does.items[i]
+		if t.Content != "" && !known["text "+t.Content] || t.Content == "" && !known["id "+t.ID] {
+			return nil
+		}
+	}
+	return echo
+}
+
+// end ends the search at a whole list.
+func (s *search) end(place Place, call *Call, list []Todo) (last bool) {
+	s.list, s.found = list, true
+	s.foundAt(place, call)
 	return true
 }
 
-// found notes where the list was found. The newest place counts.
-func (s *search) found(place Place, call *Call) {
+// change notes changes of the list that is still to be found.
+func (s *search) change(call *Call, changes []Todo) {
+	s.foundAt(FromSeveralCalls, call)
+	if len(changes) == 1 {
+		s.items = append(s.items, changes[0])
+		return
+	}
+	s.joinItems()
+	s.later = append(s.later, changes)
+}
+
+// joinItems makes one change of those that several calls have made.
+func (s *search) joinItems() {
+	if len(s.items) > 0 {
+		slices.Reverse(s.items)
+		s.later, s.items = append(s.later, s.items), nil
+	}
+}
+
+// foundAt notes where the list was found. The newest place counts.
+func (s *search) foundAt(place Place, call *Call) {
 	if s.origin.Tool == "" {
 		s.origin = Origin{Place: place, Tool: strings.Clone(call.Name)}
 	}
@@ -85,23 +189,28 @@ func (s *search) failed(call *Call, problem error) {
 	}
 }
 
-// stop ends the search at a list that cannot be read: what is older is out of
-// date.
+// stop ends the search at a list that cannot be read.
 func (s *search) stop(call *Call, problem error) (last bool) {
-	s.problem, s.done = nil, false
+	s.problem = nil
 	s.failed(call, problem)
-	s.later, s.origin = nil, Origin{}
+	s.later, s.items, s.origin = nil, nil, Origin{}
 	return true
 }
 
 // result returns the list that was found.
 func (s *search) result() ([]Todo, Origin, error) {
+	s.joinItems()
+	if len(s.later) > 0 && !s.found {
+		if err := s.incomplete(); err != nil {
+			return nil, Origin{}, &UnreadableError{Tool: s.origin.Tool, Err: err}
+		}
+	}
 	list := s.list
 	for _, changes := range slices.Backward(s.later) {
 		list = merge(list, changes)
 	}
 	switch {
-	case s.done || len(list) > 0:
+	case s.found || len(list) > 0:
 		return list, s.origin, nil
 	case s.problem != nil:
 		return nil, Origin{}, s.problem
@@ -109,4 +218,30 @@ func (s *search) result() ([]Todo, Origin, error) {
 		return nil, Origin{}, &UnreadableError{Tool: s.origin.Tool, Err: errLost}
 	}
 	return nil, Origin{}, s.others.none()
+}
+
+// incomplete returns why changes without the list that they were made to do not
+// make up a list: todos are changed that may be the ones whose ids are not known.
+func (s *search) incomplete() error {
+	if s.cut {
+		return errCut
+	}
+	known, nameless, unknown := map[string]bool{}, false, false
+	for _, changes := range slices.Backward(s.later) {
+		for i := range changes {
+			t := &changes[i]
+			switch {
+			case t.Content != "":
+				known[t.ID] = true
+				nameless = nameless || t.ID == ""
+			case !known[t.ID]:
+				unknown = unknown || t.Status.Active()
+				unknown = unknown || nameless
+			}
+		}
+	}
+	if unknown {
+		return errLost
+	}
+	return nil
 }

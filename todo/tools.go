@@ -162,11 +162,16 @@ func encode(list []Todo) string {
 	if len(list) == 0 {
 		return "[]"
 	}
+	return encodeAny(list) // strings always encode
+}
+
+// encodeAny returns v as compact JSON without HTML escapes, "" if it has none.
+func encodeAny(v any) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(list); err != nil {
-		return "[]" // strings always encode
+	if err := encoder.Encode(v); err != nil {
+		return ""
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

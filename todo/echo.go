@@ -1,0 +1,155 @@
+package todo
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+)
+
+// echoOf returns the list that the result of a tool repeats, or nil. Many tools
+// answer each call with their whole list.
+func echoOf(result string) []Todo {
+	var parsed writeArguments
+	switch v := resultValue(strings.TrimSpace(result)).(type) {
+	case string:
+		parsed.items = listing(v)
+	case nil:
+	default:
+		if parsed.unwrap(v) != nil || parsed.single || !allHaveStatus(parsed.items) {
+			return nil
+		}
+	}
+	if len(parsed.items) == 0 {
+		return nil
+	}
+	list, err := parsed.list()
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+// resultValue returns what a result says: the JSON in it, behind a sentence too,
+// or its text.
+func resultValue(text string) any {
+	value, err := decode(text)
+	if err != nil {
+		return jsonBehind(text)
+	}
+	fields, isObject := value.(map[string]any)
+	if !isObject {
+		return value
+	}
+	if inner, ok := field(fields, "output", "result", "text", "message").(string); ok && !holdsList(fields) {
+		return resultValue(strings.TrimSpace(inner))
+	}
+	if parts, ok := field(fields, "content").([]any); ok { // a result of MCP
+		return resultValue(strings.TrimSpace(textOfParts(parts)))
+	}
+	return value
+}
+
+// holdsList reports whether an object has a member that unwrap takes for the list.
+func holdsList(fields map[string]any) bool { return field(fields, listNames...) != nil }
+
+func textOfParts(parts []any) string {
+	var b strings.Builder
+	for _, part := range parts {
+		if fields, ok := part.(map[string]any); ok {
+			text, _ := fields["text"].(string)
+			b.WriteString(text)
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// jsonBehind returns the JSON that follows a sentence, as in "Saved: [{…}]", or
+// the text itself.
+func jsonBehind(text string) any {
+	for _, opening := range [...]string{"[{", `{"`, "[\n", "{\n"} {
+		_, rest, found := strings.Cut(text, opening)
+		if !found {
+			continue
+		}
+		decoder := json.NewDecoder(strings.NewReader(opening + rest))
+		decoder.UseNumber()
+		var value any
+		if decoder.Decode(&value) == nil {
+			return value
+		}
+	}
+	return text
+}
+
+// allHaveStatus reports whether every item is an object with a status.
+func allHaveStatus(items []any) bool {
+	for _, item := range items {
+		if fields, ok := item.(map[string]any); !ok || !hasStatus(fields) {
+			return false
+		}
+	}
+	return true
+}
+
+// listing reads the lines of a text that say a status, with their ids: a
+// checklist, "[x] #1: Fix the bug" and "#1 [completed] Fix the bug".
+func listing(text string) []any {
+	var items []any
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		id, rest := cutNumber(line)
+		status, content, ok := checkBox(rest)
+		if !ok {
+			continue
+		}
+		if id == "" {
+			id, content = cutNumber(content)
+		}
+		item := map[string]any{"content": content, "status": string(status)}
+		if id != "" {
+			item["id"] = id
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// cutNumber returns the id that a text begins with, as "#1" or "#1:", and what
+// follows it.
+func cutNumber(text string) (id, rest string) {
+	after, found := strings.CutPrefix(text, "#")
+	if !found {
+		return "", text
+	}
+	rest = strings.TrimLeftFunc(after, isIDRune)
+	id = after[:len(after)-len(rest)]
+	if id == "" {
+		return "", text
+	}
+	return id, strings.TrimSpace(strings.TrimPrefix(rest, ":"))
+}
+
+func isIDRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
+}
+
+// idIn returns the id of the item that a result is about: that of its JSON, or the
+// first "#1" of its text.
+func idIn(result string) string {
+	value := resultValue(strings.TrimSpace(result))
+	if fields, ok := value.(map[string]any); ok {
+		if inner, ok := field(fields, "task", "todo", "item").(map[string]any); ok {
+			fields = inner
+		}
+		id, _ := parseLabel(0, fields, idNames...)
+		return id
+	}
+	text, _ := value.(string)
+	_, after, found := strings.Cut(text, "#")
+	if !found {
+		return ""
+	}
+	id, _ := cutNumber("#" + after)
+	return id
+}
