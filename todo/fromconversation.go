@@ -25,18 +25,18 @@ type ConversationOption func(*conversationSource)
 
 // conversationSource is the Provider that FromConversation returns.
 type conversationSource struct {
-	tools map[toolKind][]toolName
+	tools []tool
 }
 
 // WithToolNames adds the names of tools that write a todo list, for programs
 // whose tool has a name that FromConversation does not know. Case, "_" and "-"
 // are ignored. A name must have another character than those and white space.
 func WithToolNames(names ...string) ConversationOption {
-	tools := make([]toolName, len(names))
+	tools := make([]tool, len(names))
 	for i, name := range names {
-		tools[i] = newToolName(name)
+		tools[i] = tool{newToolName(name), wholeTool}
 	}
-	return func(c *conversationSource) { c.tools[wholeTool] = append(c.tools[wholeTool], tools...) }
+	return func(c *conversationSource) { c.tools = append(c.tools, tools...) }
 }
 
 // FromConversation returns a Provider that reads the list where the model wrote
@@ -94,7 +94,7 @@ func TryFromConversation(opts ...ConversationOption) (Provider, error) {
 		}
 		opt(c)
 	}
-	if slices.Contains(c.tools[wholeTool], "") {
+	if slices.Contains(c.tools, tool{"", wholeTool}) {
 		return nil, errors.New("todo: WithToolNames: blank name")
 	}
 	return c, nil
@@ -129,14 +129,15 @@ func (c *conversationSource) WritesList(tool string) bool {
 }
 
 // kindOf returns what a tool does to the list, by its name.
-func (c *conversationSource) kindOf(tool string) toolKind {
-	bare := tool // without the namespace that MCP clients put before a name
-	if end := strings.LastIndex(tool, "__"); end >= 0 {
-		bare = tool[end+len("__"):]
+func (c *conversationSource) kindOf(name string) toolKind {
+	bare := name // without the namespace that MCP clients put before a name
+	if end := strings.LastIndex(name, "__"); end >= 0 {
+		bare = name[end+len("__"):]
 	}
-	for kind, names := range c.tools {
-		if slices.ContainsFunc(names, func(name toolName) bool { return name.matches(bare) || name.matches(tool) }) {
-			return kind
+	for i := range c.tools {
+		known := &c.tools[i]
+		if known.name.matches(bare) || len(bare) < len(name) && known.name.matches(name) {
+			return known.kind
 		}
 	}
 	return otherTool

@@ -36,7 +36,7 @@ func BenchmarkFromConversation(b *testing.B) {
 			provider := todo.FromConversation()
 			b.ReportAllocs()
 			for b.Loop() {
-				if list, err := provider.Todos(ctx); err != nil || (len(list) == 10) != (at >= 0) {
+				if list, err := provider.Todos(ctx); (err == nil) != (at >= 0) || (len(list) == 10) != (at >= 0) {
 					b.Fatal(list, err)
 				}
 			}
@@ -45,16 +45,16 @@ func BenchmarkFromConversation(b *testing.B) {
 }
 
 // BenchmarkFromConversationAtItsWorst has as many calls as are examined, and
-// as many bytes as are read, none of which is a list.
+// as many bytes as are read, none of which is a list that counts.
 func BenchmarkFromConversationAtItsWorst(b *testing.B) {
-	const head, item, tail = `{"todos":[`, `{"content":1},`, `{}]}`
+	const head, item, tail = `{"merge":true,"todos":[`, `{"id":"1"},`, `{"id":"2"}]}`
 	arguments := head + strings.Repeat(item, (8<<10-len(head)-len(tail))/len(item)) + tail
 	calls := slices.Repeat([]todo.Call{{Name: "todo_write", Arguments: arguments}}, 1000)
 	ctx := todo.WithConversation(b.Context(), slices.Values(calls))
 	provider := todo.FromConversation()
 	b.ReportAllocs()
 	for b.Loop() {
-		if list, err := provider.Todos(ctx); err != nil || len(list) > 0 {
+		if list, err := provider.Todos(ctx); err == nil || len(list) > 0 {
 			b.Fatal(list, err)
 		}
 	}

@@ -1,41 +1,32 @@
 package todo
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 const (
 	// maxNamed is how many tools an error names.
 	maxNamed = 8
-	// maxLookalikeArguments is how many bytes of the arguments of unknown tools
-	// are read, to find one that writes lists.
+	// maxOthers is how many tools are looked at, to find one that writes lists.
+	maxOthers = 32
+	// maxLookalikeArguments is how many bytes of their arguments are read for it.
 	maxLookalikeArguments = 32 << 10
 )
 
 // otherTools are the tools of a conversation that are not known to write a list.
+// What they look like is found out only if there is no list.
 type otherTools struct {
-	called     []string
-	lookalikes []string
-	read       int // bytes of arguments that were parsed
+	newest []Call // of each tool its newest call
+	read   int    // bytes of arguments that were read
 }
 
-// add adds the tool of a call.
+// add adds the tool of a call. It runs for every call that is newer than the list.
 func (o *otherTools) add(call *Call) {
-	name := call.Name
-	if name == "" || slices.Contains(o.lookalikes, name) {
-		return
+	for i := range o.newest {
+		if o.newest[i].Name == call.Name {
+			return
+		}
 	}
-	o.note(name)
-	if len(o.lookalikes) < maxNamed && (looksLikeTodoTool(name) || o.writesStatuses(call)) {
-		o.lookalikes = append(o.lookalikes, strings.Clone(name))
-	}
-}
-
-// note notes that a tool was called.
-func (o *otherTools) note(name string) {
-	if len(o.called) < maxNamed && !slices.Contains(o.called, name) {
-		o.called = append(o.called, strings.Clone(name)) // the name may be a part of a large request
+	if len(o.newest) < maxOthers && call.Name != "" {
+		o.newest = append(o.newest, *call)
 	}
 }
 
@@ -43,12 +34,12 @@ func (o *otherTools) note(name string) {
 // a list.
 func looksLikeTodoTool(name string) bool {
 	plain := string(newToolName(name))
-	for _, other := range [...]string{"read", "get", "pause"} {
+	for _, other := range [...]string{"read", "get", "pause", "tasklist"} { // the last is known, and shows one
 		if strings.Contains(plain, other) {
 			return false
 		}
 	}
-	return strings.Contains(plain, "todo") || strings.Contains(plain, "checklist") || strings.Contains(plain, "tasklist")
+	return strings.Contains(plain, "todo") || strings.Contains(plain, "checklist")
 }
 
 // writesStatuses reports whether the arguments of a call are a list of items with
@@ -73,5 +64,16 @@ func (o *otherTools) writesStatuses(call *Call) bool {
 
 // none returns the error that says what there is in place of a list.
 func (o *otherTools) none() error {
-	return &NoListError{Called: o.called, Lookalikes: o.lookalikes}
+	found := new(NoListError)
+	for i := range o.newest {
+		call := &o.newest[i]
+		name := strings.Clone(call.Name) // it may be a part of a large request
+		if len(found.Called) < maxNamed {
+			found.Called = append(found.Called, name)
+		}
+		if len(found.Lookalikes) < maxNamed && (looksLikeTodoTool(name) || o.writesStatuses(call)) {
+			found.Lookalikes = append(found.Lookalikes, name)
+		}
+	}
+	return found
 }

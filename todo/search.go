@@ -23,6 +23,9 @@ type search struct {
 	cut     bool  // it has ended at a limit
 	problem error // with the newest call that holds no list that could be read
 	others  otherTools
+
+	lastName string
+	lastKind toolKind
 }
 
 var (
@@ -38,7 +41,7 @@ var (
 // look examines the next older call, and reports whether it was the last.
 func (s *search) look(wrapped *Call) (last bool) {
 	call := unwrapCall(wrapped)
-	kind := s.source.kindOf(call.Name)
+	kind := s.kindOf(call.Name)
 	switch {
 	case kind == otherTool:
 		s.lookAtOther(&call)
@@ -54,7 +57,7 @@ func (s *search) look(wrapped *Call) (last bool) {
 	}
 	s.unread -= len(call.Arguments)
 	if kind == listTool {
-		s.others.note(call.Name)
+		s.others.add(&call)
 	}
 	does, err := effectOf(kind, &call)
 	if err != nil {
@@ -72,6 +75,14 @@ func (s *search) look(wrapped *Call) (last bool) {
 		s.change(&call, does.items)
 	}
 	return false
+}
+
+// kindOf returns what a tool does. Many calls in a row are of the same tool.
+func (s *search) kindOf(name string) toolKind {
+	if name != s.lastName {
+		s.lastName, s.lastKind = name, s.source.kindOf(name)
+	}
+	return s.lastKind
 }
 
 // isOverLimit counts a call, and reports whether it is one too many.
@@ -128,7 +139,7 @@ func (s *search) unreadable(call *Call, problem error) (last bool) {
 // echo returns the whole list that the result of a call repeats, or nil. It is
 // surer than what the call itself says, and must have all of that.
 func (s *search) echo(call *Call, does *effect) []Todo {
-	if !does.whole && !does.changes && !does.shows || len(call.Result) > s.unread {
+	if !does.whole && !does.changes && !does.shows || len(call.Result) > s.unread || !strings.ContainsAny(call.Result, "[{") {
 		return nil
 	}
 	s.unread -= len(call.Result)

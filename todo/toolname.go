@@ -18,30 +18,38 @@ const (
 	listTool                     // shows the list
 )
 
-// knownTools returns the tools of common agents, by what they do. Names are in
-// lower case and without "_" and "-", or they match nothing.
-func knownTools() map[toolKind][]toolName {
-	return map[toolKind][]toolName{
-		wholeTool: {
-			"todowrite",      // Claude Code, opencode, Qwen Code, Cursor, goose, and this package
-			"writetodos",     // LangChain, deepagents, Eino, Gemini CLI
-			"updateplan",     // Codex, Zed
-			"updatetodolist", // Roo Code; grok-cli changes a part of its list with it
-			"createtodolist", // grok-cli
-			"managetodolist", // Copilot in VS Code
-			"updatetodo",     // Copilot CLI
-			"settodolist",    // Kimi CLI
-			"taskwrite",      // Mastra
-			"todolist",       // Hermes
-			"todos",          // Crush
-			"todo",           // Mistral Vibe, pi
-			"tasktracker",    // OpenHands
-			"checklist",      // Continue
-		},
-		createTool:   {"taskcreate", "trackercreatetask"}, // Claude Code, Gemini CLI
-		updateTool:   {"taskupdate", "trackerupdatetask"}, // Claude Code, Mastra, Gemini CLI
-		completeTool: {"taskcomplete"},                    // Mastra
-		listTool:     {"tasklist", "trackerlisttasks", "todoread"},
+// tool is a tool that is known by its name.
+type tool struct {
+	name toolName
+	kind toolKind
+}
+
+// knownTools returns the tools of common agents. Names are in lower case and
+// without "_" and "-", or they match nothing.
+func knownTools() []tool {
+	return []tool{
+		{"todowrite", wholeTool},          // Claude Code, opencode, Qwen Code, Cursor, goose, and this package
+		{"writetodos", wholeTool},         // LangChain, deepagents, Eino, Gemini CLI
+		{"updateplan", wholeTool},         // Codex, Zed
+		{"updatetodolist", wholeTool},     // Roo Code; grok-cli changes a part of its list with it
+		{"createtodolist", wholeTool},     // grok-cli
+		{"managetodolist", wholeTool},     // Copilot in VS Code
+		{"updatetodo", wholeTool},         // Copilot CLI
+		{"settodolist", wholeTool},        // Kimi CLI
+		{"taskwrite", wholeTool},          // Mastra
+		{"todolist", wholeTool},           // Hermes
+		{"todos", wholeTool},              // Crush
+		{"todo", wholeTool},               // Mistral Vibe, pi
+		{"tasktracker", wholeTool},        // OpenHands
+		{"checklist", wholeTool},          // Continue
+		{"taskcreate", createTool},        // Claude Code
+		{"taskupdate", updateTool},        // Claude Code, Mastra
+		{"taskcomplete", completeTool},    // Mastra
+		{"tasklist", listTool},            // Claude Code
+		{"trackercreatetask", createTool}, // Gemini CLI, as the next two
+		{"trackerupdatetask", updateTool},
+		{"trackerlisttasks", listTool},
+		{"todoread", listTool}, // this package, and Claude Code of old
 	}
 }
 
@@ -49,7 +57,8 @@ func knownTools() map[toolKind][]toolName {
 func isWrapper(tool string) bool { return toolName("toolcall").matches(tool) } // Qwen Code
 
 func newToolName(name string) toolName {
-	return toolName(strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(strings.TrimSpace(name))))
+	plain := strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(name), "_", ""), "-", "")
+	return toolName(strings.ToLower(plain))
 }
 
 // matches reports whether tool is a spelling of n. It runs for every call of a
