@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/carryon-go/carryon/internal/lru"
 )
 
 // The bounds of one search through a conversation.
@@ -25,7 +27,8 @@ type ConversationOption func(*conversationSource)
 
 // conversationSource is the Provider that FromConversation returns.
 type conversationSource struct {
-	tools []tool
+	tools      []tool
+	remembered remembered
 }
 
 // WithToolNames adds the names of tools that write a todo list, for programs
@@ -43,37 +46,46 @@ func WithToolNames(names ...string) ConversationOption {
 // it: in the tool calls of the request's own messages. It needs no store, no
 // tool of carryon and no session, because every request brings its own list.
 //
-// The list is the newest readable call of a todo-writing tool. FromConversation
-// knows these tools by name, in any case and with or without "_" and "-":
-// todo_write (also TodoWrite, todowrite), write_todos, update_plan,
-// update_todo_list, manage_todo_list, set_todo_list, todo_list, todos, todo,
-// task_tracker and checklist, and those of WithToolNames. A namespace that ends
-// with "__" may precede the name, as in mcp__planner__todo_write.
+// It knows the tools of common agents by name, in any case and with or without "_"
+// and "-", and those of WithToolNames. A namespace that ends with "__" may precede
+// the name, as in mcp__planner__todo_write, and a call may be wrapped in one of
+// tool_call. The newest calls count:
 //
-// ParseList says what the arguments may look like. An empty list is a list, and
-// means that nothing is left to do. A call without a result counts. These calls
-// are skipped in favour of the next older one:
+//   - Tools that write the whole list: todo_write (also TodoWrite, todowrite),
+//     write_todos, update_plan, update_todo_list, create_todo_list,
+//     manage_todo_list, set_todo_list, todo_list, todos, todo, task_write,
+//     task_tracker, update_todo and checklist. [ParseList] says what their
+//     arguments may look like. An empty list means that nothing is left to do.
+//   - Changes of a list by id: items with "merge" set to true, and "updates".
+//   - Tools that are called once for each todo: TaskCreate, TaskUpdate,
+//     task_update, task_complete, tracker_create_task, tracker_update_task, and
+//     todo with an "action" such as add, toggle, complete or clear. Their calls are
+//     replayed; ids may stand in the results.
+//   - A result that repeats the whole list, as JSON or as a checklist, is preferred
+//     to what its call says, if it has all of that. TaskList, tracker_list_tasks
+//     and todo_read have nothing else.
+//
+// A call without a result counts. These calls are skipped in favour of older ones:
 //
 //   - calls that failed: their result begins with "Error:", "Failed to" and the
 //     like, or is a JSON object whose "isError", "error", "success" or "status"
 //     says so. A result that only mentions an error is not a failure.
 //   - calls whose arguments hold no list at all: they are cut off, or the call
 //     asks for something else
-//   - calls that do not write: their "action", "operation" or "command" is none
-//     of write, set, replace, create, update and plan
-//   - calls whose arguments are a single item instead of a list
 //
-// A call with "merge" set to true changes an older list by id; the result is
-// that list with the changes applied. Tools that are called once per todo are
-// not supported.
+// A program may cut or summarize the history of a long conversation, and the list
+// with it. The newest list of a session that has a name is therefore remembered,
+// for up to 10,000 sessions and 16 MiB, and serves requests of that session that
+// offer the same tools and hold no list; [Origin] says so.
 //
 // Without such a call there is no list, which is a [*NoListError] that names the
 // tools that were called, and those among them that look like a todo tool. A list
-// of which an item cannot be read, or that is too long, is an
-// [*UnreadableError]: an older list would be a guess.
+// of which an item cannot be read, that is too long, that is kept in SQL, or of
+// which the history holds a part only, is an [*UnreadableError]: an older list
+// would be a guess.
 //
-// FromConversation examines at most 32 calls of such tools, and reads no
-// further once it has found the list. A nil ctx panics. The Provider is safe for
+// FromConversation examines at most 32 calls that may hold a list and 1,000 that
+// change one, reads 256 KiB of them, and no further once it has found the list. A nil ctx panics. The Provider is safe for
 // concurrent use, and its caller owns the slice that it returns. It is a
 // [Locator], and its method WritesList(tool string) bool says whether a tool of
 // that name can write its list.
@@ -87,7 +99,7 @@ func FromConversation(opts ...ConversationOption) Provider {
 // TryFromConversation is FromConversation for options that come from a
 // configuration: it returns an error where FromConversation panics.
 func TryFromConversation(opts ...ConversationOption) (Provider, error) {
-	c := &conversationSource{tools: knownTools()}
+	c := &conversationSource{tools: knownTools(), remembered: remembered{lists: lru.New[rememberedList]()}}
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errors.New("todo: nil ConversationOption")
@@ -118,7 +130,16 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 			break
 		}
 	}
-	return s.result()
+	list, origin, err := s.result()
+	switch {
+	case err == nil:
+		c.remember(ctx, list, origin)
+	case errors.Is(err, ErrNoList):
+		if list, origin, ok := c.recall(ctx); ok {
+			return list, origin, nil
+		}
+	}
+	return list, origin, err
 }
 
 // WritesList reports whether tool is the name of a tool that writes the list, or

@@ -70,10 +70,18 @@ func (t *Table[V]) Oldest() (key string, value *V) {
 	return t.ring.prev.key, &t.ring.prev.value
 }
 
+// RemoveOldest drops the least recently used value and returns it. The table must
+// not be empty.
+func (t *Table[V]) RemoveOldest() V {
+	oldest := t.ring.prev
+	t.Remove(oldest.key)
+	return oldest.value
+}
+
 // Trim drops the least recently used values until at most limit are left.
 func (t *Table[V]) Trim(limit int) {
 	for len(t.entries) > limit {
-		t.Remove(t.ring.prev.key)
+		t.RemoveOldest()
 	}
 }
 

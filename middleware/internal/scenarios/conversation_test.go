@@ -118,6 +118,30 @@ func TestListInTheHistoryDecides(t *testing.T) {
 	}
 }
 
+// An agent summarizes its history, and with it the call that wrote the list.
+func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, todo.FromConversation(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
+		whole := scenario.WithTodos(scenario.Request(), "todo_write", scenario.TodoArguments("pending Write the parser"), "saved")
+		whole.Tools = append(whole.Tools, scenario.Tool("todo_write"))
+		first := s.Call(s.Ctx, whole, fakellm.Text(scenario.Plan), scenario.Edit())
+		require.NoError(t, first.Err)
+		require.True(t, first.Outcome.Continued(), first.Outcome)
+
+		summarized := scenario.Request()
+		summarized.Tools = whole.Tools
+		summarized.Messages[1].Content = "This is what was done so far: nothing. Continue."
+		second := s.Call(s.Ctx, summarized, fakellm.Text("Now the parser."), scenario.Edit())
+		require.NoError(t, second.Err)
+		assert.True(t, second.Outcome.Continued(), second.Outcome)
+		assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "todo_write"}, second.Outcome.List.Origin)
+
+		stranger := s.Call(continuation.WithSession(t.Context(), ""), summarized, fakellm.Text("Now the parser."))
+		assert.Equal(t, continuation.ReasonNoList, stranger.Outcome.Reason)
+	})
+}
+
 func TestListsOfSessionsDoNotMix(t *testing.T) {
 	t.Parallel()
 	const sessions, calls = 8, 4
