@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"runtime"
@@ -21,6 +22,9 @@ import (
 // asProgram in the environment makes the test binary the program itself.
 const asProgram = "CARRYON_TEST_AS_PROGRAM"
 
+// idle is an upstream of programs that do not ask it.
+var idle *httptest.Server
+
 func TestMain(m *testing.M) {
 	switch os.Getenv(asProgram) {
 	case "1":
@@ -29,14 +33,15 @@ func TestMain(m *testing.M) {
 	case "agent":
 		os.Exit(actAsAgent())
 	}
-	goleak.VerifyTestMain(m)
+	idle = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
 
 // program is carryon as a process of its own.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	p := exec.CommandContext(t.Context(), os.Args[0], args...)
-	p.Env = append(os.Environ(), asProgram+"=1")
+	p.Env = append(os.Environ(), asProgram+"=1", "CARRYON_UPSTREAM="+idle.URL+"/v1")
 	return p
 }
 

@@ -75,6 +75,9 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if err != nil {
 		return err
 	}
+	if advice := c.proxy.Probe(ctx); advice != "" {
+		_, _ = fmt.Fprintln(c.stderr, "carryon:", advice) // the reader may be gone
+	}
 	if c.page {
 		_, _ = fmt.Fprintln(c.stderr, "carryon: what it does:", server.Page())
 	}

@@ -19,15 +19,18 @@ type Config struct {
 	YOLO          bool     // tell the model to act without asking for confirmation
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	MinInterval   time.Duration
-	DryRun        bool     // decide and report, but continue nothing
-	Content       bool     // show texts on the page
-	Verbose       bool     // log every request and decision
-	LogFormat     string   // "text" or "json"
-	TodoTools     []string // more tools that write the list
-	Usage         string   // which usage a joined answer reports: "one", "sum" or "last"
-	SessionHeader string   // names the session, before the headers of agents
-	CORS          []string // origins of websites that may use the proxy
-	Hosts         []string // more names that clients may reach the proxy by
+	DryRun        bool          // decide and report, but continue nothing
+	Content       bool          // show texts on the page
+	Verbose       bool          // log every request and decision
+	LogFormat     string        // "text" or "json"
+	TodoTools     []string      // more tools that write the list
+	Usage         string        // which usage a joined answer reports: "one", "sum" or "last"
+	SessionHeader string        // names the session, before the headers of agents
+	CORS          []string      // origins of websites that may use the proxy
+	Hosts         []string      // more names that clients may reach the proxy by
+	MaxWait       time.Duration // how long clients wait for an answer; 0 if they say it themselves, or wait for ever
+	State         string        // URL of what several proxies keep their state in; "" is memory
+	Metrics       bool          // count for Prometheus
 
 	upstream string        // as it was given
 	patience time.Duration // how long a stopping proxy waits for unfinished answers; no flag sets it
@@ -56,6 +59,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("-max-attempts %d is neither 1 or more nor -1 (-dry-run continues nothing)", c.MaxAttempts)
 	case c.MinInterval < 0:
 		return fmt.Errorf("-min-interval %v is negative", c.MinInterval)
+	case c.MaxWait < 0:
+		return fmt.Errorf("-max-wait %v is negative", c.MaxWait)
 	case c.Usage != "one" && c.Usage != "sum" && c.Usage != "last":
 		return fmt.Errorf("-usage %q is none of one, sum and last", c.Usage)
 	case c.LogFormat != "text" && c.LogFormat != "json":

@@ -42,6 +42,10 @@ func (c *Config) Flags() []cli.Flag {
 			Name: "min-interval", Destination: &c.MinInterval, Value: continuation.DefaultMinInterval, Sources: variable("min-interval"),
 			Usage: "`time` between two continuations of a session, 0 for none",
 		},
+		&cli.DurationFlag{
+			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
+			Usage: "`time` after which clients give up, if they do not say so themselves: no continuation takes longer",
+		},
 		on("yolo", &c.YOLO, "tell the model to act without asking for confirmation"),
 		on("dry-run", &c.DryRun, "decide and report, but continue nothing"),
 		on("content", &c.Content, "show texts of todos, pauses and errors at "+pagePath),
@@ -50,6 +54,8 @@ func (c *Config) Flags() []cli.Flag {
 		text("session-header", &c.SessionHeader, "", "`name` of a header that names the conversation, beside those of known agents"),
 		list("cors", &c.CORS, "`origins` of websites that may use the proxy, or *"),
 		list("allow-host", &c.Hosts, "`names` that clients may reach the proxy by, beside localhost and addresses"),
+		text("state", &c.State, "", "`URL` of what several proxies share their state in: redis://… or postgres://…; in memory without one"),
+		on("metrics", &c.Metrics, "count what carryon does, for Prometheus at "+metricsPath),
 		text("log", &c.LogFormat, "text", "`format` of the log: text or json"),
 		on("v", &c.Verbose, "log every request and decision, without texts"),
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/urfave/cli/v3"
 
@@ -69,7 +70,10 @@ func sceneAt(t *testing.T, upstream string, args ...string) *scene {
 // handlerOf returns a proxy that reaches its upstream through base.
 func handlerOf(tb testing.TB, c *Config, base http.RoundTripper, logger *slog.Logger) *Proxy {
 	tb.Helper()
-	p, err := newProxy(c, base, logger)
+	state, err := openState(tb.Context(), c.State)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { assert.NoError(tb, closeState(state)) })
+	p, err := newProxy(c, base, recordsOf(state), logger)
 	require.NoError(tb, err)
 	return p
 }

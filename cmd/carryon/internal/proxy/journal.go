@@ -71,8 +71,11 @@ func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.Ended, e.Cut, e.secrets = time.Now(), !whole, nil
-	for _, o := range outcomes.All() { // one, if it was a chat completion
-		e.Turns, e.Outcome = o.Turns, o.Reason.String()
+	for _, o := range outcomes.All() { // one, if carryon looked at it
+		if e.Outcome = o.Explanation(); isNoCall(o.Reason) {
+			continue
+		}
+		e.Turns = o.Turns
 		if o.DryRun {
 			e.Outcome += " (dry run)"
 		}
@@ -85,6 +88,12 @@ func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry
 	}
 	j.counts.Tokens += e.Tokens
 	return *e
+}
+
+// isNoCall reports whether a request was left alone because it is none to a model
+// that carryon can read.
+func isNoCall(r continuation.Reason) bool {
+	return continuation.ReasonPath <= r && r <= continuation.ReasonUnreadable
 }
 
 // note adds an event to the entry of ctx: a text of the proxy's own, and what

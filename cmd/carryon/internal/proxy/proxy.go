@@ -19,6 +19,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -51,13 +52,18 @@ type Proxy struct {
 	middleware *middleware.Middleware
 	logger     *slog.Logger
 	hints      hints
+	metrics    *metrics // nil unless they are asked for
 }
 
-// newProxy returns a proxy that reaches its upstream through base.
-func newProxy(c *Config, base http.RoundTripper, logger *slog.Logger) (*Proxy, error) {
+// newProxy returns a proxy that reaches its upstream through base. A nil state is
+// kept in memory.
+func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *slog.Logger) (*Proxy, error) {
 	p := &Proxy{config: c, journal: newJournal(c), logger: logger}
 	p.hints.logger = logger
-	p.middleware = p.newMiddleware()
+	if c.Metrics {
+		p.metrics = newMetrics()
+	}
+	p.middleware = p.newMiddleware(state)
 	guarded, err := newGuard(c, p.routes(p.forward(base)))
 	if err != nil {
 		return nil, fmt.Errorf("-cors: %w", err)
@@ -72,13 +78,19 @@ func newProxy(c *Config, base http.RoundTripper, logger *slog.Logger) (*Proxy, e
 	return p, nil
 }
 
-func (p *Proxy) newMiddleware() *middleware.Middleware {
+func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	c := p.config
 	options := []middleware.Option{
 		middleware.WithLimits(c.limits()),
 		middleware.WithLogger(p.logger),
 		middleware.WithObserver(p.journal.observer()),
 		middleware.WithUsage(c.usage()),
+	}
+	if state != nil {
+		options = append(options, middleware.WithStore(continuation.NewSharedStore(state)))
+	}
+	if p.metrics != nil {
+		options = append(options, middleware.WithObserver(p.metrics.observer()))
 	}
 	if c.YOLO {
 		options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO))
@@ -106,6 +118,9 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	own.Handle("GET "+pagePath, p.journal)
+	if p.metrics != nil {
+		own.Handle("GET "+metricsPath, p.metrics)
+	}
 	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusNotFound, fmt.Sprintf("nothing at %s %s; the base URL for clients is http://%s%s",
 			r.Method, short(r.URL.Path, maxName), r.Host, prefix))
@@ -140,10 +155,16 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		if name := sessionOf(r.Header, p.config.SessionHeader); name != "" {
 			ctx = continuation.WithSession(ctx, sessionKey(r.Header, name))
 		}
+		if wait := p.config.MaxWait; wait > 0 {
+			ctx = continuation.WithDeadline(ctx, time.Now().Add(wait))
+		}
 		e := p.journal.begin(r)
 		whole := false // stays false if next panics: ReverseProxy does to cut an answer short
 		defer func() {
 			shown := p.journal.end(e, whole, outcomes)
+			if p.metrics != nil {
+				p.metrics.ended(&shown)
+			}
 			p.logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
 				slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
 		}()

@@ -22,6 +22,9 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 		return err
 	}
 	greet(w, c, s.listening)
+	if advice := c.Probe(ctx); advice != "" && ctx.Err() == nil {
+		say(w, "  But %s.", advice)
+	}
 	select {
 	case err := <-s.ended:
 		return err
@@ -36,22 +39,27 @@ type Server struct {
 	proxy     *Proxy
 	server    *http.Server
 	base      *http.Transport
+	state     engine // nil in memory
 	listening net.Addr
 	ended     chan error // gets why it does not listen any more
 }
 
 // Start begins to listen and to answer. It logs to w.
 func Start(ctx context.Context, c *Config, w io.Writer) (*Server, error) {
+	logger, base := newLogger(c, w), newBase()
+	state, err := openState(ctx, c.State)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProxy(c, base, recordsOf(state), logger)
+	if err != nil {
+		return nil, errors.Join(err, closeState(state))
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("%w (-listen sets the address)", err)
+		return nil, errors.Join(fmt.Errorf("%w (-listen sets the address)", err), closeState(state))
 	}
-	logger, base := newLogger(c, w), newBase()
-	p, err := newProxy(c, base, logger)
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	s := &Server{proxy: p, server: newServer(p, logger), base: base, listening: listener.Addr(), ended: make(chan error, 1)}
+	s := &Server{state: state, proxy: p, server: newServer(p, logger), base: base, listening: listener.Addr(), ended: make(chan error, 1)}
 	go func() { s.ended <- s.server.Serve(listener) }()
 	return s, nil
 }
@@ -69,7 +77,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
 		_ = s.server.Close() // err says it
 	}
-	return err
+	return errors.Join(err, closeState(s.state))
 }
 
 // Root returns the URL of the proxy on this machine, without a path.

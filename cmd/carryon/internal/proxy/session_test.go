@@ -49,7 +49,7 @@ func TestBudgetsAreKeptPerSession(t *testing.T) {
 		require.Len(t, entries, 4)
 		assert.Equal(t, "a", entries[0].Session)
 		assert.Equal(t, "b", entries[1].Session)
-		assert.Equal(t, "Maximum continuation attempts exceeded", entries[2].Outcome)
+		assert.Equal(t, "Maximum continuation attempts exceeded: the limit is 1", entries[2].Outcome)
 	})
 }
 
@@ -103,7 +103,7 @@ func TestMaxAttempts(t *testing.T) {
 	s.ask(t, conversation{}, append(stalls(), carryontest.Text("Then comes the grammar."))...)
 	assert.Len(t, s.upstream.Requests(), 3)
 	entry := s.report(t).Entries[0]
-	assert.Equal(t, "Maximum continuation attempts exceeded", entry.Outcome)
+	assert.Equal(t, "Maximum continuation attempts exceeded: the limit is 2", entry.Outcome)
 	assert.Equal(t, 1, s.report(t).Counts.Exhausted)
 }
 
@@ -179,4 +179,19 @@ func TestSessionsAreNotSharedBetweenCredentials(t *testing.T) {
 			assert.Equal(t, 2, s.asked(&before), "%s: %s has a budget of its own", header, key)
 		}
 	}
+}
+
+// A client that gives up after a while gets its own turn's answer in time.
+func TestMaxWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		upstream := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("First the lexer.").Delay(5*time.Second))
+		flags := []string{"-upstream", carryontest.BaseURL, "-max-wait", "2s"}
+		proxy := handlerOf(t, parsed(t, flags...), upstream.Transport(), loggerTo(io.Discard))
+		w, began := httptest.NewRecorder(), time.Now()
+		proxy.ServeHTTP(w, post(t, prefix, conversation{}))
+		assert.Contains(t, w.Body.String(), plan)
+		assert.NotContains(t, w.Body.String(), "lexer")
+		assert.Less(t, time.Since(began), 2*time.Second)
+	})
 }

@@ -1,0 +1,45 @@
+package proxy
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	answering := func(status int) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	missing := answering(http.StatusNotFound)
+	down := "http://" + nobody(t)
+	for upstream, want := range map[string]string{
+		answering(http.StatusOK) + "/v1":           "",
+		answering(http.StatusUnauthorized) + "/v1": "", // keys are the clients'
+		missing + "/v1":                            "", // not every server lists its models
+		missing:                                    missing + " answers, but has no models there: base URLs end in /v1, as a rule: -upstream " + missing + "/v1",
+		down + "/v1?key=secret-key":                "nothing answers at " + down + "/v1 (dial tcp " + down[len("http://"):] + ": connect: connection refused): start it, or set -upstream",
+	} {
+		assert.Equal(t, want, parsed(t, "-upstream", upstream).Probe(t.Context()))
+	}
+}
+
+func TestHintsAreGivenOnce(t *testing.T) {
+	t.Parallel()
+	for status, hint := range map[int]string{
+		http.StatusNotFound:     "is -upstream right?",
+		http.StatusUnauthorized: "the upstream refused a client's key",
+	} {
+		s := sceneOf(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		for range 3 {
+			assert.Equal(t, status, s.send(post(t, s.base, conversation{})).status)
+		}
+		s.served.wait()
+		assert.Len(t, regexp.MustCompile(regexp.QuoteMeta(hint)).FindAllString(s.logs.String(), -1), 1)
+	}
+}
