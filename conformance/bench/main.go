@@ -81,6 +81,7 @@ func run(w io.Writer, all []promise, only string, pairs int) (broken int) {
 func promises() []promise {
 	all := typedPromises()
 	all = append(all, wirePromises()...)
+	all = append(all, messagesPromises()...)
 	all = append(all, langchaingoPromises()...)
 	return append(all, statePromises()...)
 }

@@ -143,7 +143,11 @@ func read(open func() receiver) func() {
 
 // post sends a request through a transport and returns the answer's body.
 func post(through http.RoundTripper, body string) io.ReadCloser {
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://bench/v1/chat/completions", strings.NewReader(body))
+	return postTo(through, "/chat/completions", body)
+}
+
+func postTo(through http.RoundTripper, path, body string) io.ReadCloser {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://bench/v1"+path, strings.NewReader(body))
 	must(err)
 	r.Header.Set("Content-Type", "application/json")
 	response, err := through.RoundTrip(r)
