@@ -8,9 +8,9 @@ import "time"
 // can release it. A new user turn drops it, and after [Limits].ClaimLife it lapses.
 // Package internal/session makes and releases claims.
 type Claim struct {
-	Token uint64    // of the call that holds it; 0: nobody
-	Since time.Time // when it was made
-	Until time.Time // when it lapses; zero: never
+	Token uint64    `json:"token,omitzero"` // of the call that holds it; 0: nobody
+	Since time.Time `json:"since,omitzero"` // when it was made
+	Until time.Time `json:"until,omitzero"` // when it lapses; zero: never
 }
 
 // Active reports whether the claim is held and has not lapsed.

@@ -1,6 +1,7 @@
 package continuation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -43,20 +44,25 @@ var (
 // A change counts from the next decision on, also while a turn is being
 // continued, and is gone when the process ends.
 func (s *Settings) Command(line string) (answer string, err error) {
-	return s.CommandFor("", line)
+	return s.CommandFor(context.Background(), "", line) // the default is kept here
 }
 
 // CommandFor is [Settings.Command] for one session: it changes no other. The
-// session "" is the default.
-func (s *Settings) CommandFor(session, line string) (answer string, err error) {
+// session "" is the default. If the store of [NewSharedSettings] fails, the answer
+// says that the settings cannot be reached, and err is why.
+func (s *Settings) CommandFor(ctx context.Context, session, line string) (answer string, err error) {
 	command, rest := cutAt(line, unicode.IsSpace)
 	if !strings.EqualFold(command, "/set") {
 		return "", ErrNotCommand
 	}
 	name, value := cutAt(rest, func(r rune) bool { return r == '=' || unicode.IsSpace(r) })
 	value = strings.TrimSpace(strings.TrimPrefix(value, "=")) // all of the rest: a word too many is refused
+	values, err := s.Load(ctx, session)
+	if err != nil {
+		return unreachable, err
+	}
 	if name == "" && value == "" {
-		return listSettings(s.For(session)), nil
+		return listSettings(values), nil
 	}
 	known, ok := findSetting(name)
 	switch {
@@ -64,24 +70,34 @@ func (s *Settings) CommandFor(session, line string) (answer string, err error) {
 		return fmt.Sprintf("There is no setting %.64q. There are %s.", name, joined("and", settingNames())),
 			fmt.Errorf("%w: %.64q", ErrUnknownSetting, name)
 	case value == "":
-		return fmt.Sprintf("%s is %s. It can be %s.", known.name, known.show(s.For(session)), joined("or", known.valid)), nil
+		return fmt.Sprintf("%s is %s. It can be %s.", known.name, known.show(values), joined("or", known.valid)), nil
 	}
-	shown, ok := known.set(s, session, strings.ToLower(value))
-	if !ok {
+	change, shown := known.parse(strings.ToLower(value))
+	if change == nil {
 		return fmt.Sprintf("%s cannot be %.64q. It can be %s.", known.name, value, joined("or", known.valid)),
 			fmt.Errorf("%w: %s cannot be %.64q (valid: %s)", ErrSettingValue, known.name, value, strings.Join(known.valid, ", "))
 	}
+	if err := change(ctx, s, session); err != nil {
+		return unreachable, err
+	}
 	return fmt.Sprintf("%s is now %s.", known.name, shown), nil
 }
+
+// unreachable is the answer to a command if the store fails.
+const unreachable = "The settings cannot be reached just now. Nothing is known to have changed."
 
 // setting is one setting as a command sees it.
 type setting struct {
 	name  string
 	valid []string
 	show  func(Values) string
-	// set gives the setting a value in lower case, and returns it as show would.
-	set func(s *Settings, session, value string) (shown string, ok bool)
+	// parse returns what gives the setting a value in lower case, and the value as
+	// show would return it; nil for a value that the setting cannot have.
+	parse func(value string) (change settingChange, shown string)
 }
+
+// settingChange changes one setting of a session.
+type settingChange func(ctx context.Context, s *Settings, session string) error
 
 func knownSettings() []setting {
 	return []setting{
@@ -89,23 +105,31 @@ func knownSettings() []setting {
 			name:  "todo-continuation",
 			valid: []string{"true", "false"},
 			show:  func(v Values) string { return strconv.FormatBool(v.TodoContinuation) },
-			set: func(s *Settings, session, value string) (string, bool) {
+			parse: func(value string) (settingChange, string) {
 				on, ok := map[string]bool{
 					"true": true, "on": true, "yes": true,
 					"false": false, "off": false, "no": false,
 				}[value]
-				if ok {
-					s.SetTodoContinuation(session, on)
+				if !ok {
+					return nil, ""
 				}
-				return strconv.FormatBool(on), ok
+				return func(ctx context.Context, s *Settings, session string) error {
+					return s.SetTodoContinuation(ctx, session, on)
+				}, strconv.FormatBool(on)
 			},
 		},
 		{
 			name:  "approval-mode",
 			valid: []string{string(ApprovalDefault), string(ApprovalYOLO)},
 			show:  func(v Values) string { return string(v.ApprovalMode) },
-			set: func(s *Settings, session, value string) (string, bool) {
-				return value, s.SetApprovalMode(session, ApprovalMode(value)) == nil
+			parse: func(value string) (settingChange, string) {
+				mode := ApprovalMode(value)
+				if mode.check() != nil {
+					return nil, ""
+				}
+				return func(ctx context.Context, s *Settings, session string) error {
+					return s.SetApprovalMode(ctx, session, mode)
+				}, value
 			},
 		},
 	}

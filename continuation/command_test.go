@@ -55,8 +55,8 @@ func TestCommandTurnsContinuationBackOn(t *testing.T) {
 func TestCommandShowsSettings(t *testing.T) {
 	t.Parallel()
 	s := continuation.NewSettings(defaults)
-	s.SetTodoContinuation("a", false)
-	require.NoError(t, s.SetApprovalMode("b", continuation.ApprovalYOLO))
+	require.NoError(t, s.SetTodoContinuation(t.Context(), "a", false))
+	require.NoError(t, s.SetApprovalMode(t.Context(), "b", continuation.ApprovalYOLO))
 	for _, c := range []struct{ session, line, want string }{
 		{"", "/set", "Settings: todo-continuation is true, approval-mode is default. Change one with /set NAME VALUE."},
 		{"a", " /set ", "Settings: todo-continuation is false, approval-mode is default. Change one with /set NAME VALUE."},
@@ -67,7 +67,7 @@ func TestCommandShowsSettings(t *testing.T) {
 		{"a", "/set approval-mode", "approval-mode is default. It can be default or yolo."},
 		{"b", "/set approval-mode", "approval-mode is yolo. It can be default or yolo."},
 	} {
-		answer, err := s.CommandFor(c.session, c.line)
+		answer, err := s.CommandFor(t.Context(), c.session, c.line)
 		require.NoError(t, err, c.line)
 		assert.Equal(t, c.want, answer, c.line)
 	}
@@ -80,7 +80,7 @@ func TestCommandForASessionChangesNoOther(t *testing.T) {
 	t.Parallel()
 	s := continuation.NewSettings(defaults)
 	for session, line := range map[string]string{"a": "/set todo-continuation off", "b": "/set approval-mode yolo"} {
-		_, err := s.CommandFor(session, line)
+		_, err := s.CommandFor(t.Context(), session, line)
 		require.NoError(t, err)
 	}
 	assert.Equal(t, off, s.For("a"))
@@ -90,7 +90,7 @@ func TestCommandForASessionChangesNoOther(t *testing.T) {
 
 	_, err := s.Command("/set todo-continuation off")
 	require.NoError(t, err)
-	_, err = s.CommandFor("b", "/set todo-continuation on")
+	_, err = s.CommandFor(t.Context(), "b", "/set todo-continuation on")
 	require.NoError(t, err)
 	assert.Equal(t, off, s.For("c"), "the default is for all who have set nothing")
 	assert.Equal(t, yolo, s.For("b"), "and not for who has")
@@ -139,7 +139,7 @@ func TestCommandRefusesAndChangesNothing(t *testing.T) {
 	} {
 		s := continuation.NewSettings(defaults)
 		for _, session := range []string{"", "a"} {
-			answer, err := s.CommandFor(session, line)
+			answer, err := s.CommandFor(t.Context(), session, line)
 			require.ErrorIs(t, err, want.err, line)
 			require.EqualError(t, err, want.text, line)
 			assert.Equal(t, want.answer, answer, line)
@@ -183,7 +183,7 @@ func FuzzCommand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, session, line string) {
 		s := continuation.NewSettings(defaults)
-		answer, err := s.CommandFor(session, line)
+		answer, err := s.CommandFor(t.Context(), session, line)
 		requireShowable(t, answer)
 		switch {
 		case err == nil:
@@ -201,7 +201,7 @@ func FuzzCommand(f *testing.F) {
 		if session != "" {
 			require.Equal(t, defaults, s.For(""))
 		}
-		again, _ := s.CommandFor(session, line)
+		again, _ := s.CommandFor(t.Context(), session, line)
 		if got == defaults {
 			require.Equal(t, answer, again)
 		}

@@ -1,6 +1,7 @@
 package continuation_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -35,7 +36,7 @@ func ExampleSettings_Command() {
 func ExampleSettings_CommandFor() {
 	settings := continuation.NewSettings(continuation.DefaultValues())
 	for _, line := range []string{"/set todo-continuation off", "/set todo-continuation maybe", "hello"} {
-		answer, err := settings.CommandFor("conversation-42", line)
+		answer, err := settings.CommandFor(context.Background(), "conversation-42", line)
 		switch {
 		case errors.Is(err, continuation.ErrNotCommand):
 			fmt.Println("not a command")

@@ -67,16 +67,16 @@ func ExampleWithSession() {
 
 func ExampleSettings() {
 	settings := continuation.NewSettings(continuation.DefaultValues())
-	settings.SetTodoContinuation("quiet", false)                                    // one session
-	if err := settings.SetApprovalMode("", continuation.ApprovalYOLO); err != nil { // all others
+	_ = settings.SetTodoContinuation(context.Background(), "quiet", false)                                // one session
+	if err := settings.SetApprovalMode(context.Background(), "", continuation.ApprovalYOLO); err != nil { // all others
 		fmt.Println(err)
 	}
 	fmt.Println(settings.For("quiet").TodoContinuation, settings.For("quiet").ApprovalMode)
 	fmt.Println(settings.For("other").TodoContinuation, settings.For("other").ApprovalMode)
-	settings.Reset("quiet")
+	_ = settings.Reset(context.Background(), "quiet")
 	fmt.Println(settings.For("quiet").TodoContinuation)
 
-	fmt.Println(settings.SetApprovalMode("", "reckless"))
+	fmt.Println(settings.SetApprovalMode(context.Background(), "", "reckless"))
 	// Output:
 	// false yolo
 	// true yolo

@@ -31,6 +31,7 @@ type rareRecord struct {
 	paused Pause
 	loop   Loop
 	stale  uint64
+	own    Overrides
 }
 
 // before reports whether the store forgets r before o.
@@ -68,7 +69,7 @@ func (r *record) pack(s State, now int64) {
 	if s.Watermarks.Set {
 		r.completed, r.active = small(s.Watermarks.Completed), small(s.Watermarks.Active)
 	}
-	if rare := (rareRecord{claim: s.Claim, paused: s.Paused, loop: s.Loop, stale: s.Stale}); rare != (rareRecord{}) {
+	if rare := (rareRecord{claim: s.Claim, paused: s.Paused, loop: s.Loop, stale: s.Stale, own: s.Overrides}); rare != (rareRecord{}) {
 		r.rare = copied(rare)
 	}
 }
@@ -98,6 +99,7 @@ func (r *record) unpack() State {
 	}
 	if r.rare != nil {
 		s.Claim, s.Paused, s.Loop, s.Stale = r.rare.claim, r.rare.paused, r.rare.loop, r.rare.stale
+		s.Overrides = r.rare.own
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package continuation
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"sync"
 
@@ -31,24 +32,56 @@ func DefaultValues() Values {
 	return Values{TodoContinuation: true, ApprovalMode: ApprovalDefault}
 }
 
-// Settings holds ephemeral settings, per session: they are gone when the
-// process ends. A session that has not set a value has the default, which is
-// kept under the session "". A change counts from the next decision on.
-//
-// A Settings keeps what [DefaultMaxSessions] sessions have set. Beyond that, the
-// session that was set or asked for longest ago falls back to the defaults. It
-// is safe for concurrent use and starts no goroutine. Use NewSettings: the zero
-// value is not ready.
-type Settings struct {
-	mu       sync.Mutex
-	defaults overrides // all of them set
-	sessions *lru.Table[overrides]
+// Switch is a setting that a session has turned on or off, or left alone.
+type Switch uint8
+
+// The switches.
+const (
+	Unchanged  Switch = iota // as by default
+	SwitchedOn               // whatever the default is
+	SwitchedOff
+)
+
+// or returns whether the switch is on.
+func (s Switch) or(byDefault bool) bool {
+	if s == Unchanged {
+		return byDefault
+	}
+	return s == SwitchedOn
 }
 
-// overrides are the settings that a session has changed.
-type overrides struct {
-	todoContinuation *bool        // nil: unchanged
-	approvalMode     ApprovalMode // "": unchanged
+func switchTo(on bool) Switch {
+	if on {
+		return SwitchedOn
+	}
+	return SwitchedOff
+}
+
+// Overrides are the settings that a session has changed. The zero value is none.
+type Overrides struct {
+	TodoContinuation Switch `json:"todo_continuation,omitzero"` // of [Values].TodoContinuation
+	YOLO             Switch `json:"yolo,omitzero"`              // of [Values].ApprovalMode: [ApprovalYOLO] or [ApprovalDefault]
+}
+
+// Settings holds settings that may change while the program runs, per session. A
+// session that has not set a value has the default, which is kept under the
+// session "". A change counts from the next decision on.
+//
+// With [NewSettings], they are gone when the process ends, and at most what
+// [DefaultMaxSessions] sessions have set is kept. Beyond that, the session that
+// was set or asked for longest ago falls back to the defaults. With
+// [NewSharedSettings], what a session sets is part of its [State]: it is kept, and
+// obeyed by all processes that share the store. The defaults are each process's
+// own in either case.
+//
+// A Settings is safe for concurrent use and starts no goroutine. The zero value is
+// not ready.
+type Settings struct {
+	store Store // nil: sessions are kept here
+
+	mu       sync.Mutex
+	defaults Values
+	sessions *lru.Table[Overrides]
 }
 
 // NewSettings returns settings with these defaults. An empty approval mode means
@@ -64,65 +97,112 @@ func TryNewSettings(defaults Values) (*Settings, error) {
 	if err := defaults.ApprovalMode.check(); err != nil {
 		return nil, err
 	}
-	return &Settings{
-		defaults: overrides{&defaults.TodoContinuation, defaults.ApprovalMode},
-		sessions: lru.New[overrides](),
-	}, nil
+	return &Settings{defaults: defaults, sessions: lru.New[Overrides]()}, nil
 }
 
-// For returns the values in force for the session.
-func (s *Settings) For(session string) Values {
+// NewSharedSettings is [NewSettings] for processes that share the store: give the
+// Middleware the same one. Package middleware does so by itself where no Settings
+// is given to it. It panics if store is nil.
+func NewSharedSettings(defaults Values, store Store) *Settings {
+	if store == nil {
+		panic("carryon/continuation: NewSharedSettings: nil Store")
+	}
+	s := NewSettings(defaults)
+	s.store = store
+	return s
+}
+
+// For returns the values in force for the session, as far as they are kept in this
+// process: with [NewSharedSettings] they are the defaults, and Load knows better.
+func (s *Settings) For(session string) Values { return s.Of(session, Overrides{}) }
+
+// Load returns the values in force for the session. It fails only if the store of
+// [NewSharedSettings] does.
+func (s *Settings) Load(ctx context.Context, session string) (Values, error) {
+	var own Overrides
+	if s.store != nil && session != "" {
+		err := s.store.Update(ctx, scope.Name(session), func(state State) State {
+			own = state.Overrides
+			return state
+		})
+		if err != nil {
+			return Values{}, err
+		}
+	}
+	return s.Of(session, own), nil
+}
+
+// Of returns the values in force for the session, if its [State] has these
+// overrides. It asks no store.
+func (s *Settings) Of(session string, own Overrides) Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	values := Values{*s.defaults.todoContinuation, s.defaults.approvalMode}
-	own := s.sessions.Get(scope.Name(session))
-	if own == nil {
-		return values
+	if s.store == nil {
+		own = Overrides{}
+		if kept := s.sessions.Get(scope.Name(session)); kept != nil {
+			own = *kept
+		}
 	}
-	if own.todoContinuation != nil {
-		values.TodoContinuation = *own.todoContinuation
+	values := Values{TodoContinuation: own.TodoContinuation.or(s.defaults.TodoContinuation), ApprovalMode: ApprovalDefault}
+	if own.YOLO.or(s.defaults.ApprovalMode == ApprovalYOLO) {
+		values.ApprovalMode = ApprovalYOLO
 	}
-	values.ApprovalMode = cmp.Or(own.approvalMode, values.ApprovalMode)
 	return values
 }
 
 // SetTodoContinuation turns continuation on or off for the session, or for
-// all sessions without a value of their own if session is "".
-func (s *Settings) SetTodoContinuation(session string, on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.own(session).todoContinuation = &on
+// all sessions without a value of their own if session is "". It fails only if the
+// store of [NewSharedSettings] does.
+func (s *Settings) SetTodoContinuation(ctx context.Context, session string, on bool) error {
+	if session == "" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.defaults.TodoContinuation = on
+		return nil
+	}
+	return s.change(ctx, session, func(own *Overrides) { own.TodoContinuation = switchTo(on) })
 }
 
 // SetApprovalMode sets the approval mode of the session, or of all sessions
-// without a value of their own if session is "". It fails on an unknown mode.
-func (s *Settings) SetApprovalMode(session string, mode ApprovalMode) error {
+// without a value of their own if session is "". It fails on an unknown mode, and
+// if the store of [NewSharedSettings] does.
+func (s *Settings) SetApprovalMode(ctx context.Context, session string, mode ApprovalMode) error {
 	if err := mode.check(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.own(session).approvalMode = mode
-	return nil
-}
-
-// Reset drops what the session has set. It leaves the default alone.
-func (s *Settings) Reset(session string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sessions.Remove(scope.Name(session))
-}
-
-// own returns what the session has set, which counts as a use; for the session ""
-// the defaults. A new session drops the least recently used one if there are too
-// many.
-func (s *Settings) own(session string) *overrides {
 	if session == "" {
-		return &s.defaults
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.defaults.ApprovalMode = mode
+		return nil
 	}
+	return s.change(ctx, session, func(own *Overrides) { own.YOLO = switchTo(mode == ApprovalYOLO) })
+}
+
+// Reset drops what the session has set. It leaves the default alone. It fails only
+// if the store of [NewSharedSettings] does.
+func (s *Settings) Reset(ctx context.Context, session string) error {
+	return s.change(ctx, session, func(own *Overrides) { *own = Overrides{} })
+}
+
+// change changes what the session has set. In memory, a session beyond the limit
+// drops the least recently used one.
+func (s *Settings) change(ctx context.Context, session string, f func(*Overrides)) error {
+	if s.store != nil && session != "" {
+		return s.store.Update(ctx, scope.Name(session), func(state State) State {
+			f(&state.Overrides)
+			return state
+		})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	own := s.sessions.Put(scope.Name(session))
+	f(own)
+	if *own == (Overrides{}) {
+		s.sessions.Remove(scope.Name(session))
+	}
 	s.sessions.Trim(DefaultMaxSessions)
-	return own
+	return nil
 }
 
 func (m ApprovalMode) check() error {

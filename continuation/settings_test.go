@@ -1,6 +1,7 @@
 package continuation_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -31,14 +32,14 @@ func TestDefaultValues(t *testing.T) {
 func TestSettingsOfASessionAreItsOwn(t *testing.T) {
 	t.Parallel()
 	s := continuation.NewSettings(defaults)
-	s.SetTodoContinuation("a", false)
-	require.NoError(t, s.SetApprovalMode("b", continuation.ApprovalYOLO))
+	require.NoError(t, s.SetTodoContinuation(t.Context(), "a", false))
+	require.NoError(t, s.SetApprovalMode(t.Context(), "b", continuation.ApprovalYOLO))
 	assert.Equal(t, off, s.For("a"))
 	assert.Equal(t, yolo, s.For("b"))
 	assert.Equal(t, defaults, s.For(""))
 	assert.Equal(t, defaults, s.For("c"))
 
-	s.Reset("a")
+	require.NoError(t, s.Reset(t.Context(), "a"))
 	assert.Equal(t, defaults, s.For("a"))
 	assert.Equal(t, yolo, s.For("b"), "another session's are left alone")
 }
@@ -46,24 +47,24 @@ func TestSettingsOfASessionAreItsOwn(t *testing.T) {
 func TestSettingsOfNoSessionAreTheDefault(t *testing.T) {
 	t.Parallel()
 	s := continuation.NewSettings(defaults)
-	s.SetTodoContinuation("own", true)
-	require.NoError(t, s.SetApprovalMode("mode", continuation.ApprovalDefault))
-	s.SetTodoContinuation("", false)
-	require.NoError(t, s.SetApprovalMode("", continuation.ApprovalYOLO))
+	require.NoError(t, s.SetTodoContinuation(t.Context(), "own", true))
+	require.NoError(t, s.SetApprovalMode(t.Context(), "mode", continuation.ApprovalDefault))
+	require.NoError(t, s.SetTodoContinuation(t.Context(), "", false))
+	require.NoError(t, s.SetApprovalMode(t.Context(), "", continuation.ApprovalYOLO))
 
 	both := continuation.Values{TodoContinuation: false, ApprovalMode: continuation.ApprovalYOLO}
 	assert.Equal(t, both, s.For(""))
 	assert.Equal(t, both, s.For("any"))
 	assert.Equal(t, yolo, s.For("own"), "what a session has set itself stays, though it is the same as the default was")
 	assert.Equal(t, off, s.For("mode"))
-	s.Reset("own")
+	require.NoError(t, s.Reset(t.Context(), "own"))
 	assert.Equal(t, both, s.For("own"))
 }
 
 func TestSettingsResetOfWhatWasNeverSet(t *testing.T) {
 	t.Parallel()
 	s := continuation.NewSettings(yolo)
-	s.Reset("a")
+	require.NoError(t, s.Reset(t.Context(), "a"))
 	assert.Equal(t, yolo, s.For("a"))
 }
 
@@ -72,7 +73,7 @@ func TestSettingsRefuseUnknownModes(t *testing.T) {
 	s := continuation.NewSettings(defaults)
 	for _, session := range []string{"", "a"} {
 		for _, mode := range []continuation.ApprovalMode{"", "YOLO", "auto"} {
-			err := s.SetApprovalMode(session, mode)
+			err := s.SetApprovalMode(t.Context(), session, mode)
 			require.EqualError(t, err, fmt.Sprintf("continuation: unknown approval mode %q (valid: default, yolo)", mode))
 			assert.Equal(t, defaults, s.For(session))
 		}
@@ -87,12 +88,12 @@ func TestSettingsConcurrentUse(t *testing.T) {
 		own := strconv.Itoa(i)
 		wg.Go(func() {
 			for range 200 {
-				s.SetTodoContinuation(own, false)
+				require.NoError(t, s.SetTodoContinuation(t.Context(), own, false))
 				assert.False(t, s.For(own).TodoContinuation)
-				if err := s.SetApprovalMode("", continuation.ApprovalYOLO); err != nil {
+				if err := s.SetApprovalMode(t.Context(), "", continuation.ApprovalYOLO); err != nil {
 					t.Error(err)
 				}
-				s.Reset(own)
+				require.NoError(t, s.Reset(t.Context(), own))
 				assert.True(t, s.For(own).TodoContinuation)
 			}
 		})
@@ -118,7 +119,7 @@ func TestSettingsRefuseAnUnknownDefaultMode(t *testing.T) {
 // fillSettings switches sessions 0 to n-1 off, in that order.
 func fillSettings(s *continuation.Settings, n int) {
 	for i := range n {
-		s.SetTodoContinuation(strconv.Itoa(i), false)
+		_ = s.SetTodoContinuation(context.Background(), strconv.Itoa(i), false)
 	}
 }
 
@@ -127,15 +128,15 @@ func TestSettingsForgetTheSessionUsedLongestAgo(t *testing.T) {
 	const limit = continuation.DefaultMaxSessions
 	s := continuation.NewSettings(defaults)
 	fillSettings(s, limit)
-	s.For("0")                        // asking is a use
-	s.SetTodoContinuation("1", false) // so is setting
-	require.NoError(t, s.SetApprovalMode("2", continuation.ApprovalDefault))
+	s.For("0")                                                         // asking is a use
+	require.NoError(t, s.SetTodoContinuation(t.Context(), "1", false)) // so is setting
+	require.NoError(t, s.SetApprovalMode(t.Context(), "2", continuation.ApprovalDefault))
 	s.For("unknown") // takes no place
-	s.SetTodoContinuation("", true)
+	require.NoError(t, s.SetTodoContinuation(t.Context(), "", true))
 	for range 2 {
-		s.SetTodoContinuation("new", false)
+		require.NoError(t, s.SetTodoContinuation(t.Context(), "new", false))
 	}
-	require.NoError(t, s.SetApprovalMode("newer", continuation.ApprovalYOLO))
+	require.NoError(t, s.SetApprovalMode(t.Context(), "newer", continuation.ApprovalYOLO))
 	for session, want := range map[string]continuation.Values{
 		"0": off, "1": off, "2": off, "3": defaults, "4": defaults, "5": off, "new": off, "newer": yolo, strconv.Itoa(limit - 1): off,
 	} {
@@ -147,11 +148,11 @@ func TestSettingsResetMakesRoom(t *testing.T) {
 	t.Parallel()
 	s := continuation.NewSettings(defaults)
 	fillSettings(s, continuation.DefaultMaxSessions)
-	s.Reset("1")
-	s.SetTodoContinuation("new", false)
+	require.NoError(t, s.Reset(t.Context(), "1"))
+	require.NoError(t, s.SetTodoContinuation(t.Context(), "new", false))
 	assert.Equal(t, off, s.For("0"), "the oldest has its place still")
 	assert.Equal(t, defaults, s.For("1"))
-	s.SetTodoContinuation("newer", false)
+	require.NoError(t, s.SetTodoContinuation(t.Context(), "newer", false))
 	assert.Equal(t, defaults, s.For("2"))
 }
 
@@ -181,7 +182,7 @@ func TestSettingsDoNotHoldOnToWhereANameWasCutFrom(t *testing.T) {
 	before := heap()
 	for i := range 4 {
 		request := string(make([]byte, large)) + strconv.Itoa(i)
-		s.SetTodoContinuation(request[large:], false)
+		s.SetTodoContinuation(t.Context(), request[large:], false)
 	}
 	assert.Less(t, heap(), before+large)
 	assert.Equal(t, off, s.For("3"))

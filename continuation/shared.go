@@ -18,8 +18,8 @@ func stateFormat() recordtable.Format { return recordtable.Format{Kind: "state",
 // those of carryon/stores/redis and carryon/stores/postgres. It is safe for
 // concurrent use. Use [NewSharedStore]: the zero value is not ready.
 //
-// A state is kept for as long as it was used last, and a day; that of a session
-// with settings of its own for good. A record that a newer version of carryon has
+// A state is kept for a day since its last use, see [WithSharedAge]; that of a
+// session with settings of its own for good. A record that a newer version of carryon has
 // written, or somebody else, is left alone: [records.ErrNewer] and
 // [records.ErrForeign] say so, and the session is not continued.
 type SharedStore struct {
@@ -91,8 +91,12 @@ func (s *SharedStore) keep(next State) time.Duration {
 	switch {
 	case next == State{}:
 		return recordtable.Forget
-	case s.age == Off:
+	case next.Loop != Loop{}:
+		return LoopLife
+	case s.age == Off, next.Overrides != Overrides{}: // what a user has set does not turn around by itself
+		return records.Off
+	case next.Claim.Token != 0 && next.Claim.Until.IsZero():
 		return records.Off
 	}
-	return s.age
+	return max(s.age, next.Claim.Until.Sub(next.Claim.Since))
 }

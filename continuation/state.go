@@ -5,35 +5,37 @@ import "time"
 // State is what is remembered about one session. The only text in it is the
 // reason of a pause. Its zero value is a session that was never seen.
 //
-// It is plain data: a [Store] may encode its exported fields in any form that
-// keeps every value. Carryon alone changes it.
+// It is plain, comparable data: a [Store] may encode its exported fields in any
+// form that keeps every value, such as encoding/json's. Carryon alone changes it.
 type State struct {
-	UserTurn   int    // number of the current user turn; 0 before the first
-	Message    uint64 // hash of the user's message that began it, or of the name that the program gave it
-	Users      int    // how many messages of the user its requests have had last
-	TextLength int    // text agents only: the length in bytes of the message that Message stands for
-	Previous   uint64 // hash of the message before it, as of the last request that ended with it
-	Answered   bool   // a request was seen with an answer behind it
+	UserTurn   int    `json:"user_turn,omitzero"`   // number of the current user turn; 0 before the first
+	Message    uint64 `json:"message,omitzero"`     // hash of the user's message that began it, or of the name that the program gave it
+	Users      int    `json:"users,omitzero"`       // how many messages of the user its requests have had last
+	TextLength int    `json:"text_length,omitzero"` // text agents only: the length in bytes of the message that Message stands for
+	Previous   uint64 `json:"previous,omitzero"`    // hash of the message before it, as of the last request that ended with it
+	Answered   bool   `json:"answered,omitzero"`    // a request was seen with an answer behind it
 
-	Claim  Claim // set while a call of the session is being continued
-	Paused Pause // set while the session is paused
+	Claim  Claim `json:"claim,omitzero"`  // set while a call of the session is being continued
+	Paused Pause `json:"paused,omitzero"` // set while the session is paused
 
-	Attempts      int // continuations in a row without progress
-	Continuations int // continuations in this user turn since the list last made progress
-	Tokens        int // tokens that all continuations of this user turn used
+	Attempts      int `json:"attempts,omitzero"`      // continuations in a row without progress
+	Continuations int `json:"continuations,omitzero"` // continuations in this user turn since the list last made progress
+	Tokens        int `json:"tokens,omitzero"`        // tokens that all continuations of this user turn used
 
-	LastPrompt time.Time  // when the last prompt was sent
-	LastResult Result     // what came of the last continuation
-	Watermarks Watermarks // the best that the list has been in this user turn
-	Stale      uint64     // digest of the list that leaves one attempt; see [Limits].MaxAttempts
+	LastPrompt time.Time  `json:"last_prompt,omitzero"` // when the last prompt was sent
+	LastResult Result     `json:"last_result,omitzero"` // what came of the last continuation
+	Watermarks Watermarks `json:"watermarks,omitzero"`  // the best that the list has been in this user turn
+	Stale      uint64     `json:"stale,omitzero"`       // digest of the list that leaves one attempt; see [Limits].MaxAttempts
 
-	Loop Loop // calls without a session only
+	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see [NewSharedSettings]
+
+	Loop Loop `json:"loop,omitzero"` // calls without a session only
 }
 
 // Loop tells a tool loop without a session from a later one that looks the same.
 type Loop struct {
-	Size int       // how many messages its last request had
-	Seen time.Time // when that was
+	Size int       `json:"size,omitzero"` // how many messages its last request had
+	Seen time.Time `json:"seen,omitzero"` // when that was
 }
 
 // LoopLife is how long a state counts whose [Loop] is set.
@@ -41,8 +43,8 @@ const LoopLife = time.Hour
 
 // Pause says why and since when a session is paused.
 type Pause struct {
-	Reason string
-	Since  time.Time // zero: not paused
+	Reason string    `json:"reason,omitzero"`
+	Since  time.Time `json:"since,omitzero"` // zero: not paused
 }
 
 // IsSet reports whether the session is paused.
@@ -51,9 +53,9 @@ func (p Pause) IsSet() bool { return !p.Since.IsZero() }
 // Watermarks are the best that a todo list has been in a user turn. Progress is
 // measured against them.
 type Watermarks struct {
-	Set       bool // a list was seen
-	Completed int  // the highest number of completed items so far
-	Active    int  // the lowest number of active items so far
+	Set       bool `json:"set,omitzero"`       // a list was seen
+	Completed int  `json:"completed,omitzero"` // the highest number of completed items so far
+	Active    int  `json:"active,omitzero"`    // the lowest number of active items so far
 }
 
 // Result is what came of a continuation, which the next prompt tells the model:

@@ -48,12 +48,12 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	if outcomes := capture(ctx); outcomes != nil {
 		c.outcome.Store(outcomes.add(c.firstOutcome()))
 	}
-	if mw.options.pauseTool == Always && !mw.options.dryRun && c.request.takesPause &&
-		mw.options.settings.For(c.session.name()).TodoContinuation {
-		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
-	}
 	if err := c.session.registerUserTurn(c.cancel.caller, &r); err != nil {
 		c.storeFailed(c.turn.TurnID, err)
+	}
+	if mw.options.pauseTool == Always && !mw.options.dryRun && c.request.takesPause &&
+		c.session.settings().TodoContinuation {
+		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
 	}
 	c.beginTurn(0)
 	c.additions.Attachments = c.reminders.attachments(&c.turn)
@@ -275,7 +275,7 @@ func (c *Call) offersPause() bool {
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode:    c.mw.options.settings.For(c.session.name()).ApprovalMode,
+		Mode:    c.session.settings().ApprovalMode,
 		InWords: c.fixedPrefix && !c.offersPause() && !c.request.ownPause,
 	}
 	if r := c.turn.rejection; r != nil {

@@ -100,7 +100,7 @@ func (d *decider) evaluate() continuation.Evaluation {
 // input returns what is known without asking anybody.
 func (d *decider) input() continuation.Input {
 	in := continuation.Input{
-		Settings: d.mw.options.settings.For(d.turn.Session), Turn: d.facts(), Limits: d.mw.options.limits,
+		Settings: d.session.settings(), Turn: d.facts(), Limits: d.mw.options.limits,
 	}
 	if d.hasShortLoop() {
 		in.Limits.MaxAttempts = 1
@@ -122,6 +122,7 @@ func (d *decider) loadState(in *continuation.Input) bool {
 		return false
 	}
 	in.State, in.UserTurn, in.Now = state, d.session.userTurn, d.mw.options.clock.Now()
+	in.Settings = d.session.settings()
 	return true
 }
 
@@ -218,7 +219,7 @@ func (d *decider) commit() {
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
 	var ev continuation.Evaluation
 	err := d.session.update(d.cancel.ctx, func(s continuation.State) continuation.State {
-		in.State = s
+		in.State, in.Settings = s, d.session.settingsOf(s)
 		if ev = continuation.Evaluate(in); !ev.Continue {
 			return s
 		}

@@ -159,7 +159,7 @@ func ExampleWithPausePolicy() {
 // that the program passes on.
 func ExampleMiddleware_Settings() {
 	mw := middleware.New(buildTodos, unhurried)
-	answer, err := mw.Settings().CommandFor("alice", "/set todo-continuation false")
+	answer, err := mw.Settings().CommandFor(context.Background(), "alice", "/set todo-continuation false")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -48,7 +48,7 @@ func TestExplainSaysWhatSpeaksAgainstIt(t *testing.T) {
 	toolless := fixTheBuild
 	toolless.Tools = nil
 	disabled := middleware.New(buildTodos)
-	disabled.Settings().SetTodoContinuation("", false)
+	require.NoError(t, disabled.Settings().SetTodoContinuation(t.Context(), "", false))
 	for want, got := range map[string]string{
 		"decision if the model stops now: do nothing: The todo source failed": explained(t, t.Context(), failing, fixTheBuild),
 		"list     no such table":                                          explained(t, t.Context(), failing, fixTheBuild),

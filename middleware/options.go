@@ -86,6 +86,9 @@ func newOptions(opts []Option) options {
 		values := continuation.DefaultValues()
 		values.ApprovalMode = cmp.Or(o.approval, values.ApprovalMode)
 		o.settings = continuation.NewSettings(values)
+		if o.store != nil {
+			o.settings = continuation.NewSharedSettings(values, o.store)
+		}
 	case o.approval != "":
 		o.refuse("with WithSettings, the approval mode is one of the values of continuation.NewSettings")
 	}

@@ -113,7 +113,7 @@ func TestOptionsCanBeShared(t *testing.T) {
 		wait.Go(func() {
 			mw := middleware.New(todo.Static(), shared...)
 			require.NotNil(t, mw.Settings())
-			mw.Settings().SetTodoContinuation("s", i%2 == 0)
+			require.NoError(t, mw.Settings().SetTodoContinuation(t.Context(), "s", i%2 == 0))
 			assert.Equal(t, i%2 == 0, mw.Settings().For("s").TodoContinuation, "settings are not shared")
 		})
 	}
@@ -125,7 +125,7 @@ func TestSettingsCanBeSharedOnPurpose(t *testing.T) {
 	settings := continuation.NewSettings(continuation.DefaultValues())
 	a := middleware.New(buildTodos, middleware.WithSettings(settings))
 	b := middleware.New(buildTodos, middleware.WithSettings(settings))
-	a.Settings().SetTodoContinuation("s", false)
+	require.NoError(t, a.Settings().SetTodoContinuation(t.Context(), "s", false))
 	assert.False(t, b.Settings().For("s").TodoContinuation)
 	assert.True(t, b.Settings().For("other").TodoContinuation)
 }

@@ -593,7 +593,7 @@ func TestPauseToolIsNotDeclaredWhereContinuationsAreSwitchedOff(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{says("One.")}, middleware.WithPauseTool(middleware.Always))
 	ctx := inSession(t, "conversation-42")
-	s.mw.Settings().SetTodoContinuation("conversation-42", false)
+	require.NoError(t, s.mw.Settings().SetTodoContinuation(t.Context(), "conversation-42", false))
 	_, _, err := s.answer(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, fixTheBuild.Tools, s.model.requests[0].Tools)

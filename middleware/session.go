@@ -20,13 +20,14 @@ const loopPrefix = "\x00loop/"
 // sessionHandle is a call's handle on the state of its session.
 type sessionHandle struct {
 	mw         *Middleware
-	key        string              // of the state in the store, "" if the state lives with the call
-	local      *continuation.State // the state if it lives with the call and was changed
-	pretended  *arrival            // in a dry run, which stores nothing
-	userTurn   int                 // the number of the call's user turn
-	registered bool                // the store has registered the user turn
-	failed     bool                // the store has failed
-	failure    error               // with what
+	key        string                 // of the state in the store, "" if the state lives with the call
+	local      *continuation.State    // the state if it lives with the call and was changed
+	pretended  *arrival               // in a dry run, which stores nothing
+	userTurn   int                    // the number of the call's user turn
+	registered bool                   // the store has registered the user turn
+	overrides  continuation.Overrides // that the state had when it was last seen
+	failed     bool                   // the store has failed
+	failure    error                  // with what
 }
 
 // keyOf returns the key of a request's session. Without a name, a tool loop is
@@ -55,6 +56,16 @@ func (h *sessionHandle) name() string {
 	return h.key
 }
 
+// settings returns the settings in force, as far as the state was last seen.
+func (h *sessionHandle) settings() continuation.Values {
+	return h.mw.options.settings.Of(h.name(), h.overrides)
+}
+
+// settingsOf returns the settings in force in that state.
+func (h *sessionHandle) settingsOf(s continuation.State) continuation.Values {
+	return h.mw.options.settings.Of(h.name(), s.Overrides)
+}
+
 // registerUserTurn tells the state the user turn of the call.
 func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request) error {
 	if h.key == "" {
@@ -70,7 +81,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 	}
 	register := func(s continuation.State) continuation.State {
 		s = arrives.register(s)
-		h.userTurn, h.registered = s.UserTurn, true
+		h.userTurn, h.overrides, h.registered = s.UserTurn, s.Overrides, true
 		return s
 	}
 	return h.inStoreTime(ctx, func(ctx context.Context) error {
@@ -112,6 +123,9 @@ func (h *sessionHandle) load(ctx context.Context) (continuation.State, error) {
 		return continuation.State{}, nil
 	}
 	state, err := h.updateStore(ctx, func(s continuation.State) continuation.State { return s })
+	if err == nil {
+		h.overrides = state.Overrides
+	}
 	if h.pretended != nil {
 		state = h.pretended.register(state)
 	}

@@ -215,7 +215,7 @@ func (w *world) sessionResumes(n int) {
 func (w *world) settingChanges(n int) {
 	s := w.some(n)
 	s.on = n/2%3 > 0
-	w.mw.Settings().SetTodoContinuation(s.session, s.on)
+	_ = w.mw.Settings().SetTodoContinuation(context.Background(), s.session, s.on) // in memory, it cannot fail
 }
 
 func (w *world) listChanges(n int) {
@@ -328,7 +328,7 @@ func (w *world) startsAnew(s *rules) {
 	}
 	s.on = true
 	s.todos = []todo.Todo{{ID: "9", Content: s.session + " last", Status: todo.Pending}}
-	w.mw.Settings().SetTodoContinuation(s.session, true)
+	_ = w.mw.Settings().SetTodoContinuation(context.Background(), s.session, true) // in memory, it cannot fail
 	w.now, w.script = w.now.Add(worldInterval), nil
 	r := w.begin(s.session, false, true)
 	w.finish(r)

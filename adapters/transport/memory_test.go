@@ -114,7 +114,7 @@ func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // 
 	for i := 1; i < calls; i++ {
 		ask(i)
 		ctx := continuation.WithSession(context.Background(), name(i))
-		tasks.Settings().SetTodoContinuation(name(i), false)
+		require.NoError(t, tasks.Settings().SetTodoContinuation(t.Context(), name(i), false))
 		assert.False(t, tasks.Settings().For(continuation.Session(ctx)).TodoContinuation)
 	}
 	assert.True(t, tasks.Settings().For(name(0)).TodoContinuation)

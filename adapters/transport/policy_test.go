@@ -253,7 +253,7 @@ var scripts = map[string]parity{
 
 func disabled() *continuation.Settings {
 	settings := continuation.NewSettings(continuation.Values{})
-	settings.SetTodoContinuation("s", false)
+	_ = settings.SetTodoContinuation(context.Background(), "s", false) // in memory, it cannot fail
 	return settings
 }
 

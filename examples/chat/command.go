@@ -30,7 +30,7 @@ func (c *chat) command(ctx context.Context, line string) bool {
 	name, rest, _ := strings.Cut(line, " ")
 	switch strings.ToLower(name) {
 	case "/set":
-		answer, err := c.mw.Settings().CommandFor(session, line)
+		answer, err := c.mw.Settings().CommandFor(ctx, session, line)
 		c.answer(answer, err != nil)
 	case "/todos":
 		c.answer(c.listTodos(ctx), false)

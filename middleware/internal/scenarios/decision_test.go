@@ -146,12 +146,12 @@ func TestDisabledSettingKeepsTurnsFromBeingContinued(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
-				s.Middleware.Settings().SetTodoContinuation(session, false)
+				require.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), session, false))
 				got := s.Ask(fakellm.Text(scenario.Plan))
 				scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
 				assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
 
-				s.Middleware.Settings().SetTodoContinuation(session, true)
+				require.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), session, true))
 				got = s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 				assert.Equal(t, 1, got.Outcome.Attempts, "it is on again")
 				assert.Len(t, s.Server.Requests(), 3)
@@ -164,7 +164,7 @@ func TestSettingCountsFromTheNextDecisionOn(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		off := func() { s.Middleware.Settings().SetTodoContinuation("s", false) }
+		off := func() { s.Middleware.Settings().SetTodoContinuation(t.Context(), "s", false) }
 		got := s.Ask(fakellm.Text("One."), doFirst(off, fakellm.Text("Two.")))
 
 		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
@@ -177,7 +177,7 @@ func TestSettingOfAnotherSessionHasNoEffect(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Middleware.Settings().SetTodoContinuation("another", false)
+		require.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), "another", false))
 		got := s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
 	})

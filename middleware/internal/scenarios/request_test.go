@@ -56,7 +56,7 @@ func TestApprovalModeOfTheSessionChoosesThePrompt(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		require.NoError(t, s.Middleware.Settings().SetApprovalMode("s", continuation.ApprovalYOLO))
+		require.NoError(t, s.Middleware.Settings().SetApprovalMode(t.Context(), "s", continuation.ApprovalYOLO))
 		s.Ask(fakellm.Text("One."), scenario.Edit())
 		assert.Contains(t, s.Prompts()[0], "CONTINUE TASK IMMEDIATELY:")
 	})

@@ -20,7 +20,7 @@ import (
 // typeCommand has the user of the session type a valid command.
 func typeCommand(t *testing.T, s *scenario.Scenario, line string) {
 	t.Helper()
-	_, err := s.Middleware.Settings().CommandFor("s", line)
+	_, err := s.Middleware.Settings().CommandFor(t.Context(), "s", line)
 	assert.NoError(t, err, line) // it may run in another goroutine
 }
 
@@ -28,7 +28,7 @@ func TestCommandStopsWhatWouldBeContinuedNext(t *testing.T) {
 	t.Parallel()
 	const line = "/set todo-continuation off"
 	for name, command := range map[string]func(*continuation.Settings) (string, error){
-		"for the session": func(s *continuation.Settings) (string, error) { return s.CommandFor("s", line) },
+		"for the session": func(s *continuation.Settings) (string, error) { return s.CommandFor(t.Context(), "s", line) },
 		"for all":         func(s *continuation.Settings) (string, error) { return s.Command(line) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,10 +140,10 @@ func TestCommandThatIsRefusedOrForAnotherSessionChangesNothing(t *testing.T) {
 		mistype := func() {
 			settings := s.Middleware.Settings()
 			for _, line := range []string{"/set todo-continuation nope", "/set todo-continuation off now", "/set continuation off"} {
-				_, err := settings.CommandFor("s", line)
+				_, err := settings.CommandFor(t.Context(), "s", line)
 				refused = append(refused, err)
 			}
-			settings.SetTodoContinuation("another", false)
+			require.NoError(t, settings.SetTodoContinuation(t.Context(), "another", false))
 		}
 		got := s.Ask(fakellm.Text("One."), doFirst(mistype, fakellm.Text("Two.")), scenario.Edit())
 		require.Len(t, refused, 3)
@@ -163,7 +163,7 @@ func TestCommandNamesTheSessionAsTheKeyFunctionDoes(t *testing.T) {
 		got := s.Ask(fakellm.Text("One."), scenario.Edit())
 		scenario.RequireComplete(t, m, got, "One.", "tool_calls")
 
-		_, err := s.Middleware.Settings().CommandFor("user/s", "/set todo-continuation off")
+		_, err := s.Middleware.Settings().CommandFor(t.Context(), "user/s", "/set todo-continuation off")
 		require.NoError(t, err)
 		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), fakellm.Text("Two."))
 		scenario.RequireComplete(t, m, got, "Two.", "stop")
