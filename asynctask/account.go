@@ -30,13 +30,14 @@ type account struct {
 
 // record is one task in an account.
 type record struct {
-	ID, Name       string
-	Started, Ended time.Time
-	Until          time.Time // a task that is running then is lost; zero for never
-	Number         uint64    // the version of the account that it began with
-	Order          uint64    // the version that it ended with; 0 while it is running
-	Delivered      bool      // the model was told of its end, or need not be
-	Result         *result   // nil while it is running
+	ID, Name  string
+	Started   time.Time
+	Ended     time.Time `json:",omitzero"`
+	Until     time.Time `json:",omitzero"` // a task that is running then is lost; zero for never
+	Number    uint64    // the version of the account that it began with
+	Order     uint64    `json:",omitempty"` // the version that it ended with; 0 while it is running
+	Delivered bool      `json:",omitempty"` // the model was told of its end, or need not be
+	Result    *result   `json:",omitempty"` // nil while it is running
 }
 
 // rules are how a Manager keeps accounts.
