@@ -258,6 +258,36 @@ func TestLostTasksFail(t *testing.T) {
 	require.ErrorIs(t, s.Finish("job", nil), asynctask.ErrEnded)
 }
 
+// A process that lives says so, and one that is gone does not.
+func TestFunctionsAreLostWithTheirProcess(t *testing.T) {
+	t.Parallel()
+	r := newReplicas(t)
+	link := &hooked{Records: r.engine} // of the owner alone
+	owner := newSetup(t, asynctask.WithClock(r.clock), asynctask.WithRecords(link))
+	other := r.process()
+	ticket, err := owner.Manager.Start(in(t, "a"), "task", untilCancelled)
+	require.NoError(t, err)
+	for range 20 {
+		r.clock.Advance(asynctask.OwnerLife / 4)
+	}
+	task, err := other.Manager.Get(t.Context(), ticket)
+	require.NoError(t, err)
+	assert.Equal(t, asynctask.Running, task.State)
+
+	link.fails(assert.AnError) // as if it had been killed
+	r.clock.Advance(asynctask.OwnerLife)
+	assert.Equal(t, []string{ticket.ID}, other.told("a"))
+	task, err = other.Manager.Get(t.Context(), ticket)
+	require.NoError(t, err)
+	require.EqualError(t, task.Err, asynctask.ErrOwnerLost.Error())
+
+	link.fails(nil) // it was only cut off: its function is of no use any more
+	r.look()
+	task, err = owner.Manager.Wait(t.Context(), ticket)
+	require.NoError(t, err)
+	assert.Equal(t, asynctask.Failed, task.State)
+}
+
 // The model is told of what a process had running when it was shut down.
 func TestClosedProcessLeavesNothingUntold(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,248 @@
+package redis_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/records"
+	"github.com/carryon-go/carryon/stores/redis"
+)
+
+// haste is how many times faster time goes for the replicas than for the others,
+// so that leases lapse and lost tasks fail within a test.
+const haste = 500
+
+// hasty is an engine whose clock is fast.
+type hasty struct {
+	*redis.Store
+}
+
+func hurry(now time.Time) time.Time {
+	begin := time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
+	return begin.Add(time.Duration(now.UnixMilli()%1e9) * time.Millisecond * haste)
+}
+
+func (h hasty) Update(ctx context.Context, key string, f records.Func) error {
+	return h.Store.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) { return f(hurry(now), old) })
+}
+
+// hastyClock is the clock of a replica.
+type hastyClock struct{}
+
+func (hastyClock) Now() time.Time { return hurry(time.Now()) }
+
+func (hastyClock) AfterFunc(d time.Duration, f func()) asynctask.Timer {
+	return time.AfterFunc(d/haste, f)
+}
+
+// What a process of TestReplicasKilledAtRandom is told.
+var (
+	replicaServer = flag.String("replica.server", "", "the URL of the server; without it there is no replica")
+	replicaLog    = flag.String("replica.log", "", "the file to log to")
+	replicaStarts = flag.Bool("replica.starts", false, "start tasks too")
+)
+
+const replicaSessions = 8
+
+// replica is one process: it starts tasks, works on jobs, and tells the model, all
+// in sessions that other replicas serve too. It logs what the model was told.
+type replica struct {
+	tasks *asynctask.Manager
+	log   *os.File
+}
+
+// TestReplica is no test: it is what the processes of TestReplicasKilledAtRandom
+// run.
+func TestReplica(t *testing.T) {
+	if *replicaServer == "" {
+		t.Skip("it is run by TestReplicasKilledAtRandom")
+	}
+	log, err := os.OpenFile(*replicaLog, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	r := &replica{log: log, tasks: asynctask.NewManager(asynctask.WithRecords(hasty{open(t, *replicaServer)}),
+		asynctask.WithClock(hastyClock{}), asynctask.WithSessionLimit(20), asynctask.WithTaskLife(asynctask.Off))}
+	for i := 0; ; i++ {
+		session := fmt.Sprint("session-", rand.N(replicaSessions))
+		ctx := continuation.WithSession(t.Context(), session)
+		if *replicaStarts {
+			r.starts(ctx, fmt.Sprint("job-", os.Getpid(), "-", i))
+		}
+		r.works(ctx, session)
+		r.tells(ctx, session)
+	}
+}
+
+func (r *replica) write(words ...any) { _, _ = fmt.Fprintln(r.log, words...) }
+
+// starts starts a function, or begins a job that any replica may do.
+func (r *replica) starts(ctx context.Context, id string) {
+	var ticket asynctask.Ticket
+	var err error
+	if rand.N(2) == 0 {
+		ticket, err = r.tasks.Begin(ctx, id, "job")
+	} else {
+		ticket, err = r.tasks.Start(ctx, "function", func(context.Context) (*asynctask.Output, error) {
+			<-time.After(rand.N(300 * time.Millisecond))
+			return nil, nil
+		})
+	}
+	if err == nil {
+		r.write("begun", ticket)
+	}
+}
+
+// works does one of the session's jobs.
+func (r *replica) works(ctx context.Context, session string) {
+	all, _ := r.tasks.Tasks(ctx, session)
+	for _, task := range all {
+		if task.State != asynctask.Running || !strings.HasPrefix(task.ID, "job-") || rand.N(3) > 0 {
+			continue
+		}
+		_, detach, err := r.tasks.Attach(ctx, task.Ticket())
+		if err != nil {
+			continue
+		}
+		<-time.After(rand.N(20 * time.Millisecond))
+		_ = r.tasks.Finish(ctx, task.Ticket(), asynctask.Message("done"))
+		detach()
+		return
+	}
+}
+
+// tells tells the model of what has ended.
+func (r *replica) tells(ctx context.Context, session string) {
+	d, err := r.tasks.Deliver(ctx, session, asynctask.DeliverOptions{})
+	if err != nil || d == nil {
+		return
+	}
+	telling := fmt.Sprint(os.Getpid(), "-", d.Lease)
+	for _, id := range d.Tasks {
+		r.write("told", asynctask.Ticket{Session: session, ID: id}, telling)
+	}
+	<-time.After(rand.N(20 * time.Millisecond)) // the call
+	if r.tasks.Settle(ctx, d, asynctask.Told) == nil {
+		r.write("settled", telling)
+	}
+}
+
+// Replicas are killed at random while they start tasks, work on them and tell the
+// model. Nothing is never told, and told twice is only what a teller told that died
+// before it could say so.
+func TestReplicasKilledAtRandom(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes 10 seconds")
+	}
+	server := servertest.StartRedis(t).URL
+	log := filepath.Join(t.TempDir(), "log")
+	spawn := func(starts bool) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplica$", "-test.timeout=2m", //nolint:gosec // itself
+			"-replica.server="+server, "-replica.log="+log, fmt.Sprint("-replica.starts=", starts))
+		require.NoError(t, cmd.Start())
+		return cmd
+	}
+	kill := func(cmd *exec.Cmd) {
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+	}
+
+	fleet := []*exec.Cmd{spawn(true), spawn(true), spawn(true)}
+	kills := 0
+	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); kills++ {
+		<-time.After(100*time.Millisecond + rand.N(300*time.Millisecond))
+		i := rand.N(len(fleet))
+		kill(fleet[i])
+		fleet[i] = spawn(true)
+	}
+	for _, cmd := range fleet {
+		kill(cmd)
+	}
+	fleet = []*exec.Cmd{spawn(false), spawn(false)} // they finish what there is
+	watcher := asynctask.NewManager(asynctask.WithRecords(hasty{open(t, server)}), asynctask.WithClock(hastyClock{}))
+	require.Eventually(t, func() bool {
+		for i := range replicaSessions {
+			p, err := watcher.Pending(t.Context(), fmt.Sprint("session-", i), 0)
+			if err != nil || p.Unfinished > 0 || p.Undelivered > 0 {
+				return false
+			}
+		}
+		return true
+	}, time.Minute, 20*time.Millisecond)
+	<-time.After(100 * time.Millisecond) // the last of them write what they have settled
+	for _, cmd := range fleet {
+		kill(cmd)
+	}
+	read(t, log).check(t, kills)
+}
+
+// history is what the replicas have logged.
+type history struct {
+	begun   []string
+	told    map[string][]string // the tellings of a task
+	settled map[string]bool
+}
+
+func read(t *testing.T, path string) *history {
+	t.Helper()
+	h := &history{told: map[string][]string{}, settled: map[string]bool{}}
+	file, err := os.Open(path) //nolint:gosec // of this test
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		switch words := strings.Fields(lines.Text()); {
+		case len(words) == 2 && words[0] == "begun":
+			h.begun = append(h.begun, words[1])
+		case len(words) == 3 && words[0] == "told":
+			h.told[words[1]] = append(h.told[words[1]], words[2])
+		case len(words) == 2 && words[0] == "settled":
+			h.settled[words[1]] = true
+		default:
+			t.Error(errors.New(lines.Text()))
+		}
+	}
+	require.NoError(t, lines.Err())
+	return h
+}
+
+func (h *history) check(t *testing.T, kills int) {
+	t.Helper()
+	never, twice := 0, 0
+	for _, task := range h.begun {
+		if len(h.told[task]) == 0 {
+			never++
+		}
+	}
+	for task, tellings := range h.told {
+		settled := 0
+		for _, telling := range tellings {
+			if h.settled[telling] {
+				settled++
+			}
+		}
+		assert.LessOrEqual(t, settled, 1, "%s was told by %v, who all lived", task, tellings)
+		if len(tellings) > 1 {
+			twice++
+		}
+	}
+	t.Logf("%d tasks begun, %d told once, %d more than once, %d never; %d replicas killed",
+		len(h.begun), len(h.told)-twice, twice, never, kills)
+	assert.Zero(t, never)
+	assert.NotEmpty(t, h.begun)
+}
