@@ -1,6 +1,9 @@
 package middleware
 
 import (
+	"errors"
+	"sync"
+
 	"github.com/carryon-go/carryon/adapter"
 )
 
@@ -14,16 +17,35 @@ import (
 // finish and no usage.
 //
 // Chunk, Relaying and Relayed are called while [Unary] runs, for all filters of a
-// call by one goroutine at a time.
+// call by one goroutine at a time. An SDK that calls them late, from a goroutine
+// of its own, does no harm: what it streams of a turn that has ended is left out,
+// unless that turn was the only one and passes as it is.
 type Filter[C any] struct {
 	callbacks *callbacks // nil until Unary is given the filter
 	emit      func(C) error
-	reader    turnReader
-	writer    writer[C]
-	out       output[C]
-	shown     bool // text was shown through this filter
-	err       error
+
+	mu       sync.Mutex // of what follows; not held while emit runs
+	state    filterState
+	emitting bool // the callback runs
+	reader   turnReader
+	writer   writer[C]
+	out      output[C]
+	shown    bool // text was shown through this filter
+	err      error
 }
+
+// filterState says what a filter may let through.
+type filterState uint8
+
+const (
+	betweenTurns filterState = iota
+	inTurn
+	detached // the callback was still running when its turn ended: it is left alone
+	callOver
+)
+
+// errTurnOver is what an SDK is told that streams to a callback too late.
+var errTurnOver = errors.New("middleware: the turn that this belongs to has ended")
 
 // NewFilter returns a filter before emit, for one call: it must be given to
 // [Unary].
@@ -38,32 +60,51 @@ func NewFilter[C any](d adapter.Dialect[C], emit func(C) error) *Filter[C] {
 // continued any more. It panics if Unary was not given the filter.
 func (f *Filter[C]) Chunk(c C) error {
 	f.mustBeGiven()
-	if f.err == nil {
-		f.reader.nextChunk()
-		f.writer.dialect.Read(&c, &f.reader)
-		f.writer.write(&c, &f.out)
-		f.flush()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.err != nil:
+		return f.err
+	case f.state != inTurn:
+		return errTurnOver
 	}
+	f.reader.nextChunk()
+	f.writer.dialect.Read(&c, &f.reader)
+	f.writer.write(&c, &f.out)
+	f.flush()
 	return f.err
 }
 
 // Relaying reports whether what the SDK streams passes as it is, which it does
-// in the caller's own turn. As long as it does, an adapter may give chunks to
+// in the caller's own turn. As long as it does, an adapter may give a chunk to
 // the callback itself and tell Relayed: then a chunk costs next to nothing.
 func (f *Filter[C]) Relaying() bool {
 	f.mustBeGiven()
-	return f.reader.first && f.reader.calls.unwatched && f.err == nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	passes := f.state == inTurn || f.state == callOver
+	f.emitting = passes && f.reader.first && f.reader.calls.unwatched && f.err == nil
+	return f.emitting
 }
 
 // Relayed records a chunk that the adapter has given to the callback: whether
 // there was text in it, and the callback's error. It returns what Chunk would
 // have returned.
 func (f *Filter[C]) Relayed(text bool, err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.emitting = false
 	f.reader.text.shown = f.reader.text.shown || text
-	if err != nil {
-		f.err, f.callbacks.err = err, err
-	}
+	f.fail(err)
 	return err
+}
+
+// fail keeps the error of the callback, if it is one.
+func (f *Filter[C]) fail(err error) {
+	if err != nil {
+		f.err = err
+		f.callbacks.fail(err)
+	}
 }
 
 func (f *Filter[C]) mustBeGiven() {
@@ -75,27 +116,54 @@ func (f *Filter[C]) mustBeGiven() {
 // flush gives the callback what is ready for it.
 func (f *Filter[C]) flush() {
 	for c, ok := f.out.take(); ok; c, ok = f.out.take() {
-		if f.err != nil {
-			continue
-		}
-		if f.err = f.emit(c); f.err != nil {
-			f.callbacks.err = f.err
+		if f.err == nil {
+			f.fail(f.call(c))
 		}
 	}
 }
 
+// call calls the callback, without the lock: it may take its time.
+func (f *Filter[C]) call(c C) error {
+	f.emitting = true
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.emitting = false
+	}()
+	return f.emit(c)
+}
+
 // begin implements TurnFilter.
 func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.callbacks = c
+	if f.state != detached {
+		f.state = inTurn
+	}
 	f.reader = turnReader{
 		first: r.first, chunk: added{calls: f.reader.chunk.calls[:0]}, calls: tracker{unwatched: r.calls.unwatched},
 		text: turnText{separator: f.separatorOf(r), printable: r.text.printable},
 	}
 }
 
+// separatorOf returns what is put before the first text of a turn.
+func (f *Filter[C]) separatorOf(r *turnReader) string {
+	if !f.shown {
+		return ""
+	}
+	return r.text.separator
+}
+
 // end implements TurnFilter. Printed says that the turn ended in a printed call
 // of todo_pause.
 func (f *Filter[C]) end(printed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.emitting || f.state != inTurn {
+		f.state = detached
+		return
+	}
 	f.reader.calls.decideOpen()
 	f.writer.flush(&f.out)
 	f.flush()
@@ -108,22 +176,21 @@ func (f *Filter[C]) end(printed bool) {
 	}
 	f.showText(f.reader.chunk.text)
 	f.shown = f.shown || f.reader.text.shown
+	f.state = betweenTurns
 }
 
-// separatorOf returns what is put before the first text of a turn.
-func (f *Filter[C]) separatorOf(r *turnReader) string {
-	if !f.shown {
-		return ""
+// endCall implements TurnFilter.
+func (f *Filter[C]) endCall(notice, separator string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state == detached {
+		return
 	}
-	return r.text.separator
-}
-
-// showNotice implements TurnFilter.
-func (f *Filter[C]) showNotice(text, separator string) {
-	if f.shown && text != "" {
-		text = separator + text
+	if f.shown && notice != "" {
+		notice = separator + notice
 	}
-	f.showText(text)
+	f.showText(notice)
+	f.state = callOver
 }
 
 // showText shows a text for which the SDK streamed nothing.
@@ -138,13 +205,17 @@ func (f *Filter[C]) showText(text string) {
 }
 
 // showedCall implements TurnFilter.
-func (f *Filter[C]) showedCall() bool { return f.reader.showedCall() }
+func (f *Filter[C]) showedCall() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reader.showedCall()
+}
 
 // TurnFilter is a [Filter] of any type, as Unary takes it.
 type TurnFilter interface {
 	begin(c *callbacks, r *turnReader)
 	end(printed bool)
-	showNotice(text, separator string)
+	endCall(notice, separator string) // the notice is shown before
 	showedCall() bool
 }
 
@@ -152,7 +223,16 @@ type TurnFilter interface {
 // filters. A nil one has none.
 type callbacks struct {
 	filters []TurnFilter
-	err     error // what one of them failed with
+
+	mu  sync.Mutex
+	err error // what one of them failed with
+}
+
+// fail says what one of them failed with.
+func (c *callbacks) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
 }
 
 // failure returns what a callback failed with, or nil.
@@ -160,6 +240,8 @@ func (c *callbacks) failure() error {
 	if c == nil {
 		return nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.err
 }
 

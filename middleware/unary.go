@@ -166,7 +166,7 @@ func (u *unary[R]) fail(err error) error {
 func (u *unary[R]) join() R {
 	notice, separator := u.call.pauses.notice(), u.call.text.separator()
 	for _, f := range u.call.callbacks.all() {
-		f.showNotice(notice, separator)
+		f.endCall(notice, separator)
 	}
 	if !u.continuation && !u.tracker.pauseRemoved {
 		return u.answer

@@ -2,6 +2,8 @@ package langchaingo
 
 import (
 	"context"
+	"errors"
+	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -24,16 +26,16 @@ func newStreams(ctx context.Context, asked *llms.CallOptions) (s streams) {
 	return s
 }
 
-// install puts the filters in the place of the caller's functions.
-func (s streams) install(o *llms.CallOptions) {
+// install puts the filters in the place of the caller's functions, for a turn.
+func (s streams) install(o *llms.CallOptions, turn int) {
 	if s.text != nil {
 		o.StreamingFunc = func(ctx context.Context, text []byte) error {
-			return s.text.chunk(ctx, piece{text: text})
+			return s.text.chunk(ctx, turn, piece{text: text})
 		}
 	}
 	if s.reasoning != nil {
 		o.StreamingReasoningFunc = func(ctx context.Context, reasoning, text []byte) error {
-			return s.reasoning.chunk(ctx, piece{reasoning: reasoning, text: text})
+			return s.reasoning.chunk(ctx, turn, piece{reasoning: reasoning, text: text})
 		}
 	}
 }
@@ -54,9 +56,20 @@ func (s streams) filters() (filters []middleware.TurnFilter) {
 	return filters
 }
 
+// begin begins a turn.
+func (s streams) begin(turn int) {
+	s.each(func(one *stream) {
+		one.mu.Lock()
+		defer one.mu.Unlock()
+		one.turn = turn
+	})
+}
+
 // err returns the first error of a function.
 func (s streams) err() (err error) {
 	s.each(func(one *stream) {
+		one.mu.Lock()
+		defer one.mu.Unlock()
 		if err == nil {
 			err = one.err
 		}
@@ -64,38 +77,62 @@ func (s streams) err() (err error) {
 	return err
 }
 
+// errTurnOver is what a provider is told that streams after its turn, from a
+// goroutine of its own.
+var errTurnOver = errors.New("langchaingo: the turn that this belongs to has ended")
+
 // stream is one of the caller's functions, behind a filter of its own: where
 // there are two, a provider may give each chunk to both.
 type stream struct {
-	show   func(context.Context, piece) error
+	call   func(context.Context, piece) error
 	filter *middleware.Filter[piece]
 	own    context.Context //nolint:containedctx // the caller's, for what no model has streamed
-	at     context.Context //nolint:containedctx // that of the current chunk, or nil
 	quiet  bool            // text that is not relayed is told through say
-	spoke  bool            // the model has streamed text
-	err    error
+
+	mu    sync.Mutex      // of what follows
+	turn  int             // the current one
+	at    context.Context //nolint:containedctx // that of the current chunk, or nil
+	spoke bool            // the model has streamed text
+	err   error
 }
 
-func newStream(ctx context.Context, show func(context.Context, piece) error) *stream {
-	s := &stream{show: show, own: ctx}
+func newStream(ctx context.Context, call func(context.Context, piece) error) *stream {
+	s := &stream{call: call, own: ctx}
 	s.filter = middleware.NewFilter(pieces{}, s.emit)
 	return s
 }
 
-// chunk takes what the provider streams.
-func (s *stream) chunk(ctx context.Context, p piece) error {
-	s.spoke = s.spoke || len(p.text) > 0
+// chunk takes what the provider streams in a turn.
+func (s *stream) chunk(ctx context.Context, turn int, p piece) error {
+	if !s.enter(ctx, turn, len(p.text) > 0) {
+		return errTurnOver
+	}
+	defer s.leave()
 	if s.filter.Relaying() {
-		s.err = s.show(ctx, p)
-		return s.filter.Relayed(len(p.text) > 0, s.err)
+		return s.filter.Relayed(len(p.text) > 0, s.show(ctx, p))
 	}
 	if s.quiet {
 		p.text = nil
 	}
-	s.at = ctx
-	err := s.filter.Chunk(p)
+	return s.filter.Chunk(p)
+}
+
+// enter begins a chunk, unless it comes too late.
+func (s *stream) enter(ctx context.Context, turn int, spoke bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if turn != s.turn {
+		return false
+	}
+	s.at, s.spoke = ctx, s.spoke || spoke
+	return true
+}
+
+// leave ends a chunk.
+func (s *stream) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.at = nil
-	return err
 }
 
 // say takes text that was not streamed.
@@ -106,12 +143,23 @@ func (s *stream) say(text string) {
 // emit shows what the filter has let through. A function that was never given
 // any text is not told what was not streamed: its provider does not stream.
 func (s *stream) emit(p piece) error {
+	s.mu.Lock()
 	ctx := s.at
-	if ctx == nil {
-		if ctx = s.own; !s.spoke {
-			return nil
-		}
+	if ctx == nil && s.spoke {
+		ctx = s.own
 	}
-	s.err = s.show(ctx, p)
-	return s.err
+	s.mu.Unlock()
+	if ctx == nil {
+		return nil
+	}
+	return s.show(ctx, p)
+}
+
+// show calls the function.
+func (s *stream) show(ctx context.Context, p piece) error {
+	err := s.call(ctx, p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+	return err
 }

@@ -40,6 +40,7 @@ func (t *turns) run(ctx context.Context, request adapter.Request) (*llms.Content
 // send sends a turn: the caller's own if k is nil.
 func (t *turns) send(ctx context.Context, k *adapter.Continuation) (*llms.ContentResponse, error) {
 	t.sent++
+	t.streams.begin(t.sent)
 	additions, messages := t.call.Additions(), t.messages
 	if k != nil {
 		additions = &k.Additions
@@ -75,8 +76,9 @@ func (t *turns) withOptions(tool *adapter.PauseTool) []llms.CallOption {
 	if tool == nil && t.streams == (streams{}) {
 		return t.options
 	}
+	turn := t.sent
 	return append(slices.Clip(t.options), func(o *llms.CallOptions) {
-		t.streams.install(o)
+		t.streams.install(o, turn)
 		if tool != nil {
 			declare(o, tool)
 		}
