@@ -28,8 +28,16 @@ type Memory struct {
 	shared  *recordtable.Table[sharedList] // nil: lists are in memory
 
 	mu    sync.Mutex
-	lists *lru.Table[[]Todo] // stored lists are never changed, so they can be read without the lock
+	lists *lru.Table[storedList]
+	bytes int // of all of them
 	feed  feed
+}
+
+// storedList is the list of a session. Its todos are never changed, so that they
+// can be read without the lock.
+type storedList struct {
+	todos []Todo
+	bytes int
 }
 
 var _ Locator = (*Memory)(nil)
@@ -47,7 +55,7 @@ func TryNewMemory(opts ...MemoryOption) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Memory{options: options, shared: options.table(), lists: lru.New[[]Todo]()}, nil
+	return &Memory{options: options, shared: options.table(), lists: lru.New[storedList]()}, nil
 }
 
 // Todos returns a copy of the session's list. It fails with [ErrNoSession]
@@ -83,7 +91,7 @@ func (m *Memory) look(session string) (list []Todo, sessions int, written bool) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if stored := m.lists.Get(session); stored != nil {
-		list, written = *stored, true
+		list, written = stored.todos, true
 	}
 	return list, m.lists.Len(), written
 }
@@ -110,8 +118,8 @@ func (m *Memory) session(ctx context.Context) (string, error) {
 
 // list returns the session's stored list. The caller holds the lock.
 func (m *Memory) list(session string) []Todo {
-	if list := m.lists.Get(session); list != nil {
-		return *list
+	if stored := m.lists.Get(session); stored != nil {
+		return stored.todos
 	}
 	return nil
 }
@@ -194,12 +202,38 @@ func (m *Memory) store(session string, next func(before []Todo) ([]Todo, error))
 		return nil, false, err
 	}
 	if len(list) > 0 || m.lists.Get(session) != nil { // a list that was cleared is an empty one
-		*m.lists.Put(session) = list
-	}
-	if m.options.maxSessions != Off {
-		m.lists.Trim(m.options.maxSessions)
+		m.put(session, list)
 	}
 	return list, m.feed.add(session, list), nil
+}
+
+// put stores the list of a session, and drops others to make room for it. The
+// caller holds the lock.
+func (m *Memory) put(session string, list []Todo) {
+	stored := m.lists.Put(session)
+	before := stored.bytes
+	*stored = storedList{todos: list, bytes: len(session) + sizeOf(list)}
+	m.bytes += stored.bytes - before
+	for m.lists.Len() > 1 && m.isFull() {
+		m.bytes -= m.lists.RemoveOldest().bytes
+	}
+}
+
+// isFull reports whether there are more sessions, or more bytes, than there may be.
+func (m *Memory) isFull() bool {
+	o := &m.options
+	return o.maxSessions != Off && m.lists.Len() > o.maxSessions || o.maxBytes != Off && m.bytes > o.maxBytes
+}
+
+// sizeOf returns about how many bytes a list takes.
+func sizeOf(list []Todo) int {
+	const itself = 64
+	n := itself * len(list)
+	for i := range list {
+		t := &list[i]
+		n += len(t.ID) + len(t.Content) + len(t.Status) + len(t.Priority)
+	}
+	return n
 }
 
 // Forget drops the session's list, for example when a conversation is over. It
@@ -226,6 +260,9 @@ func (m *Memory) Forget(ctx context.Context) error {
 func (m *Memory) forget(_ context.Context, session string) (deliver bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if stored := m.lists.Get(session); stored != nil {
+		m.bytes -= stored.bytes
+	}
 	return m.lists.Remove(session) && m.feed.add(session, nil), nil
 }
 

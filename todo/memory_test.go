@@ -246,6 +246,31 @@ func TestMemoryDropsTheSessionUsedLongestAgo(t *testing.T) {
 	assert.NotEmpty(t, memory.Read(in(t, "e")))
 }
 
+func TestMemoryIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory(todo.WithMaxBytes(3500))
+	long := strings.Repeat("x", 1000)
+	for _, session := range []string{"a", "b", "c"} {
+		require.NoError(t, memory.Write(in(t, session), listOf(long)))
+	}
+	memory.Read(in(t, "a"))
+	require.NoError(t, memory.Write(in(t, "d"), listOf(long)))
+	assert.Empty(t, memory.Read(in(t, "b")), "used longest ago")
+	assert.NotEmpty(t, memory.Read(in(t, "a")))
+
+	require.NoError(t, memory.Write(in(t, "d"), listOf("short")))
+	require.NoError(t, memory.Write(in(t, "e"), listOf(long)))
+	require.NoError(t, memory.Forget(in(t, "c")))
+	require.NoError(t, memory.Write(in(t, "f"), listOf(long)))
+	for _, session := range []string{"a", "d", "e", "f"} {
+		assert.NotEmpty(t, memory.Read(in(t, session)), "%s: what is shorter or forgotten makes room", session)
+	}
+
+	require.NoError(t, memory.Write(in(t, "g"), listOf(long, long, long, long)))
+	assert.Len(t, memory.Read(in(t, "g")), 4, "never the one that is written")
+	assert.Empty(t, memory.Read(in(t, "f")))
+}
+
 // TestMemoryAgainstAModel compares long random sequences of operations with the
 // plainest thing that could work: a slice of sessions in the order of use.
 func TestMemoryAgainstAModel(t *testing.T) {
@@ -374,6 +399,7 @@ func TestMemoryOptionsRefuseNonsense(t *testing.T) {
 	for want, option := range map[string]todo.MemoryOption{
 		"todo: WithMaxItems: limit 0 is not positive (use todo.Off for no limit)":     todo.WithMaxItems(0),
 		"todo: WithMaxContent: limit -2 is not positive (use todo.Off for no limit)":  todo.WithMaxContent(-2),
+		"todo: WithMaxBytes: limit 0 is not positive (use todo.Off for no limit)":     todo.WithMaxBytes(0),
 		"todo: WithMaxSessions: limit -3 is not positive (use todo.Off for no limit)": todo.WithMaxSessions(-3),
 		"todo: nil MemoryOption": nil,
 	} {

@@ -21,6 +21,8 @@ const (
 	DefaultMaxContent = 64 << 10
 	// DefaultMaxSessions is how many sessions may have a list at a time.
 	DefaultMaxSessions = 100_000
+	// DefaultMaxBytes is how many bytes all lists together may have.
+	DefaultMaxBytes = 256 << 20
 	// DefaultMaxAge is how long a list is kept on an engine since it was last
 	// read or written.
 	DefaultMaxAge = 30 * 24 * time.Hour
@@ -37,6 +39,7 @@ type memoryOptions struct {
 	maxItems        int
 	maxContent      int
 	maxSessions     int
+	maxBytes        int
 	oneConversation bool // every session is the same, and none is needed
 	onPanic         func(session string, recovered any)
 	records         records.Records // nil: in memory
@@ -61,6 +64,13 @@ func WithMaxContent(bytes int) MemoryOption {
 // written for the longest time.
 func WithMaxSessions(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxSessions = n }
+}
+
+// WithMaxBytes sets about how many bytes the lists of all sessions may have
+// together; Off lifts the limit. Beyond it the lists that were not read or written
+// for the longest time are dropped, but never the one that is written.
+func WithMaxBytes(bytes int) MemoryOption {
+	return func(o *memoryOptions) { o.maxBytes = bytes }
 }
 
 // WithOneConversation says that the program has one conversation: there is one
@@ -106,6 +116,7 @@ func newMemoryOptions(opts []MemoryOption) (memoryOptions, error) {
 		maxItems:    DefaultMaxItems,
 		maxContent:  DefaultMaxContent,
 		maxSessions: DefaultMaxSessions,
+		maxBytes:    DefaultMaxBytes,
 		maxAge:      DefaultMaxAge,
 	}
 	for _, opt := range opts {
@@ -119,6 +130,7 @@ func newMemoryOptions(opts []MemoryOption) (memoryOptions, error) {
 		checkLimit("WithMaxItems", o.maxItems),
 		checkLimit("WithMaxContent", o.maxContent),
 		checkLimit("WithMaxSessions", o.maxSessions),
+		checkLimit("WithMaxBytes", o.maxBytes),
 	)
 }
 

@@ -34,11 +34,7 @@ type rememberedList struct {
 
 // put remembers the list of a session. One that is too large is forgotten.
 func (r *remembered) put(session string, list rememberedList) {
-	list.bytes = len(session) + len(list.tool)
-	for i := range list.todos {
-		t := &list.todos[i]
-		list.bytes += 64 + len(t.ID) + len(t.Content) + len(t.Status) + len(t.Priority)
-	}
+	list.bytes = len(session) + len(list.tool) + sizeOf(list.todos)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	entry := r.lists.Put(session)

@@ -54,7 +54,7 @@ func (f *feed) take(session string) (list []Todo, to []*subscriber, ok bool) {
 
 // Subscribe calls f after each Write, Forget and todo_write call that took
 // effect, with the session and a copy of its new list, which f may keep. It
-// does not report lists that WithMaxSessions drops.
+// does not report lists that WithMaxSessions and WithMaxBytes drop.
 //
 // f runs on the goroutine of the writer, which waits for it. No lock is held,
 // so f may call the Memory. f receives the changes of one session one at a time

@@ -50,41 +50,41 @@ func setUps() []setUp {
 	if err := elsewhere.Write(continuation.WithSession(context.Background(), "another"), []todo.Todo{{Content: "a"}}); err != nil {
 		panic(err)
 	}
-	conversation := todo.FromConversation()
+	conversation := todo.FromConversation
 	return []setUp{
 		{
-			name: "the work is done", todos: conversation,
+			name: "the work is done", todos: conversation(),
 			request: written("todo_write", scenario.TodoArguments("completed Write", "done Test"), saved),
 			code:    "no_active_todos",
 			text:    "No active todos found (pending or in_progress): all 2 are done (from the last call of todo_write)",
 		},
 		{
-			name: "no list was written", todos: conversation, request: scenario.Request(),
+			name: "no list was written", todos: conversation(), request: scenario.Request(),
 			code: "no_list", text: "No todo list found: nothing was written so far",
 		},
 		{
-			name: "tools are called, and none of them writes a list", todos: conversation,
+			name: "tools are called, and none of them writes a list", todos: conversation(),
 			request: scenario.WithEdit(scenario.Request(), "call_1"),
 			code:    "no_list", text: "No todo list found: none of the tools called is known to write one: edit_file",
 		},
 		{
-			name: "the todo tool has a name of its own", todos: conversation, request: written("note_work", open, saved),
+			name: "the todo tool has a name of its own", todos: conversation(), request: written("note_work", open, saved),
 			code: "no_list",
 			text: "No todo list found: note_work looks like a todo tool and is not known: name it with todo.WithToolNames",
 		},
 		{
-			name: "the items have members of their own", todos: conversation,
+			name: "the items have members of their own", todos: conversation(),
 			request: written("todo_write", `{"todos":[{"label":"Write the parser","status":"pending"}]}`, saved),
 			code:    "list_unreadable",
 			text: "The todo list could not be read: todo_write: item 1: content is blank; " +
 				"send what has to be done as a string that is not blank",
 		},
 		{
-			name: "the todo tool fails", todos: conversation, request: written("todo_write", open, "Error: disk full"),
+			name: "the todo tool fails", todos: conversation(), request: written("todo_write", open, "Error: disk full"),
 			code: "list_unreadable", text: "The todo list could not be read: todo_write: its result reports a failure",
 		},
 		{
-			name: "the statuses are in a language of their own", todos: conversation,
+			name: "the statuses are in a language of their own", todos: conversation(),
 			request: written("todo_write", scenario.TodoArguments("erledigt Write", "offen Test"), saved),
 			code:    "unknown_status",
 			text: "No active todos found (pending or in_progress), but unknown statuses: " +
@@ -118,17 +118,17 @@ func setUps() []setUp {
 			code: "no_list", text: "No todo list found: nothing was written under this session; 1 other session has a list",
 		},
 		{
-			name: "no tools are offered", todos: conversation,
+			name: "no tools are offered", todos: conversation(),
 			request: offering(func(r *openai.ChatCompletionRequest) { r.Tools = nil }),
 			code:    "no_tools", text: "The request offers no tools",
 		},
 		{
-			name: "a tool call is demanded", todos: conversation,
+			name: "a tool call is demanded", todos: conversation(),
 			request: offering(func(r *openai.ChatCompletionRequest) { r.ToolChoice = "required" }),
 			code:    "tool_choice", text: "The request's tool choice rules a continuation out",
 		},
 		{
-			name: "JSON is demanded", todos: conversation,
+			name: "JSON is demanded", todos: conversation(),
 			request: offering(func(r *openai.ChatCompletionRequest) {
 				r.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
 			}),
@@ -174,14 +174,14 @@ func (brokenStore) Update(context.Context, string, func(continuation.State) cont
 func TestBrokenSetUpsAreToldApart(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{}
-	for _, broken := range setUps() {
+	for i, broken := range setUps() {
 		text := broken.text + broken.err
 		assert.Empty(t, texts[text], broken.name)
 		texts[text] = broken.name
 		t.Run(broken.name, func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-				outcome := outcomeOf(t, m, broken)
+				outcome := outcomeOf(t, m, setUps()[i]) // of its own, because a source remembers lists
 				assert.Equal(t, broken.code, outcome.Reason.Code())
 				want := "1 turn, 0 continuations: " + broken.text
 				if broken.err == "" {
