@@ -52,6 +52,20 @@ func callOf(block []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 	return c
 }
 
+// ToolNames implements [adapter.ToolNamer].
+func (r *request) ToolNames(yield func(string) bool) {
+	body, err := r.later.Bytes()
+	if err != nil {
+		return
+	}
+	s := rawjson.Over(rawjson.Member(body, "tools"))
+	for range s.Elements() {
+		if name := rawjson.TextOf(s.Peek("name")); name != "" && !yield(name) {
+			return
+		}
+	}
+}
+
 // Attachable implements [wire.Request].
 func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	var messages [][]byte

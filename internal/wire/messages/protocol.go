@@ -21,11 +21,10 @@ func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/messa
 // Parse implements [wire.Protocol]. Other APIs have a path that ends in
 // /messages too, but no list of messages in the body.
 func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
-	p := parser{request: new(request)}
-	p.facts.SaysDone = true
+	p := parser{request: &request{later: later}, facts: adapter.Request{Provider: "anthropic", SaysDone: true}}
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()
-	p.facts.History = history(later)
+	p.facts.History, p.facts.ToolNames = history(later), p.request
 	if first := p.conversation.firstCall; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(body, first, add) }
 	}

@@ -14,6 +14,7 @@ import (
 
 // request is what must be known of a request to extend it.
 type request struct {
+	later  wire.Body
 	stream bool
 }
 
@@ -42,7 +43,6 @@ type parser struct {
 
 	facts        adapter.Request
 	conversation conversation
-	model        string
 	thinking     string // the type of thinking that is asked for, or ""
 }
 
@@ -73,7 +73,7 @@ func (p *parser) read(body []byte) bool {
 		case "tool_choice":
 			f.Choice = adapter.ToolChoiceOf(json.RawMessage(s.Raw()))
 		case "model":
-			p.model = rawjson.TextOf(s.Raw())
+			f.Model = rawjson.TextView(s.Raw())
 		case "thinking":
 			p.thinking = rawjson.TextOf(s.Peek("type"))
 		case "output_config":
@@ -86,6 +86,7 @@ func (p *parser) read(body []byte) bool {
 			p.leaveAlone(stopsAfterCompaction(s.Raw()), continuation.ReasonCompaction)
 		case "stream":
 			p.stream = string(s.Raw()) == "true"
+			f.Streamed = p.stream
 		}
 	}
 	p.describe()

@@ -17,7 +17,7 @@ func (p *parser) mayThink() bool {
 	case p.thinking != "":
 		return p.thinking != "disabled"
 	}
-	return thinksUnasked(p.model)
+	return thinksUnasked(p.facts.Model)
 }
 
 // thinksUnasked reports whether a model is known to think where the request does

@@ -16,14 +16,16 @@ const (
 	cacheWritten = "cache_creation_input_tokens"
 	cacheRead    = "cache_read_input_tokens"
 	outputTokens = "output_tokens"
-	iterations   = "iterations"
+
+	outputDetails = "output_tokens_details"
+	iterations    = "iterations"
 )
 
 // isOutput reports whether a member of a usage counts what a turn has cost, and
 // not what it was sent.
 func isOutput(name string) bool {
 	switch name {
-	case outputTokens, "output_tokens_details", "server_tool_use", "cost":
+	case outputTokens, outputDetails, "server_tool_use", "cost":
 		return true
 	}
 	return false
@@ -87,7 +89,7 @@ func (u *usages) shown(which adapter.UsageShown) []byte {
 // countsOf returns the counts of a turn as the engine sees them. What the end
 // says counts, where it says anything.
 func countsOf(began, ended []byte) adapter.Usage {
-	var input, written, read, output int
+	var input, written, read, output, reasoning int
 	for _, raw := range [][]byte{began, ended} {
 		s := rawjson.Over(raw)
 		for name := range s.Members() {
@@ -100,10 +102,12 @@ func countsOf(began, ended []byte) adapter.Usage {
 				setCount(&read, s.Raw())
 			case outputTokens:
 				setCount(&output, s.Raw())
+			case outputDetails:
+				setCount(&reasoning, rawjson.Member(s.Raw(), "thinking_tokens"))
 			}
 		}
 	}
-	return adapter.Usage{Prompt: input + written + read, Completion: output}
+	return adapter.Usage{Prompt: input + written + read, Completion: output, Cached: read, Reasoning: reasoning}
 }
 
 func setCount(count *int, raw []byte) {
