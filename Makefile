@@ -28,7 +28,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go, so that nothing here depends on the C compiler's health.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check clean tools need-go
+.PHONY: help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -95,6 +95,9 @@ consumer: need-go ## Build and test the published modules as programs use them: 
 	@scripts/consumer
 
 check: test lint tidy ## Everything a change has to pass: test, lint, tidy
+
+picture: need-go ## Draw the README's picture anew, from a run of the demo
+	@$(PURE); cd conformance && go build -o ../.bin/picture ./docs/picture && cd .. && .bin/picture
 
 clean: ## Remove reports, profiles and test binaries (.bin/ stays: it is slow to build)
 	@rm -rf cover

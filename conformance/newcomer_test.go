@@ -69,7 +69,7 @@ func emptyModule(t *testing.T) string {
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)
 	mod := strings.Replace(string(own), "module github.com/carryon-go/carryon/conformance", "module newcomer", 1)
-	mod = strings.Replace(mod, "=> ../", "=> "+root, 1)
+	mod = strings.ReplaceAll(mod, "=> ../", "=> "+root+"/")
 	require.NotEqual(t, string(own), mod)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o600))
 	sum, err := os.ReadFile("go.sum")

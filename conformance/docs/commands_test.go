@@ -1,4 +1,4 @@
-package conformance_test
+package docs_test
 
 import (
 	"bufio"
@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -15,18 +14,6 @@ import (
 
 	"github.com/carryon-go/carryon/internal/fakellm"
 )
-
-// fencesOf returns what the README has in code blocks of a language.
-func fencesOf(t *testing.T, language string) (blocks []string) {
-	t.Helper()
-	text, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
-		blocks = append(blocks, match[1])
-	}
-	require.NotEmpty(t, blocks)
-	return blocks
-}
 
 // shell is a command that runs what stands in a block, as a reader would, in a
 // folder.
@@ -43,7 +30,7 @@ func shell(ctx context.Context, dir, block string, env ...string) *exec.Cmd {
 func TestCommandsOfTheReadmeRun(t *testing.T) {
 	t.Parallel()
 	var proxy *proxied
-	for _, block := range fencesOf(t, "sh") {
+	for _, block := range readme(t).fences("sh") {
 		name, _, _ := strings.Cut(block, "\n")
 		t.Run(name, func(s *testing.T) {
 			switch {
@@ -67,10 +54,10 @@ func TestCommandsOfTheReadmeRun(t *testing.T) {
 func demoRuns(t *testing.T, block string) {
 	t.Helper()
 	demo, test, _ := strings.Cut(block, "\n")
-	out, err := shell(t.Context(), "..", demo, "OPENAI_API_KEY=").Output()
+	out, err := shell(t.Context(), root, demo, "OPENAI_API_KEY=").Output()
 	require.NoError(t, err)
-	assert.Equal(t, fencesOf(t, "text")[0], string(out))
-	dry, err := shell(t.Context(), "..", test, "MAKEFLAGS=n").Output()
+	assert.Contains(t, read(t, "docs/demo.md").fences("text"), string(out))
+	dry, err := shell(t.Context(), root, test, "MAKEFLAGS=n").Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(dry), "go test $race -shuffle=on  ./...")
 }
@@ -79,7 +66,7 @@ func demoRuns(t *testing.T, block string) {
 func modulesGetIt(t *testing.T, block string) {
 	t.Helper()
 	dir := t.TempDir()
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs(root)
 	require.NoError(t, err)
 	out, err := shell(t.Context(), dir, "go mod init newcomer && go mod edit -replace github.com/carryon-go/carryon='"+root+"' && "+block,
 		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off").CombinedOutput()
@@ -105,9 +92,9 @@ func proxyStarts(t *testing.T, block string) *proxied {
 	install, start, _ := strings.Cut(block, "\n")
 	require.Equal(t, "go install github.com/carryon-go/carryon/cmd/carryon@latest", install)
 	bin := t.TempDir()
-	built, err := shell(t.Context(), "../cmd/carryon", "go install .", "GOBIN="+bin).CombinedOutput()
+	built, err := shell(t.Context(), filepath.Join(root, "cmd/carryon"), "go install .", "GOBIN="+bin).CombinedOutput()
 	require.NoError(t, err, "%s", built)
-	command := shell(t.Context(), "..", "exec "+bin+"/"+start)
+	command := shell(t.Context(), root, "exec "+bin+"/"+start)
 	said, err := command.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())

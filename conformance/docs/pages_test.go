@@ -1,0 +1,130 @@
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// page is a Markdown file of the repository.
+type page struct {
+	path string // from the root
+	text string
+}
+
+// pages returns the README and all pages of docs/.
+func pages(t *testing.T) []page {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	require.Greater(t, len(paths), 5)
+	all := []page{readme(t)}
+	for _, path := range paths {
+		all = append(all, read(t, "docs/"+filepath.Base(path)))
+	}
+	return all
+}
+
+func readme(t *testing.T) page { return read(t, "README.md") }
+
+func read(t *testing.T, path string) page {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	require.NoError(t, err)
+	return page{path, string(text)}
+}
+
+// fences returns the code blocks of a language.
+func (p page) fences(language string) (blocks []string) {
+	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(p.text, -1) {
+		blocks = append(blocks, match[1])
+	}
+	return blocks
+}
+
+// prose returns the page without its code blocks.
+func (p page) prose() string {
+	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(p.text, "")
+}
+
+// tableUnder returns the first two cells of each row of the tables under a
+// heading.
+func (p page) tableUnder(t *testing.T, heading string) (rows [][2]string) {
+	t.Helper()
+	_, section, found := strings.Cut(p.text, "\n## "+heading+"\n")
+	require.True(t, found, heading)
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, match := range regexp.MustCompile(`(?m)^\| (.*?) \| (.*?) \|`).FindAllStringSubmatch(section, -1)[1:] {
+		rows = append(rows, [2]string{match[1], match[2]})
+	}
+	require.NotEmpty(t, rows)
+	return rows
+}
+
+// anchors returns the names that links into the page may end in.
+func (p page) anchors() map[string]bool {
+	names := make(map[string]bool)
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(p.prose(), -1) {
+		plain := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		names[strings.ReplaceAll(plain, " ", "-")] = true
+	}
+	return names
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, p := range append(pages(t), read(t, "CONTRIBUTING.md"), read(t, "SECURITY.md")) {
+		for _, match := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(p.prose(), -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			target, anchor, _ := strings.Cut(match[1], "#")
+			path := p.path
+			if target != "" {
+				path = filepath.Join(filepath.Dir(p.path), target)
+			}
+			_, err := os.Stat(filepath.Join(root, path))
+			if !assert.NoError(t, err, "%s links to %s", p.path, match[1]) || anchor == "" {
+				continue
+			}
+			assert.True(t, read(t, path).anchors()[anchor], "%s links to %s", p.path, match[1])
+		}
+	}
+}
+
+// The index of docs/ names every page, so that nobody has to guess what there is.
+func TestIndexNamesEveryPage(t *testing.T) {
+	t.Parallel()
+	index := read(t, "docs/README.md")
+	for _, p := range pages(t) {
+		if name, in := strings.CutPrefix(p.path, "docs/"); in && name != "README.md" {
+			assert.Contains(t, index.text, "]("+name+")")
+		}
+	}
+}
+
+func TestMakeTargetsExist(t *testing.T) {
+	t.Parallel()
+	makefile := read(t, "Makefile").text
+	found := 0
+	for _, p := range append(pages(t), read(t, "CONTRIBUTING.md")) {
+		for _, target := range regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)").FindAllStringSubmatch(p.text, -1) {
+			assert.Regexp(t, `(?m)^`+target[1]+`:`, makefile, p.path)
+			found++
+		}
+	}
+	assert.Greater(t, found, 3)
+}
+
+// A reader decides by the README; what is longer belongs to docs/.
+func TestReadmeIsShort(t *testing.T) {
+	t.Parallel()
+	assert.LessOrEqual(t, strings.Count(readme(t).text, "\n"), 240)
+}
