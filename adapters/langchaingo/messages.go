@@ -19,8 +19,12 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 		m := &messages[i]
 		switch m.Role {
 		case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
+			user := identityOf(m)
+			if adapter.IsAutomatic(user) {
+				continue
+			}
 			if r.Users++; r.Users == 1 {
-				r.User = identityOf(m)
+				r.User = user
 				if i > 0 && r.Unanswered {
 					r.Previous = identityOf(&messages[i-1])
 				}

@@ -79,6 +79,7 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 		m := &messages[i]
 		d.Reasoning = d.Reasoning || m.ReasoningContent != ""
 		switch {
+		case m.Role == openai.ChatMessageRoleUser && adapter.IsAutomatic(identityOf(m)):
 		case m.Role == openai.ChatMessageRoleUser:
 			if d.Users++; d.Users == 1 {
 				d.User = identityOf(m)

@@ -111,9 +111,11 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 		case f.System == 0 && (string(m.role) == `"system"` || string(m.role) == `"developer"`) && takesText(m.content):
 			f.System = f.Messages
 		case string(m.role) == `"user"`:
-			f.Users++
-			f.User, f.Unanswered, p.firstCall = identityOf(m.content), true, -1
-			p.previous = previous
+			if user := identityOf(m.content); !adapter.IsAutomatic(user) {
+				f.Users++
+				f.User, f.Unanswered, p.firstCall = user, true, -1
+				p.previous = previous
+			}
 		case p.firstCall < 0 && m.calls != nil:
 			calls := rawjson.Over(m.calls)
 			if calls.Open('[') && calls.Element() {

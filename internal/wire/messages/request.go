@@ -132,6 +132,7 @@ func readConversation(s *rawjson.Scanner) conversation {
 		c.messages++
 		c.last, c.thought = m.role, c.thought || blocks.thought
 		switch {
+		case m.role == "user" && !blocks.result && adapter.IsAutomatic(wordsOf(m.content)):
 		case m.role == "user" && !blocks.result:
 			c.users++
 			c.user, c.previous, c.firstCall, c.answered = m.content, previous, -1, false

@@ -144,8 +144,10 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	f.Messages++
 	switch role := string(item.role); {
 	case role == `"user"`:
-		f.Users++
-		f.User, f.Unanswered, p.firstCall, p.previous = identityOf(item.content), true, -1, p.last
+		if user := identityOf(item.content); !adapter.IsAutomatic(user) {
+			f.Users++
+			f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, p.last
+		}
 	case role == `"system"` || role == `"developer"`:
 		if f.System == 0 && takesText(item.content) {
 			f.System = f.Messages

@@ -135,6 +135,7 @@ func (s *served) wait() {
 type conversation struct {
 	user    string // the last message of the user's; one is there if this is empty
 	call    string // the id of a tool call after it; none if this is empty
+	more    string // a message with the user's role behind all that; none if this is empty
 	todos   string // the arguments of todo_write; one todo is open if this is empty
 	stream  bool
 	session string
@@ -166,6 +167,9 @@ func (c conversation) body() string {
 	messages = append(messages, message{Role: "user", Content: or(c.user, "Write the parser.")})
 	if c.call != "" {
 		messages = append(messages, called(c.call, "read_file", "{}")...)
+	}
+	if c.more != "" {
+		messages = append(messages, message{Role: "assistant", Content: "I will."}, message{Role: "user", Content: c.more})
 	}
 	request := map[string]any{"model": "test-model", "messages": messages, "tools": []any{
 		map[string]any{"type": "function", "function": map[string]any{"name": "edit_file"}},

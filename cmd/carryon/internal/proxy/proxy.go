@@ -155,6 +155,9 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		if name := sessionOf(r.Header, p.config.SessionHeader); name != "" {
 			ctx = continuation.WithSession(ctx, sessionKey(r.Header, name))
 		}
+		if r.Header.Get("X-Initiator") == "agent" { // Copilot says so
+			ctx = continuation.Automatic(ctx)
+		}
 		if wait := p.config.MaxWait; wait > 0 {
 			ctx = continuation.WithDeadline(ctx, time.Now().Add(wait))
 		}

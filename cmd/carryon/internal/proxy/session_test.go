@@ -195,3 +195,29 @@ func TestMaxWait(t *testing.T) {
 		assert.Less(t, time.Since(began), 2*time.Second)
 	})
 }
+
+// What an agent tells the model by itself is no word from the user.
+func TestAutomaticMessagesRenewNoBudget(t *testing.T) {
+	t.Parallel()
+	const reminder = "<system-reminder>\nThe list has open items.\n</system-reminder>"
+	for name, test := range map[string]conversation{
+		"a reminder":             {session: "a", more: reminder},
+		"a notification":         {session: "a", more: "<task-notification>7 is done</task-notification>"},
+		"a reminder, no session": {call: "call_1", more: reminder},
+		"a message that says it": {session: "a", more: "Continue.", header: map[string]string{"X-Initiator": "agent"}},
+	} {
+		s := newScene(t, "-max-attempts", "1")
+		before := 0
+		first := test
+		first.more = ""
+		s.ask(t, first, stalls()...)
+		assert.Equal(t, 2, s.asked(&before), name)
+		s.ask(t, test, carryontest.Text(plan))
+		assert.Equal(t, 1, s.asked(&before), "%s: the budget is used up", name)
+	}
+	s := newScene(t, "-max-attempts", "1")
+	before := 0
+	s.ask(t, conversation{session: "a"}, stalls()...)
+	s.ask(t, conversation{session: "a", more: "Continue.", todos: `{"todos":[{"content":"Write the lexer","status":"pending"}]}`}, stalls()...)
+	assert.Equal(t, 4, s.asked(&before), "a word from the user")
+}

@@ -1,0 +1,39 @@
+package adapter_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/adapter"
+)
+
+func TestIsAutomatic(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"": false, "Go on.": false, "<b>Go on.</b>": false, "<system-reminder>": false, "<system-reminders></system-reminders>": false,
+		"<system-reminder>\nToday is Sunday.\n</system-reminder>":                                       true,
+		" \n<task-notification>\n<task-id>7</task-id> is done\n</task-notification>\n":                  true,
+		"<system-reminder>a</system-reminder>\x00<task-notification id=\"7\">b</task-notification>\x00": true,
+		"<system-reminder>a</system-reminder> Go on.":                                                   false,
+		"Go on. <system-reminder>a</system-reminder>":                                                   false,
+		"<system-reminder>a</system-reminder><user>Go on.</user>":                                       false,
+	} {
+		assert.Equal(t, want, adapter.IsAutomatic(text), "%q", text)
+	}
+}
+
+// A text that never closes what it opens is read once for each element.
+func TestIsAutomaticIsLinear(t *testing.T) {
+	t.Parallel()
+	read := func(n int) time.Duration {
+		text := strings.Repeat("<system-reminder></system-reminder>", n) + "<system-reminder>"
+		began := time.Now()
+		assert.False(t, adapter.IsAutomatic(text))
+		return time.Since(began)
+	}
+	read(1 << 10)
+	assert.Less(t, read(1<<18), 100*(read(1<<14)+time.Millisecond))
+}
