@@ -217,8 +217,9 @@ func (a *answer) settle() {
 		x.held, x.cut = "", true
 	}
 	a.texts = nil
-	a.flush(false)
 	t := a.turns[len(a.turns)-1]
+	t.keepEmpty()
+	a.flush(false)
 	for _, it := range t.items {
 		switch {
 		case it.fate == open:
@@ -228,6 +229,17 @@ func (a *answer) settle() {
 		}
 	}
 	a.queue = slices.DeleteFunc(a.queue, func(e entry) bool { return e.item != nil && e.item.fate == dropped })
+}
+
+// keepEmpty shows the messages that came without any text, and not those of which
+// nothing is left.
+func (t *turn) keepEmpty() {
+	for _, it := range t.items {
+		isCut := slices.ContainsFunc(it.texts, func(x *text) bool { return x.cut })
+		if it.kind == message && it.fate == open && it.closing && !isCut {
+			it.fate = shown
+		}
+	}
 }
 
 // endTurn ends the current turn.

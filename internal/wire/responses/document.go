@@ -98,7 +98,7 @@ func (a *answer) addDocument(response []byte, said string, isDropped func(call i
 	calls := 0
 	for i, raw := range rawjson.Elements(rawjson.Member(response, "output")) {
 		it := a.open(&event{output: i}, raw)
-		it.announced, it.done = true, raw
+		it.announced, it.closing, it.done = true, true, raw
 		switch it.kind {
 		case functionCall:
 			if calls++; isDropped(calls - 1) {
@@ -114,17 +114,18 @@ func (a *answer) addDocument(response []byte, said string, isDropped func(call i
 		x.held, x.cut = "", true
 	}
 	a.texts = nil
+	t.keepEmpty()
 	t.decide(len(pending) > 0 || len(t.dropped) > 0)
 	for _, it := range t.items {
 		if it.fate == shown {
-			a.items = append(a.items, it)
+			a.items, it.closing = append(a.items, it), false // more may be added to it
 		}
 	}
 	a.endTurn()
 }
 
-// decide decides what becomes of the items that are still open: messages without
-// text are left out of later turns, and reasoning where nothing follows it. Of
+// decide decides what becomes of the items that are still open: messages of which
+// nothing is left are left out, and reasoning where nothing follows it. Of
 // turn 1 nothing is left out unless it has paused.
 func (t *turn) decide(paused bool) {
 	follows := false

@@ -18,6 +18,7 @@ func (a *answer) end(last []byte) sse.Event {
 	response := a.joined(last)
 	var e rawjson.Edits
 	s := rawjson.Over(a.ending)
+	numbered := false
 	for name := range s.Members() {
 		from := s.KeyAt()
 		switch name {
@@ -26,6 +27,7 @@ func (a *answer) end(last []byte) sse.Event {
 			e.Replace(s.At()-len(raw), s.At(), response)
 		case "sequence_number":
 			raw := s.Raw()
+			numbered = true
 			if a.sequence == none {
 				e.Remove(a.ending, from, s.At())
 				break
@@ -33,6 +35,10 @@ func (a *answer) end(last []byte) sse.Event {
 			a.sequence++
 			e.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(a.sequence), 10))
 		}
+	}
+	if !numbered && a.sequence != none {
+		a.sequence++
+		e.Insert(s.At()-1, strconv.AppendInt([]byte(`,"sequence_number":`), int64(a.sequence), 10))
 	}
 	return a.write(rawjson.TextOf(rawjson.Member(a.ending, "type")), oneLine(e.Apply(a.ending)))
 }

@@ -69,9 +69,6 @@ func (e *entry) judge(followed bool) verdict {
 		return wait
 	case it.fate == open && !followed:
 		return wait
-	case it.fate == open && it.kind == message: // it has no text
-		it.fate = dropped
-		return drop
 	case it.kind == message && e.role == closing && !followed:
 		return wait
 	}

@@ -13,11 +13,13 @@ import (
 func (a *answer) render(e *entry) {
 	data := e.event.Data()
 	var edits rawjson.Edits
+	numbered := false
 	s := rawjson.Over(data)
 	for name := range s.Members() {
 		from := s.KeyAt()
 		switch {
 		case name == "sequence_number":
+			numbered = true
 			raw := s.Raw()
 			own := intOr(raw, none)
 			switch next := a.number(own, e.item); {
@@ -46,6 +48,10 @@ func (a *answer) render(e *entry) {
 			edits.Replace(s.At()-len(raw), s.At(), []byte("[]"))
 		}
 	}
+	if !numbered && a.sequence != none && e.item != nil && !e.item.turn.first {
+		number := strconv.AppendInt([]byte(`,"sequence_number":`), int64(a.number(none, e.item)), 10)
+		edits.Insert(s.At()-1, number) // an event has a type before it
+	}
 	if len(edits) > 0 {
 		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(edits.Apply(data)))
 	} else if e.item != nil && !e.item.turn.first && !e.event.Written {
@@ -57,6 +63,11 @@ func (a *answer) render(e *entry) {
 // given, or none.
 func (a *answer) number(own int, it *item) int {
 	switch {
+	case !a.grown && (it == nil || it.turn.first): // as it came
+		if own != none {
+			a.sequence = own
+		}
+		return own
 	case a.sequence == none && (it == nil || it.turn.first) && own != none:
 		a.sequence = own // the first event that has one
 	case a.sequence == none:

@@ -94,6 +94,7 @@ func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
 	}
 	if len(edit.Calls) > 0 && edit.Calls[0].Drop && !edit.Calls[0].Rewrite {
 		t.leaveOut(it, ev)
+		a.grown = true // what follows is shown under other numbers
 	}
 	if it.fate != dropped {
 		a.place(e, it, ev, edit.Text)
