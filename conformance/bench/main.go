@@ -82,6 +82,7 @@ func promises() []promise {
 	all := typedPromises()
 	all = append(all, wirePromises()...)
 	all = append(all, messagesPromises()...)
+	all = append(all, responsesPromises()...)
 	all = append(all, langchaingoPromises()...)
 	return append(all, statePromises()...)
 }

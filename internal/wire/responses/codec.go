@@ -160,6 +160,9 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 			continue
 		}
 		raw := s.Raw()
+		if string(raw) == "[]" {
+			continue // as it is in all of them
+		}
 		if !v.Add(s.At()-len(raw), s.At(), r) {
 			return false
 		}
