@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/internal/clock"
@@ -37,6 +38,7 @@ type lookout struct {
 	lifecycle *lifecycle
 	isShared  bool
 	notifier  records.Notifier // nil if there is none
+	fails     atomic.Bool      // the last look did, which was reported
 
 	mu        sync.Mutex
 	watches   map[string][]*watch // by session; their slices are replaced, never changed in place
@@ -175,16 +177,17 @@ func (o *lookout) tick() {
 		return
 	}
 	defer leave()
-	ctx, sessions := o.lifecycle.runner.life, o.sessions()
-	for _, session := range sessions {
+	o.mu.Lock()
+	o.timer = nil // whoever starts from here on is not overlooked
+	o.mu.Unlock()
+	ctx := o.lifecycle.runner.life
+	for _, session := range o.sessions() {
 		if err := o.visit(ctx, session); errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			break // the others would take as long
 		}
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.timer = nil; len(sessions) > 0 {
-		o.timer = o.lifecycle.clock.AfterFunc(o.interval(), o.tick)
+	if len(o.sessions()) > 0 {
+		o.start()
 	}
 }
 
@@ -209,7 +212,9 @@ func (o *lookout) visit(ctx context.Context, session string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, visitTime)
 	defer cancel()
 	defer func() {
-		if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		if err == nil {
+			o.fails.Store(false)
+		} else if !errors.Is(ctx.Err(), context.Canceled) && !o.fails.Swap(true) {
 			o.lifecycle.subscribers.report(err)
 		}
 	}()
