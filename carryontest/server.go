@@ -34,7 +34,7 @@ func Start(turns ...Turn) *Server { return &Server{fakellm.Start(scripts(turns).
 func (s *Server) URL() string { return s.server.URL() }
 
 // Handler returns the server as a handler for an http.Server of your own. It serves POST requests for any path that ends
-// in /chat/completions. To cut an answer it panics with http.ErrAbortHandler, which an http.Server understands.
+// in /chat/completions, /responses or /messages. To cut an answer it panics with http.ErrAbortHandler, which an http.Server understands.
 func (s *Server) Handler() http.Handler { return s.server.Handler() }
 
 // Transport serves requests in memory, whatever their host: BaseURL will do. A response's body is written as it is read,

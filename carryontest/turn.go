@@ -16,7 +16,7 @@ type Turn struct {
 	turn fakellm.Turn
 }
 
-// Text answers with text, which a stream sends word by word. The finish reason is "stop".
+// Text answers with text, which a stream sends word by word. The finish reason is that of a plain end: "stop" or "end_turn".
 func Text(text string) Turn { return Turn{fakellm.Text(text)} }
 
 // Call answers with a tool call, whose arguments a stream sends in fragments. They are sent as they are, JSON or not.
@@ -30,8 +30,9 @@ func Pause(reason string) Turn { return Turn{fakellm.Pause(reason)} }
 // that answers a request for a stream in one piece. A status below 200 or above 999 panics.
 func Status(status int, body string) Turn { return Turn{fakellm.Status(status, body)} }
 
-// Chunks answers with an event stream of these data payloads, sent as they are, and a final [DONE], whether or not
-// the request asks for a stream. A payload of several lines becomes an event of several data lines.
+// Chunks answers with an event stream of these data payloads, sent as they are, and what ends a stream in the protocol (a
+// final [DONE], say), whether or not the request asks for a stream. A payload of several lines becomes an event of several
+// data lines. Where events have names, each gets that of its type.
 func Chunks(payloads ...string) Turn { return Turn{fakellm.Chunks(payloads...)} }
 
 // Func answers with the turn that respond makes of the request, which belongs to respond. It may be called for several
@@ -52,8 +53,11 @@ func (t Turn) AndCall(name, arguments string) Turn { return Turn{t.turn.AndCall(
 // WholeCalls sends each call of a stream in one fragment, as many providers do.
 func (t Turn) WholeCalls() Turn { return Turn{t.turn.With(fakellm.WholeCalls)} }
 
-// Reasoning adds reasoning_content, which comes first.
+// Reasoning adds reasoning, which comes first: reasoning_content, or a signed block of thinking.
 func (t Turn) Reasoning(text string) Turn { return Turn{t.turn.Reasoning(text)} }
+
+// Unsigned leaves out the signature of thinking.
+func (t Turn) Unsigned() Turn { return Turn{t.turn.With(fakellm.Unsigned)} }
 
 // Finish sets the finish reason.
 func (t Turn) Finish(reason string) Turn { return Turn{t.turn.Finish(reason)} }

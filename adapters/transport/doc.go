@@ -1,11 +1,11 @@
-// Package transport continues chat completions on the wire, under any SDK that
-// speaks the OpenAI Chat Completions protocol and lets its HTTP client be
-// chosen:
+// Package transport continues calls of models on the wire, under any SDK that
+// speaks OpenAI's Chat Completions or Responses or Anthropic's Messages and lets
+// its HTTP client be chosen:
 //
 //	client := &http.Client{Transport: transport.New(http.DefaultTransport, mw)}
 //
-// It acts on POST requests to a path that ends in /chat/completions, streamed
-// or not. Whatever else passes untouched: other requests; requests that offer
+// It acts on POST requests to a path that ends in /chat/completions, /responses or
+// /messages, streamed or not. Whatever else passes untouched: other requests; requests that offer
 // no tools or leave the model no choice; signed ones (AWS); compressed bodies;
 // and answers other than a 200 with JSON or an event stream. With nothing to do,
 // requests and answers are the same bytes as without it.

@@ -4,8 +4,9 @@
 //
 // A [Server] answers each request with the next [Turn] of its script. It knows when the pieces of an answer are sent and
 // where they break off, but no protocol. A protocol reads requests and renders answers: Chat Completions in the files
-// chat*.go, with its quirks in quirk.go. Another protocol is one more implementation of the interface in protocol.go, and
-// an entry in the list beside it.
+// chat*.go, Messages in messages*.go, and so on; their quirks are in quirk.go. Another protocol is one more implementation
+// of the interface in protocol.go, and an entry in the list beside it. What histories Messages refuses is in
+// messages_rules.go.
 //
 // # Counting chunks
 //

@@ -66,7 +66,7 @@ func (s *Server) URL() string {
 }
 
 // Handler returns the server as a handler for an http.Server of the caller's own. It serves POST requests for any path
-// that ends in /chat/completions. To cut an answer it panics with http.ErrAbortHandler, which an http.Server understands.
+// that ends in /chat/completions, /responses or /messages. To cut an answer it panics with http.ErrAbortHandler, which an http.Server understands.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 // Requests returns copies of the requests that took a turn or found none left, in order of arrival. Requests for other
