@@ -85,8 +85,11 @@ const (
 	ReasonTooSoon         // after the last prompt, by Limits.MinInterval; it is waited for
 
 	// ReasonGate and the others of this group come from around the decision.
-	ReasonGate     // the program's gate vetoed
-	ReasonStore    // the store of session state failed
+	ReasonGate  // the program's gate vetoed
+	ReasonStore // the store of session state failed
+	// ReasonStoreSkipped says that the store has failed shortly before, and was
+	// left alone.
+	ReasonStoreSkipped
 	ReasonDeadline // the caller's: there is no more time left than the first turn took
 	ReasonShutdown // see middleware.Middleware.Drain
 	ReasonFailed   // the continuation could not be opened, failed, or timed out
@@ -173,6 +176,7 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonTooSoon:         {"too_soon", "Too soon since last continuation attempt"},
 	ReasonGate:            {"gate", "The gate vetoed the continuation"},
 	ReasonStore:           {"store", "The session state is unavailable"},
+	ReasonStoreSkipped:    {"store_skipped", "The session state was unavailable before, and is not asked for"},
 	ReasonDeadline:        {"deadline", "Too little time is left before the caller's deadline"},
 	ReasonShutdown:        {"shutdown", "The program is shutting down"},
 	ReasonFailed:          {"failed", "The continuation failed"},

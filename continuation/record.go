@@ -22,7 +22,29 @@ type record struct {
 	active        int32 // -1: no watermarks yet
 	textLength    int32
 	lastResult    int16
-	answered      bool
+	flags         flags
+}
+
+// flags are the facts of a State that are true.
+type flags uint8
+
+const (
+	answered flags = 1 << iota
+	refused
+	touched
+)
+
+func flagsOf(s State) (f flags) {
+	if s.Answered {
+		f |= answered
+	}
+	if s.Refused {
+		f |= refused
+	}
+	if s.Touched {
+		f |= touched
+	}
+	return f
 }
 
 // rareRecord is the part of a State that most sessions do not have.
@@ -32,6 +54,7 @@ type rareRecord struct {
 	loop   Loop
 	stale  uint64
 	own    Overrides
+	list   uint64
 }
 
 // before reports whether the store forgets r before o.
@@ -53,7 +76,7 @@ func (r *record) pack(s State, now int64) {
 		message:       s.Message,
 		userTurn:      small(s.UserTurn),
 		users:         small(s.Users),
-		answered:      s.Answered,
+		flags:         flagsOf(s),
 		previous:      s.Previous,
 		used:          now,
 		tokens:        int64(s.Tokens),
@@ -69,7 +92,7 @@ func (r *record) pack(s State, now int64) {
 	if s.Watermarks.Set {
 		r.completed, r.active = small(s.Watermarks.Completed), small(s.Watermarks.Active)
 	}
-	if rare := (rareRecord{claim: s.Claim, paused: s.Paused, loop: s.Loop, stale: s.Stale, own: s.Overrides}); rare != (rareRecord{}) {
+	if rare := (rareRecord{claim: s.Claim, paused: s.Paused, loop: s.Loop, stale: s.Stale, list: s.List, own: s.Overrides}); rare != (rareRecord{}) {
 		r.rare = copied(rare)
 	}
 }
@@ -83,7 +106,9 @@ func (r *record) unpack() State {
 		UserTurn:      int(r.userTurn),
 		Message:       r.message,
 		Users:         int(r.users),
-		Answered:      r.answered,
+		Answered:      r.flags&answered != 0,
+		Refused:       r.flags&refused != 0,
+		Touched:       r.flags&touched != 0,
 		TextLength:    int(r.textLength),
 		Attempts:      int(r.attempts),
 		Continuations: int(r.continuations),
@@ -98,7 +123,8 @@ func (r *record) unpack() State {
 		s.Watermarks = Watermarks{Set: true, Completed: int(r.completed), Active: int(r.active)}
 	}
 	if r.rare != nil {
-		s.Claim, s.Paused, s.Loop, s.Stale = r.rare.claim, r.rare.paused, r.rare.loop, r.rare.stale
+		s.Claim, s.Paused, s.Loop = r.rare.claim, r.rare.paused, r.rare.loop
+		s.Stale, s.List = r.rare.stale, r.rare.list
 		s.Overrides = r.rare.own
 	}
 	return s

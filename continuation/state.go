@@ -24,8 +24,12 @@ type State struct {
 
 	LastPrompt time.Time  `json:"last_prompt,omitzero"` // when the last prompt was sent
 	LastResult Result     `json:"last_result,omitzero"` // what came of the last continuation
+	Refused    bool       `json:"refused,omitzero"`     // the provider has refused a continuation in this user turn
 	Watermarks Watermarks `json:"watermarks,omitzero"`  // the best that the list has been in this user turn
 	Stale      uint64     `json:"stale,omitzero"`       // digest of the list that leaves one attempt; see [Limits].MaxAttempts
+
+	List    uint64 `json:"list,omitzero"`    // digest of the list as it was seen last; see middleware.WithTouchedLists
+	Touched bool   `json:"touched,omitzero"` // it was written in this user turn
 
 	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see [NewSharedSettings]
 

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"weak"
 
@@ -46,7 +47,17 @@ func (s *callScope) fault(id continuation.TurnID, op string, err error) {
 // storeFailed reports a failure of the store, after which nothing is continued.
 func (s *callScope) storeFailed(id continuation.TurnID, err error) {
 	s.session.failed, s.session.failure = true, err
-	s.fault(id, "store", err)
+	if !errors.Is(err, ErrStoreSkipped) { // the failure before it was reported
+		s.fault(id, "store", err)
+	}
+}
+
+// storeReason returns why a call is not continued whose store has failed.
+func (s *callScope) storeReason() continuation.Reason {
+	if errors.Is(s.session.failure, ErrStoreSkipped) {
+		return continuation.ReasonStoreSkipped
+	}
+	return continuation.ReasonStore
 }
 
 // updateInUserTurn changes the session's state, unless a newer user turn has
@@ -102,7 +113,7 @@ func (s *callScope) releaseAs(id continuation.TurnID, e session.Ending) {
 func (s *callScope) releaseClaim(c *claim, id continuation.TurnID, e session.Ending) {
 	var err error
 	c.once.Do(func() {
-		err = s.session.updateDetached(s.cancel.ctx, func(state continuation.State) continuation.State {
+		err = s.session.release(s.cancel.ctx, func(state continuation.State) continuation.State {
 			return session.Release(state, c.token, e)
 		})
 		s.mw.drain.remove(weak.Make(c))

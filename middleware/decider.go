@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 
@@ -33,7 +34,7 @@ func (d *decider) decide() bool {
 func (d *decider) conclude(ev continuation.Evaluation) {
 	d.keep(ev)
 	var cause error
-	if ev.Reason == continuation.ReasonGate || ev.Reason == continuation.ReasonStore {
+	if ev.Reason == continuation.ReasonGate || ev.Reason == continuation.ReasonStore || ev.Reason == continuation.ReasonStoreSkipped {
 		cause = d.cause
 	}
 	d.record(func(o *Outcome) { o.decided(&ev, d.turn, cause) })
@@ -78,14 +79,14 @@ func (d *decider) evaluate() continuation.Evaluation {
 	}
 	d.cancel.derive() // what is asked from here on must end with the call
 	if !d.loadState(&in) {
-		return continuation.Evaluation{Reason: continuation.ReasonStore}
+		return continuation.Evaluation{Reason: d.storeReason()}
 	}
 	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
 		return ev
 	}
 	d.readTodos()
 	if !d.loadState(&in) {
-		return continuation.Evaluation{Reason: continuation.ReasonStore}
+		return continuation.Evaluation{Reason: d.storeReason()}
 	}
 	// The call may have ended while the source was asked.
 	in.Turn = d.facts()
@@ -228,19 +229,32 @@ func (d *decider) commit() {
 	switch {
 	case err != nil:
 		if ev.Continue { // the store may have saved the claim in spite of the error
-			_ = d.session.updateDetached(d.cancel.ctx, func(s continuation.State) continuation.State {
-				return session.Release(s, token, session.Ending{})
-			})
+			d.giveBack(token, err)
 		}
 		d.storeFailed(d.turn.TurnID, err)
 		d.cause = err
-		d.refuse(continuation.ReasonStore)
+		d.refuse(d.storeReason())
 	case !ev.Continue:
 		d.conclude(ev)
 	default:
 		d.keep(ev)
 		d.hold(d.turn.TurnID, token)
 	}
+}
+
+// giveBack releases a claim that the store has failed to make, and may have made
+// all the same. A store that was late is not waited for once more.
+func (d *decider) giveBack(token uint64, failure error) {
+	release := func() {
+		_ = d.session.release(d.cancel.ctx, func(s continuation.State) continuation.State {
+			return session.Release(s, token, session.Ending{})
+		})
+	}
+	if errors.Is(failure, context.DeadlineExceeded) {
+		d.mw.options.clock.AfterFunc(breakTime, release)
+		return
+	}
+	release()
 }
 
 // background returns what the decision needs to know of background tasks. It

@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,7 +26,129 @@ func (hangingStore) Update(ctx context.Context, _ string, _ func(continuation.St
 	return ctx.Err()
 }
 
-func TestStoreThatHangsCostsSecondsAndNotTheAnswer(t *testing.T) {
+// patchyStore hangs for as long as it is ill.
+type patchyStore struct {
+	*continuation.MemoryStore
+
+	ill   bool
+	asked int
+}
+
+func (s *patchyStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	if s.asked++; s.ill {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.MemoryStore.Update(ctx, key, f)
+}
+
+func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &patchyStore{MemoryStore: continuation.NewMemoryStore(), ill: true}
+		var recovered []middleware.Recovered
+		s := newSetup(nil, middleware.WithStore(store), middleware.WithStoreTimeout(300*time.Millisecond), onceMore(),
+			middleware.WithObserver(middleware.Observer{Recovered: func(_ context.Context, e middleware.Recovered) { recovered = append(recovered, e) }}))
+		begun := time.Now()
+		for _, step := range []struct {
+			name   string
+			after  time.Duration // that the last one began
+			heals  bool
+			took   time.Duration
+			reason continuation.Reason
+			asked  int // in all
+		}{
+			{"the first waits", 0, false, 300 * time.Millisecond, continuation.ReasonStore, 1},
+			{"the next does not", time.Second, false, 0, continuation.ReasonStoreSkipped, 1},
+			{"nor one just before the time is over", 4 * time.Second, false, 0, continuation.ReasonStoreSkipped, 1},
+			{"one tries", time.Second, false, 300 * time.Millisecond, continuation.ReasonStore, 2},
+			{"and nobody else", time.Second, true, 0, continuation.ReasonStoreSkipped, 2},
+			{"the store works again", 10 * time.Second, true, 0, continuation.ReasonMaxAttempts, 0},
+		} {
+			begun = begun.Add(step.after)
+			time.Sleep(time.Until(begun)) //nolint:forbidigo // of the bubble
+			store.ill = !step.heals
+			s.model.turns = append(s.model.turns, says("One."))
+			if step.asked == 0 {
+				s.model.turns = append(s.model.turns, says("Two."))
+			}
+			answer, outcome, err := s.answer(inSession(t, step.name))
+			require.NoError(t, err)
+			assert.Contains(t, answer.Text, "One.", step.name)
+			assert.Equal(t, step.reason, outcome.Reason, step.name)
+			assert.Equal(t, step.took, time.Since(begun), step.name)
+			if step.asked > 0 {
+				assert.Equal(t, step.asked, store.asked, step.name)
+			}
+		}
+		assert.Len(t, s.events.Failures(), 2, "those that were waited for")
+		assert.Equal(t, []middleware.Recovered{{Op: "store"}}, recovered)
+	})
+}
+
+// badStates cannot read the state of one session.
+type badStates struct{ *continuation.MemoryStore }
+
+func (s badStates) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	if key == "newer" {
+		return fmt.Errorf("version 9: %w", continuation.ErrBadState)
+	}
+	return s.MemoryStore.Update(ctx, key, f)
+}
+
+func TestStateThatCannotBeReadCostsItsOwnSessionAlone(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One."), says("One."), calls(edit("c1"))}, middleware.WithStore(badStates{continuation.NewMemoryStore()}))
+	_, outcome, err := s.answer(inSession(t, "newer"))
+	require.NoError(t, err)
+	assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+	_, outcome, err = s.answer(inSession(t, "older"))
+	require.NoError(t, err)
+	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+}
+
+func TestTodoSourceThatIsLateIsLeftAloneForAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked, late := 0, true
+		source := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+			if asked++; late {
+				<-ctx.Done()
+			}
+			return nil, ctx.Err()
+		})
+		var recovered []middleware.Recovered
+		mw := middleware.New(source, middleware.WithObserver(middleware.Observer{
+			Recovered: func(_ context.Context, e middleware.Recovered) { recovered = append(recovered, e) },
+		}))
+		for i, step := range []struct {
+			wait, took time.Duration
+			late       bool
+			asked      int
+			reason     continuation.Reason
+		}{
+			{0, time.Second, true, 1, continuation.ReasonSourceLate},
+			{time.Second, 0, true, 1, continuation.ReasonSourceLate},
+			{5 * time.Second, time.Second, true, 2, continuation.ReasonSourceLate},
+			{5 * time.Second, 0, false, 3, continuation.ReasonEmptyList},
+			{0, 0, false, 4, continuation.ReasonEmptyList},
+		} {
+			time.Sleep(step.wait) //nolint:forbidigo // of the bubble
+			begun := time.Now()
+			late = step.late
+			ctx, outcomes := middleware.Capture(t.Context())
+			agent := &client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}
+			_, err := agent.Complete(ctx, fixTheBuild)
+			require.NoError(t, err)
+			assert.Equal(t, step.reason, outcomes.Last().Reason, i)
+			assert.Equal(t, step.took, time.Since(begun), i)
+			assert.Equal(t, step.asked, asked, i)
+		}
+		assert.Equal(t, []middleware.Recovered{{Op: "todos"}}, recovered)
+	})
+}
+
+func TestStoreThatHangsIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSetup([]sdkAnswer{says("One.")}, middleware.WithStore(hangingStore{}))
@@ -54,7 +177,7 @@ func (s lateStore) Update(ctx context.Context, key string, f func(continuation.S
 func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 	t.Parallel()
 	for late, reason := range map[time.Duration]continuation.Reason{
-		4 * time.Second: continuation.ReasonToolCalls, 6 * time.Second: continuation.ReasonStore,
+		400 * time.Millisecond: continuation.ReasonToolCalls, 600 * time.Millisecond: continuation.ReasonStore,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := lateStore{continuation.NewMemoryStore(), late}

@@ -26,7 +26,7 @@ func (l *eventLog) observer() Observer {
 		TurnEnded: l.turnEnded, Decision: l.decided,
 		ContinuationStarted: l.started, ContinuationEnded: l.continuationEnded,
 		PauseRejected: l.pauseRejected, Paused: l.paused, Exhausted: l.exhausted,
-		ReminderDelivered: l.delivered, Failed: l.failed,
+		ReminderDelivered: l.delivered, Failed: l.failed, Recovered: l.recovered,
 	}
 }
 
@@ -166,4 +166,8 @@ func (l *eventLog) failed(ctx context.Context, e Failed) {
 		attr = ownErrorAttr(e.Err)
 	}
 	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", e.Op), attr)
+}
+
+func (l *eventLog) recovered(ctx context.Context, e Recovered) {
+	l.write(ctx, slog.LevelInfo, "carryon: recovered", continuation.TurnID{}, slog.String("op", e.Op))
 }

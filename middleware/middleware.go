@@ -25,6 +25,8 @@ type Middleware struct {
 	store    continuation.Store
 	drain    *drain
 	calls    atomic.Uint64 // numbers the calls, if anybody observes
+
+	storeBreaker, sourceBreaker breaker
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics

@@ -34,6 +34,7 @@ type Observer struct {
 	Exhausted           func(context.Context, Exhausted)
 	ReminderDelivered   func(context.Context, ReminderDelivered)
 	Failed              func(context.Context, Failed)
+	Recovered           func(context.Context, Recovered)
 }
 
 // TurnEnded says that the model has ended a turn and that all of it was read, or
@@ -97,6 +98,11 @@ type Exhausted struct {
 type ReminderDelivered struct {
 	continuation.TurnID
 	Tasks []string // their ids, in order of end
+}
+
+// Recovered says that something works again that has failed.
+type Recovered struct {
+	Op string // as in the [Failed] before it: "store" or "todos"
 }
 
 // Failed says that something went wrong that did not cost the caller its

@@ -24,17 +24,18 @@ type options struct {
 	pausing
 	reminding
 
-	report      reporter
-	logger      *slog.Logger // nil for none
-	content     bool         // texts may be logged
-	limits      continuation.Limits
-	attemptsSet bool // the program has set MaxAttempts
-	store       continuation.Store
-	usage       UsageMode
-	gate        func(context.Context, Turn) error
-	sessionKey  func(context.Context) string
-	clock       clock.Clock
-	todoTimeout time.Duration
+	report       reporter
+	logger       *slog.Logger // nil for none
+	content      bool         // texts may be logged
+	limits       continuation.Limits
+	attemptsSet  bool // the program has set MaxAttempts
+	store        continuation.Store
+	usage        UsageMode
+	gate         func(context.Context, Turn) error
+	sessionKey   func(context.Context) string
+	clock        clock.Clock
+	todoTimeout  time.Duration
+	storeTimeout time.Duration
 	callRules
 	err error // of the first option that is used wrongly
 }
@@ -68,7 +69,7 @@ type callRules struct {
 
 // newOptions applies the options to the defaults.
 func newOptions(opts []Option) options {
-	o := options{clock: clock.System(), todoTimeout: DefaultTodoTimeout}
+	o := options{clock: clock.System(), todoTimeout: DefaultTodoTimeout, storeTimeout: DefaultStoreTimeout}
 	o.policy, o.notice = pause.Strict, pause.ShortNotice
 	for _, option := range opts {
 		if option != nil {
@@ -137,6 +138,9 @@ func mustHave(ctx context.Context) {
 
 // DefaultTodoTimeout is how long a todo source may take.
 const DefaultTodoTimeout = time.Second
+
+// DefaultStoreTimeout is how long a store may take.
+const DefaultStoreTimeout = 500 * time.Millisecond
 
 // WithLimits sets the budgets. Zero fields keep their defaults.
 func WithLimits(limits continuation.Limits) Option {
@@ -243,9 +247,18 @@ func WithClock(clock Clock) Option {
 
 // WithTodoTimeout sets how long a todo source may take, instead of
 // [DefaultTodoTimeout]. Its ctx ends then, and the call is not continued; a
-// source that ignores its ctx is waited for.
+// source that ignores its ctx is waited for. After a time-out all calls go on
+// without the source for some seconds; then one of them tries again.
 func WithTodoTimeout(d time.Duration) Option {
 	return check(d > 0, func(o *options) { o.todoTimeout = d }, "todo timeout %v is not positive", d)
+}
+
+// WithStoreTimeout sets how long a store of [WithStore] may take, instead of
+// [DefaultStoreTimeout]: once per call, because a call whose store has failed is
+// not continued, and asks it no more. After a time-out or an error all calls
+// leave the store alone for some seconds; then one of them tries again.
+func WithStoreTimeout(d time.Duration) Option {
+	return check(d > 0, func(o *options) { o.storeTimeout = d }, "store timeout %v is not positive", d)
 }
 
 // WithToollessCalls has calls continued that offer no tools. todo_pause is not

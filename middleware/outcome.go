@@ -107,7 +107,7 @@ func (o *Outcome) decided(ev *continuation.Evaluation, t *turn, cause error) {
 		o.Finish = t.reader.finish
 	case continuation.ReasonSourceFailed, continuation.ReasonSourceLate:
 		o.Err = ev.List.Err
-	case continuation.ReasonGate, continuation.ReasonStore:
+	case continuation.ReasonGate, continuation.ReasonStore, continuation.ReasonStoreSkipped:
 		o.Err = cause
 	}
 	if ev.List != (continuation.List{}) {

@@ -74,6 +74,10 @@ func (r *reporter) delivered(ctx context.Context, e ReminderDelivered) {
 	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, ReminderDelivered) { return o.ReminderDelivered })
 }
 
+func (r *reporter) recovered(ctx context.Context, e Recovered) {
+	tell(ctx, r, continuation.TurnID{}, e, func(o *Observer) func(context.Context, Recovered) { return o.Recovered })
+}
+
 func (r *reporter) failed(ctx context.Context, e Failed) {
 	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, Failed) { return o.Failed })
 }

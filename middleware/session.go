@@ -11,9 +11,6 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// storeTime is how long a store may take.
-const storeTime = 5 * time.Second
-
 // loopPrefix begins the keys of sessions that have no name.
 const loopPrefix = "\x00loop/"
 
@@ -155,6 +152,18 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.
 	return err
 }
 
+// release is updateDetached for a claim, which is given back although others
+// leave the store alone.
+func (h *sessionHandle) release(ctx context.Context, f func(continuation.State) continuation.State) error {
+	if h.key == "" || h.mw.options.dryRun {
+		return h.update(ctx, f)
+	}
+	return h.askStore(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		_, err := h.mw.update(ctx, h.key, f)
+		return err
+	})
+}
+
 func (h *sessionHandle) updateStore(
 	ctx context.Context, f func(continuation.State) continuation.State,
 ) (state continuation.State, err error) {
@@ -165,17 +174,26 @@ func (h *sessionHandle) updateStore(
 	return state, err
 }
 
-// inStoreTime asks the store within its time limit. Too late is too late, also
-// for a store that does not look at its ctx.
+// inStoreTime asks the store within its time limit, unless it is left alone.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
-	if h.mw.options.store == nil {
-		return f(ctx) // the default one never waits
+	if !h.mw.storeBreaker.allows(h.mw.options.clock) {
+		return ErrStoreSkipped
 	}
-	limited, cancel := context.WithTimeout(ctx, storeTime)
+	return h.askStore(ctx, f)
+}
+
+// askStore asks the store within its time limit. Too late is too late, also for
+// a store that does not look at its ctx.
+func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) error) error {
+	if h.mw.options.store == nil {
+		return f(ctx) // the default one neither waits nor fails
+	}
+	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)
 	defer cancel()
 	err := f(limited)
 	if err == nil && ctx.Err() == nil {
 		err = limited.Err()
 	}
+	h.mw.storeAnswered(ctx, err)
 	return err
 }

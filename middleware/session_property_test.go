@@ -270,6 +270,7 @@ func (w *world) play() {
 // Backwards, those that began last come to their end first.
 func (w *world) end(crashed int, backwards bool) {
 	w.down, w.plan = false, nil
+	w.now = w.now.Add(10 * time.Second) // the store is asked again
 	finishing := slices.Clone(w.runs[min(crashed, len(w.runs)):])
 	if backwards {
 		slices.Reverse(finishing)

@@ -35,8 +35,16 @@ func (d *decider) readTodos() {
 	if d.request.toolNames != nil {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
+	if !d.mw.sourceBreaker.allows(d.mw.options.clock) {
+		d.list = readList{err: ErrSourceSkipped}
+		return
+	}
 	d.list = d.mw.locate(ctx)
-	if d.list.failed() && !d.cancel.hasEnded() { // otherwise it is the caller's doing
+	ended := d.cancel.hasEnded()
+	if !ended {
+		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)
+	}
+	if d.list.failed() && !ended { // otherwise it is the caller's doing
 		d.fault(d.turn.TurnID, "todos", d.list.err)
 	}
 }
