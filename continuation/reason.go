@@ -63,6 +63,9 @@ const (
 	// ReasonPaused and the others of this group judge the session.
 	ReasonPaused     // by the model, in this call or before, or by the program
 	ReasonSuperseded // the user has written again since the call began
+	// ReasonProviderRefused says that the provider refused a continuation in this
+	// user turn: an HTTP status of 400 and more that another try does not mend.
+	ReasonProviderRefused
 
 	// ReasonNoList and the others of this group judge the todo list.
 	ReasonNoList         // nothing was written where the list is read
@@ -72,6 +75,7 @@ const (
 	ReasonSourceLate     // see middleware.WithTodoTimeout
 	ReasonEmptyList      // it was read, and has no todos
 	ReasonUnknownStatus  // none is active, and not all are done
+	ReasonUntouched      // see middleware.WithTouchedLists
 	ReasonNoActiveTodos  // the work is done: all are completed or cancelled
 
 	// ReasonBackground and the others of this group judge what else the session
@@ -159,6 +163,7 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonEmpty:           {"empty_turn", "The turn held no text"},
 	ReasonPaused:          {"paused", "The session is paused"},
 	ReasonSuperseded:      {"superseded", "A newer user turn has begun"},
+	ReasonProviderRefused: {"provider_refused", "The provider refused a continuation in this user turn"},
 	ReasonNoList:          {"no_list", "No todo list found"},
 	ReasonListUnreadable:  {"list_unreadable", "The todo list could not be read"},
 	ReasonNoSession:       {"no_session", "There is no session, so there is no todo list"},
@@ -166,6 +171,7 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonSourceLate:      {"source_late", "The todo source was late"},
 	ReasonEmptyList:       {"list_empty", "The todo list is empty"},
 	ReasonUnknownStatus:   {"unknown_status", "No active todos found (pending or in_progress), but unknown statuses"},
+	ReasonUntouched:       {"untouched", "The todo list was not written in this user turn"},
 	ReasonNoActiveTodos:   {"no_active_todos", "No active todos found (pending or in_progress)"},
 	ReasonBackground:      {"background", "Background tasks are pending or running"},
 	ReasonActive:          {"already_active", "Already in continuation process"},
