@@ -23,6 +23,9 @@ func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
 		Watermarks: Watermarks{Set: true, Completed: 4, Active: 1},
 		Stale:      1<<53 + 1,
 		Overrides:  Overrides{TodoContinuation: SwitchedOff, YOLO: SwitchedOn},
+		Refused:    true,
+		List:       1<<62 + 1,
+		Touched:    true,
 		Loop:       Loop{Size: 9, Seen: at},
 	})
 }
