@@ -46,6 +46,10 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 		echo 'No race detector here (it needs cgo, a C compiler and a platform that has it): testing without -race.'; \
 	fi; \
 	[ "$$race" ] || { $(PURE); }; \
+	for server in redis-server initdb; do \
+		command -v $$server >/dev/null || ls /usr/lib/postgresql/*/bin/$$server >/dev/null 2>&1 || \
+			echo "No $$server here: the stores are not tested with a real one."; \
+	done; \
 	$(EACH) go test $$race -shuffle=on $(ARGS) ./... || failed=1; $(DONE)
 
 bench: need-go ## Measure what is promised of speed and size; fails if a promise is missed: PAIRS=400, ONLY=part of a name

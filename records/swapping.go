@@ -8,12 +8,18 @@ import (
 )
 
 const (
-	// eager is how many swaps are tried without a pause.
+	// eager is how many swaps are tried between two pauses.
 	eager = 4
-	// maxPause bounds the random pause before each further one. It does not grow:
+	// maxPause bounds such a pause, which is random. It does not grow:
 	// a process that waits longer after each failure never gets its turn while
 	// another one that has just succeeded comes back at once.
 	maxPause = 500 * time.Microsecond
+	// soon is how soon after a change the next one of the same process pauses
+	// first, if another process has changed the record lately. Without that, who
+	// has won once would win again and again, because the others only hear of it
+	// when it is late.
+	soon   = time.Millisecond
+	lately = time.Second
 )
 
 // Swapping makes [Records] of a [Swapper]. Use [NewSwapping].
@@ -25,7 +31,8 @@ const (
 // process came between, or where the process does not know the record yet.
 //
 // Within a process, the updates of a key follow one another. Between processes
-// that update the same key all the time, none starves.
+// that update the same key all the time, none starves: who has just been first
+// waits for up to half a millisecond before it tries again.
 type Swapping struct {
 	engine Swapper
 	turns  turns
@@ -56,7 +63,7 @@ func (s *Swapping) Update(ctx context.Context, key string, f Func) error {
 		if last, swapped, err = s.try(ctx, key, last, f); swapped {
 			return err
 		}
-		if err == nil && try >= eager {
+		if err == nil && try%eager == 0 {
 			err = pause(ctx)
 		}
 	}
@@ -66,11 +73,15 @@ func (s *Swapping) Update(ctx context.Context, key string, f Func) error {
 // lastSeen returns what to begin with. The very first update of a process asks
 // the engine for its time.
 func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
-	if s.clock.isSet() {
-		return s.seen.get(key), nil
+	if !s.clock.isSet() {
+		now, _, err := s.swap(ctx, key, Swap{})
+		return now, err
 	}
-	now, _, err := s.swap(ctx, key, Swap{})
-	return now, err
+	last := s.seen.get(key)
+	if time.Since(last.changed) < soon && time.Since(last.contested) < lately {
+		return last.Snapshot, pause(ctx)
+	}
+	return last.Snapshot, nil
 }
 
 // try runs f on what was seen last. Swapped says that this was the record as it
@@ -88,6 +99,7 @@ func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f Func) (
 		s.seen.drop(key) // it may have been stored
 		return now, false, err
 	case !swapped:
+		s.seen.contest(key)
 		return now, false, nil
 	case swap.Action == Replace:
 		now.Record = bytes.Clone(next)
@@ -96,7 +108,7 @@ func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f Func) (
 	default:
 		now.Record = last.Record
 	}
-	s.seen.put(key, now)
+	s.seen.put(key, now, swap.Action == Replace)
 	return now, true, failed
 }
 

@@ -71,11 +71,19 @@ const (
 // ready.
 type seen struct {
 	mu    sync.Mutex
-	table *lru.Table[Snapshot]
+	table *lru.Table[sight]
+}
+
+// sight is a record as it was seen last.
+type sight struct {
+	Snapshot
+
+	changed   time.Time // when this process changed it; zero if it did not
+	contested time.Time // when another process was found to have changed it
 }
 
 // get returns what was seen last, no record if nothing is known.
-func (s *seen) get(key string) Snapshot {
+func (s *seen) get(key string) sight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.table != nil {
@@ -83,10 +91,11 @@ func (s *seen) get(key string) Snapshot {
 			return *last
 		}
 	}
-	return Snapshot{}
+	return sight{}
 }
 
-func (s *seen) put(key string, now Snapshot) {
+// put notes what there is after an update, which has changed it or not.
+func (s *seen) put(key string, now Snapshot, changed bool) {
 	if now.Revision == "" || len(now.Record) > maxSeenSize {
 		s.drop(key)
 		return
@@ -94,10 +103,24 @@ func (s *seen) put(key string, now Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.table == nil {
-		s.table = lru.New[Snapshot]()
+		s.table = lru.New[sight]()
 	}
-	*s.table.Put(key) = now
+	last := s.table.Put(key)
+	if last.Snapshot = now; changed {
+		last.changed = time.Now()
+	}
 	s.table.Trim(maxSeen)
+}
+
+// contest notes that another process has changed what was seen last.
+func (s *seen) contest(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.table != nil {
+		if last := s.table.Get(key); last != nil {
+			last.contested = time.Now()
+		}
+	}
 }
 
 func (s *seen) drop(key string) {

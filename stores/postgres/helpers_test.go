@@ -1,13 +1,16 @@
 package postgres_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/replicatest"
 	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/stores/postgres"
 )
 
@@ -32,4 +35,8 @@ func open(tb testing.TB, url string, opts ...postgres.Option) *postgres.Store {
 func server(tb testing.TB) *servertest.Server {
 	tb.Helper()
 	return servertest.StartPostgres(tb)
+}
+
+func TestMain(m *testing.M) {
+	replicatest.Main(m, func(url string) (records.Records, error) { return postgres.Open(context.Background(), url) })
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/replicatest"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/stores/redis"
 )
 
@@ -25,4 +27,8 @@ func startMini(tb testing.TB) (*miniredis.Miniredis, string) {
 	require.NoError(tb, server.Start())
 	tb.Cleanup(server.Close)
 	return server, "redis://" + server.Addr()
+}
+
+func TestMain(m *testing.M) {
+	replicatest.Main(m, func(url string) (records.Records, error) { return redis.Open(url) })
 }

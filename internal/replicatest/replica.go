@@ -1,0 +1,254 @@
+// Package replicatest tests what processes share with processes: it starts the
+// test's own program again, as replicas of a program that uses carryon.
+package replicatest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// roleVariable is the environment variable that makes a test's program a replica.
+const roleVariable = "CARRYON_TEST_REPLICA"
+
+// config is how a replica is set up.
+type config struct {
+	Engine string // its URL
+	Model  string // the URL of the model's server
+	Limits continuation.Limits
+}
+
+// command is one line that a replica reads, and answer the one that it writes when
+// it is done. A replica carries commands out at the same time.
+type command struct {
+	ID      int
+	Op      string // call, set, pause, drain, updates
+	Session string
+	Text    string // what the user says or types, or why to pause
+	For     time.Duration
+}
+
+type answer struct {
+	ID            int
+	Reason        string // the code of the outcome's
+	Continuations int
+	Text          string
+	Err           string
+	Updates       int
+}
+
+// Main runs the tests, or the replica that this process is. Call it from TestMain.
+func Main(m *testing.M, open func(url string) (records.Records, error)) {
+	role := os.Getenv(roleVariable) //nolint:forbidigo // it tells the two apart
+	if role == "" {
+		os.Exit(m.Run()) //nolint:forbidigo // as TestMain does
+	}
+	if err := serve(role, open, os.Stdin, os.Stdout); err != nil { //nolint:forbidigo // a program
+		fmt.Fprintln(os.Stderr, err) //nolint:forbidigo // a program
+		os.Exit(1)                   //nolint:forbidigo // a program
+	}
+	os.Exit(0) //nolint:forbidigo // a program
+}
+
+// replica is a program that uses carryon.
+type replica struct {
+	mw     *middleware.Middleware
+	store  continuation.Store
+	client *http.Client
+	model  string
+}
+
+// serve is a replica's main function. It ends with its input.
+func serve(role string, open func(url string) (records.Records, error), in io.Reader, out io.Writer) error {
+	var c config
+	if err := json.Unmarshal([]byte(role), &c); err != nil {
+		return err
+	}
+	engine, err := open(c.Engine)
+	if err != nil {
+		return err
+	}
+	r := &replica{store: continuation.NewSharedStore(engine), model: c.Model}
+	r.mw = middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),
+		middleware.WithStore(r.store), middleware.WithLimits(c.Limits))
+	r.client = &http.Client{Transport: transport.New(http.DefaultTransport, r.mw)}
+	var mu sync.Mutex
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		var do command
+		if err := json.Unmarshal(lines.Bytes(), &do); err != nil {
+			return err
+		}
+		go func() {
+			done, err := r.carryOut(do)
+			if done.ID = do.ID; err != nil {
+				done.Err = err.Error()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			_ = json.NewEncoder(out).Encode(done) // without a reader the process ends
+		}()
+	}
+	return nil
+}
+
+func (r *replica) carryOut(do command) (answer, error) {
+	ctx := continuation.WithSession(context.Background(), do.Session)
+	switch do.Op {
+	case "call":
+		return r.call(ctx, do.Text)
+	case "set":
+		text, err := r.mw.Settings().CommandFor(ctx, do.Session, do.Text)
+		return answer{Text: text}, err
+	case "pause":
+		return answer{}, r.mw.Pause(ctx, do.Text)
+	case "drain":
+		return answer{}, r.mw.Drain(ctx)
+	case "updates":
+		return r.updates(ctx, do.Session, do.For)
+	}
+	return answer{}, fmt.Errorf("replicatest: unknown command %q", do.Op)
+}
+
+// call asks the model something, as an agent with a tool does.
+func (r *replica) call(ctx context.Context, text string) (answer, error) {
+	ctx, outcomes := middleware.Capture(ctx)
+	body, err := json.Marshal(map[string]any{
+		"model":    "any",
+		"messages": []any{map[string]string{"role": "user", "content": text}},
+		"tools":    []any{map[string]any{"type": "function", "function": map[string]any{"name": "todo_write"}}},
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.model+"/v1/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := r.client.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	said, err := io.ReadAll(response.Body)
+	last := outcomes.Last()
+	return answer{Reason: last.Reason.Code(), Continuations: last.Attempts, Text: string(said)}, err
+}
+
+// updates counts in a session's state for a while, as fast as it can.
+func (r *replica) updates(ctx context.Context, session string, span time.Duration) (answer, error) {
+	var done answer
+	for end := time.Now().Add(span); time.Now().Before(end); done.Updates++ {
+		err := r.store.Update(ctx, session, func(s continuation.State) continuation.State {
+			s.Tokens++
+			return s
+		})
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// Process is a replica as its test sees it.
+type Process struct {
+	tb  testing.TB
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	ids atomic.Int64
+
+	mu      sync.Mutex
+	waiting map[int]chan answer
+	stderr  strings.Builder
+}
+
+func start(tb testing.TB, c config) *Process {
+	tb.Helper()
+	role, err := json.Marshal(c)
+	require.NoError(tb, err)
+	program, err := os.Executable()
+	require.NoError(tb, err)
+	p := &Process{tb: tb, waiting: map[int]chan answer{}}
+	p.cmd = exec.CommandContext(context.WithoutCancel(tb.Context()), program) //nolint:gosec // this program
+	p.cmd.Env = append(os.Environ(), roleVariable+"="+string(role))           //nolint:forbidigo // a test's
+	p.cmd.Stderr = &p.stderr
+	p.in, err = p.cmd.StdinPipe()
+	require.NoError(tb, err)
+	out, err := p.cmd.StdoutPipe()
+	require.NoError(tb, err)
+	require.NoError(tb, p.cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.read(out)
+		_ = p.cmd.Wait() // it may have been killed
+	}()
+	tb.Cleanup(func() {
+		p.kill()
+		<-ended
+	})
+	return p
+}
+
+// read hands out answers until there are no more.
+func (p *Process) read(out io.Reader) {
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var a answer
+		if json.Unmarshal(lines.Bytes(), &a) != nil {
+			continue // a line of the testing package
+		}
+		p.mu.Lock()
+		p.waiting[a.ID] <- a
+		p.mu.Unlock()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, waits := range p.waiting {
+		waits <- answer{ID: id, Err: "the process has ended"}
+	}
+}
+
+// kill ends the process at once.
+func (p *Process) kill() { _ = p.cmd.Process.Kill() }
+
+// send gives a command, and returns where its answer will be.
+func (p *Process) send(do command) <-chan answer {
+	p.tb.Helper()
+	do.ID = int(p.ids.Add(1))
+	answered := make(chan answer, 2)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting[do.ID] = answered
+	line, err := json.Marshal(do)
+	require.NoError(p.tb, err)
+	_, err = p.in.Write(append(line, '\n'))
+	require.NoError(p.tb, err)
+	return answered
+}
+
+// do gives a command and waits for its answer, which must not be an error.
+func (p *Process) do(do command) answer {
+	p.tb.Helper()
+	a := <-p.send(do)
+	require.Empty(p.tb, a.Err)
+	return a
+}

@@ -1,0 +1,13 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/carryon-go/carryon/internal/replicatest"
+)
+
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	url := server(t).URL
+	replicatest.Run(t, url, open(t, url))
+}

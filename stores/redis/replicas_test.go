@@ -1,0 +1,20 @@
+package redis_test
+
+import (
+	"testing"
+
+	"github.com/carryon-go/carryon/internal/replicatest"
+	"github.com/carryon-go/carryon/internal/servertest"
+)
+
+func TestReplicasOnMiniredis(t *testing.T) {
+	t.Parallel()
+	_, url := startMini(t)
+	replicatest.Run(t, url, open(t, url))
+}
+
+func TestReplicasOnRedis(t *testing.T) {
+	t.Parallel()
+	url := servertest.StartRedis(t).URL
+	replicatest.Run(t, url, open(t, url))
+}
