@@ -29,7 +29,6 @@ type Call struct {
 	reminders reminders
 	additions adapter.Additions // to the caller's own request, and with it to every turn's
 	ends      []int             // how long the text was when each turn ended that ended well
-	endsRoom  [2]int
 }
 
 // Begin begins a call with the request that is about to be sent. The call is nil
@@ -74,7 +73,7 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c.decider.callScope, c.decider.turn = &c.callScope, &c.turn
 	c.pauses.decider = &c.decider
 	c.reminders.callScope = &c.callScope
-	c.ends = c.endsRoom[:0]
+	c.decider.list = &noList
 	return c
 }
 
@@ -142,7 +141,7 @@ func (c *Call) endTurn(err error) {
 	if r.first {
 		c.patience.endFirstTurn()
 	}
-	if err == nil {
+	if err == nil && !r.first { // the first one's is added if there is another
 		c.ends = append(c.ends, c.text.len())
 	}
 	c.outcomeCell().addUsage(r.usage)
@@ -235,6 +234,9 @@ const placeholder = "(no answer)"
 
 // newContinuation returns the continuation that the session was claimed for.
 func (c *Call) newContinuation() *adapter.Continuation {
+	if c.ends == nil {
+		c.ends = []int{c.text.len()}
+	}
 	k := &adapter.Continuation{
 		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
 		Text:      strings.TrimRightFunc(string(c.text.bytes()), unicode.IsSpace),

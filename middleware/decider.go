@@ -18,7 +18,7 @@ type decider struct {
 
 	turn      *turn                    // the current one
 	last      *continuation.Evaluation // the last decision. Unary allocates it before there is one
-	list      readList                 // the list as last read
+	list      *readList                // the list as last read
 	cause     error                    // what the gate, the store or the tasks have ended the continuations with
 	blankUsed bool                     // a blank turn was continued
 }

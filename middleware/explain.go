@@ -110,7 +110,7 @@ func (c *Call) preview() (continuation.Evaluation, readList) {
 	d.readTodos()
 	d.list.putInto(&in)
 	in.Background, _ = d.background()
-	return continuation.Evaluate(in), d.list
+	return continuation.Evaluate(in), *d.list
 }
 
 // request writes what the request itself says.

@@ -20,6 +20,9 @@ type readList struct {
 	err    error // why there is no list
 }
 
+// noList is the list of a call that has not read any. It is never changed.
+var noList readList //nolint:gochecknoglobals // constant
+
 // putInto gives the decision the list.
 func (l *readList) putInto(in *continuation.Input) {
 	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
@@ -36,10 +39,11 @@ func (d *decider) readTodos() {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
 	if !d.mw.sourceBreaker.allows(d.mw.options.clock) {
-		d.list = readList{err: ErrSourceSkipped}
+		d.list = &readList{err: ErrSourceSkipped}
 		return
 	}
-	d.list = d.mw.locate(ctx)
+	list := d.mw.locate(ctx)
+	d.list = &list
 	ended := d.cancel.hasEnded()
 	if !ended {
 		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)

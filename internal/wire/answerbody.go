@@ -40,7 +40,6 @@ type Relay interface {
 type AnswerBody struct {
 	stream   Stream
 	codec    Codec
-	holder   Holder // nil if the codec is none
 	first    *Source
 	template template // of the events that are relayed
 
@@ -53,8 +52,7 @@ type AnswerBody struct {
 
 // NewAnswerBody returns the body of a streamed answer.
 func NewAnswerBody(s Stream, c Codec, first *Source) *AnswerBody {
-	holder, _ := c.(Holder)
-	return &AnswerBody{stream: s, codec: c, holder: holder, first: first}
+	return &AnswerBody{stream: s, codec: c, first: first}
 }
 
 // Read implements [io.Reader].
@@ -76,7 +74,7 @@ func (b *AnswerBody) Read(p []byte) (int, error) {
 			b.show(b.stream.Recv())
 			continue
 		}
-		if b.first.reader.IsBetween() && (b.holder == nil || !b.holder.IsHolding()) {
+		if holder := b.holder(); b.first.reader.IsBetween() && (holder == nil || !holder.IsHolding()) {
 			if n := b.relay(p, relay); n > 0 {
 				return n, nil
 			}
@@ -145,14 +143,20 @@ func (b *AnswerBody) relay(p []byte, r Relay) int {
 // show makes what the engine shows readable.
 func (b *AnswerBody) show(e sse.Event, err error) {
 	b.err = err
-	switch {
-	case err == nil && (b.holder == nil || e.Written):
+	switch holder := b.holder(); {
+	case err == nil && (holder == nil || e.Written):
 		b.out = b.frame(&e)
 	case err == nil:
-		b.showAll(b.holder.Hold(e))
-	case b.holder != nil:
-		b.showAll(b.holder.Release())
+		b.showAll(holder.Hold(e))
+	case holder != nil:
+		b.showAll(holder.Release())
 	}
+}
+
+// holder returns the codec as a Holder, or nil if it is none.
+func (b *AnswerBody) holder() Holder {
+	holder, _ := b.codec.(Holder)
+	return holder
 }
 
 func (b *AnswerBody) showAll(events []sse.Event) {

@@ -96,8 +96,10 @@ func (r *request) assistant(k *adapter.Continuation) []byte {
 		m = rawjson.AppendQuote(append(m, `,"content":`...), k.Text)
 	}
 	if k.Reasoning != "" {
-		for _, name := range r.reasoning {
-			m = rawjson.AppendQuote(append(m, `,"`+name+`":`...), k.Reasoning)
+		for i, carried := range r.reasoning {
+			if carried {
+				m = rawjson.AppendQuote(append(m, `,"`+reasoningNames[i]+`":`...), k.Reasoning)
+			}
 		}
 	}
 	if p := k.Pause; p != nil {

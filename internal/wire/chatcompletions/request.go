@@ -17,7 +17,7 @@ import (
 // request is what must be known of a request to extend it.
 type request struct {
 	stream    bool
-	reasoning []string // the members under which the history carries reasoning
+	reasoning [len(reasoningNames)]bool // the members under which the history carries reasoning
 	later     wire.Body
 }
 
@@ -100,12 +100,10 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 	for range s.Elements() {
 		m := readMessage(s)
 		prefix = m.prefix
-		for _, name := range m.reasoning {
-			if !slices.Contains(p.reasoning, name) {
-				p.reasoning = append(p.reasoning, name)
-			}
+		for i := range m.reasoning {
+			p.reasoning[i] = p.reasoning[i] || m.reasoning[i]
+			f.Reasoning = f.Reasoning || m.reasoning[i]
 		}
-		f.Reasoning = len(p.reasoning) > 0
 		f.Messages++
 		switch {
 		case f.System == 0 && (string(m.role) == `"system"` || string(m.role) == `"developer"`) && takesText(m.content):
@@ -136,8 +134,8 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 type message struct {
 	role, content, calls, callID []byte
 
-	reasoning []string // the members that carry reasoning
-	prefix    bool     // it is to be continued, as some providers have it
+	reasoning [len(reasoningNames)]bool // the members that carry reasoning
+	prefix    bool                      // it is to be continued, as some providers have it
 }
 
 // reasoningNames are the members in which providers give the text that the
@@ -161,7 +159,7 @@ func readMessage(s *rawjson.Scanner) message {
 			m.prefix = string(s.Raw()) == "true"
 		case reasoningNames[0], reasoningNames[1]:
 			if s.Kind() == '"' {
-				m.reasoning = append(m.reasoning, strings.Clone(name))
+				m.reasoning[slices.Index(reasoningNames[:], name)] = true
 			}
 		}
 	}
