@@ -441,7 +441,7 @@ func TestToollessCallGetsNoTool(t *testing.T) {
 	const body = `{"messages":[{"role":"user","content":"Write."}],"stream":true}`
 	got := s.send(t, s.request(t, body), texts(plan)[0], texts("Done.\ntodo_pause('" + blocked + "')")[0])
 	require.NoError(t, got.Err)
-	assert.Equal(t, plan+"\n\nDone.\n\n\nTask paused: "+blocked, got.reading(t).Text)
+	assert.Equal(t, plan+"\n\nDone.\n\nTask paused: "+blocked, got.reading(t).Text)
 	assert.NotContains(t, s.wire.bodies()[1], `"tools"`)
 }
 

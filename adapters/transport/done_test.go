@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,7 +53,7 @@ func TestDoneIsWaitedBehindForAMoment(t *testing.T) {
 		<-time.After(2 * time.Millisecond)
 		synctest.Wait()
 		assert.Equal(b.t, 2, b.base.asked())
-		b.base.body(2).pieces <- finishEvent + doneMark
+		b.base.body(2).pieces <- strings.Replace(finishEvent, "stop", "length", 1) + doneMark
 		<-time.After(51 * time.Millisecond)
 		text, _ := r.now()
 		require.Contains(b.t, text, doneMark)

@@ -223,7 +223,7 @@ func TestBodyOverTheLimitPassesUntouched(t *testing.T) {
 		if size > most {
 			assert.Equal(t, 1, asked)
 		} else {
-			assert.Equal(t, 2, asked, "it is continued")
+			assert.Greater(t, asked, 1, "it is continued")
 		}
 	}
 }

@@ -101,16 +101,16 @@ func contentReasoning() []shape {
 	}
 }
 
-// contentReasoningOnly are the rows of turns without text: a first one has
-// nothing to replay, and a second one needs no separator.
+// contentReasoningOnly are the rows of turns without text: a first one is continued
+// with a placeholder, and neither needs a separator of its own.
 func contentReasoningOnly() []Quirk {
 	thoughts := shape{
 		name: "Q58 nothing but reasoning", why: "A model that thought, and then said nothing.",
-		head: deltaChunk(`{"role":"assistant","content":null,"reasoning_content":"Let me"}`) + deltaChunk(`{"reasoning_content":" see."}`), relayed: true,
+		head: deltaChunk(`{"role":"assistant","content":null,"reasoning_content":"Let me"}`) + deltaChunk(`{"reasoning_content":" see."}`),
 	}
-	silent := shape{name: "Q56 nothing at all", why: "A model that has nothing to say.", head: roleChunk(), relayed: true}
+	silent := shape{name: "Q56 nothing at all", why: "A model that has nothing to say.", head: roleChunk()}
 	blank := shape{
-		name: "Q56 nothing but white space", why: "Models end like that at times.", head: roleChunk() + textChunks(" ", "\n\n"), text: " \n\n", relayed: true,
+		name: "Q56 nothing but white space", why: "Models end like that at times.", head: roleChunk() + textChunks(" ", "\n\n"), text: " \n\n",
 	}
 	return atBothPositions(thoughts, silent, blank)
 }

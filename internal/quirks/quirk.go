@@ -126,6 +126,12 @@ func withoutPause(calls []Call) []Call {
 
 // paragraphs joins the texts that are not empty, with the separator of turns.
 func paragraphs(texts ...string) string {
-	texts = slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
-	return strings.Join(texts, "\n\n")
+	whole := ""
+	for _, text := range texts {
+		for whole != "" && text != "" && !strings.HasSuffix(whole, "\n\n") {
+			whole += "\n"
+		}
+		whole += text
+	}
+	return whole
 }

@@ -131,10 +131,10 @@ func unaryTexts() []whole {
 		return w
 	}
 	silent := answers("Q56 content null", "A model that has nothing to say.", answer(message(`"content":null`, "stop"), replyUsage()))
-	silent.text, silent.relayed = "", true
+	silent.text = ""
 	thinking := answers("Q58 nothing but reasoning", "A model that thought, and then said nothing.",
 		answer(message(`"content":"","reasoning_content":"Let me see."`, "stop"), replyUsage()))
-	thinking.text, thinking.relayed = "", true
+	thinking.text = ""
 	return []whole{
 		answers("Q00 an answer as OpenAI sends it", "The shape that all the others deviate from.",
 			answer(message(editedText+`,"refusal":null,"annotations":[]`, "stop"), replyUsage(),
