@@ -28,8 +28,9 @@ func (messages) failure(kind failureKind, text string) event {
 }
 
 func (messages) document(a answer, r Request, number int) string {
-	content := []json.RawMessage{}
-	for _, b := range a.contentBlocks(r, number) {
+	blocks := a.contentBlocks(r, number)
+	content := make([]json.RawMessage, 0, len(blocks))
+	for _, b := range blocks {
 		content = append(content, b.whole)
 	}
 	return marshal(a.message(r, number, content, a.stopReason(), a.usage.messagesJSON()))

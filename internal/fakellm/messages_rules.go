@@ -163,7 +163,7 @@ const signedBy = "carryontest-"
 
 // signature is that of thinking behind the first n messages.
 func (h history) signature(n int) string {
-	prefix := []any{h.system, h.tools}
+	prefix := append(make([]any, 0, 2+2*n), h.system, h.tools)
 	for _, m := range h.messages[:n] {
 		prefix = append(prefix, m.role, m.blocks)
 	}

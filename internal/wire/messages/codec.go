@@ -51,7 +51,7 @@ func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
 // bytes of all that the edit does not name.
 func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
 	ev := parse(e)
-	c.end.take(&ev, edit, c.usages.shown(edit.Usage))
+	c.end.take(&ev, edit, c.shown(edit.Usage))
 	switch edit.Part {
 	case adapter.TurnCut:
 		return c.blocks.cut(dst)

@@ -74,23 +74,32 @@ func (p *parser) read(body []byte) bool {
 			f.Choice = adapter.ToolChoiceOf(json.RawMessage(s.Raw()))
 		case "model":
 			f.Model = rawjson.TextView(s.Raw())
-		case "thinking":
-			p.thinking = rawjson.TextOf(s.Peek("type"))
-		case "output_config":
-			f.JSON = f.JSON || !rawjson.IsNull(s.Peek("format"))
-		case "output_format":
-			f.JSON = f.JSON || !rawjson.IsNull(s.Raw())
-		case "max_tokens":
-			p.leaveAlone(string(s.Raw()) == "0", continuation.ReasonNoAnswer)
-		case "context_management":
-			p.leaveAlone(stopsAfterCompaction(s.Raw()), continuation.ReasonCompaction)
 		case "stream":
 			p.stream = string(s.Raw()) == "true"
 			f.Streamed = p.stream
+		default:
+			p.readOption(name, &s)
 		}
 	}
 	p.describe()
 	return isObject && p.conversation.isList && s.OK() && s.Kind() == 0
+}
+
+// readOption reads a member that says how the answer is to be.
+func (p *parser) readOption(name string, s *rawjson.Scanner) {
+	f := &p.facts
+	switch name {
+	case "thinking":
+		p.thinking = rawjson.TextOf(s.Peek("type"))
+	case "output_config":
+		f.JSON = f.JSON || !rawjson.IsNull(s.Peek("format"))
+	case "output_format":
+		f.JSON = f.JSON || !rawjson.IsNull(s.Raw())
+	case "max_tokens":
+		p.leaveAlone(string(s.Raw()) == "0", continuation.ReasonNoAnswer)
+	case "context_management":
+		p.leaveAlone(stopsAfterCompaction(s.Raw()), continuation.ReasonCompaction)
+	}
 }
 
 // describe tells the engine what the messages say.

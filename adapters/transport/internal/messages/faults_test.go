@@ -38,17 +38,9 @@ func (p *replay) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // replayed asks for a streamed answer, and returns what is read of it.
-func replayed(t *testing.T, bodies ...io.Reader) (string, error, middleware.Outcome) { //nolint:revive // the error is a result among others
+func replayed(t *testing.T, bodies ...io.Reader) (string, middleware.Outcome, error) {
 	t.Helper()
-	return replayedWith(t, nil, bodies...)
-}
-
-func replayedWith(t *testing.T, options []middleware.Option, bodies ...io.Reader) (string, error, middleware.Outcome) { //nolint:revive // likewise
-	t.Helper()
-	options = append([]middleware.Option{
-		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(1, len(bodies)-1)}),
-	}, options...)
-	mw := middleware.New(twoTodos, options...)
+	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(1, len(bodies)-1)}))
 	ctx, outcomes := middleware.Capture(t.Context())
 	r := request(t, ask{}.body(true)).WithContext(ctx)
 	response, err := transport.New(&replay{bodies, "text/event-stream"}, mw).RoundTrip(r)
@@ -56,7 +48,7 @@ func replayedWith(t *testing.T, options []middleware.Option, bodies ...io.Reader
 	var got bytes.Buffer
 	_, err = io.CopyBuffer(&got, onlyReader{response.Body}, make([]byte, 1000))
 	require.NoError(t, response.Body.Close())
-	return got.String(), err, outcomes.Last()
+	return got.String(), outcomes.Last(), err
 }
 
 type onlyReader struct{ io.Reader }
@@ -64,12 +56,11 @@ type onlyReader struct{ io.Reader }
 const search = `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`
 
 // found are the blocks of a search, and of an answer that cites it.
-func found(from int) string {
-	index := func(i int) string { return string(rune('0' + from + i)) }
-	return blockOf(index(0), search, `{"type":"input_json_delta","partial_json":""}`, `{"type":"input_json_delta","partial_json":"{\"query\":\"a\"}"}`) +
-		blockOf(index(1), `{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"https://a.test","encrypted_content":"x"}]}`) +
-		blockOf(index(2), `{"type":"text","text":"","citations":[]}`, `{"type":"citations_delta","citation":{"type":"web_search_result_location","url":"https://a.test"}}`, "It is so.") +
-		text(index(3), " And so is this.")
+func found() string {
+	return blockOf("0", search, `{"type":"input_json_delta","partial_json":""}`, `{"type":"input_json_delta","partial_json":"{\"query\":\"a\"}"}`) +
+		blockOf("1", `{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"https://a.test","encrypted_content":"x"}]}`) +
+		blockOf("2", `{"type":"text","text":"","citations":[]}`, `{"type":"citations_delta","citation":{"type":"web_search_result_location","url":"https://a.test"}}`, "It is so.") +
+		text("3", " And so is this.")
 }
 
 // seconds are second turns in all shapes.
@@ -80,7 +71,7 @@ var seconds = map[string]string{
 	"thinking and pause": began("") + blockOf("0", `{"type":"thinking","thinking":"","signature":""}`, `{"type":"thinking_delta","thinking":"Hm."}`, `{"type":"signature_delta","signature":"abc"}`) +
 		text("1", "I am ") + event("ping", "") + blockOf("2", `{"type":"tool_use","id":"t1","name":"todo_pause","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"reason\":\"`+blocked+`\"}"}`) + ended("tool_use"),
 	"printed pause":     began("") + text("0", "I am stuck. todo_pause('"+blocked+"')") + ended("end_turn"),
-	"search":            began("") + found(0) + ended("end_turn"),
+	"search":            began("") + found() + ended("end_turn"),
 	"unsigned thinking": began("") + blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`) + text("1", "So.") + ended("end_turn"),
 }
 
@@ -105,7 +96,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 				end := strings.Index(second, "event: message_delta")
 				end += strings.Index(second[end:], "\n\n")
 				for at := len(name) % *sample; at < end; at += *sample {
-					got, err, outcome := replayed(t, strings.NewReader(first), io.MultiReader(strings.NewReader(second[:at]), rest()))
+					got, outcome, err := replayed(t, strings.NewReader(first), io.MultiReader(strings.NewReader(second[:at]), rest()))
 					require.True(t, strings.HasPrefix(got, first[:strings.Index(first, "event: message_delta")]), "turn 1 is shown as it came")
 					require.Error(t, outcome.Err)
 					if err != nil {
@@ -131,7 +122,7 @@ func TestAnswersThatFailAnywhereInTheFirstTurn(t *testing.T) {
 	for name, first := range seconds {
 		first = strings.Replace(first, `"end_turn"`, `"max_tokens"`, 1) // at its end it would be continued
 		for at := len(name) % *sample; at < len(first); at += *sample {
-			got, err, outcome := replayed(t, io.MultiReader(strings.NewReader(first[:at]), iotest.ErrReader(errLost)))
+			got, outcome, err := replayed(t, io.MultiReader(strings.NewReader(first[:at]), iotest.ErrReader(errLost)))
 			require.ErrorIs(t, err, errLost)
 			require.Equal(t, first[:at], got, "%s, %d", name, at)
 			require.Zero(t, outcome.Attempts)
@@ -143,12 +134,12 @@ func TestAnswersThatFailAnywhereInTheFirstTurn(t *testing.T) {
 func TestSecondTurnsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	first := began("") + text("0", plan) + ended("end_turn")
-	got, err, outcome := replayed(t, strings.NewReader(first))
+	got, outcome, err := replayed(t, strings.NewReader(first))
 	require.NoError(t, err)
 	assert.Equal(t, first, got)
 	require.ErrorIs(t, outcome.Err, errLost)
 	for _, body := range []string{"", `{"type":"message"}`, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Later.\"}}\n\n"} {
-		got, err, outcome = replayed(t, strings.NewReader(first), strings.NewReader(body))
+		got, outcome, err = replayed(t, strings.NewReader(first), strings.NewReader(body))
 		require.NoError(t, err)
 		assert.Equal(t, first, got, body)
 		require.Error(t, outcome.Err)

@@ -61,8 +61,8 @@ func FuzzSecondTurn(f *testing.F) {
 	}
 	turn1 := first[:strings.Index(first, "event: message_delta")]
 	f.Fuzz(func(t *testing.T, second string, seed uint64) {
-		got, err, _ := replayed(t, strings.NewReader(first), strings.NewReader(second))
-		split, splitErr, _ := replayed(t, inPieces(first, seed), inPieces(second, seed))
+		got, _, err := replayed(t, strings.NewReader(first), strings.NewReader(second))
+		split, _, splitErr := replayed(t, inPieces(first, seed), inPieces(second, seed))
 		require.Equal(t, err == nil, splitErr == nil)
 		require.Equal(t, got, split, "any split of the same bytes gives the same")
 		require.True(t, strings.HasPrefix(got, turn1))

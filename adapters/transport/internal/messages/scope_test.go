@@ -91,7 +91,8 @@ func assertOnlyAdded(t *testing.T, own, hidden map[string]any) {
 	require.Len(t, messages, len(before)+2)
 	tools, _ := hidden["tools"].([]any)
 	require.Len(t, tools, 2)
-	assert.Equal(t, "todo_pause", tools[1].(map[string]any)["name"])
+	pause, _ := tools[1].(map[string]any)
+	assert.Equal(t, "todo_pause", pause["name"])
 	hidden["messages"], hidden["tools"] = messages[:len(before)], tools[:1]
 	assert.Equal(t, own, hidden)
 }

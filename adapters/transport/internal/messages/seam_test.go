@@ -90,7 +90,7 @@ func TestShapesOfLaterTurns(t *testing.T) {
 			"end_turn",
 		},
 		"the id of a block before": {
-			began("") + found(0) + blockOf("4", strings.Replace(call, "t1", "srv_1", 1), input("{}")) + ended("tool_use"),
+			began("") + found() + blockOf("4", strings.Replace(call, "t1", "srv_1", 1), input("{}")) + ended("tool_use"),
 			[]string{"<server_tool_use>", "<web_search_tool_result>", "\n\nIt is so.", " And so is this.", "edit_file{}"},
 			"tool_use",
 		},
@@ -122,7 +122,7 @@ func TestShapesOfLaterTurns(t *testing.T) {
 		for way, as := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader} {
 			t.Run(name+", "+way, func(t *testing.T) {
 				t.Parallel()
-				got, err, _ := replayed(t, as(strings.NewReader(first)), as(strings.NewReader(test.second)))
+				got, _, err := replayed(t, as(strings.NewReader(first)), as(strings.NewReader(test.second)))
 				require.NoError(t, err)
 				m := readStream(t, got)
 				assert.Equal(t, append([]string{plan}, test.shown...), m.shown())
@@ -139,7 +139,7 @@ func TestShapesOfLaterTurns(t *testing.T) {
 // Citations stay with their text, and a search with its result.
 func TestServerToolsOfLaterTurns(t *testing.T) {
 	t.Parallel()
-	got, err, _ := replayed(t, strings.NewReader(first), strings.NewReader(began("")+found(0)+ended("end_turn")))
+	got, _, err := replayed(t, strings.NewReader(first), strings.NewReader(began("")+found()+ended("end_turn")))
 	require.NoError(t, err)
 	m := readStream(t, got)
 	assert.Equal(t, []string{plan, "<server_tool_use>", "<web_search_tool_result>", "\n\nIt is so.", " And so is this."}, m.shown())
@@ -151,8 +151,8 @@ func TestServerToolsOfLaterTurns(t *testing.T) {
 // A first turn with server tools that ends in text is continued.
 func TestFirstTurnWithServerTools(t *testing.T) {
 	t.Parallel()
-	turn := began(`,"container":{"id":"c1"}`) + found(0) + ended("end_turn")
-	got, err, _ := replayed(t, strings.NewReader(turn), strings.NewReader(began("")+text("0", "One.")+ended("end_turn")))
+	turn := began(`,"container":{"id":"c1"}`) + found() + ended("end_turn")
+	got, _, err := replayed(t, strings.NewReader(turn), strings.NewReader(began("")+text("0", "One.")+ended("end_turn")))
 	require.NoError(t, err)
 	m := readStream(t, got)
 	assert.Equal(t, []string{"<server_tool_use>", "<web_search_tool_result>", "It is so.", " And so is this.", "\n\nOne."}, m.shown())
