@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -100,11 +102,11 @@ func checkBroken(t *testing.T, first, second string, end error) {
 }
 
 // readVia reads a streamed answer through the transport.
-func readVia(t *testing.T, base http.RoundTripper, todos todo.Provider) (string, error) {
+func readVia(t *testing.T, base http.RoundTripper, todos todo.Provider, opts ...middleware.Option) (string, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://model.test/v1/responses", strings.NewReader(responsesBody(true)))
 	require.NoError(t, err)
-	response, err := transport.New(base, oneContinuation(todos)).RoundTrip(r)
+	response, err := transport.New(base, oneContinuation(todos, opts...)).RoundTrip(r)
 	require.NoError(t, err)
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, response.Body.Close())
@@ -193,4 +195,46 @@ func FuzzResponses(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Damaged answers make nothing panic, in whatever mode.
+func TestResponsesThatAreDamaged(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // damages a text
+	for name, second := range secondTurns {
+		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
+		for i := range 400 {
+			turns := []string{damaged(all[i%3%2], random), damaged(all[1], random)}
+			var opts []middleware.Option
+			if i%2 == 0 {
+				opts = append(opts, middleware.WithPauseTool(middleware.Always))
+			}
+			n := 0
+			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+				n++
+				return streamed(r, io.NopCloser(strings.NewReader(turns[min(n-1, 1)]))), r.Body.Close()
+			})
+			got, _ := readVia(t, base, twoTodos, opts...)
+			if n == 1 && len(opts) == 0 {
+				require.Equal(t, turns[0], got, name)
+			}
+		}
+	}
+}
+
+// damaged returns a text in which some bytes are others, missing, or too many.
+func damaged(text string, random *rand.Rand) string {
+	b := []byte(text)
+	for range 1 + random.IntN(4) {
+		i := random.IntN(len(b))
+		switch random.IntN(3) {
+		case 0:
+			b[i] = byte(random.IntN(256))
+		case 1:
+			b = slices.Delete(b, i, min(len(b), i+random.IntN(20)))
+		default:
+			b = slices.Insert(b, i, []byte("{}")...)
+		}
+	}
+	return string(b)
 }

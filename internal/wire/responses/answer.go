@@ -65,6 +65,7 @@ type item struct {
 	id        string // likewise
 	fate      fate
 	announced bool // its first event was shown
+	unended   bool // the turn has left it open
 	closing   bool // its last event is in
 	closed    bool // and was shown
 	texts     []*text

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -72,6 +73,8 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 		}
 		t.Fail(errorIn(e.Data()))
 	case e.Kind != sse.Object:
+	case c.later && !json.Valid(e.Data()):
+		t.Fail(wire.ErrUnreadable)
 	case stageOf(ev.kind) == beginning:
 		c.begin(e, &ev)
 	case stageOf(ev.kind) == ending:
@@ -95,8 +98,11 @@ func (c *codec) finish(ev *event, t adapter.TurnReader) {
 	if usage := c.reader.finish(ev.response, t); usage != nil {
 		c.SetUsage(usage)
 	}
-	if !c.later && !c.reader.calls {
-		c.answer.base = bytes.Clone(ev.response)
+	if c.later || c.reader.calls {
+		return
+	}
+	if c.answer.base = bytes.Clone(ev.response); !json.Valid(ev.response) {
+		t.Unknown() // nothing can be joined to it
 	}
 }
 

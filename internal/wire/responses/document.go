@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -45,7 +46,7 @@ func (d *document) EndTurn(keep bool) {
 func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 	t.Size(len(e.Raw))
 	d.reader = &reader{ownPause: d.request.ownPause}
-	if e.Kind != sse.Object {
+	if e.Kind != sse.Object || len(d.kept) > 0 && !json.Valid(e.Data()) {
 		t.Fail(wire.ErrUnreadable)
 		return
 	}
@@ -60,6 +61,9 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 		it := d.reader.open(&event{output: i})
 		d.reader.readItem(it, s.Raw(), t)
 		d.read.texts = append(d.read.texts, it.lengths...)
+	}
+	if !d.reader.calls && !json.Valid(response) {
+		t.Unknown() // nothing can be joined to it
 	}
 	if usage := d.reader.finish(response, t); usage != nil {
 		d.SetUsage(usage)

@@ -2,15 +2,12 @@ package responses
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/sse"
 )
-
-func jsonOf(raw []byte) json.RawMessage { return json.RawMessage(raw) }
 
 // end returns the event that ends the answer: the one that has ended the last
 // turn, with the response object of the first and what was said in all.
@@ -83,6 +80,9 @@ func replaceMembers(object []byte, with map[string][]byte, order []string) []byt
 			e.Insert(s.At()-1, member)
 		}
 	}
+	if !s.OK() {
+		return object
+	}
 	return e.Apply(object)
 }
 
@@ -132,10 +132,18 @@ func (t *turn) finished() [][]byte {
 	return all
 }
 
-// edited returns items of the turn as they are shown.
+// edited returns items of the turn as they are shown, with those that the turn
+// has left open and carryon has closed.
 func (t *turn) edited(elements [][]byte) [][]byte {
 	var all [][]byte
 	left := slices.Clone(t.items)
+	addClosed := func(before int) {
+		for i, it := range left {
+			if it != nil && it.unended && i < before {
+				all, left[i] = append(all, it.done), nil
+			}
+		}
+	}
 	for _, raw := range elements {
 		f := itemOf(raw)
 		i := matching(left, &f)
@@ -146,14 +154,18 @@ func (t *turn) edited(elements [][]byte) [][]byte {
 			continue
 		}
 		it := left[i]
-		if left = slices.Delete(left, i, i+1); it.fate == dropped {
+		addClosed(i)
+		if left[i] = nil; it.fate == dropped {
 			continue
 		}
 		var e rawjson.Edits
 		s := rawjson.Over(raw)
-		it.edit(&e, &s)
-		all = append(all, e.Apply(raw))
+		if it.edit(&e, &s); s.OK() {
+			raw = e.Apply(raw)
+		}
+		all = append(all, raw)
 	}
+	addClosed(len(left))
 	return all
 }
 
@@ -161,9 +173,11 @@ func (t *turn) edited(elements [][]byte) [][]byte {
 // its id, or else the first of its kind.
 func matching(items []*item, f *fields) int {
 	id := rawjson.TextOf(f.id)
-	i := slices.IndexFunc(items, func(it *item) bool { return id != "" && it.wireID == id && it.kind == f.kind })
+	i := slices.IndexFunc(items, func(it *item) bool {
+		return it != nil && id != "" && it.wireID == id && it.kind == f.kind
+	})
 	if i < 0 {
-		i = slices.IndexFunc(items, func(it *item) bool { return it.kind == f.kind })
+		i = slices.IndexFunc(items, func(it *item) bool { return it != nil && it.kind == f.kind })
 	}
 	return i
 }

@@ -12,6 +12,10 @@ import (
 // and the id of its item. What is as it should be stays as it came.
 func (a *answer) render(e *entry) {
 	data := e.event.Data()
+	if !a.grown && (e.item == nil || e.item.turn.first) { // it stays as it came
+		a.sequence = intOr(rawjson.Member(data, "sequence_number"), a.sequence)
+		return
+	}
 	var edits rawjson.Edits
 	numbered := false
 	s := rawjson.Over(data)
@@ -21,13 +25,12 @@ func (a *answer) render(e *entry) {
 		case name == "sequence_number":
 			numbered = true
 			raw := s.Raw()
-			own := intOr(raw, none)
-			switch next := a.number(own, e.item); {
-			case next == none:
+			if a.sequence == none {
 				edits.Remove(data, from, s.At())
-			case next != own:
-				edits.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(next), 10))
+				break
 			}
+			a.sequence++
+			edits.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(a.sequence), 10))
 		case e.item == nil:
 		case name == "output_index":
 			if raw := s.Raw(); string(raw) != strconv.Itoa(e.item.index) {
@@ -48,8 +51,12 @@ func (a *answer) render(e *entry) {
 			edits.Replace(s.At()-len(raw), s.At(), []byte("[]"))
 		}
 	}
+	if !s.OK() {
+		return // it can't be edited
+	}
 	if !numbered && a.sequence != none && e.item != nil && !e.item.turn.first {
-		number := strconv.AppendInt([]byte(`,"sequence_number":`), int64(a.number(none, e.item)), 10)
+		a.sequence++
+		number := strconv.AppendInt([]byte(`,"sequence_number":`), int64(a.sequence), 10)
 		edits.Insert(s.At()-1, number) // an event has a type before it
 	}
 	if len(edits) > 0 {
@@ -57,27 +64,6 @@ func (a *answer) render(e *entry) {
 	} else if e.item != nil && !e.item.turn.first && !e.event.Written {
 		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(append([]byte(nil), data...)))
 	}
-}
-
-// number returns the number of the event that is shown next, whose own number is
-// given, or none.
-func (a *answer) number(own int, it *item) int {
-	switch {
-	case !a.grown && (it == nil || it.turn.first): // as it came
-		if own != none {
-			a.sequence = own
-		}
-		return own
-	case a.sequence == none && (it == nil || it.turn.first) && own != none:
-		a.sequence = own // the first event that has one
-	case a.sequence == none:
-		return none
-	case (it == nil || it.turn.first) && own > a.sequence:
-		a.sequence = own
-	default:
-		a.sequence++
-	}
-	return a.sequence
 }
 
 // write returns an event of the type with the data.
@@ -167,7 +153,7 @@ func (x *text) partOf(said string) json.RawMessage {
 
 // close ends an item that its turn has left open.
 func (a *answer) close(it *item) {
-	it.closing = true
+	it.closing, it.unended = true, true
 	var edits rawjson.Edits
 	status, parts := []byte(`"incomplete"`), []json.RawMessage{}
 	switch it.kind {

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -63,6 +64,9 @@ func (a *answer) add(e sse.Event, ev *event, edit *adapter.Edit) {
 
 // addItem shows an event about an item.
 func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
+	if (ev.kind == itemAdded || ev.kind == itemDone) && rawjson.ObjectEnd(ev.item) < 0 {
+		return // there is no item in it
+	}
 	t := a.current()
 	it := t.find(ev)
 	if it != nil && it.closing {
@@ -74,13 +78,16 @@ func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
 			a.close(old)
 		}
 		it = a.open(ev, ev.item)
+	case it == nil && t.first: // it is shown as it came
+		a.push(entry{event: e})
+		return
 	case it == nil && ev.kind == itemDone && !t.isClosed(ev):
 		it = a.open(ev, ev.item)
 		if it.kind == message {
 			a.announce(it, rawjson.Member(ev.item, "phase"))
+			a.repeat(it, ev.item)
 		} else {
-			ev.kind = itemDone
-			it.announceAs(a, ev.item)
+			a.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(ev.item)))
 		}
 	case it == nil && ev.kind == textDelta && !t.isClosed(ev):
 		it = a.open(ev, rawjson.Object("id", rawjson.TextOf(ev.itemID), "type", "message"))
@@ -101,9 +108,21 @@ func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
 	}
 }
 
-// announceAs opens an item that has begun without an event of its own as it ends.
-func (it *item) announceAs(a *answer, raw []byte) {
-	a.push(a.written(it, nil, opening, itemAdded, "item", jsonOf(raw)))
+// repeat adds what ends the texts of a message that has come in one piece.
+func (a *answer) repeat(it *item, raw []byte) {
+	for i, p := range partsOf(itemOf(raw).content) {
+		if p.text == nil {
+			continue
+		}
+		x := it.text(i)
+		x.streams = true
+		if i > 0 {
+			a.push(a.written(it, nil, opening, partAdded, "content_index", i, "part", x.partOf("")))
+		}
+		said := rawjson.TextOf(p.text)
+		a.push(a.written(it, x, closing, textDone, "content_index", i, "text", said, "logprobs", []string{}))
+		a.push(a.written(it, x, closing, partDone, "content_index", i, "part", x.partOf(said)))
+	}
 }
 
 // isClosed reports whether an event is about an item that has ended.
