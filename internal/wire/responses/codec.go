@@ -77,7 +77,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 		t.Fail(wire.ErrUnreadable)
 	case stageOf(ev.kind) == beginning:
 		c.begin(e, &ev)
-	case stageOf(ev.kind) == ending:
+	case stageOf(ev.kind) == last:
 		c.finish(&ev, t)
 	default:
 		c.reader.read(&ev, t)
@@ -120,83 +120,6 @@ func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
 	return append(dst, a.out...)
 }
 
-// The roles of the values in which events differ.
-const (
-	roleText wire.Role = wire.Ignored + 1 + iota
-	roleReasoning
-	roleSequence
-)
-
-// relayed are the events that add to an item that is open, with the role of what
-// they add.
-var relayed = map[string]wire.Role{ //nolint:gochecknoglobals // constant
-	textDelta: roleText, summaryDelta: roleReasoning, reasoningDelta: roleReasoning, argumentsDelta: wire.Ignored,
-	"response.custom_tool_call_input.delta": wire.Ignored, "response.code_interpreter_call_code.delta": wire.Ignored,
-	"response.mcp_call_arguments.delta": wire.Ignored, "response.shell_call_command.delta": wire.Ignored,
-	"response.shell_call_output_content.delta":       wire.Ignored,
-	"response.apply_patch_call_operation_diff.delta": wire.Ignored,
-}
-
-// Classify implements [wire.Codec]. A delta of the item that is open may be
-// relayed.
-func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
-	if !c.began || c.later || string(name) == failed || rawjson.ObjectEnd(data) != len(data) {
-		return false
-	}
-	ev := eventOf(data)
-	role, ok := relayed[ev.kind]
-	it := c.reader.find(&ev)
-	if !ok || it == nil || !rawjson.IsString(ev.delta) || role == wire.Ignored && it.kind == message || role == roleText && it.kind != message {
-		return false
-	}
-	s := rawjson.Over(data)
-	for name := range s.Members() {
-		r := wire.Ignored
-		switch name {
-		case "delta":
-			r = role
-		case "sequence_number":
-			if r = roleSequence; ev.sequence == none {
-				return false
-			}
-		case "obfuscation", "logprobs":
-		case "error":
-			return false
-		default:
-			continue
-		}
-		raw := s.Raw()
-		if string(raw) == "[]" {
-			continue // as it is in all of them
-		}
-		if !v.Add(s.At()-len(raw), s.At(), r) {
-			return false
-		}
-	}
-	if role == wire.Ignored {
-		it.arguments++ // they need not be known
-	} else if role == roleText {
-		c.reader.last = it.lengthOf(ev.content)
-	}
-	return true
-}
-
-// Observe implements [wire.Codec].
-func (c *codec) Observe(v *wire.Values, r wire.Relay) {
-	for i := range v.Len() {
-		switch v.Role(i) {
-		case roleText:
-			said := v.Text(i)
-			*c.reader.last += len(said)
-			r.Text(said)
-		case roleReasoning:
-			r.Reasoning(v.Text(i))
-		case roleSequence:
-			c.answer.sequence = intOr(v.Raw(i), c.answer.sequence)
-		}
-	}
-}
-
 // IsHolding implements [wire.Holder].
 func (c *codec) IsHolding() bool { return len(c.answer.queue) > 0 }
 
@@ -216,7 +139,7 @@ func (c *codec) Hold(e sse.Event) []sse.Event {
 	if e.Kind == sse.Object {
 		ev = eventOf(e.Data())
 	}
-	isEnd := stageOf(ev.kind) == ending
+	isEnd := stageOf(ev.kind) == last
 	switch {
 	case isEnd:
 		a.flush(true)

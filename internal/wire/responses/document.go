@@ -3,6 +3,7 @@ package responses
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -133,8 +134,7 @@ func (a *answer) addDocument(response []byte, said string, isDropped func(call i
 // turn 1 nothing is left out unless it has paused.
 func (t *turn) decide(paused bool) {
 	follows := false
-	for i := len(t.items) - 1; i >= 0; i-- {
-		it := t.items[i]
+	for _, it := range slices.Backward(t.items) {
 		switch {
 		case it.fate == open && (it.kind == reasoning && follows || t.first && !paused):
 			it.fate = shown

@@ -3,7 +3,6 @@ package responses
 import (
 	"bytes"
 	"slices"
-	"strconv"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/sse"
@@ -29,13 +28,11 @@ func (a *answer) end(last []byte) sse.Event {
 				e.Remove(a.ending, from, s.At())
 				break
 			}
-			a.sequence++
-			e.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(a.sequence), 10))
+			e.Replace(s.At()-len(raw), s.At(), a.number())
 		}
 	}
 	if !numbered && a.sequence != none {
-		a.sequence++
-		e.Insert(s.At()-1, strconv.AppendInt([]byte(`,"sequence_number":`), int64(a.sequence), 10))
+		e.Insert(s.At()-1, append([]byte(`,"sequence_number":`), a.number()...))
 	}
 	return a.write(rawjson.TextOf(rawjson.Member(a.ending, "type")), oneLine(e.Apply(a.ending)))
 }
@@ -123,7 +120,7 @@ func (t *turn) listsNothing(a *answer) bool {
 
 // finished returns the items of the turn as the events have ended them.
 func (t *turn) finished() [][]byte {
-	var all [][]byte
+	all := make([][]byte, 0, len(t.items))
 	for _, it := range t.items {
 		if it.done != nil && it.announced {
 			all = append(all, it.done)
@@ -135,7 +132,7 @@ func (t *turn) finished() [][]byte {
 // edited returns items of the turn as they are shown, with those that the turn
 // has left open and carryon has closed.
 func (t *turn) edited(elements [][]byte) [][]byte {
-	var all [][]byte
+	all := make([][]byte, 0, len(elements))
 	left := slices.Clone(t.items)
 	addClosed := func(before int) {
 		for i, it := range left {

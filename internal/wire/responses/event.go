@@ -32,7 +32,7 @@ type stage uint8
 const (
 	during    stage = iota
 	beginning       // of the answer; each turn has its own
-	ending
+	last
 )
 
 func stageOf(kind string) stage {
@@ -40,7 +40,7 @@ func stageOf(kind string) stage {
 	case "response.created", "response.queued", "response.in_progress", "keepalive":
 		return beginning
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
-		return ending
+		return last
 	}
 	return during
 }

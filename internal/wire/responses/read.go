@@ -178,6 +178,11 @@ func (r *reader) readItem(it *heard, raw []byte, t adapter.TurnReader) {
 	if !rawjson.IsNull(f.phase) {
 		it.phase = string(f.phase)
 	}
+	r.readKind(it, &f, isNew, t)
+}
+
+// readKind reports what an item of its kind adds.
+func (r *reader) readKind(it *heard, f *fields, isNew bool, t adapter.TurnReader) {
 	switch f.kind {
 	case message:
 		if !slices.Contains(r.said, it) {
@@ -222,7 +227,7 @@ func readContent(it *heard, content []byte, t adapter.TurnReader) {
 
 // messages returns what was said in the turn.
 func (r *reader) messages() said {
-	var all said
+	all := make(said, 0, len(r.said))
 	for _, it := range r.said {
 		length := 0
 		for _, n := range it.lengths {
@@ -233,24 +238,29 @@ func (r *reader) messages() said {
 	return all
 }
 
+// ending is how a response has ended.
+type ending struct {
+	status, details, failure []byte
+	goesOn                   bool // the client is told to ask again, and does
+}
+
 // finish reports how a response ended, and what it used. It returns the usage,
 // or nil.
 func (r *reader) finish(response []byte, t adapter.TurnReader) (usage []byte) {
-	var status, details, reported []byte
-	goesOn := false
+	var end ending
 	s := rawjson.Over(response)
 	for name := range s.Members() {
 		switch name {
 		case "id":
 			r.id = bytes.Clone(s.Raw())
 		case "status":
-			status = s.Raw()
+			end.status = s.Raw()
 		case "incomplete_details":
-			details = s.Raw()
+			end.details = s.Raw()
 		case "error":
-			reported = s.Raw()
+			end.failure = s.Raw()
 		case "end_turn":
-			goesOn = string(s.Raw()) == "false"
+			end.goesOn = string(s.Raw()) == "false"
 		case "output":
 			r.readOutput(s.Raw(), t)
 		case "usage":
@@ -260,21 +270,27 @@ func (r *reader) finish(response []byte, t adapter.TurnReader) (usage []byte) {
 			}
 		}
 	}
-	switch word := rawjson.TextOf(status); {
-	case word == "failed" || word == "completed" && !rawjson.IsNull(reported):
-		t.Fail(wire.Reported(reported))
+	r.end(&end, t)
+	return usage
+}
+
+// end reports the finish reason, which the protocol has not: the status and the
+// items tell.
+func (r *reader) end(e *ending, t adapter.TurnReader) {
+	switch word := rawjson.TextOf(e.status); {
+	case word == "failed" || word == "completed" && !rawjson.IsNull(e.failure):
+		t.Fail(wire.Reported(e.failure))
 	case word == "incomplete":
-		t.Finish(incompleteBy(details))
+		t.Finish(incompleteBy(e.details))
 	case word != "completed":
 		t.Finish("status_" + word)
 	case r.calls || r.shells > 0:
 		t.Finish("tool_calls")
-	case goesOn: // the client is told to ask again, and does
+	case e.goesOn:
 		t.Finish("end_turn_false")
 	default:
 		t.Finish("stop")
 	}
-	return usage
 }
 
 // readOutput looks for what was not streamed.

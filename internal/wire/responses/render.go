@@ -12,58 +12,70 @@ import (
 // and the id of its item. What is as it should be stays as it came.
 func (a *answer) render(e *entry) {
 	data := e.event.Data()
-	if !a.grown && (e.item == nil || e.item.turn.first) { // it stays as it came
+	isFirst := e.item == nil || e.item.turn.first
+	if !a.grown && isFirst { // it stays as it came
 		a.sequence = intOr(rawjson.Member(data, "sequence_number"), a.sequence)
 		return
 	}
-	var edits rawjson.Edits
-	numbered := false
+	r := rendering{answer: a, entry: e}
 	s := rawjson.Over(data)
 	for name := range s.Members() {
-		from := s.KeyAt()
-		switch {
-		case name == "sequence_number":
-			numbered = true
-			raw := s.Raw()
-			if a.sequence == none {
-				edits.Remove(data, from, s.At())
-				break
-			}
-			a.sequence++
-			edits.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(a.sequence), 10))
-		case e.item == nil:
-		case name == "output_index":
-			if raw := s.Raw(); string(raw) != strconv.Itoa(e.item.index) {
-				edits.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(e.item.index), 10))
-			}
-		case name == "item_id" && e.item.id != e.item.wireID:
-			raw := s.Raw()
-			edits.Replace(s.At()-len(raw), s.At(), rawjson.Quote(e.item.id))
-		case name == "item":
-			e.item.edit(&edits, &s)
-		case name == "part" && e.text != nil && e.text.changed():
-			e.text.edit(&edits, &s)
-		case name == "text" && e.text != nil && e.text.changed():
-			raw := s.Raw()
-			edits.Replace(s.At()-len(raw), s.At(), rawjson.Quote(e.text.final(rawjson.TextOf(raw))))
-		case name == "logprobs" && e.text != nil && e.text.changed():
-			raw := s.Raw()
-			edits.Replace(s.At()-len(raw), s.At(), []byte("[]"))
-		}
+		r.member(name, &s)
 	}
 	if !s.OK() {
 		return // it can't be edited
 	}
-	if !numbered && a.sequence != none && e.item != nil && !e.item.turn.first {
-		a.sequence++
-		number := strconv.AppendInt([]byte(`,"sequence_number":`), int64(a.sequence), 10)
-		edits.Insert(s.At()-1, number) // an event has a type before it
+	if !r.numbered && !isFirst && a.sequence != none {
+		r.edits.Insert(s.At()-1, append([]byte(`,"sequence_number":`), a.number()...))
 	}
-	if len(edits) > 0 {
-		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(edits.Apply(data)))
-	} else if e.item != nil && !e.item.turn.first && !e.event.Written {
-		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(append([]byte(nil), data...)))
+	if len(r.edits) > 0 || !isFirst && !e.event.Written {
+		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(r.edits.Apply(data)))
 	}
+}
+
+// number returns the number of the event that is shown next.
+func (a *answer) number() []byte {
+	a.sequence++
+	return strconv.AppendInt(nil, int64(a.sequence), 10)
+}
+
+// rendering is how an event is edited.
+type rendering struct {
+	*answer
+	*entry
+
+	edits    rawjson.Edits
+	numbered bool // the event has a number
+}
+
+// member edits a member, whose value comes next in s.
+func (r *rendering) member(name string, s *rawjson.Scanner) {
+	switch {
+	case name == "sequence_number" && r.sequence == none:
+		from := s.KeyAt()
+		s.Skip()
+		r.edits.Remove(r.event.Data(), from, s.At())
+	case name == "sequence_number":
+		r.numbered = true
+		replaceNext(&r.edits, s, r.number())
+	case r.item == nil:
+	case name == "output_index" && r.item.index != r.item.wireIndex:
+		replaceNext(&r.edits, s, strconv.AppendInt(nil, int64(r.item.index), 10))
+	case name == "item_id" && r.item.id != r.item.wireID:
+		replaceNext(&r.edits, s, rawjson.Quote(r.item.id))
+	case name == "item":
+		r.item.edit(&r.edits, s)
+	case r.text != nil && r.text.changed() && name == "part":
+		r.text.edit(&r.edits, s)
+	case r.text != nil && r.text.changed():
+		r.text.editMember(name, &r.edits, s)
+	}
+}
+
+// replaceNext replaces the value that comes next in s.
+func replaceNext(e *rawjson.Edits, s *rawjson.Scanner, with []byte) {
+	raw := s.Raw()
+	e.Replace(s.At()-len(raw), s.At(), with)
 }
 
 // write returns an event of the type with the data.
@@ -81,8 +93,7 @@ func (it *item) edit(e *rawjson.Edits, s *rawjson.Scanner) {
 	for name := range s.Members() {
 		switch {
 		case name == "id" && it.id != it.wireID:
-			raw := s.Raw()
-			e.Replace(s.At()-len(raw), s.At(), rawjson.Quote(it.id))
+			replaceNext(e, s, rawjson.Quote(it.id))
 		case name == "content" && it.kind == message:
 			for i := range s.Elements() {
 				for _, x := range it.texts {
@@ -99,14 +110,18 @@ func (it *item) edit(e *rawjson.Edits, s *rawjson.Scanner) {
 // edit edits the part that comes next in s.
 func (x *text) edit(e *rawjson.Edits, s *rawjson.Scanner) {
 	for name := range s.Members() {
-		switch name {
-		case "text":
-			raw := s.Raw()
-			e.Replace(s.At()-len(raw), s.At(), rawjson.Quote(x.final(rawjson.TextOf(raw))))
-		case "logprobs":
-			raw := s.Raw()
-			e.Replace(s.At()-len(raw), s.At(), []byte("[]"))
-		}
+		x.editMember(name, e, s)
+	}
+}
+
+// editMember edits a member of the part, or of an event about it.
+func (x *text) editMember(name string, e *rawjson.Edits, s *rawjson.Scanner) {
+	switch name {
+	case "text":
+		raw := s.Raw()
+		e.Replace(s.At()-len(raw), s.At(), rawjson.Quote(x.final(rawjson.TextOf(raw))))
+	case "logprobs":
+		replaceNext(e, s, []byte("[]"))
 	}
 }
 
@@ -117,7 +132,7 @@ func (a *answer) deltaOf(p piece) entry {
 
 // written returns an event about an item that the model did not send.
 func (a *answer) written(it *item, x *text, r role, kind string, members ...any) entry {
-	all := []any{"type", kind, "output_index", 0, "item_id", it.wireID}
+	all := []any{"type", kind, "output_index", it.wireIndex, "item_id", it.wireID}
 	if _, isItem := members[0].(string); isItem && members[0] == "item" {
 		all = all[:4]
 	}
@@ -173,12 +188,10 @@ func (a *answer) close(it *item) {
 	for name := range s.Members() {
 		switch {
 		case name == "status":
-			raw := s.Raw()
-			edits.Replace(s.At()-len(raw), s.At(), status)
+			replaceNext(&edits, &s, status)
 		case name == "content" && it.kind == message:
-			raw := s.Raw()
 			all, _ := json.Marshal(parts) //nolint:errchkjson // it is JSON already
-			edits.Replace(s.At()-len(raw), s.At(), all)
+			replaceNext(&edits, &s, all)
 		}
 	}
 	it.done = edits.Apply(it.added)

@@ -57,8 +57,9 @@ type parser struct {
 	*request
 
 	facts     adapter.Request
-	callsTool bool // it offers a tool that the caller runs
-	strict    bool // all functions ask for strict arguments
+	left      continuation.Reason // why it is left alone, if it is
+	callsTool bool                // it offers a tool that the caller runs
+	strict    bool                // all functions ask for strict arguments
 	functions int
 	firstCall int    // the number of the first call after the user's last message, or -1
 	previous  []byte // the content of the message before that
@@ -70,38 +71,13 @@ func (p *parser) read(body []byte) bool {
 	f := &p.facts
 	f.NoSeparator, f.LeaveAlone = true, continuation.ReasonNoMessages
 	p.strict = true
-	left := continuation.ReasonNone
 	s := rawjson.Over(body)
 	isObject := s.Kind() == '{'
 	for name := range s.Members() {
-		switch name {
-		case "input":
-			p.readInput(&s)
-		case "tools":
-			p.hasTools = s.Kind() == '['
-			p.readTools(&s)
-		case "tool_choice":
-			f.Choice = choiceOf(s.Raw())
-		case "text":
-			kind := rawjson.TextOf(rawjson.Member(s.Peek("format"), "type"))
-			f.JSON = kind != "" && kind != "text"
-		case "stream":
-			p.streams = string(s.Raw()) == "true"
-			f.Streamed = p.streams
-		case "model":
-			f.Model = rawjson.TextView(s.Raw())
-		case "store":
-			p.stored = string(s.Raw()) != "false"
-		case "previous_response_id":
-			left = leaveIf(!rawjson.IsNull(s.Raw()), left, continuation.ReasonPreviousResponse)
-		case "conversation":
-			left = leaveIf(!rawjson.IsNull(s.Raw()), left, continuation.ReasonConversation)
-		case "background":
-			left = leaveIf(string(s.Raw()) == "true", left, continuation.ReasonBackgroundResponse)
-		}
+		p.readMember(name, &s)
 	}
-	if left != continuation.ReasonNone {
-		f.LeaveAlone = left
+	if p.left != continuation.ReasonNone {
+		f.LeaveAlone = p.left
 	}
 	if !p.callsTool { // the server runs all: a chat with a search, and no agent
 		f.Tools = 0
@@ -111,11 +87,40 @@ func (p *parser) read(body []byte) bool {
 	return isObject && s.OK() && s.Kind() == 0
 }
 
-func leaveIf(holds bool, reason, another continuation.Reason) continuation.Reason {
-	if holds {
-		return another
+// readMember reads a member, whose value comes next in s.
+func (p *parser) readMember(name string, s *rawjson.Scanner) {
+	f := &p.facts
+	switch name {
+	case "input":
+		p.readInput(s)
+	case "tools":
+		p.hasTools = s.Kind() == '['
+		p.readTools(s)
+	case "tool_choice":
+		f.Choice = choiceOf(s.Raw())
+	case "text":
+		kind := rawjson.TextOf(rawjson.Member(s.Peek("format"), "type"))
+		f.JSON = kind != "" && kind != "text"
+	case "stream":
+		p.streams = string(s.Raw()) == "true"
+		f.Streamed = p.streams
+	case "model":
+		f.Model = rawjson.TextView(s.Raw())
+	case "store":
+		p.stored = string(s.Raw()) != "false"
+	case "previous_response_id":
+		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonPreviousResponse)
+	case "conversation":
+		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonConversation)
+	case "background":
+		p.leaveIf(string(s.Raw()) == "true", continuation.ReasonBackgroundResponse)
 	}
-	return reason
+}
+
+func (p *parser) leaveIf(holds bool, reason continuation.Reason) {
+	if holds {
+		p.left = reason
+	}
 }
 
 // readInput counts the items, and finds the last message of the user and the
@@ -142,13 +147,13 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	raw := s.Raw()
 	item := itemOf(raw)
 	f.Messages++
-	switch role := string(item.role); {
-	case role == `"user"`:
+	switch role := string(item.role); role {
+	case `"user"`:
 		if user := identityOf(item.content); !adapter.IsAutomatic(user) {
 			f.Users++
 			f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, p.last
 		}
-	case role == `"system"` || role == `"developer"`:
+	case `"system"`, `"developer"`:
 		if f.System == 0 && takesText(item.content) {
 			f.System = f.Messages
 		}

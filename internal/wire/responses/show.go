@@ -49,7 +49,7 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 // add shows an event of a turn that is not shown as it came.
 func (a *answer) add(e sse.Event, ev *event, edit *adapter.Edit) {
 	switch t := a.current(); {
-	case stageOf(ev.kind) == ending:
+	case stageOf(ev.kind) == last:
 		t.response = slices.Clone(ev.response)
 		if t.first {
 			a.base = t.response
@@ -68,33 +68,9 @@ func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
 		return // there is no item in it
 	}
 	t := a.current()
-	it := t.find(ev)
-	if it != nil && it.closing {
-		it = nil // it is another one with the same index, or there is nothing more to say
-	}
-	switch {
-	case ev.kind == itemAdded:
-		if old := t.find(&event{output: ev.output}); old != nil && !old.closing && old.fate == shown && !t.first {
-			a.close(old)
-		}
-		it = a.open(ev, ev.item)
-	case it == nil && t.first: // it is shown as it came
-		a.push(entry{event: e})
-		return
-	case it == nil && ev.kind == itemDone && !t.isClosed(ev):
-		it = a.open(ev, ev.item)
-		if it.kind == message {
-			a.announce(it, rawjson.Member(ev.item, "phase"))
-			a.repeat(it, ev.item)
-		} else {
-			a.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(ev.item)))
-		}
-	case it == nil && ev.kind == textDelta && !t.isClosed(ev):
-		it = a.open(ev, rawjson.Object("id", rawjson.TextOf(ev.itemID), "type", "message"))
-		a.announce(it, nil)
-	}
+	it := a.itemOf(ev)
 	if it == nil {
-		if ev.output == none && ev.itemID == nil {
+		if t.first || ev.output == none && ev.itemID == nil {
 			a.push(entry{event: e})
 		}
 		return
@@ -106,6 +82,46 @@ func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
 	if it.fate != dropped {
 		a.place(e, it, ev, edit.Text)
 	}
+}
+
+// itemOf returns the item that an event is about, which the event may begin. It
+// returns nil if there is none, or it has ended.
+func (a *answer) itemOf(ev *event) *item {
+	t := a.current()
+	it := t.find(ev)
+	switch {
+	case ev.kind == itemAdded:
+		if it != nil && !it.closing && it.fate == shown && !t.first {
+			a.close(it) // its index is used again
+		}
+		return a.open(ev, ev.item)
+	case it != nil && !it.closing:
+		return it
+	case t.first || t.isClosed(ev):
+		return nil
+	}
+	return a.openLate(ev)
+}
+
+// openLate opens an item that has begun without an event of its own, or returns
+// nil if the event does not tell what it is.
+func (a *answer) openLate(ev *event) *item {
+	switch ev.kind {
+	case textDelta:
+		it := a.open(ev, rawjson.Object("id", rawjson.TextOf(ev.itemID), "type", "message"))
+		a.announce(it, nil)
+		return it
+	case itemDone:
+		it := a.open(ev, ev.item)
+		if it.kind == message {
+			a.announce(it, rawjson.Member(ev.item, "phase"))
+			a.repeat(it, ev.item)
+		} else {
+			a.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(ev.item)))
+		}
+		return it
+	}
+	return nil
 }
 
 // repeat adds what ends the texts of a message that has come in one piece.
@@ -161,15 +177,15 @@ func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 		a.sayPieces(pieces)
 		a.addNotice(rest)
 	}
-	switch {
-	case ev.kind == textDelta:
+	switch ev.kind {
+	case textDelta:
 		return
-	case ev.kind == refusalDelta, ev.kind == annotation:
+	case refusalDelta:
 		it.fate = shown
-		if ev.kind == annotation {
-			x := it.text(ev.content)
-			x.annotations = append(x.annotations, slices.Clone(ev.annotation))
-		}
+	case annotation:
+		it.fate = shown
+		noted := it.text(ev.content)
+		noted.annotations = append(noted.annotations, slices.Clone(ev.annotation))
 	}
 	a.push(entry{event: e, item: it, text: x, role: r})
 }

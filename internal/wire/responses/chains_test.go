@@ -1,0 +1,60 @@
+package responses
+
+import (
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestChainsForgetTheOldest(t *testing.T) {
+	t.Parallel()
+	c := newChains(2)
+	assert.True(t, c.isEmpty())
+	c.put("a", "a2")
+	c.put("b", "b2")
+	last, ok := c.get("a") // used, and so newer than b
+	assert.True(t, ok)
+	assert.Equal(t, "a2", last)
+	c.put("c", "c2")
+	_, ok = c.get("b")
+	assert.False(t, ok)
+	c.put("a", "a3")
+	last, _ = c.get("a")
+	assert.Equal(t, "a3", last)
+	assert.Equal(t, 2, c.order.Len())
+}
+
+func TestChainsTranslateThatOneToken(t *testing.T) {
+	t.Parallel()
+	c := newChains(2)
+	c.put("resp_1", "resp_2")
+	for body, want := range map[string]string{
+		`{ "a":1.0, "previous_response_id" : "resp_1" ,"b":[ ]}`: `{ "a":1.0, "previous_response_id" : "resp_2" ,"b":[ ]}`,
+		`{"previous_response_id":"resp_9"}`:                      "",
+		`{"previous_response_id":null}`:                          "",
+		`{"x":{"previous_response_id":"resp_1"}}`:                "",
+		`{"previous_response_id":"resp_1",`:                      "",
+		``:                                                       "",
+	} {
+		assert.Equal(t, want, string(c.translate([]byte(body))), body)
+	}
+}
+
+func TestChainsAreSharedByGoroutines(t *testing.T) {
+	t.Parallel()
+	c := newChains(10)
+	var running sync.WaitGroup
+	for i := range 8 {
+		running.Go(func() {
+			for n := range 100 {
+				c.put(strconv.Itoa(n), strconv.Itoa(i))
+				c.get(strconv.Itoa(n))
+			}
+		})
+	}
+	running.Wait()
+	assert.Equal(t, 10, c.order.Len())
+	assert.Len(t, c.byID, 10)
+}
