@@ -202,6 +202,10 @@ func (m *Manager) shut(ctx context.Context, j *job) error {
 	return nil
 }
 
+// IsShared reports whether the Manager keeps its tasks in an engine, so that its
+// methods may have to wait, and may fail; see [WithRecords].
+func (m *Manager) IsShared() bool { return m.lookout.isShared }
+
 // Session returns the session that tasks started under ctx belong to, and
 // whether the model is told of them.
 func (m *Manager) Session(ctx context.Context) (session string, told bool) {

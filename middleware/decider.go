@@ -266,7 +266,9 @@ func (d *decider) background() (continuation.Background, bool) {
 	}
 	work, err := tasks.Pending(d.cancel.ctx, d.turn.Session, d.mw.options.limits.MaxTaskAge)
 	if err != nil {
-		d.fault(d.turn.TurnID, "tasks", err)
+		if !errors.Is(err, ErrTasksSkipped) {
+			d.fault(d.turn.TurnID, "tasks", err)
+		}
 		d.cause = err
 		return continuation.Background{}, false
 	}

@@ -93,6 +93,7 @@ func newOptions(opts []Option) options {
 	case o.approval != "":
 		o.refuse("with WithSettings, the approval mode is one of the values of continuation.NewSettings")
 	}
+	o.tasks = limitTasks(o.tasks, o.clock)
 	if o.logger != nil {
 		o.report.log = &eventLog{logger: o.logger, content: o.content}
 		o.report.observers = append(o.report.observers, o.report.log.observer())
@@ -286,7 +287,9 @@ func WithDryRun() Option {
 // of the user or of a tool. The caller's history never holds them; they are
 // repeated at their place until a turn ends in text, so that a model that
 // answers with a tool call does not lose them. A call is not continued while
-// tasks of its session are running, nor if the tasks cannot be asked.
+// tasks of its session are running, nor if the tasks cannot be asked: those that
+// are kept elsewhere than in memory have half a second to answer, and are left
+// alone for some seconds after they have failed to.
 //
 // Only calls that may be continued carry them: not those that are suppressed,
 // that offer no tools, or that leave the model no choice about calling one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -76,7 +77,7 @@ func (r *reminders) summaryInSystem() bool {
 
 // failed reports that tasks could not be asked: they have nothing to say then.
 func (r *reminders) failed(t *turn, err error) {
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrTasksSkipped) {
 		r.fault(t.TurnID, "tasks", err)
 	}
 }

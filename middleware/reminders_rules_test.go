@@ -176,7 +176,7 @@ func TestTasksThatCannotBeAsked(t *testing.T) {
 		reason   continuation.Reason
 	}{
 		"pending": {downTasks{pending: down}, 2, continuation.ReasonStore},
-		"deliver": {downTasks{deliver: down}, 0, continuation.ReasonToolCalls},
+		"deliver": {downTasks{deliver: down}, 0, continuation.ReasonStore},
 		"settle":  {downTasks{settle: down}, 2, continuation.ReasonToolCalls},
 	} {
 		s := newReminded(t, buildTodos)
