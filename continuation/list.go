@@ -51,26 +51,28 @@ func (l List) String() string {
 	case l.Completed == l.Todos && l.Todos > 1:
 		return "all " + strconv.Itoa(l.Todos) + " are done"
 	}
-	text := strconv.Itoa(l.Todos) + " todos"
+	parts := []string{counted(l.Todos, "todos")}
 	if l.Todos == 1 {
-		text = "1 todo"
+		parts[0] = "1 todo"
 	}
 	if l.Active == 0 {
-		text += ", none active"
+		parts = append(parts, "none active")
 	}
 	for _, part := range [...]struct {
 		n    int
 		what string
 	}{{l.Active, "active"}, {l.Completed, "completed"}, {l.Cancelled, "cancelled"}} {
 		if part.n > 0 {
-			text += ", " + strconv.Itoa(part.n) + " " + part.what
+			parts = append(parts, counted(part.n, part.what))
 		}
 	}
 	if n := l.Unknown(); n > 0 {
-		text += ", " + strconv.Itoa(n) + " of unknown status " + strconv.Quote(string(l.UnknownStatus))
+		parts = append(parts, counted(n, "of unknown status "+strconv.Quote(string(l.UnknownStatus))))
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
+
+func counted(n int, what string) string { return strconv.Itoa(n) + " " + what }
 
 // reason returns why a list that was read has nothing to do.
 func (l *List) reason() Reason {

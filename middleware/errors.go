@@ -60,11 +60,11 @@ func describeError(err error) string {
 }
 
 // typeOf returns the name of the first type in the chain of err that says
-// something: not those of errors.New and fmt.Errorf.
+// something: not those of errors.New, fmt.Errorf and http.Client.
 func typeOf(err error) string {
 	for ; err != nil; err = errors.Unwrap(err) {
 		name := fmt.Sprintf("%T", err)
-		if !strings.HasPrefix(name, "*errors.") && !strings.HasPrefix(name, "*fmt.") {
+		if !strings.HasPrefix(name, "*errors.") && !strings.HasPrefix(name, "*fmt.") && name != "*url.Error" {
 			return name
 		}
 	}

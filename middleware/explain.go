@@ -66,9 +66,7 @@ func newExplanation() *explanation {
 }
 
 func (e *explanation) line(name, format string, args ...any) {
-	fmt.Fprintf(e, "  %-9s", name)
-	fmt.Fprintf(e, format, args...)
-	e.WriteByte('\n')
+	_, _ = fmt.Fprintf(e, "  %-9s"+format+"\n", append([]any{name}, args...)...) // a Builder does not fail
 }
 
 // explainPassed writes why a request is left alone, as far as it is known.

@@ -28,7 +28,13 @@ func todosOf(t require.TestingT, calls []todo.Call, opts ...todo.ConversationOpt
 
 func locate(calls []todo.Call, opts ...todo.ConversationOption) ([]todo.Todo, todo.Origin, error) {
 	ctx := todo.WithConversation(context.Background(), slices.Values(calls))
-	return todo.FromConversation(opts...).(todo.Locator).Locate(ctx) //nolint:forcetypeassert // it is one
+	return locator(todo.FromConversation(opts...)).Locate(ctx)
+}
+
+// locator returns a source of this package as what it is.
+func locator(source todo.Provider) todo.Locator {
+	l, _ := source.(todo.Locator)
+	return l
 }
 
 // write is a call that wrote a list with one pending todo.

@@ -3,6 +3,7 @@ package todo_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -166,10 +167,10 @@ func TestResultThatRepeatsAnotherList(t *testing.T) {
 // Many calls for one todo each cost no more than their number.
 func BenchmarkListKeptItemByItem(b *testing.B) {
 	for _, n := range []int{100, 400} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			calls := make([]todo.Call, 0, 2*n)
 			for i := range n {
-				calls = append(calls, called("TaskCreate", `{"subject":"`+strings.Repeat("x", 20)+fmt.Sprint(i)+`"}`, fmt.Sprintf("Task #%d created successfully: x", i)),
+				calls = append(calls, called("TaskCreate", `{"subject":"`+strings.Repeat("x", 20)+strconv.Itoa(i)+`"}`, fmt.Sprintf("Task #%d created successfully: x", i)),
 					called("TaskUpdate", fmt.Sprintf(`{"taskId":"%d","status":"completed"}`, i), "ok"))
 			}
 			slices.Reverse(calls)

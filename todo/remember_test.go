@@ -2,8 +2,8 @@ package todo_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +29,7 @@ func asking(t *testing.T, session string, tools []string, calls ...todo.Call) co
 func TestListOfAHistoryThatWasCutIsRemembered(t *testing.T) {
 	t.Parallel()
 	tools := []string{"edit", "todo_write"}
-	provider := todo.FromConversation().(todo.Locator) //nolint:forcetypeassert // it is one
+	provider := locator(todo.FromConversation())
 	list, _, err := provider.Locate(asking(t, "a", tools, write("new"), write("old")))
 	require.NoError(t, err)
 	list[0].Content = "changed by the caller"
@@ -94,11 +94,11 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 			t.Parallel()
 			provider := todo.FromConversation()
 			for i := range c.sessions {
-				_, err := provider.Todos(asking(t, fmt.Sprint(i), nil, write(c.content)))
+				_, err := provider.Todos(asking(t, strconv.Itoa(i), nil, write(c.content)))
 				require.NoError(t, err)
 			}
 			remembers := func(i int) bool {
-				_, err := provider.Todos(asking(t, fmt.Sprint(i), nil))
+				_, err := provider.Todos(asking(t, strconv.Itoa(i), nil))
 				return err == nil
 			}
 			assert.False(t, remembers(c.oldest-1))
@@ -115,7 +115,7 @@ func TestRememberingUnderConcurrency(t *testing.T) {
 	for i := range 8 {
 		group.Go(func() {
 			for range 200 {
-				session := fmt.Sprint(i % 3)
+				session := strconv.Itoa(i % 3)
 				if _, err := provider.Todos(asking(t, session, nil, write(session))); err != nil {
 					t.Error(err)
 				}

@@ -113,6 +113,9 @@ var requestAttacks = []struct{ name, begin, again, end string }{
 	{"calls, and results of others", `"messages":[{"role":"user","content":"x"}`, `,{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"n"}}]},{"role":"tool","tool_call_id":"x"}`, `]`},
 	{"lists of todos", `"messages":[{"role":"user","content":"x"}`, `,{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"todo_write","arguments":"{\"merge\":true,\"todos\":[{\"content\":\"x\"}]}"}}]}`, `]`},
 	{"a long list of todos", `"messages":[{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"todo_write","arguments":"{\"todos\":[{}`, `,{\"content\":\"x\"}`, `]}"}}]}]`},
+	{"todos in a call each", `"messages":[{"role":"user","content":"x"}`, `,{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"TaskCreate","arguments":"{\"subject\":\"x\"}"}}]},{"role":"tool","tool_call_id":"x","content":"Task #1 created"}`, `]`},
+	{"tools that look like todo tools", `"messages":[{"role":"user","content":"x"}`, `,{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"my_todos","arguments":"{\"items\":[{\"status\":\"x\"}]}"}}]}`, `]`},
+	{"a long list in a result", `"messages":[{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"todo_read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"x","content":"`, `- [ ] x\n`, `"}]`},
 	{"lists of messages", `"messages":[]`, `,"messages":[{"role":"user","content":"x"}]`, ``},
 	{"reasonings of one message", `"messages":[{"role":"assistant"`, `,"reasoning":"x"`, `}]`},
 	{"tools", `"messages":[{"role":"user","content":"x"}],"tools":[{}`, `,{"type":"function","function":{"name":"x"}}`, `]`},
@@ -160,9 +163,7 @@ func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
 type both struct{ list, read todo.Provider }
 
 func (b both) Todos(ctx context.Context) ([]todo.Todo, error) {
-	if _, err := b.read.Todos(ctx); err != nil {
-		return nil, err
-	}
+	_, _ = b.read.Todos(ctx) // there may be none
 	return b.list.Todos(ctx)
 }
 

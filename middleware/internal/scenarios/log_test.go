@@ -1,0 +1,94 @@
+package scenarios_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// What is wrong with a set-up is said once, however often it shows.
+func TestLogWarnsOnceOfWhatIsWrongWithTheSetUp(t *testing.T) {
+	t.Parallel()
+	arguments := scenario.TodoArguments("pending Write the parser")
+	for name, c := range map[string]struct {
+		todos   todo.Provider
+		request openai.ChatCompletionRequest
+		session string
+		message string
+		attr    string
+		want    any
+	}{
+		"a tool that is not known": {
+			todo.FromConversation(), scenario.WithTodos(scenario.Request(), "note_work", arguments, "saved"), "s",
+			"carryon: a tool looks like a todo tool and is not known", "tools", []any{"note_work"},
+		},
+		"a status that is not known": {
+			todo.Static(todo.Todo{Content: "Write", Status: "later"}), scenario.Request(), "s",
+			"carryon: a status is not known", "status", "later",
+		},
+		"a list that needs a session": {
+			todo.NewMemory(), scenario.Request(), "",
+			"carryon: the todo list needs a session", "error", todo.ErrNoSession.Error(),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			logged := new(logBook)
+			server := fakellm.NewServer(t)
+			client := scenario.TypedUnary.HTTPClient(server, middleware.New(c.todos, middleware.WithLogger(logged.logger())))
+			for range 3 {
+				server.Append(fakellm.Text(scenario.Plan))
+				got := scenario.TypedUnary.Call(continuation.WithSession(t.Context(), c.session), client, c.request)
+				require.NoError(t, got.Err)
+			}
+			warnings := logged.withMessage(t, c.message)
+			require.Len(t, warnings, 1)
+			assert.Equal(t, "WARN", warnings[0]["level"])
+			assert.Equal(t, c.want, warnings[0][c.attr])
+			assert.Empty(t, logged.withMessage(t, "carryon: failed"), "it is no failure")
+			assert.NotContains(t, logged.String(), "Write the parser")
+		})
+	}
+}
+
+// Errors of the provider are named by what they are, and say no text.
+func TestLogNamesErrorsOfTheProvider(t *testing.T) {
+	t.Parallel()
+	for want, fail := range map[string]http.RoundTripper{
+		"an error whose text is not logged (see WithContent)": unreachable{errors.New("says: Write the parser")},
+		"unexpected EOF":              unreachable{fmt.Errorf("read: %w", io.ErrUnexpectedEOF)},
+		"connect: connection refused": unreachable{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}},
+		"*json.SyntaxError":           unreachable{&json.SyntaxError{}},
+	} {
+		logged := new(logBook)
+		client := scenario.TypedUnary.Client(scenario.Config("http://model.test/v1", fail),
+			middleware.New(scenario.TwoTodos(), middleware.WithLogger(logged.logger())))
+		got := scenario.TypedUnary.Call(t.Context(), client, scenario.Request())
+		require.Error(t, got.Err)
+		ended := logged.withMessage(t, "carryon: turn ended")
+		require.Len(t, ended, 1)
+		assert.Equal(t, want, ended[0]["error"])
+		assert.NotContains(t, logged.String(), "Write the parser")
+	}
+}
+
+// unreachable is a transport that cannot reach the provider.
+type unreachable struct{ err error }
+
+func (u unreachable) RoundTrip(*http.Request) (*http.Response, error) { return nil, u.err }
