@@ -146,6 +146,15 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonPrefill:         {"prefill", "The request begins the answer itself"},
 	ReasonNoAnswer:        {"no_answer", "The request asks for no answer"},
 	ReasonCompaction:      {"compaction", "The request asks to stop after a compaction"},
+	ReasonPreviousResponse: {
+		"previous_response", "The request continues a stored response (previous_response_id) instead of sending its whole input",
+	},
+	ReasonConversation: {
+		"conversation", "The request adds to a stored conversation instead of sending its whole input",
+	},
+	ReasonBackgroundResponse: {
+		"background_response", "The response is made in the background and fetched later",
+	},
 	ReasonPath:            {"path", "The path is of no protocol that carryon speaks"},
 	ReasonMethod:          {"method", "The request is not a POST"},
 	ReasonContentType:     {"content_type", "The content type of the request is not JSON"},
@@ -186,13 +195,4 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonDeadline:        {"deadline", "Too little time is left before the caller's deadline"},
 	ReasonShutdown:        {"shutdown", "The program is shutting down"},
 	ReasonFailed:          {"failed", "The continuation failed"},
-	ReasonPreviousResponse: {
-		"previous_response", "The request continues a stored response (previous_response_id) instead of sending its whole input",
-	},
-	ReasonConversation: {
-		"conversation", "The request adds to a stored conversation instead of sending its whole input",
-	},
-	ReasonBackgroundResponse: {
-		"background_response", "The response is made in the background and fetched later",
-	},
 }

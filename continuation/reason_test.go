@@ -97,7 +97,7 @@ func TestReasonTable(t *testing.T) {
 		{continuation.ReasonFailed, "failed", "The continuation failed", "HTTP 500 of the continuation"},
 	}
 	for i, row := range rows {
-		assert.Equal(t, row.reason, continuation.Reason(i), row.situation) //nolint:gosec // a small index
+		assert.Equal(t, row.reason, continuation.Reason(i), "the rows are in the order of the reasons: %s", row.situation) //nolint:gosec // a small index
 		assert.Equal(t, row.code, row.reason.Code(), row.situation)
 		assert.Equal(t, row.text, row.reason.String(), row.situation)
 		assert.NotEmpty(t, row.situation)
