@@ -36,7 +36,8 @@ func TestLogWarnsOnceOfWhatIsWrongWithTheSetUp(t *testing.T) {
 	}{
 		"a tool that is not known": {
 			todo.FromConversation(), scenario.WithTodos(scenario.Request(), "note_work", arguments, "saved"), "s",
-			"carryon: a tool looks like a todo tool and is not known", "tools", []any{"note_work"},
+			"carryon: a tool looks like a todo tool and is not known", "tools",
+			[]any{"note_work"},
 		},
 		"a status that is not known": {
 			todo.Static(todo.Todo{Content: "Write", Status: "later"}), scenario.Request(), "s",
