@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/todolist"
@@ -193,7 +192,7 @@ func (d *decider) passesGate() bool {
 	turn := Turn{TurnID: d.nextID(), Todo: d.last.Todo, Text: string(d.turn.reader.text.transcript.bytes())}
 	// Inside this layer, so that a gate may ask a model itself.
 	ctx := scope.WithSession(d.cancel.ctx, d.turn.Session)
-	err := guard.Run(func() error { return gate(ctx, turn) })
+	err := d.mw.plugins.run(func() error { return gate(ctx, turn) })
 	if err == nil {
 		return true
 	}

@@ -27,6 +27,7 @@ type Middleware struct {
 	calls    atomic.Uint64 // numbers the calls, if anybody observes
 
 	storeBreaker, sourceBreaker breaker
+	plugins                     plugins
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
@@ -145,7 +146,7 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 	switch {
 	case scope.Suppressed(ctx):
 		return continuation.ReasonSuppressed
-	case scope.InLayer(ctx):
+	case scope.InLayer(ctx), isNested(r), mw.plugins.isCalling():
 		return continuation.ReasonNested
 	case r.Legacy:
 		return continuation.ReasonLegacyFunctions

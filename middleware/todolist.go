@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -56,7 +55,7 @@ func (d *decider) readTodos() {
 // locate asks the todo source within the time that ctx leaves.
 func (mw *Middleware) locate(ctx context.Context) readList {
 	var list readList
-	list.err = guard.Run(func() (err error) {
+	list.err = mw.plugins.run(func() (err error) {
 		if source, ok := mw.todos.(todo.Locator); ok {
 			list.todos, list.origin, err = source.Locate(ctx)
 		} else {

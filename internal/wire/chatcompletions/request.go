@@ -82,8 +82,11 @@ func (p *parser) read(body []byte) bool {
 			f.Model = rawjson.TextView(s.Raw())
 		}
 	}
-	if p.prefills {
+	switch {
+	case p.prefills:
 		f.LeaveAlone = continuation.ReasonPrefill
+	case f.Messages == 0:
+		f.LeaveAlone = continuation.ReasonNoMessages
 	}
 	return isObject && s.OK() && s.Kind() == 0
 }
