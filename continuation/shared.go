@@ -20,8 +20,8 @@ func stateFormat() recordtable.Format { return recordtable.Format{Kind: "state",
 //
 // A state is kept for a day since its last use, see [WithSharedAge]; that of a
 // session with settings of its own for good. A record that a newer version of carryon has
-// written, or somebody else, is left alone: [records.ErrNewer] and
-// [records.ErrForeign] say so, and the session is not continued.
+// written, or somebody else, is left alone: [ErrBadState] says so, with
+// [records.ErrNewer] or [records.ErrForeign], and the session is not continued.
 type SharedStore struct {
 	table recordtable.Table[State]
 	age   time.Duration
@@ -80,10 +80,14 @@ func (s *SharedStore) Update(ctx context.Context, key string, f func(State) Stat
 	if f == nil {
 		return errors.New("continuation: Update with a nil function")
 	}
-	return s.table.Update(ctx, key, func(_ time.Time, old State) (State, time.Duration, error) {
+	err := s.table.Update(ctx, key, func(_ time.Time, old State) (State, time.Duration, error) {
 		next := f(old)
 		return next, s.keep(next), nil
 	})
+	if errors.Is(err, records.ErrNewer) || errors.Is(err, records.ErrForeign) {
+		return fmt.Errorf("%w: %w", ErrBadState, err) // other sessions are not affected
+	}
+	return err
 }
 
 // keep returns how long a state is kept from now on.

@@ -78,6 +78,7 @@ func TestWhatASharedStoreCannotReadItLeavesAlone(t *testing.T) {
 			return continuation.State{Attempts: 1}
 		})
 		require.ErrorIs(t, err, want, record)
+		require.ErrorIs(t, err, continuation.ErrBadState)
 		kept(func(old []byte) []byte {
 			assert.Equal(t, record, string(old))
 			return old
