@@ -28,7 +28,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go, so that nothing here depends on the C compiler's health.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture clean tools need-go
+.PHONY: agents help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -76,6 +76,11 @@ faults: need-go ## Have answers fail at every byte, for every Go client (long; a
 
 soak: need-go ## Send many streams through the proxy, one in ten failing: STREAMS=20000
 	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestSoak ./internal/proxy -args -streams $(STREAMS)
+
+agents: need-go ## Run real agents from npm with carryon and without (needs npm): ONLY=part of a name
+	@$(PURE); cd cmd/carryon && go build -o ../../.bin/carryon . && cd ../../conformance && go build -o ../.bin/agents ./agents && cd .. && \
+		npm ci --no-audit --no-fund --prefix conformance/agents && \
+		.bin/agents -only '$(ONLY)' $(if $(ONLY),,-write docs/command.md)
 
 lint: tools ## Check style and layering with the pinned golangci-lint, and vet
 	@$(PURE); .bin/golangci-lint fmt --diff || { failed=1; echo 'Not formatted: run "make fmt".'; }; \

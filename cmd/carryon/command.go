@@ -63,7 +63,7 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 		Usage: "stand in front of an endpoint, for programs in any language",
 		Description: "Clients change their base URL to http://127.0.0.1:8787/v1 and nothing else; their keys pass through.\n" +
 			"The page http://127.0.0.1:8787/debug/carryon shows what carryon did with the latest requests.",
-		Flags:           append([]cli.Flag{c.ListenFlag()}, c.Flags()...),
+		Flags:           append([]cli.Flag{c.ListenFlag(proxy.DefaultAddress)}, c.Flags()...),
 		HideHelpCommand: true,
 		Action: func(ctx context.Context, command *cli.Command) error {
 			if command.Args().Present() {

@@ -25,7 +25,6 @@ type runConfig struct {
 
 func runCommand(stderr io.Writer) *cli.Command {
 	c := runConfig{stderr: stderr}
-	c.proxy.Listen = "127.0.0.1:0"
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run an agent with carryon between it and its model",
@@ -33,6 +32,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 		Description: "It starts a proxy on a free port, runs the command with its base URLs pointing there, and says at the end\n" +
 			"what it did. Without -upstream the model is where the agent would look for it.",
 		Flags: append([]cli.Flag{
+			c.proxy.ListenFlag("127.0.0.1:0"),
 			&cli.BoolFlag{
 				Name: "list", Destination: &c.list, Sources: cli.EnvVars("CARRYON_LIST"),
 				Usage: "turn on the todo list of an agent that has it off by default, for this run",

@@ -22,9 +22,15 @@ func versionCommand(stdout io.Writer) *cli.Command {
 	}
 }
 
+// released is the version that a release was built with, "" otherwise.
+var released string //nolint:gochecknoglobals // set by the linker
+
 // version returns the version of the module that this program was built from. A
 // build from a folder has none.
 func version() string {
+	if released != "" {
+		return "v" + released
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}

@@ -9,10 +9,13 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
+// DefaultAddress is where a proxy listens that others have to find.
+const DefaultAddress = "127.0.0.1:8787"
+
 // ListenFlag returns the flag that sets the address of c.
-func (c *Config) ListenFlag() cli.Flag {
+func (c *Config) ListenFlag(otherwise string) cli.Flag {
 	return &cli.StringFlag{
-		Name: "listen", Destination: &c.Listen, Value: "127.0.0.1:8787", Sources: variable("listen"),
+		Name: "listen", Destination: &c.Listen, Value: otherwise, Sources: variable("listen"),
 		Usage: "`address` to listen on",
 	}
 }
