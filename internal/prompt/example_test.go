@@ -31,7 +31,7 @@ func ExamplePrompter() {
 	// - Focus on the specific task described
 	// - Make concrete progress toward completion
 	// - Update the task status when appropriate
-	// - Use todo_pause() if you encounter blockers or need a decision that only the user can make
+	// - Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make
 	//
 	// Note: This is continuation attempt #2. Please make sure to take concrete action.
 	// Previous attempt: no tool was called and no todo changed

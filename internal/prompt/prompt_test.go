@@ -40,7 +40,7 @@ Remember to:
 - Focus on the specific task described
 - Make concrete progress toward completion
 - Update the task status when appropriate
-- Use todo_pause() if you encounter blockers or need a decision that only the user can make`
+- Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make`
 
 	goldenYOLOLong = `(Automatic message: no new message has come from the user.)
 
