@@ -1,0 +1,64 @@
+package proxy
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// Agents ask for titles, summaries and small errands beside their work. None of
+// these is continued, in the shapes in which agents send them.
+func TestSideCallsAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	const (
+		user    = `{"role":"user","content":"Build a small web page about tea."}`
+		list    = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"todowrite","arguments":"{\"todos\":[{\"content\":\"Write style.css\",\"status\":\"in_progress\"}]}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}`
+		tools   = `"tools":[{"type":"function","function":{"name":"todowrite"}},{"type":"function","function":{"name":"write"}}]`
+		summary = `{"role":"user","content":"Provide a detailed prompt for continuing our conversation above."}`
+		claude  = `[{"role":"user","content":"Build a page."},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"Write style.css","status":"in_progress"}]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}`
+	)
+	for name, side := range map[string]struct{ path, body, reason string }{
+		"a title (opencode, qwen-code)": {
+			"/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"system","content":"You write a title."},` + user + `]}`, "The request offers no tools",
+		},
+		"a compaction without tools (opencode)": {
+			"/chat/completions", `{"model":"m","stream":true,"messages":[` + user + `,` + list + `,` + summary + `]}`, "The request offers no tools",
+		},
+		"a compaction with tools that may not be used (Copilot)": {
+			"/chat/completions", `{"model":"m","tool_choice":"none",` + tools + `,"messages":[` + user + `,` + list + `,` + summary + `]}`,
+			"",
+		},
+		"a sub-agent without a list": {
+			"/chat/completions", `{"model":"m","tools":[{"type":"function","function":{"name":"write"}}],"messages":[{"role":"user","content":"Find the styles."}]}`, "",
+		},
+		"a title (Claude Code)": {
+			"/messages", `{"model":"m","max_tokens":100,"messages":` + claude + `,{"role":"user","content":"Write a title."}]}`, "The request offers no tools",
+		},
+		"a title (AI SDK, Responses)": {
+			"/responses", `{"model":"m","store":false,"input":[{"role":"user","content":"Write a title."}]}`, "The request offers no tools",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.upstream.Append(carryontest.Text("A page about tea. Next, I will write style.css."))
+			r := newRequest(t, http.MethodPost, s.base+side.path, side.body)
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			got := s.send(r)
+			require.NoError(t, got.err)
+			require.Equal(t, http.StatusOK, got.status, got.body)
+			s.served.wait()
+			assert.Len(t, s.upstream.Requests(), 1)
+			entry := s.report(t).Entries[0]
+			assert.Equal(t, 1, entry.Turns, "it is a call to a model")
+			assert.NotEmpty(t, entry.Outcome)
+			if side.reason != "" {
+				assert.Equal(t, side.reason, entry.Outcome)
+			}
+		})
+	}
+}
