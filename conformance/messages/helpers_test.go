@@ -2,7 +2,6 @@ package messages_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -125,12 +124,3 @@ func requireAccepted(t *testing.T, m sdk.Message) {
 
 // usageOf returns the counts of a message.
 func usageOf(m sdk.Message) [2]int64 { return [2]int64{m.Usage.InputTokens, m.Usage.OutputTokens} }
-
-func compact(t *testing.T, raw string) string {
-	t.Helper()
-	var value any
-	require.NoError(t, json.Unmarshal([]byte(raw), &value), raw)
-	out, err := json.Marshal(value)
-	require.NoError(t, err)
-	return string(out)
-}

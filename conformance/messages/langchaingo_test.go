@@ -59,12 +59,13 @@ func TestLangchaingoReadsJoinedAnswers(t *testing.T) {
 
 // contentOf puts together what is in the choices, of which there is one for each
 // block.
-func contentOf(answer *llms.ContentResponse) (text string, calls []string) {
+func contentOf(answer *llms.ContentResponse) (said string, calls []string) {
+	var text strings.Builder
 	for _, choice := range answer.Choices {
-		text += choice.Content
+		text.WriteString(choice.Content)
 		for _, call := range choice.ToolCalls {
 			calls = append(calls, call.FunctionCall.Name+call.FunctionCall.Arguments)
 		}
 	}
-	return text, calls
+	return text.String(), calls
 }

@@ -18,7 +18,7 @@ type codec struct {
 	later     bool   // the first turn has ended
 	signed    bool   // there was signed thinking
 	container []byte // of the first turn, or nil
-	ids       []string
+	ids       blockIDs
 	turn      turn // the current one, as it is read
 	blocks    blocks
 	end       ending
@@ -130,8 +130,7 @@ func (c *codec) appendStart(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 func (c *codec) ownID(start []byte) []byte {
 	block := rawjson.Member(start, "content_block")
 	id := textIn(block, "id")
-	own := freeID(id, c.ids)
-	c.ids = append(c.ids, own)
+	own := c.ids.own(id)
 	if own == id {
 		return start
 	}

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -107,10 +108,10 @@ type contentWriter struct {
 	edit     *adapter.Edit
 	turn     turnWriter
 	out      []byte
-	ids      []string // of the blocks that were written
-	calls    int      // how many of the last turn's calls were written or dropped
-	signed   bool     // there was signed thinking
-	thinking bool     // the last block is one of thinking
+	ids      blockIDs
+	calls    int  // how many of the last turn's calls were written or dropped
+	signed   bool // there was signed thinking
+	thinking bool // the last block is one of thinking
 }
 
 // turnWriter is the turn whose blocks are written.
@@ -134,6 +135,7 @@ func (w *contentWriter) addTurn(blocks [][]byte) {
 		case kind == typeToolUse:
 			w.addCall(block)
 		case w.shows(kind):
+			w.ids.own(textIn(block, "id"))
 			w.add(block)
 		}
 	}
@@ -183,8 +185,9 @@ func (w *contentWriter) addCall(block []byte) {
 	if w.calls++; edit.Drop {
 		return
 	}
-	if id := textIn(block, "id"); freeID(id, w.ids) != id {
-		block = setMember(block, "id", rawjson.Quote(freeID(id, w.ids)))
+	id := textIn(block, "id")
+	if own := w.ids.own(id); own != id {
+		block = setMember(block, "id", rawjson.Quote(own))
 	}
 	w.add(block)
 }
@@ -194,15 +197,25 @@ func (w *contentWriter) add(block []byte) {
 		w.out = append(w.out, ',')
 	}
 	w.out = append(w.out, block...)
-	w.ids = append(w.ids, textIn(block, "id"))
 	w.thinking = isThinking(typeOf(block))
 }
 
-// freeID returns an id that is not among others: some servers count from 1 in
-// each turn.
-func freeID(id string, taken []string) string {
-	for slices.Contains(taken, id) && id != "" {
-		id += "_"
+// blockIDs are the ids of the blocks that are shown.
+type blockIDs map[string]bool
+
+// own returns an id for a block that no other one has, and keeps it: some servers
+// count from 1 in each turn.
+func (b *blockIDs) own(id string) string {
+	if id == "" {
+		return ""
 	}
-	return id
+	if *b == nil {
+		*b = blockIDs{}
+	}
+	own := id
+	for n := len(*b); (*b)[own]; n++ {
+		own = id + "_" + strconv.Itoa(n)
+	}
+	(*b)[own] = true
+	return own
 }

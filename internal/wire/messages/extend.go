@@ -19,20 +19,22 @@ func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
 
 // extend returns the body with additions, and more messages.
 func extend(body []byte, a *adapter.Additions, messages ...[]byte) []byte {
-	var e rawjson.Edits
+	var list, tools rawjson.Edits // of the last member of that name, which counts
 	s := rawjson.Over(body)
 	for name := range s.Members() {
 		switch {
 		case name == "messages":
-			attach(&e, s, a.Attachments)
+			list = list[:0]
+			attach(&list, s, a.Attachments)
 			if len(messages) > 0 {
-				e.Append(&s, messages...)
+				list.Append(&s, messages...)
 			}
 		case name == "tools" && a.PauseTool != nil:
-			e.Append(&s, toolOf(a.PauseTool))
+			tools = tools[:0]
+			tools.Append(&s, toolOf(a.PauseTool))
 		}
 	}
-	return e.Apply(body)
+	return append(list, tools...).Apply(body)
 }
 
 // assistant returns the message with what the model has said so far. Its thinking
@@ -85,11 +87,14 @@ func attach(e *rawjson.Edits, s rawjson.Scanner, attachments []adapter.Attachmen
 		if len(texts) == 0 {
 			continue
 		}
+		var content rawjson.Edits
 		for name := range s.Members() {
 			if name == "content" {
-				addTexts(e, &s, texts)
+				content = content[:0]
+				addTexts(&content, &s, texts)
 			}
 		}
+		*e = append(*e, content...)
 	}
 }
 

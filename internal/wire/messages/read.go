@@ -99,20 +99,18 @@ func (c *codec) readStart(ev *event, t adapter.TurnReader) {
 			c.keepContainer(s.Raw())
 		case "stop_reason":
 			c.turn.reason = stopWord(s.Raw())
-		case "content":
-			for i := range s.Elements() {
-				block := s.Raw()
-				c.turn.blocks = append(c.turn.blocks, readBlock{index: noIndex, kind: typeOf(block), ended: true})
-				c.readBlock(block, i, t)
-			}
 		}
+	}
+	for i, block := range rawjson.Elements(rawjson.Member(ev.message, "content")) {
+		c.turn.blocks = append(c.turn.blocks, readBlock{index: noIndex, kind: typeOf(block), ended: true})
+		c.readBlock(block, i, t)
 	}
 }
 
 // readBlock reads a content block as it begins, or a whole one.
 func (c *codec) readBlock(block []byte, index int, t adapter.TurnReader) {
 	if !c.later {
-		c.ids = append(c.ids, textIn(block, "id"))
+		c.ids.own(textIn(block, "id"))
 	}
 	if isSigned(block) {
 		c.signed = true
