@@ -39,9 +39,9 @@ func (h *heard) text() string {
 func TestLateStreamOfTheOnlyTurnPasses(t *testing.T) {
 	t.Parallel()
 	var stream func(context.Context, []byte) error
-	model := carrylangchain.Wrap(spoken(func(_ context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+	model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		stream = o.StreamingFunc
-		return says("One. Two.", "stop"), stream(t.Context(), []byte("One. "))
+		return says("One. Two.", "stop"), stream(ctx, []byte("One. "))
 	}), middleware.New(todo.Static(), unhurried))
 	var h heard
 	_, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Go on.")},
@@ -56,16 +56,16 @@ func TestLateStreamOfAnEarlierTurnIsLeftOut(t *testing.T) {
 	t.Parallel()
 	var first func(context.Context, []byte) error
 	asked := 0
-	model := carrylangchain.Wrap(spoken(func(_ context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+	model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		if asked++; asked == 1 {
 			first = o.StreamingFunc
-			return says("One.", "stop"), first(t.Context(), []byte("One."))
+			return says("One.", "stop"), first(ctx, []byte("One."))
 		}
-		if err := o.StreamingFunc(t.Context(), []byte("Two")); err != nil {
+		if err := o.StreamingFunc(ctx, []byte("Two")); err != nil {
 			return nil, err
 		}
-		assert.Error(t, first(t.Context(), []byte("late")))
-		return says("Two.", "stop"), o.StreamingFunc(t.Context(), []byte("."))
+		assert.Error(t, first(ctx, []byte("late")))
+		return says("Two.", "stop"), o.StreamingFunc(ctx, []byte("."))
 	}), middleware.New(twoTodos, unhurried))
 	var h heard
 	answer, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Go on.")},
@@ -82,13 +82,13 @@ func TestStreamingFunctionThatStillRunsIsLeftAlone(t *testing.T) {
 	running, release := make(chan struct{}), make(chan struct{})
 	var others sync.WaitGroup
 	asked, calls := 0, 0
-	model := carrylangchain.Wrap(spoken(func(_ context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+	model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		if asked++; asked == 1 {
-			others.Go(func() { _ = o.StreamingFunc(t.Context(), []byte("One.")) })
+			others.Go(func() { _ = o.StreamingFunc(ctx, []byte("One.")) })
 			<-running
 			return says("One.", "stop"), nil
 		}
-		_ = o.StreamingFunc(t.Context(), []byte("Two."))
+		_ = o.StreamingFunc(ctx, []byte("Two."))
 		return says("Two.", "stop"), nil
 	}), middleware.New(twoTodos, unhurried))
 	answer, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Go on.")},
@@ -110,11 +110,11 @@ func TestStreamsThatRaceWithTheEndOfTheirTurn(t *testing.T) {
 	t.Parallel()
 	for range 50 {
 		var others sync.WaitGroup
-		model := carrylangchain.Wrap(spoken(func(_ context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+		model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 			others.Go(func() {
 				for _, word := range strings.SplitAfter("All of these words are said in some turn or other.", " ") {
-					_ = o.StreamingFunc(t.Context(), []byte(word))
-					_ = o.StreamingReasoningFunc(t.Context(), []byte("r"), nil)
+					_ = o.StreamingFunc(ctx, []byte(word))
+					_ = o.StreamingReasoningFunc(ctx, []byte("r"), nil)
 				}
 			})
 			return says("Done.", "stop"), nil

@@ -409,6 +409,7 @@ func TestEndlessReadEnds(t *testing.T) {
 				defer cancel()
 				response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(true)))
 				require.NoError(t, err)
+				defer closed(t, response)
 				over := make(chan error)
 				go func() {
 					_, err := io.Copy(io.Discard, response.Body)
@@ -426,7 +427,6 @@ func TestEndlessReadEnds(t *testing.T) {
 				if err == nil {
 					assert.Contains(t, []string{"one line", "lines", "[DONE] and more"}, name, "where the continuation fails by itself")
 				}
-				require.NoError(t, response.Body.Close())
 			})
 		}
 	}

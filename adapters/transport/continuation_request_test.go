@@ -296,7 +296,7 @@ func TestReasoningIsSentBackUnderTheNamesTheHistoryUses(t *testing.T) {
 		"null":             {`{"role":"assistant","content":"x","reasoning_content":null,"reasoning":[]}`, ``},
 		"reasoning":        {`{"role":"assistant","content":"x","reasoning":"y"}`, `,"reasoning":"First \"the\" parser."`},
 		"content":          {`{"role":"assistant","content":"x","reasoning_content":""}`, `,"reasoning_content":"First \"the\" parser."`},
-		"both":             {`{"role":"assistant","content":"x","reasoning":"y","reasoning_content":"z"}`, `,"reasoning":"First \"the\" parser.","reasoning_content":"First \"the\" parser."`},
+		"both":             {`{"role":"assistant","content":"x","reasoning":"y","reasoning_content":"z"}`, `,"reasoning_content":"First \"the\" parser.","reasoning":"First \"the\" parser."`},
 		"in several turns": {`{"role":"assistant","reasoning_content":"z"},{"role":"assistant","reasoning":"y","reasoning_content":"z"}`, `,"reasoning_content":"First \"the\" parser.","reasoning":"First \"the\" parser."`},
 	} {
 		t.Run(name, func(t *testing.T) {

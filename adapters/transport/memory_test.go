@@ -46,7 +46,7 @@ func TestMemoryGrowsAsBytesCome(t *testing.T) { //nolint:paralleltest // measure
 	used := allocated(func() {
 		r := request()
 		r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(io.ErrUnexpectedEOF))), lie
-		_, err := rt("{}", -1).RoundTrip(r)
+		_, err := rt("{}", -1).RoundTrip(r) //nolint:bodyclose // there is none
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	})
 	assert.Less(t, used, uint64(little), "of a request")

@@ -215,7 +215,7 @@ func TestBodyOverTheLimitPassesUntouched(t *testing.T) {
 			}
 			return answered(r, stalled), errors.Join(err, r.Body.Close())
 		})
-		response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request)
+		response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(request)
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		assert.Equal(t, size, read)
