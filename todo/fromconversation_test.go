@@ -514,6 +514,11 @@ func FuzzFromConversation(f *testing.F) {
 		{"todo_write", `{"merge":true,"todos":[{"id":"1","status":"done"},{"content":"new"}]}`, "ok", true},
 		{"manage_todo_list", `{"operation":"read","todoList":[]}`, "", true},
 		{"search", `{}`, "", true},
+		{"TaskCreate", `{"subject":"a"}`, "Task #1 created successfully: a", true},
+		{"TaskUpdate", `{"taskId":"1","status":"done"}`, "#1 [x] a", true},
+		{"todo", `{"action":"toggle","id":1}`, "Todo #1 completed", true},
+		{"tool_call", `{"name":"TaskList","arguments":{}}`, "#1 [pending] a\n[x] #2: b", true},
+		{"task_complete", `{"id":"1"}`, `{"content":[{"text":"- [ ] a"}]}`, true},
 		{"todo_write", "[\"\xff\"]", "\xff", true},
 	} {
 		f.Add(seed.name, seed.arguments, seed.result, seed.answered)
