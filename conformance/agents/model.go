@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,21 +80,21 @@ type tool[T any] struct {
 // listOf returns the tool that writes the todo list.
 func listOf(names []string) (tool[int], bool) {
 	shapes := map[string]func(done int) string{
-		"todowrite":   todos("content", "priority"),
-		"todo_write":  todos("content", "id"),
-		"TodoWrite":   todos("content", "activeForm"),
-		"write_todos": todos("content", ""),
+		"todowrite":   todos("priority"),
+		"todo_write":  todos("id"),
+		"TodoWrite":   todos("activeForm"),
+		"write_todos": todos(""),
 		"Checklist":   func(done int) string { return toJSON(map[string]any{"checklist": checklist(done)}) },
 		"update_plan": func(done int) string {
-			return strings.NewReplacer(`"todos"`, `"plan"`, `"content"`, `"step"`).Replace(todos("content", "")(done))
+			return strings.NewReplacer(`"todos"`, `"plan"`, `"content"`, `"step"`).Replace(todos("")(done))
 		},
 	}
 	return first(names, shapes)
 }
 
-func todos(content, more string) func(done int) string {
+func todos(more string) func(done int) string {
 	return func(done int) string {
-		var list []map[string]any
+		list := make([]map[string]any, 0, len(files))
 		for i, f := range files {
 			status := "pending"
 			if i < done {
@@ -101,10 +102,10 @@ func todos(content, more string) func(done int) string {
 			} else if i == done {
 				status = "in_progress"
 			}
-			item := map[string]any{content: "Write " + f, "status": status}
+			item := map[string]any{"content": "Write " + f, "status": status}
 			switch more {
 			case "id":
-				item["id"] = fmt.Sprint(i + 1)
+				item["id"] = strconv.Itoa(i + 1)
 			case "priority":
 				item["priority"] = "high"
 			case "activeForm":
@@ -117,7 +118,7 @@ func todos(content, more string) func(done int) string {
 }
 
 func checklist(done int) string {
-	var lines []string
+	lines := make([]string, 0, len(files))
 	for i, f := range files {
 		mark := " "
 		if i < done {

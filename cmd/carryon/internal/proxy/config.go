@@ -55,6 +55,13 @@ func (c *Config) Check() error {
 		return errors.New("-upstream has a user name in it, but keys are for clients to send")
 	case endpointOf(u.Path) != "":
 		return fmt.Errorf("-upstream is a base URL: leave %s out", endpointOf(u.Path))
+	}
+	c.Upstream = u
+	return c.checkValues()
+}
+
+func (c *Config) checkValues() error {
+	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
 		return fmt.Errorf("-max-attempts %d is neither 1 or more nor -1 (-dry-run continues nothing)", c.MaxAttempts)
 	case c.MinInterval < 0:
@@ -66,7 +73,6 @@ func (c *Config) Check() error {
 	case c.LogFormat != "text" && c.LogFormat != "json":
 		return fmt.Errorf("-log %q is neither text nor json", c.LogFormat)
 	}
-	c.Upstream = u
 	return nil
 }
 
