@@ -73,6 +73,7 @@ var imports = map[string]string{
 	"continuation":   carryon + "continuation",
 	"middleware":     carryon + "middleware",
 	"pause":          carryon + "pause",
+	"records":        carryon + "records",
 	"todo":           carryon + "todo",
 	"carryonotel":    carryon + "otel",
 }
