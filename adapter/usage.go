@@ -1,5 +1,7 @@
 package adapter
 
+import "math"
+
 // Usage is the number of tokens that a turn used, as the provider reported it.
 // A count that was not reported is 0.
 type Usage struct {
@@ -15,7 +17,11 @@ func (u Usage) Tokens() int {
 	if u.Total > 0 {
 		return u.Total
 	}
-	return u.Prompt + u.Completion
+	prompt, completion := max(u.Prompt, 0), max(u.Completion, 0)
+	if prompt > math.MaxInt-completion {
+		return math.MaxInt
+	}
+	return prompt + completion
 }
 
 // UsageTotals keeps the usage of a call in an SDK's own type U. A [Dialect]

@@ -13,6 +13,7 @@ const (
 	NoToolCalls                      // else ReasonToolCalls
 	EndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused, ReasonNotEnded or ReasonEmpty
 	NotPaused                        // else ReasonPaused
+	NotRefused                       // else ReasonProviderRefused
 	CurrentUserTurn                  // else ReasonSuperseded
 	ActiveTodos                      // else ReasonNoActiveTodos
 	NoBackground                     // else ReasonBackground
@@ -38,6 +39,7 @@ func (c Condition) String() string {
 		NoToolCalls:     "no_tool_calls",
 		EndedWell:       "ended_well",
 		NotPaused:       "not_paused",
+		NotRefused:      "not_refused",
 		CurrentUserTurn: "current_user_turn",
 		ActiveTodos:     "active_todos",
 		NoBackground:    "no_background",

@@ -113,6 +113,7 @@ func (ev *Evaluation) judgeEnding(t *Turn) bool {
 
 func (ev *Evaluation) judgeUserTurn(in *Input) bool {
 	return ev.check(NotPaused, !in.State.Paused.IsSet(), ReasonPaused) &&
+		ev.check(NotRefused, !in.State.Refused, ReasonProviderRefused) &&
 		ev.check(CurrentUserTurn, in.State.UserTurn == in.UserTurn, ReasonSuperseded)
 }
 

@@ -36,6 +36,7 @@ func violations() []violation {
 		{continuation.EndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},
 		{continuation.EndedWell, continuation.ReasonEmpty, func(i *in) { i.Turn.Blank = true }},
 		{continuation.NotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
+		{continuation.NotRefused, continuation.ReasonProviderRefused, func(i *in) { i.State.Refused = true }},
 		{continuation.CurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
 		{continuation.ActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
 		{continuation.ActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},

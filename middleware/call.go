@@ -158,7 +158,7 @@ func (c *Call) endContinuation(err error) {
 	t, r := &c.turn, &c.turn.reader
 	called := err == nil && r.showedCall()
 	c.releaseAs(t.TurnID, session.Ending{
-		Called: called && !c.hasShortLoop(), Tokens: r.usage.Tokens(), Result: c.resultOf(err, called),
+		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called), Refused: isRefusal(err),
 	})
 	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
 		TurnID: t.TurnID, ToolCalls: r.calls.others, Usage: r.usage, Err: err,
@@ -178,6 +178,33 @@ func (c *Call) resultOf(err error, called bool) continuation.Result {
 		return continuation.ResultSameAnswer
 	}
 	return continuation.ResultNoProgress
+}
+
+// bytesPerToken is what a token is taken for where no usage is reported: too
+// little rather than too much, so that a budget holds.
+const bytesPerToken = 3
+
+// tokensOf returns what a continuation has used. Without a report it is estimated
+// from what was said, which the continuation was sent and has added to.
+func (c *Call) tokensOf(r *turnReader, err error) int {
+	if tokens := r.usage.Tokens(); tokens > 0 || err != nil {
+		return tokens
+	}
+	return (c.text.len()+len(continuation.LongTemplates().Standard.Base))/bytesPerToken + 1
+}
+
+// isRefusal reports whether the provider refuses the conversation as it is, so
+// that another continuation would meet the same.
+func isRefusal(err error) bool {
+	var status *adapter.StatusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status {
+	case 408, 409, 429: // another try may do
+		return false
+	}
+	return status.Status >= 400 && status.Status < 500
 }
 
 // failureOf returns the result of a continuation that failed.

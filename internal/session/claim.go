@@ -1,6 +1,7 @@
 package session
 
 import (
+	"math"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -25,6 +26,9 @@ type Ending struct {
 	Called bool // with a tool call
 	Tokens int  // that it used, as far as known
 	Result continuation.Result
+	// Refused says that the provider will not answer this conversation, however
+	// often it is asked.
+	Refused bool
 }
 
 // Release returns the state after the continuation that holds token ended. One
@@ -36,10 +40,20 @@ func Release(s continuation.State, token uint64, e Ending) continuation.State {
 		return s
 	}
 	s.Claim = continuation.Claim{}
-	s.Tokens += e.Tokens
+	s.Tokens = addTokens(s.Tokens, e.Tokens)
+	s.Refused = s.Refused || e.Refused
 	s.LastResult = e.Result
 	if e.Called && s.Attempts > 0 {
 		s.Attempts--
 	}
 	return s
+}
+
+// addTokens adds a number that a provider has reported, which may be anything: a
+// sum never shrinks, and never overflows.
+func addTokens(sum, tokens int) int {
+	if tokens = max(tokens, 0); sum > math.MaxInt-tokens {
+		return math.MaxInt
+	}
+	return sum + tokens
 }
