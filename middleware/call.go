@@ -28,7 +28,7 @@ type Call struct {
 	pauses    pauses
 	reminders reminders
 	additions adapter.Additions // to the caller's own request, and with it to every turn's
-	ends      []int             // how long the text was when each turn ended that ended well
+	ends      *[]int            // how long the text was when each turn ended that ended well; nil in turn 1
 }
 
 // Begin begins a call with the request that is about to be sent. The call is nil
@@ -142,11 +142,11 @@ func (c *Call) endTurn(err error) {
 		c.patience.endFirstTurn()
 	}
 	if err == nil && !r.first { // the first one's is added if there is another
-		c.ends = append(c.ends, c.text.len())
+		*c.ends = append(*c.ends, c.text.len())
 	}
-	c.outcomeCell().addUsage(r.usage)
+	c.outcomeCell().addUsage(r.usage())
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
-		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage, Err: err, Times: c.observed.turnTimes(),
+		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage(), Err: err, Times: c.observed.turnTimes(),
 	})
 	if !r.first {
 		c.endContinuation(err)
@@ -161,7 +161,7 @@ func (c *Call) endContinuation(err error) {
 		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called), Refused: isRefusal(err),
 	})
 	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
-		TurnID: t.TurnID, ToolCalls: r.calls.others, Usage: r.usage, Err: err,
+		TurnID: t.TurnID, ToolCalls: r.calls.others, Usage: r.usage(), Err: err,
 	})
 }
 
@@ -187,7 +187,7 @@ const bytesPerToken = 3
 // tokensOf returns what a continuation has used. Without a report it is estimated
 // from what was said, which the continuation was sent and has added to.
 func (c *Call) tokensOf(r *turnReader, err error) int {
-	if tokens := r.usage.Tokens(); tokens > 0 || err != nil {
+	if tokens := r.usage().Tokens(); tokens > 0 || err != nil {
 		return tokens
 	}
 	return (c.text.len()+len(continuation.LongTemplates().Standard.Base))/bytesPerToken + 1
@@ -262,12 +262,12 @@ const placeholder = "(no answer)"
 // newContinuation returns the continuation that the session was claimed for.
 func (c *Call) newContinuation() *adapter.Continuation {
 	if c.ends == nil {
-		c.ends = []int{c.text.len()}
+		c.ends = &[]int{c.text.len()}
 	}
 	k := &adapter.Continuation{
 		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
 		Text:      strings.TrimRightFunc(string(c.text.bytes()), unicode.IsSpace),
-		TurnEnds:  c.ends,
+		TurnEnds:  *c.ends,
 		Reasoning: c.text.reasoningText(),
 		Additions: adapter.Additions{Attachments: c.additions.Attachments},
 	}

@@ -19,7 +19,7 @@ const gap = "\n\n"
 type reminders struct {
 	*callScope
 
-	begun []reminder
+	begun *[]reminder // nil for most calls
 }
 
 // reminder is what a turn's request says for the first time.
@@ -48,7 +48,7 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 	if r.summaryInSystem() {
 		summary, err := r.mw.options.tasks.Summary(r.cancel.caller, t.Session)
 		r.failed(t, err)
-		attach(r.request.system-1, summary)
+		attach(int(r.request.system)-1, summary)
 	}
 	if d := r.deliver(t, t.TurnID, asynctask.DeliverOptions{}); d != nil {
 		for i := range d.Repeated {
@@ -95,14 +95,17 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.Deliver
 		r.settleDelivery(t, d, asynctask.Unread) // there is no message to join it to
 		return nil
 	}
-	r.begun = append(r.begun, reminder{delivery: d, id: id})
+	if r.begun == nil {
+		r.begun = new([]reminder)
+	}
+	*r.begun = append(*r.begun, reminder{delivery: d, id: id})
 	return d
 }
 
 // lastAnchor returns the last message that a text can be joined to, or the zero
 // anchor.
 func (r *reminders) lastAnchor() asynctask.Anchor {
-	for i := r.request.messages - 1; i >= 0; i-- {
+	for i := int(r.request.messages) - 1; i >= 0; i-- {
 		if at := r.anchorAt(i); at != (asynctask.Anchor{}) {
 			return at
 		}
@@ -114,7 +117,7 @@ func (r *reminders) lastAnchor() asynctask.Anchor {
 // no such message or no text can be joined to it. Anchors are the same in every
 // process.
 func (r *reminders) anchorAt(i int) asynctask.Anchor {
-	if i < 0 || i >= r.request.messages {
+	if i < 0 || i >= int(r.request.messages) {
 		return asynctask.Anchor{}
 	}
 	text, ok := r.request.attachable(i)
@@ -142,11 +145,13 @@ func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) st
 // markRead settles the delivery of a turn that the provider has ended: the model
 // has read its request.
 func (r *reminders) markRead(t *turn) {
-	n := len(r.begun)
-	if n == 0 || r.begun[n-1].id != t.TurnID {
+	if r.begun == nil {
 		return
 	}
-	last := &r.begun[n-1]
+	last := &(*r.begun)[len(*r.begun)-1]
+	if last.id != t.TurnID {
+		return
+	}
 	if last.read = t.reader.finish != "" || r.request.noFinish && t.reader.err == nil; last.read {
 		r.settleDelivery(t, last.delivery, asynctask.Read)
 	}
@@ -155,11 +160,14 @@ func (r *reminders) markRead(t *turn) {
 // settle ends the deliveries of a call that ended with turn t. What they have
 // said is repeated in later requests, unless the call has ended in text.
 func (r *reminders) settle(t *turn) {
+	if r.begun == nil {
+		return
+	}
 	outcome := asynctask.Told
 	if t.reader.showedCall() {
 		outcome = asynctask.Repeat
 	}
-	for _, begun := range r.begun {
+	for _, begun := range *r.begun {
 		if !begun.read {
 			r.settleDelivery(t, begun.delivery, asynctask.Unread)
 			continue

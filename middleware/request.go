@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"iter"
+	"math"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -20,9 +21,9 @@ type traits struct {
 	shortLoop   bool
 	noSeparator bool
 
-	messages   int
+	messages   int32 // how many there are
+	system     int32 // the number of the system message, 0 for none
 	attachable func(message int) (string, bool)
-	system     int
 	history    iter.Seq[todo.Call]
 	toolNames  adapter.ToolNamer
 }
@@ -38,7 +39,8 @@ func traitsOf(r *adapter.Request) traits {
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
 		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
-		messages: r.Messages, attachable: r.Attachable, system: r.System, history: r.History,
+		messages: int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
+		attachable: r.Attachable, history: r.History,
 		toolNames: r.ToolNames,
 	}
 }

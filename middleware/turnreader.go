@@ -25,7 +25,7 @@ type turnReader struct {
 	ended       bool // nothing more is read
 	finish      string
 	err         error
-	usage       adapter.Usage
+	reported    *adapter.Usage // nil until usage is reported, mostly at the end
 }
 
 var _ adapter.TurnReader = (*turnReader)(nil)
@@ -177,7 +177,18 @@ func (r *turnReader) Size(bytes int) { r.chunk.size += bytes }
 // Usage implements [adapter.TurnReader].
 func (r *turnReader) Usage(u adapter.Usage) {
 	r.chunk.usage = true
-	r.usage = u
+	if r.reported == nil {
+		r.reported = new(adapter.Usage)
+	}
+	*r.reported = u
+}
+
+// usage returns the usage of the turn as last reported.
+func (r *turnReader) usage() adapter.Usage {
+	if r.reported == nil {
+		return adapter.Usage{}
+	}
+	return *r.reported
 }
 
 // Fail implements [adapter.TurnReader].
