@@ -194,6 +194,7 @@ func TestResponsesThatAreLeftAlone(t *testing.T) {
 			"a required call":      {responsesBody(w.stream, `"tool_choice":"required"`), continuation.ReasonToolChoice},
 			"a named tool":         {responsesBody(w.stream, `"tool_choice":{"type":"function","name":"edit_file"}`), continuation.ReasonToolChoice},
 			"hosted tools alone":   {strings.Replace(responsesBody(w.stream), `"type":"function"`, `"type":"web_search"`, 1), continuation.ReasonNoTools},
+			"two lists of tools":   {strings.Replace(responsesBody(w.stream), `"tools"`, `"tools":[],"tools"`, 1), continuation.ReasonUnreadable},
 			"no input":             {strings.Replace(responsesBody(w.stream), `"input"`, `"prompt":{"id":"p"},"x"`, 1), continuation.ReasonNoMessages},
 		} {
 			s := newQuietScene(t, twoTodos)
@@ -223,6 +224,18 @@ func TestResponsesThatDoNotEndInText(t *testing.T) {
 		assert.Equal(t, recorded, got.Outcome.Reason, name)
 		assert.Equal(t, stream, got.Body, name)
 	}
+}
+
+// A member that carryon would replace, many times over, is not multiplied.
+func TestResponsesWithAMemberManyTimes(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat(`"usage":{},`, 1000)
+	stream := typedStream(inOrder([]string{createdEvent("r1")}, messageEvents(0, "m1", plan),
+		[]string{strings.Replace(completedEvent("r1", messageItem("m1", plan)), `"usage"`, many+`"usage"`, 1)})...)
+	s := newQuietScene(t, twoTodos)
+	_, got := s.respond(t, responsesBody(true), fakellm.Raw(stream))
+	assert.Equal(t, continuation.ReasonUnknownContent, got.Outcome.Reason)
+	assert.Equal(t, stream, got.Body)
 }
 
 // The request of a continuation is the caller's own, with items behind its input

@@ -101,7 +101,7 @@ func (c *codec) finish(ev *event, t adapter.TurnReader) {
 	if c.later || c.reader.calls {
 		return
 	}
-	if c.answer.base = bytes.Clone(ev.response); !json.Valid(ev.response) {
+	if c.answer.base = bytes.Clone(ev.response); !isSound(ev.response) {
 		t.Unknown() // nothing can be joined to it
 	}
 }

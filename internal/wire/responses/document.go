@@ -63,7 +63,7 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 		d.reader.readItem(it, s.Raw(), t)
 		d.read.texts = append(d.read.texts, it.lengths...)
 	}
-	if !d.reader.calls && !json.Valid(response) {
+	if !d.reader.calls && !isSound(response) {
 		t.Unknown() // nothing can be joined to it
 	}
 	if usage := d.reader.finish(response, t); usage != nil {

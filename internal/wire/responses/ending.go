@@ -2,7 +2,9 @@ package responses
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/sse"
@@ -177,4 +179,18 @@ func matching(items []*item, f *fields) int {
 		i = slices.IndexFunc(items, func(it *item) bool { return it != nil && it.kind == f.kind })
 	}
 	return i
+}
+
+// isSound reports whether a response object is JSON, and has none of the members
+// twice that carryon replaces: what replaces them may be much larger.
+func isSound(response []byte) bool {
+	met := make(map[string]bool)
+	s := rawjson.Over(response)
+	for name := range s.Members() {
+		if met[name] && (name == "output" || name == "usage" || slices.Contains(ofTheLast, name)) {
+			return false
+		}
+		met[strings.Clone(name)] = true
+	}
+	return json.Valid(response)
 }

@@ -73,8 +73,18 @@ func (p *parser) read(body []byte) bool {
 	p.strict = true
 	s := rawjson.Over(body)
 	isObject := s.Kind() == '{'
+	inputs, tools := 0, 0
 	for name := range s.Members() {
+		switch name {
+		case "input":
+			inputs++
+		case "tools":
+			tools++
+		}
 		p.readMember(name, &s)
+	}
+	if inputs > 1 || tools > 1 {
+		return false // nobody can say which of them counts
 	}
 	if p.left != continuation.ReasonNone {
 		f.LeaveAlone = p.left
