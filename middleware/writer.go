@@ -18,8 +18,13 @@ const (
 type writer[C any] struct {
 	reader  *turnReader
 	dialect adapter.Dialect[C]
-	held    []heldChunk[C]
-	size    int // of what is held
+	held    *heldChunks[C] // nil until something is held
+}
+
+// heldChunks are chunks that are held back, in order.
+type heldChunks[C any] struct {
+	list []heldChunk[C]
+	size int // of what they add
 }
 
 // heldChunk is a chunk and what was read from it.
@@ -36,8 +41,11 @@ func (w *writer[C]) write(c *C, out *output[C]) {
 		w.show(c, &w.reader.chunk, out)
 		return
 	}
-	w.held = append(w.held, heldChunk[C]{w.dialect.Clone(c), w.reader.chunk.clone()})
-	if w.size += w.reader.chunk.size; len(w.held) == maxHeld || w.size > maxHeldSize {
+	if w.held == nil {
+		w.held = new(heldChunks[C])
+	}
+	w.held.list = append(w.held.list, heldChunk[C]{w.dialect.Clone(c), w.reader.chunk.clone()})
+	if w.held.size += w.reader.chunk.size; len(w.held.list) == maxHeld || w.held.size > maxHeldSize {
 		w.reader.calls.decideOpen()
 		w.flush(out)
 	}
@@ -45,20 +53,25 @@ func (w *writer[C]) write(c *C, out *output[C]) {
 
 // flush shows what was held back.
 func (w *writer[C]) flush(out *output[C]) {
-	for i := range w.held {
-		w.show(&w.held[i].c, &w.held[i].added, out)
+	if w.held == nil {
+		return
 	}
-	clear(w.held)
-	w.held, w.size = w.held[:0], 0
+	for i := range w.held.list {
+		w.show(&w.held.list[i].c, &w.held.list[i].added, out)
+	}
+	clear(w.held.list)
+	w.held.list, w.held.size = w.held.list[:0], 0
 }
 
 // drop forgets what is held back, and returns the text in it.
 func (w *writer[C]) drop() string {
 	var text strings.Builder
-	for i := range w.held {
-		text.WriteString(w.held[i].added.text)
+	if w.held != nil {
+		for i := range w.held.list {
+			text.WriteString(w.held.list[i].added.text)
+		}
 	}
-	w.held, w.size = nil, 0
+	w.held = nil
 	return text.String()
 }
 
