@@ -169,6 +169,7 @@ func (c *storeCheck) kindsOfStates() {
 		"timed out":         {LastResult: continuation.ResultTimeout},
 		"empty list seen":   {Watermarks: continuation.Watermarks{Set: true}},
 		"stale":             {Stale: 1<<63 + 1},
+		"cancelled":         {Cancelled: true},
 		"odd message":       {Message: 1<<53 + 1},
 		"text agent":        {UserTurn: 7, Message: 1<<63 + 7, TextLength: len("Question")},
 		"elsewhere":         {Paused: continuation.Pause{Reason: "x", Since: at.In(time.FixedZone("", 3600))}},

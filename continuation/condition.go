@@ -15,7 +15,7 @@ const (
 	NotPaused                        // else ReasonPaused
 	NotRefused                       // else ReasonProviderRefused
 	CurrentUserTurn                  // else ReasonSuperseded
-	ActiveTodos                      // else ReasonNoActiveTodos
+	ActiveTodos                      // else ReasonNoActiveTodos or what else is said of the list, as ReasonUntouched
 	NoBackground                     // else ReasonBackground
 	NotActive                        // else ReasonActive
 	AttemptsLeft                     // else ReasonMaxAttempts

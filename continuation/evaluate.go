@@ -21,7 +21,12 @@ type Input struct {
 	Background Background  // of the session
 	Limits     Limits      // with defaults applied
 	State      State       // of the session
-	Now        time.Time   // the time that claims, the interval and tasks are compared with
+
+	// TouchedOnly has a turn continued only if the list was written in this user
+	// turn; see middleware.WithTouchedLists.
+	TouchedOnly bool
+
+	Now time.Time // the time that claims, the interval and tasks are compared with
 }
 
 // Turn is what a turn of the model held.
@@ -135,12 +140,22 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	ev.State.Watermarks, ev.State.Attempts, ev.State.Continuations = Watermarks(watermarks), used.Attempts, used.Continuations
 	ev.Attempt = ev.State.Attempts + 1
 	ev.Todo = list.Next
+	ev.remember(in)
 	return ev.check(ActiveTodos, list.Active > 0, ev.List.reason()) &&
+		ev.check(ActiveTodos, !in.TouchedOnly || ev.State.Touched, ReasonUntouched) &&
 		ev.check(NoBackground, !in.busy(), ReasonBackground) &&
 		ev.check(NotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&
 		ev.check(SuitableTodo, list.HasNext, ReasonNoSuitableTodo) &&
 		ev.judgeInterval(in)
+}
+
+// remember updates what is known of the list itself.
+func (ev *Evaluation) remember(in *Input) {
+	if s := &ev.State; s.Cancelled || in.TouchedOnly {
+		seen := todolist.Seen{Stale: s.Stale, Cancelled: s.Cancelled, List: s.List, Touched: s.Touched}.Next(in.Todos, in.TouchedOnly)
+		s.Stale, s.Cancelled, s.List, s.Touched = seen.Stale, seen.Cancelled, seen.List, seen.Touched
+	}
 }
 
 func (ev *Evaluation) judgeBudgets(in *Input) bool {

@@ -40,6 +40,7 @@ func violations() []violation {
 		{continuation.CurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
 		{continuation.ActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
 		{continuation.ActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
+		{continuation.ActiveTodos, continuation.ReasonUntouched, func(i *in) { i.TouchedOnly, i.State.List = true, todolist.Digest(i.Todos) }},
 		{continuation.NoBackground, continuation.ReasonBackground, func(i *in) {
 			i.Background = continuation.Background{Unfinished: 1, Oldest: noon}
 		}},
@@ -416,6 +417,9 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 	changed := ev.State
 	changed.Attempts, changed.Continuations = in.State.Attempts, in.State.Continuations
 	changed.Watermarks, changed.Stale = in.State.Watermarks, in.State.Stale
+	if in.TouchedOnly {
+		changed.List, changed.Touched = in.State.List, in.State.Touched
+	}
 	require.Equalf(t, in.State, changed, "only the progress of the list is noted: %+v\n%+v", in, ev)
 }
 

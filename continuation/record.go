@@ -32,6 +32,7 @@ const (
 	answered flags = 1 << iota
 	refused
 	touched
+	cancelled
 )
 
 func flagsOf(s State) (f flags) {
@@ -43,6 +44,9 @@ func flagsOf(s State) (f flags) {
 	}
 	if s.Touched {
 		f |= touched
+	}
+	if s.Cancelled {
+		f |= cancelled
 	}
 	return f
 }
@@ -109,6 +113,7 @@ func (r *record) unpack() State {
 		Answered:      r.flags&answered != 0,
 		Refused:       r.flags&refused != 0,
 		Touched:       r.flags&touched != 0,
+		Cancelled:     r.flags&cancelled != 0,
 		TextLength:    int(r.textLength),
 		Attempts:      int(r.attempts),
 		Continuations: int(r.continuations),

@@ -25,6 +25,7 @@ func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
 		Overrides:  Overrides{TodoContinuation: SwitchedOff, YOLO: SwitchedOn},
 		Refused:    true,
 		List:       1<<62 + 1,
+		Cancelled:  true,
 		Touched:    true,
 		Loop:       Loop{Size: 9, Seen: at},
 	})

@@ -27,6 +27,7 @@ type State struct {
 	Refused    bool       `json:"refused,omitzero"`     // the provider has refused a continuation in this user turn
 	Watermarks Watermarks `json:"watermarks,omitzero"`  // the best that the list has been in this user turn
 	Stale      uint64     `json:"stale,omitzero"`       // digest of the list that leaves one attempt; see [Limits].MaxAttempts
+	Cancelled  bool       `json:"cancelled,omitzero"`   // the caller has cancelled a call: the list that is seen next leaves one attempt
 
 	List    uint64 `json:"list,omitzero"`    // digest of the list as it was seen last; see middleware.WithTouchedLists
 	Touched bool   `json:"touched,omitzero"` // it was written in this user turn

@@ -337,4 +337,5 @@ func (c *Call) continuationFailed(err error, showedCall bool) error {
 // continuation.
 func (c *Call) interrupted(err error) {
 	c.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonBrokeOff })
+	c.decider.cancelled()
 }

@@ -20,6 +20,7 @@ type decider struct {
 	list      *readList                // the list as last read
 	cause     error                    // what the gate, the store or the tasks have ended the continuations with
 	blankUsed bool                     // a blank turn was continued
+	marked    bool                     // the session knows that the caller cancelled the call
 }
 
 // decide takes and reports the decision on the current turn. It reports whether
@@ -40,6 +41,9 @@ func (d *decider) conclude(ev continuation.Evaluation) {
 	d.mw.options.report.decided(d.cancel.caller, Decision{
 		TurnID: d.turn.TurnID, Evaluation: ev, DryRun: d.mw.options.dryRun, Err: cause,
 	})
+	if ev.Reason == continuation.ReasonBrokeOff {
+		d.cancelled()
+	}
 	var digest uint64
 	if ev.Reason.Exhausted() {
 		d.mw.options.report.exhausted(d.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
@@ -49,8 +53,24 @@ func (d *decider) conclude(ev continuation.Evaluation) {
 		return // the list was not read, or the claim stores what is new about it
 	}
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State {
-		return session.MarkStale(session.ObserveList(s, d.list.todos), digest)
+		return session.MarkStale(session.ObserveList(s, d.list.todos, d.mw.options.touchedOnly), digest)
 	})
+}
+
+// cancelled remembers that the caller cancelled the call, if it did: the user may
+// want something else now. A program that closes a stream after a tool call has
+// what it wanted.
+func (d *decider) cancelled() {
+	closed := d.cancel.caller.Err() == nil
+	if !d.cancel.hasEnded() || d.marked || d.session.key == "" || closed && d.turn.reader.showedCall() {
+		return
+	}
+	d.marked = true
+	var digest uint64
+	if d.list != &noList && d.list.err == nil {
+		digest = todolist.Digest(d.list.todos)
+	}
+	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return session.Cancel(s, digest) })
 }
 
 // keep keeps an evaluation as the last one of the call.
@@ -101,6 +121,7 @@ func (d *decider) evaluate() continuation.Evaluation {
 func (d *decider) input() continuation.Input {
 	in := continuation.Input{
 		Settings: d.session.settings(), Turn: d.facts(), Limits: d.mw.options.limits,
+		TouchedOnly: d.mw.options.touchedOnly,
 	}
 	if d.hasShortLoop() {
 		in.Limits.MaxAttempts = 1

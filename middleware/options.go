@@ -64,6 +64,7 @@ type reminding struct {
 type callRules struct {
 	toolless     bool
 	noEmptyTurns bool
+	touchedOnly  bool
 	dryRun       bool
 }
 
@@ -273,6 +274,15 @@ func WithToollessCalls() Option {
 // the model has said.
 func WithoutEmptyTurns() Option {
 	return func(o *options) { o.noEmptyTurns = true }
+}
+
+// WithTouchedLists has carryon act only in user turns in which the list was
+// written, so that a question beside the work is answered and no more. A list
+// counts as written if an id, a text, a status or the order of its todos differs
+// from what the session's last decision saw, and so does one that the session sees
+// for the first time. Calls without a session know of no earlier list.
+func WithTouchedLists() Option {
+	return func(o *options) { o.touchedOnly = true }
 }
 
 // WithDryRun takes and reports every decision and acts on none: no call, no

@@ -28,7 +28,7 @@ func Pause(s continuation.State, reason string, now time.Time, digest uint64) co
 // is worth further attempts again.
 func Resume(s continuation.State) continuation.State {
 	s.Paused = continuation.Pause{}
-	s.Stale = 0
+	s.Stale, s.Cancelled = 0, false
 	return s
 }
 
@@ -42,11 +42,22 @@ func MarkStale(s continuation.State, digest uint64) continuation.State {
 	return s
 }
 
+// Cancel returns the state after the caller cancelled a call: later calls and
+// turns get one attempt until the list changes. Digest is that of the list, or 0
+// if the call has not read it: then the list that is seen next is the one.
+func Cancel(s continuation.State, digest uint64) continuation.State {
+	s.Cancelled = digest == 0
+	return MarkStale(s, digest)
+}
+
 // ObserveList returns the state after the list was seen. Progress, and only
-// progress, starts the counts of attempts and continuations anew.
-func ObserveList(s continuation.State, todos []todo.Todo) continuation.State {
+// progress, starts the counts of attempts and continuations anew. Whether the
+// list was written is kept up only if touched.
+func ObserveList(s continuation.State, todos []todo.Todo, touched bool) continuation.State {
 	list := todolist.Summarize(todos)
 	watermarks, used := todolist.Watermarks(s.Watermarks).Observe(&list, todolist.Used{Attempts: s.Attempts, Continuations: s.Continuations})
 	s.Watermarks, s.Attempts, s.Continuations = continuation.Watermarks(watermarks), used.Attempts, used.Continuations
+	seen := todolist.Seen{Stale: s.Stale, Cancelled: s.Cancelled, List: s.List, Touched: s.Touched}.Next(todos, touched)
+	s.Stale, s.Cancelled, s.List, s.Touched = seen.Stale, seen.Cancelled, seen.List, seen.Touched
 	return s
 }

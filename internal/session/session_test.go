@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -218,6 +219,38 @@ func TestMarkStale(t *testing.T) {
 	assert.Equal(t, busyState(), session.MarkStale(busyState(), 0))
 }
 
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	list := []todo.Todo{{Content: "a", Status: todo.Pending}}
+	known := session.Cancel(busyState(), 17)
+	assert.Equal(t, uint64(17), known.Stale)
+	assert.False(t, known.Cancelled)
+
+	unknown := session.Cancel(busyState(), 0)
+	assert.True(t, unknown.Cancelled)
+	next := session.RegisterUserTurn(unknown, session.UserTurnOf(2, "x"))
+	assert.True(t, next.Cancelled, "a new user turn has not seen the list either")
+	seen := session.ObserveList(next, list, false)
+	assert.False(t, seen.Cancelled)
+	assert.Equal(t, todolist.Digest(list), seen.Stale)
+	assert.False(t, session.Resume(unknown).Cancelled)
+}
+
+func TestObserveListSeesThatItWasWritten(t *testing.T) {
+	t.Parallel()
+	list := []todo.Todo{{Content: "a", Status: todo.Pending}}
+	s := session.ObserveList(busyState(), list, true)
+	assert.True(t, s.Touched, "it was never seen")
+	assert.Equal(t, todolist.Digest(list), s.List)
+	s = session.RegisterUserTurn(s, session.UserTurnOf(2, "x"))
+	assert.False(t, session.ObserveList(s, list, true).Touched)
+	list[0].Status = todo.InProgress
+	s = session.ObserveList(s, list, true)
+	assert.True(t, s.Touched)
+	assert.True(t, session.ObserveList(s, list, true).Touched, "until the user writes again")
+	assert.Zero(t, session.ObserveList(busyState(), list, false).List, "unless it is asked for")
+}
+
 func TestTransitionsChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := busyState()
@@ -237,13 +270,13 @@ func TestObserveList(t *testing.T) {
 	before.Watermarks = continuation.Watermarks{}
 	want := before
 	want.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 1}
-	seen := session.ObserveList(before, list)
+	seen := session.ObserveList(before, list, false)
 	assert.Equal(t, want, seen, "the first list is no progress")
-	assert.Equal(t, want, session.ObserveList(seen, list), "nor is the same one again")
+	assert.Equal(t, want, session.ObserveList(seen, list, false), "nor is the same one again")
 
 	want.Attempts, want.Continuations = 0, 0
 	want.Watermarks = continuation.Watermarks{Set: true, Completed: 1}
-	assert.Equal(t, want, session.ObserveList(seen, list[1:]))
+	assert.Equal(t, want, session.ObserveList(seen, list[1:], false))
 }
 
 // model says the same as State in other words: what the current user turn

@@ -1,0 +1,120 @@
+package scenarios_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// cancelAt cancels a call whose last turn hangs, once that turn was asked for.
+func cancelAt(s *scenario.Scenario, turns ...fakellm.Turn) {
+	last, arrived, release := gatedTurn(turns[len(turns)-1])
+	defer release()
+	ctx, cancel := context.WithCancel(s.Ctx)
+	defer cancel()
+	s.Server.Append(append(turns[:len(turns)-1:len(turns)-1], last)...)
+	call := inBackground(func() scenario.Answer { return s.Mode.Call(ctx, s.Client, scenario.Request()) })
+	<-arrived
+	cancel()
+	<-call
+}
+
+func TestCancelledUserTurnLeavesOneAttempt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		turns []fakellm.Turn
+		again int // attempts of the same request afterwards
+	}{
+		"in its first turn":   {scenario.Texts("One."), 1},
+		"in its continuation": {scenario.Texts("One.", "Two."), 0}, // which was the one
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+				todos := scenario.NewList(scenario.InProgress("A"), scenario.Pending("B"))
+				s := scenario.New(t, m, todos)
+				cancelAt(s, c.turns...)
+				got := s.Ask(scenario.Texts("One.", "Two.")[:1+c.again]...)
+				require.Equal(t, c.again, got.Outcome.Attempts)
+				require.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+
+				next := scenario.WithUserMessage(scenario.Request(), "Two.", "What is the time?")
+				got = s.Call(s.Ctx, next, scenario.Texts("Noon.", "Still noon.")...)
+				require.Equal(t, 1, got.Outcome.Attempts)
+				require.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+
+				todos.Set(scenario.InProgress("A"), scenario.Pending("C"))
+				next = scenario.WithUserMessage(next, "Still noon.", "Go on")
+				got = s.Call(s.Ctx, next, scenario.Texts("Ah.", "Be.", "Ce.", "De.")...)
+				assert.Equal(t, 3, got.Outcome.Attempts, "the list has changed")
+			})
+		})
+	}
+}
+
+func TestClosedStreamLeavesOneAttempt(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		s.Server.Append(fakellm.Text("One two three.").HangAfter(3))
+		stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
+		require.NoError(t, err)
+		readUntil(t, stream.Recv, "One two")
+		require.NoError(t, stream.Close())
+		got := s.Ask(scenario.Texts("One.", "Two.")...)
+		assert.Equal(t, 1, got.Outcome.Attempts)
+		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+	})
+}
+
+// A program that has read a call to its end, and goes to work, cancels nothing.
+func TestStreamClosedAfterAToolCallLeavesAllAttempts(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		s.Server.Append(scenario.Edit())
+		stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
+		require.NoError(t, err)
+		for called := false; !called; {
+			chunk, err := stream.Recv()
+			require.NoError(t, err)
+			called = len(chunk.Choices) > 0 && len(chunk.Choices[0].Delta.ToolCalls) > 0
+		}
+		require.NoError(t, stream.Close())
+		got := s.Ask(scenario.Texts("One.", "Two.", "Three.", "Four.")...)
+		assert.Equal(t, 3, got.Outcome.Attempts)
+	})
+}
+
+func TestTouchedLists(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		todos := scenario.NewList(scenario.InProgress("A"))
+		s := scenario.New(t, m, todos, middleware.WithTouchedLists())
+		got := s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
+		require.Equal(t, 1, got.Outcome.Attempts, "a list that was never seen counts as written")
+
+		got = s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
+		require.Equal(t, 1, got.Outcome.Attempts, "in the same user turn it stays written")
+
+		next := scenario.WithUserMessage(scenario.Request(), "Done.", "What is the time?")
+		got = s.Call(s.Ctx, next, fakellm.Text("Noon."))
+		require.Zero(t, got.Outcome.Attempts)
+		require.Equal(t, continuation.ReasonUntouched, got.Outcome.Reason)
+
+		todos.Set(scenario.InProgress("A"), scenario.Pending("B"))
+		got = s.Call(s.Ctx, next, fakellm.Text(scenario.Plan), scenario.Edit())
+		require.Equal(t, 1, got.Outcome.Attempts, "the list was written")
+
+		next = scenario.WithUserMessage(next, "Done.", "Thank you")
+		got = s.Call(s.Ctx, next, fakellm.Text("You're welcome."))
+		assert.Equal(t, continuation.ReasonUntouched, got.Outcome.Reason)
+	})
+}
