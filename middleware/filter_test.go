@@ -156,12 +156,12 @@ func TestFilterLeavesOutPauses(t *testing.T) {
 
 func TestFilterShowsTextThatWasNoPauseAfterAll(t *testing.T) {
 	t.Parallel()
-	p := &piecewise{turns: [][]sdkChunk{pieces("One."), pieces("Then I todo", "_pause('")}}
+	p := &piecewise{turns: [][]sdkChunk{pieces("One."), pieces("Then: todo", "_pause('")}}
 	answer, err := p.run(begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild)))
 
 	require.NoError(t, err)
-	assert.Equal(t, []string{"One.", "\n\nThen I ", "todo_pause('"}, p.texts())
-	assert.Equal(t, "One.\n\nThen I todo_pause('", answer.Text)
+	assert.Equal(t, []string{"One.", "\n\nThen: ", "todo_pause('"}, p.texts())
+	assert.Equal(t, "One.\n\nThen: todo_pause('", answer.Text)
 }
 
 func TestFilterStopsAtTheCallbacksError(t *testing.T) {

@@ -27,8 +27,8 @@ func scripts() []script {
 	return append([]script{
 		{"text", words("The file", " is", " edited."), "stop", `"content":"The file is edited."`},
 		{
-			"text that may be a pause", words("I will not ", "todo_", "pause(", "at all."), "stop",
-			`"content":"I will not todo_pause(at all."`,
+			"text that may be a pause", words("I stop: ", "todo_", "pause(", "at all."), "stop",
+			`"content":"I stop: todo_pause(at all."`,
 		},
 		calls(),
 		{

@@ -21,8 +21,8 @@ const (
 // call is a printed call, in the order of its parts.
 type call struct {
 	opener string // backticks before the name, with the rest of a fence's line
-	reason string // the quoted text, unescaped
-	tail   string // the text after the closing parenthesis
+	reason string // the quoted text, unescaped, or the reason in the arguments
+	tail   string // the text after the closing parenthesis or brace
 }
 
 const (
@@ -45,16 +45,19 @@ func (c call) around() string {
 	return ""
 }
 
+// A form reads text as one form of a call, without backticks before it.
+type form func(text string) (call, verdict)
+
 // readCall reads text as a printed call that begins at its first byte.
-func readCall(text string) (call, verdict) {
+func readCall(text string, read form) (call, verdict) {
 	head := text[:min(len(text), len(fence))]
 	ticks := len(head) - len(strings.TrimLeft(head, "`"))
 	opener, rest := text[:ticks], text[ticks:]
-	found, v := readNamed(rest)
+	found, v := read(rest)
 	if v == impossible && ticks == len(fence) {
 		if rest, v = readFence(rest); v == complete {
 			opener = text[:len(text)-len(rest)]
-			found, v = readNamed(rest)
+			found, v = read(rest)
 		}
 	}
 	found.opener = opener
@@ -89,6 +92,9 @@ func readNamed(text string) (call, verdict) {
 	rest = strings.TrimLeft(rest, spaces)
 	if tail, ok := strings.CutPrefix(rest, ")"); ok {
 		return call{tail: tail}, readTail(tail)
+	}
+	if strings.HasPrefix(rest, "{") {
+		return readArguments(rest)
 	}
 	if rest, v = readKey(rest); v != complete {
 		return call{}, v
@@ -178,7 +184,7 @@ func unescape(reason string) string {
 		"\\\u2018", "\u2018", "\\\u2019", "\u2019", "\\\u201c", "\u201c", "\\\u201d", "\u201d").Replace(reason)
 }
 
-// readTail returns the verdict on the text after the closing parenthesis.
+// readTail returns the verdict on the text after the call.
 func readTail(text string) verdict {
 	rest := strings.TrimLeftFunc(text, func(r rune) bool {
 		return r == '`' || r == '.' || r == '\u3002' || unicode.IsSpace(r)

@@ -25,10 +25,17 @@ const maxHeld = 600
 // The zero value is ready for a turn.
 //
 // A printed call is todo_pause in any case, followed by parentheses that hold
-// nothing or a quoted reason, which "reason =" or "reason:" may precede. It may
-// be enclosed in one to three backticks or in a fenced block. Only white space,
-// backticks and full stops may follow it in the turn; of several calls the last
-// one counts. The name must not be the end of a longer word.
+// nothing, a quoted reason, which "reason =" or "reason:" may precede, or the
+// arguments as a JSON object. A text that is nothing but a JSON object with the
+// "name" todo_pause, and perhaps its "arguments" or "parameters", is one too.
+// Either may be enclosed in one to three backticks or in a fenced block. Only
+// white space, backticks and full stops may follow it in the turn; of several
+// calls the last one counts.
+//
+// Within a sentence it is not a call: "I will not call todo_pause('no key')"
+// talks about it. A call is within a sentence if words stand before it on its
+// line, and neither a mark that ends a sentence nor a colon, a semicolon or an
+// ellipsis behind them.
 //
 // The boundaries of the pieces make no difference, even inside a character. A
 // Finder must not be used concurrently.
@@ -38,6 +45,9 @@ type Finder struct {
 
 	// before is the end of the text that was shown, long enough for one rune.
 	before [utf8.UTFMax]byte
+
+	shown      bool // more was shown than white space
+	inSentence bool // what was shown ends within a sentence
 }
 
 // Write takes the next piece of the turn's text and returns the text to show
@@ -50,8 +60,10 @@ func (f *Finder) Write(text string) (show string) {
 	if f.held != "" {
 		all = f.held + text
 	}
-	start := f.find(all, max(0, len(all)-maxHeld), possible)
+	start, _ := f.find(all, max(0, len(all)-maxHeld), possible)
 	show, f.held = all[:start], all[start:]
+	f.inSentence = f.endsInSentence(show)
+	f.shown = f.shown || strings.TrimLeft(show, spaces) != ""
 	n := min(len(show), len(f.before))
 	copy(f.before[:], f.before[n:])
 	copy(f.before[len(f.before)-n:], show[len(show)-n:])
@@ -72,12 +84,11 @@ func (f *Finder) Held() bool { return f.held != "" }
 // End leaves f ready for another turn.
 func (f *Finder) End() (reason string, ok bool, rest string) {
 	held := f.held
-	start := f.find(held, 0, complete)
+	start, found := f.find(held, 0, complete)
 	*f = Finder{}
 	if start == len(held) {
 		return "", false, held
 	}
-	found, _ := readCall(held[start:])
 	return found.reason, true, held[:start] + found.around()
 }
 
@@ -90,49 +101,70 @@ func (f *Finder) Release() string {
 }
 
 // find returns the first index of text, not before from, where a call begins
-// whose verdict is at least least; len(text) if there is none.
-func (f *Finder) find(text string, from int, least verdict) int {
+// whose verdict is at least least, and the call; len(text) if there is none.
+func (f *Finder) find(text string, from int, least verdict) (int, call) {
+	beginning := -1 // of the turn's text, where alone an object may be a call
+	if !f.shown {
+		beginning = len(text) - len(strings.TrimLeft(text, spaces))
+	}
 	for i := from; i < len(text); i++ {
 		switch text[i] {
-		case 't', 'T':
-			if f.inWord(text, i) {
+		case 't', 'T', '`':
+		case '{':
+			if i != beginning {
 				continue
 			}
-		case '`':
 		default:
 			continue
 		}
-		if _, v := readCall(text[i:]); v >= least {
-			return i
+		found, v := readCall(text[i:], readNamed)
+		if v == impossible && i == beginning {
+			found, v = readCall(text[i:], readObject)
+		}
+		if v >= least && !f.endsInSentence(text[:i]) {
+			return i, found
 		}
 	}
-	return len(text)
+	return len(text), call{}
 }
 
-// inWord reports whether the rune before text[i] is part of a word, which then
-// continues at i.
-func (f *Finder) inWord(text string, i int) bool {
-	if i > 0 && text[i-1] < utf8.RuneSelf {
-		return isWord(rune(text[i-1]))
+// endsInSentence reports whether what was shown, followed by text, ends within
+// a sentence. Brackets, quotes, commas and dashes leave that as it is.
+func (f *Finder) endsInSentence(text string) bool {
+	for text != "" {
+		r, size := f.lastRune(text)
+		switch {
+		case isWord(r):
+			return true
+		case endsSentence(r):
+			return false
+		}
+		text = text[:max(0, len(text)-size)]
+	}
+	return f.inSentence
+}
+
+// lastRune decodes the last rune of text, which what was shown may begin.
+func (f *Finder) lastRune(text string) (r rune, size int) {
+	if len(text) >= utf8.UTFMax {
+		return utf8.DecodeLastRuneInString(text)
 	}
 	var end [2 * utf8.UTFMax]byte
 	n := copy(end[:], f.before[:])
-	n += copy(end[n:], text[max(0, i-utf8.UTFMax):i])
-	r, _ := utf8.DecodeLastRune(end[:n])
-	return isWord(r)
+	n += copy(end[n:], text)
+	return utf8.DecodeLastRune(end[:n])
 }
 
-// isWord reports whether r is part of a word that a name may be the end of. It
-// is false for the letters of scripts without spaces between words, where a
-// name may directly follow a letter.
+// isWord reports whether r is part of a word, a number or a name.
 func isWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// endsSentence reports whether r ends a line or a sentence, or announces what
+// follows.
+func endsSentence(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r == '_' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
+		return strings.IndexByte("\n\r\v\f.!?:;", byte(r)) >= 0
 	}
-	const longVowel = '\u30fc' // used in both Japanese syllabaries, so in neither table
-	if r == longVowel || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
-		unicode.Bopomofo, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
-		return false
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	return unicode.Is(unicode.STerm, r) || strings.ContainsRune("\u0085\u2028\u2029\u2026\uff1a\uff1b", r)
 }

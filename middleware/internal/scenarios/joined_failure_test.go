@@ -39,7 +39,7 @@ var secondTurns = map[string]fakellm.Turn{
 	"usage in every chunk":  fakellm.Text("Work goes on.").With(fakellm.UsageEveryChunk),
 	"usage on the finish":   fakellm.Text("Work goes on.").With(fakellm.UsageOnFinish),
 	"without DONE":          fakellm.Text("Work goes on.").NoDone(),
-	"held text":             fakellm.Pieces("The todo_", "list, see `todo_pause(", "' and more", "."),
+	"held text":             fakellm.Pieces("Work. Todo_", "list: see: `todo_pause(", "' and more", "."),
 	"call":                  fakellm.Call("edit_file", `{"path":"parser.go","mode":"w"}`),
 	"call, split name":      fakellm.Call("todo_list", `{"path":"parser.go"}`).With(fakellm.SplitName),
 	"text and calls":        fakellm.Text("So. ").AndCall("edit_file", `{"path":"parser.go"}`).AndCall("todo", `{}`),

@@ -78,13 +78,13 @@ func TestJoinedStreamOfText(t *testing.T) {
 		},
 		{
 			name:  "text that may begin a printed call is shown when it does not",
-			turns: pair(draft, fakellm.Pieces("See todo_", "list.")),
-			want:  concat(draftShown, []string{`"\n\nSee "`, `"todo_list."`, "finish stop", "usage 10/10/20 alone"}),
+			turns: pair(draft, fakellm.Pieces("See: todo_", "list.")),
+			want:  concat(draftShown, []string{`"\n\nSee: "`, `"todo_list."`, "finish stop", "usage 10/10/20 alone"}),
 		},
 		{
 			name:  "text that may begin a printed call is shown at the end",
-			turns: pair(draft, fakellm.Pieces("See todo_pause(")),
-			want:  concat(draftShown, []string{`"\n\nSee "`, `"todo_pause("`, "finish stop", "usage 10/10/20 alone"}),
+			turns: pair(draft, fakellm.Pieces("See: todo_pause(")),
+			want:  concat(draftShown, []string{`"\n\nSee: "`, `"todo_pause("`, "finish stop", "usage 10/10/20 alone"}),
 		},
 		{
 			name:  "a printed pause becomes the notice",

@@ -297,6 +297,10 @@ var printedPauses = []struct{ name, text, before string }{
 	{"a name before the reason", "TODO_PAUSE(reason = '" + scenario.Blocked + "').", ""},
 	{"in backticks", "`todo_pause('" + scenario.Blocked + "')`\n", ""},
 	{"in a fence", "```\ntodo_pause('" + scenario.Blocked + "')\n```", ""},
+	{"arguments as JSON", `todo_pause({"reason":"` + scenario.Blocked + `"})`, ""},
+	{"an object", `{"name":"todo_pause","arguments":{"reason":"` + scenario.Blocked + `"}}`, ""},
+	{"an object of other keys", `{"type": "function", "name": "todo_pause", "parameters": {"reason": "` + scenario.Blocked + `"}}`, ""},
+	{"an object in a string", `{"name":"todo_pause","arguments":"{\"reason\":\"` + scenario.Blocked + `\"}"}`, ""},
 	{"after other text", "I can't go on.\ntodo_pause('" + scenario.Blocked + "')", "I can't go on."},
 }
 
@@ -332,6 +336,9 @@ var notPrinted = []string{
 	"todo_",
 	"`todo_pause('",
 	"my_todo_pause('" + scenario.Blocked + "')",
+	`I will not call todo_pause("` + scenario.Blocked + `")`,
+	`I would send {"name":"todo_pause","arguments":{"reason":"` + scenario.Blocked + `"}}`,
+	`{"name":"edit_file","arguments":{"reason":"` + scenario.Blocked + `"}}`,
 }
 
 func TestTextThatIsNoPrintedPauseIsShown(t *testing.T) {
