@@ -43,6 +43,7 @@ func (r *Recorder) Observer() middleware.Observer {
 		Exhausted:           record[middleware.Exhausted](r),
 		ReminderDelivered:   record[middleware.ReminderDelivered](r),
 		Failed:              record[middleware.Failed](r),
+		Recovered:           record[middleware.Recovered](r),
 		CallEnded: func(_ context.Context, event middleware.CallEnded) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -175,6 +176,8 @@ func line(event any) string {
 		return fmt.Sprintf("%s reminder delivered: %d task(s)", at(e.TurnID), len(e.Tasks))
 	case middleware.Failed:
 		return fmt.Sprintf("%s failed: %s: %v", at(e.TurnID), e.Op, e.Err)
+	case middleware.Recovered:
+		return "recovered: " + e.Op
 	}
 	return fmt.Sprintf("%T", event)
 }

@@ -36,6 +36,7 @@ func tellAll(ctx context.Context, o middleware.Observer) {
 	o.Paused(ctx, middleware.Paused{TurnID: second, Result: pause.Result{Reason: "no key", Message: "Paused."}})
 	o.Exhausted(ctx, middleware.Exhausted{TurnID: second, Reason: continuation.ReasonMaxAttempts})
 	o.Failed(ctx, middleware.Failed{TurnID: second, Op: "todos", Err: err})
+	o.Recovered(ctx, middleware.Recovered{Op: "todos"})
 }
 
 func TestRecorderKeepsEventsInOrder(t *testing.T) {
@@ -54,8 +55,9 @@ func TestRecorderKeepsEventsInOrder(t *testing.T) {
 		"[s] turn 2 paused: no key",
 		"[s] turn 2 exhausted: Maximum continuation attempts exceeded",
 		"[s] turn 2 failed: todos: out of luck",
+		"recovered: todos",
 	}, recorder.Lines())
-	require.Len(t, recorder.Events(), 10)
+	require.Len(t, recorder.Events(), 11)
 	assert.IsType(t, middleware.TurnEnded{}, recorder.Events()[0])
 	assert.IsType(t, middleware.Failed{}, recorder.Events()[9])
 }
@@ -88,9 +90,9 @@ func TestRecorderGivesCopiesAndForgets(t *testing.T) {
 	recorder.Clear()
 	assert.Empty(t, recorder.Events())
 	assert.Empty(t, recorder.Lines())
-	assert.Len(t, events, 10, "what was given out stays")
+	assert.Len(t, events, 11, "what was given out stays")
 	tellAll(t.Context(), recorder.Observer())
-	assert.Len(t, recorder.Events(), 10)
+	assert.Len(t, recorder.Events(), 11)
 }
 
 func TestRecorderHasAFunctionForEveryEvent(t *testing.T) {
@@ -117,7 +119,7 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	assert.Len(t, recorder.Events(), 80)
+	assert.Len(t, recorder.Events(), 88)
 }
 
 func TestRecorderSeesACall(t *testing.T) {

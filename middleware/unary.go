@@ -70,6 +70,7 @@ type callRoom struct {
 	outcome  outcomeCell
 	ends     [2]int
 	calls    [2]toolCall
+	usage    adapter.Usage
 	chunk    [2]fragment
 }
 
@@ -78,6 +79,7 @@ func (u *unary[R]) giveRoom() {
 	reader := &u.call.turn.reader
 	u.call.decider.last, u.ends = &u.room.decision, u.room.ends[:0]
 	reader.chunk.calls, reader.calls.calls = u.room.chunk[:0], u.room.calls[:0]
+	reader.reported = &u.room.usage
 	if u.call.outcome.Load() == nil {
 		u.room.outcome.o = u.call.firstOutcome()
 		u.call.outcome.Store(&u.room.outcome)

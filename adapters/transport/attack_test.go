@@ -237,7 +237,7 @@ func TestMembersThatComeTwiceAreNotMultiplied(t *testing.T) {
 		asked++
 		return answered(r, `{"choices":[{"message":{"content":"`+long+`"},"finish_reason":"stop"}]}`), r.Body.Close()
 	})
-	body := `{"tools":[` + editFile + `]` + strings.Repeat(`,"messages":[]`, 1000) + `}`
+	body := `{"tools":[` + editFile + `]` + strings.Repeat(`,"messages":[]`, 999) + `,"messages":[{"role":"user","content":"Go."}]}`
 	response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(t, t.Context(), "http://model.test/v1", body))
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())

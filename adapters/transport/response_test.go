@@ -220,8 +220,8 @@ func TestRefusedContinuationCanBeInspected(t *testing.T) {
 		assert.Equal(t, transport.ProviderError{Type: "odd", Code: "e7", Message: "the secret"}, *reported)
 		assert.NotContains(t, got.Body, "secret")
 
-		s.server.Append(texts(plan)[0], fakellm.Status(http.StatusBadGateway, `<html>`))
-		got = s.ask(t, w)
+		s = newScene(t, twoTodos) // nothing more is sent in the user turn of a refusal
+		got = s.ask(t, w, texts(plan)[0], fakellm.Status(http.StatusBadGateway, `<html>`))
 		require.ErrorIs(t, got.Outcome.Err, transport.ErrStatus)
 	})
 }

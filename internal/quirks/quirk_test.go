@@ -58,7 +58,6 @@ func TestRowsSayWhatTheyMean(t *testing.T) {
 		switch q.Effect {
 		case quirks.Joined:
 			assert.Empty(t, q.First.Means.Err+q.Second.Means.Err, "%s: answers that failed are not joined", q.Name)
-			assert.NotEmpty(t, q.First.Means.Text, "%s: there is nothing to continue", q.Name)
 		case quirks.Dropped, quirks.Broken:
 			assert.NotEmpty(t, q.Second.Means.Err, "%s: the second answer did not fail", q.Name)
 		case quirks.Relayed:
