@@ -65,7 +65,7 @@ type Task struct {
 	Ended   time.Time // zero while it is running
 
 	// Output is what the task has left; nil if nothing, or not yet. Beyond a
-	// total size its texts are cut, see WithOutputSize.
+	// total size its texts are cut, see [WithMemory].
 	Output *Output
 	// Err is the error of a failed task: the very error of its function in the
 	// process where that ran, an error with the same text elsewhere. Once the
