@@ -28,6 +28,14 @@ func IsAutomatic(text string) bool {
 	return true
 }
 
+// IsReport reports whether an automatic message tells what became of work in the
+// background: the calls before it are not [todo.Call].Recent.
+func IsReport(text string) bool {
+	lower := strings.ToLower(text)
+	return strings.Contains(lower, "<task-notification") || strings.Contains(lower, "<background-task") ||
+		strings.Contains(lower, "[background task") || strings.Contains(lower, "[all background tasks")
+}
+
 // cutElement returns what follows the automatic element that the text begins with.
 func cutElement(text string) (rest string, ok bool) {
 	for _, name := range automaticElements() {

@@ -25,6 +25,20 @@ func TestIsAutomatic(t *testing.T) {
 	}
 }
 
+func TestIsReport(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"": false, "<system-reminder>Today is Sunday.</system-reminder>": false,
+		"<task-notification id=\"7\">done</task-notification>":                                 true,
+		"<background-task>7 is done</background-task>":                                         true,
+		"<system-reminder>\n[BACKGROUND TASK COMPLETED]\n**ID:** `bg_1`\n</system-reminder>":   true,
+		"<system-reminder>\n[ALL BACKGROUND TASKS COMPLETE]\n</system-reminder>":               true,
+		"<system-reminder>a</system-reminder>\x00<task-notification>b</task-notification>\x00": true,
+	} {
+		assert.Equal(t, want, adapter.IsReport(text), "%q", text)
+	}
+}
+
 // A text that never closes what it opens is read once for each element.
 func TestIsAutomaticIsLinear(t *testing.T) {
 	t.Parallel()

@@ -114,7 +114,12 @@ func (d *decider) evaluate() continuation.Evaluation {
 	if in.Background, known = d.background(); !known {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
-	return continuation.Evaluate(in)
+	ev := continuation.Evaluate(in)
+	if ev.Conditions[continuation.NoBackground] == continuation.Met && awaitsReport(d.request.history) {
+		in.Background = continuation.Background{Unfinished: 1, Oldest: in.Now}
+		ev = continuation.Evaluate(in)
+	}
+	return ev
 }
 
 // input returns what is known without asking anybody.

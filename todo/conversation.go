@@ -19,6 +19,10 @@ type Call struct {
 	Result string
 	// Answered reports whether the history has such a message.
 	Answered bool
+	// Recent reports whether the call belongs to what the model is doing now:
+	// neither a message of the user nor a report of background work stands behind
+	// it. It is false where the history does not say.
+	Recent bool
 }
 
 // Conversation iterates over the tool calls in a request's history, newest

@@ -11,17 +11,20 @@ import (
 )
 
 // history yields the tool calls of the messages, newest first, each with the
-// answer it got. It reads no further than it is asked to.
-func history(messages []llms.MessageContent) iter.Seq[todo.Call] {
+// answer it got. It reads no further than it is asked to. Recent is the first
+// message whose calls are recent.
+func history(messages []llms.MessageContent, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[string]
-		for _, message := range slices.Backward(messages) {
+		for i, message := range slices.Backward(messages) {
 			for _, part := range slices.Backward(message.Parts) {
 				switch p := part.(type) {
 				case llms.ToolCallResponse:
 					results.Add(resultKey(p.ToolCallID, p.Name), p.Content)
 				case llms.ToolCall:
-					if !yield(answered(&p, &results)) {
+					call := answered(&p, &results)
+					call.Recent = i >= recent
+					if !yield(call) {
 						return
 					}
 				}

@@ -33,8 +33,6 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 	}
 	if isTextAgent(asked) && m.options.read != nil {
 		m.describeAgent(&r)
-	} else {
-		r.History = history(messages)
 	}
 	return r
 }

@@ -58,7 +58,7 @@ func (m *Model) steps(message string) iter.Seq[todo.Call] {
 			reading := m.options.read(lastAction(parts[i-1]))
 			if reading.Kind == Action && !yield(todo.Call{
 				Name: reading.Tool, Arguments: reading.Input,
-				Result: strings.TrimSpace(untilThought(parts[i])), Answered: true,
+				Result: strings.TrimSpace(untilThought(parts[i])), Answered: true, Recent: true,
 			}) {
 				return
 			}

@@ -10,8 +10,9 @@ import (
 )
 
 // history yields the tool calls of the messages, newest first, each with the
-// answer it got. It reads no further than it is asked to.
-func history(messages []openai.ChatCompletionMessage) iter.Seq[todo.Call] {
+// answer it got. It reads no further than it is asked to. Recent is the first
+// message whose calls are recent.
+func history(messages []openai.ChatCompletionMessage, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[*openai.ChatCompletionMessage]
 		for i := len(messages) - 1; i >= 0; i-- {
@@ -21,7 +22,7 @@ func history(messages []openai.ChatCompletionMessage) iter.Seq[todo.Call] {
 			}
 			for j := len(m.ToolCalls) - 1; j >= 0; j-- {
 				call := &m.ToolCalls[j]
-				c := todo.Call{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments}
+				c := todo.Call{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments, Recent: i >= recent}
 				var result *openai.ChatCompletionMessage
 				if result, c.Answered = results.Take(call.ID); c.Answered {
 					c.Result = textOf(result)

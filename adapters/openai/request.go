@@ -15,12 +15,11 @@ import (
 // describe tells the engine what it must know of a request.
 func describe(r *openai.ChatCompletionRequest) adapter.Request {
 	d := adapter.Request{
-		Tools:   len(r.Tools),
-		Choice:  adapter.ToolChoiceOf(r.ToolChoice),
-		N:       r.N,
-		Legacy:  len(r.Functions) > 0 || r.FunctionCall != nil, //nolint:staticcheck // deprecated, and still sent
-		History: history(r.Messages),
-		Model:   r.Model, Provider: "openai", Streamed: r.Stream,
+		Tools:  len(r.Tools),
+		Choice: adapter.ToolChoiceOf(r.ToolChoice),
+		N:      r.N,
+		Legacy: len(r.Functions) > 0 || r.FunctionCall != nil, //nolint:staticcheck // deprecated, and still sent
+		Model:  r.Model, Provider: "openai", Streamed: r.Stream,
 	}
 	d.StrictTools = len(r.Tools) > 0
 	for i := range r.Tools {
@@ -73,14 +72,18 @@ func describeMessages(d *adapter.Request, messages []openai.ChatCompletionMessag
 // readMessages finds the last message of the user and the first tool call
 // after it.
 func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
-	firstCall := -1
+	firstCall, recent := -1, 0
 	d.Unanswered = true
 	for i := range slices.Backward(messages) {
 		m := &messages[i]
 		d.Reasoning = d.Reasoning || m.ReasoningContent != ""
 		switch {
 		case m.Role == openai.ChatMessageRoleUser && adapter.IsAutomatic(identityOf(m)):
+			if recent == 0 && adapter.IsReport(identityOf(m)) {
+				recent = i + 1
+			}
 		case m.Role == openai.ChatMessageRoleUser:
+			recent = max(recent, i+1)
 			if d.Users++; d.Users == 1 {
 				d.User = identityOf(m)
 				if i > 0 && d.Unanswered {
@@ -94,6 +97,7 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 		}
 	}
 	d.Unanswered = d.Unanswered && d.Users > 0
+	d.History = history(messages, recent)
 	if firstCall >= 0 {
 		d.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}

@@ -330,11 +330,31 @@ func TestHistoryIsReadFromItsEnd(t *testing.T) {
 		{ID: "second"},
 		{ID: "first", Result: "saved", Answered: true},
 		{ID: "again"}, // an earlier one, which has no answer of its own
-	}, slices.Collect(history(messages)))
+	}, slices.Collect(history(messages, len(messages))))
 
-	for newest := range history(messages) {
+	for newest := range history(messages, len(messages)-3) {
 		assert.Equal(t, "again", newest.ID)
+		assert.True(t, newest.Recent)
 		break
+	}
+}
+
+func TestCallsAreRecentUntilTheUserOrAReportComes(t *testing.T) {
+	t.Parallel()
+	for behind, want := range map[string]bool{
+		"<system-reminder>Today is Sunday.</system-reminder>":   true,
+		"<task-notification>1 is completed</task-notification>": false,
+		"Go on.": false,
+	} {
+		got := describe(&openai.ChatCompletionRequest{Messages: []openai.ChatCompletionMessage{
+			{Role: openai.ChatMessageRoleUser, Content: "Begin."},
+			{Role: openai.ChatMessageRoleAssistant, ToolCalls: []openai.ToolCall{{ID: "1"}}},
+			{Role: openai.ChatMessageRoleTool, ToolCallID: "1", Content: "Begun."},
+			{Role: openai.ChatMessageRoleUser, Content: behind},
+		}})
+		for call := range got.History {
+			assert.Equal(t, want, call.Recent, behind)
+		}
 	}
 }
 

@@ -39,18 +39,20 @@ func (r *request) ToolNames(yield func(string) bool) {
 
 // history yields the tool calls, newest first, each with the answer it got. It
 // finds where the messages stand in one pass, and reads no further than it is
-// asked to.
-func history(b wire.Body) iter.Seq[todo.Call] {
+// asked to. Recent is the first message whose calls are recent.
+func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[[]byte]
-		for _, raw := range slices.Backward(messagesOf(b)) {
+		for i, raw := range slices.Backward(messagesOf(b)) {
 			s := rawjson.Over(raw)
 			m := readMessage(&s)
 			if string(m.role) == `"tool"` {
 				results.Add(rawjson.TextOf(m.callID), m.content)
 			}
 			for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
-				if !yield(callOf(call, &results)) {
+				c := callOf(call, &results)
+				c.Recent = i >= recent
+				if !yield(c) {
 					return
 				}
 			}

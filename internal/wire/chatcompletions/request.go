@@ -47,6 +47,7 @@ type parser struct {
 	facts     adapter.Request
 	prefills  bool   // the last message is the beginning of the answer
 	previous  []byte // the content of the message before the user's last one
+	recent    int    // how many messages there are up to the user's last one, or the last report
 	firstCall int    // the index of the message with the first call after the user's last one, or -1
 }
 
@@ -98,7 +99,7 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 	// Of several lists the last one counts.
 	f.Messages, f.System, f.Users, f.User, f.Unanswered, f.Previous = 0, 0, 0, "", false, ""
 	prefix := false
-	p.firstCall = -1
+	p.firstCall, p.recent = -1, 0
 	var previous []byte // the content of the message before
 	for range s.Elements() {
 		m := readMessage(s)
@@ -112,10 +113,13 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 		case f.System == 0 && (string(m.role) == `"system"` || string(m.role) == `"developer"`) && takesText(m.content):
 			f.System = f.Messages
 		case string(m.role) == `"user"`:
-			if user := identityOf(m.content); !adapter.IsAutomatic(user) {
+			switch user := identityOf(m.content); {
+			case !adapter.IsAutomatic(user):
 				f.Users++
 				f.User, f.Unanswered, p.firstCall = user, true, -1
-				p.previous = previous
+				p.previous, p.recent = previous, f.Messages
+			case adapter.IsReport(user):
+				p.recent = f.Messages
 			}
 		case p.firstCall < 0 && m.calls != nil:
 			calls := rawjson.Over(m.calls)

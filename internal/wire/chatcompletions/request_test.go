@@ -103,7 +103,9 @@ func TestHistoryIsReadNewestFirst(t *testing.T) {
 		`{"id":"c2","function":{"name":"b","arguments":{"x":1}}}]},{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"one"}]},`+
 		`{"role":"assistant","tool_calls":[{"id":"c3","function":{"name":"c","arguments":"[]"}}]}]}`)
 	assert.Equal(t, []todo.Call{
-		{ID: "c3", Name: "c", Arguments: "[]"}, {ID: "c2", Name: "b", Arguments: `{"x":1}`}, {ID: "c1", Name: "a", Arguments: "{}", Answered: true, Result: "one"},
+		{ID: "c3", Name: "c", Arguments: "[]", Recent: true},
+		{ID: "c2", Name: "b", Arguments: `{"x":1}`, Recent: true},
+		{ID: "c1", Name: "a", Arguments: "{}", Answered: true, Result: "one", Recent: true},
 	}, slices.Collect(facts.History))
 	facts, _, _ = chatcompletions.Protocol{}.Parse([]byte(`{}`), body(""))
 	assert.Empty(t, slices.Collect(facts.History), "a body that cannot be read again has none")

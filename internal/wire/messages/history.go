@@ -21,16 +21,24 @@ func messagesOf(b wire.Body) [][]byte {
 
 // history yields the tool calls, newest first, each with its result. It finds
 // where the messages stand in one pass, and reads no further than it is asked to.
-func history(b wire.Body) iter.Seq[todo.Call] {
+// Recent is the first message whose calls are recent.
+func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[[]byte]
-		for _, raw := range slices.Backward(messagesOf(b)) {
+		recent := recent // also if it is walked again
+		for i, raw := range slices.Backward(messagesOf(b)) {
 			for _, block := range slices.Backward(rawjson.Elements(rawjson.Member(raw, "content"))) {
 				switch rawjson.TextOf(rawjson.Member(block, "type")) {
 				case typeToolResult:
 					results.Add(rawjson.TextOf(rawjson.Member(block, "tool_use_id")), block)
+				case typeText: // Claude Code puts reports beside results
+					if text := rawjson.TextOf(rawjson.Member(block, "text")); adapter.IsAutomatic(text) && adapter.IsReport(text) {
+						recent = max(recent, i+1)
+					}
 				case typeToolUse:
-					if !yield(callOf(block, &results)) {
+					c := callOf(block, &results)
+					c.Recent = i >= recent
+					if !yield(c) {
 						return
 					}
 				}

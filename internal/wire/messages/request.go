@@ -53,6 +53,7 @@ type conversation struct {
 	users     int    // messages of the user; one with tool results is not
 	user      []byte // the content of the last of them
 	previous  []byte // the content of the message before that
+	recent    int    // how many messages there are up to it, or to the last report
 	firstCall int    // the index of the message with the first tool call after it, or -1
 	answered  bool   // a message stands behind it
 	last      string // the role of the last message
@@ -142,7 +143,11 @@ func readConversation(s *rawjson.Scanner) conversation {
 		c.last, c.thought = m.role, c.thought || blocks.thought
 		switch {
 		case m.role == "user" && !blocks.result && adapter.IsAutomatic(wordsOf(m.content)):
+			if adapter.IsReport(wordsOf(m.content)) {
+				c.recent = c.messages
+			}
 		case m.role == "user" && !blocks.result:
+			c.recent = c.messages
 			c.users++
 			c.user, c.previous, c.firstCall, c.answered = m.content, previous, -1, false
 		case m.role == "assistant" && c.firstCall < 0 && blocks.call:

@@ -47,8 +47,8 @@ func TestFactsOfARequest(t *testing.T) {
 		calls = append(calls, call)
 	}
 	assert.Equal(t, []todo.Call{
-		{ID: "t2", Name: "edit_file", Arguments: "{}", Result: "Error: no such file", Answered: true},
-		{ID: "t1", Name: "TodoWrite", Arguments: `{"todos":[]}`, Result: "ok", Answered: true},
+		{ID: "t2", Name: "edit_file", Arguments: "{}", Result: "Error: no such file", Answered: true, Recent: true},
+		{ID: "t1", Name: "TodoWrite", Arguments: `{"todos":[]}`, Result: "ok", Answered: true, Recent: true},
 	}, calls)
 	attachable := parsed.Attachable(body(conversation))
 	text, ok := attachable(4)

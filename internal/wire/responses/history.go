@@ -25,16 +25,19 @@ func inputOf(b wire.Body) [][]byte {
 	return rawjson.Elements(input)
 }
 
-// history yields the tool calls, newest first, each with its result.
-func history(b wire.Body) iter.Seq[todo.Call] {
+// history yields the tool calls, newest first, each with its result. Recent is
+// the first item from which on they are recent.
+func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[[]byte]
-		for _, raw := range slices.Backward(inputOf(b)) {
+		for i, raw := range slices.Backward(inputOf(b)) {
 			item := itemOf(raw)
 			kind := rawjson.TextOf(rawjson.Member(raw, "type"))
 			switch {
 			case kind == "function_call" || kind == "custom_tool_call":
-				if !yield(callOf(&item, &results)) {
+				c := callOf(&item, &results)
+				c.Recent = i >= recent
+				if !yield(c) {
 					return
 				}
 			case strings.HasSuffix(kind, "_output"):
