@@ -110,6 +110,7 @@ func (d *decider) evaluate() continuation.Evaluation {
 	// The call may have ended while the source was asked.
 	in.Turn = d.facts()
 	d.list.putInto(&in)
+	in.Scope = d.listScope(in.Scope)
 	var known bool
 	if in.Background, known = d.background(); !known {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}

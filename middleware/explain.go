@@ -107,6 +107,7 @@ func (c *Call) preview() (continuation.Evaluation, readList) {
 	}
 	d.readTodos()
 	d.list.putInto(&in)
+	in.Scope = d.listScope(in.Scope)
 	in.Background, _ = d.background()
 	return continuation.Evaluate(in), *d.list
 }

@@ -52,6 +52,38 @@ func (d *decider) readTodos() {
 	}
 }
 
+// A listWriter is a todo source that knows the tools that write its list.
+type listWriter interface {
+	WritesList(tool string) bool
+}
+
+// listScope returns what puts the call out of scope now that the list is known:
+// scope, or that the list was found in the messages and no tool that is offered
+// can write it. A program that does not say which tools it offers, or offers
+// none and is continued all the same, is taken to be able to.
+func (d *decider) listScope(scope continuation.Reason) continuation.Reason {
+	source, knows := d.mw.todos.(listWriter)
+	if !knows || scope != continuation.ReasonNone || d.list.err != nil || d.request.toolNames == nil {
+		return scope
+	}
+	var reason continuation.Reason
+	err := d.mw.plugins.run(func() error {
+		for tool := range d.request.toolNames.ToolNames {
+			if source.WritesList(tool) {
+				reason = continuation.ReasonNone
+				return nil
+			}
+			reason = continuation.ReasonNoListTool
+		}
+		return nil
+	})
+	if err != nil {
+		d.fault(d.turn.TurnID, "todos", err)
+		return scope
+	}
+	return reason
+}
+
 // locate asks the todo source within the time that ctx leaves.
 func (mw *Middleware) locate(ctx context.Context) readList {
 	var list readList

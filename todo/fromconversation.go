@@ -88,7 +88,9 @@ func WithToolNames(names ...string) ConversationOption {
 // change one, reads 256 KiB of them, and no further once it has found the list. A nil ctx panics. The Provider is safe for
 // concurrent use, and its caller owns the slice that it returns. It is a
 // [Locator], and its method WritesList(tool string) bool says whether a tool of
-// that name can write its list.
+// that name can write its list, or can lead to one that does. Package middleware
+// leaves a request alone whose tools cannot, though its messages hold a list: a
+// call beside the conversation, such as one for a summary.
 //
 // FromConversation panics if an option is nil or a name of WithToolNames is
 // blank.
@@ -143,10 +145,10 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 }
 
 // WritesList reports whether tool is the name of a tool that writes the list, or
-// of one that may call such a tool.
+// of one that may call or find such a tool.
 func (c *conversationSource) WritesList(tool string) bool {
 	kind := c.kindOf(tool)
-	return kind != otherTool && kind != listTool || isWrapper(tool)
+	return kind != otherTool && kind != listTool || isWrapper(tool) || isSearch(tool)
 }
 
 // kindOf returns what a tool does to the list, by its name.

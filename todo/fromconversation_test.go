@@ -552,3 +552,18 @@ func TestASingleItemIsACallForEachTodo(t *testing.T) {
 		assert.Equal(t, []string{want}, contents(list), arguments)
 	}
 }
+
+func TestToolsThatWriteTheList(t *testing.T) {
+	t.Parallel()
+	source, ok := todo.FromConversation(todo.WithToolNames("note_work")).(interface{ WritesList(tool string) bool })
+	require.True(t, ok)
+	for _, tool := range []string{
+		"todo_write", "TodoWrite", "mcp__tasks__todo_write", "TaskCreate", "TaskUpdate", "task_complete", "note_work", "tool_call",
+		"ToolSearch", "tool_search", "tool_search_tool_regex", "tool_search_tool_bm25",
+	} {
+		assert.True(t, source.WritesList(tool), tool)
+	}
+	for _, tool := range []string{"", "edit_file", "todo_read", "TaskList", "todo_pause", "search", "summarize"} {
+		assert.False(t, source.WritesList(tool), tool)
+	}
+}

@@ -56,6 +56,16 @@ func knownTools() []tool {
 // isWrapper reports whether a tool calls another one, which its arguments name.
 func isWrapper(tool string) bool { return toolName("toolcall").matches(tool) } // Qwen Code
 
+// isSearch reports whether a tool finds others, which are offered from then on.
+func isSearch(tool string) bool {
+	for _, known := range [...]toolName{"toolsearch", "toolsearchtoolregex", "toolsearchtoolbm25"} { // Claude Code and the providers' own
+		if known.matches(tool) {
+			return true
+		}
+	}
+	return false
+}
+
 func newToolName(name string) toolName {
 	plain := strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(name), "_", ""), "-", "")
 	return toolName(strings.ToLower(plain))

@@ -42,7 +42,7 @@ func TestResultsOfOneIDAreTakenInOrder(t *testing.T) {
 			result := func(text string) openai.ChatCompletionMessage {
 				return openai.ChatCompletionMessage{Role: openai.ChatMessageRoleTool, ToolCallID: id, Content: text}
 			}
-			request := scenario.Request()
+			request := scenario.Offering(scenario.Request(), "todo_write")
 			request.Messages = append(request.Messages,
 				openai.ChatCompletionMessage{Role: openai.ChatMessageRoleAssistant, ToolCalls: []openai.ToolCall{
 					call("edit_file", "{}"), call("todo_write", scenario.TodoArguments("pending Write the parser")),

@@ -95,12 +95,22 @@ func WithEdit(request openai.ChatCompletionRequest, id string) openai.ChatComple
 	}, "saved")
 }
 
-// WithTodos returns the request with a call of a todo tool and its result added.
+// WithTodos returns the request with a call of a todo tool and its result added,
+// and with the tool unless it offers that already.
 func WithTodos(request openai.ChatCompletionRequest, name, arguments, result string) openai.ChatCompletionRequest {
+	request = Offering(request, name)
 	return WithToolCall(request, openai.ToolCall{
 		ID: fmt.Sprint("call_", len(request.Messages)), Type: openai.ToolTypeFunction,
 		Function: openai.FunctionCall{Name: name, Arguments: arguments},
 	}, result)
+}
+
+// Offering returns the request with a tool of that name, unless it has one.
+func Offering(request openai.ChatCompletionRequest, name string) openai.ChatCompletionRequest {
+	if !slices.ContainsFunc(request.Tools, func(t openai.Tool) bool { return t.Function != nil && t.Function.Name == name }) {
+		request.Tools = slices.Concat(request.Tools, []openai.Tool{Tool(name)})
+	}
+	return request
 }
 
 // TodoArguments returns the arguments of a call that writes todos, each given as

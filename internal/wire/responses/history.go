@@ -125,7 +125,8 @@ func addLoop(body []byte, firstCall int, add func(string)) {
 	}
 }
 
-// ToolNames implements [adapter.ToolNamer]. Those in namespaces are named too.
+// ToolNames implements [adapter.ToolNamer]. Those in namespaces are named too, and
+// the search for tools, which has a type alone.
 func (r *request) ToolNames(yield func(string) bool) {
 	body, err := r.later.Bytes()
 	if err != nil {
@@ -134,7 +135,11 @@ func (r *request) ToolNames(yield func(string) bool) {
 	s := rawjson.Over(rawjson.Member(body, "tools"))
 	for range s.Elements() {
 		for _, tool := range append(rawjson.Elements(s.Peek("tools")), s.Raw()) {
-			if name := rawjson.TextOf(rawjson.Member(tool, "name")); name != "" && !yield(name) {
+			name := rawjson.TextOf(rawjson.Member(tool, "name"))
+			if kind := rawjson.TextOf(rawjson.Member(tool, "type")); kind == "tool_search" {
+				name = kind
+			}
+			if name != "" && !yield(name) {
 				return
 			}
 		}

@@ -49,7 +49,7 @@ func TestListInTheHistoryIsWorkedOff(t *testing.T) {
 			write("completed Write the parser", "completed Test the parser"),
 			fakellm.Text("All done."),
 		)
-		request := scenario.Request()
+		request := scenario.Offering(scenario.Request(), "todo_write")
 		var outcomes []middleware.Outcome
 		for {
 			got := s.Mode.Call(s.Ctx, s.Client, request)
@@ -124,7 +124,6 @@ func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.FromConversation(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
 		whole := scenario.WithTodos(scenario.Request(), "todo_write", scenario.TodoArguments("pending Write the parser"), "saved")
-		whole.Tools = append(whole.Tools, scenario.Tool("todo_write"))
 		first := s.Call(s.Ctx, whole, fakellm.Text(scenario.Plan), scenario.Edit())
 		require.NoError(t, first.Err)
 		require.True(t, first.Outcome.Continued(), first.Outcome)
@@ -140,6 +139,43 @@ func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 		stranger := s.Call(continuation.WithSession(t.Context(), ""), summarized, fakellm.Text("Now the parser."))
 		assert.Equal(t, continuation.ReasonNoList, stranger.Outcome.Reason)
 	})
+}
+
+// A program asks for a title or a summary with the same messages and tools of
+// its own: there is nothing the model could do about the list.
+func TestCallBesideTheConversationIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, tool string
+		want       continuation.Reason
+	}{
+		{"no todo tool", "summarize", continuation.ReasonNoListTool},
+		{"a tool that only shows the list", "todo_read", continuation.ReasonNoListTool},
+		{"another todo tool", "TaskUpdate", continuation.ReasonSatisfied},
+		{"a todo tool in a namespace", "mcp__tasks__todo_write", continuation.ReasonSatisfied},
+		{"a tool that calls others", "tool_call", continuation.ReasonSatisfied},
+		{"a tool that finds others", "ToolSearch", continuation.ReasonSatisfied},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+				s := scenario.New(t, m, todo.FromConversation())
+				request := scenario.WithTodos(scenario.Request(), "todo_write", scenario.TodoArguments("pending Write the parser"), "saved")
+				request.Tools = []openai.Tool{scenario.Tool(tt.tool)}
+				turns := []fakellm.Turn{fakellm.Text(scenario.Plan)}
+				if tt.want == continuation.ReasonSatisfied {
+					turns = append(turns, scenario.Edit())
+				}
+				got := s.Call(s.Ctx, request, turns...)
+				require.NoError(t, got.Err)
+				assert.Len(t, s.Server.Requests(), len(turns))
+				if tt.want != continuation.ReasonSatisfied {
+					assert.Equal(t, tt.want, got.Outcome.Reason)
+					assert.Empty(t, s.Events.Exhausted())
+				}
+			})
+		})
+	}
 }
 
 func TestListsOfSessionsDoNotMix(t *testing.T) {
