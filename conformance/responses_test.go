@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/openai/openai-go/v3"
@@ -58,11 +59,11 @@ func textsOf(response responses.Response) []string {
 	var texts []string
 	for _, item := range response.Output {
 		if message, ok := item.AsAny().(responses.ResponseOutputMessage); ok {
-			text := ""
+			var text strings.Builder
 			for _, part := range message.Content {
-				text += part.Text
+				text.WriteString(part.Text)
 			}
-			texts = append(texts, text)
+			texts = append(texts, text.String())
 		}
 	}
 	return texts

@@ -182,7 +182,7 @@ func TestSettingsDoNotHoldOnToWhereANameWasCutFrom(t *testing.T) {
 	before := heap()
 	for i := range 4 {
 		request := string(make([]byte, large)) + strconv.Itoa(i)
-		s.SetTodoContinuation(t.Context(), request[large:], false)
+		require.NoError(t, s.SetTodoContinuation(t.Context(), request[large:], false))
 	}
 	assert.Less(t, heap(), before+large)
 	assert.Equal(t, off, s.For("3"))

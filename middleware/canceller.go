@@ -67,7 +67,7 @@ func (c *canceller) interruption() error {
 
 // wait waits on the consumer's own goroutine, until the time is over or the
 // program ends. It reports false if the call was cancelled meanwhile.
-func (c *canceller) wait(clock Clock, d time.Duration, program context.Context) bool {
+func (c *canceller) wait(program context.Context, clock Clock, d time.Duration) bool {
 	over := make(chan struct{})
 	timer := clock.AfterFunc(d, func() { close(over) })
 	defer timer.Stop()

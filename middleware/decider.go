@@ -179,7 +179,7 @@ func (d *decider) next() (bool, error) {
 			return false, nil
 		}
 		if d.last.Reason == continuation.ReasonTooSoon {
-			if !d.cancel.wait(d.mw.options.clock, d.last.Wait, d.mw.drain.begun) {
+			if !d.cancel.wait(d.mw.drain.begun, d.mw.options.clock, d.last.Wait) {
 				return false, d.interruption()
 			}
 			d.observed.waited(d.last.Wait)

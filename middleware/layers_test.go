@@ -47,7 +47,7 @@ func TestSourceOrGateThatAsksTheModelDoesNotRecurse(t *testing.T) {
 	model := &sdkClient{turns: slices.Repeat([]sdkAnswer{says("One.")}, 40)}
 	var agent *client
 	asks := func() error {
-		_, err := agent.Complete(context.Background(), fixTheBuild)
+		_, err := agent.Complete(t.Context(), fixTheBuild)
 		return err
 	}
 	source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return list, asks() })

@@ -62,10 +62,10 @@ func (c *Call) observeCall(r *adapter.Request) {
 	c.observed = &observation{clock: c.mw.options.clock}
 	id := c.turn.TurnID
 	id.Turn = 1
-	c.cancel.caller = begin(c.cancel.caller, report, id,
+	ctx := begin(c.cancel.caller, report, id,
 		CallStarted{TurnID: id, Model: strings.Clone(r.Model), Provider: r.Provider, Streamed: r.Streamed},
 		func(o *Observer) func(context.Context, CallStarted) context.Context { return o.CallStarted })
-	c.cancel.ctx = c.cancel.caller
+	c.cancel.caller, c.cancel.ctx = ctx, ctx
 }
 
 // startTurn reports that the request of the current turn is about to be sent, and
@@ -150,14 +150,12 @@ func begin[E any](
 		if f == nil {
 			continue
 		}
-		err := guard.Run(func() error {
-			if next := f(observed, event); next != nil {
-				observed = next
-			}
-			return nil
-		})
-		if err != nil {
+		var next context.Context
+		if err := guard.Run(func() error { next = f(observed, event); return nil }); err != nil {
 			r.failed(ctx, Failed{TurnID: id, Op: "observer", Err: err})
+		}
+		if next != nil {
+			observed = next
 		}
 	}
 	return withValuesOf(ctx, observed)

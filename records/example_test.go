@@ -3,6 +3,7 @@ package records_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -34,7 +35,7 @@ func ExampleMemory() {
 	engine := records.NewMemory(time.Now)
 	for range 2 {
 		err := engine.Update(context.Background(), "visits", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
-			return append(old[:len(old):len(old)], 'x'), time.Hour, nil
+			return append(slices.Clip(old), 'x'), time.Hour, nil
 		})
 		if err != nil {
 			fmt.Println(err)

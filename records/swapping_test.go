@@ -126,7 +126,7 @@ func TestOneUpdateOfAKeyAtATime(t *testing.T) {
 	put(t, a, "k", "1", records.Off)
 	inside, leave, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- a.Update(context.Background(), "k", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
+		done <- a.Update(t.Context(), "k", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
 			close(inside)
 			<-leave
 			return old, records.Off, nil

@@ -64,7 +64,7 @@ func TestLateStreamOfAnEarlierTurnIsLeftOut(t *testing.T) {
 		if err := o.StreamingFunc(ctx, []byte("Two")); err != nil {
 			return nil, err
 		}
-		assert.Error(t, first(ctx, []byte("late")))
+		require.Error(t, first(ctx, []byte("late")))
 		return says("Two.", "stop"), o.StreamingFunc(ctx, []byte("."))
 	}), middleware.New(twoTodos, unhurried))
 	var h heard

@@ -78,17 +78,9 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 		m := &messages[i]
 		d.Reasoning = d.Reasoning || m.ReasoningContent != ""
 		switch {
-		case m.Role == openai.ChatMessageRoleUser && adapter.IsAutomatic(identityOf(m)):
-			if recent == 0 && adapter.IsReport(identityOf(m)) {
-				recent = i + 1
-			}
 		case m.Role == openai.ChatMessageRoleUser:
-			recent = max(recent, i+1)
-			if d.Users++; d.Users == 1 {
-				d.User = identityOf(m)
-				if i > 0 && d.Unanswered {
-					d.Previous = identityOf(&messages[i-1])
-				}
+			if readUser(d, messages[:i+1]) && recent == 0 {
+				recent = i + 1
 			}
 		case d.Users == 0 && len(m.ToolCalls) > 0:
 			firstCall, d.Unanswered = i, false
@@ -101,6 +93,25 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 	if firstCall >= 0 {
 		d.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}
+}
+
+// readUser reads the last of the messages, which is one in the role of the user.
+// It reports whether calls before it are no longer recent: the message is the
+// user's, or a report.
+func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) bool {
+	last := len(messages) - 1
+	user := identityOf(&messages[last])
+	if adapter.IsAutomatic(user) {
+		return adapter.IsReport(user)
+	}
+	if d.Users++; d.Users > 1 {
+		return true // a later one is the last
+	}
+	d.User = user
+	if last > 0 && d.Unanswered {
+		d.Previous = identityOf(&messages[last-1])
+	}
+	return true
 }
 
 // addLoop adds the messages of a tool loop, the last of which has its first call.

@@ -407,7 +407,7 @@ func TestEndlessReadEnds(t *testing.T) {
 				})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(true)))
+				response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(true))) //nolint:bodyclose // closed closes it
 				require.NoError(t, err)
 				defer closed(t, response)
 				over := make(chan error)

@@ -1,7 +1,6 @@
 package transport_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"runtime"
@@ -84,7 +83,7 @@ func TestBodiesOfAnyLengthPass(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, response.Body.Close())
 			assert.Equal(t, int64(size), sent)
-			assert.True(t, text == string(got), "%d bytes of which %d were announced", size, length)
+			assert.Zero(t, strings.Compare(text, string(got)), "%d bytes of which %d were announced", size, length)
 		}
 	}
 }
@@ -100,7 +99,7 @@ func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // 
 			asked++
 			return answered(r, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), r.Body.Close()
 		}), tasks)
-		ctx, outcomes := middleware.Capture(continuation.WithSession(context.Background(), name(i)))
+		ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), name(i)))
 		response, err := rt.RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(false)))
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
@@ -113,7 +112,7 @@ func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // 
 	runtime.ReadMemStats(&before)
 	for i := 1; i < calls; i++ {
 		ask(i)
-		ctx := continuation.WithSession(context.Background(), name(i))
+		ctx := continuation.WithSession(t.Context(), name(i))
 		require.NoError(t, tasks.Settings().SetTodoContinuation(t.Context(), name(i), false))
 		assert.False(t, tasks.Settings().For(continuation.Session(ctx)).TodoContinuation)
 	}

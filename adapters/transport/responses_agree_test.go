@@ -66,7 +66,7 @@ func TestResponsesCarryNotesOfTasks(t *testing.T) {
 		"output with parts": {`[{"role":"user","content":"Go."},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"ok"}]}]`, `{"type":"input_text","text":"ok"},{"type":"input_text","text":"`, `"}]}]`},
 	} {
 		manager := asynctask.NewManager()
-		t.Cleanup(func() { _ = manager.Close(context.Background()) })
+		t.Cleanup(func() { _ = manager.Close(t.Context()) })
 		ctx := continuation.WithSession(t.Context(), "s")
 		ticket, err := manager.Start(ctx, "build", func(context.Context) (*asynctask.Output, error) {
 			return asynctask.Message("built"), nil

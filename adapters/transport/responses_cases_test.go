@@ -46,8 +46,9 @@ func callItem(id, call string) string {
 	return `{"id":"` + id + `","type":"function_call","status":"completed","call_id":"` + call + `","name":"edit_file","arguments":"{}"}`
 }
 
-// messageEvents are the events of a message.
-func messageEvents(index int, id, text string) []string {
+// messageEvents are the events of a message that comes first.
+func messageEvents(id, text string) []string {
+	const index = 0
 	at := fmt.Sprintf(`"item_id":%q,"output_index":%d,"content_index":0`, id, index)
 	return []string{
 		fmt.Sprintf(`response.output_item.added "output_index":%d,"item":{"id":%q,"type":"message","status":"in_progress","role":"assistant","content":[]}`, index, id),
@@ -59,7 +60,8 @@ func messageEvents(index int, id, text string) []string {
 	}
 }
 
-func callEvents(index int, id, call string) []string {
+func callEvents(index int) []string {
+	const id, call = "f2", "c2"
 	return []string{
 		fmt.Sprintf(`response.output_item.added "output_index":%d,"item":%s`, index, strings.Replace(callItem(id, call), `"{}"`, `""`, 1)),
 		fmt.Sprintf(`response.function_call_arguments.delta "item_id":%q,"output_index":%d,"delta":"{}"`, id, index),
@@ -89,62 +91,62 @@ func TestResponsesQuirks(t *testing.T) {
 		kind   string
 	}{
 		"the same index for text and call, and the text left open": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "Now.")[:3], callEvents(0, "f2", "c2"), one(completedEvent("r2", callItem("f2", "c2")))),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now.")[:3], callEvents(0), one(completedEvent("r2", callItem("f2", "c2")))),
 			[]string{"Now."},
 			1, "response.completed",
 		},
 		"a message that ends without having begun": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "Now.")[5:], one(completedEvent("r2", messageItem("m2", "Now.")))),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now.")[5:], one(completedEvent("r2", messageItem("m2", "Now.")))),
 			[]string{"Now."},
 			0, "response.completed",
 		},
 		"a text without its item": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "Now.")[2:], one(completedEvent("r2", messageItem("m2", "Now.")))),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now.")[2:], one(completedEvent("r2", messageItem("m2", "Now.")))),
 			[]string{"Now."},
 			0, "response.completed",
 		},
 		"ids of the turn before": {
-			inOrder(one(createdEvent("resp_1")), messageEvents(0, "msg_1", "Now."), callEvents(1, "f2", "c2"),
+			inOrder(one(createdEvent("resp_1")), messageEvents("msg_1", "Now."), callEvents(1),
 				one(completedEvent("resp_1", messageItem("msg_1", "Now.")+","+callItem("f2", "c2")))),
 			[]string{"Now."},
 			1, "response.completed",
 		},
 		"no output in the response object": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "Now."), callEvents(1, "f2", "c2"),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now."), callEvents(1),
 				one(`response.completed "response":{"id":"r2","status":"completed"}`)),
 			[]string{"Now."},
 			1, "response.completed",
 		},
 		"an empty output": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "Now."), one(completedEvent("r2", ""))),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now."), one(completedEvent("r2", ""))),
 			[]string{"Now."},
 			0, "response.completed",
 		},
 		"incomplete": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "Now."),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now."),
 				one(`response.incomplete "response":{"id":"r2","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[`+messageItem("m2", "Now.")+`]}`)),
 			[]string{"Now."},
 			0, "response.incomplete",
 		},
 		"failed behind a text": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "Now.")[:3],
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now.")[:3],
 				one(`response.failed "response":{"id":"r2","status":"failed","error":{"code":"server_error","message":"no"},"output":[]}`)),
 			[]string{"Now."},
 			0, "response.completed",
 		},
 		"an error behind a text": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "Now."), one(`error "code":"server_error","message":"no","param":null`)),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now."), one(`error "code":"server_error","message":"no","param":null`)),
 			[]string{"Now."},
 			0, "response.completed",
 		},
 		"an error at once": {one(createdEvent("r2"), `error "error":{"message":"no"}`), nil, 0, "response.completed"},
 		"keepalive": {
-			inOrder(one(createdEvent("r2"), `keepalive "a":1`), messageEvents(0, "m2", "Now."), one(completedEvent("r2", messageItem("m2", "Now.")))),
+			inOrder(one(createdEvent("r2"), `keepalive "a":1`), messageEvents("m2", "Now."), one(completedEvent("r2", messageItem("m2", "Now.")))),
 			[]string{"Now."},
 			0, "response.completed",
 		},
 		"a message without any text": {
-			inOrder(one(createdEvent("r2")), messageEvents(0, "m2", "")[:2], messageEvents(0, "m2", "")[3:], callEvents(1, "f2", "c2"),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "")[:2], messageEvents("m2", "")[3:], callEvents(1),
 				one(completedEvent("r2", messageItem("m2", "")+","+callItem("f2", "c2")))),
 			[]string{""},
 			1, "response.completed",
@@ -230,7 +232,7 @@ func TestResponsesThatDoNotEndInText(t *testing.T) {
 func TestResponsesWithAMemberManyTimes(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat(`"usage":{},`, 1000)
-	stream := typedStream(inOrder([]string{createdEvent("r1")}, messageEvents(0, "m1", plan),
+	stream := typedStream(inOrder([]string{createdEvent("r1")}, messageEvents("m1", plan),
 		[]string{strings.Replace(completedEvent("r1", messageItem("m1", plan)), `"usage"`, many+`"usage"`, 1)})...)
 	s := newQuietScene(t, twoTodos)
 	_, got := s.respond(t, responsesBody(true), fakellm.Raw(stream))

@@ -82,7 +82,7 @@ func readResponses(stream string) (a responsesAnswer, err error) {
 				name = value
 			}
 			if value, ok := strings.CutPrefix(line, "data: "); ok {
-				data += value
+				data = value // each frame has one
 			}
 		}
 		if data == "" || data == "[DONE]" {
@@ -93,7 +93,7 @@ func readResponses(stream string) (a responsesAnswer, err error) {
 		if err := d.Decode(&e); err != nil {
 			return r.answer, fmt.Errorf("%w: %s", err, data)
 		}
-		if _, err := d.Token(); err != io.EOF { //nolint:errorlint // of a decoder
+		if _, err := d.Token(); err != io.EOF {
 			return r.answer, fmt.Errorf("more behind the JSON: %s", data)
 		}
 		if name != "" && name != e["type"] {
@@ -201,11 +201,11 @@ func (r *responsesReader) close(index int, item map[string]any) {
 	was := r.answer.items[index]
 	must(was["id"] == item["id"] && was["type"] == item["type"], "item %v became %v", was, item)
 	if item["type"] == "message" {
-		said := ""
+		var said strings.Builder
 		for part := range len(item["content"].([]any)) {
-			said += r.texts[[2]int{index, part}]
+			said.WriteString(r.texts[[2]int{index, part}])
 		}
-		must(said == textOfItem(item), "message %q was %q", textOfItem(item), said)
+		must(said.String() == textOfItem(item), "message %q was %q", textOfItem(item), said.String())
 	}
 	r.answer.items[index], r.open[index] = item, false
 }

@@ -21,18 +21,18 @@ import (
 
 // responsesBytes returns the answers of a server to one request after another,
 // without carryon.
-func responsesBytes(t testing.TB, body string, turns ...fakellm.Turn) []string {
-	t.Helper()
-	server := fakellm.NewServer(t, turns...)
+func responsesBytes(tb testing.TB, body string, turns ...fakellm.Turn) []string {
+	tb.Helper()
+	server := fakellm.NewServer(tb, turns...)
 	var all []string
 	for range turns {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
-		require.NoError(t, err)
+		r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
+		require.NoError(tb, err)
 		response, err := server.Transport().RoundTrip(r)
-		require.NoError(t, err)
+		require.NoError(tb, err)
 		answer, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
+		require.NoError(tb, err)
+		require.NoError(tb, response.Body.Close())
 		all = append(all, string(answer))
 	}
 	return all

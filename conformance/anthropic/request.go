@@ -64,7 +64,7 @@ func addLoop(before []sdk.MessageParam, call *sdk.ToolUseBlockParam, add func(st
 }
 
 func addCall(call *sdk.ToolUseBlockParam, add func(string)) {
-	arguments, _ := json.Marshal(call.Input)
+	arguments, _ := json.Marshal(call.Input) //nolint:errchkjson // it has been sent as JSON
 	add(call.ID)
 	add(call.Name)
 	add(string(arguments))

@@ -87,7 +87,7 @@ func responsesRelay(base memory) pair {
 		return func() {
 			r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://bench/v1/responses", strings.NewReader(responsesRequest))
 			must(err)
-			response, err := through.RoundTrip(r)
+			response, err := through.RoundTrip(r) //nolint:bodyclose // drain closes it
 			must(err)
 			drain(response.Body, buffer)
 		}

@@ -67,7 +67,7 @@ func TestTableIsLikeItsModel(t *testing.T) {
 					assert.Nil(t, value)
 					return
 				}
-				assert.Equal(t, want[len(want)-1], pair{key, *value})
+				assert.Equal(t, pair{key, *value}, want[len(want)-1])
 			},
 			"trim": func(t *rapid.T) {
 				limit := rapid.IntRange(0, 6).Draw(t, "limit")

@@ -56,7 +56,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, `{"id":"1","object":"chat.completion","created":1,"model":"any","choices":[{"index":0,`+ //nolint:errcheck // the client has left
+	_, _ = io.WriteString(w, `{"id":"1","object":"chat.completion","created":1,"model":"any","choices":[{"index":0,`+
 		`"message":{"role":"assistant","content":"I will paint it next."},"finish_reason":"stop"}]}`)
 }
 

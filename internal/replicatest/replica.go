@@ -104,7 +104,7 @@ func serve(role string, open func(url string) (records.Records, error), in io.Re
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			_ = json.NewEncoder(out).Encode(done) // without a reader the process ends
+			_ = json.NewEncoder(out).Encode(done) //nolint:errchkjson // without a reader the process ends
 		}()
 	}
 	return nil

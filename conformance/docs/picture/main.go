@@ -40,7 +40,7 @@ const (
 )
 
 // colours are those of a line's first word; each is readable on the dark ground.
-var colours = map[string]string{
+var colours = map[string]string{ //nolint:gochecknoglobals // constant
 	"carryon": "#7ee787", "DONE": "#7ee787", "STOPPED": "#ff9b8e", "model": "#d6deeb", "WITHOUT": "#9aa7b8",
 }
 

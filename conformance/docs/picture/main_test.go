@@ -15,5 +15,5 @@ func TestPictureIsOfTheDemo(t *testing.T) {
 	require.NoError(t, err)
 	want, err := os.ReadFile("../../../docs/demo.svg")
 	require.NoError(t, err)
-	assert.Equal(t, render(string(output)), string(want), "run make picture")
+	assert.Equal(t, string(want), render(string(output)), "run make picture")
 }

@@ -57,31 +57,7 @@ func (p *parser) read(body []byte) bool {
 	s := rawjson.Over(body)
 	isObject := s.Kind() == '{'
 	for name := range s.Members() {
-		switch name {
-		case "messages":
-			p.readMessages(&s)
-		case "tools":
-			p.readTools(&s)
-		case "tool_choice":
-			f.Choice = adapter.ToolChoiceOf(json.RawMessage(s.Raw()))
-		case "functions", "function_call":
-			raw := s.Raw()
-			f.Legacy = f.Legacy || !rawjson.IsNull(raw) && string(raw) != "[]"
-		case "n":
-			f.N, _ = strconv.Atoi(rawjson.View(s.Raw()))
-		case "response_format":
-			kind := rawjson.TextOf(s.Peek("type"))
-			f.JSON = f.JSON || kind != "" && kind != "text"
-		case "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "json_schema", "grammar":
-			f.JSON = f.JSON || !rawjson.IsEmpty(s.Raw()) // as vLLM, SGLang and llama.cpp have it
-		case "continue_final_message":
-			p.prefills = p.prefills || string(s.Raw()) == "true"
-		case "stream":
-			p.stream = string(s.Raw()) == "true"
-			f.Streamed = p.stream
-		case "model":
-			f.Model = rawjson.TextView(s.Raw())
-		}
+		p.readMember(name, &s)
 	}
 	switch {
 	case p.prefills:
@@ -90,6 +66,36 @@ func (p *parser) read(body []byte) bool {
 		f.LeaveAlone = continuation.ReasonNoMessages
 	}
 	return isObject && s.OK() && s.Kind() == 0
+}
+
+// readMember reads a member of the request.
+func (p *parser) readMember(name string, s *rawjson.Scanner) {
+	f := &p.facts
+	switch name {
+	case "messages":
+		p.readMessages(s)
+	case "tools":
+		p.readTools(s)
+	case "tool_choice":
+		f.Choice = adapter.ToolChoiceOf(json.RawMessage(s.Raw()))
+	case "functions", "function_call":
+		raw := s.Raw()
+		f.Legacy = f.Legacy || !rawjson.IsNull(raw) && string(raw) != "[]"
+	case "n":
+		f.N, _ = strconv.Atoi(rawjson.View(s.Raw()))
+	case "response_format":
+		kind := rawjson.TextOf(s.Peek("type"))
+		f.JSON = f.JSON || kind != "" && kind != "text"
+	case "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "json_schema", "grammar":
+		f.JSON = f.JSON || !rawjson.IsEmpty(s.Raw()) // as vLLM, SGLang and llama.cpp have it
+	case "continue_final_message":
+		p.prefills = p.prefills || string(s.Raw()) == "true"
+	case "stream":
+		p.stream = string(s.Raw()) == "true"
+		f.Streamed = p.stream
+	case "model":
+		f.Model = rawjson.TextView(s.Raw())
+	}
 }
 
 // readMessages counts the messages, and finds the last one of the user and the
@@ -104,36 +110,43 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 	for range s.Elements() {
 		m := readMessage(s)
 		prefix = m.prefix
-		for i := range m.reasoning {
-			p.reasoning[i] = p.reasoning[i] || m.reasoning[i]
-			f.Reasoning = f.Reasoning || m.reasoning[i]
-		}
-		f.Messages++
-		switch {
-		case f.System == 0 && (string(m.role) == `"system"` || string(m.role) == `"developer"`) && takesText(m.content):
-			f.System = f.Messages
-		case string(m.role) == `"user"`:
-			switch user := identityOf(m.content); {
-			case !adapter.IsAutomatic(user):
-				f.Users++
-				f.User, f.Unanswered, p.firstCall = user, true, -1
-				p.previous, p.recent = previous, f.Messages
-			case adapter.IsReport(user):
-				p.recent = f.Messages
-			}
-		case p.firstCall < 0 && m.calls != nil:
-			calls := rawjson.Over(m.calls)
-			if calls.Open('[') && calls.Element() {
-				f.Unanswered, p.firstCall = false, f.Messages-1
-			}
-		case string(m.role) == `"assistant"` || string(m.role) == `"tool"`:
-			f.Unanswered = false
-		}
+		p.addMessage(&m, previous)
 		previous = m.content
 	}
 	p.prefills = p.prefills || prefix
 	if f.Unanswered {
 		f.Previous = identityOf(p.previous)
+	}
+}
+
+// addMessage adds what the next message says. Previous is the content of the one
+// before it.
+func (p *parser) addMessage(m *message, previous []byte) {
+	f := &p.facts
+	for i := range m.reasoning {
+		p.reasoning[i] = p.reasoning[i] || m.reasoning[i]
+		f.Reasoning = f.Reasoning || m.reasoning[i]
+	}
+	f.Messages++
+	switch role := string(m.role); {
+	case f.System == 0 && (role == `"system"` || role == `"developer"`) && takesText(m.content):
+		f.System = f.Messages
+	case role == `"user"`:
+		switch user := identityOf(m.content); {
+		case !adapter.IsAutomatic(user):
+			f.Users++
+			f.User, f.Unanswered, p.firstCall = user, true, -1
+			p.previous, p.recent = previous, f.Messages
+		case adapter.IsReport(user):
+			p.recent = f.Messages
+		}
+	case p.firstCall < 0 && m.calls != nil:
+		calls := rawjson.Over(m.calls)
+		if calls.Open('[') && calls.Element() {
+			f.Unanswered, p.firstCall = false, f.Messages-1
+		}
+	case role == `"assistant"` || role == `"tool"`:
+		f.Unanswered = false
 	}
 }
 

@@ -88,7 +88,7 @@ func replaceMembers(object []byte, with map[string][]byte, order []string) []byt
 // output returns the items that were shown, as the turns' own response objects
 // have them: they may differ from what the events say, and clients take either.
 func (a *answer) output() []byte {
-	var all [][]byte
+	all := make([][]byte, 0, len(a.turns))
 	listed := slices.ContainsFunc(a.turns, func(t *turn) bool { return len(t.listed(a)) > 0 })
 	for _, t := range a.turns {
 		elements := t.listed(a)

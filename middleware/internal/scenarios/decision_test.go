@@ -164,7 +164,7 @@ func TestSettingCountsFromTheNextDecisionOn(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		off := func() { s.Middleware.Settings().SetTodoContinuation(t.Context(), "s", false) }
+		off := func() { assert.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), "s", false)) }
 		got := s.Ask(fakellm.Text("One."), doFirst(off, fakellm.Text("Two.")))
 
 		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
