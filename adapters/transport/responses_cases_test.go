@@ -42,7 +42,8 @@ func messageItem(id, text string) string {
 	return `{"id":"` + id + `","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"` + text + `","annotations":[]}]}`
 }
 
-func callItem(id, call string) string {
+func callItem() string {
+	const id, call = "f2", "c2"
 	return `{"id":"` + id + `","type":"function_call","status":"completed","call_id":"` + call + `","name":"edit_file","arguments":"{}"}`
 }
 
@@ -61,12 +62,12 @@ func messageEvents(id, text string) []string {
 }
 
 func callEvents(index int) []string {
-	const id, call = "f2", "c2"
+	const id = "f2"
 	return []string{
-		fmt.Sprintf(`response.output_item.added "output_index":%d,"item":%s`, index, strings.Replace(callItem(id, call), `"{}"`, `""`, 1)),
+		fmt.Sprintf(`response.output_item.added "output_index":%d,"item":%s`, index, strings.Replace(callItem(), `"{}"`, `""`, 1)),
 		fmt.Sprintf(`response.function_call_arguments.delta "item_id":%q,"output_index":%d,"delta":"{}"`, id, index),
 		fmt.Sprintf(`response.function_call_arguments.done "item_id":%q,"output_index":%d,"arguments":"{}"`, id, index),
-		fmt.Sprintf(`response.output_item.done "output_index":%d,"item":%s`, index, callItem(id, call)),
+		fmt.Sprintf(`response.output_item.done "output_index":%d,"item":%s`, index, callItem()),
 	}
 }
 
@@ -91,7 +92,7 @@ func TestResponsesQuirks(t *testing.T) {
 		kind   string
 	}{
 		"the same index for text and call, and the text left open": {
-			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now.")[:3], callEvents(0), one(completedEvent("r2", callItem("f2", "c2")))),
+			inOrder(one(createdEvent("r2")), messageEvents("m2", "Now.")[:3], callEvents(0), one(completedEvent("r2", callItem()))),
 			[]string{"Now."},
 			1, "response.completed",
 		},
@@ -107,7 +108,7 @@ func TestResponsesQuirks(t *testing.T) {
 		},
 		"ids of the turn before": {
 			inOrder(one(createdEvent("resp_1")), messageEvents("msg_1", "Now."), callEvents(1),
-				one(completedEvent("resp_1", messageItem("msg_1", "Now.")+","+callItem("f2", "c2")))),
+				one(completedEvent("resp_1", messageItem("msg_1", "Now.")+","+callItem()))),
 			[]string{"Now."},
 			1, "response.completed",
 		},
@@ -147,7 +148,7 @@ func TestResponsesQuirks(t *testing.T) {
 		},
 		"a message without any text": {
 			inOrder(one(createdEvent("r2")), messageEvents("m2", "")[:2], messageEvents("m2", "")[3:], callEvents(1),
-				one(completedEvent("r2", messageItem("m2", "")+","+callItem("f2", "c2")))),
+				one(completedEvent("r2", messageItem("m2", "")+","+callItem()))),
 			[]string{""},
 			1, "response.completed",
 		},

@@ -83,11 +83,8 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		f.Legacy = f.Legacy || !rawjson.IsNull(raw) && string(raw) != "[]"
 	case "n":
 		f.N, _ = strconv.Atoi(rawjson.View(s.Raw()))
-	case "response_format":
-		kind := rawjson.TextOf(s.Peek("type"))
-		f.JSON = f.JSON || kind != "" && kind != "text"
-	case "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "json_schema", "grammar":
-		f.JSON = f.JSON || !rawjson.IsEmpty(s.Raw()) // as vLLM, SGLang and llama.cpp have it
+	case "response_format", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "json_schema", "grammar":
+		f.JSON = f.JSON || constrains(name, s)
 	case "continue_final_message":
 		p.prefills = p.prefills || string(s.Raw()) == "true"
 	case "stream":
@@ -96,6 +93,15 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "model":
 		f.Model = rawjson.TextView(s.Raw())
 	}
+}
+
+// constrains reports whether a member has the answer in another form than text.
+func constrains(name string, s *rawjson.Scanner) bool {
+	if name != "response_format" {
+		return !rawjson.IsEmpty(s.Raw()) // as vLLM, SGLang and llama.cpp have it
+	}
+	kind := rawjson.TextOf(s.Peek("type"))
+	return kind != "" && kind != "text"
 }
 
 // readMessages counts the messages, and finds the last one of the user and the
@@ -132,14 +138,7 @@ func (p *parser) addMessage(m *message, previous []byte) {
 	case f.System == 0 && (role == `"system"` || role == `"developer"`) && takesText(m.content):
 		f.System = f.Messages
 	case role == `"user"`:
-		switch user := identityOf(m.content); {
-		case !adapter.IsAutomatic(user):
-			f.Users++
-			f.User, f.Unanswered, p.firstCall = user, true, -1
-			p.previous, p.recent = previous, f.Messages
-		case adapter.IsReport(user):
-			p.recent = f.Messages
-		}
+		p.addUser(identityOf(m.content), previous)
 	case p.firstCall < 0 && m.calls != nil:
 		calls := rawjson.Over(m.calls)
 		if calls.Open('[') && calls.Element() {
@@ -147,6 +146,19 @@ func (p *parser) addMessage(m *message, previous []byte) {
 		}
 	case role == `"assistant"` || role == `"tool"`:
 		f.Unanswered = false
+	}
+}
+
+// addUser adds a message in the role of the user.
+func (p *parser) addUser(user string, previous []byte) {
+	f := &p.facts
+	switch {
+	case !adapter.IsAutomatic(user):
+		f.Users++
+		f.User, f.Unanswered, p.firstCall = user, true, -1
+		p.previous, p.recent = previous, f.Messages
+	case adapter.IsReport(user):
+		p.recent = f.Messages
 	}
 }
 
