@@ -88,6 +88,11 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				assert.Equal(t, got.Outcome.Err, failed[0].Err)
 				assert.Equal(t, 1, s.State(t).Attempts, "the attempt is used")
 
+				if s.State(t).Refused {
+					require.NoError(t, s.Ask(fakellm.Text("One.")).Err)
+					assert.Len(t, s.Server.Requests(), 3, "nothing more is sent in this user turn")
+					return
+				}
 				s.Server.Append(fakellm.Text("One."), scenario.Edit())
 				got = s.Ask()
 				require.NoError(t, got.Err)
