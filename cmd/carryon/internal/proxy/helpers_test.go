@@ -173,6 +173,7 @@ func (c conversation) body() string {
 	}
 	request := map[string]any{"model": "test-model", "messages": messages, "tools": []any{
 		map[string]any{"type": "function", "function": map[string]any{"name": "edit_file"}},
+		map[string]any{"type": "function", "function": map[string]any{"name": "todo_write"}},
 	}}
 	if c.stream {
 		request["stream"], request["stream_options"] = true, map[string]bool{"include_usage": true}
