@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var soakStreams = flag.Int("streams", 0, "how many streams the soak test sends through the proxy; 0 for none")
+var soakStreams = flag.Int("streams", 1000, "how many streams the soak test sends through the proxy")
 
 // The size of the soak.
 const (
@@ -34,9 +34,6 @@ const (
 // Many streams, of which one in ten fails in some way, leave nothing behind, and each of them gets the right answer.
 // The test is not parallel, because the goroutines and descriptors of other tests would count.
 func TestSoak(t *testing.T) {
-	if *soakStreams == 0 {
-		t.Skip("a long drill: run make soak")
-	}
 	s := newSoak(t)
 	began := time.Now()
 	early := max(*soakStreams/10, warm)

@@ -173,7 +173,7 @@ func (s *soak) answer(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	told, turn := storyOf(number(request)), len(request.Tools) // todo_pause is offered in turn 2
+	told, turn := storyOf(number(request)), turnOf(request)
 	events := told.events(turn)
 	if told.turn == turn {
 		events = events[:told.after]
@@ -189,6 +189,16 @@ func (s *soak) answer(w http.ResponseWriter, r *http.Request) {
 	if told.turn == turn {
 		told.fault.strike(w, r)
 	}
+}
+
+// turnOf returns which turn of a call a request is for: todo_pause is offered in turn 2.
+func turnOf(r openai.ChatCompletionRequest) int {
+	for _, tool := range r.Tools {
+		if tool.Function.Name == "todo_pause" {
+			return 2
+		}
+	}
+	return 1
 }
 
 // number finds out which story a request is about.
