@@ -129,7 +129,7 @@ func (s *memoryShard) tick(now int64) int64 {
 
 func (m *MemoryStore) tooOld(r *record, now int64) bool {
 	age := time.Duration(now - r.used)
-	return m.maxAge != Off && age > m.maxAge || r.rare != nil && r.rare.loop != (Loop{}) && age > LoopLife
+	return m.maxAge != Off && age > m.maxAge || r.isLoop() && age > LoopLife
 }
 
 // evict forgets one session other than key: of the shard first if that has

@@ -6,14 +6,15 @@ import (
 )
 
 // record is a State as the memory store keeps it: small, because there may be
-// a million of them. Times are nanoseconds since 1970, 0 for none.
+// a million of them. What most sessions do not have is behind pointers.
 type record struct {
 	message       uint64
 	previous      uint64
-	lastPrompt    int64
+	lastPrompt    instant
 	used          int64
 	tokens        int64
-	rare          *rareRecord // nil for most sessions most of the time
+	claim         *claimRecord // nil: not claimed
+	rare          *rareRecord  // nil: nothing of it is set
 	userTurn      int32
 	users         int32
 	attempts      int32
@@ -51,14 +52,73 @@ func flagsOf(s State) (f flags) {
 	return f
 }
 
+// instant is a time in eight bytes: nanoseconds since 1970, 0 for none.
+type instant int64
+
+func instantOf(t time.Time) instant {
+	switch {
+	case t.IsZero():
+		return 0
+	case t.After(time.Unix(0, math.MaxInt64)): // the end of a claim of 250 years
+		return math.MaxInt64
+	}
+	return instant(t.UnixNano())
+}
+
+func (i instant) time() time.Time {
+	if i == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(i))
+}
+
+// claimRecord is a [Claim].
+type claimRecord struct {
+	token        uint64
+	since, until instant
+}
+
+func claimRecordOf(c Claim) claimRecord {
+	return claimRecord{c.Token, instantOf(c.Since), instantOf(c.Until)}
+}
+
+func (c *claimRecord) unpack() Claim {
+	if c == nil {
+		return Claim{}
+	}
+	return Claim{Token: c.token, Since: c.since.time(), Until: c.until.time()}
+}
+
 // rareRecord is the part of a State that most sessions do not have.
 type rareRecord struct {
-	claim  Claim
-	paused Pause
-	loop   Loop
-	stale  uint64
-	own    Overrides
-	list   uint64
+	reason   string  // of the pause
+	paused   instant // since when
+	loopSeen instant
+	stale    uint64
+	list     uint64
+	loopSize int32
+	own      Overrides
+}
+
+func rareRecordOf(s *State) rareRecord {
+	return rareRecord{
+		reason:   s.Paused.Reason,
+		paused:   instantOf(s.Paused.Since),
+		loopSeen: instantOf(s.Loop.Seen),
+		stale:    s.Stale,
+		list:     s.List,
+		loopSize: small(s.Loop.Size),
+		own:      s.Overrides,
+	}
+}
+
+func (r *rareRecord) unpackTo(s *State) {
+	if r == nil {
+		return
+	}
+	s.Paused = Pause{Reason: r.reason, Since: r.paused.time()}
+	s.Loop = Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
+	s.Stale, s.List, s.Overrides = r.stale, r.list, r.own
 }
 
 // before reports whether the store forgets r before o.
@@ -72,7 +132,12 @@ func (r *record) before(o *record, now time.Time) bool {
 // claimed reports whether the session is being continued. A claim that has
 // lapsed protects nothing: nobody may be left to clear it.
 func (r *record) claimed(now time.Time) bool {
-	return r.rare != nil && r.rare.claim.Active(now)
+	return r.claim != nil && r.claim.unpack().Active(now)
+}
+
+// isLoop reports whether the record is of a tool loop without a session.
+func (r *record) isLoop() bool {
+	return r.rare != nil && (r.rare.loopSize != 0 || r.rare.loopSeen != 0)
 }
 
 func (r *record) pack(s State, now int64) {
@@ -89,14 +154,15 @@ func (r *record) pack(s State, now int64) {
 		active:        -1,
 		textLength:    small(s.TextLength),
 		lastResult:    int16(min(max(s.LastResult, math.MinInt16), math.MaxInt16)), //nolint:gosec // bounded
-	}
-	if !s.LastPrompt.IsZero() {
-		r.lastPrompt = s.LastPrompt.UnixNano()
+		lastPrompt:    instantOf(s.LastPrompt),
 	}
 	if s.Watermarks.Set {
 		r.completed, r.active = small(s.Watermarks.Completed), small(s.Watermarks.Active)
 	}
-	if rare := (rareRecord{claim: s.Claim, paused: s.Paused, loop: s.Loop, stale: s.Stale, list: s.List, own: s.Overrides}); rare != (rareRecord{}) {
+	if claim := claimRecordOf(s.Claim); claim != (claimRecord{}) {
+		r.claim = copied(claim)
+	}
+	if rare := rareRecordOf(&s); rare != (rareRecord{}) {
 		r.rare = copied(rare)
 	}
 }
@@ -119,19 +185,14 @@ func (r *record) unpack() State {
 		Continuations: int(r.continuations),
 		Tokens:        int(r.tokens),
 		Previous:      r.previous,
+		LastPrompt:    r.lastPrompt.time(),
 		LastResult:    Result(r.lastResult),
-	}
-	if r.lastPrompt != 0 {
-		s.LastPrompt = time.Unix(0, r.lastPrompt)
+		Claim:         r.claim.unpack(),
 	}
 	if r.active >= 0 {
 		s.Watermarks = Watermarks{Set: true, Completed: int(r.completed), Active: int(r.active)}
 	}
-	if r.rare != nil {
-		s.Claim, s.Paused, s.Loop = r.rare.claim, r.rare.paused, r.rare.loop
-		s.Stale, s.List = r.rare.stale, r.rare.list
-		s.Overrides = r.rare.own
-	}
+	r.rare.unpackTo(&s)
 	return s
 }
 
