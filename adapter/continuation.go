@@ -113,7 +113,7 @@ type PauseTool struct {
 // NewPauseTool returns the declaration of todo_pause.
 func NewPauseTool(strict bool) *PauseTool {
 	return &PauseTool{
-		Name:        pause.Name,
+		Name:        pause.ToolName,
 		Description: pause.Description(),
 		Schema:      pause.Schema(strict),
 		Strict:      strict,

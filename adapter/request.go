@@ -32,7 +32,7 @@ type Request struct {
 	// FixedPrefix says that nothing may be added before what the model says
 	// next, because the provider checks its signed reasoning against it when it
 	// comes back. No todo_pause is added to the tools then, except by
-	// middleware.WithPauseTool(middleware.Always), which has it there from the
+	// middleware.WithPauseTool(middleware.PauseToolAlways), which has it there from the
 	// start; and nothing is joined to the caller's messages. The model is asked
 	// to pause in words.
 	FixedPrefix bool

@@ -57,7 +57,7 @@ func until(now time.Time, life time.Duration) time.Time {
 	return now.Add(life)
 }
 
-func (t *record) state() State {
+func (t *record) state() TaskState {
 	if t.Result == nil {
 		return Running
 	}

@@ -38,14 +38,14 @@ type Delivery struct {
 	Running int    // how many running tasks Text tells of
 }
 
-// Outcome is what became of a [Delivery].
-type Outcome uint8
+// DeliveryOutcome is what became of a [Delivery].
+type DeliveryOutcome uint8
 
 // The outcomes.
 const (
 	// Unread means that the model was not told: the call failed or was given up
 	// before its finish was seen. The next delivery tells it again.
-	Unread Outcome = iota
+	Unread DeliveryOutcome = iota
 	// Read means that the finish of the answer was seen, and that it is not
 	// known yet how the call ends: nobody else tells what Text says. Settle is
 	// called again with Told or Repeat.
@@ -133,7 +133,7 @@ func (m *Manager) lease(
 // Repeat has no effect, nor has Unread after Read. A delivery that is never
 // settled lapses after [LeaseLife]: others tell of its tasks then; as long as
 // they don't, it can still be settled. Settle fails with the engine's error.
-func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome Outcome) error {
+func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome DeliveryOutcome) error {
 	if d.Lease == 0 {
 		return nil
 	}

@@ -19,7 +19,7 @@ func TestTaskElsewhereEndsWhenItIsReported(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
 		end   func(s *setup) error
-		state asynctask.State
+		state asynctask.TaskState
 		cause error // of the ctx of who is attached
 		err   error
 	}{
@@ -91,7 +91,7 @@ func TestIDsBelongToTheirSession(t *testing.T) {
 	s.begins("b", "x")
 	s.begins("", "x")
 	require.NoError(t, s.Manager.Finish(t.Context(), asynctask.Ticket{Session: "b", ID: "x"}, nil))
-	for session, state := range map[string]asynctask.State{
+	for session, state := range map[string]asynctask.TaskState{
 		"a": asynctask.Running, "b": asynctask.Completed, "": asynctask.Running,
 	} {
 		task, err := s.Manager.Get(t.Context(), asynctask.Ticket{Session: session, ID: "x"})

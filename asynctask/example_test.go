@@ -211,7 +211,7 @@ func ExampleManager_Deliver() {
 	ticket, _ := tasks.Begin(ctx, "job-7", "transcode")
 	_ = tasks.Finish(ctx, ticket, nil)
 
-	send := func(outcome asynctask.Outcome, history ...string) {
+	send := func(outcome asynctask.DeliveryOutcome, history ...string) {
 		request := append([]string(nil), history...) // the history is left as it is
 		d, _ := tasks.Deliver(ctx, "s", asynctask.DeliverOptions{NoSummary: true})
 		if d != nil {
@@ -270,7 +270,7 @@ func ExampleManager_Handle() {
 
 // The ticket travels in the job, and whoever has done the job finishes the task.
 func ExampleParseTicket() {
-	engine := records.NewMemory(nil) // or one that processes share, of carryon/stores
+	engine := records.NewMemoryEngine() // or one that processes share, of carryon/stores
 	starter := asynctask.NewManager(asynctask.WithRecords(engine))
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 	ticket, _ := starter.Begin(ctx, "job-7", "transcode the video")

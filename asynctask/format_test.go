@@ -104,7 +104,7 @@ func TestFormatOfRecords(t *testing.T) {
 
 func TestRecordsOfNewerVersionsAreRefused(t *testing.T) {
 	t.Parallel()
-	engine := records.NewMemory(nil)
+	engine := records.NewMemoryEngine()
 	newer := format()
 	newer.Version++
 	record, err := newer.Encode(map[string]int{"Novelty": 1})

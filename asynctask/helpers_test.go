@@ -161,7 +161,7 @@ func (s *setup) Deliver(session string, o asynctask.DeliverOptions) *asynctask.D
 	return d
 }
 
-func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.Outcome) {
+func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
 	s.t.Helper()
 	assert.NoError(s.t, s.Settle(s.ctx(), d, outcome))
 }

@@ -109,7 +109,7 @@ func (a account) renew(token uint64, until time.Time) account {
 
 // settle returns the account after a delivery has come to this outcome. If the
 // lease is gone, nothing changes.
-func (a account) settle(d *Delivery, outcome Outcome, rules rules) account {
+func (a account) settle(d *Delivery, outcome DeliveryOutcome, rules rules) account {
 	i := a.lease(d.Lease)
 	if i < 0 || a.Leases[i].Read && outcome <= Read {
 		return a

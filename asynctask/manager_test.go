@@ -182,7 +182,7 @@ func TestCancelAllCancelsTheTasksOfTheSession(t *testing.T) {
 	assert.Equal(t, 2, s.CancelAll("a"))
 	assert.Zero(t, s.CancelAll("a"))
 	assert.Zero(t, s.CancelAll(""))
-	for id, state := range map[string]asynctask.State{
+	for id, state := range map[string]asynctask.TaskState{
 		"a1": asynctask.Cancelled, "a2": asynctask.Completed, "a3": asynctask.Cancelled, "b1": asynctask.Running,
 	} {
 		task, _ := s.Get(id)
@@ -310,7 +310,7 @@ func TestCloseEndsAndJoinsEverything(t *testing.T) {
 	require.NoError(t, m.Close(t.Context()))
 	require.ErrorIs(t, <-causes, asynctask.ErrClosed)
 	require.ErrorIs(t, context.Cause(elsewhere), asynctask.ErrClosed)
-	for id, state := range map[string]asynctask.State{
+	for id, state := range map[string]asynctask.TaskState{
 		id: asynctask.Cancelled, "elsewhere": asynctask.Running, "ended": asynctask.Completed,
 	} {
 		task, _ := m.Get(id)

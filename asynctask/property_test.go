@@ -282,7 +282,7 @@ func (m *machine) deliver(t *rapid.T) {
 	}
 }
 
-func (m *machine) settle(t *rapid.T, lease *modelLease, outcome asynctask.Outcome) {
+func (m *machine) settle(t *rapid.T, lease *modelLease, outcome asynctask.DeliveryOutcome) {
 	require.NoError(t, m.real.Settle(t.Context(), lease.delivery, outcome))
 }
 

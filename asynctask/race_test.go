@@ -47,7 +47,7 @@ func talk(s *setup, session string, calls int, c *tally) {
 		if d != nil {
 			if rand.IntN(2) == 0 {
 				c.add(d.Tasks)
-				s.settle(d, map[bool]asynctask.Outcome{true: asynctask.Told, false: asynctask.Repeat}[well])
+				s.settle(d, map[bool]asynctask.DeliveryOutcome{true: asynctask.Told, false: asynctask.Repeat}[well])
 			} else {
 				s.settle(d, asynctask.Unread)
 			}

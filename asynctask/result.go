@@ -43,7 +43,7 @@ func Message(text string) *Output {
 
 // result is how a task ended, as an account keeps it. It is never changed.
 type result struct {
-	State State
+	State TaskState
 	// Texts are what the task leaves: of an Output the reason, the message if it
 	// has one, and the variables by name; of a failure the text of its error.
 	Texts   []excerpt

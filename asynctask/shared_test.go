@@ -26,9 +26,11 @@ type hooked struct {
 	after   func(update int) error // what an update that was stored returns
 }
 
-func newHooked(c asynctask.Clock) *hooked { return &hooked{Records: records.NewMemory(c.Now)} }
+func newHooked(c asynctask.Clock) *hooked {
+	return &hooked{Records: records.NewMemoryEngine(records.WithClock(c.Now))}
+}
 
-func (h *hooked) Update(ctx context.Context, key string, f records.Func) error {
+func (h *hooked) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	h.mu.Lock()
 	h.updates++
 	update, before, after := h.updates, h.before, h.after
@@ -159,7 +161,7 @@ func TestFunctionIsCancelledFromElsewhere(t *testing.T) {
 			t.Parallel()
 			r := newReplicas(t)
 			if notifies {
-				r.engine = records.NewMemory(r.clock.Now)
+				r.engine = records.NewMemoryEngine(records.WithClock(r.clock.Now))
 			}
 			owner, other := r.process(), r.process()
 			causes := make(chan error, 1)

@@ -60,7 +60,7 @@ type Task struct {
 	ID      string // unique in the session
 	Name    string // one line, for people and models
 	Session string // "" if it was started without one, or if there is one conversation
-	State   State
+	State   TaskState
 	Started time.Time // by the clock of the store, like Ended
 	Ended   time.Time // zero while it is running
 
@@ -76,25 +76,25 @@ type Task struct {
 // Ticket returns the ticket of the task.
 func (t Task) Ticket() Ticket { return Ticket{Session: t.Session, ID: t.ID} }
 
-// State says how far a task has come. A task begins as Running and changes its
+// TaskState says how far a task has come. A task begins as Running and changes its
 // state once.
-type State string
+type TaskState string
 
 // The states.
 const (
 	// Running is a task that has not ended.
-	Running State = "running"
+	Running TaskState = "running"
 	// Completed is a task that ended well.
-	Completed State = "completed"
+	Completed TaskState = "completed"
 	// Failed is a task that ended with an error or in a panic.
-	Failed State = "failed"
+	Failed TaskState = "failed"
 	// Cancelled is a task that was cancelled. Its function may still be running
 	// until it notices the end of its ctx.
-	Cancelled State = "cancelled"
+	Cancelled TaskState = "cancelled"
 )
 
 // label returns the state as the status summary shows it.
-func (s State) label() string {
+func (s TaskState) label() string {
 	if s == Completed {
 		return "DONE"
 	}

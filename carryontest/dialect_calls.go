@@ -69,7 +69,7 @@ func editCall(id string) ViewCall {
 const goodReason = "The grammar file grammar.ebnf is missing"
 
 func pauseCall(id, reason string) ViewCall {
-	return ViewCall{ID: id, Name: pause.Name, Arguments: fmt.Sprintf(`{"reason":%q}`, reason)}
+	return ViewCall{ID: id, Name: pause.ToolName, Arguments: fmt.Sprintf(`{"reason":%q}`, reason)}
 }
 
 func passesOn[C any](t *trial[C]) {
@@ -195,7 +195,7 @@ func showsUsageOnce[C any](t *trial[C]) {
 		View{Text: "One.\n\nTwo.", Finish: "stop", Usage: tokensOf(10, 5)})
 	last := says("Two.")
 	last.usage = tokensOf(20, 8)
-	t.joined(t.play([]middleware.Option{middleware.WithUsage(middleware.LastTurn)}, says("One."), last),
+	t.joined(t.play([]middleware.Option{middleware.WithUsage(middleware.UsageLastTurn)}, says("One."), last),
 		View{Text: "One.\n\nTwo.", Finish: "stop", Usage: tokensOf(20, 8)})
 }
 

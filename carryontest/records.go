@@ -95,7 +95,7 @@ type twoRecords struct {
 	turns turns
 }
 
-func (r *twoRecords) Update(ctx context.Context, key string, f records.Func) error {
+func (r *twoRecords) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	if r.turns.second() {
 		return r.b.Update(ctx, key, f)
 	}
@@ -110,7 +110,7 @@ func (t *turns) second() bool { return bits.OnesCount64(t.n.Add(1)-1)%2 == 1 }
 const keep = time.Hour
 
 // update fails the check if the engine does, or if it never ran f.
-func (c *recordCheck) update(key string, f records.Func) {
+func (c *recordCheck) update(key string, f records.UpdateFunc) {
 	c.Helper()
 	ran := false
 	require.NoError(c, c.records.Update(c.Context(), key, func(now time.Time, old []byte) ([]byte, time.Duration, error) {

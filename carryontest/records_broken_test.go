@@ -16,9 +16,11 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-type engine func(ctx context.Context, key string, f records.Func) error
+type engine func(ctx context.Context, key string, f records.UpdateFunc) error
 
-func (e engine) Update(ctx context.Context, key string, f records.Func) error { return e(ctx, key, f) }
+func (e engine) Update(ctx context.Context, key string, f records.UpdateFunc) error {
+	return e(ctx, key, f)
+}
 
 const (
 	recUnknown  = "unknown keys have no record"
@@ -38,17 +40,17 @@ const (
 )
 
 // brokenEngine returns a function that opens engines which hand every update to one that is right, in their own way.
-func brokenEngine(how func(right *records.Memory, ctx context.Context, key string, f records.Func) error) func() (a, b records.Records) {
+func brokenEngine(how func(right *records.MemoryEngine, ctx context.Context, key string, f records.UpdateFunc) error) func() (a, b records.Records) {
 	return func() (records.Records, records.Records) {
-		right := records.NewMemory(nil)
-		handle := engine(func(ctx context.Context, key string, f records.Func) error { return how(right, ctx, key, f) })
+		right := records.NewMemoryEngine()
+		handle := engine(func(ctx context.Context, key string, f records.UpdateFunc) error { return how(right, ctx, key, f) })
 		return handle, handle
 	}
 }
 
 // altered returns a function that opens engines which change what f is given or returns.
-func altered(change func(f records.Func, now time.Time, old []byte) ([]byte, time.Duration, error)) func() (a, b records.Records) {
-	return brokenEngine(func(right *records.Memory, ctx context.Context, key string, f records.Func) error {
+func altered(change func(f records.UpdateFunc, now time.Time, old []byte) ([]byte, time.Duration, error)) func() (a, b records.Records) {
+	return brokenEngine(func(right *records.MemoryEngine, ctx context.Context, key string, f records.UpdateFunc) error {
 		return right.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) { return change(f, now, old) })
 	})
 }
@@ -56,7 +58,7 @@ func altered(change func(f records.Func, now time.Time, old []byte) ([]byte, tim
 func TestRecordsFindsNothingWrongWithMemory(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, carryontest.RecordFindings(t, func() (a, b records.Records) {
-		right := records.NewMemory(nil)
+		right := records.NewMemoryEngine()
 		return right, right
 	}))
 }
@@ -68,22 +70,22 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 		rules []string
 	}{
 		"shares nothing": {
-			func() (a, b records.Records) { return records.NewMemory(nil), records.NewMemory(nil) },
+			func() (a, b records.Records) { return records.NewMemoryEngine(), records.NewMemoryEngine() },
 			[]string{recKept, recBytes, recRemoved, recKeys, recAtomic},
 		},
 		"forgets all": {
-			brokenEngine(func(_ *records.Memory, _ context.Context, _ string, f records.Func) error {
+			brokenEngine(func(_ *records.MemoryEngine, _ context.Context, _ string, f records.UpdateFunc) error {
 				_, _, err := f(time.Now(), nil)
 				return err
 			}),
 			[]string{recKept, recBytes, recAtomic},
 		},
 		"always fails": {
-			brokenEngine(func(*records.Memory, context.Context, string, records.Func) error { return assert.AnError }),
+			brokenEngine(func(*records.MemoryEngine, context.Context, string, records.UpdateFunc) error { return assert.AnError }),
 			[]string{recUnknown, recKept, recAtomic},
 		},
 		"stores what comes with an error": {
-			altered(func(f records.Func, now time.Time, old []byte) ([]byte, time.Duration, error) {
+			altered(func(f records.UpdateFunc, now time.Time, old []byte) ([]byte, time.Duration, error) {
 				next, keep, err := f(now, old)
 				if err != nil && len(next) > 0 {
 					return next, keep, nil
@@ -93,7 +95,7 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 			[]string{recErrors},
 		},
 		"loses the error of f": {
-			brokenEngine(func(right *records.Memory, ctx context.Context, key string, f records.Func) error {
+			brokenEngine(func(right *records.MemoryEngine, ctx context.Context, key string, f records.UpdateFunc) error {
 				if err := right.Update(ctx, key, f); err != nil {
 					return errors.New("it failed")
 				}
@@ -102,7 +104,7 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 			[]string{recErrors, recCtx},
 		},
 		"removes nothing": {
-			altered(func(f records.Func, now time.Time, old []byte) ([]byte, time.Duration, error) {
+			altered(func(f records.UpdateFunc, now time.Time, old []byte) ([]byte, time.Duration, error) {
 				next, keep, err := f(now, old)
 				if err == nil && len(next) == 0 && old != nil {
 					return old, time.Hour, nil
@@ -112,14 +114,14 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 			[]string{recRemoved},
 		},
 		"keeps text alone": {
-			altered(func(f records.Func, now time.Time, old []byte) ([]byte, time.Duration, error) {
+			altered(func(f records.UpdateFunc, now time.Time, old []byte) ([]byte, time.Duration, error) {
 				next, keep, err := f(now, old)
 				return bytes.ToValidUTF8(next, nil), keep, err
 			}),
 			[]string{recBytes},
 		},
 		"ends records at NUL": {
-			altered(func(f records.Func, now time.Time, old []byte) ([]byte, time.Duration, error) {
+			altered(func(f records.UpdateFunc, now time.Time, old []byte) ([]byte, time.Duration, error) {
 				next, keep, err := f(now, old)
 				next, _, _ = bytes.Cut(next, []byte{0})
 				return next, keep, err
@@ -127,25 +129,25 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 			[]string{recBytes},
 		},
 		"takes keys in any case": {
-			brokenEngine(func(right *records.Memory, ctx context.Context, key string, f records.Func) error {
+			brokenEngine(func(right *records.MemoryEngine, ctx context.Context, key string, f records.UpdateFunc) error {
 				return right.Update(ctx, strings.ToLower(key), f)
 			}),
 			[]string{recKeys},
 		},
 		"cuts keys": {
-			brokenEngine(func(right *records.Memory, ctx context.Context, key string, f records.Func) error {
+			brokenEngine(func(right *records.MemoryEngine, ctx context.Context, key string, f records.UpdateFunc) error {
 				return right.Update(ctx, key[:min(len(key), 255)], f)
 			}),
 			[]string{recKeys},
 		},
 		"ignores the ctx": {
-			brokenEngine(func(right *records.Memory, ctx context.Context, key string, f records.Func) error {
+			brokenEngine(func(right *records.MemoryEngine, ctx context.Context, key string, f records.UpdateFunc) error {
 				return right.Update(context.WithoutCancel(ctx), key, f)
 			}),
 			[]string{recCtx},
 		},
 		"stores what f made of a panic": {
-			brokenEngine(func(right *records.Memory, ctx context.Context, key string, f records.Func) (err error) {
+			brokenEngine(func(right *records.MemoryEngine, ctx context.Context, key string, f records.UpdateFunc) (err error) {
 				defer func() {
 					if recover() != nil {
 						_ = right.Update(ctx, key, func(time.Time, []byte) ([]byte, time.Duration, error) { return []byte("?"), time.Hour, nil })
@@ -157,7 +159,7 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 			[]string{recPanics},
 		},
 		"keeps for any time": {
-			altered(func(f records.Func, now time.Time, old []byte) ([]byte, time.Duration, error) {
+			altered(func(f records.UpdateFunc, now time.Time, old []byte) ([]byte, time.Duration, error) {
 				next, keep, err := f(now, old)
 				if keep <= 0 {
 					keep = records.Off
@@ -167,7 +169,7 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 			[]string{recKeep},
 		},
 		"keeps for good": {
-			altered(func(f records.Func, now time.Time, old []byte) ([]byte, time.Duration, error) {
+			altered(func(f records.UpdateFunc, now time.Time, old []byte) ([]byte, time.Duration, error) {
 				next, keep, err := f(now, old)
 				if keep > 0 {
 					keep = records.Off
@@ -177,14 +179,14 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 			[]string{recExpires},
 		},
 		"keeps too short": {
-			altered(func(f records.Func, now time.Time, old []byte) ([]byte, time.Duration, error) {
+			altered(func(f records.UpdateFunc, now time.Time, old []byte) ([]byte, time.Duration, error) {
 				next, keep, err := f(now, old)
 				return next, max(keep/4, records.Off), err
 			}),
 			[]string{recExpires},
 		},
 		"has no clock": {
-			altered(func(f records.Func, _ time.Time, old []byte) ([]byte, time.Duration, error) {
+			altered(func(f records.UpdateFunc, _ time.Time, old []byte) ([]byte, time.Duration, error) {
 				return f(time.Time{}, old)
 			}),
 			[]string{recClocks},
@@ -234,7 +236,7 @@ type lockedClient struct {
 	server *plainServer
 }
 
-func (c *lockedClient) Update(ctx context.Context, key string, f records.Func) error {
+func (c *lockedClient) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next, keep, err := f(time.Now(), c.server.get(key))
@@ -266,13 +268,13 @@ func TestRecordsFindsAMutexAroundAReadAndAWrite(t *testing.T) {
 
 // cachingClient is an engine that believes what it saw last.
 type cachingClient struct {
-	*records.Memory
+	*records.MemoryEngine
 
 	mu   sync.Mutex
 	seen map[string][]byte
 }
 
-func (c *cachingClient) Update(ctx context.Context, key string, f records.Func) error {
+func (c *cachingClient) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	c.mu.Lock()
 	last := c.seen[key]
 	c.mu.Unlock()
@@ -281,7 +283,7 @@ func (c *cachingClient) Update(ctx context.Context, key string, f records.Func) 
 			return err
 		}
 	}
-	return c.Memory.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) {
+	return c.MemoryEngine.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) {
 		next, keep, err := f(now, old)
 		if err == nil {
 			c.mu.Lock()
@@ -295,15 +297,15 @@ func (c *cachingClient) Update(ctx context.Context, key string, f records.Func) 
 func TestRecordsFindsErrorsOfOldRecords(t *testing.T) {
 	t.Parallel()
 	assert.Contains(t, carryontest.RecordFindings(t, func() (a, b records.Records) {
-		right := records.NewMemory(nil)
-		return &cachingClient{Memory: right, seen: map[string][]byte{}}, &cachingClient{Memory: right, seen: map[string][]byte{}}
+		right := records.NewMemoryEngine()
+		return &cachingClient{MemoryEngine: right, seen: map[string][]byte{}}, &cachingClient{MemoryEngine: right, seen: map[string][]byte{}}
 	}), recStale)
 }
 
 // neverRenewing drops a record once its first time is over, however often it is looked at.
 type neverRenewing struct{ *lockedClient }
 
-func (c neverRenewing) Update(ctx context.Context, key string, f records.Func) error {
+func (c neverRenewing) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	return c.lockedClient.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) {
 		next, keep, err := f(now, old)
 		if err == nil && bytes.Equal(next, old) && len(old) > 0 {
@@ -329,7 +331,7 @@ func TestSharedStoreFindsWhatBreaksBetweenProcesses(t *testing.T) {
 		return continuation.NewSharedStore(a), continuation.NewSharedStore(b)
 	}
 	assert.Empty(t, carryontest.SharedStoreFindings(t, func() (a, b continuation.Store) {
-		right := records.NewMemory(nil)
+		right := records.NewMemoryEngine()
 		return shared(right, right)
 	}))
 	locked := func(server *plainServer) records.Records { return &lockedClient{server: server} }

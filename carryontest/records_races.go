@@ -123,7 +123,7 @@ func (c *recordCheck) panics() {
 }
 
 // try runs an update that may panic, which counts as an error, or never return, which fails the check.
-func (c *recordCheck) try(ctx context.Context, key string, f records.Func) error {
+func (c *recordCheck) try(ctx context.Context, key string, f records.UpdateFunc) error {
 	c.Helper()
 	return tryWithin(c, c.patience, key, func() error { return c.records.Update(ctx, key, f) })
 }

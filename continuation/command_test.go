@@ -39,7 +39,7 @@ func TestCommandChangesASetting(t *testing.T) {
 		answer, err := s.Command(line)
 		require.NoError(t, err, line)
 		assert.Equal(t, want.answer, answer, line)
-		assert.Equal(t, want.values, s.For(""), line)
+		assert.Equal(t, want.values, s.Local(""), line)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestCommandTurnsContinuationBackOn(t *testing.T) {
 	answer, err := s.Command("/set todo-continuation on")
 	require.NoError(t, err)
 	assert.Equal(t, "todo-continuation is now true.", answer)
-	assert.Equal(t, defaults, s.For(""))
+	assert.Equal(t, defaults, s.Local(""))
 }
 
 func TestCommandShowsSettings(t *testing.T) {
@@ -71,9 +71,9 @@ func TestCommandShowsSettings(t *testing.T) {
 		require.NoError(t, err, c.line)
 		assert.Equal(t, c.want, answer, c.line)
 	}
-	assert.Equal(t, defaults, s.For(""), "to look changes nothing")
-	assert.Equal(t, off, s.For("a"))
-	assert.Equal(t, yolo, s.For("b"))
+	assert.Equal(t, defaults, s.Local(""), "to look changes nothing")
+	assert.Equal(t, off, s.Local("a"))
+	assert.Equal(t, yolo, s.Local("b"))
 }
 
 func TestCommandForASessionChangesNoOther(t *testing.T) {
@@ -83,17 +83,17 @@ func TestCommandForASessionChangesNoOther(t *testing.T) {
 		_, err := s.CommandFor(t.Context(), session, line)
 		require.NoError(t, err)
 	}
-	assert.Equal(t, off, s.For("a"))
-	assert.Equal(t, yolo, s.For("b"))
-	assert.Equal(t, defaults, s.For(""))
-	assert.Equal(t, defaults, s.For("c"))
+	assert.Equal(t, off, s.Local("a"))
+	assert.Equal(t, yolo, s.Local("b"))
+	assert.Equal(t, defaults, s.Local(""))
+	assert.Equal(t, defaults, s.Local("c"))
 
 	_, err := s.Command("/set todo-continuation off")
 	require.NoError(t, err)
 	_, err = s.CommandFor(t.Context(), "b", "/set todo-continuation on")
 	require.NoError(t, err)
-	assert.Equal(t, off, s.For("c"), "the default is for all who have set nothing")
-	assert.Equal(t, yolo, s.For("b"), "and not for who has")
+	assert.Equal(t, off, s.Local("c"), "the default is for all who have set nothing")
+	assert.Equal(t, yolo, s.Local("b"), "and not for who has")
 }
 
 func TestCommandRefusesAndChangesNothing(t *testing.T) {
@@ -143,7 +143,7 @@ func TestCommandRefusesAndChangesNothing(t *testing.T) {
 			require.ErrorIs(t, err, want.err, line)
 			require.EqualError(t, err, want.text, line)
 			assert.Equal(t, want.answer, answer, line)
-			assert.Equal(t, defaults, s.For(session), line)
+			assert.Equal(t, defaults, s.Local(session), line)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestCommandLeavesOtherLinesAlone(t *testing.T) {
 		answer, err := s.Command(line)
 		require.ErrorIs(t, err, continuation.ErrNotCommand, line)
 		assert.Empty(t, answer, line)
-		assert.Equal(t, defaults, s.For(""), line)
+		assert.Equal(t, defaults, s.Local(""), line)
 	}
 }
 
@@ -193,19 +193,19 @@ func FuzzCommand(f *testing.F) {
 		default:
 			require.True(t, errors.Is(err, continuation.ErrUnknownSetting) || errors.Is(err, continuation.ErrSettingValue), err)
 		}
-		got := s.For(session)
+		got := s.Local(session)
 		require.Contains(t, []continuation.Values{defaults, off, yolo}, got)
 		if err != nil {
 			require.Equal(t, defaults, got)
 		}
 		if session != "" {
-			require.Equal(t, defaults, s.For(""))
+			require.Equal(t, defaults, s.Local(""))
 		}
 		again, _ := s.CommandFor(t.Context(), session, line)
 		if got == defaults {
 			require.Equal(t, answer, again)
 		}
-		require.Equal(t, got, s.For(session), "a command that is repeated changes nothing further")
+		require.Equal(t, got, s.Local(session), "a command that is repeated changes nothing further")
 	})
 }
 

@@ -7,22 +7,22 @@ type Condition uint8
 
 // The conditions, in the order in which they are looked at.
 const (
-	Enabled         Condition = iota // else ReasonDisabled
-	InScope                          // else what puts the call out of scope, as ReasonNoTools
-	Unbroken                         // else ReasonBrokeOff
-	NoToolCalls                      // else ReasonToolCalls
-	EndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused, ReasonNotEnded or ReasonEmpty
-	NotPaused                        // else ReasonPaused
-	NotRefused                       // else ReasonProviderRefused
-	CurrentUserTurn                  // else ReasonSuperseded
-	ActiveTodos                      // else ReasonNoActiveTodos or what else is said of the list, as ReasonUntouched
-	NoBackground                     // else ReasonBackground
-	NotActive                        // else ReasonActive
-	AttemptsLeft                     // else ReasonMaxAttempts
-	ProgressLeft                     // else ReasonWithoutProgress
-	TokensLeft                       // else ReasonTokenBudget
-	SuitableTodo                     // else ReasonNoSuitableTodo
-	IntervalElapsed                  // else ReasonTooSoon
+	ConditionEnabled         Condition = iota // else ReasonDisabled
+	ConditionInScope                          // else what puts the call out of scope, as ReasonNoTools
+	ConditionUnbroken                         // else ReasonBrokeOff
+	ConditionNoToolCalls                      // else ReasonToolCalls
+	ConditionEndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused, ReasonNotEnded or ReasonEmpty
+	ConditionNotPaused                        // else ReasonPaused
+	ConditionNotRefused                       // else ReasonProviderRefused
+	ConditionCurrentUserTurn                  // else ReasonSuperseded
+	ConditionActiveTodos                      // else ReasonNoActiveTodos or what else is said of the list, as ReasonUntouched
+	ConditionNoBackground                     // else ReasonBackground
+	ConditionNotActive                        // else ReasonActive
+	ConditionAttemptsLeft                     // else ReasonMaxAttempts
+	ConditionProgressLeft                     // else ReasonWithoutProgress
+	ConditionTokensLeft                       // else ReasonTokenBudget
+	ConditionSuitableTodo                     // else ReasonNoSuitableTodo
+	ConditionIntervalElapsed                  // else ReasonTooSoon
 
 	conditionCount
 )
@@ -33,22 +33,22 @@ func (c Condition) String() string {
 		return "unknown"
 	}
 	return [conditionCount]string{
-		Enabled:         "enabled",
-		InScope:         "in_scope",
-		Unbroken:        "unbroken",
-		NoToolCalls:     "no_tool_calls",
-		EndedWell:       "ended_well",
-		NotPaused:       "not_paused",
-		NotRefused:      "not_refused",
-		CurrentUserTurn: "current_user_turn",
-		ActiveTodos:     "active_todos",
-		NoBackground:    "no_background",
-		NotActive:       "not_active",
-		AttemptsLeft:    "attempts_left",
-		ProgressLeft:    "progress_left",
-		TokensLeft:      "tokens_left",
-		SuitableTodo:    "suitable_todo",
-		IntervalElapsed: "interval_elapsed",
+		ConditionEnabled:         "enabled",
+		ConditionInScope:         "in_scope",
+		ConditionUnbroken:        "unbroken",
+		ConditionNoToolCalls:     "no_tool_calls",
+		ConditionEndedWell:       "ended_well",
+		ConditionNotPaused:       "not_paused",
+		ConditionNotRefused:      "not_refused",
+		ConditionCurrentUserTurn: "current_user_turn",
+		ConditionActiveTodos:     "active_todos",
+		ConditionNoBackground:    "no_background",
+		ConditionNotActive:       "not_active",
+		ConditionAttemptsLeft:    "attempts_left",
+		ConditionProgressLeft:    "progress_left",
+		ConditionTokensLeft:      "tokens_left",
+		ConditionSuitableTodo:    "suitable_todo",
+		ConditionIntervalElapsed: "interval_elapsed",
 	}[c]
 }
 

@@ -12,7 +12,7 @@ import (
 type Input struct {
 	Settings   Values      // of the session
 	Scope      Reason      // what puts the call out of scope; ReasonNone if nothing does
-	Turn       Turn        // the turn that has ended
+	Turn       EndedTurn   // the turn that has ended
 	UserTurn   int         // number of the user turn in which the call arrived
 	Todos      []todo.Todo // ignored unless TodosKnown
 	TodosKnown bool        // if false, Evaluate ends with ReasonTodosNeeded where it needs the list
@@ -29,13 +29,13 @@ type Input struct {
 	Now time.Time // the time that claims, the interval and tasks are compared with
 }
 
-// Turn is what a turn of the model held.
+// EndedTurn is what a turn of the model held.
 //
 // A Finish of "stop", "end_turn", "eos", "eos_token", "stop_sequence" or
 // "complete" is a plain stop, in any case, with any separators, and with
 // "finish_reason" before it. Every other finish reason means that the turn did
 // not simply stop.
-type Turn struct {
+type EndedTurn struct {
 	BrokeOff    bool   // an error, a cancellation, a Close, or a callback that failed
 	ToolCalls   bool   // any tool call but one of carryon's own todo_pause
 	ManyChoices bool   // the answer held a second choice
@@ -91,35 +91,35 @@ func (ev *Evaluation) check(c Condition, met bool, otherwise Reason) bool {
 }
 
 func (ev *Evaluation) judgeCall(in *Input) bool {
-	return ev.check(Enabled, in.Settings.TodoContinuation, ReasonDisabled) &&
-		ev.check(InScope, in.Scope == ReasonNone, in.Scope)
+	return ev.check(ConditionEnabled, in.Settings.TodoContinuation, ReasonDisabled) &&
+		ev.check(ConditionInScope, in.Scope == ReasonNone, in.Scope)
 }
 
 func (ev *Evaluation) judgeTurn(in *Input) bool {
-	return ev.check(Unbroken, !in.Turn.BrokeOff, ReasonBrokeOff) &&
-		ev.check(NoToolCalls, !in.Turn.ToolCalls, ReasonToolCalls) &&
-		ev.check(EndedWell, !in.Turn.TooLong, ReasonTooLong) &&
+	return ev.check(ConditionUnbroken, !in.Turn.BrokeOff, ReasonBrokeOff) &&
+		ev.check(ConditionNoToolCalls, !in.Turn.ToolCalls, ReasonToolCalls) &&
+		ev.check(ConditionEndedWell, !in.Turn.TooLong, ReasonTooLong) &&
 		ev.judgeEnding(&in.Turn)
 }
 
 // judgeEnding looks at how the turn ended. A rejected pause is answered whatever
 // the text and finish reason of its turn are.
-func (ev *Evaluation) judgeEnding(t *Turn) bool {
+func (ev *Evaluation) judgeEnding(t *EndedTurn) bool {
 	if t.Rejected {
-		return ev.check(EndedWell, true, ReasonNone)
+		return ev.check(ConditionEndedWell, true, ReasonNone)
 	}
 	plain := finish.IsPlainStop(t.Finish) || t.NoFinish && t.Finish == ""
-	return ev.check(EndedWell, !t.ManyChoices, ReasonManyChoices) &&
-		ev.check(EndedWell, !t.Refused, ReasonRefused) &&
-		ev.check(EndedWell, !t.Unknown, ReasonUnknownContent) &&
-		ev.check(EndedWell, plain, ReasonNotEnded) &&
-		ev.check(EndedWell, !t.Blank || t.BlankOK, ReasonEmpty)
+	return ev.check(ConditionEndedWell, !t.ManyChoices, ReasonManyChoices) &&
+		ev.check(ConditionEndedWell, !t.Refused, ReasonRefused) &&
+		ev.check(ConditionEndedWell, !t.Unknown, ReasonUnknownContent) &&
+		ev.check(ConditionEndedWell, plain, ReasonNotEnded) &&
+		ev.check(ConditionEndedWell, !t.Blank || t.BlankOK, ReasonEmpty)
 }
 
 func (ev *Evaluation) judgeUserTurn(in *Input) bool {
-	return ev.check(NotPaused, !in.State.Paused.IsSet(), ReasonPaused) &&
-		ev.check(NotRefused, !in.State.Refused, ReasonProviderRefused) &&
-		ev.check(CurrentUserTurn, in.State.UserTurn == in.UserTurn, ReasonSuperseded)
+	return ev.check(ConditionNotPaused, !in.State.Paused.IsSet(), ReasonPaused) &&
+		ev.check(ConditionNotRefused, !in.State.Refused, ReasonProviderRefused) &&
+		ev.check(ConditionCurrentUserTurn, in.State.UserTurn == in.UserTurn, ReasonSuperseded)
 }
 
 func (ev *Evaluation) judgeSession(in *Input) bool {
@@ -129,7 +129,7 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	}
 	if in.TodosErr != nil {
 		ev.List = List{Origin: in.Origin, Err: in.TodosErr}
-		return ev.check(ActiveTodos, false, reasonWithoutList(in.TodosErr)) // what was not read is no progress
+		return ev.check(ConditionActiveTodos, false, reasonWithoutList(in.TodosErr)) // what was not read is no progress
 	}
 	list := todolist.Summarize(in.Todos)
 	ev.List = listOf(len(in.Todos), &list)
@@ -141,12 +141,12 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	ev.Attempt = ev.State.Attempts + 1
 	ev.Todo = list.Next
 	ev.remember(in)
-	return ev.check(ActiveTodos, list.Active > 0, ev.List.reason()) &&
-		ev.check(ActiveTodos, !in.TouchedOnly || ev.State.Touched, ReasonUntouched) &&
-		ev.check(NoBackground, !in.busy(), ReasonBackground) &&
-		ev.check(NotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
+	return ev.check(ConditionActiveTodos, list.Active > 0, ev.List.reason()) &&
+		ev.check(ConditionActiveTodos, !in.TouchedOnly || ev.State.Touched, ReasonUntouched) &&
+		ev.check(ConditionNoBackground, !in.busy(), ReasonBackground) &&
+		ev.check(ConditionNotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&
-		ev.check(SuitableTodo, list.HasNext, ReasonNoSuitableTodo) &&
+		ev.check(ConditionSuitableTodo, list.HasNext, ReasonNoSuitableTodo) &&
 		ev.judgeInterval(in)
 }
 
@@ -167,9 +167,9 @@ func (ev *Evaluation) judgeBudgets(in *Input) bool {
 			attempts = 1
 		}
 	}
-	return ev.checkLimit(AttemptsLeft, ev.State.Attempts, attempts, ReasonMaxAttempts) &&
-		ev.checkLimit(ProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
-		ev.checkLimit(TokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
+	return ev.checkLimit(ConditionAttemptsLeft, ev.State.Attempts, attempts, ReasonMaxAttempts) &&
+		ev.checkLimit(ConditionProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
+		ev.checkLimit(ConditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
 }
 
 // checkLimit is check for a limit and how much of it was used.
@@ -186,7 +186,7 @@ func (ev *Evaluation) judgeInterval(in *Input) bool {
 		// A clock that was set back must not make the wait longer than the interval.
 		ev.Wait = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval))
 	}
-	return ev.check(IntervalElapsed, ev.Wait == 0, ReasonTooSoon)
+	return ev.check(ConditionIntervalElapsed, ev.Wait == 0, ReasonTooSoon)
 }
 
 // busy reports whether background tasks keep the session from being continued.

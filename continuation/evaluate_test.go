@@ -26,32 +26,32 @@ type violation struct {
 func violations() []violation {
 	type in = continuation.Input
 	return []violation{
-		{continuation.Enabled, continuation.ReasonDisabled, func(i *in) { i.Settings.TodoContinuation = false }},
-		{continuation.InScope, continuation.ReasonNoTools, func(i *in) { i.Scope = continuation.ReasonNoTools }},
-		{continuation.Unbroken, continuation.ReasonBrokeOff, func(i *in) { i.Turn.BrokeOff = true }},
-		{continuation.NoToolCalls, continuation.ReasonToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
-		{continuation.EndedWell, continuation.ReasonTooLong, func(i *in) { i.Turn.TooLong = true }},
-		{continuation.EndedWell, continuation.ReasonManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
-		{continuation.EndedWell, continuation.ReasonRefused, func(i *in) { i.Turn.Refused = true }},
-		{continuation.EndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},
-		{continuation.EndedWell, continuation.ReasonEmpty, func(i *in) { i.Turn.Blank = true }},
-		{continuation.NotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
-		{continuation.NotRefused, continuation.ReasonProviderRefused, func(i *in) { i.State.Refused = true }},
-		{continuation.CurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
-		{continuation.ActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
-		{continuation.ActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
-		{continuation.ActiveTodos, continuation.ReasonUntouched, func(i *in) { i.TouchedOnly, i.State.List = true, todolist.Digest(i.Todos) }},
-		{continuation.NoBackground, continuation.ReasonBackground, func(i *in) {
+		{continuation.ConditionEnabled, continuation.ReasonDisabled, func(i *in) { i.Settings.TodoContinuation = false }},
+		{continuation.ConditionInScope, continuation.ReasonNoTools, func(i *in) { i.Scope = continuation.ReasonNoTools }},
+		{continuation.ConditionUnbroken, continuation.ReasonBrokeOff, func(i *in) { i.Turn.BrokeOff = true }},
+		{continuation.ConditionNoToolCalls, continuation.ReasonToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
+		{continuation.ConditionEndedWell, continuation.ReasonTooLong, func(i *in) { i.Turn.TooLong = true }},
+		{continuation.ConditionEndedWell, continuation.ReasonManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
+		{continuation.ConditionEndedWell, continuation.ReasonRefused, func(i *in) { i.Turn.Refused = true }},
+		{continuation.ConditionEndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},
+		{continuation.ConditionEndedWell, continuation.ReasonEmpty, func(i *in) { i.Turn.Blank = true }},
+		{continuation.ConditionNotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
+		{continuation.ConditionNotRefused, continuation.ReasonProviderRefused, func(i *in) { i.State.Refused = true }},
+		{continuation.ConditionCurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
+		{continuation.ConditionActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
+		{continuation.ConditionActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
+		{continuation.ConditionActiveTodos, continuation.ReasonUntouched, func(i *in) { i.TouchedOnly, i.State.List = true, todolist.Digest(i.Todos) }},
+		{continuation.ConditionNoBackground, continuation.ReasonBackground, func(i *in) {
 			i.Background = continuation.Background{Unfinished: 1, Oldest: noon}
 		}},
-		{continuation.NotActive, continuation.ReasonActive, func(i *in) {
+		{continuation.ConditionNotActive, continuation.ReasonActive, func(i *in) {
 			i.State.Claim = continuation.Claim{Token: 1, Since: noon}
 		}},
-		{continuation.AttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 3 }},
-		{continuation.ProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
-		{continuation.TokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
-		{continuation.SuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
-		{continuation.IntervalElapsed, continuation.ReasonTooSoon, func(i *in) { i.State.LastPrompt = noon }},
+		{continuation.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 3 }},
+		{continuation.ConditionProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
+		{continuation.ConditionTokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
+		{continuation.ConditionSuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
+		{continuation.ConditionIntervalElapsed, continuation.ReasonTooSoon, func(i *in) { i.State.LastPrompt = noon }},
 	}
 }
 
@@ -60,7 +60,7 @@ func TestEvaluateSatisfied(t *testing.T) {
 	in := satisfied(t)
 	assert.Equal(t, continuation.Evaluation{
 		Continue: true, Reason: continuation.ReasonSatisfied, Todo: in.Todos[0], Attempt: 2,
-		Conditions: marks(continuation.IntervalElapsed), State: in.State,
+		Conditions: marks(continuation.ConditionIntervalElapsed), State: in.State,
 		List: continuation.List{Todos: len(in.Todos), Active: len(in.Todos)},
 	}, continuation.Evaluate(in))
 }
@@ -107,13 +107,13 @@ func TestEvaluateAsksForTodosOnlyIfAllBeforeThemIsMet(t *testing.T) {
 		in.TodosKnown = false
 		ev := continuation.Evaluate(in)
 		assert.False(t, ev.Continue, v.reason)
-		if v.condition <= continuation.CurrentUserTurn {
+		if v.condition <= continuation.ConditionCurrentUserTurn {
 			assert.Equal(t, v.reason, ev.Reason)
 			assert.Equal(t, marksNotMet(v.condition), ev.Conditions, v.reason)
 			continue
 		}
 		assert.Equal(t, continuation.ReasonTodosNeeded, ev.Reason, v.reason)
-		assert.Equal(t, marks(continuation.CurrentUserTurn), ev.Conditions, v.reason)
+		assert.Equal(t, marks(continuation.ConditionCurrentUserTurn), ev.Conditions, v.reason)
 		assert.Equal(t, in.State, ev.State, v.reason)
 		assert.Zero(t, ev.Todo, v.reason)
 	}
@@ -126,7 +126,7 @@ func TestEvaluateGivesTheReasonOfTheScope(t *testing.T) {
 		in.Scope = scope
 		ev := continuation.Evaluate(in)
 		assert.Equal(t, scope, ev.Reason)
-		assert.Equal(t, marksNotMet(continuation.InScope), ev.Conditions)
+		assert.Equal(t, marksNotMet(continuation.ConditionInScope), ev.Conditions)
 	}
 }
 
@@ -134,22 +134,22 @@ func TestEvaluateHowTheTurnEnded(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name string
-		turn continuation.Turn
+		turn continuation.EndedTurn
 		want continuation.Reason
 	}{
-		{"plain stop", continuation.Turn{Finish: "stop"}, continuation.ReasonSatisfied},
-		{"another spelling of it", continuation.Turn{Finish: "END_TURN"}, continuation.ReasonSatisfied},
-		{"cut", continuation.Turn{Finish: "length"}, continuation.ReasonNotEnded},
-		{"unknown", continuation.Turn{Finish: "novel_reason"}, continuation.ReasonNotEnded},
-		{"no finish", continuation.Turn{}, continuation.ReasonNotEnded},
-		{"no finish where there never is one", continuation.Turn{NoFinish: true}, continuation.ReasonSatisfied},
-		{"a finish where there never is one", continuation.Turn{NoFinish: true, Finish: "length"}, continuation.ReasonNotEnded},
-		{"a plain stop where there never is one", continuation.Turn{NoFinish: true, Finish: "stop"}, continuation.ReasonSatisfied},
-		{"blank", continuation.Turn{Finish: "stop", Blank: true}, continuation.ReasonEmpty},
-		{"blank, allowed", continuation.Turn{Finish: "stop", Blank: true, BlankOK: true}, continuation.ReasonSatisfied},
-		{"not blank, allowed", continuation.Turn{Finish: "stop", BlankOK: true}, continuation.ReasonSatisfied},
-		{"blank and cut, allowed", continuation.Turn{Finish: "length", Blank: true, BlankOK: true}, continuation.ReasonNotEnded},
-		{"refused", continuation.Turn{Finish: "stop", Refused: true}, continuation.ReasonRefused},
+		{"plain stop", continuation.EndedTurn{Finish: "stop"}, continuation.ReasonSatisfied},
+		{"another spelling of it", continuation.EndedTurn{Finish: "END_TURN"}, continuation.ReasonSatisfied},
+		{"cut", continuation.EndedTurn{Finish: "length"}, continuation.ReasonNotEnded},
+		{"unknown", continuation.EndedTurn{Finish: "novel_reason"}, continuation.ReasonNotEnded},
+		{"no finish", continuation.EndedTurn{}, continuation.ReasonNotEnded},
+		{"no finish where there never is one", continuation.EndedTurn{NoFinish: true}, continuation.ReasonSatisfied},
+		{"a finish where there never is one", continuation.EndedTurn{NoFinish: true, Finish: "length"}, continuation.ReasonNotEnded},
+		{"a plain stop where there never is one", continuation.EndedTurn{NoFinish: true, Finish: "stop"}, continuation.ReasonSatisfied},
+		{"blank", continuation.EndedTurn{Finish: "stop", Blank: true}, continuation.ReasonEmpty},
+		{"blank, allowed", continuation.EndedTurn{Finish: "stop", Blank: true, BlankOK: true}, continuation.ReasonSatisfied},
+		{"not blank, allowed", continuation.EndedTurn{Finish: "stop", BlankOK: true}, continuation.ReasonSatisfied},
+		{"blank and cut, allowed", continuation.EndedTurn{Finish: "length", Blank: true, BlankOK: true}, continuation.ReasonNotEnded},
+		{"refused", continuation.EndedTurn{Finish: "stop", Refused: true}, continuation.ReasonRefused},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
@@ -172,7 +172,7 @@ func TestEvaluateRejectedPause(t *testing.T) {
 		v.cause(&in)
 		want, conditions := v.reason, marksNotMet(v.condition)
 		if slices.Contains(exempt, v.reason) {
-			want, conditions = continuation.ReasonSatisfied, marks(continuation.IntervalElapsed)
+			want, conditions = continuation.ReasonSatisfied, marks(continuation.ConditionIntervalElapsed)
 		}
 		ev := continuation.Evaluate(in)
 		assert.Equal(t, want, ev.Reason)
@@ -400,7 +400,7 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 		require.Containsf(t, in.Todos, ev.Todo, format, in, ev)
 	case continuation.ReasonTodosNeeded:
 		require.Falsef(t, in.TodosKnown, format, in, ev)
-		require.Equalf(t, marks(continuation.CurrentUserTurn), ev.Conditions, format, in, ev)
+		require.Equalf(t, marks(continuation.ConditionCurrentUserTurn), ev.Conditions, format, in, ev)
 	default:
 		require.Lessf(t, looked, len(ev.Conditions), format, in, ev)
 		require.Equalf(t, marksNotMet(continuation.Condition(looked)), ev.Conditions, format, in, ev)
@@ -429,7 +429,7 @@ func randomInput(rng *rand.Rand) continuation.Input {
 	contents := []string{"a", "b", "", " "}
 	statuses := []todo.Status{todo.Pending, todo.InProgress, todo.Completed, todo.Cancelled, "odd"}
 	in := continuation.Input{
-		Settings: continuation.DefaultValues(), Turn: continuation.Turn{Finish: "stop"}, UserTurn: turn7,
+		Settings: continuation.DefaultValues(), Turn: continuation.EndedTurn{Finish: "stop"}, UserTurn: turn7,
 		TodosKnown: rng.IntN(8) > 0, Now: noon,
 		Limits: continuation.Limits{
 			MaxAttempts: limit(3), MaxWithoutProgress: limit(10), TokenBudget: limit(1000),

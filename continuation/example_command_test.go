@@ -46,7 +46,7 @@ func ExampleSettings_CommandFor() {
 			fmt.Println(answer)
 		}
 	}
-	fmt.Println(settings.For("conversation-42").TodoContinuation, settings.For("another").TodoContinuation)
+	fmt.Println(settings.Local("conversation-42").TodoContinuation, settings.Local("another").TodoContinuation)
 	// Output:
 	// todo-continuation is now false.
 	// refused: continuation: invalid value of a setting: todo-continuation cannot be "maybe" (valid: true, false)

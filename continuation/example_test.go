@@ -18,7 +18,7 @@ func ExampleEvaluate() {
 	}
 	in := continuation.Input{
 		Settings: continuation.DefaultValues(),
-		Turn:     continuation.Turn{Finish: "stop"},
+		Turn:     continuation.EndedTurn{Finish: "stop"},
 		Limits:   limits,
 		Now:      time.Now(),
 	}
@@ -71,10 +71,10 @@ func ExampleSettings() {
 	if err := settings.SetApprovalMode(context.Background(), "", continuation.ApprovalYOLO); err != nil { // all others
 		fmt.Println(err)
 	}
-	fmt.Println(settings.For("quiet").TodoContinuation, settings.For("quiet").ApprovalMode)
-	fmt.Println(settings.For("other").TodoContinuation, settings.For("other").ApprovalMode)
+	fmt.Println(settings.Local("quiet").TodoContinuation, settings.Local("quiet").ApprovalMode)
+	fmt.Println(settings.Local("other").TodoContinuation, settings.Local("other").ApprovalMode)
 	_ = settings.Reset(context.Background(), "quiet")
-	fmt.Println(settings.For("quiet").TodoContinuation)
+	fmt.Println(settings.Local("quiet").TodoContinuation)
 
 	fmt.Println(settings.SetApprovalMode(context.Background(), "", "reckless"))
 	// Output:

@@ -40,7 +40,7 @@ func satisfied(tb testing.TB) continuation.Input {
 	tb.Helper()
 	return continuation.Input{
 		Settings:   continuation.DefaultValues(),
-		Turn:       continuation.Turn{Finish: "stop"},
+		Turn:       continuation.EndedTurn{Finish: "stop"},
 		UserTurn:   turn7,
 		Todos:      []todo.Todo{pending("write")},
 		TodosKnown: true,
@@ -58,7 +58,7 @@ func satisfied(tb testing.TB) continuation.Input {
 // at.
 func marks(last continuation.Condition) continuation.Conditions {
 	var c continuation.Conditions
-	for i := continuation.Enabled; i <= last; i++ {
+	for i := continuation.ConditionEnabled; i <= last; i++ {
 		c[i] = continuation.Met
 	}
 	return c

@@ -41,16 +41,18 @@ type memoryShard struct {
 
 // NewMemoryStore returns an empty store. It panics on an option that
 // [TryNewMemoryStore] refuses.
-func NewMemoryStore(opts ...MemoryOption) *MemoryStore {
+func NewMemoryStore(opts ...MemoryStoreOption) *MemoryStore {
 	return must(TryNewMemoryStore(opts...))
 }
 
 // TryNewMemoryStore is [NewMemoryStore] for options that come from a
 // configuration: it returns an error that names every option it refuses.
-func TryNewMemoryStore(opts ...MemoryOption) (*MemoryStore, error) {
+func TryNewMemoryStore(opts ...MemoryStoreOption) (*MemoryStore, error) {
 	o := memoryOptions{maxSessions: DefaultMaxSessions, maxAge: DefaultMaxAge, now: time.Now}
 	for _, opt := range opts {
-		opt(&o)
+		if opt != nil {
+			opt(&o)
+		}
 	}
 	if o.err != nil {
 		return nil, o.err

@@ -13,9 +13,9 @@ const (
 	DefaultMaxAge      = 24 * time.Hour
 )
 
-// MemoryOption configures a [MemoryStore]. Making one never panics: a value that
+// MemoryStoreOption configures a [MemoryStore]. Making one never panics: a value that
 // is refused is reported by [NewMemoryStore] and [TryNewMemoryStore].
-type MemoryOption func(*memoryOptions)
+type MemoryStoreOption func(*memoryOptions)
 
 type memoryOptions struct {
 	maxSessions int
@@ -27,7 +27,7 @@ type memoryOptions struct {
 // WithMaxSessions sets the number of sessions beyond which the least recently
 // used are forgotten; 0 means [DefaultMaxSessions]. A negative number is
 // refused, [Off] included: the store is always bounded.
-func WithMaxSessions(n int) MemoryOption {
+func WithMaxSessions(n int) MemoryStoreOption {
 	return func(o *memoryOptions) {
 		if n < 0 {
 			o.refuse("WithMaxSessions: %d is negative", n)
@@ -38,7 +38,7 @@ func WithMaxSessions(n int) MemoryOption {
 
 // WithMaxAge sets the age at which a session that no call has used is forgotten;
 // 0 means [DefaultMaxAge] and [Off] no limit. Other negative values are refused.
-func WithMaxAge(age time.Duration) MemoryOption {
+func WithMaxAge(age time.Duration) MemoryStoreOption {
 	return func(o *memoryOptions) {
 		if age < 0 && age != Off {
 			o.refuse("WithMaxAge: %v is negative (use continuation.Off for no limit)", age)
@@ -49,7 +49,7 @@ func WithMaxAge(age time.Duration) MemoryOption {
 
 // WithClock sets the function that tells the store the time; nil means
 // time.Now. It must be safe for concurrent use.
-func WithClock(now func() time.Time) MemoryOption {
+func WithClock(now func() time.Time) MemoryStoreOption {
 	return func(o *memoryOptions) {
 		if o.now = now; now == nil {
 			o.now = time.Now

@@ -121,8 +121,8 @@ func TestProgressMovesEachWatermarkByItself(t *testing.T) {
 func TestAttemptCountsFromTheProgressThatWasSeen(t *testing.T) {
 	t.Parallel()
 	for _, v := range violations() {
-		if v.condition <= continuation.ActiveTodos || v.condition == continuation.AttemptsLeft ||
-			v.condition == continuation.ProgressLeft || v.condition == continuation.SuitableTodo {
+		if v.condition <= continuation.ConditionActiveTodos || v.condition == continuation.ConditionAttemptsLeft ||
+			v.condition == continuation.ConditionProgressLeft || v.condition == continuation.ConditionSuitableTodo {
 			continue
 		}
 		in := satisfied(t)
@@ -200,7 +200,7 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		}
 		ev := continuation.Evaluate(continuation.Input{
-			Settings: continuation.DefaultValues(), Turn: continuation.Turn{Finish: "stop"}, UserTurn: s.UserTurn,
+			Settings: continuation.DefaultValues(), Turn: continuation.EndedTurn{Finish: "stop"}, UserTurn: s.UserTurn,
 			Todos: list, TodosKnown: true, Limits: limits, State: s, Now: noon,
 		})
 		if !ev.Continue {

@@ -165,14 +165,14 @@ func TestConditionsAllHaveNamesOfTheirOwn(t *testing.T) {
 		assert.False(t, seen[name], name)
 		seen[name] = true
 	}
-	assert.Equal(t, "unknown", (continuation.IntervalElapsed + 1).String())
+	assert.Equal(t, "unknown", (continuation.ConditionIntervalElapsed + 1).String())
 }
 
 func TestConditionsString(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, continuation.Conditions{}.String())
-	assert.Equal(t, "!enabled", marksNotMet(continuation.Enabled).String())
-	assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", marksNotMet(continuation.NoToolCalls).String())
+	assert.Equal(t, "!enabled", marksNotMet(continuation.ConditionEnabled).String())
+	assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", marksNotMet(continuation.ConditionNoToolCalls).String())
 }
 
 func TestMarkString(t *testing.T) {

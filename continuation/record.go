@@ -186,7 +186,7 @@ func (r *record) unpack() State {
 		Tokens:        int(r.tokens),
 		Previous:      r.previous,
 		LastPrompt:    r.lastPrompt.time(),
-		LastResult:    Result(r.lastResult),
+		LastResult:    PromptResult(r.lastResult),
 		Claim:         r.claim.unpack(),
 	}
 	if r.active >= 0 {

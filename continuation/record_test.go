@@ -87,7 +87,7 @@ func TestRecordBoundsWhatDoesNotFit(t *testing.T) {
 	assert.Equal(t, State{
 		Attempts: math.MaxInt32, Continuations: math.MaxInt32, LastResult: math.MaxInt16,
 	}, got)
-	assert.Equal(t, Result(math.MinInt16), roundTrip(State{LastResult: math.MinInt}).LastResult)
+	assert.Equal(t, PromptResult(math.MinInt16), roundTrip(State{LastResult: math.MinInt}).LastResult)
 	assert.Zero(t, roundTrip(State{Attempts: -5}).Attempts)
 }
 

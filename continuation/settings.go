@@ -3,6 +3,7 @@ package continuation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -102,19 +103,30 @@ func TryNewSettings(defaults Values) (*Settings, error) {
 
 // NewSharedSettings is [NewSettings] for processes that share the store: give the
 // Middleware the same one. Package middleware does so by itself where no Settings
-// is given to it. It panics if store is nil.
+// is given to it. It panics where [TryNewSharedSettings] fails.
 func NewSharedSettings(defaults Values, store Store) *Settings {
-	if store == nil {
-		panic("carryon/continuation: NewSharedSettings: nil Store")
-	}
-	s := NewSettings(defaults)
-	s.store = store
-	return s
+	return must(TryNewSharedSettings(defaults, store))
 }
 
-// For returns the values in force for the session, as far as they are kept in this
-// process: with [NewSharedSettings] they are the defaults, and Load knows better.
-func (s *Settings) For(session string) Values { return s.Of(session, Overrides{}) }
+// TryNewSharedSettings is [NewSharedSettings] for defaults that come from a
+// configuration: it returns an error for an unknown approval mode, and for a nil
+// store.
+func TryNewSharedSettings(defaults Values, store Store) (*Settings, error) {
+	if store == nil {
+		return nil, errors.New("continuation: NewSharedSettings: nil Store")
+	}
+	s, err := TryNewSettings(defaults)
+	if err != nil {
+		return nil, err
+	}
+	s.store = store
+	return s, nil
+}
+
+// Local returns the values in force for the session, as far as this process knows
+// them without asking a store. With [NewSharedSettings] those are the defaults: use
+// [Settings.Load] there.
+func (s *Settings) Local(session string) Values { return s.WithOverrides(session, Overrides{}) }
 
 // Load returns the values in force for the session. It fails only if the store of
 // [NewSharedSettings] does.
@@ -129,12 +141,13 @@ func (s *Settings) Load(ctx context.Context, session string) (Values, error) {
 			return Values{}, err
 		}
 	}
-	return s.Of(session, own), nil
+	return s.WithOverrides(session, own), nil
 }
 
-// Of returns the values in force for the session, if its [State] has these
-// overrides. It asks no store.
-func (s *Settings) Of(session string, own Overrides) Values {
+// WithOverrides returns the values in force for a session whose [State] has these
+// overrides. It asks no store. Settings of [NewSettings] keep the session's own
+// values themselves, and ignore own.
+func (s *Settings) WithOverrides(session string, own Overrides) Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store == nil {

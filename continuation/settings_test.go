@@ -25,8 +25,8 @@ func TestDefaultValues(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, defaults, continuation.DefaultValues())
 	s := continuation.NewSettings(defaults)
-	assert.Equal(t, defaults, s.For(""))
-	assert.Equal(t, defaults, s.For("a"))
+	assert.Equal(t, defaults, s.Local(""))
+	assert.Equal(t, defaults, s.Local("a"))
 }
 
 func TestSettingsOfASessionAreItsOwn(t *testing.T) {
@@ -34,14 +34,14 @@ func TestSettingsOfASessionAreItsOwn(t *testing.T) {
 	s := continuation.NewSettings(defaults)
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "a", false))
 	require.NoError(t, s.SetApprovalMode(t.Context(), "b", continuation.ApprovalYOLO))
-	assert.Equal(t, off, s.For("a"))
-	assert.Equal(t, yolo, s.For("b"))
-	assert.Equal(t, defaults, s.For(""))
-	assert.Equal(t, defaults, s.For("c"))
+	assert.Equal(t, off, s.Local("a"))
+	assert.Equal(t, yolo, s.Local("b"))
+	assert.Equal(t, defaults, s.Local(""))
+	assert.Equal(t, defaults, s.Local("c"))
 
 	require.NoError(t, s.Reset(t.Context(), "a"))
-	assert.Equal(t, defaults, s.For("a"))
-	assert.Equal(t, yolo, s.For("b"), "another session's are left alone")
+	assert.Equal(t, defaults, s.Local("a"))
+	assert.Equal(t, yolo, s.Local("b"), "another session's are left alone")
 }
 
 func TestSettingsOfNoSessionAreTheDefault(t *testing.T) {
@@ -53,19 +53,19 @@ func TestSettingsOfNoSessionAreTheDefault(t *testing.T) {
 	require.NoError(t, s.SetApprovalMode(t.Context(), "", continuation.ApprovalYOLO))
 
 	both := continuation.Values{TodoContinuation: false, ApprovalMode: continuation.ApprovalYOLO}
-	assert.Equal(t, both, s.For(""))
-	assert.Equal(t, both, s.For("any"))
-	assert.Equal(t, yolo, s.For("own"), "what a session has set itself stays, though it is the same as the default was")
-	assert.Equal(t, off, s.For("mode"))
+	assert.Equal(t, both, s.Local(""))
+	assert.Equal(t, both, s.Local("any"))
+	assert.Equal(t, yolo, s.Local("own"), "what a session has set itself stays, though it is the same as the default was")
+	assert.Equal(t, off, s.Local("mode"))
 	require.NoError(t, s.Reset(t.Context(), "own"))
-	assert.Equal(t, both, s.For("own"))
+	assert.Equal(t, both, s.Local("own"))
 }
 
 func TestSettingsResetOfWhatWasNeverSet(t *testing.T) {
 	t.Parallel()
 	s := continuation.NewSettings(yolo)
 	require.NoError(t, s.Reset(t.Context(), "a"))
-	assert.Equal(t, yolo, s.For("a"))
+	assert.Equal(t, yolo, s.Local("a"))
 }
 
 func TestSettingsRefuseUnknownModes(t *testing.T) {
@@ -75,7 +75,7 @@ func TestSettingsRefuseUnknownModes(t *testing.T) {
 		for _, mode := range []continuation.ApprovalMode{"", "YOLO", "auto"} {
 			err := s.SetApprovalMode(t.Context(), session, mode)
 			require.EqualError(t, err, fmt.Sprintf("continuation: unknown approval mode %q (valid: default, yolo)", mode))
-			assert.Equal(t, defaults, s.For(session))
+			assert.Equal(t, defaults, s.Local(session))
 		}
 	}
 }
@@ -89,12 +89,12 @@ func TestSettingsConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for range 200 {
 				require.NoError(t, s.SetTodoContinuation(t.Context(), own, false))
-				assert.False(t, s.For(own).TodoContinuation)
+				assert.False(t, s.Local(own).TodoContinuation)
 				if err := s.SetApprovalMode(t.Context(), "", continuation.ApprovalYOLO); err != nil {
 					t.Error(err)
 				}
 				require.NoError(t, s.Reset(t.Context(), own))
-				assert.True(t, s.For(own).TodoContinuation)
+				assert.True(t, s.Local(own).TodoContinuation)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestSettingsConcurrentUse(t *testing.T) {
 
 func TestSettingsOfAnEmptyModeAreTheDefaultOne(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, off, continuation.NewSettings(continuation.Values{}).For("a"))
+	assert.Equal(t, off, continuation.NewSettings(continuation.Values{}).Local("a"))
 }
 
 func TestSettingsRefuseAnUnknownDefaultMode(t *testing.T) {
@@ -128,10 +128,10 @@ func TestSettingsForgetTheSessionUsedLongestAgo(t *testing.T) {
 	const limit = continuation.DefaultMaxSessions
 	s := continuation.NewSettings(defaults)
 	fillSettings(s, limit)
-	s.For("0")                                                         // asking is a use
+	s.Local("0")                                                       // asking is a use
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "1", false)) // so is setting
 	require.NoError(t, s.SetApprovalMode(t.Context(), "2", continuation.ApprovalDefault))
-	s.For("unknown") // takes no place
+	s.Local("unknown") // takes no place
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "", true))
 	for range 2 {
 		require.NoError(t, s.SetTodoContinuation(t.Context(), "new", false))
@@ -140,7 +140,7 @@ func TestSettingsForgetTheSessionUsedLongestAgo(t *testing.T) {
 	for session, want := range map[string]continuation.Values{
 		"0": off, "1": off, "2": off, "3": defaults, "4": defaults, "5": off, "new": off, "newer": yolo, strconv.Itoa(limit - 1): off,
 	} {
-		assert.Equal(t, want, s.For(session), session)
+		assert.Equal(t, want, s.Local(session), session)
 	}
 }
 
@@ -150,10 +150,10 @@ func TestSettingsResetMakesRoom(t *testing.T) {
 	fillSettings(s, continuation.DefaultMaxSessions)
 	require.NoError(t, s.Reset(t.Context(), "1"))
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "new", false))
-	assert.Equal(t, off, s.For("0"), "the oldest has its place still")
-	assert.Equal(t, defaults, s.For("1"))
+	assert.Equal(t, off, s.Local("0"), "the oldest has its place still")
+	assert.Equal(t, defaults, s.Local("1"))
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "newer", false))
-	assert.Equal(t, defaults, s.For("2"))
+	assert.Equal(t, defaults, s.Local("2"))
 }
 
 // A bubble does not end before the goroutines that were started in it.
@@ -162,7 +162,7 @@ func TestSettingsStartNoGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := continuation.NewSettings(defaults)
 		fillSettings(s, 10)
-		assert.Equal(t, off, s.For("9"))
+		assert.Equal(t, off, s.Local("9"))
 	})
 }
 
@@ -185,7 +185,7 @@ func TestSettingsDoNotHoldOnToWhereANameWasCutFrom(t *testing.T) {
 		require.NoError(t, s.SetTodoContinuation(t.Context(), request[large:], false))
 	}
 	assert.Less(t, heap(), before+large)
-	assert.Equal(t, off, s.For("3"))
+	assert.Equal(t, off, s.Local("3"))
 	runtime.KeepAlive(s)
 }
 
@@ -196,14 +196,14 @@ func BenchmarkSettingsFor(b *testing.B) {
 		b.Run("session="+session, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				s.For(session)
+				s.Local(session)
 			}
 		})
 		b.Run("session="+session+"/parallel", func(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					s.For(session)
+					s.Local(session)
 				}
 			})
 		})

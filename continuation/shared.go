@@ -1,6 +1,7 @@
 package continuation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ func stateFormat() recordtable.Format { return recordtable.Format{Kind: "state",
 // those of carryon/stores/redis and carryon/stores/postgres. It is safe for
 // concurrent use. Use [NewSharedStore]: the zero value is not ready.
 //
-// A state is kept for a day since its last use, see [WithSharedAge]; that of a
+// A state is kept for a day since its last use, see [WithSharedMaxAge]; that of a
 // session with settings of its own for good. A record that a newer version of carryon has
 // written, or somebody else, is left alone: [ErrBadState] says so, with
 // [records.ErrNewer] or [records.ErrForeign], and the session is not continued.
@@ -29,50 +30,49 @@ type SharedStore struct {
 
 var _ Store = (*SharedStore)(nil)
 
-// SharedOption configures a [SharedStore].
-type SharedOption func(*SharedStore) error
+// SharedStoreOption configures a [SharedStore].
+type SharedStoreOption func(*sharedStoreOptions)
 
-// WithSharedAge sets the age at which a session that no call has used is forgotten;
+type sharedStoreOptions struct {
+	age time.Duration
+	err error // of the options that are refused
+}
+
+// WithSharedMaxAge sets the age at which a session that no call has used is forgotten;
 // 0 means [DefaultMaxAge] and [Off] no limit. Other negative values are refused.
 // However short it is, a claim is kept for its whole life.
-func WithSharedAge(age time.Duration) SharedOption {
-	return func(s *SharedStore) error {
-		switch {
-		case age == 0:
-			age = DefaultMaxAge
-		case age < 0 && age != Off:
-			return fmt.Errorf("continuation: WithSharedAge: %v is negative (use continuation.Off for no limit)", age)
+func WithSharedMaxAge(age time.Duration) SharedStoreOption {
+	return func(o *sharedStoreOptions) {
+		if age < 0 && age != Off {
+			o.err = errors.Join(o.err, fmt.Errorf("continuation: WithSharedMaxAge: %v is negative (use continuation.Off for no limit)", age))
 		}
-		s.age = age
-		return nil
+		o.age = cmp.Or(age, DefaultMaxAge)
 	}
 }
 
 // NewSharedStore returns a store on the engine. It panics where
 // [TryNewSharedStore] fails.
-func NewSharedStore(engine records.Records, opts ...SharedOption) *SharedStore {
+func NewSharedStore(engine records.Records, opts ...SharedStoreOption) *SharedStore {
 	return must(TryNewSharedStore(engine, opts...))
 }
 
 // TryNewSharedStore is [NewSharedStore] for options that come from a
-// configuration: it returns an error if the engine or an option is nil, and one
-// that names every option it refuses.
-func TryNewSharedStore(engine records.Records, opts ...SharedOption) (*SharedStore, error) {
+// configuration: it returns an error if the engine is nil, and one that names
+// every option it refuses.
+func TryNewSharedStore(engine records.Records, opts ...SharedStoreOption) (*SharedStore, error) {
 	if engine == nil {
 		return nil, errors.New("continuation: nil Records")
 	}
-	s := &SharedStore{table: recordtable.Table[State]{Records: engine, Format: stateFormat()}, age: DefaultMaxAge}
-	var err error
+	o := sharedStoreOptions{age: DefaultMaxAge}
 	for _, opt := range opts {
-		if opt == nil {
-			return nil, errors.New("continuation: nil SharedOption")
+		if opt != nil {
+			opt(&o)
 		}
-		err = errors.Join(err, opt(s))
 	}
-	if err != nil {
-		return nil, err
+	if o.err != nil {
+		return nil, o.err
 	}
-	return s, nil
+	return &SharedStore{table: recordtable.Table[State]{Records: engine, Format: stateFormat()}, age: o.age}, nil
 }
 
 // Update implements [Store].

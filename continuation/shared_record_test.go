@@ -55,22 +55,22 @@ func TestAStateIsKeptForItsTime(t *testing.T) {
 	now := time.Unix(1_900_000_000, 0)
 	claim := func(life time.Duration) Claim { return Claim{Token: 1, Since: now, Until: now.Add(life)} }
 	for name, c := range map[string]struct {
-		opts  []SharedOption
+		opts  []SharedStoreOption
 		state State
 		want  time.Duration
 	}{
 		"nothing":            {nil, State{}, 0},
 		"by default":         {nil, State{UserTurn: 1}, 24 * time.Hour},
-		"zero":               {[]SharedOption{WithSharedAge(0)}, State{UserTurn: 1}, 24 * time.Hour},
-		"shorter":            {[]SharedOption{WithSharedAge(time.Minute)}, State{UserTurn: 1}, time.Minute},
-		"a claim":            {[]SharedOption{WithSharedAge(time.Minute)}, State{UserTurn: 1, Claim: claim(10 * time.Minute)}, 10 * time.Minute},
+		"zero":               {[]SharedStoreOption{WithSharedMaxAge(0)}, State{UserTurn: 1}, 24 * time.Hour},
+		"shorter":            {[]SharedStoreOption{WithSharedMaxAge(time.Minute)}, State{UserTurn: 1}, time.Minute},
+		"a claim":            {[]SharedStoreOption{WithSharedMaxAge(time.Minute)}, State{UserTurn: 1, Claim: claim(10 * time.Minute)}, 10 * time.Minute},
 		"a claim for good":   {nil, State{UserTurn: 1, Claim: Claim{Token: 1, Since: now}}, records.Off},
-		"without a limit":    {[]SharedOption{WithSharedAge(Off)}, State{UserTurn: 1}, records.Off},
+		"without a limit":    {[]SharedStoreOption{WithSharedMaxAge(Off)}, State{UserTurn: 1}, records.Off},
 		"a loop":             {nil, State{UserTurn: 1, Loop: Loop{Size: 1, Seen: now}}, LoopLife},
-		"a loop, whatever":   {[]SharedOption{WithSharedAge(Off)}, State{UserTurn: 1, Loop: Loop{Size: 1, Seen: now}}, LoopLife},
+		"a loop, whatever":   {[]SharedStoreOption{WithSharedMaxAge(Off)}, State{UserTurn: 1, Loop: Loop{Size: 1, Seen: now}}, LoopLife},
 		"settings":           {nil, State{Overrides: Overrides{TodoContinuation: SwitchedOff}}, records.Off},
-		"settings, for what": {[]SharedOption{WithSharedAge(time.Minute)}, State{Overrides: Overrides{YOLO: SwitchedOn}}, records.Off},
+		"settings, for what": {[]SharedStoreOption{WithSharedMaxAge(time.Minute)}, State{Overrides: Overrides{YOLO: SwitchedOn}}, records.Off},
 	} {
-		assert.Equal(t, c.want, NewSharedStore(records.NewMemory(nil), c.opts...).keep(c.state), name)
+		assert.Equal(t, c.want, NewSharedStore(records.NewMemoryEngine(), c.opts...).keep(c.state), name)
 	}
 }

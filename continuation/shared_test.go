@@ -16,7 +16,7 @@ import (
 func TestSharedStore(t *testing.T) {
 	t.Parallel()
 	carryontest.TestSharedStore(t, func() (a, b continuation.Store) {
-		engine := records.NewMemory(nil)
+		engine := records.NewMemoryEngine()
 		return continuation.NewSharedStore(engine), continuation.NewSharedStore(engine)
 	})
 }
@@ -24,7 +24,7 @@ func TestSharedStore(t *testing.T) {
 func TestKeysOfSharedStatesHaveAHashOfTheName(t *testing.T) {
 	t.Parallel()
 	var keys []string
-	engine := watched{records.NewMemory(nil), func(key string) { keys = append(keys, key) }}
+	engine := watched{records.NewMemoryEngine(), func(key string) { keys = append(keys, key) }}
 	put(t, continuation.NewSharedStore(engine), "alice@example.com", continuation.State{UserTurn: 1})
 	// printf %s alice@example.com | sha256sum
 	assert.Equal(t, []string{"carryon:state:ff8d9819fc0e12bf0d24892e45987e249a28dce836a85cad60e28eaaa8c6d976"}, keys)
@@ -36,7 +36,7 @@ type watched struct {
 	see func(key string)
 }
 
-func (w watched) Update(ctx context.Context, key string, f records.Func) error {
+func (w watched) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	w.see(key)
 	return w.Records.Update(ctx, key, f)
 }
@@ -64,7 +64,7 @@ func TestWhatASharedStoreCannotReadItLeavesAlone(t *testing.T) {
 		"\x80\x02":                                         records.ErrForeign,
 		" ":                                                records.ErrForeign,
 	} {
-		engine, key := records.NewMemory(nil), ""
+		engine, key := records.NewMemoryEngine(), ""
 		store := continuation.NewSharedStore(watched{engine, func(k string) { key = k }})
 		put(t, store, "s", continuation.State{UserTurn: 1})
 		kept := func(f func(old []byte) []byte) {
@@ -88,20 +88,20 @@ func TestWhatASharedStoreCannotReadItLeavesAlone(t *testing.T) {
 
 func TestSharedStoreRefusesWrongOptions(t *testing.T) {
 	t.Parallel()
-	engine := records.NewMemory(nil)
+	engine := records.NewMemoryEngine()
 	_, err := continuation.TryNewSharedStore(nil)
 	require.EqualError(t, err, "continuation: nil Records")
 	_, err = continuation.TryNewSharedStore(engine, nil)
-	require.EqualError(t, err, "continuation: nil SharedOption")
-	_, err = continuation.TryNewSharedStore(engine, continuation.WithSharedAge(-2))
-	require.ErrorContains(t, err, "WithSharedAge: -2ns is negative")
+	require.NoError(t, err, "a nil option is left out")
+	_, err = continuation.TryNewSharedStore(engine, continuation.WithSharedMaxAge(-2))
+	require.ErrorContains(t, err, "WithSharedMaxAge: -2ns is negative")
 	assert.PanicsWithValue(t, "carryon/continuation: nil Records", func() { continuation.NewSharedStore(nil) })
 	require.Error(t, continuation.NewSharedStore(engine).Update(t.Context(), "s", nil))
 }
 
 func TestSharedSettings(t *testing.T) {
 	t.Parallel()
-	engine := records.NewMemory(nil)
+	engine := records.NewMemoryEngine()
 	a := continuation.NewSharedSettings(defaults, continuation.NewSharedStore(engine))
 	b := continuation.NewSharedSettings(yolo, continuation.NewSharedStore(engine))
 	load := func(s *continuation.Settings, session string) continuation.Values {
@@ -140,6 +140,10 @@ func TestSharedSettingsThatCannotBeReached(t *testing.T) {
 	_, err := settings.CommandFor(t.Context(), "", "/set todo-continuation off")
 	require.NoError(t, err, "the default is kept here")
 	assert.Panics(t, func() { continuation.NewSharedSettings(defaults, nil) })
+	_, err = continuation.TryNewSharedSettings(defaults, nil)
+	require.EqualError(t, err, "continuation: NewSharedSettings: nil Store")
+	_, err = continuation.TryNewSharedSettings(continuation.Values{ApprovalMode: "reckless"}, downStore{})
+	require.ErrorContains(t, err, `unknown approval mode "reckless"`)
 }
 
 type downStore struct{}

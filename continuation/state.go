@@ -22,12 +22,12 @@ type State struct {
 	Continuations int `json:"continuations,omitzero"` // continuations in this user turn since the list last made progress
 	Tokens        int `json:"tokens,omitzero"`        // tokens that all continuations of this user turn used
 
-	LastPrompt time.Time  `json:"last_prompt,omitzero"` // when the last prompt was sent
-	LastResult Result     `json:"last_result,omitzero"` // what came of the last continuation
-	Refused    bool       `json:"refused,omitzero"`     // the provider has refused a continuation in this user turn
-	Watermarks Watermarks `json:"watermarks,omitzero"`  // the best that the list has been in this user turn
-	Stale      uint64     `json:"stale,omitzero"`       // digest of the list that leaves one attempt; see [Limits].MaxAttempts
-	Cancelled  bool       `json:"cancelled,omitzero"`   // the caller has cancelled a call: the list that is seen next leaves one attempt
+	LastPrompt time.Time    `json:"last_prompt,omitzero"` // when the last prompt was sent
+	LastResult PromptResult `json:"last_result,omitzero"` // what came of the last continuation
+	Refused    bool         `json:"refused,omitzero"`     // the provider has refused a continuation in this user turn
+	Watermarks Watermarks   `json:"watermarks,omitzero"`  // the best that the list has been in this user turn
+	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that leaves one attempt; see [Limits].MaxAttempts
+	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller has cancelled a call: the list that is seen next leaves one attempt
 
 	List    uint64 `json:"list,omitzero"`    // digest of the list as it was seen last; see middleware.WithTouchedLists
 	Touched bool   `json:"touched,omitzero"` // it was written in this user turn
@@ -63,15 +63,15 @@ type Watermarks struct {
 	Active    int  `json:"active,omitzero"`    // the lowest number of active items so far
 }
 
-// Result is what came of a continuation, which the next prompt tells the model:
+// PromptResult is what came of a continuation, which the next prompt tells the model:
 // one of the constants, or the HTTP status that it failed with.
-type Result int
+type PromptResult int
 
 // The results that are no HTTP status.
 const (
-	ResultNone       Result = 0  // nothing to tell: a tool call, or the caller ended it
-	ResultSameAnswer Result = -1 // the model repeated its answer
-	ResultNoProgress Result = -2 // the model answered without calling a tool
-	ResultTimeout    Result = -3 // it timed out
-	ResultTransport  Result = -4 // it failed otherwise, without an HTTP status
+	ResultNone       PromptResult = 0  // nothing to tell: a tool call, or the caller ended it
+	ResultSameAnswer PromptResult = -1 // the model repeated its answer
+	ResultNoProgress PromptResult = -2 // the model answered without calling a tool
+	ResultTimeout    PromptResult = -3 // it timed out
+	ResultTransport  PromptResult = -4 // it failed otherwise, without an HTTP status
 )

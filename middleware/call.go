@@ -50,7 +50,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	if err := c.session.registerUserTurn(c.cancel.caller, &r); err != nil {
 		c.storeFailed(c.turn.TurnID, err)
 	}
-	if mw.options.pauseTool == Always && !mw.options.dryRun && c.request.takesPause &&
+	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && c.request.takesPause &&
 		c.session.settings().TodoContinuation {
 		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
 	}
@@ -166,7 +166,7 @@ func (c *Call) endContinuation(err error) {
 }
 
 // resultOf returns what the next prompt may tell the model of a continuation.
-func (c *Call) resultOf(err error, called bool) continuation.Result {
+func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
 	switch {
 	case err != nil && c.cancel.hasEnded():
 		return continuation.ResultNone // the caller ended it
@@ -208,11 +208,11 @@ func isRefusal(err error) bool {
 }
 
 // failureOf returns the result of a continuation that failed.
-func failureOf(err error) continuation.Result {
+func failureOf(err error) continuation.PromptResult {
 	var status *adapter.StatusError
 	switch {
 	case errors.As(err, &status) && status.Status > 0:
-		return continuation.Result(status.Status)
+		return continuation.PromptResult(status.Status)
 	case errors.Is(err, ErrFirstByteTimeout), errors.Is(err, ErrResponseTimeout),
 		errors.Is(err, ErrDeadlineNear), errors.Is(err, context.DeadlineExceeded):
 		return continuation.ResultTimeout

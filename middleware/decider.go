@@ -49,7 +49,7 @@ func (d *decider) conclude(ev continuation.Evaluation) {
 		d.mw.options.report.exhausted(d.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
 		digest = todolist.Digest(d.list.todos)
 	}
-	if ev.Conditions[continuation.ActiveTodos] == continuation.NotLookedAt || d.list.err != nil || ev.Continue || ev.Wait > 0 {
+	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil || ev.Continue || ev.Wait > 0 {
 		return // the list was not read, or the claim stores what is new about it
 	}
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State {
@@ -116,7 +116,7 @@ func (d *decider) evaluate() continuation.Evaluation {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
 	ev := continuation.Evaluate(in)
-	if ev.Conditions[continuation.NoBackground] == continuation.Met && awaitsReport(d.request.history) {
+	if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && awaitsReport(d.request.history) {
 		in.Background = continuation.Background{Unfinished: 1, Oldest: in.Now}
 		ev = continuation.Evaluate(in)
 	}
@@ -156,9 +156,9 @@ func (d *decider) loadState(in *continuation.Input) bool {
 // facts returns what the turn held. It does not look at a turn that broke off,
 // because Close may decide on one goroutine while an adapter records text on
 // another.
-func (d *decider) facts() continuation.Turn {
+func (d *decider) facts() continuation.EndedTurn {
 	if d.turn.reader.err != nil || d.callbacks.failure() != nil || d.cancel.hasEnded() {
-		return continuation.Turn{BrokeOff: true}
+		return continuation.EndedTurn{BrokeOff: true}
 	}
 	facts := d.turn.facts()
 	facts.NoFinish, facts.BlankOK = d.request.noFinish, !d.mw.options.noEmptyTurns && !d.blankUsed
@@ -216,7 +216,7 @@ func (d *decider) passesGate() bool {
 	if gate == nil {
 		return true
 	}
-	turn := Turn{TurnID: d.nextID(), Todo: d.last.Todo, Text: string(d.turn.reader.text.transcript.bytes())}
+	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Text: string(d.turn.reader.text.transcript.bytes())}
 	// Inside this layer, so that a gate may ask a model itself.
 	ctx := scope.WithSession(d.cancel.ctx, d.turn.Session)
 	err := d.mw.plugins.run(func() error { return gate(ctx, turn) })

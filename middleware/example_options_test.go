@@ -113,7 +113,7 @@ func ExampleWithPauseTool() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{Calls: []sdkCall{{Name: "todo_pause", Args: `{"reason": "The compiler is not installed"}`}}, Stop: "tools"},
 	}}
-	agent := &client{model, middleware.New(buildTodos, middleware.WithPauseTool(middleware.Always))}
+	agent := &client{model, middleware.New(buildTodos, middleware.WithPauseTool(middleware.PauseToolAlways))}
 
 	answer, err := agent.Complete(context.Background(), fixTheBuild)
 	for _, tool := range model.requests[0].Tools {

@@ -117,7 +117,7 @@ func ExampleExplain() {
 func ExampleWithGate() {
 	overBudget := errors.New("the budget of today is used up")
 	agent := &client{stalling(), middleware.New(buildTodos, unhurried,
-		middleware.WithGate(func(_ context.Context, turn middleware.Turn) error {
+		middleware.WithGate(func(_ context.Context, turn middleware.NextTurn) error {
 			if turn.Attempt > 1 {
 				return overBudget
 			}

@@ -101,7 +101,7 @@ func (c *Call) explain(r *adapter.Request) {
 func (c *Call) preview() (continuation.Evaluation, readList) {
 	d := decider{callScope: &c.callScope, turn: &c.turn}
 	in := d.input()
-	in.Turn = continuation.Turn{Finish: "stop"}
+	in.Turn = continuation.EndedTurn{Finish: "stop"}
 	if !d.loadState(&in) {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}, readList{}
 	}

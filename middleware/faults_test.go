@@ -293,7 +293,7 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 
 func TestUsageOfAChunkThatIsNotShownIsNotLost(t *testing.T) {
 	t.Parallel()
-	s := newSetup(nil, middleware.WithPauseTool(middleware.Always))
+	s := newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways))
 	call := usage(3, 4)
 	call.Calls = []sdkCall{pauses(blocked)}
 	got := drain(t, joined(inSession(t, "s"), s, newChunks(),
@@ -304,7 +304,7 @@ func TestUsageOfAChunkThatIsNotShownIsNotLost(t *testing.T) {
 
 func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
 	t.Parallel()
-	s := newSetup(nil, middleware.WithPauseTool(middleware.Always))
+	s := newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways))
 	request := describe(fixTheBuild)
 	request.NoFinish = true
 	got := drain(t, middleware.NewStream(begin(inSession(t, "s"), s.mw, request), newChunks(), &list{chunks: []sdkChunk{

@@ -157,7 +157,7 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 
 func TestTodoPauseDeclaredAlwaysIsNotRelayed(t *testing.T) {
 	t.Parallel()
-	call := begin(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)).mw, describe(fixTheBuild))
+	call := begin(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)).mw, describe(fixTheBuild))
 	filter := middleware.NewFilter(texts{}, func(string) error { return nil })
 	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(context.Context, *adapter.Continuation) (sdkAnswer, error) {

@@ -340,7 +340,7 @@ func TestErrorThatComesAsAnAnswer(t *testing.T) {
 
 func TestRejectedPauseOfAnAnswerIsAcceptedIfTheModelCannotBeTold(t *testing.T) {
 	t.Parallel()
-	veto := func(_ context.Context, turn middleware.Turn) error {
+	veto := func(_ context.Context, turn middleware.NextTurn) error {
 		if turn.Attempt > 1 {
 			return errOverloaded
 		}
@@ -357,7 +357,7 @@ func TestRejectedPauseOfAnAnswerIsAcceptedIfTheModelCannotBeTold(t *testing.T) {
 func TestPrintedPauseOfTheCallersOwnTurnIsText(t *testing.T) {
 	t.Parallel()
 	const printed = "todo_pause('" + blocked + "')"
-	s := newSetup([]sdkAnswer{says(printed), calls(edit("c1"))}, middleware.WithPauseTool(middleware.Always))
+	s := newSetup([]sdkAnswer{says(printed), calls(edit("c1"))}, middleware.WithPauseTool(middleware.PauseToolAlways))
 	answer, outcome, err := s.answer(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, printed, answer.Text)
@@ -449,7 +449,7 @@ func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	t.Parallel()
 	store := continuation.NewMemoryStore()
-	live := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithStore(store), middleware.WithPauseTool(middleware.Always))
+	live := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithStore(store), middleware.WithPauseTool(middleware.PauseToolAlways))
 	_, outcome, err := live.answer(continuation.WithUserTurn(inSession(t, "s"), "one"))
 	require.NoError(t, err)
 	require.Equal(t, continuation.ReasonPaused, outcome.Reason)

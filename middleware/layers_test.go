@@ -51,7 +51,7 @@ func TestSourceOrGateThatAsksTheModelDoesNotRecurse(t *testing.T) {
 		return err
 	}
 	source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return list, asks() })
-	gate := func(context.Context, middleware.Turn) error { return asks() }
+	gate := func(context.Context, middleware.NextTurn) error { return asks() }
 	agent = &client{model, middleware.New(source, middleware.WithGate(gate), onceMore())}
 	ctx, outcomes := middleware.Capture(t.Context())
 	_, err := agent.Complete(ctx, fixTheBuild)

@@ -183,7 +183,7 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 // outcome. A call inside another layer is reported by that one alone.
 func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
-	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.For(id.Session), Scope: reason})
+	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.Local(id.Session), Scope: reason})
 	outcome := Outcome{Session: id.Session, Turns: 1, Reason: ev.Reason, DryRun: mw.options.dryRun, Ended: true}
 	if reason == continuation.ReasonNested {
 		return outcome

@@ -255,7 +255,7 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{says("One.")},
-		middleware.WithGate(func(context.Context, middleware.Turn) error { panic("no gate") }))
+		middleware.WithGate(func(context.Context, middleware.NextTurn) error { panic("no gate") }))
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)

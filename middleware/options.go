@@ -31,7 +31,7 @@ type options struct {
 	attemptsSet  bool // the program has set MaxAttempts
 	store        continuation.Store
 	usage        UsageMode
-	gate         func(context.Context, Turn) error
+	gate         func(context.Context, NextTurn) error
 	sessionKey   func(context.Context) string
 	clock        clock.Clock
 	todoTimeout  time.Duration
@@ -186,17 +186,17 @@ func WithNotice(notice pause.Notice) Option {
 
 // WithPauseTool says which requests declare todo_pause.
 func WithPauseTool(mode PauseToolMode) Option {
-	return check(mode <= Always, func(o *options) { o.pauseTool = mode }, "unknown pause tool mode %d", mode)
+	return check(mode <= PauseToolAlways, func(o *options) { o.pauseTool = mode }, "unknown pause tool mode %d", mode)
 }
 
-// WithUsage says which usage a joined answer reports; [OneAnswer] without this
+// WithUsage says which usage a joined answer reports; [UsageOneAnswer] without this
 // option. Outcome and events always have what each turn used.
 func WithUsage(mode UsageMode) Option {
-	return check(mode <= LastTurn, func(o *options) { o.usage = mode }, "unknown usage mode %d", mode)
+	return check(mode <= UsageLastTurn, func(o *options) { o.usage = mode }, "unknown usage mode %d", mode)
 }
 
-// Turn is what a gate is told about the continuation that is about to be sent.
-type Turn struct {
+// NextTurn is what a gate is told about the continuation that is about to be sent.
+type NextTurn struct {
 	continuation.TurnID
 	Todo todo.Todo // the todo to go on with
 	Text string    // what the model has answered so far, all turns of the call joined
@@ -205,7 +205,7 @@ type Turn struct {
 // WithGate lets the program veto continuations, for a loop detection, a plan
 // mode or a cost control of its own. It is asked last, outside every lock; an
 // error is a veto and stands in the outcome.
-func WithGate(gate func(context.Context, Turn) error) Option {
+func WithGate(gate func(context.Context, NextTurn) error) Option {
 	return check(gate != nil, func(o *options) { o.gate = gate }, "nil gate")
 }
 

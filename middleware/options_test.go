@@ -83,8 +83,8 @@ func TestApprovalModeIsSaidInOnePlace(t *testing.T) {
 	mode := middleware.WithApprovalMode(continuation.ApprovalYOLO)
 	assert.Contains(t, panicText(func() { middleware.New(buildTodos, settings, mode) }), "carryon/middleware: with WithSettings")
 	assert.Contains(t, panicText(func() { middleware.New(buildTodos, mode, settings) }), "carryon/middleware: with WithSettings")
-	assert.Equal(t, continuation.ApprovalYOLO, middleware.New(buildTodos, mode).Settings().For("s").ApprovalMode)
-	assert.Equal(t, continuation.ApprovalDefault, middleware.New(buildTodos).Settings().For("s").ApprovalMode)
+	assert.Equal(t, continuation.ApprovalYOLO, middleware.New(buildTodos, mode).Settings().Local("s").ApprovalMode)
+	assert.Equal(t, continuation.ApprovalDefault, middleware.New(buildTodos).Settings().Local("s").ApprovalMode)
 }
 
 func TestNilIsNamed(t *testing.T) {
@@ -114,7 +114,7 @@ func TestOptionsCanBeShared(t *testing.T) {
 			mw := middleware.New(todo.Static(), shared...)
 			require.NotNil(t, mw.Settings())
 			require.NoError(t, mw.Settings().SetTodoContinuation(t.Context(), "s", i%2 == 0))
-			assert.Equal(t, i%2 == 0, mw.Settings().For("s").TodoContinuation, "settings are not shared")
+			assert.Equal(t, i%2 == 0, mw.Settings().Local("s").TodoContinuation, "settings are not shared")
 		})
 	}
 	wait.Wait()
@@ -126,6 +126,6 @@ func TestSettingsCanBeSharedOnPurpose(t *testing.T) {
 	a := middleware.New(buildTodos, middleware.WithSettings(settings))
 	b := middleware.New(buildTodos, middleware.WithSettings(settings))
 	require.NoError(t, a.Settings().SetTodoContinuation(t.Context(), "s", false))
-	assert.False(t, b.Settings().For("s").TodoContinuation)
-	assert.True(t, b.Settings().For("other").TodoContinuation)
+	assert.False(t, b.Settings().Local("s").TodoContinuation)
+	assert.True(t, b.Settings().Local("other").TodoContinuation)
 }

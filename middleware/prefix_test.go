@@ -54,7 +54,7 @@ func one(more ...sdkChunk) []sdkChunk {
 // and the model is told how to pause in words.
 func TestPauseToolAndAFixedPrefix(t *testing.T) {
 	t.Parallel()
-	always := middleware.WithPauseTool(middleware.Always)
+	always := middleware.WithPauseTool(middleware.PauseToolAlways)
 	for name, test := range map[string]struct {
 		fixed, tool bool
 		first       []sdkChunk

@@ -182,6 +182,6 @@ func (r *reminders) settle(t *turn) {
 
 // settleDelivery says what became of a delivery, which must get through although
 // the call may have ended.
-func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome asynctask.Outcome) {
+func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
 	r.failed(t, r.mw.options.tasks.Settle(context.WithoutCancel(r.cancel.caller), d, outcome))
 }

@@ -158,7 +158,7 @@ func (d downTasks) Deliver(ctx context.Context, session string, o asynctask.Deli
 	return d.Manager.Deliver(ctx, session, o)
 }
 
-func (d downTasks) Settle(ctx context.Context, delivery *asynctask.Delivery, outcome asynctask.Outcome) error {
+func (d downTasks) Settle(ctx context.Context, delivery *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error {
 	if d.settle != nil {
 		return d.settle
 	}

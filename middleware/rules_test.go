@@ -215,7 +215,7 @@ func TestGateIsToldTheSessionThatTheProgramNames(t *testing.T) {
 	var told, inCtx string
 	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))},
 		middleware.WithSessionKey(func(context.Context) string { return "conversation-42" }),
-		middleware.WithGate(func(ctx context.Context, turn middleware.Turn) error {
+		middleware.WithGate(func(ctx context.Context, turn middleware.NextTurn) error {
 			told, inCtx = turn.Session, continuation.Session(ctx)
 			return nil
 		}))
@@ -343,8 +343,8 @@ func TestSessionsAgeByTheMiddlewaresClock(t *testing.T) {
 
 func TestFirstModeThatThereIsNotIsRefused(t *testing.T) {
 	t.Parallel()
-	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithUsage(middleware.LastTurn+1)) })
-	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithPauseTool(middleware.Always+1)) })
+	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithUsage(middleware.UsageLastTurn+1)) })
+	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithPauseTool(middleware.PauseToolAlways+1)) })
 	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithTaskSummary(middleware.SummaryInSystem+1)) })
 }
 
@@ -481,7 +481,7 @@ func TestCallsShownBeforeAPauseKeepTheirPlaces(t *testing.T) {
 	t.Parallel()
 	first, second, third := edit("c1"), pauses(blocked), edit("c3")
 	second.Index, third.Index = 1, 2
-	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
+	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)), newChunks(),
 		adapter.Source[sdkChunk](&list{chunks: []sdkChunk{
 			fragment(first), fragment(second), fragment(third), {Stop: "tools"},
 		}})))
@@ -528,7 +528,7 @@ func TestTokensAreCountedWithoutATotal(t *testing.T) {
 
 func TestPauseIsAnsweredWithoutAWordIfNoneWasSaid(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{calls(pauses("stuck")), calls(edit("c1"))}, middleware.WithPauseTool(middleware.Always))
+	s := newSetup([]sdkAnswer{calls(pauses("stuck")), calls(edit("c1"))}, middleware.WithPauseTool(middleware.PauseToolAlways))
 	_, _, err := s.answer(t.Context())
 	require.NoError(t, err)
 	require.Len(t, s.model.requests, 2)
@@ -591,7 +591,7 @@ func TestPauseOfAnOlderUserTurnDoesNotPauseTheNewerOne(t *testing.T) {
 
 func TestPauseToolIsNotDeclaredWhereContinuationsAreSwitchedOff(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One.")}, middleware.WithPauseTool(middleware.Always))
+	s := newSetup([]sdkAnswer{says("One.")}, middleware.WithPauseTool(middleware.PauseToolAlways))
 	ctx := inSession(t, "conversation-42")
 	require.NoError(t, s.mw.Settings().SetTodoContinuation(t.Context(), "conversation-42", false))
 	_, _, err := s.answer(ctx)
@@ -799,7 +799,7 @@ func TestGateMayAskAModelThroughTheSameClient(t *testing.T) {
 	var s *setup
 	var said []string
 	s = newSetup([]sdkAnswer{says("One."), says("It may go on."), calls(edit("c1")).saying("Two.")},
-		middleware.WithGate(func(ctx context.Context, _ middleware.Turn) error {
+		middleware.WithGate(func(ctx context.Context, _ middleware.NextTurn) error {
 			answer, err := s.agent.Complete(ctx, fixTheBuild)
 			said = append(said, answer.Text)
 			return err
@@ -816,7 +816,7 @@ func TestWhatIsHeldBackIsShownBeforeAnError(t *testing.T) {
 	call := edit("c1")
 	call.Name = "todo_"
 	own := append([]sdkChunk{{ID: "a", Text: "One."}, fragment(call)}, pieces("Two.")...)
-	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
+	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)), newChunks(),
 		adapter.Source[sdkChunk](&list{chunks: slices.Clone(own), err: errOverloaded})))
 	assert.Equal(t, own, got.chunks)
 	assert.Same(t, errOverloaded, got.err)
@@ -885,7 +885,7 @@ func TestPrintedPauseBesideACallWithAnOpenNameIsText(t *testing.T) {
 
 func TestListOfAnOwnTurnThatPausedIsStale(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithPauseTool(middleware.Always))
+	s := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithPauseTool(middleware.PauseToolAlways))
 	ctx := inSession(t, "conversation-42")
 	_, _, err := s.answer(ctx)
 	require.NoError(t, err)
@@ -993,7 +993,7 @@ func TestTodosAreKeptWhateverTheSourceDoesWithItsSlice(t *testing.T) {
 	model := &sdkClient{turns: []sdkAnswer{says("One."), calls(edit("c1"))}}
 	agent := &client{model, middleware.New(
 		todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return todos, nil }),
-		middleware.WithGate(func(context.Context, middleware.Turn) error {
+		middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 			todos[0].Content = "Something else"
 			return nil
 		}))}
@@ -1021,7 +1021,7 @@ func TestAdapterDoesNotRelayPastWhatIsHeldBack(t *testing.T) {
 	t.Parallel()
 	first, rest := edit("c1"), edit("c1")
 	first.Name, rest.ID, rest.Name = "todo_", "", "list"
-	stream := joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.Always)), newChunks(),
+	stream := joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)), newChunks(),
 		adapter.Source[sdkChunk](&list{chunks: []sdkChunk{fragment(first), {Text: "One."}, fragment(rest), {Text: "Two."}, {Stop: "tools"}}}))
 	require.NotNil(t, stream.Relay())
 	chunk, err := stream.Recv()

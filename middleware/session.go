@@ -55,12 +55,12 @@ func (h *sessionHandle) name() string {
 
 // settings returns the settings in force, as far as the state was last seen.
 func (h *sessionHandle) settings() continuation.Values {
-	return h.mw.options.settings.Of(h.name(), h.overrides)
+	return h.mw.options.settings.WithOverrides(h.name(), h.overrides)
 }
 
 // settingsOf returns the settings in force in that state.
 func (h *sessionHandle) settingsOf(s continuation.State) continuation.Values {
-	return h.mw.options.settings.Of(h.name(), s.Overrides)
+	return h.mw.options.settings.WithOverrides(h.name(), s.Overrides)
 }
 
 // registerUserTurn tells the state the user turn of the call.

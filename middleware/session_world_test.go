@@ -79,7 +79,7 @@ func newWorld(plan []byte) *world {
 	}
 	w.mw = middleware.New(todo.ProviderFunc(w.list), middleware.WithStore(w), middleware.WithClock(w),
 		middleware.WithSettings(continuation.NewSettings(continuation.DefaultValues())), // which the store that fails leaves alone
-		middleware.WithGate(func(context.Context, middleware.Turn) error { w.park(); return nil }),
+		middleware.WithGate(func(context.Context, middleware.NextTurn) error { w.park(); return nil }),
 		middleware.WithLimits(continuation.Limits{
 			MaxAttempts: worldAttempts, MaxWithoutProgress: worldPerTurn, MinInterval: worldInterval,
 			ResponseTimeout: continuation.Off, FirstByteTimeout: continuation.Off,

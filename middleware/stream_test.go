@@ -169,7 +169,7 @@ func TestStreamWithoutFinishReasonsIsAsItCameIfThereIsNothingToDo(t *testing.T) 
 func TestStreamWithoutFinishReasonsIsAsItCameIfTheGateVetoes(t *testing.T) {
 	t.Parallel()
 	own := append(pieces("One."), usage(10, 5))
-	veto := func(context.Context, middleware.Turn) error { return errors.New("not now") }
+	veto := func(context.Context, middleware.NextTurn) error { return errors.New("not now") }
 	got, outcome := spliced(t, newSetup(nil, middleware.WithGate(veto)), &list{chunks: own})
 
 	require.NoError(t, got.err)
@@ -179,7 +179,7 @@ func TestStreamWithoutFinishReasonsIsAsItCameIfTheGateVetoes(t *testing.T) {
 
 func TestStreamWithoutFinishReasonsPausesInTheCallersOwnTurn(t *testing.T) {
 	t.Parallel()
-	got, outcome := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.Always)),
+	got, outcome := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)),
 		&list{chunks: append(pieces("One."), fragment(pauses(blocked)), usage(10, 5))})
 
 	require.NoError(t, got.err)
@@ -213,7 +213,7 @@ func TestStreamWithoutFinishReasonsShowsWhatWasHeld(t *testing.T) {
 func TestStreamWithoutFinishReasonsShowsWhatWasHeldOfTheCallersOwnTurn(t *testing.T) {
 	t.Parallel()
 	own := append(pieces("One."), fragment(sdkCall{ID: "c1", Name: "todo_"}), usage(10, 5))
-	got, _ := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.Always)), &list{chunks: own})
+	got, _ := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)), &list{chunks: own})
 	require.NoError(t, got.err)
 	assert.Equal(t, own, got.chunks)
 }

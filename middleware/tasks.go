@@ -32,7 +32,7 @@ type Tasks interface {
 	// nothing.
 	Deliver(ctx context.Context, session string, o asynctask.DeliverOptions) (*asynctask.Delivery, error)
 	// Settle says what became of a delivery.
-	Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.Outcome) error
+	Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error
 }
 
 const (
@@ -112,7 +112,7 @@ func (l *limitedTasks) Deliver(
 
 // Settle is tried even if the tasks are left alone: what was told is told again
 // otherwise.
-func (l *limitedTasks) Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.Outcome) error {
+func (l *limitedTasks) Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error {
 	limited, cancel := context.WithTimeout(ctx, tasksTime)
 	defer cancel()
 	return l.Tasks.Settle(limited, d, outcome)

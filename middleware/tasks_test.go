@@ -24,7 +24,7 @@ type illEngine struct {
 	asked atomic.Int32
 }
 
-func (e *illEngine) Update(ctx context.Context, key string, f records.Func) error {
+func (e *illEngine) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	e.asked.Add(1)
 	if e.isIll.Load() {
 		<-ctx.Done()
@@ -38,7 +38,7 @@ func (e *illEngine) Update(ctx context.Context, key string, f records.Func) erro
 func TestTasksThatHangCostOneCallItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		engine := &illEngine{Records: records.NewMemory(nil)}
+		engine := &illEngine{Records: records.NewMemoryEngine()}
 		var faults []error
 		tasks := asynctask.NewManager(asynctask.WithRecords(engine))
 		call := withoutTodos(t, middleware.WithTasks(tasks), middleware.WithObserver(middleware.Observer{

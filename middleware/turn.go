@@ -51,9 +51,9 @@ func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.from:] 
 func (t *turn) isBlank() bool { return len(bytes.TrimSpace(t.text())) == 0 }
 
 // facts returns what the turn held, as the decision sees it.
-func (t *turn) facts() continuation.Turn {
+func (t *turn) facts() continuation.EndedTurn {
 	r := &t.reader
-	facts := continuation.Turn{
+	facts := continuation.EndedTurn{
 		ToolCalls:   r.showedCall(),
 		ManyChoices: r.manyChoices,
 		Refused:     r.refused,

@@ -179,7 +179,7 @@ func TestUnaryPanicInTheModelReleasesTheSession(t *testing.T) {
 func TestUnaryAlwaysDeclaredPause(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{calls(pauses(blocked)).saying("I am stuck.")},
-		middleware.WithPauseTool(middleware.Always))
+		middleware.WithPauseTool(middleware.PauseToolAlways))
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Name is the name of the tool.
-const Name = "todo_pause"
+// ToolName is the name of the tool.
+const ToolName = "todo_pause"
 
 // Is reports whether name is the name of the tool. It ignores case, which models
 // change, but not white space or prefixes.
 func Is(name string) bool {
 	// The length excludes letters outside ASCII that fold to letters inside.
-	return len(name) == len(Name) && strings.EqualFold(name, Name)
+	return len(name) == len(ToolName) && strings.EqualFold(name, ToolName)
 }
 
 const description = `Pause work on the current task because something blocks it. ` +

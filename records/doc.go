@@ -8,7 +8,7 @@
 //	...
 //	mw := middleware.New(todos, middleware.WithStore(continuation.NewSharedStore(engine)))
 //
-// [Memory] is an engine for tests and for programs with one process. To write
+// [MemoryEngine] is an engine for tests and for programs with one process. To write
 // an engine for something else, implement [Records], or the smaller [Swapper]
 // and hand it to [NewSwapping], which brings the retries, the fairness between
 // processes and the cache that a remote engine needs. carryontest.TestRecords

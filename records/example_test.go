@@ -15,7 +15,7 @@ import (
 // Two replicas share an engine: here one in memory, in production that of
 // carryon/stores/redis or carryon/stores/postgres.
 func Example() {
-	engine := records.WithPrefix(records.NewMemory(nil), "staging:")
+	engine := records.WithPrefix(records.NewMemoryEngine(), "staging:")
 	replica := func() *middleware.Middleware {
 		return middleware.New(todo.NewMemory(todo.WithRecords(engine)), middleware.WithStore(continuation.NewSharedStore(engine)))
 	}
@@ -32,7 +32,7 @@ func Example() {
 }
 
 func ExampleMemory() {
-	engine := records.NewMemory(time.Now)
+	engine := records.NewMemoryEngine()
 	for range 2 {
 		err := engine.Update(context.Background(), "visits", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
 			return append(slices.Clip(old), 'x'), time.Hour, nil

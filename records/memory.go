@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Memory is an engine that lives in memory. It is for tests, and for programs
+// MemoryEngine is an engine that lives in memory. It is for tests, and for programs
 // with one process that want everything in one place. It keeps what it is told
 // to keep, without a limit on the number of records, and runs no goroutine: what
-// is over its time is dropped when it is met, or by [Memory.Sweep]. It is a
+// is over its time is dropped when it is met, or by [MemoryEngine.Sweep]. It is a
 // [Notifier] too, among its own users.
-type Memory struct {
+type MemoryEngine struct {
 	now func() time.Time
 
 	mu        sync.Mutex
@@ -28,17 +28,34 @@ type memoryEntry struct {
 
 func (e memoryEntry) isOver(now time.Time) bool { return !e.until.IsZero() && !now.Before(e.until) }
 
-// NewMemory returns an empty engine with the clock now; nil means time.Now. The
-// clock must be safe for concurrent use.
-func NewMemory(now func() time.Time) *Memory {
-	if now == nil {
-		now = time.Now
+// MemoryEngineOption configures a [MemoryEngine].
+type MemoryEngineOption func(*memoryEngineOptions)
+
+type memoryEngineOptions struct{ now func() time.Time }
+
+// WithClock sets the function that tells the engine the time; nil means
+// time.Now. It must be safe for concurrent use.
+func WithClock(now func() time.Time) MemoryEngineOption {
+	return func(o *memoryEngineOptions) {
+		if o.now = now; now == nil {
+			o.now = time.Now
+		}
 	}
-	return &Memory{now: now, entries: map[string]memoryEntry{}, listeners: map[string][]chan string{}}
+}
+
+// NewMemoryEngine returns an empty engine. A nil option is left out.
+func NewMemoryEngine(opts ...MemoryEngineOption) *MemoryEngine {
+	o := memoryEngineOptions{now: time.Now}
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&o)
+		}
+	}
+	return &MemoryEngine{now: o.now, entries: map[string]memoryEntry{}, listeners: map[string][]chan string{}}
 }
 
 // Update implements [Records]. Updates of all keys follow one another.
-func (m *Memory) Update(ctx context.Context, key string, f Func) error {
+func (m *MemoryEngine) Update(ctx context.Context, key string, f UpdateFunc) error {
 	if err := checkUpdate(ctx, f); err != nil {
 		return err
 	}
@@ -73,14 +90,14 @@ func (m *Memory) Update(ctx context.Context, key string, f Func) error {
 
 // Len returns the number of records kept, those that are over their time and
 // that nobody has met since included.
-func (m *Memory) Len() int {
+func (m *MemoryEngine) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.entries)
 }
 
 // Sweep drops the records that are over their time.
-func (m *Memory) Sweep() {
+func (m *MemoryEngine) Sweep() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
@@ -95,7 +112,7 @@ func (m *Memory) Sweep() {
 const waiting = 1024
 
 // Notify implements [Notifier].
-func (m *Memory) Notify(ctx context.Context, topic, message string) error {
+func (m *MemoryEngine) Notify(ctx context.Context, topic, message string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, listener := range m.listeners[topic] {
@@ -108,7 +125,7 @@ func (m *Memory) Notify(ctx context.Context, topic, message string) error {
 }
 
 // Listen implements [Notifier].
-func (m *Memory) Listen(ctx context.Context, topic string, f func(message string)) error {
+func (m *MemoryEngine) Listen(ctx context.Context, topic string, f func(message string)) error {
 	messages := make(chan string, waiting)
 	m.mu.Lock()
 	m.listeners[topic] = append(m.listeners[topic], messages)

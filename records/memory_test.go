@@ -15,7 +15,7 @@ import (
 func TestMemoryIsAnEngine(t *testing.T) {
 	t.Parallel()
 	carryontest.TestRecords(t, func() (records.Records, records.Records) {
-		engine := records.NewMemory(nil)
+		engine := records.NewMemoryEngine()
 		return engine, engine
 	})
 }
@@ -23,7 +23,7 @@ func TestMemoryIsAnEngine(t *testing.T) {
 func TestMemoryForgetsWhatIsOverItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		engine := records.NewMemory(nil)
+		engine := records.NewMemoryEngine()
 		put(t, engine, "short", "x", time.Minute)
 		put(t, engine, "long", "x", records.Off)
 		<-time.After(time.Minute - time.Nanosecond)

@@ -22,7 +22,7 @@ type prefixed struct {
 }
 
 // Update implements [Records].
-func (p prefixed) Update(ctx context.Context, key string, f Func) error {
+func (p prefixed) Update(ctx context.Context, key string, f UpdateFunc) error {
 	return p.records.Update(ctx, p.prefix+key, f)
 }
 

@@ -20,10 +20,10 @@ type Records interface {
 	// If f fails, nothing is stored, and Update returns that error. It returns
 	// soon after the end of ctx. An error of the engine means that nothing was
 	// stored, unless the connection broke while it was being stored.
-	Update(ctx context.Context, key string, f Func) error
+	Update(ctx context.Context, key string, f UpdateFunc) error
 }
 
-// Func makes the next record of the old one.
+// UpdateFunc makes the next record of the old one.
 //
 // now is the time by the engine's clock, so that processes need not agree on
 // theirs; an engine without a clock uses this machine's. old is the record as
@@ -38,7 +38,7 @@ type Records interface {
 //
 // f is pure: it may run more than once, on records that are out of date too, and
 // its last result counts. It does not call Update.
-type Func func(now time.Time, old []byte) (next []byte, keep time.Duration, err error)
+type UpdateFunc func(now time.Time, old []byte) (next []byte, keep time.Duration, err error)
 
 // Errors of records that are there and that this program cannot read. They are
 // never overwritten.
@@ -51,7 +51,7 @@ var (
 )
 
 // checkUpdate refuses what no engine can do.
-func checkUpdate(ctx context.Context, f Func) error {
+func checkUpdate(ctx context.Context, f UpdateFunc) error {
 	if ctx == nil {
 		panic("carryon/records: nil context")
 	}

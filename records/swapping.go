@@ -49,7 +49,7 @@ func NewSwapping(engine Swapper) *Swapping {
 }
 
 // Update implements [Records].
-func (s *Swapping) Update(ctx context.Context, key string, f Func) error {
+func (s *Swapping) Update(ctx context.Context, key string, f UpdateFunc) error {
 	if err := checkUpdate(ctx, f); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
 
 // try runs f on what was seen last. Swapped says that this was the record as it
 // is; err is that of f then, too.
-func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f Func) (now Snapshot, swapped bool, err error) {
+func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f UpdateFunc) (now Snapshot, swapped bool, err error) {
 	next, keep, failed := f(s.clock.now(), last.Record)
 	swap := Swap{Revision: last.Revision}
 	if failed == nil {

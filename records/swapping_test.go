@@ -147,7 +147,7 @@ func TestOneUpdateOfAKeyAtATime(t *testing.T) {
 
 func TestPrefixesSeparatePrograms(t *testing.T) {
 	t.Parallel()
-	engine := records.NewMemory(nil)
+	engine := records.NewMemoryEngine()
 	a, b := records.WithPrefix(engine, "a:"), records.WithPrefix(engine, "b:")
 	put(t, a, "k", "1", records.Off)
 	assert.Empty(t, get(t, b, "k"))

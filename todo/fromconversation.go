@@ -85,15 +85,15 @@ func WithToolNames(names ...string) ConversationOption {
 // would be a guess.
 //
 // FromConversation examines at most 32 calls that may hold a list and 1,000 that
-// change one, reads 256 KiB of them, and no further once it has found the list. A nil ctx panics. The Provider is safe for
-// concurrent use, and its caller owns the slice that it returns. It is a
+// change one, reads 256 KiB of them, and no further once it has found the list.
+// A nil ctx panics. The Provider is safe for concurrent use, and its caller owns
+// the slice that it returns. It is a
 // [Locator], and its method WritesList(tool string) bool says whether a tool of
 // that name can write its list, or can lead to one that does. Package middleware
 // leaves a request alone whose tools cannot, though its messages hold a list: a
 // call beside the conversation, such as one for a summary.
 //
-// FromConversation panics if an option is nil or a name of WithToolNames is
-// blank.
+// FromConversation panics if a name of WithToolNames is blank.
 func FromConversation(opts ...ConversationOption) Provider {
 	return must(TryFromConversation(opts...))
 }
@@ -103,10 +103,9 @@ func FromConversation(opts ...ConversationOption) Provider {
 func TryFromConversation(opts ...ConversationOption) (Provider, error) {
 	c := &conversationSource{tools: knownTools(), remembered: remembered{lists: lru.New[rememberedList]()}}
 	for _, opt := range opts {
-		if opt == nil {
-			return nil, errors.New("todo: nil ConversationOption")
+		if opt != nil {
+			opt(c)
 		}
-		opt(c)
 	}
 	if slices.Contains(c.tools, tool{"", wholeTool}) {
 		return nil, errors.New("todo: WithToolNames: blank name")

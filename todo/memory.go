@@ -42,8 +42,8 @@ type storedList struct {
 
 var _ Locator = (*Memory)(nil)
 
-// NewMemory returns an empty Memory. It panics if an option is nil or sets a
-// limit that is neither positive nor Off.
+// NewMemory returns an empty Memory. It panics if an option sets a limit that is
+// neither positive nor Off, or has a nil engine.
 func NewMemory(opts ...MemoryOption) *Memory {
 	return must(TryNewMemory(opts...))
 }

@@ -401,15 +401,14 @@ func TestMemoryOptionsRefuseNonsense(t *testing.T) {
 		"todo: WithMaxContent: limit -2 is not positive (use todo.Off for no limit)":  todo.WithMaxContent(-2),
 		"todo: WithMaxBytes: limit 0 is not positive (use todo.Off for no limit)":     todo.WithMaxBytes(0),
 		"todo: WithMaxSessions: limit -3 is not positive (use todo.Off for no limit)": todo.WithMaxSessions(-3),
-		"todo: nil MemoryOption": nil,
 	} {
 		memory, err := todo.TryNewMemory(todo.WithMaxItems(1), option)
 		require.EqualError(t, err, want)
 		assert.Nil(t, memory)
 		assert.PanicsWithValue(t, "carryon/"+want, func() { todo.NewMemory(option) })
 	}
-	memory, err := todo.TryNewMemory(todo.WithMaxItems(1))
-	require.NoError(t, err)
+	memory, err := todo.TryNewMemory(todo.WithMaxItems(1), nil)
+	require.NoError(t, err, "a nil option is left out")
 	assert.PanicsWithValue(t, "carryon/todo: Subscribe: nil function", func() { memory.Subscribe(nil) })
 	var none context.Context
 	assert.PanicsWithValue(t, "carryon/todo: nil context", func() { memory.Read(none) })

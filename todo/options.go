@@ -120,10 +120,9 @@ func newMemoryOptions(opts []MemoryOption) (memoryOptions, error) {
 		maxAge:      DefaultMaxAge,
 	}
 	for _, opt := range opts {
-		if opt == nil {
-			return o, errors.New("todo: nil MemoryOption")
+		if opt != nil {
+			opt(&o)
 		}
-		opt(&o)
 	}
 	return o, cmp.Or(
 		o.err,

@@ -16,11 +16,11 @@ import (
 // failing is an engine that cannot be reached.
 type failing struct{}
 
-func (failing) Update(context.Context, string, records.Func) error { return assert.AnError }
+func (failing) Update(context.Context, string, records.UpdateFunc) error { return assert.AnError }
 
 func TestTwoProcessesShareLists(t *testing.T) {
 	t.Parallel()
-	engine := records.NewMemory(nil)
+	engine := records.NewMemoryEngine()
 	a, b := todo.NewMemory(todo.WithRecords(engine)), todo.NewMemory(todo.WithRecords(engine))
 	alice, bob := in(t, "alice"), in(t, "bob")
 
@@ -54,7 +54,7 @@ func TestTwoProcessesShareLists(t *testing.T) {
 func TestListsOfAnEngineAreKeptForTheirTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		engine := records.NewMemory(nil)
+		engine := records.NewMemoryEngine()
 		day := todo.NewMemory(todo.WithRecords(engine), todo.WithMaxAge(24*time.Hour))
 		ever := todo.NewMemory(todo.WithRecords(records.WithPrefix(engine, "ever:")), todo.WithMaxAge(todo.Off))
 		for _, memory := range []*todo.Memory{day, ever} {
@@ -72,7 +72,7 @@ func TestListsOfAnEngineAreKeptForTheirTime(t *testing.T) {
 
 func TestSubscribersHearOfListsThatThisProcessWrites(t *testing.T) {
 	t.Parallel()
-	engine := records.NewMemory(nil)
+	engine := records.NewMemoryEngine()
 	a, b := todo.NewMemory(todo.WithRecords(engine)), todo.NewMemory(todo.WithRecords(engine))
 	var heard [][]string
 	a.Subscribe(func(_ string, list []todo.Todo) { heard = append(heard, contents(list)) })

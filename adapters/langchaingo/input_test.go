@@ -24,7 +24,9 @@ func TestNilArgumentsPanicWithASentence(t *testing.T) {
 	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil model", func() { carrylangchain.Wrap(nil, mw) })
 	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil middleware", func() { carrylangchain.Wrap(model, nil) })
 	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil model", func() { carrylangchain.WrapEmbedding(nil, mw) })
-	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil text agent", func() { carrylangchain.WithTextAgent(nil) })
+	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil text agent", func() {
+		carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(nil))
+	})
 	assert.PanicsWithValue(t, "carryon/middleware: nil context", func() {
 		_, _ = carrylangchain.Wrap(model, mw).GenerateContent(nil, question()) //nolint:staticcheck // what is wrong here
 	})
@@ -210,7 +212,7 @@ func TestAPanicOfTheModelLeavesNothingBehind(t *testing.T) {
 func TestTodoPauseMayBeDeclaredAlways(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, turns(fakellm.Call("todo_pause", reasonJSON(blocked)).AndCall("search", `{}`).AndText("Stuck.")),
-		middleware.WithPauseTool(middleware.Always))
+		middleware.WithPauseTool(middleware.PauseToolAlways))
 	r := new(recording)
 	choice := s.requireAsk(t, r.option())
 	assert.Equal(t, []string{"search"}, names(choice))
@@ -222,7 +224,7 @@ func TestTodoPauseMayBeDeclaredAlways(t *testing.T) {
 func TestUsageMayBeThatOfTheLastTurn(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, turns(fakellm.Text("Did one.").Usage(10, 5), fakellm.Text("Did two.").Usage(20, 7)),
-		middleware.WithUsage(middleware.LastTurn))
+		middleware.WithUsage(middleware.UsageLastTurn))
 	assert.Equal(t, 27, s.requireAsk(t).GenerationInfo["TotalTokens"])
 }
 

@@ -27,7 +27,7 @@ type Model struct {
 var _ llms.ReasoningModel = (*Model)(nil)
 
 // Wrap returns model with its answers continued by mw. It panics if either is
-// nil. The model is not changed and may be used beside the result.
+// nil or an option is used wrongly. The model is not changed and may be used beside the result.
 func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 	if model == nil {
 		panic("carryon/adapters/langchaingo: nil model")
@@ -36,7 +36,9 @@ func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 		panic("carryon/adapters/langchaingo: nil middleware")
 	}
 	m := &Model{model: model, mw: mw, provider: providerOf(model)}
-	apply(&m.options, opts)
+	if apply(&m.options, opts); m.options.wrong != "" {
+		panic("carryon/adapters/langchaingo: " + m.options.wrong)
+	}
 	m.givesReasons.Store(m.provider.givesReasons)
 	return m
 }

@@ -1,12 +1,14 @@
 package langchaingo
 
-// Option configures a [Model]. One that is used wrongly panics when it is made.
+// Option configures a [Model]. Making one never panics: [Wrap] panics with what is
+// wrong with it.
 type Option func(*options)
 
 type options struct {
 	plain bool
 	fold  bool
 	read  func(string) Reading
+	wrong string // what is wrong with an option
 }
 
 // apply applies options to what they configure. Nil ones are left out: the
@@ -33,10 +35,12 @@ func WithPlainChains() Option {
 // Package agents has the options for the agents of langchaingo. A Model serves
 // one kind of text agent; the same model may be wrapped once for each.
 func WithTextAgent(read func(answer string) Reading) Option {
-	if read == nil {
-		panic("carryon/adapters/langchaingo: nil text agent")
+	return func(o *options) {
+		if read == nil {
+			o.wrong = "nil text agent"
+		}
+		o.read = guarded(read)
 	}
-	return func(o *options) { o.read = guarded(read) }
 }
 
 // guarded returns read without its panics. Langchaingo's own parsers panic on

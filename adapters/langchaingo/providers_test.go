@@ -131,7 +131,7 @@ func TestOpenAIIsToldOfARejectedPause(t *testing.T) {
 
 func TestAPauseWithoutATextIsAnsweredWithoutOne(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(twoTodos, unhurried, middleware.WithPauseTool(middleware.Always))
+	mw := middleware.New(twoTodos, unhurried, middleware.WithPauseTool(middleware.PauseToolAlways))
 	server := newScript(t, claude("tool_use", use("p", "todo_pause", `{"reason":"stuck"}`)), claude("end_turn", block("Did two.")))
 	answer, err := carrylangchain.Wrap(newAnthropic(t, server), mw).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ func (m *Model) describeAgent(r *adapter.Request) {
 	if step := firstStep(r.User); step != "" {
 		r.Loop = func(add func(string)) { add(step) }
 	}
-	r.OwnPause = strings.Contains(r.User, pause.Name) // as the name of a tool of the agent's
+	r.OwnPause = strings.Contains(r.User, pause.ToolName) // as the name of a tool of the agent's
 	r.History = m.steps(r.User)
 }
 

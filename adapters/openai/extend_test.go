@@ -37,7 +37,7 @@ func TestContinuationSendsTheCallersRequestExtended(t *testing.T) {
 		}
 		assert.Equal(t, first, second, "nothing else changes")
 		assert.Len(t, scenario.Elements(t, requests[1], "messages"), len(scenario.Request().Messages)+2)
-		assert.Equal(t, []string{"edit_file", pause.Name}, requests[1].Tools, "last")
+		assert.Equal(t, []string{"edit_file", pause.ToolName}, requests[1].Tools, "last")
 	})
 }
 
@@ -117,7 +117,7 @@ func TestReasoningIsSentBackOnlyIfTheHistoryCarriesIt(t *testing.T) {
 func TestCallersSlicesAreNotWrittenTo(t *testing.T) {
 	t.Parallel()
 	for name, when := range map[string]middleware.PauseToolMode{
-		"continuations only": middleware.ContinuationsOnly, "always": middleware.Always,
+		"continuations only": middleware.PauseToolInContinuations, "always": middleware.PauseToolAlways,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,7 +166,7 @@ func TestPauseToolIsAsStrictAsTheCallersTools(t *testing.T) {
 				tools := scenario.Elements(t, requests[1], "tools")
 				require.NoError(t, json.Unmarshal([]byte(tools[len(tools)-1]), &declared))
 				assert.Equal(t, openai.ToolTypeFunction, declared.Type)
-				assert.Equal(t, pause.Name, declared.Function.Name)
+				assert.Equal(t, pause.ToolName, declared.Function.Name)
 				assert.Equal(t, pause.Description(), declared.Function.Description)
 				assert.Equal(t, tt.want, declared.Function.Strict)
 				schema, err := json.Marshal(declared.Function.Parameters)
@@ -223,7 +223,7 @@ func TestPauseIsAmongTheAllowedToolsOfAContinuation(t *testing.T) {
 func TestPauseToolAlwaysAllowsItselfAmongAllowedTools(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.Always))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		request := scenario.Request()
 		request.ToolChoice = scenario.AllowedTools("auto")
 		s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), scenario.Edit())

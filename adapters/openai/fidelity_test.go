@@ -81,7 +81,7 @@ func TestWithNothingToDoNothingIsChanged(t *testing.T) {
 		"tool choice": {todos: scenario.TwoTodos(), change: func(r *openai.ChatCompletionRequest) { r.ToolChoice = "required" }},
 		"dry run":     {todos: scenario.TwoTodos(), opts: []middleware.Option{middleware.WithDryRun()}},
 		"dry run, tool always": {todos: scenario.TwoTodos(), opts: []middleware.Option{
-			middleware.WithDryRun(), middleware.WithPauseTool(middleware.Always),
+			middleware.WithDryRun(), middleware.WithPauseTool(middleware.PauseToolAlways),
 		}},
 	}
 	for name, tt := range idle {

@@ -215,12 +215,12 @@ func TestUsageOfTheLastTurnIsThatOfTheLastThatHasOne(t *testing.T) {
 	t.Parallel()
 	first := textAnswer("One.")
 	first.Usage = openai.Usage{PromptTokens: 10, CompletionTokens: 5, TotalTokens: 15}
-	got := joinAnswers(t, begin(t, middleware.WithUsage(middleware.LastTurn)), first, textAnswer("Two."))
+	got := joinAnswers(t, begin(t, middleware.WithUsage(middleware.UsageLastTurn)), first, textAnswer("Two."))
 	assert.Equal(t, first.Usage, got.Usage)
 
 	chunks := stopped("One.")
 	chunks[1].Usage = &first.Usage
-	all := joinChunks(t, begin(t, middleware.WithUsage(middleware.LastTurn)), chunks, stopped("Two."))
+	all := joinChunks(t, begin(t, middleware.WithUsage(middleware.UsageLastTurn)), chunks, stopped("Two."))
 	assert.Equal(t, &first.Usage, all[len(all)-1].Usage)
 	assert.NotNil(t, all[len(all)-1].Choices, "written again, it has an empty list and no null")
 }

@@ -147,7 +147,7 @@ func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
 					return answered(r, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), r.Body.Close()
 				})
 				return func() {
-					rt := transport.New(base, oneContinuation(both{twoTodos, todo.FromConversation()}, middleware.WithPauseTool(middleware.Always)))
+					rt := transport.New(base, oneContinuation(both{twoTodos, todo.FromConversation()}, middleware.WithPauseTool(middleware.PauseToolAlways)))
 					response, err := rt.RoundTrip(newRequest(t, t.Context(), "http://model.test/v1", body))
 					require.NoError(t, err)
 					_, err = io.Copy(io.Discard, response.Body)

@@ -207,7 +207,7 @@ func TestContinuationHasALength(t *testing.T) {
 func TestBodyOfAContinuationCanBeHadAgain(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string][]middleware.Option{
-		"continuations only": nil, "always": {middleware.WithPauseTool(middleware.Always)},
+		"continuations only": nil, "always": {middleware.WithPauseTool(middleware.PauseToolAlways)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -348,7 +348,7 @@ func TestStrictToolsGetAStrictPause(t *testing.T) {
 func TestPauseToolIsDeclaredAlways(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
+		s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		const choice = `"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function",` +
 			`"function":{"name":"edit_file"}}]}}`
 		body := bodyOf(w.stream, choice, `"store":true`, `"prediction":{}`)
@@ -370,7 +370,7 @@ func TestPauseToolIsDeclaredAlways(t *testing.T) {
 // The digests of the caller's own body do not hold for a body with one more tool.
 func TestDeclaredPauseToolDropsTheDigestsOfTheBody(t *testing.T) {
 	t.Parallel()
-	s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
+	s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 	request := s.request(t, bodyOf(true))
 	for _, name := range []string{"Content-MD5", "Digest", "Content-Digest"} {
 		request.Header.Set(name, "x")
@@ -388,7 +388,7 @@ func TestDeclaredPauseToolDropsTheDigestsOfTheBody(t *testing.T) {
 func TestDeclaredPauseToolPausesTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
+		s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.ask(t, w, fakellm.Text("I can't.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`))
 		requireReading(t, got, "I can't.\n\nTask paused: "+blocked, "stop")
 		assert.Empty(t, got.reading(t).Calls)
@@ -403,7 +403,7 @@ func TestCallersOwnTodoPauseIsTheirs(t *testing.T) {
 		for _, own := range []string{
 			`{"type":"function","function":{"name":"TODO_Pause"}}`, `{"type":"custom","custom":{"name":"todo_pause"}}`,
 		} {
-			s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
+			s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 			body := strings.Replace(bodyOf(w.stream), editFile, editFile+","+own, 1)
 			got := s.send(t, s.request(t, body), texts(plan)[0], fakellm.Pause(blocked))
 			requireReading(t, got, plan, "tool_calls")

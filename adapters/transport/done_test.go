@@ -25,7 +25,7 @@ func TestTurnWithoutAFinishIsShownWhole(t *testing.T) {
 		"[DONE]": doneMark, "nothing": "", "an error": "data: " + saysError + "\n\n", "garbage": "data: {\"choices\":[\n\n",
 	} {
 		for _, parts := range []string{textEvent, textEvent + halfCallEvent, textEvent + usageEvent, textEvent + halfCallEvent + usageEvent} {
-			got := join(t, twoTodos, parts+end, "", whole(), middleware.WithPauseTool(middleware.Always))
+			got := join(t, twoTodos, parts+end, "", whole(), middleware.WithPauseTool(middleware.PauseToolAlways))
 			assert.Equal(t, parts+end, got.Body, name)
 			assert.Len(t, got.Requests, 1, name)
 		}

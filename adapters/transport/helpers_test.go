@@ -340,7 +340,7 @@ func pauseTool(t *testing.T, strict bool) string {
 	b, err := json.Marshal(struct {
 		Type     string   `json:"type"`
 		Function function `json:"function"`
-	}{"function", function{pause.Name, pause.Description(), pause.Schema(strict), strict}})
+	}{"function", function{pause.ToolName, pause.Description(), pause.Schema(strict), strict}})
 	require.NoError(t, err)
 	return string(b)
 }

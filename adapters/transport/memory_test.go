@@ -114,9 +114,9 @@ func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // 
 		ask(i)
 		ctx := continuation.WithSession(t.Context(), name(i))
 		require.NoError(t, tasks.Settings().SetTodoContinuation(t.Context(), name(i), false))
-		assert.False(t, tasks.Settings().For(continuation.Session(ctx)).TodoContinuation)
+		assert.False(t, tasks.Settings().Local(continuation.Session(ctx)).TodoContinuation)
 	}
-	assert.True(t, tasks.Settings().For(name(0)).TodoContinuation)
+	assert.True(t, tasks.Settings().Local(name(0)).TodoContinuation)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(2*size))

@@ -308,7 +308,7 @@ func TestCallersRequestIsNotChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBothWays(t, func(t *testing.T, w way) {
-				s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
+				s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 				text := []byte(bodyOf(w.stream, `"store":true`, `"prediction":{}`))
 				request := s.request(t, "")
 				request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
@@ -354,7 +354,7 @@ func TestCallersRequestIsNotChanged(t *testing.T) {
 func TestBodyOfTheRequestIsClosed(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string][]middleware.Option{
-		"continuations only": nil, "always": {middleware.WithPauseTool(middleware.Always)},
+		"continuations only": nil, "always": {middleware.WithPauseTool(middleware.PauseToolAlways)},
 	} {
 		for _, getBody := range []bool{true, false} {
 			t.Run(name+" "+strconv.FormatBool(getBody), func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestResponsesAgreeHoweverTheyAreAskedFor(t *testing.T) {
 		scripts[name] = []fakellm.Turn{fakellm.Text(plan).Reasoning("First."), second, fakellm.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)}
 	}
 	for name, turns := range scripts {
-		for mode, opts := range map[string][]middleware.Option{"": nil, ", always": {middleware.WithPauseTool(middleware.Always)}} {
+		for mode, opts := range map[string][]middleware.Option{"": nil, ", always": {middleware.WithPauseTool(middleware.PauseToolAlways)}} {
 			var read []responsesAnswer
 			var asked [][]string
 			for _, stream := range []bool{true, false} {

@@ -284,7 +284,7 @@ func flatTool(t *testing.T, strict bool) string {
 		Description string          `json:"description"`
 		Parameters  json.RawMessage `json:"parameters"`
 		Strict      bool            `json:"strict"`
-	}{"function", pause.Name, pause.Description(), pause.Schema(strict), strict})
+	}{"function", pause.ToolName, pause.Description(), pause.Schema(strict), strict})
 	require.NoError(t, err)
 	return string(b)
 }
@@ -331,13 +331,13 @@ func TestResponsesPauseInTurnOne(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		t.Helper()
-		s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
+		s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		answer, _ := s.respond(t, responsesBody(w.stream), fakellm.Pause(blocked).AndText("It fails.").Reasoning("Hm."))
 		assert.Equal(t, []string{"It fails.\n\nTask paused: " + blocked}, answer.texts())
 		assert.Len(t, answer.items, 2)
 		assert.Equal(t, "response.completed", answer.kind)
 
-		s = newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.Always))
+		s = newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		answer, _ = s.respond(t, responsesBody(w.stream), fakellm.Pause(blocked).AndCall("edit_file", "{}").Reasoning("Hm."))
 		assert.Equal(t, []string{"edit_file{}"}, answer.calls())
 		assert.Len(t, answer.items, 2, "the reasoning stays before the call")

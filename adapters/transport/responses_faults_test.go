@@ -207,7 +207,7 @@ func TestResponsesThatAreDamaged(t *testing.T) {
 			turns := []string{damaged(all[i%3%2], random), damaged(all[1], random)}
 			var opts []middleware.Option
 			if i%2 == 0 {
-				opts = append(opts, middleware.WithPauseTool(middleware.Always))
+				opts = append(opts, middleware.WithPauseTool(middleware.PauseToolAlways))
 			}
 			n := 0
 			base := roundTrip(func(r *http.Request) (*http.Response, error) {

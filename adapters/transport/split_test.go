@@ -130,9 +130,9 @@ func requireAnySplit(t *testing.T, first, second string, seed uint64) {
 	var opts []middleware.Option
 	switch seed % 4 {
 	case 0:
-		opts = []middleware.Option{middleware.WithPauseTool(middleware.Always)}
+		opts = []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}
 	case 1:
-		opts = []middleware.Option{middleware.WithUsage(middleware.LastTurn)}
+		opts = []middleware.Option{middleware.WithUsage(middleware.UsageLastTurn)}
 	}
 	want := join(t, twoTodos, first, second, whole(), opts...)
 	for i := range uint64(4) {

@@ -59,10 +59,12 @@ type Host struct {
 }
 
 // Option configures an [AutoTrigger].
-type Option func(*AutoTrigger)
+type Option func(*options)
+
+type options struct{ clock clock.Clock }
 
 // WithClock replaces the system's clock, for tests. [New] panics if it is nil.
-func WithClock(c asynctask.Clock) Option { return func(a *AutoTrigger) { a.clock = c } }
+func WithClock(c asynctask.Clock) Option { return func(o *options) { o.clock = c } }
 
 // AutoTrigger starts a turn of the agent when a task of one session ends, in this
 // process or in another one, while the agent is idle. What ends while it is busy is told when it is idle again,
@@ -93,13 +95,14 @@ type AutoTrigger struct {
 // not delivered is told too. It panics if ctx has no session, unless there is
 // one conversation, and if Busy or Trigger is nil.
 func New(ctx context.Context, tasks *asynctask.Manager, host Host, opts ...Option) *AutoTrigger {
-	a := &AutoTrigger{
-		tasks: tasks, host: host, clock: clock.System(), wake: make(chan struct{}, 1), done: make(chan struct{}),
-	}
+	o := options{clock: clock.System()}
 	for _, option := range opts {
 		if option != nil {
-			option(a)
+			option(&o)
 		}
+	}
+	a := &AutoTrigger{
+		tasks: tasks, host: host, clock: o.clock, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	switch {
 	case tasks == nil:

@@ -80,7 +80,7 @@ func (s *setup) deliver() *asynctask.Delivery {
 	return d
 }
 
-func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.Outcome) {
+func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
 	s.t.Helper()
 	assert.NoError(s.t, s.Settle(s.ctx, d, outcome))
 }

@@ -18,19 +18,19 @@ import (
 func TestOneOfSeveralReplicasTriggers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		engine func(*records.Memory) records.Records
+		engine func(*records.MemoryEngine) records.Records
 		within time.Duration
 	}{
-		"notified": {func(m *records.Memory) records.Records { return m }, autotrigger.Window},
+		"notified": {func(m *records.MemoryEngine) records.Records { return m }, autotrigger.Window},
 		"looking": {
-			func(m *records.Memory) records.Records { return struct{ records.Records }{m} },
+			func(m *records.MemoryEngine) records.Records { return struct{ records.Records }{m} },
 			asynctask.PollInterval + autotrigger.Window,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				engine := c.engine(records.NewMemory(nil))
+				engine := c.engine(records.NewMemoryEngine())
 				process := func() *asynctask.Manager { return asynctask.NewManager(asynctask.WithRecords(engine)) }
 				a := &agent{start: time.Now()}
 				one, other, worker := process(), process(), setupOf(t, process())

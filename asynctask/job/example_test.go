@@ -12,7 +12,7 @@ import (
 
 // A queue of channels: one process enqueues, another works.
 func ExampleWork() {
-	engine := records.NewMemory(nil) // or one that processes share, of carryon/stores
+	engine := records.NewMemoryEngine() // or one that processes share, of carryon/stores
 	queue := make(chan string, 1)
 
 	starter := asynctask.NewManager(asynctask.WithRecords(engine))

@@ -17,7 +17,7 @@ import (
 // begun returns two Managers that share an engine, and the ticket of a task.
 func begun(t *testing.T) (worker, other *asynctask.Manager, ticket asynctask.Ticket) {
 	t.Helper()
-	engine := records.NewMemory(nil)
+	engine := records.NewMemoryEngine()
 	worker, other = asynctask.NewManager(asynctask.WithRecords(engine)), asynctask.NewManager(asynctask.WithRecords(engine))
 	t.Cleanup(func() {
 		assert.NoError(t, worker.Close(context.WithoutCancel(t.Context())))
@@ -36,7 +36,7 @@ func TestWorkEndsItsTask(t *testing.T) {
 	for name, c := range map[string]struct {
 		isLast func(error) bool
 		work   func(context.Context) error
-		state  asynctask.State
+		state  asynctask.TaskState
 		err    error
 	}{
 		"well":  {never, func(context.Context) error { return nil }, asynctask.Completed, nil},
@@ -114,7 +114,7 @@ type sick struct{}
 
 var errSick = errors.New("sick")
 
-func (sick) Update(context.Context, string, records.Func) error { return errSick }
+func (sick) Update(context.Context, string, records.UpdateFunc) error { return errSick }
 
 func TestWorkWithoutTheEngineIsToBeRunAgain(t *testing.T) {
 	t.Parallel()

@@ -230,7 +230,7 @@ func TestPauseToolInEveryCall(t *testing.T) {
 	inBothWays(t, func(t *testing.T, ask asker) {
 		provider := newProvider(t, uses(text("One."), pause(blocked)))
 
-		message, err := ask(t, provider.client(middleware.WithPauseTool(middleware.Always)).Messages, params())
+		message, err := ask(t, provider.client(middleware.WithPauseTool(middleware.PauseToolAlways)).Messages, params())
 
 		require.NoError(t, err)
 		assert.Len(t, provider.requests()[0]["tools"], 2)

@@ -52,7 +52,7 @@ func decision() func() {
 	must(err)
 	in := continuation.Input{
 		Todos: todos, TodosKnown: true, Limits: limits, Now: time.Unix(1_800_000_000, 0),
-		Turn:     continuation.Turn{Finish: "stop"},
+		Turn:     continuation.EndedTurn{Finish: "stop"},
 		Settings: continuation.DefaultValues(),
 	}
 	prompter, err := prompt.New(continuation.LongTemplates())

@@ -84,8 +84,8 @@ func (r *report) prompt(e exchange) {
 		return
 	}
 	asks := "asks the model to carry on"
-	if slices.Contains(e.offers, pause.Name) {
-		asks += ", or to call " + pause.Name + " if it cannot"
+	if slices.Contains(e.offers, pause.ToolName) {
+		asks += ", or to call " + pause.ToolName + " if it cannot"
 	}
 	r.entry("carryon", asks+":")
 	for _, line := range lines[:min(maxPrompt, len(lines))] {

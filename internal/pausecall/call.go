@@ -82,7 +82,7 @@ func readFence(text string) (rest string, v verdict) {
 
 // readNamed reads a call that begins with the name of the tool.
 func readNamed(text string) (call, verdict) {
-	rest, v := readLiteral(text, pause.Name)
+	rest, v := readLiteral(text, pause.ToolName)
 	if v != complete {
 		return call{}, v
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// IsPrefix reports whether name is a proper prefix of [pause.Name] in any case,
+// IsPrefix reports whether name is a proper prefix of [pause.ToolName] in any case,
 // so that further fragments may complete it. "" is one; the whole name is not.
 func IsPrefix(name string) bool {
-	return len(name) < len(pause.Name) && strings.EqualFold(name, pause.Name[:len(name)])
+	return len(name) < len(pause.ToolName) && strings.EqualFold(name, pause.ToolName[:len(name)])
 }
 
 // maxHeld is how many bytes of text a Finder holds back. A call with the longest

@@ -65,9 +65,9 @@ func ExampleFinder() {
 
 func TestIsPrefix(t *testing.T) {
 	t.Parallel()
-	for i := range len(pause.Name) {
-		assert.True(t, pausecall.IsPrefix(pause.Name[:i]), "%d", i)
-		assert.True(t, pausecall.IsPrefix(strings.ToUpper(pause.Name[:i])), "%d", i)
+	for i := range len(pause.ToolName) {
+		assert.True(t, pausecall.IsPrefix(pause.ToolName[:i]), "%d", i)
+		assert.True(t, pausecall.IsPrefix(strings.ToUpper(pause.ToolName[:i])), "%d", i)
 	}
 	for _, name := range []string{"todo_pause", "TODO_PAUSE", "o", "todo_w", "todo_pau\u017f", "todo_pause_", " t"} {
 		assert.False(t, pausecall.IsPrefix(name), "%q", name)

@@ -79,7 +79,7 @@ func fits(key string, value json.RawMessage) bool {
 		return false
 	}
 	if key == "name" {
-		return strings.EqualFold(text, pause.Name)
+		return strings.EqualFold(text, pause.ToolName)
 	}
 	return text == "function" // its type
 }

@@ -36,7 +36,7 @@ type Input struct {
 	// pause in words.
 	InWords bool
 	// Last is what came of the attempt before. It is told from attempt 2 on.
-	Last continuation.Result
+	Last continuation.PromptResult
 	// Rejection is why the model's todo_pause was rejected, or nil. It takes the
 	// place of Last and is told at any attempt, for the model has no other way
 	// to learn of it. It is shown as one line of at most description.Max runes.

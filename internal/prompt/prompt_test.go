@@ -114,7 +114,7 @@ func TestPromptGolden(t *testing.T) {
 		},
 	}
 	previous := []struct {
-		last      continuation.Result
+		last      continuation.PromptResult
 		rejection error
 		line      string
 	}{
@@ -301,7 +301,7 @@ func TestPromptProblem(t *testing.T) {
 	t.Parallel()
 	const label = "\nPrevious attempt: "
 	rejected := func(text string) prompt.Input { return prompt.Input{Rejection: errors.New(text)} }
-	failed := func(status continuation.Result) prompt.Input { return prompt.Input{Last: status} }
+	failed := func(status continuation.PromptResult) prompt.Input { return prompt.Input{Last: status} }
 	cases := []struct {
 		name string
 		in   prompt.Input
@@ -335,7 +335,7 @@ func TestPromptProblem(t *testing.T) {
 		require.True(t, found, c.name)
 		assert.Equal(t, c.want, line, c.name)
 	}
-	for _, unknown := range []continuation.Result{-99, math.MinInt} {
+	for _, unknown := range []continuation.PromptResult{-99, math.MinInt} {
 		got := p.Prompt(prompt.Input{Task: "Fix it", Attempt: 2, Last: unknown})
 		assert.NotContains(t, got, label, "an unknown result has no line")
 	}
@@ -419,7 +419,7 @@ func FuzzPrompt(f *testing.F) {
 	p, err := prompt.New(continuation.OneLineTemplates())
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, task string, attempt int, yolo bool, last int, rejected bool, problem string) {
-		in := prompt.Input{Task: task, Attempt: attempt, Mode: mode(yolo), Last: continuation.Result(last)}
+		in := prompt.Input{Task: task, Attempt: attempt, Mode: mode(yolo), Last: continuation.PromptResult(last)}
 		if rejected {
 			in.Rejection = errors.New(problem)
 		}

@@ -25,7 +25,7 @@ func Claim(s continuation.State, token uint64, now time.Time, life time.Duration
 type Ending struct {
 	Called bool // with a tool call
 	Tokens int  // that it used, as far as known
-	Result continuation.Result
+	Result continuation.PromptResult
 	// Refused says that the provider will not answer this conversation, however
 	// often it is asked.
 	Refused bool

@@ -23,7 +23,7 @@ func busyState() continuation.State {
 	s := session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go"))
 	s.Attempts, s.Continuations, s.Tokens, s.Stale = 1, 1, 40, 99
 	s.Paused = continuation.Pause{Reason: "blocked", Since: noon}
-	s.LastResult = continuation.Result(503)
+	s.LastResult = continuation.PromptResult(503)
 	s.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 2}
 	return session.Claim(s, 5, noon, continuation.DefaultClaimLife)
 }

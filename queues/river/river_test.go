@@ -45,7 +45,7 @@ func (w *worker) NextRetry(*river.Job[work]) time.Time { return time.Now() }
 // world is a database with River's tables and carryon's.
 type world struct {
 	pool   *pgxpool.Pool
-	engine *postgres.Store
+	engine *postgres.Engine
 }
 
 // newWorld returns a database of its own on the server.

@@ -13,7 +13,7 @@
 //
 // It needs PostgreSQL 11 or newer. An update is one statement, or two where
 // another process changed the record since this one saw it, and no transaction is
-// open between them. Nothing runs in the background: call [Store.Sweep] now and
+// open between them. Nothing runs in the background: call [Engine.Sweep] now and
 // then to delete the records that are over their time.
 //
 // A change waits for the disk of the server. What is lost without that is what a

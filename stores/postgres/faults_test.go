@@ -35,7 +35,7 @@ func TestWhatCanGoWrong(t *testing.T) {
 
 	t.Run("no table", func(t *testing.T) {
 		_, err := count(t.Context(), postgres.New(pool, newTable()))
-		require.ErrorContains(t, err, "Store.CreateTable makes the table")
+		require.ErrorContains(t, err, "Engine.CreateTable makes the table")
 	})
 	t.Run("the table is created by several at once", func(t *testing.T) {
 		table, done := newTable(), make(chan error)
@@ -76,7 +76,7 @@ func TestWhatCanGoWrong(t *testing.T) {
 		table, done := newTable(), make(chan error)
 		require.NoError(t, postgres.New(strict, table).CreateTable(t.Context()))
 		a, b := postgres.New(strict, table), postgres.New(strict, table)
-		for _, engine := range []*postgres.Store{a, b} {
+		for _, engine := range []*postgres.Engine{a, b} {
 			go func() {
 				var failed error
 				for range 50 {
@@ -150,10 +150,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		_, err := postgres.Open(t.Context(), "postgres://localhost", postgres.WithTable(name))
 		require.ErrorContains(t, err, "is no name for a table", name)
 	}
-	_, err = postgres.Open(t.Context(), "postgres://localhost", nil)
-	require.EqualError(t, err, "postgres: nil Option")
 	for _, name := range []string{"a", "a.b_2"} {
-		s, err := postgres.Open(t.Context(), "postgres://localhost", postgres.WithTable(name))
+		s, err := postgres.Open(t.Context(), "postgres://localhost", postgres.WithTable(name), nil)
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
 	}

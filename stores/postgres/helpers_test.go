@@ -22,7 +22,7 @@ func newTable() postgres.Option {
 }
 
 // open returns a store on the server, with its table.
-func open(tb testing.TB, url string, opts ...postgres.Option) *postgres.Store {
+func open(tb testing.TB, url string, opts ...postgres.Option) *postgres.Engine {
 	tb.Helper()
 	s, err := postgres.Open(tb.Context(), url, opts...)
 	require.NoError(tb, err)

@@ -16,10 +16,10 @@ const (
 
 // channel returns the name that the table's messages have among the database's.
 // Topics are told apart within it, because the name of a channel is short.
-func (s *Store) channel() string { return strings.ReplaceAll(s.table, ".", "_") }
+func (s *Engine) channel() string { return strings.ReplaceAll(s.table, ".", "_") }
 
 // Notify implements [records.Notifier] by NOTIFY.
-func (s *Store) Notify(ctx context.Context, topic, message string) error {
+func (s *Engine) Notify(ctx context.Context, topic, message string) error {
 	_, err := s.pool.Exec(ctx, "select pg_notify($1, $2)", s.channel(), payload(topic)+payload(message))
 	return wrap(err)
 }
@@ -29,7 +29,7 @@ func payload(s string) string { return base64.RawStdEncoding.EncodeToString([]by
 
 // Listen implements [records.Notifier] by LISTEN. It takes a connection of the
 // pool for itself.
-func (s *Store) Listen(ctx context.Context, topic string, f func(message string)) error {
+func (s *Engine) Listen(ctx context.Context, topic string, f func(message string)) error {
 	for {
 		_ = s.listen(ctx, topic, f) // the next try tells whether it is better
 		timer := time.NewTimer(pauseBeforeReconnect)
@@ -43,7 +43,7 @@ func (s *Store) Listen(ctx context.Context, topic string, f func(message string)
 }
 
 // listen listens until the connection is lost.
-func (s *Store) listen(ctx context.Context, topic string, f func(message string)) error {
+func (s *Engine) listen(ctx context.Context, topic string, f func(message string)) error {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err

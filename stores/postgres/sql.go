@@ -23,7 +23,7 @@ func Schema(table string) string {
 
 // CreateTable creates the table unless it is there. Several processes may do so
 // at the same time.
-func (s *Store) CreateTable(ctx context.Context) error {
+func (s *Engine) CreateTable(ctx context.Context) error {
 	return s.inTransaction(ctx, func(tx pgx.Tx) error {
 		// "if not exists" alone fails for one of two that create it at once.
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtext($1))", "carryon "+s.table); err != nil {
@@ -36,7 +36,7 @@ func (s *Store) CreateTable(ctx context.Context) error {
 
 // Sweep deletes the records that are over their time, and returns how many. Nobody
 // sees these any more, so it only frees space: once an hour is often.
-func (s *Store) Sweep(ctx context.Context) (deleted int64, err error) {
+func (s *Engine) Sweep(ctx context.Context) (deleted int64, err error) {
 	tag, err := s.pool.Exec(ctx, s.sql.sweep)
 	return tag.RowsAffected(), wrap(err)
 }

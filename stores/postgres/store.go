@@ -20,9 +20,9 @@ import (
 // another.
 const DefaultTable = "carryon_records"
 
-// Store keeps records in a table. It is safe for concurrent use. Use [Open], [New]
+// Engine keeps records in a table. It is safe for concurrent use. Use [Open], [New]
 // or [TryNew]: the zero value is not ready.
-type Store struct {
+type Engine struct {
 	*records.Swapping
 
 	pool  *pgxpool.Pool
@@ -32,31 +32,36 @@ type Store struct {
 }
 
 var (
-	_ records.Records  = (*Store)(nil)
-	_ records.Swapper  = (*Store)(nil)
-	_ records.Notifier = (*Store)(nil)
+	_ records.Records  = (*Engine)(nil)
+	_ records.Swapper  = (*Engine)(nil)
+	_ records.Notifier = (*Engine)(nil)
 )
 
-// Option configures a [Store].
-type Option func(*Store) error
+// Option configures an [Engine].
+type Option func(*options)
+
+type options struct {
+	table string
+	err   error // of the options that are refused
+}
 
 var validTable = regexp.MustCompile(`^([a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$`)
 
 // WithTable keeps the records in another table than [DefaultTable]. The name, and
 // that of a schema before it, consist of small letters, digits and underscores.
 func WithTable(name string) Option {
-	return func(s *Store) error {
-		if s.table = name; !validTable.MatchString(name) {
-			return fmt.Errorf("postgres: WithTable: %q is no name for a table (small letters, digits, underscores)", name)
+	return func(o *options) {
+		if o.table = name; !validTable.MatchString(name) {
+			o.err = errors.Join(o.err,
+				fmt.Errorf("postgres: WithTable: %q is no name for a table (small letters, digits, underscores)", name))
 		}
-		return nil
 	}
 }
 
 // Open returns a store on the database of the URL, in the form of libpq's, with
 // the parameters of pgxpool, such as pool_max_conns. It does not connect;
-// [Store.Ping] does. Close the store when it is not needed any more.
-func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
+// [Engine.Ping] does. Close the store when it is not needed any more.
+func Open(ctx context.Context, url string, opts ...Option) (*Engine, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
@@ -76,7 +81,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 
 // New returns a store on a pool of the program's, which the program closes. It
 // panics where [TryNew] fails.
-func New(pool *pgxpool.Pool, opts ...Option) *Store {
+func New(pool *pgxpool.Pool, opts ...Option) *Engine {
 	s, err := TryNew(pool, opts...)
 	if err != nil {
 		panic("carryon/stores/" + err.Error())
@@ -84,41 +89,39 @@ func New(pool *pgxpool.Pool, opts ...Option) *Store {
 	return s
 }
 
-// TryNew is [New] for options that come from a configuration: it fails if pool or
-// an option is nil, or an option is not valid. It does not connect.
-func TryNew(pool *pgxpool.Pool, opts ...Option) (*Store, error) {
+// TryNew is [New] for options that come from a configuration: it fails if pool is nil
+// or an option is not valid. It does not connect.
+func TryNew(pool *pgxpool.Pool, opts ...Option) (*Engine, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: nil pool")
 	}
-	s := &Store{pool: pool, table: DefaultTable, close: func() {}}
-	var err error
+	o := options{table: DefaultTable}
 	for _, opt := range opts {
-		if opt == nil {
-			return nil, errors.New("postgres: nil Option")
+		if opt != nil {
+			opt(&o)
 		}
-		err = errors.Join(err, opt(s))
 	}
-	s.sql = statementsFor(s.table)
+	if o.err != nil {
+		return nil, o.err
+	}
+	s := &Engine{pool: pool, table: o.table, close: func() {}, sql: statementsFor(o.table)}
 	s.Swapping = records.NewSwapping(s)
-	if err != nil {
-		return nil, err
-	}
 	return s, nil
 }
 
 // Ping asks the server for a sign of life. A program may do so when it starts,
 // to report a wrong URL or password at once.
-func (s *Store) Ping(ctx context.Context) error { return wrap(s.pool.Ping(ctx)) }
+func (s *Engine) Ping(ctx context.Context) error { return wrap(s.pool.Ping(ctx)) }
 
 // Close closes the connections that [Open] has opened, once nobody uses them. It
 // leaves a pool that was handed to [New] alone. It returns nil.
-func (s *Store) Close() error {
+func (s *Engine) Close() error {
 	s.close()
 	return nil
 }
 
 // Swap implements [records.Swapper].
-func (s *Store) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
+func (s *Engine) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
 	now, swapped, err := s.swap(ctx, key, swap)
 	var failed *pgconn.PgError
 	if errors.As(err, &failed) && (failed.Code == serializationFailure || failed.Code == deadlock) {
@@ -134,7 +137,7 @@ const (
 )
 
 // swap is one statement. What it answers with is what was there before it.
-func (s *Store) swap(ctx context.Context, key string, swap records.Swap) (now records.Snapshot, swapped bool, err error) {
+func (s *Engine) swap(ctx context.Context, key string, swap records.Swap) (now records.Snapshot, swapped bool, err error) {
 	expected, err := revisionOf(swap.Revision)
 	if err != nil {
 		return now, false, err
@@ -191,7 +194,7 @@ func wrap(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &failed) && failed.Code == undefinedTable:
-		return fmt.Errorf("postgres: %w (Store.CreateTable makes the table)", err)
+		return fmt.Errorf("postgres: %w (Engine.CreateTable makes the table)", err)
 	default:
 		return fmt.Errorf("postgres: %w", err)
 	}
@@ -200,6 +203,6 @@ func wrap(err error) error {
 const undefinedTable = "42P01"
 
 // inTransaction runs f in a transaction.
-func (s *Store) inTransaction(ctx context.Context, f func(pgx.Tx) error) error {
+func (s *Engine) inTransaction(ctx context.Context, f func(pgx.Tx) error) error {
 	return wrap(pgx.BeginFunc(ctx, s.pool, f))
 }

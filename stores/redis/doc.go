@@ -18,6 +18,6 @@
 // begin with "carryon:"; see [records.WithPrefix] for another beginning.
 //
 // What Redis drops is forgotten: a server that evicts keys of all kinds gives
-// sessions their budgets back. docs/production.md in the repository says how to
+// sessions their budgets back. docs/shared-state.md in the repository says how to
 // set up a server, and what is lost when one fails.
 package redis

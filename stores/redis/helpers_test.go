@@ -12,7 +12,7 @@ import (
 )
 
 // open returns a store on the URL.
-func open(tb testing.TB, url string) *redis.Store {
+func open(tb testing.TB, url string) *redis.Engine {
 	tb.Helper()
 	s, err := redis.Open(url)
 	require.NoError(tb, err)

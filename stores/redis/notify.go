@@ -7,13 +7,13 @@ import (
 )
 
 // Notify implements [records.Notifier] by PUBLISH.
-func (s *Store) Notify(ctx context.Context, topic, message string) error {
+func (s *Engine) Notify(ctx context.Context, topic, message string) error {
 	return wrap(s.client.Publish(ctx, topic, message).Err())
 }
 
 // Listen implements [records.Notifier] by SUBSCRIBE. It takes a connection of its
 // own.
-func (s *Store) Listen(ctx context.Context, topic string, f func(message string)) error {
+func (s *Engine) Listen(ctx context.Context, topic string, f func(message string)) error {
 	subscription := s.client.Subscribe(ctx, topic)
 	defer subscription.Close() //nolint:errcheck // nobody reads from it any more
 	messages := subscription.ChannelWithSubscriptions()

@@ -18,8 +18,8 @@ import (
 //
 // and rediss+cluster, rediss+sentinel with TLS. Options of the client, such as
 // pool_size, dial_timeout and read_timeout, may follow as parameters. Open does not
-// connect; [Store.Ping] does. Close the store when it is not needed any more.
-func Open(rawURL string) (*Store, error) {
+// connect; [Engine.Ping] does. Close the store when it is not needed any more.
+func Open(rawURL string) (*Engine, error) {
 	client, err := open(rawURL)
 	if err != nil {
 		return nil, withoutPassword(err)

@@ -16,9 +16,9 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Store keeps records in Redis or Valkey. It is safe for concurrent use. Use
+// Engine keeps records in Redis or Valkey. It is safe for concurrent use. Use
 // [Open], [New] or [TryNew]: the zero value is not ready.
-type Store struct {
+type Engine struct {
 	*records.Swapping
 
 	client redis.UniversalClient
@@ -27,9 +27,9 @@ type Store struct {
 }
 
 var (
-	_ records.Records  = (*Store)(nil)
-	_ records.Swapper  = (*Store)(nil)
-	_ records.Notifier = (*Store)(nil)
+	_ records.Records  = (*Engine)(nil)
+	_ records.Swapper  = (*Engine)(nil)
+	_ records.Notifier = (*Engine)(nil)
 )
 
 //go:embed swap.lua
@@ -37,7 +37,7 @@ var swapScript string
 
 // New returns a store on a client of the program's, which the program closes. It
 // panics where [TryNew] fails.
-func New(client redis.UniversalClient) *Store {
+func New(client redis.UniversalClient) *Engine {
 	s, err := TryNew(client)
 	if err != nil {
 		panic("carryon/stores/" + err.Error())
@@ -49,7 +49,7 @@ func New(client redis.UniversalClient) *Store {
 // if client is nil, or if its options do not say ContextTimeoutEnabled: without
 // that, a call waits much longer than it may for a server that hangs. TryNew does
 // not connect.
-func TryNew(client redis.UniversalClient) (*Store, error) {
+func TryNew(client redis.UniversalClient) (*Engine, error) {
 	honoursContext := true
 	switch c := client.(type) {
 	case nil:
@@ -64,20 +64,20 @@ func TryNew(client redis.UniversalClient) (*Store, error) {
 	if !honoursContext {
 		return nil, errors.New("redis: the client ignores the end of a ctx: set ContextTimeoutEnabled in its options")
 	}
-	s := &Store{client: client, script: redis.NewScript(swapScript), close: func() error { return nil }}
+	s := &Engine{client: client, script: redis.NewScript(swapScript), close: func() error { return nil }}
 	s.Swapping = records.NewSwapping(s)
 	return s, nil
 }
 
 // Ping asks the server for a sign of life. A program may do so when it starts,
 // to report a wrong URL or password at once.
-func (s *Store) Ping(ctx context.Context) error {
+func (s *Engine) Ping(ctx context.Context) error {
 	return wrap(s.client.Ping(ctx).Err())
 }
 
 // Close closes the connections that [Open] has opened. It leaves a client that
 // was handed to [New] alone.
-func (s *Store) Close() error { return s.close() }
+func (s *Engine) Close() error { return s.close() }
 
 // revisionSize is the size of a revision: eleven random characters and a space.
 const revisionSize = 12
@@ -90,7 +90,7 @@ func newRevision() string {
 }
 
 // Swap implements [records.Swapper].
-func (s *Store) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
+func (s *Engine) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
 	revision := swap.Revision
 	args := []any{revision, "look", milliseconds(swap.Keep), ""}
 	switch swap.Action {

@@ -30,7 +30,7 @@ const haste = 500
 
 // hasty is an engine whose clock is fast.
 type hasty struct {
-	*redis.Store
+	*redis.Engine
 }
 
 func hurry(now time.Time) time.Time {
@@ -38,8 +38,8 @@ func hurry(now time.Time) time.Time {
 	return begin.Add(time.Duration(now.UnixMilli()%1e9) * time.Millisecond * haste)
 }
 
-func (h hasty) Update(ctx context.Context, key string, f records.Func) error {
-	return h.Store.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) { return f(hurry(now), old) })
+func (h hasty) Update(ctx context.Context, key string, f records.UpdateFunc) error {
+	return h.Engine.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) { return f(hurry(now), old) })
 }
 
 // hastyClock is the clock of a replica.

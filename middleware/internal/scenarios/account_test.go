@@ -77,7 +77,7 @@ func (p *play) run(t *testing.T) {
 	p.first = well
 	options := []middleware.Option{scenario.NoInterval(), middleware.WithObserver(p.events.Observer())}
 	if r.IntN(2) == 0 {
-		options = append(options, middleware.WithPauseTool(middleware.Always))
+		options = append(options, middleware.WithPauseTool(middleware.PauseToolAlways))
 	}
 	mw := middleware.New(scenario.TwoTodos(), options...)
 	ctx := t.Context()
@@ -170,7 +170,7 @@ func TestRoleThatComesWithAPauseIsKept(t *testing.T) {
 	const chunk = `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		for _, reason := range []string{scenario.Blocked, "stuck"} {
-			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.Always))
+			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 			call := `{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"p","type":"function",` +
 				`"function":{"name":"todo_pause","arguments":"{\"reason\":\"` + reason + `\"}"}}]}`
 			got := s.Ask(fakellm.Chunks(

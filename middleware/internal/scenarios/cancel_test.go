@@ -104,7 +104,7 @@ func TestContextThatEndsAfterTheFirstTurnReleasesItsEnd(t *testing.T) {
 			}), nil
 		},
 		"while the gate is asked": func(cancel func()) (todo.Provider, middleware.Option) {
-			return scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.Turn) error {
+			return scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 				cancel()
 				return nil
 			})
@@ -358,7 +358,7 @@ func TestCloseFromWithinRecv(t *testing.T) {
 				}), nil
 			},
 			"the gate": func(do func()) (todo.Provider, middleware.Option) {
-				return scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.Turn) error {
+				return scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 					do()
 					return nil
 				})

@@ -149,7 +149,7 @@ func setUps() []setUp {
 		},
 		{
 			name: "the gate says no", todos: scenario.TwoTodos(), request: scenario.Request(),
-			options: []middleware.Option{middleware.WithGate(func(context.Context, middleware.Turn) error {
+			options: []middleware.Option{middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 				return errors.New("over the monthly budget")
 			})},
 			code: "gate", text: "The gate vetoed the continuation", err: "over the monthly budget",

@@ -581,7 +581,7 @@ func TestRejectedPauseIsAnsweredUnseen(t *testing.T) {
 
 func TestPauseOfTheFirstTurnIsRemovedWhereTheToolIsAlwaysDeclared(t *testing.T) {
 	t.Parallel()
-	always := middleware.WithPauseTool(middleware.Always)
+	always := middleware.WithPauseTool(middleware.PauseToolAlways)
 	for name, c := range map[string]struct {
 		turn fakellm.Turn
 		want []string

@@ -104,7 +104,7 @@ func TestJoinedStreamOfUsage(t *testing.T) {
 
 func TestUsageThatWasPaid(t *testing.T) {
 	t.Parallel()
-	sum := []middleware.Option{middleware.WithUsage(middleware.Sum)}
+	sum := []middleware.Option{middleware.WithUsage(middleware.UsageSum)}
 	one, two := draft.Usage(100, 10), fakellm.Text("Done.").Usage(120, 20)
 	text := `"\n\nDone."`
 	runJoinCases(t, []joinCase{
@@ -125,7 +125,7 @@ func TestUsageThatWasPaid(t *testing.T) {
 
 func TestUsageOfTheLastTurn(t *testing.T) {
 	t.Parallel()
-	last := []middleware.Option{middleware.WithUsage(middleware.LastTurn)}
+	last := []middleware.Option{middleware.WithUsage(middleware.UsageLastTurn)}
 	one, two := draft.Usage(100, 10), fakellm.Text("Done.").Usage(120, 20)
 	text := `"\n\nDone."`
 	runJoinCases(t, []joinCase{

@@ -136,8 +136,8 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 	t.Parallel()
 	veto := errors.New("plan mode")
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		var asked []middleware.Turn
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(_ context.Context, turn middleware.Turn) error {
+		var asked []middleware.NextTurn
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(_ context.Context, turn middleware.NextTurn) error {
 			asked = append(asked, turn)
 			if len(asked) == 2 {
 				return veto
@@ -150,7 +150,7 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 		assert.Equal(t, continuation.ReasonGate, got.Outcome.Reason)
 		assert.Equal(t, veto, got.Outcome.Err)
 		first := todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}
-		assert.Equal(t, []middleware.Turn{
+		assert.Equal(t, []middleware.NextTurn{
 			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Todo: first, Text: "One."},
 			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 3, Attempt: 2}, Todo: first, Text: "One.\n\nTwo."},
 		}, asked)
@@ -162,7 +162,7 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 func TestGateIsNotAskedWithoutAContinuation(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, todo.Static(), middleware.WithGate(func(context.Context, middleware.Turn) error {
+		s := scenario.New(t, m, todo.Static(), middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 			t.Error("asked")
 			return nil
 		}))
@@ -174,7 +174,7 @@ func TestGateIsNotAskedWithoutAContinuation(t *testing.T) {
 func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.Turn) error { panic("no gate") }))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.NextTurn) error { panic("no gate") }))
 		got := s.Ask(fakellm.Text(scenario.Plan))
 
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
@@ -191,7 +191,7 @@ func TestGateMayPauseTheSession(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		var s *scenario.Scenario
-		s = scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(ctx context.Context, _ middleware.Turn) error {
+		s = scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(ctx context.Context, _ middleware.NextTurn) error {
 			return s.Middleware.Pause(ctx, "the user wants to look first")
 		}))
 		got := s.Ask(fakellm.Text(scenario.Plan))

@@ -541,7 +541,7 @@ func TestPauseChangesNoTodo(t *testing.T) {
 func TestPauseToolAlwaysKeepsThePrefixTheSame(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.Always))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Text("One."), fakellm.Text("Two."), scenario.Edit().ID("call_1"))
 		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "tool_calls")
 		s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), scenario.Edit())
@@ -560,7 +560,7 @@ func TestPauseToolAlwaysKeepsThePrefixTheSame(t *testing.T) {
 func TestPauseToolAlwaysPausesInTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.Always))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked).AndText("One."))
 		requirePaused(t, s, got, scenario.Blocked)
 		assert.Equal(t, "One.\n\n"+scenario.BlockedNotice, got.Text)
@@ -573,7 +573,7 @@ func TestPauseToolAlwaysPausesInTheFirstTurn(t *testing.T) {
 func TestPauseToolAlwaysAloneShowsTheNoticeAlone(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.Always))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked))
 		requirePaused(t, s, got, scenario.Blocked)
 		assert.Equal(t, scenario.BlockedNotice, got.Text)
@@ -583,7 +583,7 @@ func TestPauseToolAlwaysAloneShowsTheNoticeAlone(t *testing.T) {
 func TestPauseToolAlwaysIsRemovedBesideOtherCalls(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.Always))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked).AndCall("edit_file", `{"n":1}`))
 		requirePaused(t, s, got, scenario.Blocked)
 		require.Len(t, got.Calls, 1)
@@ -596,7 +596,7 @@ func TestPauseToolAlwaysIsRemovedBesideOtherCalls(t *testing.T) {
 func TestPauseToolAlwaysRejectsInTheFirstTurnToo(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.Always))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause("stuck"), scenario.Edit())
 		scenario.RequireComplete(t, m, got, "", "tool_calls")
 		requests := s.Server.Requests()
@@ -609,7 +609,7 @@ func TestPauseToolAlwaysRejectsInTheFirstTurnToo(t *testing.T) {
 func TestPauseToolAlwaysIsNotDeclaredOutOfScope(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.Always))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		request := scenario.Request()
 		request.ToolChoice = "required"
 		s.Call(s.Ctx, request, scenario.Edit())

@@ -118,7 +118,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 		assert.True(t, decisions[0].Evaluation.Continue)
 		assert.Equal(t, continuation.ReasonSatisfied, decisions[0].Evaluation.Reason)
 		assert.Equal(t, 1, decisions[0].Evaluation.Attempt)
-		assert.Equal(t, continuation.Met, decisions[0].Evaluation.Conditions[continuation.IntervalElapsed])
+		assert.Equal(t, continuation.Met, decisions[0].Evaluation.Conditions[continuation.ConditionIntervalElapsed])
 		assert.Equal(t, continuation.ReasonToolCalls, decisions[1].Evaluation.Reason)
 		assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", decisions[1].Evaluation.Conditions.String())
 	})
@@ -342,7 +342,7 @@ func TestDryRunReportsAndDoesNothing(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithLimits(continuation.Limits{}),
-			middleware.WithGate(func(context.Context, middleware.Turn) error {
+			middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 				t.Error("the gate is asked only before a prompt is sent")
 				return nil
 			}))
@@ -399,10 +399,10 @@ func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 func TestDryRunLeavesATodoPauseOfTheModelAlone(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithPauseTool(middleware.Always))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Pause(scenario.Blocked)), got)
 		assert.Nil(t, got.Outcome.Paused)
-		assert.NotContains(t, string(s.Server.Requests()[0].Body), pause.Name)
+		assert.NotContains(t, string(s.Server.Requests()[0].Body), pause.ToolName)
 	})
 }

@@ -29,7 +29,7 @@ func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 			assert.Equal(t, requests[0].Messages, request.Messages[:2])
 			assert.Equal(t, fakellm.Message{Role: "assistant", Content: want[i]}, request.Messages[2])
 			assert.Equal(t, "user", request.Messages[3].Role)
-			assert.Equal(t, []string{"edit_file", pause.Name}, request.Tools, "declared once")
+			assert.Equal(t, []string{"edit_file", pause.ToolName}, request.Tools, "declared once")
 		}
 	})
 }

@@ -648,13 +648,13 @@ func TestDryRunSendsNoReminder(t *testing.T) {
 func TestReminderGoesWithADeclaredPause(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := newTaskScenario(t, m, noTodos, middleware.WithPauseTool(middleware.Always))
+		s := newTaskScenario(t, m, noTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		s.ends(t, "job-7")
 		s.Ask(fakellm.Text("Well."))
 		s.Ask(fakellm.Text("Well."))
 		assert.Contains(t, s.Content(t, 0, 1), reminderOf("job-7"))
 		assert.Equal(t, []string{"edit_file", "todo_pause"}, s.Server.Requests()[0].Tools)
-		assert.Equal(t, plainBody(t, m, scenario.Request(), middleware.WithPauseTool(middleware.Always)), s.Body(t, 1))
+		assert.Equal(t, plainBody(t, m, scenario.Request(), middleware.WithPauseTool(middleware.PauseToolAlways)), s.Body(t, 1))
 	})
 }
 

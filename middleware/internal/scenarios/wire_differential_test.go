@@ -68,7 +68,7 @@ func furtherRequests() []requestCase {
 func TestWrapAndTheWireAgreeOnRequests(t *testing.T) {
 	t.Parallel()
 	options := map[string]middleware.Option{
-		"by default": scenario.NoInterval(), "pause always": middleware.WithPauseTool(middleware.Always),
+		"by default": scenario.NoInterval(), "pause always": middleware.WithPauseTool(middleware.PauseToolAlways),
 		"without tools": middleware.WithToollessCalls(),
 	}
 	turns := []fakellm.Turn{fakellm.Text(scenario.Plan).Reasoning("First the parser."), fakellm.Pause("stuck"), scenario.Edit()}
@@ -103,7 +103,7 @@ func TestWrapAndTheWireAgreeOnPauses(t *testing.T) {
 		scripts[name] = scriptOf([]fakellm.Turn{draft, turn, scenario.Edit()}, scenario.AtMost(2))
 		scripts[name+", twice"] = scriptOf([]fakellm.Turn{draft, turn, turn, scenario.Edit()})
 		scripts[name+", no attempt left"] = scriptOf(pair(draft, turn), scenario.AtMost(1))
-		scripts[name+", at once"] = scriptOf([]fakellm.Turn{turn, scenario.Edit()}, middleware.WithPauseTool(middleware.Always))
+		scripts[name+", at once"] = scriptOf([]fakellm.Turn{turn, scenario.Edit()}, middleware.WithPauseTool(middleware.PauseToolAlways))
 		scripts[name+", unseen"] = scriptOf([]fakellm.Turn{draft, turn, scenario.Edit()},
 			middleware.WithPausePolicy(pause.Lenient), middleware.WithNotice(pause.NoNotice))
 	}
@@ -127,7 +127,7 @@ func TestWrapAndTheWireAgreeOnFailures(t *testing.T) {
 				at := fmt.Sprintf("%s, %s after %d, at once", name, f.name, n)
 				turns := []fakellm.Turn{f.in(turn, n), scenario.Edit()}
 				scripts[at] = scriptOf(turns)
-				scripts[at+", with the tool"] = scriptOf(turns, middleware.WithPauseTool(middleware.Always))
+				scripts[at+", with the tool"] = scriptOf(turns, middleware.WithPauseTool(middleware.PauseToolAlways))
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func TestWrapAndTheWireAgreeOnUnusableAnswers(t *testing.T) {
 // randomOptions returns some of the options that change what a caller sees.
 func randomOptions(r *rand.Rand) []middleware.Option {
 	options := []middleware.Option{
-		middleware.WithPauseTool(middleware.Always), middleware.WithUsage(middleware.LastTurn),
+		middleware.WithPauseTool(middleware.PauseToolAlways), middleware.WithUsage(middleware.UsageLastTurn),
 		middleware.WithNotice(pause.NoNotice), middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithDryRun(),
 	}
 	return slices.DeleteFunc(options, func(middleware.Option) bool { return r.IntN(3) > 0 })

@@ -25,7 +25,7 @@ const spelled = 1 << 7
 // agreeOptions returns options that change what a caller sees, by the bits of a form.
 func agreeOptions(form uint8) []middleware.Option {
 	all := []middleware.Option{
-		middleware.WithPauseTool(middleware.Always), middleware.WithUsage(middleware.LastTurn),
+		middleware.WithPauseTool(middleware.PauseToolAlways), middleware.WithUsage(middleware.UsageLastTurn),
 		middleware.WithNotice(pause.NoNotice), scenario.AtMost(2),
 	}
 	var some []middleware.Option

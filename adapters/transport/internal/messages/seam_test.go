@@ -172,12 +172,12 @@ func TestUsageOfTurns(t *testing.T) {
 		option middleware.Option
 		want   string
 	}{
-		"one answer": {middleware.WithUsage(middleware.OneAnswer), `{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":11,"server_tool_use":{"web_search_requests":3},"cost":0.03,` +
+		"one answer": {middleware.WithUsage(middleware.UsageOneAnswer), `{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":11,"server_tool_use":{"web_search_requests":3},"cost":0.03,` +
 			`"iterations":[{"type":"message","input_tokens":100,"output_tokens":1},{"type":"message","input_tokens":10,"output_tokens":10}],"output_tokens_details":{"thinking_tokens":3}}`},
-		"sum": {middleware.WithUsage(middleware.Sum), `{"input_tokens":40,"cache_read_input_tokens":185,"output_tokens":11,"server_tool_use":{"web_search_requests":3},"cost":0.03,` +
+		"sum": {middleware.WithUsage(middleware.UsageSum), `{"input_tokens":40,"cache_read_input_tokens":185,"output_tokens":11,"server_tool_use":{"web_search_requests":3},"cost":0.03,` +
 			`"iterations":[{"type":"message","input_tokens":100,"output_tokens":1},{"type":"message","input_tokens":10,"output_tokens":4},{"type":"message","output_tokens":6}],` +
 			`"cache_creation_input_tokens":7,"output_tokens_details":{"thinking_tokens":3}}`},
-		"last turn": {middleware.WithUsage(middleware.LastTurn), `{"input_tokens":30,"cache_read_input_tokens":95,"cache_creation_input_tokens":7,"output_tokens":6,` +
+		"last turn": {middleware.WithUsage(middleware.UsageLastTurn), `{"input_tokens":30,"cache_read_input_tokens":95,"cache_creation_input_tokens":7,"output_tokens":6,` +
 			`"server_tool_use":{"web_search_requests":2},"output_tokens_details":{"thinking_tokens":3},"cost":0.02,"iterations":[{"type":"message","output_tokens":6}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {

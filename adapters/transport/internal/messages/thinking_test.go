@@ -100,7 +100,7 @@ const thinkingHistory = `{"role":"user","content":"Begin."},{"role":"assistant",
 // model is asked to pause in words.
 func TestPauseToolIsOfferedWhereNothingIsSigned(t *testing.T) {
 	t.Parallel()
-	always := []middleware.Option{middleware.WithPauseTool(middleware.Always)}
+	always := []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}
 	for name, test := range map[string]struct {
 		ask
 		offered bool
@@ -156,7 +156,7 @@ func TestPauseWithoutATool(t *testing.T) {
 // removed from the first turn on.
 func TestPauseToolThatIsAlwaysThere(t *testing.T) {
 	t.Parallel()
-	a := ask{options: []middleware.Option{middleware.WithPauseTool(middleware.Always)}}
+	a := ask{options: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}}
 	a.turns = []fakellm.Turn{fakellm.Text("I am stuck.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}
 	a.both(t, func(t *testing.T, got answer) {
 		t.Helper()

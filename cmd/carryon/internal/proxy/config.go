@@ -90,11 +90,11 @@ func endpointOf(path string) string {
 func (c *Config) usage() middleware.UsageMode {
 	switch c.Usage {
 	case "sum":
-		return middleware.Sum
+		return middleware.UsageSum
 	case "last":
-		return middleware.LastTurn
+		return middleware.UsageLastTurn
 	}
-	return middleware.OneAnswer
+	return middleware.UsageOneAnswer
 }
 
 // limits returns the limits for carryon. An interval of 0 means none here, but
