@@ -11,6 +11,10 @@ type Edit struct {
 	// made of, each with the separator before it. What Text has behind the last
 	// of them is a notice. It is empty for chunks.
 	TurnEnds []int
+	// ReasoningSeparator stands before the chunk's own reasoning, where that is
+	// the first of its turn and another turn has shown reasoning before. It is
+	// empty for whole answers; see [KeptReasoning].
+	ReasoningSeparator string
 	// Finish replaces the chunk's own finish reason, in the provider's own
 	// words; "" shows none, unless PlainStop is set.
 	Finish string

@@ -29,6 +29,7 @@ type transcript struct {
 	reasoning *[]byte  // nil if it is not wanted
 	bounded   bool     // there may be no more than maxText
 	long      bool     // there was; what came then is not kept
+	reasoned  adapter.ReasoningEnd
 }
 
 // add adds text.
@@ -95,6 +96,7 @@ func (t *transcript) cut(n int) {
 
 // addReasoning adds text that the model wrote for itself, if that is wanted.
 func (t *transcript) addReasoning(text string) {
+	t.reasoned.Add(text)
 	if t.reasoning == nil {
 		return
 	}

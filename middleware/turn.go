@@ -39,7 +39,7 @@ func (t *turn) next(attempt int, watched, printable bool) turn {
 		from:   length, previous: t.from,
 		reader: turnReader{
 			first: t.Turn == 0, chunk: added{calls: t.reader.chunk.calls[:0]}, calls: tracker{unwatched: !watched},
-			text: turnText{transcript: text, separator: separator, printable: printable},
+			text: turnText{transcript: text, separator: separator, printable: printable, reasoned: text.reasoned},
 		},
 	}
 }

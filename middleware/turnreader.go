@@ -40,6 +40,7 @@ type added struct {
 	ownText  bool             // it has text of its own, shown or held back
 	other    bool             // content that is neither text nor a call
 	usage    bool
+	before   adapter.ReasoningEnd // what its reasoning is put apart from
 }
 
 // adds reports whether the chunk adds anything that a reader would miss.
@@ -107,8 +108,12 @@ func (r *turnReader) Reasoning(text string) {
 	}
 	r.chunk.other = true
 	r.chunk.size += len(text)
-	if r.text.transcript != nil {
-		r.text.transcript.addReasoning(text)
+	if t := r.text.transcript; t != nil {
+		if separator := r.text.reasoned.Separator(); separator != "" {
+			r.chunk.before, r.text.reasoned = r.text.reasoned, adapter.ReasoningEnd{}
+			t.addReasoning(separator)
+		}
+		t.addReasoning(text)
 	}
 }
 
@@ -235,11 +240,12 @@ func (r *turnReader) heldText() string {
 
 // turnText is how the text of a turn is shown.
 type turnText struct {
-	transcript *transcript      // nil if the text is not kept
-	printed    pausecall.Finder // holds back what may be a printed todo_pause
-	printable  bool             // the model may print todo_pause as text
-	separator  string           // what is put before the first text, if text was shown before the turn
-	shown      bool             // the turn has shown text
+	transcript *transcript          // nil if the text is not kept
+	printed    pausecall.Finder     // holds back what may be a printed todo_pause
+	printable  bool                 // the model may print todo_pause as text
+	separator  string               // what is put before the first text, if text was shown before the turn
+	shown      bool                 // the turn has shown text
+	reasoned   adapter.ReasoningEnd // of the turns before it, until it has reasoning of its own
 }
 
 // show returns text as it is shown: after the separator if it is the first of

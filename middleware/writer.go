@@ -84,7 +84,7 @@ func (w *writer[C]) show(c *C, a *added, out *output[C]) {
 		out.add(*c)
 		return
 	}
-	e := adapter.Edit{Text: a.text, Continuation: !w.reader.first}
+	e := adapter.Edit{Text: a.text, ReasoningSeparator: a.before.Separator(), Continuation: !w.reader.first}
 	if a.text != "" && !a.ownText {
 		// A call has set free what was held back. It is shown in a chunk of its
 		// own: of a chunk with both, some clients read the call alone.

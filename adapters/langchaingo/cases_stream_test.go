@@ -129,7 +129,7 @@ func TestCase15EachFunctionIsFilteredForItself(t *testing.T) {
 			choice := s.requireAsk(t, options...)
 			assert.Equal(t, []string{"search"}, names(choice))
 			assert.Equal(t, "Let me see.\n\nHm, well.", choice.ReasoningContent)
-			assert.Equal(t, "Let me see.Hm, well.", strings.Join(why.reasoning, ""))
+			assert.Equal(t, "Let me see.\n\nHm, well.", strings.Join(why.reasoning, ""))
 			all := strings.Join(why.chunks, "")
 			assert.NotContains(t, all, "todo_pause")
 			assert.Contains(t, all, "Did one.\n\nStuck.")
@@ -205,7 +205,7 @@ func TestCase15ReasoningMayComeAlone(t *testing.T) {
 	_, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), withTools("search"), why.option())
 	require.NoError(t, err)
 	assert.Equal(t, 2, asked)
-	assert.Equal(t, []string{"Hm. ", "", "Hm. ", ""}, why.reasoning)
+	assert.Equal(t, []string{"Hm. ", "", "\n\nHm. ", ""}, why.reasoning)
 	assert.Equal(t, []string{"", "Did it.", "", "\n\nDid it."}, why.chunks)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -61,7 +62,7 @@ func (s streams) begin(turn int) {
 	s.each(func(one *stream) {
 		one.mu.Lock()
 		defer one.mu.Unlock()
-		one.turn = turn
+		one.turn, one.separator = turn, one.reasoned.Separator()
 	})
 }
 
@@ -94,6 +95,9 @@ type stream struct {
 	at    context.Context //nolint:containedctx // that of the current chunk, or nil
 	spoke bool            // the model has streamed text
 	err   error
+
+	reasoned  adapter.ReasoningEnd // what the model has streamed of its reasoning
+	separator string               // before the turn's first reasoning
 }
 
 func newStream(ctx context.Context, call func(context.Context, piece) error) *stream {
@@ -104,10 +108,14 @@ func newStream(ctx context.Context, call func(context.Context, piece) error) *st
 
 // chunk takes what the provider streams in a turn.
 func (s *stream) chunk(ctx context.Context, turn int, p piece) error {
-	if !s.enter(ctx, turn, len(p.text) > 0) {
+	separator, ok := s.enter(ctx, turn, p)
+	if !ok {
 		return errTurnOver
 	}
 	defer s.leave()
+	if separator != "" {
+		p.reasoning = append([]byte(separator), p.reasoning...)
+	}
 	if s.filter.Relaying() {
 		return s.filter.Relayed(len(p.text) > 0, s.show(ctx, p))
 	}
@@ -117,15 +125,20 @@ func (s *stream) chunk(ctx context.Context, turn int, p piece) error {
 	return s.filter.Chunk(p)
 }
 
-// enter begins a chunk, unless it comes too late.
-func (s *stream) enter(ctx context.Context, turn int, spoke bool) bool {
+// enter begins a chunk, unless it comes too late. Separator is what stands before
+// its reasoning.
+func (s *stream) enter(ctx context.Context, turn int, p piece) (separator string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if turn != s.turn {
-		return false
+		return "", false
 	}
-	s.at, s.spoke = ctx, s.spoke || spoke
-	return true
+	s.at, s.spoke = ctx, s.spoke || len(p.text) > 0
+	if len(p.reasoning) > 0 {
+		separator, s.separator = s.separator, ""
+		s.reasoned.Add(string(p.reasoning[max(0, len(p.reasoning)-len("\r\n\r\n")):]))
+	}
+	return separator, true
 }
 
 // leave ends a chunk.

@@ -149,6 +149,9 @@ func editChoice(choice *openai.ChatCompletionStreamChoice, e *adapter.Edit, call
 	}
 	delta := &choice.Delta
 	delta.Content = e.Text
+	if delta.ReasoningContent != "" {
+		delta.ReasoningContent = e.ReasoningSeparator + delta.ReasoningContent
+	}
 	if e.Continuation {
 		delta.Role = ""
 	}

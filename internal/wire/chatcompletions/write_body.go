@@ -1,7 +1,10 @@
 package chatcompletions
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
@@ -26,9 +29,45 @@ func (w *writer) writeBody(own []byte) {
 		case name != "" && name == reasoning:
 			w.shown(name, rawjson.Quote(w.document.reasoning.Text()))
 		case value != nil:
-			w.shown(name, value)
+			w.shown(name, w.apart(name, value))
 		}
 	}, "content", reasoning)
+}
+
+// apart returns the value of a member with the separator before the reasoning in
+// it, if it has any.
+func (w *writer) apart(name string, value []byte) []byte {
+	switch text := w.dialect.text(value); {
+	case w.edit.ReasoningSeparator == "":
+		return value
+	case slices.Contains(reasoningNames[:], name) && text != "":
+		return rawjson.Quote(w.edit.ReasoningSeparator + text)
+	case name == "reasoning_details":
+		return w.detailsApart(value)
+	}
+	return value
+}
+
+// detailsApart returns reasoning in OpenRouter's form with the separator before
+// its first text. Anthropic's stays as it is: it is signed, and goes back to the
+// provider, which checks that.
+func (w *writer) detailsApart(details []byte) []byte {
+	s := rawjson.Over(details)
+	for range s.Elements() {
+		detail := s.Raw()
+		if strings.HasPrefix(rawjson.TextOf(rawjson.Member(detail, "format")), "anthropic") {
+			return details
+		}
+		m := rawjson.Over(detail)
+		for name := range m.Members() {
+			own := m.Raw()
+			if (name == "text" || name == "summary") && rawjson.IsString(own) && !rawjson.IsEmpty(own) {
+				at := s.At() - len(detail) + m.At() - len(own) + 1
+				return slices.Concat(details[:at], bytes.Trim(rawjson.Quote(w.edit.ReasoningSeparator), `"`), details[at:])
+			}
+		}
+	}
+	return details
 }
 
 // shown writes a member that the caller must see unless it is empty.

@@ -177,7 +177,7 @@ func TestJoinedStreamOfOtherContent(t *testing.T) {
 		{
 			name:  "reasoning of both turns",
 			turns: pair(draft.Reasoning("Hm, hm."), done().Reasoning("So, so.")),
-			want: concat([]string{"role", `thinks "Hm, "`, `thinks "hm."`, `"Plan."`, `thinks "So, "`, `thinks "so."`},
+			want: concat([]string{"role", `thinks "Hm, "`, `thinks "hm."`, `"Plan."`, `thinks "\n\nSo, "`, `thinks "so."`},
 				doneShown),
 		},
 		{

@@ -1,0 +1,87 @@
+package transport_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/internal/fakellm"
+)
+
+// thinking is a streamed turn in which reasoning comes in these deltas before the
+// text.
+func thinking(text string, deltas ...string) fakellm.Turn {
+	chunks := make([]string, 0, len(deltas)+2)
+	for _, delta := range append(deltas, `{"content":"`+text+`"}`) {
+		chunks = append(chunks, `{"id":"a","choices":[{"index":0,"delta":`+delta+`,"finish_reason":null}]}`)
+	}
+	return fakellm.Chunks(append(chunks, `{"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)...)
+}
+
+// Clients show the reasoning of an answer as one text, so that the reasoning of
+// each turn needs a separator before it, as its text does.
+func TestReasoningOfTurnsStandsApart(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ first, second, want []string }{
+		"reasoning_content": {
+			[]string{`{"reasoning_content":"One, "}`, `{"reasoning_content":"two."}`},
+			[]string{`{"role":"assistant","reasoning_content":""}`, `{"reasoning_content":"Three, "}`, `{"reasoning_content":"four."}`},
+			[]string{`{"reasoning_content":"\n\nThree, "}`, `{"reasoning_content":"four."}`},
+		},
+		"a line break is there": {
+			[]string{`{"reasoning":"One."}`, `{"reasoning":"\n"}`},
+			[]string{`{"reasoning":"Two."}`},
+			[]string{`{"reasoning":"\nTwo."}`},
+		},
+		"none before it": {
+			nil,
+			[]string{`{"reasoning":"Two."}`},
+			[]string{`{"reasoning":"Two."}`},
+		},
+		"both names": {
+			[]string{`{"reasoning":"One.","reasoning_content":"One."}`},
+			[]string{`{"reasoning":"Two.","reasoning_content":"Two."}`},
+			[]string{`{"reasoning":"\n\nTwo.","reasoning_content":"\n\nTwo."}`},
+		},
+		"details": {
+			[]string{`{"reasoning":"One.","reasoning_details":[{"type":"reasoning.text","text":"One."}]}`},
+			[]string{`{"reasoning":"Two.","reasoning_details":[{"type":"reasoning.encrypted","data":"x"},{"type":"reasoning.summary","summary":"Two."}]}`},
+			[]string{`{"reasoning":"\n\nTwo.","reasoning_details":[{"type":"reasoning.encrypted","data":"x"},{"type":"reasoning.summary","summary":"\n\nTwo."}]}`},
+		},
+		"details that are signed": {
+			[]string{`{"reasoning":"One.","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"One."}]}`},
+			[]string{`{"reasoning":"Two.","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"Two."}]}`},
+			[]string{`{"reasoning":"\n\nTwo.","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"Two."}]}`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newQuietScene(t, twoTodos)
+			got := s.send(t, s.request(t, bodyOf(true)), thinking(plan, tt.first...), thinking("Done.", tt.second...), edit())
+			require.NoError(t, got.Err)
+			shown := got.Body
+			_, second, ok := strings.Cut(shown, `"content":"`+plan+`"`)
+			require.True(t, ok, shown)
+			for _, delta := range tt.want {
+				assert.Contains(t, second, `"delta":`+delta)
+			}
+			for _, delta := range tt.first {
+				assert.Contains(t, shown, `"delta":`+delta, "turn 1 is shown as it came")
+			}
+		})
+	}
+}
+
+// Requests that carry reasoning get that of all turns, put apart as it is shown.
+func TestReasoningOfTurnsIsSentBackApart(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		s := newQuietScene(t, twoTodos)
+		body := strings.Replace(bodyOf(w.stream), `"messages":[`, `"messages":[{"role":"assistant","reasoning_content":"x"},`, 1)
+		got := s.send(t, s.request(t, body), fakellm.Text(plan).Reasoning("One."), fakellm.Text("Then the tests.").Reasoning("Two."), edit())
+		require.NoError(t, got.Err)
+		assert.Contains(t, s.wire.bodies()[2], `"reasoning_content":"One.\n\nTwo."`)
+	})
+}
