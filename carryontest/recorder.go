@@ -54,7 +54,8 @@ func (r *Recorder) Observer() middleware.Observer {
 
 // Events returns what happened, in order. Each is a value of one of the types that
 // the functions of a [middleware.Observer] take. What only encloses the others
-// is not among them: CallStarted, TurnStarted and CallEnded.
+// is not among them, CallStarted, TurnStarted and CallEnded, nor is what only says
+// how long something took, TodosRead and StoreAnswered.
 func (r *Recorder) Events() []any { return recorded[any](r) }
 
 // Lines returns the events as one short line each, which tests can compare as a

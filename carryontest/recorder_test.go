@@ -103,6 +103,8 @@ func TestRecorderHasAFunctionForEveryEvent(t *testing.T) {
 		switch functions.Type().Field(i).Name {
 		case "CallStarted", "TurnStarted":
 			continue // they only enclose what is recorded
+		case "TodosRead", "StoreAnswered":
+			continue // they only say how long something took
 		}
 		assert.False(t, functions.Field(i).IsNil(), functions.Type().Field(i).Name)
 	}

@@ -46,17 +46,17 @@ var (
 	ErrSourceSkipped = fmt.Errorf("middleware: the todo source was late before, and is left alone for some seconds: %w", context.DeadlineExceeded)
 )
 
-// storeAnswered takes what the store has made of an update under ctx.
-func (mw *Middleware) storeAnswered(ctx context.Context, err error) {
+// storeAnswered takes what the store has made of an update under ctx, and reports
+// whether it works again.
+func (mw *Middleware) storeAnswered(ctx context.Context, err error) (recovered bool) {
 	switch {
 	case err == nil:
-		if mw.storeBreaker.close() {
-			mw.options.report.recovered(ctx, Recovered{Op: "store"})
-		}
+		return mw.storeBreaker.close()
 	case ctx.Err() != nil: // the caller's doing
 	case !errors.Is(err, continuation.ErrBadState):
 		mw.storeBreaker.open(mw.options.clock)
 	}
+	return false
 }
 
 // sourceAnswered takes whether the todo source was late.

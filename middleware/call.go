@@ -161,8 +161,23 @@ func (c *Call) endContinuation(err error) {
 		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called), Refused: isRefusal(err),
 	})
 	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
-		TurnID: t.TurnID, ToolCalls: r.calls.others, Usage: r.usage(), Err: err,
+		TurnID: t.TurnID, Result: c.resultWord(err), ToolCalls: r.calls.others, Usage: r.usage(), Err: err,
 	})
+}
+
+// resultWord returns the [ContinuationEnded.Result] of a continuation.
+func (c *Call) resultWord(err error) string {
+	switch r := &c.turn.reader; {
+	case err != nil && c.interruption() != nil:
+		return "interrupted"
+	case err != nil:
+		return "failed"
+	case r.showedCall():
+		return "tool_call"
+	case r.calls.pause() != nil || r.pause != nil:
+		return "paused"
+	}
+	return "text"
 }
 
 // resultOf returns what the next prompt may tell the model of a continuation.

@@ -111,15 +111,17 @@ func (s *callScope) releaseAs(id continuation.TurnID, e session.Ending) {
 }
 
 func (s *callScope) releaseClaim(c *claim, id continuation.TurnID, e session.Ending) {
-	var err error
+	var answer storeAnswer
 	c.once.Do(func() {
-		err = s.session.release(s.cancel.ctx, func(state continuation.State) continuation.State {
+		answer = s.session.release(s.cancel.ctx, func(state continuation.State) continuation.State {
 			return session.Release(state, c.token, e)
 		})
 		s.mw.drain.remove(weak.Make(c))
 	})
-	if err != nil { // outside once, because an observer may close the stream, which releases the claim too
-		s.fault(id, "store", err)
+	// Outside once, because an observer may close the stream, which releases the claim too.
+	s.session.report(s.cancel.caller, answer)
+	if answer.err != nil {
+		s.fault(id, "store", answer.err)
 	}
 }
 

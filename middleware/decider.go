@@ -272,9 +272,9 @@ func (d *decider) commit() {
 // all the same. A store that was late is not waited for once more.
 func (d *decider) giveBack(token uint64, failure error) {
 	release := func() {
-		_ = d.session.release(d.cancel.ctx, func(s continuation.State) continuation.State {
+		d.session.report(d.cancel.caller, d.session.release(d.cancel.ctx, func(s continuation.State) continuation.State {
 			return session.Release(s, token, session.Ending{})
-		})
+		}))
 	}
 	if errors.Is(failure, context.DeadlineExceeded) {
 		d.mw.options.clock.AfterFunc(breakTime, release)

@@ -39,6 +39,36 @@ type Times struct {
 	FirstChunk time.Time // the first part of the answer was read; for a whole answer, when it ended
 	Finished   time.Time // the finish reason was read; for a whole answer, when it ended
 	Ended      time.Time // all of the turn was read, or it broke off
+
+	// Join is how long the stream stood still before a continuation: from the
+	// finish reason of the turn before it to its FirstChunk. It is 0 for turn 1,
+	// for whole answers, and if nothing came of the continuation.
+	Join time.Duration
+}
+
+// stopwatch tells how long something took. The zero value does not look at the
+// clock.
+type stopwatch struct {
+	clock Clock
+	began time.Time
+}
+
+// watchIf starts a stopwatch if an observer wants to know.
+func (o *options) watchIf(wants func(*Observer) bool) stopwatch {
+	for i := range o.report.observers {
+		if wants(&o.report.observers[i]) {
+			return stopwatch{o.clock, o.clock.Now()}
+		}
+	}
+	return stopwatch{}
+}
+
+// read returns the time since the start, and whether there was one.
+func (w stopwatch) read() (time.Duration, bool) {
+	if w.clock == nil {
+		return 0, false
+	}
+	return w.clock.Now().Sub(w.began), true
 }
 
 // observation is what a call keeps for its observers. A call has none if nobody
@@ -47,9 +77,11 @@ type observation struct {
 	clock Clock
 	first atomic.Pointer[time.Time] // when the first chunk of the current turn was read, by any goroutine
 	ctx   context.Context           // what the observers made of the current turn's ctx
-	times Times                     // of the current turn, without FirstChunk
+	times Times                     // of the current turn, without FirstChunk and Join
 	wait  time.Duration             // waited since the last turn
 	over  bool                      // the end of the call was reported
+
+	previous time.Time // when the finish reason of the turn before was read; zero in turn 1
 }
 
 // observeCall begins the observation of a call, if anybody observes.
@@ -75,7 +107,7 @@ func (c *Call) startTurn(ctx context.Context) context.Context {
 	if o == nil {
 		return ctx
 	}
-	o.times = Times{Began: o.clock.Now()}
+	o.previous, o.times = o.times.Finished, Times{Began: o.clock.Now()}
 	o.first.Store(nil)
 	o.ctx = begin(ctx, &c.mw.options.report, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
 		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })
@@ -123,6 +155,9 @@ func (o *observation) turnTimes() Times {
 	o.times.Ended, o.times.FirstChunk = now, now
 	if first := o.first.Load(); first != nil {
 		o.times.FirstChunk = *first
+		if !o.previous.IsZero() {
+			o.times.Join = first.Sub(o.previous)
+		}
 	}
 	if o.times.Finished.IsZero() {
 		o.times.Finished = now

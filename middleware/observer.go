@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -33,6 +34,8 @@ type Observer struct {
 	Paused              func(context.Context, Paused)
 	Exhausted           func(context.Context, Exhausted)
 	ReminderDelivered   func(context.Context, ReminderDelivered)
+	TodosRead           func(context.Context, TodosRead)
+	StoreAnswered       func(context.Context, StoreAnswered)
 	Failed              func(context.Context, Failed)
 	Recovered           func(context.Context, Recovered)
 }
@@ -68,6 +71,10 @@ type ContinuationStarted struct {
 // ContinuationEnded says that a continuation was answered, or why it was not.
 type ContinuationEnded struct {
 	continuation.TurnID
+	// Result says in a word what came of it: "tool_call" or "text", "paused" if
+	// the model called todo_pause, "failed", or "interrupted" if the caller ended
+	// the call.
+	Result    string
 	ToolCalls int           // calls of the caller's tools
 	Usage     adapter.Usage // of this turn
 	Err       error         // what it failed with
@@ -98,6 +105,25 @@ type Exhausted struct {
 type ReminderDelivered struct {
 	continuation.TurnID
 	Tasks []string // their ids, in order of end
+}
+
+// TodosRead says that the todo source was asked for the list, and how long that
+// took.
+type TodosRead struct {
+	continuation.TurnID
+	Took  time.Duration
+	Todos int   // how many there are, done or not
+	Err   error // why there is no list: it failed, was late, or knows of none
+}
+
+// StoreAnswered says that the store of session state was asked to look at the
+// state of a session or to change it, and how long that took. The default store,
+// in memory, has no such event. A call asks more than once, and may do so once
+// more just after its end.
+type StoreAnswered struct {
+	Session string // "" for a tool loop without a session
+	Took    time.Duration
+	Err     error // what it failed with
 }
 
 // Recovered says that something works again that has failed.

@@ -74,6 +74,15 @@ func (r *reporter) delivered(ctx context.Context, e ReminderDelivered) {
 	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, ReminderDelivered) { return o.ReminderDelivered })
 }
 
+func (r *reporter) todosRead(ctx context.Context, e TodosRead) {
+	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, TodosRead) { return o.TodosRead })
+}
+
+func (r *reporter) storeAnswered(ctx context.Context, e StoreAnswered) {
+	id := continuation.TurnID{Session: e.Session}
+	tell(ctx, r, id, e, func(o *Observer) func(context.Context, StoreAnswered) { return o.StoreAnswered })
+}
+
 func (r *reporter) recovered(ctx context.Context, e Recovered) {
 	tell(ctx, r, continuation.TurnID{}, e, func(o *Observer) func(context.Context, Recovered) { return o.Recovered })
 }

@@ -154,9 +154,10 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.
 
 // release is updateDetached for a claim, which is given back although others
 // leave the store alone.
-func (h *sessionHandle) release(ctx context.Context, f func(continuation.State) continuation.State) error {
+// It reports nothing, because a claim is released where observers must not run.
+func (h *sessionHandle) release(ctx context.Context, f func(continuation.State) continuation.State) storeAnswer {
 	if h.key == "" || h.mw.options.dryRun {
-		return h.update(ctx, f)
+		return storeAnswer{err: h.update(ctx, f)}
 	}
 	return h.askStore(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		_, err := h.mw.update(ctx, h.key, f)
@@ -179,21 +180,42 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 	if !h.mw.storeBreaker.allows(h.mw.options.clock) {
 		return ErrStoreSkipped
 	}
-	return h.askStore(ctx, f)
+	answer := h.askStore(ctx, f)
+	h.report(ctx, answer)
+	return answer.err
+}
+
+// storeAnswer is how the store has answered.
+type storeAnswer struct {
+	err       error
+	took      time.Duration
+	timed     bool // an observer is to be told how long it took
+	recovered bool // the store had failed before
+}
+
+// report tells the observers of an answer. It runs outside every lock.
+func (h *sessionHandle) report(ctx context.Context, a storeAnswer) {
+	if a.timed {
+		h.mw.options.report.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
+	}
+	if a.recovered {
+		h.mw.options.report.recovered(ctx, Recovered{Op: "store"})
+	}
 }
 
 // askStore asks the store within its time limit. Too late is too late, also for
 // a store that does not look at its ctx.
-func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) error) error {
+func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) error) storeAnswer {
 	if h.mw.options.store == nil {
-		return f(ctx) // the default one neither waits nor fails
+		return storeAnswer{err: f(ctx)} // the default one neither waits nor fails
 	}
+	watch := h.mw.options.watchIf(func(o *Observer) bool { return o.StoreAnswered != nil })
 	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)
 	defer cancel()
 	err := f(limited)
 	if err == nil && ctx.Err() == nil {
 		err = limited.Err()
 	}
-	h.mw.storeAnswered(ctx, err)
-	return err
+	took, timed := watch.read()
+	return storeAnswer{err: err, took: took, timed: timed, recovered: h.mw.storeAnswered(ctx, err)}
 }

@@ -41,8 +41,12 @@ func (d *decider) readTodos() {
 		d.list = &readList{err: ErrSourceSkipped}
 		return
 	}
+	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
 	list := d.mw.locate(ctx)
 	d.list = &list
+	if took, timed := watch.read(); timed {
+		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.err})
+	}
 	ended := d.cancel.hasEnded()
 	if !ended {
 		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)

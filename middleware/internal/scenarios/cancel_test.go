@@ -368,6 +368,11 @@ func TestCloseFromWithinRecv(t *testing.T) {
 					Decision: func(context.Context, middleware.Decision) { do() },
 				})
 			},
+			"an observer of the todo source": func(do func()) (todo.Provider, middleware.Option) {
+				return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
+					TodosRead: func(context.Context, middleware.TodosRead) { do() },
+				})
+			},
 			"an observer of continuations": func(do func()) (todo.Provider, middleware.Option) {
 				return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
 					ContinuationStarted: func(context.Context, middleware.ContinuationStarted) { do() },
@@ -389,6 +394,39 @@ func TestCloseFromWithinRecv(t *testing.T) {
 				assert.True(t, stream.Outcome().Ended)
 				assert.Zero(t, s.State(t).Claim)
 			})
+		}
+	})
+}
+
+// An observer of the store may close the stream too, whatever the store was asked for.
+func TestCloseWhenTheStoreHasAnswered(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
+		for nth := 1; ; nth++ {
+			var stream scenario.Stream
+			answers := 0
+			observer := middleware.Observer{StoreAnswered: func(context.Context, middleware.StoreAnswered) {
+				if stream.Receiver == nil {
+					return // the user turn is registered before there is a stream
+				}
+				if answers++; answers == nth {
+					assert.NoError(t, stream.Close())
+				}
+			}}
+			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithStore(continuation.NewMemoryStore()), middleware.WithObserver(observer))
+			s.Server.Append(fakellm.Text("One."), scenario.Edit())
+			var err error
+			stream, err = scenario.Open(s.Ctx, s.Client, scenario.Request())
+			require.NoError(t, err)
+			for err == nil {
+				_, err = stream.Recv()
+			}
+			assert.True(t, stream.Outcome().Ended)
+			assert.Zero(t, s.State(t).Claim)
+			if answers < nth {
+				assert.Greater(t, nth, 4, "two looks, the claim and its release")
+				return
+			}
 		}
 	})
 }

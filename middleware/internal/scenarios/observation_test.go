@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/internal/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -154,7 +156,175 @@ func TestTurnsHaveTimes(t *testing.T) {
 				assert.False(t, first.Finished.Before(first.FirstChunk))
 				assert.False(t, first.Ended.Before(first.Finished))
 				assert.Equal(t, 3*time.Second, second.FirstChunk.Sub(second.Began))
+				assert.Zero(t, first.Join)
+				assert.Equal(t, second.FirstChunk.Sub(first.Finished), second.Join)
+				assert.Greater(t, second.Join, 3*time.Second, "with the wait before it")
 			})
 		})
 	}
+}
+
+// waitingStore, in a bubble, takes a tenth of a second each time.
+type waitingStore struct{ continuation.Store }
+
+func (s waitingStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	<-time.After(100 * time.Millisecond)
+	return s.Store.Update(ctx, key, f)
+}
+
+func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
+	t.Parallel()
+	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		var read []middleware.TodosRead
+		var answered []middleware.StoreAnswered
+		observer := middleware.Observer{
+			TodosRead:     func(_ context.Context, e middleware.TodosRead) { read = append(read, e) },
+			StoreAnswered: func(_ context.Context, e middleware.StoreAnswered) { answered = append(answered, e) },
+		}
+		todos := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
+			<-time.After(500 * time.Millisecond)
+			if len(read) == 0 {
+				return []todo.Todo{scenario.Pending("A")}, nil
+			}
+			return nil, errors.New("no list")
+		})
+		s := scenario.NewInBubble(t, m, todos, middleware.WithObserver(observer), middleware.WithStore(waitingStore{continuation.NewMemoryStore()}))
+		require.NoError(t, s.Ask(fakellm.Text("One."), fakellm.Text("Two.")).Err)
+
+		require.Len(t, read, 2)
+		assert.Equal(t, continuation.TurnID{Session: "s", Call: 1, Turn: 1}, read[0].TurnID)
+		assert.Equal(t, 500*time.Millisecond, read[0].Took)
+		assert.Equal(t, 1, read[0].Todos)
+		require.NoError(t, read[0].Err)
+		assert.Zero(t, read[1].Todos)
+		require.ErrorContains(t, read[1].Err, "no list")
+
+		assert.GreaterOrEqual(t, len(answered), 4, "the user turn, two looks, the claim and its release")
+		for _, e := range answered {
+			assert.Equal(t, middleware.StoreAnswered{Session: "s", Took: 100 * time.Millisecond}, e)
+		}
+	})
+}
+
+func TestFailuresOfTheStoreAreTold(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		var answered []middleware.StoreAnswered
+		mw := middleware.New(scenario.TwoTodos(), middleware.WithStore(brokenStore{}), middleware.WithObserver(middleware.Observer{
+			StoreAnswered: func(_ context.Context, e middleware.StoreAnswered) { answered = append(answered, e) },
+		}))
+		s := scenario.New(t, m, scenario.TwoTodos())
+		s.Client = s.ClientWith(mw)
+		require.NoError(t, s.Ask(fakellm.Text("One.")).Err)
+		require.Len(t, answered, 1, "a store that has failed is not asked again")
+		assert.Error(t, answered[0].Err)
+	})
+}
+
+// countingClock counts how often it is looked at.
+type countingClock struct {
+	middleware.Clock
+
+	looks *int
+}
+
+func (c countingClock) Now() time.Time { *c.looks++; return c.Clock.Now() }
+
+// clockLooks returns how often a call looks at the clock with these observers.
+func clockLooks(t *testing.T, m scenario.Mode, observers ...middleware.Observer) (looks int) {
+	t.Helper()
+	options := []middleware.Option{
+		middleware.WithClock(countingClock{clock.System(), &looks}), middleware.WithStore(continuation.NewMemoryStore()), scenario.NoInterval(),
+	}
+	for _, observer := range observers {
+		options = append(options, middleware.WithObserver(observer))
+	}
+	s := scenario.New(t, m, scenario.TwoTodos())
+	s.Client = s.ClientWith(middleware.New(scenario.TwoTodos(), options...))
+	require.NoError(t, s.Ask(fakellm.Text("One."), scenario.Edit()).Err)
+	return looks
+}
+
+func TestTimesAreTakenOnlyForThoseWhoAsk(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
+		events := 0
+		none, idle := clockLooks(t, m), clockLooks(t, m, middleware.Observer{})
+		assert.Less(t, none, idle, "a turn has times if somebody observes")
+		asked := clockLooks(t, m, middleware.Observer{
+			TodosRead:     func(context.Context, middleware.TodosRead) { events++ },
+			StoreAnswered: func(context.Context, middleware.StoreAnswered) { events++ },
+		})
+		assert.Positive(t, events)
+		assert.Equal(t, idle+2*events, asked)
+	})
+}
+
+func TestContinuationsHaveResults(t *testing.T) {
+	t.Parallel()
+	pause := fakellm.Call("todo_pause", `{"reason":"The file go.mod is missing from the workspace"}`)
+	for result, turn := range map[string]fakellm.Turn{
+		"tool_call": scenario.Edit(),
+		"text":      fakellm.Text("Two."),
+		"paused":    pause,
+		"failed":    scenario.Failure(http.StatusBadRequest),
+	} {
+		t.Run(result, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
+				require.NoError(t, s.Ask(fakellm.Text("One."), turn).Err)
+				require.NotEmpty(t, s.Events.Ended())
+				assert.Equal(t, result, s.Events.Ended()[0].Result)
+			})
+		})
+	}
+	t.Run("interrupted", func(t *testing.T) {
+		t.Parallel()
+		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			s := scenario.New(t, m, scenario.TwoTodos())
+			ctx, cancel := context.WithCancel(s.Ctx)
+			defer cancel()
+			answer := s.Call(ctx, scenario.Request(), fakellm.Text("One."), doFirst(cancel, fakellm.Text("Two.").Hang()))
+			require.ErrorIs(t, answer.Err, context.Canceled)
+			require.Len(t, s.Events.Ended(), 1)
+			assert.Equal(t, "interrupted", s.Events.Ended()[0].Result)
+		})
+	})
+}
+
+// slowAndBroken returns an observer each of whose functions takes a minute, and
+// panics then.
+func slowAndBroken(called map[string]bool) middleware.Observer {
+	var o middleware.Observer
+	fields := reflect.ValueOf(&o).Elem()
+	for i := range fields.NumField() {
+		name, field := fields.Type().Field(i).Name, fields.Field(i)
+		field.Set(reflect.MakeFunc(field.Type(), func([]reflect.Value) []reflect.Value {
+			called[name] = true
+			<-time.After(time.Minute)
+			panic(name)
+		}))
+	}
+	return o
+}
+
+func TestSlowAndBrokenObserversCannotBreakACall(t *testing.T) {
+	t.Parallel()
+	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		called := make(map[string]bool)
+		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithObserver(slowAndBroken(called)),
+			middleware.WithStore(continuation.NewMemoryStore()),
+			middleware.WithLimits(continuation.Limits{FirstByteTimeout: 20 * time.Second, ResponseTimeout: 20 * time.Second}))
+		answer := s.Ask(fakellm.Text("One."), scenario.Edit())
+		require.NoError(t, answer.Err)
+		assert.Equal(t, 2, answer.Outcome.Turns, "what observers take counts against no time limit")
+		assert.Equal(t, continuation.ReasonToolCalls, answer.Outcome.Reason)
+		for _, name := range []string{
+			"CallStarted", "TurnStarted", "TurnEnded", "Decision", "TodosRead", "StoreAnswered", "ContinuationStarted",
+			"ContinuationEnded", "CallEnded", "Failed",
+		} {
+			assert.True(t, called[name], name)
+		}
+	})
 }
