@@ -116,7 +116,7 @@ func (d *decider) evaluate() continuation.Evaluation {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}
 	}
 	ev := continuation.Evaluate(in)
-	if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && awaitsReport(d.request.history) {
+	if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && d.request.called && awaitsReport(d.request.history) {
 		in.Background = continuation.Background{Unfinished: 1, Oldest: in.Now}
 		ev = continuation.Evaluate(in)
 	}

@@ -19,6 +19,7 @@ type traits struct {
 	noFinish    bool
 	saysDone    bool
 	shortLoop   bool
+	called      bool // there is a tool call behind the user's last message
 	noSeparator bool
 
 	messages   int32 // how many there are
@@ -38,7 +39,7 @@ func traitsOf(r *adapter.Request) traits {
 	return traits{
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
-		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
+		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, called: r.Loop != nil, noSeparator: r.NoSeparator,
 		messages: int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
 		attachable: r.Attachable, history: r.History,
 		toolNames: r.ToolNames,

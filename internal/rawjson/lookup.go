@@ -26,8 +26,23 @@ func (s *Scanner) Peek(name string) []byte { return Member(s.json[s.at:], name) 
 
 // Elements returns the elements of the array in raw.
 func Elements(raw []byte) [][]byte {
-	var all [][]byte
 	s := Over(raw)
+	return s.elements()
+}
+
+// MemberElements returns the elements of the array that a member of the object in
+// raw is. It reads raw once, which counts where that is large.
+func MemberElements(raw []byte, name string) (elements [][]byte) {
+	s := Over(raw)
+	for key := range s.Members() {
+		if key == name {
+			elements = s.elements()
+		}
+	}
+	return elements
+}
+
+func (s *Scanner) elements() (all [][]byte) {
 	for range s.Elements() {
 		all = append(all, s.Raw())
 	}
@@ -78,19 +93,19 @@ func IsEmpty(raw []byte) bool {
 	return false
 }
 
-// Append reads the array that comes next in s, and adds elements to its end. It
-// passes over any other value.
+// Append passes over the array that comes next in s, and adds elements to its
+// end. It passes over any other value.
 func (e *Edits) Append(s *Scanner, elements ...[]byte) {
-	if s.Kind() != '[' {
-		s.Skip()
+	raw := s.Raw()
+	if len(raw) == 0 || raw[0] != '[' {
 		return
 	}
-	at, comma := s.At()+1, ""
-	for range s.Elements() {
-		s.Skip()
-		at, comma = s.At(), ","
+	inner := bytes.TrimRight(raw[:len(raw)-1], spaces)
+	more := bytes.Join(elements, []byte{','})
+	if len(inner) > 1 {
+		more = append([]byte{','}, more...)
 	}
-	e.Insert(at, append([]byte(comma), bytes.Join(elements, []byte{','})...))
+	e.Insert(s.At()-len(raw)+len(inner), more)
 }
 
 // Object returns an object of names and values, which alternate. It panics if a

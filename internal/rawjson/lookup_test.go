@@ -47,6 +47,16 @@ func TestElements(t *testing.T) {
 	}
 }
 
+func TestMemberElements(t *testing.T) {
+	t.Parallel()
+	of := func(text string) [][]byte { return rawjson.MemberElements([]byte(text), "a") }
+	assert.Equal(t, [][]byte{[]byte("1"), []byte(`{"a":[2]}`)}, of(`{"b":[0],"a":[1, {"a":[2]}]}`))
+	assert.Equal(t, [][]byte{[]byte("2")}, of(`{"a":[1],"a":[2]}`), "of several the last one counts")
+	for _, text := range []string{`{"a":[1],"a":{}}`, `{"b":[1]}`, `{"a":[]}`, `[1]`, ``} {
+		assert.Empty(t, of(text), text)
+	}
+}
+
 func TestScalars(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{`"a\n"`: "a\n", `""`: "", `null`: "", `1`: "", ``: "", `{"a":"b"}`: ""} {

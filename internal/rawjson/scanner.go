@@ -4,6 +4,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"cmp"
 	"iter"
 )
@@ -177,18 +178,25 @@ func (s *Scanner) Skip() {
 // byte is at from, or -1.
 func stringEnd(b []byte, from int) int {
 	for at := from; ; {
-		at = special(b, at)
-		switch {
-		case at >= len(b):
+		n := bytes.IndexByte(b[at:], '"')
+		if n < 0 {
 			return -1
-		case b[at] == '"':
-			return at + 1
-		case b[at] == '\\':
-			at += 2
-		default:
-			at++
+		}
+		at += n + 1
+		if !endsInEscape(b[from : at-1]) {
+			return at
 		}
 	}
+}
+
+// endsInEscape reports whether a backslash at the end of b escapes what follows:
+// whether it is not itself escaped.
+func endsInEscape(b []byte) bool {
+	n := len(b)
+	for n > 0 && b[n-1] == '\\' {
+		n--
+	}
+	return (len(b)-n)%2 == 1
 }
 
 // bracketEnd returns the offset after the bracket that closes the one b begins

@@ -3,6 +3,7 @@ package chatcompletions
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -10,81 +11,71 @@ import (
 )
 
 // Add implements [wire.Request].
-func (r *request) Add(body []byte, a *adapter.Additions) []byte {
-	var e rawjson.Edits
-	m := membersOf(body)
-	m.add(&e, a)
-	return e.Apply(body)
-}
+func (r *request) Add(body []byte, a *adapter.Additions) []byte { return r.extend(body, a) }
 
 // Continue implements [wire.Request].
 func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
-	var e rawjson.Edits
-	m := membersOf(body)
-	m.add(&e, &k.Additions)
-	e.Append(&m.messages, r.assistant(k), prompt(k))
-	unstore(&e, body)
-	return e.Apply(body)
+	return r.extend(body, &k.Additions, r.assistant(k), prompt(k))
 }
 
-// unstore has the provider keep no copy of the continuation: metadata may stand
-// only beside a store that is true. It also removes the prediction, which is of
-// another answer.
-func unstore(e *rawjson.Edits, body []byte) {
-	stored := string(rawjson.Member(body, "store")) == "true"
-	s := rawjson.Over(body)
-	for name := range s.Members() {
-		from := s.KeyAt()
-		switch {
-		case name == "store" && stored:
-			raw := s.Raw()
-			e.Replace(s.At()-len(raw), s.At(), []byte("false"))
-		case name == "prediction", name == "metadata" && stored:
-			s.Skip()
-			e.Remove(body, from, s.At())
-		}
-	}
-}
-
-// members are the members of a request that carryon adds to, each at its value.
-// Of several with one name it is the last, which counts.
-type members struct{ messages, tools, toolChoice rawjson.Scanner }
-
-func membersOf(body []byte) (m members) {
+// extend returns the body with additions, and with the messages of a
+// continuation, if there are any.
+func (r *request) extend(body []byte, a *adapter.Additions, messages ...[]byte) []byte {
+	var list, tools, choice, rest rawjson.Edits // each of the last member of that name, which counts
 	s := rawjson.Over(body)
 	for name := range s.Members() {
 		switch name {
 		case "messages":
-			m.messages = s
+			list = list[:0]
+			attach(&list, s, a)
+			if len(messages) > 0 {
+				list.Append(&s, messages...)
+			}
 		case "tools":
-			m.tools = s
+			tools = tools[:0]
+			if a.PauseTool != nil {
+				tools.Append(&s, rawjson.Object("type", "function", "function", toolOf(a.PauseTool)))
+			}
 		case "tool_choice":
-			m.toolChoice = s
-		}
-	}
-	return m
-}
-
-// add adds what a request says beside a continuation's messages.
-func (m members) add(e *rawjson.Edits, a *adapter.Additions) {
-	if len(a.Attachments) > 0 {
-		attach(e, &m.messages, a)
-	}
-	if tool := a.PauseTool; tool != nil {
-		e.Append(&m.tools, rawjson.Object("type", "function", "function", toolOf(tool)))
-		for name := range m.toolChoice.Members() {
-			if name == "allowed_tools" {
-				allow(e, &m.toolChoice, tool.Name)
+			choice = choice[:0]
+			if a.PauseTool != nil {
+				allow(&choice, &s, a.PauseTool.Name)
+			}
+		default:
+			if len(messages) > 0 {
+				r.withhold(&rest, body, name, &s)
 			}
 		}
 	}
+	return slices.Concat(list, tools, choice, rest).Apply(body)
 }
 
-// allow adds a tool to those that may be called.
+// withhold changes a member that must not stand in a continuation as it is. The
+// provider shall keep no copy: metadata may stand only beside a store that is
+// true. The prediction is of another answer.
+func (r *request) withhold(e *rawjson.Edits, body []byte, name string, s *rawjson.Scanner) {
+	from := s.KeyAt()
+	switch {
+	case name == "store" && r.stored:
+		raw := s.Raw()
+		e.Replace(s.At()-len(raw), s.At(), []byte("false"))
+	case name == "prediction", name == "metadata" && r.stored:
+		s.Skip()
+		e.Remove(body, from, s.At())
+	}
+}
+
+// allow adds a tool to those that may be called, if the choice that comes next
+// in s is one among allowed tools.
 func allow(e *rawjson.Edits, s *rawjson.Scanner, tool string) {
-	for name := range s.Members() {
-		if name == "tools" {
-			e.Append(s, rawjson.Object("function", map[string]string{"name": tool}, "type", "function"))
+	for kind := range s.Members() {
+		if kind != "allowed_tools" {
+			continue
+		}
+		for name := range s.Members() {
+			if name == "tools" {
+				e.Append(s, rawjson.Object("function", map[string]string{"name": tool}, "type", "function"))
+			}
 		}
 	}
 }
@@ -128,11 +119,14 @@ func toolOf(tool *adapter.PauseTool) json.RawMessage {
 }
 
 // attach joins attachments to the messages that come next in s.
-func attach(e *rawjson.Edits, s *rawjson.Scanner, a *adapter.Additions) {
+func attach(e *rawjson.Edits, s rawjson.Scanner, a *adapter.Additions) {
+	if len(a.Attachments) == 0 {
+		return
+	}
 	texts := maps.Collect(a.ByMessage())
 	for at := range s.Elements() {
 		if more := texts[at]; len(more) > 0 && s.Kind() == '{' {
-			attachTo(e, s, more)
+			attachTo(e, &s, more)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package chatcompletions
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -16,7 +15,7 @@ func messagesOf(b wire.Body) [][]byte {
 	if err != nil {
 		return nil
 	}
-	return rawjson.Elements(rawjson.Member(body, "messages"))
+	return rawjson.MemberElements(body, "messages")
 }
 
 // ToolNames implements [adapter.ToolNamer].
@@ -43,14 +42,16 @@ func (r *request) ToolNames(yield func(string) bool) {
 func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[[]byte]
-		for i, raw := range slices.Backward(messagesOf(b)) {
-			s := rawjson.Over(raw)
+		messages := messagesOf(b)
+		for i := len(messages) - 1; i >= 0; i-- {
+			s := rawjson.Over(messages[i])
 			m := readMessage(&s)
 			if string(m.role) == `"tool"` {
 				results.Add(rawjson.TextOf(m.callID), m.content)
 			}
-			for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
-				c := callOf(call, &results)
+			calls := rawjson.Elements(m.calls)
+			for j := len(calls) - 1; j >= 0; j-- {
+				c := callOf(calls[j], &results)
 				c.Recent = i >= recent
 				if !yield(c) {
 					return

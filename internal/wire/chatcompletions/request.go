@@ -17,6 +17,7 @@ import (
 // request is what must be known of a request to extend it.
 type request struct {
 	stream    bool
+	stored    bool                      // the provider keeps the answer
 	reasoning [len(reasoningNames)]bool // the members under which the history carries reasoning
 	later     wire.Body
 }
@@ -90,6 +91,8 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "stream":
 		p.stream = string(s.Raw()) == "true"
 		f.Streamed = p.stream
+	case "store":
+		p.stored = string(s.Raw()) == "true"
 	case "model":
 		f.Model = rawjson.TextView(s.Raw())
 	}

@@ -16,7 +16,7 @@ func messagesOf(b wire.Body) [][]byte {
 	if err != nil {
 		return nil
 	}
-	return rawjson.Elements(rawjson.Member(body, "messages"))
+	return rawjson.MemberElements(body, "messages")
 }
 
 // history yields the tool calls, newest first, each with its result. It finds
