@@ -91,8 +91,7 @@ func (c *claimRecord) unpack() Claim {
 
 // rareRecord is the part of a State that most sessions do not have.
 type rareRecord struct {
-	reason   string  // of the pause
-	paused   instant // since when
+	paused   Pause
 	loopSeen instant
 	stale    uint64
 	list     uint64
@@ -102,8 +101,7 @@ type rareRecord struct {
 
 func rareRecordOf(s *State) rareRecord {
 	return rareRecord{
-		reason:   s.Paused.Reason,
-		paused:   instantOf(s.Paused.Since),
+		paused:   s.Paused,
 		loopSeen: instantOf(s.Loop.Seen),
 		stale:    s.Stale,
 		list:     s.List,
@@ -116,7 +114,7 @@ func (r *rareRecord) unpackTo(s *State) {
 	if r == nil {
 		return
 	}
-	s.Paused = Pause{Reason: r.reason, Since: r.paused.time()}
+	s.Paused = r.paused
 	s.Loop = Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
 	s.Stale, s.List, s.Overrides = r.stale, r.list, r.own
 }
