@@ -5,10 +5,13 @@ import "math"
 // Usage is the number of tokens that a turn used, as the provider reported it.
 // A count that was not reported is 0.
 type Usage struct {
-	Prompt, Completion, Total int
+	Prompt     int `json:"prompt"`
+	Completion int `json:"completion"`
+	Total      int `json:"total"`
 	// Cached is how many of the prompt tokens came from the provider's cache, and
 	// Reasoning how many of the completion tokens the model spent on reasoning.
-	Cached, Reasoning int
+	Cached    int `json:"cached,omitzero"`
+	Reasoning int `json:"reasoning,omitzero"`
 }
 
 // Tokens returns Total, or the sum of the others where the provider leaves the

@@ -19,23 +19,23 @@ import (
 // A Delivery is plain data that encoding/json reads and writes, so that another
 // process can settle it. It is not safe for concurrent use.
 type Delivery struct {
-	Session string
-	Lease   uint64 // 0 if it holds nothing
+	Session string `json:"session,omitzero"`
+	Lease   uint64 `json:"lease,omitzero"` // 0 if it holds nothing
 
 	// Text is what is new, "" if nothing: the reminder, then the status summary
 	// after a blank line, whichever there are.
-	Text string
+	Text string `json:"text,omitzero"`
 	// Anchor is where Text went. The sender sets it.
-	Anchor Anchor
+	Anchor Anchor `json:"anchor,omitzero"`
 	// Tasks are the ids of the tasks that Text tells the end of, in order of end.
-	Tasks []string
+	Tasks []string `json:"tasks,omitempty"`
 	// Repeated is what earlier requests said and this one repeats, oldest first.
 	// If the place of one is gone because the history was rewritten, the sender
 	// puts the text elsewhere and changes the Anchor.
-	Repeated []Note
+	Repeated []Note `json:"repeated,omitempty"`
 
-	Version uint64 // of the summary in Text, 0 if there is none
-	Running int    // how many running tasks Text tells of
+	Version uint64 `json:"version,omitzero"` // of the summary in Text, 0 if there is none
+	Running int    `json:"running,omitzero"` // how many running tasks Text tells of
 }
 
 // DeliveryOutcome is what became of a [Delivery].

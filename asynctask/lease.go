@@ -36,16 +36,16 @@ func (l *lease) holds(order uint64) bool {
 
 // Note is a text that the requests of a session repeat.
 type Note struct {
-	ID     uint64 // tells it from others of the same session
-	Text   string
-	Anchor Anchor
+	ID     uint64 `json:"id"` // tells it from others of the same session
+	Text   string `json:"text"`
+	Anchor Anchor `json:"anchor"`
 }
 
 // Anchor says where in a conversation a text was put: behind which message, and
 // what that said. The zero Anchor is no place.
 type Anchor struct {
-	Message int
-	Digest  uint64 // of the message; the same in every process
+	Message int    `json:"message"`
+	Digest  uint64 `json:"digest"` // of the message; the same in every process
 }
 
 // unclaimed returns how many undelivered tasks no live lease holds.

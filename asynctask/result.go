@@ -28,12 +28,12 @@ const ReasonGoal = "GOAL"
 // must not be changed once they are handed over.
 type Output struct {
 	// TerminateReason is one word for why the task ended; "" is ReasonGoal.
-	TerminateReason string
+	TerminateReason string `json:"terminate_reason,omitzero"`
 	// EmittedVars are values that the task computed, by name.
-	EmittedVars map[string]string
+	EmittedVars map[string]string `json:"emitted_vars,omitempty"`
 	// FinalMessage is the message of the task, nil if it has none. An empty
 	// message is shown as one.
-	FinalMessage *string
+	FinalMessage *string `json:"final_message,omitzero"`
 }
 
 // Message returns an Output with nothing but a message.

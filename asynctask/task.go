@@ -2,16 +2,19 @@ package asynctask
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/internal/jsonerror"
 )
 
 // Ticket names a task wherever it goes: whoever has it can finish, fail or
-// cancel the task through any [Manager] with the same [Store]. It is comparable,
+// cancel the task through any [Manager] on the same engine. It is comparable,
 // and as text it travels in a header or in the data of a job.
 type Ticket struct {
 	Session string // "" if the task has none, or if there is one conversation
@@ -57,21 +60,46 @@ func (t *Ticket) UnmarshalText(text []byte) (err error) {
 // Task describes a task at one moment. It is a copy, which does not change when
 // the task does.
 type Task struct {
-	ID      string // unique in the session
-	Name    string // one line, for people and models
-	Session string // "" if it was started without one, or if there is one conversation
-	State   TaskState
-	Started time.Time // by the clock of the store, like Ended
-	Ended   time.Time // zero while it is running
+	ID      string    `json:"id"`               // unique in the session
+	Name    string    `json:"name"`             // one line, for people and models
+	Session string    `json:"session,omitzero"` // "" if it was started without one, or if there is one conversation
+	State   TaskState `json:"state"`
+	Started time.Time `json:"started"`        // by the clock of the store, like Ended
+	Ended   time.Time `json:"ended,omitzero"` // zero while it is running
 
 	// Output is what the task has left; nil if nothing, or not yet. Beyond a
 	// total size its texts are cut, see [WithMemory].
-	Output *Output
+	Output *Output `json:"output,omitzero"`
 	// Err is the error of a failed task: the very error of its function in the
 	// process where that ran, an error with the same text elsewhere. Once the
 	// text was cut, only the text is left.
-	Err error
+	Err error `json:"-"`
 }
+
+// MarshalJSON returns the fields, with the text of Err as "error".
+func (t Task) MarshalJSON() ([]byte, error) {
+	return json.Marshal(taskJSON{taskFields(t), jsonerror.Text{Err: t.Err}})
+}
+
+// UnmarshalJSON reads what [Task.MarshalJSON] returns. Of an error, only the text
+// comes back.
+func (t *Task) UnmarshalJSON(data []byte) error {
+	var fields taskJSON
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	*t = Task(fields.taskFields)
+	t.Err = fields.Error.Err
+	return nil
+}
+
+type (
+	taskFields Task
+	taskJSON   struct {
+		taskFields
+		Error jsonerror.Text `json:"error,omitzero"`
+	}
+)
 
 // Ticket returns the ticket of the task.
 func (t Task) Ticket() Ticket { return Ticket{Session: t.Session, ID: t.ID} }

@@ -2,8 +2,10 @@ package asynctask_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,4 +63,27 @@ func FuzzTicket(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, ticket, got)
 	})
+}
+
+// A task that is stored as JSON comes back as it was, its error by the text.
+func TestTaskComesBackFromJSON(t *testing.T) {
+	t.Parallel()
+	at, message := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC), "done"
+	for name, task := range map[string]asynctask.Task{
+		"zero":    {},
+		"running": {ID: "a", Name: "run the tests", Session: "s", State: asynctask.Running, Started: at},
+		"failed":  {ID: "b", Name: "run", State: asynctask.Failed, Started: at, Ended: at, Err: errors.New("exit status 1")},
+		"completed": {
+			ID: "c", Name: "run", State: asynctask.Completed, Started: at, Ended: at,
+			Output: &asynctask.Output{TerminateReason: "GOAL", EmittedVars: map[string]string{"k": "v"}, FinalMessage: &message},
+		},
+	} {
+		data, err := json.Marshal(task)
+		require.NoError(t, err, name)
+		var back asynctask.Task
+		require.NoError(t, json.Unmarshal(data, &back), name)
+		assert.Equal(t, task, back, name)
+	}
+	var back asynctask.Task
+	require.Error(t, json.Unmarshal([]byte(`{"id":1}`), &back))
 }

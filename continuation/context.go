@@ -56,10 +56,10 @@ func WithDeadline(ctx context.Context, at time.Time) context.Context {
 
 // TurnID identifies one turn of a call.
 type TurnID struct {
-	Session string // the session, "" if the call has none
-	Call    uint64 // tells calls of a middleware with an observer apart; 0 without one
-	Turn    int    // the number of the turn within the call; continuations begin at 2
-	Attempt int    // the number of the continuation, counted since the last progress
+	Session string `json:"session,omitzero"` // the session, "" if the call has none
+	Call    uint64 `json:"call,omitzero"`    // tells calls of a middleware with an observer apart; 0 without one
+	Turn    int    `json:"turn"`             // the number of the turn within the call; continuations begin at 2
+	Attempt int    `json:"attempt,omitzero"` // the number of the continuation, counted since the last progress
 }
 
 // FromContext reports whether ctx belongs to a continuation, and to which turn.

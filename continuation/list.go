@@ -2,10 +2,12 @@ package continuation
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
 
+	"github.com/carryon-go/carryon/internal/jsonerror"
 	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -13,18 +15,43 @@ import (
 // List is what was found of a todo list: counts, and no text of a todo. The zero
 // List says that the list was not looked at.
 type List struct {
-	Origin    todo.Origin // where it was read
-	Todos     int         // all of them
-	Active    int         // those that are pending or in progress
-	Completed int
-	Cancelled int
+	Origin    todo.Origin `json:"origin"` // where it was read
+	Todos     int         `json:"todos"`  // all of them
+	Active    int         `json:"active"` // those that are pending or in progress
+	Completed int         `json:"completed"`
+	Cancelled int         `json:"cancelled"`
 	// UnknownStatus is a status that is not known, the first of the list, as it
 	// was written; "" if all are known.
-	UnknownStatus todo.Status
+	UnknownStatus todo.Status `json:"unknown_status,omitzero"`
 	// Err is why there is no list, or nil: a *todo.NoListError, a
 	// *todo.UnreadableError, todo.ErrNoSession, or what a source failed with.
-	Err error
+	Err error `json:"-"`
 }
+
+// MarshalJSON returns the fields, with the text of Err as "error".
+func (l List) MarshalJSON() ([]byte, error) {
+	return json.Marshal(listJSON{listFields(l), jsonerror.Text{Err: l.Err}})
+}
+
+// UnmarshalJSON reads what [List.MarshalJSON] returns. Of an error, only the text
+// comes back.
+func (l *List) UnmarshalJSON(data []byte) error {
+	var fields listJSON
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	*l = List(fields.listFields)
+	l.Err = fields.Error.Err
+	return nil
+}
+
+type (
+	listFields List
+	listJSON   struct {
+		listFields
+		Error jsonerror.Text `json:"error,omitzero"`
+	}
+)
 
 // ListOf counts the todos of a list.
 func ListOf(todos []todo.Todo) List {
@@ -38,7 +65,7 @@ func listOf(n int, s *todolist.Summary) List {
 
 // Unknown returns how many todos have a status that is not known. They are not
 // active.
-func (l *List) Unknown() int { return l.Todos - l.Active - l.Completed - l.Cancelled }
+func (l List) Unknown() int { return l.Todos - l.Active - l.Completed - l.Cancelled }
 
 // String returns a line about the list, such as "3 todos, 1 active, 2 completed",
 // "all 3 are done" or what the Err says.

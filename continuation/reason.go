@@ -1,6 +1,9 @@
 package continuation
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Reason says why a turn is continued or not. Its text and its code are fixed.
 type Reason uint8
@@ -118,9 +121,20 @@ func (r Reason) Code() string {
 	return "unknown"
 }
 
-// MarshalText makes reasons readable in JSON and in logs.
+// MarshalText returns the code, so that a stored reason keeps its meaning.
 func (r Reason) MarshalText() ([]byte, error) {
-	return []byte(r.String()), nil
+	return []byte(r.Code()), nil
+}
+
+// UnmarshalText reads a code. It fails on one that this version does not know.
+func (r *Reason) UnmarshalText(code []byte) error {
+	for known := ReasonNone; known < reasonCount; known++ {
+		if reasons[known].code == string(code) {
+			*r = known
+			return nil
+		}
+	}
+	return fmt.Errorf("continuation: unknown reason %q", code)
 }
 
 // Exhausted reports whether the reason is a budget that is used up.

@@ -119,11 +119,18 @@ func TestReasonsAllHaveTextsOfTheirOwn(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("continuation.Reason(%d)", len(seen)), (continuation.ReasonFailed + 1).String())
 }
 
-func TestReasonIsReadableInJSON(t *testing.T) {
+func TestReasonIsStoredByItsCode(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(map[string]continuation.Reason{"reason": continuation.ReasonTooSoon})
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"reason":"Too soon since last continuation attempt"}`, string(text))
+	for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+		data, err := json.Marshal(map[string]continuation.Reason{"reason": reason})
+		require.NoError(t, err)
+		assert.JSONEq(t, `{"reason":"`+reason.Code()+`"}`, string(data))
+		var back map[string]continuation.Reason
+		require.NoError(t, json.Unmarshal(data, &back))
+		assert.Equal(t, reason, back["reason"])
+	}
+	var reason continuation.Reason
+	require.EqualError(t, reason.UnmarshalText([]byte("of a newer version")), `continuation: unknown reason "of a newer version"`)
 }
 
 func TestReasonExhausted(t *testing.T) {

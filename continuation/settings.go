@@ -23,8 +23,8 @@ const (
 
 // Values are the settings in force for one decision.
 type Values struct {
-	TodoContinuation bool         // whether turns are continued at all
-	ApprovalMode     ApprovalMode // which wording the prompt has
+	TodoContinuation bool         `json:"todo_continuation"` // whether turns are continued at all
+	ApprovalMode     ApprovalMode `json:"approval_mode"`     // which wording the prompt has
 }
 
 // DefaultValues returns the built-in settings: continuation on, default

@@ -18,18 +18,18 @@ import (
 // Outcome says what became of one call. It is a value; nothing in it changes
 // once the call has ended.
 type Outcome struct {
-	Session  string              // "" without a session
-	Turns    int                 // calls to the model, the caller's own included
-	Attempts int                 // continuations among them
-	Reason   continuation.Reason // why the call was not continued any further
-	List     continuation.List   // the todo list as last looked at; zero if it was not
-	Finish   string              // the provider's finish reason, with ReasonNotEnded
-	Limit    int                 // the limit that was reached, if Reason is Exhausted
-	Paused   *pause.Result       // set if the model paused
-	Usage    []adapter.Usage     // one per turn, zero where none was reported; none if carryon stood aside
-	Err      error               // what broke the call off, what a continuation or the todo source failed with, or a gate's veto
-	DryRun   bool                // nothing was done: Reason says what would have been
-	Ended    bool                // false until the call has ended
+	Session  string              `json:"session,omitzero"` // "" without a session
+	Turns    int                 `json:"turns"`            // calls to the model, the caller's own included
+	Attempts int                 `json:"attempts"`         // continuations among them
+	Reason   continuation.Reason `json:"reason"`           // why the call was not continued any further
+	List     continuation.List   `json:"list,omitzero"`    // the todo list as last looked at; zero if it was not
+	Finish   string              `json:"finish,omitzero"`  // the provider's finish reason, with ReasonNotEnded
+	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason is Exhausted
+	Paused   *pause.Result       `json:"paused,omitzero"`  // set if the model paused
+	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero where none was reported; none if carryon stood aside
+	Err      error               `json:"-"`                // what broke the call off, what a continuation or the todo source failed with, or a gate's veto
+	DryRun   bool                `json:"dry_run,omitzero"` // nothing was done: Reason says what would have been
+	Ended    bool                `json:"ended"`            // false until the call has ended
 }
 
 // Continued reports whether carryon has continued the call.

@@ -5,13 +5,13 @@ import "time"
 // Result is an accepted pause, in events and outcomes.
 type Result struct {
 	// Reason is the reason in the form that [Shown] returns.
-	Reason string
+	Reason string `json:"reason"`
 
 	// Message is the notice for the user, or "" if there is none.
-	Message string
+	Message string `json:"message,omitzero"`
 
 	// Time is the time at which the pause was accepted.
-	Time time.Time
+	Time time.Time `json:"time"`
 }
 
 // Notice returns the text that tells the user about a pause, or "" to tell

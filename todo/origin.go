@@ -1,15 +1,18 @@
 package todo
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Origin says where a list was read. The zero Origin is a source of the
 // program's own.
 type Origin struct {
 	// Place is what the list was read from.
-	Place Place
+	Place Place `json:"place"`
 	// Tool is the name of the tool whose call or result was read, as the model
 	// wrote it, or "".
-	Tool string
+	Tool string `json:"tool,omitzero"`
 }
 
 // Place is what a list was read from.
@@ -50,6 +53,20 @@ func (p Place) Code() string {
 		return "earlier_request"
 	}
 	return "unknown"
+}
+
+// MarshalText returns the code.
+func (p Place) MarshalText() ([]byte, error) { return []byte(p.Code()), nil }
+
+// UnmarshalText reads a code. It fails on one that this version does not know.
+func (p *Place) UnmarshalText(code []byte) error {
+	for known := FromProgram; known <= FromEarlierRequest; known++ {
+		if known.Code() == string(code) {
+			*p = known
+			return nil
+		}
+	}
+	return fmt.Errorf("todo: unknown place %q", code)
 }
 
 // String returns a description such as "the last call of todo_write".

@@ -1,0 +1,65 @@
+package middleware_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// An outcome that is stored as JSON comes back as it was, errors by their texts.
+func TestOutcomeComesBackFromJSON(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	for name, outcome := range map[string]middleware.Outcome{
+		"zero": {},
+		"paused": {
+			Session: "conversation-42", Turns: 2, Attempts: 1, Reason: continuation.ReasonPaused, Ended: true,
+			List: continuation.List{
+				Origin: todo.Origin{Place: todo.FromCall, Tool: "todo_write"}, Todos: 4, Active: 1, Completed: 1, Cancelled: 1, UnknownStatus: "parked",
+			},
+			Paused: &pause.Result{Reason: blocked, Message: "Task paused: " + blocked, Time: at},
+			Usage:  []adapter.Usage{{Prompt: 10, Completion: 5, Total: 15}, {Prompt: 20, Completion: 6, Total: 26, Cached: 10, Reasoning: 3}},
+		},
+		"failed": {
+			Turns: 1, Reason: continuation.ReasonNotEnded, Finish: "length", Limit: 3, DryRun: true,
+			List: continuation.List{Err: errors.New("todo: no list")}, Err: errors.New("connection reset"),
+		},
+	} {
+		data, err := json.Marshal(outcome)
+		require.NoError(t, err, name)
+		var back middleware.Outcome
+		require.NoError(t, json.Unmarshal(data, &back), name)
+		assert.Equal(t, outcome, back, name)
+		assert.Equal(t, outcome.String(), back.String(), name)
+	}
+	var back middleware.Outcome
+	require.Error(t, json.Unmarshal([]byte(`{"reason":"of a newer version"}`), &back))
+	require.Error(t, json.Unmarshal([]byte(`{"list":{"origin":{"place":"of a newer version"}}}`), &back))
+}
+
+// An outcome is plain data: a program can log it or keep it as JSON.
+func ExampleOutcome_MarshalJSON() {
+	outcome := middleware.Outcome{
+		Session: "conversation-42", Turns: 2, Attempts: 1, Reason: continuation.ReasonFailed,
+		Err: errors.New("connection reset"), Ended: true,
+	}
+	data, err := json.Marshal(outcome)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(data))
+	// Output:
+	// {"session":"conversation-42","turns":2,"attempts":1,"reason":"failed","ended":true,"error":"connection reset"}
+}
