@@ -187,8 +187,10 @@ func TestStalledConversationStopsWithoutCarryon(t *testing.T) {
 	assert.Equal(t, page3(todo.Completed, todo.InProgress, todo.Pending), list)
 	s.served.wait()
 	last := s.report(t).Entries[0]
-	assert.Equal(t, "All continuation conditions satisfied (dry run)", last.Outcome)
-	assert.Contains(t, lines(last), "1 decided would go on: All continuation conditions satisfied")
+	assert.Equal(t, stateDryRun, last.State)
+	assert.Contains(t, lines(last), "1 go on true: satisfied")
+	assert.True(t, last.Outcome.DryRun)
+	assert.True(t, last.Turns[0].Decision.DryRun)
 }
 
 func TestClientsDoNotDisturbEachOther(t *testing.T) {
@@ -221,5 +223,5 @@ func TestClientsDoNotDisturbEachOther(t *testing.T) {
 	})
 	s.served.wait()
 	got := s.report(t).Counts
-	assert.Equal(t, []int{5 * clients, 5 * clients, 2 * clients, 0}, []int{got.Requests, got.Calls, got.Turns, got.Failed})
+	assert.Equal(t, []int{5 * clients, 5 * clients, 2 * clients, 0}, []int{got.Requests, got.Calls, got.Continuations, got.Failed})
 }

@@ -19,18 +19,19 @@ type Config struct {
 	YOLO          bool     // tell the model to act without asking for confirmation
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	MinInterval   time.Duration
-	DryRun        bool          // decide and report, but continue nothing
-	Content       bool          // show texts on the page
-	Verbose       bool          // log every request and decision
-	LogFormat     string        // "text" or "json"
-	TodoTools     []string      // more tools that write the list
-	Usage         string        // which usage a joined answer reports: "one", "sum" or "last"
-	SessionHeader string        // names the session, before the headers of agents
-	CORS          []string      // origins of websites that may use the proxy
-	Hosts         []string      // more names that clients may reach the proxy by
-	MaxWait       time.Duration // how long clients wait for an answer; 0 if they say it themselves, or wait for ever
-	State         string        // URL of what several proxies keep their state in; "" is memory
-	Metrics       bool          // count for Prometheus
+	DryRun        bool             // decide and report, but continue nothing
+	Content       bool             // show texts on the page
+	Verbose       bool             // log every request and decision
+	LogFormat     string           // "text" or "json"
+	TodoTools     []string         // more tools that write the list
+	Usage         string           // which usage a joined answer reports: "one", "sum" or "last"
+	SessionHeader string           // names the session, before the headers of agents
+	CORS          []string         // origins of websites that may use the proxy
+	Hosts         []string         // more names that clients may reach the proxy by
+	MaxWait       time.Duration    // how long clients wait for an answer; 0 if they say it themselves, or wait for ever
+	State         string           // URL of what several proxies keep their state in; "" is memory
+	Metrics       bool             // count for Prometheus
+	Clock         middleware.Clock // nil is the system's
 
 	upstream string        // as it was given
 	patience time.Duration // how long a stopping proxy waits for unfinished answers; no flag sets it
@@ -95,6 +96,14 @@ func (c *Config) usage() middleware.UsageMode {
 		return middleware.UsageLastTurn
 	}
 	return middleware.UsageOneAnswer
+}
+
+// now returns the time.
+func (c *Config) now() time.Time {
+	if c.Clock != nil {
+		return c.Clock.Now()
+	}
+	return time.Now()
 }
 
 // limits returns the limits for carryon. An interval of 0 means none here, but

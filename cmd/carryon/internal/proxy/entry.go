@@ -3,82 +3,40 @@ package proxy
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
 )
 
 // The bounds of an entry.
 const (
-	maxEvents = 100
-	maxName   = 100 // characters of a text that the client chose
-	maxText   = 500 // characters of an event's text
+	maxTurns = 100
+	maxNotes = 100
+	maxName  = 100 // characters of a text that the client chose
+	maxText  = 500 // characters of a text that others wrote
 )
 
-// entry is a request and what happened to it.
-type entry struct {
-	Number  int       `json:"number"`
-	Began   time.Time `json:"began"`
-	Ended   time.Time `json:"ended,omitzero"` // zero until it ends
-	Method  string    `json:"method"`
-	Path    string    `json:"path"`
-	Session string    `json:"session,omitempty"`
-	Status  int       `json:"status,omitempty"`       // 0 without an answer
-	Cut     bool      `json:"cut_short,omitempty"`    // by the upstream, or because the client left
-	Turns   int       `json:"turns,omitempty"`        // 0 if it is not a chat completion
-	Tokens  int       `json:"tokens_added,omitempty"` // reported by the upstream for all turns but the first
-	Outcome string    `json:"outcome,omitempty"`      // why carryon stopped
-	Events  []event   `json:"events,omitempty"`
-
-	secrets *secrets // of the request; nil once it has ended
-}
-
-// event is one thing that happened.
-type event struct {
-	Turn int    `json:"turn"` // 1 is the client's
-	Kind kind   `json:"kind"`
-	Text string `json:"text"`
-}
-
-// kind says what happened, in a word or two.
-type kind string
-
-const (
-	ended        kind = "ended"
-	decided      kind = "decided"
-	asked        kind = "asked"
-	pauseRefused kind = "pause refused"
-	paused       kind = "paused"
-	failed       kind = "failed"
-)
-
-type entryKey struct{}
-
-// withEntry returns a ctx under which events belong to the entry.
-func withEntry(ctx context.Context, e *entry) context.Context {
-	return context.WithValue(ctx, entryKey{}, e)
-}
-
-// add adds an event, unless the entry is full or has ended. What others wrote is
-// quoted without the secrets of the request. The caller holds the journal's lock.
-func (e *entry) add(added event, quoted string) {
-	if len(e.Events) == maxEvents || e.secrets == nil {
-		return
-	}
-	added.Text = short(added.Text+e.secrets.hide(quoted), maxText)
-	at := len(e.Events)
-	if added.Kind == ended {
-		// In a stream the decision is reported before the end of its turn.
-		for at > 0 && e.Events[at-1].Turn == added.Turn && e.Events[at-1].Kind == decided {
-			at--
-		}
-	}
-	e.Events = slices.Insert(e.Events, at, added)
+// exchange is a request of a client's and the answer to it.
+type exchange struct {
+	Number   int       `json:"number"`
+	Began    time.Time `json:"began"`
+	Ended    time.Time `json:"ended,omitzero"` // zero until it ends
+	Method   string    `json:"method"`
+	Path     string    `json:"path"`
+	Session  string    `json:"session,omitempty"` // as the client named it
+	Key      string    `json:"key,omitempty"`     // tells sessions of one name and different keys apart; of this process only
+	Model    string    `json:"model,omitempty"`   // "" if carryon left the request alone
+	Streamed bool      `json:"streamed,omitempty"`
+	Status   int       `json:"status,omitempty"`    // 0 without an answer
+	Cut      bool      `json:"cut_short,omitempty"` // by the upstream, or because the client left
+	Left     bool      `json:"client_left,omitempty"`
 }
 
 // Answer says what the client received.
-func (e *entry) Answer() string {
+func (e *exchange) Answer() string {
 	switch {
 	case e.Ended.IsZero():
 		return "in progress"
@@ -91,10 +49,10 @@ func (e *entry) Answer() string {
 }
 
 // Bad reports whether the answer was an error or incomplete.
-func (e *entry) Bad() bool { return e.Cut || e.Status >= http.StatusBadRequest }
+func (e *exchange) Bad() bool { return e.Cut || e.Status >= http.StatusBadRequest }
 
-// Took returns how long the request took.
-func (e *entry) Took() time.Duration { return rounded(e.Ended.Sub(e.Began)) }
+// Took returns how long the exchange took.
+func (e *exchange) Took() time.Duration { return rounded(e.Ended.Sub(e.Began)) }
 
 // rounded returns d with as many digits as a reader needs.
 func rounded(d time.Duration) time.Duration {
@@ -104,8 +62,115 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(10 * time.Millisecond)
 }
 
-// Added returns the number of turns that carryon added.
-func (e *entry) Added() int { return max(0, e.Turns-1) }
+// entry is an exchange with what carryon did in it. It holds facts: what the page
+// says about them is written when somebody asks for the page.
+type entry struct {
+	exchange
+
+	turns    []turn
+	first    [1]turn // room for a single one
+	outcome  outcome
+	notes    int      // of all turns
+	revision uint64   // of the journal, at the last change
+	secrets  *secrets // of the request; nil once it has ended
+}
+
+// turn is a call to the model. The first is the client's.
+type turn struct {
+	attempt      int
+	todo         string // what the model was asked to carry on with, if texts may be shown
+	waited       time.Duration
+	began, ended time.Time // ended is zero until the turn has been read
+	finish       string
+	toolCalls    int // of the client's tools
+	usage        adapter.Usage
+	failure      string // what it broke off with
+	interrupted  bool   // by the client
+	paused       bool
+	decided      bool
+	goOn, dryRun bool
+	reason       continuation.Reason
+	notes        []note
+}
+
+// note is something else that happened in a turn.
+type note struct {
+	Kind kind   `json:"kind"`
+	Text string `json:"text"`
+}
+
+// kind says what a note is about.
+type kind string
+
+const (
+	notePauseRefused kind = "pause_refused"
+	notePaused       kind = "paused"
+	noteFailed       kind = "failed"
+)
+
+// result says in a word what came of a turn.
+type result string
+
+const (
+	resultNone        result = "" // yet
+	resultToolCall    result = "tool_call"
+	resultText        result = "text"
+	resultPaused      result = "paused"
+	resultFailed      result = "failed"
+	resultInterrupted result = "interrupted" // by the client
+)
+
+func (t *turn) result() result {
+	switch {
+	case t.paused:
+		return resultPaused
+	case t.interrupted:
+		return resultInterrupted
+	case t.failure != "":
+		return resultFailed
+	case t.toolCalls > 0:
+		return resultToolCall
+	case t.ended.IsZero():
+		return resultNone
+	}
+	return resultText
+}
+
+type entryKey struct{}
+
+// withEntry returns a ctx under which events belong to the entry.
+func withEntry(ctx context.Context, e *entry) context.Context {
+	return context.WithValue(ctx, entryKey{}, e)
+}
+
+// turn returns the turn with a number, or nil if it is not recorded any more. The
+// caller holds the journal's lock.
+func (e *entry) turn(number int) *turn {
+	if number = max(1, number); e.secrets == nil || number > maxTurns {
+		return nil
+	}
+	if e.turns == nil {
+		e.turns = e.first[:0]
+	}
+	for len(e.turns) < number {
+		e.turns = append(e.turns, turn{})
+	}
+	return &e.turns[number-1]
+}
+
+// note adds a note to a turn: a text of the proxy's own, and what others wrote,
+// which is quoted without the secrets of the request.
+func (e *entry) note(t *turn, kind kind, text, quoted string) {
+	if e.notes < maxNotes {
+		e.notes++
+		t.notes = append(t.notes, note{kind, e.quote(text, quoted)})
+	}
+}
+
+// quote joins a text of the proxy's own and what others wrote.
+func (e *entry) quote(text, quoted string) string {
+	return short(text+e.secrets.hide(quoted), maxText)
+}
 
 // short returns text, shortened to most characters.
 func short(text string, most int) string {

@@ -84,7 +84,7 @@ func TestStreamThatIsCutIsCutForTheClient(t *testing.T) {
 	s.served.wait()
 	entry := s.report(t).Entries[0]
 	assert.Equal(t, "200, cut short", entry.Answer())
-	assert.Equal(t, []string{"1 ended broke off: unexpected EOF", "1 decided stop: The call broke off"}, lines(entry))
+	assert.Equal(t, []string{"1 failed: unexpected EOF", "1 go on false: broke_off"}, lines(entry))
 }
 
 // leaving is an upstream that reports when the proxy closes the connection.
@@ -139,7 +139,7 @@ func TestClientThatLeavesAStreamThatStalls(t *testing.T) {
 	s.served.wait()
 	entry := s.report(t).Entries[0]
 	assert.Equal(t, "200, cut short", entry.Answer())
-	assert.Equal(t, "The call broke off", entry.Outcome)
+	assert.Equal(t, "The call broke off", entry.Outcome.Explanation)
 	assert.NotContains(t, s.logs.String(), "WARN")
 }
 
@@ -246,11 +246,12 @@ func TestContinuationThatFailsCostsNothing(t *testing.T) {
 			assert.True(t, strings.HasSuffix(got.body, "data: [DONE]\n\n"))
 			report := s.report(t)
 			assert.Equal(t, []string{
-				"1 ended finish reason stop, tokens: 15", "1 decided go on: All continuation conditions satisfied",
-				"2 asked to carry on, attempt 1", "2 ended broke off: " + test.want,
-				"2 failed the answer ends as it would have without this turn",
+				"1 text, finish reason stop, tokens 15", "1 go on true: satisfied",
+				"2 failed, attempt 1: " + test.want, "2 failed: the answer ends as it would have without this turn",
 			}, lines(report.Entries[0]))
 			assert.Equal(t, 1, report.Counts.Failed)
+			assert.Equal(t, results{Failed: 1}, report.Counts.Results)
+			assert.Equal(t, stateFailed, report.Entries[0].State)
 			assert.Equal(t, "200", report.Entries[0].Answer())
 		})
 	}

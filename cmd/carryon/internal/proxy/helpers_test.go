@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -262,11 +263,31 @@ func (s *scene) report(t *testing.T) report {
 	return r
 }
 
-// lines returns the events of an entry, each in a line.
-func lines(e entry) []string {
+// lines returns what happened in the turns of a request, each in a line: the end
+// of a turn, the decision on it, and its notes.
+func lines(r shown) []string {
 	var all []string
-	for _, event := range e.Events {
-		all = append(all, string(rune('0'+event.Turn))+" "+string(event.Kind)+" "+event.Text)
+	for _, t := range r.Turns {
+		line := fmt.Sprint(t.Number, " ", or(string(t.Result), "under way"))
+		if t.Attempt > 0 {
+			line += fmt.Sprint(", attempt ", t.Attempt)
+		}
+		if t.Finish != "" {
+			line += ", finish reason " + t.Finish
+		}
+		if t.Usage != nil {
+			line += fmt.Sprint(", tokens ", t.Usage.Total)
+		}
+		if t.Failure != "" {
+			line += ": " + t.Failure
+		}
+		all = append(all, line)
+		if t.Decision != nil {
+			all = append(all, fmt.Sprintf("%d go on %v: %s", t.Number, t.Decision.GoOn, t.Decision.Code))
+		}
+		for _, note := range t.Notes {
+			all = append(all, fmt.Sprintf("%d %s: %s", t.Number, note.Kind, note.Text))
+		}
 	}
 	return all
 }

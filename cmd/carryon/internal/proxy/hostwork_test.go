@@ -65,9 +65,9 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 			entry := s.report(t).Entries[0]
 			if c.waits {
 				assert.Len(t, s.upstream.Requests(), 1)
-				assert.Equal(t, "Background tasks are pending or running", entry.Outcome)
+				assert.Equal(t, "Background tasks are pending or running", entry.Outcome.Explanation)
 			} else {
-				assert.Len(t, s.upstream.Requests(), 2, entry.Outcome)
+				assert.Len(t, s.upstream.Requests(), 2, entry.Outcome.Explanation)
 			}
 		})
 	}

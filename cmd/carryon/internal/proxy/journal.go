@@ -2,9 +2,8 @@ package proxy
 
 import (
 	"context"
-	"html/template"
+	"crypto/rand"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,81 +12,144 @@ import (
 )
 
 // maxEntries is how many requests the journal keeps.
-const maxEntries = 100
+const maxEntries = 1000
 
 // journal records what carryon did with the latest requests.
 type journal struct {
 	config *Config
-	page   *template.Template
+	page   *page
+	salt   string // of the names of keys in this process
 
-	mu      sync.Mutex
-	began   time.Time
-	counts  counts
-	entries []*entry // oldest first
-	list    lastList
+	mu       sync.Mutex
+	began    time.Time
+	revision uint64 // grows with each change
+	counts   counts
+	entries  []*entry // oldest first
+	list     lastList
 }
 
-// counts are the totals since the proxy started.
+// counts are the totals since the proxy started, of requests that have ended.
 type counts struct {
-	Requests  int `json:"requests"`         // to any path of the upstream
-	Calls     int `json:"chat_completions"` // among those requests
-	Turns     int `json:"turns_added"`      // requests that carryon added
-	Tokens    int `json:"tokens_added"`     // reported by the upstream for those
-	Pauses    int `json:"pauses"`           // by the model
-	Refused   int `json:"pauses_refused"`   // for their reason
-	Exhausted int `json:"budgets_used_up"`
-	Failed    int `json:"failures_absorbed"` // failures that no client noticed
+	Requests      int     `json:"requests"`          // to any path of the upstream; those under way too
+	Calls         int     `json:"calls"`             // to a model, among those requests
+	Continued     int     `json:"calls_continued"`   // among those calls
+	Continuations int     `json:"continuations"`     // requests that carryon added
+	Results       results `json:"results"`           // of the continuations
+	Tokens        int     `json:"tokens_added"`      // reported by the upstream for the continuations
+	OwnTokens     int     `json:"tokens_of_clients"` // and for the clients' own turns, of calls that may be continued
+	Pauses        int     `json:"pauses"`            // by the model
+	Refused       int     `json:"pauses_refused"`    // for their reason
+	Exhausted     int     `json:"budgets_used_up"`   //
+	Failed        int     `json:"failures_absorbed"` // failures that no client noticed
+}
+
+// results counts what came of turns.
+type results struct {
+	ToolCall    int `json:"tool_call"`
+	Text        int `json:"text"`
+	Paused      int `json:"paused"`
+	Failed      int `json:"failed"`
+	Interrupted int `json:"interrupted"`
+}
+
+func (r *results) add(one result) {
+	switch one {
+	case resultToolCall:
+		r.ToolCall++
+	case resultPaused:
+		r.Paused++
+	case resultFailed:
+		r.Failed++
+	case resultInterrupted, resultNone: // it was never read to its end
+		r.Interrupted++
+	case resultText:
+		r.Text++
+	}
 }
 
 func newJournal(c *Config) *journal {
-	return &journal{config: c, page: template.Must(template.New("page").Parse(pageHTML)), began: time.Now()}
+	return &journal{config: c, page: newPage(), salt: rand.Text(), began: c.now()}
 }
 
 // begin adds an entry for a request.
 func (j *journal) begin(r *http.Request) *entry {
+	e := &entry{
+		exchange: exchange{Began: j.config.now(), Method: short(r.Method, maxName), Path: short(r.URL.Path, maxName)},
+		secrets:  &secrets{header: r.Header, query: r.URL.RawQuery, upstream: j.config.Upstream},
+	}
+	if name := sessionOf(r.Header, j.config.SessionHeader); name != "" {
+		e.Session, e.Key = short(name, maxName), keyOf(r.Header, j.salt)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.counts.Requests++
-	e := &entry{
-		Number: j.counts.Requests, Began: time.Now(),
-		Method: short(r.Method, maxName), Path: short(r.URL.Path, maxName),
-		Session: short(sessionOf(r.Header, j.config.SessionHeader), maxName),
-		secrets: &secrets{header: r.Header, query: r.URL.RawQuery, upstream: j.config.Upstream},
-	}
+	e.Number = j.counts.Requests
 	if len(j.entries) == maxEntries {
-		j.entries = slices.Delete(j.entries, 0, 1)
+		j.entries[0] = nil
+		j.entries = j.entries[1:]
 	}
 	j.entries = append(j.entries, e)
+	j.touch(e)
 	return e
+}
+
+// touch notes that an entry has changed. The caller holds the lock.
+func (j *journal) touch(e *entry) {
+	j.revision++
+	e.revision = j.revision
 }
 
 // answered records the status of the answer to a request.
 func (j *journal) answered(r *http.Request, status int) {
-	j.change(r.Context(), func(e *entry) { e.Status = status })
+	if e, ok := r.Context().Value(entryKey{}).(*entry); ok {
+		j.change(e, func() { e.Status = status })
+	}
 }
 
+// ending is the way in which an exchange ends.
+type ending int
+
+const (
+	whole ending = iota
+	cutShort
+	clientLeft // and the answer was cut short
+)
+
 // end records the end of a request and returns a copy of its entry.
-func (j *journal) end(e *entry, whole bool, outcomes *middleware.Outcomes) entry {
+func (j *journal) end(e *entry, how ending, outcomes *middleware.Outcomes) entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e.Ended, e.Cut, e.secrets = time.Now(), !whole, nil
+	e.Ended, e.Cut, e.Left = j.config.now(), how != whole, how == clientLeft
 	for _, o := range outcomes.All() { // one, if carryon looked at it
-		if e.Outcome = o.Explanation(); isNoCall(o.Reason) {
+		e.outcome = j.outcome(e, &o)
+		if isNoCall(o.Reason) {
 			continue
 		}
-		e.Turns = o.Turns
-		if o.DryRun {
-			e.Outcome += " (dry run)"
-		}
-		for _, usage := range o.Usage[min(1, len(o.Usage)):] {
-			e.Tokens += usage.Tokens()
-		}
 		j.list.take(&o)
-		j.counts.Calls++
-		j.counts.Turns += o.Attempts
+		j.counts.add(e, &o)
 	}
-	j.counts.Tokens += e.Tokens
+	e.secrets = nil
+	j.touch(e)
 	return *e
+}
+
+// add counts a call to a model.
+func (c *counts) add(e *entry, o *middleware.Outcome) {
+	c.Calls++
+	c.Continuations += o.Attempts
+	if o.Continued() {
+		c.Continued++
+	}
+	for i := range o.Usage {
+		if i == 0 {
+			c.OwnTokens += o.Usage[i].Tokens()
+		} else {
+			c.Tokens += o.Usage[i].Tokens()
+		}
+	}
+	for i := 1; i < len(e.turns); i++ {
+		c.Results.add(e.turns[i].result())
+	}
 }
 
 // isNoCall reports whether a request was left alone because it is none to a model
@@ -96,18 +158,24 @@ func isNoCall(r continuation.Reason) bool {
 	return continuation.ReasonPath <= r && r <= continuation.ReasonUnreadable
 }
 
-// note adds an event to the entry of ctx: a text of the proxy's own, and what
-// others wrote.
-func (j *journal) note(ctx context.Context, place continuation.TurnID, kind kind, text, quoted string) {
-	j.change(ctx, func(e *entry) { e.add(event{Turn: place.Turn, Kind: kind, Text: text}, quoted) })
+// at changes a turn of the entry of ctx.
+func (j *journal) at(ctx context.Context, place continuation.TurnID, change func(*entry, *turn)) {
+	e, ok := ctx.Value(entryKey{}).(*entry)
+	if !ok {
+		return
+	}
+	j.change(e, func() {
+		if t := e.turn(place.Turn); t != nil {
+			change(e, t)
+		}
+	})
 }
 
-func (j *journal) change(ctx context.Context, change func(*entry)) {
+func (j *journal) change(e *entry, change func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if e, ok := ctx.Value(entryKey{}).(*entry); ok {
-		change(e)
-	}
+	change()
+	j.touch(e)
 }
 
 // count changes the counts.
@@ -115,23 +183,4 @@ func (j *journal) count(change func(*counts)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	change(&j.counts)
-}
-
-// report is a copy of the journal for the page.
-type report struct {
-	Began   time.Time `json:"began"`
-	Counts  counts    `json:"counts"`
-	Entries []entry   `json:"requests"` // newest first
-}
-
-func (j *journal) report() report {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	r := report{Began: j.began, Counts: j.counts, Entries: make([]entry, 0, len(j.entries))}
-	for _, e := range slices.Backward(j.entries) {
-		shown := *e
-		shown.Events = slices.Clone(e.Events)
-		r.Entries = append(r.Entries, shown)
-	}
-	return r
 }

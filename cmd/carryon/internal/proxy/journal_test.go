@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,26 +30,97 @@ func TestJournalTellsTheStory(t *testing.T) {
 		require.Len(t, report.Entries, 1)
 		entry := report.Entries[0]
 		assert.Equal(t, []string{
-			"1 ended finish reason stop, tokens: 110",
-			"1 decided go on: All continuation conditions satisfied",
-			"2 asked to carry on, attempt 1",
-			"2 ended finish reason stop, tokens: 132",
-			"2 decided go on: All continuation conditions satisfied",
-			"3 asked to carry on, attempt 2",
-			"3 ended finish reason tool_calls, tokens: 154",
-			"3 decided go on: All continuation conditions satisfied",
-			"3 pause refused Invalid pause reason: Reason too brief (min 10 characters for clarity)",
-			"4 asked to carry on, attempt 3",
-			"4 ended finish reason tool_calls, tokens: 176",
-			"4 paused by the model, until the user writes again",
+			"1 text, finish reason stop, tokens 110",
+			"1 go on true: satisfied",
+			"2 text, attempt 1, finish reason stop, tokens 132",
+			"2 go on true: satisfied",
+			"3 text, attempt 2, finish reason tool_calls, tokens 154",
+			"3 go on true: satisfied",
+			"3 pause_refused: Invalid pause reason: Reason too brief (min 10 characters for clarity)",
+			"4 paused, attempt 3, finish reason tool_calls, tokens 176",
+			"4 paused: by the model, until the user writes again",
 		}, lines(entry))
-		assert.Equal(t, counts{Requests: 1, Calls: 1, Turns: 3, Tokens: 132 + 154 + 176, Pauses: 1, Refused: 1}, report.Counts)
+		assert.Equal(t, counts{
+			Requests: 1, Calls: 1, Continued: 1, Continuations: 3, Results: results{Text: 2, Paused: 1},
+			Tokens: 132 + 154 + 176, OwnTokens: 110, Pauses: 1, Refused: 1,
+		}, report.Counts)
 		assert.Equal(t, 132+154+176, entry.Tokens)
-		assert.Equal(t, 4, entry.Turns)
-		assert.Equal(t, "The session is paused", entry.Outcome)
+		assert.Equal(t, 3, entry.Continuations)
+		assert.Equal(t, &shownUsage{Prompt: 120, Completion: 12, Total: 132}, entry.Turns[1].Usage)
+		assert.Equal(t, statePaused, entry.State)
+		assert.Equal(t, "paused", entry.Outcome.Code)
+		assert.Equal(t, "The session is paused", entry.Outcome.Explanation)
 		assert.Equal(t, "200", entry.Answer())
+		assert.Equal(t, "test-model", entry.Model)
+		assert.Equal(t, stream, entry.Streamed)
 		assert.Equal(t, http.MethodPost+" /v1/chat/completions", entry.Method+" "+entry.Path)
 	})
+}
+
+// What was seen says why nothing was added, and what to do about it.
+func TestJournalSaysWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.ask(t, conversation{todos: `{"todos":[{"content":"Plan","status":"done"},{"content":"Write","status":"completed"}]}`}, carryontest.Text(plan))
+	done := s.report(t).Entries[0].Outcome
+	assert.Equal(t, "no_active_todos", done.Code)
+	assert.Equal(t, "No active todos found (pending or in_progress): all 2 are done (from the last call of todo_write)", done.Explanation)
+	assert.Equal(t, &shownList{
+		Todos: 2, Completed: 2, Source: "the last call of todo_write", Place: "tool_call", Text: "all 2 are done",
+	}, done.List)
+
+	body := strings.ReplaceAll(conversation{}.body(), "todo_write", "save_todos")
+	body = strings.Replace(body, `{"function":{"name":"edit_file"}`, `{"function":{"name":"todo_write"}`, 1)
+	s.upstream.Append(carryontest.Text(plan))
+	require.NoError(t, s.send(newRequest(t, http.MethodPost, s.base+"/chat/completions", body)).err)
+	s.served.wait()
+	alike := s.report(t).Entries[0].Outcome
+	assert.Equal(t, "no_list", alike.Code)
+	assert.Equal(t, []string{"save_todos"}, alike.Lookalikes)
+	assert.Equal(t, []string{"save_todos"}, alike.Called)
+	assert.Equal(t, "No todo list found: save_todos looks like a todo tool and is not known: name it with -todo-tools", alike.Explanation)
+
+	s.get(t, prefix+"/models")
+	s.served.wait()
+	left := s.report(t).Entries[0]
+	assert.True(t, left.Outcome.LeftAlone)
+	assert.Equal(t, "path", left.Outcome.Code)
+	assert.Equal(t, stateFailed, left.State, "it was answered with 404")
+}
+
+// Sessions of one name and different keys are different ones.
+func TestJournalTellsKeysApart(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	for _, key := range []string{"Bearer sk-one-secret", "Bearer sk-two-secret", "Bearer sk-one-secret"} {
+		s.ask(t, conversation{session: "a", header: map[string]string{"Authorization": key}}, edit())
+	}
+	s.ask(t, conversation{}, edit())
+	entries := s.report(t).Entries
+	assert.Empty(t, entries[0].Key, "there is no session")
+	assert.Equal(t, entries[1].Key, entries[3].Key)
+	assert.NotEqual(t, entries[1].Key, entries[2].Key)
+	assert.Len(t, entries[1].Key, 4)
+	assert.NotEqual(t, keyOf(http.Header{"X-Api-Key": {"k"}}, "salt"), keyOf(http.Header{"X-Api-Key": {"k"}}, "pepper"))
+}
+
+func TestReportOfWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	j := newJournal(new(Config))
+	first, second := j.begin(listing(t)), j.begin(listing(t))
+	before := j.report(0)
+	assert.Len(t, before.Entries, 2)
+	assert.Empty(t, j.report(before.Revision).Entries)
+	j.end(first, whole, new(middleware.Outcomes))
+	changed := j.report(before.Revision)
+	require.Len(t, changed.Entries, 1)
+	assert.Equal(t, first.Number, changed.Entries[0].Number)
+	assert.Equal(t, 1, changed.Oldest)
+	j.end(second, clientLeft, new(middleware.Outcomes))
+	left := j.report(changed.Revision)
+	require.Len(t, left.Entries, 1)
+	assert.True(t, left.Entries[0].Left)
+	assert.Equal(t, statePassed, left.Entries[0].State, "that is no failure")
 }
 
 func TestJournalShowsWhatIsUnderWay(t *testing.T) {
@@ -62,7 +134,7 @@ func TestJournalShowsWhatIsUnderWay(t *testing.T) {
 	entry := s.report(t).Entries[0]
 	assert.Equal(t, "in progress", entry.Answer())
 	assert.False(t, entry.Bad())
-	assert.Contains(t, s.get(t, pagePath).body, `<span class="live">in progress</span>`)
+	assert.Equal(t, stateOpen, entry.State)
 	close(open)
 }
 
@@ -70,9 +142,9 @@ func TestJournalKeepsTheNewestRequests(t *testing.T) {
 	t.Parallel()
 	j := newJournal(new(Config))
 	for range maxEntries + 50 {
-		j.end(j.begin(listing(t)), true, new(middleware.Outcomes))
+		j.end(j.begin(listing(t)), whole, new(middleware.Outcomes))
 	}
-	report := j.report()
+	report := j.report(0)
 	require.Len(t, report.Entries, maxEntries)
 	assert.Equal(t, maxEntries+50, report.Entries[0].Number)
 	assert.Equal(t, 51, report.Entries[maxEntries-1].Number)
@@ -86,29 +158,41 @@ func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 	r.Header.Set(sessionHeader, strings.Repeat("é", 300)+"\xff")
 	e := j.begin(r)
 	ctx := withEntry(t.Context(), e)
-	for range maxEvents + 50 {
-		j.note(ctx, continuation.TurnID{Turn: 1}, asked, strings.Repeat("t", 2*maxText), "")
+	for i := range maxNotes + 50 {
+		j.at(ctx, continuation.TurnID{Turn: i + 1}, func(e *entry, t *turn) { e.note(t, noteFailed, strings.Repeat("t", 2*maxText), "") })
 	}
-	entry := j.report().Entries[0]
+	entry := j.report(0).Entries[0]
 	assert.Equal(t, strings.Repeat("M", maxName)+"...", entry.Method)
 	assert.Equal(t, "/v1/"+strings.Repeat("p", maxName-4)+"...", entry.Path)
 	assert.Equal(t, strings.Repeat("é", maxName)+"...", entry.Session)
-	assert.Len(t, entry.Events, maxEvents)
-	assert.Len(t, entry.Events[0].Text, maxText+len("..."))
+	assert.Len(t, entry.Turns, maxTurns)
+	assert.Len(t, entry.Turns[0].Notes[0].Text, maxText+len("..."))
 }
 
 func TestReportIsACopy(t *testing.T) {
 	t.Parallel()
 	j := newJournal(new(Config))
 	ctx := withEntry(t.Context(), j.begin(listing(t)))
-	decision := "1 decided stop"
-	for range 3 { // which leaves room for one more
-		j.note(ctx, continuation.TurnID{Turn: 1}, decided, "stop", "")
+	add := func(text string) {
+		j.at(ctx, continuation.TurnID{Turn: 1}, func(e *entry, t *turn) { e.note(t, noteFailed, text, "") })
 	}
-	before := j.report()
-	j.note(ctx, continuation.TurnID{Turn: 1}, ended, "finish reason stop", "")
-	assert.Equal(t, []string{decision, decision, decision}, lines(before.Entries[0]))
-	assert.Equal(t, []string{"1 ended finish reason stop", decision, decision, decision}, lines(j.report().Entries[0]))
+	for range 3 { // which leaves room for one more
+		add("before")
+	}
+	report := j.report(0)
+	_ = append(report.Entries[0].Turns[0].Notes, note{noteFailed, "of the reader's"})
+	add("after")
+	assert.Equal(t, []string{"1 under way", "1 failed: before", "1 failed: before", "1 failed: before"}, lines(report.Entries[0]))
+	assert.Equal(t, append(lines(report.Entries[0]), "1 failed: after"), lines(j.report(0).Entries[0]))
+}
+
+// What an entry keeps of a request would otherwise hold all of its body.
+func TestJournalKeepsNoBody(t *testing.T) {
+	t.Parallel()
+	tool := strings.Repeat("t", 50)
+	kept := names([]string{tool[:10]})
+	assert.Equal(t, []string{"tttttttttt"}, kept)
+	assert.NotSame(t, unsafe.StringData(tool), unsafe.StringData(kept[0]))
 }
 
 func TestShort(t *testing.T) {
@@ -125,19 +209,19 @@ func TestAnswers(t *testing.T) {
 	j := newJournal(new(Config))
 	for want, end := range map[string]struct {
 		status int
-		whole  bool
+		how    ending
 		bad    bool
 	}{
-		"200":             {http.StatusOK, true, false},
-		"101":             {http.StatusSwitchingProtocols, true, false},
-		"404":             {http.StatusNotFound, true, true},
-		"200, cut short":  {http.StatusOK, false, true},
-		"the client left": {0, false, true},
+		"200":             {http.StatusOK, whole, false},
+		"101":             {http.StatusSwitchingProtocols, whole, false},
+		"404":             {http.StatusNotFound, whole, true},
+		"200, cut short":  {http.StatusOK, cutShort, true},
+		"the client left": {0, clientLeft, true},
 	} {
 		r := listing(t)
 		e := j.begin(r)
 		j.answered(r.WithContext(withEntry(t.Context(), e)), end.status)
-		got := j.end(e, end.whole, new(middleware.Outcomes))
+		got := j.end(e, end.how, new(middleware.Outcomes))
 		assert.Equal(t, want, got.Answer())
 		assert.Equal(t, end.bad, got.Bad(), want)
 	}

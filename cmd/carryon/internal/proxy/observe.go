@@ -6,98 +6,104 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
 
 // observer returns an Observer that records what carryon does.
 func (j *journal) observer() middleware.Observer {
 	return middleware.Observer{
+		CallStarted: func(ctx context.Context, e middleware.CallStarted) context.Context {
+			if entry, ok := ctx.Value(entryKey{}).(*entry); ok {
+				j.change(entry, func() { entry.Model, entry.Streamed = short(e.Model, maxName), e.Streamed })
+			}
+			return nil
+		},
+		TurnStarted: func(ctx context.Context, e middleware.TurnStarted) context.Context {
+			j.at(ctx, e.TurnID, func(_ *entry, t *turn) { t.waited = e.Wait })
+			return nil
+		},
 		TurnEnded: func(ctx context.Context, e middleware.TurnEnded) {
-			text, quoted := j.turn(e)
-			j.note(ctx, e.TurnID, ended, text, quoted)
+			j.at(ctx, e.TurnID, func(entry *entry, t *turn) { j.turnEnded(ctx, entry, t, &e) })
 		},
 		Decision: func(ctx context.Context, e middleware.Decision) {
-			j.note(ctx, e.TurnID, decided, decision(e), "")
+			j.at(ctx, e.TurnID, func(_ *entry, t *turn) {
+				t.decided, t.goOn, t.dryRun, t.reason = true, e.Evaluation.Continue, e.DryRun, e.Evaluation.Reason
+			})
 		},
 		ContinuationStarted: func(ctx context.Context, e middleware.ContinuationStarted) {
-			j.note(ctx, e.TurnID, asked, fmt.Sprintf("to carry on, attempt %d", e.Attempt), j.text(e.Todo.Content))
+			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
+				t.attempt, t.todo = e.Attempt, entry.quote("", j.text(e.Todo.Content))
+			})
 		},
 		PauseRejected: func(ctx context.Context, e middleware.PauseRejected) {
-			j.note(ctx, e.TurnID, pauseRefused, e.Err.Error(), j.text(e.Reason))
-			j.count(func(c *counts) { c.Refused++ })
+			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
+				entry.note(t, notePauseRefused, e.Err.Error(), j.appended(e.Reason))
+				j.counts.Refused++
+			})
 		},
-		Paused: func(ctx context.Context, e middleware.Paused) {
-			until := ", until the user writes again"
-			if e.Session == "" {
-				until = "" // without a session the pause does not last
-			}
-			j.note(ctx, e.TurnID, paused, "by the model"+until, j.text(e.Result.Reason))
-			j.count(func(c *counts) { c.Pauses++ })
-		},
+		Paused: func(ctx context.Context, e middleware.Paused) { j.at(ctx, e.TurnID, j.paused(&e)) },
 		Exhausted: func(context.Context, middleware.Exhausted) { // the decision before it names the budget
 			j.count(func(c *counts) { c.Exhausted++ })
 		},
 		Failed: func(ctx context.Context, e middleware.Failed) {
-			text, quoted := j.failure(e)
-			j.note(ctx, e.TurnID, failed, text, quoted)
 			j.count(func(c *counts) { c.Failed++ })
+			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
+				text, quoted := j.failure(e)
+				entry.note(t, noteFailed, text, quoted)
+			})
 		},
 	}
 }
 
-// turn says how a turn ended.
-func (j *journal) turn(e middleware.TurnEnded) (text, quoted string) {
-	text = "without a finish reason"
-	switch {
-	case e.Err != nil:
-		text, quoted = j.cause(e.Err)
-		if text = "broke off: " + text; quoted != "" {
-			return text, quoted
-		}
-	case e.Finish != "":
-		text = "finish reason " + e.Finish
+// turnEnded records the end of a turn.
+func (j *journal) turnEnded(ctx context.Context, entry *entry, t *turn, e *middleware.TurnEnded) {
+	t.began, t.ended = e.Times.Began, e.Times.Ended
+	t.finish, t.toolCalls, t.usage = strings.Clone(short(e.Finish, maxName)), e.ToolCalls, e.Usage
+	if e.Err == nil {
+		return
 	}
-	if e.ToolCalls > 0 {
-		text += fmt.Sprintf(", tool calls: %d", e.ToolCalls)
-	}
-	if n := e.Usage.Tokens(); n > 0 {
-		text += fmt.Sprintf(", tokens: %d", n)
-	}
-	return text, quoted
+	text, quoted := j.cause(e.Err)
+	t.failure = entry.quote(text, quoted)
+	t.interrupted = errors.Is(e.Err, middleware.ErrClosed) || errors.Is(e.Err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled)
 }
 
-// decision says whether carryon continues, and why.
-func decision(e middleware.Decision) string {
-	ev := e.Evaluation
-	verdict := "stop"
-	switch {
-	case ev.Continue && e.DryRun:
-		verdict = "would go on"
-	case ev.Continue:
-		verdict = "go on"
-	case ev.Reason == continuation.ReasonTooSoon:
-		verdict = fmt.Sprintf("wait %v", rounded(ev.Wait))
+// paused records a pause.
+func (j *journal) paused(e *middleware.Paused) func(*entry, *turn) {
+	return func(entry *entry, t *turn) {
+		t.paused = true
+		j.counts.Pauses++
+		until := ", until the user writes again"
+		if e.Session == "" {
+			until = "" // without a session the pause does not last
+		}
+		entry.note(t, notePaused, "by the model"+until, j.appended(e.Result.Reason))
 	}
-	return fmt.Sprintf("%s: %s", verdict, ev.Reason)
 }
 
 // failure says what went wrong without costing the client the answer.
 func (j *journal) failure(e middleware.Failed) (text, quoted string) {
-	if e.Op == "continuation" { // the event of its turn says why
+	if e.Op == "continuation" { // the end of its turn says why
 		return "the answer ends as it would have without this turn", ""
 	}
 	text, quoted = j.cause(e.Err)
 	return e.Op + ": " + text, quoted
 }
 
-// text returns a part of a message to append to an event, or "" unless texts may
-// be shown.
+// text returns a part of a message, or "" unless texts may be shown.
 func (j *journal) text(part string) string {
-	if !j.config.Content || part == "" {
+	if !j.config.Content {
+		return ""
+	}
+	return part
+}
+
+// appended is text, to append to a text of the proxy's own.
+func (j *journal) appended(part string) string {
+	if part = j.text(part); part == "" {
 		return ""
 	}
 	return ": " + part
@@ -111,7 +117,7 @@ func (j *journal) cause(err error) (text, quoted string) {
 	var reported *transport.ProviderError
 	switch {
 	case errors.As(err, &status):
-		return fmt.Sprintf("HTTP status %d", status.Status), j.text(status.Error())
+		return fmt.Sprintf("HTTP status %d", status.Status), j.appended(status.Error())
 	case j.config.Content || errors.As(err, &network):
 		return "", err.Error()
 	case errors.As(err, &reported):

@@ -2,45 +2,78 @@ package proxy
 
 import (
 	"bytes"
-	"crypto/rand"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"strconv"
+	"strings"
 )
 
-//go:embed page.html
+// The page is one file without a text of anybody's in it: its script asks for the
+// JSON and shows that.
+//
+//go:embed web/page.html
 var pageHTML string
+
+//go:embed web/page.css
+var pageStyle string
+
+// The script is written in three files, each of which uses those before it.
+var (
+	//go:embed web/dom.js
+	pageDOM string
+	//go:embed web/words.js
+	pageWords string
+	//go:embed web/page.js
+	pageScript string
+)
+
+// page is the page, and the only style and script that may run on it.
+type page struct {
+	html   []byte
+	policy string
+}
+
+func newPage() *page {
+	script := "\"use strict\";\n" + pageDOM + pageWords + pageScript
+	html := strings.NewReplacer("/* style */", pageStyle, "/* script */", script).Replace(pageHTML)
+	return &page{[]byte(html), "default-src 'none'; connect-src 'self'; img-src data:; style-src " + hashOf(pageStyle) +
+		"; script-src " + hashOf(script) + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"}
+}
+
+// hashOf returns the source of a policy that allows a text. What the upstream
+// serves has the page's origin, so that 'self' would allow too much.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
 
 // ServeHTTP shows the journal: as a page, or as JSON with ?format=json.
 func (j *journal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	show := j.showPage
-	if r.URL.Query().Get("format") == "json" {
-		show = j.showJSON
+	header, query := w.Header(), r.URL.Query()
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	if query.Get("format") != "json" {
+		header.Set("Content-Type", "text/html; charset=utf-8")
+		header.Set("Content-Security-Policy", j.page.policy)
+		_, _ = w.Write(j.page.html) // the browser may be gone
+		return
+	}
+	after, err := strconv.ParseUint(query.Get("after"), 10, 64)
+	if err != nil && query.Has("after") {
+		refuse(w, r, http.StatusBadRequest, "after is the revision of an answer before")
+		return
 	}
 	var body bytes.Buffer
-	if err := show(&body, w.Header()); err != nil {
+	encoder := json.NewEncoder(&body)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(j.report(after)); err != nil {
 		refuse(w, r, http.StatusInternalServerError, err.Error())
 		return
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = body.WriteTo(w) // the browser may be gone
-}
-
-func (j *journal) showPage(body *bytes.Buffer, header http.Header) error {
-	nonce := rand.Text() // no other script on the page can run
-	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; base-uri 'none'; "+
-		"style-src 'nonce-"+nonce+"'; script-src 'nonce-"+nonce+"'")
-	return j.page.Execute(body, struct {
-		report
-		Nonce string
-	}{j.report(), nonce})
-}
-
-func (j *journal) showJSON(body *bytes.Buffer, header http.Header) error {
 	header.Set("Content-Type", "application/json")
-	encoder := json.NewEncoder(body)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(j.report())
+	_, _ = body.WriteTo(w) // the browser may be gone
 }

@@ -92,6 +92,9 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	if p.metrics != nil {
 		options = append(options, middleware.WithObserver(p.metrics.observer()))
 	}
+	if c.Clock != nil {
+		options = append(options, middleware.WithClock(c.Clock))
+	}
 	if c.YOLO {
 		options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO))
 	}
@@ -162,9 +165,12 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 			ctx = continuation.WithDeadline(ctx, time.Now().Add(wait))
 		}
 		e := p.journal.begin(r)
-		whole := false // stays false if next panics: ReverseProxy does to cut an answer short
+		how := cutShort // it stays if next panics: ReverseProxy does to cut an answer short
 		defer func() {
-			shown := p.journal.end(e, whole, outcomes)
+			if how == cutShort && r.Context().Err() != nil {
+				how = clientLeft
+			}
+			shown := p.journal.end(e, how, outcomes)
 			if p.metrics != nil {
 				p.metrics.ended(&shown)
 			}
@@ -172,7 +178,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 				slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
 		}()
 		next.ServeHTTP(w, r.WithContext(withEntry(ctx, e)))
-		whole = true
+		how = whole
 	})
 }
 

@@ -3,6 +3,7 @@ package proxy
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net/http"
 )
 
@@ -44,10 +45,29 @@ func sessionOf(header http.Header, chosen string) string {
 // do not share.
 func sessionKey(header http.Header, name string) string {
 	hash := sha256.New()
+	writeCredentials(hash, header)
+	return hex.EncodeToString(hash.Sum(nil)[:8]) + ":" + name
+}
+
+// keyOf returns a name for the credentials of a request, which says nothing about
+// them to whoever does not know the salt. It is "" without credentials.
+func keyOf(header http.Header, salt string) string {
+	hash := sha256.New()
+	_, _ = io.WriteString(hash, salt) // a hash does not fail
+	if !writeCredentials(hash, header) {
+		return ""
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:2])
+}
+
+// writeCredentials writes the credentials of a request to a hash, and reports
+// whether there are any.
+func writeCredentials(hash io.Writer, header http.Header) (found bool) {
 	for _, h := range credentials {
 		for _, value := range header.Values(h) {
-			_, _ = hash.Write([]byte(h + ": " + value + "\n"))
+			found = true
+			_, _ = io.WriteString(hash, h+": "+value+"\n") // a hash does not fail
 		}
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:8]) + ":" + name
+	return found
 }

@@ -49,7 +49,7 @@ func TestBudgetsAreKeptPerSession(t *testing.T) {
 		require.Len(t, entries, 4)
 		assert.Equal(t, "a", entries[0].Session)
 		assert.Equal(t, "b", entries[1].Session)
-		assert.Equal(t, "Maximum continuation attempts exceeded: the limit is 1", entries[2].Outcome)
+		assert.Equal(t, "Maximum continuation attempts exceeded: the limit is 1", entries[2].Outcome.Explanation)
 	})
 }
 
@@ -93,7 +93,7 @@ func TestWithoutASessionNoPauseIsRemembered(t *testing.T) {
 	for range 2 {
 		s.ask(t, conversation{call: "call_1"}, carryontest.Text(plan), carryontest.Pause("The grammar file is missing"))
 		assert.Equal(t, 2, s.asked(&before))
-		assert.Contains(t, lines(s.report(t).Entries[0]), "2 paused by the model")
+		assert.Contains(t, lines(s.report(t).Entries[0]), "2 paused: by the model")
 	}
 }
 
@@ -103,7 +103,7 @@ func TestMaxAttempts(t *testing.T) {
 	s.ask(t, conversation{}, append(stalls(), carryontest.Text("Then comes the grammar."))...)
 	assert.Len(t, s.upstream.Requests(), 3)
 	entry := s.report(t).Entries[0]
-	assert.Equal(t, "Maximum continuation attempts exceeded: the limit is 2", entry.Outcome)
+	assert.Equal(t, "Maximum continuation attempts exceeded: the limit is 2", entry.Outcome.Explanation)
 	assert.Equal(t, 1, s.report(t).Counts.Exhausted)
 }
 
@@ -128,8 +128,8 @@ func TestDryRunAddsNothing(t *testing.T) {
 		}
 		assert.Len(t, s.upstream.Requests(), 2)
 		report := s.report(t)
-		assert.Equal(t, counts{Requests: 2, Calls: 2}, report.Counts)
-		assert.Contains(t, lines(report.Entries[0]), "1 decided would go on: All continuation conditions satisfied")
+		assert.Equal(t, counts{Requests: 2, Calls: 2, OwnTokens: 30}, report.Counts)
+		assert.Contains(t, lines(report.Entries[0]), "1 go on true: satisfied")
 	})
 }
 

@@ -54,10 +54,10 @@ func TestSideCallsAreLeftAlone(t *testing.T) {
 			s.served.wait()
 			assert.Len(t, s.upstream.Requests(), 1)
 			entry := s.report(t).Entries[0]
-			assert.Equal(t, 1, entry.Turns, "it is a call to a model")
-			assert.NotEmpty(t, entry.Outcome)
+			assert.False(t, entry.Outcome.LeftAlone, "it is a call to a model")
+			assert.NotEmpty(t, entry.Outcome.Explanation)
 			if side.reason != "" {
-				assert.Equal(t, side.reason, entry.Outcome)
+				assert.Equal(t, side.reason, entry.Outcome.Explanation)
 			}
 		})
 	}

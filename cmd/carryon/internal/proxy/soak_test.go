@@ -21,14 +21,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var soakStreams = flag.Int("streams", 1000, "how many streams the soak test sends through the proxy")
+var soakStreams = flag.Int("streams", 2400, "how many streams the soak test sends through the proxy")
 
 // The size of the soak.
 const (
 	wholeSoak = 20_000
 	soakTime  = 2 * time.Minute
 	agents    = 16
-	warm      = 500 // streams after which everything that is kept, such as the journal, is full
+	warm      = maxEntries + 200 // streams after which everything that is kept, such as the journal, is full
 )
 
 // Many streams, of which one in ten fails in some way, leave nothing behind, and each of them gets the right answer.

@@ -68,7 +68,7 @@ func (j *journal) summary() Summary {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return Summary{
-		Requests: j.counts.Requests, Turns: j.counts.Turns, Tokens: j.counts.Tokens,
+		Requests: j.counts.Requests, Turns: j.counts.Continuations, Tokens: j.counts.Tokens,
 		List: j.list.list, Paused: j.list.paused, NoList: j.list.calls && j.list.list.Todos == 0,
 	}
 }

@@ -1,0 +1,276 @@
+package proxy
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// report is what the page shows, and what ?format=json returns.
+type report struct {
+	Began    time.Time `json:"began"`
+	Now      time.Time `json:"now"`
+	Revision uint64    `json:"revision"` // ?after= returns the requests that have changed since
+	Oldest   int       `json:"oldest"`   // the number of the oldest request that is kept
+	Settings settings  `json:"settings"`
+	Counts   counts    `json:"counts"`
+	Entries  []shown   `json:"requests"` // newest first
+}
+
+// settings are those of the proxy that a reader of the page has to know.
+type settings struct {
+	Upstream string `json:"upstream"`
+	Content  bool   `json:"content"`
+	DryRun   bool   `json:"dry_run"`
+}
+
+// shown is an entry as the page shows it.
+type shown struct {
+	exchange
+
+	State         state       `json:"state"`
+	Continuations int         `json:"continuations,omitempty"`
+	Tokens        int         `json:"tokens_added,omitempty"`
+	Outcome       *outcome    `json:"outcome,omitempty"`
+	Turns         []shownTurn `json:"turns,omitempty"`
+}
+
+// state says in a word what became of a request.
+type state string
+
+const (
+	stateOpen      state = "open"
+	stateFailed    state = "failed" // the answer, or a continuation
+	statePaused    state = "paused"
+	stateLimit     state = "limit" // a budget is used up
+	stateContinued state = "continued"
+	stateDryRun    state = "dry_run" // it would have been continued
+	statePassed    state = "passed"  // carryon added nothing
+)
+
+// outcome is a [middleware.Outcome] in words. It shares no memory with the request.
+type outcome struct {
+	Code        string     `json:"code"`
+	Reason      string     `json:"reason"`
+	Explanation string     `json:"explanation"`
+	LeftAlone   bool       `json:"left_alone,omitempty"` // it is no call to a model that carryon can read
+	DryRun      bool       `json:"dry_run,omitempty"`
+	Error       string     `json:"error,omitempty"`
+	List        *shownList `json:"list,omitempty"`
+	Called      []string   `json:"tools_called,omitempty"` // where there is no list
+	Lookalikes  []string   `json:"tools_alike,omitempty"`  // those among them that look like a todo tool
+	reason      continuation.Reason
+	paused      bool
+}
+
+// shownList is what was seen of a todo list.
+type shownList struct {
+	Todos         int    `json:"todos"`
+	Active        int    `json:"active"`
+	Completed     int    `json:"completed"`
+	Cancelled     int    `json:"cancelled"`
+	Unknown       int    `json:"unknown,omitempty"`
+	UnknownStatus string `json:"unknown_status,omitempty"`
+	Source        string `json:"source"`
+	Place         string `json:"place"`
+	Text          string `json:"text"`
+}
+
+// shownTurn is a call to the model as the page shows it.
+type shownTurn struct {
+	Number    int         `json:"number"`            // 1 is the client's
+	Attempt   int         `json:"attempt,omitempty"` // 0 for the client's
+	Todo      string      `json:"todo,omitempty"`    // what the model was asked to carry on with
+	Result    result      `json:"result,omitempty"`  // "" until it ends
+	Finish    string      `json:"finish,omitempty"`
+	ToolCalls int         `json:"tool_calls,omitempty"`
+	Usage     *shownUsage `json:"usage,omitempty"` // nil if none was reported
+	Took      float64     `json:"took_ms,omitempty"`
+	Waited    float64     `json:"waited_ms,omitempty"` // before it, to keep the interval
+	Failure   string      `json:"failure,omitempty"`
+	Decision  *decision   `json:"decision,omitempty"`
+	Notes     []note      `json:"notes,omitempty"`
+}
+
+// shownUsage is the tokens of a turn.
+type shownUsage struct {
+	Prompt     int `json:"prompt"`
+	Cached     int `json:"cached"` // of the prompt
+	Completion int `json:"completion"`
+	Reasoning  int `json:"reasoning"` // of the completion
+	Total      int `json:"total"`
+}
+
+// decision is the last one on a turn.
+type decision struct {
+	GoOn   bool   `json:"go_on"`
+	DryRun bool   `json:"dry_run,omitempty"`
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+}
+
+// report returns the journal, with those of its entries that have changed after a
+// revision.
+func (j *journal) report(after uint64) report {
+	r, changed := j.copies(after)
+	r.Settings = settings{Upstream: upstreamOf(j.config), Content: j.config.Content, DryRun: j.config.DryRun}
+	r.Entries = make([]shown, len(changed))
+	for i := range changed {
+		r.Entries[i] = changed[i].show()
+	}
+	return r
+}
+
+// copies returns a report without its entries, and copies of these. Only this is
+// done under the lock.
+func (j *journal) copies(after uint64) (report, []entry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := report{Began: j.began, Now: j.config.now(), Revision: j.revision, Counts: j.counts}
+	if len(j.entries) > 0 {
+		r.Oldest = j.entries[0].Number
+	}
+	var changed []entry
+	for _, e := range slices.Backward(j.entries) {
+		if e.revision <= after {
+			continue
+		}
+		c := *e
+		c.turns = slices.Clone(e.turns)
+		for i := range c.turns {
+			c.turns[i].notes = slices.Clip(c.turns[i].notes) // notes are added and never changed
+		}
+		changed = append(changed, c)
+	}
+	return r, changed
+}
+
+// upstreamOf returns the upstream without a query, which may hold a key.
+func upstreamOf(c *Config) string {
+	if c.Upstream == nil {
+		return ""
+	}
+	u := *c.Upstream
+	u.RawQuery = ""
+	return u.String()
+}
+
+// show returns the entry as the page shows it.
+func (e *entry) show() shown {
+	s := shown{exchange: e.exchange, State: e.state(), Continuations: max(0, len(e.turns)-1)}
+	if e.outcome.Code != "" {
+		s.Outcome = &e.outcome
+	}
+	if e.unread() {
+		return s
+	}
+	for i := range e.turns {
+		t := &e.turns[i]
+		s.Turns = append(s.Turns, t.show(i+1))
+		if i > 0 {
+			s.Tokens += t.usage.Tokens()
+		}
+	}
+	return s
+}
+
+// unread reports whether carryon decided on a call and read nothing of its answer.
+func (e *entry) unread() bool {
+	return !e.Ended.IsZero() && len(e.turns) == 1 && e.turns[0].ended.IsZero() && len(e.turns[0].notes) == 0
+}
+
+// state returns what became of the request.
+func (e *entry) state() state {
+	if e.Ended.IsZero() {
+		return stateOpen
+	}
+	results := results{}
+	for i := 1; i < len(e.turns); i++ {
+		results.add(e.turns[i].result())
+	}
+	switch {
+	case results.Failed > 0 || e.Bad() && !e.Left:
+		return stateFailed
+	case e.outcome.paused || e.outcome.reason == continuation.ReasonPaused:
+		return statePaused
+	case e.outcome.reason.Exhausted():
+		return stateLimit
+	case len(e.turns) > 1:
+		return stateContinued
+	case e.outcome.DryRun && e.outcome.reason == continuation.ReasonSatisfied:
+		return stateDryRun
+	}
+	return statePassed
+}
+
+func (t *turn) show(number int) shownTurn {
+	s := shownTurn{
+		Number: number, Attempt: t.attempt, Todo: t.todo, Result: t.result(), Finish: t.finish, ToolCalls: t.toolCalls,
+		Waited: milliseconds(t.waited), Failure: t.failure, Notes: t.notes,
+	}
+	if !t.ended.IsZero() {
+		s.Took = milliseconds(t.ended.Sub(t.began))
+	}
+	if t.usage != (adapter.Usage{}) {
+		s.Usage = &shownUsage{t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.usage.Reasoning, t.usage.Tokens()}
+	}
+	if t.decided {
+		s.Decision = &decision{t.goOn, t.dryRun, t.reason.Code(), t.reason.String()}
+	}
+	return s
+}
+
+// outcome puts an outcome into words.
+func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
+	shown := outcome{
+		Code: o.Reason.Code(), Reason: o.Reason.String(), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun,
+		reason: o.Reason, paused: o.Paused != nil,
+	}
+	if o.Err != nil {
+		text, quoted := j.cause(o.Err)
+		shown.Error = e.quote(text, quoted)
+	}
+	if o.List != (continuation.List{}) {
+		shown.see(&o.List)
+	}
+	return shown
+}
+
+// explanation is the outcome's, with what to do about it here: programs name their
+// todo tool in Go, and users of the proxy by a flag.
+func explanation(o *middleware.Outcome) string {
+	return short(strings.ReplaceAll(o.Explanation(), "todo.WithToolNames", "-todo-tools"), maxText)
+}
+
+// see adds what was seen of the list.
+func (o *outcome) see(l *continuation.List) {
+	var none *todo.NoListError
+	if errors.As(l.Err, &none) {
+		o.Called, o.Lookalikes = names(none.Called), names(none.Lookalikes)
+	}
+	if l.Err != nil {
+		return
+	}
+	o.List = &shownList{
+		Todos: l.Todos, Active: l.Active, Completed: l.Completed, Cancelled: l.Cancelled, Unknown: l.Unknown(),
+		UnknownStatus: strings.Clone(short(string(l.UnknownStatus), maxName)), Source: short(l.Origin.String(), maxName), Place: l.Origin.Place.Code(),
+		Text: short(l.String(), maxText),
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// names are those of tools. They share no memory with the request.
+func names(tools []string) []string {
+	all := make([]string, 0, len(tools))
+	for _, name := range tools {
+		all = append(all, strings.Clone(short(name, maxName)))
+	}
+	return all
+}

@@ -1,0 +1,147 @@
+// What the page says, and how it writes numbers and times.
+
+const inUTC = () => document.querySelector("[name=zone]:checked").value === "utc";
+
+const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "this browser";
+
+const formats = {};
+
+// formatted writes a time in the zone that was chosen. Hours are of 24, so that
+// times in a column line up.
+function formatted(kind, options, time) {
+	const zone = inUTC() ? "UTC" : undefined;
+	formats[kind + zone] ??= new Intl.DateTimeFormat("en-GB", { hourCycle: "h23", timeZone: zone, ...options });
+	return formats[kind + zone].format(time);
+}
+
+const clock = (time) => formatted("clock", { hour: "2-digit", minute: "2-digit", second: "2-digit" }, time);
+const minute = (time) => formatted("minute", { hour: "2-digit", minute: "2-digit" }, time);
+const day = (time) => formatted("day", { day: "numeric", month: "short" }, time);
+const moment = (time) => `${formatted("date", { weekday: "short", day: "numeric", month: "short", year: "numeric" }, time)}, ${clock(time)} ${inUTC() ? "UTC" : localZone}`;
+
+// timeOf returns an element for a time, with the day if that is not the day of now.
+function timeOf(text, now) {
+	const time = new Date(text);
+	const said = day(time) === day(now) ? clock(time) : `${day(time)}, ${clock(time)}`;
+	return h("time", { datetime: text, title: moment(time) }, said);
+}
+
+const number = new Intl.NumberFormat("en-US");
+const n = (value) => number.format(value);
+const percent = (part, all) => `${Math.round((100 * part) / all)}%`;
+const count = (value, one, many = one + "s") => `${n(value)} ${value === 1 ? one : many}`;
+const times = (value) => ["never", "once", "twice"][value] ?? `${n(value)} times`;
+
+function duration(ms) {
+	if (ms < 1) return "under 1\u00a0ms";
+	if (ms < 999.5) return `${Math.round(ms)}\u00a0ms`;
+	if (ms < 59_950) return `${(ms / 1000).toFixed(1)}\u00a0s`;
+	const seconds = Math.round(ms / 1000);
+	if (seconds < 3600) return `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s`;
+	return `${Math.floor(seconds / 3600)}\u00a0h ${Math.floor((seconds % 3600) / 60)}\u00a0min`;
+}
+
+// span is duration for round numbers.
+function span(ms) {
+	for (const [unit, name] of [[86_400_000, "day"], [3_600_000, "hour"], [60_000, "minute"]]) {
+		if (ms >= unit) return count(ms / unit, name);
+	}
+	return count(ms / 1000, "second");
+}
+
+// states are what became of requests: the words of badges and filters, in the
+// order of the filters. A filter that is rarely of use is shown only if it finds
+// something.
+const states = {
+	open: { badge: "Under way" },
+	continued: { badge: "Continued" },
+	paused: { badge: "Paused" },
+	failed: { badge: "Failed" },
+	limit: { badge: "Limit reached", rare: true },
+	dry_run: { badge: "Dry run", rare: true },
+	passed: { badge: "Passed" },
+};
+
+// results are what came of continuations.
+const results = {
+	tool_call: "called a tool",
+	paused: "paused",
+	text: "answered with text",
+	failed: "failed",
+	interrupted: "interrupted by the client",
+};
+
+// matches reports whether a filter shows a request.
+function matches(filter, request) {
+	switch (filter) {
+	case "all":
+		return true;
+	case "continued":
+		return request.continuations > 0;
+	case "paused":
+		return request.state === "paused" || request.turns?.some((turn) => turn.result === "paused");
+	}
+	return request.state === filter;
+}
+
+// headline says in a sentence what became of a request.
+function headline(request) {
+	const added = request.continuations ?? 0;
+	const outcome = request.outcome;
+	switch (request.state) {
+	case "open":
+		return added ? `Continuation ${n(added)} is under way` : "Waiting for the model";
+	case "failed":
+		return failure(request);
+	case "paused":
+		if (added) return `The model paused after ${count(added, "continuation")}`;
+		return outcome.code === "paused" ? "The session is paused until the user writes again" : "The model paused";
+	case "limit":
+		return `${added ? `Continued ${times(added)}, then stopped` : "Not continued"}: ${lower(outcome.explanation)}`;
+	case "dry_run":
+		return "It would have been continued";
+	case "continued":
+		return continued(request, added);
+	}
+	if (request.client_left) return "The client left before the end";
+	if (!outcome) return "Passed on";
+	return (outcome.left_alone ? "Not for carryon: " : "") + (outcome.left_alone ? lower(outcome.explanation) : outcome.explanation);
+}
+
+function failure(request) {
+	const broken = request.turns?.find((turn) => turn.number > 1 && turn.result === "failed");
+	if (broken) return `A continuation failed (${broken.failure.split(": ", 1)}); the client got the answer without it`;
+	if (request.cut_short) return "The answer was cut short";
+	return `The answer was an error: HTTP status ${request.status}`;
+}
+
+function continued(request, added) {
+	const last = request.turns?.at(-1)?.result;
+	const start = `Continued ${times(added)}`;
+	switch (last) {
+	case "tool_call":
+		return `${start}, then the model called a tool`;
+	case "interrupted":
+		return `${start}, then the client left`;
+	}
+	return `${start}: ${lower(request.outcome?.explanation ?? "the model answered with text")}`;
+}
+
+const lower = (sentence) => sentence.charAt(0).toLowerCase() + sentence.slice(1);
+
+// answer says what the client received.
+function answer(request) {
+	const took = request.ended ? ` in ${duration(new Date(request.ended) - new Date(request.began))}` : "";
+	if (!request.ended) return "no answer yet";
+	if (request.client_left) return `${request.status || "none"}; the client left after ${took.slice(4)}`;
+	if (request.cut_short) return `${request.status || "none"}, cut short after ${took.slice(4)}`;
+	return `${request.status}${took}`;
+}
+
+// sessionName tells sessions of the same name and different keys apart.
+function sessionName(request, ambiguous) {
+	if (!request.session) return "Without a session";
+	return ambiguous.has(request.session) ? `${request.session} (key ${request.key || "none"})` : request.session;
+}
+
+const sessionID = (request) => (request.session ? `${request.key ?? ""}:${request.session}` : "");

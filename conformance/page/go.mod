@@ -1,0 +1,47 @@
+// Tests of the command's page in a browser. The path is below the command's, so that its internal packages may
+// be imported: the browser's library stays out of the command's own go.mod.
+module github.com/carryon-go/carryon/cmd/carryon/page
+
+go 1.26.0
+
+replace (
+	github.com/carryon-go/carryon => ../..
+	github.com/carryon-go/carryon/cmd/carryon => ../../cmd/carryon
+	github.com/carryon-go/carryon/stores/postgres => ../../stores/postgres
+	github.com/carryon-go/carryon/stores/redis => ../../stores/redis
+)
+
+require (
+	github.com/carryon-go/carryon v0.0.0
+	github.com/carryon-go/carryon/cmd/carryon v0.0.0
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+	github.com/urfave/cli/v3 v3.14.0
+)
+
+require (
+	github.com/beorn7/perks v1.0.1 // indirect
+	github.com/carryon-go/carryon/stores/postgres v0.0.0 // indirect
+	github.com/carryon-go/carryon/stores/redis v0.0.0 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.12.0 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
+	github.com/prometheus/client_golang v1.23.2 // indirect
+	github.com/prometheus/client_model v0.6.2 // indirect
+	github.com/prometheus/common v0.66.1 // indirect
+	github.com/prometheus/procfs v0.16.1 // indirect
+	github.com/redis/go-redis/v9 v9.22.0 // indirect
+	github.com/rs/cors v1.11.1 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
+	go.uber.org/atomic v1.11.0 // indirect
+	go.yaml.in/yaml/v2 v2.4.2 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sync v0.22.0 // indirect
+	golang.org/x/sys v0.35.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
+	google.golang.org/protobuf v1.36.8 // indirect
+)

@@ -1,0 +1,87 @@
+// The command page takes the pictures of the command's page in docs/: the page of a
+// proxy that has answered scripted requests, by a clock that is set.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+func main() {
+	if err := takeAll(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "page:", err)
+		os.Exit(1)
+	}
+}
+
+// picture is one of the page.
+type picture struct {
+	name string
+	look look
+	view string // what the reader has chosen, as in the address
+	open bool   // the first request that was continued
+}
+
+var pictures = []picture{ //nolint:gochecknoglobals // a table
+	{name: "page", look: look{width: 1080, height: 900}},
+	{name: "page-request", look: look{width: 1080, height: 1300, dark: true}, view: "show=continued&group=session", open: true},
+	{name: "page-narrow", look: look{width: 360, height: 2200}},
+}
+
+// takeAll takes the pictures into a folder.
+func takeAll(folder string) error {
+	ctx, end, err := openBrowser(context.Background())
+	if err != nil {
+		return err
+	}
+	defer end()
+	s, err := newScene(ctx, carryontest.NewClock(time.Date(2026, time.May, 12, 8, 4, 0, 0, time.UTC)), "-content", "-upstream", "http://models.example/v1")
+	if err != nil {
+		return err
+	}
+	defer s.close()                                                 //nolint:errcheck // the pictures have been taken
+	if err := os.Setenv("HTTP_PROXY", s.upstream.URL); err != nil { // it stands in for models.example, whose name does not change
+		return err
+	}
+	if err := s.tell(ctx); err != nil {
+		return err
+	}
+	for i := range pictures {
+		if err := pictures[i].take(ctx, s, folder); err != nil {
+			return fmt.Errorf("%s: %w", pictures[i].name, err)
+		}
+	}
+	return nil
+}
+
+func (p *picture) take(browser context.Context, s *scene, folder string) error {
+	t, err := newTab(browser, p.look)
+	if err != nil {
+		return err
+	}
+	defer t.end()
+	if err := t.open(s.proxy.Page() + "#" + p.view); err != nil {
+		return err
+	}
+	if err := t.until(`document.querySelector("#list .request")`); err != nil {
+		return err
+	}
+	if p.open {
+		if err := t.do(`document.querySelectorAll(".request[data-state=continued] > summary")[1].click()`); err != nil {
+			return err
+		}
+		if err := t.until(`document.querySelector(".request[open] table")`); err != nil {
+			return err
+		}
+	}
+	image, err := t.image()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, p.name+".png"), image, 0o600)
+}

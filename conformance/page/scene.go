@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
+)
+
+// scene is the command's proxy, in front of a scripted model.
+type scene struct {
+	model    *carryontest.Server
+	upstream *httptest.Server // with the model and an endpoint that carryon does not speak
+	proxy    *proxy.Server
+	clock    *carryontest.Clock // nil for the system's
+}
+
+// newScene starts a proxy with these flags. With a clock, time passes only while
+// the model answers.
+func newScene(ctx context.Context, clock *carryontest.Clock, args ...string) (*scene, error) {
+	s := &scene{model: carryontest.Start(), clock: clock}
+	upstream := http.NewServeMux()
+	upstream.Handle("/v1/", s.model.Handler())
+	upstream.HandleFunc("/v1/embeddings", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":[]}`) })
+	s.upstream = httptest.NewServer(upstream)
+	c := new(proxy.Config)
+	if clock != nil {
+		c.Clock = clock
+	}
+	flags := append([]cli.Flag{c.ListenFlag("127.0.0.1:0")}, c.Flags()...)
+	command := cli.Command{Name: "proxy", Flags: flags, Action: func(context.Context, *cli.Command) error { return c.Check() }}
+	err := command.Run(ctx, append([]string{"proxy", "-upstream", s.upstream.URL + "/v1", "-min-interval", "0"}, args...))
+	if err == nil {
+		s.proxy, err = proxy.Start(ctx, c, io.Discard)
+	}
+	if err != nil {
+		s.stopModel()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *scene) stopModel() {
+	s.model.Close()
+	s.upstream.Close()
+}
+
+func (s *scene) close() error {
+	defer s.stopModel()
+	return s.proxy.Stop(context.Background())
+}
+
+// request is one that an agent sends.
+type request struct {
+	session string
+	user    string // the message that the user has written last
+	key     string
+	model   string
+	tool    string   // the name of the todo tool
+	todos   []string // statuses of the list; nil for a conversation without one
+	work    string   // the content of the todos; a number follows
+	stream  bool
+	path    string // "" is that of Chat Completions
+	raw     string // the body, in place of that of a conversation
+}
+
+// ask sends a request, which the model answers with the turns.
+func (s *scene) ask(ctx context.Context, r *request, turns ...answer) error {
+	for _, turn := range turns {
+		s.model.Append(s.script(turn))
+	}
+	response, err := s.send(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
+
+func (s *scene) send(ctx context.Context, r *request) (*http.Response, error) {
+	path, body := r.path, r.raw
+	if path == "" {
+		path = "/v1/chat/completions"
+	}
+	if body == "" {
+		body = r.body()
+	}
+	sent, err := http.NewRequestWithContext(ctx, http.MethodPost, s.proxy.Root()+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	sent.Header.Set("Content-Type", "application/json")
+	sent.Header.Set("Authorization", "Bearer "+r.key)
+	if r.session != "" {
+		sent.Header.Set("X-Carryon-Session", r.session)
+	}
+	return http.DefaultClient.Do(sent)
+}
+
+// answer is a turn of the model and how long it takes.
+type answer struct {
+	turn carryontest.Turn
+	took time.Duration
+}
+
+func (s *scene) script(a answer) carryontest.Turn {
+	return carryontest.Func(func(carryontest.Request) carryontest.Turn {
+		if s.clock != nil {
+			s.clock.Advance(a.took)
+		}
+		return a.turn
+	})
+}
+
+func (r *request) body() string {
+	tool := r.tool
+	if tool == "" {
+		tool = "todo_write"
+	}
+	messages := []any{map[string]any{"role": "user", "content": "Make a list of what has to be done."}}
+	if r.todos != nil {
+		messages = append(messages, map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
+			"id": "call_1", "type": "function", "function": map[string]string{"name": tool, "arguments": r.list()},
+		}}}, map[string]any{"role": "tool", "tool_call_id": "call_1", "content": "ok"})
+	}
+	messages = append(messages, map[string]any{"role": "user", "content": "Go on. " + r.user})
+	var tools []any
+	for _, name := range []string{tool, "todo_write", "edit_file"} {
+		tools = append(tools, map[string]any{"type": "function", "function": map[string]string{"name": name}})
+	}
+	model := r.model
+	if model == "" {
+		model = "some-model"
+	}
+	body := map[string]any{"model": model, "messages": messages, "tools": tools}
+	if r.stream {
+		body["stream"], body["stream_options"] = true, map[string]bool{"include_usage": true}
+	}
+	return string(marshal(body))
+}
+
+func (r *request) list() string {
+	var todos []any
+	for i, status := range r.todos {
+		todos = append(todos, map[string]string{"id": fmt.Sprint(i + 1), "content": fmt.Sprint(r.work, " ", i+1), "status": status})
+	}
+	return string(marshal(map[string]any{"todos": todos}))
+}
+
+func marshal(value any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // it is made of texts
+	}
+	return b.Bytes()
+}
