@@ -112,8 +112,8 @@ type ReminderDelivered struct {
 type TodosRead struct {
 	continuation.TurnID
 	Took  time.Duration
-	Todos int   // how many there are, done or not
-	Err   error // why there is no list: it failed, was late, or knows of none
+	Todos int   // how many there are, done or not; 0 if there is no list
+	Err   error // what it failed with; to have no list is no failure
 }
 
 // StoreAnswered says that the store of session state was asked to look at the

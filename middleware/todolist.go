@@ -45,14 +45,14 @@ func (d *decider) readTodos() {
 	list := d.mw.locate(ctx)
 	d.list = &list
 	if took, timed := watch.read(); timed {
-		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.err})
+		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
 	}
 	ended := d.cancel.hasEnded()
 	if !ended {
 		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)
 	}
-	if d.list.failed() && !ended { // otherwise it is the caller's doing
-		d.fault(d.turn.TurnID, "todos", d.list.err)
+	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
+		d.fault(d.turn.TurnID, "todos", err)
 	}
 }
 
@@ -120,8 +120,13 @@ func lateError(limit time.Duration, late, err error) error {
 	return fmt.Errorf("no list within %v: %w: %w", limit, late, err)
 }
 
-// failed reports whether the source has failed, and not just found no list.
-func (l *readList) failed() bool {
-	return l.err != nil && !errors.Is(l.err, todo.ErrNoList) && !errors.Is(l.err, todo.ErrUnreadable) &&
-		!errors.Is(l.err, todo.ErrNoSession)
+// failure returns what the source has failed with, or nil: to have found no list
+// is no failure.
+func (l *readList) failure() error {
+	for _, noList := range []error{todo.ErrNoList, todo.ErrUnreadable, todo.ErrNoSession} {
+		if errors.Is(l.err, noList) {
+			return nil
+		}
+	}
+	return l.err
 }

@@ -140,6 +140,7 @@ type conversation struct {
 	todos   string // the arguments of todo_write; one todo is open if this is empty
 	stream  bool
 	session string
+	model   string // "test-model" if this is empty
 	header  map[string]string
 }
 
@@ -172,7 +173,7 @@ func (c conversation) body() string {
 	if c.more != "" {
 		messages = append(messages, message{Role: "assistant", Content: "I will."}, message{Role: "user", Content: c.more})
 	}
-	request := map[string]any{"model": "test-model", "messages": messages, "tools": []any{
+	request := map[string]any{"model": or(c.model, "test-model"), "messages": messages, "tools": []any{
 		map[string]any{"type": "function", "function": map[string]any{"name": "edit_file"}},
 		map[string]any{"type": "function", "function": map[string]any{"name": "todo_write"}},
 	}}

@@ -1,71 +1,98 @@
 package proxy
 
 import (
-	"context"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/carryon-go/carryon/middleware"
 )
 
 // metricsPath is where -metrics shows what is counted.
 const metricsPath = "/metrics"
 
-// metrics counts what the proxy does, for Prometheus.
+// metrics counts what the proxy does, for Prometheus. Clients choose no value of a
+// label, except the name of a model: see [models].
 type metrics struct {
 	http.Handler
 
-	requests      *prometheus.CounterVec
-	decisions     *prometheus.CounterVec
-	continuations *prometheus.CounterVec
-	tokens        *prometheus.CounterVec
-	pauses        prometheus.Counter
+	requests, calls, decisions, continuations, tokens, exhausted, failures *prometheus.CounterVec
+	pauses, rejected                                                       prometheus.Counter
+	open                                                                   *prometheus.GaugeVec
+	join, wait, todos, store                                               prometheus.Histogram
+	models                                                                 models
 }
 
 func newMetrics() *metrics {
 	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	f := promauto.With(registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "carryon", Name: name, Help: help}, labels)
-		registry.MustRegister(c)
-		return c
+		return f.NewCounterVec(prometheus.CounterOpts{Namespace: "carryon", Name: name, Help: help}, labels)
 	}
-	return &metrics{
+	histogram := func(name, help string, bounds []float64) prometheus.Histogram {
+		return f.NewHistogram(prometheus.HistogramOpts{Namespace: "carryon", Name: name, Help: help, Buckets: bounds})
+	}
+	quick := []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
+	slow := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
+	m := &metrics{
 		Handler:       promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		requests:      counter("requests_total", "Requests of clients, by the status of their answers; 0 without one.", "status"),
-		decisions:     counter("decisions_total", "Decisions on turns, by reason.", "reason"),
-		continuations: counter("continuations_total", "Continuations that ended: well, or failed.", "result"),
-		tokens:        counter("tokens_total", "Tokens that the upstream reported, of the clients' own turns and of continuations.", "turn", "kind"),
+		calls:         counter("calls_total", "Calls of models, by why they went no further and whether they were continued.", "reason", "continued"),
+		decisions:     counter("decisions_total", "Decisions on whether to continue, by reason.", "reason"),
+		continuations: counter("continuations_total", "Requests that carryon added, by what came of them.", "result"),
+		tokens:        counter("tokens_total", "Tokens that the upstream reported, of the clients' own turns and of continuations.", "turn", "type", "model"),
+		exhausted:     counter("exhausted_total", "Calls that used up a budget with work still on the list, by which.", "reason"),
+		failures:      counter("failures_total", "Failures that did not cost a client its answer, by what failed.", "operation"),
 		pauses:        counter("pauses_total", "Pauses by the model.").WithLabelValues(),
+		rejected:      counter("pauses_rejected_total", "Pauses whose reason was rejected.").WithLabelValues(),
+		open: f.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: "carryon", Name: "calls_open", Help: "Calls under way that carryon may continue, streams and others.",
+		}, []string{"stream"}),
+		join:  histogram("join_duration_seconds", "How long a stream stood still before a continuation: from the finish of a turn to the first chunk of the next.", slow),
+		wait:  histogram("wait_duration_seconds", "Waits before a continuation, to keep the interval.", slow),
+		todos: histogram("todos_duration_seconds", "How long it took to read a todo list.", quick),
+		store: histogram("store_duration_seconds", "How long the shared state took to answer, with -state.", quick),
 	}
+	for _, result := range []string{"tool_call", "text", "paused", "failed", "interrupted"} {
+		m.continuations.WithLabelValues(result) // so that the first one is a rise
+	}
+	for _, stream := range []bool{false, true} {
+		m.open.WithLabelValues(strconv.FormatBool(stream))
+	}
+	return m
 }
 
 // ended counts a request that has ended.
 func (m *metrics) ended(e *entry) { m.requests.WithLabelValues(strconv.Itoa(e.Status)).Inc() }
 
-// observer returns an Observer that counts what carryon does.
-func (m *metrics) observer() middleware.Observer {
-	return middleware.Observer{
-		TurnEnded: func(_ context.Context, e middleware.TurnEnded) {
-			turn := "own"
-			if e.Turn > 1 {
-				turn = "continuation"
-			}
-			m.tokens.WithLabelValues(turn, "prompt").Add(float64(e.Usage.Prompt))
-			m.tokens.WithLabelValues(turn, "completion").Add(float64(e.Usage.Completion))
-		},
-		Decision: func(_ context.Context, e middleware.Decision) {
-			m.decisions.WithLabelValues(e.Evaluation.Reason.Code()).Inc()
-		},
-		ContinuationEnded: func(_ context.Context, e middleware.ContinuationEnded) {
-			result := "well"
-			if e.Err != nil {
-				result = "failed"
-			}
-			m.continuations.WithLabelValues(result).Inc()
-		},
-		Paused: func(context.Context, middleware.Paused) { m.pauses.Inc() },
+// maxModels is how many models are told apart in metrics.
+const maxModels = 50
+
+// models are the models that metrics tell apart: the first ones that the upstream
+// has reported tokens for. A client cannot make up more.
+type models struct {
+	mu    sync.Mutex
+	known map[string]struct{}
+}
+
+// label returns how metrics name a model.
+func (m *models) label(name string) string {
+	name = short(name, maxName)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.known[name]; ok {
+		return name
 	}
+	if len(m.known) == maxModels {
+		return "other"
+	}
+	if m.known == nil {
+		m.known = make(map[string]struct{})
+	}
+	m.known[name] = struct{}{}
+	return name
 }

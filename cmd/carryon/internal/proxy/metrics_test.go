@@ -1,32 +1,271 @@
 package proxy
 
 import (
+	"context"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/continuation"
 )
+
+// samples returns what carryon has counted, by the name with its labels.
+func (s *scene) samples(t *testing.T) map[string]float64 {
+	t.Helper()
+	got := s.get(t, metricsPath)
+	require.NoError(t, got.err)
+	require.Equal(t, http.StatusOK, got.status)
+	all := make(map[string]float64)
+	for line := range strings.Lines(got.body) {
+		if !strings.HasPrefix(line, "carryon_") {
+			continue // a comment, or what the library tells of the process
+		}
+		at := strings.LastIndex(line, " ")
+		value, err := strconv.ParseFloat(strings.TrimSpace(line[at:]), 64)
+		require.NoError(t, err)
+		all[line[:at]] = value
+	}
+	return all
+}
+
+// series returns the names that are counted, sorted.
+func (s *scene) series(t *testing.T) []string {
+	t.Helper()
+	return slices.Sorted(maps.Keys(s.samples(t)))
+}
+
+const goodReason = "The grammar file grammar.ebnf is missing"
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
+	refused := carryontest.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)
+	tests := map[string]struct {
+		args []string
+		do   func(t *testing.T, s *scene)
+		want map[string]float64
+	}{
+		"calls, by why they went no further and whether they were continued": {
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{}, carryontest.Text(plan), edit())
+				s.ask(t, conversation{stream: true}, edit())
+				s.ask(t, conversation{todos: `{"todos":[]}`}, carryontest.Text("Hello."))
+			},
+			want: map[string]float64{
+				`carryon_requests_total{status="200"}`:                             3,
+				`carryon_calls_total{continued="true",reason="tool_calls"}`:        1,
+				`carryon_calls_total{continued="false",reason="tool_calls"}`:       1,
+				`carryon_calls_total{continued="false",reason="list_empty"}`:       1,
+				`carryon_calls_open{stream="true"}`:                                0,
+				`carryon_calls_open{stream="false"}`:                               0,
+				`carryon_continuations_total{result="interrupted"}`:                0,
+				`carryon_todos_duration_seconds_count`:                             2,
+				`carryon_store_duration_seconds_count`:                             0,
+				`carryon_tokens_total{model="test-model",turn="own",type="input"}`: 30,
+			},
+		},
+		"decisions, by reason": {
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{}, carryontest.Text(plan), edit())
+			},
+			want: map[string]float64{
+				`carryon_decisions_total{reason="satisfied"}`:  1,
+				`carryon_decisions_total{reason="tool_calls"}`: 1,
+			},
+		},
+		"continuations, by what came of them": {
+			args: []string{"-max-attempts", "1"},
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{session: "a"}, carryontest.Text(plan), edit())
+				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Text("Soon."))
+				s.ask(t, conversation{session: "c"}, carryontest.Text(plan), carryontest.Pause(goodReason))
+				s.ask(t, conversation{session: "d", stream: true}, carryontest.Text(plan), refused)
+			},
+			want: map[string]float64{
+				`carryon_continuations_total{result="tool_call"}`:       1,
+				`carryon_continuations_total{result="text"}`:            1,
+				`carryon_continuations_total{result="paused"}`:          1,
+				`carryon_continuations_total{result="failed"}`:          1,
+				`carryon_failures_total{operation="continuation"}`:      1,
+				`carryon_exhausted_total{reason="max_attempts"}`:        1,
+				`carryon_pauses_total`:                                  1,
+				`carryon_pauses_rejected_total`:                         0,
+				`carryon_calls_total{continued="true",reason="failed"}`: 1,
+			},
+		},
+		"pauses that were rejected": {
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{}, carryontest.Text(plan), carryontest.Pause("stuck"), edit())
+			},
+			want: map[string]float64{`carryon_pauses_rejected_total`: 1, `carryon_pauses_total`: 0},
+		},
+		"tokens, by kind of turn and model": {
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{}, carryontest.Text(plan).Usage(100, 10), edit().Usage(120, 20))
+				s.ask(t, conversation{model: "other-model", stream: true}, carryontest.Text(plan).Usage(7, 3), edit().Usage(8, 4))
+			},
+			want: map[string]float64{
+				`carryon_tokens_total{model="test-model",turn="own",type="input"}`:            100,
+				`carryon_tokens_total{model="test-model",turn="own",type="output"}`:           10,
+				`carryon_tokens_total{model="test-model",turn="continuation",type="input"}`:   120,
+				`carryon_tokens_total{model="test-model",turn="continuation",type="output"}`:  20,
+				`carryon_tokens_total{model="other-model",turn="own",type="input"}`:           7,
+				`carryon_tokens_total{model="other-model",turn="continuation",type="output"}`: 4,
+			},
+		},
+		"the join of streams, and waits": {
+			args: []string{"-min-interval", "20ms"},
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{stream: true}, carryontest.Text(plan), carryontest.Text("Soon."), edit())
+				s.ask(t, conversation{user: "Unary."}, carryontest.Text(plan), edit())
+			},
+			want: map[string]float64{`carryon_join_duration_seconds_count`: 2, `carryon_wait_duration_seconds_count`: 1},
+		},
+		"the shared state": {
+			args: []string{"-state", "redis://" + miniredis.RunT(t).Addr()},
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{session: "a"}, carryontest.Text(plan), edit())
+			},
+			want: map[string]float64{`carryon_store_duration_seconds_count`: 5, `carryon_todos_duration_seconds_count`: 1},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, append([]string{"-metrics"}, test.args...)...)
+			test.do(t, s)
+			got := s.samples(t)
+			for series, value := range test.want {
+				assert.Contains(t, got, series)
+				assert.InDelta(t, value, got[series], 0, series)
+			}
+		})
+	}
+}
+
+func TestMetricsOfOpenCalls(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, stream bool) {
+		s := newScene(t, "-metrics")
+		arrived := make(chan struct{})
+		s.upstream.Append(carryontest.Text(plan), carryontest.Func(func(carryontest.Request) carryontest.Turn {
+			close(arrived)
+			return edit().Hang()
+		}))
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		answered, request := make(chan reply), post(t, s.base, conversation{stream: stream}).WithContext(ctx)
+		go func() { answered <- s.send(request) }()
+		<-arrived
+		open, others := fmt.Sprintf(`carryon_calls_open{stream="%t"}`, stream), fmt.Sprintf(`carryon_calls_open{stream="%t"}`, !stream)
+		during := s.samples(t)
+		assert.InDelta(t, 1, during[open], 0)
+		assert.InDelta(t, 0, during[others], 0)
+
+		leave()
+		<-answered
+		s.served.wait()
+		after := s.samples(t)
+		assert.InDelta(t, 0, after[open], 0)
+		assert.InDelta(t, 1, after[`carryon_continuations_total{result="interrupted"}`], 0)
+	})
+}
+
+// Clients cannot make up labels: not by the names of models, and not by sessions,
+// paths, methods or texts.
+func TestMetricsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "-metrics")
-	s.ask(t, conversation{}, carryontest.Text(plan).Usage(100, 10), edit().Usage(120, 20))
-	s.ask(t, conversation{stream: true}, carryontest.Text(plan), carryontest.Pause("The grammar file grammar.ebnf is missing"))
-	got := s.get(t, metricsPath)
-	require.NoError(t, got.err)
-	for _, line := range []string{
-		`carryon_requests_total{status="200"} 2`,
-		`carryon_decisions_total{reason="satisfied"} 2`,
-		`carryon_decisions_total{reason="tool_calls"} 1`,
-		`carryon_continuations_total{result="well"} 2`,
-		`carryon_tokens_total{kind="prompt",turn="own"} 110`,
-		`carryon_tokens_total{kind="completion",turn="continuation"} 25`,
-		`carryon_pauses_total 1`,
-	} {
-		assert.Contains(t, got.body, line+"\n")
+	s.ask(t, conversation{}, carryontest.Text(plan), edit())
+	before := s.series(t)
+	for i := range 2 * maxModels {
+		c := conversation{session: fmt.Sprint("session-", i), user: fmt.Sprint("text-", i), header: map[string]string{"User-Agent": fmt.Sprint("agent-", i)}}
+		s.ask(t, c, carryontest.Text(plan), edit())
+		s.send(newRequest(t, fmt.Sprint("METHOD", i), s.base+fmt.Sprint("/path-", i), ""))
+	}
+	added := without(s.series(t), before)
+	assert.LessOrEqual(t, len(added), 2, "statuses: %v", added)
+
+	hostile := func(i int) conversation {
+		return conversation{model: fmt.Sprintf("model-%d \"}\n\x00\U0001f600 %s", i, strings.Repeat("x", 10_000)), todos: `{"todos":[]}`}
+	}
+	for i := range 3 * maxModels {
+		s.upstream.Append(carryontest.Status(http.StatusNotFound, `{"error":{"message":"no such model"}}`))
+		s.send(post(t, s.base, hostile(i)))
+	}
+	s.served.wait()
+	for _, series := range s.series(t) {
+		assert.NotContains(t, series, "model-", "what the upstream does not know is no label")
+	}
+
+	for i := range 3 * maxModels {
+		s.ask(t, hostile(i), carryontest.Text("Hello.").Usage(1, 1))
+	}
+	names, tokens := 0, 0.0
+	for series, value := range s.samples(t) {
+		assert.Less(t, len(series), 1000)
+		if strings.HasPrefix(series, "carryon_tokens_total") && strings.Contains(series, `turn="own",type="output"`) {
+			names++
+			tokens += value
+		}
+	}
+	assert.Equal(t, maxModels+1, names)
+	assert.InDelta(t, 3*maxModels, tokens-5*(2*maxModels+1), 0, "none is lost")
+}
+
+func TestModelsHaveNamesThatMetricsCanShow(t *testing.T) {
+	t.Parallel()
+	var m models
+	assert.Equal(t, "gpt-?", m.label("gpt-\xff"), "a label that is not UTF-8 makes the client library panic")
+	assert.Empty(t, m.label(""))
+	assert.Equal(t, strings.Repeat("x", maxName)+"...", m.label(strings.Repeat("x", 1<<20)))
+}
+
+// without returns the elements of list that are not among others.
+func without(list, others []string) []string {
+	return slices.DeleteFunc(list, func(element string) bool { return slices.Contains(others, element) })
+}
+
+// Every label has few values, which the code knows; a model has its own bound.
+func TestMetricsHaveKnownLabels(t *testing.T) {
+	t.Parallel()
+	var reasons []string
+	for i := range 256 {
+		reasons = append(reasons, continuation.Reason(i).Code())
+	}
+	yes := []string{"true", "false"}
+	known := map[string][]string{
+		"reason": reasons, "continued": yes, "stream": yes, "model": {"test-model"},
+		"result": {"tool_call", "text", "paused", "failed", "interrupted"},
+		"turn":   {"own", "continuation"}, "type": {"input", "output"}, "status": {"200"}, "operation": {"continuation"},
+	}
+	s := newScene(t, "-metrics", "-max-attempts", "1")
+	s.ask(t, conversation{}, carryontest.Text(plan), carryontest.Text("Soon."))
+	s.ask(t, conversation{stream: true}, carryontest.Text(plan), carryontest.Status(http.StatusBadRequest, `{}`))
+	for _, series := range s.series(t) {
+		name, labels, ok := strings.Cut(strings.TrimSuffix(series, "}"), "{")
+		if !ok || strings.HasSuffix(name, "_bucket") {
+			continue
+		}
+		for pair := range strings.SplitSeq(labels, ",") {
+			label, value, _ := strings.Cut(pair, "=")
+			assert.Contains(t, known[label], strings.Trim(value, `"`), series)
+		}
 	}
 }
 
