@@ -28,7 +28,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go, so that nothing here depends on the C compiler's health.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: agents help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture clean tools need-go
+.PHONY: agents api help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
@@ -99,6 +99,9 @@ fmt: tools ## Format the code
 
 tidy: need-go ## Check that every go.mod and go.sum is tidy
 	@$(EACH) "$$root/scripts/tidy" || { echo "Not tidy: run \"go mod tidy\" in $$dir."; failed=1; }; $(DONE)
+
+api: need-go ## Compare the exported API with the last release: the changelog must name what changed
+	@$(PURE); scripts/compare-api $(ARGS)
 
 consumer: need-go ## Build and test the published modules as programs use them: from a module proxy, outside of the repository
 	@scripts/consumer

@@ -54,5 +54,6 @@ func (e *AmbiguousError) Error() string {
 }
 
 // PanicError is a panic of a task's function, or of another function that the
-// program has supplied.
+// program has supplied. Its field Value is what was passed to panic, and Stack
+// ([]byte) is where. Unwrap returns the Value if that is an error.
 type PanicError = guard.PanicError

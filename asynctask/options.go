@@ -175,8 +175,12 @@ func WithClock(c Clock) Option {
 	}
 }
 
-// Clock tells the time and calls back later.
+// Clock tells the time and calls back later. Now() time.Time returns the time, and
+// AfterFunc(d time.Duration, f func()) Timer calls f once after d, on any goroutine.
+// It is safe for concurrent use. carryontest has one that moves only when told to.
 type Clock = clock.Clock
 
-// Timer is a pending call of a [Clock]'s AfterFunc.
+// Timer is a pending call of a [Clock]'s AfterFunc. Stop() bool cancels the call,
+// and Reset(d time.Duration) bool schedules it for d from now; both report whether
+// it was still pending. A *time.Timer is a Timer.
 type Timer = clock.Timer

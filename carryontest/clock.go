@@ -9,7 +9,9 @@ import (
 	"github.com/carryon-go/carryon/internal/clock"
 )
 
-// Timer is a call that a Clock will make. It is the timer of carryon's clock interface.
+// Timer is a call that a [Clock] will make. Stop() bool cancels the call, and
+// Reset(d time.Duration) bool schedules it for d from now; both report whether it
+// was still pending.
 type Timer = clock.Timer
 
 var _ clock.Clock = (*Clock)(nil)

@@ -15,7 +15,8 @@ import (
 
 // PanicError is the error that a panic becomes in something that the program
 // plugged in: a todo source, a gate, a store, an observer, a session key, a
-// notice.
+// notice. Its field Value is what was passed to panic, and Stack ([]byte) is where.
+// Unwrap returns the Value if that is an error.
 type PanicError = guard.PanicError
 
 // ErrClosed is what interrupts a wait or a continuation whose stream is closed.

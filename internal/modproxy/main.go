@@ -65,5 +65,5 @@ func run(w io.Writer, root, version, out string, edit bool) error {
 // others to use.
 func isPublished(dir string) bool {
 	top, _, _ := strings.Cut(dir, "/")
-	return top != "conformance" && top != "examples" && !strings.Contains(dir, "testdata")
+	return top != "conformance" && top != "examples" && top != "scripts" && !strings.Contains(dir, "testdata")
 }

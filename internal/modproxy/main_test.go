@@ -39,6 +39,7 @@ func example() map[string]string {
 		"sub/sub.go":         "// Package sub imports.\npackage sub\n\nimport \"example.com/top\"\n\n// Name is a name.\nconst Name = top.Name\n",
 		"sub/testdata/x":     "x",
 		"examples/go.mod":    "module example.com/top/examples\n\ngo 1.25.0\n",
+		"scripts/a/go.mod":   "module example.com/top/scripts/a\n\ngo 1.25.0\n",
 		"testdata/x/go.mod":  "module example.com/none\n\ngo 1.25.0\n",
 		"deep/er/plain.text": "x",
 	}
@@ -90,6 +91,7 @@ func TestAModuleHasItsOwnFiles(t *testing.T) {
 		assert.ElementsMatch(t, want, names)
 	}
 	assert.NoDirExists(t, filepath.Join(proxy, "example.com/top/examples"))
+	assert.NoDirExists(t, filepath.Join(proxy, "example.com/top/scripts"))
 }
 
 func TestAReleaseIsWrittenIntoTheTree(t *testing.T) {

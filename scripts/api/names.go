@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// oneName says why several packages may have a type of the same name.
+func oneName() map[string]string {
+	return map[string]string{
+		"Option":     "what a package's one constructor takes",
+		"Clock":      "one interface, and carryontest's clock, which implements it",
+		"Timer":      "one type",
+		"PanicError": "one type",
+		"Definition": "one type",
+		"Client":     "wrappers of a type that the SDK or the queue calls Client",
+		"Engine":     "a program has one of them",
+		"Call":       "middleware.Call is for adapters",
+		"Stream":     "middleware.Stream is for adapters",
+		"Request":    "adapter.Request is for adapters, carryontest.Request for tests",
+	}
+}
+
+// sameNames fails if a program that imports several packages meets two types of one name.
+func sameNames(all packagesByPath) error {
+	packagesOf := map[string][]string{}
+	for path, pkg := range all {
+		for _, name := range pkg.Scope().Names() {
+			if object, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok && object.Exported() {
+				packagesOf[name] = append(packagesOf[name], path[strings.LastIndex(path, "/")+1:])
+			}
+		}
+	}
+	var names []string
+	for name, in := range packagesOf {
+		if len(in) > 1 && oneName()[name] == "" {
+			slices.Sort(in)
+			names = append(names, fmt.Sprintf("%s (%s)", name, strings.Join(in, ", ")))
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		return fmt.Errorf("types of one name in several packages: %s", strings.Join(names, "; "))
+	}
+	return nil
+}
