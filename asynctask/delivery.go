@@ -74,12 +74,14 @@ type DeliverOptions struct {
 // it (with NoSummary: if more tasks run than it was told of), or if something is
 // repeated. That old tasks drop out of the summary is not a change.
 //
-// With nothing to say it does not allocate, and costs one look at the account.
+// It costs one update of the account, and with nothing to say a look, which does not
+// allocate in memory.
 // It fails with the engine's error.
 func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions) (*Delivery, error) {
-	a, now, err := m.accounts.look(ctx, session)
-	if err != nil || !a.hasNews(o, now) {
-		return nil, err
+	if !m.looksByUpdate(session) {
+		if a, now, err := m.accounts.look(ctx, session); err != nil || !a.hasNews(o, now) {
+			return nil, err
+		}
 	}
 	return m.lease(ctx, session, func(a account, token uint64, now time.Time) (account, *Delivery, draft) {
 		return a.deliver(o, token, now)
@@ -101,21 +103,28 @@ func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions)
 //
 // It fails with the engine's error.
 func (m *Manager) Remind(ctx context.Context, session string) (*Delivery, error) {
-	a, now, err := m.accounts.look(ctx, session)
-	if err != nil || a.Running == 0 && a.unclaimed(now) == 0 {
-		return nil, err
+	if !m.looksByUpdate(session) {
+		if a, now, err := m.accounts.look(ctx, session); err != nil || a.Running == 0 && a.unclaimed(now) == 0 {
+			return nil, err
+		}
 	}
 	return m.lease(ctx, session, account.remind)
 }
 
-// lease carries out a function that begins a delivery, and writes its text. If
-// the engine fails although it has stored the lease, that lapses.
+// looksByUpdate reports whether a look at the account of the session costs as much
+// as an update, so that none is made before one.
+func (m *Manager) looksByUpdate(session string) bool {
+	return m.IsShared() && !m.accounts.isSilent(session)
+}
+
+// lease carries out a function that begins a delivery, if there is anything to say,
+// and writes its text. If the engine fails although it has stored the lease, that lapses.
 func (m *Manager) lease(
 	ctx context.Context, session string, begin func(account, uint64, time.Time) (account, *Delivery, draft),
 ) (d *Delivery, err error) {
 	var says draft
 	token := rand.Uint64() | 1 //nolint:gosec // tells leases apart, guards nothing
-	err = m.accounts.update(ctx, session, func(now time.Time, a account, _ rules) (account, error) {
+	err = m.accounts.updateLive(ctx, session, func(now time.Time, a account, _ rules) (account, error) {
 		a, d, says = begin(a, token, now)
 		return a, nil
 	})

@@ -128,21 +128,10 @@ func TestEngineThatFailsAfterStoringTellsNothingTwice(t *testing.T) {
 	s := newSetup(t, asynctask.WithClock(clock), asynctask.WithRecords(engine))
 	s.ends("a", "1")
 
-	var done func()
-	engine.mu.Lock()
-	looks := engine.updates + 1
-	engine.after = func(update int) error {
-		if update > looks { // the look goes through, the lease is stored
-			return assert.AnError
-		}
-		return nil
-	}
-	engine.mu.Unlock()
+	done := engine.failsAfter()
 	_, err := s.Manager.Remind(t.Context(), "a")
 	require.ErrorIs(t, err, assert.AnError)
-	engine.mu.Lock()
-	engine.after = nil
-	engine.mu.Unlock()
+	done()
 	assert.Empty(t, s.told("a"), "somebody may be telling it")
 	clock.Advance(asynctask.LeaseLife)
 	r := s.Remind("a")

@@ -157,9 +157,14 @@ func (c *Call) endTurn(err error) {
 func (c *Call) endContinuation(err error) {
 	t, r := &c.turn, &c.turn.reader
 	called := err == nil && r.showedCall()
-	c.releaseAs(t.TurnID, session.Ending{
+	ending := session.Ending{
 		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called), Refused: isRefusal(err),
-	})
+	}
+	if err == nil && !called {
+		c.releaseLater(ending) // a decision follows
+	} else {
+		c.releaseAs(t.TurnID, ending)
+	}
 	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
 		TurnID: t.TurnID, Result: c.resultWord(err), ToolCalls: r.calls.others, Usage: r.usage(), Err: err,
 	})
@@ -242,6 +247,16 @@ func (c *Call) breakOff(err error) {
 		c.record(func(o *Outcome) { o.Err = err })
 	}
 	c.decider.decide()
+}
+
+// goesOn judges the turn that has ended, and reports whether the call goes on with
+// another.
+func (c *Call) goesOn() bool {
+	if !c.pauses.goesOn() {
+		return false
+	}
+	c.reminders.goOn(&c.turn)
+	return true
 }
 
 // end ends the call. It may be called more than once.

@@ -1,13 +1,10 @@
 package middleware
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
-	"weak"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/session"
 )
 
 // callScope is what stays the same for a whole call: what the program asked for,
@@ -66,64 +63,22 @@ func (s *callScope) updateInUserTurn(id continuation.TurnID, f func(continuation
 	if s.session.failed {
 		return // it was reported
 	}
-	err := s.session.updateDetached(s.cancel.ctx, func(state continuation.State) continuation.State {
+	err := s.session.updateDetached(s.cancel.ctx, s.withRelease(func(state continuation.State) continuation.State {
 		if state.UserTurn != s.session.userTurn {
 			return state
 		}
 		return f(state)
-	})
+	}))
 	if err != nil {
 		s.storeFailed(id, err)
+		return
 	}
+	s.released()
 }
 
 // hasShortLoop reports whether there is one continuation in a row; see
 // [adapter.Request].
 func (s *callScope) hasShortLoop() bool { return s.request.shortLoop && !s.mw.options.attemptsSet }
-
-// hold keeps a claim, which is released when the ctx of the call ends, if not
-// before.
-func (s *callScope) hold(id continuation.TurnID, token uint64) {
-	c := &claim{token: token}
-	c.release = func() {
-		if s.session.key != "" { // otherwise only the call itself touches its state
-			s.releaseClaim(c, id, session.Ending{})
-		}
-	}
-	c.stop = context.AfterFunc(s.cancel.ctx, c.release)
-	s.mw.drain.add(c)
-	s.claim.Store(c)
-}
-
-// release releases the claim of a continuation that did not end by itself.
-func (s *callScope) release(id continuation.TurnID) {
-	if s.session.key != "" { // otherwise nobody else sees the claim
-		s.releaseAs(id, session.Ending{})
-	}
-}
-
-// releaseAs releases the claim of a continuation that ended in that way.
-func (s *callScope) releaseAs(id continuation.TurnID, e session.Ending) {
-	if c := s.claim.Load(); c != nil {
-		c.stop()
-		s.releaseClaim(c, id, e)
-	}
-}
-
-func (s *callScope) releaseClaim(c *claim, id continuation.TurnID, e session.Ending) {
-	var answer storeAnswer
-	c.once.Do(func() {
-		answer = s.session.release(s.cancel.ctx, func(state continuation.State) continuation.State {
-			return session.Release(state, c.token, e)
-		})
-		s.mw.drain.remove(weak.Make(c))
-	})
-	// Outside once, because an observer may close the stream, which releases the claim too.
-	s.session.report(s.cancel.caller, answer)
-	if answer.err != nil {
-		s.fault(id, "store", answer.err)
-	}
-}
 
 // firstOutcome is the outcome of a call that has only begun.
 func (s *callScope) firstOutcome() Outcome {

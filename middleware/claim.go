@@ -1,6 +1,14 @@
 package middleware
 
-import "sync"
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
+)
 
 // claim is what a call holds on its session while a continuation runs, so that no
 // other call continues the same session. It is released once, by whoever comes
@@ -11,4 +19,84 @@ type claim struct {
 	release func()      // what the end of the ctx does
 	stop    func() bool // stops the release at the end of the ctx
 	once    sync.Once   // releases it
+
+	// ending is how the continuation ended, if the decision on what comes next is
+	// to release the claim; otherwise nil.
+	ending atomic.Pointer[session.Ending]
+}
+
+// hold keeps a claim, which is released when the ctx of the call ends, if not
+// before.
+func (s *callScope) hold(id continuation.TurnID, token uint64) {
+	c := &claim{token: token}
+	c.release = func() {
+		if s.session.key != "" { // otherwise only the call itself touches its state
+			s.releaseClaim(c, id, session.Ending{})
+		}
+	}
+	c.stop = context.AfterFunc(s.cancel.ctx, c.release)
+	s.mw.drain.add(c)
+	s.claim.Store(c)
+}
+
+// withRelease returns f behind the release of a claim whose continuation has ended,
+// if there is one: both are one update. Once that is stored, call released.
+func (s *callScope) withRelease(f func(continuation.State) continuation.State) func(continuation.State) continuation.State {
+	c := s.claim.Load()
+	if c == nil || c.ending.Load() == nil {
+		return f
+	}
+	token, ending := c.token, *c.ending.Load()
+	return func(state continuation.State) continuation.State { return f(session.Release(state, token, ending)) }
+}
+
+// released notes that the state has what withRelease has added.
+func (s *callScope) released() {
+	if c := s.claim.Load(); c != nil && c.ending.Load() != nil {
+		c.stop()
+		c.once.Do(func() { s.mw.drain.remove(weak.Make(c)) })
+		c.ending.Store(nil)
+	}
+}
+
+// releaseLater has the decision on the next turn release the claim of a
+// continuation that ended in that way; whatever releases the claim before does
+// that too.
+func (s *callScope) releaseLater(e session.Ending) {
+	if c := s.claim.Load(); c != nil {
+		c.ending.Store(&e)
+	}
+}
+
+// release releases the claim of a continuation, if nothing has released it yet.
+func (s *callScope) release(id continuation.TurnID) {
+	if c := s.claim.Load(); c != nil && (s.session.key != "" || c.ending.Load() != nil) { // otherwise nobody else sees the claim
+		s.releaseAs(id, session.Ending{})
+	}
+}
+
+// releaseAs releases the claim of a continuation that ended in that way.
+func (s *callScope) releaseAs(id continuation.TurnID, e session.Ending) {
+	if c := s.claim.Load(); c != nil {
+		c.stop()
+		s.releaseClaim(c, id, e)
+	}
+}
+
+func (s *callScope) releaseClaim(c *claim, id continuation.TurnID, e session.Ending) {
+	var answer storeAnswer
+	c.once.Do(func() {
+		if ending := c.ending.Load(); ending != nil {
+			e = *ending
+		}
+		answer = s.session.release(s.cancel.ctx, func(state continuation.State) continuation.State {
+			return session.Release(state, c.token, e)
+		})
+		s.mw.drain.remove(weak.Make(c))
+	})
+	// Outside once, because an observer may close the stream, which releases the claim too.
+	s.session.report(s.cancel.caller, answer)
+	if answer.err != nil {
+		s.fault(id, "store", answer.err)
+	}
 }

@@ -19,15 +19,44 @@ type decider struct {
 	last      *continuation.Evaluation // the last decision. Unary allocates it before there is one
 	list      *readList                // the list as last read
 	cause     error                    // what the gate, the store or the tasks have ended the continuations with
+	claimed   bool                     // the session is claimed for the next turn
 	blankUsed bool                     // a blank turn was continued
 	marked    bool                     // the session knows that the caller cancelled the call
 }
 
 // decide takes and reports the decision on the current turn. It reports whether
-// the call goes on: now, or when the interval is over.
+// the call goes on: at once, for which it has claimed the session then, or when the
+// interval is over and the gate has let it pass.
 func (d *decider) decide() bool {
-	d.conclude(d.evaluate())
-	return !d.mw.options.dryRun && (d.last.Continue || d.last.Reason == continuation.ReasonTooSoon)
+	ev := d.settle(d.canSend())
+	d.conclude(ev)
+	return d.goesOnAfter(&ev)
+}
+
+// mayGoOn reports whether the call may go on after the current turn, as far as the
+// turn and its list tell. If they tell that it does not, that is the decision.
+func (d *decider) mayGoOn() bool {
+	_, ev, final := d.gather()
+	if d.goesOnAfter(&ev) {
+		return true
+	}
+	if !final {
+		ev = d.settle(false)
+	}
+	if d.goesOnAfter(&ev) {
+		return true
+	}
+	d.conclude(ev)
+	return false
+}
+
+func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
+	return !d.mw.options.dryRun && (ev.Continue || ev.Reason == continuation.ReasonTooSoon)
+}
+
+// canSend reports whether a continuation that is decided on now is sent at once.
+func (d *decider) canSend() bool {
+	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.mw.drain.hasBegun() && d.patience.hasTimeFor(0)
 }
 
 // conclude reports an evaluation and keeps it as the last one of the call.
@@ -44,17 +73,9 @@ func (d *decider) conclude(ev continuation.Evaluation) {
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()
 	}
-	var digest uint64
 	if ev.Reason.Exhausted() {
 		d.mw.options.report.exhausted(d.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
-		digest = todolist.Digest(d.list.todos)
 	}
-	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil || ev.Continue || ev.Wait > 0 {
-		return // the list was not read, or the claim stores what is new about it
-	}
-	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State {
-		return session.MarkStale(session.ObserveList(s, d.list.todos, d.mw.options.touchedOnly), digest)
-	})
 }
 
 // cancelled remembers that the caller cancelled the call, if it did: the user may
@@ -87,40 +108,69 @@ func (d *decider) refuse(reason continuation.Reason) {
 	ev := *d.last
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
 	d.conclude(ev)
+	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
 }
 
-// evaluate fetches what the decision needs, the cheapest first: what the turn
-// held, then the session's state, then the todos.
-func (d *decider) evaluate() continuation.Evaluation {
-	in := d.input()
-	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
+// afterList returns the state after an evaluation that ends the continuations of
+// the call: what is new about the list, if the evaluation has looked at it.
+func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) continuation.State {
+	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil {
+		return s
+	}
+	s = session.ObserveList(s, d.list.todos, d.mw.options.touchedOnly)
+	if ev.Reason.Exhausted() {
+		s = session.MarkStale(s, todolist.Digest(d.list.todos))
+	}
+	return s
+}
+
+// settle evaluates the turn, and stores what comes of it.
+func (d *decider) settle(claims bool) continuation.Evaluation {
+	in, ev, final := d.gather()
+	if final {
 		return ev
+	}
+	if ev = d.update(in, claims); ev.Reason != continuation.ReasonTodosNeeded {
+		return ev
+	}
+	if in, ev, final = d.gather(); final { // the session is not barred any more
+		return ev
+	}
+	return d.update(in, claims)
+}
+
+// gather asks what the decision on the turn needs beside the state of the session,
+// and leaves alone what it does not need: the list of a session that is barred. It
+// returns how a session decides that has no past, and whether that is final.
+func (d *decider) gather() (in continuation.Input, ev continuation.Evaluation, final bool) {
+	in = d.input()
+	if ev = continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
+		return in, ev, true
 	}
 	d.cancel.derive() // what is asked from here on must end with the call
-	if !d.loadState(&in) {
-		return continuation.Evaluation{Reason: d.storeReason()}
+	if d.session.failed {
+		return in, d.withoutStore(d.session.failure), true
 	}
-	if ev := continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
-		return ev
+	if d.session.barred {
+		return in, ev, false
 	}
-	d.readTodos()
-	if !d.loadState(&in) {
-		return continuation.Evaluation{Reason: d.storeReason()}
+	known := d.list.turn == d.turn.Turn
+	if !known {
+		d.readTodos()
 	}
-	// The call may have ended while the source was asked.
-	in.Turn = d.facts()
+	in.Turn = d.facts() // the call may have ended meanwhile
+	in.Scope, in.Now = d.listScope(in.Scope), d.mw.options.clock.Now()
 	d.list.putInto(&in)
-	in.Scope = d.listScope(in.Scope)
-	var known bool
-	if in.Background, known = d.background(); !known {
-		return continuation.Evaluation{Reason: continuation.ReasonStore}
-	}
-	ev := continuation.Evaluate(in)
-	if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && d.request.called && awaitsReport(d.request.history) {
-		in.Background = continuation.Background{Unfinished: 1, Oldest: in.Now}
+	ev = continuation.Evaluate(in)
+	if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !known {
+		if !d.readBackground() {
+			d.list.turn = 0
+			return in, continuation.Evaluation{Reason: continuation.ReasonStore}, true
+		}
+		d.list.putInto(&in)
 		ev = continuation.Evaluate(in)
 	}
-	return ev
+	return in, ev, ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
 }
 
 // input returns what is known without asking anybody.
@@ -135,22 +185,44 @@ func (d *decider) input() continuation.Input {
 	return in
 }
 
-// loadState puts the session's state into the input, and the time. It fails if
-// the store has failed.
-func (d *decider) loadState(in *continuation.Input) bool {
-	if d.session.failed {
-		d.cause = d.session.failure
-		return false
+// update evaluates the turn by the state of the session and changes that, in one
+// update: a claim, if the call is continued and it claims, or what is new about the
+// list, if the call ends.
+func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Evaluation) {
+	in.UserTurn, in.Now = d.session.userTurn, d.mw.options.clock.Now()
+	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
+	err := d.session.update(d.cancel.ctx, d.withRelease(func(s continuation.State) continuation.State {
+		in.State, in.Settings = s, d.session.settingsOf(s)
+		ev = continuation.Evaluate(in)
+		switch {
+		case ev.Continue && claims:
+			return session.Claim(ev.State, token, in.Now, in.Limits.ClaimLife)
+		case ev.Continue, ev.Wait > 0, s.UserTurn != in.UserTurn:
+			return s
+		}
+		return d.afterList(s, &ev)
+	}))
+	if err == nil {
+		d.released()
 	}
-	state, err := d.session.load(d.cancel.ctx)
-	if err != nil {
+	switch {
+	case err != nil:
+		if ev.Continue && claims { // the store may have saved the claim in spite of the error
+			d.giveBack(token, err)
+		}
 		d.storeFailed(d.turn.TurnID, err)
-		d.cause = err
-		return false
+		return d.withoutStore(err)
+	case ev.Continue && claims:
+		d.hold(d.turn.TurnID, token)
+		d.claimed = true
 	}
-	in.State, in.UserTurn, in.Now = state, d.session.userTurn, d.mw.options.clock.Now()
-	in.Settings = d.session.settings()
-	return true
+	return ev
+}
+
+// withoutStore returns the evaluation of a call whose store has failed.
+func (d *decider) withoutStore(err error) continuation.Evaluation {
+	d.cause = err
+	return continuation.Evaluation{Reason: d.storeReason()}
 }
 
 // facts returns what the turn held. It does not look at a turn that broke off,
@@ -170,6 +242,10 @@ func (d *decider) facts() continuation.EndedTurn {
 // wait.
 func (d *decider) next() (bool, error) {
 	for {
+		if d.claimed {
+			d.claimed = false
+			return true, nil
+		}
 		if d.mw.drain.hasBegun() {
 			d.refuse(continuation.ReasonShutdown)
 			return false, nil
@@ -186,18 +262,13 @@ func (d *decider) next() (bool, error) {
 			if d.mw.drain.hasBegun() {
 				continue
 			}
+			d.list.turn = 0 // it may have changed meanwhile
 			if !d.decide() {
 				return false, nil
 			}
 			continue
 		}
-		if !d.passesGate() {
-			return false, nil
-		}
-		switch d.commit(); {
-		case d.last.Continue:
-			return true, nil
-		case d.last.Reason != continuation.ReasonTooSoon:
+		if !d.passesGate() || !d.commit() {
 			return false, nil
 		}
 	}
@@ -232,40 +303,22 @@ func (d *decider) passesGate() bool {
 	return false
 }
 
-// commit claims the session for a continuation, if every condition still holds.
-// The last check and the claim are one atomic update.
-func (d *decider) commit() {
-	background, known := d.background()
-	if !known {
+// commit claims the session for the continuation that the gate has let pass, if
+// every condition still holds. It reports whether the call goes on.
+func (d *decider) commit() bool {
+	if !d.readBackground() {
 		d.refuse(continuation.ReasonStore)
-		return
+		return false
 	}
 	in := d.input()
-	in.UserTurn, in.Background, in.Now = d.session.userTurn, background, d.mw.options.clock.Now()
 	d.list.putInto(&in)
-	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
-	var ev continuation.Evaluation
-	err := d.session.update(d.cancel.ctx, func(s continuation.State) continuation.State {
-		in.State, in.Settings = s, d.session.settingsOf(s)
-		if ev = continuation.Evaluate(in); !ev.Continue {
-			return s
-		}
-		return session.Claim(ev.State, token, in.Now, in.Limits.ClaimLife)
-	})
-	switch {
-	case err != nil:
-		if ev.Continue { // the store may have saved the claim in spite of the error
-			d.giveBack(token, err)
-		}
-		d.storeFailed(d.turn.TurnID, err)
-		d.cause = err
-		d.refuse(d.storeReason())
-	case !ev.Continue:
-		d.conclude(ev)
-	default:
+	ev := d.update(in, true)
+	if ev.Continue {
 		d.keep(ev)
-		d.hold(d.turn.TurnID, token)
+		return true
 	}
+	d.conclude(ev)
+	return d.goesOnAfter(&ev)
 }
 
 // giveBack releases a claim that the store has failed to make, and may have made
@@ -283,12 +336,17 @@ func (d *decider) giveBack(token uint64, failure error) {
 	release()
 }
 
-// background returns what the decision needs to know of background tasks. It
-// reports false if they cannot be asked: then nothing is continued.
-func (d *decider) background() (continuation.Background, bool) {
+// readBackground asks what runs in the background of the session. It reports false
+// if that cannot be asked: then nothing is continued.
+func (d *decider) readBackground() bool {
+	d.list.background = continuation.Background{}
+	if d.request.called && awaitsReport(d.request.history) {
+		d.list.background = continuation.Background{Unfinished: 1, Oldest: d.mw.options.clock.Now()}
+		return true
+	}
 	tasks := d.mw.options.tasks
 	if tasks == nil {
-		return continuation.Background{}, true
+		return true
 	}
 	work, err := tasks.Pending(d.cancel.ctx, d.turn.Session, d.mw.options.limits.MaxTaskAge)
 	if err != nil {
@@ -296,7 +354,8 @@ func (d *decider) background() (continuation.Background, bool) {
 			d.fault(d.turn.TurnID, "tasks", err)
 		}
 		d.cause = err
-		return continuation.Background{}, false
+		return false
 	}
-	return continuation.Background{Unfinished: work.Unfinished, Oldest: work.Oldest}, true
+	d.list.background = continuation.Background{Unfinished: work.Unfinished, Oldest: work.Oldest}
+	return true
 }

@@ -102,13 +102,15 @@ func (c *Call) preview() (continuation.Evaluation, readList) {
 	d := decider{callScope: &c.callScope, turn: &c.turn}
 	in := d.input()
 	in.Turn = continuation.EndedTurn{Finish: "stop"}
-	if !d.loadState(&in) {
+	state, err := c.session.load(c.cancel.caller)
+	if err != nil || c.session.failed {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}, readList{}
 	}
+	in.State, in.UserTurn, in.Now, in.Settings = state, c.session.userTurn, c.mw.options.clock.Now(), c.session.settingsOf(state)
 	d.readTodos()
+	d.readBackground()
 	d.list.putInto(&in)
 	in.Scope = d.listScope(in.Scope)
-	in.Background, _ = d.background()
 	return continuation.Evaluate(in), *d.list
 }
 

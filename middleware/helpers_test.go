@@ -34,6 +34,11 @@ func (a sdkAnswer) saying(text string) sdkAnswer {
 	return a
 }
 
+func (a sdkAnswer) stoppedBy(reason string) sdkAnswer {
+	a.Stop = reason
+	return a
+}
+
 func edit(id string) sdkCall { return sdkCall{ID: id, Name: "edit_file", Args: `{"path":"parser.go"}`} }
 
 func pauses(reason string) sdkCall {

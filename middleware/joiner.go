@@ -148,7 +148,7 @@ func (j *joiner[C]) finish(c *C) {
 		j.phase.enter(readingTail)
 		return
 	}
-	if !j.call.decider.decide() {
+	if !j.call.decider.mayGoOn() {
 		out.add(*c)
 		j.phase.enter(passthrough)
 		return
@@ -214,7 +214,7 @@ func (j *joiner[C]) endWithoutFinish() {
 	if !reader.isAsItCame() {
 		j.endRewritten(nil)
 	} else {
-		if !j.call.decider.decide() {
+		if !j.call.decider.mayGoOn() {
 			j.releaseHeld()
 			j.endPassthrough(io.EOF)
 			return
@@ -264,8 +264,7 @@ func (j *joiner[C]) turnEnded(fault error) {
 		j.writer.reader.Fail(fault)
 		j.call.fault(j.call.turn.TurnID, "tail", fault)
 	}
-	_, decided := j.ending.(*originalEnding[C]) // finish has decided on an original ending
-	if decided || j.call.pauses.goesOn() {
+	if j.call.goesOn() {
 		j.phase.enter(continuing)
 		return
 	}

@@ -142,19 +142,31 @@ func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) st
 	return prompt + gap + d.Text
 }
 
-// markRead settles the delivery of a turn that the provider has ended: the model
-// has read its request.
+// markRead marks the delivery of a turn that the provider has ended: the model has
+// read its request.
 func (r *reminders) markRead(t *turn) {
-	if r.begun == nil {
-		return
+	if last := r.lastBegun(t); last != nil {
+		last.read = t.reader.finish != "" || r.request.noFinish && t.reader.err == nil
 	}
-	last := &(*r.begun)[len(*r.begun)-1]
-	if last.id != t.TurnID {
-		return
-	}
-	if last.read = t.reader.finish != "" || r.request.noFinish && t.reader.err == nil; last.read {
+}
+
+// goOn settles the delivery of a turn that the call goes on after, which may take
+// long.
+func (r *reminders) goOn(t *turn) {
+	if last := r.lastBegun(t); last != nil && last.read {
 		r.settleDelivery(t, last.delivery, asynctask.Read)
 	}
+}
+
+// lastBegun returns the delivery of the turn, nil if it has none.
+func (r *reminders) lastBegun(t *turn) *reminder {
+	if r.begun == nil {
+		return nil
+	}
+	if last := &(*r.begun)[len(*r.begun)-1]; last.id == t.TurnID {
+		return last
+	}
+	return nil
 }
 
 // settle ends the deliveries of a call that ended with turn t. What they have

@@ -23,6 +23,7 @@ type sessionHandle struct {
 	userTurn   int                    // the number of the call's user turn
 	registered bool                   // the store has registered the user turn
 	overrides  continuation.Overrides // that the state had when it was last seen
+	barred     bool                   // by that state, whatever the list: nothing is continued
 	failed     bool                   // the store has failed
 	failure    error                  // with what
 }
@@ -78,7 +79,8 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 	}
 	register := func(s continuation.State) continuation.State {
 		s = arrives.register(s)
-		h.userTurn, h.overrides, h.registered = s.UserTurn, s.Overrides, true
+		h.userTurn, h.registered = s.UserTurn, true
+		h.saw(s)
 		return s
 	}
 	return h.inStoreTime(ctx, func(ctx context.Context) error {
@@ -120,19 +122,28 @@ func (h *sessionHandle) load(ctx context.Context) (continuation.State, error) {
 		return continuation.State{}, nil
 	}
 	state, err := h.updateStore(ctx, func(s continuation.State) continuation.State { return s })
-	if err == nil {
-		h.overrides = state.Overrides
-	}
 	if h.pretended != nil {
 		state = h.pretended.register(state)
 	}
+	if err == nil {
+		h.saw(state)
+	}
 	return state, err
+}
+
+// saw remembers of a state what the next decision begins with.
+func (h *sessionHandle) saw(s continuation.State) {
+	h.overrides = s.Overrides
+	h.barred = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
 }
 
 // update changes the state; a dry run only pretends to.
 func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) continuation.State) error {
 	if h.key != "" && !h.mw.options.dryRun {
-		_, err := h.updateStore(ctx, f)
+		state, err := h.updateStore(ctx, f)
+		if err == nil {
+			h.saw(state)
+		}
 		return err
 	}
 	state, err := h.load(ctx)

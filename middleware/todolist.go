@@ -12,11 +12,15 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// readList is what was read of the todo list.
+// readList is what was read of the todo list for a decision, and of the work in
+// the background with it.
 type readList struct {
 	todos  []todo.Todo
 	origin todo.Origin
 	err    error // why there is no list
+	turn   int   // whose decision it was read for; 0 if it has to be read again
+
+	background continuation.Background
 }
 
 // noList is the list of a call that has not read any. It is never changed.
@@ -25,6 +29,7 @@ var noList readList //nolint:gochecknoglobals // constant
 // putInto gives the decision the list.
 func (l *readList) putInto(in *continuation.Input) {
 	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
+	in.Background = l.background
 }
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
@@ -38,11 +43,12 @@ func (d *decider) readTodos() {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
 	if !d.mw.sourceBreaker.allows(d.mw.options.clock) {
-		d.list = &readList{err: ErrSourceSkipped}
+		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn}
 		return
 	}
 	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
 	list := d.mw.locate(ctx)
+	list.turn = d.turn.Turn
 	d.list = &list
 	if took, timed := watch.read(); timed {
 		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})

@@ -40,7 +40,7 @@ func Unary[R any](
 		return answer, err
 	}
 	u.keep(answer)
-	if call.pauses.goesOn() {
+	if call.goesOn() {
 		err = u.carryOn()
 	}
 	return u.join(), err
@@ -138,7 +138,7 @@ func (u *unary[R]) carryOn() error {
 			return u.fail(err)
 		}
 		u.keep(answer)
-		if !u.call.pauses.goesOn() {
+		if !u.call.goesOn() {
 			return u.call.callbacks.failure() // some SDKs swallow it
 		}
 	}

@@ -218,7 +218,7 @@ func (u *unavailable) Update(
 
 func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 	t.Parallel()
-	for after := range 4 {
+	for after := range 2 {
 		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 			server := fakellm.NewServer(t, fakellm.Text(scenario.Plan))
 			events := carryontest.NewRecorder()

@@ -36,14 +36,8 @@ func eventNames(r *carryontest.Recorder) []string {
 	return names
 }
 
-// firstTurn returns the events of a first turn that is continued. In a stream, the decision comes with the finish, before
-// the usage has arrived and the turn has ended.
-func firstTurn(m scenario.Mode) []string {
-	if m.Streamed() {
-		return []string{"Decision 1", "TurnEnded 1"}
-	}
-	return []string{"TurnEnded 1", "Decision 1"}
-}
+// firstTurn returns the events of a first turn that is continued.
+func firstTurn() []string { return []string{"TurnEnded 1", "Decision 1"} }
 
 func TestEventsComeInOrder(t *testing.T) {
 	t.Parallel()
@@ -79,7 +73,7 @@ func TestEventsComeInOrder(t *testing.T) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 2}))
 				got := s.Ask(tt.turns...)
 				require.NoError(t, got.Err)
-				assert.Equal(t, append(firstTurn(m), tt.want...), eventNames(s.Events))
+				assert.Equal(t, append(firstTurn(), tt.want...), eventNames(s.Events))
 			})
 		})
 	}
@@ -110,7 +104,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 			Todo: todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
 		}}, s.Events.Started())
 		assert.Equal(t, []middleware.ContinuationEnded{{
-			TurnID: second, ToolCalls: 2, Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220},
+			TurnID: second, Result: "tool_call", ToolCalls: 2, Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220},
 		}}, s.Events.Ended())
 
 		decisions := s.Events.Decisions()
@@ -183,7 +177,7 @@ func TestObserversThatPanicDoNotMatter(t *testing.T) {
 		got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause("stuck"))
 
 		requirePaused(t, s, got, "stuck")
-		want := append(firstTurn(m), "ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
+		want := append(firstTurn(), "ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
 			"PauseRejected 2", "ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3")
 		others := slices.DeleteFunc(eventNames(after), func(name string) bool { return strings.HasPrefix(name, "Failed") })
 		assert.Equal(t, want, others, "the other observers get all events")

@@ -1,0 +1,106 @@
+package middleware_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// What happens to a session while the model speaks counts in the decision, which is one.
+func TestSessionThatChangesDuringTheTurn(t *testing.T) {
+	t.Parallel()
+	pause := func(ctx context.Context, t *testing.T, s *setup) {
+		t.Helper()
+		require.NoError(t, s.mw.Pause(ctx, blocked))
+	}
+	resume := func(ctx context.Context, t *testing.T, s *setup) {
+		t.Helper()
+		require.NoError(t, s.mw.Resume(ctx))
+	}
+	turnOff := func(ctx context.Context, t *testing.T, s *setup) {
+		t.Helper()
+		require.NoError(t, s.mw.Settings().SetTodoContinuation(ctx, "s", false))
+	}
+	for name, c := range map[string]struct {
+		before, meanwhile func(ctx context.Context, t *testing.T, s *setup)
+		reason            continuation.Reason
+	}{
+		"paused":  {nil, pause, continuation.ReasonPaused},
+		"off":     {nil, turnOff, continuation.ReasonDisabled},
+		"resumed": {pause, resume, continuation.ReasonSatisfied},
+	} {
+		for kind, play := range map[string]func(*testing.T, *middleware.Call) (text string){
+			"stream": playStream, "unary": playUnary,
+		} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				store := continuation.NewMemoryStore()
+				settings := continuation.NewSharedSettings(continuation.Values{TodoContinuation: true}, store)
+				s := newSetup(nil, middleware.WithStore(store), middleware.WithSettings(settings))
+				ctx := inSession(t, "s")
+				if c.before != nil {
+					c.before(ctx, t, s)
+				}
+				call := begin(ctx, s.mw, describe(fixTheBuild))
+				c.meanwhile(ctx, t, s)
+				text := play(t, call)
+
+				decisions := s.events.Decisions()
+				assert.Equal(t, c.reason, decisions[0].Evaluation.Reason)
+				if c.reason == continuation.ReasonSatisfied {
+					assert.Equal(t, "One.\n\nTwo.", text)
+					assert.Len(t, decisions, 2)
+				} else {
+					assert.Equal(t, "One.", text)
+					assert.Len(t, decisions, 1)
+				}
+				requireReleased(ctx, t, s.mw)
+			})
+		}
+	}
+}
+
+// playStream streams a turn that stops, and a continuation that calls a tool.
+func playStream(t *testing.T, call *middleware.Call) string {
+	t.Helper()
+	return drain(t, middleware.NewStream(call, newChunks(), said(),
+		func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
+			return &list{chunks: []sdkChunk{{ID: "a", Text: "Two."}, {ID: "a", Calls: []sdkCall{edit("c")}}, {ID: "a", Stop: "tools"}}}, nil
+		})).answer.Text
+}
+
+// playUnary is playStream for an answer in one piece.
+func playUnary(t *testing.T, call *middleware.Call) string {
+	t.Helper()
+	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+			if k == nil {
+				return says("One."), nil
+			}
+			return calls(edit("c")).saying("Two."), nil
+		})
+	require.NoError(t, err)
+	return answer.Text
+}
+
+// A continuation that ends in text is over for its session once the next decision is taken, or the call has ended.
+func TestDrainDoesNotWaitForACallThatHasEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, ctx := range []context.Context{t.Context(), inSession(t, "s")} {
+			s := newSetup([]sdkAnswer{says("One."), says("Two.").stoppedBy("length")})
+			_, outcome, err := s.answer(ctx)
+			require.NoError(t, err)
+			assert.Equal(t, continuation.ReasonNotEnded, outcome.Reason, "no update goes with that decision")
+			assert.Equal(t, 1, outcome.Attempts)
+			require.NoError(t, s.mw.Drain(t.Context()))
+		}
+	})
+}
