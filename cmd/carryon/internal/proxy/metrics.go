@@ -19,6 +19,7 @@ const metricsPath = "/metrics"
 type metrics struct {
 	http.Handler
 
+	registry                                                               *prometheus.Registry
 	requests, calls, decisions, continuations, tokens, exhausted, failures *prometheus.CounterVec
 	pauses, rejected                                                       prometheus.Counter
 	open                                                                   *prometheus.GaugeVec
@@ -40,6 +41,7 @@ func newMetrics() *metrics {
 	slow := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
 	m := &metrics{
 		Handler:       promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		registry:      registry,
 		requests:      counter("requests_total", "Requests of clients, by the status of their answers; 0 without one.", "status"),
 		calls:         counter("calls_total", "Calls of models, by why they went no further and whether they were continued.", "reason", "continued"),
 		decisions:     counter("decisions_total", "Decisions on whether to continue, by reason.", "reason"),
@@ -60,6 +62,7 @@ func newMetrics() *metrics {
 	for _, result := range []string{"tool_call", "text", "paused", "failed", "interrupted"} {
 		m.continuations.WithLabelValues(result) // so that the first one is a rise
 	}
+	m.failures.WithLabelValues("continuation")
 	for _, stream := range []bool{false, true} {
 		m.open.WithLabelValues(strconv.FormatBool(stream))
 	}

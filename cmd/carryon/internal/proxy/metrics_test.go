@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -41,6 +43,21 @@ func (s *scene) samples(t *testing.T) map[string]float64 {
 func (s *scene) series(t *testing.T) []string {
 	t.Helper()
 	return slices.Sorted(maps.Keys(s.samples(t)))
+}
+
+// metricNames returns the names of carryon's own metrics.
+func metricNames() (names []string) {
+	described := make(chan *prometheus.Desc)
+	go func() {
+		defer close(described)
+		newMetrics().registry.Describe(described)
+	}()
+	for d := range described {
+		if name := regexp.MustCompile(`fqName: "(carryon_\w+)"`).FindStringSubmatch(d.String()); name != nil {
+			names = append(names, name[1])
+		}
+	}
+	return names
 }
 
 const goodReason = "The grammar file grammar.ebnf is missing"

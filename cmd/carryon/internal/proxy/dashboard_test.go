@@ -1,0 +1,226 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/servertest"
+)
+
+// dashboard is what Grafana reads of cmd/carryon/dashboard.json.
+type dashboard struct {
+	UID           string `json:"uid"`
+	Title         string `json:"title"`
+	SchemaVersion int    `json:"schemaVersion"`
+	Templating    struct {
+		List []struct {
+			Name       string `json:"name"`
+			Type       string `json:"type"`
+			Definition string `json:"definition"`
+		} `json:"list"`
+	} `json:"templating"`
+	Panels []panel `json:"panels"`
+}
+
+type panel struct {
+	ID          int        `json:"id"`
+	Type        string     `json:"type"`
+	Title       string     `json:"title"`
+	Description string     `json:"description"`
+	DataSource  dataSource `json:"datasource"`
+	GridPos     struct{ X, Y, W, H int }
+	Targets     []struct {
+		RefID      string     `json:"refId"`
+		DataSource dataSource `json:"datasource"`
+		Expr       string     `json:"expr"`
+	} `json:"targets"`
+}
+
+type dataSource struct {
+	Type string `json:"type"`
+	UID  string `json:"uid"`
+}
+
+func readDashboard(t *testing.T) dashboard {
+	t.Helper()
+	text, err := os.ReadFile("../../dashboard.json")
+	require.NoError(t, err)
+	var d dashboard
+	require.NoError(t, json.Unmarshal(text, &d))
+	return d
+}
+
+// The dashboard can be imported, and shows each panel once and in its own place.
+func TestDashboardIsWellFormed(t *testing.T) {
+	t.Parallel()
+	d := readDashboard(t)
+	assert.Equal(t, "carryon", d.UID)
+	assert.NotEmpty(t, d.Title)
+	assert.Positive(t, d.SchemaVersion)
+	var variables []string
+	for _, v := range d.Templating.List {
+		variables = append(variables, v.Name+": "+v.Type)
+	}
+	assert.Equal(t, []string{"datasource: datasource", "job: query", "instance: query"}, variables)
+
+	ids, taken := make(map[int]bool), make(map[[2]int]string)
+	for _, p := range d.Panels {
+		assert.False(t, ids[p.ID], "%s has the id of another panel", p.Title)
+		ids[p.ID] = true
+		assert.LessOrEqual(t, p.GridPos.X+p.GridPos.W, 24, p.Title)
+		for x := range p.GridPos.W {
+			for y := range p.GridPos.H {
+				cell := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
+				assert.Empty(t, taken[cell], "%s lies on another panel", p.Title)
+				taken[cell] = p.Title
+			}
+		}
+		if p.Type == "row" {
+			continue
+		}
+		assert.NotEmpty(t, p.Description, p.Title)
+		assert.NotEmpty(t, p.Targets, p.Title)
+		for _, target := range p.Targets {
+			assert.NotEmpty(t, target.RefID, p.Title)
+			assert.Equal(t, dataSource{"prometheus", "${datasource}"}, target.DataSource, p.Title)
+			assert.Equal(t, p.DataSource, target.DataSource, p.Title)
+		}
+	}
+}
+
+// Whatever the dashboard shows is counted, and whatever is counted is shown.
+func TestDashboardShowsEveryMetric(t *testing.T) {
+	t.Parallel()
+	shown := make(map[string]bool)
+	for _, p := range readDashboard(t).Panels {
+		for _, target := range p.Targets {
+			for _, name := range regexp.MustCompile(`carryon_\w+`).FindAllString(target.Expr, -1) {
+				shown[strings.TrimSuffix(name, "_bucket")] = true
+			}
+		}
+	}
+	for _, name := range metricNames() {
+		assert.True(t, shown[name], "%s is on no panel", name)
+		delete(shown, name)
+	}
+	assert.Empty(t, shown, "no such metrics")
+}
+
+// traffic makes calls of every kind, in sessions of their own.
+func (s *scene) traffic(t *testing.T, round int) {
+	t.Helper()
+	kinds := [][]carryontest.Turn{
+		{carryontest.Text(plan), edit()},
+		{carryontest.Text(plan), carryontest.Text("Soon."), carryontest.Text("Very soon.")}, // the budget is used up
+		{carryontest.Text(plan), carryontest.Pause(goodReason)},
+		{carryontest.Text(plan), carryontest.Pause("stuck"), edit()},
+		{carryontest.Text(plan), carryontest.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)},
+		{edit()},
+	}
+	for i, turns := range kinds {
+		for _, stream := range []bool{false, true} {
+			s.ask(t, conversation{session: fmt.Sprint(round, i, stream), stream: stream}, turns...)
+		}
+	}
+	s.ask(t, conversation{session: strconv.Itoa(round), todos: `{"todos":[]}`}, carryontest.Text("Hello."))
+	s.leave(t, fmt.Sprint(round, "left"))
+}
+
+// leave makes a call whose client leaves during the continuation.
+func (s *scene) leave(t *testing.T, session string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.upstream.Append(carryontest.Text(plan), carryontest.Func(func(carryontest.Request) carryontest.Turn {
+		cancel()
+		return edit().Hang()
+	}))
+	s.send(post(t, s.base, conversation{session: session, stream: true}).WithContext(ctx))
+	s.served.wait()
+}
+
+// An answer of Prometheus to a query.
+type queried struct {
+	Status string `json:"status"`
+	Error  string `json:"error"`
+	Data   struct {
+		Result []struct {
+			Value [2]any `json:"value"` // time and value
+		} `json:"result"`
+	} `json:"data"`
+}
+
+// query asks a Prometheus, and says what is wrong with the answer, "" if there is
+// data.
+func (s *scene) query(t *testing.T, prometheus, expr string) string {
+	t.Helper()
+	got := s.send(newRequest(t, http.MethodGet, prometheus+"/api/v1/query?query="+url.QueryEscape(expr), ""))
+	require.NoError(t, got.err)
+	var answer queried
+	require.NoError(t, json.Unmarshal([]byte(got.body), &answer))
+	require.Equal(t, "success", answer.Status, "%s: %s", expr, answer.Error)
+	if len(answer.Data.Result) == 0 {
+		return "no data"
+	}
+	for _, series := range answer.Data.Result {
+		text, ok := series.Value[1].(string)
+		require.True(t, ok)
+		value, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err)
+		if math.IsNaN(value) {
+			return "no number"
+		}
+	}
+	return ""
+}
+
+// A real Prometheus scrapes the proxy, and has data for every query of the dashboard.
+func TestDashboardHasData(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "-metrics", "-max-attempts", "2", "-min-interval", "20ms", "-state", "redis://"+miniredis.RunT(t).Addr())
+	root, err := url.Parse(s.base)
+	require.NoError(t, err)
+	prometheus := servertest.StartPrometheus(t, root.Host)
+	variables := strings.NewReplacer("$__rate_interval", "2m", "$__range", "2m", "$job", "test", "$instance", ".+")
+	open := make(map[string]string) // queries without data, and why
+	for _, p := range readDashboard(t).Panels {
+		for _, target := range p.Targets {
+			expr := variables.Replace(target.Expr)
+			require.NotContains(t, expr, "$", "an unknown variable in %s", p.Title)
+			open[expr] = "not asked yet"
+		}
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	scrapes := time.NewTicker(time.Second)
+	defer scrapes.Stop()
+	for round := 0; len(open) > 0; round++ {
+		s.traffic(t, round)
+		select {
+		case <-scrapes.C:
+		case <-ctx.Done():
+			require.Empty(t, open, "queries without data")
+		}
+		for expr := range open {
+			if open[expr] = s.query(t, prometheus.URL, expr); open[expr] == "" {
+				delete(open, expr)
+			}
+		}
+	}
+}
