@@ -78,9 +78,9 @@ faults: need-go ## Have answers fail at every byte, for every Go client (long; a
 soak: need-go ## Send many streams through the proxy, one in ten failing: STREAMS=20000
 	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestSoak ./internal/proxy -args -streams $(STREAMS)
 
-agents: need-go ## Run real agents from npm with carryon and without (needs npm): ONLY=part of a name
-	@$(PURE); cd cmd/carryon && go build -o ../../.bin/carryon . && cd ../../conformance && go build -o ../.bin/agents ./agents && cd .. && \
-		npm ci --no-audit --no-fund --prefix conformance/agents && \
+agents: need-go ## Run real agents with carryon and without (needs npm; 2 GB): ONLY=part of a name
+	@$(PURE); cd conformance && go build -o ../.bin/agents ./agents && cd .. && \
+		npm install --no-save --no-audit --no-fund --prefix conformance/agents && \
 		.bin/agents -only '$(ONLY)' $(if $(ONLY),,-write docs/command.md)
 
 lint: tools ## Check style and layering with the pinned golangci-lint, and vet

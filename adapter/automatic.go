@@ -5,7 +5,10 @@ import "strings"
 // automaticElements are those that agents put around what they tell the model by
 // themselves, in messages with the user's role.
 func automaticElements() []string {
-	return []string{"system-reminder", "system_reminder", "task-notification", "environment_context", "background-task"}
+	return []string{
+		"system-reminder", "system_reminder", "task-notification", "environment_context", "background-task",
+		"current-task-list", "task-list-update", // Mastra's
+	}
 }
 
 // IsAutomatic reports whether a message with the user's role was written by the

@@ -17,6 +17,8 @@ func TestIsAutomatic(t *testing.T) {
 		"<system-reminder>\nToday is Sunday.\n</system-reminder>":                                       true,
 		" \n<task-notification>\n<task-id>7</task-id> is done\n</task-notification>\n":                  true,
 		"<system-reminder>a</system-reminder>\x00<task-notification id=\"7\">b</task-notification>\x00": true,
+		"<current-task-list count=\"1\">\n [pending] a\n</current-task-list>":                           true,
+		"<task-list-update changes=\"1\">\n [completed] a\n</task-list-update>":                         true,
 		"<system-reminder>a</system-reminder> Go on.":                                                   false,
 		"Go on. <system-reminder>a</system-reminder>":                                                   false,
 		"<system-reminder>a</system-reminder><user>Go on.</user>":                                       false,

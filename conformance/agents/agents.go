@@ -1,89 +1,138 @@
 package main
 
-import (
-	"fmt"
-	"path/filepath"
-)
+import "fmt"
 
 // agent is one to try.
 type agent struct {
 	name, protocol string
-	pkg            string                    // of npm
-	underCarryon   []string                  // the command that "carryon run" is given
+	pkg            string                    // of npm, or the module in a folder here
+	command        []string                  // what "carryon run" is given
 	direct         func(url string) []string // the same without carryon; nil if it is the same
-	env            []string
+	list           bool                      // it keeps a list only if it is told to
+	env            []string                  // what a user has set
+	alone          []string                  // what a user without carryon has set besides
+	home           map[string]string         // files that a user has
+	unread         bool                      // carryon cannot read its list
 }
 
-func (a agent) command(url string) []string {
-	if a.direct != nil {
-		return a.direct(url)
-	}
-	return a.underCarryon
-}
-
-// agents returns those that npm brings.
-func agents() []agent {
+// goAgents returns those that are made here of Go modules.
+func goAgents() []agent {
+	const module = "github.com/cloudwego/eino"
 	return []agent{
-		{
-			name: "qwen-code", pkg: "@qwen-code/qwen-code", protocol: "Chat Completions",
-			underCarryon: []string{"qwen", "-p", task, "--yolo", "--auth-type", "openai"},
-		},
-		{
-			name: "opencode", pkg: "opencode-ai", protocol: "Chat Completions",
-			underCarryon: []string{"opencode", "run", "-m", "carryon/some-model", task},
-			direct: func(url string) []string {
-				return []string{"env", "OPENCODE_CONFIG_CONTENT=" + toJSON(map[string]any{"provider": map[string]any{"carryon": map[string]any{
-					"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": url, "apiKey": "sk-none"},
-					"models": map[string]any{"some-model": map[string]any{}},
-				}}}), "opencode", "run", "-m", "carryon/some-model", task}
-			},
-		},
-		{
-			name: "continue", pkg: "@continuedev/cli", protocol: "Chat Completions",
-			underCarryon: []string{"cn", "-p", task, "--auto"},
-			direct: func(url string) []string {
-				config := toJSON(map[string]any{
-					"name": "direct", "version": "1.0.0", "schema": "v1", "models": []map[string]any{{
-						"name": "m", "provider": "openai", "model": "some-model", "apiBase": url, "apiKey": "sk-none", "capabilities": []string{"tool_use"},
-					}},
-				})
-				return []string{"sh", "-c", fmt.Sprintf(`echo '%s' >config.yaml; exec cn -p "$0" --auto --config config.yaml`, config), task}
-			},
-		},
-		{
-			name: "codex", pkg: "@openai/codex", protocol: "Responses",
-			underCarryon: []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5", task},
-			direct: func(url string) []string {
-				return []string{
-					"codex", "-c", `model_provider="direct"`, "-c", `model_providers.direct.name="direct"`,
-					"-c", fmt.Sprintf("model_providers.direct.base_url=%q", url), "-c", `model_providers.direct.env_key="OPENAI_API_KEY"`,
-					"-c", `model_providers.direct.wire_api="responses"`, "-c", "tools.update_plan.enabled=true",
-					"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5", task,
-				}
-			},
-		},
-		{
-			name: "claude", pkg: "@anthropic-ai/claude-code", protocol: "Messages",
-			underCarryon: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"},
-			env:          []string{"CLAUDE_CODE_ENABLE_TASKS=0", "CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
-		},
-		{
-			pkg: "ai", name: "AI SDK, chat", protocol: "Chat Completions", underCarryon: []string{"node", program("aisdk.mjs"), "chat", task},
-		},
-		{
-			pkg: "ai", name: "AI SDK, openai()", protocol: "Responses", underCarryon: []string{"node", program("aisdk.mjs"), "responses", task},
-		},
-		{
-			pkg: "ai", name: "AI SDK, anthropic()", protocol: "Messages", underCarryon: []string{"node", program("aisdk.mjs"), "messages", task},
+		{name: "eino deep agent, stream", pkg: module, protocol: chat, command: []string{"eino", "stream", task}},
+		{name: "eino deep agent, unary", pkg: module, protocol: chat, command: []string{"eino", "unary", task}},
+	}
+}
+
+// The protocols.
+const (
+	chat      = "Chat Completions"
+	responses = "Responses"
+	messages  = "Messages"
+)
+
+// npmAgents returns those that npm brings.
+func npmAgents() []agent {
+	return append([]agent{claude(), claudeWithTasks(), codex(), {
+		name: "qwen-code", pkg: "@qwen-code/qwen-code", protocol: chat, list: true,
+		command: []string{"qwen", "-p", task, "--yolo", "--auth-type", "openai"},
+		alone:   []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH={HOME}/settings.json"},
+		home:    map[string]string{"settings.json": `{"tools":{"todoWrite":{"enabled":true}}}`},
+	}, opencode(), continueDev(), pi(), copilot()}, frameworks()...)
+}
+
+// frameworks returns agents that are made here of frameworks.
+func frameworks() []agent {
+	program := func(name, pkg, protocol, file, mode string) agent {
+		return agent{name: name, pkg: pkg, protocol: protocol, command: []string{"node", "{AGENTS}/" + file, mode, task}}
+	}
+	return []agent{
+		program("AI SDK, openai()", "ai", responses, "aisdk.mjs", "responses"),
+		program("AI SDK, anthropic()", "ai", messages, "aisdk.mjs", "messages"),
+		program("AI SDK, openai-compatible", "ai", chat, "aisdk.mjs", "chat"),
+		program("OpenAI Agents", "@openai/agents", responses, "openai-agents.mjs", "responses"),
+		program("OpenAI Agents, chat", "@openai/agents", chat, "openai-agents.mjs", "chat"),
+		program("deepagents, unary", "deepagents", chat, "deepagents.mjs", "chat"),
+		program("deepagents, useResponsesApi, unary", "deepagents", responses, "deepagents.mjs", "responses"),
+		program("Mastra", "@mastra/core", chat, "mastra.mjs", "chat"),
+	}
+}
+
+func claude() agent {
+	return agent{
+		name: "Claude Code", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true,
+		command: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"},
+		alone:   []string{"CLAUDE_CODE_ENABLE_TASKS=0", "CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+	}
+}
+
+func claudeWithTasks() agent {
+	return agent{
+		name: "Claude Code, its tasks", pkg: "@anthropic-ai/claude-code", protocol: messages,
+		command: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"},
+		env:     []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+	}
+}
+
+func codex() agent {
+	exec := []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5", task}
+	return agent{
+		name: "Codex", pkg: "@openai/codex", protocol: responses, list: true,
+		command: append([]string{"codex"}, exec...),
+		direct: func(url string) []string {
+			return append([]string{
+				"codex", "-c", `model_provider="direct"`, "-c", `model_providers.direct.name="direct"`,
+				"-c", fmt.Sprintf("model_providers.direct.base_url=%q", url), "-c", `model_providers.direct.env_key="OPENAI_API_KEY"`,
+				"-c", `model_providers.direct.wire_api="responses"`, "-c", "tools.update_plan.enabled=true",
+			}, exec...)
 		},
 	}
 }
 
-// program returns the path of a program beside this one.
-func program(name string) string {
-	path, err := filepath.Abs(filepath.Join("conformance", "agents", name))
-	if err != nil {
-		panic(err)
+func opencode() agent {
+	command := []string{"opencode", "run", "-m", "carryon/some-model", task}
+	return agent{
+		name: "opencode", pkg: "opencode-ai", protocol: chat, command: command,
+		direct: func(url string) []string {
+			return append([]string{"env", "OPENCODE_CONFIG_CONTENT=" + toJSON(map[string]any{"provider": map[string]any{"carryon": map[string]any{
+				"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": url, "apiKey": "sk-none"},
+				"models": map[string]any{"some-model": map[string]any{}},
+			}}})}, command...)
+		},
 	}
-	return path
+}
+
+func continueDev() agent {
+	return agent{
+		name: "continue", pkg: "@continuedev/cli", protocol: chat, command: []string{"cn", "-p", task, "--auto"},
+		direct: func(url string) []string {
+			config := toJSON(map[string]any{
+				"name": "direct", "version": "1.0.0", "schema": "v1", "models": []map[string]any{{
+					"name": "m", "provider": "openai", "model": "some-model", "apiBase": url, "apiKey": "sk-none", "capabilities": []string{"tool_use"},
+				}},
+			})
+			return []string{"sh", "-c", fmt.Sprintf(`echo '%s' >config.yaml; exec cn -p "$0" --auto --config config.yaml`, config), task}
+		},
+	}
+}
+
+// pi gets the todo list that it has as an example of an extension.
+func pi() agent {
+	const todo = "{AGENTS}/node_modules/@mariozechner/pi-coding-agent/examples/extensions/todo.ts"
+	return agent{
+		name: "pi, its todo extension", pkg: "@mariozechner/pi-coding-agent", protocol: responses,
+		command: []string{"pi", "-e", todo, "--provider", "openai", "--model", "gpt-5", "--offline", "-p", task},
+		direct: func(url string) []string {
+			script := fmt.Sprintf(`echo 'export default (pi) => pi.registerProvider("openai", { baseUrl: %q });' >direct.ts; exec pi -e direct.ts "$@"`, url)
+			return []string{"sh", "-c", script, "pi", "-e", todo, "--provider", "openai", "--model", "gpt-5", "--offline", "-p", task}
+		},
+	}
+}
+
+func copilot() agent {
+	return agent{
+		name: "Copilot CLI", pkg: "@github/copilot", protocol: chat, unread: true,
+		command: []string{"copilot", "-p", task, "--allow-all-tools"},
+		env:     []string{"COPILOT_MODEL=some-model", "COPILOT_PROVIDER_API_KEY=sk-none", "COPILOT_OFFLINE=true"},
+	}
 }

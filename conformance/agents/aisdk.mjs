@@ -1,39 +1,22 @@
-// An agent made with the AI SDK: a todo list, a tool that writes files, and the
-// loop that the SDK has for them. node aisdk.mjs chat|responses|messages TASK
-import { writeFileSync } from "node:fs";
+// An agent made with the AI SDK. node aisdk.mjs chat|responses|messages TASK
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { stepCountIs, streamText, tool } from "ai";
-import { z } from "zod";
+import { apiKey, baseURL, mode, task, todoWrite, writeFile } from "./tools.mjs";
 
-const [protocol, prompt] = process.argv.slice(2);
-const baseURL = process.env.OPENAI_BASE_URL;
 const models = {
-  chat: () => createOpenAICompatible({ name: "any", baseURL, apiKey: "none" })("some-model"),
-  responses: () => createOpenAI({ baseURL, apiKey: "none" })("gpt-5"),
-  messages: () => createAnthropic({ baseURL: process.env.ANTHROPIC_BASE_URL + "/v1", apiKey: "none" })("claude-sonnet-4-5"),
+  chat: () => createOpenAICompatible({ name: "any", baseURL, apiKey })("some-model"),
+  responses: () => createOpenAI({ baseURL, apiKey })("gpt-5"),
+  messages: () => createAnthropic({ baseURL: process.env.ANTHROPIC_BASE_URL + "/v1", apiKey })("claude-sonnet-4-5"),
 };
+const toolOf = ({ description, schema, run }) => tool({ description, inputSchema: schema, execute: run });
 
 const result = streamText({
-  model: models[protocol](),
-  prompt,
+  model: models[mode](),
+  prompt: task,
   stopWhen: stepCountIs(30),
-  tools: {
-    todo_write: tool({
-      description: "Write the todo list.",
-      inputSchema: z.object({ todos: z.array(z.object({ id: z.string(), content: z.string(), status: z.string() })) }),
-      execute: async () => "ok",
-    }),
-    write_file: tool({
-      description: "Write a file.",
-      inputSchema: z.object({ file_path: z.string(), content: z.string() }),
-      execute: async ({ file_path, content }) => {
-        writeFileSync(file_path, content);
-        return "ok";
-      },
-    }),
-  },
+  tools: { todo_write: toolOf(todoWrite), write_file: toolOf(writeFile) },
 });
 for await (const text of result.textStream) process.stdout.write(text);
 process.stdout.write("\n");

@@ -2,67 +2,92 @@
 // as they are and once under "carryon run", and prints a line for each: whether
 // they finish their list, what carryon added, and whether they noticed.
 //
-//	npm ci --prefix conformance/agents
+//	npm install --no-save --prefix conformance/agents
 //	make agents
 package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
-
-	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-const task = "Build a small web page about tea: index.html, style.css and README.md. Keep a todo list."
-
-// patience is how long an agent may take.
-const patience = 2 * time.Minute
-
-var dir string //nolint:gochecknoglobals // where the agent under test works, which the model is told by nobody
-
-func workspace(file string) string { return filepath.Join(dir, file) }
-
 func main() {
+	log.SetFlags(0)
 	only := flag.String("only", "", "run the agents whose `name` contains this")
-	carryon := flag.String("carryon", ".bin/carryon", "the `program` to run them with")
+	folder := flag.String("agents", "conformance/agents", "the `folder` of the agents")
 	verbose := flag.Bool("v", false, "show what the agents print")
 	document := flag.String("write", "", "write the table into this `document`, between its marks")
 	flag.Parse()
-	program, err := filepath.Abs(*carryon)
+	if err := run(*folder, *only, *document, *verbose); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// errUnfinished says that carryon did not do for an agent what it should.
+var errUnfinished = errors.New("an agent did not finish its list, or has a prompt of carryon's in its history")
+
+func run(folder, only, document string, verbose bool) error {
+	folder, err := filepath.Abs(folder)
 	if err != nil {
-		panic(err)
+		return err
+	}
+	bin, err := os.MkdirTemp("", "carryon-bin-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(bin) //nolint:errcheck // the system's to clean up
+	r := runner{agents: folder, bin: bin, carryon: filepath.Join(bin, "carryon")}
+	if verbose {
+		r.log = os.Stderr
+	}
+	ctx := context.Background()
+	if err := r.build(ctx); err != nil {
+		return err
 	}
 	var table strings.Builder
-	out := io.MultiWriter(os.Stdout, &table)
-	_, _ = fmt.Fprintln(out, "| agent | protocol | files, of 3, without | with | requests without | with | prompts in its history | carryon says |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|")
-	failed := false
-	for _, a := range agents() {
-		if !strings.Contains(a.name, *only) {
+	unfinished, err := r.table(ctx, io.MultiWriter(os.Stdout, &table), append(npmAgents(), goAgents()...), only)
+	if err == nil && document != "" {
+		err = write(document, table.String())
+	}
+	if err == nil && unfinished {
+		err = errUnfinished
+	}
+	return err
+}
+
+// table prints a line for each agent that is installed.
+func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only string) (unfinished bool, err error) {
+	if _, err := fmt.Fprintln(w, "| agent | protocol | files, of 3, without | with | extra requests | prompts in its history | carryon says |\n"+
+		"|---|---|---|---|---|---|---|"); err != nil {
+		return false, err
+	}
+	for _, a := range agents {
+		version := r.versionOf(a)
+		if version == "" || !strings.Contains(strings.ToLower(a.name), strings.ToLower(only)) {
 			continue
 		}
-		alone := run(a, "", *verbose)
-		with := run(a, program, *verbose)
-		_, _ = fmt.Fprintf(out, "| %s | %s | %d | %d | %d | %d | %d | %s |\n",
-			a.name+versionOf(a.pkg), a.protocol, alone.files, with.files, alone.requests, with.requests, with.prompts, with.says)
-		failed = failed || with.files != len(files) || with.prompts > 0
-	}
-	if *document != "" {
-		if err := write(*document, table.String()); err != nil {
-			panic(err)
+		alone, err := r.run(ctx, a, false)
+		if err != nil {
+			return false, err
 		}
+		with, err := r.run(ctx, a, true)
+		if err != nil {
+			return false, err
+		}
+		if _, err := fmt.Fprintf(w, "| %s %s | %s | %d | %d | %d | %d | %s |\n",
+			a.name, version, a.protocol, alone.files, with.files, with.added, with.prompts, with.says); err != nil {
+			return false, err
+		}
+		unfinished = unfinished || with.files != len(files) && !a.unread || with.prompts > 0
 	}
-	if failed {
-		os.Exit(1)
-	}
+	return unfinished, nil
 }
 
 // The marks between which the table stands in a document.
@@ -83,94 +108,4 @@ func write(document, table string) error {
 		return fmt.Errorf("%s has no place for the table", document)
 	}
 	return os.WriteFile(document, []byte(before+begin+table+end+after), 0o600)
-}
-
-// versionOf returns the version of an npm package, as it is installed.
-func versionOf(pkg string) string {
-	var installed struct{ Version string }
-	text, err := os.ReadFile(program(filepath.Join("node_modules", pkg, "package.json")))
-	if err != nil || json.Unmarshal(text, &installed) != nil {
-		return ""
-	}
-	return " " + installed.Version
-}
-
-// result is what became of a run.
-type result struct {
-	files    int // written
-	requests int // with tools
-	prompts  int // requests in whose history a prompt of carryon's stands
-	says     string
-}
-
-// run has an agent work in a folder of its own, under carryon unless program is "".
-func run(a agent, program string, verbose bool) result {
-	var err error
-	if dir, err = os.MkdirTemp("", "carryon-agents-"); err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // the system's to clean up
-	turns := make([]fakellm.Turn, 200)
-	for i := range turns {
-		turns[i] = fakellm.Func(model{}.respond)
-	}
-	server := fakellm.Start(turns...)
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	command := a.command(server.URL())
-	if program != "" {
-		command = append([]string{program, "run", "-list", "-upstream", server.URL(), "--"}, a.underCarryon...)
-	}
-	c := exec.CommandContext(ctx, "env", command...) // which looks for it in the PATH of its own
-	c.WaitDelay = 5 * time.Second
-	c.Dir = dir
-	c.Env = append(environment(server.URL(), program == ""), a.env...)
-	out, err := c.CombinedOutput()
-	if verbose {
-		fmt.Fprintf(os.Stderr, "--- %s: %v\n%s\n", strings.Join(command, " "), err, out)
-	}
-	return resultOf(server.Requests(), string(out))
-}
-
-// environment is that of a user who has never run an agent before.
-func environment(url string, direct bool) []string {
-	bin, err := filepath.Abs("conformance/agents/node_modules/.bin")
-	if err != nil {
-		panic(err)
-	}
-	env := []string{
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + dir, "TERM=dumb", "CI=1",
-		"OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model",
-		"NODE_PATH=" + filepath.Dir(bin), "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
-	}
-	if direct {
-		env = append(env, "OPENAI_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
-	}
-	return env
-}
-
-func resultOf(requests []fakellm.Request, out string) (r result) {
-	for _, f := range files {
-		if _, err := os.Stat(workspace(f)); err == nil {
-			r.files++
-		}
-	}
-	for _, request := range requests {
-		if len(request.Tools) > 0 {
-			r.requests++
-		}
-		for i, m := range request.Messages {
-			if i < len(request.Messages)-1 && isPrompt(m.Content) {
-				r.prompts++
-				break
-			}
-		}
-	}
-	for line := range strings.Lines(out) {
-		if says, ok := strings.CutPrefix(line, "carryon: "); ok {
-			r.says = strings.TrimSpace(says)
-		}
-	}
-	return r
 }

@@ -14,8 +14,15 @@ import (
 type Launch struct {
 	Args  []string          // the command first
 	Env   map[string]string // added to the environment
-	Files map[string]string // contents of temporary files, by the variable or placeholder that gets the path
+	Files []File            // there while the program runs
 	Note  string            // what the user has to do, or "" if nothing
+}
+
+// File is a temporary file.
+type File struct {
+	Told    string // the variable that gets its path, or the flag
+	Name    string
+	Content string
 }
 
 // Endpoint is where an agent is to look for its model.
@@ -38,7 +45,7 @@ type Agent struct {
 	packages []string // of npm, by which npx and the like start it
 	env      func(e Endpoint, command []string) map[string]string
 	args     func(Endpoint) []string // put behind the command
-	files    func(e Endpoint, command []string) map[string]string
+	files    func(e Endpoint, command []string) []File
 	list     settings
 	note     func(e Endpoint, command []string) string
 }
@@ -47,7 +54,7 @@ type Agent struct {
 type settings struct {
 	args  []string
 	env   map[string]string
-	files map[string]string
+	files []File
 	how   string // in words, for users who want it for good
 }
 
@@ -85,7 +92,7 @@ func withoutVersion(word string) string {
 // Launch returns how to run the command, which was found to be this agent's, with
 // its own flags behind the position.
 func (a Agent) Launch(command []string, position int, e Endpoint, list bool) Launch {
-	l := Launch{Env: variables(e), Files: map[string]string{}}
+	l := Launch{Env: variables(e)}
 	var own []string
 	if a.env != nil {
 		l.Env = a.env(e, command)
@@ -94,12 +101,12 @@ func (a Agent) Launch(command []string, position int, e Endpoint, list bool) Lau
 		own = a.args(e)
 	}
 	if a.files != nil {
-		maps.Copy(l.Files, a.files(e, command))
+		l.Files = a.files(e, command)
 	}
 	if list {
 		own = append(own, a.list.args...)
 		maps.Copy(l.Env, a.list.env)
-		maps.Copy(l.Files, a.list.files)
+		l.Files = append(l.Files, a.list.files...)
 	}
 	if a.note != nil {
 		l.Note = a.note(e, command)

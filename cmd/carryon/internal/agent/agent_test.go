@@ -19,6 +19,16 @@ func launch(command string, list bool) agent.Launch {
 	return a.Launch(words, position, agent.Endpoint{Root: root, Model: "some-model"}, list)
 }
 
+// fileOf returns the content of the file that is told so.
+func fileOf(l agent.Launch, told string) string {
+	for _, f := range l.Files {
+		if f.Told == told {
+			return f.Content
+		}
+	}
+	return ""
+}
+
 func TestAgentIsToldWhereItsModelIs(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{
@@ -66,15 +76,29 @@ func TestOpencodeGetsAProvider(t *testing.T) {
 func TestContinueGetsAFile(t *testing.T) {
 	t.Parallel()
 	l := launch("cn -p hello --auto", false)
-	assert.Contains(t, l.Files["--config"], `"apiBase":"`+root+`/v1"`)
+	assert.Contains(t, fileOf(l, "--config"), `"apiBase":"`+root+`/v1"`)
 	l = launch("cn --config mine.yaml -p hello", false)
 	assert.Empty(t, l.Files)
 	assert.Contains(t, l.Note, "set apiBase to "+root+"/v1")
 }
 
+func TestPiGetsAnExtension(t *testing.T) {
+	t.Parallel()
+	for command, more := range map[string]string{
+		"pi hello":                        "",
+		"pi --provider mine -p hello":     `  pi.registerProvider("mine", { baseUrl: "` + root + `/v1" });` + "\n",
+		"pi --model mine/some-model":      `  pi.registerProvider("mine", { baseUrl: "` + root + `/v1" });` + "\n",
+		"pi --model openai/gpt-5 --print": "",
+	} {
+		assert.Equal(t, "export default (pi) => {\n"+
+			`  pi.registerProvider("anthropic", { baseUrl: "`+root+`" });`+"\n"+more+
+			`  pi.registerProvider("openai", { baseUrl: "`+root+`/v1" });`+"\n};\n", fileOf(launch(command, false), "--extension"), command)
+	}
+}
+
 func TestListIsTurnedOnForOneRun(t *testing.T) {
 	t.Parallel()
-	assert.JSONEq(t, `{"tools":{"todoWrite":{"enabled":true}}}`, launch("qwen -p x", true).Files["QWEN_CODE_SYSTEM_SETTINGS_PATH"])
+	assert.JSONEq(t, `{"tools":{"todoWrite":{"enabled":true}}}`, fileOf(launch("qwen -p x", true), "QWEN_CODE_SYSTEM_SETTINGS_PATH"))
 	assert.Empty(t, launch("qwen -p x", false).Files)
 	assert.Equal(t, "1", launch("claude -p x", true).Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"])
 	assert.NotContains(t, launch("claude -p x", false).Env, "CLAUDE_CODE_ENABLE_TODO_TOOLS")
@@ -86,7 +110,6 @@ func TestListIsTurnedOnForOneRun(t *testing.T) {
 
 func TestAgentsThatCannotBeTold(t *testing.T) {
 	t.Parallel()
-	assert.Contains(t, launch("pi hello", false).Note, root+"/v1")
 	assert.Contains(t, launch("gemini -p hello", false).Note, "does not read")
 }
 
@@ -96,7 +119,7 @@ func TestFilesAreTemporary(t *testing.T) {
 	seen := t.TempDir() + "/seen"
 	l := agent.Launch{
 		Args:  []string{"sh", "-c", `cat "$SETTINGS" > "` + seen + `"; echo " $SETTINGS $2" >> "` + seen + `"; cat "$2" >> "` + seen + `"`, "sh"},
-		Files: map[string]string{"SETTINGS": "{}", "--config": "content"},
+		Files: []agent.File{{Told: "SETTINGS", Name: "settings.json", Content: "{}"}, {Told: "--config", Name: "config.yaml", Content: "content"}},
 	}
 	code, err := l.Run(os.Environ())
 	require.NoError(t, err)

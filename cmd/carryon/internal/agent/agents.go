@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -54,7 +56,7 @@ func qwen() Agent {
 	return Agent{
 		Name: "qwen", packages: []string{"@qwen-code/qwen-code"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
 		list: settings{
-			files: map[string]string{"QWEN_CODE_SYSTEM_SETTINGS_PATH": toJSON(object{"tools": object{"todoWrite": object{"enabled": true}}})},
+			files: []File{{"QWEN_CODE_SYSTEM_SETTINGS_PATH", "settings.json", toJSON(object{"tools": object{"todoWrite": object{"enabled": true}}})}},
 			how:   `"tools": {"todoWrite": {"enabled": true}} in ~/.qwen/settings.json`,
 		},
 	}
@@ -96,17 +98,17 @@ func opencode() Agent {
 func continueDev() Agent {
 	return Agent{
 		Name: "cn", packages: []string{"@continuedev/cli"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
-		files: func(e Endpoint, command []string) map[string]string {
+		files: func(e Endpoint, command []string) []File {
 			if flagValue(command, "--config") != "" || e.Model == "" {
 				return nil
 			}
-			return map[string]string{"--config": toJSON(object{ // JSON is YAML
+			return []File{{"--config", "config.yaml", toJSON(object{ // JSON is YAML
 				"name": "carryon", "version": "1.0.0", "schema": "v1",
 				"models": []object{{
 					"name": e.Model, "provider": "openai", "model": e.Model, "apiBase": e.Base(),
 					"apiKey": "${{ secrets.OPENAI_API_KEY }}", "capabilities": []string{"tool_use"},
 				}},
-			})}
+			})}}
 		},
 		note: func(e Endpoint, command []string) string {
 			if flagValue(command, "--config") == "" && e.Model != "" {
@@ -127,13 +129,36 @@ func copilot() Agent {
 	}
 }
 
+// pi has its models in a file, and takes extensions that change where they are.
 func pi() Agent {
 	return Agent{
 		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
-		note: func(e Endpoint, _ []string) string {
-			return "pi asks where ~/.pi/agent/models.json says: set the baseUrl of the provider to " + e.Base() + "."
+		files: func(e Endpoint, command []string) []File {
+			bases := map[string]string{"openai": e.Base(), "anthropic": e.Root}
+			if chosen := piProvider(command); chosen != "" && bases[chosen] == "" {
+				bases[chosen] = e.Base()
+			}
+			var code strings.Builder
+			code.WriteString("export default (pi) => {\n")
+			for _, provider := range slices.Sorted(maps.Keys(bases)) {
+				fmt.Fprintf(&code, "  pi.registerProvider(%s, { baseUrl: %s });\n", toJSON(provider), toJSON(bases[provider]))
+			}
+			code.WriteString("};\n")
+			return []File{{"--extension", "carryon.js", code.String()}}
 		},
 	}
+}
+
+// piProvider returns the provider that a command names, or "".
+func piProvider(command []string) string {
+	if provider := flagValue(command, "--provider"); provider != "" {
+		return provider
+	}
+	provider, _, ok := strings.Cut(flagValue(command, "--model"), "/")
+	if !ok {
+		return ""
+	}
+	return provider
 }
 
 func gemini() Agent {

@@ -26,15 +26,15 @@ func (l Launch) Run(base []string) (int, error) {
 	for name, value := range l.Env {
 		command.Env = append(command.Env, name+"="+value)
 	}
-	for name, content := range l.Files {
-		path := filepath.Join(dir, strings.ToLower(strings.Trim(name, "-"))+".json")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+	for _, f := range l.Files {
+		path := filepath.Join(dir, f.Name)
+		if err := os.WriteFile(path, []byte(f.Content), 0o600); err != nil {
 			return 0, err
 		}
-		if strings.HasPrefix(name, "-") {
-			command.Args = append(command.Args, name, path)
+		if strings.HasPrefix(f.Told, "-") {
+			command.Args = append(command.Args, f.Told, path)
 		} else {
-			command.Env = append(command.Env, name+"="+path)
+			command.Env = append(command.Env, f.Told+"="+path)
 		}
 	}
 	return run(command)

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/internal/fakellm"
+)
+
+// list is a tool of an agent's that keeps a todo list.
+type list struct {
+	// next returns the call that is due once so many files were written, without a
+	// name if the list is up to date.
+	next func(r fakellm.Request, written int) (name, arguments string)
+}
+
+// listOf returns the tool that keeps the list.
+func listOf(names []string) (list, bool) {
+	wholes := map[string]func(done int) string{
+		"todowrite":   todos("todos", "priority"),
+		"todo_write":  todos("todos", "id"),
+		"TodoWrite":   todos("todos", "activeForm"),
+		"write_todos": todos("todos", "activeForm"),
+		"task_write":  todos("tasks", "activeForm"),
+		"update_plan": func(done int) string { return strings.ReplaceAll(todos("plan", "")(done), `"content"`, `"step"`) },
+		"Checklist":   func(done int) string { return toJSON(map[string]any{"checklist": checklist(done)}) },
+	}
+	for _, name := range names {
+		if arguments, ok := wholes[name]; ok {
+			return list{whole(name, arguments)}, true
+		}
+		switch name {
+		case "todo":
+			return list{piItems}, true
+		case "TaskCreate":
+			return list{claudeTasks}, true
+		}
+	}
+	return list{}, false
+}
+
+// whole returns the calls of a tool that writes the whole list each time.
+func whole(name string, arguments func(done int) string) func(fakellm.Request, int) (string, string) {
+	return func(r fakellm.Request, written int) (string, string) {
+		listed := -1
+		for _, c := range callsOf(r) {
+			if c.Name == name {
+				listed = strings.Count(c.Arguments, "completed") + strings.Count(c.Arguments, "[x]")
+			}
+		}
+		if listed >= written {
+			return "", ""
+		}
+		return name, arguments(written)
+	}
+}
+
+// todos returns a list in JSON, with one more member in each todo.
+func todos(key, more string) func(done int) string {
+	return func(done int) string {
+		items := make([]map[string]any, 0, len(files))
+		for i, f := range files {
+			status := "pending"
+			if i < done {
+				status = "completed"
+			} else if i == done {
+				status = "in_progress"
+			}
+			item := map[string]any{"content": "Write " + f, "status": status}
+			switch more {
+			case "id":
+				item["id"] = strconv.Itoa(i + 1)
+			case "priority":
+				item["priority"] = "high"
+			case "activeForm":
+				item["activeForm"] = "Writing " + f
+			}
+			items = append(items, item)
+		}
+		return toJSON(map[string]any{key: items})
+	}
+}
+
+func checklist(done int) string {
+	lines := make([]string, 0, len(files))
+	for i, f := range files {
+		mark := " "
+		if i < done {
+			mark = "x"
+		}
+		lines = append(lines, "- ["+mark+"] Write "+f)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// count returns how many calls of a tool have a text in their arguments.
+func count(r fakellm.Request, name, text string) (n int) {
+	for _, c := range callsOf(r) {
+		if c.Name == name && strings.Contains(c.Arguments, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// piItems are the calls of pi, which keeps the list item by item.
+func piItems(r fakellm.Request, written int) (name, arguments string) {
+	added, toggled := count(r, "todo", `"add"`), count(r, "todo", `"toggle"`)
+	switch {
+	case added < len(files):
+		return "todo", toJSON(map[string]any{"action": "add", "text": "Write " + files[added]})
+	case toggled < written:
+		return "todo", toJSON(map[string]any{"action": "toggle", "id": toggled + 1})
+	}
+	return "", ""
+}
+
+// claudeTasks are those of Claude Code, which has a tool for each thing that may
+// happen to an item, and gives it an id in the result of its making.
+func claudeTasks(r fakellm.Request, written int) (name, arguments string) {
+	added, completed := count(r, "TaskCreate", ""), count(r, "TaskUpdate", "completed")
+	switch {
+	case added < len(files):
+		return "TaskCreate", toJSON(map[string]any{"subject": "Write " + files[added], "description": "Write " + files[added]})
+	case completed < written:
+		return "TaskUpdate", toJSON(map[string]any{"taskId": strconv.Itoa(completed + 1), "status": "completed"})
+	}
+	return "", ""
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carryon-go/carryon/internal/fakellm"
+)
+
+const task = "Build a small web page about tea: index.html, style.css and README.md. Keep a todo list."
+
+// patience is how long an agent may take.
+const patience = 2 * time.Minute
+
+// runner runs agents.
+type runner struct {
+	agents  string    // this folder
+	bin     string    // where programs are that were built
+	carryon string    // the command
+	log     io.Writer // for what the agents print; nil if nobody wants to read it
+}
+
+// result is what became of a run.
+type result struct {
+	files   int // written
+	added   int // requests of carryon's
+	prompts int // requests in whose history a prompt of carryon's stands
+	says    string
+}
+
+// run has an agent work in a folder of its own, under carryon or as it is.
+func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
+	dir, err := os.MkdirTemp("", "carryon-agents-")
+	if err != nil {
+		return result{}, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // the system's to clean up
+	for name, content := range a.home {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			return result{}, err
+		}
+	}
+	turns := make([]fakellm.Turn, 200)
+	for i := range turns {
+		turns[i] = fakellm.Func(model{dir}.respond)
+	}
+	server := fakellm.Start(turns...)
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
+	c := exec.CommandContext(ctx, "env", r.command(a, server.URL(), under, fill)...) // which looks for it in the PATH of its own
+	c.WaitDelay = 5 * time.Second
+	c.Dir = dir
+	c.Env = r.environment(a, dir, server.URL(), under, fill)
+	out, err := c.CombinedOutput()
+	if r.log != nil {
+		_, _ = fmt.Fprintf(r.log, "--- %s: %v\n%s\n", strings.Join(c.Args[1:], " "), err, out)
+	}
+	return resultOf(dir, server.Requests(), string(out)), nil
+}
+
+// command returns what is run.
+func (r runner) command(a agent, url string, under bool, fill *strings.Replacer) []string {
+	var command []string
+	switch {
+	case under:
+		command = []string{r.carryon, "run", "-upstream", url}
+		if a.list {
+			command = append(command, "-list")
+		}
+		command = append(append(command, "--"), a.command...)
+	case a.direct != nil:
+		command = a.direct(url)
+	default:
+		command = slices.Clone(a.command)
+	}
+	for i := range command {
+		command[i] = fill.Replace(command[i])
+	}
+	return command
+}
+
+// environment is that of a user who has never run an agent before.
+func (r runner) environment(a agent, home, url string, under bool, fill *strings.Replacer) []string {
+	modules := filepath.Join(r.agents, "node_modules")
+	path := []string{r.bin, filepath.Join(modules, ".bin"), os.Getenv("PATH")}
+	env := append([]string{
+		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "TERM=dumb", "CI=1", "NODE_PATH=" + modules,
+		"OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model",
+		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
+	}, a.env...)
+	if under {
+		return env
+	}
+	env = append(env, "OPENAI_BASE_URL="+url, "COPILOT_PROVIDER_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
+	for _, variable := range a.alone {
+		env = append(env, fill.Replace(variable))
+	}
+	return env
+}
+
+func resultOf(dir string, requests []fakellm.Request, out string) (r result) {
+	for _, f := range files {
+		if _, err := os.Stat(filepath.Join(dir, f)); err == nil {
+			r.files++
+		}
+	}
+	for _, request := range requests {
+		if asked(request) {
+			r.added++
+		}
+		for i, m := range request.Messages {
+			if i < len(request.Messages)-1 && isPrompt(m.Content) {
+				r.prompts++
+				break
+			}
+		}
+	}
+	for line := range strings.Lines(out) {
+		if says, ok := strings.CutPrefix(line, "carryon: "); ok {
+			r.says = strings.TrimSpace(says)
+		}
+	}
+	return r
+}
+
+// versionOf returns the version of an npm package, as it is installed, or of a
+// module that the agent's folder requires; "" if there is none.
+func (r runner) versionOf(a agent) string {
+	var installed struct{ Version string }
+	text, err := os.ReadFile(filepath.Join(r.agents, "node_modules", a.pkg, "package.json"))
+	if err == nil && json.Unmarshal(text, &installed) == nil {
+		return installed.Version
+	}
+	text, err = os.ReadFile(filepath.Join(r.agents, a.command[0], "go.mod"))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(text), a.pkg+" v")
+	version, _, _ := strings.Cut(rest, "\n")
+	return version
+}
+
+// build builds the agents that are Go programs, and the command unless there is one.
+func (r runner) build(ctx context.Context) error {
+	root := filepath.Join(r.agents, "..", "..")
+	for program, dir := range map[string]string{
+		r.carryon:                    filepath.Join(root, "cmd", "carryon"),
+		filepath.Join(r.bin, "eino"): filepath.Join(r.agents, "eino"),
+	} {
+		c := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
+		c.Dir, c.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", program, err, out)
+		}
+	}
+	return nil
+}
