@@ -47,7 +47,7 @@ func langchaingoPromises() []promise {
 		{"langchaingo, call with nothing to do", "<= 0.36 chunks", func(pairs int) result {
 			const calls = 1000 // of each, in one pair
 			_, added := modelPair(canned{answer: acting()}, calls, tools).compare(pairs)
-			return atMost(0.36, added.over(calls*chunkTime()))
+			return atMost(0.36, added.over(calls))
 		}},
 		{"langchaingo, allocations out of scope", "<= 3", func(int) result { return addedAllocations(3, modelPair(canned{answer: acting()}, 1)) }},
 		{"langchaingo, allocations in scope", "<= 8", func(int) result { return addedAllocations(8, modelPair(canned{answer: acting()}, 1, tools)) }},

@@ -32,7 +32,7 @@ type pair struct{ bare, carried func() }
 const collectEvery = 8
 
 // compare runs the two in turns, after a warm-up, and returns the ratio
-// carried/bare and the difference in nanoseconds. The garbage collector runs
+// carried/bare and the difference in chunks. The garbage collector runs
 // between pairs only: it takes as long as a hundred of the things measured here,
 // and would hide them.
 func (p pair) compare(pairs int) (ratio, added interval) {
@@ -53,7 +53,7 @@ func (p pair) compare(pairs int) (ratio, added interval) {
 			carried, bare = timed(p.carried), timed(p.bare)
 		}
 		ratios = append(ratios, float64(carried)/float64(bare))
-		more = append(more, float64(carried-bare))
+		more = append(more, float64(carried-bare)/chunkTime())
 	}
 	return intervalOf(ratios), intervalOf(more)
 }
@@ -80,11 +80,12 @@ func atMost(limit float64, n interval) result {
 // over divides an interval.
 func (i interval) over(n float64) interval { return interval{i.low / n, i.median / n, i.high / n} }
 
-// repeated measures something many times, by itself, in nanoseconds.
+// repeated measures something many times, by itself, in chunks. F returns how
+// long it took.
 func repeated(times int, f func() time.Duration) interval {
 	values := make([]float64, 0, times)
 	for range times {
-		values = append(values, float64(f()))
+		values = append(values, float64(f())/chunkTime())
 	}
 	return intervalOf(values)
 }
@@ -112,11 +113,21 @@ func runTimes(n int, f func()) {
 	}
 }
 
-// chunkTime returns how long a chunk takes on this machine at this moment, in
-// nanoseconds.
+// chunkTime returns how long a chunk takes at this moment, in nanoseconds. It is
+// measured beside whatever it is the unit of, because a machine that has other
+// things to do may be half as fast a moment later.
 func chunkTime() float64 {
-	const times = 100
-	return repeated(minPairs, func() time.Duration { return timed(func() { runTimes(times, decodeChunk) }) }).median / times
+	const times = 20
+	return float64(timed(func() { runTimes(times, decodeChunk) })) / times
+}
+
+// typicalChunkTime returns how long a chunk takes on this machine, in nanoseconds.
+func typicalChunkTime() float64 {
+	values := make([]float64, minPairs)
+	for i := range values {
+		values[i] = chunkTime()
+	}
+	return intervalOf(values).median
 }
 
 // decodeChunk is the unit of everything that has no bare counterpart: standard

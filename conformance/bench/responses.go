@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -20,13 +19,8 @@ import (
 func responsesPromises() []promise {
 	return []promise{
 		{"Responses relayed, per event", "<= 0.12 chunks", func(pairs int) result {
-			const texts = 64 * chunks
-			body := inMemory(responsesTurn(texts))
-			through := responsesRelay(body).carried
-			took := repeated(max(pairs/4, 50), func() time.Duration { return timed(through) })
-			r := atMost(0.12, took.over(texts*chunkTime()))
-			r.text += fmt.Sprintf(", %.1f GB/s", float64(len(body))/took.median)
-			return r
+			body := inMemory(responsesTurn(relayedEvents))
+			return relay(pairs, body, responsesRelay(body).carried)
 		}},
 		{"Responses relayed, allocations per event", "0", func(int) result {
 			const few, many = chunks, 9 * chunks

@@ -24,7 +24,7 @@ func typedPromises() []promise {
 		}},
 		{"typed stream, added per short chunk", "<= 0.015 chunks", func(pairs int) result {
 			_, added := typedPair(clientOf("http://bench", long(terse))).compare(pairs)
-			return atMost(0.015, added.over(manyChunks*chunkTime()))
+			return atMost(0.015, added.over(manyChunks))
 		}},
 		{"typed stream, allocations per chunk of text", "0", func(int) result {
 			return allocatedPerChunk(func(events []string) pair { return typedPair(clientOf("http://bench", inMemory(events))) })

@@ -21,7 +21,10 @@ func wirePromises() []promise {
 			ratio, _ := wireOpeners("http://bench", long(event)).read().compare(pairs)
 			return percent(3, ratio)
 		}},
-		{"relay with nothing to do, per event", "<= 0.12 chunks", func(pairs int) result { return relay(pairs) }},
+		{"relay with nothing to do, per event", "<= 0.12 chunks", func(pairs int) result {
+			body := inMemory(turn(relayedEvents, "tool_calls"))
+			return relay(pairs, body, relayPair(body).carried)
+		}},
 		{"relay of named events over unnamed", "<= 20 %", func(pairs int) result { return relayNamed(pairs) }},
 		{"relay, allocations per event", "0", func(int) result {
 			return allocatedPerChunk(func(events []string) pair { return relayPair(inMemory(events)) })
@@ -46,14 +49,16 @@ func wireOpeners(url string, base http.RoundTripper) openers {
 	}
 }
 
-// relay measures how long an event of a long stream takes to come through.
-func relay(pairs int) result {
-	const texts = 64 * chunks
-	body := inMemory(turn(texts, "tool_calls"))
-	through := relayPair(body).carried
+// relayedEvents is the number of texts in a stream that measures what relaying an
+// event costs.
+const relayedEvents = 64 * chunks
+
+// relay measures how long an event of a stream of relayedEvents takes to come
+// through.
+func relay(pairs int, body memory, through func()) result {
 	took := repeated(max(pairs/4, 50), func() time.Duration { return timed(through) })
-	r := atMost(0.12, took.over(texts*chunkTime()))
-	r.text += fmt.Sprintf(", %.1f GB/s", float64(len(body))/took.median)
+	r := atMost(0.12, took.over(relayedEvents))
+	r.text += fmt.Sprintf(", %.1f GB/s", float64(len(body))/(took.median*typicalChunkTime()))
 	return r
 }
 
@@ -89,7 +94,7 @@ func laterTurn(pairs int) result {
 		drain(post(carried, wireRequest(0)), buffer)
 		return time.Since(base.continued)
 	})
-	return atMost(1.8, took.over(chunks*chunkTime()))
+	return atMost(1.8, took.over(chunks))
 }
 
 // join measures the time from the last byte of a turn to the request of the
@@ -102,5 +107,5 @@ func join(pairs, messages int) result {
 		drain(post(carried, body), buffer)
 		return base.continued.Sub(base.ended)
 	})
-	return atMost(36, took.over(chunkTime()))
+	return atMost(36, took)
 }
