@@ -16,7 +16,7 @@ type decider struct {
 	*callScope
 
 	turn      *turn                    // the current one
-	last      *continuation.Evaluation // the last decision. Unary allocates it before there is one
+	last      *continuation.Evaluation // the last decision, once the call goes on; nil before
 	list      *readList                // the list as last read
 	cause     error                    // what the gate, the store or the tasks have ended the continuations with
 	claimed   bool                     // the session is claimed for the next turn
@@ -29,7 +29,7 @@ type decider struct {
 // interval is over and the gate has let it pass.
 func (d *decider) decide() bool {
 	ev := d.settle(d.canSend())
-	d.conclude(ev)
+	d.conclude(&ev)
 	return d.goesOnAfter(&ev)
 }
 
@@ -46,7 +46,7 @@ func (d *decider) mayGoOn() bool {
 	if d.goesOnAfter(&ev) {
 		return true
 	}
-	d.conclude(ev)
+	d.conclude(&ev)
 	return false
 }
 
@@ -59,16 +59,19 @@ func (d *decider) canSend() bool {
 	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.mw.drain.hasBegun() && d.patience.hasTimeFor(0)
 }
 
-// conclude reports an evaluation and keeps it as the last one of the call.
-func (d *decider) conclude(ev continuation.Evaluation) {
-	d.keep(ev)
+// conclude reports an evaluation, and keeps it as the last one if there is more to
+// decide.
+func (d *decider) conclude(ev *continuation.Evaluation) {
+	if d.last != nil || d.goesOnAfter(ev) {
+		d.keep(ev)
+	}
 	var cause error
 	if ev.Reason == continuation.ReasonGate || ev.Reason == continuation.ReasonStore || ev.Reason == continuation.ReasonStoreSkipped {
 		cause = d.cause
 	}
-	d.record(func(o *Outcome) { o.decided(&ev, d.turn, cause) })
+	d.record(func(o *Outcome) { o.decided(ev, d.turn, cause) })
 	d.mw.options.report.decided(d.cancel.caller, Decision{
-		TurnID: d.turn.TurnID, Evaluation: ev, DryRun: d.mw.options.dryRun, Err: cause,
+		TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Err: cause,
 	})
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()
@@ -94,12 +97,11 @@ func (d *decider) cancelled() {
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return session.Cancel(s, digest) })
 }
 
-// keep keeps an evaluation as the last one of the call.
-func (d *decider) keep(ev continuation.Evaluation) {
-	if d.last == nil {
-		d.last = new(continuation.Evaluation)
-	}
-	*d.last = ev
+// keep keeps an evaluation as the last one. Most calls have none to keep, and no
+// memory for it.
+func (d *decider) keep(ev *continuation.Evaluation) {
+	kept := *ev
+	d.last = &kept
 }
 
 // refuse ends the call's continuations, for a reason that Evaluate does not
@@ -107,7 +109,7 @@ func (d *decider) keep(ev continuation.Evaluation) {
 func (d *decider) refuse(reason continuation.Reason) {
 	ev := *d.last
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
-	d.conclude(ev)
+	d.conclude(&ev)
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
 }
 
@@ -314,10 +316,10 @@ func (d *decider) commit() bool {
 	d.list.putInto(&in)
 	ev := d.update(in, true)
 	if ev.Continue {
-		d.keep(ev)
+		d.keep(&ev)
 		return true
 	}
-	d.conclude(ev)
+	d.conclude(&ev)
 	return d.goesOnAfter(&ev)
 }
 

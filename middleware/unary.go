@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
 )
 
 // Unary runs a call that is not streamed: do sends the caller's own request
@@ -66,18 +65,17 @@ type unary[R any] struct {
 // callRoom is memory for what the caller's own turn needs, so that a call with
 // nothing to do allocates next to nothing.
 type callRoom struct {
-	decision continuation.Evaluation
-	outcome  outcomeCell
-	ends     [2]int
-	calls    [2]toolCall
-	usage    adapter.Usage
-	chunk    [2]fragment
+	outcome outcomeCell
+	ends    [2]int
+	calls   [2]toolCall
+	usage   adapter.Usage
+	chunk   [2]fragment
 }
 
 // giveRoom has the call use the memory.
 func (u *unary[R]) giveRoom() {
 	reader := &u.call.turn.reader
-	u.call.decider.last, u.ends = &u.room.decision, u.room.ends[:0]
+	u.ends = u.room.ends[:0]
 	reader.chunk.calls, reader.calls.calls = u.room.chunk[:0], u.room.calls[:0]
 	reader.reported = &u.room.usage
 	if u.call.outcome.Load() == nil {
