@@ -151,16 +151,25 @@ func (s *Settings) WithOverrides(session string, own Overrides) Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store == nil {
-		own = Overrides{}
-		if kept := s.sessions.Get(scope.Name(session)); kept != nil {
-			own = *kept
-		}
+		own = s.kept(session)
 	}
 	values := Values{TodoContinuation: own.TodoContinuation.or(s.defaults.TodoContinuation), ApprovalMode: ApprovalDefault}
 	if own.YOLO.or(s.defaults.ApprovalMode == ApprovalYOLO) {
 		values.ApprovalMode = ApprovalYOLO
 	}
 	return values
+}
+
+// kept returns what is kept here of a session. Under "" are the defaults alone.
+func (s *Settings) kept(session string) Overrides {
+	if session == "" {
+		return Overrides{}
+	}
+	own := s.sessions.Get(scope.Name(session))
+	if own == nil {
+		return Overrides{}
+	}
+	return *own
 }
 
 // SetTodoContinuation turns continuation on or off for the session, or for

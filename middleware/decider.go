@@ -70,9 +70,9 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 		cause = d.cause
 	}
 	d.record(func(o *Outcome) { o.decided(ev, d.turn, cause) })
-	d.mw.options.report.decided(d.cancel.caller, Decision{
-		TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Err: cause,
-	})
+	if report := &d.mw.options.report; len(report.observers) > 0 { // the event is too large to make it for nobody
+		report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Err: cause})
+	}
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()
 	}

@@ -67,9 +67,9 @@ type unary[R any] struct {
 type callRoom struct {
 	outcome outcomeCell
 	ends    [2]int
-	calls   [2]toolCall
+	calls   [1]toolCall
 	usage   adapter.Usage
-	chunk   [2]fragment
+	chunk   [1]fragment
 }
 
 // giveRoom has the call use the memory.

@@ -183,24 +183,25 @@ func less(value reflect.Value, n int) reflect.Value {
 // counts returns the usage as the engine sees it, under whichever of the names
 // in use it is reported.
 func counts(info map[string]any) adapter.Usage {
+	usage := reflect.ValueOf(info["usage"])
 	return adapter.Usage{
-		Prompt:     count(info, "PromptTokens", "InputTokens", "input_tokens"),
-		Completion: count(info, "CompletionTokens", "OutputTokens", "output_tokens"),
-		Total:      count(info, "TotalTokens", "total_tokens"),
-		Cached:     count(info, "PromptCachedTokens", "CacheReadInputTokens", "CachedTokens"),
-		Reasoning:  count(info, "ReasoningTokens", "CompletionReasoningTokens", "ThinkingTokens"),
+		Prompt:     count(info, usage, "PromptTokens", "InputTokens", "input_tokens"),
+		Completion: count(info, usage, "CompletionTokens", "OutputTokens", "output_tokens"),
+		Total:      count(info, usage, "TotalTokens", "total_tokens"),
+		Cached:     count(info, usage, "PromptCachedTokens", "CacheReadInputTokens", "CachedTokens"),
+		Reasoning:  count(info, usage, "ReasoningTokens", "CompletionReasoningTokens", "ThinkingTokens"),
 	}
 }
 
 // count returns the first of the counts that there is. A client that reports
 // usage in a struct names the fields as in the first of the keys.
-func count(info map[string]any, keys ...string) int {
+func count(info map[string]any, usage reflect.Value, keys ...string) int {
 	for _, key := range keys {
 		if value, ok := info[key]; ok {
 			return number(reflect.ValueOf(value))
 		}
 	}
-	if usage := reflect.ValueOf(info["usage"]); usage.Kind() == reflect.Struct {
+	if usage.Kind() == reflect.Struct {
 		return number(usage.FieldByName(keys[0]))
 	}
 	return 0
