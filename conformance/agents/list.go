@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,8 @@ func listOf(names []string) (list, bool) {
 			return list{piItems}, true
 		case "TaskCreate":
 			return list{claudeTasks}, true
+		case "sql":
+			return list{copilotRows}, true
 		}
 	}
 	return list{}, false
@@ -126,4 +129,22 @@ func claudeTasks(r fakellm.Request, written int) (name, arguments string) {
 		return "TaskUpdate", toJSON(map[string]any{"taskId": strconv.Itoa(completed + 1), "status": "completed"})
 	}
 	return "", ""
+}
+
+// copilotRows are those of Copilot CLI, which keeps its list in a table.
+func copilotRows(r fakellm.Request, written int) (name, arguments string) {
+	const query = `{"description":"Keep the list","query":%s}`
+	rows := make([]string, 0, len(files))
+	for _, f := range files {
+		rows = append(rows, "('"+f+"', 'Write "+f+"', 'Write it', 'pending')")
+	}
+	statement := "INSERT INTO todos (id, title, description, status) VALUES " + strings.Join(rows, ", ")
+	if count(r, "sql", "INSERT") > 0 {
+		done := count(r, "sql", "UPDATE")
+		if done >= written {
+			return "", ""
+		}
+		statement = "UPDATE todos SET status = 'done' WHERE id = '" + files[done] + "'"
+	}
+	return "sql", fmt.Sprintf(query, toJSON(statement))
 }

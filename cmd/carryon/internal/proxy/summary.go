@@ -1,20 +1,23 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // Summary says what a proxy did.
 type Summary struct {
 	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
 
-	List   continuation.List // as it was last seen; zero if there was none
-	Paused bool              // the last call was paused by the model
-	NoList bool              // there were calls with tools, and none had a list
+	List    continuation.List // as it was last seen; zero if there was none
+	Paused  bool              // the last call was paused by the model
+	NoList  bool              // there were calls with tools, and none had a list
+	Problem error             // why the list was last not seen, or nil
 }
 
 // String says it in a line.
@@ -26,12 +29,25 @@ func (s Summary) String() string {
 	case l.Todos > 0:
 		parts = append(parts, progressOf(l))
 	default:
-		parts = append(parts, "no todo list seen")
+		parts = append(parts, s.noList())
 	}
 	if s.Tokens > 0 {
 		parts = append(parts, fmt.Sprintf("%d tokens added", s.Tokens))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// noList says that there was no list, and what there was in its place.
+func (s Summary) noList() string {
+	var unread *todo.UnreadableError
+	var none *todo.NoListError
+	switch {
+	case errors.As(s.Problem, &unread):
+		return strings.TrimPrefix(unread.Error(), "todo: ")
+	case errors.As(s.Problem, &none) && len(none.Lookalikes) > 0:
+		return "no todo list seen (if " + none.Lookalikes[0] + " writes one: -todo-tools " + strings.Join(none.Lookalikes, ",") + ")"
+	}
+	return "no todo list seen"
 }
 
 // progressOf says how much of a list is done.
@@ -48,9 +64,10 @@ func plural(n int, what string) string {
 
 // lastList is what was last seen of the todo list.
 type lastList struct {
-	list   continuation.List
-	paused bool
-	calls  bool // there was a call in scope
+	list    continuation.List
+	problem error // of the latest call in scope
+	paused  bool
+	calls   bool // there was a call in scope
 }
 
 func (l *lastList) take(o *middleware.Outcome) {
@@ -58,7 +75,7 @@ func (l *lastList) take(o *middleware.Outcome) {
 	case continuation.ReasonNoTools, continuation.ReasonToolCalls:
 		return
 	}
-	l.calls, l.paused = true, o.Paused != nil
+	l.calls, l.paused, l.problem = true, o.Paused != nil, o.List.Err
 	if o.List.Todos > 0 {
 		l.list = o.List
 	}
@@ -69,6 +86,6 @@ func (j *journal) summary() Summary {
 	defer j.mu.Unlock()
 	return Summary{
 		Requests: j.counts.Requests, Turns: j.counts.Continuations, Tokens: j.counts.Tokens,
-		List: j.list.list, Paused: j.list.paused, NoList: j.list.calls && j.list.list.Todos == 0,
+		List: j.list.list, Paused: j.list.paused, NoList: j.list.calls && j.list.list.Todos == 0, Problem: j.list.problem,
 	}
 }
