@@ -51,6 +51,7 @@ func TestTransportDoesWhatTheDecoratorDoes(t *testing.T) {
 	t.Parallel()
 	call, calls := fakellm.Call(editFile, path), fakellm.Call(editFile, path).AndCall("run_tests", "{}")
 	text, failure := fakellm.Text(plan), `{"error":{"message":"no"}}`
+	down, cut := fakellm.Status(http.StatusInternalServerError, failure), fakellm.Text("I write").CutAfter(1)
 	among := fakellm.Call(editFile, path).
 		AndCall("todo_pause", `{"reason":"`+blocker+`"}`).AndCall("run_tests", "{}")
 	for name, turns := range map[string][]fakellm.Turn{
@@ -66,8 +67,10 @@ func TestTransportDoesWhatTheDecoratorDoes(t *testing.T) {
 		"a pause that is printed":        {text, fakellm.Text(`todo_pause("` + blocker + `")`)},
 		"a finish that is no plain stop": {text.Finish("length")},
 		"an error":                       {fakellm.Status(http.StatusBadRequest, failure)},
-		"a continuation refused":         {text, fakellm.Status(http.StatusInternalServerError, failure)},
-		"a continuation cut short":       {text, fakellm.Text("I write").CutAfter(1)},
+		"a continuation refused":         {text, fakellm.Status(http.StatusBadRequest, failure)},
+		"a continuation that fails":      {text, down, down},
+		"a continuation sent once more":  {text, down, call},
+		"a continuation cut short":       {text, cut, cut},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,15 +183,15 @@ func TestRetriesAreCallsOfTheirOwn(t *testing.T) {
 	})
 }
 
-// A continuation is not retried by the SDK, which knows nothing of it.
-func TestContinuationsAreNotRetried(t *testing.T) {
+// The SDK's retries do not multiply those of continuations, which it knows nothing of.
+func TestContinuationsAreNotRetriedByTheSDK(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
-		server := fakellm.NewServer(t, fakellm.Text(plan),
-			fakellm.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0"))
+		busy := fakellm.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0")
+		server := fakellm.NewServer(t, fakellm.Text(plan), busy, busy)
 		got := askOfficial(t.Context(), served(server, newMiddleware(), option.WithMaxRetries(2)), unary)
 		assert.Equal(t, quirks.Reading{Text: plan, Finish: "stop", Usage: tokens(10, 5)}, got)
-		assert.Len(t, server.Requests(), 2)
+		assert.Len(t, server.Requests(), 3)
 	})
 }
 

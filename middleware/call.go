@@ -28,7 +28,6 @@ type Call struct {
 	pauses    pauses
 	reminders reminders
 	additions adapter.Additions // to the caller's own request, and with it to every turn's
-	ends      *[]int            // how long the text was when each turn ended that ended well; nil in turn 1
 }
 
 // Begin begins a call with the request that is about to be sent. The call is nil
@@ -113,6 +112,9 @@ func (c *Call) Abort(err error) {
 // beginTurn begins the next turn.
 func (c *Call) beginTurn(attempt int) {
 	later, ours := c.turn.Turn > 0, !c.request.ownPause
+	if later {
+		c.decider.continued.begin(c)
+	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
 	if c.request.noSeparator {
 		c.turn.reader.text.separator = ""
@@ -142,7 +144,7 @@ func (c *Call) endTurn(err error) {
 		c.patience.endFirstTurn()
 	}
 	if err == nil && !r.first { // the first one's is added if there is another
-		*c.ends = append(*c.ends, c.text.len())
+		c.decider.continued.ends = append(c.decider.continued.ends, c.text.len())
 	}
 	c.outcomeCell().addUsage(r.usage())
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
@@ -213,20 +215,6 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 	return (c.text.len()+len(continuation.LongTemplates().Standard.Base))/bytesPerToken + 1
 }
 
-// isRefusal reports whether the provider refuses the conversation as it is, so
-// that another continuation would meet the same.
-func isRefusal(err error) bool {
-	var status *adapter.StatusError
-	if !errors.As(err, &status) {
-		return false
-	}
-	switch status.Status {
-	case 408, 409, 429: // another try may do
-		return false
-	}
-	return status.Status >= 400 && status.Status < 500
-}
-
 // failureOf returns the result of a continuation that failed.
 func failureOf(err error) continuation.PromptResult {
 	var status *adapter.StatusError
@@ -280,7 +268,9 @@ func (c *Call) next() (*adapter.Continuation, error) {
 		c.interrupted(err)
 		return nil, err
 	case !ok:
-		c.pauses.acceptRejected()
+		if !c.endTries() {
+			c.pauses.acceptRejected()
+		}
 		return nil, nil
 	}
 	return c.newContinuation(), nil
@@ -291,13 +281,13 @@ const placeholder = "(no answer)"
 
 // newContinuation returns the continuation that the session was claimed for.
 func (c *Call) newContinuation() *adapter.Continuation {
-	if c.ends == nil {
-		c.ends = &[]int{c.text.len()}
+	if c.decider.continued == nil {
+		c.decider.continued = &continued{ends: []int{c.text.len()}}
 	}
 	k := &adapter.Continuation{
 		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
 		Text:      strings.TrimRightFunc(string(c.text.bytes()), unicode.IsSpace),
-		TurnEnds:  *c.ends,
+		TurnEnds:  c.decider.continued.ends,
 		Reasoning: c.text.reasoningText(),
 		Additions: adapter.Additions{Attachments: c.additions.Attachments},
 	}
@@ -347,7 +337,7 @@ func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	return c.mw.prompter.Prompt(in)
 }
 
-// continuationFailed records that the continuation failed; the earlier turns
+// continuationFailed records that a continuation failed; the earlier turns
 // stay valid. It returns an error only if the caller ended the call, or saw a
 // part of a tool call.
 func (c *Call) continuationFailed(err error, showedCall bool) error {

@@ -20,13 +20,14 @@ type decider struct {
 	list      *readList                // the list as last read
 	cause     error                    // what the gate, the store or the tasks have ended the continuations with
 	claimed   bool                     // the session is claimed for the next turn
+	continued *continued               // nil before the first continuation
 	blankUsed bool                     // a blank turn was continued
 	marked    bool                     // the session knows that the caller cancelled the call
 }
 
 // decide takes and reports the decision on the current turn. It reports whether
 // the call goes on: at once, for which it has claimed the session then, or when the
-// interval is over and the gate has let it pass.
+// wait is over and the gate has let it pass.
 func (d *decider) decide() bool {
 	ev := d.settle(d.canSend())
 	d.conclude(&ev)
@@ -56,7 +57,7 @@ func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
 
 // canSend reports whether a continuation that is decided on now is sent at once.
 func (d *decider) canSend() bool {
-	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.mw.drain.hasBegun() && d.patience.hasTimeFor(0)
+	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
 }
 
 // conclude reports an evaluation, and keeps it as the last one if there is more to
@@ -183,6 +184,9 @@ func (d *decider) input() continuation.Input {
 	}
 	if d.hasShortLoop() {
 		in.Limits.MaxAttempts = 1
+		if d.continued.hasFailed() {
+			in.Limits.MaxAttempts = 2 // the first try has used up no turn of the program's loop
+		}
 	}
 	return in
 }
@@ -252,15 +256,16 @@ func (d *decider) next() (bool, error) {
 			d.refuse(continuation.ReasonShutdown)
 			return false, nil
 		}
-		if !d.patience.hasTimeFor(d.last.Wait) {
+		wait := max(d.last.Wait, d.askedPause())
+		if !d.patience.hasTimeFor(wait) {
 			d.refuse(continuation.ReasonDeadline)
 			return false, nil
 		}
-		if d.last.Reason == continuation.ReasonTooSoon {
-			if !d.cancel.wait(d.mw.drain.begun, d.mw.options.clock, d.last.Wait) {
+		if wait > 0 {
+			if !d.cancel.wait(d.mw.drain.begun, d.mw.options.clock, wait) {
 				return false, d.interruption()
 			}
-			d.observed.waited(d.last.Wait)
+			d.observed.waited(wait)
 			if d.mw.drain.hasBegun() {
 				continue
 			}

@@ -42,7 +42,7 @@ var errPanicked = errors.New("middleware: the turn ended in a panic")
 // others by status or type.
 func describeError(err error) string {
 	var status *adapter.StatusError
-	if errors.As(err, &status) {
+	if errors.As(err, &status) && status.Status > 0 {
 		return fmt.Sprintf("HTTP status %d", status.Status)
 	}
 	for _, known := range [...]error{

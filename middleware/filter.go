@@ -31,6 +31,7 @@ type Filter[C any] struct {
 	writer   writer[C]
 	out      output[C]
 	shown    bool // text was shown through this filter
+	called   bool // the callback was given something of the turn
 	err      error
 }
 
@@ -124,7 +125,7 @@ func (f *Filter[C]) flush() {
 
 // call calls the callback, without the lock: it may take its time.
 func (f *Filter[C]) call(c C) error {
-	f.emitting = true
+	f.emitting, f.called = true, true
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
@@ -137,7 +138,7 @@ func (f *Filter[C]) call(c C) error {
 func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.callbacks = c
+	f.callbacks, f.called = c, false
 	if f.state != detached {
 		f.state = inTurn
 	}
@@ -211,12 +212,20 @@ func (f *Filter[C]) showedCall() bool {
 	return f.reader.showedCall()
 }
 
+// showedTurn implements TurnFilter.
+func (f *Filter[C]) showedTurn() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.called || f.state == detached
+}
+
 // TurnFilter is a [Filter] of any type, as Unary takes it.
 type TurnFilter interface {
 	begin(c *callbacks, r *turnReader)
 	end(printed bool)
 	endCall(notice, separator string) // the notice is shown before
 	showedCall() bool
+	showedTurn() bool // or a part of it
 }
 
 // callbacks are the callbacks of a call that an SDK streams to, behind their

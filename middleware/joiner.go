@@ -83,6 +83,9 @@ func (j *joiner[C]) keepAlive() {
 	if d == nil || !j.phase.is(streaming) {
 		return
 	}
+	if !j.out.isEmpty() {
+		j.call.decider.continued.shown = true
+	}
 	if j.writer.reader.chunk.speaks() {
 		d.wordless = 0
 	}
@@ -300,22 +303,30 @@ func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 	}
 }
 
-// continuationFailed ends the call after a failed continuation: the answer ends
-// as the last good turn did, or with an error if the caller ended the call or
-// saw a part of a tool call. Text of the continuation that was held back is
-// shown.
+// continuationFailed sends a continuation that has failed once more, if nothing of
+// it was shown and another try may do better. Otherwise it ends the call: the
+// answer ends as the last good turn did, or with an error if the caller ended the
+// call or saw a part of a tool call.
 func (j *joiner[C]) continuationFailed(err error) {
 	j.closeSource()
 	j.call.endTurn(err)
 	j.writer.dialect.EndTurn(false)
 	j.usage.current = nil
-	j.showText(j.writer.drop() + j.writer.reader.heldText())
-	j.appendShown(new(C), &adapter.Edit{Part: adapter.TurnCut, Continuation: true})
-	if err = j.call.continuationFailed(err, j.writer.reader.showedCall()); err != nil {
-		j.stop(err)
-		return
+	held := j.writer.drop() + j.writer.reader.heldText()
+	interrupted := j.call.continuationFailed(err, j.writer.reader.showedCall())
+	again := interrupted == nil && j.call.trySecond(err)
+	if !again {
+		j.showText(held)
 	}
-	j.endAnswer()
+	j.appendShown(new(C), &adapter.Edit{Part: adapter.TurnCut, Continuation: true})
+	switch {
+	case again:
+		j.phase.enter(continuing)
+	case interrupted != nil:
+		j.stop(interrupted)
+	default:
+		j.endAnswer()
+	}
 }
 
 // endAnswer shows the ending that was held back, and ends the call.

@@ -19,8 +19,12 @@ func TestNothingMoreIsSentInAUserTurnThatTheProviderHasRefused(t *testing.T) {
 		429: continuation.ReasonMaxAttempts, 503: continuation.ReasonMaxAttempts,
 	} {
 		refused := sdkAnswer{err: &adapter.StatusError{Status: status, Err: errors.New("context_length_exceeded")}}
-		s := newSetup([]sdkAnswer{says("One."), refused, says("One."), says("Two.")},
-			middleware.WithLimits(continuation.Limits{MaxAttempts: 2, MinInterval: continuation.Off}))
+		turns := []sdkAnswer{says("One."), refused}
+		if want == continuation.ReasonMaxAttempts {
+			turns = append(turns, refused) // it was sent once more
+		}
+		s := newSetup(append(turns, says("One."), says("Two.")),
+			middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off}))
 		_, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
 		assert.Equal(t, continuation.ReasonFailed, outcome.Reason)

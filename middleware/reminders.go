@@ -160,13 +160,22 @@ func (r *reminders) goOn(t *turn) {
 
 // lastBegun returns the delivery of the turn, nil if it has none.
 func (r *reminders) lastBegun(t *turn) *reminder {
-	if r.begun == nil {
+	if r.begun == nil || len(*r.begun) == 0 {
 		return nil
 	}
 	if last := &(*r.begun)[len(*r.begun)-1]; last.id == t.TurnID {
 		return last
 	}
 	return nil
+}
+
+// takeBack ends the delivery of turn t, which has failed and is sent once more: the
+// second try says the same.
+func (r *reminders) takeBack(t *turn) {
+	if last := r.lastBegun(t); last != nil && !last.read {
+		r.settleDelivery(t, last.delivery, asynctask.Unread)
+		*r.begun = (*r.begun)[:len(*r.begun)-1]
+	}
 }
 
 // settle ends the deliveries of a call that ended with turn t. What they have

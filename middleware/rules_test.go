@@ -651,7 +651,7 @@ func TestTextThatIsHeldBackInAContinuationThatFailsIsShown(t *testing.T) {
 	t.Parallel()
 	call := edit("c1")
 	call.Name = "todo_"
-	s := newSetup(nil)
+	s := newSetup(nil, onceMore())
 	stream := continued(t.Context(), s, &list{chunks: append([]sdkChunk{fragment(call)}, pieces("Two, ", "three.")...), err: errOverloaded})
 	got := drain(t, stream)
 	require.NoError(t, got.err)

@@ -221,7 +221,7 @@ func TestStreamWithoutFinishReasonsShowsWhatWasHeldOfTheCallersOwnTurn(t *testin
 func TestTextThatWasHeldWhenATurnFailedIsShownInItsOrder(t *testing.T) {
 	t.Parallel()
 	down := errors.New("sdk: connection lost")
-	got, outcome := spliced(t, newSetup(nil), &list{chunks: pieces("One.")},
+	got, outcome := spliced(t, newSetup(nil, onceMore()), &list{chunks: pieces("One.")},
 		&list{chunks: append([]sdkChunk{fragment(sdkCall{ID: "c1", Name: "todo_"})}, pieces("Two. ", "todo_pause('")...), err: down})
 
 	require.NoError(t, got.err)

@@ -105,6 +105,21 @@ func (t *transcript) addReasoning(text string) {
 	}
 }
 
+// cutReasoning forgets what of it comes after the first n bytes.
+func (t *transcript) cutReasoning(n int) {
+	if t.reasoning != nil {
+		*t.reasoning = (*t.reasoning)[:n]
+	}
+}
+
+// reasoningLen returns the length of that text.
+func (t *transcript) reasoningLen() int {
+	if t.reasoning == nil {
+		return 0
+	}
+	return len(*t.reasoning)
+}
+
 // reasoningText returns that text.
 func (t *transcript) reasoningText() string {
 	if t.reasoning == nil {

@@ -133,7 +133,10 @@ func (u *unary[R]) carryOn() error {
 		}
 		answer, err := u.turn(k)
 		if err != nil {
-			return u.fail(err)
+			if again, err := u.fail(err); !again {
+				return err
+			}
+			continue
 		}
 		u.keep(answer)
 		if !u.call.goesOn() {
@@ -154,12 +157,17 @@ func (u *unary[R]) turn(k *adapter.Continuation) (R, error) {
 	return answer, u.read(&answer)
 }
 
-// fail ends the call with a continuation that failed: the answer is that of the
-// last good turn.
-func (u *unary[R]) fail(err error) error {
+// fail ends a continuation that failed, and reports whether it is sent once more:
+// no callback was given anything of it, and another try may do better. Otherwise
+// the answer is that of the last good turn.
+func (u *unary[R]) fail(err error) (again bool, _ error) {
 	u.call.text.cut(u.length)
 	u.endTurn(err, false)
-	return u.call.continuationFailed(err, slices.ContainsFunc(u.call.callbacks.all(), TurnFilter.showedCall))
+	filters := u.call.callbacks.all()
+	if interrupted := u.call.continuationFailed(err, slices.ContainsFunc(filters, TurnFilter.showedCall)); interrupted != nil {
+		return false, interrupted
+	}
+	return !slices.ContainsFunc(filters, TurnFilter.showedTurn) && u.call.trySecond(err), nil
 }
 
 // join returns what the caller sees.

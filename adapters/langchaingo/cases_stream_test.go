@@ -344,13 +344,14 @@ func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 
 func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Status(429, `{"error":{"message":"slow down"}}`)))
+	busy := fakellm.Status(429, `{"error":{"message":"slow down"}}`)
+	s := newScene(t, turns(fakellm.Text("Did one."), busy, busy))
 	ctx, outcomes := middleware.Capture(s.ctx)
 	s.ctx = ctx
 	choice := s.requireAsk(t)
 	assert.Equal(t, "Did one.", choice.Content)
 	assert.Equal(t, "stop", choice.StopReason)
-	require.Len(t, s.events.Failures(), 1)
+	require.Len(t, s.events.Failures(), 2, "it is sent once more")
 	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
 	outcome := outcomes.Last()
 	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)

@@ -49,7 +49,11 @@ func (t *turns) send(ctx context.Context, k *adapter.Continuation) (*llms.Conten
 	if k != nil {
 		messages = t.model.extend(messages, k)
 	}
-	return t.model.model.GenerateContent(ctx, messages, t.withOptions(additions.PauseTool)...)
+	answer, err := t.model.model.GenerateContent(ctx, messages, t.withOptions(additions.PauseTool)...)
+	if k != nil {
+		err = withStatus(err)
+	}
+	return answer, err
 }
 
 // unreported returns the error that the provider's client has kept to itself:

@@ -28,9 +28,15 @@ type ProviderError = wire.ProviderError
 // maxErrorBody is how much of a refusal is read for its message.
 const maxErrorBody = 64 << 10
 
+// statusError returns what the status line and the header say of an answer whose
+// status is not 200.
+func statusError(r *http.Response) *adapter.StatusError {
+	return &adapter.StatusError{Status: r.StatusCode, Err: ErrStatus, Retry: adapter.RetryOf(r.Header.Get)}
+}
+
 // refusal returns the error of an answer whose status is not 200.
 func refusal(r *http.Response, request wire.Request) error {
-	status := &adapter.StatusError{Status: r.StatusCode, Err: ErrStatus}
+	status := statusError(r)
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // a part of it may do
 	if err := request.Refusal(body); err != nil {
 		status.Err = err

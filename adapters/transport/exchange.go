@@ -134,7 +134,7 @@ func answerOf(data []byte, err error) (sse.Event, error) {
 func unusable(r *http.Response, kind func(http.Header) bool) error {
 	switch {
 	case r.StatusCode != http.StatusOK:
-		return &adapter.StatusError{Status: r.StatusCode, Err: ErrStatus}
+		return statusError(r)
 	case isEncoded(r.Header):
 		return ErrEncoded
 	case !kind(r.Header):

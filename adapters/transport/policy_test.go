@@ -212,6 +212,11 @@ func sentBy(r fakellm.Request) map[string]any {
 	return body
 }
 
+var (
+	down = fakellm.Status(http.StatusServiceUnavailable, `{"error":{"message":"x"}}`)
+	cut  = fakellm.Text("Two three four.").CutAfter(0)
+)
+
 // scripts are what happens to calls, one for each way in which they end.
 var scripts = map[string]parity{
 	"continued":        {turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
@@ -225,8 +230,10 @@ var scripts = map[string]parity{
 	"pause rejected":   {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").ID("p1"), edit()}},
 	"pause beside":     {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndCall("edit_file", "{}")}},
 	"paused, then no":  {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked), fakellm.Text("And now?")}, calls: 2},
-	"refused":          {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Status(503, `{"error":{"message":"x"}}`)}},
-	"cut":              {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Text("Two three four.").CutAfter(0)}},
+	"refused":          {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Status(400, `{"error":{"message":"x"}}`)}},
+	"failed":           {turns: []fakellm.Turn{fakellm.Text(plan), down, down}},
+	"cut":              {turns: []fakellm.Turn{fakellm.Text(plan), cut, cut}},
+	"sent once more":   {turns: []fakellm.Turn{fakellm.Text(plan), down, edit()}},
 	"turn 1 refused":   {turns: []fakellm.Turn{fakellm.Status(429, `{"error":{"message":"x"}}`)}},
 	"turn 1 cut":       {turns: []fakellm.Turn{fakellm.Text(plan).Cut()}},
 	"length":           {turns: []fakellm.Turn{fakellm.Text(plan).Finish("length")}},

@@ -226,7 +226,7 @@ func (r *request) own(ctx context.Context, body []byte) *http.Request {
 func (r *request) send(ctx context.Context, k *adapter.Continuation, kind func(http.Header) bool) (*http.Response, error) {
 	body, err := r.Bytes()
 	if err != nil {
-		return nil, err
+		return nil, &adapter.StatusError{Err: err, Retry: adapter.Retry{Never: true}} // it is gone for good
 	}
 	next := r.http.Clone(ctx)
 	next.Header.Del("Idempotency-Key") // it names the caller's own request

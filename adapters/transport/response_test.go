@@ -221,7 +221,7 @@ func TestRefusedContinuationCanBeInspected(t *testing.T) {
 		assert.NotContains(t, got.Body, "secret")
 
 		s = newScene(t, twoTodos) // nothing more is sent in the user turn of a refusal
-		got = s.ask(t, w, texts(plan)[0], fakellm.Status(http.StatusBadGateway, `<html>`))
+		got = s.ask(t, w, texts(plan)[0], fakellm.Status(http.StatusBadGateway, `<html>`), fakellm.Status(http.StatusBadGateway, `<html>`))
 		require.ErrorIs(t, got.Outcome.Err, transport.ErrStatus)
 	})
 }
@@ -501,7 +501,12 @@ func TestUnaryContinuationThatFailsCostsNothing(t *testing.T) {
 			assert.Equal(t, stalled, got.Body)
 			assert.Equal(t, int64(len(stalled)), got.Length)
 			assert.Equal(t, `"1"`, got.Header.Get("Etag"), "the body is the same")
-			assert.Equal(t, 2, asked)
+			want := 3 // it is sent once more
+			switch name {
+			case "a refusal", "a redirect", "another success", "a part", "nothing": // which will be the same again
+				want = 2
+			}
+			assert.Equal(t, want, asked)
 		})
 	}
 }

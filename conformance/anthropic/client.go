@@ -82,7 +82,11 @@ func (m *Messages) NewStreaming(
 // withStatus adds the HTTP status that the SDK reports, where it does.
 func withStatus(err error) error {
 	if refused, ok := errors.AsType[*sdk.Error](err); ok {
-		return &adapter.StatusError{Status: refused.StatusCode, Err: err}
+		status := &adapter.StatusError{Status: refused.StatusCode, Err: err}
+		if refused.Response != nil {
+			status.Retry = adapter.RetryOf(refused.Response.Header.Get)
+		}
+		return status
 	}
 	return err
 }

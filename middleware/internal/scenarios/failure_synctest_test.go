@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -296,4 +297,30 @@ func TestEndOfTheContextReleasesADroppedStream(t *testing.T) {
 		}
 		require.ErrorIs(t, err, context.Canceled)
 	})
+}
+
+func TestProviderIsGivenTheTimeThatItAsksFor(t *testing.T) {
+	t.Parallel()
+	for seconds, sent := range map[string]int{"7": 3, "11": 2} {
+		t.Run(seconds, func(t *testing.T) {
+			t.Parallel()
+			scenario.InBubbles(t, []scenario.Mode{scenario.WireUnary, scenario.WireStream}, func(t *testing.T, m scenario.Mode) {
+				s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+				turns := []fakellm.Turn{fakellm.Text("One."), scenario.Failure(http.StatusTooManyRequests).Header("Retry-After", seconds)}
+				if sent == 3 {
+					turns = append(turns, scenario.Edit())
+				}
+				began := time.Now()
+				got := s.Ask(turns...)
+				require.NoError(t, got.Err)
+				assert.Len(t, s.Server.Requests(), sent)
+				if sent == 3 {
+					assert.GreaterOrEqual(t, time.Since(began), 6*time.Second)
+					assert.NoError(t, got.Outcome.Err)
+					return
+				}
+				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+			})
+		})
+	}
 }

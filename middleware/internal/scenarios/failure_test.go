@@ -69,7 +69,13 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One.").Usage(100, 11), tt.turn)
+				refused := tt.problem == "HTTP 400" || tt.problem == "HTTP 401"
+				turns := []fakellm.Turn{fakellm.Text("One.").Usage(100, 11), tt.turn}
+				if !refused && (!m.Streamed() || tt.shown == "") {
+					turns = append(turns, tt.turn) // it is sent once more
+				}
+				sent := len(turns)
+				got := s.Ask(turns...)
 
 				text := "One."
 				if m.Streamed() {
@@ -81,22 +87,22 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				assert.Equal(t, 111, got.Usage.TotalTokens, "of the first turn alone")
 				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
 				require.Error(t, got.Outcome.Err)
-				assert.Len(t, s.Server.Requests(), 2, "it is not retried")
+				assert.Len(t, s.Server.Requests(), sent)
 				failed := s.Events.Failures()
-				require.Len(t, failed, 1)
+				require.Len(t, failed, sent-1)
 				assert.Equal(t, "continuation", failed[0].Op)
-				assert.Equal(t, got.Outcome.Err, failed[0].Err)
-				assert.Equal(t, 1, s.State(t).Attempts, "the attempt is used")
+				assert.Equal(t, got.Outcome.Err, failed[sent-2].Err)
+				assert.Equal(t, sent-1, s.State(t).Attempts, "each is an attempt")
 
-				if s.State(t).Refused {
-					require.NoError(t, s.Ask(fakellm.Text("One.")).Err)
-					assert.Len(t, s.Server.Requests(), 3, "nothing more is sent in this user turn")
+				if refused {
+					got = s.Ask(fakellm.Text("One."))
+					assert.Equal(t, continuation.ReasonProviderRefused, got.Outcome.Reason)
 					return
 				}
 				s.Server.Append(fakellm.Text("One."), scenario.Edit())
 				got = s.Ask()
 				require.NoError(t, got.Err)
-				prompt := s.Prompts()[2]
+				prompt := s.Prompts()[sent]
 				assert.Contains(t, prompt, "Previous attempt: it failed ("+tt.problem+")")
 				assert.NotContains(t, prompt, "secret", "never text from the provider")
 			})
@@ -109,12 +115,12 @@ func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One.").Usage(100, 1), fakellm.Text("Two.").Usage(200, 2).Finish("end_turn"),
-			scenario.Failure(http.StatusServiceUnavailable))
+			scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
 		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "end_turn")
 		require.NotNil(t, got.Usage)
 		assert.Equal(t, 103, got.Usage.TotalTokens)
-		assert.Equal(t, 3, got.Outcome.Turns)
-		assert.Equal(t, 2, got.Outcome.Attempts)
+		assert.Equal(t, 4, got.Outcome.Turns)
+		assert.Equal(t, 3, got.Outcome.Attempts)
 	})
 }
 
@@ -122,7 +128,12 @@ func TestContinuationWithoutAFinishIsIncomplete(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), fakellm.Text("Two.").With(fakellm.NoFinish))
+		cut := fakellm.Text("Two.").With(fakellm.NoFinish)
+		turns := []fakellm.Turn{fakellm.Text("One."), cut}
+		if !m.Streamed() { // nothing of it was shown
+			turns = append(turns, cut)
+		}
+		got := s.Ask(turns...)
 		require.NoError(t, got.Err)
 		assert.Equal(t, "stop", got.Finish)
 		require.ErrorIs(t, got.Outcome.Err, middleware.ErrIncomplete)
@@ -202,7 +213,7 @@ func TestUnusableContinuationIsAFailure(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One."), turn)
+				got := s.Ask(fakellm.Text("One."), turn, turn)
 				scenario.RequireComplete(t, m, got, "One.", "stop")
 				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
 			})
@@ -214,10 +225,10 @@ func TestFailedContinuationIsFollowedByTheNextUserTurn(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable))
+		s.Ask(fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
 		got := s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), fakellm.Text("One."), scenario.Edit())
 		scenario.RequireComplete(t, m, got, "One.", "tool_calls")
-		assert.NotContains(t, s.Prompts()[2], "Previous attempt", "that was in the previous user turn")
+		assert.NotContains(t, s.Prompts()[3], "Previous attempt", "that was in the previous user turn")
 	})
 }
 
@@ -249,7 +260,8 @@ func TestCallOfAFailedContinuationIsDroppedIfNothingWasShown(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text(scenario.Plan), scenario.Edit().With(fakellm.NoFinish))
+		cut := scenario.Edit().With(fakellm.NoFinish)
+		got := s.Ask(fakellm.Text(scenario.Plan), cut, cut)
 		require.NoError(t, got.Err)
 		assert.Equal(t, scenario.Plan, got.Text)
 		assert.Equal(t, "stop", got.Finish)

@@ -62,8 +62,11 @@ func TestEventsComeInOrder(t *testing.T) {
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2", "PauseRejected 2",
 			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3",
 		}},
-		{"failed", []fakellm.Turn{fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable)}, []string{
-			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Failed 2",
+		{"failed twice", []fakellm.Turn{
+			fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable),
+		}, []string{
+			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Failed 2", "Decision 2",
+			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Failed 3",
 		}},
 	}
 	for _, tt := range tests {
@@ -255,7 +258,7 @@ func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.Option) *logB
 	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), scenario.Texts("Three.", "Four.")...)
 	require.NoError(t, s.Middleware.Resume(s.Ctx))
 	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Four.", "Go on."), fakellm.Text("Five."),
-		scenario.Failure(http.StatusServiceUnavailable))
+		scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
 	s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Six."))
 	return logged
 }
@@ -289,15 +292,15 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 		assert.EqualValues(t, 1, decisions[0]["todos"])
 		assert.EqualValues(t, 1, decisions[0]["active"])
 		assert.Equal(t, "the program's source", decisions[0]["list_from"])
-		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 4, "a line for each request that was added")
+		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 5, "a line for each request that was added")
 		assert.Contains(t, decisions[0]["conditions"], "interval_elapsed")
 		failed := logged.withMessage(t, "carryon: failed")
-		require.Len(t, failed, 2)
+		require.Len(t, failed, 3, "it was sent once more")
 		assert.Equal(t, "continuation", failed[0]["op"])
 		assert.Contains(t, failed[0]["error"], "503")
 		assert.Equal(t, "HTTP status 503", failed[0]["error"])
-		assert.Equal(t, "todos", failed[1]["op"])
-		assert.Equal(t, `no list for "the todo of somebody"`, failed[1]["error"], "the program's own errors, as they are")
+		assert.Equal(t, "todos", failed[2]["op"])
+		assert.Equal(t, `no list for "the todo of somebody"`, failed[2]["error"], "the program's own errors, as they are")
 	})
 }
 

@@ -139,7 +139,7 @@ func TestWrapAndTheWireAgreeOnUnusableAnswers(t *testing.T) {
 	for name, turn := range unusableTurns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scriptOf(pair(draft, turn)).sameOnTheWire(t, false)
+			scriptOf(append(pair(draft, turn), turn)).sameOnTheWire(t, false)
 			scriptOf([]fakellm.Turn{turn}).sameOnTheWire(t, false)
 		})
 	}

@@ -241,16 +241,17 @@ func TestContinuationThatFailsCostsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			got := s.ask(t, conversation{stream: true}, carryontest.Text(plan), test.turn)
+			got := s.ask(t, conversation{stream: true}, carryontest.Text(plan), test.turn, test.turn)
 			assert.Contains(t, got.body, `"finish_reason":"stop"`)
 			assert.True(t, strings.HasSuffix(got.body, "data: [DONE]\n\n"))
 			report := s.report(t)
 			assert.Equal(t, []string{
 				"1 text, finish reason stop, tokens 15", "1 go on true: satisfied",
-				"2 failed, attempt 1: " + test.want, "2 failed: the answer ends as it would have without this turn",
+				"2 failed, attempt 1: " + test.want, "2 go on true: satisfied", "2 failed: the answer goes on without this turn",
+				"3 failed, attempt 2: " + test.want, "3 failed: the answer goes on without this turn",
 			}, lines(report.Entries[0]))
-			assert.Equal(t, 1, report.Counts.Failed)
-			assert.Equal(t, results{Failed: 1}, report.Counts.Results)
+			assert.Equal(t, 2, report.Counts.Failed)
+			assert.Equal(t, results{Failed: 2}, report.Counts.Results)
 			assert.Equal(t, stateFailed, report.Entries[0].State)
 			assert.Equal(t, "200", report.Entries[0].Answer())
 		})

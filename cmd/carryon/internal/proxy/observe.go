@@ -87,7 +87,7 @@ func (j *journal) paused(e *middleware.Paused) func(*entry, *turn) {
 // failure says what went wrong without costing the client the answer.
 func (j *journal) failure(e middleware.Failed) (text, quoted string) {
 	if e.Op == "continuation" { // the end of its turn says why
-		return "the answer ends as it would have without this turn", ""
+		return "the answer goes on without this turn", ""
 	}
 	text, quoted = j.cause(e.Err)
 	return e.Op + ": " + text, quoted
@@ -116,7 +116,7 @@ func (j *journal) cause(err error) (text, quoted string) {
 	var network net.Error
 	var reported *transport.ProviderError
 	switch {
-	case errors.As(err, &status):
+	case errors.As(err, &status) && status.Status > 0:
 		return fmt.Sprintf("HTTP status %d", status.Status), j.appended(status.Error())
 	case j.config.Content || errors.As(err, &network):
 		return "", err.Error()

@@ -30,7 +30,8 @@ func (s *scene) eventful(t *testing.T) {
 	const refusal = `{"error":{"message":"No more than 5 calls for sk-secret-key, please"}}`
 	s.ask(t, conversation{session: "a"}, carryontest.Text(plan), carryontest.Pause("stuck"),
 		carryontest.Pause("The grammar file grammar.ebnf is missing"))
-	s.ask(t, conversation{session: "b", stream: true}, carryontest.Text(plan), carryontest.Status(http.StatusTooManyRequests, refusal))
+	busy := carryontest.Status(http.StatusTooManyRequests, refusal)
+	s.ask(t, conversation{session: "b", stream: true}, carryontest.Text(plan), busy, busy)
 }
 
 // The texts in eventful, and which of them -content shows.

@@ -1,0 +1,35 @@
+package langchaingo
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+)
+
+// statusText is what the clients of langchaingo write before the HTTP status of an
+// error. None of them has a type for it, nor shows the header.
+const statusText = "API returned unexpected status code: "
+
+// withStatus adds the HTTP status to an error that tells it.
+func withStatus(err error) error {
+	if status := statusOf(err); status > 0 {
+		return &adapter.StatusError{Status: status, Err: err}
+	}
+	return err
+}
+
+// statusOf returns the HTTP status of an error, or 0.
+func statusOf(err error) int {
+	if err == nil {
+		return 0
+	}
+	var aws interface{ HTTPStatusCode() int } // as errors of the AWS SDK have it
+	if errors.As(err, &aws) {
+		return aws.HTTPStatusCode()
+	}
+	_, rest, _ := strings.Cut(err.Error(), statusText)
+	status, _ := strconv.ParseUint(rest[:min(3, len(rest))], 10, 16)
+	return int(status)
+}

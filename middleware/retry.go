@@ -1,0 +1,125 @@
+package middleware
+
+import (
+	"errors"
+	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+)
+
+// maxRetryPause is the longest pause that a provider may ask for before a
+// continuation is sent once more. If it asks for a longer one, the answer ends:
+// nobody is shown anything meanwhile.
+const maxRetryPause = 10 * time.Second
+
+// continued is what a call keeps from its first continuation on: above all, where
+// it goes on from if a continuation fails before anything of it was shown.
+type continued struct {
+	ends []int // how long the text was when each turn ended that ended well
+
+	from            turn // which the current continuation follows
+	text, reasoning int  // lengths of the transcript then
+	shown           bool // the consumer was shown something of the continuation
+	second          bool // it is the second try
+
+	failure   error     // of the first try, if the second is about to be sent
+	notBefore time.Time // when the second may be sent; zero for any time
+}
+
+// begin notes that a continuation of the call is about to be sent.
+func (n *continued) begin(c *Call) {
+	n.second, n.failure, n.shown = n.hasFailed(), nil, false
+	n.from, n.text, n.reasoning = c.turn, c.text.len(), c.text.reasoningLen()
+}
+
+// hasFailed reports whether a first try has failed that a second one may follow.
+func (n *continued) hasFailed() bool { return n != nil && n.failure != nil }
+
+// trySecond reports whether the continuation that has failed with err is sent once
+// more. If it is, the call is back in the turn before, and goes on from there.
+func (c *Call) trySecond(err error) bool {
+	n := c.decider.continued
+	if n.shown || n.second || !mayRecover(err) {
+		return false
+	}
+	n.failure, n.notBefore = err, time.Time{}
+	if pause := retryOf(err).After; pause > 0 {
+		n.notBefore = c.mw.options.clock.Now().Add(pause)
+	}
+	c.reminders.takeBack(&c.turn)
+	c.text.cut(n.text)
+	c.text.cutReasoning(n.reasoning)
+	id := c.turn.TurnID
+	c.turn = n.from
+	c.turn.TurnID = id // the turn that has failed counts
+	c.decider.blankUsed = c.decider.blankUsed && !c.turn.isBlank()
+	if !c.decider.decide() {
+		c.endTries()
+		return false
+	}
+	c.record(func(o *Outcome) { o.Err = nil })
+	return true
+}
+
+// endTries records the failure of a first try that no second one follows. It
+// reports false if there is no such failure.
+func (c *Call) endTries() bool {
+	n := c.decider.continued
+	if !n.hasFailed() {
+		return false
+	}
+	c.record(func(o *Outcome) { o.Err, o.Reason = n.failure, continuation.ReasonFailed })
+	return true
+}
+
+// mayRecover reports whether a second try may do better: not if the provider
+// refuses the request or asks for peace, and not if it has used up the time that
+// one continuation may take.
+func mayRecover(err error) bool {
+	for _, limit := range [...]error{ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrShutdown} {
+		if errors.Is(err, limit) {
+			return false
+		}
+	}
+	retry := retryOf(err)
+	return !retry.Never && retry.After <= maxRetryPause && isTransient(err)
+}
+
+// retryOf returns what the provider says about another try.
+func retryOf(err error) adapter.Retry {
+	var status *adapter.StatusError
+	if errors.As(err, &status) {
+		return status.Retry
+	}
+	return adapter.Retry{}
+}
+
+// isTransient reports whether the failure has to do with the moment, as far as its
+// HTTP status tells. Without one, it does.
+func isTransient(err error) bool {
+	var status *adapter.StatusError
+	if !errors.As(err, &status) {
+		return true
+	}
+	switch status.Status {
+	case 0, 408, 409, 429:
+		return true
+	}
+	return status.Status >= 500
+}
+
+// isRefusal reports whether the provider refuses the conversation as it is, so
+// that another continuation would meet the same.
+func isRefusal(err error) bool {
+	var status *adapter.StatusError
+	return errors.As(err, &status) && status.Status >= 400 && !isTransient(err)
+}
+
+// askedPause returns how much is left of the pause that the provider has asked for.
+func (d *decider) askedPause() time.Duration {
+	if d.continued == nil || d.continued.notBefore.IsZero() {
+		return 0
+	}
+	return d.continued.notBefore.Sub(d.mw.options.clock.Now())
+}
