@@ -478,7 +478,11 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-				s := scenario.New(t, m, tt.todos, middleware.WithTodoTimeout(20*time.Millisecond))
+				within := time.Minute
+				if tt.want == continuation.ReasonSourceLate {
+					within = 20 * time.Millisecond
+				}
+				s := scenario.New(t, m, tt.todos, middleware.WithTodoTimeout(within))
 				got := s.Ask(fakellm.Text(scenario.Plan))
 
 				scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
