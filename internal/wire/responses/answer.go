@@ -232,6 +232,13 @@ func (a *answer) settle() {
 	a.queue = slices.DeleteFunc(a.queue, func(e entry) bool { return e.item != nil && e.item.fate == dropped })
 }
 
+// forget forgets the items of a turn that has failed which were not shown: when it
+// is sent once more, their ids are free.
+func (a *answer) forget() {
+	t := a.turns[len(a.turns)-1]
+	t.items = slices.DeleteFunc(t.items, func(it *item) bool { return !it.announced })
+}
+
 // keepEmpty shows the messages that came without any text, and not those of which
 // nothing is left.
 func (t *turn) keepEmpty() {

@@ -33,6 +33,7 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	case adapter.TurnCut:
 		if !a.over || len(a.turns) > 0 {
 			a.settle()
+			a.forget()
 		}
 	case adapter.AnswerEnd:
 		a.flush(true)
