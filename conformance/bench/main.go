@@ -34,12 +34,19 @@ type result struct {
 func main() {
 	pairs := flag.Int("pairs", 400, "how many pairs to measure for each ratio; 200 or more")
 	only := flag.String("only", "", "measure only the promises with this in their names")
+	command := flag.String("carryon", "", "the carryon command, whose proxy is measured; without it, it is not")
+	part := flag.String("part", "", "be a server that the proxies are measured with: model or bare")
+	upstream := flag.String("upstream", "", "the server behind bare")
 	flag.Parse()
+	if *part != "" {
+		must(play(*part, *upstream))
+		return
+	}
 	if *pairs < minPairs || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if broken := run(os.Stdout, promises(), *only, *pairs); broken > 0 {
+	if broken := run(os.Stdout, append(promises(), proxyPromises(*command)...), *only, *pairs); broken > 0 {
 		fmt.Fprintf(os.Stderr, "Broken promises: %d\n", broken)
 		os.Exit(1)
 	}

@@ -36,24 +36,29 @@ const collectEvery = 8
 // between pairs only: it takes as long as a hundred of the things measured here,
 // and would hide them.
 func (p pair) compare(pairs int) (ratio, added interval) {
+	return compareTimes(func() time.Duration { return timed(p.bare) }, func() time.Duration { return timed(p.carried) }, pairs)
+}
+
+// compareTimes is [pair.compare] for work that times a part of itself.
+func compareTimes(bare, carried func() time.Duration, pairs int) (ratio, added interval) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for range 10 {
-		p.bare()
-		p.carried()
+		bare()
+		carried()
 	}
 	ratios, more := make([]float64, 0, pairs), make([]float64, 0, pairs)
 	for i := range pairs {
 		if i%collectEvery == 0 {
 			runtime.GC()
 		}
-		var bare, carried time.Duration
+		var without, with time.Duration
 		if i%2 == 0 { // neither side is always first
-			bare, carried = timed(p.bare), timed(p.carried)
+			without, with = bare(), carried()
 		} else {
-			carried, bare = timed(p.carried), timed(p.bare)
+			with, without = carried(), bare()
 		}
-		ratios = append(ratios, float64(carried)/float64(bare))
-		more = append(more, float64(carried-bare)/chunkTime())
+		ratios = append(ratios, float64(with)/float64(without))
+		more = append(more, float64(with-without)/chunkTime())
 	}
 	return intervalOf(ratios), intervalOf(more)
 }

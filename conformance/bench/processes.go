@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The parts that this program plays in processes of their own.
+const (
+	modelPart = "model" // answers as the requests ask
+	barePart  = "bare"  // a reverse proxy without carryon
+)
+
+// play serves a part until its standard input ends, after printing its address.
+func play(part, upstream string) error {
+	var handler http.Handler
+	switch part {
+	case modelPart:
+		handler = newModel()
+	case barePart:
+		target, err := url.Parse(upstream)
+		if err != nil {
+			return err
+		}
+		handler = bareProxy(target)
+	default:
+		return fmt.Errorf("there is no part %q", part)
+	}
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println("http://" + listener.Addr().String())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = listener.Close()
+	}()
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	return server.Serve(listener)
+}
+
+// bareProxy does what every proxy has to: it flushes at once, keeps enough
+// connections, and lets the model answer while the request is still being sent, as
+// net/http would else cut some answers short.
+func bareProxy(target *url.URL) http.Handler {
+	forward := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true},
+		FlushInterval: -1,
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1 supports it
+		forward.ServeHTTP(w, r)
+	})
+}
+
+// model answers every protocol.
+type model struct {
+	one, many map[string][]string // streams, by path
+	whole     map[string]string
+}
+
+func newModel() *model {
+	m := &model{make(map[string][]string), make(map[string][]string), make(map[string]string)}
+	for _, p := range proxied() {
+		m.one["/v1"+p.path], m.many["/v1"+p.path], m.whole["/v1"+p.path] = p.stream(1), p.stream(chunks), p.whole
+	}
+	return m
+}
+
+// ServeHTTP implements [http.Handler].
+func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	head := body[:min(len(body), 100)]
+	switch {
+	case bytes.Contains(head, []byte(oneEvent)):
+		sendAll(w, m.one[r.URL.Path])
+	case bytes.Contains(head, []byte(manyEvents)):
+		sendAll(w, m.many[r.URL.Path])
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, m.whole[r.URL.Path])
+	}
+}
+
+// sendAll flushes each event.
+func sendAll(w http.ResponseWriter, events []string) {
+	flush := http.NewResponseController(w).Flush
+	for _, e := range events {
+		_, _ = io.WriteString(w, e)
+		_ = flush()
+	}
+}
+
+// sides are connections to the two proxies, in front of the same model.
+type sides struct {
+	bare, carried []*line
+	processes     []*process
+}
+
+// open starts the processes and connects to them.
+func open(command string, connections int) *sides {
+	self, err := os.Executable()
+	must(err)
+	upstream := start(self, "-part", modelPart)
+	bare := start(self, "-part", barePart, "-upstream", upstream.address)
+	carried := start(command, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.address+"/v1")
+	s := &sides{processes: []*process{carried, bare, upstream}}
+	for range connections {
+		s.bare, s.carried = append(s.bare, dial(bare.address)), append(s.carried, dial(carried.address))
+	}
+	return s
+}
+
+func (s *sides) close() {
+	for _, l := range append(s.bare, s.carried...) {
+		_ = l.Close()
+	}
+	for _, p := range s.processes {
+		p.end()
+	}
+}
+
+// process is a server in a process of its own.
+type process struct {
+	address string // its URL without a path
+	command *exec.Cmd
+	in      io.Closer
+}
+
+// start starts a program and waits until it has said where it listens.
+func start(name string, args ...string) *process {
+	c := exec.CommandContext(context.Background(), name, args...)
+	in, err := c.StdinPipe()
+	must(err)
+	out, err := c.StdoutPipe()
+	must(err)
+	c.Stderr = c.Stdout // carryon says there where it listens
+	must(c.Start())
+	said := bufio.NewReader(out)
+	for {
+		text, err := said.ReadString('\n')
+		must(err)
+		if _, address, ok := strings.Cut(text, "http://127.0.0.1:"); ok && !strings.Contains(text, "in front of") {
+			go func() { _, _ = io.Copy(io.Discard, said) }()
+			port, _, _ := strings.Cut(strings.TrimSpace(address), "/")
+			return &process{"http://127.0.0.1:" + port, c, in}
+		}
+	}
+}
+
+// end ends the process.
+func (p *process) end() {
+	_ = p.in.Close()
+	_ = p.command.Process.Kill()
+	_ = p.command.Wait() // it was killed
+}
+
+// line is a connection of a client. It does as little as it can, on one goroutine:
+// what the client costs would hide what the proxies do.
+type line struct {
+	net.Conn
+
+	in     *bufio.Reader
+	buffer []byte
+}
+
+func dial(address string) *line {
+	conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", strings.TrimPrefix(address, "http://"))
+	must(err)
+	return &line{conn, bufio.NewReaderSize(conn, 64<<10), make([]byte, 64<<10)}
+}
+
+// post1 returns a request as it is written on a connection.
+func post1(path, body string) []byte {
+	return fmt.Appendf(nil, "POST /v1%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer no-key-at-all\r\n"+
+		"User-Agent: bench\r\nAccept: */*\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+}
+
+// firstByte returns how long the first byte of the answer's body takes, and reads
+// the rest.
+func (l *line) firstByte(request []byte) time.Duration {
+	began := time.Now()
+	body := l.send(request)
+	_, err := io.ReadFull(body, l.buffer[:1])
+	took := time.Since(began)
+	must(err)
+	drain(body, l.buffer)
+	return took
+}
+
+// whole sends a request and reads its answer.
+func (l *line) whole(request []byte) { drain(l.send(request), l.buffer) }
+
+func (l *line) send(request []byte) io.ReadCloser {
+	_, err := l.Write(request)
+	must(err)
+	r, err := http.ReadResponse(l.in, nil)
+	must(err)
+	if r.StatusCode != http.StatusOK {
+		panic(r.Status)
+	}
+	return r.Body
+}
+
+// atOnce calls f for all lines at the same time.
+func atOnce(lines []*line, f func(*line)) {
+	var all sync.WaitGroup
+	for _, l := range lines {
+		all.Go(func() { f(l) })
+	}
+	all.Wait()
+}
