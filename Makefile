@@ -54,7 +54,8 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 	$(EACH) go test $$race -shuffle=on $(ARGS) ./... || failed=1; $(DONE)
 
 bench: need-go ## Measure what is promised of speed and size; fails if a promise is missed: PAIRS=400, ONLY=part of a name
-	@$(PURE); cd conformance && go build -o ../.bin/bench ./bench && ../.bin/bench -pairs $(PAIRS) -only '$(ONLY)'
+	@$(PURE); (cd cmd/carryon && go build -o ../../.bin/carryon .) && cd conformance && go build -o ../.bin/bench ./bench && \
+		../.bin/bench -carryon ../.bin/carryon -pairs $(PAIRS) -only '$(ONLY)'
 
 micro: need-go ## Run the Go benchmarks of every package: BENCH=pattern, COUNT=1
 	@$(PURE); \

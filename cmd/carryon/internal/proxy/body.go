@@ -33,17 +33,17 @@ func (b *body) Read(p []byte) (int, error) {
 
 type bodyKey struct{}
 
-// fullDuplex returns the request with a body that may be read while the answer is
-// written: an upstream may answer before it has read all of it. The server would
-// otherwise discard the rest first.
-func fullDuplex(w http.ResponseWriter, r *http.Request) *http.Request {
+// fullDuplex returns the request under ctx, with a body that may be read while the
+// answer is written: an upstream may answer before it has read all of it. The
+// server would otherwise discard the rest first.
+func fullDuplex(w http.ResponseWriter, r *http.Request, ctx context.Context) *http.Request { //nolint:revive // as in WithContext
 	if r.Body == nil || r.Body == http.NoBody {
-		return r
+		return r.WithContext(ctx)
 	}
 	connection := http.NewResponseController(w)
 	_ = connection.EnableFullDuplex() // HTTP/1 supports it
 	b := &body{ReadCloser: r.Body, connection: connection}
-	r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, b))
+	r = r.WithContext(context.WithValue(ctx, bodyKey{}, b))
 	r.Body = b
 	return r
 }

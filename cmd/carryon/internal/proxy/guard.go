@@ -52,7 +52,9 @@ func misled(r *http.Request, allowed []string) bool {
 		return false
 	}
 	host := strings.ToLower((&url.URL{Host: r.Host}).Hostname())
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "host.docker.internal" || slices.Contains(allowed, host) {
+		return false
+	}
 	_, err := netip.ParseAddr(host)
-	return err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost") &&
-		host != "host.docker.internal" && !slices.Contains(allowed, host)
+	return err != nil
 }

@@ -104,12 +104,13 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	return middleware.New(todo.FromConversation(todo.WithToolNames(c.TodoTools...)), options...)
 }
 
-// forward returns the handler that asks the upstream.
+// forward returns the handler that asks the upstream. It has no flush interval, so
+// that ReverseProxy flushes at once what has no length: see answered.
 func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	return p.record(&httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { rewrite(r, p.config.Upstream) },
 		Transport:      transport.New(base, p.middleware),
-		FlushInterval:  -1, // at once
+		BufferPool:     newBuffers(),
 		ModifyResponse: p.answered,
 		ErrorHandler:   p.unanswered,
 		ErrorLog:       slog.NewLogLogger(p.logger.Handler(), slog.LevelWarn),
@@ -131,7 +132,7 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A mux would redirect paths such as "//a/../b".
 		if path := r.URL.Path; path == prefix || strings.HasPrefix(path, prefix+"/") {
-			forward.ServeHTTP(w, fullDuplex(w, r))
+			forward.ServeHTTP(w, r)
 			return
 		}
 		own.ServeHTTP(w, r)
@@ -174,10 +175,12 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 			if p.metrics != nil {
 				p.metrics.ended(&shown)
 			}
-			p.logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
-				slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
+			if p.logger.Enabled(ctx, slog.LevelDebug) {
+				p.logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
+					slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
+			}
 		}()
-		next.ServeHTTP(w, r.WithContext(withEntry(ctx, e)))
+		next.ServeHTTP(w, fullDuplex(w, r, withEntry(ctx, e)))
 		how = whole
 	})
 }
@@ -187,6 +190,9 @@ func (p *Proxy) answered(r *http.Response) error {
 	p.journal.answered(r.Request, r.StatusCode)
 	p.hints.answered(r)
 	closeUnread(r.Request.Context(), r.Header)
+	if !speaks(r.Request.URL.Path) {
+		r.ContentLength = -1 // a file is flushed as it comes; its header still has the length
+	}
 	if len(p.config.CORS) > 0 { // these are set already, and browsers refuse two of them
 		for name := range r.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
