@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/carryon-go/carryon/carryontest"
 )
@@ -40,7 +39,7 @@ func takeAll(folder string) error {
 		return err
 	}
 	defer end()
-	s, err := newScene(ctx, carryontest.NewClock(time.Date(2026, time.May, 12, 8, 4, 0, 0, time.UTC)), "-content", "-upstream", "http://models.example/v1")
+	s, err := newScene(ctx, carryontest.NewClock(storyBegins), "-content", "-upstream", "http://models.example/v1")
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,12 +24,13 @@ type scene struct {
 	upstream *httptest.Server // with the model and an endpoint that carryon does not speak
 	proxy    *proxy.Server
 	clock    *carryontest.Clock // nil for the system's
+	client   *http.Client
 }
 
 // newScene starts a proxy with these flags. With a clock, time passes only while
 // the model answers.
 func newScene(ctx context.Context, clock *carryontest.Clock, args ...string) (*scene, error) {
-	s := &scene{model: carryontest.Start(), clock: clock}
+	s := &scene{model: carryontest.Start(), clock: clock, client: &http.Client{Transport: new(http.Transport)}}
 	upstream := http.NewServeMux()
 	upstream.Handle("/v1/", s.model.Handler())
 	upstream.HandleFunc("/v1/embeddings", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":[]}`) })
@@ -57,6 +59,7 @@ func (s *scene) stopModel() {
 
 func (s *scene) close() error {
 	defer s.stopModel()
+	s.client.CloseIdleConnections()
 	return s.proxy.Stop(context.Background())
 }
 
@@ -105,7 +108,7 @@ func (s *scene) send(ctx context.Context, r *request) (*http.Response, error) {
 	if r.session != "" {
 		sent.Header.Set("X-Carryon-Session", r.session)
 	}
-	return http.DefaultClient.Do(sent)
+	return s.client.Do(sent)
 }
 
 // answer is a turn of the model and how long it takes.
@@ -135,8 +138,9 @@ func (r *request) body() string {
 		}}}, map[string]any{"role": "tool", "tool_call_id": "call_1", "content": "ok"})
 	}
 	messages = append(messages, map[string]any{"role": "user", "content": "Go on. " + r.user})
-	var tools []any
-	for _, name := range []string{tool, "todo_write", "edit_file"} {
+	names := []string{tool, "todo_write", "edit_file"}
+	tools := make([]any, 0, len(names))
+	for _, name := range names {
 		tools = append(tools, map[string]any{"type": "function", "function": map[string]string{"name": name}})
 	}
 	model := r.model
@@ -151,9 +155,9 @@ func (r *request) body() string {
 }
 
 func (r *request) list() string {
-	var todos []any
+	todos := make([]any, 0, len(r.todos))
 	for i, status := range r.todos {
-		todos = append(todos, map[string]string{"id": fmt.Sprint(i + 1), "content": fmt.Sprint(r.work, " ", i+1), "status": status})
+		todos = append(todos, map[string]string{"id": strconv.Itoa(i + 1), "content": fmt.Sprint(r.work, " ", i+1), "status": status})
 	}
 	return string(marshal(map[string]any{"todos": todos}))
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
+// storyBegins is when the first request is sent.
+var storyBegins = time.Date(2026, time.May, 12, 8, 4, 0, 0, time.UTC) //nolint:gochecknoglobals // constant
+
 // tell sends what two agents and a script may send in twenty minutes, so that the
 // page has something of everything to show.
 func (s *scene) tell(ctx context.Context) error {

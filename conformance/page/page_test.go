@@ -1,0 +1,241 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+func TestPageTellsWhatItDidAndWhatItCost(t *testing.T) {
+	v := storyOf(t, "-content").look(t, desk(), "")
+	assert.Equal(t, []string{
+		"Requests 21 20 to a model", "Continuations 7 in 6 requests", "Success rate 57% 4 of 7 led to a tool call",
+		"Tokens added 39,779 26% of 154,925 in all",
+	}, v.texts("#summary > div"))
+	assert.Equal(t, []string{"4 called a tool", "1 paused", "1 answered with text", "1 failed"}, v.texts("#results li"))
+	assert.Equal(t, "7 continuations in 21 requests from 10:04 to 10:15",
+		value[string](v, `document.querySelector("#chart svg").getAttribute("aria-label")`))
+	assert.Equal(t, "16 4 1 1 1", value[string](v,
+		`["request", "tool_call", "text", "paused", "failed"].map((c) => document.querySelectorAll("#chart rect." + c).length).join(" ")`))
+	assert.Equal(t, []string{
+		"3 requests passed unchanged", "Continued", "1 request passed unchanged", "Failed", "Continued", "2 requests passed unchanged",
+		"Paused", "1 request passed unchanged", "Continued", "5 requests passed unchanged", "Continued", "3 requests passed unchanged",
+	}, v.states())
+	assert.Equal(t, []string{
+		"Continued once, then the model called a tool",
+		"A continuation failed (HTTP status 429); the client got the answer without it",
+		"Continued once, then the model called a tool",
+		"The model paused after 1 continuation",
+		"Continued twice, then the model called a tool",
+		"Continued once, then the model called a tool",
+	}, v.texts(".request .what"))
+	assert.Equal(t, []string{"+8,300 tokens", "+7,460 tokens", "+7,235 tokens", "+12,074 tokens", "+4,710 tokens"}, v.texts(".cost"))
+}
+
+func TestPageShowsWhatWasSeenOfARequest(t *testing.T) {
+	v := storyOf(t, "-content").look(t, desk(), "show=continued")
+	v.run(`document.querySelectorAll(".request > summary")[4].click()`) // continued twice
+	v.await(`document.querySelector(".request[open] table")`)
+	assert.Equal(t, []string{
+		"Reason The continuation called a tool, so it is the program's turn tool_calls",
+		"Todo list 4 todos, 3 active, 1 completed, read from the last call of todo_write",
+		"Request POST /v1/chat/completions, streamed", "Model gpt-5.2", "Session tea-shop-website Show only this session",
+		"Began Tue, 12 May 2026, 10:07:39 Europe/Berlin", "Answer 200 in 12.9 s",
+	}, v.texts("dl.facts > div"))
+	assert.Equal(t, []string{
+		"1 client Answered with text, finish reason stop Continued: All continuation conditions satisfied satisfied 5,300 120 5,420 3.1 s",
+		"2 carryon Asked to carry on with: Write page 2 Answered with text, finish reason stop Continued: All continuation conditions satisfied satisfied 5,560 64 5,624 2.1 s",
+		"3 carryon Asked to carry on with: Write page 2 Called a tool, finish reason tool_calls " +
+			"Not continued: Tool calls were made during stream - no continuation needed tool_calls 5,760 690 6,450 7.7 s",
+	}, v.texts("tbody tr"))
+}
+
+func TestPageSaysWhyNothingWasDone(t *testing.T) {
+	s := storyOf(t)
+	require.NoError(t, s.ask(t.Context(), &request{tool: "save_tasklist", todos: []string{"pending"}}, says("Next.", 1, 1, 1)))
+	v := s.look(t, desk(), "show=passed")
+	assert.Contains(t, v.text("#notices"), "start carryon with -todo-tools save_tasklist")
+	reasons := v.texts(".request .what")
+	assert.Len(t, reasons, 16)
+	assert.Equal(t, "No todo list found: save_tasklist looks like a todo tool and is not known: name it with -todo-tools", reasons[0])
+	assert.Equal(t, "The request offers no tools", reasons[1])
+	assert.Equal(t, "No active todos found (pending or in_progress): all 2 are done (from the last call of todo_write)", reasons[2])
+	assert.Contains(t, reasons, "Not for carryon: the path is of no protocol that carryon speaks")
+
+	v.click(".request > summary")
+	v.await(`document.querySelector(".request[open] dl")`)
+	facts := v.texts("dl.facts > div")
+	assert.Equal(t, []string{"Tools called save_tasklist", "Looks like a todo tool save_tasklist"}, facts[1:3])
+	assert.Contains(t, facts[0], "no_list")
+}
+
+func TestPageSaysWhichSwitchShowsTexts(t *testing.T) {
+	for flag, want := range map[string]string{
+		"":         "Texts of todos, pauses and errors are not shown. Start carryon with -content to see them.",
+		"-content": "Texts of todos, pauses and errors are shown, because carryon was started with -content.",
+	} {
+		s := storyOf(t, strings.Fields(flag)...)
+		v := s.look(t, desk(), "")
+		assert.Contains(t, v.text("footer"), want)
+		v.run(`for (const summary of document.querySelectorAll("summary")) summary.click()`)
+		v.await(`document.querySelectorAll(".request[open] table").length > 4`)
+		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("Write page 2")`))
+		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("production logs")`))
+		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("Rate limit reached")`))
+	}
+}
+
+func TestFiltersOfThePage(t *testing.T) {
+	s := storyOf(t)
+	v := s.look(t, desk(), "")
+	assert.Equal(t, []string{"All 21", "Continued 6", "Paused 1", "Failed 1", "Passed 15"}, v.texts(".chip"))
+	for filter, want := range map[string][]string{
+		"continued": {"Continued", "Failed", "Continued", "Paused", "Continued", "Continued"}, "paused": {"Paused"}, "failed": {"Failed"},
+		"passed": strings.Fields(strings.Repeat("Passed ", 15)),
+	} {
+		v.click(".chip." + filter)
+		assert.Equal(t, want, v.states(), filter)
+		assert.Equal(t, fmt.Sprint(len(want), " request", map[bool]string{true: "", false: "s"}[len(want) == 1], " shown"), v.text("#found"))
+		assert.True(t, strings.HasSuffix(value[string](v, "location.hash"), "show="+filter))
+	}
+	v.click(".chip.failed")
+	v.click(".request > summary")
+	v.await(`document.querySelector("[data-session]")`)
+	v.click("[data-session]") // show only this session
+	v.click(".chip.all")
+	assert.Equal(t, []string{"All 12", "Continued 5", "Paused 0", "Failed 1", "Passed 7"}, v.texts(".chip"))
+	assert.Equal(t, "tea-shop-website", value[string](v, `document.querySelector("#session").selectedOptions[0].text`))
+	v.click(".chip.paused")
+	assert.Equal(t, "No request is like that. Show all", v.text("#list"))
+
+	require.NoError(t, chromedp.Do(v.ctx, chromedp.Reload()))
+	v.await(`document.querySelector("#list .empty")`)
+	assert.Equal(t, "paused", value[string](v, `document.querySelector("[name=filter]:checked").value`), "the address keeps it")
+	v.click("[data-reset]")
+	assert.Len(t, v.states(), 12)
+}
+
+func TestSessionsOfThePage(t *testing.T) {
+	s := storyOf(t)
+	require.NoError(t, s.ask(t.Context(), &request{session: "tea-shop-website", key: "sk-other", todos: []string{"pending"}}, acts(1, 1, 1)))
+	v := s.look(t, desk(), "")
+	v.click("#grouped")
+	groups := v.texts(".group > summary")
+	require.Len(t, groups, 4)
+	assert.Regexp(t, `^tea-shop-website \(key [0-9a-f]{4}\) 1 request · 0 continuations`, groups[0])
+	assert.Regexp(t, `^Without a session 2 requests`, groups[1])
+	assert.Regexp(t, `^fix-login-bug 7 requests · 1 continuation · 7,235 tokens added · 2 of 2 todos done`, groups[2])
+	assert.Regexp(t, `^tea-shop-website \(key [0-9a-f]{4}\) 12 requests · 6 continuations · 32,544 tokens added · 4 of 4 todos done`, groups[3])
+	v.click(".group > summary")
+	assert.Equal(t, 1, value[int](v, `document.querySelectorAll(".group:not([open])").length`))
+	assert.Contains(t, value[string](v, "location.hash"), "group=session")
+}
+
+func TestPassedRequestsAreFoldedAway(t *testing.T) {
+	s := storyOf(t)
+	v := s.look(t, desk(), "")
+	assert.Zero(t, value[int](v, `document.querySelectorAll(".fold .request").length`), "nothing is drawn that is not seen")
+	assert.Equal(t, "10:06:04 5 requests passed unchanged 4 × tool_calls, 1 × path", v.texts(".fold > summary")[4])
+	v.run(`document.querySelectorAll(".fold > summary")[4].click()`)
+	v.await(`document.querySelectorAll(".fold[open] .request").length === 5`)
+
+	// A fold stays the same when more requests come.
+	v.run(`document.querySelectorAll(".fold > summary")[0].click()`)
+	v.await(`document.querySelectorAll(".fold[open] .request").length === 8`)
+	require.NoError(t, s.ask(t.Context(), &request{raw: `{"model":"m","messages":[]}`}, says("Hello", 1, 1, 1)))
+	v.await(`document.querySelector(".fold .what").textContent.startsWith("4 requests")`)
+	assert.Equal(t, 9, value[int](v, `document.querySelectorAll(".fold[open] .request").length`))
+}
+
+func TestTimesOfThePage(t *testing.T) {
+	s := storyOf(t)
+	v := s.look(t, desk(), "")
+	assert.Contains(t, v.text("#about"), "since 10:04:00")
+	v.click(`.switch label:last-of-type`)
+	v.await(`document.querySelector("#about").innerText.includes("since 08:04:00")`)
+	assert.Equal(t, "08:14:26", v.texts(".request time")[0])
+	assert.Equal(t, "Tue, 12 May 2026, 08:14:26 UTC", value[string](v, `document.querySelector(".request time").title`))
+	assert.Contains(t, v.text(".axis"), "08:15:00")
+	india := s.look(t, look{width: 1080, height: 800, zone: "Asia/Kolkata"}, "")
+	assert.Contains(t, india.text("#about"), "since 13:34:00")
+}
+
+func TestPageOfADryRun(t *testing.T) {
+	s := sceneOf(t, "-dry-run")
+	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1)))
+	v := s.look(t, desk(), "")
+	assert.Contains(t, v.text("#notices"), "Dry run")
+	assert.Equal(t, []string{"Dry run"}, v.states())
+	assert.Equal(t, []string{"It would have been continued"}, v.texts(".request .what"))
+	assert.Contains(t, v.texts(".chip"), "Dry run 1")
+}
+
+func TestPageOfALimitAndOfAnError(t *testing.T) {
+	s := sceneOf(t, "-max-attempts", "1")
+	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1), says("Then.", 10, 5, 1)))
+	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, fails(http.StatusUnauthorized, `{"error":{"message":"No"}}`, 1)))
+	v := s.look(t, desk(), "")
+	assert.Equal(t, []string{"Failed", "Limit reached"}, v.states())
+	assert.Equal(t, []string{
+		"The answer was an error: HTTP status 401",
+		"Continued once, then stopped: maximum continuation attempts exceeded: the limit is 1",
+	}, v.texts(".request .what"))
+}
+
+func TestPageWithoutRequests(t *testing.T) {
+	s := sceneOf(t)
+	v := s.look(t, desk(), "")
+	assert.Equal(t, "No requests yet. Point a client at "+s.proxy.Root()+"/v1.", v.text("#list"))
+	assert.Equal(t, "Success rate – of continuations", v.texts("#summary > div")[2])
+	assert.Equal(t, "carryon added no request", v.texts("#summary dd:last-child")[1])
+}
+
+// Whatever others write is shown, and does nothing.
+func TestHostileTextsAreInert(t *testing.T) {
+	s := sceneOf(t, "-content", "-todo-tools", `<b>tool</b>`)
+	const attack = `"'><img src=x onerror="window.hit=1"></main><script>window.hit=1</script><style>body{display:none}</style>{{1}}`
+	for _, r := range []request{
+		{session: attack, model: attack, work: attack, todos: []string{"pending", attack}},
+		{session: attack + "2", key: attack, model: "toString", work: "__proto__", todos: []string{"pending"}},
+		{session: "__proto__", model: "constructor", work: attack, todos: []string{"pending"}},
+	} {
+		require.NoError(t, s.ask(t.Context(), &r, says("Next.", 10, 5, 1), pauses("The file is missing: "+attack, 10, 5, 1)))
+	}
+	require.NoError(t, s.ask(t.Context(), &request{tool: "todo-" + attack, todos: []string{"pending"}}, says("Next.", 1, 1, 1)))
+	require.NoError(t, s.ask(t.Context(), &request{path: "/v1/%3Cscript%3Ewindow.hit=1%3C%2Fscript%3E", raw: "{}"}))
+	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, answer{turn: carryontest.Text("Next").Finish(attack).Usage(1, 1)}))
+	v := s.look(t, desk(), "group=session")
+	v.run(`for (const summary of document.querySelectorAll(".fold > summary")) summary.click()`)
+	v.await(`!document.querySelector(".fold[open] > .rows:empty")`)
+	v.run(`for (const summary of document.querySelectorAll(".request > summary")) summary.click()`)
+	v.await(`document.querySelectorAll(".request[open] dl").length === 6`)
+	assert.False(t, value[bool](v, `"hit" in window`))
+	assert.Equal(t, "1 1 0 0", value[string](v, `["script", "style", "img", "iframe"].map((tag) => document.querySelectorAll(tag).length).join(" ")`))
+	shown := value[string](v, `document.body.innerText`)
+	assert.GreaterOrEqual(t, strings.Count(shown, `onerror="window.hit=1"`), 4)
+	v.click(".request [data-session]")
+	assert.Len(t, v.states(), 1, "the session is found by its name, whatever that is")
+	for _, broken := range []string{"show=__proto__", "session=%22%3E&zone=%00", "show=toString&group=<b>"} {
+		assert.NotEmpty(t, s.look(t, desk(), broken).states())
+	}
+}
+
+func TestPageIsShownAtLocalhost(t *testing.T) {
+	s := storyOf(t)
+	v := s.look(t, desk(), "")
+	root := value[string](v, `location.origin`)
+	require.NoError(t, v.open(strings.Replace(root, "127.0.0.1", "localhost", 1)+"/debug/carryon"))
+	v.await(`location.hostname === "localhost" && document.querySelectorAll("#list .request").length === 6`)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i, url := range v.fetched {
+		v.fetched[i] = strings.Replace(url, "localhost", "127.0.0.1", 1)
+	}
+}
