@@ -47,21 +47,15 @@ func (r *reporter) continuationStarted(ctx context.Context, e middleware.Continu
 }
 
 func (r *reporter) continuationEnded(ctx context.Context, e middleware.ContinuationEnded) {
-	r.instruments.continuations.Add(ctx, 1, metric.WithAttributes(outcome.String(outcomeOf(ctx, &e))))
+	r.instruments.continuations.Add(ctx, 1, metric.WithAttributes(result.String(e.Result)))
 }
 
-// outcomeOf says in a word what came of a continuation. One that ends in a pause
-// counts as text here; carryon.pauses has the pauses.
-func outcomeOf(ctx context.Context, e *middleware.ContinuationEnded) string {
-	switch {
-	case isInterruption(ctx, e.Err):
-		return "interrupted"
-	case e.Err != nil:
-		return "failed"
-	case e.ToolCalls > 0:
-		return "tool_call"
-	}
-	return "text"
+func (r *reporter) todosRead(ctx context.Context, e middleware.TodosRead) {
+	r.instruments.took(ctx, r.instruments.todos, e.Took, e.Err)
+}
+
+func (r *reporter) storeAnswered(ctx context.Context, e middleware.StoreAnswered) {
+	r.instruments.took(ctx, r.instruments.store, e.Took, e.Err)
 }
 
 func (r *reporter) pauseRejected(ctx context.Context, e middleware.PauseRejected) {
@@ -96,6 +90,6 @@ func (r *reporter) failed(ctx context.Context, e middleware.Failed) {
 	r.instruments.failures.Add(ctx, 1, metric.WithAttributes(operation.String(e.Op)))
 	addEvent(ctx, "carryon.failed", func() []attribute.KeyValue {
 		attributes := []attribute.KeyValue{turn.Int(e.Turn), operation.String(e.Op), errorType.String(kindOfError(ctx, e.Err))}
-		return r.text(attributes, "exception.message", e.Err.Error())
+		return r.text(attributes, exceptionMessage, e.Err.Error())
 	})
 }

@@ -3,6 +3,7 @@ package otel
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -17,13 +18,13 @@ type instruments struct {
 	pauses, rejected, exhausted, delivered  metric.Int64Counter
 	failures                                metric.Int64Counter
 	open                                    metric.Int64UpDownCounter
-	join, wait                              metric.Float64Histogram
+	join, wait, todos, store                metric.Float64Histogram
 	turnDuration, timeToFirstChunk          metric.Float64Histogram // nil unless asked for
 	labels                                  *labels
 }
 
 // seconds are the bounds of histograms of times.
-var seconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120} //nolint:gochecknoglobals // constant
+var seconds = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120} //nolint:gochecknoglobals // constant
 
 // maker makes instruments and keeps the first error.
 type maker struct {
@@ -57,8 +58,10 @@ func newInstruments(o *options) (*instruments, error) {
 		delivered:     m.counter("carryon.tasks.delivered", "{task}", "Background tasks whose end the model was told"),
 		failures:      m.counter("carryon.failures", "{failure}", "Failures that did not cost the caller its answer, by what failed"),
 		join: m.histogram("carryon.join.duration",
-			"From the finish of a turn to the first chunk of the next one"),
-		wait: m.histogram("carryon.wait.duration", "Waits before a continuation, to keep the interval"),
+			"How long a stream stood still before a continuation: from the finish of a turn to the first chunk of the next"),
+		wait:  m.histogram("carryon.wait.duration", "Waits before a continuation, to keep the interval"),
+		todos: m.histogram("carryon.todos.duration", "How long it took to read a todo list"),
+		store: m.histogram("carryon.store.duration", "How long the store of session state took to answer"),
 	}
 	if o.inference {
 		i.turnDuration = m.histogram(o.conventions.durationMetric(), "How long a turn took")
@@ -76,10 +79,15 @@ type labels struct {
 	reason    [256][]metric.AddOption
 	ended     [256][]metric.AddOption
 	continued [256][]metric.AddOption
+	stream    []metric.AddOption // of a streamed call
+	whole     []metric.AddOption // of another
 }
 
 func newLabels() *labels {
-	l := new(labels)
+	l := &labels{
+		stream: []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(requestStream.Bool(true)))},
+		whole:  []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(requestStream.Bool(false)))},
+	}
 	for i := range l.reason {
 		code := reason.String(continuation.Reason(i).Code()) //nolint:gosec // below 256
 		l.reason[i] = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(code))}
@@ -87,6 +95,24 @@ func newLabels() *labels {
 		l.continued[i] = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(code, continued.Bool(true)))}
 	}
 	return l
+}
+
+// openCalls counts calls that have begun, or ended if n is negative.
+func (i *instruments) openCalls(ctx context.Context, streamed bool, n int64) {
+	set := i.labels.whole
+	if streamed {
+		set = i.labels.stream
+	}
+	i.open.Add(ctx, n, set...)
+}
+
+// took records how long something took that may have failed.
+func (*instruments) took(ctx context.Context, h metric.Float64Histogram, took time.Duration, err error) {
+	if err != nil {
+		h.Record(ctx, took.Seconds(), metric.WithAttributes(errorType.String(kindOfError(ctx, err))))
+		return
+	}
+	h.Record(ctx, took.Seconds())
 }
 
 func (i *instruments) callEnded(ctx context.Context, e *middleware.CallEnded) {
@@ -98,21 +124,26 @@ func (i *instruments) callEnded(ctx context.Context, e *middleware.CallEnded) {
 }
 
 func (i *instruments) turnEnded(ctx context.Context, c *call, e *middleware.TurnEnded) {
-	kind := turnKind.String(kindOf(e.Turn))
+	labels := c.model.tokens(e.Turn)
 	if e.Usage.Prompt > 0 {
-		i.tokens.Add(ctx, int64(e.Usage.Prompt), metric.WithAttributes(kind, tokenType.String("input"), requestModel.String(c.model)))
+		i.tokens.Add(ctx, int64(e.Usage.Prompt), labels.input...)
 	}
 	if e.Usage.Completion > 0 {
-		i.tokens.Add(ctx, int64(e.Usage.Completion), metric.WithAttributes(kind, tokenType.String("output"), requestModel.String(c.model)))
+		i.tokens.Add(ctx, int64(e.Usage.Completion), labels.output...)
+	}
+	if e.Times.Join > 0 {
+		i.join.Record(ctx, e.Times.Join.Seconds())
 	}
 	if i.turnDuration == nil {
 		return
 	}
-	attributes := []attribute.KeyValue{operationName.String(chat), providerName.String(c.provider), requestModel.String(c.model)}
+	attributes := []attribute.KeyValue{operationName.String(chat), providerName.String(c.provider), requestModel.String(c.model.name)}
 	if e.Err != nil {
 		attributes = append(attributes, errorType.String(kindOfError(ctx, e.Err)))
 	}
 	set := metric.WithAttributes(attributes...)
 	i.turnDuration.Record(ctx, e.Times.Ended.Sub(e.Times.Began).Seconds(), set)
-	i.timeToFirstChunk.Record(ctx, e.Times.FirstChunk.Sub(e.Times.Began).Seconds(), set)
+	if c.streamed && e.Err == nil {
+		i.timeToFirstChunk.Record(ctx, e.Times.FirstChunk.Sub(e.Times.Began).Seconds(), set)
+	}
 }

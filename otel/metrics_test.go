@@ -2,20 +2,20 @@ package otel_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric/noop"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/internal/scenario"
@@ -70,24 +70,67 @@ func TestMetrics(t *testing.T) {
 
 		got := measured(t, reader)
 		for name, want := range map[string]int64{
-			"carryon.calls carryon.continued=true carryon.reason=tool_calls":  1,
-			"carryon.calls carryon.continued=false carryon.reason=suppressed": 1,
-			"carryon.calls carryon.continued=true carryon.reason=failed":      1,
-			"carryon.calls.open":                              0,
-			"carryon.continuations carryon.outcome=tool_call": 1,
-			"carryon.continuations carryon.outcome=failed":    1,
-			"carryon.decisions carryon.reason=satisfied":      2,
-			"carryon.decisions carryon.reason=suppressed":     1,
-			"carryon.failures carryon.operation=continuation": 1,
+			"carryon.calls carryon.continued=true carryon.reason=tool_calls":                                         1,
+			"carryon.calls carryon.continued=false carryon.reason=suppressed":                                        1,
+			"carryon.calls carryon.continued=true carryon.reason=failed":                                             1,
+			fmt.Sprintf("carryon.calls.open gen_ai.request.stream=%t", m.Streamed()):                                 0,
+			"carryon.continuations carryon.result=tool_call":                                                         1,
+			"carryon.continuations carryon.result=failed":                                                            1,
+			"carryon.decisions carryon.reason=satisfied":                                                             2,
+			"carryon.decisions carryon.reason=suppressed":                                                            1,
+			"carryon.failures carryon.operation=continuation":                                                        1,
 			"carryon.tokens carryon.turn.kind=continuation gen_ai.request.model=test-model gen_ai.token.type=input":  20,
 			"carryon.tokens carryon.turn.kind=continuation gen_ai.request.model=test-model gen_ai.token.type=output": 3,
-			"carryon.join.duration": 1,
+			"carryon.todos.duration": 2,
 			"gen_ai.client.inference.duration gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model": 3,
 		} {
 			value, found := got[name]
 			assert.True(t, found, "%s is not among %v", name, got)
 			assert.Equal(t, want, value, name)
 		}
+		for _, name := range []string{"carryon.join.duration", firstChunkOf3} {
+			_, found := got[name]
+			assert.Equal(t, m.Streamed(), found, "%s is of streams", name)
+		}
+	})
+}
+
+const firstChunkOf3 = "gen_ai.client.inference.time_to_first_chunk gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model"
+
+// failingStore is a store of the program's own, that fails from the second time on.
+type failingStore struct {
+	continuation.Store
+
+	asked atomic.Int64
+}
+
+func (s *failingStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	if s.asked.Add(1) > 1 {
+		return errors.New("no connection")
+	}
+	return s.Store.Update(ctx, key, f)
+}
+
+func TestTimesOfTheStoreAndTheSource(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		reader := sdkmetric.NewManualReader()
+		observer := middleware.WithObserver(carryonotel.NewObserver(carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))))
+		s := scenario.New(t, m, open)
+		failing := s.Mode.Client(scenario.Config(s.Transport.URL, s.Transport), middleware.New(open, observer,
+			middleware.WithStore(&failingStore{Store: continuation.NewMemoryStore()})))
+		none := s.Mode.Client(scenario.Config(s.Transport.URL, s.Transport), middleware.New(
+			todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return nil, errors.New("no file") }), observer))
+		s.Server.Append(fakellm.Text("Next."), fakellm.Text("Next."))
+		require.NoError(t, m.Call(s.Ctx, failing, scenario.Request()).Err)
+		require.NoError(t, m.Call(s.Ctx, none, scenario.Request()).Err)
+
+		got := measured(t, reader)
+		assert.Equal(t, int64(1), got["carryon.store.duration"], "%v", got)
+		assert.Equal(t, int64(1), got["carryon.store.duration error.type=_OTHER"], "%v", got)
+		assert.Equal(t, int64(1), got["carryon.todos.duration error.type=_OTHER"], "%v", got)
+		assert.Equal(t, int64(1), got["carryon.failures carryon.operation=store"], "%v", got)
+		assert.Equal(t, int64(1), got["carryon.failures carryon.operation=todos"], "%v", got)
 	})
 }
 
@@ -119,24 +162,4 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 	}
 	_, err := carryonotel.TryNewObserver(nil)
 	assert.NoError(t, err, "a nil option is skipped")
-}
-
-// BenchmarkCall measures what a call with nothing to do costs with an observer
-// whose spans are not sampled, and without one.
-func BenchmarkCall(b *testing.B) {
-	unsampled := sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample()))
-	for name, options := range map[string][]middleware.Option{
-		"bare": nil,
-		"otel": {middleware.WithObserver(carryonotel.NewObserver(
-			carryonotel.WithTracerProvider(unsampled), carryonotel.WithMeterProvider(noop.NewMeterProvider())))},
-	} {
-		b.Run(name, func(b *testing.B) {
-			mw := middleware.New(todo.Static(), options...)
-			b.ReportAllocs()
-			for b.Loop() {
-				call, _ := mw.Begin(context.Background(), adapter.Request{Tools: 1, Model: "some-model"}) //nolint:usetesting // costs nothing
-				call.Abort(nil)
-			}
-		})
-	}
 }

@@ -15,7 +15,7 @@ const (
 	GenAI142
 )
 
-// Names of the conventions for generative AI.
+// Names of the conventions for generative AI, and of those for errors.
 const (
 	operationName   = attribute.Key("gen_ai.operation.name")
 	providerName    = attribute.Key("gen_ai.provider.name")
@@ -29,7 +29,9 @@ const (
 	cachedTokens    = attribute.Key("gen_ai.usage.cache_read.input_tokens")
 	reasoningTokens = attribute.Key("gen_ai.usage.reasoning.output_tokens")
 	errorType       = attribute.Key("error.type")
-	tokenType       = attribute.Key("gen_ai.token.type")
+	// exceptionMessage is the key of an error's text.
+	exceptionMessage = attribute.Key("exception.message")
+	tokenType        = attribute.Key("gen_ai.token.type")
 
 	chat = "chat" // the operation
 )
@@ -55,7 +57,7 @@ const (
 	prompt        = attribute.Key("carryon.prompt")
 	taskCount     = attribute.Key("carryon.tasks")
 	operation     = attribute.Key("carryon.operation")
-	outcome       = attribute.Key("carryon.outcome")
+	result        = attribute.Key("carryon.result")
 )
 
 // Values of turnKind.

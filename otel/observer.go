@@ -2,8 +2,6 @@ package otel
 
 import (
 	"context"
-	"sync"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -43,7 +41,7 @@ func TryNewObserver(opts ...Option) (middleware.Observer, error) {
 		TurnEnded: r.turnEnded, Decision: r.decided,
 		ContinuationStarted: r.continuationStarted, ContinuationEnded: r.continuationEnded,
 		PauseRejected: r.pauseRejected, Paused: r.paused, Exhausted: r.exhausted,
-		ReminderDelivered: r.delivered, Failed: r.failed,
+		ReminderDelivered: r.delivered, TodosRead: r.todosRead, StoreAnswered: r.storeAnswered, Failed: r.failed,
 	}, nil
 }
 
@@ -54,24 +52,22 @@ type reporter struct {
 	tracer      trace.Tracer
 	client      []trace.SpanStartOption // of a turn's span
 	instruments *instruments
+	models      models
 }
 
-// call is a call under way. It travels in the ctx.
+// call is a call under way. It travels in the ctx. What happens to a call happens
+// in order, so that it needs no lock.
 type call struct {
 	span     trace.Span
-	model    string
+	model    *model
 	provider string
 	streamed bool
 
-	mu       sync.Mutex
-	first    trace.SpanContext // of turn 1
-	finished time.Time         // when the last turn's finish reason was read
+	turn  trace.Span        // of the current turn
+	first trace.SpanContext // of turn 1
 }
 
-type (
-	callKey struct{}
-	turnKey struct{}
-)
+type callKey struct{}
 
 // callOf returns the call that ctx belongs to, or nil.
 func callOf(ctx context.Context) *call {
@@ -86,8 +82,8 @@ func (r *reporter) callStarted(ctx context.Context, e middleware.CallStarted) co
 			span.SetAttributes(conversationID.String(name))
 		}
 	}
-	r.instruments.open.Add(ctx, 1)
-	return context.WithValue(ctx, callKey{}, &call{span: span, model: e.Model, provider: e.Provider, streamed: e.Streamed})
+	r.instruments.openCalls(ctx, e.Streamed, 1)
+	return context.WithValue(ctx, callKey{}, &call{span: span, model: r.models.of(e.Model), provider: e.Provider, streamed: e.Streamed})
 }
 
 func (r *reporter) turnStarted(ctx context.Context, e middleware.TurnStarted) context.Context {
@@ -97,32 +93,19 @@ func (r *reporter) turnStarted(ctx context.Context, e middleware.TurnStarted) co
 	}
 	options := r.client[:1:1]
 	if e.Turn > 1 {
-		c.mu.Lock()
-		first := c.first
-		c.mu.Unlock()
-		options = append(options, trace.WithLinks(trace.Link{SpanContext: first}))
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: c.first}))
 	}
-	ctx, span := r.tracer.Start(ctx, spanName(c.model), options...)
-	if e.Turn == 1 {
-		c.mu.Lock()
-		c.first = span.SpanContext()
-		c.mu.Unlock()
-	}
+	ctx, span := r.tracer.Start(ctx, c.model.span, options...)
 	if span.IsRecording() {
 		span.SetAttributes(r.turnAttributes(c, e)...)
+	}
+	if c.turn = span; e.Turn == 1 {
+		c.first = span.SpanContext()
 	}
 	if e.Wait > 0 {
 		r.instruments.wait.Record(ctx, e.Wait.Seconds())
 	}
-	return context.WithValue(ctx, turnKey{}, span)
-}
-
-// spanName is the name that the conventions give to a turn's span.
-func spanName(model string) string {
-	if model == "" {
-		return chat
-	}
-	return chat + " " + model
+	return ctx
 }
 
 func (r *reporter) turnAttributes(c *call, e middleware.TurnStarted) []attribute.KeyValue {
@@ -132,8 +115,8 @@ func (r *reporter) turnAttributes(c *call, e middleware.TurnStarted) []attribute
 	if c.provider != "" {
 		attributes = append(attributes, providerName.String(c.provider))
 	}
-	if c.model != "" {
-		attributes = append(attributes, requestModel.String(c.model))
+	if c.model.name != "" {
+		attributes = append(attributes, requestModel.String(c.model.name))
 	}
 	if name := r.sessionName(e.Session); name != "" {
 		attributes = append(attributes, conversationID.String(name))
@@ -156,30 +139,24 @@ func kindOf(turn int) string {
 
 func (r *reporter) turnEnded(ctx context.Context, e middleware.TurnEnded) {
 	c := callOf(ctx)
-	span, ok := ctx.Value(turnKey{}).(trace.Span)
-	if c == nil || !ok {
+	if c == nil || c.turn == nil {
 		return
 	}
-	if span.IsRecording() {
-		describeTurn(span, &e)
-		r.setError(ctx, span, e.Err)
+	if c.turn.IsRecording() {
+		c.describeTurn(&e)
+		r.setError(ctx, c.turn, e.Err)
 	}
-	span.End()
+	c.turn.End()
 	r.instruments.turnEnded(ctx, c, &e)
-	c.mu.Lock()
-	finished := c.finished
-	c.finished = e.Times.Finished
-	c.mu.Unlock()
-	if e.Turn > 1 && e.Err == nil {
-		r.instruments.join.Record(ctx, e.Times.FirstChunk.Sub(finished).Seconds())
-	}
 }
 
-func describeTurn(span trace.Span, e *middleware.TurnEnded) {
+func (c *call) describeTurn(e *middleware.TurnEnded) {
 	if e.Finish != "" {
-		span.SetAttributes(finishReasons.StringSlice([]string{e.Finish}))
+		c.turn.SetAttributes(finishReasons.StringSlice([]string{e.Finish}))
 	}
-	span.SetAttributes(timeToFirst.Float64(e.Times.FirstChunk.Sub(e.Times.Began).Seconds()))
+	if c.streamed && e.Err == nil {
+		c.turn.SetAttributes(timeToFirst.Float64(e.Times.FirstChunk.Sub(e.Times.Began).Seconds()))
+	}
 	for _, count := range []struct {
 		key attribute.Key
 		n   int
@@ -190,7 +167,7 @@ func describeTurn(span trace.Span, e *middleware.TurnEnded) {
 		{reasoningTokens, e.Usage.Reasoning},
 	} {
 		if count.n > 0 {
-			span.SetAttributes(count.key.Int(count.n))
+			c.turn.SetAttributes(count.key.Int(count.n))
 		}
 	}
 }
@@ -214,7 +191,7 @@ func (r *reporter) callEnded(ctx context.Context, e middleware.CallEnded) {
 	if c == nil || e.Call == 0 {
 		return // carryon left the call alone
 	}
-	r.instruments.open.Add(ctx, -1)
+	r.instruments.openCalls(ctx, c.streamed, -1)
 	if c.span.IsRecording() {
 		o := &e.Outcome
 		c.span.SetAttributes(
