@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/lru"
 )
 
 // breakTime is how long something that has failed is left alone.
@@ -18,6 +20,7 @@ const breakTime = 5 * time.Second
 // the try is worth closes the breaker, or leaves it open for as long again.
 type breaker struct {
 	until atomic.Int64 // in nanoseconds since 1970; 0: closed
+	told  atomic.Bool  // what opened it was reported
 }
 
 // allows reports whether the call may ask.
@@ -30,40 +33,104 @@ func (b *breaker) allows(clock Clock) bool {
 	return now.UnixNano() >= until && b.until.CompareAndSwap(until, now.Add(breakTime).UnixNano())
 }
 
-// open has nobody ask for a while.
-func (b *breaker) open(clock Clock) { b.until.Store(clock.Now().Add(breakTime).UnixNano()) }
+// open has nobody ask for a while. It returns err, as known if it has been open
+// before: a failure is reported once, until what has failed works again.
+func (b *breaker) open(clock Clock, err error) error {
+	b.until.Store(clock.Now().Add(breakTime).UnixNano())
+	if b.told.Swap(true) {
+		return knownError{err}
+	}
+	return err
+}
 
 // close lets everybody ask. It reports whether the breaker was open.
-func (b *breaker) close() bool { return b.until.Load() != 0 && b.until.Swap(0) != 0 }
+func (b *breaker) close() bool {
+	if b.until.Load() == 0 || b.until.Swap(0) == 0 {
+		return false
+	}
+	b.told.Store(false)
+	return true
+}
+
+// knownError is a failure that was reported before.
+type knownError struct{ error }
+
+func (e knownError) Unwrap() error { return e.error }
+
+// isNews reports whether a failure of the store or of the background tasks was not
+// reported yet.
+func isNews(err error) bool {
+	return !errors.As(err, new(knownError)) && !errors.Is(err, ErrStoreSkipped) && !errors.Is(err, ErrTasksSkipped)
+}
+
+// maxBadStates is how many sessions are remembered whose states cannot be read.
+const maxBadStates = 1024
+
+// badStates are the sessions whose states cannot be read, each of which is reported
+// once. Its zero value is ready.
+type badStates struct {
+	mu   sync.Mutex
+	keys *lru.Table[struct{}] // nil for none
+}
+
+// add adds a key. It returns err, as known if the key is there.
+func (b *badStates) add(key string, err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.keys == nil {
+		b.keys = lru.New[struct{}]()
+	}
+	if b.keys.Get(key) != nil {
+		return knownError{err}
+	}
+	b.keys.Put(key)
+	b.keys.Trim(maxBadStates)
+	return err
+}
+
+// remove removes a key whose state can be read.
+func (b *badStates) remove(key string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.keys != nil {
+		b.keys.Remove(key)
+	}
+}
 
 // The errors of calls that a breaker kept from asking.
 var (
 	// ErrStoreSkipped says that the store of session state has failed shortly
 	// before, and was not asked again.
 	ErrStoreSkipped = errors.New("middleware: the session store failed before, and is left alone for some seconds")
+	// ErrTasksSkipped says that background tasks have failed to answer shortly
+	// before, and were not asked again.
+	ErrTasksSkipped = errors.New("middleware: the background tasks failed before, and are left alone for some seconds")
 	// ErrSourceSkipped says that the todo source was late shortly before, and
 	// was not asked again.
 	ErrSourceSkipped = fmt.Errorf("middleware: the todo source was late before, and is left alone for some seconds: %w", context.DeadlineExceeded)
 )
 
-// storeAnswered takes what the store has made of an update under ctx, and reports
-// whether it works again.
-func (mw *Middleware) storeAnswered(ctx context.Context, err error) (recovered bool) {
+// storeAnswered takes what the store has made of an update of the state under key,
+// and reports whether it works again. The error it returns is known if it was
+// reported before.
+func (mw *Middleware) storeAnswered(ctx context.Context, key string, err error) (recovered bool, _ error) {
 	switch {
 	case err == nil:
-		return mw.storeBreaker.close()
+		mw.badStates.remove(key)
+		return mw.storeBreaker.close(), nil
 	case ctx.Err() != nil: // the caller's doing
-	case !errors.Is(err, continuation.ErrBadState):
-		mw.storeBreaker.open(mw.options.clock)
+		return false, err
+	case errors.Is(err, continuation.ErrBadState):
+		return mw.storeBreaker.close(), mw.badStates.add(key, err)
 	}
-	return false
+	return false, mw.storeBreaker.open(mw.options.clock, err)
 }
 
 // sourceAnswered takes whether the todo source was late.
 func (mw *Middleware) sourceAnswered(ctx context.Context, late bool) {
 	switch {
 	case late:
-		mw.sourceBreaker.open(mw.options.clock)
+		_ = mw.sourceBreaker.open(mw.options.clock, nil) // each list that is missing is reported
 	case mw.sourceBreaker.close():
 		mw.options.report.recovered(ctx, Recovered{Op: "todos"})
 	}

@@ -41,12 +41,18 @@ func (s *callScope) fault(id continuation.TurnID, op string, err error) {
 	s.mw.options.report.failed(s.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
 }
 
+// faultOnce is fault for the store and the background tasks, whose failures are
+// reported once, until they work again.
+func (s *callScope) faultOnce(id continuation.TurnID, op string, err error) {
+	if err != nil && isNews(err) {
+		s.fault(id, op, err)
+	}
+}
+
 // storeFailed reports a failure of the store, after which nothing is continued.
 func (s *callScope) storeFailed(id continuation.TurnID, err error) {
-	s.session.failed, s.session.failure = true, err
-	if !errors.Is(err, ErrStoreSkipped) { // the failure before it was reported
-		s.fault(id, "store", err)
-	}
+	s.session.failure = err
+	s.faultOnce(id, "store", err)
 }
 
 // storeReason returns why a call is not continued whose store has failed.
@@ -60,7 +66,7 @@ func (s *callScope) storeReason() continuation.Reason {
 // updateInUserTurn changes the session's state, unless a newer user turn has
 // begun or the store has failed before.
 func (s *callScope) updateInUserTurn(id continuation.TurnID, f func(continuation.State) continuation.State) {
-	if s.session.failed {
+	if s.session.failure != nil {
 		return // it was reported
 	}
 	err := s.session.updateDetached(s.cancel.ctx, s.withRelease(func(state continuation.State) continuation.State {

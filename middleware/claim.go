@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"weak"
@@ -89,14 +90,56 @@ func (s *callScope) releaseClaim(c *claim, id continuation.TurnID, e session.End
 		if ending := c.ending.Load(); ending != nil {
 			e = *ending
 		}
-		answer = s.session.release(s.cancel.ctx, func(state continuation.State) continuation.State {
-			return session.Release(state, c.token, e)
-		})
-		s.mw.drain.remove(weak.Make(c))
+		held := weak.Make(c)
+		g := &giveBack{scope: s, id: id, token: c.token, ending: e, given: func() { s.mw.drain.remove(held) }}
+		answer = g.begin()
 	})
-	// Outside once, because an observer may close the stream, which releases the claim too.
+	s.hasAnswered(id, answer) // outside once, because an observer may close the stream, which releases the claim too
+}
+
+// hasAnswered reports how the store has answered.
+func (s *callScope) hasAnswered(id continuation.TurnID, answer storeAnswer) {
 	s.session.report(s.cancel.caller, answer)
-	if answer.err != nil {
-		s.fault(id, "store", answer.err)
+	s.faultOnce(id, "store", answer.err)
+}
+
+// maxGiveBacks bounds how often it is tried to give a claim back, from one
+// [breakTime] to the next: for about as long as claims live.
+const maxGiveBacks = 120
+
+// giveBack gives a claim back to the session. If the store is ill that is tried
+// again and again, after the call has ended.
+type giveBack struct {
+	scope  *callScope
+	id     continuation.TurnID
+	token  uint64
+	ending session.Ending
+	given  func() // called at the end, whether the claim was given back or not
+	tries  int
+}
+
+// begin tries it at once, unless the call has waited for the store already.
+func (g *giveBack) begin() storeAnswer {
+	if g.scope.session.late.Load() {
+		g.later()
+		return storeAnswer{}
 	}
+	return g.try()
+}
+
+func (g *giveBack) try() storeAnswer {
+	g.tries++
+	answer := g.scope.session.release(g.scope.cancel.ctx, func(s continuation.State) continuation.State {
+		return session.Release(s, g.token, g.ending)
+	})
+	if answer.err == nil || errors.Is(answer.err, continuation.ErrBadState) || g.tries == maxGiveBacks {
+		g.given()
+	} else {
+		g.later()
+	}
+	return answer
+}
+
+func (g *giveBack) later() {
+	g.scope.mw.options.clock.AfterFunc(breakTime, func() { g.scope.hasAnswered(g.id, g.try()) })
 }

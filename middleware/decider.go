@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
@@ -151,7 +152,7 @@ func (d *decider) gather() (in continuation.Input, ev continuation.Evaluation, f
 		return in, ev, true
 	}
 	d.cancel.derive() // what is asked from here on must end with the call
-	if d.session.failed {
+	if d.session.failure != nil {
 		return in, d.withoutStore(d.session.failure), true
 	}
 	if d.session.barred {
@@ -214,7 +215,12 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	switch {
 	case err != nil:
 		if ev.Continue && claims { // the store may have saved the claim in spite of the error
-			d.giveBack(token, err)
+			g := &giveBack{scope: d.callScope, id: d.turn.TurnID, token: token, given: func() {}}
+			d.hasAnswered(d.turn.TurnID, g.begin())
+		}
+		if d.cancel.hasEnded() { // the error is the caller's doing
+			in.Turn = d.facts()
+			return continuation.Evaluate(in)
 		}
 		d.storeFailed(d.turn.TurnID, err)
 		return d.withoutStore(err)
@@ -328,21 +334,6 @@ func (d *decider) commit() bool {
 	return d.goesOnAfter(&ev)
 }
 
-// giveBack releases a claim that the store has failed to make, and may have made
-// all the same. A store that was late is not waited for once more.
-func (d *decider) giveBack(token uint64, failure error) {
-	release := func() {
-		d.session.report(d.cancel.caller, d.session.release(d.cancel.ctx, func(s continuation.State) continuation.State {
-			return session.Release(s, token, session.Ending{})
-		}))
-	}
-	if errors.Is(failure, context.DeadlineExceeded) {
-		d.mw.options.clock.AfterFunc(breakTime, release)
-		return
-	}
-	release()
-}
-
 // readBackground asks what runs in the background of the session. It reports false
 // if that cannot be asked: then nothing is continued.
 func (d *decider) readBackground() bool {
@@ -355,11 +346,13 @@ func (d *decider) readBackground() bool {
 	if tasks == nil {
 		return true
 	}
-	work, err := tasks.Pending(d.cancel.ctx, d.turn.Session, d.mw.options.limits.MaxTaskAge)
+	var work asynctask.Pending
+	err := d.askTasks(d.cancel.ctx, func(ctx context.Context) (err error) {
+		work, err = tasks.Pending(ctx, d.turn.Session, d.mw.options.limits.MaxTaskAge)
+		return err
+	})
 	if err != nil {
-		if !errors.Is(err, ErrTasksSkipped) {
-			d.fault(d.turn.TurnID, "tasks", err)
-		}
+		d.faultOnce(d.turn.TurnID, "tasks", err)
 		d.cause = err
 		return false
 	}

@@ -103,7 +103,7 @@ func (c *Call) preview() (continuation.Evaluation, readList) {
 	in := d.input()
 	in.Turn = continuation.EndedTurn{Finish: "stop"}
 	state, err := c.session.load(c.cancel.caller)
-	if err != nil || c.session.failed {
+	if err != nil || c.session.failure != nil {
 		return continuation.Evaluation{Reason: continuation.ReasonStore}, readList{}
 	}
 	in.State, in.UserTurn, in.Now, in.Settings = state, c.session.userTurn, c.mw.options.clock.Now(), c.session.settingsOf(state)

@@ -13,8 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -81,9 +84,61 @@ func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 				assert.Equal(t, step.asked, store.asked, step.name)
 			}
 		}
-		assert.Len(t, s.events.Failures(), 2, "those that were waited for")
+		assert.Len(t, s.events.Failures(), 1, "it is said once")
 		assert.Equal(t, []middleware.Recovered{{Op: "store"}}, recovered)
 	})
+}
+
+// An engine that hangs, at whichever update of a call it begins to, costs the call the time of one.
+func TestEngineThatHangsCostsACallItsTimeOnce(t *testing.T) {
+	t.Parallel()
+	for streamed, play := range map[bool]func(*testing.T, *middleware.Call) string{true: playStream, false: playUnary} {
+		for healthy := range 12 {
+			t.Run(fmt.Sprintf("streamed %t, after %d updates", streamed, healthy), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { hangAfter(t, healthy, play) })
+			})
+		}
+	}
+}
+
+func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call) string) {
+	t.Helper()
+	engine := &illEngine{Records: records.NewMemoryEngine()}
+	tasks := asynctask.NewManager(asynctask.WithRecords(engine))
+	list := todo.NewMemory(todo.WithRecords(engine))
+	events := carryontest.NewRecorder()
+	mw := middleware.New(list, unhurried, middleware.WithObserver(events.Observer()), middleware.WithTasks(tasks),
+		middleware.WithStore(continuation.NewSharedStore(engine)))
+	ctx := inSession(t, "s")
+	require.NoError(t, list.Write(ctx, []todo.Todo{{Content: "Fix the build", Status: todo.Pending}}))
+	ticket, err := tasks.Begin(ctx, "1", "run the tests")
+	require.NoError(t, err)
+	require.NoError(t, tasks.Finish(ctx, ticket, nil))
+	engine.hangAfter(healthy)
+
+	request := describe(fixTheBuild)
+	request.Messages, request.Attachable = 1, func(int) (string, bool) { return "Fix the build.", true }
+	began := time.Now()
+	text := play(t, begin(ctx, mw, request))
+	took := time.Since(began)
+	assert.Contains(t, text, "One.", "the answer is not lost")
+	if took == 0 {
+		assert.Greater(t, healthy, 8, "user turn, reminder, list, tasks, claim, its release, and twice the delivery")
+		assert.Empty(t, events.Failures())
+		assert.Equal(t, "One.\n\nTwo.", text)
+	} else {
+		assert.Equal(t, middleware.DefaultStoreTimeout, took)
+		assert.Len(t, events.Failures(), 1, "it is said once")
+	}
+
+	engine.hangAfter(1000)
+	<-time.After(time.Minute)
+	state, err := mw.State(ctx)
+	require.NoError(t, err)
+	assert.Zero(t, state.Claim, "it is given back")
+	assert.Contains(t, play(t, begin(ctx, mw, describe(fixTheBuild))), "One.\n\nTwo.")
+	require.NoError(t, tasks.Close(t.Context()))
 }
 
 // badStates cannot read the state of one session.
@@ -98,13 +153,46 @@ func (s badStates) Update(ctx context.Context, key string, f func(continuation.S
 
 func TestStateThatCannotBeReadCostsItsOwnSessionAlone(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("One."), calls(edit("c1"))}, middleware.WithStore(badStates{continuation.NewMemoryStore()}))
-	_, outcome, err := s.answer(inSession(t, "newer"))
-	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonStore, outcome.Reason)
-	_, outcome, err = s.answer(inSession(t, "older"))
+	s := newSetup([]sdkAnswer{says("One."), says("One."), says("One."), says("One."), calls(edit("c1"))},
+		middleware.WithStore(badStates{continuation.NewMemoryStore()}))
+	for range 3 {
+		_, outcome, err := s.answer(inSession(t, "newer"))
+		require.NoError(t, err)
+		assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+		require.ErrorIs(t, outcome.Err, continuation.ErrBadState)
+	}
+	assert.Len(t, s.events.Failures(), 1, "it is said once")
+	_, outcome, err := s.answer(inSession(t, "older"))
 	require.NoError(t, err)
 	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+}
+
+// leavingStore is a store during whose second update the caller leaves.
+type leavingStore struct {
+	*continuation.MemoryStore
+
+	leave   func()
+	updates int
+}
+
+func (s *leavingStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	if s.updates++; s.updates == 2 {
+		s.leave()
+		return ctx.Err()
+	}
+	return s.MemoryStore.Update(ctx, key, f)
+}
+
+func TestCallerWhoLeavesDuringTheDecisionIsNoFaultOfTheStore(t *testing.T) {
+	t.Parallel()
+	for name, play := range map[string]func(*testing.T, *middleware.Call) string{"stream": playStream, "unary": playUnary} {
+		ctx, leave := context.WithCancel(inSession(t, "s"))
+		s := newSetup(nil, middleware.WithStore(&leavingStore{MemoryStore: continuation.NewMemoryStore(), leave: leave}))
+		call := begin(ctx, s.mw, describe(fixTheBuild))
+		assert.Equal(t, "One.", play(t, call), name)
+		assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason, name)
+		assert.Empty(t, s.events.Failures(), name)
+	}
 }
 
 func TestTodoSourceThatIsLateIsLeftAloneForAWhile(t *testing.T) {

@@ -19,15 +19,17 @@ import (
 // Middleware continues the turns of the clients that it is wrapped around. It
 // is safe for concurrent use and can be shared by any number of clients.
 type Middleware struct {
-	todos    todo.Provider
-	options  options
-	prompter *prompt.Prompter
-	store    continuation.Store
-	drain    *drain
-	calls    atomic.Uint64 // numbers the calls, if anybody observes
+	todos       todo.Provider
+	sharedTodos bool // their source asks an engine
+	options     options
+	prompter    *prompt.Prompter
+	store       continuation.Store
+	drain       *drain
+	calls       atomic.Uint64 // numbers the calls, if anybody observes
 
-	storeBreaker, sourceBreaker breaker
-	plugins                     plugins
+	storeBreaker, tasksBreaker, sourceBreaker breaker
+	badStates                                 badStates
+	plugins                                   plugins
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
@@ -54,7 +56,8 @@ func TryNew(todos todo.Provider, opts ...Option) (*Middleware, error) {
 	if err != nil {
 		return nil, fmt.Errorf("middleware: %w", err)
 	}
-	mw := &Middleware{todos: todos, options: o, prompter: prompter, store: o.store, drain: newDrain()}
+	source, _ := todos.(sharer)
+	mw := &Middleware{todos: todos, sharedTodos: source != nil && source.IsShared(), options: o, prompter: prompter, store: o.store, drain: newDrain()}
 	if mw.store == nil {
 		mw.store = continuation.NewMemoryStore(continuation.WithClock(o.clock.Now))
 	}

@@ -128,7 +128,7 @@ type StoreAnswered struct {
 
 // Recovered says that something works again that has failed.
 type Recovered struct {
-	Op string // as in the [Failed] before it: "store" or "todos"
+	Op string // as in the [Failed] before it: "store", "tasks" or "todos"
 }
 
 // Failed says that something went wrong that did not cost the caller its

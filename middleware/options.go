@@ -56,8 +56,9 @@ type pausing struct {
 
 // reminding is what the model is told of background tasks.
 type reminding struct {
-	tasks   Tasks // nil for none
-	summary SummaryMode
+	tasks       Tasks // nil for none
+	sharedTasks bool  // they are asked over a network
+	summary     SummaryMode
 }
 
 // callRules are which calls are continued, and whether at all.
@@ -94,7 +95,7 @@ func newOptions(opts []Option) options {
 	case o.approval != "":
 		o.refuse("with WithSettings, the approval mode is one of the values of continuation.NewSettings")
 	}
-	o.tasks = limitTasks(o.tasks, o.clock)
+	o.sharedTasks = areShared(o.tasks)
 	if o.logger != nil {
 		o.report.log = &eventLog{logger: o.logger, content: o.content}
 		o.report.observers = append(o.report.observers, o.report.log.observer())

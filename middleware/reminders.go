@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -46,8 +45,11 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 		}
 	}
 	if r.summaryInSystem() {
-		summary, err := r.mw.options.tasks.Summary(r.cancel.caller, t.Session)
-		r.failed(t, err)
+		var summary string
+		r.ask(t, func(ctx context.Context) (err error) {
+			summary, err = r.mw.options.tasks.Summary(ctx, t.Session)
+			return err
+		})
 		attach(int(r.request.system)-1, summary)
 	}
 	if d := r.deliver(t, t.TurnID, asynctask.DeliverOptions{}); d != nil {
@@ -75,19 +77,21 @@ func (r *reminders) summaryInSystem() bool {
 	return r.mw.options.summary == SummaryInSystem && r.request.system > 0
 }
 
-// failed reports that tasks could not be asked: they have nothing to say then.
-func (r *reminders) failed(t *turn, err error) {
-	if err != nil && !errors.Is(err, ErrTasksSkipped) {
-		r.fault(t.TurnID, "tasks", err)
-	}
+// ask asks something of the background tasks in turn t. If they fail, they have
+// nothing to say.
+func (r *reminders) ask(t *turn, question func(context.Context) error) {
+	r.faultOnce(t.TurnID, "tasks", r.askTasks(r.cancel.caller, question))
 }
 
 // deliver begins the delivery of the turn with the id, which is about to be sent,
 // if there is anything to say.
 func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.DeliverOptions) *asynctask.Delivery {
 	o.NoSummary = r.summaryInSystem()
-	d, err := r.mw.options.tasks.Deliver(r.cancel.caller, t.Session, o)
-	r.failed(t, err)
+	var d *asynctask.Delivery
+	r.ask(t, func(ctx context.Context) (err error) {
+		d, err = r.mw.options.tasks.Deliver(ctx, t.Session, o)
+		return err
+	})
 	if d == nil {
 		return nil
 	}
@@ -202,7 +206,14 @@ func (r *reminders) settle(t *turn) {
 }
 
 // settleDelivery says what became of a delivery, which must get through although
-// the call may have ended.
+// the call may have ended, or the tasks are left alone: what was told is told again
+// otherwise.
 func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
-	r.failed(t, r.mw.options.tasks.Settle(context.WithoutCancel(r.cancel.caller), d, outcome))
+	ctx, id := context.WithoutCancel(r.cancel.caller), t.TurnID
+	settle := func(ctx context.Context) error { return r.mw.options.tasks.Settle(ctx, d, outcome) }
+	if !r.mw.options.sharedTasks {
+		r.faultOnce(id, "tasks", settle(ctx))
+		return
+	}
+	r.session.unlessLate(func() { r.faultOnce(id, "tasks", r.askSharedTasks(ctx, settle)) })
 }

@@ -1,8 +1,10 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -21,11 +23,11 @@ type sessionHandle struct {
 	local      *continuation.State    // the state if it lives with the call and was changed
 	pretended  *arrival               // in a dry run, which stores nothing
 	userTurn   int                    // the number of the call's user turn
+	failure    error                  // of the store; nil as long as it has not failed
 	registered bool                   // the store has registered the user turn
 	overrides  continuation.Overrides // that the state had when it was last seen
 	barred     bool                   // by that state, whatever the list: nothing is continued
-	failed     bool                   // the store has failed
-	failure    error                  // with what
+	late       atomic.Bool            // something ill was waited for: the call waits for nothing of the kind again
 }
 
 // keyOf returns the key of a request's session. Without a name, a tool loop is
@@ -188,12 +190,22 @@ func (h *sessionHandle) updateStore(
 
 // inStoreTime asks the store within its time limit, unless it is left alone.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
-	if !h.mw.storeBreaker.allows(h.mw.options.clock) {
+	if h.late.Load() || !h.mw.storeBreaker.allows(h.mw.options.clock) {
 		return ErrStoreSkipped
 	}
 	answer := h.askStore(ctx, f)
 	h.report(ctx, answer)
 	return answer.err
+}
+
+// unlessLate runs f now, or if the call has waited for something ill already,
+// after a while. It is for what must get through, and not at the caller's cost.
+func (h *sessionHandle) unlessLate(f func()) {
+	if h.late.Load() {
+		h.mw.options.clock.AfterFunc(breakTime, f)
+		return
+	}
+	f()
 }
 
 // storeAnswer is how the store has answered.
@@ -224,9 +236,11 @@ func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) er
 	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)
 	defer cancel()
 	err := f(limited)
-	if err == nil && ctx.Err() == nil {
-		err = limited.Err()
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = cmp.Or(err, limited.Err())
+		h.late.Store(true)
 	}
 	took, timed := watch.read()
-	return storeAnswer{err: err, took: took, timed: timed, recovered: h.mw.storeAnswered(ctx, err)}
+	recovered, err := h.mw.storeAnswered(ctx, h.key, err)
+	return storeAnswer{err: err, took: took, timed: timed, recovered: recovered}
 }

@@ -2,8 +2,6 @@ package middleware
 
 import (
 	"context"
-	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/asynctask"
@@ -35,85 +33,38 @@ type Tasks interface {
 	Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error
 }
 
-const (
-	// tasksTime is how long background tasks may take to answer.
-	tasksTime = 500 * time.Millisecond
-	// tasksRest is how long they are left alone once they have failed.
-	tasksRest = 5 * time.Second
-)
-
-// ErrTasksSkipped says that background tasks have failed to answer shortly
-// before, and were not asked again.
-var ErrTasksSkipped = errors.New("middleware: the background tasks failed before, and are left alone for some seconds")
-
-// limitedTasks keeps background tasks that are asked over a network from costing
-// calls more than tasksTime, and the calls after one that they failed anything.
-type limitedTasks struct {
-	Tasks
-
-	clock Clock
-	rests atomic.Int64 // until then, in nanoseconds since 1970; 0 if they answer
+// areShared reports whether tasks are asked over a network. A Manager that keeps
+// its tasks in memory neither waits nor fails.
+func areShared(tasks Tasks) bool {
+	m, ok := tasks.(*asynctask.Manager)
+	return tasks != nil && (!ok || m.IsShared())
 }
 
-// limitTasks returns tasks that answer soon, or fail. A Manager that keeps its
-// tasks in memory does so anyway.
-func limitTasks(tasks Tasks, clock Clock) Tasks {
-	if m, ok := tasks.(*asynctask.Manager); tasks == nil || ok && !m.IsShared() {
-		return tasks
+// askTasks asks something of the background tasks. Those that are asked over a
+// network have as much time as the store has, and are left alone for some seconds
+// after they failed.
+func (s *callScope) askTasks(ctx context.Context, question func(context.Context) error) error {
+	if !s.mw.options.sharedTasks {
+		return question(ctx)
 	}
-	return &limitedTasks{Tasks: tasks, clock: clock}
+	if s.session.late.Load() || !s.mw.tasksBreaker.allows(s.mw.options.clock) {
+		return ErrTasksSkipped
+	}
+	return s.askSharedTasks(ctx, question)
 }
 
-// ask asks something of the tasks, unless they are left alone.
-func (l *limitedTasks) ask(ctx context.Context, question func(context.Context) error) error {
-	if until, now := l.rests.Load(), l.clock.Now(); until != 0 {
-		again := now.Add(tasksRest).UnixNano() // one call tries, and the others go on without
-		if now.UnixNano() < until || !l.rests.CompareAndSwap(until, again) {
-			return ErrTasksSkipped
-		}
-	}
-	limited, cancel := context.WithTimeout(ctx, tasksTime)
+func (s *callScope) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, s.mw.options.storeTimeout)
 	defer cancel()
 	err := question(limited)
 	switch {
 	case err == nil:
-		l.rests.Store(0)
+		if s.mw.tasksBreaker.close() {
+			s.mw.options.report.recovered(ctx, Recovered{Op: "tasks"})
+		}
 	case ctx.Err() == nil: // else it is the caller's doing
-		l.rests.Store(l.clock.Now().Add(tasksRest).UnixNano())
+		s.session.late.CompareAndSwap(false, limited.Err() != nil)
+		err = s.mw.tasksBreaker.open(s.mw.options.clock, err)
 	}
 	return err
-}
-
-func (l *limitedTasks) Pending(ctx context.Context, session string, maxAge time.Duration) (p asynctask.Pending, err error) {
-	err = l.ask(ctx, func(ctx context.Context) error {
-		p, err = l.Tasks.Pending(ctx, session, maxAge)
-		return err
-	})
-	return p, err
-}
-
-func (l *limitedTasks) Summary(ctx context.Context, session string) (summary string, err error) {
-	err = l.ask(ctx, func(ctx context.Context) error {
-		summary, err = l.Tasks.Summary(ctx, session)
-		return err
-	})
-	return summary, err
-}
-
-func (l *limitedTasks) Deliver(
-	ctx context.Context, session string, o asynctask.DeliverOptions,
-) (d *asynctask.Delivery, err error) {
-	err = l.ask(ctx, func(ctx context.Context) error {
-		d, err = l.Tasks.Deliver(ctx, session, o)
-		return err
-	})
-	return d, err
-}
-
-// Settle is tried even if the tasks are left alone: what was told is told again
-// otherwise.
-func (l *limitedTasks) Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error {
-	limited, cancel := context.WithTimeout(ctx, tasksTime)
-	defer cancel()
-	return l.Tasks.Settle(limited, d, outcome)
 }

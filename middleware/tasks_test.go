@@ -22,6 +22,13 @@ type illEngine struct {
 
 	isIll atomic.Bool
 	asked atomic.Int32
+	left  atomic.Int32 // until it is ill; 0 if that is not counted
+}
+
+// hangAfter heals the engine until it was asked that often.
+func (e *illEngine) hangAfter(updates int) {
+	e.isIll.Store(updates == 0)
+	e.left.Store(int32(updates)) //nolint:gosec // a small number
 }
 
 func (e *illEngine) Update(ctx context.Context, key string, f records.UpdateFunc) error {
@@ -29,6 +36,9 @@ func (e *illEngine) Update(ctx context.Context, key string, f records.UpdateFunc
 	if e.isIll.Load() {
 		<-ctx.Done()
 		return ctx.Err()
+	}
+	if e.left.Load() > 0 && e.left.Add(-1) == 0 {
+		defer e.isIll.Store(true)
 	}
 	return e.Records.Update(ctx, key, f)
 }

@@ -34,7 +34,8 @@ func (l *readList) putInto(in *continuation.Input) {
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
 func (d *decider) readTodos() {
-	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout)
+	limit := d.mw.todoLimit()
+	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), limit)
 	defer cancel()
 	if d.request.history != nil {
 		ctx = todo.WithConversation(ctx, d.request.history)
@@ -42,12 +43,12 @@ func (d *decider) readTodos() {
 	if d.request.toolNames != nil {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
-	if !d.mw.sourceBreaker.allows(d.mw.options.clock) {
+	if d.mw.sharedTodos && d.session.late.Load() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
 		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn}
 		return
 	}
 	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
-	list := d.mw.locate(ctx)
+	list := d.mw.locate(ctx, limit)
 	list.turn = d.turn.Turn
 	d.list = &list
 	if took, timed := watch.read(); timed {
@@ -56,10 +57,23 @@ func (d *decider) readTodos() {
 	ended := d.cancel.hasEnded()
 	if !ended {
 		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)
+		d.session.late.CompareAndSwap(false, d.mw.sharedTodos && ctx.Err() != nil)
 	}
 	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
 		d.fault(d.turn.TurnID, "todos", err)
 	}
+}
+
+// A sharer keeps what it has in an engine that processes share, or not.
+type sharer interface{ IsShared() bool }
+
+// todoLimit returns how long the todo source may take: no longer than the store, if
+// it is one too.
+func (mw *Middleware) todoLimit() time.Duration {
+	if mw.sharedTodos {
+		return min(mw.options.todoTimeout, mw.options.storeTimeout)
+	}
+	return mw.options.todoTimeout
 }
 
 // A listWriter is a todo source that knows the tools that write its list.
@@ -95,7 +109,7 @@ func (d *decider) listScope(scope continuation.Reason) continuation.Reason {
 }
 
 // locate asks the todo source within the time that ctx leaves.
-func (mw *Middleware) locate(ctx context.Context) readList {
+func (mw *Middleware) locate(ctx context.Context, limit time.Duration) readList {
 	var list readList
 	list.err = mw.plugins.run(func() (err error) {
 		if source, ok := mw.todos.(todo.Locator); ok {
@@ -106,7 +120,7 @@ func (mw *Middleware) locate(ctx context.Context) readList {
 		return err
 	})
 	if late := ctx.Err(); late != nil { // too late is too late, also for a source that does not look at its ctx
-		list.err = lateError(mw.options.todoTimeout, late, list.err)
+		list.err = lateError(limit, late, list.err)
 	}
 	if list.err != nil {
 		list.todos = nil

@@ -58,6 +58,10 @@ func TryNewMemory(opts ...MemoryOption) (*Memory, error) {
 	return &Memory{options: options, shared: options.table(), lists: lru.New[storedList]()}, nil
 }
 
+// IsShared reports whether the lists are kept in an engine, so that processes share
+// them, and reading one may take long.
+func (m *Memory) IsShared() bool { return m.shared != nil }
+
 // Todos returns a copy of the session's list. It fails with [ErrNoSession]
 // without a session, and with a [*NoListError] if nothing was written under it; a
 // list that was cleared is an empty one. It fails, too, if the engine of
