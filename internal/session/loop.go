@@ -23,19 +23,21 @@ func RegisterLoop(s continuation.State, size int, now time.Time) continuation.St
 
 // LoopKey makes the key of a tool loop of all that strangers would not share.
 // The zero value is ready to use. Keys are the same in every process.
-type LoopKey struct{ sum hash.Hash }
+type LoopKey struct {
+	sum   hash.Hash
+	block [256]byte // through which texts get there: a conversion would copy all of them
+}
 
 // Add adds a text. The order and the boundaries of texts count.
 func (k *LoopKey) Add(text string) {
 	if k.sum == nil {
 		k.sum = sha256.New()
 	}
-	var block [256]byte // because a conversion of the text would copy all of it
-	binary.BigEndian.PutUint64(block[:], uint64(len(text)))
-	k.sum.Write(block[:8])
+	binary.BigEndian.PutUint64(k.block[:], uint64(len(text)))
+	k.sum.Write(k.block[:8])
 	for len(text) > 0 {
-		n := copy(block[:], text)
-		k.sum.Write(block[:n])
+		n := copy(k.block[:], text)
+		k.sum.Write(k.block[:n])
 		text = text[n:]
 	}
 }
