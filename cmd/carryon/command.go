@@ -27,9 +27,14 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // newCommand returns the command with all that can be asked of it.
 func newCommand(stdout, stderr io.Writer) *cli.Command {
 	root := &cli.Command{
-		Name:                  "carryon",
-		Usage:                 "keeps an LLM agent working until its todo list is done",
-		Description:           "Every flag can also be set by an environment variable, which its description names.",
+		Name:  "carryon",
+		Usage: "keeps an LLM agent working until its todo list is done",
+		Description: "carryon run -- qwen -p \"Build a small web page about tea.\"\n" +
+			"  runs an agent with carryon between it and its model.\n\n" +
+			"carryon proxy -upstream https://api.openai.com/v1\n" +
+			"  stands in front of an endpoint. Programs change their base URL and nothing else.\n\n" +
+			"Every flag can also be set by an environment variable, which its description names.\n" +
+			"carryon completion bash (or zsh, fish, pwsh) prints what completes commands and flags in a shell.",
 		Commands:              []*cli.Command{runCommand(stderr), proxyCommand(stderr), versionCommand(stdout)},
 		Action:                unknownCommand,
 		EnableShellCompletion: true,
@@ -70,7 +75,7 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 		Usage: "stand in front of an endpoint, for programs in any language",
 		Description: "Clients change their base URL to http://127.0.0.1:8787/v1 and nothing else; their keys pass through.\n" +
 			"The page http://127.0.0.1:8787/debug/carryon shows what carryon did with the latest requests.",
-		Flags:           append([]cli.Flag{c.ListenFlag(proxy.DefaultAddress)}, c.Flags()...),
+		Flags:           append([]cli.Flag{c.ListenFlag(proxy.DefaultAddress), c.UpstreamFlag("")}, c.Flags()...),
 		HideHelpCommand: true,
 		Action: func(ctx context.Context, command *cli.Command) error {
 			if command.Args().Present() {

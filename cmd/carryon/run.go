@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -32,7 +31,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 		Description: "It starts a proxy on a free port, runs the command with its base URLs pointing there, and says at the end\n" +
 			"what it did. Without -upstream the model is where the agent would look for it.",
 		Flags: append([]cli.Flag{
-			c.proxy.ListenFlag("127.0.0.1:0"),
+			c.proxy.ListenFlag("127.0.0.1:0"), c.proxy.UpstreamFlag("where the agent would look for its model"),
 			&cli.BoolFlag{
 				Name: "list", Destination: &c.list, Sources: cli.EnvVars("CARRYON_LIST"),
 				Usage: "turn on the todo list of an agent that has it off by default, for this run",
@@ -61,7 +60,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 func (c *runConfig) run(ctx context.Context, command []string, upstream bool) error {
 	program, position := agent.Of(command)
 	if !upstream {
-		c.proxy.SetUpstream(upstreamOf(program))
+		c.proxy.SetUpstreams(program.Upstreams(os.Getenv))
 	}
 	if err := c.proxy.Check(); err != nil {
 		return usageError{err}
@@ -75,23 +74,26 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if err != nil {
 		return err
 	}
-	if advice := c.proxy.Probe(ctx); advice != "" {
-		_, _ = fmt.Fprintln(c.stderr, "carryon:", advice) // the reader may be gone
+	if upstream { // the others are not asked for nothing
+		c.say(c.proxy.Probe(ctx))
 	}
 	if c.page {
-		_, _ = fmt.Fprintln(c.stderr, "carryon: what it does:", server.Page())
+		c.say("what it does: " + server.Page())
 	}
 	launch := program.Launch(command, position, agent.Endpoint{Root: server.Root(), Model: os.Getenv("OPENAI_MODEL")}, c.list)
-	launch.Say(c.stderr)
+	c.say(launch.Note)
 	code, err := launch.Run(os.Environ())
 	stopped := server.Stop(ctx)
 	if err != nil {
 		return err
 	}
-	c.report(server.Summary(), program)
-	if stopped != nil {
-		_, _ = fmt.Fprintln(c.stderr, "carryon:", stopped)
+	for _, hint := range server.Hints() {
+		c.say(hint)
 	}
+	if stopped != nil {
+		c.say(stopped.Error())
+	}
+	c.report(server.Summary(), program)
 	if code != 0 {
 		return exitError(code)
 	}
@@ -104,7 +106,14 @@ func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
 	if s.NoList && program.HasListSetting() && !c.list {
 		line += fmt.Sprintf(" (%s keeps none by default: carryon run -list turns it on, and so does %s)", program.Name, program.ListSetting())
 	}
-	_, _ = fmt.Fprintln(c.stderr, "carryon:", line) // the reader may be gone
+	c.say(line)
+}
+
+// say writes a line for the user, if there is something to say.
+func (c *runConfig) say(line string) {
+	if line != "" {
+		_, _ = fmt.Fprintln(c.stderr, "carryon:", line) // the reader may be gone
+	}
 }
 
 // openLog returns where the log goes.
@@ -119,21 +128,3 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
-
-// upstreamOf returns where a program's model is: where the environment says, or
-// where it is by default.
-func upstreamOf(program agent.Agent) string {
-	variables := program.BaseURLs
-	if len(variables) == 0 {
-		variables = []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}
-	}
-	for _, name := range variables {
-		if url := strings.TrimRight(os.Getenv(name), "/"); url != "" {
-			if program.NoV1 && !strings.HasSuffix(url, "/v1") {
-				url += "/v1"
-			}
-			return url
-		}
-	}
-	return program.Upstream
-}

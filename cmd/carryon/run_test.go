@@ -5,8 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +30,10 @@ func actAsAgent() int {
 	switch how {
 	case "env":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
+		return 0
+	case "ask":
+		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/models")
+		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/v1/models")
 		return 0
 	case "signal":
 		got := make(chan os.Signal, 1)
@@ -59,6 +67,25 @@ func actAsAgent() int {
 			messages = append(messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleTool, ToolCallID: call.ID, Content: "ok"})
 		}
 	}
+}
+
+// ask asks a provider, as its SDKs do, and prints the answer.
+func ask(provider, url string) {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+	if err != nil {
+		panic(err)
+	}
+	if provider == "Anthropic" {
+		r.Header.Set("Anthropic-Version", "2023-06-01")
+	}
+	answer, err := new(http.Transport).RoundTrip(r)
+	if err != nil {
+		fmt.Println(provider, err)
+		return
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	fmt.Println(provider, answer.StatusCode, string(body), err)
 }
 
 func tool(name string) openai.Tool {
@@ -152,4 +179,36 @@ func TestRunTellsThePageWhenAsked(t *testing.T) {
 	_, stderr, err := asAgent(t, "env", "-page")
 	require.NoError(t, err)
 	assert.Regexp(t, `^carryon: what it does: http://127\.0\.0\.1:\d+/debug/carryon\n`, stderr)
+}
+
+// A program may speak to either of two providers, and each of its requests goes
+// where it would have gone.
+func TestRunFindsTheProvidersOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	provider := func(name string) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, name+r.URL.Path) }))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	p := program(t, "run", "--", "env", asProgram+"=agent", os.Args[0], "ask")
+	p.Env = slices.DeleteFunc(p.Env, func(variable string) bool { return strings.HasPrefix(variable, "CARRYON_UPSTREAM=") })
+	p.Env = append(p.Env, "OPENAI_BASE_URL="+provider("a")+"/v1", "ANTHROPIC_BASE_URL="+provider("b"))
+	out, err := p.Output()
+	require.NoError(t, err)
+	assert.Equal(t, "OpenAI 200 a/v1/models <nil>\nAnthropic 200 b/v1/models <nil>\n", string(out))
+}
+
+func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{
+		http.StatusUnauthorized: "carryon: the upstream refused a client's key: clients send their own, and the proxy has none\n",
+		http.StatusNotFound:     "carryon: the upstream has nothing at {URL}/v1/chat/completions: is -upstream right? Base URLs end in /v1, as a rule\n",
+		http.StatusOK:           "",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		t.Cleanup(server.Close)
+		_, stderr, err := asAgent(t, "work", "-upstream", server.URL+"/v1")
+		assert.Equal(t, 1, codeOf(t, err))
+		assert.Equal(t, strings.ReplaceAll(want, "{URL}", server.URL)+"carryon: 1 request, 0 continuations, no todo list seen\n", stderr)
+	}
 }

@@ -37,11 +37,9 @@ func (e Endpoint) Base() string { return e.Root + "/v1" }
 // Agent is what is known of an agent. The zero value is any program whose SDK
 // reads its base URL from the environment.
 type Agent struct {
-	Name     string
-	Upstream string   // where its model is by default
-	BaseURLs []string // variables in which the user may have set another, the first that is set counts
-	NoV1     bool     // those have no /v1
+	Name string
 
+	baseURLs []string // variables in which the user may have set where its model is; OpenAI's SDKs' if there are none
 	packages []string // of npm, by which npx and the like start it
 	env      func(e Endpoint, command []string) map[string]string
 	args     func(Endpoint) []string // put behind the command
@@ -113,6 +111,34 @@ func (a Agent) Launch(command []string, position int, e Endpoint, list bool) Lau
 	}
 	l.Args = slices.Concat(command[:position], own, command[position:])
 	return l
+}
+
+// Where models are by default.
+const (
+	openAI    = "https://api.openai.com/v1"
+	anthropic = "https://api.anthropic.com/v1"
+)
+
+// Upstreams returns where the agent would look for its model: where a variable
+// of the environment says, or at the provider's own address. One that speaks to
+// Anthropic's API looks elsewhere than one that speaks to OpenAI's, or to any that
+// is like it.
+func (a Agent) Upstreams(getenv func(string) string) (forOpenAI, forAnthropic string) {
+	variables := a.baseURLs
+	if len(variables) == 0 {
+		variables = []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}
+	}
+	forOpenAI, forAnthropic = openAI, anthropic
+	for _, name := range variables {
+		if url := strings.TrimRight(getenv(name), "/"); url != "" {
+			forOpenAI = url
+			break
+		}
+	}
+	if url := strings.TrimRight(getenv("ANTHROPIC_BASE_URL"), "/"); url != "" {
+		forAnthropic = strings.TrimSuffix(url, "/v1") + "/v1" // its SDKs want it without
+	}
+	return forOpenAI, forAnthropic
 }
 
 // variables returns those by which SDKs and agents are told a base URL.

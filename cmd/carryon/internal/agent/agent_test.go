@@ -82,6 +82,31 @@ func TestContinueGetsAFile(t *testing.T) {
 	assert.Contains(t, l.Note, "set apiBase to "+root+"/v1")
 }
 
+func TestAgentsModelIsWhereItsEnvironmentSays(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		command           string
+		environment       map[string]string
+		openAI, anthropic string
+	}{
+		{"qwen", nil, "https://api.openai.com/v1", "https://api.anthropic.com/v1"},
+		{"qwen", map[string]string{"OPENAI_BASE_URL": "http://a/v1/"}, "http://a/v1", "https://api.anthropic.com/v1"},
+		{"aider", map[string]string{"OPENAI_API_BASE": "http://a/v1"}, "http://a/v1", "https://api.anthropic.com/v1"},
+		{"claude", map[string]string{"ANTHROPIC_BASE_URL": "http://b"}, "https://api.openai.com/v1", "http://b/v1"},
+		{"claude", map[string]string{"ANTHROPIC_BASE_URL": "http://b/v1/"}, "https://api.openai.com/v1", "http://b/v1"},
+		{
+			"copilot",
+			map[string]string{"OPENAI_BASE_URL": "http://a/v1", "COPILOT_PROVIDER_BASE_URL": "http://c/v1"},
+			"http://c/v1", "https://api.anthropic.com/v1",
+		},
+	} {
+		a, _ := agent.Of([]string{tt.command})
+		openAI, anthropic := a.Upstreams(func(name string) string { return tt.environment[name] })
+		assert.Equal(t, tt.openAI, openAI, "%s %v", tt.command, tt.environment)
+		assert.Equal(t, tt.anthropic, anthropic, "%s %v", tt.command, tt.environment)
+	}
+}
+
 func TestPiGetsAnExtension(t *testing.T) {
 	t.Parallel()
 	for command, more := range map[string]string{

@@ -7,12 +7,6 @@ import (
 	"strings"
 )
 
-// Where models are by default.
-const (
-	openAI    = "https://api.openai.com/v1"
-	anthropic = "https://api.anthropic.com/v1"
-)
-
 type object = map[string]any
 
 // agents returns those that need more than the usual variables, or that keep no
@@ -24,7 +18,6 @@ func agents() []Agent {
 func claude() Agent {
 	return Agent{
 		Name: "claude", packages: []string{"@anthropic-ai/claude-code"},
-		Upstream: anthropic, BaseURLs: []string{"ANTHROPIC_BASE_URL"}, NoV1: true,
 		env: func(e Endpoint, _ []string) map[string]string { return map[string]string{"ANTHROPIC_BASE_URL": e.Root} },
 		list: settings{
 			env: map[string]string{"CLAUDE_CODE_ENABLE_TASKS": "0", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"},
@@ -35,7 +28,7 @@ func claude() Agent {
 
 func codex() Agent {
 	return Agent{
-		Name: "codex", packages: []string{"@openai/codex"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		Name: "codex", packages: []string{"@openai/codex"},
 		args: func(e Endpoint) []string {
 			return []string{
 				"-c", `model_provider="carryon"`,
@@ -54,7 +47,7 @@ func codex() Agent {
 
 func qwen() Agent {
 	return Agent{
-		Name: "qwen", packages: []string{"@qwen-code/qwen-code"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		Name: "qwen", packages: []string{"@qwen-code/qwen-code"},
 		list: settings{
 			files: []File{{"QWEN_CODE_SYSTEM_SETTINGS_PATH", "settings.json", toJSON(object{"tools": object{"todoWrite": object{"enabled": true}}})}},
 			how:   `"tools": {"todoWrite": {"enabled": true}} in ~/.qwen/settings.json`,
@@ -65,7 +58,7 @@ func qwen() Agent {
 // opencode has its providers in files, and takes one more in the environment.
 func opencode() Agent {
 	return Agent{
-		Name: "opencode", packages: []string{"opencode-ai"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		Name: "opencode", packages: []string{"opencode-ai"},
 		env: func(e Endpoint, command []string) map[string]string {
 			providers := object{
 				"openai":    object{"options": object{"baseURL": e.Base()}},
@@ -97,7 +90,7 @@ func opencode() Agent {
 // continueDev has its models in a file.
 func continueDev() Agent {
 	return Agent{
-		Name: "cn", packages: []string{"@continuedev/cli"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		Name: "cn", packages: []string{"@continuedev/cli"},
 		files: func(e Endpoint, command []string) []File {
 			if flagValue(command, "--config") != "" || e.Model == "" {
 				return nil
@@ -122,7 +115,7 @@ func continueDev() Agent {
 
 func copilot() Agent {
 	return Agent{
-		Name: "copilot", packages: []string{"@github/copilot"}, Upstream: openAI, BaseURLs: []string{"COPILOT_PROVIDER_BASE_URL"},
+		Name: "copilot", packages: []string{"@github/copilot"}, baseURLs: []string{"COPILOT_PROVIDER_BASE_URL"},
 		env: func(e Endpoint, _ []string) map[string]string {
 			return map[string]string{"COPILOT_PROVIDER_BASE_URL": e.Base()}
 		},
@@ -132,7 +125,7 @@ func copilot() Agent {
 // pi has its models in a file, and takes extensions that change where they are.
 func pi() Agent {
 	return Agent{
-		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent"}, Upstream: openAI, BaseURLs: []string{"OPENAI_BASE_URL"},
+		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent"},
 		files: func(e Endpoint, command []string) []File {
 			bases := map[string]string{"openai": e.Base(), "anthropic": e.Root}
 			if chosen := piProvider(command); chosen != "" && bases[chosen] == "" {
@@ -163,7 +156,7 @@ func piProvider(command []string) string {
 
 func gemini() Agent {
 	return Agent{
-		Name: "gemini", packages: []string{"@google/gemini-cli"}, Upstream: openAI,
+		Name: "gemini", packages: []string{"@google/gemini-cli"},
 		note: func(Endpoint, []string) string {
 			return "gemini speaks an API that carryon does not read: it runs as it would alone."
 		},

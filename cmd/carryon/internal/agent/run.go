@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -78,11 +77,4 @@ func codeOf(state *os.ProcessState, err error) (int, error) {
 		return 128 + int(status.Signal()), nil
 	}
 	return state.ExitCode(), nil
-}
-
-// Say writes what the user has to know before the program takes the terminal.
-func (l Launch) Say(w io.Writer) {
-	if l.Note != "" {
-		_, _ = fmt.Fprintln(w, "carryon:", l.Note) // the reader may be gone
-	}
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 type Config struct {
 	Listen        string   // address
 	Upstream      *url.URL // base URL of the endpoint
+	Anthropic     *url.URL // base URL for requests of Anthropic's API; nil if that is the Upstream too
 	YOLO          bool     // tell the model to act without asking for confirmation
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	MinInterval   time.Duration
@@ -33,32 +35,52 @@ type Config struct {
 	Metrics       bool             // count for Prometheus
 	Clock         middleware.Clock // nil is the system's
 
-	upstream string        // as it was given
-	patience time.Duration // how long a stopping proxy waits for unfinished answers; no flag sets it
+	upstream  string        // as it was given
+	anthropic string        // likewise
+	patience  time.Duration // how long a stopping proxy waits for unfinished answers; no flag sets it
 }
 
-// SetUpstream sets the base URL of the endpoint, in place of a flag. "" leaves it
-// as it is. [Config.Check] refuses what is none.
-func (c *Config) SetUpstream(baseURL string) {
-	if baseURL != "" {
-		c.upstream = baseURL
-	}
+// SetUpstreams sets the base URLs of two providers, for a program that may speak
+// to either, in place of the flag. [Config.Check] refuses what is none.
+func (c *Config) SetUpstreams(openAI, anthropic string) {
+	c.upstream, c.anthropic = openAI, anthropic
 }
 
-// Check sets the upstream from what the flags have read, and refuses values that
+// Check sets the upstreams from what the flags have read, and refuses values that
 // cannot be used.
 func (c *Config) Check() error {
-	u, err := url.Parse(c.upstream)
+	var err error
+	if c.Upstream, err = parseBaseURL(c.upstream); err != nil {
+		return err
+	}
+	if c.anthropic != "" {
+		if c.Anthropic, err = parseBaseURL(c.anthropic); err != nil {
+			return err
+		}
+	}
+	return c.checkValues()
+}
+
+// parseBaseURL reads the base URL of an endpoint.
+func parseBaseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("-upstream is not a URL such as https://api.openai.com/v1")
+		return nil, errors.New("-upstream is not a URL such as https://api.openai.com/v1")
 	case u.User != nil:
-		return errors.New("-upstream has a user name in it, but keys are for clients to send")
+		return nil, errors.New("-upstream has a user name in it, but keys are for clients to send")
 	case endpointOf(u.Path) != "":
-		return fmt.Errorf("-upstream is a base URL: leave %s out", endpointOf(u.Path))
+		return nil, fmt.Errorf("-upstream is a base URL: leave %s out", endpointOf(u.Path))
 	}
-	c.Upstream = u
-	return c.checkValues()
+	return u, nil
+}
+
+// upstreamOf returns the base URL of the endpoint that a request is for.
+func (c *Config) upstreamOf(r *http.Request) *url.URL {
+	if c.Anthropic != nil && r.Header.Get("Anthropic-Version") != "" { // its SDKs always send it
+		return c.Anthropic
+	}
+	return c.Upstream
 }
 
 func (c *Config) checkValues() error {

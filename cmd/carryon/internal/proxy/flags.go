@@ -20,7 +20,17 @@ func (c *Config) ListenFlag(otherwise string) cli.Flag {
 	}
 }
 
-// Flags returns the flags that set c. Whoever has parsed them calls [Config.Check].
+// UpstreamFlag returns the flag that sets the base URL of c's endpoint. Help says
+// what it is by default.
+func (c *Config) UpstreamFlag(help string) cli.Flag {
+	return &cli.StringFlag{
+		Name: "upstream", Destination: &c.upstream, Value: "https://api.openai.com/v1", DefaultText: help, Sources: variable("upstream"),
+		Usage: "base `URL` of the endpoint",
+	}
+}
+
+// Flags returns the other flags that set c. Whoever has parsed them calls
+// [Config.Check].
 func (c *Config) Flags() []cli.Flag {
 	c.patience = 10 * time.Second
 	on := func(name string, value *bool, usage string) cli.Flag {
@@ -33,10 +43,6 @@ func (c *Config) Flags() []cli.Flag {
 		return &cli.StringSliceFlag{Name: name, Destination: values, Sources: variable(name), Usage: usage}
 	}
 	return []cli.Flag{
-		&cli.StringFlag{
-			Name: "upstream", Destination: &c.upstream, Value: "https://api.openai.com/v1", Sources: variable("upstream"),
-			Usage: "base `URL` of the endpoint",
-		},
 		&cli.IntFlag{
 			Name: "max-attempts", Destination: &c.MaxAttempts, Value: continuation.DefaultMaxAttempts, Sources: variable("max-attempts"),
 			Usage: "continuations in a row without progress, -1 for any `number`",

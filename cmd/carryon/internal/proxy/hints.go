@@ -1,15 +1,19 @@
 package proxy
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 )
 
 // hints says what is probably wrong when an upstream refuses, once each.
 type hints struct {
-	logger            *slog.Logger
-	notFound, refused sync.Once
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	said []string
 }
 
 // answered looks at an answer of the upstream's.
@@ -17,14 +21,44 @@ func (h *hints) answered(r *http.Response) {
 	switch r.StatusCode {
 	case http.StatusNotFound:
 		if speaks(r.Request.URL.Path) {
-			h.notFound.Do(func() {
-				h.logger.Warn("the upstream has nothing there: is -upstream right? Base URLs end in /v1, as a rule",
-					slog.String("path", r.Request.URL.Path))
-			})
+			u := *r.Request.URL
+			u.RawQuery = "" // it may contain a key
+			h.say(fmt.Sprintf("the upstream has nothing at %s: is -upstream right? Base URLs end in /v1, as a rule", &u))
 		}
 	case http.StatusUnauthorized:
-		h.refused.Do(func() {
-			h.logger.Warn("the upstream refused a client's key: clients send their own, and the proxy has none")
-		})
+		h.say("the upstream refused a client's key: clients send their own, and the proxy has none")
 	}
+}
+
+// unanswered takes note that the upstream has not answered, which is logged with
+// the error.
+func (h *hints) unanswered(r *http.Request) {
+	h.add(fmt.Sprintf("nothing answers at %s://%s", r.URL.Scheme, r.URL.Host))
+}
+
+func (h *hints) say(text string) {
+	if h.add(text) {
+		h.logger.Warn(text)
+	}
+}
+
+// add adds a hint, and reports whether it is a new one.
+func (h *hints) add(text string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if slices.Contains(h.said, text) || len(h.said) == maxHints {
+		return false
+	}
+	h.said = append(h.said, text)
+	return true
+}
+
+// maxHints is how many hints are given: paths are the clients' to choose.
+const maxHints = 8
+
+// all returns what was said.
+func (h *hints) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.said)
 }

@@ -108,7 +108,7 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 // that ReverseProxy flushes at once what has no length: see answered.
 func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	return p.record(&httputil.ReverseProxy{
-		Rewrite:        func(r *httputil.ProxyRequest) { rewrite(r, p.config.Upstream) },
+		Rewrite:        func(r *httputil.ProxyRequest) { rewrite(r, p.config.upstreamOf(r.In)) },
 		Transport:      transport.New(base, p.middleware),
 		BufferPool:     newBuffers(),
 		ModifyResponse: p.answered,
@@ -214,6 +214,7 @@ func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("nothing came of the rest of the request for %v", bodyPatience))
 		return
 	}
+	p.hints.unanswered(r)
 	p.logger.WarnContext(r.Context(), "no answer from the upstream", slog.Any("error", err))
 	p.journal.answered(r, http.StatusBadGateway)
 	refuse(w, r, http.StatusBadGateway, fmt.Sprintf("no answer from %s://%s: %v", r.URL.Scheme, r.URL.Host, err))

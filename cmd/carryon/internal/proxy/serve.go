@@ -89,6 +89,9 @@ func (s *Server) Page() string { return s.Root() + pagePath }
 // Summary returns what carryon did so far.
 func (s *Server) Summary() Summary { return s.proxy.journal.summary() }
 
+// Hints returns what is probably wrong, as far as answers have shown it.
+func (s *Server) Hints() []string { return s.proxy.hints.all() }
+
 // newServer returns the server for a proxy. No time limit on a connection cuts a
 // long answer: see body.
 func newServer(p *Proxy, logger *slog.Logger) *http.Server {
