@@ -1,5 +1,5 @@
-// The command page takes the pictures of the command's page in docs/: the page of a
-// proxy that has answered scripted requests, by a clock that is set.
+// The command page takes the pictures of the command's page in docs/, in Chromium:
+// a proxy has answered the requests of a story, by a clock that is set.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	if err := takeAll(os.Args[1]); err != nil {
+	if err := takeAll(filepath.Join("..", "..", "docs")); err != nil {
 		fmt.Fprintln(os.Stderr, "page:", err)
 		os.Exit(1)
 	}
@@ -23,13 +23,13 @@ type picture struct {
 	name string
 	look look
 	view string // what the reader has chosen, as in the address
-	open bool   // the first request that was continued
+	open string // the beginning of the headline of the request that is open, or ""
 }
 
 var pictures = []picture{ //nolint:gochecknoglobals // a table
 	{name: "page", look: look{width: 1080, height: 900}},
-	{name: "page-request", look: look{width: 1080, height: 1300, dark: true}, view: "show=continued&group=session", open: true},
-	{name: "page-narrow", look: look{width: 360, height: 2200}},
+	{name: "page-request", look: look{width: 1080, height: 1060, dark: true}, view: "show=continued", open: "Continued twice"},
+	{name: "page-narrow", look: look{width: 360, height: 900}, view: "group=session"},
 }
 
 // takeAll takes the pictures into a folder.
@@ -70,8 +70,8 @@ func (p *picture) take(browser context.Context, s *scene, folder string) error {
 	if err := t.until(`document.querySelector("#list .request")`); err != nil {
 		return err
 	}
-	if p.open {
-		if err := t.do(`document.querySelectorAll(".request[data-state=continued] > summary")[1].click()`); err != nil {
+	if p.open != "" {
+		if err := t.do(fmt.Sprintf(`[...document.querySelectorAll(".request > summary")].find((one) => one.innerText.includes(%q)).click()`, p.open)); err != nil {
 			return err
 		}
 		if err := t.until(`document.querySelector(".request[open] table")`); err != nil {

@@ -30,7 +30,7 @@ func TestPageTellsWhatItDidAndWhatItCost(t *testing.T) {
 	}, v.states())
 	assert.Equal(t, []string{
 		"Continued once, then the model called a tool",
-		"A continuation failed (HTTP status 429); the client got the answer without it",
+		"A continuation failed (HTTP status 400); the client got the answer without it",
 		"Continued once, then the model called a tool",
 		"The model paused after 1 continuation",
 		"Continued twice, then the model called a tool",
@@ -88,7 +88,7 @@ func TestPageSaysWhichSwitchShowsTexts(t *testing.T) {
 		v.await(`document.querySelectorAll(".request[open] table").length > 4`)
 		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("Write page 2")`))
 		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("production logs")`))
-		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("Rate limit reached")`))
+		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("conversation is too long")`))
 	}
 }
 
@@ -187,6 +187,20 @@ func TestPageOfALimitAndOfAnError(t *testing.T) {
 		"The answer was an error: HTTP status 401",
 		"Continued once, then stopped: maximum continuation attempts exceeded: the limit is 1",
 	}, v.texts(".request .what"))
+}
+
+// A continuation that is sent once more, and then does well, is no failure.
+func TestPageOfASecondTry(t *testing.T) {
+	s := sceneOf(t)
+	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1),
+		fails(http.StatusInternalServerError, `{"error":{"message":"Overloaded"}}`, 1), acts(10, 5, 1)))
+	v := s.look(t, desk(), "")
+	assert.Equal(t, []string{"Continued"}, v.states())
+	assert.Equal(t, []string{"Continued twice, then the model called a tool"}, v.texts(".request .what"))
+	assert.Equal(t, []string{"1 called a tool", "1 failed"}, v.texts("#results li"))
+	v.click(".request > summary")
+	v.await(`document.querySelector(".request[open] table")`)
+	assert.Contains(t, v.texts("tbody tr")[1], "2 carryon Failed: HTTP status 500 The answer goes on without this turn Continued: All continuation conditions satisfied")
 }
 
 func TestPageWithoutRequests(t *testing.T) {

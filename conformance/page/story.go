@@ -62,7 +62,7 @@ func story() []step {
 		{2 * time.Second, with(later, done, active), answers(acts(7_800, 260, 3900))},
 		{45 * time.Second, with(site, done, done, active, pending), answers(says("I will write the page on brewing next.", 6_700, 48, 1900), acts(6_850, 610, 6900))},
 		{40 * time.Second, with(site, done, done, active, pending), answers(says("Shall I go on?", 7_010, 40, 1800),
-			fails(http.StatusTooManyRequests, `{"error":{"message":"Rate limit reached for gpt-5.2"}}`, 700))},
+			fails(http.StatusBadRequest, `{"error":{"message":"The conversation is too long for gpt-5.2"}}`, 700))},
 		{20 * time.Second, with(resumed, done, done, active, pending), answers(acts(7_090, 620, 7300))},
 		{75 * time.Second, with(resumed, done, done, done, active), answers(says("Now the contact page.", 7_720, 52, 2000), acts(7_830, 470, 5600))},
 		{2 * time.Second, with(resumed, done, done, done, done), answers(says("All four pages are written.", 8_320, 240, 4400))},

@@ -90,7 +90,7 @@ func (j *journal) failure(e middleware.Failed) (text, quoted string) {
 		return "the answer goes on without this turn", ""
 	}
 	text, quoted = j.cause(e.Err)
-	return e.Op + ": " + text, quoted
+	return "the " + e.Op + " failed: " + text, quoted
 }
 
 // text returns a part of a message, or "" unless texts may be shown.

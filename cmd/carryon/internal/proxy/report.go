@@ -190,18 +190,15 @@ func (e *entry) state() state {
 	if e.Ended.IsZero() {
 		return stateOpen
 	}
-	results := results{}
-	for i := 1; i < len(e.turns); i++ {
-		results.add(e.turns[i].result())
-	}
+	last := len(e.turns) - 1
 	switch {
-	case results.Failed > 0 || e.Bad() && !e.Left:
+	case last > 0 && e.turns[last].result() == resultFailed || e.Bad() && !e.Left:
 		return stateFailed
 	case e.outcome.paused || e.outcome.reason == continuation.ReasonPaused:
 		return statePaused
 	case e.outcome.reason.Exhausted():
 		return stateLimit
-	case len(e.turns) > 1:
+	case last > 0:
 		return stateContinued
 	case e.outcome.DryRun && e.outcome.reason == continuation.ReasonSatisfied:
 		return stateDryRun

@@ -408,14 +408,14 @@ function turnOf(turn) {
 
 const part = (tokens, what) => (tokens ? h("span", { class: "dim" }, `${n(tokens)} ${what}`) : null);
 
-const kinds = { pause_refused: "Pause refused", paused: "Paused", failed: "Failed" };
+const said = (note) => (note.kind === "paused" ? `Paused ${note.text}` : note.text.charAt(0).toUpperCase() + note.text.slice(1));
 
 function storyOf(turn) {
 	const { decision } = turn;
 	return [
 		turn.todo ? h("p", null, "Asked to carry on with: ", h("q", null, turn.todo)) : null,
 		h("p", null, h("b", { class: turn.result || "open" }, endOf(turn)), finishOf(turn), turn.waited_ms >= 1 ? `, after ${duration(turn.waited_ms)} of waiting` : ""),
-		(turn.notes ?? []).map((note) => h("p", { class: "note" }, `${kinds[note.kind]}: ${note.text}`)),
+		(turn.notes ?? []).map((note) => h("p", null, said(note))),
 		decision ? h("p", { class: "dim" }, `${verdict(decision)}: ${decision.reason} `, h("code", { class: "code" }, decision.code)) : null,
 	];
 }

@@ -109,8 +109,8 @@ function headline(request) {
 }
 
 function failure(request) {
-	const broken = request.turns?.find((turn) => turn.number > 1 && turn.result === "failed");
-	if (broken) return `A continuation failed (${broken.failure.split(": ", 1)}); the client got the answer without it`;
+	const broken = request.turns?.at(-1);
+	if (broken?.number > 1 && broken.result === "failed") return `A continuation failed (${broken.failure.split(": ", 1)}); the client got the answer without it`;
 	if (request.cut_short) return "The answer was cut short";
 	return `The answer was an error: HTTP status ${request.status}`;
 }
