@@ -148,7 +148,7 @@ func (c *Call) endTurn(err error) {
 	}
 	c.outcomeCell().addUsage(r.usage())
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
-		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage(), Err: err, Times: c.observed.turnTimes(),
+		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage(), Err: err, Times: c.observed.turnTimes(err),
 	})
 	if !r.first {
 		c.endContinuation(err)

@@ -41,8 +41,8 @@ type Times struct {
 	Ended      time.Time // all of the turn was read, or it broke off
 
 	// Join is how long the stream stood still before a continuation: from the
-	// finish reason of the turn before it to its FirstChunk. It is 0 for turn 1,
-	// for whole answers, and if nothing came of the continuation.
+	// finish reason of the last turn that ended well to its FirstChunk. It is 0 for
+	// turn 1, for whole answers, and if nothing came of the continuation.
 	Join time.Duration
 }
 
@@ -81,7 +81,7 @@ type observation struct {
 	wait  time.Duration             // waited since the last turn
 	over  bool                      // the end of the call was reported
 
-	previous time.Time // when the finish reason of the turn before was read; zero in turn 1
+	finish time.Time // when the finish reason of the last turn that ended well was read
 }
 
 // observeCall begins the observation of a call, if anybody observes.
@@ -107,7 +107,7 @@ func (c *Call) startTurn(ctx context.Context) context.Context {
 	if o == nil {
 		return ctx
 	}
-	o.previous, o.times = o.times.Finished, Times{Began: o.clock.Now()}
+	o.times = Times{Began: o.clock.Now()}
 	o.first.Store(nil)
 	o.ctx = begin(ctx, &c.mw.options.report, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
 		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })
@@ -146,8 +146,9 @@ func (o *observation) waited(d time.Duration) {
 	}
 }
 
-// turnTimes ends the times of the current turn, and returns them.
-func (o *observation) turnTimes() Times {
+// turnTimes ends the times of the current turn, which has ended with err, and
+// returns them.
+func (o *observation) turnTimes(err error) Times {
 	if o == nil {
 		return Times{}
 	}
@@ -155,12 +156,15 @@ func (o *observation) turnTimes() Times {
 	o.times.Ended, o.times.FirstChunk = now, now
 	if first := o.first.Load(); first != nil {
 		o.times.FirstChunk = *first
-		if !o.previous.IsZero() {
-			o.times.Join = first.Sub(o.previous)
+		if !o.finish.IsZero() {
+			o.times.Join = first.Sub(o.finish)
 		}
 	}
 	if o.times.Finished.IsZero() {
 		o.times.Finished = now
+	}
+	if err == nil {
+		o.finish = o.times.Finished
 	}
 	return o.times
 }

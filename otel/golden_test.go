@@ -101,6 +101,11 @@ func TestTrees(t *testing.T) {
 			require.NoError(t, answer.Err)
 			return s
 		},
+		"second try": func(t *testing.T, m scenario.Mode) *traced {
+			s := newTraced(t, m, open, nil)
+			require.NoError(t, s.ask(s.Ctx, fakellm.Text("Next."), scenario.Failure(http.StatusServiceUnavailable), scenario.Edit()).Err)
+			return s
+		},
 		"cancellation": func(t *testing.T, m scenario.Mode) *traced {
 			s := newTraced(t, m, open, nil)
 			ctx, cancel := context.WithCancelCause(s.Ctx)

@@ -164,6 +164,18 @@ func TestTurnsHaveTimes(t *testing.T) {
 	}
 }
 
+func TestJoinsBeginWhereTheAnswerStoodStill(t *testing.T) {
+	t.Parallel()
+	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+		require.NoError(t, s.Ask(fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable).Delay(time.Second), scenario.Edit()).Err)
+		turns := s.Events.Turns()
+		require.Len(t, turns, 3)
+		assert.Zero(t, turns[1].Times.Join, "nothing came of it")
+		assert.Equal(t, turns[2].Times.FirstChunk.Sub(turns[0].Times.Finished), turns[2].Times.Join, "with the failed one before it")
+	})
+}
+
 // waitingStore, in a bubble, takes a tenth of a second each time.
 type waitingStore struct{ continuation.Store }
 
