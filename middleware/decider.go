@@ -20,8 +20,8 @@ type decider struct {
 	last      *continuation.Evaluation // the last decision, once the call goes on; nil before
 	list      *readList                // the list as last read
 	cause     error                    // what the gate, the store or the tasks have ended the continuations with
-	claimed   bool                     // the session is claimed for the next turn
 	continued *continued               // nil before the first continuation
+	claimed   bool                     // the session is claimed for the next turn
 	blankUsed bool                     // a blank turn was continued
 	marked    bool                     // the session knows that the caller cancelled the call
 }
