@@ -84,6 +84,9 @@ type Request struct {
 
 	// Messages is how many messages the request has.
 	Messages int
+	// Size is how many bytes of text the request has, about. What a continuation
+	// has cost is estimated by it where the provider reports no usage.
+	Size int
 	// Attachable returns the text of a message, and whether an [Attachment] can
 	// be joined to it: whether it is the user's or a tool's. It may be called
 	// until the call has ended, by the goroutine that drives it. A request for

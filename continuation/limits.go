@@ -40,8 +40,9 @@ type Limits struct {
 	// FirstByteTimeout is the time allowed from sending a continuation to its
 	// first chunk, or to its answer if it is not streamed.
 	FirstByteTimeout time.Duration
-	// TokenBudget is the number of tokens, as reported by the provider, that
-	// continuations may use in one user turn. Its default is Off.
+	// TokenBudget is the number of tokens that continuations may use in one user
+	// turn. What the provider does not report is estimated from the texts, rather
+	// too high than too low. Its default is Off.
 	TokenBudget int
 	// ClaimLife is how long a session counts as being continued if nothing says
 	// that the continuation has ended: a stream dropped without Close, or a

@@ -206,14 +206,27 @@ func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
 // little rather than too much, so that a budget holds.
 const bytesPerToken = 3
 
-// tokensOf returns what a continuation has used. Without a report it is estimated
-// from what was said, which the continuation was sent and has added to.
+// tokensOf returns what a continuation has used. What is not reported is estimated
+// from the texts: of the request, of the turns before, and of the prompt, and what
+// the model has said. A request that the provider has refused costs nothing.
 func (c *Call) tokensOf(r *turnReader, err error) int {
-	if tokens := r.usage().Tokens(); tokens > 0 || err != nil {
-		return tokens
+	var status *adapter.StatusError
+	if errors.As(err, &status) && status.Status > 0 {
+		return 0
 	}
-	return (c.text.len()+len(continuation.LongTemplates().Standard.Base))/bytesPerToken + 1
+	usage := r.usage()
+	if usage.Prompt > 0 || usage.Total > max(usage.Completion, 0) {
+		return usage.Tokens()
+	}
+	usage.Total, usage.Prompt = 0, estimate(c.request.size+c.turn.from+len(continuation.LongTemplates().Standard.Base))
+	if usage.Completion <= 0 {
+		usage.Completion = estimate(c.text.len() - c.turn.from)
+	}
+	return usage.Tokens()
 }
+
+// estimate returns about how many tokens a text of that size has.
+func estimate(bytes int) int { return max(bytes, 0)/bytesPerToken + 1 }
 
 // failureOf returns the result of a continuation that failed.
 func failureOf(err error) continuation.PromptResult {

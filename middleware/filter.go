@@ -31,7 +31,7 @@ type Filter[C any] struct {
 	writer   writer[C]
 	out      output[C]
 	shown    bool // text was shown through this filter
-	called   bool // the callback was given something of the turn
+	told     bool // the callback was given something of the turn
 	err      error
 }
 
@@ -72,6 +72,7 @@ func (f *Filter[C]) Chunk(c C) error {
 	f.reader.nextChunk()
 	f.writer.dialect.Read(&c, &f.reader)
 	f.writer.write(&c, &f.out)
+	f.told = f.told || f.reader.chunk.adds() && !f.out.isEmpty()
 	f.flush()
 	return f.err
 }
@@ -125,7 +126,7 @@ func (f *Filter[C]) flush() {
 
 // call calls the callback, without the lock: it may take its time.
 func (f *Filter[C]) call(c C) error {
-	f.emitting, f.called = true, true
+	f.emitting = true
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
@@ -138,7 +139,7 @@ func (f *Filter[C]) call(c C) error {
 func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.callbacks, f.called = c, false
+	f.callbacks, f.told = c, false
 	if f.state != detached {
 		f.state = inTurn
 	}
@@ -216,7 +217,7 @@ func (f *Filter[C]) showedCall() bool {
 func (f *Filter[C]) showedTurn() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.called || f.state == detached
+	return f.told || f.state == detached
 }
 
 // TurnFilter is a [Filter] of any type, as Unary takes it.

@@ -83,7 +83,7 @@ func (j *joiner[C]) keepAlive() {
 	if d == nil || !j.phase.is(streaming) {
 		return
 	}
-	if !j.out.isEmpty() {
+	if !j.out.isEmpty() && j.writer.reader.chunk.adds() {
 		j.call.decider.continued.shown = true
 	}
 	if j.writer.reader.chunk.speaks() {

@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -31,6 +32,54 @@ func TestNothingMoreIsSentInAUserTurnThatTheProviderHasRefused(t *testing.T) {
 		_, outcome, err = s.answer(inSession(t, "s"))
 		require.NoError(t, err)
 		assert.Equal(t, want, outcome.Reason, status)
+	}
+}
+
+// A conversation that is long costs its prompt again with each continuation, also
+// where nobody reports it.
+func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
+	t.Parallel()
+	const long = 300_000 // bytes: some 100,000 tokens
+	for name, tt := range map[string]struct {
+		size  int
+		usage sdkUsage
+		err   error
+		least int
+		most  int
+	}{
+		"nothing is reported":           {long, sdkUsage{}, nil, 100_000, 101_000},
+		"the output is reported":        {long, sdkUsage{Out: 7}, nil, 100_007, 101_000},
+		"all is reported":               {long, sdkUsage{In: 9, Out: 7}, nil, 16, 16},
+		"it is cut":                     {long, sdkUsage{}, errLost, 100_000, 101_000},
+		"it is refused":                 {long, sdkUsage{}, &adapter.StatusError{Status: 400, Err: errOverloaded}, 0, 0},
+		"nobody knows the size":         {0, sdkUsage{}, nil, 1, 1_000},
+		"a size that cannot be":         {-1 << 63, sdkUsage{}, nil, 1, 1_000},
+		"a size that overflows":         {1<<63 - 1, sdkUsage{}, nil, 1 << 60, 1<<63 - 1},
+		"a report that overflows":       {long, sdkUsage{In: 1<<63 - 1, Out: 1<<63 - 1}, nil, 1<<63 - 1, 1<<63 - 1},
+		"output that overflows":         {long, sdkUsage{Out: 1<<63 - 1}, nil, 1<<63 - 1, 1<<63 - 1},
+		"a report that is less than no": {long, sdkUsage{In: -1 << 63, Out: -1 << 63}, nil, 100_000, 101_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSetup(nil, onceMore())
+			ctx := inSession(t, "s")
+			request := describe(fixTheBuild)
+			request.Size = tt.size
+			_, err := middleware.Unary(begin(ctx, s.mw, request), &answers{usageTotals: newUsageTotals()},
+				func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+					if k == nil {
+						return says("One."), nil
+					}
+					two := says("Two.")
+					two.Usage = tt.usage
+					return two, tt.err
+				})
+			require.NoError(t, err)
+			state, err := s.mw.State(ctx)
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, state.Tokens, tt.least)
+			assert.LessOrEqual(t, state.Tokens, tt.most)
+		})
 	}
 }
 

@@ -22,6 +22,7 @@ type traits struct {
 	called      bool // there is a tool call behind the user's last message
 	noSeparator bool
 
+	size       int   // of its texts
 	messages   int32 // how many there are
 	system     int32 // the number of the system message, 0 for none
 	attachable func(message int) (string, bool)
@@ -40,6 +41,7 @@ func traitsOf(r *adapter.Request) traits {
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
 		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, called: r.Loop != nil, noSeparator: r.NoSeparator,
+		size:     max(0, min(r.Size, math.MaxInt/2)),
 		messages: int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
 		attachable: r.Attachable, history: r.History,
 		toolNames: r.ToolNames,

@@ -13,6 +13,7 @@ import (
 	"github.com/tmc/langchaingo/chains"
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/carryon-go/carryon/adapter"
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/fakellm"
@@ -356,6 +357,74 @@ func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	outcome := outcomes.Last()
 	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
 	require.ErrorContains(t, outcome.Err, "429")
+}
+
+// What may be over soon is sent once more, and what the provider refuses is not:
+// the clients tell both in words alone.
+func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
+	t.Parallel()
+	for status, again := range map[int]bool{400: false, 401: false, 408: true, 413: false, 429: true, 500: true, 503: true} {
+		for _, streamed := range []bool{false, true} {
+			sent := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Status(status, `{"error":{"message":"status code: 200"}}`)}
+			if again {
+				sent = append(sent, fakellm.Text("Did two.").Finish("length"))
+			}
+			s := newScene(t, sent)
+			ctx, outcomes := middleware.Capture(s.ctx)
+			s.ctx = ctx
+			r := new(recording)
+			var options []llms.CallOption
+			if streamed {
+				options = append(options, r.option())
+			}
+			choice := s.requireAsk(t, options...)
+			assert.Len(t, s.requests(), len(sent), status)
+			if again {
+				assert.Equal(t, "Did one.\n\nDid two.", choice.Content)
+				require.NoError(t, outcomes.Last().Err)
+			} else {
+				assert.Equal(t, "Did one.", choice.Content)
+				var refused *adapter.StatusError
+				require.ErrorAs(t, outcomes.Last().Err, &refused)
+				assert.Equal(t, status, refused.Status)
+				state, err := s.mw.State(s.ctx)
+				require.NoError(t, err)
+				assert.True(t, state.Refused)
+			}
+			if streamed {
+				assert.Equal(t, choice.Content, r.text())
+			}
+		}
+	}
+}
+
+// A stream that breaks off behind a part of it is not sent again.
+func TestStreamThatHasShownSomethingIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	for after, again := range map[int]bool{0: true, 1: true, 3: false} {
+		sent := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Text("And then two.").CutAfter(after)}
+		if again {
+			sent = append(sent, fakellm.Text("Did two.").Finish("length"))
+		}
+		s := newScene(t, sent)
+		r := new(recording)
+		s.requireAsk(t, r.option())
+		assert.Len(t, s.requests(), len(sent), after)
+		assert.Equal(t, again, r.text() == "Did one.\n\nDid two.", r.text())
+	}
+}
+
+// The messages of a request count toward a budget of tokens.
+func TestTokenBudgetCountsTheConversation(t *testing.T) {
+	t.Parallel()
+	for size, sent := range map[int]int{100: 3, 300_000: 2} {
+		s := newScene(t, []fakellm.Turn{fakellm.Text("One.").NoUsage(), fakellm.Text("Two.").NoUsage(), fakellm.Text("Three.").Finish("length")}[:sent],
+			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 9, TokenBudget: 90_000}))
+		long := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, strings.Repeat("word ", size/5))}
+		_, err := s.model.GenerateContent(s.ctx, long, withTools("search"))
+		require.NoError(t, err)
+		assert.Len(t, s.requests(), sent)
+	}
 }
 
 func TestATruncatedContinuationFails(t *testing.T) {

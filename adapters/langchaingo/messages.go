@@ -17,6 +17,7 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 	r.Messages, r.Unanswered = len(messages), true
 	for i := range slices.Backward(messages) {
 		m := &messages[i]
+		r.Size += sizeOf(m)
 		switch m.Role {
 		case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
 			user := identityOf(m)
@@ -48,6 +49,24 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 	if firstCall >= 0 {
 		r.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}
+}
+
+// sizeOf returns how much text a message has.
+func sizeOf(m *llms.MessageContent) int {
+	size := 0
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case llms.TextContent:
+			size += len(part.Text)
+		case llms.ToolCall:
+			if part.FunctionCall != nil {
+				size += len(part.FunctionCall.Name) + len(part.FunctionCall.Arguments)
+			}
+		case llms.ToolCallResponse:
+			size += len(part.Content)
+		}
+	}
+	return size
 }
 
 func hasCall(m *llms.MessageContent) bool {

@@ -77,6 +77,7 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 	for i := range slices.Backward(messages) {
 		m := &messages[i]
 		d.Reasoning = d.Reasoning || m.ReasoningContent != ""
+		d.Size += sizeOf(m)
 		switch {
 		case m.Role == openai.ChatMessageRoleUser:
 			if readUser(d, messages[:i+1]) && recent == 0 {
@@ -93,6 +94,18 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 	if firstCall >= 0 {
 		d.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}
+}
+
+// sizeOf returns how much text a message has.
+func sizeOf(m *openai.ChatCompletionMessage) int {
+	size := len(m.Content) + len(m.ReasoningContent)
+	for i := range m.MultiContent {
+		size += len(m.MultiContent[i].Text)
+	}
+	for i := range m.ToolCalls {
+		size += len(m.ToolCalls[i].Function.Name) + len(m.ToolCalls[i].Function.Arguments)
+	}
+	return size
 }
 
 // readUser reads the last of the messages, which is one in the role of the user.

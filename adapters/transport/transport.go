@@ -93,6 +93,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 			loop(add)
 		}
 	}
+	facts.Size = len(body)
 	facts.Timeout, facts.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
 	call, _ := t.mw.Begin(original.Context(), facts)
 	if call == nil {

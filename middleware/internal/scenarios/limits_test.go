@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,6 +89,24 @@ func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 			{Prompt: 20, Completion: 1, Total: 21},
 			{Prompt: 20, Completion: 1, Total: 21},
 		}, got.Outcome.Usage)
+	})
+}
+
+// A long conversation uses up a budget of tokens with the first continuation, also
+// where the provider reports no usage.
+func TestTokenBudgetCountsAConversationThatNobodyCounts(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		for size, sent := range map[int]int{100: 3, 300_000: 2} {
+			s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{TokenBudget: 90_000}))
+			request := scenario.Request()
+			request.Messages[0].Content = strings.Repeat("word ", size/5)
+			turns := []fakellm.Turn{fakellm.Text("One.").NoUsage(), fakellm.Text("Two.").NoUsage(), scenario.Edit()}
+			got := s.Call(s.Ctx, request, turns[:sent]...)
+			require.NoError(t, got.Err)
+			assert.Len(t, s.Server.Requests(), sent)
+			assert.Equal(t, sent == 2, got.Outcome.Reason == continuation.ReasonTokenBudget, got.Outcome.String())
+		}
 	})
 }
 
