@@ -43,6 +43,25 @@ func (j *joiner[C]) recv() (c C, err error) {
 	return c, err
 }
 
+// tryRecv receives from the current source what has come already.
+func (j *joiner[C]) tryRecv() (c C, ok bool) {
+	source, ok := j.source.get().(interface{ TryRecv() (C, bool) })
+	if !ok {
+		return c, false
+	}
+	return source.TryRecv()
+}
+
+// isReading reports whether the source is read next.
+func (j *joiner[C]) isReading() bool {
+	switch j.phase.get() {
+	case relaying, streaming, passthrough:
+		return !j.closed.Load()
+	case finishing, passed, readingTail, continuing, ended:
+	}
+	return false
+}
+
 // handle takes what recv has returned.
 func (j *joiner[C]) handle(c C, err error) {
 	if err != nil {
@@ -66,12 +85,30 @@ func (j *joiner[C]) handle(c C, err error) {
 	case broke:
 		j.continuationFailed(cmp.Or(reader.err, ErrIncomplete))
 	case reader.chunk.finishes:
-		j.finish(&out.current)
+		j.phase.enter(finishing)
 	default:
 		j.content(&out.current)
 	}
-	if j.phase.is(passthrough) && reader.done {
-		j.endPassthrough(io.EOF) // some callers stop reading here, so the call ends now
+	j.endIfDone()
+}
+
+// endIfDone notes the end of what passes.
+func (j *joiner[C]) endIfDone() {
+	if j.phase.is(passthrough) && j.writer.reader.done {
+		j.phase.enter(passed)
+	}
+}
+
+// settle does what a chunk has brought about and what may take a while: the
+// decision on a turn that has finished, and the end of the call. Some callers read
+// no further than the last chunk, so the call ends before they receive it.
+func (j *joiner[C]) settle() {
+	if j.phase.is(finishing) {
+		j.finish(&j.output().current)
+		j.endIfDone()
+	}
+	if j.phase.is(passed) {
+		j.endPassthrough(io.EOF)
 	}
 }
 
@@ -363,12 +400,12 @@ func (j *joiner[C]) appendShown(c *C, e *adapter.Edit) {
 
 // stop ends the call: Recv returns err after what is ready.
 func (j *joiner[C]) stop(err error) {
-	passed := j.phase.is(passthrough)
+	passes := j.phase.is(passthrough) || j.phase.is(passed)
 	j.phase.enter(ended)
 	j.err = err
 	j.deadlines.end()
 	j.call.end()
-	if !passed { // otherwise the source stays open until the consumer closes it
+	if !passes { // otherwise the source stays open until the consumer closes it
 		j.call.cancel.cancel()
 	}
 }
@@ -378,9 +415,9 @@ func (j *joiner[C]) abandon() {
 	switch j.phase.get() {
 	case ended:
 		return
-	case passthrough:
+	case passthrough, passed:
 		j.endSingleTurn(j.writer.reader.err)
-	case relaying, streaming, readingTail:
+	case relaying, streaming, finishing, readingTail:
 		j.call.decider.decide()
 		j.call.endTurn(ErrClosed)
 	case continuing:

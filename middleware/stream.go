@@ -44,6 +44,7 @@ func (s *Stream[C]) Recv() (C, error) {
 func (s *Stream[C]) next() (C, error) {
 	j := &s.joiner
 	for {
+		j.settle()
 		if c, ok := j.out.take(); ok {
 			return c, nil
 		}
@@ -63,6 +64,27 @@ func (s *Stream[C]) next() (C, error) {
 			j.stop(io.EOF)
 		}
 	}
+}
+
+// TryRecv returns the next chunk that Recv would return, if it need not wait: not
+// for the source, and not for a decision or a continuation. The source must have a
+// method TryRecv too, else there is never one. It must not be called beside Recv.
+func (s *Stream[C]) TryRecv() (c C, ok bool) {
+	s.busy.Lock()
+	defer s.leave()
+	j := &s.joiner
+	defer j.forgetOutput()
+	for j.isReading() {
+		if c, ok = j.out.take(); ok {
+			return c, true
+		}
+		if c, ok = j.tryRecv(); !ok {
+			return c, false
+		}
+		j.handle(c, nil)
+		j.keepAlive()
+	}
+	return c, false
 }
 
 // Close ends the stream at any point: a Recv that runs, a wait, or the opening

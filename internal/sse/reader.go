@@ -41,7 +41,7 @@ func (r *Reader) Close() error { return r.src.Close() }
 // then returns the bytes after the last whole event.
 func (r *Reader) Next() (Event, error) {
 	for {
-		if e, ok := r.buffered(); ok {
+		if e, ok := r.TryNext(); ok {
 			return e, nil
 		}
 		if r.err != nil {
@@ -67,8 +67,8 @@ func (r *Reader) Rest() (Event, bool) {
 	return r.cut(a.unfinished()), true
 }
 
-// buffered returns the next event if it is in the buffer.
-func (r *Reader) buffered() (Event, bool) {
+// TryNext returns the next event if all of it has been read.
+func (r *Reader) TryNext() (Event, bool) {
 	a := &r.assembler
 	if !r.began && a.end == 0 && bytes.HasPrefix(r.buf, []byte(byteOrderMark)) {
 		*a = assembler{end: len(byteOrderMark)}

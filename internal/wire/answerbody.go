@@ -15,6 +15,8 @@ import (
 type Stream interface {
 	// Recv returns the next event to show.
 	Recv() (sse.Event, error)
+	// TryRecv returns the next event to show if nothing has to be waited for.
+	TryRecv() (sse.Event, bool)
 	// Relay returns the relay for as long as the caller's own turn may be
 	// relayed unread, and nil from then on.
 	Relay() Relay
@@ -55,11 +57,60 @@ func NewAnswerBody(s Stream, c Codec, first *Source) *AnswerBody {
 	return &AnswerBody{stream: s, codec: c, first: first}
 }
 
-// Read implements [io.Reader].
+// Read implements [io.Reader]. It returns all that has come, because whoever passes
+// it on may do so with a system call for each Read.
 func (b *AnswerBody) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	n, err := b.readNext(p)
+	for more := n; more > 0 && err == nil && n < len(p); n += more {
+		more = b.readMore(p[n:])
+	}
+	return n, err
+}
+
+// readMore reads what can be read without waiting for anything.
+func (b *AnswerBody) readMore(p []byte) int {
+	for {
+		if len(b.out) > 0 {
+			return b.drainOut(p)
+		}
+		if b.err != nil || b.closed.Load() {
+			return 0
+		}
+		if relay := b.relayBetween(); relay != nil {
+			n, forEngine := b.scan(b.first.reader.Buffered(), relay)
+			if n > 0 {
+				b.out = b.first.reader.Take(n)
+				continue
+			}
+			if !forEngine {
+				return 0
+			}
+		}
+		e, ok := b.stream.TryRecv()
+		if !ok {
+			return 0
+		}
+		b.show(e, nil)
+	}
+}
+
+// relayBetween returns the relay if the next event may be relayed, else nil.
+func (b *AnswerBody) relayBetween() Relay {
+	relay := b.stream.Relay()
+	if relay == nil || !b.first.reader.IsBetween() {
+		return nil
+	}
+	if holder := b.holder(); holder != nil && holder.IsHolding() {
+		return nil
+	}
+	return relay
+}
+
+// readNext reads the next event, or as much of it as there is room for.
+func (b *AnswerBody) readNext(p []byte) (int, error) {
 	for {
 		switch {
 		case b.closed.Load():
@@ -69,17 +120,16 @@ func (b *AnswerBody) Read(p []byte) (int, error) {
 		case b.err != nil:
 			return b.readTail(p)
 		}
-		relay := b.stream.Relay()
-		if relay == nil {
-			b.show(b.stream.Recv())
-			continue
-		}
-		if holder := b.holder(); b.first.reader.IsBetween() && (holder == nil || !holder.IsHolding()) {
+		if relay := b.relayBetween(); relay != nil {
 			if n := b.relay(p, relay); n > 0 {
 				return n, nil
 			}
 		}
-		b.show(relay.Handle(b.first.Recv()))
+		if relay := b.stream.Relay(); relay != nil {
+			b.show(relay.Handle(b.first.Recv()))
+			continue
+		}
+		b.show(b.stream.Recv())
 	}
 }
 

@@ -36,7 +36,16 @@ func (g *engine) Relay() wire.Relay {
 
 func (g *engine) Recv() (sse.Event, error) { return g.Handle(g.source.Recv()) }
 func (g *engine) Close() error             { return g.source.Close() }
-func (g *engine) ErrClosed() error         { return errClosed }
+
+func (g *engine) TryRecv() (sse.Event, bool) {
+	e, ok := g.source.TryRecv()
+	if ok {
+		e, _ = g.Handle(e, nil)
+	}
+	return e, ok
+}
+
+func (g *engine) ErrClosed() error { return errClosed }
 
 func (g *engine) Handle(e sse.Event, err error) (sse.Event, error) {
 	if err == nil {

@@ -48,6 +48,17 @@ func (s *Source) Recv() (sse.Event, error) {
 	}
 }
 
+// TryRecv returns the next event if all of it has come. It leaves out what Recv
+// leaves out.
+func (s *Source) TryRecv() (sse.Event, bool) {
+	for !s.closed.Load() {
+		if e, ok := s.reader.TryNext(); !ok || !s.continuation || !isBlank(&e) {
+			return e, ok
+		}
+	}
+	return sse.Event{}, false
+}
+
 // maxBlank is how many blank lines are left out at a time. Whoever receives has to
 // look from time to time whether the call has ended.
 const maxBlank = 1000

@@ -25,6 +25,14 @@ func (r *relayed) ErrClosed() error         { return io.ErrClosedPipe }
 func (r *relayed) Text(string)              {}
 func (r *relayed) Reasoning(string)         {}
 func (r *relayed) Usage(adapter.Usage)      {}
+func (r *relayed) TryRecv() (sse.Event, bool) {
+	e, ok := r.source.TryRecv()
+	if ok {
+		e, _ = r.Handle(e, nil)
+	}
+	return e, ok
+}
+
 func (r *relayed) Handle(e sse.Event, err error) (sse.Event, error) {
 	if err == nil {
 		r.codec.Read(&e, reader{})

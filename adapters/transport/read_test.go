@@ -1,0 +1,60 @@
+package transport_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// A Read returns all that has come, so that a proxy writes it at once. It does not
+// wait for a decision with what it has.
+func TestReadReturnsAllThatHasCome(t *testing.T) {
+	t.Parallel()
+	chunk := func(delta, finish string) string {
+		return `data: {"id":"c1","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + "}]}\n\n"
+	}
+	begin := chunk(`{"role":"assistant","content":""}`, "null") + chunk(`{"content":"Next "}`, "null") + chunk(`{"content":"the parser."}`, "null")
+	call := chunk(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"edit_file","arguments":"{}"}}]}`, "null")
+	for name, answer := range map[string]struct{ before, after string }{
+		"text": {begin, chunk("{}", `"stop"`) + "data: [DONE]\n\n"},
+		"call": {begin + call, chunk("{}", `"tool_calls"`) + "data: [DONE]\n\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			decided := 0
+			mw := middleware.New(todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
+				decided++
+				return []todo.Todo{{ID: "1", Content: "Write the parser", Status: todo.Completed}}, nil
+			}))
+			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{
+					StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}},
+					Body: io.NopCloser(strings.NewReader(answer.before + answer.after)), ContentLength: -1, Request: r,
+				}, nil
+			})
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://test/v1/chat/completions", strings.NewReader(bodyOf(true)))
+			require.NoError(t, err)
+			response, err := transport.New(base, mw).RoundTrip(r)
+			require.NoError(t, err)
+			defer response.Body.Close()
+
+			room := make([]byte, 64<<10)
+			n, err := response.Body.Read(room)
+			require.NoError(t, err)
+			assert.Equal(t, answer.before, string(room[:n]))
+			assert.Zero(t, decided)
+			rest, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			assert.Equal(t, answer.after, string(rest))
+		})
+	}
+}
