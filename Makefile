@@ -8,6 +8,7 @@ PAIRS    = 400
 ONLY     =
 BENCH    = .
 STREAMS  = 20000
+SLOW     = 2000
 COUNT    = 1
 FUZZTIME = 10s
 
@@ -78,6 +79,9 @@ faults: need-go ## Have answers fail at every byte, for every Go client (long; a
 
 soak: need-go ## Send many streams through the proxy, one in ten failing: STREAMS=20000
 	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestSoak ./internal/proxy -args -streams $(STREAMS)
+
+load: need-go ## Keep many slow streams open through the proxy at once: SLOW=2000
+	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestLoad . -args -slow $(SLOW)
 
 agents: need-go ## Run real agents with carryon and without (needs npm; 2 GB): ONLY=part of a name
 	@$(PURE); cd conformance && go build -o ../.bin/agents ./agents && cd .. && \
