@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,19 +46,35 @@ func (s *scene) series(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(s.samples(t)))
 }
 
-// metricNames returns the names of carryon's own metrics.
-func metricNames() (names []string) {
+// metricLabels returns carryon's own metrics with their labels.
+func metricLabels() map[string][]string {
 	described := make(chan *prometheus.Desc)
 	go func() {
 		defer close(described)
 		newMetrics().registry.Describe(described)
 	}()
+	pattern, metrics := regexp.MustCompile(`fqName: "(carryon_\w+)".*variableLabels: \{([\w,]*)\}`), make(map[string][]string)
 	for d := range described {
-		if name := regexp.MustCompile(`fqName: "(carryon_\w+)"`).FindStringSubmatch(d.String()); name != nil {
-			names = append(names, name[1])
+		if found := pattern.FindStringSubmatch(d.String()); found != nil {
+			metrics[found[1]] = strings.FieldsFunc(found[2], func(r rune) bool { return r == ',' })
 		}
 	}
-	return names
+	return metrics
+}
+
+// The documentation names the metrics that there are, with the labels that they have.
+func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../../docs/telemetry.md")
+	require.NoError(t, err)
+	counted := metricLabels()
+	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon_\\w+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(string(text), -1) {
+		labels, found := counted[row[1]]
+		assert.True(t, found, "there is no %s", row[1])
+		assert.ElementsMatch(t, labels, regexp.MustCompile(`\w+`).FindAllString(row[2], -1), row[1])
+		delete(counted, row[1])
+	}
+	assert.Empty(t, counted, "not documented")
 }
 
 const goodReason = "The grammar file grammar.ebnf is missing"
@@ -144,7 +161,7 @@ func TestMetrics(t *testing.T) {
 			},
 		},
 		"the join of streams, and waits": {
-			args: []string{"-min-interval", "20ms"},
+			args: []string{"-min-interval", "500ms"},
 			do: func(t *testing.T, s *scene) {
 				t.Helper()
 				s.ask(t, conversation{stream: true}, carryontest.Text(plan), carryontest.Text("Soon."), edit())

@@ -1,0 +1,111 @@
+package otel_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/middleware"
+	carryonotel "github.com/carryon-go/carryon/otel"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// documented returns the metrics of docs/telemetry.md with their attributes.
+func documented(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/telemetry.md")
+	require.NoError(t, err)
+	metrics := make(map[string][]string)
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:carryon|gen_ai)\\.[^`]+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(string(text), -1) {
+		var attributes []string
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1) {
+			attributes = append(attributes, name[1])
+		}
+		metrics[row[1]] = attributes
+	}
+	return metrics
+}
+
+// reported returns the metrics that were measured with their attributes.
+func reported(t *testing.T, reader *sdkmetric.ManualReader) map[string][]string {
+	t.Helper()
+	var data metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(context.WithoutCancel(t.Context()), &data))
+	metrics := make(map[string][]string)
+	for _, scope := range data.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			attributes := make(map[string]bool)
+			note := func(set attribute.Set) {
+				for _, a := range set.ToSlice() {
+					attributes[string(a.Key)] = true
+				}
+			}
+			switch points := m.Data.(type) {
+			case metricdata.Sum[int64]:
+				for _, p := range points.DataPoints {
+					note(p.Attributes)
+				}
+			case metricdata.Histogram[float64]:
+				for _, p := range points.DataPoints {
+					note(p.Attributes)
+				}
+			}
+			metrics[m.Name] = slices.Sorted(maps.Keys(attributes))
+		}
+	}
+	return metrics
+}
+
+// The documentation names the metrics that there are, with the attributes that
+// they have.
+func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
+	reader, tasks := sdkmetric.NewManualReader(), asynctask.NewManager()
+	observer := middleware.WithObserver(carryonotel.NewObserver(carryonotel.WithInferenceMetrics(),
+		carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))))
+	s := scenario.New(t, scenario.TypedStream, open, observer, middleware.WithTasks(tasks), middleware.WithStore(continuation.NewMemoryStore()),
+		middleware.WithLimits(continuation.Limits{MinInterval: 300 * time.Millisecond, MaxAttempts: 2}))
+	ask := func(session string, turns ...fakellm.Turn) {
+		t.Helper()
+		require.NoError(t, s.Call(continuation.WithSession(s.Ctx, session), scenario.Request(), turns...).Err)
+	}
+	ticket, err := tasks.Begin(continuation.WithSession(s.Ctx, "a"), "job-1", "run the tests")
+	require.NoError(t, err)
+	require.NoError(t, tasks.Finish(s.Ctx, ticket, asynctask.Message("green")))
+	ask("a", fakellm.Text("Next."), scenario.Edit())
+	ask("b", fakellm.Text("Next."), fakellm.Text("Soon."), fakellm.Text("Very soon."))
+	ask("c", fakellm.Text("Next."), fakellm.Call("todo_pause", `{"reason":"stuck"}`),
+		fakellm.Call("todo_pause", `{"reason":"The file go.mod is missing from the workspace"}`))
+	ask("d", fakellm.Text("Next."), fakellm.Status(http.StatusBadRequest, `{}`))
+
+	// And with a store and a source that fail.
+	store := &failingStore{Store: continuation.NewMemoryStore()}
+	noStore := s.ClientWith(middleware.New(open, observer, middleware.WithStore(store)))
+	noList := s.ClientWith(middleware.New(todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return nil, errors.New("no file") }), observer))
+	s.Server.Append(fakellm.Text("Next."), fakellm.Text("Next."))
+	require.NoError(t, s.Mode.Call(s.Ctx, noStore, scenario.Request()).Err)
+	require.NoError(t, s.Mode.Call(s.Ctx, noList, scenario.Request()).Err)
+
+	want, got := documented(t), reported(t, reader)
+	assert.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)))
+	for name, attributes := range got {
+		assert.ElementsMatch(t, want[name], attributes, "%s: %s", name, strings.Join(attributes, ", "))
+	}
+}
