@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -170,10 +171,12 @@ const (
 // filled; 0 leaves the next event to the engine.
 func (b *AnswerBody) relay(p []byte, r Relay) int {
 	f := &b.first.reader
-	n, forEngine := b.scan(f.Buffered(), r)
-	if n > 0 {
-		b.out = f.Take(n)
-		return b.drainOut(p)
+	n, forEngine := 0, false
+	if len(f.Buffered()) > 0 {
+		if n, forEngine = b.scan(f.Buffered(), r); n > 0 {
+			b.out = f.Take(n)
+			return b.drainOut(p)
+		}
 	}
 	if !b.template.isLearned() {
 		p = p[:min(len(p), firstRead)]
@@ -214,6 +217,11 @@ func (b *AnswerBody) showAll(events []sse.Event) {
 		b.out = b.frame(&events[0])
 		return
 	}
+	size := 0
+	for i := range events {
+		size += len(events[i].Raw) + len("\n\n")
+	}
+	b.out = slices.Grow(b.out, size)
 	for i := range events {
 		b.out = append(b.out, b.frame(&events[i])...)
 	}

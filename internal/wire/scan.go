@@ -15,7 +15,7 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 		v.buffer = nil // it is not ours
 		valuesPool.Put(v)
 	}()
-	for {
+	for n < len(buffer) {
 		if end, blank := b.template.match(v, n); end > 0 {
 			b.codec.Observe(v, r)
 			n, b.inEvent = end, !blank
@@ -27,6 +27,7 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 		}
 		n = end
 	}
+	return n, false
 }
 
 // inspect reads the event, or the line between two, that begins at an offset. It

@@ -99,7 +99,7 @@ func (a *answer) current() *turn {
 // find returns the item of the turn that an event is about; see [reader.find].
 func (t *turn) find(ev *event) *item {
 	var found *item
-	id := rawjson.TextOf(ev.idOf())
+	id := rawjson.TextView(ev.idOf())
 	for _, it := range slices.Backward(t.items) {
 		if ev.output != none && it.wireIndex != ev.output {
 			continue

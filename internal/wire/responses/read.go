@@ -42,12 +42,13 @@ type heard struct {
 // give an item another id in each event.
 func (r *reader) find(ev *event) *heard {
 	var found *heard
-	id := ev.idOf()
+	raw := ev.idOf()
+	id := rawjson.TextView(raw)
 	for _, it := range slices.Backward(r.items) {
 		if ev.output != none && it.index != ev.output {
 			continue
 		}
-		if len(id) > 0 && it.id == rawjson.TextOf(id) {
+		if len(raw) > 0 && it.id == id {
 			return it
 		}
 		if found == nil && ev.output != none {
