@@ -28,6 +28,8 @@ import (
 func actAsAgent() int {
 	how := os.Args[1]
 	switch how {
+	case "plain", "layer":
+		return actAsLayer(how)
 	case "env":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
 		return 0
