@@ -21,12 +21,19 @@ func newTable() postgres.Option {
 	return postgres.WithTable(fmt.Sprint("records_", tables.Add(1)))
 }
 
-// open returns a store on the server, with its table.
-func open(tb testing.TB, url string, opts ...postgres.Option) *postgres.Engine {
+// connect returns a store on the server.
+func connect(tb testing.TB, url string, opts ...postgres.Option) *postgres.Engine {
 	tb.Helper()
 	s, err := postgres.Open(tb.Context(), url, opts...)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// open returns a store on the server, with its table.
+func open(tb testing.TB, url string, opts ...postgres.Option) *postgres.Engine {
+	tb.Helper()
+	s := connect(tb, url, opts...)
 	require.NoError(tb, s.CreateTable(tb.Context()))
 	return s
 }
