@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// instructions returns what each instruction of the Dockerfile says, in order.
+func instructions(t *testing.T) map[string][]string {
+	t.Helper()
+	file, err := os.ReadFile("Dockerfile")
+	require.NoError(t, err)
+	all := make(map[string][]string)
+	for line := range strings.Lines(string(file)) {
+		if name, rest, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name != "#" {
+			all[name] = append(all[name], rest)
+		}
+	}
+	return all
+}
+
+// The image is one static binary and a user without rights, and its variables are the
+// command's.
+func TestDockerfile(t *testing.T) {
+	t.Parallel()
+	all := instructions(t)
+	assert.Equal(t, []string{"carryon /usr/local/bin/carryon"}, all["COPY"])
+	assert.Equal(t, []string{`["/usr/local/bin/carryon"]`}, all["ENTRYPOINT"])
+	assert.Equal(t, []string{`["proxy"]`}, all["CMD"])
+	require.Len(t, all["FROM"], 1)
+	assert.Regexp(t, `^gcr\.io/distroless/static-debian\d+:nonroot$`, all["FROM"][0])
+	assert.Equal(t, []string{"nonroot:nonroot"}, all["USER"])
+	help, err := program(t, "proxy", "-h").Output()
+	require.NoError(t, err)
+	require.Len(t, all["ENV"], 1)
+	name, address, _ := strings.Cut(all["ENV"][0], "=")
+	assert.Contains(t, string(help), "[$"+name+"]")
+	assert.Equal(t, []string{strings.TrimPrefix(address, ":")}, all["EXPOSE"])
+}
+
+// systemd takes the unit, which gives open answers the time that they have to end.
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("carryon.service")
+	require.NoError(t, err)
+	unit := string(file)
+	set := func(name string) string {
+		t.Helper()
+		found := regexp.MustCompile(`(?m)^` + name + `=(.*)$`).FindStringSubmatch(unit)
+		require.NotNil(t, found, name)
+		return found[1]
+	}
+	assert.Equal(t, "/usr/local/bin/carryon proxy", set("ExecStart"))
+	assert.Equal(t, "-/etc/carryon.env", set("EnvironmentFile"))
+	stop, err := time.ParseDuration(set("TimeoutStopSec") + "s")
+	require.NoError(t, err)
+	assert.Greater(t, stop, 10*time.Second, "open answers have 10s to finish")
+
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("there is no systemd-analyze here")
+	}
+	here := filepath.Join(t.TempDir(), "carryon.service") // systemd asks for a program that exists
+	require.NoError(t, os.WriteFile(here, []byte(strings.ReplaceAll(unit, "/usr/local/bin/carryon", os.Args[0])), 0o600))
+	out, _ := exec.CommandContext(t.Context(), analyze, "verify", here).CombinedOutput() // it may fail for what the machine lacks
+	assert.NotContains(t, string(out), "carryon.service")
+}
+
+// The release is built from what there is.
+func TestReleaseConfiguration(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("../../.goreleaser.yaml")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the repository is needed: this is the module alone, as it is published")
+	}
+	require.NoError(t, err)
+	list := regexp.MustCompile(`(?m)^    files: \[(.*)\]$`).FindStringSubmatch(string(file))
+	require.NotNil(t, list)
+	for name := range strings.SplitSeq(list[1], ", ") {
+		assert.FileExists(t, filepath.Join("../..", name))
+	}
+	variable := regexp.MustCompile(`-X main\.(\w+)=`).FindStringSubmatch(string(file))
+	require.NotNil(t, variable)
+	source, err := os.ReadFile("version.go")
+	require.NoError(t, err)
+	assert.Regexp(t, `(?m)^var `+variable[1]+` string`, string(source), "the linker sets variables of the package, and says nothing of others")
+}
