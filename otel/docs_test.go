@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,5 +108,15 @@ func TestMetricsAreDocumented(t *testing.T) {
 	assert.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)))
 	for name, attributes := range got {
 		assert.ElementsMatch(t, want[name], attributes, "%s: %s", name, strings.Join(attributes, ", "))
+	}
+}
+
+// The documentation names every event.
+func TestEventsAreDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/telemetry.md")
+	require.NoError(t, err)
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[middleware.Observer]()) {
+		assert.Contains(t, string(text), "`"+field.Name+"`")
 	}
 }

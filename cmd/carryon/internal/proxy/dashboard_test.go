@@ -205,6 +205,13 @@ func TestDashboardHasData(t *testing.T) {
 			open[expr] = "not asked yet"
 		}
 	}
+	for _, v := range readDashboard(t).Templating.List {
+		if values := regexp.MustCompile(`^label_values\((.+), (\w+)\)$`).FindStringSubmatch(v.Definition); values != nil {
+			open[fmt.Sprintf("count by (%s) (%s)", values[2], variables.Replace(values[1]))] = "not asked yet"
+		} else {
+			require.Equal(t, "datasource", v.Type, v.Name)
+		}
+	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
