@@ -91,10 +91,16 @@ func proxyStarts(t *testing.T, block string) *proxied {
 	// It is installed from this repository instead of a release.
 	install, start, _ := strings.Cut(block, "\n")
 	require.Equal(t, "go install github.com/carryon-go/carryon/cmd/carryon@latest", install)
-	bin := t.TempDir()
-	built, err := shell(t.Context(), filepath.Join(root, "cmd/carryon"), "go install .", "GOBIN="+bin).CombinedOutput()
-	require.NoError(t, err, "%s", built)
-	command := shell(t.Context(), root, "exec "+bin+"/"+start)
+	arguments, ok := strings.CutPrefix(strings.TrimSpace(start), "carryon proxy ")
+	require.True(t, ok, start)
+	base := listens(t, carryonCommand(t), arguments)
+	return &proxied{base, upstream}
+}
+
+// listens starts a proxy that runs until the test ends, and returns its base URL for clients.
+func listens(t *testing.T, bin, arguments string) (base string) {
+	t.Helper()
+	command := shell(t.Context(), root, "exec "+bin+"/carryon proxy "+arguments)
 	said, err := command.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, command.Start())
@@ -102,12 +108,11 @@ func proxyStarts(t *testing.T, block string) *proxied {
 		_ = command.Process.Kill()
 		_ = command.Wait() // which reports that
 	})
-	base := ""
 	for lines := bufio.NewScanner(said); base == "" && lines.Scan(); {
 		_, base, _ = strings.Cut(lines.Text(), "base URL for clients: ")
 	}
 	require.NotEmpty(t, base)
-	return &proxied{base, upstream}
+	return base
 }
 
 // answers sends the proxy what the README sends.

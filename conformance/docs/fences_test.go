@@ -1,0 +1,225 @@
+package docs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/internal/fakellm"
+)
+
+// notRun says why what stands in a block is not run, by page and the block's beginning.
+var notRun = map[string]map[string]string{
+	"README.md": {
+		"carryon run -- your-agent": "run by TestTheCommandRunsAnAgent",
+	},
+	"docs/command.md": {
+		"go install github.com/carryon-go/carryon/cmd/carryon@latest": "the README has it too",
+		"carryon run -- qwen":     "run by TestTheCommandRunsAnAgent",
+		"carryon: 8 requests":     "output; make agents wrote the same line into the table",
+		"carryon proxy -upstream": "run by TestTheProxyStarts",
+		"curl -s":                 "run by TestTheProxyStarts",
+		"carryon proxy":           "run by TestTheProxyStarts",
+		"carryon dashboards":      "the tests of cmd/carryon run it",
+		"carryon check":           "the tests of cmd/carryon run it",
+		"kubectl":                 "needs a cluster",
+		"docker ":                 "needs a container runtime: the CI workflow runs it",
+		"location ":               "configuration of another program",
+		"ExecStart=":              "configuration of another program",
+	},
+	"docs/demo.md": {
+		"An agent with a todo list": "compared by TestDemoIsQuoted",
+		"> Write a short guide":     "compared by TestChatIsReal",
+	},
+	"docs/design.md":     {"data: ": "an illustration"},
+	"docs/protocols.md":  {"event: ": "an illustration"},
+	"docs/telemetry.md":  {"carryon.call": "an illustration"},
+	"docs/benchmarks.md": {},
+	"docs/shared-state.md": {
+		"engine, err := redis.Open": "the Example of stores/redis is the same line",
+		"$ redis-cli":               "the tests of stores/redis compare what a server holds",
+		"redis-cli":                 "the tests of stores/redis compare what a server holds",
+	},
+}
+
+// Each block of README and docs/ is run or compiled, or stands in notRun with the reason.
+func TestEveryBlockIsRun(t *testing.T) {
+	t.Parallel()
+	all := regexp.MustCompile("(?ms)^ *```([a-z]*)\n(.*?)^ *```$")
+	for _, p := range append(pages(t), read(t, "CONTRIBUTING.md")) {
+		for _, match := range all.FindAllStringSubmatch(p.text, -1) {
+			language, block := match[1], match[2]
+			reason := ""
+			for beginning, why := range notRun[p.path] {
+				if strings.HasPrefix(strings.TrimSpace(block), beginning) {
+					reason = why
+				}
+			}
+			switch {
+			case reason != "":
+			case language == "go", language == "mermaid": // TestSnippetsCompile; GitHub draws the others
+			case language == "sh" && p.path == "README.md": // TestCommandsOfTheReadmeRun
+			case language == "python", language == "js": // TestOtherLanguagesReachTheProxy
+				assert.Equal(t, "README.md", p.path)
+			case language == "sh" && strings.HasPrefix(block, "make "):
+				makeKnows(t, p.path, block)
+			default:
+				assert.Fail(t, "nobody runs this", "%s:\n%s", p.path, block)
+			}
+		}
+	}
+}
+
+// makeKnows checks that make has the targets of a block: they take minutes.
+func makeKnows(t *testing.T, path, block string) {
+	t.Helper()
+	for line := range strings.Lines(block) {
+		command, _, _ := strings.Cut(line, "#")
+		out, err := shell(t.Context(), root, command, "MAKEFLAGS=n").CombinedOutput()
+		assert.NoError(t, err, "%s: %s\n%s", path, line, out)
+	}
+}
+
+// carryonCommand returns a folder of the test's own with the command in it. It is built once.
+func carryonCommand(t *testing.T) (bin string) {
+	t.Helper()
+	program, err := buildCommand()
+	require.NoError(t, err)
+	bin = t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "carryon"), program, 0o700)) //nolint:gosec // it is a program
+	return bin
+}
+
+var buildCommand = sync.OnceValues(func() (program []byte, err error) {
+	bin, err := os.MkdirTemp("", "carryon")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(bin)) }()
+	if out, err := shell(context.Background(), filepath.Join(root, "cmd/carryon"), "go install .", "GOBIN="+bin).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return os.ReadFile(filepath.Join(bin, "carryon"))
+})
+
+// What README and docs/command.md start with carryon run is started, with a program in place of the agent.
+func TestTheCommandRunsAnAgent(t *testing.T) {
+	t.Parallel()
+	bin := carryonCommand(t)
+	const agent = "#!/bin/sh\necho \"$OPENAI_BASE_URL\"\nfor word; do echo \"<$word>\"; done\n"
+	for _, name := range []string{"your-agent", "qwen"} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(agent), 0o700)) //nolint:gosec // it is a program
+	}
+	for path, want := range map[string]string{"README.md": "", "docs/command.md": "<-p>\n<Build a small web page about tea.>\n"} {
+		ran := 0
+		for _, block := range read(t, path).fences("(?:text|sh)") {
+			if !strings.HasPrefix(block, "carryon run -- ") {
+				continue
+			}
+			out, err := shell(t.Context(), t.TempDir(), "PATH="+bin+":$PATH\n"+block).Output()
+			require.NoError(t, err)
+			assert.Regexp(t, `^http://127\.0\.0\.1:\d+/`, string(out))
+			assert.True(t, strings.HasSuffix(string(out), want), "%s", out)
+			ran++
+		}
+		assert.Positive(t, ran, path)
+	}
+}
+
+// What docs/command.md starts with carryon proxy is started, at a free address.
+func TestTheProxyStarts(t *testing.T) {
+	t.Parallel()
+	bin := carryonCommand(t)
+	started := 0
+	for _, block := range read(t, "docs/command.md").fences("(?:text|sh)") {
+		if command, ok := strings.CutPrefix(block, "carryon proxy "); ok {
+			assert.NotEmpty(t, listens(t, bin, strings.TrimSpace(command)+" -listen 127.0.0.1:0"), block)
+			started++
+		}
+	}
+	assert.Positive(t, started)
+}
+
+// client is a program in another language, around the README's line that makes a client of OpenAI's SDK.
+type client struct {
+	language string
+	command  []string
+	before   string // what stands in for the SDK, with the SDK's names of the options
+	after    string // asks, and prints the answer
+}
+
+var clients = []client{
+	{
+		"python",
+		[]string{"python3", "-"},
+		`
+import os, urllib.request
+
+try:
+    from openai import OpenAI
+except ImportError:
+    class OpenAI:
+        def __init__(self, *, base_url, default_headers, api_key=None):
+            self.base_url, self.default_headers = base_url, default_headers
+`,
+		`
+request = urllib.request.Request(
+    str(client.base_url).rstrip("/") + "/chat/completions", os.environ["REQUEST"].encode(),
+    {"Content-Type": "application/json", "X-Carryon-Session": client.default_headers["X-Carryon-Session"]})
+print(urllib.request.urlopen(request).read().decode())
+`,
+	},
+	{
+		"js",
+		[]string{"node", "--input-type=module", "-"},
+		`
+class OpenAI {
+  constructor({ baseURL, defaultHeaders }) { Object.assign(this, { baseURL, defaultHeaders }) }
+}
+`,
+		`
+const answer = await fetch(client.baseURL + "/chat/completions", {
+  method: "POST", headers: { "Content-Type": "application/json", ...client.defaultHeaders }, body: process.env.REQUEST,
+})
+console.log(await answer.text())
+`,
+	},
+}
+
+// The README's lines of Python and JavaScript make a client whose requests are continued by the proxy.
+func TestOtherLanguagesReachTheProxy(t *testing.T) {
+	t.Parallel()
+	bin := carryonCommand(t)
+	for _, c := range clients {
+		t.Run(c.language, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(c.command[0]); err != nil {
+				t.Skipf("there is no %s here", c.command[0])
+			}
+			upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
+			base := listens(t, bin, "-upstream "+upstream.URL()+" -listen 127.0.0.1:0")
+			blocks := readme(t).fences(c.language)
+			require.Len(t, blocks, 1)
+			require.Contains(t, blocks[0], "http://127.0.0.1:8787/v1")
+			source := c.before + strings.Replace(blocks[0], "http://127.0.0.1:8787/v1", base, 1) + c.after
+			command := exec.CommandContext(t.Context(), c.command[0], c.command[1:]...) //nolint:gosec // one of two
+			command.Stdin = strings.NewReader(source)
+			command.Env = append(command.Environ(), "OPENAI_API_KEY=no-key", "NO_PROXY=*", "REQUEST="+stalledRequest)
+			answer, err := command.CombinedOutput()
+			require.NoError(t, err, "%s", answer)
+			assert.Contains(t, string(answer), "Next, I will write style.css.")
+			assert.Contains(t, string(answer), `{\"path\":\"style.css\"}`)
+			require.Len(t, upstream.Requests(), 2, "the proxy added one")
+		})
+	}
+}
