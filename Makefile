@@ -35,8 +35,8 @@ help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
 demo: need-go ## Run an example: DEMO=quickstart, ARGS=its arguments
-	@if [ ! -d 'examples/$(DEMO)' ]; then \
-		echo 'There is no example "$(DEMO)". Try one of:' $$(ls examples 2>/dev/null); exit 1; \
+	@if [ ! -f 'examples/$(DEMO)/main.go' ]; then \
+		echo 'There is no example "$(DEMO)". Try one of:' $$(ls examples | grep -v '^internal$$'); exit 1; \
 	fi
 	@$(PURE); cd 'examples/$(DEMO)' && go run . $(ARGS)
 

@@ -62,6 +62,16 @@ func demoRuns(t *testing.T, block string) {
 	assert.Contains(t, string(dry), "go test $race -shuffle=on  ./...")
 }
 
+// Who asks for a demo that does not exist is told which do.
+func TestAnUnknownDemoListsWhatThereIs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"nope", "internal", ""} {
+		out, err := shell(t.Context(), root, "make demo DEMO="+name).Output()
+		require.Error(t, err)
+		assert.Contains(t, string(out), `There is no example "`+name+`". Try one of: chat langchaingo-agent quickstart`)
+	}
+}
+
 // modulesGetIt adds carryon to a new module.
 func modulesGetIt(t *testing.T, block string) {
 	t.Helper()

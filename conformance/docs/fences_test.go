@@ -2,7 +2,6 @@ package docs_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -90,43 +89,41 @@ func makeKnows(t *testing.T, path, block string) {
 	}
 }
 
-// carryonCommand returns a folder of the test's own with the command in it. It is built once.
+// carryonCommand returns the folder that the command is in. It is built once.
 func carryonCommand(t *testing.T) (bin string) {
 	t.Helper()
-	program, err := buildCommand()
+	bin, err := buildCommand()
 	require.NoError(t, err)
-	bin = t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "carryon"), program, 0o700)) //nolint:gosec // it is a program
 	return bin
 }
 
-var buildCommand = sync.OnceValues(func() (program []byte, err error) {
-	bin, err := os.MkdirTemp("", "carryon")
-	if err != nil {
-		return nil, err
+// commandFolder is the folder that buildCommand has made, "" if it has not.
+var commandFolder string
+
+var buildCommand = sync.OnceValues(func() (bin string, err error) {
+	if bin, err = os.MkdirTemp("", "carryon"); err != nil {
+		return "", err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(bin)) }()
+	commandFolder = bin
 	if out, err := shell(context.Background(), filepath.Join(root, "cmd/carryon"), "go install .", "GOBIN="+bin).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, out)
+		return bin, fmt.Errorf("%w: %s", err, out)
 	}
-	return os.ReadFile(filepath.Join(bin, "carryon"))
+	return bin, nil
 })
 
 // What README and docs/command.md start with carryon run is started, with a program in place of the agent.
 func TestTheCommandRunsAnAgent(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
-	const agent = "#!/bin/sh\necho \"$OPENAI_BASE_URL\"\nfor word; do echo \"<$word>\"; done\n"
-	for _, name := range []string{"your-agent", "qwen"} {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(agent), 0o700)) //nolint:gosec // it is a program
-	}
+	agents, err := filepath.Abs("testdata/agents")
+	require.NoError(t, err)
 	for path, want := range map[string]string{"README.md": "", "docs/command.md": "<-p>\n<Build a small web page about tea.>\n"} {
 		ran := 0
 		for _, block := range read(t, path).fences("(?:text|sh)") {
 			if !strings.HasPrefix(block, "carryon run -- ") {
 				continue
 			}
-			out, err := shell(t.Context(), t.TempDir(), "PATH="+bin+":$PATH\n"+block).Output()
+			out, err := shell(t.Context(), t.TempDir(), "PATH="+bin+":"+agents+":$PATH\n"+block).Output()
 			require.NoError(t, err)
 			assert.Regexp(t, `^http://127\.0\.0\.1:\d+/`, string(out))
 			assert.True(t, strings.HasSuffix(string(out), want), "%s", out)

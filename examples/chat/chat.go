@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -35,6 +36,7 @@ const maxAutomatic = 5
 var (
 	// errStopped is the cause of the end of a turn that the user stopped.
 	errStopped   = errors.New("stopped")
+	errFailed    = errors.New("a turn has failed")
 	errAutomatic = fmt.Errorf("%d turns in a row without the user", maxAutomatic)
 )
 
@@ -59,6 +61,9 @@ type chat struct {
 	pending map[string]bool         // background tasks whose result the model has not received
 
 	automatic int // turns in a row that the user did not start
+
+	prompted atomic.Int64 // prompts that carryon has sent
+	failed   atomic.Bool  // a turn has failed
 }
 
 // newChat connects all parts. A background task takes at least pace.
@@ -77,11 +82,20 @@ func newChat(v terminal.View, files *sandbox, e endpoint, pace time.Duration) *c
 	return c
 }
 
-// talk runs the chat until the input ends.
-func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) {
+// talk runs the chat until the input ends. Where nobody watches, it fails if a turn
+// has failed, or if it was interrupted.
+func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) (err error) {
 	ctx = continuation.WithSession(ctx, session)
 	c.todos.Subscribe(func(_ string, list []todo.Todo) { c.listed(ctx, list) })
 	c.tasks.Subscribe(func(t asynctask.Task) { c.taskEnded(ctx, t) })
+	defer func() {
+		switch {
+		case !c.view.Plain():
+			err = nil
+		case err == nil && c.failed.Load():
+			err = errFailed
+		}
+	}()
 	var turns sync.WaitGroup
 	trigger := autotrigger.New(ctx, c.tasks, autotrigger.Host{Busy: c.busy, Trigger: c.tell})
 	defer c.leave(ctx, trigger, &turns)
@@ -94,16 +108,16 @@ func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) {
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return ctx.Err()
 		case line, ok := <-lines:
 			if !ok || !c.hear(ctx, line) {
-				return
+				return nil
 			}
 		case <-c.view.Interrupts():
 			_ = c.interrupt() // goes on in any case
 		case s := <-signals:
 			if s == os.Interrupt && !c.interrupt() {
-				return
+				return context.Canceled
 			}
 			c.show(ctx) // in the new size
 		case <-c.changed:
@@ -192,6 +206,7 @@ func (c *chat) turn(ctx context.Context, text string) error {
 		c.view.Say(terminal.Noted, "stopped")
 		err = nil
 	case err != nil:
+		c.failed.Store(true)
 		c.view.Say(terminal.Failed, upstream.Explain(err))
 	}
 	c.mu.Lock()

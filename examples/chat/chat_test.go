@@ -306,7 +306,7 @@ func TestHistoryHasNoPrompt(t *testing.T) {
 		assert.Contains(t, sent.Last().Content, continuation.PromptPreamble)
 		s.enter("/history")
 		s.settle()
-		assert.Contains(t, s.written(), "of which carryon wrote 0.\n")
+		assert.Contains(t, s.written(), "carryon sent 1 prompt; the messages, searched in full, hold 0.\n")
 		assert.NotContains(t, s.written(), continuation.PromptPreamble)
 	}, planOf("Dig"), carryontest.Text("I will."), listOf(todo.Completed, "Dig"), carryontest.Text("Done."))
 }
@@ -318,7 +318,7 @@ func TestPromptInTheHistoryWouldBeCounted(t *testing.T) {
 		s.settle()
 		s.enter("/history")
 		s.settle()
-		assert.Contains(t, s.written(), "of which carryon wrote 1.\n")
+		assert.Contains(t, s.written(), "carryon sent 0 prompts; the messages, searched in full, hold 1.\n")
 	}, carryontest.Text("Well."))
 }
 

@@ -18,7 +18,23 @@ const help = `/set [NAME VALUE]  the settings
 /resume            ends that, goes on
 /tasks             background tasks
 /history           what the model gets
-/quit or Ctrl-D    leaves`
+/quit or Ctrl-D    leaves
+Tab, Alt-Enter     completes, new line`
+
+// commands returns what Tab completes.
+func commands() (words []string) {
+	for line := range strings.Lines(help) {
+		word, rest, _ := strings.Cut(line, " ")
+		if !strings.HasPrefix(word, "/") {
+			break
+		}
+		if strings.HasPrefix(rest, "[") {
+			word += " "
+		}
+		words = append(words, word)
+	}
+	return words
+}
 
 // resumption is the message that /resume sends for the user if no turn is
 // running.
@@ -41,7 +57,7 @@ func (c *chat) command(ctx context.Context, line string) bool {
 	case "/tasks":
 		c.answer(c.listTasks(ctx), false)
 	case "/history":
-		c.answer(history(c.agent.messages()), false)
+		c.answer(history(c.agent.messages(), int(c.prompted.Load())), false)
 	case "/help":
 		c.answer(help, false)
 	case "/quit", "/exit":
@@ -127,8 +143,9 @@ func (c *chat) listTasks(ctx context.Context) string {
 // maxShown is how many columns of a message /history shows.
 const maxShown = 70
 
-// history returns the conversation, with a line per message and tool call.
-func history(messages []openai.ChatCompletionMessage) string {
+// history returns the conversation, with a line per message and tool call, and
+// says how many of the prompts that carryon has sent are in it.
+func history(messages []openai.ChatCompletionMessage, sent int) string {
 	var b strings.Builder
 	from := map[string]string{
 		openai.ChatMessageRoleUser: "you", openai.ChatMessageRoleAssistant: "model", openai.ChatMessageRoleTool: "tool",
@@ -146,6 +163,7 @@ func history(messages []openai.ChatCompletionMessage) string {
 			fmt.Fprintf(&b, "%-6s %s\n", "calls", terminal.Fit(plaintext.OneLine(call.Function.Name+" "+call.Function.Arguments), maxShown))
 		}
 	}
-	fmt.Fprintf(&b, "%s, of which carryon wrote %d.", count(len(messages), "message"), prompts(messages))
+	fmt.Fprintf(&b, "%s. carryon sent %s; the messages, searched in full, hold %d.",
+		count(len(messages), "message"), count(sent, "prompt"), prompts(messages))
 	return b.String()
 }

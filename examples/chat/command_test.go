@@ -24,7 +24,7 @@ func TestCommandsAnswerInASentence(t *testing.T) {
 		"/SET todo_continuation off":    "todo-continuation is now false.\n",
 		"/todos":                        "There are no todos.\n",
 		"/tasks":                        "There are no background tasks.\n",
-		"/history":                      "1 message, of which carryon wrote 0.\n",
+		"/history":                      "1 message. carryon sent 0 prompts; the messages, searched in full, hold 0.\n",
 		"/resume":                       "Nothing is paused.\n",
 		"/pause":                        "Paused: the model is not asked to carry on until your next message, or /resume.\n",
 		"/help":                         help + "\n",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -72,6 +73,47 @@ func TestUnreachableEndpointIsASentence(t *testing.T) {
 	url := server.URL()
 	server.Close()
 	out, errs, err := runProgram(t, "Hello.\n", "OPENAI_API_KEY=sk-secret", "OPENAI_BASE_URL="+url)
-	require.NoError(t, err, errs)
 	assert.Contains(t, out, "! The endpoint "+url+"/chat/completions could not be asked: ")
+	failsWith(t, err, 1)
+	assert.Equal(t, "A turn has failed.\n", errs)
+}
+
+func failsWith(t *testing.T, err error, code int) {
+	t.Helper()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	assert.Equal(t, code, exit.ExitCode())
+}
+
+// Who leaves /v1 out is told so.
+func TestNotFoundHintsAtThePath(t *testing.T) {
+	t.Parallel()
+	server := carryontest.NewServer(t)
+	out, _, err := runProgram(t, "Hello.\n", "OPENAI_API_KEY=sk-secret", "OPENAI_BASE_URL="+strings.TrimSuffix(server.URL(), "/v1")+"/nowhere/at/all?")
+	assert.Contains(t, out, "! The endpoint answered HTTP 404")
+	assert.Contains(t, out, "Does OPENAI_BASE_URL end in /v1, and is there a model OPENAI_MODEL?\n")
+	failsWith(t, err, 1)
+}
+
+// A folder that the program has made is named at the end, or removed if it is empty.
+func TestNoFolderIsLeftBehindUnmentioned(t *testing.T) {
+	t.Parallel()
+	for input, left := range map[string]bool{"/todos\n": false, "Write a note.\n": true} {
+		temporary := t.TempDir()
+		server := carryontest.NewServer(t, carryontest.Call("write_file", `{"path":"note.md","content":"Hello."}`), carryontest.Text("Done."))
+		p := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this very binary
+		p.Env = append(os.Environ(), asProgram+"=1", "OPENAI_API_KEY=sk-secret", "OPENAI_BASE_URL="+server.URL(), "TMPDIR="+temporary)
+		p.Stdin = strings.NewReader(input)
+		out, err := p.Output()
+		require.NoError(t, err, "%s", out)
+		folders, err := os.ReadDir(temporary)
+		require.NoError(t, err)
+		if !left {
+			assert.Empty(t, folders)
+			assert.NotContains(t, string(out), "The files stay in")
+			continue
+		}
+		require.Len(t, folders, 1)
+		assert.Contains(t, string(out), "* The files stay in "+filepath.Join(temporary, folders[0].Name())+"\n")
+	}
 }

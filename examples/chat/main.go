@@ -6,7 +6,10 @@
 // next step and stops, starts work in the background, and pauses when it lacks
 // information. If OPENAI_API_KEY is set (and OPENAI_BASE_URL and OPENAI_MODEL,
 // where needed), the agent asks a real model instead. The agent can read and
-// write files in one folder only, which -dir names; the default is a new one.
+// write files in one folder only, which -dir names; the default is a new one,
+// which the program names at the end, or removes if nothing was written into it.
+//
+// In a pipe, the exit code is 1 if a turn has failed, and 130 after Ctrl-C.
 //
 // The use of carryon is in chat.go and observe.go.
 package main
@@ -35,6 +38,9 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Getenv)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, upstream.Explain(err))
+		if errors.Is(err, context.Canceled) {
+			os.Exit(128 + int(syscall.SIGINT))
+		}
 		os.Exit(1)
 	}
 }
@@ -55,7 +61,7 @@ func run(ctx context.Context, args []string, getenv func(string) string) error {
 		return err
 	}
 	defer files.close()
-	v, err := terminal.Open(os.Stdin, os.Stdout, getenv("NO_COLOR") == "")
+	v, err := terminal.Open(os.Stdin, os.Stdout, getenv("NO_COLOR") == "" && getenv("TERM") != "dumb", commands()...)
 	if err != nil {
 		return err
 	}
@@ -63,6 +69,7 @@ func run(ctx context.Context, args []string, getenv func(string) string) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, sizeChanged)
 	defer signal.Stop(signals)
-	newChat(v, files, e, 3*time.Second).talk(ctx, signals)
-	return nil
+	err = newChat(v, files, e, 3*time.Second).talk(ctx, signals)
+	v.Say(terminal.Noted, files.leftBehind())
+	return err
 }

@@ -16,6 +16,7 @@ import (
 func (c *chat) observer() middleware.Observer {
 	return middleware.Observer{
 		ContinuationStarted: func(_ context.Context, e middleware.ContinuationStarted) {
+			c.prompted.Add(1)
 			c.note("carrying on: %s (attempt %d of %d)",
 				plaintext.OneLine(e.Todo.Content), e.Attempt, continuation.DefaultMaxAttempts)
 		},

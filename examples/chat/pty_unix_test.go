@@ -87,7 +87,7 @@ func (w *window) await(text string) string {
 		select {
 		case <-w.changed:
 		case <-late:
-			require.Fail(w.t, "never shown: "+text, w.seen())
+			require.Fail(w.t, "never shown: "+text, "%s", w.seen())
 		}
 	}
 	return w.seen()
@@ -176,4 +176,20 @@ func TestTerminatedProgramLeavesTheTerminalAsItWas(t *testing.T) {
 	require.NoError(t, w.program.Wait())
 	<-w.read
 	assert.True(t, strings.HasSuffix(w.raw.String(), "\x1b[?2004l"))
+}
+
+// Tab completes a command, and what is pasted is one message, whatever lines it has.
+func TestTabAndPasteInARealTerminal(t *testing.T) {
+	t.Parallel()
+	w := openWindow(t, 80, 24)
+	w.await("-- ready (/help) --")
+	w.press("/hi\t")
+	w.await("> /history")
+	w.press("\r")
+	w.await("hold 0.")
+	w.press("\x1b[200~Hello.\r\nHow are you?\x1b[201~")
+	w.await("> Hello.\u23ceHow are you?")
+	w.press("\r")
+	w.await("> Hello.\n> How are you?\n")
+	w.await("I am a small script")
 }

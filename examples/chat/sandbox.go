@@ -22,15 +22,17 @@ var errOutside = errors.New("is outside of the folder; a path is relative to it 
 // sandbox is the only folder that the tools can reach. Neither a path nor a
 // symbolic link leads out of it.
 type sandbox struct {
-	dir  string
-	root *os.Root
+	dir       string
+	root      *os.Root
+	temporary bool
 }
 
 // openSandbox opens a folder and creates it if necessary. If dir is "", it
 // creates a temporary folder.
 func openSandbox(dir string) (*sandbox, error) {
 	err := os.MkdirAll(dir, 0o750)
-	if dir == "" {
+	temporary := dir == ""
+	if temporary {
 		dir, err = os.MkdirTemp("", "carryon-chat-")
 	}
 	if err != nil {
@@ -40,7 +42,16 @@ func openSandbox(dir string) (*sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sandbox{dir: dir, root: root}, nil
+	return &sandbox{dir: dir, root: root, temporary: temporary}, nil
+}
+
+// leftBehind says where a temporary folder is that holds files. It removes one
+// that is empty, and then says nothing.
+func (s *sandbox) leftBehind() string {
+	if !s.temporary || os.Remove(s.dir) == nil {
+		return ""
+	}
+	return "The files stay in " + s.dir
 }
 
 func (s *sandbox) close() { _ = s.root.Close() } // nothing is buffered

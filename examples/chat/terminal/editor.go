@@ -1,9 +1,11 @@
 package terminal
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 )
@@ -23,43 +25,54 @@ const (
 	ctrlK     = 'K' - '@'
 	ctrlU     = 'U' - '@'
 	ctrlW     = 'W' - '@'
+	tab       = '\t'
+	newLine   = '\n' // Ctrl-J, Alt-Enter, or pasted
 	backspace = 0x7f
 	ctrlH     = 'H' - '@'
 )
 
-// editor holds the line that is being typed and the lines entered before.
+// editor holds the text that is being typed and those entered before. A text may
+// have several lines.
 type editor struct {
+	words   []string // that Tab completes
 	line    []rune
 	at      int // position of the cursor in the line
 	entered []string
 	back    int // how far back in entered the line is from; 0 for a new one
 	draft   string
+	typed   string // what Tab has completed
+	tabs    int    // how often in a row Tab was pressed
 }
 
 // press applies a key to the line. If the key enters the line, press returns it
 // and true.
 func (e *editor) press(key rune) (line string, done bool) {
+	if key != tab {
+		e.tabs = 0
+	}
 	switch key {
-	case '\r', '\n':
+	case '\r':
 		return e.enter(), true
+	case tab:
+		e.complete()
 	case keyUp:
 		e.recall(e.back + 1)
 	case keyDown:
 		e.recall(e.back - 1)
 	case backspace, ctrlH:
-		e.remove(e.at-1, e.at)
+		e.remove(e.before(), e.at)
 	case keyDelete, ctrlD:
-		e.remove(e.at, e.at+1)
+		e.remove(e.at, e.after())
 	case ctrlU:
 		e.remove(0, e.at)
 	case ctrlK:
 		e.remove(e.at, len(e.line))
 	case ctrlW:
-		before := strings.TrimRight(string(e.line[:e.at]), " ")
-		e.remove(len([]rune(before[:strings.LastIndex(before, " ")+1])), e.at)
+		before := strings.TrimRight(string(e.line[:e.at]), " \n")
+		e.remove(len([]rune(before[:strings.LastIndexAny(before, " \n")+1])), e.at)
 	default:
 		e.move(key)
-		if key <= unicode.MaxRune && (unicode.IsGraphic(key) || key == '\u200d') && len(e.line) < maxLine/4 {
+		if key <= unicode.MaxRune && (unicode.IsGraphic(key) || key == zeroWidthJoiner || key == newLine) && len(e.line) < maxLine/4 {
 			e.line = slices.Insert(e.line, e.at, key)
 			e.at++
 		}
@@ -67,12 +80,74 @@ func (e *editor) press(key rune) (line string, done bool) {
 	return "", false
 }
 
+// zeroWidthJoiner makes one character of several, as in the emoji of a family.
+const zeroWidthJoiner = '\u200d'
+
+// complete completes the word that the line consists of. Pressed again, it tries
+// the next word that begins like that.
+func (e *editor) complete() {
+	if e.tabs == 0 {
+		e.typed = string(e.line)
+	}
+	var fitting []string
+	for _, word := range e.words {
+		if strings.HasPrefix(word, strings.ToLower(e.typed)) {
+			fitting = append(fitting, word)
+		}
+	}
+	if e.typed == "" || len(fitting) == 0 {
+		return
+	}
+	e.set(fitting[e.tabs%len(fitting)])
+	e.tabs++
+}
+
+// before returns where the character before the cursor begins, which may consist
+// of several runes.
+func (e *editor) before() int {
+	from := 0
+	for at := range e.characters() {
+		if at >= e.at {
+			break
+		}
+		from = at
+	}
+	return from
+}
+
+// after returns where the character behind the cursor ends.
+func (e *editor) after() int {
+	for at, size := range e.characters() {
+		if at+size > e.at {
+			return at + size
+		}
+	}
+	return len(e.line)
+}
+
+// characters yields the characters of the line as a reader counts them: where
+// each begins, and how many runes it has.
+func (e *editor) characters() iter.Seq2[int, int] {
+	return func(yield func(at, size int) bool) {
+		at := 0
+		for rest, state := string(e.line), -1; rest != ""; {
+			var character string
+			character, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+			size := utf8.RuneCountInString(character)
+			if !yield(at, size) {
+				return
+			}
+			at += size
+		}
+	}
+}
+
 func (e *editor) move(key rune) {
 	switch key {
 	case keyLeft:
-		e.at = max(e.at-1, 0)
+		e.at = e.before()
 	case keyRight:
-		e.at = min(e.at+1, len(e.line))
+		e.at = e.after()
 	case keyHome, ctrlA:
 		e.at = 0
 	case keyEnd, ctrlE:
@@ -119,16 +194,31 @@ func (e *editor) remove(from, to int) {
 	e.at = from
 }
 
-// shown returns the part of the line around the cursor that fits into that many
-// columns, and the column of the cursor in it.
+// shown returns the part of the text around the cursor that fits into that many
+// columns, on one line, and the column of the cursor in it.
 func (e *editor) shown(columns int) (text string, cursor int) {
-	from := e.at
-	for from > 0 && uniseg.StringWidth(string(e.line[from-1:e.at])) < columns {
-		from--
+	var starts []int // of the characters before the cursor
+	var ends []int   // of those behind it
+	for at, size := range e.characters() {
+		if at < e.at {
+			starts = append(starts, at)
+		} else {
+			ends = append(ends, at+size)
+		}
 	}
-	to := e.at
-	for to < len(e.line) && uniseg.StringWidth(string(e.line[from:to+1])) < columns {
-		to++
+	from, to := e.at, e.at
+	for len(starts) > 0 && e.width(starts[len(starts)-1], e.at) < columns {
+		from, starts = starts[len(starts)-1], starts[:len(starts)-1]
 	}
-	return string(e.line[from:to]), uniseg.StringWidth(string(e.line[from:e.at]))
+	for len(ends) > 0 && e.width(from, ends[0]) < columns {
+		to, ends = ends[0], ends[1:]
+	}
+	return e.onOneLine(from, to), e.width(from, e.at)
+}
+
+func (e *editor) width(from, to int) int { return Width(e.onOneLine(from, to)) }
+
+// onOneLine returns a part of the text, with a sign in place of line breaks.
+func (e *editor) onOneLine(from, to int) string {
+	return strings.ReplaceAll(string(e.line[from:to]), "\n", "\u23ce")
 }

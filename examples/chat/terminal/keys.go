@@ -25,7 +25,8 @@ const (
 // keys reads the keys from a terminal in raw mode.
 type keys struct {
 	in      *bufio.Reader
-	pasting bool // within a paste, in which line breaks count as spaces
+	pasting bool // within a paste, in which keys do nothing but insert
+	last    rune // the character before, within a paste
 }
 
 func (k *keys) next() (rune, error) {
@@ -37,17 +38,36 @@ func (k *keys) next() (rune, error) {
 		return k.sequence()
 	case r == '\x1b':
 		return keyNone, nil
-	case k.pasting && (r == '\r' || r == '\n' || r == '\t'):
-		return ' ', nil
-	case k.pasting && r < ' ':
-		return keyNone, nil
+	case k.pasting:
+		return k.pasted(r), nil
 	}
 	return r, nil
+}
+
+// pasted returns what a character inserts that was pasted. A line break is one,
+// whatever the system that the text comes from takes for one.
+func (k *keys) pasted(r rune) rune {
+	last := k.last
+	k.last = r
+	switch {
+	case r == '\n' && last == '\r':
+		return keyNone
+	case r == '\r' || r == '\n':
+		return '\n'
+	case r == '\t':
+		return ' '
+	case r < ' ':
+		return keyNone
+	}
+	return r
 }
 
 // sequence reads the rest of an escape sequence, such as "[A" or "[1;5C".
 func (k *keys) sequence() (rune, error) {
 	r, _, err := k.in.ReadRune()
+	if r == '\r' && err == nil {
+		return '\n', nil // Alt-Enter
+	}
 	if err != nil || r != '[' && r != 'O' {
 		return keyNone, err
 	}
@@ -64,7 +84,7 @@ func (k *keys) sequence() (rune, error) {
 	}
 	name := b.String()
 	if name == pasteBegins || name == pasteEnds {
-		k.pasting = name == pasteBegins
+		k.pasting, k.last = name == pasteBegins, 0
 	}
 	key, ok := map[string]rune{
 		"A": keyUp, "B": keyDown, "C": keyRight, "D": keyLeft,

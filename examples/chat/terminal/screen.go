@@ -33,11 +33,11 @@ type Screen struct {
 }
 
 // NewScreen returns a view for a terminal in raw mode. It calls size whenever it
-// shows something.
-func NewScreen(in io.Reader, out io.Writer, size func() (columns, rows int), color bool) *Screen {
+// shows something. Tab completes the words.
+func NewScreen(in io.Reader, out io.Writer, size func() (columns, rows int), color bool, words ...string) *Screen {
 	s := &Screen{
 		entered: make(chan string), interrupts: make(chan struct{}), closed: make(chan struct{}),
-		out: out, size: size, color: color, restore: func() {},
+		out: out, size: size, color: color, restore: func() {}, editor: editor{words: words},
 		panel: func(int, int) []string { return nil },
 	}
 	s.write("\x1b[?2004h") // pasted text comes in brackets

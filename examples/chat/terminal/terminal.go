@@ -46,8 +46,9 @@ const (
 	Failed             // what went wrong: "! "
 )
 
-// Open returns a Screen if in and out are a terminal, and PlainLines otherwise.
-func Open(in, out *os.File, color bool) (View, error) {
+// Open returns a Screen if in and out are a terminal, and PlainLines otherwise. On
+// a Screen, Tab completes the words.
+func Open(in, out *os.File, color bool, words ...string) (View, error) {
 	keys, shown := int(in.Fd()), int(out.Fd())
 	if !term.IsTerminal(keys) || !term.IsTerminal(shown) {
 		return NewLines(in, out, !term.IsTerminal(keys)), nil
@@ -63,7 +64,7 @@ func Open(in, out *os.File, color bool) (View, error) {
 		}
 		return columns, rows
 	}
-	s := NewScreen(in, out, size, color)
+	s := NewScreen(in, out, size, color, words...)
 	s.restore = func() { _ = term.Restore(keys, before) } // nothing else can be tried
 	return s, nil
 }

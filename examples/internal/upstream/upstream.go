@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"unicode"
@@ -45,6 +46,9 @@ func Explain(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		text = "Interrupted"
+	case errors.As(err, &api) && api.HTTPStatusCode == http.StatusNotFound,
+		errors.As(err, &request) && request.HTTPStatusCode == http.StatusNotFound:
+		text = "The endpoint answered HTTP 404: " + notFound
 	case errors.As(err, &api):
 		text = fmt.Sprintf("The endpoint answered HTTP %d: %s", api.HTTPStatusCode, api.Message)
 	case errors.As(err, &request):
@@ -57,10 +61,17 @@ func Explain(err error) string {
 	return sentence(plaintext.OneLine(text))
 }
 
+// notFound says what is wrong most often where an endpoint answers 404.
+const notFound = "Does OPENAI_BASE_URL end in /v1, and is there a model OPENAI_MODEL?"
+
 func sentence(text string) string {
 	if text == "" {
 		return "Something went wrong, and nothing says what."
 	}
 	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + strings.TrimRight(text[size:], ".") + "."
+	end := "."
+	if strings.HasSuffix(text, "?") {
+		end = ""
+	}
+	return string(unicode.ToUpper(first)) + strings.TrimRight(text[size:], ".") + end
 }
