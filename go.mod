@@ -4,7 +4,7 @@ go 1.25.0
 
 require (
 	github.com/jarcoal/httpmock v1.4.2
-	github.com/sashabaranov/go-openai v1.41.2
+	github.com/sashabaranov/go-openai v1.43.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tmc/langchaingo v0.1.14
 	go.uber.org/goleak v1.3.0
