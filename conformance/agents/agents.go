@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // agent is one to try.
 type agent struct {
@@ -33,12 +37,8 @@ const (
 
 // npmAgents returns those that npm brings.
 func npmAgents() []agent {
-	return append([]agent{claude(), claudeWithTasks(), codex(), {
-		name: "qwen-code", pkg: "@qwen-code/qwen-code", protocol: chat, list: true,
-		command: []string{"qwen", "-p", task, "--yolo", "--auth-type", "openai"},
-		alone:   []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH={HOME}/settings.json"},
-		home:    map[string]string{"settings.json": `{"tools":{"todoWrite":{"enabled":true}}}`},
-	}, opencode(), continueDev(), pi(), copilot()}, frameworks()...)
+	return slices.Concat(
+		[]agent{claude(), claudeWithTasks(), codex(), qwen()}, opencode(), []agent{continueDev(), pi(), copilot()}, frameworks())
 }
 
 // frameworks returns agents that are made here of frameworks.
@@ -74,6 +74,15 @@ func claudeWithTasks() agent {
 	}
 }
 
+func qwen() agent {
+	return agent{
+		name: "qwen-code", pkg: "@qwen-code/qwen-code", protocol: chat, list: true,
+		command: []string{"qwen", "-p", task, "--yolo", "--auth-type", "openai"},
+		alone:   []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH={HOME}/settings.json"},
+		home:    map[string]string{"settings.json": `{"tools":{"todoWrite":{"enabled":true}}}`},
+	}
+}
+
 func codex() agent {
 	exec := []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5", task}
 	return agent{
@@ -89,16 +98,25 @@ func codex() agent {
 	}
 }
 
-func opencode() agent {
-	command := []string{"opencode", "run", "-m", "carryon/some-model", task}
-	return agent{
-		name: "opencode", pkg: "opencode-ai", protocol: chat, command: command,
-		direct: func(url string) []string {
-			return append([]string{"env", "OPENCODE_CONFIG_CONTENT=" + toJSON(map[string]any{"provider": map[string]any{"carryon": map[string]any{
-				"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": url, "apiKey": "sk-none"},
-				"models": map[string]any{"some-model": map[string]any{}},
-			}}})}, command...)
-		},
+// opencode has a provider for each protocol, and takes any endpoint for one more.
+func opencode() []agent {
+	provider := func(name, protocol, model, pkg string) agent {
+		command := []string{"opencode", "run", "-m", model, task}
+		return agent{
+			name: name, pkg: "opencode-ai", protocol: protocol, command: command,
+			direct: func(url string) []string {
+				provider, model, _ := strings.Cut(model, "/")
+				return append([]string{"env", "OPENCODE_CONFIG_CONTENT=" + toJSON(map[string]any{"provider": map[string]any{provider: map[string]any{
+					"npm": pkg, "options": map[string]any{"baseURL": url, "apiKey": "sk-none"},
+					"models": map[string]any{model: map[string]any{}},
+				}}})}, command...)
+			},
+		}
+	}
+	return []agent{
+		provider("opencode, any endpoint", chat, "carryon/some-model", "@ai-sdk/openai-compatible"),
+		provider("opencode, openai", responses, "openai/gpt-5", "@ai-sdk/openai"),
+		provider("opencode, anthropic", messages, "anthropic/claude-sonnet-4-5", "@ai-sdk/anthropic"),
 	}
 }
 

@@ -99,6 +99,10 @@ func (m model) writerOf(names []string) (writer, bool) {
 		"create":     with("path", "file_text"), // Copilot CLI
 		"Write":      with("file_path", "content"),
 
+		"apply_patch": func(file string) string { // opencode, for models of OpenAI's
+			return toJSON(map[string]any{"patchText": "*** Begin Patch\n*** Add File: " + filepath.Join(m.dir, file) + "\n+" + content + "\n*** End Patch"})
+		},
+
 		"exec_command":  func(file string) string { return toJSON(map[string]any{"cmd": shell(file)}) },
 		"shell":         func(file string) string { return toJSON(map[string]any{"command": []string{"sh", "-c", shell(file)}}) },
 		"shell_command": func(file string) string { return toJSON(map[string]any{"command": shell(file)}) },
@@ -109,7 +113,7 @@ func (m model) writerOf(names []string) (writer, bool) {
 	case slices.Contains(names, "todo"): // pi
 		shapes["write"] = with("path", "content")
 	}
-	for _, name := range []string{"save_file", "write", "write_file", "create", "Write", "exec_command", "shell", "shell_command"} {
+	for _, name := range []string{"save_file", "write", "write_file", "create", "Write", "exec_command", "shell", "shell_command", "apply_patch"} {
 		if arguments, ok := shapes[name]; ok && slices.Contains(names, name) {
 			return writer{name, arguments}, true
 		}
