@@ -33,6 +33,7 @@ const (
 	ReasonPrefill         // its last message is the beginning of the answer
 	ReasonNoAnswer        // it asks for no answer, but to fill the provider's cache
 	ReasonCompaction      // the provider is asked to stop once it has shortened the conversation
+	ReasonSideCall        // an agent asks for something beside its work, with the tools of its work
 
 	// ReasonPreviousResponse and the others of this group say that the server
 	// keeps the history, which is not carryon's to write. A program that sends
@@ -160,6 +161,7 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonPrefill:         {"prefill", "The request begins the answer itself"},
 	ReasonNoAnswer:        {"no_answer", "The request asks for no answer"},
 	ReasonCompaction:      {"compaction", "The request asks to stop after a compaction"},
+	ReasonSideCall:        {"side_call", "An agent asks for something beside its work"},
 	ReasonPreviousResponse: {
 		"previous_response", "The request continues a stored response (previous_response_id) instead of sending its whole input",
 	},

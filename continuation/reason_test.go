@@ -52,6 +52,7 @@ func TestReasonTable(t *testing.T) {
 		{continuation.ReasonPrefill, "prefill", "The request begins the answer itself", "the last message is an assistant's"},
 		{continuation.ReasonNoAnswer, "no_answer", "The request asks for no answer", "max_tokens 0"},
 		{continuation.ReasonCompaction, "compaction", "The request asks to stop after a compaction", "a request that compacts the conversation"},
+		{continuation.ReasonSideCall, "side_call", "An agent asks for something beside its work", "a compaction of Claude Code"},
 		{continuation.ReasonPreviousResponse, "previous_response", "The request continues a stored response (previous_response_id) instead of sending its whole input", "previous_response_id"},
 		{continuation.ReasonConversation, "conversation", "The request adds to a stored conversation instead of sending its whole input", "conversation"},
 		{continuation.ReasonBackgroundResponse, "background_response", "The response is made in the background and fetched later", "background true"},

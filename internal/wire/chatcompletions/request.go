@@ -65,6 +65,8 @@ func (p *parser) read(body []byte) bool {
 		f.LeaveAlone = continuation.ReasonPrefill
 	case f.Messages == 0:
 		f.LeaveAlone = continuation.ReasonNoMessages
+	case f.Unanswered && wire.IsSideCall(f.User):
+		f.LeaveAlone = continuation.ReasonSideCall
 	}
 	return isObject && s.OK() && s.Kind() == 0
 }

@@ -57,6 +57,7 @@ type conversation struct {
 	firstCall int    // the index of the message with the first tool call after it, or -1
 	answered  bool   // a message stands behind it
 	last      string // the role of the last message
+	newest    []byte // the content of the last message of the user, results or not, if it stands behind the model's
 	thought   bool   // there is thinking in it
 }
 
@@ -111,6 +112,23 @@ func (p *parser) describe() {
 		f.Previous = wordsOf(c.previous)
 	}
 	p.leaveAlone(c.last == "assistant", continuation.ReasonPrefill)
+	p.leaveAlone(isSideCall(c.newest), continuation.ReasonSideCall)
+}
+
+// isSideCall reports whether a text of a message asks for something beside the
+// work.
+func isSideCall(content []byte) bool {
+	begins := func(text []byte) bool { return rawjson.IsString(text) && wire.IsSideCall(rawjson.View(text[1:])) }
+	if begins(content) {
+		return true
+	}
+	s := rawjson.Over(content)
+	for range s.Elements() {
+		if begins(s.Peek("text")) {
+			return true
+		}
+	}
+	return false
 }
 
 // leaveAlone leaves the request alone for a reason, if that applies and none did
@@ -141,6 +159,12 @@ func readConversation(s *rawjson.Scanner) conversation {
 		blocks := scan(m.content)
 		c.messages++
 		c.last, c.thought = m.role, c.thought || blocks.thought
+		switch m.role {
+		case "user":
+			c.newest = m.content
+		case "assistant":
+			c.newest = nil
+		}
 		switch {
 		case m.role == "user" && !blocks.result && adapter.IsAutomatic(wordsOf(m.content)):
 			if adapter.IsReport(wordsOf(m.content)) {

@@ -149,6 +149,9 @@ func (p *parser) readInput(s *rawjson.Scanner) {
 		}
 		if f.Unanswered {
 			f.Previous = identityOf(p.previous)
+			if wire.IsSideCall(f.User) {
+				p.left = continuation.ReasonSideCall
+			}
 		}
 	}
 }

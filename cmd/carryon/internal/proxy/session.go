@@ -15,7 +15,7 @@ const sessionHeader = "X-Carryon-Session"
 var agentHeaders = []string{ //nolint:gochecknoglobals // a table
 	"X-Claude-Code-Session-Id",
 	"Thread-Id", "Session-Id", // Codex
-	"Session_id", // pi, and Codex of old
+	"Session_id",                         // pi, and Codex of old
 	"X-Session-Id", "X-Session-Affinity", // opencode
 	"X-Litellm-Session-Id", "X-Litellm-Trace-Id",
 }

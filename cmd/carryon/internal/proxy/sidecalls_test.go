@@ -15,11 +15,12 @@ import (
 func TestSideCallsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	const (
-		user    = `{"role":"user","content":"Build a small web page about tea."}`
-		list    = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"todowrite","arguments":"{\"todos\":[{\"content\":\"Write style.css\",\"status\":\"in_progress\"}]}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}`
-		tools   = `"tools":[{"type":"function","function":{"name":"todowrite"}},{"type":"function","function":{"name":"write"}}]`
-		summary = `{"role":"user","content":"Provide a detailed prompt for continuing our conversation above."}`
-		claude  = `[{"role":"user","content":"Build a page."},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"Write style.css","status":"in_progress"}]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}`
+		user      = `{"role":"user","content":"Build a small web page about tea."}`
+		list      = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"todowrite","arguments":"{\"todos\":[{\"content\":\"Write style.css\",\"status\":\"in_progress\"}]}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}`
+		tools     = `"tools":[{"type":"function","function":{"name":"todowrite"}},{"type":"function","function":{"name":"write"}}]`
+		summary   = `{"role":"user","content":"Provide a detailed prompt for continuing our conversation above."}`
+		todoWrite = `"tools":[{"name":"TodoWrite","input_schema":{"type":"object"}},{"name":"Write","input_schema":{"type":"object"}}]`
+		claude    = `[{"role":"user","content":"Build a page."},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"Write style.css","status":"in_progress"}]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}`
 	)
 	for name, side := range map[string]struct{ path, body, reason string }{
 		"a title (opencode, qwen-code)": {
@@ -40,6 +41,34 @@ func TestSideCallsAreLeftAlone(t *testing.T) {
 		},
 		"a title (AI SDK, Responses)": {
 			"/responses", `{"model":"m","store":false,"input":[{"role":"user","content":"Write a title."}]}`, "The request offers no tools",
+		},
+		"a compaction with the tools of the work (Claude Code)": {
+			"/messages", `{"model":"m","max_tokens":100,` + todoWrite + `,"messages":` + claude[:len(claude)-len(`]}`)] +
+				`,{"type":"text","text":"CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary."}]}]}`,
+			"An agent asks for something beside its work",
+		},
+		"a guess at the user's next message (Claude Code)": {
+			"/messages", `{"model":"m","max_tokens":100,` + todoWrite + `,"messages":` + claude + `,{"role":"assistant","content":"Next, I will write style.css."},` +
+				`{"role":"user","content":"[SUGGESTION MODE: Suggest what the user might naturally type next.]"},{"role":"system","content":"Today is Sunday."}]}`,
+			"An agent asks for something beside its work",
+		},
+		"a side question (Claude Code)": {
+			"/messages", `{"model":"m","max_tokens":100,` + todoWrite + `,"messages":` + claude + `,{"role":"assistant","content":"Next, I will write style.css."},` +
+				`{"role":"user","content":[{"type":"text","text":"<system-reminder>This is a side question from the user. You must answer this question directly.</system-reminder>"},` +
+				`{"type":"text","text":"Which colours are they?"}]}]}`,
+			"An agent asks for something beside its work",
+		},
+		"a check in JSON with one tool (qwen-code)": {
+			"/chat/completions", `{"model":"m","tools":[{"type":"function","function":{"name":"respond_in_schema"}}],"messages":[` + user + `,` + list +
+				`,{"role":"user","content":"Who should speak next?"}]}`,
+			"No tool of the request can write the todo list",
+		},
+		"a compaction with tools (Codex)": {
+			"/responses", `{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan","parameters":{}}],"input":[{"role":"user","content":"Build a page."},` +
+				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
+				`{"type":"function_call_output","call_id":"c1","output":"ok"},{"type":"message","role":"user","content":[{"type":"input_text",` +
+				`"text":"You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary."}]}]}`,
+			"An agent asks for something beside its work",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,29 @@
+package wire
+
+import "strings"
+
+// sideCalls returns how agents begin what they ask beside their work. Such a
+// request has the conversation and all of its tools, so that the provider finds it
+// in its cache, and no header that tells it from others.
+func sideCalls() []string {
+	return []string{
+		"CRITICAL: Respond with TEXT ONLY",                        // Claude Code, to shorten the conversation, as the next ones
+		"[SUGGESTION MODE:",                                       // to guess what the user may write next
+		"<system-reminder>This is a side question from the user.", // to answer it while the work goes on
+		"The user stepped away and is coming back. Recap",         // to say where the work stands
+		"Generate a short kebab-case name",                        // to name the conversation
+		"You are now acting as the memory extraction subagent.",   // to remember it
+		"You are performing a CONTEXT CHECKPOINT COMPACTION.",     // Codex, to shorten the conversation
+	}
+}
+
+// IsSideCall reports whether a text that stands last in a request, in the role of
+// the user, asks for something beside the work: its answer is no turn of it.
+func IsSideCall(text string) bool {
+	for _, begin := range sideCalls() {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return false
+}
