@@ -29,10 +29,10 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go, so that nothing here depends on the C compiler's health.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: agents api help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture clean tools need-go
+.PHONY: agents api help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
 
 help: ## Show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: need-go ## Run an example: DEMO=quickstart, ARGS=its arguments
 	@if [ ! -f 'examples/$(DEMO)/main.go' ]; then \
@@ -116,6 +116,9 @@ check: test lint tidy ## Everything a change has to pass: test, lint, tidy
 
 picture: need-go ## Draw the README's picture anew, from a run of the demo
 	@$(PURE); cd conformance && go build -o ../.bin/picture ./docs/picture && cd .. && .bin/picture
+
+screenshots: need-go ## Take the pictures of the command's page anew, in Chromium
+	@$(PURE); cd conformance/page && go run .
 
 clean: ## Remove reports, profiles and test binaries (.bin/ stays: it is slow to build)
 	@rm -rf cover

@@ -121,5 +121,11 @@ func (t *tab) until(condition string) error {
 	return nil
 }
 
-// image returns what the tab shows as a PNG.
-func (t *tab) image() ([]byte, error) { return chromedp.Run(t.ctx, chromedp.CaptureScreenshot()) }
+// image returns what the tab shows as a PNG, or the element alone that a selector
+// finds.
+func (t *tab) image(only string) ([]byte, error) {
+	if only == "" {
+		return chromedp.Run(t.ctx, chromedp.CaptureScreenshot())
+	}
+	return chromedp.Run(t.ctx, chromedp.Screenshot(only))
+}

@@ -23,13 +23,15 @@ type picture struct {
 	name string
 	look look
 	view string // what the reader has chosen, as in the address
-	open string // the beginning of the headline of the request that is open, or ""
+	open string // a part of the headline of the request that is open, or ""
+	only string // a selector of the element that is in the picture, or "" for all that is in view
+	from string // a selector of the element at the top, or ""
 }
 
 var pictures = []picture{ //nolint:gochecknoglobals // a table
-	{name: "page", look: look{width: 1080, height: 900}},
-	{name: "page-request", look: look{width: 1080, height: 1060, dark: true}, view: "show=continued", open: "Continued twice"},
-	{name: "page-narrow", look: look{width: 360, height: 900}, view: "group=session"},
+	{name: "page", look: look{width: 1080, height: 880}},
+	{name: "page-request", look: look{width: 1080, height: 1400, dark: true}, view: "show=continued", open: "Continued twice", only: ".request[open]"},
+	{name: "page-narrow", look: look{width: 360, height: 760}, view: "group=session", from: ".toolbar"},
 }
 
 // takeAll takes the pictures into a folder.
@@ -39,14 +41,11 @@ func takeAll(folder string) error {
 		return err
 	}
 	defer end()
-	s, err := newScene(ctx, carryontest.NewClock(storyBegins), "-content", "-upstream", "http://models.example/v1")
+	s, err := newScene(ctx, carryontest.NewClock(storyBegins), "-content")
 	if err != nil {
 		return err
 	}
-	defer s.close()                                                 //nolint:errcheck // the pictures have been taken
-	if err := os.Setenv("HTTP_PROXY", s.upstream.URL); err != nil { // it stands in for models.example, whose name does not change
-		return err
-	}
+	defer s.close() //nolint:errcheck // the pictures have been taken
 	if err := s.tell(ctx); err != nil {
 		return err
 	}
@@ -58,6 +57,7 @@ func takeAll(folder string) error {
 	return nil
 }
 
+// take takes the picture into a folder.
 func (p *picture) take(browser context.Context, s *scene, folder string) error {
 	t, err := newTab(browser, p.look)
 	if err != nil {
@@ -67,20 +67,34 @@ func (p *picture) take(browser context.Context, s *scene, folder string) error {
 	if err := t.open(s.proxy.Page() + "#" + p.view); err != nil {
 		return err
 	}
+	if err := p.arrange(t); err != nil {
+		return err
+	}
+	image, err := t.image(p.only)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, p.name+".png"), image, 0o600)
+}
+
+// arrange brings into view what the picture is of. The model has another address
+// in each run, which would make each picture another.
+func (p *picture) arrange(t *tab) error {
 	if err := t.until(`document.querySelector("#list .request")`); err != nil {
 		return err
 	}
 	if p.open != "" {
-		if err := t.do(fmt.Sprintf(`[...document.querySelectorAll(".request > summary")].find((one) => one.innerText.includes(%q)).click()`, p.open)); err != nil {
+		script := fmt.Sprintf(`[...document.querySelectorAll(".request > summary")].find((one) => one.innerText.includes(%q)).click()`, p.open)
+		if err := t.do(script); err != nil {
 			return err
 		}
 		if err := t.until(`document.querySelector(".request[open] table")`); err != nil {
 			return err
 		}
 	}
-	image, err := t.image()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, p.name+".png"), image, 0o600)
+	return t.do(fmt.Sprintf(`
+		view.live = false;
+		document.activeElement.blur();
+		document.querySelector("#about code").textContent = "http://models.example/v1";
+		if (%[1]q) scrollTo({ top: document.querySelector(%[1]q).getBoundingClientRect().top - 12, behavior: "instant" })`, p.from))
 }

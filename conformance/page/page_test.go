@@ -47,7 +47,7 @@ func TestPageShowsWhatWasSeenOfARequest(t *testing.T) {
 		"Reason The continuation called a tool, so it is the program's turn tool_calls",
 		"Todo list 4 todos, 3 active, 1 completed, read from the last call of todo_write",
 		"Request POST /v1/chat/completions, streamed", "Model gpt-5.2", "Session tea-shop-website Show only this session",
-		"Began Tue, 12 May 2026, 10:07:39 Europe/Berlin", "Answer 200 in 12.9 s",
+		"Began Tue, 12 May 2026, 10:07:39 Europe/Berlin", "Answer HTTP 200 in 12.9 s",
 	}, v.texts("dl.facts > div"))
 	assert.Equal(t, []string{
 		"1 client Answered with text, finish reason stop Continued: All continuation conditions satisfied satisfied 5,300 120 5,420 3.1 s",

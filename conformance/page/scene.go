@@ -39,7 +39,7 @@ func newScene(ctx context.Context, clock *carryontest.Clock, args ...string) (*s
 	if clock != nil {
 		c.Clock = clock
 	}
-	flags := append([]cli.Flag{c.ListenFlag("127.0.0.1:0")}, c.Flags()...)
+	flags := append([]cli.Flag{c.ListenFlag("127.0.0.1:0"), c.UpstreamFlag("")}, c.Flags()...)
 	command := cli.Command{Name: "proxy", Flags: flags, Action: func(context.Context, *cli.Command) error { return c.Check() }}
 	err := command.Run(ctx, append([]string{"proxy", "-upstream", s.upstream.URL + "/v1", "-min-interval", "0"}, args...))
 	if err == nil {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -25,9 +26,9 @@ type report struct {
 
 // settings are those of the proxy that a reader of the page has to know.
 type settings struct {
-	Upstream string `json:"upstream"`
-	Content  bool   `json:"content"`
-	DryRun   bool   `json:"dry_run"`
+	Upstreams []string `json:"upstreams"`
+	Content   bool     `json:"content"`
+	DryRun    bool     `json:"dry_run"`
 }
 
 // shown is an entry as the page shows it.
@@ -119,7 +120,7 @@ type decision struct {
 // revision.
 func (j *journal) report(after uint64) report {
 	r, changed := j.copies(after)
-	r.Settings = settings{Upstream: upstreamOf(j.config), Content: j.config.Content, DryRun: j.config.DryRun}
+	r.Settings = settings{Upstreams: upstreamsOf(j.config), Content: j.config.Content, DryRun: j.config.DryRun}
 	r.Entries = make([]shown, len(changed))
 	for i := range changed {
 		r.Entries[i] = changed[i].show()
@@ -151,14 +152,17 @@ func (j *journal) copies(after uint64) (report, []entry) {
 	return r, changed
 }
 
-// upstreamOf returns the upstream without a query, which may hold a key.
-func upstreamOf(c *Config) string {
-	if c.Upstream == nil {
-		return ""
+// upstreamsOf returns the upstreams without queries, which may hold keys.
+func upstreamsOf(c *Config) []string {
+	all := []string{}
+	for _, upstream := range []*url.URL{c.Upstream, c.Anthropic} {
+		if upstream != nil {
+			u := *upstream
+			u.RawQuery = ""
+			all = append(all, u.String())
+		}
 	}
-	u := *c.Upstream
-	u.RawQuery = ""
-	return u.String()
+	return all
 }
 
 // show returns the entry as the page shows it.

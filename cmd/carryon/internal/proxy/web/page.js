@@ -75,7 +75,7 @@ function showAll(changed = newestFirst) {
 
 function showAbout() {
 	const { settings, began, now } = report;
-	show(find("about"), "in front of ", h("code", null, settings.upstream), ", since ", timeOf(began, new Date(now)));
+	show(find("about"), "in front of ", settings.upstreams.map((url, i) => [i ? " and " : "", h("code", null, url)]), ", since ", timeOf(began, new Date(now)));
 	find("zone-local").title = localZone;
 }
 

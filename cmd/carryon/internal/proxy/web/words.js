@@ -129,13 +129,15 @@ function continued(request, added) {
 
 const lower = (sentence) => sentence.charAt(0).toLowerCase() + sentence.slice(1);
 
+const statusOf = (request) => (request.status ? `HTTP ${request.status}` : "none");
+
 // answer says what the client received.
 function answer(request) {
 	const took = request.ended ? ` in ${duration(new Date(request.ended) - new Date(request.began))}` : "";
 	if (!request.ended) return "no answer yet";
-	if (request.client_left) return `${request.status || "none"}; the client left after ${took.slice(4)}`;
-	if (request.cut_short) return `${request.status || "none"}, cut short after ${took.slice(4)}`;
-	return `${request.status}${took}`;
+	if (request.client_left) return `${statusOf(request)}; the client left after ${took.slice(4)}`;
+	if (request.cut_short) return `${statusOf(request)}, cut short after ${took.slice(4)}`;
+	return `${statusOf(request)}${took}`;
 }
 
 // sessionName tells sessions of the same name and different keys apart.
