@@ -15,7 +15,7 @@ type Request struct {
 	Tools       int        // how many tools the request offers
 	StrictTools bool       // all of them ask for strict arguments
 	Choice      ToolChoice // what the request says about calling them
-	OwnPause    bool       // one of them is a todo_pause of the caller's own
+	OwnPause    bool       // one of them is the caller's own todo_pause
 
 	N         int  // how many choices were asked for; 0 counts as 1
 	JSON      bool // the response format is a JSON one

@@ -23,7 +23,7 @@ type TurnReader interface {
 	// Pause reports that the model pauses, and why, in a form that only the
 	// adapter can read: that of an agent which writes its calls as text. The
 	// adapter reports no such text. It counts in continuations only, and not
-	// beside a tool call or a todo_pause of the caller's own.
+	// beside a tool call or the caller's own todo_pause.
 	Pause(reason string)
 	// Signed reports reasoning that the provider has signed together with all
 	// that stands before it in the request. Nothing may be added there from

@@ -15,9 +15,10 @@ import (
 // breakTime is how long something that has failed is left alone.
 const breakTime = 5 * time.Second
 
-// breaker keeps calls from waiting for something that has just failed: for some
-// time nobody asks it. Then one call tries, and the others go on without; what
-// the try is worth closes the breaker, or leaves it open for as long again.
+// breaker keeps calls from waiting for something that has just failed. While it is
+// open, nobody asks. After breakTime one call tries, and the others go on without:
+// if the try succeeds, the breaker closes, and if not, it stays open for as long
+// again.
 type breaker struct {
 	until atomic.Int64 // in nanoseconds since 1970; 0: closed
 	told  atomic.Bool  // what opened it was reported
@@ -110,8 +111,8 @@ var (
 	ErrSourceSkipped = fmt.Errorf("middleware: the todo source was late before, and is left alone for some seconds: %w", context.DeadlineExceeded)
 )
 
-// storeAnswered takes what the store has made of an update of the state under key,
-// and reports whether it works again. The error it returns is known if it was
+// storeAnswered notes whether the store has updated the state under key, and
+// reports whether the store works again. The error that it returns says if it was
 // reported before.
 func (mw *Middleware) storeAnswered(ctx context.Context, key string, err error) (recovered bool, _ error) {
 	switch {
@@ -126,7 +127,7 @@ func (mw *Middleware) storeAnswered(ctx context.Context, key string, err error) 
 	return false, mw.storeBreaker.open(mw.options.clock, err)
 }
 
-// sourceAnswered takes whether the todo source was late.
+// sourceAnswered notes whether the todo source was late.
 func (mw *Middleware) sourceAnswered(ctx context.Context, late bool) {
 	switch {
 	case late:

@@ -14,8 +14,8 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// Call is a call of the caller's that carryon may continue, from the request to
-// the end of the answer. Adapters get it from [Middleware.Begin] and give it to
+// Call is one of the caller's calls, which carryon may continue, from the request
+// to the end of the answer. Adapters get it from [Middleware.Begin] and give it to
 // [NewStream] or [Unary], which do the rest. It belongs to that one call and is
 // driven by one goroutine at a time; Additions, OpenContext and Outcome may be
 // called by any.
@@ -80,8 +80,8 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 // caller's and with the call.
 func (c *Call) Context() context.Context { return c.observed.turnCtx(c.cancel.derive()) }
 
-// OpenContext returns the ctx for a request of the caller's whose answer may
-// outlive the call. Like that of Context it marks what runs inside this layer,
+// OpenContext returns the ctx for a request of the caller whose answer may outlive
+// the call. Like that of Context it marks what runs inside this layer,
 // but only the caller's ctx ends it.
 func (c *Call) OpenContext() context.Context {
 	return c.observed.turnCtx(scope.EnterLayer(c.cancel.caller))

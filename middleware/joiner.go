@@ -294,8 +294,8 @@ func (j *joiner[C]) brokeOff(err error) {
 	j.phase.enter(passthrough)
 }
 
-// turnEnded ends a complete turn, and moves on to whatever follows. Fault is
-// what went wrong after the finish, or nil.
+// turnEnded ends a complete turn, and goes on with the next or ends the answer.
+// Fault is what went wrong after the finish, or nil.
 func (j *joiner[C]) turnEnded(fault error) {
 	j.closeSource()
 	j.call.endTurn(nil)

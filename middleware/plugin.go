@@ -9,8 +9,8 @@ import (
 )
 
 // plugins runs what the program has plugged in and what may ask a model itself:
-// the todo source and the gate. A ctx of the program's own does not tell that such
-// a call comes from within a decision; the stack does.
+// the todo source and the gate. They may ask with a ctx of their own, so
+// only the stack tells that the call comes from within a decision.
 type plugins struct {
 	running atomic.Int32
 }

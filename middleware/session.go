@@ -212,7 +212,7 @@ func (h *sessionHandle) unlessLate(f func()) {
 type storeAnswer struct {
 	err       error
 	took      time.Duration
-	timed     bool // an observer is to be told how long it took
+	timed     bool // some observer wants to know how long it took
 	recovered bool // the store had failed before
 }
 

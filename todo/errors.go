@@ -7,8 +7,7 @@ import (
 )
 
 // The situations in which a source has no list to return. carryon reports each
-// with a reason of its own; a source of the program's may return them too. To
-// know an error by one of them, use errors.Is.
+// with its own reason. Your sources may return them too. Compare with errors.Is.
 var (
 	// ErrNoList says that no list was written where the source looks. Every
 	// *NoListError matches it.

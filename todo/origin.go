@@ -20,7 +20,7 @@ type Place uint8
 
 // The places that the sources of this package read.
 const (
-	// FromProgram is a source of the program's own.
+	// FromProgram is a source that the program wrote itself.
 	FromProgram Place = iota
 	// FromMemory is a Memory.
 	FromMemory
@@ -89,7 +89,7 @@ func (o Origin) String() string {
 }
 
 // Locator is a Provider that says where its list was read. The sources of this
-// package are Locators; one of the program's need not be.
+// package are Locators; yours need not be.
 type Locator interface {
 	Provider
 	// Locate is Todos, and says where the list was read.
