@@ -65,6 +65,9 @@ func metricLabels() map[string][]string {
 // The documentation names the metrics that there are, with the labels that they have.
 func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
+	if _, err := os.Stat("../../../../go.mod"); err != nil {
+		t.Skip("outside of the repository there is no documentation")
+	}
 	text, err := os.ReadFile("../../../../docs/telemetry.md")
 	require.NoError(t, err)
 	counted := metricLabels()
