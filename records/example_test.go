@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -31,7 +33,7 @@ func Example() {
 	// false <nil>
 }
 
-func ExampleMemory() {
+func ExampleMemoryEngine() {
 	engine := records.NewMemoryEngine()
 	for range 2 {
 		err := engine.Update(context.Background(), "visits", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
@@ -44,4 +46,74 @@ func ExampleMemory() {
 	fmt.Println(engine.Len())
 	// Output:
 	// 1
+}
+
+// Programs that are to share nothing can use one server.
+func ExampleWithPrefix() {
+	server := records.NewMemoryEngine()
+	staging, production := records.WithPrefix(server, "staging:"), records.WithPrefix(server, "production:")
+	ctx := context.Background()
+	err := staging.Update(ctx, "greeting", func(time.Time, []byte) ([]byte, time.Duration, error) {
+		return []byte("hello"), records.Off, nil
+	})
+	fmt.Println(err)
+	for _, engine := range []records.Records{staging, production} {
+		err := engine.Update(ctx, "greeting", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
+			fmt.Printf("%q\n", old)
+			return old, records.Off, nil
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// <nil>
+	// "hello"
+	// ""
+}
+
+// table is a server with a compare-and-swap. This one is a map; a real one is asked
+// over a network.
+type table struct {
+	mu      sync.Mutex
+	records map[string]records.Snapshot
+	changes int
+}
+
+// Swap implements records.Swapper.
+func (t *table) Swap(_ context.Context, key string, s records.Swap) (now records.Snapshot, swapped bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now = t.records[key]; now.Revision != s.Revision {
+		return now, false, nil
+	}
+	switch s.Action {
+	case records.Replace:
+		t.changes++
+		now = records.Snapshot{Record: slices.Clone(s.Record), Revision: strconv.Itoa(t.changes)}
+		t.records[key] = now
+	case records.Remove:
+		delete(t.records, key)
+	case records.Look, records.Renew: // this one keeps everything for good
+	}
+	return now, true, nil
+}
+
+// An engine is one method: retries, fairness and a cache come from NewSwapping.
+func ExampleNewSwapping() {
+	engine := records.NewSwapping(&table{records: map[string]records.Snapshot{}})
+	for range 3 {
+		err := engine.Update(context.Background(), "visits", func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
+			visits, _ := strconv.Atoi(string(old))
+			fmt.Println(visits)
+			return []byte(strconv.Itoa(visits + 1)), time.Hour, nil
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// 0
+	// 1
+	// 2
 }
