@@ -7,6 +7,7 @@ import (
 
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/records"
 )
 
 // lifecycle begins and ends tasks: in the account, in this process, and for those
@@ -17,6 +18,7 @@ type lifecycle struct {
 	subscribers *subscribers
 	lookout     *lookout
 	clock       clock.Clock
+	retention   time.Duration // of accounts
 }
 
 // start starts a task, in the place of the reservation if there is one.
@@ -144,6 +146,22 @@ func (l *lifecycle) end(ctx context.Context, t Ticket, r *result, cause error) e
 		l.ended(ctx, t.Session, ended, cause)
 	}
 	return err
+}
+
+// endIn ends a task in another engine than that of the accounts, and returns what
+// tells of it.
+func (l *lifecycle) endIn(ctx context.Context, engine records.Records, t Ticket, r *result) (committed func(), err error) {
+	if engine == nil {
+		panic("carryon/asynctask: nil engine")
+	}
+	t.Session = l.accounts.key(t.Session)
+	there := *l.accounts
+	there.store = newSharedStore(engine, l.retention)
+	ended, err := there.end(ctx, t, r)
+	if err != nil {
+		return nil, err
+	}
+	return func() { l.ended(context.WithoutCancel(ctx), t.Session, ended, context.Canceled) }, nil
 }
 
 // closing returns how functions end that Close cancels. Where the account

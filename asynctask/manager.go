@@ -46,6 +46,7 @@ func TryNewManager(opts ...Option) (*Manager, error) {
 		runner:      newRunner(o.limit, o.rules.limit),
 		subscribers: &subscribers{onError: o.onError},
 		clock:       o.clock,
+		retention:   o.retention,
 	}}
 	m.accounts.lost = m.lost
 	m.lookout = &lookout{lifecycle: &m.lifecycle, isShared: o.engine != nil, watches: map[string][]*watch{}}
@@ -121,6 +122,14 @@ func (m *Manager) requireRunning(ctx context.Context, t Ticket) error {
 // what their function returns is ignored.
 func (m *Manager) Finish(ctx context.Context, t Ticket, output *Output) error {
 	return m.end(ctx, t, completed(output), context.Canceled)
+}
+
+// FinishIn is Finish as part of a change that the program makes itself: engine
+// stands for that of [WithRecords], within a transaction, say, and with the same
+// prefix. Call committed once the change is made, for those in this process who
+// wait for the task; they find out by themselves after a while.
+func (m *Manager) FinishIn(ctx context.Context, engine records.Records, t Ticket, output *Output) (committed func(), err error) {
+	return m.endIn(ctx, engine, t, completed(output))
 }
 
 // Fail ends a task as failed with err, whose text the model is told. It fails as

@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/records"
 )
 
 // ErrOver means that there is nothing left to work on: the task was cancelled,
@@ -53,12 +54,12 @@ func Work(
 		return over(ctx, tasks, ticket, err)
 	}
 	defer detach()
-	output := &atomic.Pointer[asynctask.Output]{}
+	r := &run{tasks: tasks, ticket: ticket}
 	end := func(err error) error {
 		ctx := context.WithoutCancel(ctx) // it has to be stored although the worker may be shutting down
 		switch {
 		case err == nil:
-			return over(ctx, tasks, ticket, tasks.Finish(ctx, ticket, output.Load()))
+			return r.finish(ctx)
 		case errors.Is(context.Cause(own), asynctask.ErrCancelled):
 			return fmt.Errorf("%w: %w", ErrOver, err)
 		case isLast == nil || isLast(err):
@@ -72,7 +73,7 @@ func Work(
 			panic(v)
 		}
 	}()
-	return end(work(context.WithValue(own, outputKey{}, output)))
+	return end(work(context.WithValue(own, runKey{}, r)))
 }
 
 // over returns what to say of a task that could not be worked on, or ended,
@@ -95,12 +96,55 @@ func unlessEnded(err error) error {
 	return err
 }
 
-type outputKey struct{}
+// run is the work on a job.
+type run struct {
+	tasks     *asynctask.Manager
+	ticket    asynctask.Ticket
+	output    atomic.Pointer[asynctask.Output]
+	committed atomic.Pointer[func()] // set once FinishIn has ended the task, if that was committed
+}
+
+type runKey struct{}
+
+// finish ends the task of work that has ended well.
+func (r *run) finish(ctx context.Context) error {
+	err := over(ctx, r.tasks, r.ticket, r.tasks.Finish(ctx, r.ticket, r.output.Load()))
+	if committed := r.committed.Load(); committed != nil && err == nil {
+		(*committed)()
+	}
+	return err
+}
 
 // SetOutput sets what the task leaves if the work under ctx ends well, instead of
 // what was set before. Under another ctx than that of Work it does nothing.
 func SetOutput(ctx context.Context, output *asynctask.Output) {
-	if slot, ok := ctx.Value(outputKey{}).(*atomic.Pointer[asynctask.Output]); ok {
-		slot.Store(output)
+	if r, ok := ctx.Value(runKey{}).(*run); ok {
+		r.output.Store(output)
 	}
+}
+
+// FinishIn ends the task within a transaction of the program's that completes the
+// job too, so that there are both or neither, whenever the worker dies: engine is
+// that of the tasks, as part of the transaction. Commit soon after it. If the
+// transaction is rolled back, the task goes on. Under another ctx than that of
+// Work, for a job without a task, it does nothing.
+//
+//	tx, err := pool.Begin(ctx)
+//	…
+//	job.SetOutput(ctx, asynctask.Message("done"))
+//	err = job.FinishIn(ctx, engine.InTx(tx)) // of carryon/stores/postgres
+//	_, err = river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, riverJob)
+//	err = tx.Commit(ctx)
+//
+// It fails as asynctask.Manager.Finish does.
+func FinishIn(ctx context.Context, engine records.Records) error {
+	r, ok := ctx.Value(runKey{}).(*run)
+	if !ok {
+		return nil
+	}
+	committed, err := r.tasks.FinishIn(ctx, engine, r.ticket, r.output.Load())
+	if err == nil {
+		r.committed.Store(&committed)
+	}
+	return err
 }

@@ -14,6 +14,10 @@
 //	// in the worker; stop the client before tasks
 //	config := &river.Config{Middleware: []rivertype.Middleware{carryonriver.Middleware(tasks)}, …}
 //
+// A worker that completes its job in a transaction of its own, with
+// river.JobCompleteTx, ends the task in it too, with [job.FinishIn]: both are
+// committed, or neither.
+//
 // A worker leaves what the model is to know with [job.SetOutput]. Its ctx ends
 // when the task is cancelled. River runs a job at least once; the task ends once.
 // A job whose worker dies in the last of its attempts is discarded by River with

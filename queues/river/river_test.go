@@ -125,6 +125,7 @@ func TestOnAServer(t *testing.T) {
 		"cancelled": testCancelledJobIsStoppedOrNotRun,
 		"refused":   testJobsThatAreNotInsertedLeaveNoTask,
 		"others":    testOtherJobsPass,
+		"in_tx":     testJobThatIsCompletedInATransactionOfTheProgram,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newWorld(t, server, name)) })
 	}
@@ -258,4 +259,59 @@ func testOtherJobsPass(t *testing.T, w *world) {
 		row, err := client.JobGet(t.Context(), bad.Job.ID)
 		return err == nil && row.State == rivertype.JobStateCancelled
 	}, 10*time.Second, 20*time.Millisecond)
+}
+
+// A worker completes its job in a transaction of its own, with the changes that the job is about, and may die at any moment.
+func testJobThatIsCompletedInATransactionOfTheProgram(t *testing.T, w *world) {
+	_, err := w.pool.Exec(t.Context(), "create table done (what text)")
+	require.NoError(t, err)
+	starter, worker, client := w.process(t), w.process(t), w.client(t)
+	runs := make(chan string, 10)
+	w.works(t, worker, func(ctx context.Context, j *river.Job[work]) error {
+		runs <- j.Args.Do
+		tx, err := w.pool.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // unless it was committed
+		if _, err := tx.Exec(ctx, "insert into done values ($1)", j.Args.Do); err != nil {
+			return err
+		}
+		job.SetOutput(ctx, asynctask.Message("did "+j.Args.Do))
+		if err := job.FinishIn(ctx, w.engine.InTx(tx)); err != nil {
+			return err
+		}
+		if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, j); err != nil {
+			return err
+		}
+		if j.Args.Do == "fails once" && j.Attempt == 1 {
+			return errors.New("the transaction is rolled back")
+		}
+		if err := tx.Commit(ctx); err != nil {
+			return err
+		}
+		if j.Args.Do == "dies" {
+			panic("the worker dies just after the commit")
+		}
+		return nil
+	})
+	for name, wantRuns := range map[string]int{"ends well": 1, "fails once": 2, "dies": 1} {
+		ctx := continuation.WithSession(t.Context(), name)
+		inserted, err := carryonriver.NewClient(starter, client).Insert(ctx, "job", work{Do: name}, nil)
+		require.NoError(t, err)
+		task := end(t, starter, name)
+		assert.Equal(t, asynctask.Completed, task.State, name)
+		require.NotNil(t, task.Output, name)
+		assert.Equal(t, "did "+name, *task.Output.FinalMessage)
+		for range wantRuns {
+			assert.Equal(t, name, <-runs)
+		}
+		row, err := client.JobGet(t.Context(), inserted.Job.ID)
+		require.NoError(t, err)
+		assert.Equal(t, rivertype.JobStateCompleted, row.State, name)
+		var n int
+		require.NoError(t, w.pool.QueryRow(t.Context(), "select count(*) from done where what = $1", name).Scan(&n))
+		assert.Equal(t, 1, n, "there is all of it or nothing: %s", name)
+	}
+	assert.Empty(t, runs)
 }

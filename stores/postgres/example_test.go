@@ -19,7 +19,7 @@ import (
 
 // Two replicas of a program share lists and sessions. The URL is such as
 // postgres://user:password@host/database.
-func Example() {
+func Example() { //nolint:testableexamples // TestExample runs it where there is a server
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 	open := func() *postgres.Engine {
 		engine, err := postgres.Open(ctx, os.Getenv("DATABASE_URL"))
@@ -64,10 +64,10 @@ func printed(t *testing.T, f func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
-	stdout := os.Stdout
-	os.Stdout = w
+	stdout := os.Stdout //nolint:forbidigo // where an example prints
+	os.Stdout = w       //nolint:forbidigo // as above
 	f()
-	os.Stdout = stdout
+	os.Stdout = stdout //nolint:forbidigo // as above
 	require.NoError(t, w.Close())
 	text, err := io.ReadAll(r)
 	require.NoError(t, err)

@@ -122,12 +122,33 @@ func (s *Engine) Close() error {
 
 // Swap implements [records.Swapper].
 func (s *Engine) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
-	now, swapped, err := s.swap(ctx, key, swap)
+	now, swapped, err := s.sql.swap(ctx, s.pool, key, swap)
 	var failed *pgconn.PgError
 	if errors.As(err, &failed) && (failed.Code == serializationFailure || failed.Code == deadlock) {
 		// Another change came first, and the isolation level of the database asks for another look.
-		now, _, err = s.swap(ctx, key, records.Swap{})
+		now, _, err = s.sql.swap(ctx, s.pool, key, records.Swap{})
 	}
+	return now, swapped, wrap(err)
+}
+
+// InTx returns the engine as part of a transaction of the program's: what it
+// changes is there once the transaction is committed, and never if it is rolled
+// back. It is for the end of a job whose own changes are in the same transaction;
+// see the function FinishIn of carryon/asynctask/job.
+//
+// A record that was changed is locked until the transaction ends, so that it
+// should be changed last. The engine serves no longer than tx does.
+func (s *Engine) InTx(tx pgx.Tx) records.Records { return records.NewSwapping(&inTx{tx, s.sql}) }
+
+// inTx is an engine in a transaction.
+type inTx struct {
+	tx  pgx.Tx
+	sql statements
+}
+
+// Swap implements [records.Swapper].
+func (e *inTx) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
+	now, swapped, err := e.sql.swap(ctx, e.tx, key, swap)
 	return now, swapped, wrap(err)
 }
 
@@ -136,26 +157,31 @@ const (
 	deadlock             = "40P01"
 )
 
+// asked is what a statement is sent to.
+type asked interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
 // swap is one statement. What it answers with is what was there before it.
-func (s *Engine) swap(ctx context.Context, key string, swap records.Swap) (now records.Snapshot, swapped bool, err error) {
+func (s *statements) swap(ctx context.Context, to asked, key string, swap records.Swap) (now records.Snapshot, swapped bool, err error) {
 	expected, err := revisionOf(swap.Revision)
 	if err != nil {
 		return now, false, err
 	}
 	next := rand.Int64() //nolint:gosec // it tells changes apart, and guards nothing
-	sql, args := s.sql.look, []any{[]byte(key), expected}
+	sql, args := s.look, []any{[]byte(key), expected}
 	switch {
 	case swap.Action == records.Renew:
-		sql, args = s.sql.renew, append(args, interval(swap.Keep), interval(swap.Keep/2))
+		sql, args = s.renew, append(args, interval(swap.Keep), interval(swap.Keep/2))
 	case swap.Action == records.Remove:
-		sql = s.sql.remove
+		sql = s.remove
 	case swap.Action == records.Replace && expected == nil:
-		sql, args = s.sql.insert, append(args, next, swap.Record, interval(swap.Keep))
+		sql, args = s.insert, append(args, next, swap.Record, interval(swap.Keep))
 	case swap.Action == records.Replace:
-		sql, args = s.sql.update, append(args, next, swap.Record, interval(swap.Keep))
+		sql, args = s.update, append(args, next, swap.Record, interval(swap.Keep))
 	}
 	var found *int64
-	err = s.pool.QueryRow(ctx, sql, args...).Scan(&swapped, &now.Now, &found, &now.Record)
+	err = to.QueryRow(ctx, sql, args...).Scan(&swapped, &now.Now, &found, &now.Record)
 	switch {
 	case err != nil:
 		return records.Snapshot{}, false, err
