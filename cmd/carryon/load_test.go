@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,7 +47,11 @@ func TestLoad(t *testing.T) {
 
 	idleMemory := residentMemory(p.Process.Pid)
 	for i := range streams {
-		l.running.Go(func() { l.play(t, base, i) })
+		l.running.Go(func() {
+			if err := l.play(t.Context(), base, i); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	l.begun.Wait()
 	require.False(t, t.Failed())
@@ -137,39 +142,48 @@ func (l *load) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// play is a client.
-func (l *load) play(t *testing.T, base string, i int) {
-	ctx, leave := context.WithCancel(t.Context())
+// play is a client. It returns what was not as it should be.
+func (l *load) play(ctx context.Context, base string, i int) error {
+	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/chat/completions", strings.NewReader(stalled))
-	if !assert.NoError(t, err) {
-		return
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("X-Stream", fmt.Sprint(i))
-	response, err := l.client.Do(r)
-	if !assert.NoError(t, err) {
-		l.begun.Done()
-		return
-	}
-	defer response.Body.Close()
-	begin := fmt.Sprintf(loadBegin, i)
-	got := make([]byte, len(begin))
-	_, err = io.ReadFull(response.Body, got)
+	answer, err := l.begin(ctx, base, i)
 	l.begun.Done()
-	if !assert.NoError(t, err) || !assert.Equal(t, begin, string(got)) {
-		return
+	if err != nil {
+		return fmt.Errorf("stream %d: %w", i, err)
 	}
+	defer answer.Close() //nolint:errcheck // it was read to its end, or is given up
 	if leaves(i) {
 		select {
 		case <-l.leave:
 		case <-ctx.Done():
 		}
-		return
+		return nil
 	}
-	rest, err := io.ReadAll(response.Body)
-	assert.NoError(t, err)
-	assert.Equal(t, fmt.Sprintf(loadRest, i), string(rest))
+	rest, err := io.ReadAll(answer)
+	if err != nil || string(rest) != fmt.Sprintf(loadRest, i) {
+		return fmt.Errorf("stream %d ends with %q: %w", i, rest, err)
+	}
+	return nil
+}
+
+// begin asks for a stream, and reads its beginning.
+func (l *load) begin(ctx context.Context, base string, i int) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/chat/completions", strings.NewReader(stalled))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Stream", strconv.Itoa(i))
+	response, err := l.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	begin := fmt.Sprintf(loadBegin, i)
+	got := make([]byte, len(begin))
+	if _, err := io.ReadFull(response.Body, got); err != nil || string(got) != begin {
+		return nil, errors.Join(fmt.Errorf("it begins with %q: %w", got, err), response.Body.Close())
+	}
+	return response.Body, nil
 }
 
 // residentMemory returns how much memory of the machine a process takes, in bytes,

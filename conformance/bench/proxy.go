@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -105,7 +106,7 @@ func textsOfAgent() agentTexts {
 const listSchema = `{"type":"object","properties":{"todos":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},` +
 	`"content":{"type":"string"},"status":{"type":"string","enum":["pending","in_progress","completed"]}}}}}}`
 
-func isStream(kind string) string { return fmt.Sprint(kind != wholeOne) }
+func isStream(kind string) string { return strconv.FormatBool(kind != wholeOne) }
 
 func chatAgent(kind string) string {
 	t := textsOfAgent()
