@@ -6,6 +6,7 @@ ARGS     =
 RACE     = auto
 PAIRS    = 400
 ONLY     =
+PLATFORMS =
 BENCH    = .
 STREAMS  = 20000
 SLOW     = 2000
@@ -29,7 +30,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go, so that nothing here depends on the C compiler's health.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: agents api help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
+.PHONY: agents api cross versions help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -108,6 +109,12 @@ tidy: need-go ## Check that every go.mod and go.sum is tidy
 
 api: need-go ## Compare the exported API with the last release: the changelog must name what changed
 	@$(PURE); scripts/compare-api $(ARGS)
+
+cross: need-go ## Build and vet every module for other platforms: PLATFORMS="windows/amd64 darwin/arm64"
+	@scripts/cross $(PLATFORMS)
+
+versions: need-go ## Test with the oldest and newest Go, and the newest SDKs, where the module proxy has them
+	@scripts/versions
 
 consumer: need-go ## Build and test the published modules as programs use them: from a module proxy, outside of the repository
 	@scripts/consumer

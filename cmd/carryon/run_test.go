@@ -44,8 +44,15 @@ func actAsAgent() int {
 		<-got
 		return 42
 	case "killed":
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		if err == nil {
+			select {}
+		}
+		fmt.Println(err)
+		return 1
 	}
 	config := openai.DefaultConfig("none")
 	config.BaseURL = os.Getenv("OPENAI_BASE_URL")
