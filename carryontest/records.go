@@ -33,7 +33,7 @@ import (
 // An engine passes if what one handle stores is what the other one is given, byte for byte, however many goroutines update a key
 // through both; if no two keys share a record, also if they are long or no UTF-8; if an error, of f or of the ctx, means that
 // nothing was stored, and an error of f is reported only if f was given the record as it is; if a panic of f changes nothing;
-// and if a record is kept as long as it was to be, by the clock that the engine tells f, and is gone soon after.
+// and if a record is kept for as long as asked, by the clock that the engine tells f, and is gone soon after.
 func TestRecords(t *testing.T, open func() (a, b records.Records)) {
 	t.Helper()
 	if open == nil {

@@ -23,7 +23,7 @@ func Text(text string) Turn { return Turn{fakellm.Text(text)} }
 // The finish reason is "tool_calls". Call ids are unique per server: "call_2_1" is the first call of the second answer.
 func Call(name, arguments string) Turn { return Turn{fakellm.Call(name, arguments)} }
 
-// Pause answers with a call of todo_pause that gives this reason.
+// Pause answers with a call of todo_pause with this reason.
 func Pause(reason string) Turn { return Turn{fakellm.Pause(reason)} }
 
 // Status answers with an HTTP status and a JSON body, streamed or not. Status 200 is possible: it is what a server sends

@@ -213,7 +213,7 @@ func WithGate(gate func(context.Context, NextTurn) error) Option {
 // WithSessionKey says where the session of a call comes from, in place of
 // continuation.WithSession, which the function may consult with
 // continuation.Session. An empty key is no session. It is asked for calls only:
-// what else goes by the ctx, such as the tools of a todo.Memory, needs
+// whatever else reads the ctx, such as the tools of a todo.Memory, needs
 // continuation.WithSession.
 func WithSessionKey(key func(context.Context) string) Option {
 	return check(key != nil, func(o *options) { o.sessionKey = key }, "nil session key")
@@ -230,7 +230,7 @@ func WithObserver(observer Observer) Option {
 // set-up is logged once, at warn: a tool that looks like a todo tool and is not
 // known, a status that is not known, a list that needs a session.
 //
-// No text of a message, prompt or todo is logged; see [WithContent]. Errors of
+// No text of a message, a prompt or a todo is logged; see [WithContent]. Errors of
 // todo sources, stores, task managers and gates are logged as they are. Of errors
 // of the provider, of observers and of others that are shown texts, the status or
 // the type is.

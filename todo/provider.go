@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Provider returns the todo list that carryon goes by. carryon never changes a
+// Provider returns the todo list that carryon follows. carryon never changes a
 // todo.
 //
 // Todos may be called concurrently, even for one session. Its ctx is derived

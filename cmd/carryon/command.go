@@ -65,7 +65,7 @@ func unknownCommand(_ context.Context, c *cli.Command) error {
 // heapFloor is how much memory the garbage collector believes to be in use at
 // least. A proxy holds next to nothing, so that the collector would run for every
 // hundred requests, and take a tenth of their time. Memory that nobody touches is
-// no memory of the machine's.
+// no memory of the machine.
 const heapFloor = 32 << 20
 
 func proxyCommand(stderr io.Writer) *cli.Command {

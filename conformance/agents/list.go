@@ -8,7 +8,7 @@ import (
 	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-// list is a tool of an agent's that keeps a todo list.
+// list is an agent's tool that keeps a todo list.
 type list struct {
 	// next returns the call that is due once so many files were written, without a
 	// name if the list is up to date.

@@ -77,7 +77,7 @@ func isPrompt(text string) bool {
 	return strings.Contains(text, "no new message has come from the user")
 }
 
-// writer is a tool of an agent's that writes files.
+// writer is an agent's tool that writes files.
 type writer struct {
 	name      string
 	arguments func(file string) string

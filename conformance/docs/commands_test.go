@@ -68,7 +68,7 @@ func TestAnUnknownDemoListsWhatThereIs(t *testing.T) {
 	for _, name := range []string{"nope", "internal", ""} {
 		out, err := shell(t.Context(), root, "make demo DEMO="+name).Output()
 		require.Error(t, err)
-		assert.Contains(t, string(out), `There is no example "`+name+`". Try one of: chat langchaingo-agent quickstart`)
+		assert.Contains(t, string(out), `There is no example "`+name+`". Try one of: chat langchaingo-agent quickstart replicas`)
 	}
 }
 

@@ -47,6 +47,7 @@ var notRun = map[string]map[string]string{
 	"docs/shared-state.md": {
 		"engine, err := redis.Open": "the Example of stores/redis is the same line",
 		"$ redis-cli":               "the tests of stores/redis compare what a server holds",
+		"make demo DEMO=replicas":   "needs a Redis: the tests of examples/replicas run it",
 		"redis-cli":                 "the tests of stores/redis compare what a server holds",
 	},
 }

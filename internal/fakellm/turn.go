@@ -71,7 +71,7 @@ func Pieces(pieces ...string) Turn {
 // sets one.
 func Call(name, arguments string) Turn { return Turn{}.AndCall(name, arguments) }
 
-// Pause answers with a call of todo_pause that gives this reason.
+// Pause answers with a call of todo_pause with this reason.
 func Pause(reason string) Turn {
 	return Call("todo_pause", marshal(map[string]string{"reason": reason}))
 }

@@ -79,7 +79,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*Engine, error) {
 	return s, nil
 }
 
-// New returns a store on a pool of the program's, which the program closes. It
+// New returns a store on a pool that the program owns and closes. It
 // panics where [TryNew] fails.
 func New(pool *pgxpool.Pool, opts ...Option) *Engine {
 	s, err := TryNew(pool, opts...)

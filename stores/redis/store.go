@@ -35,7 +35,7 @@ var (
 //go:embed swap.lua
 var swapScript string
 
-// New returns a store on a client of the program's, which the program closes. It
+// New returns a store on a client that the program owns and closes. It
 // panics where [TryNew] fails.
 func New(client redis.UniversalClient) *Engine {
 	s, err := TryNew(client)

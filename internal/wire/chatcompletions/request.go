@@ -172,7 +172,7 @@ type message struct {
 	role, content, calls, callID []byte
 
 	reasoning [len(reasoningNames)]bool // the members that carry reasoning
-	prefix    bool                      // it is to be continued, as some providers have it
+	prefix    bool                      // the answer continues it, as some providers allow
 }
 
 // reasoningNames are the members in which providers give the text that the

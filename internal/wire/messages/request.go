@@ -87,7 +87,7 @@ func (p *parser) read(body []byte) bool {
 	return isObject && p.conversation.isList && s.OK() && s.Kind() == 0
 }
 
-// readOption reads a member that says how the answer is to be.
+// readOption reads a member that says what form the answer takes.
 func (p *parser) readOption(name string, s *rawjson.Scanner) {
 	f := &p.facts
 	switch name {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Launch is an agent's command, as it is to be run for one time.
+// Launch is an agent's command, as it is run once.
 type Launch struct {
 	Args  []string          // the command first
 	Env   map[string]string // added to the environment
@@ -28,7 +28,7 @@ type File struct {
 // Endpoint is where an agent is to look for its model.
 type Endpoint struct {
 	Root  string // such as http://127.0.0.1:8787
-	Model string // the model to ask for, if the agent has to be told; or ""
+	Model string // the model that the agent is told to ask for, or ""
 }
 
 // Base returns the base URL that most SDKs want.

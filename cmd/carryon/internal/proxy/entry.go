@@ -19,7 +19,7 @@ const (
 	maxText  = 500 // characters of a text that others wrote
 )
 
-// exchange is a request of a client's and the answer to it.
+// exchange is a client's request and the answer to it.
 type exchange struct {
 	Number   int       `json:"number"`
 	Began    time.Time `json:"began"`

@@ -16,7 +16,7 @@ type hints struct {
 	said []string
 }
 
-// answered looks at an answer of the upstream's.
+// answered looks at an upstream answer.
 func (h *hints) answered(r *http.Response) {
 	switch r.StatusCode {
 	case http.StatusNotFound:
@@ -30,7 +30,7 @@ func (h *hints) answered(r *http.Response) {
 	}
 }
 
-// unanswered takes note that the upstream has not answered, which is logged with
+// unanswered records that the upstream has not answered, which is logged with
 // the error.
 func (h *hints) unanswered(r *http.Request) {
 	h.add(fmt.Sprintf("nothing answers at %s://%s", r.URL.Scheme, r.URL.Host))

@@ -185,7 +185,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 	})
 }
 
-// answered takes note of an answer of the upstream's.
+// answered records an upstream answer.
 func (p *Proxy) answered(r *http.Response) error {
 	p.journal.answered(r.Request, r.StatusCode)
 	p.hints.answered(r)

@@ -39,6 +39,6 @@ func main() {
 }
 
 func newModel() (llms.Model, error) {
-	llm, err := openai.New() // goes by OPENAI_API_KEY and OPENAI_BASE_URL
+	llm, err := openai.New() // reads OPENAI_API_KEY and OPENAI_BASE_URL
 	return carrylangchain.Wrap(llm, middleware.New(todo.FromConversation())), err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	client := openai.NewClient() // goes by OPENAI_API_KEY and OPENAI_BASE_URL
+	client := openai.NewClient() // reads OPENAI_API_KEY and OPENAI_BASE_URL
 
 	answer, err := client.Chat.Completions.New(context.Background(), openai.ChatCompletionNewParams{
 		Model: "gpt-4.1",
