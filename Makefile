@@ -53,6 +53,7 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 			echo "No $$server here: the stores are not tested with a real one."; \
 	done; \
 	command -v prometheus >/dev/null || echo 'No prometheus here: the dashboard is not tested with a real one.'; \
+	command -v chromium >/dev/null || echo 'No chromium here: the page of the command is not tested in a browser.'; \
 	$(EACH) go test $$race -shuffle=on $(ARGS) ./... || failed=1; $(DONE)
 
 bench: need-go ## Measure what is promised of speed and size; fails if a promise is missed: PAIRS=400, ONLY=part of a name

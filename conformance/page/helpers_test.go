@@ -32,17 +32,7 @@ func TestMain(m *testing.M) {
 	if browser.err == nil {
 		end()
 	}
-	closing.Wait()
 	os.Exit(code)
-}
-
-// closing waits for the proxies of all tests. A browser keeps connections that it
-// has not used yet, and a server waits for these for some seconds when it stops.
-var closing sync.WaitGroup
-
-func (s *scene) closeAfter(t *testing.T) {
-	t.Helper()
-	t.Cleanup(func() { closing.Go(func() { _ = s.close() }) }) // some tests stop it themselves
 }
 
 // view is the page of a scene in a tab.
@@ -65,7 +55,7 @@ func sceneOf(t *testing.T, args ...string) *scene {
 	t.Helper()
 	s, err := newScene(t.Context(), nil, args...)
 	require.NoError(t, err)
-	s.closeAfter(t)
+	t.Cleanup(func() { _ = s.close() }) // some tests close it themselves
 	return s
 }
 
@@ -75,7 +65,7 @@ func storyOf(t *testing.T, args ...string) *scene {
 	clock := carryontest.NewClock(storyBegins)
 	s, err := newScene(t.Context(), clock, args...)
 	require.NoError(t, err)
-	s.closeAfter(t)
+	t.Cleanup(func() { _ = s.close() }) // some tests close it themselves
 	require.NoError(t, s.tell(t.Context()))
 	return s
 }

@@ -95,13 +95,17 @@ func (s *Server) Hints() []string { return s.proxy.hints.all() }
 // newServer returns the server for a proxy. No time limit on a connection cuts a
 // long answer: see body.
 func newServer(p *Proxy, logger *slog.Logger) *http.Server {
-	return &http.Server{
+	unused := new(fresh)
+	server := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    128 << 10,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+		ConnState:         unused.track,
 	}
+	server.RegisterOnShutdown(unused.close)
+	return server
 }
 
 func newLogger(c *Config, w io.Writer) *slog.Logger {

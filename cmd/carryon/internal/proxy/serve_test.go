@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,24 @@ func start(t *testing.T, c *Config) *running {
 	})
 	r.base = baseURL(t, r.said)
 	return r
+}
+
+// A browser opens connections in advance, and nothing is to be waited for on them.
+func TestStopDoesNotWaitForUnusedConnections(t *testing.T) {
+	t.Parallel()
+	c := parsed(t, "-listen", "127.0.0.1:0")
+	c.patience = 4 * time.Second // less than net/http gives a connection that has sent nothing
+	s, err := Start(t.Context(), c, io.Discard)
+	require.NoError(t, err)
+	unused, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.Root(), "http://"))
+	require.NoError(t, err)
+	defer unused.Close()
+	answer, err := newClient(t).Do(newRequest(t, http.MethodGet, s.Root()+"/healthz", "")) // accepted after the one before
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.NoError(t, s.Stop(t.Context()))
+	_, err = unused.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF)
 }
 
 func TestShutdownLetsAStreamEndAndRefusesNewOnes(t *testing.T) {
