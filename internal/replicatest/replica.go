@@ -35,6 +35,7 @@ type config struct {
 	Engine string // its URL
 	Model  string // the URL of the model's server
 	Limits continuation.Limits
+	Tasks  *taskerConfig // nil unless it is a tasker
 }
 
 // command is one line that a replica reads, and answer the one that it writes when
@@ -86,6 +87,9 @@ func serve(role string, open func(url string) (records.Records, error), in io.Re
 	engine, err := open(c.Engine)
 	if err != nil {
 		return err
+	}
+	if c.Tasks != nil {
+		return serveTasks(*c.Tasks, engine)
 	}
 	r := &replica{store: continuation.NewSharedStore(engine), model: c.Model}
 	r.mw = middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),

@@ -11,3 +11,9 @@ func TestReplicas(t *testing.T) {
 	url := server(t).URL
 	replicatest.Run(t, url, open(t, url))
 }
+
+func TestReplicasKilledAtRandom(t *testing.T) {
+	t.Parallel()
+	url := server(t).URL
+	replicatest.KillAtRandom(t, url, open(t, url))
+}

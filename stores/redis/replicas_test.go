@@ -18,3 +18,9 @@ func TestReplicasOnRedis(t *testing.T) {
 	url := servertest.StartRedis(t).URL
 	replicatest.Run(t, url, open(t, url))
 }
+
+func TestReplicasKilledAtRandom(t *testing.T) {
+	t.Parallel()
+	url := servertest.StartRedis(t).URL
+	replicatest.KillAtRandom(t, url, open(t, url))
+}

@@ -1,10 +1,10 @@
-package redis_test
+package replicatest
 
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,9 +19,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/servertest"
 	"github.com/carryon-go/carryon/records"
-	"github.com/carryon-go/carryon/stores/redis"
 )
 
 // haste is how many times faster time goes for the replicas than for the others,
@@ -30,7 +28,16 @@ const haste = 500
 
 // hasty is an engine whose clock is fast.
 type hasty struct {
-	*redis.Engine
+	records.Records
+	records.Notifier
+}
+
+func hurried(engine records.Records) hasty {
+	notifier, ok := engine.(records.Notifier)
+	if !ok {
+		panic("replicatest: an engine that does not notify")
+	}
+	return hasty{engine, notifier}
 }
 
 func hurry(now time.Time) time.Time {
@@ -39,7 +46,7 @@ func hurry(now time.Time) time.Time {
 }
 
 func (h hasty) Update(ctx context.Context, key string, f records.UpdateFunc) error {
-	return h.Engine.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) { return f(hurry(now), old) })
+	return h.Records.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) { return f(hurry(now), old) })
 }
 
 // hastyClock is the clock of a replica.
@@ -51,36 +58,33 @@ func (hastyClock) AfterFunc(d time.Duration, f func()) asynctask.Timer {
 	return time.AfterFunc(d/haste, f)
 }
 
-// What a process of TestReplicasKilledAtRandom is told.
-var (
-	replicaServer = flag.String("replica.server", "", "the URL of the server; without it there is no replica")
-	replicaLog    = flag.String("replica.log", "", "the file to log to")
-	replicaStarts = flag.Bool("replica.starts", false, "start tasks too")
-)
-
 const replicaSessions = 8
 
-// replica is one process: it starts tasks, works on jobs, and tells the model, all
-// in sessions that other replicas serve too. It logs what the model was told.
-type replica struct {
+// tasker is a replica that starts tasks, works on jobs, and tells the model, all in
+// sessions that other replicas serve too. It logs what the model was told.
+type tasker struct {
 	tasks *asynctask.Manager
 	log   *os.File
 }
 
-// TestReplica is no test: it is what the processes of TestReplicasKilledAtRandom
-// run.
-func TestReplica(t *testing.T) {
-	if *replicaServer == "" {
-		t.Skip("it is run by TestReplicasKilledAtRandom")
+// taskerConfig is how it is set up.
+type taskerConfig struct {
+	Log    string // the file to log to
+	Starts bool   // it starts tasks too
+}
+
+// serveTasks is a tasker's main function. It ends when it is killed.
+func serveTasks(c taskerConfig, engine records.Records) error {
+	log, err := os.OpenFile(c.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
 	}
-	log, err := os.OpenFile(*replicaLog, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	require.NoError(t, err)
-	r := &replica{log: log, tasks: asynctask.NewManager(asynctask.WithRecords(hasty{open(t, *replicaServer)}),
+	r := &tasker{log: log, tasks: asynctask.NewManager(asynctask.WithRecords(hurried(engine)),
 		asynctask.WithClock(hastyClock{}), asynctask.WithSessionLimit(20), asynctask.WithTaskLife(asynctask.Off))}
 	for i := 0; ; i++ {
-		session := fmt.Sprint("session-", rand.N(replicaSessions))
-		ctx := continuation.WithSession(t.Context(), session)
-		if *replicaStarts {
+		session := fmt.Sprint("session-", rand.N(replicaSessions)) //nolint:gosec // any will do
+		ctx := continuation.WithSession(context.Background(), session)
+		if c.Starts {
 			r.starts(ctx, fmt.Sprint("job-", os.Getpid(), "-", i))
 		}
 		r.works(ctx, session)
@@ -88,10 +92,10 @@ func TestReplica(t *testing.T) {
 	}
 }
 
-func (r *replica) write(words ...any) { _, _ = fmt.Fprintln(r.log, words...) }
+func (r *tasker) write(words ...any) { _, _ = fmt.Fprintln(r.log, words...) }
 
-// starts starts a function, or begins a job that any replica may do.
-func (r *replica) starts(ctx context.Context, id string) {
+// starts has a function run, or begins a job that any replica may do.
+func (r *tasker) starts(ctx context.Context, id string) {
 	var ticket asynctask.Ticket
 	var err error
 	if rand.N(2) == 0 {
@@ -108,7 +112,7 @@ func (r *replica) starts(ctx context.Context, id string) {
 }
 
 // works does one of the session's jobs.
-func (r *replica) works(ctx context.Context, session string) {
+func (r *tasker) works(ctx context.Context, session string) {
 	all, _ := r.tasks.Tasks(ctx, session)
 	for _, task := range all {
 		if task.State != asynctask.Running || !strings.HasPrefix(task.ID, "job-") || rand.N(3) > 0 {
@@ -125,8 +129,8 @@ func (r *replica) works(ctx context.Context, session string) {
 	}
 }
 
-// tells tells the model of what has ended.
-func (r *replica) tells(ctx context.Context, session string) {
+// tells has the model told of what has ended.
+func (r *tasker) tells(ctx context.Context, session string) {
 	d, err := r.tasks.Deliver(ctx, session, asynctask.DeliverOptions{})
 	if err != nil || d == nil {
 		return
@@ -141,19 +145,22 @@ func (r *replica) tells(ctx context.Context, session string) {
 	}
 }
 
-// Replicas are killed at random while they start tasks, work on them and tell the
-// model. Nothing is never told, and told twice is only what a teller told that died
-// before it could say so.
-func TestReplicasKilledAtRandom(t *testing.T) {
-	t.Parallel()
+// KillAtRandom kills replicas at random while they start tasks, work on them and
+// tell the model. Nothing is never told, and told twice is only what a teller told
+// that died before it could say so.
+func KillAtRandom(t *testing.T, url string, engine records.Records) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("takes 10 seconds")
 	}
-	server := servertest.StartRedis(t).URL
 	log := filepath.Join(t.TempDir(), "log")
+	program, err := os.Executable()
+	require.NoError(t, err)
 	spawn := func(starts bool) *exec.Cmd {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplica$", "-test.timeout=2m", //nolint:gosec // itself
-			"-replica.server="+server, "-replica.log="+log, fmt.Sprint("-replica.starts=", starts))
+		role, err := json.Marshal(config{Engine: url, Tasks: &taskerConfig{Log: log, Starts: starts}})
+		require.NoError(t, err)
+		cmd := exec.CommandContext(t.Context(), program)              //nolint:gosec // this program
+		cmd.Env = append(os.Environ(), roleVariable+"="+string(role)) //nolint:forbidigo // a test's
 		require.NoError(t, cmd.Start())
 		return cmd
 	}
@@ -174,7 +181,7 @@ func TestReplicasKilledAtRandom(t *testing.T) {
 		kill(cmd)
 	}
 	fleet = []*exec.Cmd{spawn(false), spawn(false)} // they finish what there is
-	watcher := asynctask.NewManager(asynctask.WithRecords(hasty{open(t, server)}), asynctask.WithClock(hastyClock{}))
+	watcher := asynctask.NewManager(asynctask.WithRecords(hurried(engine)), asynctask.WithClock(hastyClock{}))
 	require.Eventually(t, func() bool {
 		for i := range replicaSessions {
 			p, err := watcher.Pending(t.Context(), fmt.Sprint("session-", i), 0)
