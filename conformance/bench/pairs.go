@@ -52,7 +52,7 @@ func compareTimes(bare, carried func() time.Duration, pairs int) (ratio, added i
 			runtime.GC()
 		}
 		var without, with time.Duration
-		if i%2 == 0 { // neither side is always first
+		if (i+i/collectEvery)%2 == 0 { // neither side is always first, nor after the collector
 			without, with = bare(), carried()
 		} else {
 			with, without = carried(), bare()
