@@ -370,8 +370,8 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 				sent = append(sent, fakellm.Text("Did two.").Finish("length"))
 			}
 			s := newScene(t, sent)
-			ctx, outcomes := middleware.Capture(s.ctx)
-			s.ctx = ctx
+			var outcomes *middleware.Outcomes
+			s.ctx, outcomes = middleware.Capture(s.ctx)
 			r := new(recording)
 			var options []llms.CallOption
 			if streamed {

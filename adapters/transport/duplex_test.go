@@ -62,13 +62,13 @@ func TestReverseProxyMayReadWhileItWrites(t *testing.T) {
 				t.Cleanup(base.CloseIdleConnections)
 				proxy := httputil.NewSingleHostReverseProxy(target)
 				proxy.Transport = transport.New(base, oneContinuation(twoTodos))
-				proxy.ErrorLog = log.New(io.Discard, "", 0)
+				proxy.ErrorLog = log.New(io.Discard, "", 0) //nolint:forbidigo // the type that servers take
 				server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					_ = http.NewResponseController(w).EnableFullDuplex()
 					proxy.ServeHTTP(w, r)
 				}))
 				var logged serverLog
-				server.Config.ErrorLog = log.New(&logged, "", 0)
+				server.Config.ErrorLog = log.New(&logged, "", 0) //nolint:forbidigo // likewise
 				server.Start()
 				t.Cleanup(server.Close)
 				client := server.Client()
