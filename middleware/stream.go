@@ -87,6 +87,10 @@ func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	return c, false
 }
 
+// Ended reports whether the call has ended, so that Recv returns what is left, and
+// then its error, without waiting.
+func (s *Stream[C]) Ended() bool { return s.joiner.phase.is(ended) }
+
 // Close ends the stream at any point: a Recv that runs, a wait, or the opening
 // of a continuation. It returns what closing the source returns.
 func (s *Stream[C]) Close() error {

@@ -151,7 +151,7 @@ func (l *load) play(ctx context.Context, base string, i int) error {
 	if err != nil {
 		return fmt.Errorf("stream %d: %w", i, err)
 	}
-	defer answer.Close() //nolint:errcheck // it was read to its end, or is given up
+	defer answer.Close()
 	if leaves(i) {
 		select {
 		case <-l.leave:

@@ -18,6 +18,8 @@ type Stream interface {
 	Recv() (sse.Event, error)
 	// TryRecv returns the next event to show if nothing has to be waited for.
 	TryRecv() (sse.Event, bool)
+	// Ended reports whether Recv waits for nothing any more.
+	Ended() bool
 	// Relay returns the relay for as long as the caller's own turn may be
 	// relayed unread, and nil from then on.
 	Relay() Relay
@@ -77,8 +79,11 @@ func (b *AnswerBody) readMore(p []byte) int {
 		if len(b.out) > 0 {
 			return b.drainOut(p)
 		}
-		if b.err != nil || b.closed.Load() {
+		if b.closed.Load() {
 			return 0
+		}
+		if b.err != nil {
+			return b.readRest(p)
 		}
 		if relay := b.relayBetween(); relay != nil {
 			n, forEngine := b.scan(b.first.reader.Buffered(), relay)
@@ -90,12 +95,24 @@ func (b *AnswerBody) readMore(p []byte) int {
 				return 0
 			}
 		}
-		e, ok := b.stream.TryRecv()
-		if !ok {
+		if e, ok := b.stream.TryRecv(); ok {
+			b.show(e, nil)
+			continue
+		}
+		if !b.stream.Ended() {
 			return 0
 		}
-		b.show(e, nil)
+		b.show(b.stream.Recv())
 	}
+}
+
+// readRest reads what readTail would, as far as it has come.
+func (b *AnswerBody) readRest(p []byte) int {
+	if f := b.first; len(f.reader.Buffered()) > 0 {
+		n, _ := b.readTail(p)
+		return n
+	}
+	return 0
 }
 
 // relayBetween returns the relay if the next event may be relayed, else nil.

@@ -33,6 +33,8 @@ func (g *engine) Recv() (sse.Event, error) { return g.Handle(g.source.Recv()) }
 func (g *engine) Close() error             { return g.source.Close() }
 func (g *engine) ErrClosed() error         { return errClosed }
 
+func (g *engine) Ended() bool { return false }
+
 func (g *engine) TryRecv() (sse.Event, bool) {
 	e, ok := g.source.TryRecv()
 	if ok {

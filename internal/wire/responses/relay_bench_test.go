@@ -25,6 +25,8 @@ func (r *relayed) ErrClosed() error         { return io.ErrClosedPipe }
 func (r *relayed) Text(string)              {}
 func (r *relayed) Reasoning(string)         {}
 func (r *relayed) Usage(adapter.Usage)      {}
+func (r *relayed) Ended() bool              { return false }
+
 func (r *relayed) TryRecv() (sse.Event, bool) {
 	e, ok := r.source.TryRecv()
 	if ok {
