@@ -113,7 +113,7 @@ func TestFiltersOfThePage(t *testing.T) {
 	assert.Equal(t, []string{"All 12", "Continued 5", "Paused 0", "Failed 1", "Passed 7"}, v.texts(".chip"))
 	assert.Equal(t, "tea-shop-website", value[string](v, `document.querySelector("#session").selectedOptions[0].text`))
 	v.click(".chip.paused")
-	assert.Equal(t, "No request is like that. Show all", v.text("#list"))
+	assert.Equal(t, "No requests match. Show all", v.text("#list"))
 
 	require.NoError(t, chromedp.Do(v.ctx, chromedp.Reload()))
 	v.await(`document.querySelector("#list .empty")`)

@@ -244,7 +244,7 @@ function showList() {
 
 function emptyList() {
 	if (newestFirst.length > 0) {
-		return h("p", { class: "empty" }, "No request is like that. ", h("button", { type: "button", "data-reset": true }, "Show all"));
+		return h("p", { class: "empty" }, "No requests match. ", h("button", { type: "button", "data-reset": true }, "Show all"));
 	}
 	return h("p", { class: "empty" }, "No requests yet. Point a client at ", h("code", null, `${location.origin}/v1`), ".");
 }
@@ -389,7 +389,7 @@ function reasonOf(outcome) {
 function turnsOf(request) {
 	const head = ["Turn", "What came of it", "Prompt", "Completion", "Tokens", "Took"];
 	return h("table", null,
-		h("caption", null, "Turns: each is a call to the model that is paid for"),
+		h("caption", null, "Turns: each is a call to the model, and paid for"),
 		h("thead", null, h("tr", null, head.map((name, i) => h("th", { scope: "col", class: i > 1 ? "number" : null }, name)))),
 		h("tbody", null, request.turns.map((turn) => turnOf(turn))));
 }
