@@ -257,9 +257,10 @@ func WithTodoTimeout(d time.Duration) Option {
 }
 
 // WithStoreTimeout sets how long a store of [WithStore] may take, instead of
-// [DefaultStoreTimeout]: once per call, because a call whose store has failed is
-// not continued, and asks it no more. After a time-out or an error all calls
-// leave the store alone for some seconds; then one of them tries again.
+// [DefaultStoreTimeout], and so may background tasks and lists that processes
+// share. A call waits once for any of them: it is not continued then, and asks
+// none of them any more. After a time-out or an error all calls leave the store
+// alone for some seconds; then one of them tries again.
 func WithStoreTimeout(d time.Duration) Option {
 	return check(d > 0, func(o *options) { o.storeTimeout = d }, "store timeout %v is not positive", d)
 }
