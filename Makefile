@@ -48,6 +48,7 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 		echo 'No race detector here (it needs cgo, a C compiler and a platform that has it): testing without -race.'; \
 	fi; \
 	[ "$$race" ] || { $(PURE); }; \
+	echo "Testing every module$${race:+, with the race detector}. adapters/transport and conformance take longest. The long drills are make faults and make soak."; \
 	for server in redis-server initdb; do \
 		command -v $$server >/dev/null || ls /usr/lib/postgresql/*/bin/$$server >/dev/null 2>&1 || \
 			echo "No $$server here: the stores are not tested with a real one."; \
@@ -75,7 +76,8 @@ fuzz: need-go ## Run each fuzz target for FUZZTIME=10s
 	$(DONE)
 
 faults: need-go ## Have answers fail at every byte, for every Go client (long; a sample is in test)
-	@$(PURE); go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h \
+	@$(PURE); go test -count=1 -timeout 2h \
+			-run 'TestAnswersThatFailAnywhere|TestResponsesFirstTurnThatBreaksOff|TestResponsesThatAreDamaged|TestErrorOfTheBody|TestAttacksTakeLinearTime' \
 			./adapters/transport ./adapters/transport/internal/messages ./adapters/langchaingo ./adapters/openai -args -sample 1 && \
 		cd conformance && go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h . -args -sample 1
 

@@ -20,6 +20,14 @@ import (
 
 var sample = flag.Int("sample", 32, "have answers fail at one in so many offsets; 1 is every byte")
 
+// oneIn returns n, or 1 for a test that is to leave nothing out.
+func oneIn(n int) int {
+	if *sample == 1 {
+		return 1
+	}
+	return n
+}
+
 // Wherever and however one of two answers fails, every client reads what it may rely on, and nothing is left behind. In
 // a bubble, a client that waits for ever and a goroutine that stays are deadlocks.
 func TestAnswersThatFailAnywhere(t *testing.T) {

@@ -117,7 +117,7 @@ func readVia(t *testing.T, base http.RoundTripper, todos todo.Provider, opts ...
 func TestResponsesFirstTurnThatBreaksOffAtAnyByte(t *testing.T) {
 	t.Parallel()
 	whole := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("Think first.").AndCall("edit_file", "{}"))[0]
-	for n := range len(whole) {
+	for n := 0; n < len(whole); n += oneIn(7) {
 		s := newQuietScene(t, twoTodos)
 		r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.url+"/responses", strings.NewReader(responsesBody(true)))
 		require.NoError(t, err)
@@ -203,7 +203,7 @@ func TestResponsesThatAreDamaged(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // damages a text
 	for name, second := range secondTurns {
 		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
-		for i := range 400 {
+		for i := range 400 / oneIn(4) {
 			turns := []string{damaged(all[i%3%2], random), damaged(all[1], random)}
 			var opts []middleware.Option
 			if i%2 == 0 {

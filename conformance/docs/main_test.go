@@ -10,6 +10,6 @@ import (
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		_ = os.RemoveAll(commandFolder)
-		os.Exit(code)
+		os.Exit(code) //nolint:forbidigo // as VerifyTestMain does
 	}))
 }
