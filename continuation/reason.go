@@ -129,7 +129,7 @@ func (r Reason) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads a code. It fails on one that this version does not know.
 func (r *Reason) UnmarshalText(code []byte) error {
-	for known := ReasonNone; known < reasonCount; known++ {
+	for known := range reasonCount {
 		if reasons[known].code == string(code) {
 			*r = known
 			return nil

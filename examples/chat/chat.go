@@ -88,14 +88,7 @@ func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) (err error) {
 	ctx = continuation.WithSession(ctx, session)
 	c.todos.Subscribe(func(_ string, list []todo.Todo) { c.listed(ctx, list) })
 	c.tasks.Subscribe(func(t asynctask.Task) { c.taskEnded(ctx, t) })
-	defer func() {
-		switch {
-		case !c.view.Plain():
-			err = nil
-		case err == nil && c.failed.Load():
-			err = errFailed
-		}
-	}()
+	defer func() { err = c.verdict(err) }()
 	var turns sync.WaitGroup
 	trigger := autotrigger.New(ctx, c.tasks, autotrigger.Host{Busy: c.busy, Trigger: c.tell})
 	defer c.leave(ctx, trigger, &turns)
@@ -125,6 +118,17 @@ func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) (err error) {
 		}
 		c.next(ctx, &turns)
 	}
+}
+
+// verdict returns what a talk that ended with err fails with.
+func (c *chat) verdict(err error) error {
+	switch {
+	case !c.view.Plain():
+		return nil
+	case err == nil && c.failed.Load():
+		return errFailed
+	}
+	return err
 }
 
 // leave stops the turn and the background tasks.

@@ -27,9 +27,9 @@ func TestAnErrorIsItsTextInJSON(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(data, &back))
 		if err == nil {
-			assert.NoError(t, back.Error.Err)
+			require.NoError(t, back.Error.Err)
 		} else {
-			assert.EqualError(t, back.Error.Err, err.Error())
+			require.EqualError(t, back.Error.Err, err.Error())
 		}
 	}
 	text, err := jsonerror.Text{}.MarshalText()

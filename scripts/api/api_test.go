@@ -37,6 +37,9 @@ const hidden = 1
 var ErrLimit = errors.New("limit")
 
 type State string
+const Stored Kind = 1
+type Kind int
+func (Kind) MarshalText() ([]byte, error) { return nil, nil }
 type Alias = State
 type Task struct {
 	ID   string `+"`json:\"id\"`"+`
@@ -54,17 +57,19 @@ type Func func(Task) error
 func Start[T any](name string, opts ...func(*T)) (*Task, error) { return nil, nil }
 `)), "\n")
 	const want = `const Limit untyped int = 5
+const Stored Kind
 field List.Items []T
 field Task.ID string ` + "`json:\"id\"`" + `
 func Start[T any](name string, opts ...func(*T)) (*Task, error)
 interface method Source.Tasks(after string) ([]Task, error)
-interface method Source.sealed, which no other package has
+method Kind.MarshalText() ([]byte, error) of Kind
 method Task.End(err error) of *Task
 method Task.Ended() bool of Task
 type Alias = State
 type Func func(Task) error
+type Kind int
 type List[T any] struct
-type Source interface
+type Source interface, which no other package implements
 type State string
 type Task struct
 var ErrLimit error`

@@ -52,7 +52,11 @@ func (l *lister) text(t types.Type) string {
 func (l *lister) object(object types.Object) {
 	switch o := object.(type) {
 	case *types.Const:
-		l.add("const %s %s = %s", o.Name(), l.text(o.Type()), o.Val().ExactString())
+		value := " = " + o.Val().ExactString()
+		if types.NewMethodSet(o.Type()).Lookup(nil, "MarshalText") != nil {
+			value = "" // such values are stored as text
+		}
+		l.add("const %s %s%s", o.Name(), l.text(o.Type()), value)
 	case *types.Var:
 		l.add("var %s %s", o.Name(), l.text(o.Type()))
 	case *types.Func:
@@ -80,8 +84,7 @@ func (l *lister) typeName(o *types.TypeName) {
 		l.add("type %s%s%s struct", o.Name(), params, alias)
 		l.fields(o.Name(), u)
 	case *types.Interface:
-		l.add("type %s%s%s interface", o.Name(), params, alias)
-		l.interfaceMethods(o.Name(), u)
+		l.interfaceType(o.Name(), params+alias, u)
 		return
 	default:
 		l.add("type %s%s%s %s", o.Name(), params, alias, l.text(u))
@@ -104,14 +107,16 @@ func tagOf(tag string) string {
 	return " `" + tag + "`"
 }
 
-func (l *lister) interfaceMethods(name string, i *types.Interface) {
+func (l *lister) interfaceType(name, how string, i *types.Interface) {
+	sealed := ""
 	for m := range i.Methods() {
 		if !m.Exported() {
-			l.add("interface method %s.%s, which no other package has", name, m.Name())
+			sealed = ", which no other package implements"
 			continue
 		}
 		l.add("interface method %s.%s%s", name, m.Name(), strings.TrimPrefix(l.text(m.Type()), "func"))
 	}
+	l.add("type %s%s interface%s", name, how, sealed)
 }
 
 // methods lists the methods of the type and of its pointer. Promoted ones are among them, unless an SDK's type has them.

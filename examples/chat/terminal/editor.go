@@ -72,12 +72,17 @@ func (e *editor) press(key rune) (line string, done bool) {
 		e.remove(len([]rune(before[:strings.LastIndexAny(before, " \n")+1])), e.at)
 	default:
 		e.move(key)
-		if key <= unicode.MaxRune && (unicode.IsGraphic(key) || key == zeroWidthJoiner || key == newLine) && len(e.line) < maxLine/4 {
-			e.line = slices.Insert(e.line, e.at, key)
-			e.at++
-		}
+		e.insert(key)
 	}
 	return "", false
+}
+
+// insert inserts a key that is a character.
+func (e *editor) insert(key rune) {
+	if key <= unicode.MaxRune && (unicode.IsGraphic(key) || key == zeroWidthJoiner || key == newLine) && len(e.line) < maxLine/4 {
+		e.line = slices.Insert(e.line, e.at, key)
+		e.at++
+	}
 }
 
 // zeroWidthJoiner makes one character of several, as in the emoji of a family.
