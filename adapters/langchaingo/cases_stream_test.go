@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -365,24 +366,30 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 	t.Parallel()
 	for status, again := range map[int]bool{400: false, 401: false, 408: true, 413: false, 429: true, 500: true, 503: true} {
 		for _, streamed := range []bool{false, true} {
-			sent := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Status(status, `{"error":{"message":"status code: 200"}}`)}
-			if again {
-				sent = append(sent, fakellm.Text("Did two.").Finish("length"))
-			}
-			s := newScene(t, sent)
-			var outcomes *middleware.Outcomes
-			s.ctx, outcomes = middleware.Capture(s.ctx)
-			r := new(recording)
-			var options []llms.CallOption
-			if streamed {
-				options = append(options, r.option())
-			}
-			choice := s.requireAsk(t, options...)
-			assert.Len(t, s.requests(), len(sent), status)
-			if again {
-				assert.Equal(t, "Did one.\n\nDid two.", choice.Content)
-				require.NoError(t, outcomes.Last().Err)
-			} else {
+			t.Run(fmt.Sprint(status, streamed), func(t *testing.T) {
+				t.Parallel()
+				sent := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Status(status, `{"error":{"message":"status code: 200"}}`)}
+				if again {
+					sent = append(sent, fakellm.Text("Did two.").Finish("length"))
+				}
+				s := newScene(t, sent)
+				ctx, outcomes := middleware.Capture(s.ctx)
+				s.ctx = ctx
+				r := new(recording)
+				var options []llms.CallOption
+				if streamed {
+					options = append(options, r.option())
+				}
+				choice := s.requireAsk(t, options...)
+				assert.Len(t, s.requests(), len(sent))
+				if streamed {
+					assert.Equal(t, choice.Content, r.text())
+				}
+				if again {
+					assert.Equal(t, "Did one.\n\nDid two.", choice.Content)
+					require.NoError(t, outcomes.Last().Err)
+					return
+				}
 				assert.Equal(t, "Did one.", choice.Content)
 				var refused *adapter.StatusError
 				require.ErrorAs(t, outcomes.Last().Err, &refused)
@@ -390,10 +397,7 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 				state, err := s.mw.State(s.ctx)
 				require.NoError(t, err)
 				assert.True(t, state.Refused)
-			}
-			if streamed {
-				assert.Equal(t, choice.Content, r.text())
-			}
+			})
 		}
 	}
 }
