@@ -92,7 +92,7 @@ func withStatus(err error) error {
 	var api *openai.APIError
 	var request *openai.RequestError
 	switch {
-	case errors.As(err, &api):
+	case errors.As(err, &api) && api != nil: // the SDK wraps nil ones
 		return &adapter.StatusError{Status: api.HTTPStatusCode, Err: err}
 	case errors.As(err, &request):
 		return &adapter.StatusError{Status: request.HTTPStatusCode, Err: err}

@@ -158,6 +158,7 @@ func (s trace) plain() trace {
 }
 
 func plainState(state continuation.State) continuation.State {
+	state.Tokens = 0 // estimated by the size of the request, which is larger in JSON
 	state.Message, state.Claim.Token = 0, 0
 	state.LastPrompt, state.Paused.Since = toTheSecond(state.LastPrompt), toTheSecond(state.Paused.Since)
 	return state
@@ -220,7 +221,7 @@ func statusOf(err error) int {
 		return wire.Status
 	case errors.As(err, &request):
 		return request.HTTPStatusCode
-	case errors.As(err, &api):
+	case errors.As(err, &api) && api != nil: // the SDK wraps nil ones
 		return api.HTTPStatusCode
 	}
 	return 0
