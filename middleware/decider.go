@@ -23,6 +23,7 @@ type decider struct {
 	continued *continued               // nil before the first continuation
 	claimed   bool                     // the session is claimed for the next turn
 	blankUsed bool                     // a blank turn was continued
+	rejected  bool                     // a pause was rejected
 	marked    bool                     // the session knows that the caller cancelled the call
 }
 

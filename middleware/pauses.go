@@ -18,9 +18,8 @@ const policyFailed = "Tool execution error"
 type pauses struct {
 	*decider
 
-	result     *pause.Result // set once the model has paused
-	rejections int           // pauses that were rejected
-	plainStop  string        // this provider's word for a plain stop, once turn 1 has ended in one
+	result    *pause.Result // set once the model has paused
+	plainStop string        // this provider's word for a plain stop, once turn 1 has ended in one
 }
 
 // goesOn judges the turn that has ended, and reports whether the call goes on
@@ -35,7 +34,7 @@ func (p *pauses) goesOn() bool {
 		p.fault(p.turn.TurnID, "pause policy", err)
 		p.pause(policyFailed)
 		return false
-	case err == nil || p.turn.reader.calls.others > 0 || p.rejections > 0:
+	case err == nil || p.turn.reader.calls.others > 0 || p.rejected:
 		p.pause(reason)
 		return false
 	}
@@ -49,7 +48,7 @@ func (p *pauses) reject(reason string, err error) bool {
 		p.acceptRejected()
 		return false
 	}
-	p.rejections++
+	p.rejected = true
 	p.mw.options.report.pauseRejected(p.cancel.caller, PauseRejected{TurnID: p.turn.TurnID, Reason: pause.Shown(reason), Err: err})
 	return true
 }
