@@ -52,7 +52,7 @@ var errTurnOver = errors.New("middleware: the turn that this belongs to has ende
 // [Unary].
 func NewFilter[C any](d adapter.Dialect[C], emit func(C) error) *Filter[C] {
 	f := &Filter[C]{emit: emit}
-	f.writer = writer[C]{reader: &f.reader, dialect: d}
+	f.writer = writer[C]{dialect: d}
 	return f
 }
 
@@ -71,7 +71,7 @@ func (f *Filter[C]) Chunk(c C) error {
 	}
 	f.reader.nextChunk()
 	f.writer.dialect.Read(&c, &f.reader)
-	f.writer.write(&c, &f.out)
+	f.writer.write(&f.reader, &c, &f.out)
 	f.told = f.told || f.reader.chunk.adds() && !f.out.isEmpty()
 	f.flush()
 	return f.err
@@ -167,7 +167,7 @@ func (f *Filter[C]) end(printed bool) {
 		return
 	}
 	f.reader.calls.decideOpen()
-	f.writer.flush(&f.out)
+	f.writer.flush(&f.reader, &f.out)
 	f.flush()
 	f.reader.nextChunk()
 	if printed {

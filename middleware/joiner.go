@@ -25,6 +25,9 @@ type joiner[C any] struct {
 	err       error      // what Recv returns once out is empty
 }
 
+// reader returns the reader of the current turn.
+func (j *joiner[C]) reader() *turnReader { return &j.call.turn.reader }
+
 // recv receives from the current source, within the continuation's deadlines.
 func (j *joiner[C]) recv() (c C, err error) {
 	source := j.source.get()
@@ -69,7 +72,7 @@ func (j *joiner[C]) handle(c C, err error) {
 		return
 	}
 	j.call.observed.firstChunk()
-	out, reader := j.output(), j.writer.reader
+	out, reader := j.output(), j.reader()
 	reader.nextChunk()
 	out.current = c
 	j.writer.dialect.Read(&out.current, reader)
@@ -78,7 +81,7 @@ func (j *joiner[C]) handle(c C, err error) {
 	case j.phase.is(passthrough):
 		out.add(c)
 	case broke && reader.first:
-		j.writer.flush(out) // what was held came before it
+		j.writer.flush(j.reader(), out) // what was held came before it
 		j.releaseHeld()
 		out.add(c)
 		j.brokeOff(reader.err)
@@ -94,7 +97,7 @@ func (j *joiner[C]) handle(c C, err error) {
 
 // endIfDone notes the end of what passes.
 func (j *joiner[C]) endIfDone() {
-	if j.phase.is(passthrough) && j.writer.reader.done {
+	if j.phase.is(passthrough) && j.reader().done {
 		j.phase.enter(passed)
 	}
 }
@@ -120,10 +123,10 @@ func (j *joiner[C]) keepAlive() {
 	if d == nil || !j.phase.is(streaming) {
 		return
 	}
-	if !j.out.isEmpty() && j.writer.reader.chunk.adds() {
+	if !j.out.isEmpty() && j.reader().chunk.adds() {
 		j.call.decider.continued.shown = true
 	}
-	if j.writer.reader.chunk.speaks() {
+	if j.reader().chunk.speaks() {
 		d.wordless = 0
 	}
 	if err := d.ctx.Err(); err != nil { // what has come already may be without end
@@ -142,7 +145,7 @@ func (j *joiner[C]) keepAlive() {
 
 // content takes a chunk of a turn that goes on.
 func (j *joiner[C]) content(c *C) {
-	reader, out := j.writer.reader, j.output()
+	reader, out := j.reader(), j.output()
 	switch added := &reader.chunk; {
 	case added.usage && !reader.first:
 		j.usage.set(j.writer.dialect, c)
@@ -159,7 +162,7 @@ func (j *joiner[C]) content(c *C) {
 			j.usage.set(j.writer.dialect, c) // the writer drops its usage, so the ending must show it
 		}
 	}
-	j.writer.write(c, out)
+	j.writer.write(j.reader(), c, out)
 	if len(reader.calls.calls) > 0 && !reader.calls.unwatched {
 		j.phase.enter(streaming) // no later chunk may overtake one that is held
 	}
@@ -168,7 +171,7 @@ func (j *joiner[C]) content(c *C) {
 // releaseHeld shows the usage of turn 1 that was held back as its likely ending:
 // the turn goes on.
 func (j *joiner[C]) releaseHeld() {
-	if j.ending != nil && j.writer.reader.first {
+	if j.ending != nil && j.reader().first {
 		j.showEnding()
 		j.ending, j.usage.current = nil, nil
 	}
@@ -176,15 +179,15 @@ func (j *joiner[C]) releaseHeld() {
 
 // finish takes the chunk with the finish reason of a turn.
 func (j *joiner[C]) finish(c *C) {
-	reader, dialect, out := j.writer.reader, j.writer.dialect, j.output()
+	reader, dialect, out := j.reader(), j.writer.dialect, j.output()
 	j.call.observed.finished()
 	j.call.patience.startQuiet()
 	j.call.pauses.endReading()
-	j.writer.flush(out)
+	j.writer.flush(j.reader(), out)
 	j.releaseHeld()
 	if !reader.isAsItCame() {
 		j.endRewritten(c)
-		j.writer.show(c, &reader.chunk, out)
+		j.writer.show(j.reader(), c, &reader.chunk, out)
 		j.phase.enter(readingTail)
 		return
 	}
@@ -213,11 +216,11 @@ func (j *joiner[C]) finish(c *C) {
 // endRewritten makes the ending of the current turn one that the dialect shows.
 // Finish is the chunk with the finish reason, nil if the provider gives none.
 func (j *joiner[C]) endRewritten(finish *C) {
-	e := &rewrittenEnding[C]{own: j.writer.reader.finish, continuation: !j.writer.reader.first}
+	e := &rewrittenEnding[C]{own: j.reader().finish, continuation: !j.reader().first}
 	if finish != nil {
 		clone := j.writer.dialect.Clone(finish)
 		e.finish, e.reason = &clone, j.call.pauses.shownFinish()
-		if j.writer.reader.chunk.usage {
+		if j.reader().chunk.usage {
 			j.usage.current = e.finish
 		}
 	}
@@ -232,8 +235,8 @@ func (j *joiner[C]) sourceEnded(err error) {
 		j.endPassthrough(err)
 	case whole && j.call.request.noFinish:
 		j.endWithoutFinish()
-	case j.writer.reader.first:
-		j.writer.flush(j.output())
+	case j.reader().first:
+		j.writer.flush(j.reader(), j.output())
 		j.releaseHeld()
 		j.brokeOff(err)
 		j.endPassthrough(err)
@@ -246,11 +249,11 @@ func (j *joiner[C]) sourceEnded(err error) {
 
 // endWithoutFinish ends a turn of a provider that never reports a finish.
 func (j *joiner[C]) endWithoutFinish() {
-	reader, out := j.writer.reader, j.output()
+	reader, out := j.reader(), j.output()
 	reader.nextChunk()
 	j.call.patience.startQuiet()
 	j.call.pauses.endReading()
-	j.writer.flush(out)
+	j.writer.flush(j.reader(), out)
 	if !reader.isAsItCame() {
 		j.endRewritten(nil)
 	} else {
@@ -271,7 +274,7 @@ func (j *joiner[C]) endWithoutFinish() {
 func (j *joiner[C]) endPassthrough(err error) {
 	broke := err
 	if errors.Is(err, io.EOF) {
-		broke = j.writer.reader.err
+		broke = j.reader().err
 	}
 	j.endSingleTurn(broke)
 	j.stop(err)
@@ -301,7 +304,7 @@ func (j *joiner[C]) turnEnded(fault error) {
 	j.call.endTurn(nil)
 	j.writer.dialect.EndTurn(true)
 	if fault != nil {
-		j.writer.reader.Fail(fault)
+		j.reader().Fail(fault)
 		j.call.fault(j.call.turn.TurnID, "tail", fault)
 	}
 	if j.call.goesOn() {
@@ -349,8 +352,8 @@ func (j *joiner[C]) continuationFailed(err error) {
 	j.call.endTurn(err)
 	j.writer.dialect.EndTurn(false)
 	j.usage.current = nil
-	held := j.writer.drop() + j.writer.reader.heldText()
-	interrupted := j.call.continuationFailed(err, j.writer.reader.showedCall())
+	held := j.writer.drop() + j.reader().heldText()
+	interrupted := j.call.continuationFailed(err, j.reader().showedCall())
 	again := interrupted == nil && j.call.trySecond(err)
 	if !again {
 		j.showText(held)
@@ -416,7 +419,7 @@ func (j *joiner[C]) abandon() {
 	case ended:
 		return
 	case passthrough, passed:
-		j.endSingleTurn(j.writer.reader.err)
+		j.endSingleTurn(j.reader().err)
 	case relaying, streaming, finishing, readingTail:
 		j.call.decider.decide()
 		j.call.endTurn(ErrClosed)
@@ -449,6 +452,6 @@ func (j *joiner[C]) output() *output[C] {
 func (j *joiner[C]) forgetOutput() {
 	if j.out.isEmpty() && j.phase.is(relaying) {
 		j.out = nil
-		j.writer.reader.nextChunk()
+		j.reader().nextChunk()
 	}
 }

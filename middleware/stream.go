@@ -24,7 +24,7 @@ func NewStream[C any](
 	s := &Stream[C]{}
 	j := &s.joiner
 	j.call, j.open, j.source.current = call, open, first
-	j.writer = writer[C]{reader: &call.turn.reader, dialect: d}
+	j.writer = writer[C]{dialect: d}
 	call.text.bounded = true
 	return s
 }
@@ -175,7 +175,7 @@ func (r *Relay[C]) Usage(u adapter.Usage) {
 	s.busy.Lock()
 	defer s.leave()
 	if s.joiner.phase.is(relaying) {
-		s.joiner.writer.reader.Usage(u)
+		s.joiner.reader().Usage(u)
 	}
 }
 

@@ -29,7 +29,7 @@ func (t tail[C]) read() {
 		t.breakOff(ErrClosed)
 		return
 	}
-	reader := t.writer.reader
+	reader := t.reader()
 	var late atomic.Bool
 	timer := t.call.mw.options.clock.AfterFunc(tailTime(reader.done), func() {
 		late.Store(true)
@@ -61,8 +61,8 @@ func (t tail[C]) read() {
 // is done is not part of any answer, and only shown where all is.
 func (t tail[C]) add(c *C, done bool) bool {
 	if !done {
-		t.writer.reader.nextChunk()
-		t.writer.dialect.Read(c, t.writer.reader)
+		t.reader().nextChunk()
+		t.writer.dialect.Read(c, t.reader())
 	}
 	switch e := t.ending.(type) {
 	case *originalEnding[C]:
@@ -78,7 +78,7 @@ func (t tail[C]) add(c *C, done bool) bool {
 // addOriginal looks at a chunk that was kept. If the turn goes on after its
 // finish, everything is shown as it came.
 func (t tail[C]) addOriginal(c *C) bool {
-	reader := t.writer.reader
+	reader := t.reader()
 	if reader.chunk.usage {
 		t.usage.current = c
 	}
@@ -94,7 +94,7 @@ func (t tail[C]) addOriginal(c *C) bool {
 // addRewritten keeps usage. What else the chunk adds is shown: the finish was not
 // the end.
 func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
-	reader := t.writer.reader
+	reader := t.reader()
 	reader.finish = e.own // if the chunk has one, it is repeated or means less
 	if reader.err != nil {
 		t.breakOff(reader.err)
@@ -107,7 +107,7 @@ func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	if !reader.chunk.adds() {
 		return true
 	}
-	t.writer.show(c, &reader.chunk, t.output())
+	t.writer.show(t.reader(), c, &reader.chunk, t.output())
 	e.reason = t.call.pauses.shownFinish()
 	return false // what comes now has all the time again
 }

@@ -16,7 +16,6 @@ const (
 // writer shows the chunks of a turn, in order, with the calls of todo_pause
 // left out. While the name of a call is open it holds everything back.
 type writer[C any] struct {
-	reader  *turnReader
 	dialect adapter.Dialect[C]
 	held    *heldChunks[C] // nil until something is held
 }
@@ -35,29 +34,29 @@ type heldChunk[C any] struct {
 
 // write shows the chunk that was just read, without its finish and its usage,
 // which are shown at the end of the answer.
-func (w *writer[C]) write(c *C, out *output[C]) {
-	if w.reader.calls.undecided == 0 {
-		w.flush(out)
-		w.show(c, &w.reader.chunk, out)
+func (w *writer[C]) write(r *turnReader, c *C, out *output[C]) {
+	if r.calls.undecided == 0 {
+		w.flush(r, out)
+		w.show(r, c, &r.chunk, out)
 		return
 	}
 	if w.held == nil {
 		w.held = new(heldChunks[C])
 	}
-	w.held.list = append(w.held.list, heldChunk[C]{w.dialect.Clone(c), w.reader.chunk.clone()})
-	if w.held.size += w.reader.chunk.size; len(w.held.list) == maxHeld || w.held.size > maxHeldSize {
-		w.reader.calls.decideOpen()
-		w.flush(out)
+	w.held.list = append(w.held.list, heldChunk[C]{w.dialect.Clone(c), r.chunk.clone()})
+	if w.held.size += r.chunk.size; len(w.held.list) == maxHeld || w.held.size > maxHeldSize {
+		r.calls.decideOpen()
+		w.flush(r, out)
 	}
 }
 
 // flush shows what was held back.
-func (w *writer[C]) flush(out *output[C]) {
+func (w *writer[C]) flush(r *turnReader, out *output[C]) {
 	if w.held == nil {
 		return
 	}
 	for i := range w.held.list {
-		w.show(&w.held.list[i].c, &w.held.list[i].added, out)
+		w.show(r, &w.held.list[i].c, &w.held.list[i].added, out)
 	}
 	clear(w.held.list)
 	w.held.list, w.held.size = w.held.list[:0], 0
@@ -76,15 +75,15 @@ func (w *writer[C]) drop() string {
 }
 
 // show shows a chunk: as it is, as long as nothing was left out of turn 1.
-func (w *writer[C]) show(c *C, a *added, out *output[C]) {
-	if w.reader.isAsItCame() {
+func (w *writer[C]) show(r *turnReader, c *C, a *added, out *output[C]) {
+	if r.isAsItCame() {
 		for _, f := range a.calls {
-			w.reader.calls.edit(f) // marks the call as shown
+			r.calls.edit(f) // marks the call as shown
 		}
 		out.add(*c)
 		return
 	}
-	e := adapter.Edit{Text: a.text, ReasoningSeparator: a.before.Separator(), Continuation: !w.reader.first}
+	e := adapter.Edit{Text: a.text, ReasoningSeparator: a.before.Separator(), Continuation: !r.first}
 	if a.text != "" && !a.ownText {
 		// A call has set free what was held back. It is shown in a chunk of its
 		// own: of a chunk with both, some clients read the call alone.
@@ -93,7 +92,7 @@ func (w *writer[C]) show(c *C, a *added, out *output[C]) {
 		clone := w.dialect.Clone(c)
 		out.chunks = w.dialect.AppendShown(out.chunks, &clone, &text)
 	}
-	out.calls = w.reader.calls.edits(out.calls[:0], a.calls)
+	out.calls = r.calls.edits(out.calls[:0], a.calls)
 	e.Calls = out.calls
 	out.chunks = w.dialect.AppendShown(out.chunks, c, &e)
 }
