@@ -67,14 +67,15 @@ func (s *Stream[C]) next() (C, error) {
 }
 
 // TryRecv returns the next chunk that Recv would return, if it need not wait: not
-// for the source, and not for a decision or a continuation. The source must have a
-// method TryRecv too, else there is never one. It must not be called beside Recv.
+// for the source, and not for a decision or a continuation. Behind an error of the
+// turn there is none: many clients read no further than that. The source must have
+// a method TryRecv too, else there is never one. It must not be called beside Recv.
 func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	s.busy.Lock()
 	defer s.leave()
 	j := &s.joiner
 	defer j.forgetOutput()
-	for j.isReading() {
+	for j.isReading() && j.reader().err == nil {
 		if c, ok = j.out.take(); ok {
 			return c, true
 		}
