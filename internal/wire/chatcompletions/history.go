@@ -2,6 +2,7 @@ package chatcompletions
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -43,15 +44,14 @@ func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[[]byte]
 		messages := messagesOf(b)
-		for i := len(messages) - 1; i >= 0; i-- {
-			s := rawjson.Over(messages[i])
+		for i, message := range slices.Backward(messages) {
+			s := rawjson.Over(message)
 			m := readMessage(&s)
 			if string(m.role) == `"tool"` {
 				results.Add(rawjson.TextOf(m.callID), m.content)
 			}
-			calls := rawjson.Elements(m.calls)
-			for j := len(calls) - 1; j >= 0; j-- {
-				c := callOf(calls[j], &results)
+			for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
+				c := callOf(call, &results)
 				c.Recent = i >= recent
 				if !yield(c) {
 					return

@@ -71,9 +71,11 @@ type lastList struct {
 }
 
 func (l *lastList) take(o *middleware.Outcome) {
-	switch o.Reason {
-	case continuation.ReasonNoTools, continuation.ReasonToolCalls:
+	switch {
+	case o.Reason == continuation.ReasonNoTools:
 		return
+	case o.Reason == continuation.ReasonToolCalls && o.List.Todos == 0:
+		return // the list was not looked at
 	}
 	l.calls, l.paused, l.problem = true, o.Paused != nil, o.List.Err
 	if o.List.Todos > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -24,4 +25,16 @@ func TestSummaryIsALine(t *testing.T) {
 	} {
 		assert.Equal(t, want, s.String())
 	}
+}
+
+// A call that was continued and then called a tool has shown the list, which is
+// all that an agent may show before it is stopped.
+func TestSummaryKnowsTheListOfACallThatEndedInAToolCall(t *testing.T) {
+	t.Parallel()
+	var seen lastList
+	seen.take(&middleware.Outcome{Reason: continuation.ReasonToolCalls})
+	assert.Equal(t, lastList{}, seen, "the list was not looked at")
+	list := continuation.List{Todos: 3, Active: 1, Completed: 2}
+	seen.take(&middleware.Outcome{Reason: continuation.ReasonToolCalls, Turns: 2, List: list})
+	assert.Equal(t, lastList{list: list, calls: true}, seen)
 }
