@@ -81,7 +81,7 @@ func (j *joiner[C]) handle(c C, err error) {
 	case j.phase.is(passthrough):
 		out.add(c)
 	case broke && reader.first:
-		j.writer.flush(j.reader(), out) // what was held came before it
+		j.writer.flush(reader, out) // what was held came before it
 		j.releaseHeld()
 		out.add(c)
 		j.brokeOff(reader.err)
@@ -162,7 +162,7 @@ func (j *joiner[C]) content(c *C) {
 			j.usage.set(j.writer.dialect, c) // the writer drops its usage, so the ending must show it
 		}
 	}
-	j.writer.write(j.reader(), c, out)
+	j.writer.write(reader, c, out)
 	if len(reader.calls.calls) > 0 && !reader.calls.unwatched {
 		j.phase.enter(streaming) // no later chunk may overtake one that is held
 	}
@@ -183,11 +183,11 @@ func (j *joiner[C]) finish(c *C) {
 	j.call.observed.finished()
 	j.call.patience.startQuiet()
 	j.call.pauses.endReading()
-	j.writer.flush(j.reader(), out)
+	j.writer.flush(reader, out)
 	j.releaseHeld()
 	if !reader.isAsItCame() {
 		j.endRewritten(c)
-		j.writer.show(j.reader(), c, &reader.chunk, out)
+		j.writer.show(reader, c, &reader.chunk, out)
 		j.phase.enter(readingTail)
 		return
 	}
@@ -253,7 +253,7 @@ func (j *joiner[C]) endWithoutFinish() {
 	reader.nextChunk()
 	j.call.patience.startQuiet()
 	j.call.pauses.endReading()
-	j.writer.flush(j.reader(), out)
+	j.writer.flush(reader, out)
 	if !reader.isAsItCame() {
 		j.endRewritten(nil)
 	} else {

@@ -107,7 +107,7 @@ func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	if !reader.chunk.adds() {
 		return true
 	}
-	t.writer.show(t.reader(), c, &reader.chunk, t.output())
+	t.writer.show(reader, c, &reader.chunk, t.output())
 	e.reason = t.call.pauses.shownFinish()
 	return false // what comes now has all the time again
 }
