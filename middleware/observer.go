@@ -41,9 +41,9 @@ type Observer struct {
 }
 
 // TurnEnded says that the model has ended a turn and that all of it was read, or
-// that the turn broke off with Err.
-// In a stream, the decision on the caller's own turn falls earlier, at its
-// finish, so that this event follows it there.
+// that the turn broke off with Err. In a stream, the caller's own turn may be
+// decided not to go on at its finish already: then the [Decision] comes before
+// this event, and otherwise after it.
 type TurnEnded struct {
 	continuation.TurnID
 	Finish    string // the provider's finish reason, "" if there was none
