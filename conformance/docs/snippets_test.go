@@ -39,6 +39,7 @@ var (
 	toolbox []tools.Tool
 	todos *todo.Memory
 	mw *middleware.Middleware
+	engine records.Records
 	loadTodos func(context.Context, string) ([]todo.Todo, error)
 	conversationOf func(context.Context) string
 	runTests func(context.Context) (string, error)
