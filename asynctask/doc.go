@@ -35,7 +35,8 @@
 //
 // # Several processes
 //
-// What is known of a session is one account. It is kept in memory, or with
+// What a Manager knows of a session, its tasks and what the model was told, is
+// one record, the session's account. It is kept in memory, or with
 // [WithRecords] in an engine that several processes share. A [Ticket] names a
 // task wherever it goes, and travels as text in a job: one process starts a task,
 // another attaches to it and finishes it, and a third tells the model. Functions,

@@ -12,7 +12,7 @@ import (
 const (
 	// DefaultLimit is how many functions may run at a time.
 	DefaultLimit = 25
-	// DefaultSessionLimit is how many tasks of one session may.
+	// DefaultSessionLimit is how many tasks of one session may run at a time.
 	DefaultSessionLimit = 5
 	// DefaultMemory is how many bytes all sessions together may take.
 	DefaultMemory = 64 << 20
@@ -93,9 +93,9 @@ func WithLimit(n int) Option {
 }
 
 // WithSessionLimit sets how many tasks of one session run at a time, wherever
-// they run; [Off] is no limit. Without it that is [DefaultSessionLimit], or what
-// WithLimit says if that is less or Off. So no session takes all that there is,
-// unless the limits are the same.
+// they run; [Off] is no limit. The default is [DefaultSessionLimit], or the limit
+// of [WithLimit] if that is less or Off. A session limit below that of WithLimit
+// keeps one session from taking every place.
 func WithSessionLimit(n int) Option {
 	return func(o *options) {
 		o.require(n >= 1 || n == Off, "session limit %d is not positive (use asynctask.Off for none)", n)
@@ -135,8 +135,8 @@ func WithRetention(d time.Duration) Option {
 }
 
 // WithOneConversation says that the program has one conversation: every task
-// belongs to it, and every session is it, the empty one too. Without it, tasks
-// that were started without a session run but are not delivered.
+// belongs to it, whatever the session, none included. Without it, tasks that
+// were started without a session run but are not delivered.
 func WithOneConversation() Option {
 	return func(o *options) { o.oneConversation = true }
 }

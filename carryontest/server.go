@@ -10,7 +10,7 @@ import (
 // BaseURL is a base URL for clients that use [Server.Transport]. It looks like a real one, but nobody listens there.
 const BaseURL = fakellm.BaseURL
 
-// Server answers Chat Completions requests from a script: each request that arrives takes the next turn.
+// Server answers requests of the three protocols from a script: each request that arrives takes the next turn.
 // When none is left the server answers with HTTP status 500. It is safe for concurrent use. Use [NewServer] or [Start] to
 // make one.
 type Server struct {

@@ -8,14 +8,14 @@ type Condition uint8
 // The conditions, in the order in which they are looked at.
 const (
 	ConditionEnabled         Condition = iota // else ReasonDisabled
-	ConditionInScope                          // else what puts the call out of scope, as ReasonNoTools
+	ConditionInScope                          // else the reason of the scope, such as ReasonNoTools
 	ConditionUnbroken                         // else ReasonBrokeOff
 	ConditionNoToolCalls                      // else ReasonToolCalls
 	ConditionEndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused, ReasonNotEnded or ReasonEmpty
 	ConditionNotPaused                        // else ReasonPaused
 	ConditionNotRefused                       // else ReasonProviderRefused
 	ConditionCurrentUserTurn                  // else ReasonSuperseded
-	ConditionActiveTodos                      // else ReasonNoActiveTodos or what else is said of the list, as ReasonUntouched
+	ConditionActiveTodos                      // else ReasonNoActiveTodos or another reason of the list, such as ReasonUntouched
 	ConditionNoBackground                     // else ReasonBackground
 	ConditionNotActive                        // else ReasonActive
 	ConditionAttemptsLeft                     // else ReasonMaxAttempts

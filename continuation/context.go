@@ -45,8 +45,8 @@ func Automatic(ctx context.Context) context.Context {
 	return scope.Automatic(ctx)
 }
 
-// WithDeadline returns a ctx for calls whose answer nobody waits for after a time:
-// a proxy's client has told it so, say. No continuation is sent that would
+// WithDeadline returns a ctx for calls whose caller gives up at the given time,
+// for example because a client told the proxy so. No continuation is sent that would
 // probably end later, and one that runs is cut before. Unlike the deadline of
 // [context.WithDeadline], which counts as well, it ends no ctx, so that it never
 // cuts the caller's own turn. Of several the earliest counts.

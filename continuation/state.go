@@ -43,7 +43,8 @@ type Loop struct {
 	Seen time.Time `json:"seen,omitzero"` // when that was
 }
 
-// LoopLife is how long a state counts whose [Loop] is set.
+// LoopLife is how long the state of a call without a session is kept: one whose
+// [Loop] is set.
 const LoopLife = time.Hour
 
 // Pause says why and since when a session is paused.

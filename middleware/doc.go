@@ -1,5 +1,5 @@
 // Package middleware keeps an agent working until its todo list is done. It
-// decorates a chat-completion client: when the model ends a turn without
+// wraps a model client: when the model ends a turn without
 // calling a tool while the list still has work on it, the model is asked once
 // more, with a message that never enters the caller's history and with one
 // extra tool, todo_pause. The caller sees one answer, streamed as it comes.

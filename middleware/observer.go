@@ -80,8 +80,8 @@ type ContinuationEnded struct {
 	Err       error         // what it failed with
 }
 
-// PauseRejected says that the model wanted to pause, with a reason that does
-// not do.
+// PauseRejected says that the model wanted to pause, and that its reason was
+// rejected.
 type PauseRejected struct {
 	continuation.TurnID
 	Reason string // as it may be shown

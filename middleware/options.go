@@ -287,8 +287,8 @@ func WithTouchedLists() Option {
 	return func(o *options) { o.touchedOnly = true }
 }
 
-// WithDryRun takes and reports every decision and acts on none: no call, no
-// wait, no change of session state.
+// WithDryRun makes and reports every decision and acts on none: it sends no
+// continuation, does not wait, and does not change the state of a session.
 func WithDryRun() Option {
 	return func(o *options) { o.dryRun = true }
 }

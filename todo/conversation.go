@@ -20,7 +20,7 @@ type Call struct {
 	// Answered reports whether the history has such a message.
 	Answered bool
 	// Recent reports whether the call belongs to what the model is doing now:
-	// neither a message of the user nor a report of background work stands behind
+	// neither a message of the user nor a report of background work comes after
 	// it. It is false where the history does not say.
 	Recent bool
 }

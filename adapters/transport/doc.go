@@ -13,8 +13,8 @@
 // Sessions, [middleware.Capture] and the like go by the ctx of the request.
 //
 // The deadline of that ctx is the caller's: a continuation ends before it. Behind
-// a proxy the SDKs of OpenAI, Anthropic and others tell theirs in the headers
-// X-Stainless-Timeout and X-Stainless-Read-Timeout, which are taken for it, in
-// the sense that X-Stainless-Lang gives them. For clients that tell nothing there
-// is [continuation.WithDeadline]. None of these ever cuts the caller's own turn.
+// a proxy, the SDKs of OpenAI, Anthropic and others send their time-outs in the
+// headers X-Stainless-Timeout and X-Stainless-Read-Timeout. carryon treats these
+// as the deadline; X-Stainless-Lang says what they mean. For clients that send
+// none there is [continuation.WithDeadline]. None of these ever cuts the caller's own turn.
 package transport

@@ -29,8 +29,8 @@ func protocols() []wire.Protocol {
 	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}, responses.New()}
 }
 
-// New returns a RoundTripper that continues the chat completions that go
-// through base, as mw says. A nil base is http.DefaultTransport, as it is for
+// New returns a RoundTripper that continues calls of all three protocols that
+// go through base, as mw says. A nil base is http.DefaultTransport, as it is for
 // an http.Client. It panics if mw is nil.
 //
 // The result is safe for concurrent use if base is. It has the method
