@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// A process that was not heard of for OwnerLife counts as gone, and its
-	// functions as lost. It has meaning only where processes share an
+	// OwnerLife is the time without a sign of life after which a process counts as
+	// gone, and its functions as lost. It has meaning only where processes share an
 	// engine.
 	OwnerLife = 2 * time.Minute
 	// PollInterval is how often a Manager looks at what other processes may have

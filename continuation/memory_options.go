@@ -26,7 +26,8 @@ type memoryOptions struct {
 
 // WithMaxSessions sets the number of sessions beyond which the least recently
 // used are forgotten; 0 means [DefaultMaxSessions]. A negative number is
-// refused, [Off] included: the store is always bounded.
+// refused. So is [Off], which lifts the limit of todo.WithMaxSessions: this store
+// is always bounded.
 func WithMaxSessions(n int) MemoryStoreOption {
 	return func(o *memoryOptions) {
 		if n < 0 {

@@ -43,7 +43,7 @@ type Loop struct {
 	Seen time.Time `json:"seen,omitzero"` // when that was
 }
 
-// LoopLife is how long the state of a call without a session is kept: one whose
+// LoopLife is how long the state of a call without a session counts: one whose
 // [Loop] is set.
 const LoopLife = time.Hour
 

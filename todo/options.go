@@ -60,7 +60,7 @@ func WithMaxContent(bytes int) MemoryOption {
 }
 
 // WithMaxSessions sets how many sessions may have a list at a time; Off lifts
-// the limit. A further session replaces the one whose list was not read or
+// the limit, unlike that of continuation.WithMaxSessions. A further session replaces the one whose list was not read or
 // written for the longest time.
 func WithMaxSessions(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxSessions = n }

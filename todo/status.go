@@ -7,8 +7,8 @@ import (
 
 // ParseStatus returns the status that models and tools mean by text, and whether
 // it knows it. It ignores case and everything but letters, so it knows
-// "In-Progress", "[x]" and "not_started"; synonyms such as "done", "wip",
-// "blocked" and "skipped" too. A blank status is Pending. One that it does not
+// "In-Progress", "[x]" and "not_started". It knows synonyms too: "done" is
+// Completed, "wip" InProgress, "skipped" Cancelled, and "blocked" Pending. A blank status is Pending. One that it does not
 // know is returned as it is, without white space around it, and is not active.
 //
 // carryon reads every status like this, whatever source it comes from.
