@@ -118,9 +118,9 @@ func runTimes(n int, f func()) {
 	}
 }
 
-// chunkTime returns how long a chunk takes at this moment, in nanoseconds. It is
-// measured beside whatever it is the unit of, because a machine that has other
-// things to do may be half as fast a moment later.
+// chunkTime returns how long a chunk takes at this moment, in nanoseconds. Each
+// measurement in chunks calls it anew, because a busy machine may be half as fast a
+// moment later.
 func chunkTime() float64 {
 	const times = 20
 	return float64(timed(func() { runTimes(times, decodeChunk) })) / times

@@ -187,7 +187,7 @@ func dial(address string) *line {
 	return &line{conn, bufio.NewReaderSize(conn, 64<<10), make([]byte, 64<<10)}
 }
 
-// posted returns a request as it stands on a connection.
+// posted returns the bytes of a POST request.
 func posted(path, body string) []byte {
 	return fmt.Appendf(nil, "POST /v1%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer no-key-at-all\r\n"+
 		"User-Agent: bench\r\nAccept: */*\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)

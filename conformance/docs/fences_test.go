@@ -163,7 +163,7 @@ func TestTheProxyStarts(t *testing.T) {
 type client struct {
 	language string
 	command  []string
-	before   string // what stands in for the SDK, with the SDK's names of the options
+	before   string // a class in place of the SDK's client, with the SDK's option names
 	after    string // asks, and prints the answer
 }
 

@@ -18,8 +18,8 @@ import (
 // focused says what has the focus.
 const focused = `(() => { const e = document.activeElement; return e.value && e.type === "radio" ? e.name + " " + e.value : e.id || e.parentElement.className })()`
 
-// Everything can be reached and used with the keyboard, in the order in which it
-// stands, and what has the focus is to be seen.
+// The keyboard reaches and uses everything, in the order of the page, and the
+// focus is visible.
 func TestPageByKeyboard(t *testing.T) {
 	v := storyOf(t).look(t, desk(), "")
 	for _, want := range []string{"zone local", "live", "filter all", "session", "grouped", "fold", "request", "fold"} {

@@ -92,7 +92,7 @@ func (l look) set() chromedp.Action[chromedp.Void] {
 		})
 		_, err2 := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 		_, err3 := cdp.Call(ctx, t, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
-		// Each tab is to behave as the one that a person looks at.
+		// Each tab behaves as the one that a person looks at.
 		_, err4 := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return errors.Join(err, err2, err3, err4)
 	})

@@ -40,7 +40,7 @@ func TestLiveUpdatesDisturbNobody(t *testing.T) {
 	v.await(`document.querySelectorAll("#list .request").length === 10`)
 	assert.InDelta(t, value[float64](v, `top1`), value[float64](v, `first.getBoundingClientRect().top`), 1)
 
-	// At the top of the page, it is the newest that is to be seen.
+	// At the top of the page, the newest entry comes into view.
 	v.run(`scrollTo({ top: 0, behavior: "instant" })`)
 	require.NoError(t, s.ask(t.Context(), &request{session: "new", user: "last", todos: []string{"pending"}}, says("Next.", 10, 5, 1), acts(10, 5, 1)))
 	v.await(`document.querySelectorAll("#list .request").length === 11`)

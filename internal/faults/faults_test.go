@@ -155,7 +155,7 @@ func TestJudgeOfTurn1(t *testing.T) {
 	require.Error(t, d.Judge(faults.Try{At: behind, Asked: 2, Got: bare, Without: bare}), "it broke off behind its finish")
 	stalled := drill(t, "stall in turn 1, draft, LF")
 	end := stalled.Offsets(1)[len(stalled.Offsets(1))-1]
-	require.Error(t, stalled.Judge(faults.Try{At: end, Asked: 1, Got: other, Without: other, Understood: true}), "it is to be continued")
+	require.Error(t, stalled.Judge(faults.Try{At: end, Asked: 1, Got: other, Without: other, Understood: true}), "a continuation was due")
 }
 
 // Of a client that fails on an answer carryon knows no more than that.

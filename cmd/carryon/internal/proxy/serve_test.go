@@ -45,7 +45,7 @@ func start(t *testing.T, c *Config) *running {
 	return r
 }
 
-// A browser opens connections in advance, and nothing is to be waited for on them.
+// A browser opens connections in advance, and the proxy must not wait for them.
 func TestStopDoesNotWaitForUnusedConnections(t *testing.T) {
 	t.Parallel()
 	c := parsed(t, "-listen", "127.0.0.1:0")
