@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"io"
 	"net"
 	"net/http"
@@ -27,13 +26,7 @@ func TestFewDescriptors(t *testing.T) {
 	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.URL())
 	limited := exec.CommandContext(t.Context(), "/bin/sh", append([]string{"-c", `ulimit -n 40 && exec "$@"`, "sh"}, p.Args...)...)
 	limited.Env = p.Env
-	stderr, err := limited.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, limited.Start())
-	said := bufio.NewReader(stderr)
-	_, base, ok := strings.Cut(readUntil(t, said, "base URL"), ": ")
-	require.True(t, ok)
-	base = strings.TrimSpace(base)
+	said, base := started(t, limited)
 	address := strings.TrimSuffix(strings.TrimPrefix(base, "http://"), "/v1")
 
 	taken := make([]net.Conn, 0, few)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -82,14 +81,10 @@ func TestLayersInTwoProcessesDoNotMultiply(t *testing.T) {
 func startProxy(t *testing.T, upstream string) string {
 	t.Helper()
 	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream, "-min-interval", "1ms")
-	stderr, err := p.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.Start())
+	_, base := started(t, p)
 	t.Cleanup(func() {
 		_ = p.Process.Kill()
 		_ = p.Wait()
 	})
-	_, base, ok := strings.Cut(readUntil(t, bufio.NewReader(stderr), "base URL"), ": ")
-	require.True(t, ok)
-	return strings.TrimSpace(base)
+	return base
 }

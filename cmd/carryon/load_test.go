@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -36,13 +35,7 @@ func TestLoad(t *testing.T) {
 	}
 	l := newLoad(t, streams)
 	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", l.model.URL+"/v1")
-	stderr, err := p.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.Start())
-	said := bufio.NewReader(stderr)
-	_, base, ok := strings.Cut(readUntil(t, said, "base URL"), ": ")
-	require.True(t, ok)
-	base = strings.TrimSpace(base)
+	said, base := started(t, p)
 	readUntil(t, said, "what it does lately")
 
 	idleMemory := residentMemory(p.Process.Pid)

@@ -45,6 +45,18 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	return p
 }
 
+// started starts a proxy, and returns what it says after its base URL, and the base URL.
+func started(t *testing.T, p *exec.Cmd) (said *bufio.Reader, base string) {
+	t.Helper()
+	stderr, err := p.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.Start())
+	said = bufio.NewReader(stderr)
+	_, base, ok := strings.Cut(readUntil(t, said, "base URL"), ": ")
+	require.True(t, ok)
+	return said, strings.TrimSpace(base)
+}
+
 // codeOf returns the exit code of an ended process.
 func codeOf(t *testing.T, err error) int {
 	t.Helper()
@@ -120,14 +132,9 @@ func TestInterruptLetsAnAnswerEnd(t *testing.T) {
 	open := make(chan struct{})
 	upstream := carryontest.NewServer(t, carryontest.Text("Hello again").GateAfter(2, open), carryontest.Call("write_file", `{}`))
 	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.URL())
-	stderr, err := p.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, p.Start())
-	said := bufio.NewReader(stderr)
-	_, base, ok := strings.Cut(readUntil(t, said, "base URL"), ": ")
-	require.True(t, ok)
+	said, base := started(t, p)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
-		strings.TrimSpace(base)+"/chat/completions", strings.NewReader(stalled))
+		base+"/chat/completions", strings.NewReader(stalled))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	onward := new(http.Transport)
