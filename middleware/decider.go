@@ -39,12 +39,12 @@ func (d *decider) decide() bool {
 // mayGoOn reports whether the call may go on after the current turn, as far as the
 // turn and its list tell. If they tell that it does not, that is the decision.
 func (d *decider) mayGoOn() bool {
-	_, ev, final := d.gather()
+	in, ev, final := d.gather()
 	if d.goesOnAfter(&ev) {
 		return true
 	}
 	if !final {
-		ev = d.settle(false)
+		ev = d.settleBy(in, false)
 	}
 	if d.goesOnAfter(&ev) {
 		return true
@@ -135,10 +135,18 @@ func (d *decider) settle(claims bool) continuation.Evaluation {
 	if final {
 		return ev
 	}
-	if ev = d.update(in, claims); ev.Reason != continuation.ReasonTodosNeeded {
+	return d.settleBy(in, claims)
+}
+
+// settleBy evaluates the turn by what was gathered and by the state of the session,
+// and stores what comes of it.
+func (d *decider) settleBy(in continuation.Input, claims bool) continuation.Evaluation {
+	ev := d.update(in, claims)
+	if ev.Reason != continuation.ReasonTodosNeeded {
 		return ev
 	}
-	if in, ev, final = d.gather(); final { // the session is not barred any more
+	in, ev, final := d.gather() // the session is not barred any more
+	if final {
 		return ev
 	}
 	return d.update(in, claims)
