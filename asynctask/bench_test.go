@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/measure"
 )
 
 // many returns a Manager in whose session a thousand tasks have ended.
@@ -93,6 +94,6 @@ func BenchmarkNothingToSay(b *testing.B) {
 
 func TestNothingToSayAllocatesNothing(t *testing.T) {
 	for name, ask := range quiets(t) {
-		assert.Zero(t, testing.AllocsPerRun(100, func() { require.Nil(t, ask()) }), name)
+		assert.Zero(t, measure.Allocations(func() { require.Nil(t, ask()) }), name)
 	}
 }

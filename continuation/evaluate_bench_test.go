@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
@@ -83,8 +84,8 @@ func TestDecisionAllocatesNoMoreThanThePrompt(t *testing.T) {
 	require.NoError(t, err)
 	in := longInput(t, 100)
 	require.NotEmpty(t, decideAndPrompt(&in, p))
-	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = decideAndPrompt(&in, p) }), 2.0)
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = continuation.Evaluate(in) }))
+	assert.LessOrEqual(t, measure.Allocations(func() { _ = decideAndPrompt(&in, p) }), 2.0)
+	assert.Zero(t, measure.Allocations(func() { _ = continuation.Evaluate(in) }))
 	in.State.Stale = todolist.Digest(in.Todos)
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = continuation.Evaluate(in) }))
+	assert.Zero(t, measure.Allocations(func() { _ = continuation.Evaluate(in) }))
 }

@@ -75,7 +75,7 @@ func BenchmarkMemoryStoreUpdateParallel(b *testing.B) {
 }
 
 func BenchmarkMemoryStoreMillion(b *testing.B) {
-	var bytes uint64
+	var bytes int64
 	for b.Loop() {
 		bytes = memoryOf(b, 1_000_000)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/session"
 )
 
@@ -358,23 +359,15 @@ func fillStore(tb testing.TB, m *continuation.MemoryStore, n int) {
 }
 
 // memoryOf returns the bytes that n sessions take, keys included.
-func memoryOf(tb testing.TB, n int) uint64 {
+func memoryOf(tb testing.TB, n int) int64 {
 	tb.Helper()
 	m := continuation.NewMemoryStore(continuation.WithMaxSessions(n))
-	before := heap()
+	before := measure.Live()
 	fillStore(tb, m, n)
-	after := heap()
+	after := measure.Live()
 	require.Equal(tb, n, m.Len())
 	runtime.KeepAlive(m)
-	return max(after, before) - before
-}
-
-func heap() uint64 {
-	var stats runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
+	return after - before
 }
 
 // Not parallel: other tests' memory must not count.
@@ -383,19 +376,19 @@ func TestMemoryStoreIsSmall(t *testing.T) {
 		t.Log("the race detector makes allocations larger; the bound holds without it")
 		return
 	}
-	assert.LessOrEqual(t, memoryOf(t, 100_000), uint64(20<<20))
+	assert.LessOrEqual(t, memoryOf(t, 100_000), int64(20<<20))
 }
 
 // The key may be a small part of a request that is long gone.
 func TestMemoryStoreDoesNotHoldOnToWhereAKeyWasCutFrom(t *testing.T) {
 	const large = 8 << 20
 	m := continuation.NewMemoryStore()
-	before := heap()
+	before := measure.Live()
 	for i := range 4 {
 		request := string(make([]byte, large)) + strconv.Itoa(i)
 		update(t, m, request[large:], count)
 	}
-	assert.Less(t, heap(), before+large)
+	assert.Less(t, measure.Live(), before+large)
 	assert.Equal(t, 4, m.Len())
 	runtime.KeepAlive(m)
 }
@@ -408,7 +401,7 @@ func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
 	m := continuation.NewMemoryStore()
 	update(t, m, "a", count)
 	ctx := t.Context()
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = m.Update(ctx, "a", count) }))
+	assert.Zero(t, measure.Allocations(func() { _ = m.Update(ctx, "a", count) }))
 }
 
 // A bubble does not end before the goroutines that were started in it.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/measure"
 )
 
 // The texts that people match on, written out so that none changes unseen.
@@ -157,7 +158,7 @@ func TestReasonsAllHaveCodesOfTheirOwn(t *testing.T) {
 }
 
 func TestReasonsCostNothing(t *testing.T) {
-	assert.Zero(t, testing.AllocsPerRun(100, func() {
+	assert.Zero(t, measure.Allocations(func() {
 		for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
 			_, _ = reason.Code(), reason.String()
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/measure"
 )
 
 var (
@@ -169,9 +170,9 @@ func TestSettingsStartNoGoroutine(t *testing.T) {
 // Not parallel: other tests' memory must not count.
 func TestSettingsAreSmall(t *testing.T) {
 	s := continuation.NewSettings(defaults)
-	before := heap()
+	before := measure.Live()
 	fillSettings(s, 2*continuation.DefaultMaxSessions)
-	assert.Less(t, heap(), before+(40<<20))
+	assert.Less(t, measure.Live(), before+(40<<20))
 	runtime.KeepAlive(s)
 }
 
@@ -179,12 +180,12 @@ func TestSettingsAreSmall(t *testing.T) {
 func TestSettingsDoNotHoldOnToWhereANameWasCutFrom(t *testing.T) {
 	const large = 8 << 20
 	s := continuation.NewSettings(defaults)
-	before := heap()
+	before := measure.Live()
 	for i := range 4 {
 		request := string(make([]byte, large)) + strconv.Itoa(i)
 		require.NoError(t, s.SetTodoContinuation(t.Context(), request[large:], false))
 	}
-	assert.Less(t, heap(), before+large)
+	assert.Less(t, measure.Live(), before+large)
 	assert.Equal(t, off, s.Local("3"))
 	runtime.KeepAlive(s)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -49,7 +50,7 @@ func BenchmarkTasksWithNothingToSay(b *testing.B) {
 }
 
 func TestTasksWithNothingToSayAllocateNothing(t *testing.T) {
-	bare := testing.AllocsPerRun(200, withoutTodos(t))
-	told := testing.AllocsPerRun(200, withoutTodos(t, middleware.WithTasks(asynctask.NewManager())))
+	bare := measure.Allocations(withoutTodos(t))
+	told := measure.Allocations(withoutTodos(t, middleware.WithTasks(asynctask.NewManager())))
 	assert.InDelta(t, bare, told, 0.5)
 }

@@ -9,6 +9,7 @@ import (
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -19,7 +20,7 @@ func allocations(ctx context.Context, t *testing.T, chunks int, options ...llms.
 	bare := canned{answer: acts(), chunks: chunks}
 	messages := question()
 	count := func(model llms.Model) float64 {
-		return testing.AllocsPerRun(100, func() {
+		return measure.Allocations(func() {
 			_, _ = model.GenerateContent(ctx, messages, options...)
 		})
 	}

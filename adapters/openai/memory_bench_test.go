@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/scenario"
 )
 
@@ -23,11 +23,11 @@ func BenchmarkOpenStream(b *testing.B) {
 			openStream := openers(b, "http://test", &http.Client{Transport: canned(body)})[wrapped]
 			streams := make([]scenario.Receiver, open)
 			for b.Loop() {
-				before := liveBytes()
+				before := measure.Live()
 				for i := range streams {
 					streams[i] = halfRead(b, openStream)
 				}
-				b.ReportMetric(float64(liveBytes()-before)/open, "B/stream")
+				b.ReportMetric(float64(measure.Live()-before)/open, "B/stream")
 				for i := range streams {
 					_ = streams[i].Close()
 					streams[i] = nil
@@ -50,12 +50,4 @@ func halfRead(b *testing.B, open opener) scenario.Receiver {
 		}
 	}
 	return s
-}
-
-func liveBytes() int64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc) //nolint:gosec // far below the limit
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/scenario"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -20,7 +21,7 @@ func TestRelayAllocatesNothingPerChunk(t *testing.T) {
 		if wrapped {
 			c = scenario.TypedStream.Client(config, middleware.New(scenario.TwoTodos()))
 		}
-		return testing.AllocsPerRun(5, func() {
+		return measure.Allocations(func() {
 			openAndRead(t, func() (scenario.Receiver, error) { return c.Stream(t.Context(), scenario.Request()) })
 		})
 	}

@@ -9,12 +9,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -101,8 +101,8 @@ func TestAttacksTakeLinearTime(t *testing.T) {
 			}
 			end := endings[tt.name]
 			few, many := repeated(tt.begin, tt.again, bulk)+end, repeated(tt.begin, tt.again, longer*bulk)+end
-			assert.Less(t, slowdown(play(few, good), play(many, good)), tooMuch, "%s, %d bytes at a time", tt.name, size)
-			assert.Less(t, slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2, %d bytes at a time", tt.name, size)
+			assert.Less(t, measure.Slowdown(play(few, good), play(many, good)), tooMuch, "%s, %d bytes at a time", tt.name, size)
+			assert.Less(t, measure.Slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2, %d bytes at a time", tt.name, size)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
 					require.NoError(t, errors.Join(err, response.Body.Close()))
 				}
 			}
-			assert.Less(t, slowdown(play(bulk), play(longer*bulk)), tooMuch, "%s, streamed: %t", tt.name, stream)
+			assert.Less(t, measure.Slowdown(play(bulk), play(longer*bulk)), tooMuch, "%s, streamed: %t", tt.name, stream)
 		}
 	}
 }
@@ -205,8 +205,8 @@ func TestAttacksOfWholeAnswersTakeLinearTime(t *testing.T) {
 			}
 		}
 		few, many := repeated(tt.begin, tt.again, bulk)+tt.end, repeated(tt.begin, tt.again, longer*bulk)+tt.end
-		assert.Less(t, slowdown(play(few, good), play(many, good)), tooMuch, tt.name)
-		assert.Less(t, slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2", tt.name)
+		assert.Less(t, measure.Slowdown(play(few, good), play(many, good)), tooMuch, tt.name)
+		assert.Less(t, measure.Slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2", tt.name)
 	}
 }
 
@@ -249,8 +249,8 @@ func TestMembersThatComeTwiceAreNotMultiplied(t *testing.T) {
 
 const (
 	bulk    = 32 << 10 // the length of a short attack
-	longer  = 32       // how many times as long a long one is
-	tooMuch = 256.0    // what it must not cost: between longer and its square
+	longer  = measure.Longer
+	tooMuch = float64(measure.Quadratic)
 )
 
 // inBulk has what a stream begins with come on its own, and then many bytes at once.
@@ -264,25 +264,6 @@ func inBulk(begin string, size int) split {
 		return size
 	}
 	return split{come: come, read: always(size), end: io.EOF}
-}
-
-// slowdown returns how many times as long the second work takes as the first: about as many times as it is longer, or
-// the square of that. If it seems to be much, it is measured again: the machine may have been busy.
-func slowdown(few, many func()) float64 {
-	least, most := time.Hour, time.Hour
-	for range 5 {
-		least, most = min(least, timed(few)), min(most, timed(many))
-		if float64(most) < tooMuch/2*float64(least) {
-			break
-		}
-	}
-	return float64(most) / float64(max(least, 100*time.Microsecond))
-}
-
-func timed(work func()) time.Duration {
-	began := time.Now()
-	work()
-	return time.Since(began)
 }
 
 // An event over the limit is looked at no further, and neither is what follows it: all of it passes as it comes.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -65,7 +66,7 @@ type footprint struct {
 func footprintOf(tb testing.TB, through http.RoundTripper, streams, read int) footprint {
 	tb.Helper()
 	responses := make([]*http.Response, streams) // as clients hold them
-	before, goroutines := memoryInUse(), runtime.NumGoroutine()
+	before, goroutines := measure.Live(), runtime.NumGoroutine()
 	for i := range responses {
 		responses[i] = openBench(tb, through, benchRequest) //nolint:bodyclose // closed below, all of them
 	}
@@ -91,7 +92,7 @@ func footprintOf(tb testing.TB, through http.RoundTripper, streams, read int) fo
 	for range responses {
 		<-arrived
 	}
-	f := footprint{float64(memoryInUse()-before) / float64(streams), runtime.NumGoroutine() - goroutines}
+	f := footprint{float64(measure.Live()-before) / float64(streams), runtime.NumGoroutine() - goroutines}
 	for _, response := range responses {
 		_ = response.Body.Close()
 	}
@@ -99,14 +100,6 @@ func footprintOf(tb testing.TB, through http.RoundTripper, streams, read int) fo
 		<-left
 	}
 	return f
-}
-
-func memoryInUse() int64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc) //nolint:gosec // far below the limit
 }
 
 // addedTo returns what the transport adds to open streams that wait after their

@@ -13,18 +13,10 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
-
-// allocated returns how many bytes f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
 
 // Whoever announces a body gets memory for what has come of it.
 func TestMemoryGrowsAsBytesCome(t *testing.T) { //nolint:paralleltest // measures memory
@@ -42,14 +34,14 @@ func TestMemoryGrowsAsBytesCome(t *testing.T) { //nolint:paralleltest // measure
 		r.GetBody = nil
 		return r
 	}
-	used := allocated(func() {
+	used := measure.Allocated(func() {
 		r := request()
 		r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(io.ErrUnexpectedEOF))), lie
 		_, err := rt("{}", -1).RoundTrip(r) //nolint:bodyclose // there is none
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	})
 	assert.Less(t, used, uint64(little), "of a request")
-	used = allocated(func() {
+	used = measure.Allocated(func() {
 		response, err := rt("{", lie).RoundTrip(request())
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
@@ -107,9 +99,7 @@ func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // 
 		assert.LessOrEqual(t, len(outcomes.Last().Session), 128)
 	}
 	ask(0)
-	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+	before := measure.Live()
 	for i := 1; i < calls; i++ {
 		ask(i)
 		ctx := continuation.WithSession(t.Context(), name(i))
@@ -117,8 +107,6 @@ func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // 
 		assert.False(t, tasks.Settings().Local(continuation.Session(ctx)).TodoContinuation)
 	}
 	assert.True(t, tasks.Settings().Local(name(0)).TodoContinuation)
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(2*size))
+	assert.Less(t, measure.Live()-before, int64(2*size))
 	runtime.KeepAlive(tasks)
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+
+	"github.com/carryon-go/carryon/internal/measure"
 )
 
 // openStreams is the number of streams that are open at once.
@@ -55,7 +57,7 @@ func footprint(o openers) result {
 // goroutines of all.
 func held(open func() receiver) (memory float64, goroutines int) {
 	streams := make([]receiver, openStreams)
-	before, running := liveBytes(), runtime.NumGoroutine()
+	before, running := measure.Live(), runtime.NumGoroutine()
 	for i := range streams {
 		streams[i] = open()
 		for range opened {
@@ -63,17 +65,9 @@ func held(open func() receiver) (memory float64, goroutines int) {
 			must(err)
 		}
 	}
-	memory, goroutines = float64(liveBytes()-before)/openStreams, runtime.NumGoroutine()-running
+	memory, goroutines = float64(measure.Live()-before)/openStreams, runtime.NumGoroutine()-running
 	for _, s := range streams {
 		_ = s.Close()
 	}
 	return memory, goroutines
-}
-
-func liveBytes() int64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc) //nolint:gosec // far below the limit
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/todo"
@@ -80,7 +81,7 @@ func storeUpdate() func() {
 // million measures the memory that a million sessions take.
 func million() result {
 	const sessions = 1_000_000
-	before := liveBytes()
+	before := measure.Live()
 	store := continuation.NewMemoryStore(continuation.WithMaxSessions(sessions))
 	now := time.Unix(1_800_000_000, 0)
 	for i := range sessions {
@@ -88,7 +89,7 @@ func million() result {
 			return session.Claim(s, 1, now, continuation.DefaultClaimLife)
 		}))
 	}
-	size := float64(liveBytes()-before) / (1 << 20)
+	size := float64(measure.Live()-before) / (1 << 20)
 	runtime.KeepAlive(store)
 	return result{fmt.Sprintf("%.0f MiB", size), size <= 200}
 }

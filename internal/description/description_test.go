@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/measure"
 )
 
 func TestDescribe(t *testing.T) {
@@ -134,8 +135,8 @@ func TestBlankDescribeEveryRune(t *testing.T) {
 	}
 }
 
-// They run alone, because testing.AllocsPerRun counts what other tests
-// allocate; both hold under the race detector as well.
+// They run alone, because what other tests allocate counts. Both hold under the
+// race detector as well.
 func TestDescribeAllocations(t *testing.T) {
 	for content, want := range map[string]float64{
 		"Implement the retry logic of the upload client and test it": 0,
@@ -146,14 +147,14 @@ func TestDescribeAllocations(t *testing.T) {
 		" two\n lines, and the copy does not fit on a small stack": 1,
 		strings.Repeat("\U0001F642", 1000):                         1,
 	} {
-		got := testing.AllocsPerRun(100, func() { _ = description.Of(content) })
+		got := measure.Allocations(func() { _ = description.Of(content) })
 		assert.LessOrEqual(t, got, want, "%.40q", content)
 	}
 }
 
 func TestBlankDescribeNeverAllocates(t *testing.T) {
 	huge := strings.Repeat("\u200b \n", 1000) + strings.Repeat("x", 1<<20)
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = description.Blank(huge) }))
+	assert.Zero(t, measure.Allocations(func() { _ = description.Blank(huge) }))
 }
 
 func FuzzDescribe(f *testing.F) {

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/internal/finish"
+	"github.com/carryon-go/carryon/internal/measure"
 )
 
 func TestIsPlainStop(t *testing.T) {
@@ -28,5 +29,5 @@ func TestIsPlainStop(t *testing.T) {
 
 func TestIsPlainStopCostsNothingInTheCommonCase(t *testing.T) {
 	reason := "stop"
-	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = finish.IsPlainStop(reason) }))
+	assert.Zero(t, measure.Allocations(func() { _ = finish.IsPlainStop(reason) }))
 }

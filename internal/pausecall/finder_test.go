@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -290,7 +291,7 @@ func TestFinderAllocatesNothingForPlainText(t *testing.T) {
 	pieces := plainPieces()
 	var f pausecall.Finder
 	shown := 0
-	assert.Zero(t, testing.AllocsPerRun(100, func() {
+	assert.Zero(t, measure.Allocations(func() {
 		for _, piece := range pieces {
 			shown += len(f.Write(piece))
 		}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/prompt"
 )
 
@@ -363,17 +363,19 @@ func TestPromptCustomTemplates(t *testing.T) {
 	assert.Equal(t, goldenYOLOLong+"\n\nnow\nPrevious attempt: same answer as before", p.Prompt(in))
 }
 
-func TestPromptHugeTask(t *testing.T) {
-	t.Parallel()
+// Only what shows of a task is scanned: it takes no longer if much more follows.
+func TestPromptHugeTask(t *testing.T) { //nolint:paralleltest // measures time
 	p := newPrompter(t, continuation.Templates{})
-	short := p.Prompt(prompt.Input{Task: strings.Repeat("word ", 100), Attempt: 1})
-	huge := strings.Repeat("word ", 2<<20)
-
-	start := time.Now()
-	for range 1000 {
-		require.Equal(t, short, p.Prompt(prompt.Input{Task: huge, Attempt: 1}))
+	want := p.Prompt(prompt.Input{Task: strings.Repeat("word ", 100), Attempt: 1})
+	of := func(words int) func() {
+		task := strings.Repeat("word ", words)
+		return func() {
+			for range 100 {
+				require.Equal(t, want, p.Prompt(prompt.Input{Task: task, Attempt: 1}))
+			}
+		}
 	}
-	assert.Less(t, time.Since(start), 2*time.Second, "only what shows may be scanned")
+	assert.Less(t, measure.Slowdown(of(100), of(2<<20)), float64(measure.Longer), "20,000 times as long")
 }
 
 func TestPromptConcurrentUse(t *testing.T) {
@@ -392,8 +394,8 @@ func TestPromptConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// It runs alone, because testing.AllocsPerRun counts what other tests
-// allocate; it holds under the race detector as well.
+// It runs alone, because what other tests allocate counts. It holds under the race
+// detector as well.
 func TestPromptAllocatesOnlyItself(t *testing.T) {
 	p := newPrompter(t, continuation.Templates{})
 	for name, in := range map[string]prompt.Input{
@@ -407,7 +409,7 @@ func TestPromptAllocatesOnlyItself(t *testing.T) {
 			Rejection: errors.New(strings.Repeat("\U0001F642", 1000)),
 		},
 	} {
-		got := testing.AllocsPerRun(100, func() { _ = p.Prompt(in) })
+		got := measure.Allocations(func() { _ = p.Prompt(in) })
 		assert.LessOrEqual(t, got, 1.0, name)
 	}
 }

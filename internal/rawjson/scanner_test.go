@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
@@ -205,7 +205,7 @@ func TestPlain(t *testing.T) {
 
 func TestScanningDoesNotAllocate(t *testing.T) {
 	text := []byte(`{"id":"x","choices":[{"index":0,"delta":{"content":"a \"word\""},"finish_reason":null}],"usage":null}`)
-	assert.Zero(t, testing.AllocsPerRun(100, func() {
+	assert.Zero(t, measure.Allocations(func() {
 		s := rawjson.Over(text)
 		for s.Open('{'); s.Member(); {
 			for s.Open('['); s.Element(); {
@@ -215,45 +215,31 @@ func TestScanningDoesNotAllocate(t *testing.T) {
 	}))
 }
 
+// scanWhatOpens reads a text as an object and as an array.
+func scanWhatOpens(text []byte) {
+	for _, bracket := range []byte("{[") {
+		s := rawjson.Over(text)
+		for s.Open(bracket); s.OK() && s.Kind() != 0; s.Skip() {
+			if bracket == '{' {
+				s.Member()
+			} else {
+				s.Element()
+			}
+		}
+	}
+}
+
 // The time it takes grows with the length, not with its square.
 func TestScannerTakesLinearTime(t *testing.T) {
 	for name, piece := range map[string]string{
 		"backslashes": `\\`, "quotes": `\"`, "brackets": `[`, "strings": `"",`, "open strings": `"`, "members": `"a":1,`,
 	} {
 		for _, open := range []string{`"`, `[`, `{`, ``} {
-			assert.Less(t, slowdown(1<<12, func(n int) {
+			scan := func(n int) func() {
 				text := []byte(open + strings.Repeat(piece, n))
-				for _, bracket := range []byte("{[") {
-					s := rawjson.Over(text)
-					for s.Open(bracket); s.OK() && s.Kind() != 0; s.Skip() {
-						if bracket == '{' {
-							s.Member()
-						} else {
-							s.Element()
-						}
-					}
-				}
-			}), tooMuch, "%s after %q", name, open)
+				return func() { scanWhatOpens(text) }
+			}
+			assert.Less(t, measure.Slowdown(scan(1<<12), scan(measure.Longer<<12)), float64(measure.Quadratic), "%s after %q", name, open)
 		}
 	}
-}
-
-// tooMuch is more than a busy machine adds to what is linear, and less than what
-// is quadratic takes.
-const tooMuch = 200.0
-
-// slowdown returns how many times as long work takes with 32n as with n: about
-// 32 if the time is linear, 1024 if it is quadratic. The best of some runs
-// counts.
-func slowdown(n int, work func(n int)) float64 {
-	best := func(n int) time.Duration {
-		least := time.Hour
-		for range 5 {
-			began := time.Now()
-			work(n)
-			least = min(least, time.Since(began))
-		}
-		return max(least, 100*time.Microsecond) // less is noise
-	}
-	return float64(best(32*n)) / float64(best(n))
 }

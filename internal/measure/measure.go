@@ -1,0 +1,77 @@
+// Package measure counts what code takes, for tests and benchmarks: memory,
+// allocations, and whether its time is linear.
+//
+// All of it is counted in the whole process, and other goroutines may be at
+// work, so that the least of several measurements counts. Tests that measure
+// do not run in parallel.
+package measure
+
+import (
+	"math"
+	"runtime"
+	"testing"
+	"time"
+)
+
+const tries = 5
+
+// Live returns the bytes that are in use once the garbage collector has run.
+func Live() int64 {
+	runtime.GC()
+	runtime.GC() // frees what the first one finalised, and empties the pools
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc) //nolint:gosec // far below the limit
+}
+
+// Allocated returns how many bytes f allocates. What f makes only when it runs
+// for the first time does not count.
+func Allocated(f func()) uint64 {
+	least := uint64(math.MaxUint64)
+	for range tries {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	return least
+}
+
+// Allocations returns how often f allocates, as the average of many runs.
+func Allocations(f func()) float64 {
+	least := math.Inf(1)
+	for range tries {
+		least = min(least, testing.AllocsPerRun(100/tries, f))
+	}
+	return least
+}
+
+const (
+	// Longer is how many times as much work the longer of the two functions is
+	// to have that Slowdown compares.
+	Longer = 32
+	// Quadratic is what Slowdown returns at least if the time grows with the
+	// square of the work: far above what is linear, even on a busy machine, and
+	// far below the square.
+	Quadratic = Longer * Longer / 4
+)
+
+// Slowdown returns how many times as long the longer function takes: about
+// [Longer] times if the time is linear, the square of that if it is quadratic.
+func Slowdown(shorter, longer func()) float64 {
+	least, most := time.Hour, time.Hour
+	for range tries {
+		least, most = min(least, timed(shorter)), min(most, timed(longer))
+		if float64(most) < Quadratic/2*float64(least) {
+			break
+		}
+	}
+	return float64(most) / float64(max(least, 100*time.Microsecond)) // less is noise
+}
+
+func timed(work func()) time.Duration {
+	began := time.Now()
+	work()
+	return time.Since(began)
+}
