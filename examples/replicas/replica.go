@@ -56,6 +56,7 @@ func start(ctx context.Context, number int, s settings, out io.Writer) (*replica
 		args = append(args, "-state", s.state)
 	}
 	command := exec.CommandContext(context.WithoutCancel(ctx), s.program, args...)
+	keepFromTerminal(command)
 	stderr, err := command.StderrPipe()
 	if err != nil {
 		return nil, err
