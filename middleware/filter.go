@@ -21,18 +21,18 @@ import (
 // of its own, does no harm: what it streams of a turn that has ended is left out,
 // unless that turn was the only one and passes as it is.
 type Filter[C any] struct {
-	callbacks *callbacks // nil until Unary is given the filter
-	emit      func(C) error
+	emit func(C) error
 
-	mu       sync.Mutex // of what follows; not held while emit runs
-	state    filterState
-	emitting bool // the callback runs
-	reader   turnReader
-	writer   writer[C]
-	out      output[C]
-	shown    bool // text was shown through this filter
-	told     bool // the callback was given something of the turn
-	err      error
+	mu        sync.Mutex // of what follows; not held while emit runs
+	callbacks *callbacks // nil until Unary is given the filter
+	state     filterState
+	emitting  bool // the callback runs
+	reader    turnReader
+	writer    writer[C]
+	out       output[C]
+	shown     bool // text was shown through this filter
+	told      bool // the callback was given something of the turn
+	err       error
 }
 
 // filterState says what a filter may let through.
@@ -60,9 +60,9 @@ func NewFilter[C any](d adapter.Dialect[C], emit func(C) error) *Filter[C] {
 // every chunk after the one that the callback failed on, and the call is not
 // continued any more. It panics if Unary was not given the filter.
 func (f *Filter[C]) Chunk(c C) error {
-	f.mustBeGiven()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.mustBeGiven()
 	switch {
 	case f.err != nil:
 		return f.err
@@ -81,9 +81,9 @@ func (f *Filter[C]) Chunk(c C) error {
 // in the caller's own turn. As long as it does, an adapter may give a chunk to
 // the callback itself and tell Relayed: then a chunk costs next to nothing.
 func (f *Filter[C]) Relaying() bool {
-	f.mustBeGiven()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.mustBeGiven()
 	passes := f.state == inTurn || f.state == callOver
 	f.emitting = passes && f.reader.first && f.reader.calls.unwatched && f.err == nil
 	return f.emitting
