@@ -34,9 +34,13 @@ func startWorld(t *testing.T, args ...string) *world {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	said, out := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, append([]string{"-listen", "127.0.0.1:0", "-think", "0s"}, args...), out) }()
+	go func() {
+		ended <- run(ctx, append([]string{"-listen", "127.0.0.1:0", "-think", "0s"}, args...), out)
+		_ = out.Close()
+	}()
 	w := &world{lines: make(chan string, 1000)}
 	go func() {
+		defer close(w.lines)
 		for scanner := bufio.NewScanner(said); scanner.Scan(); {
 			w.lines <- scanner.Text()
 		}
@@ -44,25 +48,20 @@ func startWorld(t *testing.T, args ...string) *world {
 	t.Cleanup(func() {
 		stop()
 		assert.NoError(t, <-ended)
-		_ = out.Close()
 	})
-	for w.address == "" {
-		select {
-		case line := <-w.lines:
-			if found := regexp.MustCompile(`process (\d+) `).FindStringSubmatch(line); found != nil {
-				process, err := strconv.Atoi(found[1])
-				require.NoError(t, err)
-				w.processes = append(w.processes, process)
-			}
-			w.address, _ = strings.CutPrefix(line, "Round-robin: ")
-			if w.address == line {
-				w.address = ""
-			}
-		case err := <-ended:
+	for line := range w.lines {
+		if found := regexp.MustCompile(`process (\d+) `).FindStringSubmatch(line); found != nil {
+			process, err := strconv.Atoi(found[1])
 			require.NoError(t, err)
+			w.processes = append(w.processes, process)
+		}
+		if address, ok := strings.CutPrefix(line, "Round-robin: "); ok {
+			w.address = address
+			return w
 		}
 	}
-	return w
+	require.Fail(t, "the program has ended before it listens")
+	return nil
 }
 
 // kill kills a replica, and returns once that is known.
@@ -71,16 +70,18 @@ func (w *world) kill(t *testing.T, number int) {
 	process, err := os.FindProcess(w.processes[number-1])
 	require.NoError(t, err)
 	require.NoError(t, process.Kill())
-	w.until("replica " + strconv.Itoa(number) + " has ended")
+	w.until(t, "replica "+strconv.Itoa(number)+" has ended")
 }
 
 // until waits for a line that begins like that.
-func (w *world) until(begin string) {
+func (w *world) until(t *testing.T, begin string) {
+	t.Helper()
 	for line := range w.lines {
 		if strings.HasPrefix(line, begin) {
 			return
 		}
 	}
+	require.Fail(t, "the program has ended before it says "+begin)
 }
 
 // ask asks the round-robin, and returns how many turns the answer has, and which replica gave it.
@@ -133,7 +134,7 @@ func TestReplicasShareABudgetAndOutliveOneAnother(t *testing.T) {
 	const gate = slowly + " Paint the gate."
 	lost := make(chan int)
 	go func() { lost <- w.statusOf(t.Context(), gate) }()
-	w.until("model: told to go on through replica 2")
+	w.until(t, "model: told to go on through replica 2")
 	w.kill(t, 2)
 	assert.Equal(t, http.StatusBadGateway, <-lost)
 	for range 3 {
