@@ -98,7 +98,7 @@ func (c *blockCodec) Classify(name, data []byte, v *wire.Values) bool {
 	return v.Add(from, from+len(text), roleDelta)
 }
 
-func (c *blockCodec) Observe(v *wire.Values, r wire.Relay) { r.Text(v.Text(0)) }
+func (c *blockCodec) Observe(_ wire.Role, value []byte, r wire.Relay) { r.Text(string(value)) }
 
 func (c *blockCodec) EndTurn(keep bool) {
 	c.later, c.shown = true, map[int]int{}

@@ -52,15 +52,18 @@ func (e *Event) Name() (name []byte) {
 		lines = lines[:e.from] // the event ends with its data line
 	}
 	lines = bytes.TrimPrefix(lines, []byte(byteOrderMark))
-	for line := range bytes.FieldsFuncSeq(lines, isBreak) {
-		if value, ok := bytes.CutPrefix(line, []byte("event:")); ok {
+	for len(lines) > 0 {
+		end := BreakAt(lines)
+		if end < 0 {
+			end = len(lines)
+		}
+		if value, ok := bytes.CutPrefix(lines[:end], []byte("event:")); ok {
 			name = bytes.Trim(value, blanks)
 		}
+		lines = lines[min(end+1, len(lines)):]
 	}
 	return name
 }
-
-func isBreak(c rune) bool { return c == '\n' || c == '\r' }
 
 // Clone returns a copy that shares no memory with e.
 func (e *Event) Clone() Event {

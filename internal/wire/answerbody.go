@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
 	"sync/atomic"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -52,6 +51,7 @@ type AnswerBody struct {
 	err     error  // what Read returns once out is empty
 	inEvent bool   // the last line was not blank
 	lastCR  bool   // the last line ended in a CR
+	holding bool   // the codec holds events: nothing may be relayed before them
 	closed  atomic.Bool
 }
 
@@ -85,8 +85,12 @@ func (b *AnswerBody) readMore(p []byte) int {
 		if b.err != nil {
 			return b.readRest(p)
 		}
-		if relay := b.relayBetween(); relay != nil {
-			n, forEngine := b.scan(b.first.reader.Buffered(), relay)
+		came, relay := b.first.reader.Buffered(), b.stream.Relay()
+		switch {
+		case relay != nil && len(came) == 0:
+			return 0
+		case relay != nil && b.isBetween():
+			n, forEngine := b.scan(came, relay)
 			if n > 0 {
 				b.out = b.first.reader.Take(n)
 				continue
@@ -115,17 +119,9 @@ func (b *AnswerBody) readRest(p []byte) int {
 	return 0
 }
 
-// relayBetween returns the relay if the next event may be relayed, else nil.
-func (b *AnswerBody) relayBetween() Relay {
-	relay := b.stream.Relay()
-	if relay == nil || !b.first.reader.IsBetween() {
-		return nil
-	}
-	if holder := b.holder(); holder != nil && holder.IsHolding() {
-		return nil
-	}
-	return relay
-}
+// isBetween reports whether the event that comes next may be relayed, as far as
+// those before it are concerned.
+func (b *AnswerBody) isBetween() bool { return !b.holding && b.first.reader.IsBetween() }
 
 // readNext reads the next event, or as much of it as there is room for.
 func (b *AnswerBody) readNext(p []byte) (int, error) {
@@ -138,16 +134,17 @@ func (b *AnswerBody) readNext(p []byte) (int, error) {
 		case b.err != nil:
 			return b.readTail(p)
 		}
-		if relay := b.relayBetween(); relay != nil {
+		relay := b.stream.Relay()
+		if relay == nil {
+			b.show(b.stream.Recv())
+			continue
+		}
+		if b.isBetween() {
 			if n := b.relay(p, relay); n > 0 {
 				return n, nil
 			}
 		}
-		if relay := b.stream.Relay(); relay != nil {
-			b.show(relay.Handle(b.first.Recv()))
-			continue
-		}
-		b.show(b.stream.Recv())
+		b.show(relay.Handle(b.first.Recv()))
 	}
 }
 
@@ -155,7 +152,7 @@ func (b *AnswerBody) readNext(p []byte) (int, error) {
 func (b *AnswerBody) drainOut(p []byte) int {
 	n := copy(p, b.out)
 	if b.out = b.out[n:]; len(b.out) == 0 {
-		b.out = nil // holds no memory while the source waits
+		b.out = b.released()
 	}
 	return n
 }
@@ -213,35 +210,31 @@ func (b *AnswerBody) relay(p []byte, r Relay) int {
 // show makes what the engine shows readable.
 func (b *AnswerBody) show(e sse.Event, err error) {
 	b.err = err
-	switch holder := b.holder(); {
-	case err == nil && (holder == nil || e.Written):
-		b.out = b.frame(&e)
+	holder, isHolder := b.codec.(Holder)
+	switch {
+	case err == nil && isHolder && !e.Written:
+		holder.Hold(e)
 	case err == nil:
-		b.showAll(holder.Hold(e))
-	case holder != nil:
-		b.showAll(holder.Release())
-	}
-}
-
-// holder returns the codec as a Holder, or nil if it is none.
-func (b *AnswerBody) holder() Holder {
-	holder, _ := b.codec.(Holder)
-	return holder
-}
-
-func (b *AnswerBody) showAll(events []sse.Event) {
-	if len(events) == 1 {
-		b.out = b.frame(&events[0])
+		b.out = b.frame(&e)
 		return
+	case isHolder:
+		holder.Release()
 	}
-	size := 0
-	for i := range events {
-		size += len(events[i].Raw) + len("\n\n")
+	b.out = b.released()
+}
+
+// released returns the next event of the holder's to show. Nil if there is none
+// holds no memory while the source waits.
+func (b *AnswerBody) released() []byte {
+	holder, ok := b.codec.(Holder)
+	if !ok {
+		return nil
 	}
-	b.out = slices.Grow(b.out, size)
-	for i := range events {
-		b.out = append(b.out, b.frame(&events[i])...)
+	e, ok := holder.Next()
+	if b.holding = holder.IsHolding(); !ok {
+		return nil
 	}
+	return b.frame(&e)
 }
 
 // frame returns the lines of an event that is shown. A blank line is put before

@@ -77,19 +77,22 @@ type Codec interface {
 	//
 	// The data is one line, and need not be JSON.
 	Classify(name, data []byte, v *Values) bool
-	// Observe reports the values of an event that is relayed.
-	Observe(v *Values, r Relay)
+	// Observe reports a value of an event that is relayed, by its role: the text of
+	// a string, and of any other value its JSON. It is valid until Observe returns.
+	Observe(role Role, value []byte, r Relay)
 }
 
 // Holder is a [Codec] that holds back some of the events of the caller's own turn
 // that the engine shows as they came: they would be others if a continuation
 // followed.
 type Holder interface {
-	// Hold takes such an event, and returns the events that are shown now. They
-	// are valid until the next call.
-	Hold(e sse.Event) []sse.Event
-	// Release returns the events that are held at the end of the stream.
-	Release() []sse.Event
+	// Hold takes such an event. Next then has the events that are shown now.
+	Hold(e sse.Event)
+	// Release lets Next have all that is held, at the end of the stream.
+	Release()
+	// Next returns the next event to show, if there is one. It is valid until the
+	// next Hold.
+	Next() (sse.Event, bool)
 	// IsHolding reports whether any are held: nothing may be relayed before them.
 	IsHolding() bool
 }

@@ -6,49 +6,62 @@ import "github.com/carryon-go/carryon/internal/sse"
 // that may not or is not in yet, and reports to r what they add. It returns where
 // they end, and whether the next one is in and thus for the engine.
 func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
-	v, _ := valuesPool.Get().(*Values)
-	v.buffer = buffer
-	defer func() {
-		if n > 0 {
-			b.lastCR = buffer[n-1] == '\r'
-		}
-		v.buffer = nil // it is not ours
-		valuesPool.Put(v)
-	}()
+	var found [maxValues]value
 	for n < len(buffer) {
-		if end, blank := b.template.match(v, n); end > 0 {
-			b.codec.Observe(v, r)
-			n, b.inEvent = end, !blank
-			continue
-		}
-		end, forEngine := b.inspect(v, n, r)
-		if end == 0 {
-			return n, forEngine
+		end, blank := b.template.match(buffer, n, &found)
+		if end > 0 {
+			b.observe(buffer, found[:b.template.n], r)
+			b.inEvent = !blank
+		} else if end, forEngine = b.inspect(buffer, n, r); end == 0 {
+			break
 		}
 		n = end
 	}
-	return n, false
+	if n > 0 {
+		b.lastCR = buffer[n-1] == '\r'
+	}
+	return n, forEngine
+}
+
+// observe reports what an event adds whose values stand in the buffer.
+func (b *AnswerBody) observe(buffer []byte, found []value, r Relay) {
+	for i := range found {
+		switch v := &found[i]; {
+		case v.role == Ignored:
+		case v.form != text:
+			b.codec.Observe(v.role, buffer[v.from:v.to], r)
+		case v.plain:
+			b.codec.Observe(v.role, buffer[v.from+1:v.to-1], r)
+		default:
+			unescaped(buffer[v.from:v.to], func(said []byte) { b.codec.Observe(v.role, said, r) })
+		}
+	}
 }
 
 // inspect reads the event, or the line between two, that begins at an offset. It
 // returns where it ends; 0 if it may not be relayed, or its data line is not in.
-func (b *AnswerBody) inspect(v *Values, begin int, r Relay) (end int, forEngine bool) {
-	v.reset()
+func (b *AnswerBody) inspect(buffer []byte, begin int, r Relay) (end int, forEngine bool) {
+	v, _ := valuesPool.Get().(*Values)
+	v.buffer, v.all = buffer, v.room[:0]
+	defer func() {
+		v.buffer = nil // it is not ours
+		valuesPool.Put(v)
+	}()
 	var name []byte
 	for at := begin; at-begin < maxTemplate; {
-		l, ok := sse.LineAt(v.buffer, at, 0)
+		l, ok := sse.LineAt(buffer, at, 0)
 		if !ok {
 			return 0, false
 		}
-		f, from, to := l.Field(v.buffer)
+		f, from, to := l.Field(buffer)
 		switch {
 		case f == sse.Data:
 			v.data = from
-			if !b.codec.Classify(name, v.buffer[from:to], v) {
+			if !b.codec.Classify(name, buffer[from:to], v) {
 				return 0, true
 			}
-			b.codec.Observe(v, r)
-			b.template.learn(v, begin, l.End)
+			b.observe(buffer, v.all, r)
+			b.template.learn(buffer[begin:l.End], begin, v.all)
 			b.inEvent = true
 			return l.End, false
 		case f == sse.Blank && name == nil:
@@ -58,7 +71,7 @@ func (b *AnswerBody) inspect(v *Values, begin int, r Relay) (end int, forEngine 
 			b.inEvent = true
 			return l.End, false
 		case f == sse.Name:
-			name = v.buffer[from:to]
+			name = buffer[from:to]
 		case f == sse.Other:
 			v.add(value{from: from, to: to, form: field})
 		case f != sse.Comment:

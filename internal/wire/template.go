@@ -37,39 +37,39 @@ type span struct {
 // isLearned reports whether there is anything to match.
 func (t *template) isLearned() bool { return t.n > 0 }
 
-// learn makes t the template of the event in v, whose lines stand between two
-// offsets of the buffer and end with its data line.
-func (t *template) learn(v *Values, from, to int) {
-	size := to - from
-	for _, value := range v.all[:v.n] {
-		size -= value.to - value.from
+// learn makes t the template of an event with these values. Its lines end with its
+// data line. They and the values stand at an offset of the buffer.
+func (t *template) learn(lines []byte, at int, values []value) {
+	size := len(lines)
+	for _, v := range values {
+		size -= v.to - v.from
 	}
-	if v.n == 0 || size > maxTemplate {
+	if len(values) == 0 || size > maxTemplate {
 		return // the events to come may still be like those before this one
 	}
-	t.fixed, t.n = slices.Grow(t.fixed[:0], size), uint8(v.n) //nolint:gosec // at most maxValues
-	for i, value := range v.all[:v.n] {
-		t.fixed = append(t.fixed, v.buffer[from:value.from]...)
-		t.spans[i] = span{uint16(len(t.fixed)), value.form, value.role} //nolint:gosec // at most maxTemplate
-		from = value.to
+	t.fixed, t.n = slices.Grow(t.fixed[:0], size), uint8(len(values)) //nolint:gosec // at most maxValues
+	from := 0
+	for i, v := range values {
+		t.fixed = append(t.fixed, lines[from:v.from-at]...)
+		t.spans[i] = span{uint16(len(t.fixed)), v.form, v.role} //nolint:gosec // at most maxTemplate
+		from = v.to - at
 	}
-	t.fixed = append(t.fixed, v.buffer[from:to]...)
+	t.fixed = append(t.fixed, lines[from:]...)
 	t.brk = 1
 	if bytes.HasSuffix(t.fixed, []byte("\r\n")) {
 		t.brk = 2
 	}
 }
 
-// match compares the event that begins at an offset of v's buffer with the
-// template, and reads its values into v. It returns where the event ends, and
-// whether it ends with a blank line. The end is 0 if the event does not match, or
-// its data line has not arrived.
-func (t *template) match(v *Values, from int) (end int, blank bool) {
+// match compares the event that begins at an offset of b with the template, and
+// finds its values. It returns where the event ends, and whether it ends with a
+// blank line. The end is 0 if the event does not match, or its data line has not
+// arrived.
+func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, blank bool) {
 	if !t.isLearned() {
 		return 0, false
 	}
-	v.reset()
-	b, at := v.buffer, 0
+	at := 0
 	end = from
 	for i := range t.spans[:t.n] {
 		next := &t.spans[i]
@@ -82,10 +82,9 @@ func (t *template) match(v *Values, from int) (end int, blank bool) {
 		if n < 0 {
 			return 0, false
 		}
-		v.all[i] = value{end, end + n, next.form, next.role, plain}
+		found[i] = value{end, end + n, next.form, next.role, plain}
 		end, at = end+n, int(next.at)
 	}
-	v.n = int(t.n)
 	if end = skip(b, end, t.fixed[at:]); end == 0 {
 		return 0, false
 	}

@@ -15,19 +15,17 @@ type Role uint8
 // Ignored is the role of a value that adds nothing.
 const Ignored Role = 0
 
-// Values are the values in which an event differs from others of its kind: a
-// codec finds them when it classifies the first such event, and observes those
-// of the events that are relayed after it.
+// Values are the values in which an event differs from others of its kind. A
+// codec finds them when it classifies the first such event.
 type Values struct {
-	buffer  []byte // with the event, and perhaps others
-	scratch []byte // texts of the event that were escaped
-	data    int    // where the event's data begins
-	n       int
-	all     [maxValues]value
+	buffer []byte // with the event, and perhaps others
+	data   int    // where the event's data begins
+	all    []value
+	room   [maxValues]value // for all
 }
 
-// valuesPool has Values for those who scan a buffer: they are too large for each
-// open stream to have its own.
+// valuesPool has Values for those who inspect an event: they are too large for
+// each open stream to have its own.
 var valuesPool = sync.Pool{New: func() any { return new(Values) }} //nolint:gochecknoglobals // a pool
 
 type value struct {
@@ -52,42 +50,24 @@ func (v *Values) AddBlanks(from, to int) bool {
 }
 
 func (v *Values) add(added value) bool {
-	if v.n == maxValues {
+	if len(v.all) == maxValues {
 		return false
 	}
-	v.all[v.n] = added
-	v.n++
+	v.all = append(v.all, added)
 	return true
 }
 
-// reset removes all values. It writes no pointer, which would cost more than the
-// rest of what an event costs while the garbage collector runs.
-func (v *Values) reset() {
-	v.n = 0
-	if len(v.scratch) > 0 {
-		v.scratch = v.scratch[:0]
-	}
-}
+// scratchPool has room for texts that are unescaped.
+var scratchPool = sync.Pool{New: func() any { return new([]byte) }} //nolint:gochecknoglobals // a pool
 
-// Len returns how many values there are.
-func (v *Values) Len() int { return v.n }
-
-// Role returns the role of a value.
-func (v *Values) Role(i int) Role { return v.all[i].role }
-
-// Raw returns the bytes of a value.
-func (v *Values) Raw(i int) []byte { return v.buffer[v.all[i].from:v.all[i].to] }
-
-// Text returns the text of a value that is a string. It is valid until the next
-// event.
-func (v *Values) Text(i int) string {
-	raw := v.Raw(i)
-	if v.all[i].plain {
-		return rawjson.View(raw[1 : len(raw)-1])
-	}
-	text, scratch := rawjson.Text(raw, v.scratch)
-	v.scratch = scratch
-	return rawjson.View(text)
+// unescaped calls f with the text of a string in which something is escaped. It is
+// valid until f returns.
+func unescaped(raw []byte, f func(text []byte)) {
+	scratch, _ := scratchPool.Get().(*[]byte)
+	defer scratchPool.Put(scratch)
+	var text []byte
+	text, *scratch = rawjson.Text(raw, (*scratch)[:0])
+	f(text)
 }
 
 // form is the JSON type of a value, by its first byte: values of one form may

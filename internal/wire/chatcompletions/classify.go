@@ -25,17 +25,15 @@ func (d *dialect) Classify(name, data []byte, v *wire.Values) bool {
 }
 
 // Observe implements [wire.Codec].
-func (d *dialect) Observe(v *wire.Values, r wire.Relay) {
-	for i := range v.Len() {
-		switch v.Role(i) {
-		case roleText:
-			r.Text(v.Text(i))
-		case roleReasoning:
-			r.Reasoning(v.Text(i))
-		case roleUsage:
-			d.SetUsage(v.Raw(i))
-			r.Usage(usageOf(v.Raw(i)))
-		}
+func (d *dialect) Observe(role wire.Role, value []byte, r wire.Relay) {
+	switch role {
+	case roleText:
+		r.Text(rawjson.View(value))
+	case roleReasoning:
+		r.Reasoning(rawjson.View(value))
+	case roleUsage:
+		d.SetUsage(value)
+		r.Usage(usageOf(value))
 	}
 }
 

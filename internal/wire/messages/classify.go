@@ -93,13 +93,11 @@ func (c *codec) continues(index int, delta string) bool {
 }
 
 // Observe implements [wire.Codec].
-func (c *codec) Observe(v *wire.Values, r wire.Relay) {
-	for i := range v.Len() {
-		switch v.Role(i) {
-		case roleText:
-			r.Text(v.Text(i))
-		case roleReasoning:
-			r.Reasoning(v.Text(i))
-		}
+func (c *codec) Observe(role wire.Role, value []byte, r wire.Relay) {
+	switch role {
+	case roleText:
+		r.Text(rawjson.View(value))
+	case roleReasoning:
+		r.Reasoning(rawjson.View(value))
 	}
 }

@@ -27,11 +27,12 @@ type answer struct {
 	turns []*turn
 	over  bool    // the last of them has ended
 	items []*item // that are shown, in their order
-	next  int     // the index of the next one
+	count int     // how many indexes they take
 	texts []*text // that the engine has not shown all of, in their order
 	queue []entry
 	size  int         // of the queue, in bytes
 	out   []sse.Event // ready to be shown
+	next  int         // which of them is shown next
 	spare bool        // the last event of out was written, and needs no blank line
 
 	ending []byte // the event that ends the answer

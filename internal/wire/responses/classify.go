@@ -23,9 +23,13 @@ var relayed = map[string]wire.Role{ //nolint:gochecknoglobals // constant
 }
 
 // Classify implements [wire.Codec]. A delta of the item that is open may be
-// relayed.
+// relayed. The name of an event is its type, so that most others need not be read
+// to be told from it.
 func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
-	if !c.began || c.later || string(name) == failed || rawjson.ObjectEnd(data) != len(data) {
+	if _, ok := relayed[string(name)]; !ok && len(name) > 0 {
+		return false
+	}
+	if !c.began || c.later || rawjson.ObjectEnd(data) != len(data) {
 		return false
 	}
 	ev := eventOf(data)
@@ -68,17 +72,14 @@ func addValues(data []byte, role wire.Role, v *wire.Values) bool {
 }
 
 // Observe implements [wire.Codec].
-func (c *codec) Observe(v *wire.Values, r wire.Relay) {
-	for i := range v.Len() {
-		switch v.Role(i) {
-		case roleText:
-			said := v.Text(i)
-			*c.reader.last += len(said)
-			r.Text(said)
-		case roleReasoning:
-			r.Reasoning(v.Text(i))
-		case roleSequence:
-			c.answer.sequence = intOr(v.Raw(i), c.answer.sequence)
-		}
+func (c *codec) Observe(role wire.Role, value []byte, r wire.Relay) {
+	switch role {
+	case roleText:
+		*c.reader.last += len(value)
+		r.Text(rawjson.View(value))
+	case roleReasoning:
+		r.Reasoning(rawjson.View(value))
+	case roleSequence:
+		c.answer.sequence = intOr(value, c.answer.sequence)
 	}
 }

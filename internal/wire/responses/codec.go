@@ -115,27 +115,33 @@ func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
 		return dst
 	}
 	e := a.deltaOf(piece{x, ""})
-	a.grown, a.out = true, nil
+	a.grown, a.out = true, dst
 	a.emit(&e)
-	return append(dst, a.out...)
+	return a.takeOut()
 }
 
 // IsHolding implements [wire.Holder].
 func (c *codec) IsHolding() bool { return len(c.answer.queue) > 0 }
 
 // Release implements [wire.Holder].
-func (c *codec) Release() []sse.Event {
+func (c *codec) Release() { c.answer.flush(true) }
+
+// Next implements [wire.Holder].
+func (c *codec) Next() (e sse.Event, ok bool) {
 	a := &c.answer
-	a.out = a.out[:0]
-	a.flush(true)
-	return a.out
+	if a.next == len(a.out) {
+		a.out, a.next = a.out[:0], 0
+		return e, false
+	}
+	e, a.out[a.next] = a.out[a.next], sse.Event{} // the caller's now
+	a.next++
+	return e, true
 }
 
 // Hold implements [wire.Holder].
-func (c *codec) Hold(e sse.Event) []sse.Event {
+func (c *codec) Hold(e sse.Event) {
 	a := &c.answer
-	a.out = a.out[:0]
-	ev := event{output: none}
+	ev := event{output: none, sequence: none}
 	if e.Kind == sse.Object {
 		ev = eventOf(e.Data())
 	}
@@ -154,19 +160,23 @@ func (c *codec) Hold(e sse.Event) []sse.Event {
 		a.take(e, &ev)
 		a.flush(false)
 	}
-	return a.out
 }
 
-// take puts an event of turn 1 into the queue as it came.
+// take puts an event of turn 1 into the queue as it came, or shows it if it need
+// not wait.
 func (a *answer) take(e sse.Event, ev *event) {
 	t := a.current()
 	it := t.find(ev)
 	if ev.kind == itemAdded || it == nil && ev.kind == itemDone {
 		it = a.open(ev, ev.item)
 	}
-	en := entry{event: e, item: it}
+	en := entry{event: e, item: it, wireSequence: ev.sequence}
 	if it != nil {
 		en.role, en.text = it.place(ev)
+	}
+	if len(a.queue) == 0 && en.judge(false) == pass {
+		a.emit(&en)
+		return
 	}
 	a.push(en)
 }

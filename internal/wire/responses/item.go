@@ -65,7 +65,7 @@ func readItem(s *rawjson.Scanner) fields {
 			f.namespaced = !rawjson.IsEmpty(s.Raw())
 		}
 	}
-	word := rawjson.TextOf(kindName)
+	word := rawjson.TextView(kindName)
 	if f.kind = kinds[word]; word == "tool_search_call" {
 		f.kind = otherCall
 		if string(execution) == `"server"` {

@@ -12,8 +12,10 @@ type entry struct {
 	event sse.Event
 	item  *item // that it is about, or nil
 	text  *text // that it repeats, or nil
-	role  role
-	owned bool // the event shares no memory with the source
+
+	wireSequence int // its number as it came, or none
+	role         role
+	owned        bool // the event shares no memory with the source
 }
 
 // role says what an event is to its item.
@@ -28,12 +30,16 @@ const (
 
 // Bounds of the queue.
 const (
+	usuallyQueued = 6 // what ends a message of one text
 	maxQueued     = 1024
 	maxQueuedSize = 1 << 20
 )
 
 // push puts an event into the queue.
 func (a *answer) push(e entry) {
+	if a.queue == nil {
+		a.queue = make([]entry, 0, usuallyQueued)
+	}
 	a.queue = append(a.queue, e)
 	a.size += len(e.event.Raw)
 }
@@ -88,6 +94,7 @@ func (a *answer) flush(all bool) {
 	if all {
 		last = len(a.queue)
 	}
+	a.out = slices.Grow(a.out, min(last+1, len(a.queue)))
 	n := 0
 	for ; n < len(a.queue); n++ {
 		e := &a.queue[n]
@@ -118,10 +125,10 @@ func (a *answer) emit(e *entry) {
 	}
 	if it != nil && !it.announced {
 		it.announced = true
-		if it.index = a.next; !a.rewriting {
+		if it.index = a.count; !a.rewriting {
 			it.index = it.wireIndex
 		}
-		a.next = max(a.next, it.index+1)
+		a.count = max(a.count, it.index+1)
 		a.items = append(a.items, it)
 	}
 	if it != nil && e.role == closing && e.text == nil {

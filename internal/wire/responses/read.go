@@ -278,7 +278,7 @@ func (r *reader) finish(response []byte, t adapter.TurnReader) (usage []byte) {
 // end reports the finish reason, which the protocol has not: the status and the
 // items tell.
 func (r *reader) end(e *ending, t adapter.TurnReader) {
-	switch word := rawjson.TextOf(e.status); {
+	switch word := rawjson.TextView(e.status); {
 	case word == "failed" || word == "completed" && !rawjson.IsNull(e.failure):
 		t.Fail(wire.Reported(e.failure))
 	case word == "incomplete":

@@ -14,7 +14,9 @@ func (a *answer) render(e *entry) {
 	data := e.event.Data()
 	isFirst := e.item == nil || e.item.turn.first
 	if !a.grown && isFirst { // it stays as it came
-		a.sequence = intOr(rawjson.Member(data, "sequence_number"), a.sequence)
+		if e.wireSequence != none {
+			a.sequence = e.wireSequence
+		}
 		return
 	}
 	r := rendering{answer: a, entry: e}
@@ -142,7 +144,8 @@ func (a *answer) written(it *item, x *text, r role, kind string, members ...any)
 	if r == content {
 		x = nil // it repeats nothing
 	}
-	return entry{event: a.write(kind, rawjson.Object(append(all, members...)...)), item: it, text: x, role: r, owned: true}
+	data := rawjson.Object(append(all, members...)...)
+	return entry{event: a.write(kind, data), item: it, text: x, wireSequence: none, role: r, owned: true}
 }
 
 // announce opens a message that has begun without an event of its own.

@@ -12,7 +12,7 @@ import (
 // AppendShown implements [adapter.Dialect].
 func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
 	a := &c.answer
-	a.rewriting, a.out = true, nil
+	a.rewriting, a.out = true, dst
 	var ev event
 	if e.Kind == sse.Object {
 		ev = eventOf(e.Data())
@@ -44,7 +44,14 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 		}
 	}
 	a.flush(false)
-	return append(dst, a.out...)
+	return a.takeOut()
+}
+
+// takeOut returns what is ready to be shown, which is then the caller's.
+func (a *answer) takeOut() []sse.Event {
+	out := a.out
+	a.out = nil
+	return out
 }
 
 // add shows an event of a turn that is not shown as it came.
@@ -72,7 +79,7 @@ func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
 	it := a.itemOf(ev)
 	if it == nil {
 		if t.first || ev.output == none && ev.itemID == nil {
-			a.push(entry{event: e})
+			a.push(entry{event: e, wireSequence: ev.sequence})
 		}
 		return
 	}
@@ -163,8 +170,9 @@ func (t *turn) leaveOut(it *item, ev *event) {
 // shows in its place.
 func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 	r, x := it.place(ev)
+	en := entry{event: e, item: it, text: x, role: r, wireSequence: ev.sequence}
 	if it.turn.first { // the engine changes no text in it
-		a.push(entry{event: e, item: it, text: x, role: r})
+		a.push(en)
 		return
 	}
 	if it.kind == message {
@@ -172,7 +180,7 @@ func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 	}
 	switch pieces, rest := a.show(said); {
 	case ev.kind == textDelta && len(pieces) == 1 && pieces[0].said == rawjson.TextOf(ev.delta) && pieces[0].text.item == it:
-		a.push(entry{event: e, item: it, role: r})
+		a.push(en)
 		return
 	default:
 		a.sayPieces(pieces)
@@ -188,7 +196,7 @@ func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 		noted := it.text(ev.content)
 		noted.annotations = append(noted.annotations, slices.Clone(ev.annotation))
 	}
-	a.push(entry{event: e, item: it, text: x, role: r})
+	a.push(en)
 }
 
 // listen takes the text that an event has told the engine.
