@@ -1,5 +1,5 @@
-# carryon needs Go (see CONTRIBUTING.md for the versions) and make, nothing else.
-# Only the race detector wants a C compiler, and `make test` does without it.
+# carryon needs Go (see CONTRIBUTING.md for the versions) and make, nothing else. The race detector also needs a C
+# compiler; without one, `make test` runs without the detector.
 
 DEMO     = quickstart
 ARGS     =
@@ -16,18 +16,18 @@ FUZZTIME = 10s
 LINT         = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 LINT_VERSION = v2.15.0
 
-# Every folder with a go.mod is a module; hidden folders and testdata are not looked into.
+# Every folder with a go.mod is a module; hidden folders and testdata are skipped.
 MODULES = find . \( -name '.?*' -o -name testdata \) -prune -o -name go.mod -print | sort -t / -k 3
 
-# $(EACH) commands $(DONE) runs the commands in each module, with $$dir as the
-# module's folder and $$root as the repository's, and fails at the end if a command set failed=1.
-# A module of tests may need a newer Go than carryon does; where it is not to be had, it is left out.
+# $(EACH) commands $(DONE) runs the commands in each module, with $$dir as the module's folder and $$root as the
+# repository's, and fails at the end if a command set failed=1. A test module may need a newer Go than carryon does;
+# without that Go, it is left out.
 EACH = root=$$PWD; for mod in $$($(MODULES)); do dir=$${mod%/go.mod}; cd "$$root/$$dir" || exit 1; \
 	[ "$$dir" = . ] || echo "==> $$dir"; \
 	if [ "$$dir" != . ] && why=$$(go list -m 2>&1 >/dev/null | grep 'requires go >='); then echo "    left out: $$why"; continue; fi;
 DONE = done; exit $${failed:-0}
 
-# carryon is pure Go, so that nothing here depends on the C compiler's health.
+# carryon is pure Go: a missing or broken C compiler must not matter.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
 .PHONY: agents api cross versions help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
@@ -45,10 +45,10 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 	@race=-race; \
 	if [ '$(RACE)' = off ]; then race=; \
 	elif [ '$(RACE)' != on ] && ! go build -race runtime/cgo >/dev/null 2>&1; then race=; \
-		echo 'No race detector here (it needs cgo, a C compiler and a platform that has it): testing without -race.'; \
+		echo 'No race detector here (it needs cgo, a C compiler and a supported platform): testing without -race.'; \
 	fi; \
 	[ "$$race" ] || { $(PURE); }; \
-	echo "Testing every module$${race:+, with the race detector}. adapters/transport and conformance take longest. The long drills are make faults and make soak."; \
+	echo "Testing every module$${race:+, with the race detector}. adapters/transport and conformance take longest. The long tests are make faults and make soak."; \
 	for server in redis-server initdb; do \
 		command -v $$server >/dev/null || ls /usr/lib/postgresql/*/bin/$$server >/dev/null 2>&1 || \
 			echo "No $$server here: the stores are not tested with a real one."; \
@@ -57,7 +57,7 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 	command -v chromium >/dev/null || echo 'No chromium here: the page of the command is not tested in a browser.'; \
 	$(EACH) go test $$race -shuffle=on $(ARGS) ./... || failed=1; $(DONE)
 
-bench: need-go ## Measure what is promised of speed and size; fails if a promise is missed: PAIRS=400, ONLY=part of a name
+bench: need-go ## Measure speed and size; fails if a promise is missed: PAIRS=400, ONLY=part of a name
 	@$(PURE); (cd cmd/carryon && go build -o ../../.bin/carryon .) && cd conformance && go build -o ../.bin/bench ./bench && \
 		../.bin/bench -carryon ../.bin/carryon -pairs $(PAIRS) -only '$(ONLY)'
 
@@ -75,7 +75,7 @@ fuzz: need-go ## Run each fuzz target for FUZZTIME=10s
 			done; exit $${failed:-0}; } || failed=1; \
 	$(DONE)
 
-faults: need-go ## Have answers fail at every byte, for every Go client (long; a sample is in test)
+faults: need-go ## Break answers at every byte, for every Go client (long; make test runs a sample)
 	@$(PURE); go test -count=1 -timeout 2h \
 			-run 'TestAnswersThatFailAnywhere|TestResponses.*ThatBreaksOff|TestResponsesThatAreDamaged|TestErrorOfTheBody|TestAttacksTakeLinearTime' \
 			./adapters/transport ./adapters/transport/internal/messages ./adapters/langchaingo ./adapters/openai -args -sample 1 && \
@@ -87,7 +87,7 @@ soak: need-go ## Send many streams through the proxy, one in ten failing: STREAM
 load: need-go ## Keep many slow streams open through the proxy at once: SLOW=2000
 	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestLoad . -args -slow $(SLOW)
 
-agents: need-go ## Run real agents with carryon and without (needs npm; 2 GB): ONLY=part of a name
+agents: need-go ## Run real agents with carryon and without (needs npm and 2 GB): ONLY=part of a name
 	@$(PURE); cd conformance && go build -o ../.bin/agents ./agents && cd .. && \
 		npm install --no-save --no-audit --no-fund --prefix conformance/agents && \
 		.bin/agents -only '$(ONLY)' $(if $(ONLY),,-write docs/command.md)
@@ -110,7 +110,7 @@ fmt: tools ## Format the code
 tidy: need-go ## Check that every go.mod and go.sum is tidy
 	@$(EACH) "$$root/scripts/tidy" || { echo "Not tidy: run \"go mod tidy\" in $$dir."; failed=1; }; $(DONE)
 
-api: need-go ## Compare the exported API with the last release: the changelog must name what changed
+api: need-go ## Compare the exported API with the last release; fails if the changelog does not name a change
 	@$(PURE); scripts/compare-api $(ARGS)
 
 cross: need-go ## Build and vet every module for other platforms: PLATFORMS="windows/amd64 darwin/arm64"
@@ -119,22 +119,22 @@ cross: need-go ## Build and vet every module for other platforms: PLATFORMS="win
 versions: need-go ## Test with the oldest and newest Go, and the newest SDKs, where the module proxy has them
 	@scripts/versions
 
-consumer: need-go ## Build and test the published modules as programs use them: from a module proxy, outside of the repository
+consumer: need-go ## Build and test the published modules as programs get them: from a module proxy, outside of the repository
 	@scripts/consumer
 
 check: test lint tidy ## Everything a change has to pass: test, lint, tidy
 
-picture: need-go ## Draw the README's picture anew, from a run of the demo
+picture: need-go ## Redraw the README's picture from a run of the demo
 	@$(PURE); cd conformance && go build -o ../.bin/picture ./docs/picture && cd .. && .bin/picture
 
-screenshots: need-go ## Take the pictures of the command's page anew, in Chromium
+screenshots: need-go ## Retake the screenshots of the command's page, in Chromium
 	@$(PURE); cd conformance/page && go run .
 
 clean: ## Remove reports, profiles and test binaries (.bin/ stays: it is slow to build)
 	@rm -rf cover
 	@find . \( -name '.?*' -o -name testdata \) -prune -o -type f \( -name '*.test' -o -name '*.out' -o -name '*.prof' \) -exec rm -f {} +
 
-# Installs the linter unless .bin/ has it in this version, built by a Go no older than the one in use.
+# Installs the linter unless .bin/ has this version of it, built with a Go no older than the one in use.
 tools: need-go
 	@if ! go version -m .bin/golangci-lint 2>/dev/null | awk -v go="$$(go env GOVERSION)" ' \
 		function minor(v) { sub(/.*go1\./, "", v); return int(v) } \
@@ -143,7 +143,7 @@ tools: need-go
 		END { exit !(fresh && pinned) }'; then \
 		echo 'Installing golangci-lint $(LINT_VERSION) into .bin/ (once, a few minutes).'; \
 		GOBIN="$$PWD/.bin" GOOS= GOARCH= CGO_ENABLED=0 go install $(LINT)@$(LINT_VERSION) || \
-			{ echo 'It could not be installed: it needs the module proxy and a Go of its own minimum version, or newer.'; exit 1; }; \
+			{ echo 'Could not install it: that takes the module proxy, and a Go that is new enough for the linter.'; exit 1; }; \
 	fi
 
 need-go:
