@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// What [Settings.Command] fails with, for errors.Is.
+// Errors of [Settings.Command] and [Settings.CommandFor], for errors.Is.
 var (
 	// ErrNotCommand means that the line is not a /set command.
 	ErrNotCommand = errors.New("continuation: not a /set command")
@@ -19,44 +19,43 @@ var (
 	ErrSettingValue = errors.New("continuation: invalid value of a setting")
 )
 
-// Command carries out a line that a user has typed, for the default: for all
-// sessions without a value of their own. Where several users talk to the
-// program, use [Settings.CommandFor].
+// Command runs a /set command that a user has typed. It shows and changes the
+// defaults, which apply to every session that has not set a value of its own. If the
+// program serves several users, use [Settings.CommandFor].
 //
 //	/set                           lists the settings
 //	/set todo-continuation         shows one
 //	/set todo-continuation false   changes one
 //
-// todo-continuation can be true or false (also on or off, yes or no);
-// approval-mode can be default or yolo. Case, further white space, "_" for "-"
-// and "=" before the value make no difference.
+// todo-continuation can be true or false (also on or off, yes or no); approval-mode
+// can be default or yolo. Case and extra white space do not matter; "_" may stand for
+// "-", and "=" may precede the value.
 //
-// The answer is a sentence or two to show, always on one line and in printable
-// characters. After an error nothing has changed, and the answer says what is
-// valid. It is empty only with [ErrNotCommand], so that a chat program need not
-// look at the error:
+// The answer is one line of printable characters to show to the user. On an error
+// nothing has changed, and the answer lists what is valid. Only [ErrNotCommand] comes
+// with an empty answer, so a chat program can ignore the error:
 //
 //	if answer, _ := settings.Command(line); answer != "" {
 //		fmt.Println(answer)
 //		continue
 //	}
 //
-// A change counts from the next decision on, also while a turn is being
-// continued, and is gone when the process ends.
+// A change takes effect at the next decision, even while a turn is being continued,
+// and is lost when the process ends.
 func (s *Settings) Command(line string) (answer string, err error) {
-	return s.CommandFor(context.Background(), "", line) // the default is kept here
+	return s.CommandFor(context.Background(), "", line) // the defaults are kept in this process
 }
 
-// CommandFor is [Settings.Command] for one session: it changes no other. The
-// session "" is the default. If the store of [NewSharedSettings] fails, the answer
-// says that the settings cannot be reached, and err is why.
+// CommandFor is [Settings.Command] for one session: it changes no other. The session
+// "" stands for the defaults. If the store of [NewSharedSettings] fails, the answer
+// says that the settings cannot be reached, and err is the store's error.
 func (s *Settings) CommandFor(ctx context.Context, session, line string) (answer string, err error) {
 	command, rest := cutAt(line, unicode.IsSpace)
 	if !strings.EqualFold(command, "/set") {
 		return "", ErrNotCommand
 	}
 	name, value := cutAt(rest, func(r rune) bool { return r == '=' || unicode.IsSpace(r) })
-	value = strings.TrimSpace(strings.TrimPrefix(value, "=")) // all of the rest: a word too many is refused
+	value = strings.TrimSpace(strings.TrimPrefix(value, "=")) // the whole rest: an extra word makes it invalid
 	values, err := s.Load(ctx, session)
 	if err != nil {
 		return unreachable, err
@@ -67,7 +66,7 @@ func (s *Settings) CommandFor(ctx context.Context, session, line string) (answer
 	known, ok := findSetting(name)
 	switch {
 	case !ok:
-		return fmt.Sprintf("There is no setting %.64q. There are %s.", name, joined("and", settingNames())),
+		return fmt.Sprintf("There is no setting %.64q. The settings are %s.", name, joined("and", settingNames())),
 			fmt.Errorf("%w: %.64q", ErrUnknownSetting, name)
 	case value == "":
 		return fmt.Sprintf("%s is %s. It can be %s.", known.name, known.show(values), joined("or", known.valid)), nil
@@ -84,15 +83,15 @@ func (s *Settings) CommandFor(ctx context.Context, session, line string) (answer
 }
 
 // unreachable is the answer to a command if the store fails.
-const unreachable = "The settings cannot be reached just now. Nothing is known to have changed."
+const unreachable = "The settings cannot be reached right now. A change may not have been saved."
 
 // setting is one setting as a command sees it.
 type setting struct {
 	name  string
 	valid []string
 	show  func(Values) string
-	// parse returns what gives the setting a value in lower case, and the value as
-	// show would return it; nil for a value that the setting cannot have.
+	// parse takes a value in lower case. It returns the change that sets it, and the
+	// value as show would print it. The change is nil if the value is invalid.
 	parse func(value string) (change settingChange, shown string)
 }
 

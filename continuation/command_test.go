@@ -99,7 +99,7 @@ func TestCommandForASessionChangesNoOther(t *testing.T) {
 func TestCommandRefusesAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	const (
-		names = " There are todo-continuation and approval-mode."
+		names = " The settings are todo-continuation and approval-mode."
 		flag  = " It can be true or false."
 		modes = " It can be default or yolo."
 	)

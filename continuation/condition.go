@@ -2,10 +2,10 @@ package continuation
 
 import "strings"
 
-// Condition is one of the conditions that the decision looks at, in order.
+// Condition is one of the conditions of a decision.
 type Condition uint8
 
-// The conditions, in the order in which they are looked at.
+// The conditions, in the order in which the decision checks them.
 const (
 	ConditionEnabled         Condition = iota // else ReasonDisabled
 	ConditionInScope                          // else the reason of the scope, such as ReasonNoTools
@@ -52,11 +52,11 @@ func (c Condition) String() string {
 	}[c]
 }
 
-// Mark is what the decision found out about a condition.
+// Mark is the result of checking a condition.
 type Mark uint8
 
-// The marks. The first condition that is not met ends the decision, so that
-// the ones after it are not looked at.
+// The marks. The first condition that is not met ends the decision: those after it
+// are not looked at.
 const (
 	NotLookedAt Mark = iota
 	Met
@@ -75,11 +75,11 @@ func (m Mark) String() string {
 	return "not looked at"
 }
 
-// Conditions holds a mark for every [Condition], which is its index.
+// Conditions holds the mark of every condition, indexed by [Condition].
 type Conditions [conditionCount]Mark
 
-// String lists the conditions that were looked at, as in
-// "enabled in_scope !no_tool_calls"; "!" stands before the one not met.
+// String lists the conditions that were checked, as in "enabled in_scope
+// !no_tool_calls"; "!" precedes the one that is not met.
 func (c Conditions) String() string {
 	var looked []string
 	for i, mark := range c {

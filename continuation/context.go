@@ -7,14 +7,14 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// WithSession returns a ctx whose calls belong to the conversation named
-// session. Pausing, budgets and settings are kept per session; nothing of one
-// session shows in another. The empty name is no session. Of a name of more than
-// 128 bytes the beginning and a hash are kept, everywhere.
+// WithSession returns a ctx whose calls belong to the conversation named session.
+// Pauses, budgets and settings belong to one session and do not affect another. The
+// empty name means no session. A name of more than 128 bytes is shortened to its
+// beginning and a hash wherever carryon uses it.
 //
-// Agents that talk to the model at the same time need a session each, also if
-// one works for the other: their messages would be taken for new user turns of
-// each other.
+// Agents that call the model at the same time need a session each, even if one works
+// for the other. In a shared session, carryon would take their messages for new user
+// turns.
 func WithSession(ctx context.Context, session string) context.Context {
 	return scope.WithSession(ctx, session)
 }
@@ -30,10 +30,10 @@ func Suppress(ctx context.Context) context.Context {
 	return scope.Suppress(ctx)
 }
 
-// WithUserTurn returns a ctx whose calls belong to the user turn named id. It
-// replaces the recognition by the request's user messages, for programs that
-// rewrite their history. Another id in the same session is a new user turn:
-// budgets start anew and a pause ends.
+// WithUserTurn returns a ctx whose calls belong to the user turn named id. It is for
+// programs that rewrite their history: without it, carryon tells user turns apart by
+// the user messages of the request. Another id in the same session is a new user
+// turn: budgets start over, and a pause ends.
 func WithUserTurn(ctx context.Context, id string) context.Context {
 	return scope.WithUserTurn(ctx, id)
 }
@@ -45,11 +45,11 @@ func Automatic(ctx context.Context) context.Context {
 	return scope.Automatic(ctx)
 }
 
-// WithDeadline returns a ctx for calls whose caller gives up at the given time,
-// for example because a client told the proxy so. No continuation is sent that would
-// probably end later, and one that runs is cut before. Unlike the deadline of
-// [context.WithDeadline], which counts as well, it ends no ctx, so that it never
-// cuts the caller's own turn. Of several the earliest counts.
+// WithDeadline returns a ctx for calls whose caller gives up at the given time, such
+// as a client that has told a proxy its timeout. Carryon sends no continuation that
+// would probably end later, and cuts a running one shortly before that time. Unlike
+// [context.WithDeadline], it ends no ctx, so it never cuts the caller's own turn.
+// Carryon obeys both; the earliest deadline applies.
 func WithDeadline(ctx context.Context, at time.Time) context.Context {
 	return scope.WithDeadline(ctx, at)
 }
@@ -57,7 +57,7 @@ func WithDeadline(ctx context.Context, at time.Time) context.Context {
 // TurnID identifies one turn of a call.
 type TurnID struct {
 	Session string `json:"session,omitzero"` // the session, "" if the call has none
-	Call    uint64 `json:"call,omitzero"`    // tells calls of a middleware with an observer apart; 0 without one
+	Call    uint64 `json:"call,omitzero"`    // the number of the call; 0 if the Middleware has no observer
 	Turn    int    `json:"turn"`             // the number of the turn within the call; continuations begin at 2
 	Attempt int    `json:"attempt,omitzero"` // the number of the continuation, counted since the last progress
 }

@@ -2,17 +2,16 @@
 //
 // The package holds rules and values only: no I/O, no SDK, and no clock in any
 // decision. [Evaluate] is a pure function from an [Input] to an [Evaluation];
-// [Limits] and [Settings] say how far it may go; [State] is what is remembered
-// about one session, and a [Store] keeps states by session; [Templates] are the
-// texts of the message that asks the model to go on. Package middleware puts
-// them to work around a real client.
+// [Limits] and [Settings] set its bounds; [State] is what carryon remembers about one
+// session, and a [Store] keeps the states; [Templates] are the texts of the message
+// that asks the model to go on. Package middleware applies all this to a real client.
 //
 // Programs use the context helpers directly:
 //
 //	ctx = continuation.WithSession(ctx, "conversation-42") // which conversation a call belongs to
 //	ctx = continuation.Suppress(ctx)                       // never continue this call
 //
-// For those who change carryon, what is not public lives in these packages:
+// If you change carryon, these packages hold what is not public:
 //
 //   - internal/session: the transitions of a State: claim, release, pause, user turns
 //   - internal/todolist: which todos count, what progress is, when a list has changed

@@ -11,7 +11,7 @@ import (
 // Input is everything that the decision depends on.
 type Input struct {
 	Settings   Values      // of the session
-	Scope      Reason      // what puts the call out of scope; ReasonNone if nothing does
+	Scope      Reason      // why the call is out of scope; ReasonNone if it is in scope
 	Turn       EndedTurn   // the turn that has ended
 	UserTurn   int         // number of the user turn in which the call arrived
 	Todos      []todo.Todo // ignored unless TodosKnown
@@ -22,19 +22,18 @@ type Input struct {
 	Limits     Limits      // with defaults applied
 	State      State       // of the session
 
-	// TouchedOnly has a turn continued only if the list was written in this user
+	// TouchedOnly allows a continuation only if the list was written in this user
 	// turn; see middleware.WithTouchedLists.
 	TouchedOnly bool
 
-	Now time.Time // the time that claims, the interval and tasks are compared with
+	Now time.Time // current time, for claims, the interval and the age of tasks
 }
 
-// EndedTurn is what a turn of the model held.
+// EndedTurn describes a turn of the model that has ended.
 //
-// A Finish of "stop", "end_turn", "eos", "eos_token", "stop_sequence" or
-// "complete" is a plain stop, in any case, with any separators, and with
-// "finish_reason" before it. Every other finish reason means that the turn did
-// not simply stop.
+// A Finish of "stop", "end_turn", "eos", "eos_token", "stop_sequence" or "complete"
+// is a plain stop. Case and separators do not matter, and "finish_reason" may precede
+// it. No other finish reason is a plain stop.
 type EndedTurn struct {
 	BrokeOff    bool   // an error, a cancellation, a Close, or a callback that failed
 	ToolCalls   bool   // any tool call but one of carryon's own todo_pause
@@ -43,7 +42,7 @@ type EndedTurn struct {
 	Unknown     bool   // it held content that the adapter does not know
 	Finish      string // the provider's finish reason, "" if there was none
 	NoFinish    bool   // the provider never gives one
-	TooLong     bool   // more text than is kept
+	TooLong     bool   // more text than carryon keeps
 	Blank       bool   // the text is nothing but white space
 	BlankOK     bool   // a blank turn may be continued
 	Rejected    bool   // the model called todo_pause with a reason that was rejected
@@ -63,7 +62,7 @@ type Evaluation struct {
 	Attempt    int           // the number that the continuation has or would have
 	Wait       time.Duration // with ReasonTooSoon: how long until the interval is over
 	Conditions Conditions    // each as met, not met or not looked at
-	List       List          // what was found of the todo list
+	List       List          // counts of the todo list, or why there is none
 	Limit      int           // the limit that is reached, if Reason is Exhausted
 	State      State         // Input.State, updated for the progress and the staleness of the list
 }
@@ -129,7 +128,7 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	}
 	if in.TodosErr != nil {
 		ev.List = List{Origin: in.Origin, Err: in.TodosErr}
-		return ev.check(ConditionActiveTodos, false, reasonWithoutList(in.TodosErr)) // what was not read is no progress
+		return ev.check(ConditionActiveTodos, false, reasonWithoutList(in.TodosErr)) // a list that was not read shows no progress
 	}
 	list := todolist.Summarize(in.Todos)
 	ev.List = listOf(len(in.Todos), &list)
@@ -150,7 +149,7 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 		ev.judgeInterval(in)
 }
 
-// remember updates what is known of the list itself.
+// remember updates what the state records of the list itself.
 func (ev *Evaluation) remember(in *Input) {
 	if s := &ev.State; s.Cancelled || in.TouchedOnly {
 		seen := todolist.Seen{Stale: s.Stale, Cancelled: s.Cancelled, List: s.List, Touched: s.Touched}.Next(in.Todos, in.TouchedOnly)
@@ -172,7 +171,7 @@ func (ev *Evaluation) judgeBudgets(in *Input) bool {
 		ev.checkLimit(ConditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
 }
 
-// checkLimit is check for a limit and how much of it was used.
+// checkLimit is check for a limit of which used is used up.
 func (ev *Evaluation) checkLimit(c Condition, used, limit int, otherwise Reason) bool {
 	if ev.check(c, within(used, limit), otherwise) {
 		return true

@@ -28,7 +28,7 @@ func ExampleSettings_Command() {
 	// todo-continuation is now false.
 	// approval-mode is now yolo.
 	// approval-mode cannot be "reckless". It can be default or yolo.
-	// There is no setting "colour". There are todo-continuation and approval-mode.
+	// There is no setting "colour". The settings are todo-continuation and approval-mode.
 	// Settings: todo-continuation is false, approval-mode is yolo. Change one with /set NAME VALUE.
 	// to the model: "Please fix the build."
 }

@@ -23,34 +23,35 @@ const (
 // Limits bound what carryon may add to a call. A zero field means its default
 // and [Off] means no limit; other negative values are refused.
 type Limits struct {
-	// MaxAttempts is the number of continuations in a row without progress: the
-	// todo list has not moved on, and no tool call came of them.
+	// MaxAttempts is the number of continuations allowed in a row without progress. A
+	// tool call is progress, and so is a todo list with more todos completed or fewer
+	// active than ever before in the user turn. If a user turn ends paused, cancelled
+	// or out of budget, later turns get one attempt until the list changes.
 	MaxAttempts int
-	// MaxWithoutProgress is the number of continuations of a user turn since the
-	// todo list last moved on, whatever came of them.
+	// MaxWithoutProgress is the number of continuations allowed in a user turn since
+	// the todo list last made progress, even if they call tools.
 	MaxWithoutProgress int
 	// MinInterval is the time between two prompts of one session. A
 	// continuation that comes too soon waits.
 	MinInterval time.Duration
-	// ResponseTimeout is the silence allowed in a continuation's stream after
-	// its first chunk, measured only while the consumer is reading. A stream
-	// that only shows that it lives, by comments or chunks that add nothing,
-	// may do so for ten times as long.
+	// ResponseTimeout is the silence allowed in a continuation's stream after its
+	// first chunk, measured only while the consumer is reading. A stream that sends
+	// only comments, or chunks that add nothing, may do so for ten times as long.
 	ResponseTimeout time.Duration
 	// FirstByteTimeout is the time allowed from sending a continuation to its
 	// first chunk, or to its answer if it is not streamed.
 	FirstByteTimeout time.Duration
 	// TokenBudget is the number of tokens that continuations may use in one user
-	// turn. What the provider does not report is estimated from the texts, rather
-	// too high than too low. Its default is Off.
+	// turn. Usage that the provider does not report is estimated from the texts, on
+	// the high side. The default is Off.
 	TokenBudget int
-	// ClaimLife is how long a session counts as being continued if nothing says
-	// that the continuation has ended: a stream dropped without Close, or a
-	// replica that died. It has to be longer than a continuation takes.
+	// ClaimLife is how long a session counts as being continued if carryon never
+	// learns that the continuation has ended, because a stream was dropped without
+	// Close or a replica died. It must be longer than a continuation takes.
 	ClaimLife time.Duration
 	// MaxTaskAge is the age from which a background task in [Input.Background]
 	// no longer keeps its session from being continued, so that a hung task
-	// cannot block it for ever.
+	// cannot block it forever.
 	MaxTaskAge time.Duration
 }
 

@@ -12,19 +12,19 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// List is what was found of a todo list: counts, and no text of a todo. The zero
-// List says that the list was not looked at.
+// List describes a todo list: counts, and no text of a todo. The zero List means that
+// the list was not looked at.
 type List struct {
 	Origin    todo.Origin `json:"origin"` // where it was read
 	Todos     int         `json:"todos"`  // all of them
 	Active    int         `json:"active"` // those that are pending or in progress
 	Completed int         `json:"completed"`
 	Cancelled int         `json:"cancelled"`
-	// UnknownStatus is a status that is not known, the first of the list, as it
-	// was written; "" if all are known.
+	// UnknownStatus is the first unknown status on the list, as it was written; "" if
+	// all are known.
 	UnknownStatus todo.Status `json:"unknown_status,omitzero"`
 	// Err is why there is no list, or nil: a *todo.NoListError, a
-	// *todo.UnreadableError, todo.ErrNoSession, or what a source failed with.
+	// *todo.UnreadableError, todo.ErrNoSession, or the source's own error.
 	Err error `json:"-"`
 }
 
@@ -33,8 +33,8 @@ func (l List) MarshalJSON() ([]byte, error) {
 	return json.Marshal(listJSON{listFields(l), jsonerror.Text{Err: l.Err}})
 }
 
-// UnmarshalJSON reads what [List.MarshalJSON] returns. Of an error, only the text
-// comes back.
+// UnmarshalJSON reads what [List.MarshalJSON] returns. Of Err, it restores the text
+// only.
 func (l *List) UnmarshalJSON(data []byte) error {
 	var fields listJSON
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -63,12 +63,11 @@ func listOf(n int, s *todolist.Summary) List {
 	return List{Todos: n, Active: s.Active, Completed: s.Completed, Cancelled: s.Cancelled, UnknownStatus: s.Unknown}
 }
 
-// Unknown returns how many todos have a status that is not known. They are not
-// active.
+// Unknown returns how many todos have an unknown status. They do not count as active.
 func (l List) Unknown() int { return l.Todos - l.Active - l.Completed - l.Cancelled }
 
 // String returns a line about the list, such as "3 todos, 1 active, 2 completed",
-// "all 3 are done" or what the Err says.
+// "all 3 are done", or the text of Err.
 func (l List) String() string {
 	switch {
 	case l.Err != nil:
@@ -101,7 +100,7 @@ func (l List) String() string {
 
 func counted(n int, what string) string { return strconv.Itoa(n) + " " + what }
 
-// reason returns why a list that was read has nothing to do.
+// reason returns why a list that was read has no active todo.
 func (l *List) reason() Reason {
 	switch {
 	case l.Todos == 0:
@@ -112,7 +111,7 @@ func (l *List) reason() Reason {
 	return ReasonNoActiveTodos
 }
 
-// reasonWithoutList returns the reason for which there is no list.
+// reasonWithoutList returns the reason for a missing list.
 func reasonWithoutList(err error) Reason {
 	switch {
 	case errors.Is(err, todo.ErrNoList):

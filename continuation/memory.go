@@ -14,16 +14,17 @@ import (
 
 const (
 	memoryShards = 64
-	// sharded is the number of sessions from which several shards are worth it.
+	// A store for at least this many sessions is split into shards.
 	sharded = 16 * memoryShards
-	// candidates is how many sessions are compared to find one to forget. Up to
-	// that many sessions the least recently used goes, exactly.
+	// candidates is how many sessions are compared to choose one to forget. In a
+	// shard with no more than that, it is exactly the least recently used one.
 	candidates = 16
 )
 
-// MemoryStore is the [Store] that is used by default. It lives in memory, is
-// bounded in number and age, and runs no goroutine: what is too old is dropped
-// when it is met. It is safe for concurrent use.
+// MemoryStore is the default [Store]. It keeps states in memory, limits their number
+// and age, and starts no goroutine: it drops a state that is too old when the session
+// is next used. It is safe for concurrent use. Use [NewMemoryStore]: the zero value
+// is not ready.
 type MemoryStore struct {
 	shards      []memoryShard
 	seed        maphash.Seed
@@ -70,13 +71,13 @@ func TryNewMemoryStore(opts ...MemoryStoreOption) (*MemoryStore, error) {
 	}, nil
 }
 
-// Len returns the number of sessions kept.
+// Len returns the number of sessions in memory.
 func (m *MemoryStore) Len() int {
 	return int(m.sessions.Load())
 }
 
-// Update implements [Store]. It fails only if f is nil; ctx is not looked at,
-// because nothing here waits.
+// Update implements [Store]. It fails only if f is nil. It ignores ctx, because it
+// never waits.
 func (m *MemoryStore) Update(_ context.Context, key string, f func(State) State) error {
 	if f == nil {
 		return errors.New("continuation: Update with a nil function")
@@ -119,8 +120,8 @@ func (s *memoryShard) update(key string, f func(State) State, m *MemoryStore) (f
 	return full
 }
 
-// tick returns the time of a use: now, or a little later if the clock has
-// hardly moved, so that no two uses in a shard have the same one.
+// tick returns the time of a use: now, or a little later if the clock has hardly
+// moved, so that no two uses in a shard have the same time.
 func (s *memoryShard) tick(now int64) int64 {
 	if ahead := s.lastUsed - now; ahead >= 0 && ahead < int64(time.Second) {
 		now = s.lastUsed + 1
@@ -134,8 +135,8 @@ func (m *MemoryStore) tooOld(r *record, now int64) bool {
 	return m.maxAge != Off && age > m.maxAge || r.isLoop() && age > LoopLife
 }
 
-// evict forgets one session other than key: of the shard first if that has
-// another, else of the next shard that has.
+// evict forgets one session other than key: from shard first, or from the next shard
+// that has one.
 func (m *MemoryStore) evict(first int, key string) {
 	now := m.now()
 	for i := range m.shards {

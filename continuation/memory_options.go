@@ -13,21 +13,21 @@ const (
 	DefaultMaxAge      = 24 * time.Hour
 )
 
-// MemoryStoreOption configures a [MemoryStore]. Making one never panics: a value that
-// is refused is reported by [NewMemoryStore] and [TryNewMemoryStore].
+// MemoryStoreOption configures a [MemoryStore]. Making one never panics:
+// [NewMemoryStore] panics on a refused value, and [TryNewMemoryStore] returns an
+// error.
 type MemoryStoreOption func(*memoryOptions)
 
 type memoryOptions struct {
 	maxSessions int
 	maxAge      time.Duration
 	now         func() time.Time
-	err         error // of the options that are refused
+	err         error // of the refused options
 }
 
-// WithMaxSessions sets the number of sessions beyond which the least recently
-// used are forgotten; 0 means [DefaultMaxSessions]. A negative number is
-// refused. So is [Off], which lifts the limit of todo.WithMaxSessions: this store
-// is always bounded.
+// WithMaxSessions sets how many sessions the store keeps; beyond that it forgets the
+// least recently used. 0 means [DefaultMaxSessions]. Negative numbers are refused,
+// and so is [Off]: unlike todo.Memory, this store is always bounded.
 func WithMaxSessions(n int) MemoryStoreOption {
 	return func(o *memoryOptions) {
 		if n < 0 {
@@ -37,8 +37,8 @@ func WithMaxSessions(n int) MemoryStoreOption {
 	}
 }
 
-// WithMaxAge sets the age at which a session that no call has used is forgotten;
-// 0 means [DefaultMaxAge] and [Off] no limit. Other negative values are refused.
+// WithMaxAge sets how long a session is kept after its last use; 0 means
+// [DefaultMaxAge] and [Off] no limit. Other negative values are refused.
 func WithMaxAge(age time.Duration) MemoryStoreOption {
 	return func(o *memoryOptions) {
 		if age < 0 && age != Off {

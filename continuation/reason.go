@@ -15,90 +15,90 @@ const (
 	ReasonNone Reason = iota
 	// ReasonSatisfied is the one reason to continue.
 	ReasonSatisfied
-	// ReasonTodosNeeded says that everything that can be judged without the
-	// todos speaks for continuing, and that the todos are needed now.
+	// ReasonTodosNeeded says that every condition that can be judged without the
+	// todos is met, and that the decision needs the todos now.
 	ReasonTodosNeeded
 
 	// ReasonDisabled and the others of this group judge the call.
 	ReasonDisabled        // the setting todo-continuation is false
 	ReasonSuppressed      // by the program, or by an adapter that cannot continue the call
 	ReasonNested          // an outer layer continues the call, and reports it
-	ReasonLegacyFunctions // the request offers functions of the kind that tools replaced
-	ReasonNoTools         // it offers none; see middleware.WithToollessCalls
-	ReasonNoListTool      // and the list is read from the conversation
-	ReasonNoMessages      // so that there is nothing to add a message to
-	ReasonToolChoice      // it leaves the model no say in whether to call a tool
-	ReasonManyChoices     // it asks for several choices, or the answer held a second one
-	ReasonJSON            // it asks for a JSON response
-	ReasonPrefill         // its last message is the beginning of the answer
-	ReasonNoAnswer        // it asks for no answer, but to fill the provider's cache
-	ReasonCompaction      // the provider is asked to stop once it has shortened the conversation
-	ReasonSideCall        // an agent asks for something beside its work, with the tools of its work
+	ReasonLegacyFunctions // the request offers "functions", the predecessor of tools
+	ReasonNoTools         // the request offers no tools; see middleware.WithToollessCalls
+	ReasonNoListTool      // no tool of the request writes the list, which is read from the conversation
+	ReasonNoMessages      // the request has no messages to add one to
+	ReasonToolChoice      // the request does not let the model choose whether to call a tool
+	ReasonManyChoices     // the request asks for several choices, or the answer held a second one
+	ReasonJSON            // the request asks for a JSON response
+	ReasonPrefill         // the last message is the beginning of the answer
+	ReasonNoAnswer        // the request asks for no answer; it fills the provider's cache
+	ReasonCompaction      // the request asks the provider to stop after shortening the conversation
+	ReasonSideCall        // an agent asks for something beside its work, but offers the tools of its work
 
-	// ReasonPreviousResponse and the others of this group say that the server
-	// keeps the history, which is not carryon's to write. A program that sends
-	// its whole input is continued.
+	// ReasonPreviousResponse and the others of this group say that the server keeps
+	// the history, which carryon must not add to. A call that sends its whole input
+	// is continued.
 	ReasonPreviousResponse
 	ReasonConversation
-	ReasonBackgroundResponse // which is fetched later, and by its id
+	ReasonBackgroundResponse // the response is fetched later, by its id
 
-	// ReasonPath and the others of this group judge an HTTP request that no
-	// protocol was read from.
+	// ReasonPath and the others of this group judge an HTTP request that carryon
+	// could not read as any protocol.
 	ReasonPath
 	ReasonMethod
 	ReasonContentType
 	ReasonEncoded  // the request has a Content-Encoding
 	ReasonTooLarge // larger than transport.MaxBody
-	ReasonSigned   // which a continuation would not match
+	ReasonSigned   // the request carries a signature, which a continuation would not match
 	ReasonNoBody
-	ReasonUnreadable // or is not what the protocol has there
+	ReasonUnreadable // reading the body failed, or it does not follow the protocol
 
 	// ReasonBrokeOff and the others of this group judge the turn.
 	ReasonBrokeOff  // by an error, a cancellation, a Close, or a callback that failed
-	ReasonToolCalls // the program's own tools were called: the turn is its to go on with
-	ReasonTooLong   // more text than is kept, so that it cannot be sent again
+	ReasonToolCalls // the model called tools of the program, which goes on itself
+	ReasonTooLong   // more text than carryon keeps, so it cannot be sent again
 	ReasonRefused   // the model refused
 	// ReasonUnknownContent says that the turn held content that carryon does not
-	// know, which may be a call.
+	// know. It may be a call.
 	ReasonUnknownContent
-	ReasonNotEnded // without a finish reason, or with another than a plain stop
-	ReasonEmpty    // no text but white space, once more; see middleware.WithoutEmptyTurns
+	ReasonNotEnded // no finish reason, or one that is not a plain stop
+	ReasonEmpty    // only white space, in the second such turn of the call; see middleware.WithoutEmptyTurns
 
 	// ReasonPaused and the others of this group judge the session.
-	ReasonPaused     // by the model, in this call or before, or by the program
+	ReasonPaused     // by the model, in this call or an earlier one, or by the program
 	ReasonSuperseded // the user has written again since the call began
 	// ReasonProviderRefused says that the provider refused a continuation in this
-	// user turn: an HTTP status of 400 and more that another try does not mend.
+	// user turn, with an HTTP status of 400 or more that a retry would not change.
 	ReasonProviderRefused
 
 	// ReasonNoList and the others of this group judge the todo list.
-	ReasonNoList         // nothing was written where the list is read
-	ReasonListUnreadable // it was found, and is no list that carryon understands
-	ReasonNoSession      // the source keeps a list per session
+	ReasonNoList         // the source found no list
+	ReasonListUnreadable // the source found something that is no list, or none that carryon understands
+	ReasonNoSession      // the source keeps a list per session, and the call has none
 	ReasonSourceFailed   // with an error or a panic
 	ReasonSourceLate     // see middleware.WithTodoTimeout
-	ReasonEmptyList      // it was read, and has no todos
-	ReasonUnknownStatus  // none is active, and not all are done
+	ReasonEmptyList      // the list has no todos
+	ReasonUnknownStatus  // no todo is active, and some have an unknown status
 	ReasonUntouched      // see middleware.WithTouchedLists
 	ReasonNoActiveTodos  // the work is done: all are completed or cancelled
 
 	// ReasonBackground and the others of this group judge what else the session
 	// does, and what it has used.
-	ReasonBackground      // tasks of the session are unfinished, and under Limits.MaxTaskAge
+	ReasonBackground      // tasks of the session are unfinished and younger than Limits.MaxTaskAge
 	ReasonActive          // another call of the session is being continued
-	ReasonMaxAttempts     // of Limits, or one attempt with a list that went stale
-	ReasonWithoutProgress // of Limits
-	ReasonTokenBudget     // of Limits
+	ReasonMaxAttempts     // see Limits.MaxAttempts
+	ReasonWithoutProgress // see Limits.MaxWithoutProgress
+	ReasonTokenBudget     // see Limits.TokenBudget
 	ReasonNoSuitableTodo  // every active todo is blank
-	ReasonTooSoon         // after the last prompt, by Limits.MinInterval; it is waited for
+	ReasonTooSoon         // Limits.MinInterval has not passed since the last prompt; carryon waits
 
-	// ReasonGate and the others of this group come from around the decision.
+	// ReasonGate and the others of this group come from outside [Evaluate].
 	ReasonGate  // the program's gate vetoed
 	ReasonStore // the store of session state failed
-	// ReasonStoreSkipped says that the store has failed shortly before, and was
-	// left alone.
+	// ReasonStoreSkipped says that carryon did not ask the store, because it had
+	// failed some seconds before.
 	ReasonStoreSkipped
-	ReasonDeadline // the caller's: there is no more time left than the first turn took
+	ReasonDeadline // the caller's deadline leaves no more time than the first turn took
 	ReasonShutdown // see middleware.Middleware.Drain
 	ReasonFailed   // the continuation could not be opened, failed, or timed out
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// record is a State as the memory store keeps it: small, because there may be
-// a million of them. What most sessions do not have is behind pointers.
+// record is a State as the memory store keeps it: small, because there may be a
+// million of them. Fields that most sessions do not use are behind pointers.
 type record struct {
 	message       uint64
 	previous      uint64
@@ -26,7 +26,7 @@ type record struct {
 	flags         flags
 }
 
-// flags are the facts of a State that are true.
+// flags are the boolean fields of a State.
 type flags uint8
 
 const (
@@ -59,7 +59,7 @@ func instantOf(t time.Time) instant {
 	switch {
 	case t.IsZero():
 		return 0
-	case t.After(time.Unix(0, math.MaxInt64)): // the end of a claim of 250 years
+	case t.After(time.Unix(0, math.MaxInt64)): // such as the end of a claim of 250 years
 		return math.MaxInt64
 	}
 	return instant(t.UnixNano())
@@ -194,7 +194,7 @@ func (r *record) unpack() State {
 	return s
 }
 
-// small keeps a count that has run away within its field.
+// small limits a count to what its field can hold.
 func small(n int) int32 {
 	const most = 1<<31 - 1
 	return int32(min(max(n, 0), most)) //nolint:gosec // bounded

@@ -38,12 +38,12 @@ type Switch uint8
 
 // The switches.
 const (
-	Unchanged  Switch = iota // as by default
+	Unchanged  Switch = iota // the default applies
 	SwitchedOn               // whatever the default is
 	SwitchedOff
 )
 
-// or returns whether the switch is on.
+// or reports whether the switch is on.
 func (s Switch) or(byDefault bool) bool {
 	if s == Unchanged {
 		return byDefault
@@ -64,16 +64,15 @@ type Overrides struct {
 	YOLO             Switch `json:"yolo,omitzero"`              // of [Values].ApprovalMode: [ApprovalYOLO] or [ApprovalDefault]
 }
 
-// Settings holds settings that may change while the program runs, per session. A
-// session that has not set a value has the default, which is kept under the
-// session "". A change counts from the next decision on.
+// Settings holds the settings of sessions, which may change while the program runs. A
+// session that has not set a value has the default, which is set under the session
+// "". A change takes effect at the next decision.
 //
-// With [NewSettings], they are gone when the process ends, and at most what
-// [DefaultMaxSessions] sessions have set is kept. Beyond that, the session that
-// was set or asked for longest ago falls back to the defaults. With
-// [NewSharedSettings], what a session sets is part of its [State]: it is kept, and
-// obeyed by all processes that share the store. The defaults are each process's
-// own in either case.
+// Settings of [NewSettings] are lost when the process ends. They hold the values of
+// at most [DefaultMaxSessions] sessions; beyond that, the least recently used session
+// falls back to the defaults. Settings of [NewSharedSettings] keep a session's values
+// in its [State], so they last, and all processes that share the store obey them. The
+// defaults always belong to one process.
 //
 // A Settings is safe for concurrent use and starts no goroutine. The zero value is
 // not ready.
@@ -101,9 +100,10 @@ func TryNewSettings(defaults Values) (*Settings, error) {
 	return &Settings{defaults: defaults, sessions: lru.New[Overrides]()}, nil
 }
 
-// NewSharedSettings is [NewSettings] for processes that share the store: give the
-// Middleware the same one. Package middleware does so by itself where no Settings
-// is given to it. It panics where [TryNewSharedSettings] fails.
+// NewSharedSettings is [NewSettings] for processes that share the store. The
+// Middleware must have the same store. A Middleware with a store and without
+// middleware.WithSettings makes such Settings itself. NewSharedSettings panics where
+// [TryNewSharedSettings] fails.
 func NewSharedSettings(defaults Values, store Store) *Settings {
 	return must(TryNewSharedSettings(defaults, store))
 }
@@ -124,8 +124,8 @@ func TryNewSharedSettings(defaults Values, store Store) (*Settings, error) {
 }
 
 // Local returns the values in force for the session, as far as this process knows
-// them without asking a store. With [NewSharedSettings] those are the defaults: use
-// [Settings.Load] there.
+// them without asking a store. With [NewSharedSettings] they are the defaults: use
+// [Settings.Load].
 func (s *Settings) Local(session string) Values { return s.WithOverrides(session, Overrides{}) }
 
 // Load returns the values in force for the session. It fails only if the store of
@@ -145,8 +145,8 @@ func (s *Settings) Load(ctx context.Context, session string) (Values, error) {
 }
 
 // WithOverrides returns the values in force for a session whose [State] has these
-// overrides. It asks no store. Settings of [NewSettings] keep the session's own
-// values themselves, and ignore own.
+// overrides. It asks no store. Settings of [NewSettings] hold the session's values
+// themselves and ignore own.
 func (s *Settings) WithOverrides(session string, own Overrides) Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +160,7 @@ func (s *Settings) WithOverrides(session string, own Overrides) Values {
 	return values
 }
 
-// kept returns what is kept here of a session. Under "" are the defaults alone.
+// kept returns what this process keeps of a session; nothing for the session "".
 func (s *Settings) kept(session string) Overrides {
 	if session == "" {
 		return Overrides{}
@@ -201,13 +201,13 @@ func (s *Settings) SetApprovalMode(ctx context.Context, session string, mode App
 	return s.change(ctx, session, func(own *Overrides) { own.YOLO = switchTo(mode == ApprovalYOLO) })
 }
 
-// Reset drops what the session has set. It leaves the default alone. It fails only
-// if the store of [NewSharedSettings] does.
+// Reset drops the session's own values, so that the defaults apply again. It fails
+// only if the store of [NewSharedSettings] does.
 func (s *Settings) Reset(ctx context.Context, session string) error {
 	return s.change(ctx, session, func(own *Overrides) { *own = Overrides{} })
 }
 
-// change changes what the session has set. In memory, a session beyond the limit
+// change changes the session's own values. In memory, a session beyond the limit
 // drops the least recently used one.
 func (s *Settings) change(ctx context.Context, session string, f func(*Overrides)) error {
 	if s.store != nil && session != "" {

@@ -11,18 +11,19 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// stateFormat is how a State is encoded. Whatever changes in it gets the next
-// version, and decodes this one too.
+// stateFormat says how a State is encoded. An incompatible change takes the next
+// version, which must decode this one too.
 func stateFormat() recordtable.Format { return recordtable.Format{Kind: "state", Version: 1} }
 
-// SharedStore is a [Store] on an engine that several processes share, such as
-// those of carryon/stores/redis and carryon/stores/postgres. It is safe for
-// concurrent use. Use [NewSharedStore]: the zero value is not ready.
+// SharedStore is a [Store] on an engine that several processes share, such as one of
+// carryon/stores/redis or carryon/stores/postgres. It is safe for concurrent use. Use
+// [NewSharedStore]: the zero value is not ready.
 //
-// A state is kept for a day since its last use, see [WithSharedMaxAge]; that of a
-// session with settings of its own for good. A record that a newer version of carryon has
-// written, or somebody else, is left alone: [ErrBadState] says so, with
-// [records.ErrNewer] or [records.ErrForeign], and the session is not continued.
+// A state expires a day after its last use (see [WithSharedMaxAge]); the state of a
+// session with settings of its own never does. SharedStore does not change a record
+// that a newer version of carryon, or another program, has written: Update fails with
+// [ErrBadState] and [records.ErrNewer] or [records.ErrForeign], and the session is
+// not continued.
 type SharedStore struct {
 	table recordtable.Table[State]
 	age   time.Duration
@@ -35,12 +36,12 @@ type SharedStoreOption func(*sharedStoreOptions)
 
 type sharedStoreOptions struct {
 	age time.Duration
-	err error // of the options that are refused
+	err error // of the refused options
 }
 
-// WithSharedMaxAge sets the age at which a session that no call has used is forgotten;
-// 0 means [DefaultMaxAge] and [Off] no limit. Other negative values are refused.
-// However short it is, a claim is kept for its whole life.
+// WithSharedMaxAge sets how long a session is kept after its last use; 0 means
+// [DefaultMaxAge] and [Off] no limit. Other negative values are refused. A session
+// with a claim is kept at least until the claim lapses.
 func WithSharedMaxAge(age time.Duration) SharedStoreOption {
 	return func(o *sharedStoreOptions) {
 		if age < 0 && age != Off {
@@ -97,7 +98,7 @@ func (s *SharedStore) keep(next State) time.Duration {
 		return recordtable.Forget
 	case next.Loop != Loop{}:
 		return LoopLife
-	case s.age == Off, next.Overrides != Overrides{}: // what a user has set does not turn around by itself
+	case s.age == Off, next.Overrides != Overrides{}: // a user's settings must not revert on their own
 		return records.Off
 	case next.Claim.Token != 0 && next.Claim.Until.IsZero():
 		return records.Off

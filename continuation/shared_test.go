@@ -135,7 +135,7 @@ func TestSharedSettingsThatCannotBeReached(t *testing.T) {
 	for _, line := range []string{"/set", "/set todo-continuation", "/set todo-continuation off", "/set approval-mode yolo"} {
 		answer, err := settings.CommandFor(t.Context(), "s", line)
 		require.ErrorIs(t, err, assert.AnError)
-		assert.Equal(t, "The settings cannot be reached just now. Nothing is known to have changed.", answer)
+		assert.Equal(t, "The settings cannot be reached right now. A change may not have been saved.", answer)
 	}
 	_, err := settings.CommandFor(t.Context(), "", "/set todo-continuation off")
 	require.NoError(t, err, "the default is kept here")

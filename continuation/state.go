@@ -2,18 +2,18 @@ package continuation
 
 import "time"
 
-// State is what is remembered about one session. The only text in it is the
-// reason of a pause. Its zero value is a session that was never seen.
+// State is what carryon remembers about one session. The only text in it is the
+// reason of a pause. The zero value is a session that carryon has never seen.
 //
-// It is plain, comparable data: a [Store] may encode its exported fields in any
-// form that keeps every value, such as encoding/json's. Carryon alone changes it.
+// State is plain, comparable data: a [Store] may encode its exported fields in any
+// form that keeps every value, such as encoding/json's. Only carryon changes it.
 type State struct {
 	UserTurn   int    `json:"user_turn,omitzero"`   // number of the current user turn; 0 before the first
-	Message    uint64 `json:"message,omitzero"`     // hash of the user's message that began it, or of the name that the program gave it
-	Users      int    `json:"users,omitzero"`       // how many messages of the user its requests have had last
+	Message    uint64 `json:"message,omitzero"`     // hash of the user message that began it, or of its [WithUserTurn] id
+	Users      int    `json:"users,omitzero"`       // number of user messages in the session's last request
 	TextLength int    `json:"text_length,omitzero"` // text agents only: the length in bytes of the message that Message stands for
-	Previous   uint64 `json:"previous,omitzero"`    // hash of the message before it, as of the last request that ended with it
-	Answered   bool   `json:"answered,omitzero"`    // a request was seen with an answer behind it
+	Previous   uint64 `json:"previous,omitzero"`    // hash of the message before Message, in the last request that ended with Message
+	Answered   bool   `json:"answered,omitzero"`    // a request has had an answer after Message
 
 	Claim  Claim `json:"claim,omitzero"`  // set while a call of the session is being continued
 	Paused Pause `json:"paused,omitzero"` // set while the session is paused
@@ -23,28 +23,27 @@ type State struct {
 	Tokens        int `json:"tokens,omitzero"`        // tokens that all continuations of this user turn used
 
 	LastPrompt time.Time    `json:"last_prompt,omitzero"` // when the last prompt was sent
-	LastResult PromptResult `json:"last_result,omitzero"` // what came of the last continuation
+	LastResult PromptResult `json:"last_result,omitzero"` // result of the last continuation
 	Refused    bool         `json:"refused,omitzero"`     // the provider has refused a continuation in this user turn
-	Watermarks Watermarks   `json:"watermarks,omitzero"`  // the best that the list has been in this user turn
-	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that leaves one attempt; see [Limits].MaxAttempts
-	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller has cancelled a call: the list that is seen next leaves one attempt
+	Watermarks Watermarks   `json:"watermarks,omitzero"`  // the best counts of the list in this user turn
+	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that gets one attempt; see [Limits].MaxAttempts
+	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
 
-	List    uint64 `json:"list,omitzero"`    // digest of the list as it was seen last; see middleware.WithTouchedLists
-	Touched bool   `json:"touched,omitzero"` // it was written in this user turn
+	List    uint64 `json:"list,omitzero"`    // digest of the list as last seen; see middleware.WithTouchedLists
+	Touched bool   `json:"touched,omitzero"` // the list was written in this user turn
 
 	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see [NewSharedSettings]
 
 	Loop Loop `json:"loop,omitzero"` // calls without a session only
 }
 
-// Loop tells a tool loop without a session from a later one that looks the same.
+// Loop tells a tool loop without a session from a later one with the same messages.
 type Loop struct {
 	Size int       `json:"size,omitzero"` // how many messages its last request had
 	Seen time.Time `json:"seen,omitzero"` // when that was
 }
 
-// LoopLife is how long the state of a call without a session counts: one whose
-// [Loop] is set.
+// LoopLife is how long a state with a [Loop] stays valid after its last request.
 const LoopLife = time.Hour
 
 // Pause says why and since when a session is paused.
@@ -56,7 +55,7 @@ type Pause struct {
 // IsSet reports whether the session is paused.
 func (p Pause) IsSet() bool { return !p.Since.IsZero() }
 
-// Watermarks are the best that a todo list has been in a user turn. Progress is
+// Watermarks are the best counts that a todo list has had in a user turn. Progress is
 // measured against them.
 type Watermarks struct {
 	Set       bool `json:"set,omitzero"`       // a list was seen
@@ -64,11 +63,11 @@ type Watermarks struct {
 	Active    int  `json:"active,omitzero"`    // the lowest number of active items so far
 }
 
-// PromptResult is what came of a continuation, which the next prompt tells the model:
-// one of the constants, or the HTTP status that it failed with.
+// PromptResult is the result of a continuation, which the next prompt tells the
+// model: one of the constants, or the HTTP status that it failed with.
 type PromptResult int
 
-// The results that are no HTTP status.
+// The results that are not an HTTP status.
 const (
 	ResultNone       PromptResult = 0  // nothing to tell: a tool call, or the caller ended it
 	ResultSameAnswer PromptResult = -1 // the model repeated its answer

@@ -5,24 +5,23 @@ package continuation
 // user.
 const PromptPreamble = "(Automatic message: no new message has come from the user.)"
 
-// Templates are the texts that prompts are made of. A text may hold two
-// placeholders, as often as it likes: {taskDescription}, which every Base
-// needs, and {attemptCount}. The description holds no straight apostrophe, so
-// that it cannot end the quotes of '{taskDescription}'. Any other braces around
-// one word are refused, for they are a misspelt placeholder; braces around more
-// than that, JSON for example, are ordinary text.
+// Templates are the texts that prompts are made of. A text may use two placeholders,
+// any number of times: {taskDescription}, which every Base needs, and {attemptCount}.
+// The description has no straight apostrophe, so it cannot end the quotes of
+// '{taskDescription}'. Any other single word in braces is refused as a misspelt
+// placeholder; braces around more than a word, such as JSON, are ordinary text.
 //
-// An empty text means the one of [LongTemplates], so that the zero value is
-// ready to use. White space around a text is dropped, because the prompt has
-// its own spacing; a Retry or Urgent of nothing else leaves its line out. A text
-// that is refused is reported as a [*TemplateError].
+// An empty text means that of [LongTemplates], so the zero value is ready to use.
+// White space around a text is dropped, because the prompt has its own spacing; a
+// Retry or Urgent of only white space leaves its line out. A refused text is reported
+// as a [*TemplateError].
 type Templates struct {
 	Standard StandardTemplates
 	YOLO     YOLOTemplates
 }
 
-// StandardTemplates are the texts for hosts that let the model ask before it
-// acts, which is the default.
+// StandardTemplates are the texts for programs that let the model ask before it acts,
+// which is the default.
 type StandardTemplates struct {
 	// Base is the body of each prompt.
 	Base string
@@ -30,7 +29,7 @@ type StandardTemplates struct {
 	Retry string
 }
 
-// YOLOTemplates are the texts for hosts whose user approved everything in
+// YOLOTemplates are the texts for programs whose user has approved everything in
 // advance.
 type YOLOTemplates struct {
 	// Base is the body of each prompt.
@@ -88,16 +87,15 @@ func OneLineTemplates() Templates {
 	}
 }
 
-// TemplateError says what is wrong with one text of [Templates]. The error for
-// a set of templates wraps one for each text that is refused; find the first
-// with [errors.As].
+// TemplateError says what is wrong with one text of [Templates]. The error for a set
+// of templates wraps one for each refused text; [errors.As] finds the first.
 type TemplateError struct {
 	// Template names the text as a path of fields, such as "YOLO.Urgent".
 	Template string
 	// Placeholder is the name that is unknown or missing, without braces. It
 	// is empty if the text is not valid UTF-8.
 	Placeholder string
-	// Problem is the fault in words.
+	// Problem describes the fault.
 	Problem string
 }
 

@@ -18,7 +18,7 @@ func TestCommandsAnswerInASentence(t *testing.T) {
 		"/\x1b[2Jx":                     "! There is no command /x. /help",
 		"/" + strings.Repeat("x", 5000): "x... /help lists those that there are.\n",
 		"/set":                          "Settings: todo-continuation is true, approval-mode is default.",
-		"/set colour red":               "! There is no setting \"colour\". There are todo-continuation and approval-mode.\n",
+		"/set colour red":               "! There is no setting \"colour\". The settings are todo-continuation and approval-mode.\n",
 		"/set approval-mode maybe":      "! approval-mode cannot be \"maybe\". It can be default or yolo.\n",
 		"/set approval-mode yolo":       "approval-mode is now yolo.\n",
 		"/SET todo_continuation off":    "todo-continuation is now false.\n",
