@@ -12,16 +12,15 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 )
 
-// breakTime is how long something that has failed is left alone.
+// breakTime is how long nobody asks again what has failed.
 const breakTime = 5 * time.Second
 
 // breaker keeps calls from waiting for something that has just failed. While it is
 // open, nobody asks. After breakTime one call tries, and the others go on without:
-// if the try succeeds, the breaker closes, and if not, it stays open for as long
-// again.
+// success closes the breaker, and a failure keeps it open for another breakTime.
 type breaker struct {
 	until atomic.Int64 // in nanoseconds since 1970; 0: closed
-	told  atomic.Bool  // what opened it was reported
+	told  atomic.Bool  // the failure that opened it was reported
 }
 
 // allows reports whether the call may ask.
@@ -34,8 +33,9 @@ func (b *breaker) allows(clock Clock) bool {
 	return now.UnixNano() >= until && b.until.CompareAndSwap(until, now.Add(breakTime).UnixNano())
 }
 
-// open has nobody ask for a while. It returns err, as known if it has been open
-// before: a failure is reported once, until what has failed works again.
+// open keeps everybody from asking for breakTime. It returns err, marked as known if
+// the breaker has been open since: a failure is reported once, until what has failed
+// works again.
 func (b *breaker) open(clock Clock, err error) error {
 	b.until.Store(clock.Now().Add(breakTime).UnixNano())
 	if b.told.Swap(true) {
@@ -67,14 +67,14 @@ func isNews(err error) bool {
 // maxBadStates is how many sessions are remembered whose states cannot be read.
 const maxBadStates = 1024
 
-// badStates are the sessions whose states cannot be read, each of which is reported
-// once. Its zero value is ready.
+// badStates are the sessions whose states cannot be read. Each is reported once. The
+// zero value is ready.
 type badStates struct {
 	mu   sync.Mutex
 	keys *lru.Table[struct{}] // nil for none
 }
 
-// add adds a key. It returns err, as known if the key is there.
+// add adds a key. It returns err, marked as known if the key was there.
 func (b *badStates) add(key string, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,22 +98,22 @@ func (b *badStates) remove(key string) {
 	}
 }
 
-// The errors of calls that a breaker kept from asking.
+// Errors of calls that did not ask, because the last answer was late or an error.
 var (
-	// ErrStoreSkipped says that the store of session state has failed shortly
-	// before, and was not asked again.
-	ErrStoreSkipped = errors.New("middleware: the session store failed before, and is left alone for some seconds")
-	// ErrTasksSkipped says that background tasks have failed to answer shortly
-	// before, and were not asked again.
-	ErrTasksSkipped = errors.New("middleware: the background tasks failed before, and are left alone for some seconds")
-	// ErrSourceSkipped says that the todo source was late shortly before, and
-	// was not asked again.
-	ErrSourceSkipped = fmt.Errorf("middleware: the todo source was late before, and is left alone for some seconds: %w", context.DeadlineExceeded)
+	// ErrStoreSkipped says that the store of session state was not asked, because it
+	// had failed some seconds before.
+	ErrStoreSkipped = errors.New("middleware: the session store has failed and is not asked again for some seconds")
+	// ErrTasksSkipped says that the background tasks were not asked, because they had
+	// failed to answer some seconds before.
+	ErrTasksSkipped = errors.New("middleware: the background tasks have failed and are not asked again for some seconds")
+	// ErrSourceSkipped says that the todo source was not asked, because it had been
+	// late some seconds before.
+	ErrSourceSkipped = fmt.Errorf("middleware: the todo source was late and is not asked again for some seconds: %w", context.DeadlineExceeded)
 )
 
-// storeAnswered notes whether the store has updated the state under key, and
-// reports whether the store works again. The error that it returns says if it was
-// reported before.
+// storeAnswered notes the store's answer to an update of the state under key, and
+// reports whether the store works again. The error that it returns is marked as known
+// if it was reported before.
 func (mw *Middleware) storeAnswered(ctx context.Context, key string, err error) (recovered bool, _ error) {
 	switch {
 	case err == nil:
@@ -131,7 +131,7 @@ func (mw *Middleware) storeAnswered(ctx context.Context, key string, err error) 
 func (mw *Middleware) sourceAnswered(ctx context.Context, late bool) {
 	switch {
 	case late:
-		_ = mw.sourceBreaker.open(mw.options.clock, nil) // each list that is missing is reported
+		_ = mw.sourceBreaker.open(mw.options.clock, nil) // every missing list is reported
 	case mw.sourceBreaker.close():
 		mw.options.report.recovered(ctx, Recovered{Op: "todos"})
 	}

@@ -14,11 +14,10 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// Call is one of the caller's calls, which carryon may continue, from the request
-// to the end of the answer. Adapters get it from [Middleware.Begin] and give it to
-// [NewStream] or [Unary], which do the rest. It belongs to that one call and is
-// driven by one goroutine at a time; Additions, OpenContext and Outcome may be
-// called by any.
+// Call is one of the caller's calls that carryon may continue, from the request to
+// the end of the answer. Adapters get it from [Middleware.Begin] and give it to
+// [NewStream] or [Unary], which do the rest. One goroutine at a time drives it;
+// Additions, OpenContext and Outcome may be called from any.
 type Call struct {
 	callScope
 
@@ -30,11 +29,10 @@ type Call struct {
 	additions adapter.Additions // to the caller's own request, and with it to every turn's
 }
 
-// Begin begins a call with the request that is about to be sent. The call is nil
-// if carryon has nothing to do with it, and the outcome says why: then the
-// adapter sends the request as it is, and the outcome is final. Otherwise the
-// adapter sends the request with the ctx and the additions of the call. Begin
-// panics if ctx is nil.
+// Begin begins a call with the request that is about to be sent. If carryon leaves
+// the call alone, Begin returns a nil Call and the final Outcome, which says why, and
+// the adapter sends the request as it is. Otherwise the adapter sends the request
+// with the ctx and the additions of the Call. Begin panics if ctx is nil.
 func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outcome) {
 	mustHave(ctx)
 	if reason := mw.scopeOf(ctx, &r); reason != continuation.ReasonNone {
@@ -76,22 +74,22 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	return c
 }
 
-// Context returns the ctx for the caller's own request. It ends with the
-// caller's and with the call.
+// Context returns the ctx for the caller's own request. It ends with the caller's ctx
+// and with the call.
 func (c *Call) Context() context.Context { return c.observed.turnCtx(c.cancel.derive()) }
 
-// OpenContext returns the ctx for a request of the caller whose answer may outlive
-// the call. Like that of Context it marks what runs inside this layer,
-// but only the caller's ctx ends it.
+// OpenContext returns the ctx for a caller's request whose answer may outlive the
+// call. Like Context, it marks what runs inside this layer, but only the caller's ctx
+// ends it.
 func (c *Call) OpenContext() context.Context {
 	return c.observed.turnCtx(scope.EnterLayer(c.cancel.caller))
 }
 
-// Additions returns what the caller's own request is sent with beside what the
-// caller has put into it. It must not be changed.
+// Additions returns what carryon adds to the caller's own request. It must not be
+// changed.
 func (c *Call) Additions() *adapter.Additions { return &c.additions }
 
-// Outcome returns what became of the call, or what is known by now.
+// Outcome returns the outcome of the call, or what is known of it so far.
 func (c *Call) Outcome() Outcome {
 	if cell := c.outcome.Load(); cell != nil {
 		return cell.get()
@@ -143,7 +141,7 @@ func (c *Call) endTurn(err error) {
 	if r.first {
 		c.patience.endFirstTurn()
 	}
-	if err == nil && !r.first { // the first one's is added if there is another
+	if err == nil && !r.first { // the end of turn 1 is added with the first continuation
 		c.decider.continued.ends = append(c.decider.continued.ends, c.text.len())
 	}
 	c.outcomeCell().addUsage(r.usage())
@@ -187,7 +185,8 @@ func (c *Call) resultWord(err error) string {
 	return "text"
 }
 
-// resultOf returns what the next prompt may tell the model of a continuation.
+// resultOf returns the result of a continuation that the next prompt may tell the
+// model.
 func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
 	switch {
 	case err != nil && c.cancel.hasEnded():
@@ -202,13 +201,13 @@ func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
 	return continuation.ResultNoProgress
 }
 
-// bytesPerToken is what a token is taken for where no usage is reported: too
-// little rather than too much, so that a budget holds.
+// bytesPerToken is the estimated size of a token where no usage is reported: low
+// rather than high, so that a budget is not overrun.
 const bytesPerToken = 3
 
-// tokensOf returns what a continuation has used. What is not reported is estimated
-// from the texts: of the request, of the turns before, and of the prompt, and what
-// the model has said. A request that the provider has refused costs nothing.
+// tokensOf returns how many tokens a continuation has used. Counts that are not
+// reported are estimated from the texts: the request, the earlier turns, the prompt
+// and the answer. A request that the provider has refused costs nothing.
 func (c *Call) tokensOf(r *turnReader, err error) int {
 	var status *adapter.StatusError
 	if errors.As(err, &status) && status.Status > 0 {
@@ -225,7 +224,7 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 	return usage.Tokens()
 }
 
-// estimate returns about how many tokens a text of that size has.
+// estimate returns roughly how many tokens a text of that size has.
 func estimate(bytes int) int { return max(bytes, 0)/bytesPerToken + 1 }
 
 // failureOf returns the result of a continuation that failed.
@@ -272,8 +271,8 @@ func (c *Call) end() {
 	c.callEnded()
 }
 
-// next returns the continuation to send now, after a wait if need be, or nil if
-// there is none after all. The error is what interrupted the wait.
+// next returns the continuation to send now, after a wait if necessary, or nil if
+// none is to be sent after all. The error is what interrupted the wait.
 func (c *Call) next() (*adapter.Continuation, error) {
 	ok, err := c.decider.next()
 	switch {
@@ -331,9 +330,9 @@ func (c *Call) offersPause() bool {
 	return c.request.takesPause && (!c.fixedPrefix || c.additions.PauseTool != nil)
 }
 
-// buildPrompt returns what the model is told: the prompt. After a rejected
-// pause, it returns the answer to that call instead, and sets k.Pause; but not
-// if the reasoning would have to come back with the call.
+// buildPrompt returns the prompt. After a rejected pause it sets k.Pause and returns
+// the answer to that call instead, unless the reasoning would have to be sent back
+// with the call.
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,

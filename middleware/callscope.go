@@ -7,28 +7,28 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// callScope is what stays the same for a whole call: what the program asked for,
-// whose the call is, what ends it, and what becomes of it.
+// callScope is what stays the same for a whole call: its request, its session, what
+// ends it, and its outcome.
 type callScope struct {
 	mw      *Middleware
 	request traits
 	cancel  canceller
 	session sessionHandle
 
-	fixedPrefix bool // nothing may be added to the tools; see [adapter.Request]
+	fixedPrefix bool // no tool may be added; see [adapter.Request]
 
 	observed *observation // nil without observers
 
-	patience *patience // of the caller; nil if it is endless
+	patience *patience // of the caller; nil if it is unlimited
 
-	callbacks *callbacks // those that are filtered; nil without any
+	callbacks *callbacks // that are filtered; nil for none
 
 	claim   atomic.Pointer[claim]       // of the last continuation, if there was one
 	outcome atomic.Pointer[outcomeCell] // nil as long as there is nothing to record
 }
 
-// interruption returns what ended the call from outside, or nil: the caller, or a
-// callback that failed.
+// interruption returns the error with which the caller, or a callback that failed,
+// ended the call, or nil.
 func (s *callScope) interruption() error {
 	if err := s.callbacks.failure(); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *callScope) interruption() error {
 	return s.cancel.interruption()
 }
 
-// fault reports what went wrong without costing the caller the answer.
+// fault reports a failure that does not cost the caller the answer.
 func (s *callScope) fault(id continuation.TurnID, op string, err error) {
 	s.mw.options.report.failed(s.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
 }
@@ -55,7 +55,7 @@ func (s *callScope) storeFailed(id continuation.TurnID, err error) {
 	s.faultOnce(id, "store", err)
 }
 
-// storeReason returns why a call is not continued whose store has failed.
+// storeReason returns the reason for not continuing a call whose store has failed.
 func (s *callScope) storeReason() continuation.Reason {
 	if errors.Is(s.session.failure, ErrStoreSkipped) {
 		return continuation.ReasonStoreSkipped
@@ -82,8 +82,8 @@ func (s *callScope) updateInUserTurn(id continuation.TurnID, f func(continuation
 	s.released()
 }
 
-// hasShortLoop reports whether there is one continuation in a row; see
-// [adapter.Request].
+// hasShortLoop reports whether the call may have only one continuation in a row; see
+// [adapter.Request].ShortLoop.
 func (s *callScope) hasShortLoop() bool { return s.request.shortLoop && !s.mw.options.attemptsSet }
 
 // firstOutcome is the outcome of a call that has only begun.
@@ -94,7 +94,7 @@ func (s *callScope) firstOutcome() Outcome {
 // record changes the outcome.
 func (s *callScope) record(f func(*Outcome)) { s.outcomeCell().edit(f) }
 
-// outcomeCell returns the cell that the outcome is kept in.
+// outcomeCell returns the cell that holds the outcome, and makes it if necessary.
 func (s *callScope) outcomeCell() *outcomeCell {
 	if s.outcome.Load() == nil {
 		s.outcome.Store(&outcomeCell{o: s.firstOutcome()})

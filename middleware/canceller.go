@@ -10,9 +10,9 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// canceller cancels what a call has running, and says what ended the call. The
-// call gets a ctx of its own once it has something to cancel: most streams come
-// to their end without.
+// canceller cancels what a call has running, and knows what ended the call. It
+// derives a ctx for the call only when there is something to cancel: most streams
+// never need one.
 type canceller struct {
 	caller context.Context
 	ctx    context.Context // the caller's, until derive was called
@@ -36,7 +36,7 @@ func (c *canceller) derive() context.Context {
 	return c.ctx
 }
 
-// cancel cancels the ctx of the call, also if it is derived later.
+// cancel cancels the ctx of the call, even if it is derived later.
 func (c *canceller) cancel() {
 	c.mu.Lock()
 	stop := c.stop
@@ -50,7 +50,7 @@ func (c *canceller) cancel() {
 // hasEnded reports whether the caller ended the call: by its ctx, or by cancel.
 func (c *canceller) hasEnded() bool { return c.interruption() != nil }
 
-// interruption returns what the caller ended the call with, or nil.
+// interruption returns the error with which the caller ended the call, or nil.
 func (c *canceller) interruption() error {
 	c.mu.Lock()
 	cancelled := c.cancelled

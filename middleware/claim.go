@@ -11,23 +11,22 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// claim is what a call holds on its session while a continuation runs, so that no
-// other call continues the same session. It is released once, by whoever comes
-// first: the end of the continuation, the end of the call, Close, or the end of
-// the caller's ctx. Whoever comes second returns once it was released.
+// claim is a call's claim on its session while a continuation runs: no other call
+// continues the same session. Whatever comes first releases it, once: the end of the
+// continuation, the end of the call, Close, or the end of the caller's ctx. A second
+// release waits for the first and returns.
 type claim struct {
 	token   uint64
-	release func()      // what the end of the ctx does
-	stop    func() bool // stops the release at the end of the ctx
-	once    sync.Once   // releases it
+	release func()      // runs when the ctx ends
+	stop    func() bool // keeps release from running when the ctx ends
+	once    sync.Once   // for the release
 
-	// ending is how the continuation ended, if the decision on what comes next is
-	// to release the claim; otherwise nil.
+	// ending is how the continuation ended, if the decision on what comes next is to
+	// release the claim; nil otherwise.
 	ending atomic.Pointer[session.Ending]
 }
 
-// hold keeps a claim, which is released when the ctx of the call ends, if not
-// before.
+// hold keeps a claim, and releases it at the latest when the ctx of the call ends.
 func (s *callScope) hold(id continuation.TurnID, token uint64) {
 	c := &claim{token: token}
 	c.release = func() {
@@ -40,8 +39,8 @@ func (s *callScope) hold(id continuation.TurnID, token uint64) {
 	s.claim.Store(c)
 }
 
-// withRelease returns f behind the release of a claim whose continuation has ended,
-// if there is one: both are one update. Once that is stored, call released.
+// withRelease returns f, preceded by the release of a claim whose continuation has
+// ended, if there is one: both are one update. Once it is stored, call released.
 func (s *callScope) withRelease(f func(continuation.State) continuation.State) func(continuation.State) continuation.State {
 	c := s.claim.Load()
 	if c == nil || c.ending.Load() == nil {
@@ -51,7 +50,7 @@ func (s *callScope) withRelease(f func(continuation.State) continuation.State) f
 	return func(state continuation.State) continuation.State { return f(session.Release(state, token, ending)) }
 }
 
-// released notes that the state has what withRelease has added.
+// released notes that the release of withRelease was stored.
 func (s *callScope) released() {
 	if c := s.claim.Load(); c != nil && c.ending.Load() != nil {
 		c.stop()
@@ -60,23 +59,22 @@ func (s *callScope) released() {
 	}
 }
 
-// releaseLater has the decision on the next turn release the claim of a
-// continuation that ended in that way; whatever releases the claim before does
-// that too.
+// releaseLater leaves the release of a claim to the decision on the next turn, with
+// this ending. Whatever releases the claim before uses the ending too.
 func (s *callScope) releaseLater(e session.Ending) {
 	if c := s.claim.Load(); c != nil {
 		c.ending.Store(&e)
 	}
 }
 
-// release releases the claim of a continuation, if nothing has released it yet.
+// release releases the claim of a continuation, if it is not released yet.
 func (s *callScope) release(id continuation.TurnID) {
 	if c := s.claim.Load(); c != nil && (s.session.key != "" || c.ending.Load() != nil) { // otherwise nobody else sees the claim
 		s.releaseAs(id, session.Ending{})
 	}
 }
 
-// releaseAs releases the claim of a continuation that ended in that way.
+// releaseAs releases the claim of a continuation with this ending.
 func (s *callScope) releaseAs(id continuation.TurnID, e session.Ending) {
 	if c := s.claim.Load(); c != nil {
 		c.stop()
@@ -103,12 +101,12 @@ func (s *callScope) hasAnswered(id continuation.TurnID, answer storeAnswer) {
 	s.faultOnce(id, "store", answer.err)
 }
 
-// maxGiveBacks bounds how often it is tried to give a claim back, from one
-// [breakTime] to the next: for about as long as claims live.
+// maxGiveBacks bounds the tries to give a claim back, one every [breakTime]: together
+// they take about as long as a claim lives.
 const maxGiveBacks = 120
 
-// giveBack gives a claim back to the session. If the store is ill that is tried
-// again and again, after the call has ended.
+// giveBack gives a claim back to the session. If the store fails it tries again, even
+// after the call has ended.
 type giveBack struct {
 	scope  *callScope
 	id     continuation.TurnID
@@ -118,7 +116,7 @@ type giveBack struct {
 	tries  int
 }
 
-// begin tries it at once, unless the call has waited for the store already.
+// begin makes the first try: now, or later if the call has already waited for the store.
 func (g *giveBack) begin() storeAnswer {
 	if g.scope.session.late.Load() {
 		g.later()

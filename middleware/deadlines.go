@@ -7,19 +7,19 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// maxWordless is how many times as long as it may be silent a continuation may
-// send nothing but signs of life: comments, and chunks that add nothing.
+// maxWordless is how many times longer than it may be silent a continuation may send
+// only signs of life: comments, and chunks that add nothing.
 const maxWordless = 10
 
-// deadlines keep a continuation within its time limits: to its first chunk,
-// between chunks while somebody waits for them, and before the caller's own
-// deadline. What passes one cancels ctx. There is no goroutine.
+// deadlines keep a continuation within its time limits: until its first chunk,
+// between chunks while the consumer waits for them, and before the caller's own
+// deadline. They cancel ctx when a limit passes. They start no goroutine.
 type deadlines struct {
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
 	clock     Clock
-	idle      time.Duration // how long to wait between chunks
-	heartbeat time.Duration // how long the consumer is shown nothing
+	idle      time.Duration // longest wait between chunks
+	heartbeat time.Duration // longest time in which the consumer is shown nothing
 	firstByte Timer         // nil once the first chunk has come
 	stop      func() bool   // stops the cancellation at the end of the program
 	caller    Timer         // before the caller's deadline; nil without one
@@ -87,14 +87,14 @@ func (d *deadlines) stopTimers() {
 	}
 }
 
-// touch begins the wait for a chunk anew: a part of one has come.
+// touch restarts the wait for a chunk: a part of one has come.
 func (d *deadlines) touch() {
 	d.stopIdle()
 	d.startIdle()
 }
 
-// end stops the timers, and cancels whatever of the continuation still runs. It
-// may be called again, and without any deadlines.
+// end stops the timers, and cancels what still runs of the continuation. It may be
+// called again, and on nil.
 func (d *deadlines) end() {
 	if d == nil {
 		return
@@ -107,7 +107,7 @@ func (d *deadlines) end() {
 	d.cancel(nil)
 }
 
-// explain returns the deadline that err is due to, or err.
+// explain returns the deadline that caused err, or err itself.
 func (d *deadlines) explain(err error) error {
 	switch cause := context.Cause(d.ctx); cause { //nolint:errorlint // values of the engine's own
 	case ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrShutdown:

@@ -19,25 +19,25 @@ type decider struct {
 	turn      *turn                    // the current one
 	last      *continuation.Evaluation // the last decision, once the call goes on; nil before
 	list      *readList                // the list as last read
-	cause     error                    // what the gate, the store or the tasks have ended the continuations with
+	cause     error                    // the error of the gate, the store or the tasks that ended the continuations
 	continued *continued               // nil before the first continuation
 	claimed   bool                     // the session is claimed for the next turn
 	blankUsed bool                     // a blank turn was continued
 	rejected  bool                     // a pause was rejected
-	marked    bool                     // the session knows that the caller cancelled the call
+	marked    bool                     // the session state records that the caller cancelled the call
 }
 
-// decide takes and reports the decision on the current turn. It reports whether
-// the call goes on: at once, for which it has claimed the session then, or when the
-// wait is over and the gate has let it pass.
+// decide takes and reports the decision on the current turn. It reports whether the
+// call goes on: at once, in which case it has claimed the session, or later, when the
+// wait is over and the gate lets the call pass.
 func (d *decider) decide() bool {
 	ev := d.settle(d.canSend())
 	d.conclude(&ev)
 	return d.goesOnAfter(&ev)
 }
 
-// mayGoOn reports whether the call may go on after the current turn, as far as the
-// turn and its list tell. If they tell that it does not, that is the decision.
+// mayGoOn reports whether the call may go on after the current turn, judging by the
+// turn and the list. If it may not, that is the decision.
 func (d *decider) mayGoOn() bool {
 	in, ev, final := d.gather()
 	if d.goesOnAfter(&ev) {
@@ -57,13 +57,13 @@ func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
 	return !d.mw.options.dryRun && (ev.Continue || ev.Reason == continuation.ReasonTooSoon)
 }
 
-// canSend reports whether a continuation that is decided on now is sent at once.
+// canSend reports whether a continuation could be sent at once if the decision were
+// taken now.
 func (d *decider) canSend() bool {
 	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
 }
 
-// conclude reports an evaluation, and keeps it as the last one if there is more to
-// decide.
+// conclude reports an evaluation, and keeps it as the last one if another may follow.
 func (d *decider) conclude(ev *continuation.Evaluation) {
 	if d.last != nil || d.goesOnAfter(ev) {
 		d.keep(ev)
@@ -84,9 +84,9 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 	}
 }
 
-// cancelled remembers that the caller cancelled the call, if it did: the user may
-// want something else now. A program that closes a stream after a tool call has
-// what it wanted.
+// cancelled records in the session state that the caller cancelled the call, if it
+// did: the user may want something else now. A program that closes a stream after a
+// tool call has what it wanted, so that does not count.
 func (d *decider) cancelled() {
 	closed := d.cancel.caller.Err() == nil
 	if !d.cancel.hasEnded() || d.marked || d.session.key == "" || closed && d.turn.reader.showedCall() {
@@ -100,15 +100,14 @@ func (d *decider) cancelled() {
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return session.Cancel(s, digest) })
 }
 
-// keep keeps an evaluation as the last one. Most calls have none to keep, and no
-// memory for it.
+// keep keeps an evaluation as the last one. Most calls keep none, and use no memory
+// for it.
 func (d *decider) keep(ev *continuation.Evaluation) {
 	kept := *ev
 	d.last = &kept
 }
 
-// refuse ends the call's continuations, for a reason that Evaluate does not
-// check.
+// refuse ends the call's continuations for a reason that Evaluate does not check.
 func (d *decider) refuse(reason continuation.Reason) {
 	ev := *d.last
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
@@ -116,8 +115,8 @@ func (d *decider) refuse(reason continuation.Reason) {
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
 }
 
-// afterList returns the state after an evaluation that ends the continuations of
-// the call: what is new about the list, if the evaluation has looked at it.
+// afterList returns the state after an evaluation that ends the call's continuations.
+// It records what is new about the list, if the evaluation has looked at it.
 func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) continuation.State {
 	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil {
 		return s
@@ -129,7 +128,7 @@ func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) c
 	return s
 }
 
-// settle evaluates the turn, and stores what comes of it.
+// settle evaluates the turn and stores the result.
 func (d *decider) settle(claims bool) continuation.Evaluation {
 	in, ev, final := d.gather()
 	if final {
@@ -138,8 +137,8 @@ func (d *decider) settle(claims bool) continuation.Evaluation {
 	return d.settleBy(in, claims)
 }
 
-// settleBy evaluates the turn by what was gathered and by the state of the session,
-// and stores what comes of it.
+// settleBy evaluates the turn with the gathered input and the state of the session,
+// and stores the result.
 func (d *decider) settleBy(in continuation.Input, claims bool) continuation.Evaluation {
 	ev := d.update(in, claims)
 	if ev.Reason != continuation.ReasonTodosNeeded {
@@ -152,15 +151,16 @@ func (d *decider) settleBy(in continuation.Input, claims bool) continuation.Eval
 	return d.update(in, claims)
 }
 
-// gather asks what the decision on the turn needs beside the state of the session,
-// and leaves alone what it does not need: the list of a session that is barred. It
-// returns how a session decides that has no past, and whether that is final.
+// gather collects what the decision on the turn needs beside the state of the
+// session, and asks for nothing that it does not need: not for the list of a barred
+// session. It returns the decision for a session without a past, and whether that is
+// final.
 func (d *decider) gather() (in continuation.Input, ev continuation.Evaluation, final bool) {
 	in = d.input()
 	if ev = continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
 		return in, ev, true
 	}
-	d.cancel.derive() // what is asked from here on must end with the call
+	d.cancel.derive() // every request from here on must end with the call
 	if d.session.failure != nil {
 		return in, d.withoutStore(d.session.failure), true
 	}
@@ -201,9 +201,9 @@ func (d *decider) input() continuation.Input {
 	return in
 }
 
-// update evaluates the turn by the state of the session and changes that, in one
-// update: a claim, if the call is continued and it claims, or what is new about the
-// list, if the call ends.
+// update evaluates the turn by the state of the session and changes the state, in one
+// update: it adds a claim if the call is continued and claims is set, or what is new
+// about the list if the call ends.
 func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Evaluation) {
 	in.UserTurn, in.Now = d.session.userTurn, d.mw.options.clock.Now()
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
@@ -246,9 +246,9 @@ func (d *decider) withoutStore(err error) continuation.Evaluation {
 	return continuation.Evaluation{Reason: d.storeReason()}
 }
 
-// facts returns what the turn held. It does not look at a turn that broke off,
-// because Close may decide on one goroutine while an adapter records text on
-// another.
+// facts returns what the decision needs of the turn. It does not look at a turn that
+// broke off, because Close may decide on one goroutine while an adapter records text
+// on another.
 func (d *decider) facts() continuation.EndedTurn {
 	if d.turn.reader.err != nil || d.callbacks.failure() != nil || d.cancel.hasEnded() {
 		return continuation.EndedTurn{BrokeOff: true}
@@ -258,9 +258,9 @@ func (d *decider) facts() continuation.EndedTurn {
 	return facts
 }
 
-// next waits until the continuation can be sent, and claims the session for it.
-// It reports false if there is none after all; the error is what interrupted the
-// wait.
+// next waits until the continuation can be sent, and claims the session for it. It
+// reports false if no continuation is to be sent after all; the error is what
+// interrupted the wait.
 func (d *decider) next() (bool, error) {
 	for {
 		if d.claimed {
@@ -296,7 +296,7 @@ func (d *decider) next() (bool, error) {
 	}
 }
 
-// nextID returns the id of the turn that a continuation would be.
+// nextID returns the id of the turn that a continuation would have.
 func (d *decider) nextID() continuation.TurnID {
 	id := d.turn.TurnID
 	id.Turn, id.Attempt = id.Turn+1, d.last.Attempt
@@ -325,8 +325,8 @@ func (d *decider) passesGate() bool {
 	return false
 }
 
-// commit claims the session for the continuation that the gate has let pass, if
-// every condition still holds. It reports whether the call goes on.
+// commit claims the session for the continuation that the gate let pass, if every
+// condition still holds. It reports whether the call goes on.
 func (d *decider) commit() bool {
 	if !d.readBackground() {
 		d.refuse(continuation.ReasonStore)
@@ -343,8 +343,8 @@ func (d *decider) commit() bool {
 	return d.goesOnAfter(&ev)
 }
 
-// readBackground asks what runs in the background of the session. It reports false
-// if that cannot be asked: then nothing is continued.
+// readBackground asks for the session's work in the background. It reports false if
+// the question fails: then the call is not continued.
 func (d *decider) readBackground() bool {
 	d.list.background = continuation.Background{}
 	if d.request.called && awaitsReport(d.request.history) {

@@ -12,20 +12,20 @@
 //	mw := middleware.New(todos)
 //	client := carryopenai.Wrap(openaiClient, mw)
 //
-// What it did with a call is in the call's [Outcome]; see [Capture]. An
-// [Observer] and a logger are told as it happens.
+// The [Outcome] of a call says what the Middleware did with it; see [Capture]. An
+// [Observer] and a logger hear of it as it happens.
 //
 // # Adapting another SDK
 //
-// The engine is generic over an SDK's own chunk or answer type and never
-// translates one: what it needs to know of it, an adapter says through package
-// adapter, with a dialect of four methods. An adapter fills in a request, gives
-// it to [Middleware.Begin], and gives the [Call] to [NewStream] (a stream that is
-// pulled), to [Unary] (a whole answer), or to Unary with a [Filter] (a whole
-// answer, streamed through a callback). Only adapters need Begin, Call, NewStream,
-// [Stream], [Relay], Unary, NewFilter, Filter and [TurnFilter]. The example of the
-// package adapts a made-up SDK; carryontest.TestDialect checks a dialect.
+// The engine is generic over the SDK's own chunk or answer type C and never
+// translates one: the adapter tells it what it needs to know about a C, by a dialect
+// with the four methods of package adapter. An adapter fills in a request, gives it
+// to [Middleware.Begin], and gives the [Call] to [NewStream] (a stream that is
+// pulled), to [Unary] (a whole answer), or to Unary with a [Filter] (a whole answer,
+// streamed through a callback). Only adapters need Begin, Call, NewStream, [Stream],
+// [Relay], Unary, NewFilter, Filter and [TurnFilter]. The package example adapts a
+// made-up SDK; carryontest.TestDialect checks a dialect.
 //
-// The engine starts no goroutine: a stream is driven by its consumer. It keeps
-// one copy of the text of calls in scope, which a continuation replays.
+// The engine starts no goroutine: the consumer of a stream drives it. It keeps one
+// copy of the text of each call that it may continue.
 package middleware

@@ -7,26 +7,26 @@ import (
 	"weak"
 )
 
-// Drain prepares the end of the program. From then on no continuation is begun,
-// and those that are under way end as if they had failed, so that every answer
-// ends as its last good turn did. Calls go on as if there were no middleware.
+// Drain prepares the end of the program. From then on carryon begins no continuation,
+// and ends those under way as if they had failed, so that every answer ends as its
+// last good turn did. Calls go on without carryon.
 //
-// Drain returns once no call holds its session any more. If ctx ends before, it
-// takes the sessions from the calls that still hold them, and returns the cause.
-// It may be called again, and by any goroutine. It panics if ctx is nil.
+// Drain returns once no call holds its session any more. If ctx ends before, Drain
+// takes the sessions from the calls that still hold them, and returns the cause of
+// ctx. Any goroutine may call it, more than once. It panics if ctx is nil.
 func (mw *Middleware) Drain(ctx context.Context) error {
 	mustHave(ctx)
 	mw.drain.stop()
 	return mw.drain.wait(ctx)
 }
 
-// drain knows what a middleware has to end before the program does.
+// drain holds what a Middleware must end before the program ends.
 type drain struct {
 	begun context.Context // ends when Drain is called
 	stop  context.CancelFunc
 
 	mu    sync.Mutex
-	held  map[weak.Pointer[claim]]struct{} // those of abandoned calls go with their calls
+	held  map[weak.Pointer[claim]]struct{} // the claims of abandoned calls are collected with them
 	empty chan struct{}                    // closed once held is empty; nil unless somebody waits
 }
 
@@ -59,7 +59,8 @@ func (d *drain) remove(held weak.Pointer[claim]) {
 	}
 }
 
-// wait returns once no claim is held. When ctx ends, it releases those that are.
+// wait returns once no claim is held. When ctx ends, it releases the remaining
+// claims.
 func (d *drain) wait(ctx context.Context) error {
 	select {
 	case <-d.emptied():

@@ -2,19 +2,19 @@ package middleware
 
 import "github.com/carryon-go/carryon/adapter"
 
-// ending is what is held back at the end of a turn: all that would tell the
-// caller that the answer is over. It is the end of turn 1 as it came, or one
-// that the dialect rewrites.
+// ending is the end of a turn, which is held back because it would tell the caller
+// that the answer is over. It is the end of turn 1 as it came, or one that the
+// dialect rewrites.
 type ending[C any] interface {
-	// model returns a chunk like which a text is shown that the model did not
-	// send one for, nil for none, and whether it is a continuation's.
+	// model returns the chunk to copy for a text that the model did not send a chunk
+	// for, nil for none, and whether it is a continuation's.
 	model() (c *C, continuation bool)
-	// appendTo appends the ending to dst as it is shown. The usage of the answer
-	// may be shown in a chunk of its own.
+	// appendTo appends the ending, as it is shown, to dst. The usage of the answer
+	// may come in a chunk of its own.
 	appendTo(dst []C, d adapter.Dialect[C], usage *C, shown adapter.UsageShown) []C
 }
 
-// originalEnding is the end of turn 1 as it came, of which nothing was changed.
+// originalEnding is the end of turn 1, unchanged.
 type originalEnding[C any] struct{ chunks []C }
 
 func (e *originalEnding[C]) model() (c *C, continuation bool) {
@@ -58,7 +58,8 @@ func (e *rewrittenEnding[C]) appendTo(dst []C, d adapter.Dialect[C], usage *C, s
 	return dst
 }
 
-// appendClone appends what an edit leaves of a chunk, and does not change it.
+// appendClone appends to dst what the edit makes of a chunk, and does not change the
+// chunk.
 func appendClone[C any](dst []C, d adapter.Dialect[C], c *C, e *adapter.Edit) []C {
 	clone := d.Clone(c)
 	return d.AppendShown(dst, &clone, e)

@@ -13,19 +13,19 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// PanicError is the error that a panic becomes in something that the program
-// plugged in: a todo source, a gate, a store, an observer, a session key, a
-// notice. Its field Value is what was passed to panic, and Stack ([]byte) is where.
-// Unwrap returns the Value if that is an error.
+// PanicError is the error for a panic in something that the program plugged in: a
+// todo source, a gate, a store, an observer, a session key, a notice. Its Value is
+// what was passed to panic, and its Stack ([]byte) is where. Unwrap returns the Value
+// if that is an error.
 type PanicError = guard.PanicError
 
-// ErrClosed is what interrupts a wait or a continuation whose stream is closed.
+// ErrClosed is the error of a wait or a continuation that Close interrupted.
 var ErrClosed = errors.New("middleware: stream closed")
 
 // ErrNoSession is returned where a session is needed and ctx has none.
 var ErrNoSession = errors.New("middleware: no session (see continuation.WithSession)")
 
-// Causes of a continuation's end that are the engine's own.
+// Errors with which the engine itself ends a continuation.
 var (
 	ErrFirstByteTimeout = errors.New("middleware: no answer to the continuation in time")
 	ErrResponseTimeout  = errors.New("middleware: the continuation's stream fell silent")
@@ -34,11 +34,11 @@ var (
 	ErrIncomplete       = errors.New("middleware: the continuation ended without a finish reason")
 )
 
-// errPanicked is what a turn ends with if the SDK panics.
+// errPanicked ends a turn in which the SDK panicked.
 var errPanicked = errors.New("middleware: the turn ended in a panic")
 
-// describeError names an error of the provider without repeating a text that may
-// hold parts of messages: the engine's own errors and those of the system in full,
+// describeError describes an error of the provider without its text, which may quote
+// messages. It describes the engine's own errors and those of the system in full, and
 // others by status or type.
 func describeError(err error) string {
 	var status *adapter.StatusError
@@ -53,15 +53,15 @@ func describeError(err error) string {
 			return known.Error()
 		}
 	}
-	var system *os.SyscallError // which says no more than "connect: connection refused"
+	var system *os.SyscallError // whose text is only "connect: connection refused" or the like
 	if errors.As(err, &system) {
 		return system.Error()
 	}
 	return typeOf(err)
 }
 
-// typeOf returns the name of the first type in the chain of err that says
-// something: not those of errors.New, fmt.Errorf and http.Client.
+// typeOf returns the name of the first telling type in the chain of err: not one of
+// errors.New, fmt.Errorf or http.Client.
 func typeOf(err error) string {
 	for ; err != nil; err = errors.Unwrap(err) {
 		name := fmt.Sprintf("%T", err)

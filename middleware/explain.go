@@ -23,17 +23,16 @@ type explainer struct {
 	w  io.Writer
 }
 
-// Explain returns a ctx under which carryon writes to w what it sees in each
-// request before it is sent: the tools, the session, the todo list with its
-// statuses, and what it would decide if the model stopped now. It is for people
-// who wonder why nothing happens:
+// Explain returns a ctx under which carryon writes to w what it sees in each request:
+// the tools, the session, the todo list with its statuses, and what carryon would
+// decide if the model stopped now. It helps to find out why carryon does nothing:
 //
 //	ctx = middleware.Explain(ctx, os.Stderr)
 //
-// What is written quotes the todos, whatever [WithContent] says, and its form may
-// change. The todo source is asked once more for it. Writes come one at a time,
-// one per request, and their errors are ignored. The request need not reach a
-// model: what carryon sees is written before it is sent.
+// The text quotes the todos, whatever [WithContent] says, and its form may change.
+// For it, carryon asks the todo source once more. It writes once per request, before
+// the request is sent, and one write at a time; it ignores the errors of w. So the
+// request need not even reach a model.
 //
 // Explain panics if ctx or w is nil.
 func Explain(ctx context.Context, w io.Writer) context.Context {
@@ -53,10 +52,10 @@ func explaining(ctx context.Context) *explainer {
 func (x *explainer) write(p *explanation) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	_, _ = io.WriteString(x.w, p.String()) // whoever reads it sees that it is not there
+	_, _ = io.WriteString(x.w, p.String()) // the reader sees that the text is missing
 }
 
-// explanation is a text about a request: lines of a name and a value.
+// explanation is a text about a request: lines with a name and a value.
 type explanation struct{ strings.Builder }
 
 func newExplanation() *explanation {
@@ -69,7 +68,7 @@ func (e *explanation) line(name, format string, args ...any) {
 	_, _ = fmt.Fprintf(e, "  %-9s"+format+"\n", append([]any{name}, args...)...) // a Builder does not fail
 }
 
-// explainPassed writes why a request is left alone, as far as it is known.
+// explainPassed writes why carryon leaves a request alone. r is nil if it was not read.
 func (mw *Middleware) explainPassed(ctx context.Context, r *adapter.Request, reason continuation.Reason) {
 	x := explaining(ctx)
 	if x == nil {
@@ -97,7 +96,7 @@ func (c *Call) explain(r *adapter.Request) {
 	x.write(e)
 }
 
-// preview returns the decision that would be taken if the model stopped now.
+// preview returns the decision that carryon would take if the model stopped now.
 func (c *Call) preview() (continuation.Evaluation, readList) {
 	d := decider{callScope: &c.callScope, turn: &c.turn}
 	in := d.input()
@@ -114,7 +113,7 @@ func (c *Call) preview() (continuation.Evaluation, readList) {
 	return continuation.Evaluate(in), *d.list
 }
 
-// request writes what the request itself says.
+// request writes what the request itself shows.
 func (e *explanation) request(session string, r *adapter.Request) {
 	if session == "" {
 		session = "none (see continuation.WithSession): budgets count within one tool loop, and pauses are not kept"
@@ -152,7 +151,7 @@ func (e *explanation) list(ev *continuation.Evaluation, read *readList) {
 	}
 }
 
-// decision writes what would be decided if the model stopped now.
+// decision writes what carryon would decide if the model stopped now.
 func (e *explanation) decision(ev *continuation.Evaluation) {
 	const now = "if the model stops now: "
 	switch {
@@ -166,7 +165,7 @@ func (e *explanation) decision(ev *continuation.Evaluation) {
 	}
 }
 
-// listed returns the names after a colon.
+// listed returns the names of the tools, after a colon.
 func listed(tools adapter.ToolNamer) string {
 	if tools == nil {
 		return ""

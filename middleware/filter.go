@@ -7,23 +7,22 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// Filter stands before a callback that an SDK streams to during a unary call.
-// What the caller's own turn streams passes as it is; of later turns the calls
-// of todo_pause are left out, and the separator is put before the first text. A
-// call may have several, each for a callback of its own: all are given to
-// [Unary].
+// Filter stands before a callback that an SDK streams to during a unary call. It
+// passes the caller's own turn as it is; in later turns it leaves out the calls of
+// todo_pause, and puts the separator before the first text. A call may have several
+// Filters, each for a callback of its own; give all of them to [Unary].
 //
-// The dialect is one for what the callback is given: its Read reports no
-// finish and no usage.
+// Its dialect is for the values that the callback takes: Read reports no finish and
+// no usage.
 //
-// Chunk, Relaying and Relayed are called while [Unary] runs, for all filters of a
-// call by one goroutine at a time. An SDK that calls them late, from a goroutine
-// of its own, does no harm: what it streams of a turn that has ended is left out,
-// unless that turn was the only one and passes as it is.
+// Chunk, Relaying and Relayed are called while [Unary] runs, by one goroutine at a
+// time for all filters of a call. A late call from a goroutine of the SDK does no
+// harm: the filter leaves out what belongs to a turn that has ended, unless that turn
+// was the only one and passes as it is.
 type Filter[C any] struct {
 	emit func(C) error
 
-	mu        sync.Mutex // of what follows; not held while emit runs
+	mu        sync.Mutex // guards the fields below; not held while emit runs
 	callbacks *callbacks // nil until Unary is given the filter
 	state     filterState
 	emitting  bool // the callback runs
@@ -31,11 +30,11 @@ type Filter[C any] struct {
 	writer    writer[C]
 	out       output[C]
 	shown     bool // text was shown through this filter
-	told      bool // the callback was given something of the turn
+	told      bool // the callback has had something of the turn
 	err       error
 }
 
-// filterState says what a filter may let through.
+// filterState is what a filter does at the moment.
 type filterState uint8
 
 const (
@@ -45,20 +44,19 @@ const (
 	callOver
 )
 
-// errTurnOver is what an SDK is told that streams to a callback too late.
+// errTurnOver is the answer to an SDK that streams to a callback too late.
 var errTurnOver = errors.New("middleware: the turn that this belongs to has ended")
 
-// NewFilter returns a filter before emit, for one call: it must be given to
-// [Unary].
+// NewFilter returns a filter before emit, for one call. Give it to [Unary].
 func NewFilter[C any](d adapter.Dialect[C], emit func(C) error) *Filter[C] {
 	f := &Filter[C]{emit: emit}
 	f.writer = writer[C]{dialect: d}
 	return f
 }
 
-// Chunk takes what the SDK streams. It returns the callback's error, also for
-// every chunk after the one that the callback failed on, and the call is not
-// continued any more. It panics if Unary was not given the filter.
+// Chunk takes a value that the SDK streams. If the callback fails, Chunk returns its
+// error, then and for every later value, and the call is not continued any more. It
+// panics if Unary was not given the filter.
 func (f *Filter[C]) Chunk(c C) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,9 +75,9 @@ func (f *Filter[C]) Chunk(c C) error {
 	return f.err
 }
 
-// Relaying reports whether what the SDK streams passes as it is, which it does
-// in the caller's own turn. As long as it does, an adapter may give a chunk to
-// the callback itself and tell Relayed: then a chunk costs next to nothing.
+// Relaying reports whether the filter passes what the SDK streams as it is, which it
+// does in the caller's own turn. While it does, an adapter may give a chunk to the
+// callback itself and report that to Relayed, so that a chunk costs next to nothing.
 func (f *Filter[C]) Relaying() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,9 +87,8 @@ func (f *Filter[C]) Relaying() bool {
 	return f.emitting
 }
 
-// Relayed records a chunk that the adapter has given to the callback: whether
-// there was text in it, and the callback's error. It returns what Chunk would
-// have returned.
+// Relayed records a chunk that the adapter has given to the callback: whether it had
+// text, and the callback's error. It returns what Chunk would have returned.
 func (f *Filter[C]) Relayed(text bool, err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +98,7 @@ func (f *Filter[C]) Relayed(text bool, err error) error {
 	return err
 }
 
-// fail keeps the error of the callback, if it is one.
+// fail keeps the error of the callback, if there is one.
 func (f *Filter[C]) fail(err error) {
 	if err != nil {
 		f.err = err
@@ -115,7 +112,7 @@ func (f *Filter[C]) mustBeGiven() {
 	}
 }
 
-// flush gives the callback what is ready for it.
+// flush gives the callback the chunks that are ready.
 func (f *Filter[C]) flush() {
 	for c, ok := f.out.take(); ok; c, ok = f.out.take() {
 		if f.err == nil {
@@ -124,7 +121,7 @@ func (f *Filter[C]) flush() {
 	}
 }
 
-// call calls the callback, without the lock: it may take its time.
+// call calls the callback, which may take long, without the lock.
 func (f *Filter[C]) call(c C) error {
 	f.emitting = true
 	f.mu.Unlock()
@@ -149,7 +146,7 @@ func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
 	}
 }
 
-// separatorOf returns what is put before the first text of a turn.
+// separatorOf returns the separator before the first text of a turn.
 func (f *Filter[C]) separatorOf(r *turnReader) string {
 	if !f.shown {
 		return ""
@@ -195,7 +192,7 @@ func (f *Filter[C]) endCall(notice, separator string) {
 	f.state = callOver
 }
 
-// showText shows a text for which the SDK streamed nothing.
+// showText shows a text that the SDK did not stream.
 func (f *Filter[C]) showText(text string) {
 	if text == "" {
 		return
@@ -220,32 +217,31 @@ func (f *Filter[C]) showedTurn() bool {
 	return f.told || f.state == detached
 }
 
-// TurnFilter is a [Filter] of any type, as Unary takes it.
+// TurnFilter is a [Filter] of any type, for [Unary].
 type TurnFilter interface {
 	begin(c *callbacks, r *turnReader)
 	end(printed bool)
-	endCall(notice, separator string) // the notice is shown before
+	endCall(notice, separator string) // shows the notice first
 	showedCall() bool
-	showedTurn() bool // or a part of it
+	showedTurn() bool // or part of it
 }
 
-// callbacks are the callbacks of a call that an SDK streams to, behind their
-// filters. A nil one has none.
+// callbacks are the filtered callbacks of a call. A nil value has none.
 type callbacks struct {
 	filters []TurnFilter
 
 	mu  sync.Mutex
-	err error // what one of them failed with
+	err error // with which one of them failed
 }
 
-// fail says what one of them failed with.
+// fail records the error of one of them.
 func (c *callbacks) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err
 }
 
-// failure returns what a callback failed with, or nil.
+// failure returns the error of a callback, or nil.
 func (c *callbacks) failure() error {
 	if c == nil {
 		return nil

@@ -8,15 +8,15 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// The bounds of the search for work that the program has begun in the background.
+// Bounds of the search for work that the program has begun in the background.
 const (
 	maxAwaited = 32      // calls, the newest
-	maxNotice  = 4 << 10 // bytes of a result: what only quotes a promise, such as a file, is mostly longer
+	maxNotice  = 4 << 10 // bytes of a result: a longer one, such as a file, mostly just quotes a promise
 )
 
-// promises are what agents say, in small letters, in the result of a call that
-// has begun work in the background and whose outcome they will report
-// themselves. A command that the model has to ask after is none.
+// promises are phrases, in lower case, with which agents say in the result of a call
+// that it has begun work in the background whose outcome they will report. A command
+// that the model must check on itself promises nothing.
 var promises = []string{ //nolint:gochecknoglobals // a table
 	"you will be notified when",               // Claude Code's commands
 	"you will be notified automatically when", // Claude Code's agents, opencode's tasks
@@ -26,8 +26,8 @@ var promises = []string{ //nolint:gochecknoglobals // a table
 	"system notifies on completion",           // oh-my-opencode's tasks
 }
 
-// awaitsReport reports whether a recent call has begun work in the background of
-// which the program will report: until then the model can only wait.
+// awaitsReport reports whether a recent call has begun work in the background that
+// the program will report on: until then the model can only wait.
 func awaitsReport(history iter.Seq[todo.Call]) bool {
 	if history == nil {
 		return false

@@ -21,8 +21,8 @@ type joiner[C any] struct {
 	out       *output[C] // nil while an adapter relays
 	usage     usageChunk[C]
 	ending    ending[C]  // of the last turn that ended well; nil before that
-	deadlines *deadlines // of the last continuation, or nil
-	err       error      // what Recv returns once out is empty
+	deadlines *deadlines // of the last continuation; nil before it
+	err       error      // Recv returns it once out is empty
 }
 
 // reader returns the reader of the current turn.
@@ -46,7 +46,7 @@ func (j *joiner[C]) recv() (c C, err error) {
 	return c, err
 }
 
-// tryRecv receives from the current source what has come already.
+// tryRecv receives a chunk that the current source already has.
 func (j *joiner[C]) tryRecv() (c C, ok bool) {
 	source, ok := j.source.get().(interface{ TryRecv() (C, bool) })
 	if !ok {
@@ -65,7 +65,7 @@ func (j *joiner[C]) isReading() bool {
 	return false
 }
 
-// handle takes what recv has returned.
+// handle takes the result of recv.
 func (j *joiner[C]) handle(c C, err error) {
 	if err != nil {
 		j.sourceEnded(err)
@@ -81,7 +81,7 @@ func (j *joiner[C]) handle(c C, err error) {
 	case j.phase.is(passthrough):
 		out.add(c)
 	case broke && reader.first:
-		j.writer.flush(reader, out) // what was held came before it
+		j.writer.flush(reader, out) // the held chunks came first
 		j.releaseHeld()
 		out.add(c)
 		j.brokeOff(reader.err)
@@ -95,16 +95,16 @@ func (j *joiner[C]) handle(c C, err error) {
 	j.endIfDone()
 }
 
-// endIfDone notes the end of what passes.
+// endIfDone ends the passthrough once the provider is done.
 func (j *joiner[C]) endIfDone() {
 	if j.phase.is(passthrough) && j.reader().done {
 		j.phase.enter(passed)
 	}
 }
 
-// settle does what a chunk has brought about and what may take a while: the
-// decision on a turn that has finished, and the end of the call. Some callers read
-// no further than the last chunk, so the call ends before they receive it.
+// settle does the slow part of handling a chunk: the decision on a turn that has
+// finished, and the end of the call. Some callers read no further than the last
+// chunk, so the call ends before they receive it.
 func (j *joiner[C]) settle() {
 	if j.phase.is(finishing) {
 		j.finish(&j.output().current)
@@ -115,9 +115,9 @@ func (j *joiner[C]) settle() {
 	}
 }
 
-// keepAlive looks at what has become of a continuation's chunk: whether the model
-// has said something with it, and whether the consumer is shown anything. If
-// there has been nothing to show for a while, the consumer gets a heartbeat.
+// keepAlive notes whether a chunk of a continuation came from the model itself, and
+// whether it showed the consumer anything. If the consumer has been shown nothing for
+// a while, it gets a heartbeat.
 func (j *joiner[C]) keepAlive() {
 	d := j.deadlines
 	if d == nil || !j.phase.is(streaming) {
@@ -129,7 +129,7 @@ func (j *joiner[C]) keepAlive() {
 	if j.reader().chunk.speaks() {
 		d.wordless = 0
 	}
-	if err := d.ctx.Err(); err != nil { // what has come already may be without end
+	if err := d.ctx.Err(); err != nil { // the chunks already there may never end
 		j.continuationFailed(d.explain(err))
 		return
 	}
@@ -164,12 +164,12 @@ func (j *joiner[C]) content(c *C) {
 	}
 	j.writer.write(reader, c, out)
 	if len(reader.calls.calls) > 0 && !reader.calls.unwatched {
-		j.phase.enter(streaming) // no later chunk may overtake one that is held
+		j.phase.enter(streaming) // no later chunk may overtake a held one
 	}
 }
 
-// releaseHeld shows the usage of turn 1 that was held back as its likely ending:
-// the turn goes on.
+// releaseHeld shows the usage of turn 1 that was held back because it looked like the
+// turn's end: the turn goes on.
 func (j *joiner[C]) releaseHeld() {
 	if j.ending != nil && j.reader().first {
 		j.showEnding()
@@ -247,7 +247,7 @@ func (j *joiner[C]) sourceEnded(err error) {
 	}
 }
 
-// endWithoutFinish ends a turn of a provider that never reports a finish.
+// endWithoutFinish ends a turn of a provider that never gives a finish reason.
 func (j *joiner[C]) endWithoutFinish() {
 	reader, out := j.reader(), j.output()
 	reader.nextChunk()
@@ -288,7 +288,8 @@ func (j *joiner[C]) endSingleTurn(broke error) {
 	j.call.endTurn(broke)
 }
 
-// brokeOff reports that turn 1 did not end as it should have. The rest passes.
+// brokeOff reports that turn 1 did not end as it should have. The rest passes
+// through.
 func (j *joiner[C]) brokeOff(err error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -297,8 +298,8 @@ func (j *joiner[C]) brokeOff(err error) {
 	j.phase.enter(passthrough)
 }
 
-// turnEnded ends a complete turn, and goes on with the next or ends the answer.
-// Fault is what went wrong after the finish, or nil.
+// turnEnded ends a complete turn, and goes on with the next or ends the answer. Fault
+// is an error that came after the finish, or nil.
 func (j *joiner[C]) turnEnded(fault error) {
 	j.closeSource()
 	j.call.endTurn(nil)
@@ -314,7 +315,7 @@ func (j *joiner[C]) turnEnded(fault error) {
 	j.endAnswer()
 }
 
-// sendNext sends the continuation, after a wait if need be.
+// sendNext sends the continuation, after a wait if necessary.
 func (j *joiner[C]) sendNext() {
 	k, err := j.call.next()
 	switch {
@@ -343,10 +344,10 @@ func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 	}
 }
 
-// continuationFailed sends a continuation that has failed once more, if nothing of
-// it was shown and another try may do better. Otherwise it ends the call: the
-// answer ends as the last good turn did, or with an error if the caller ended the
-// call or saw a part of a tool call.
+// continuationFailed sends a failed continuation once more, if the consumer was shown
+// nothing of it and another try may succeed. Otherwise it ends the call: the answer
+// ends as the last good turn did, or with an error if the caller ended the call or
+// saw part of a tool call.
 func (j *joiner[C]) continuationFailed(err error) {
 	j.closeSource()
 	j.call.endTurn(err)
@@ -382,7 +383,7 @@ func (j *joiner[C]) showEnding() {
 	out.chunks = j.ending.appendTo(out.chunks, j.writer.dialect, j.usage.last(), j.call.mw.options.usage.shown())
 }
 
-// showText shows a text that the model did not send a chunk for.
+// showText shows a text for which the model sent no chunk.
 func (j *joiner[C]) showText(text string) {
 	if text == "" {
 		return
@@ -401,7 +402,7 @@ func (j *joiner[C]) appendShown(c *C, e *adapter.Edit) {
 	out.chunks = j.writer.dialect.AppendShown(out.chunks, c, e)
 }
 
-// stop ends the call: Recv returns err after what is ready.
+// stop ends the call: Recv returns the chunks that are ready, and then err.
 func (j *joiner[C]) stop(err error) {
 	passes := j.phase.is(passthrough) || j.phase.is(passed)
 	j.phase.enter(ended)
@@ -434,7 +435,7 @@ func (j *joiner[C]) abandon() {
 
 // closeSource closes the current source, which has nothing more to give.
 func (j *joiner[C]) closeSource() {
-	_ = j.source.close() // it was read to its end, or has failed already
+	_ = j.source.close() // it was read to its end or has failed
 	j.deadlines.end()
 }
 
@@ -447,8 +448,8 @@ func (j *joiner[C]) output() *output[C] {
 	return j.out
 }
 
-// forgetOutput frees an empty queue while the adapter relays, so that no memory
-// is held while it waits.
+// forgetOutput frees an empty queue, so that a relaying stream holds no memory while
+// it waits.
 func (j *joiner[C]) forgetOutput() {
 	if j.out.isEmpty() && j.phase.is(relaying) {
 		j.out = nil

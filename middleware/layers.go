@@ -8,10 +8,10 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// isNested reports whether a request is a continuation that another carryon has
-// sent, in another process: its last message is a prompt beside todo_pause, or
-// the answer to a pause that was rejected. What a prompt begins with does on its
-// own where todo_pause is not offered at all.
+// isNested reports whether another carryon, in another process, has sent the request
+// as a continuation. Then its last message is a prompt and it offers todo_pause, or
+// it answers a rejected pause. Where a continuation cannot offer todo_pause, the
+// beginning of the prompt is enough.
 func isNested(r *adapter.Request) bool {
 	if !r.OwnPause && !r.FixedPrefix && r.Tools > 0 && r.Tools < maxTools {
 		return false
@@ -25,7 +25,7 @@ func answersPause(r *adapter.Request) bool {
 	if r.History == nil || r.Unanswered {
 		return false
 	}
-	rejected := pause.InvalidReasonError{} // what it begins with
+	rejected := pause.InvalidReasonError{} // the result begins with its text
 	for call := range r.History {
 		return pause.Is(call.Name) && strings.HasPrefix(call.Result, rejected.Error())
 	}

@@ -30,14 +30,14 @@ func (l *eventLog) observer() Observer {
 	}
 }
 
-// write writes a line about the turn id, if anybody listens.
+// write logs a line about the turn id, if the level is enabled.
 func (l *eventLog) write(ctx context.Context, level slog.Level, message string, id continuation.TurnID, more ...slog.Attr) {
 	if !l.listens(ctx, level) {
 		return
 	}
 	attrs := append(slices.Clone(more),
 		slog.Int("attempt", id.Attempt), slog.String("session", id.Session), slog.Int("turn", id.Turn))
-	// There is nobody left to tell of a handler that panics.
+	// Nobody is left to report a panic of the handler to.
 	_ = guard.Run(func() error { l.logger.LogAttrs(ctx, level, message, attrs...); return nil })
 }
 
@@ -53,8 +53,8 @@ func (l *eventLog) contentAttr(key, text string) slog.Attr {
 	return slog.String(key, text)
 }
 
-// errorAttr describes an error of the provider, which may quote messages: only its
-// type is logged unless texts may be.
+// errorAttr describes an error of the provider. Its text may quote messages, so only
+// its type is logged, unless texts may be.
 func (l *eventLog) errorAttr(err error) slog.Attr {
 	if err == nil {
 		return slog.Attr{}
@@ -65,7 +65,7 @@ func (l *eventLog) errorAttr(err error) slog.Attr {
 	return slog.String("error", describeError(err))
 }
 
-// ownErrorAttr describes an error of what the program has plugged in, as it is.
+// ownErrorAttr returns an error of something that the program plugged in, in full.
 func ownErrorAttr(err error) slog.Attr {
 	if err == nil {
 		return slog.Attr{}
@@ -73,7 +73,7 @@ func ownErrorAttr(err error) slog.Attr {
 	return slog.String("error", err.Error())
 }
 
-// listFrom says where a list was read, "" if none was.
+// listFrom says where a list was read; "" if none was.
 func listFrom(list *continuation.List) string {
 	if *list == (continuation.List{}) {
 		return ""
@@ -81,12 +81,12 @@ func listFrom(list *continuation.List) string {
 	return list.Origin.String()
 }
 
-// warnings are those that were given, each once.
+// warnings says which warnings were given. Each is given once.
 type warnings struct {
 	lookalike, status, session atomic.Bool
 }
 
-// warn says what a decision shows to be wrong with the set-up, once.
+// warn logs a fault in the set-up that a decision has brought to light, once.
 func (l *eventLog) warn(ctx context.Context, id continuation.TurnID, ev *continuation.Evaluation) {
 	list := &ev.List
 	if list.Err == nil && list.UnknownStatus == "" || !l.listens(ctx, slog.LevelWarn) {
@@ -162,7 +162,7 @@ func (l *eventLog) delivered(ctx context.Context, e ReminderDelivered) {
 func (l *eventLog) failed(ctx context.Context, e Failed) {
 	attr := l.errorAttr(e.Err)
 	switch e.Op {
-	case "todos", "store", "tasks", "gate", "session key": // which are shown no text
+	case "todos", "store", "tasks", "gate", "session key": // these never see a text
 		attr = ownErrorAttr(e.Err)
 	}
 	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", e.Op), attr)

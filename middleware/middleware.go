@@ -20,7 +20,7 @@ import (
 // is safe for concurrent use and can be shared by any number of clients.
 type Middleware struct {
 	todos       todo.Provider
-	sharedTodos bool // their source asks an engine
+	sharedTodos bool // the source asks an engine that processes share
 	options     options
 	prompter    *prompt.Prompter
 	store       continuation.Store
@@ -64,20 +64,21 @@ func TryNew(todos todo.Provider, opts ...Option) (*Middleware, error) {
 	return mw, nil
 }
 
-// Settings returns the ephemeral settings, which may be changed at any time.
+// Settings returns the ephemeral settings, which may be changed at any time by any
+// goroutine.
 func (mw *Middleware) Settings() *continuation.Settings {
 	return mw.options.settings
 }
 
-// State returns what is remembered about the session of ctx. It fails with
-// [ErrNoSession] without one, and with the store's error.
+// State returns what carryon remembers about the session of ctx. It returns
+// [ErrNoSession] if there is none, or the store's error.
 func (mw *Middleware) State(ctx context.Context) (continuation.State, error) {
 	return mw.updateSession(ctx, func(s continuation.State) continuation.State { return s })
 }
 
-// Pause keeps the session of ctx from being continued until the next user turn
-// or [Middleware.Resume]; a continuation that was not sent yet is not sent any
-// more. It fails as State does.
+// Pause pauses the session of ctx: carryon does not continue it until the next user
+// turn or [Middleware.Resume], and drops a continuation that is not sent yet. It
+// fails as State does.
 func (mw *Middleware) Pause(ctx context.Context, reason string) error {
 	now := mw.options.clock.Now()
 	shown := pause.Shown(reason)
@@ -108,7 +109,7 @@ func (mw *Middleware) updateSession(
 func (mw *Middleware) update(
 	ctx context.Context, key string, f func(continuation.State) continuation.State,
 ) (continuation.State, error) {
-	var result struct { // of f, which the store may run more than once
+	var result struct { // of the last run of f, which the store may run more than once
 		state continuation.State
 		ran   bool
 	}
@@ -119,7 +120,7 @@ func (mw *Middleware) update(
 	return result.state, err
 }
 
-// updateStore runs f, which says so in ran, on the state under key.
+// updateStore runs f on the state under key. f sets ran.
 func (mw *Middleware) updateStore(
 	ctx context.Context, key string, f func(continuation.State) continuation.State, ran *bool,
 ) error {
@@ -144,7 +145,7 @@ func (mw *Middleware) session(ctx context.Context) string {
 	return scope.Name(session)
 }
 
-// scopeOf returns what puts the request out of scope, if anything does.
+// scopeOf returns why the request is out of scope, ReasonNone if it is not.
 func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuation.Reason {
 	switch {
 	case scope.Suppressed(ctx):
@@ -165,9 +166,9 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 	return r.LeaveAlone
 }
 
-// Pass leaves the outcome of a call that an adapter leaves alone before it knows
-// enough of the request for [Middleware.Begin], with the reason. Outcomes have
-// it; observers and logs, which are about calls of models, do not. Pass panics if
+// Pass records the outcome of a call that an adapter leaves alone before it knows
+// enough of the request for [Middleware.Begin], with the reason. [Outcomes] get it;
+// observers and logs do not, because they are about calls to models. Pass panics if
 // ctx is nil.
 func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 	mustHave(ctx)
@@ -182,8 +183,8 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 	outcomes.add(Outcome{Session: mw.session(ctx), Turns: 1, Reason: reason, DryRun: mw.options.dryRun, Ended: true})
 }
 
-// passed reports a call that carryon has nothing to do with, and returns its
-// outcome. A call inside another layer is reported by that one alone.
+// passed reports a call that carryon leaves alone, and returns its outcome. If the
+// call runs inside another layer, that layer reports it.
 func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
 	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.Local(id.Session), Scope: reason})

@@ -8,12 +8,12 @@ type UsageMode uint8
 // The usage modes.
 const (
 	// UsageOneAnswer reports usage as if the turns were one answer: the prompt tokens
-	// of the first turn, and the completion tokens of all. Agents take the
-	// prompt tokens for the size of their context.
+	// of the first turn, and the completion tokens of all. Agents read the prompt
+	// tokens as the size of their context.
 	UsageOneAnswer UsageMode = iota
-	// UsageSum reports what all turns used together: what is billed.
+	// UsageSum reports the usage of all turns together, which is what is billed.
 	UsageSum
-	// UsageLastTurn reports what the last turn used.
+	// UsageLastTurn reports the usage of the last turn.
 	UsageLastTurn
 )
 
@@ -29,17 +29,18 @@ func (m UsageMode) shown() adapter.UsageShown {
 	return adapter.UsageOneAnswer
 }
 
-// PauseToolMode says which requests todo_pause is declared in.
+// PauseToolMode says which requests declare todo_pause.
 type PauseToolMode uint8
 
-// The modes.
+// The pause tool modes.
 const (
-	// PauseToolInContinuations declares todo_pause in the continuations and nowhere
-	// else: the caller's own requests go out as they are.
+	// PauseToolInContinuations declares todo_pause only in continuations: the
+	// caller's own requests go out as they are.
 	PauseToolInContinuations PauseToolMode = iota
-	// PauseToolAlways declares it, last, in every call in scope, so that the tools and
-	// the messages before a prompt stay byte for byte the same over a whole
-	// conversation, which providers cache prompts by. Calls to it are stripped
-	// everywhere, and one in the caller's own turn pauses.
+	// PauseToolAlways declares todo_pause, as the last tool, in every call that may
+	// be continued. The tools and the messages before a prompt then stay the same,
+	// byte for byte, over a whole conversation, so providers can cache them. The
+	// caller never sees a call of todo_pause, and one in the caller's own turn
+	// pauses.
 	PauseToolAlways
 )

@@ -11,19 +11,19 @@ import (
 	"github.com/carryon-go/carryon/internal/guard"
 )
 
-// CallStarted says that a call has begun which carryon may continue. A call that
-// it leaves alone has no such event.
+// CallStarted says that a call has begun that carryon may continue. A call that
+// carryon leaves alone has no such event.
 type CallStarted struct {
 	continuation.TurnID
 	Model    string // as the request names it, "" if the adapter does not know it
-	Provider string // as the adapter knows it: "openai" or "anthropic", say
-	Streamed bool   // the request asks for a stream
+	Provider string // as the adapter names it, such as "openai" or "anthropic"
+	Streamed bool   // whether the request asks for a stream
 }
 
 // TurnStarted says that the request of a turn is about to be sent.
 type TurnStarted struct {
 	continuation.TurnID
-	Wait time.Duration // how long carryon waited before it, to keep the interval
+	Wait time.Duration // how long carryon waited before the turn, to keep the interval
 }
 
 // CallEnded says that a call has ended, and how. A call that carryon leaves
@@ -33,20 +33,20 @@ type CallEnded struct {
 	Outcome Outcome
 }
 
-// Times are the moments of a turn. They are zero for what did not happen.
+// Times are the times of a turn. A time is zero if its event did not happen.
 type Times struct {
 	Began      time.Time // the request was about to be sent
 	FirstChunk time.Time // the first part of the answer was read; for a whole answer, when it ended
 	Finished   time.Time // the finish reason was read; for a whole answer, when it ended
 	Ended      time.Time // all of the turn was read, or it broke off
 
-	// Join is how long the stream stood still before a continuation: from the
-	// finish reason of the last turn that ended well to its FirstChunk. It is 0 for
-	// turn 1, for whole answers, and if nothing came of the continuation.
+	// Join is how long the stream paused before a continuation: from the finish
+	// reason of the last turn that ended well to FirstChunk. It is 0 for turn 1, for
+	// whole answers, and if nothing was read of the continuation.
 	Join time.Duration
 }
 
-// stopwatch tells how long something took. The zero value does not look at the
+// stopwatch measures how long something takes. The zero value does not read the
 // clock.
 type stopwatch struct {
 	clock Clock
@@ -71,12 +71,12 @@ func (w stopwatch) read() (time.Duration, bool) {
 	return w.clock.Now().Sub(w.began), true
 }
 
-// observation is what a call keeps for its observers. A call has none if nobody
-// observes.
+// observation is the state that a call keeps for its observers; nil if there are
+// none.
 type observation struct {
 	clock Clock
 	first atomic.Pointer[time.Time] // when the first chunk of the current turn was read, by any goroutine
-	ctx   context.Context           // what the observers made of the current turn's ctx
+	ctx   context.Context           // the ctx that the observers returned for the current turn
 	times Times                     // of the current turn, without FirstChunk and Join
 	wait  time.Duration             // waited since the last turn
 	over  bool                      // the end of the call was reported
@@ -146,7 +146,7 @@ func (o *observation) waited(d time.Duration) {
 	}
 }
 
-// turnTimes ends the times of the current turn, which has ended with err, and
+// turnTimes completes the times of the current turn, which has ended with err, and
 // returns them.
 func (o *observation) turnTimes(err error) Times {
 	if o == nil {
@@ -169,7 +169,7 @@ func (o *observation) turnTimes(err error) Times {
 	return o.times
 }
 
-// turnCtx returns the ctx of the current turn, which is ctx if nobody observes.
+// turnCtx returns ctx with the values of the current turn's.
 func (o *observation) turnCtx(ctx context.Context) context.Context {
 	if o == nil || o.ctx == nil {
 		return ctx
@@ -177,8 +177,8 @@ func (o *observation) turnCtx(ctx context.Context) context.Context {
 	return withValuesOf(ctx, o.ctx)
 }
 
-// begin calls the observers' function for the beginning of something, and
-// returns what they made of ctx. It ends when ctx ends, whatever they returned.
+// begin calls the observers' function for the beginning of something, and returns a
+// ctx with the values of what they returned. That ctx ends when ctx ends.
 func begin[E any](
 	ctx context.Context, r *reporter, id continuation.TurnID, event E,
 	hook func(*Observer) func(context.Context, E) context.Context,
@@ -200,8 +200,8 @@ func begin[E any](
 	return withValuesOf(ctx, observed)
 }
 
-// withValuesOf returns a ctx that ends with ctx and has the values of both, those
-// of the second first.
+// withValuesOf returns a ctx that ends with ctx and has the values of both; those of
+// the second win.
 func withValuesOf(ctx, values context.Context) context.Context {
 	if values == ctx {
 		return ctx

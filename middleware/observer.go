@@ -10,18 +10,17 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Observer is told what carryon does. Every field is optional. The functions
-// run on the goroutine that drives the call, or that ends it, outside every
-// lock, so they should be quick; they may be called from many calls at once. A
-// panic in one is reported as [Failed] and does not reach the caller.
+// Observer has functions that carryon calls as it works. Every field is optional. The
+// functions run outside every lock, on the goroutine that drives the call or ends it,
+// so they should be quick; several calls may run them at once. A panic in one is
+// reported as [Failed] and does not reach the caller.
 //
-// CallStarted and TurnStarted return a ctx, usually theirs with more values in
-// it, such as a span: the call, or the request of the turn, goes on with the
-// values of that ctx. It ends when the ctx that they were given ends, whatever
-// they return; nil stands for the ctx that they were given. CallEnded is called
-// once for each call, also for one that carryon leaves alone, with the ctx that
-// CallStarted returned; TurnEnded with the one that TurnStarted returned; the
-// others with that of the call.
+// CallStarted and TurnStarted return a ctx, usually the given one with more values in
+// it, such as a span: the call, or the request of the turn, goes on with the values
+// of that ctx, but ends with the given ctx. To return nil is to return the given ctx.
+// CallEnded is called once for each call, with the ctx of CallStarted, and even for a
+// call that carryon leaves alone; TurnEnded is called with the ctx of TurnStarted,
+// and the others with that of the call.
 type Observer struct {
 	CallStarted         func(context.Context, CallStarted) context.Context
 	TurnStarted         func(context.Context, TurnStarted) context.Context
@@ -40,16 +39,16 @@ type Observer struct {
 	Recovered           func(context.Context, Recovered)
 }
 
-// TurnEnded says that the model has ended a turn and that all of it was read, or
-// that the turn broke off with Err. In a stream, the caller's own turn may be
-// decided not to go on at its finish already: then the [Decision] comes before
-// this event, and otherwise after it.
+// TurnEnded says that the model has ended a turn and all of it was read, or that the
+// turn broke off with Err. If a stream's first turn is not to be continued, carryon
+// may decide that as soon as the finish is read: the [Decision] then comes before
+// this event. Otherwise it comes after.
 type TurnEnded struct {
 	continuation.TurnID
 	Finish    string // the provider's finish reason, "" if there was none
 	ToolCalls int    // calls of the caller's tools
 	Usage     adapter.Usage
-	Err       error // what the turn broke off with
+	Err       error // set if the turn broke off
 	Times     Times
 }
 
@@ -57,7 +56,7 @@ type TurnEnded struct {
 type Decision struct {
 	continuation.TurnID
 	Evaluation continuation.Evaluation
-	DryRun     bool  // nothing will be done about it
+	DryRun     bool  // carryon will not act on it
 	Err        error // the gate's veto, with ReasonGate
 }
 
@@ -71,20 +70,19 @@ type ContinuationStarted struct {
 // ContinuationEnded says that a continuation was answered, or why it was not.
 type ContinuationEnded struct {
 	continuation.TurnID
-	// Result says in a word what came of it: "tool_call" or "text", "paused" if
-	// the model called todo_pause, "failed", or "interrupted" if the caller ended
-	// the call.
+	// Result is "tool_call" or "text", "paused" if the model called todo_pause,
+	// "failed", or "interrupted" if the caller ended the call.
 	Result    string
 	ToolCalls int           // calls of the caller's tools
 	Usage     adapter.Usage // of this turn
-	Err       error         // what it failed with
+	Err       error         // set if it failed
 }
 
 // PauseRejected says that the model wanted to pause, and that its reason was
 // rejected.
 type PauseRejected struct {
 	continuation.TurnID
-	Reason string // as it may be shown
+	Reason string // in a form that may be shown
 	Err    error  // what the model is told
 }
 
@@ -112,32 +110,30 @@ type ReminderDelivered struct {
 type TodosRead struct {
 	continuation.TurnID
 	Took  time.Duration
-	Todos int   // how many there are, done or not; 0 if there is no list
-	Err   error // what it failed with; to have no list is no failure
+	Todos int   // done or not; 0 if there is no list
+	Err   error // set if the source failed; a missing list is no failure
 }
 
-// StoreAnswered says that the store of session state was asked to look at the
-// state of a session or to change it, and how long that took. The default store,
-// in memory, has no such event. A call asks more than once, and may do so once
-// more just after its end.
+// StoreAnswered says that the store of session state was asked to read or change the
+// state of a session, and how long that took. The default store, in memory, has no
+// such event. A call asks more than once, possibly once just after its end.
 type StoreAnswered struct {
 	Session string // "" for a tool loop without a session
 	Took    time.Duration
-	Err     error // what it failed with
+	Err     error // set if it failed
 }
 
-// Recovered says that something works again that has failed.
+// Recovered says that something that had failed works again.
 type Recovered struct {
 	Op string // as in the [Failed] before it: "store", "tasks" or "todos"
 }
 
-// Failed says that something went wrong that did not cost the caller its
-// answer.
+// Failed says that something failed that did not cost the caller its answer.
 type Failed struct {
 	continuation.TurnID
-	// Op is what was tried: "todos", "store", "tasks", "gate", "session key",
-	// "pause policy", "notice", "observer", "continuation", or "tail" for what
-	// follows the finish of a turn.
+	// Op is what failed: "todos", "store", "tasks", "gate", "session key", "pause
+	// policy", "notice", "observer", "continuation", or "tail" for what follows the
+	// finish of a turn.
 	Op  string
-	Err error // what went wrong; never nil
+	Err error // never nil
 }

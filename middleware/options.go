@@ -14,8 +14,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Option configures a [Middleware]. One that is used wrongly makes [New] panic,
-// and [TryNew] return an error.
+// Option configures a [Middleware]. For a misused one, [New] panics and [TryNew]
+// returns an error. A nil Option is ignored.
 type Option func(*options)
 
 // options are what the program has set. The zero value of a field is its default.
@@ -26,7 +26,7 @@ type options struct {
 
 	report       reporter
 	logger       *slog.Logger // nil for none
-	content      bool         // texts may be logged
+	content      bool         // whether texts may be logged
 	limits       continuation.Limits
 	attemptsSet  bool // the program has set MaxAttempts
 	store        continuation.Store
@@ -37,10 +37,10 @@ type options struct {
 	todoTimeout  time.Duration
 	storeTimeout time.Duration
 	callRules
-	err error // of the first option that is used wrongly
+	err error // of the first misused option
 }
 
-// prompting is what the model is told, and in which mode.
+// prompting is the wording of the prompt, and the settings that choose it.
 type prompting struct {
 	templates continuation.Templates
 	approval  continuation.ApprovalMode
@@ -54,14 +54,14 @@ type pausing struct {
 	pauseTool PauseToolMode
 }
 
-// reminding is what the model is told of background tasks.
+// reminding is how the model hears of background tasks.
 type reminding struct {
 	tasks       Tasks // nil for none
-	sharedTasks bool  // they are asked over a network
+	sharedTasks bool  // whether they are asked over a network
 	summary     SummaryMode
 }
 
-// callRules are which calls are continued, and whether at all.
+// callRules say which calls are continued, if any.
 type callRules struct {
 	toolless     bool
 	noEmptyTurns bool
@@ -93,7 +93,7 @@ func newOptions(opts []Option) options {
 			o.settings = continuation.NewSharedSettings(values, o.store)
 		}
 	case o.approval != "":
-		o.refuse("with WithSettings, the approval mode is one of the values of continuation.NewSettings")
+		o.refuse("with WithSettings, the approval mode must be given to continuation.NewSettings")
 	}
 	o.sharedTasks = areShared(o.tasks)
 	if o.logger != nil {
@@ -103,7 +103,7 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// refuse records why an option is used wrongly. The first one counts.
+// refuse records why an option is misused. The first one counts.
 func (o *options) refuse(format string, args ...any) {
 	if o.err == nil {
 		o.err = fmt.Errorf("middleware: "+format, args...)
@@ -123,8 +123,7 @@ func isNil(v any) bool {
 	return false
 }
 
-// check returns set as an option if it is used well, and otherwise one that is
-// refused.
+// check returns set if ok, and otherwise an option that is refused.
 func check(ok bool, set Option, format string, args ...any) Option {
 	if ok {
 		return set
@@ -139,10 +138,10 @@ func mustHave(ctx context.Context) {
 	}
 }
 
-// DefaultTodoTimeout is how long a todo source may take.
+// DefaultTodoTimeout is how long a todo source may take by default.
 const DefaultTodoTimeout = time.Second
 
-// DefaultStoreTimeout is how long a store may take.
+// DefaultStoreTimeout is how long a store may take by default.
 const DefaultStoreTimeout = 500 * time.Millisecond
 
 // WithLimits sets the budgets. Zero fields keep their defaults.
@@ -150,37 +149,37 @@ func WithLimits(limits continuation.Limits) Option {
 	return func(o *options) { o.limits = limits }
 }
 
-// WithTemplates replaces the texts of the prompt. Empty ones keep theirs;
-// continuation.OneLineTemplates has shorter ones.
+// WithTemplates replaces the texts of the prompt. An empty text keeps the built-in
+// one; continuation.OneLineTemplates has shorter ones.
 func WithTemplates(templates continuation.Templates) Option {
 	return func(o *options) { o.templates = templates }
 }
 
 // WithApprovalMode sets the approval mode of sessions that have not set one. It
-// does not go with [WithSettings], which bring a mode of their own.
+// cannot be combined with [WithSettings], whose Settings have a mode of their own.
 func WithApprovalMode(mode continuation.ApprovalMode) Option {
 	return check(mode == continuation.ApprovalDefault || mode == continuation.ApprovalYOLO, func(o *options) { o.approval = mode }, "unknown approval mode %q", mode)
 }
 
-// WithSettings shares ephemeral settings with another Middleware. Without it
-// each has its own.
+// WithSettings makes the Middleware use the given Settings, which several may share.
+// Without it each Middleware has its own.
 func WithSettings(settings *continuation.Settings) Option {
 	return check(settings != nil, func(o *options) { o.settings = settings }, "nil settings")
 }
 
-// WithStore keeps session state elsewhere than in memory.
+// WithStore sets the store of session state, in place of one in memory.
 func WithStore(store continuation.Store) Option {
 	return check(!isNil(store), func(o *options) { o.store = store }, "nil store")
 }
 
-// WithPausePolicy judges the reasons that models give for pausing, in place of
-// [pause.Strict].
+// WithPausePolicy sets the policy that judges a model's reasons for pausing, in place
+// of [pause.Strict].
 func WithPausePolicy(policy pause.Policy) Option {
 	return check(policy != nil, func(o *options) { o.policy = policy }, "nil pause policy")
 }
 
-// WithNotice words what the caller is shown when the model pauses, in place of
-// [pause.ShortNotice]. With [pause.NoNotice] nothing is shown.
+// WithNotice sets the notice that the caller is shown when the model pauses, in place
+// of [pause.ShortNotice]. With [pause.NoNotice] nothing is shown.
 func WithNotice(notice pause.Notice) Option {
 	return check(notice != nil, func(o *options) { o.notice = notice }, "nil notice")
 }
@@ -190,50 +189,49 @@ func WithPauseTool(mode PauseToolMode) Option {
 	return check(mode <= PauseToolAlways, func(o *options) { o.pauseTool = mode }, "unknown pause tool mode %d", mode)
 }
 
-// WithUsage says which usage a joined answer reports; [UsageOneAnswer] without this
-// option. Outcome and events always have what each turn used.
+// WithUsage says which usage a joined answer reports; the default is
+// [UsageOneAnswer]. Outcome and events always have the usage of each turn.
 func WithUsage(mode UsageMode) Option {
 	return check(mode <= UsageLastTurn, func(o *options) { o.usage = mode }, "unknown usage mode %d", mode)
 }
 
-// NextTurn is what a gate is told about the continuation that is about to be sent.
+// NextTurn describes to a gate the continuation that is about to be sent.
 type NextTurn struct {
 	continuation.TurnID
 	Todo todo.Todo // the todo to go on with
-	Text string    // what the model has answered so far, all turns of the call joined
+	Text string    // the model's answer so far, all turns of the call joined
 }
 
-// WithGate lets the program veto continuations, for a loop detection, a plan
-// mode or a cost control of its own. It is asked last, outside every lock; an
-// error is a veto and stands in the outcome.
+// WithGate lets the program veto continuations, for its own loop detection, plan mode
+// or cost control. The gate is asked last, outside every lock; an error is a veto and
+// appears in the outcome.
 func WithGate(gate func(context.Context, NextTurn) error) Option {
 	return check(gate != nil, func(o *options) { o.gate = gate }, "nil gate")
 }
 
-// WithSessionKey says where the session of a call comes from, in place of
-// continuation.WithSession, which the function may consult with
-// continuation.Session. An empty key is no session. It is asked for calls only:
+// WithSessionKey sets the function that names the session of a call, in place of
+// continuation.WithSession, whose session the function can read with
+// continuation.Session. An empty key is no session. It counts for calls only:
 // whatever else reads the ctx, such as the tools of a todo.Memory, needs
 // continuation.WithSession.
 func WithSessionKey(key func(context.Context) string) Option {
 	return check(key != nil, func(o *options) { o.sessionKey = key }, "nil session key")
 }
 
-// WithObserver adds an observer. Several are told in the order given.
+// WithObserver adds an observer. Several are called in the order given.
 func WithObserver(observer Observer) Option {
 	return func(o *options) { o.report.observers = append(o.report.observers, observer) }
 }
 
-// WithLogger logs what happens: turns and decisions at debug; pauses and, one
-// line each, the requests that carryon adds at info; rejected pauses and
-// exhausted budgets at warn; failures at error level. What is wrong with the
-// set-up is logged once, at warn: a tool that looks like a todo tool and is not
-// known, a status that is not known, a list that needs a session.
+// WithLogger logs what happens: turns and decisions at debug; pauses and the requests
+// that carryon adds, one line each, at info; rejected pauses and exhausted budgets at
+// warn; failures at error level. Faults in the set-up are logged once, at warn: an
+// unknown tool that looks like a todo tool, an unknown status, a list that needs a
+// session.
 //
 // No text of a message, a prompt or a todo is logged; see [WithContent]. Errors of
-// todo sources, stores, task managers and gates are logged as they are. Of errors
-// of the provider, of observers and of others that are shown texts, the status or
-// the type is.
+// todo sources, stores, task managers and gates are logged in full. Errors of the
+// provider, of observers and of others that see texts are logged by status or type.
 func WithLogger(logger *slog.Logger) Option {
 	return check(logger != nil, func(o *options) { o.logger = logger }, "nil logger")
 }
@@ -249,67 +247,68 @@ func WithClock(clock Clock) Option {
 }
 
 // WithTodoTimeout sets how long a todo source may take, instead of
-// [DefaultTodoTimeout]. Its ctx ends then, and the call is not continued; a
-// source that ignores its ctx is waited for. After a time-out all calls go on
-// without the source for some seconds; then one of them tries again.
+// [DefaultTodoTimeout]. Its ctx ends then, and the call is not continued; a source
+// that ignores its ctx holds the call up until it returns. After a time-out no call
+// asks the source for some seconds; then one of them tries again.
 func WithTodoTimeout(d time.Duration) Option {
 	return check(d > 0, func(o *options) { o.todoTimeout = d }, "todo timeout %v is not positive", d)
 }
 
 // WithStoreTimeout sets how long a store of [WithStore] may take, instead of
-// [DefaultStoreTimeout], and so may background tasks and lists that processes
-// share. A call waits once for any of them: it is not continued then, and asks
-// none of them any more. After a time-out or an error all calls leave the store
-// alone for some seconds; then one of them tries again.
+// [DefaultStoreTimeout]. It also limits background tasks and lists that processes
+// share. A call waits for only one time-out: after it, the call is not continued, and
+// asks none of them again. After a time-out or an error no call asks the store for
+// some seconds; then one of them tries again.
 func WithStoreTimeout(d time.Duration) Option {
 	return check(d > 0, func(o *options) { o.storeTimeout = d }, "store timeout %v is not positive", d)
 }
 
-// WithToollessCalls has calls continued that offer no tools. todo_pause is not
-// added to them; the model pauses by printing the call.
+// WithToollessCalls also continues calls that offer no tools. They do not get
+// todo_pause as a tool; the model pauses by printing the call.
 func WithToollessCalls() Option {
 	return func(o *options) { o.toolless = true }
 }
 
-// WithoutEmptyTurns leaves a turn alone in which the model said nothing at all.
-// Without it such a turn is continued, once per call, with a placeholder as what
-// the model has said.
+// WithoutEmptyTurns stops carryon from continuing a turn in which the model said
+// nothing. Without it such a turn is continued, once per call, with a placeholder for
+// what the model said.
 func WithoutEmptyTurns() Option {
 	return func(o *options) { o.noEmptyTurns = true }
 }
 
-// WithTouchedLists has carryon act only in user turns in which the list was
-// written, so that a question beside the work is answered and no more. A list
-// counts as written if an id, a text, a status or the order of its todos differs
-// from what the session's last decision saw, and so does one that the session sees
-// for the first time. Calls without a session know of no earlier list.
+// WithTouchedLists makes carryon act only in user turns in which the list was
+// written, so that a question beside the work gets its answer and no more. A list
+// counts as written if an id, a text, a status or the order of its todos differs from
+// the list of the session's last decision, and if the session sees it for the first
+// time. Calls without a session have no earlier list.
 func WithTouchedLists() Option {
 	return func(o *options) { o.touchedOnly = true }
 }
 
-// WithDryRun makes and reports every decision and acts on none: it sends no
-// continuation, does not wait, and does not change the state of a session.
+// WithDryRun makes carryon take and report every decision and act on none: it sends
+// no continuation, does not wait, and does not change the state of a session.
 func WithDryRun() Option {
 	return func(o *options) { o.dryRun = true }
 }
 
-// WithTasks tells the model of background tasks, which an asynctask.Manager
-// keeps: a reminder of those that have ended, once, and the status summary where
-// it has changed ride on the next request of the session, joined to its last message
-// of the user or of a tool. The caller's history never holds them; they are
-// repeated at their place until a turn ends in text, so that a model that
-// answers with a tool call does not lose them. A call is not continued while
-// tasks of its session are running, nor if the tasks cannot be asked: those that
-// are kept elsewhere than in memory have half a second to answer, and are left
-// alone for some seconds after they have failed to.
+// WithTasks tells the model about the background tasks of an asynctask.Manager. The
+// next request of the session carries a reminder of each task that has ended, and the
+// status summary if it has changed, joined to its last message from the user or a
+// tool. The caller's history never contains them; carryon repeats them in the same
+// place until a turn ends in text, so that a model that answers with a tool call
+// keeps seeing them. A call is not continued while tasks of its session are running,
+// nor if the tasks cannot be asked: tasks kept elsewhere than in memory have the time
+// of [WithStoreTimeout] to answer, and after a failure carryon does not ask them for
+// some seconds.
 //
-// Only calls that may be continued carry them: not those that are suppressed,
-// that offer no tools, or that leave the model no choice about calling one.
+// Only calls that may be continued carry them: not those that are suppressed, that
+// offer no tools, or that do not let the model choose whether to call one.
 func WithTasks(tasks Tasks) Option {
 	return check(!isNil(tasks), func(o *options) { o.tasks = tasks }, "nil task manager")
 }
 
-// WithTaskSummary says where the status summary of background tasks goes.
+// WithTaskSummary says where the status summary of background tasks goes; the default
+// is [SummaryOnChange].
 func WithTaskSummary(mode SummaryMode) Option {
 	return check(mode <= SummaryInSystem, func(o *options) { o.summary = mode }, "unknown summary mode %d", mode)
 }

@@ -15,29 +15,29 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Outcome says what became of one call. It is a value; nothing in it changes
-// once the call has ended.
+// Outcome says what carryon did with one call. It is a value; it does not change once
+// the call has ended.
 type Outcome struct {
 	Session  string              `json:"session,omitzero"` // "" without a session
-	Turns    int                 `json:"turns"`            // calls to the model, the caller's own included
+	Turns    int                 `json:"turns"`            // requests to the model, the caller's own included
 	Attempts int                 `json:"attempts"`         // continuations among them
 	Reason   continuation.Reason `json:"reason"`           // why the call was not continued any further
-	List     continuation.List   `json:"list,omitzero"`    // the todo list as last looked at; zero if it was not
+	List     continuation.List   `json:"list,omitzero"`    // the todo list as last read; zero if it was not
 	Finish   string              `json:"finish,omitzero"`  // the provider's finish reason, with ReasonNotEnded
-	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason is Exhausted
+	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted()
 	Paused   *pause.Result       `json:"paused,omitzero"`  // set if the model paused
-	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero where none was reported; none if carryon stood aside
-	Err      error               `json:"-"`                // what broke the call off, what a continuation or the todo source failed with, or a gate's veto
-	DryRun   bool                `json:"dry_run,omitzero"` // nothing was done: Reason says what would have been
+	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero where none was reported; nil if carryon left the call alone
+	Err      error               `json:"-"`                // why the call broke off, a failure of a continuation, the todo source or the store, or a gate's veto
+	DryRun   bool                `json:"dry_run,omitzero"` // carryon did nothing: Reason says what it would have done
 	Ended    bool                `json:"ended"`            // false until the call has ended
 }
 
 // Continued reports whether carryon has continued the call.
 func (o Outcome) Continued() bool { return o.Attempts > 0 }
 
-// String says it in a line, with what was seen, as in
-// "2 turns, 1 continuation: No active todos found (pending or in_progress): all 3
-// are done (from the last call of todo_write)".
+// String describes the outcome in a line, as in "2 turns, 1 continuation: No active
+// todos found (pending or in_progress): all 3 are done (from the last call of
+// todo_write)".
 func (o Outcome) String() string {
 	if o.Turns == 0 {
 		return "No call has gone through carryon and ended"
@@ -57,7 +57,7 @@ func (o Outcome) String() string {
 	return b.String()
 }
 
-// Explanation says why the call was not continued any further, and what was seen:
+// Explanation says why the call was not continued any further, and what carryon saw:
 // the tools that were called in place of a todo tool, the counts of the list, the
 // finish reason. It quotes no todo.
 func (o Outcome) Explanation() string {
@@ -85,7 +85,7 @@ func (o Outcome) Explanation() string {
 	}
 }
 
-// problemOf returns what a reason without a list leaves open.
+// problemOf returns the detail that the text of a reason without a list leaves out.
 func problemOf(err error) string {
 	var unreadable *todo.UnreadableError
 	if errors.As(err, &unreadable) {
@@ -98,8 +98,8 @@ func problemOf(err error) string {
 	return problem
 }
 
-// decided records a decision on a turn, and the cause of one that does not come
-// from the evaluation itself.
+// decided records a decision on a turn, with its cause if that is not part of the
+// evaluation.
 func (o *Outcome) decided(ev *continuation.Evaluation, t *turn, cause error) {
 	o.Reason, o.Limit, o.Finish = ev.Reason, ev.Limit, ""
 	switch ev.Reason { //nolint:exhaustive // the others have nothing of their own
@@ -122,8 +122,8 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Outcomes collects the outcomes of the calls made under a ctx, in the order
-// in which the calls were made. It is safe for concurrent use.
+// Outcomes collects the outcomes of the calls made under a ctx, in the order of the
+// calls. It is safe for concurrent use.
 type Outcomes struct {
 	mu    sync.Mutex
 	calls []*outcomeCell
@@ -167,7 +167,7 @@ func (o *Outcomes) add(first Outcome) *outcomeCell {
 type outcomeCell struct {
 	mu    sync.Mutex
 	o     Outcome
-	usage [1]adapter.Usage // room for that of a single turn
+	usage [1]adapter.Usage // room for a single turn's
 }
 
 func (c *outcomeCell) get() Outcome {
@@ -199,10 +199,9 @@ func (c *outcomeCell) addUsage(u adapter.Usage) {
 
 type captureKey struct{}
 
-// Capture returns a ctx whose calls leave their outcomes in the Outcomes: one
-// per call that goes through a wrapped client, also if carryon had nothing to
-// do with it, in order. They are kept for as long as the Outcomes is: capture per
-// request, and not once for a program.
+// Capture returns a ctx and the Outcomes of the calls made under it: one per call
+// that goes through a wrapped client, in order, even if carryon left the call alone.
+// The Outcomes keep them all, so capture per request, not once for a program.
 func Capture(ctx context.Context) (context.Context, *Outcomes) {
 	outcomes := new(Outcomes)
 	return context.WithValue(ctx, captureKey{}, outcomes), outcomes

@@ -12,8 +12,8 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(outcomeJSON{outcomeFields(o), jsonerror.Text{Err: o.Err}})
 }
 
-// UnmarshalJSON reads what [Outcome.MarshalJSON] returns. Of an error, only the
-// text comes back.
+// UnmarshalJSON reads what [Outcome.MarshalJSON] returns. Of Err, it restores the
+// text only.
 func (o *Outcome) UnmarshalJSON(data []byte) error {
 	var fields outcomeJSON
 	if err := json.Unmarshal(data, &fields); err != nil {

@@ -7,8 +7,8 @@ import "github.com/carryon-go/carryon/adapter"
 type output[C any] struct {
 	chunks  []C
 	next    int
-	current C                  // the chunk that is handled: a variable's address would have it allocated
-	calls   []adapter.CallEdit // room for those of an edit
+	current C                  // the chunk being handled; the address of a local variable would allocate it
+	calls   []adapter.CallEdit // room for the calls of an edit
 	room    [1]C               // for the first chunk that is ready
 }
 

@@ -9,18 +9,19 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// patience is how long the caller waits for the answer. A nil one is endless.
+// patience is how long the caller waits for the answer. A nil one is unlimited.
 type patience struct {
 	clock      Clock
 	began      time.Time
 	deadline   time.Time     // of the whole answer; zero if there is none
 	silence    time.Duration // how long the caller waits for the next part; 0 is any time
-	quietSince time.Time     // when a turn has come to its finish
+	quietSince time.Time     // when a turn came to its finish
 	firstTurn  time.Duration // what turn 1 took, once it has ended
 }
 
-// patienceOf returns the patience that the ctx of a call and its request speak of.
-// It reads the clock only if they do: that is a good part of what a call costs.
+// patienceOf returns the patience that the ctx and the request of a call express, nil
+// if neither does. It reads the clock only then, because that is a good part of what
+// a call costs.
 func patienceOf(ctx context.Context, clock Clock, r *adapter.Request) *patience {
 	own, hasOwn := ctx.Deadline()
 	told, hasTold := scope.Deadline(ctx)
@@ -54,7 +55,7 @@ func (p *patience) endFirstTurn() {
 	}
 }
 
-// startQuiet says that the caller sees nothing more for now: a turn has come to its
+// startQuiet says that the caller is shown nothing for now: a turn has come to its
 // finish, which is held back.
 func (p *patience) startQuiet() {
 	if p != nil {
@@ -80,8 +81,8 @@ func (p *patience) left() (time.Duration, bool) {
 	return p.deadline.Sub(p.clock.Now()), true
 }
 
-// within returns a limit to a silence, no longer than the caller's own, of which
-// some time is kept free for what is shown instead.
+// within returns a limit to a silence that is no longer than the caller's own limit.
+// It leaves some time to show the caller the end of the answer instead.
 func (p *patience) within(limit time.Duration) time.Duration {
 	if p == nil || p.silence == 0 {
 		return limit
@@ -93,8 +94,8 @@ func (p *patience) within(limit time.Duration) time.Duration {
 	return min(limit, own)
 }
 
-// untilFirst is within for the first part of a turn, of which the caller has seen
-// nothing since the turn before.
+// untilFirst is within for the first part of a continuation: the caller's silence
+// began with the finish of the turn before.
 func (p *patience) untilFirst(limit time.Duration) time.Duration {
 	if p == nil || p.silence == 0 || p.quietSince.IsZero() {
 		return limit
@@ -102,7 +103,7 @@ func (p *patience) untilFirst(limit time.Duration) time.Duration {
 	return max(p.within(limit)-p.clock.Now().Sub(p.quietSince), 1)
 }
 
-// heartbeat returns how long the caller is shown nothing before it gets a
+// heartbeat returns how long the caller may be shown nothing before it gets a
 // heartbeat.
 func (p *patience) heartbeat() time.Duration {
 	if p == nil || p.silence == 0 {
@@ -111,14 +112,13 @@ func (p *patience) heartbeat() time.Duration {
 	return min(heartbeatAfter, p.silence/3)
 }
 
-// heartbeatAfter is how long the consumer waits without being shown anything
-// before it gets a heartbeat. Proxies cut connections that are idle for half a
-// minute or more.
+// heartbeatAfter is the default for that time. Proxies cut connections that are idle
+// for half a minute or more.
 const heartbeatAfter = 10 * time.Second
 
 // A continuation is cut this long before the caller gives up, so that the deadline
-// costs the continuation and not the answer: a tenth of the time that is left, and
-// no more than two seconds.
+// costs the continuation and not the answer: a tenth of the time left, but no more
+// than two seconds.
 const (
 	reserveShare = 10
 	maxReserve   = 2 * time.Second

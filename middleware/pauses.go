@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// policyFailed is shown if the program's own pause policy panicked.
+// policyFailed is the shown reason if the program's own pause policy panicked.
 const policyFailed = "Tool execution error"
 
 // pauses judges the model's pauses, and pauses the session.
@@ -19,12 +19,12 @@ type pauses struct {
 	*decider
 
 	result    *pause.Result // set once the model has paused
-	plainStop string        // this provider's word for a plain stop, once turn 1 has ended in one
+	plainStop string        // the provider's word for a plain stop; set if turn 1 ended in one
 }
 
-// goesOn judges the turn that has ended, and reports whether the call goes on
-// with another. A call of todo_pause ends it, unless its reason is rejected and
-// the model can be told so.
+// goesOn judges the turn that has ended, and reports whether the call goes on with
+// another. A call of todo_pause ends the call, unless its reason is rejected and the
+// model can be told.
 func (p *pauses) goesOn() bool {
 	reason, err, ok := p.turn.pauseReason(p.mw.options.policy)
 	switch {
@@ -41,7 +41,7 @@ func (p *pauses) goesOn() bool {
 	return p.reject(reason, err)
 }
 
-// reject tells the model that its reason is not accepted, if the call goes on.
+// reject tells the model that its reason is rejected, if the call goes on.
 func (p *pauses) reject(reason string, err error) bool {
 	p.turn.rejection = &rejection{reason: reason, err: err, answer: p.turn.pauseAnswer()}
 	if !p.decide() {
@@ -53,8 +53,8 @@ func (p *pauses) reject(reason string, err error) bool {
 	return true
 }
 
-// acceptRejected accepts a pause that was rejected, because the model can't be
-// told: a blocked model must be able to stop.
+// acceptRejected accepts a rejected pause because the model cannot be told: a blocked
+// model must be able to stop.
 func (p *pauses) acceptRejected() {
 	if r := p.turn.rejection; r != nil && p.result == nil {
 		p.pause(r.reason)
@@ -88,7 +88,7 @@ func (p *pauses) pause(reason string) {
 	})
 }
 
-// notice returns what is shown of a pause, without a separator.
+// notice returns the text that is shown of a pause, without a separator.
 func (p *pauses) notice() string {
 	if p.result == nil {
 		return ""
@@ -105,8 +105,8 @@ func (p *pauses) joinedNotice() string {
 	return p.turn.reader.text.transcript.separator() + notice
 }
 
-// endReading ends what is read of the turn, and learns the provider's word for a
-// plain stop.
+// endReading ends the reading of the turn, and learns the provider's word for a plain
+// stop.
 func (p *pauses) endReading() {
 	p.turn.reader.end()
 	if r := &p.turn.reader; r.first && finish.IsPlainStop(r.finish) {
@@ -117,12 +117,11 @@ func (p *pauses) endReading() {
 // shownFinish is a finish reason as it is shown.
 type shownFinish struct {
 	reason    string
-	plainStop bool // the protocol's own word for a plain stop is shown; reason is ""
+	plainStop bool // show the protocol's own word for a plain stop; reason is ""
 }
 
-// shownFinish returns the finish reason that the caller sees: a turn of which
-// nothing is left but text has simply stopped. Where there is no reason, none is
-// made up.
+// shownFinish returns the finish reason that the caller sees. A turn whose only calls
+// were pauses has simply stopped. A missing reason stays missing.
 func (p *pauses) shownFinish() shownFinish {
 	r := &p.turn.reader
 	if r.calls.pauseRemoved && r.calls.others == 0 && r.finish != "" {
@@ -131,8 +130,8 @@ func (p *pauses) shownFinish() shownFinish {
 	return shownFinish{reason: r.finish}
 }
 
-// rejectionText returns what is wrong with a reason, without the words that
-// the prompt has of its own.
+// rejectionText returns what is wrong with a reason, without the words that the
+// prompt itself has.
 func rejectionText(err error) string {
 	var invalid *pause.InvalidReasonError
 	if errors.As(err, &invalid) {

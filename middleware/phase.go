@@ -2,19 +2,19 @@ package middleware
 
 import "sync/atomic"
 
-// phase is what a stream does. The goroutine that reads the stream sets it; any
-// may look.
+// phase is what a stream is doing. The goroutine that reads the stream sets it; any
+// goroutine may read it.
 type phase int32
 
 const (
-	relaying    phase = iota // turn 1 is read, and an adapter may relay chunks of it
-	streaming                // a turn is read
-	passthrough              // nothing more is decided: the rest passes as it comes
-	finishing                // the finish was seen, and what follows of it is decided next
-	passed                   // the end of what passes was seen
-	readingTail              // the finish was seen and is held back; what follows it is read
-	continuing               // the call goes on, after a wait if need be
-	ended                    // Recv returns what is ready, and then the error
+	relaying    phase = iota // reads turn 1; an adapter may relay its chunks
+	streaming                // reads a turn
+	passthrough              // passes the rest as it comes; there is nothing more to decide
+	finishing                // has read the finish; decides next what follows
+	passed                   // has read the end of what passes
+	readingTail              // holds the finish back and reads what follows it
+	continuing               // goes on with the next turn, after a wait if necessary
+	ended                    // returns what is ready, and then the error
 )
 
 // currentPhase is the phase that a stream is in.

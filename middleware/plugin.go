@@ -8,9 +8,9 @@ import (
 	"github.com/carryon-go/carryon/internal/guard"
 )
 
-// plugins runs what the program has plugged in and what may ask a model itself:
-// the todo source and the gate. They may ask with a ctx of their own, so
-// only the stack tells that the call comes from within a decision.
+// plugins runs those of the program's plug-ins that may call a model themselves: the
+// todo source and the gate. They may call it with a ctx of their own, so only the
+// stack shows that such a call comes from within a decision.
 type plugins struct {
 	running atomic.Int32
 }
@@ -22,8 +22,8 @@ func (p *plugins) run(f func() error) error {
 	return runPlugin(f)
 }
 
-// isCalling reports whether the goroutine runs a plugin. It looks at the stack
-// only if some goroutine does.
+// isCalling reports whether this goroutine runs a plug-in. It walks the stack only if
+// some goroutine runs one.
 func (p *plugins) isCalling() bool {
 	if p.running.Load() == 0 {
 		return false
@@ -45,7 +45,7 @@ func (p *plugins) isCalling() bool {
 	}
 }
 
-// runPlugin is the frame by which isCalling knows a plugin.
+// runPlugin is the frame that isCalling looks for.
 //
 //go:noinline
 func runPlugin(f func() error) error { return guard.Run(f) }

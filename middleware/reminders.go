@@ -11,29 +11,29 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// gap stands between a message and what is joined to it.
+// gap stands between a message and a text that is joined to it.
 const gap = "\n\n"
 
-// reminders are what a call tells the model of background tasks.
+// reminders are what a call tells the model about background tasks.
 type reminders struct {
 	*callScope
 
 	begun *[]reminder // nil for most calls
 }
 
-// reminder is what a turn's request says for the first time.
+// reminder is a delivery that began with the request of a turn.
 type reminder struct {
 	delivery *asynctask.Delivery
 	id       continuation.TurnID
 	read     bool // the model has read it
 }
 
-// AttachesReminders reports whether requests may carry reminders. If they don't,
-// the fields of [adapter.Request] that say where may stay empty.
+// AttachesReminders reports whether requests may carry reminders. If not, adapters
+// may leave the fields of [adapter.Request] empty that say where reminders go.
 func (mw *Middleware) AttachesReminders() bool { return mw.options.tasks != nil }
 
-// attachments returns what the caller's own request, in turn t, says of
-// background tasks.
+// attachments returns the texts about background tasks that the caller's own request,
+// in turn t, carries.
 func (r *reminders) attachments(t *turn) []adapter.Attachment {
 	if !r.mayAttach() {
 		return nil
@@ -77,14 +77,14 @@ func (r *reminders) summaryInSystem() bool {
 	return r.mw.options.summary == SummaryInSystem && r.request.system > 0
 }
 
-// ask asks something of the background tasks in turn t. If they fail, they have
-// nothing to say.
+// ask asks the background tasks a question in turn t. If they fail, there is nothing
+// to say.
 func (r *reminders) ask(t *turn, question func(context.Context) error) {
 	r.faultOnce(t.TurnID, "tasks", r.askTasks(r.cancel.caller, question))
 }
 
-// deliver begins the delivery of the turn with the id, which is about to be sent,
-// if there is anything to say.
+// deliver begins the delivery of the turn with the id, which is about to be sent, if
+// there is anything to tell.
 func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.DeliverOptions) *asynctask.Delivery {
 	o.NoSummary = r.summaryInSystem()
 	var d *asynctask.Delivery
@@ -106,8 +106,8 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.Deliver
 	return d
 }
 
-// lastAnchor returns the last message that a text can be joined to, or the zero
-// anchor.
+// lastAnchor returns the anchor of the last message that a text can be joined to, or
+// the zero anchor.
 func (r *reminders) lastAnchor() asynctask.Anchor {
 	for i := int(r.request.messages) - 1; i >= 0; i-- {
 		if at := r.anchorAt(i); at != (asynctask.Anchor{}) {
@@ -117,9 +117,8 @@ func (r *reminders) lastAnchor() asynctask.Anchor {
 	return asynctask.Anchor{}
 }
 
-// anchorAt returns the anchor of the i-th message, the zero anchor if there is
-// no such message or no text can be joined to it. Anchors are the same in every
-// process.
+// anchorAt returns the anchor of the i-th message, or the zero anchor if there is no
+// such message or no text can be joined to it. Anchors are the same in every process.
 func (r *reminders) anchorAt(i int) asynctask.Anchor {
 	if i < 0 || i >= int(r.request.messages) {
 		return asynctask.Anchor{}
@@ -132,9 +131,9 @@ func (r *reminders) anchorAt(i int) asynctask.Anchor {
 	return asynctask.Anchor{Message: i, Digest: binary.LittleEndian.Uint64(sum[:]) | 1}
 }
 
-// appendNew appends to the prompt of the continuation with the id, which follows
-// turn t, what is new of background tasks. No later request has that prompt, so
-// what has to be repeated is joined to the caller's own last message then.
+// appendNew appends news of background tasks to the prompt of the continuation with
+// the id, which follows turn t. Later requests do not have that prompt, so they
+// repeat the news behind the caller's own last message.
 func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) string {
 	if !r.mayAttach() {
 		return prompt
@@ -146,23 +145,22 @@ func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) st
 	return prompt + gap + d.Text
 }
 
-// markRead marks the delivery of a turn that the provider has ended: the model has
-// read its request.
+// markRead marks the delivery of a turn that has a finish reason as read by the
+// model.
 func (r *reminders) markRead(t *turn) {
 	if last := r.lastBegun(t); last != nil {
 		last.read = t.reader.finish != "" || r.request.noFinish && t.reader.err == nil
 	}
 }
 
-// goOn settles the delivery of a turn that the call goes on after, which may take
-// long.
+// goOn settles the delivery of a turn before the call goes on, which may take long.
 func (r *reminders) goOn(t *turn) {
 	if last := r.lastBegun(t); last != nil && last.read {
 		r.settleDelivery(t, last.delivery, asynctask.Read)
 	}
 }
 
-// lastBegun returns the delivery of the turn, nil if it has none.
+// lastBegun returns the delivery that began with turn t, nil if there is none.
 func (r *reminders) lastBegun(t *turn) *reminder {
 	if r.begun == nil || len(*r.begun) == 0 {
 		return nil
@@ -174,7 +172,7 @@ func (r *reminders) lastBegun(t *turn) *reminder {
 }
 
 // takeBack ends the delivery of turn t, which has failed and is sent once more: the
-// second try says the same.
+// second try delivers the same.
 func (r *reminders) takeBack(t *turn) {
 	if last := r.lastBegun(t); last != nil && !last.read {
 		r.settleDelivery(t, last.delivery, asynctask.Unread)
@@ -182,8 +180,8 @@ func (r *reminders) takeBack(t *turn) {
 	}
 }
 
-// settle ends the deliveries of a call that ended with turn t. What they have
-// said is repeated in later requests, unless the call has ended in text.
+// settle ends the deliveries of a call that ended with turn t. If the call has not
+// ended in text, later requests repeat them.
 func (r *reminders) settle(t *turn) {
 	if r.begun == nil {
 		return
@@ -205,9 +203,9 @@ func (r *reminders) settle(t *turn) {
 	r.begun = nil
 }
 
-// settleDelivery says what became of a delivery, which must get through although
-// the call may have ended, or the tasks are left alone: what was told is told again
-// otherwise.
+// settleDelivery reports the outcome of a delivery to the tasks. It must succeed even
+// if the call has ended or the tasks are not being asked; otherwise the model would
+// be told the same again.
 func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
 	ctx, id := context.WithoutCancel(r.cancel.caller), t.TurnID
 	settle := func(ctx context.Context) error { return r.mw.options.tasks.Settle(ctx, d, outcome) }

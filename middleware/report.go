@@ -13,8 +13,8 @@ type reporter struct {
 	log       *eventLog // nil for none
 }
 
-// tell calls the observers' function for an event of the turn id. A panic in one
-// is an event of its own, unless it came from being told of such.
+// tell calls the observers' function for an event of the turn id. A panic in one is
+// reported as [Failed], unless the event is a Failed itself; then it is only logged.
 func tell[E any](
 	ctx context.Context, r *reporter, id continuation.TurnID, event E, hook func(*Observer) func(context.Context, E),
 ) {

@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// traits are what of a request is looked at until the end of its call.
+// traits are the parts of a request that are needed until the end of its call.
 type traits struct {
 	ownPause    bool
 	strictTools bool
@@ -30,9 +30,9 @@ type traits struct {
 	toolNames  adapter.ToolNamer
 }
 
-// traitsOf returns the traits of a request. To one with a fixed prefix nothing is
-// joined. A first tool is never added to one:
-// some models are refused tools altogether.
+// traitsOf returns the traits of a request. Nothing is joined to the messages of one
+// with a fixed prefix. A request without tools never gets a first one: some models
+// reject any tool.
 func traitsOf(r *adapter.Request) traits {
 	if r.FixedPrefix {
 		r.Attachable = nil
@@ -48,7 +48,7 @@ func traitsOf(r *adapter.Request) traits {
 	}
 }
 
-// maxTools is how many tools providers take in one request.
+// maxTools is how many tools providers accept in one request.
 const maxTools = 128
 
 func userTurnOf(ctx context.Context, r *adapter.Request) session.UserTurn {

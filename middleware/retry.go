@@ -9,21 +9,21 @@ import (
 )
 
 // maxRetryPause is the longest pause that a provider may ask for before a
-// continuation is sent once more. If it asks for a longer one, the answer ends:
-// nobody is shown anything meanwhile.
+// continuation is sent once more. If it asks for a longer one, the answer ends,
+// because the caller would be shown nothing meanwhile.
 const maxRetryPause = 10 * time.Second
 
-// continued is what a call keeps from its first continuation on: above all, where
-// it goes on from if a continuation fails before anything of it was shown.
+// continued is what a call keeps from its first continuation on: above all, the point
+// it returns to if a continuation fails before anything of it was shown.
 type continued struct {
-	ends []int // how long the text was when each turn ended that ended well
+	ends []int // the length of the text at the end of each turn that ended well
 
-	from            turn // which the current continuation follows
-	text, reasoning int  // lengths of the transcript then
+	from            turn // the turn before the current continuation
+	text, reasoning int  // lengths of the transcript at its end
 	shown           bool // the consumer was shown something of the continuation
 	second          bool // it is the second try
 
-	failure   error     // of the first try, if the second is about to be sent
+	failure   error     // of the first try, until the second is sent
 	notBefore time.Time // when the second may be sent; zero for any time
 }
 
@@ -36,8 +36,8 @@ func (n *continued) begin(c *Call) {
 // hasFailed reports whether a first try has failed that a second one may follow.
 func (n *continued) hasFailed() bool { return n != nil && n.failure != nil }
 
-// trySecond reports whether the continuation that has failed with err is sent once
-// more. If it is, the call is back in the turn before, and goes on from there.
+// trySecond reports whether the continuation that failed with err is sent once more.
+// If so, the call is back in the turn before, and goes on from there.
 func (c *Call) trySecond(err error) bool {
 	n := c.decider.continued
 	if n.shown || n.second || !mayRecover(err) {
@@ -62,8 +62,8 @@ func (c *Call) trySecond(err error) bool {
 	return true
 }
 
-// endTries records the failure of a first try that no second one follows. It
-// reports false if there is no such failure.
+// endTries records the failure of a first try that no second try follows. It reports
+// false if there is no such failure.
 func (c *Call) endTries() bool {
 	n := c.decider.continued
 	if !n.hasFailed() {
@@ -73,9 +73,9 @@ func (c *Call) endTries() bool {
 	return true
 }
 
-// mayRecover reports whether a second try may do better: not if the provider
-// refuses the request or asks for peace, and not if it has used up the time that
-// one continuation may take.
+// mayRecover reports whether a second try may succeed: not if the provider refuses
+// the request or asks not to be called again, and not if the first try has used up
+// the time for a continuation.
 func mayRecover(err error) bool {
 	for _, limit := range [...]error{ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrShutdown} {
 		if errors.Is(err, limit) {
@@ -95,8 +95,8 @@ func retryOf(err error) adapter.Retry {
 	return adapter.Retry{}
 }
 
-// isTransient reports whether the failure has to do with the moment, as far as its
-// HTTP status tells. Without one, it does.
+// isTransient reports whether the failure may be temporary, judging by its HTTP
+// status. Without a status, it may.
 func isTransient(err error) bool {
 	var status *adapter.StatusError
 	if !errors.As(err, &status) {
@@ -109,14 +109,14 @@ func isTransient(err error) bool {
 	return status.Status >= 500
 }
 
-// isRefusal reports whether the provider refuses the conversation as it is, so
-// that another continuation would meet the same.
+// isRefusal reports whether the provider refuses the conversation itself, so that it
+// would refuse another continuation too.
 func isRefusal(err error) bool {
 	var status *adapter.StatusError
 	return errors.As(err, &status) && status.Status >= 400 && !isTransient(err)
 }
 
-// askedPause returns how much is left of the pause that the provider has asked for.
+// askedPause returns what is left of the pause that the provider has asked for.
 func (d *decider) askedPause() time.Duration {
 	if d.continued == nil || d.continued.notBefore.IsZero() {
 		return 0

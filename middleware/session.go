@@ -19,20 +19,20 @@ const loopPrefix = "\x00loop/"
 // sessionHandle is a call's handle on the state of its session.
 type sessionHandle struct {
 	mw         *Middleware
-	key        string                 // of the state in the store, "" if the state lives with the call
-	local      *continuation.State    // the state if it lives with the call and was changed
-	pretended  *arrival               // in a dry run, which stores nothing
+	key        string                 // of the state in the store; "" if the call itself holds the state
+	local      *continuation.State    // the state, if the call holds it and has changed it
+	pretended  *arrival               // the arrival that a dry run does not store
 	userTurn   int                    // the number of the call's user turn
-	failure    error                  // of the store; nil as long as it has not failed
+	failure    error                  // of the store; nil if it has not failed
 	registered bool                   // the store has registered the user turn
-	overrides  continuation.Overrides // that the state had when it was last seen
-	barred     bool                   // by that state, whatever the list: nothing is continued
-	late       atomic.Bool            // something ill was waited for: the call waits for nothing of the kind again
+	overrides  continuation.Overrides // of the state when last seen
+	barred     bool                   // that state rules a continuation out, whatever the list
+	late       atomic.Bool            // the call has waited for a time-out once, and does not risk another
 }
 
-// keyOf returns the key of a request's session. Without a name, a tool loop is
-// told by the request's messages; without one of these, the state lives with the
-// call.
+// keyOf returns the key of a request's session. Without a session name, a tool loop
+// is identified by the request's messages; without a loop, the call itself holds the
+// state.
 func keyOf(ctx context.Context, name string, r *adapter.Request) string {
 	if name != "" || r.Loop == nil {
 		return name
@@ -56,7 +56,7 @@ func (h *sessionHandle) name() string {
 	return h.key
 }
 
-// settings returns the settings in force, as far as the state was last seen.
+// settings returns the settings in force, according to the state as last seen.
 func (h *sessionHandle) settings() continuation.Values {
 	return h.mw.options.settings.WithOverrides(h.name(), h.overrides)
 }
@@ -66,14 +66,14 @@ func (h *sessionHandle) settingsOf(s continuation.State) continuation.Values {
 	return h.mw.options.settings.WithOverrides(h.name(), s.Overrides)
 }
 
-// registerUserTurn tells the state the user turn of the call.
+// registerUserTurn registers the call's user turn in the state.
 func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request) error {
 	if h.key == "" {
 		return nil // there is only this call, and it is in one user turn
 	}
 	arrives := h.arrivalOf(ctx, r)
 	if h.mw.options.dryRun {
-		pretended := arrives // so that other calls do not allocate it
+		pretended := arrives // a copy, so that only dry runs allocate
 		h.pretended = &pretended
 		state, err := h.load(ctx)
 		h.userTurn = state.UserTurn
@@ -110,7 +110,7 @@ func (h *sessionHandle) arrivalOf(ctx context.Context, r *adapter.Request) arriv
 	case !h.isLoop():
 		return arrival{userTurn: userTurnOf(ctx, r), loopSize: -1}
 	case r.TextAgent:
-		return arrival{loopSize: len(r.User), at: h.mw.options.clock.Now()} // its one message grows
+		return arrival{loopSize: len(r.User), at: h.mw.options.clock.Now()} // a text agent's one message grows
 	}
 	return arrival{loopSize: r.Messages, at: h.mw.options.clock.Now()}
 }
@@ -133,7 +133,7 @@ func (h *sessionHandle) load(ctx context.Context) (continuation.State, error) {
 	return state, err
 }
 
-// saw remembers of a state what the next decision begins with.
+// saw remembers the parts of a state that the next decision begins with.
 func (h *sessionHandle) saw(s continuation.State) {
 	h.overrides = s.Overrides
 	h.barred = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
@@ -155,8 +155,8 @@ func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) c
 	return err
 }
 
-// updateDetached is update for what ends something, which must get through
-// although the call may have ended.
+// updateDetached is update for something that must be stored even if the call has
+// ended.
 func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.State) continuation.State) error {
 	if h.key == "" || h.mw.options.dryRun {
 		return h.update(ctx, f)
@@ -165,9 +165,9 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.
 	return err
 }
 
-// release is updateDetached for a claim, which is given back although others
-// leave the store alone.
-// It reports nothing, because a claim is released where observers must not run.
+// release is updateDetached for a claim. It asks the store even while other calls do
+// not. It reports nothing, because a claim may be released where observers must not
+// run.
 func (h *sessionHandle) release(ctx context.Context, f func(continuation.State) continuation.State) storeAnswer {
 	if h.key == "" || h.mw.options.dryRun {
 		return storeAnswer{err: h.update(ctx, f)}
@@ -188,7 +188,7 @@ func (h *sessionHandle) updateStore(
 	return state, err
 }
 
-// inStoreTime asks the store within its time limit, unless it is left alone.
+// inStoreTime asks the store within its time limit, unless the breaker is open.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
 	if h.late.Load() || !h.mw.storeBreaker.allows(h.mw.options.clock) {
 		return ErrStoreSkipped
@@ -198,8 +198,8 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 	return answer.err
 }
 
-// unlessLate runs f now, or if the call has waited for something ill already,
-// after a while. It is for what must get through, and not at the caller's cost.
+// unlessLate runs f now, or after a while if the call has already waited for a
+// time-out. It is for work that must be done, but not at the caller's expense.
 func (h *sessionHandle) unlessLate(f func()) {
 	if h.late.Load() {
 		h.mw.options.clock.AfterFunc(breakTime, f)
@@ -208,11 +208,11 @@ func (h *sessionHandle) unlessLate(f func()) {
 	f()
 }
 
-// storeAnswer is how the store has answered.
+// storeAnswer is the result of asking the store.
 type storeAnswer struct {
 	err       error
 	took      time.Duration
-	timed     bool // some observer wants to know how long it took
+	timed     bool // took is set: an observer wants to know it
 	recovered bool // the store had failed before
 }
 
@@ -226,11 +226,11 @@ func (h *sessionHandle) report(ctx context.Context, a storeAnswer) {
 	}
 }
 
-// askStore asks the store within its time limit. Too late is too late, also for
-// a store that does not look at its ctx.
+// askStore asks the store within its time limit. A late answer is an error, even from
+// a store that ignores its ctx.
 func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) error) storeAnswer {
 	if h.mw.options.store == nil {
-		return storeAnswer{err: f(ctx)} // the default one neither waits nor fails
+		return storeAnswer{err: f(ctx)} // the default store neither waits nor fails
 	}
 	watch := h.mw.options.watchIf(func(o *Observer) bool { return o.StoreAnswered != nil })
 	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)

@@ -8,16 +8,17 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// Stream is the stream that joins the turns of a call. The consumer drives it:
-// everything happens in Recv, on the consumer's goroutine. Recv must not be
-// called by two goroutines at once; Close may be called by any, at any time.
+// Stream joins the turns of a call into one stream. The consumer drives it:
+// everything happens in Recv, on the consumer's goroutine. Only one goroutine at a
+// time may call Recv; any goroutine may call Close at any time.
 type Stream[C any] struct {
-	busy   sync.Mutex // held while joiner is used
+	busy   sync.Mutex // guards joiner
 	joiner joiner[C]
 }
 
-// NewStream returns the stream of the call, whose first turn is being answered
-// in first. The dialect is the call's own. The stream must be closed.
+// NewStream returns the stream of the call. Its first turn is read from first, and
+// open sends the continuations. The dialect belongs to this call. The stream must be
+// closed.
 func NewStream[C any](
 	call *Call, d adapter.Dialect[C], first adapter.Source[C], open adapter.Open[C],
 ) *Stream[C] {
@@ -29,7 +30,7 @@ func NewStream[C any](
 	return s
 }
 
-// Outcome returns what became of the call, or what is known by now.
+// Outcome returns the outcome of the call, or what is known of it so far.
 func (s *Stream[C]) Outcome() Outcome { return s.joiner.call.Outcome() }
 
 // Recv returns the next chunk, and io.EOF after the last. An error of the
@@ -40,7 +41,7 @@ func (s *Stream[C]) Recv() (C, error) {
 	return s.next()
 }
 
-// next returns the next chunk that the consumer is shown.
+// next returns the next chunk for the consumer.
 func (s *Stream[C]) next() (C, error) {
 	j := &s.joiner
 	for {
@@ -66,10 +67,10 @@ func (s *Stream[C]) next() (C, error) {
 	}
 }
 
-// TryRecv returns the next chunk that Recv would return, if it need not wait: not
-// for the source, and not for a decision or a continuation. Behind an error of the
-// turn there is none: many clients read no further than that. The source must have
-// a method TryRecv too, else there is never one. It must not be called beside Recv.
+// TryRecv returns the next chunk that Recv would return, if that takes no waiting:
+// not for the source, and not for a decision or a continuation. It returns none
+// behind an error of the turn, because many clients read no further, and never one if
+// the source has no method TryRecv. It must not be called while Recv runs.
 func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	s.busy.Lock()
 	defer s.leave()
@@ -88,12 +89,12 @@ func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	return c, false
 }
 
-// Ended reports whether the call has ended, so that Recv returns what is left, and
-// then its error, without waiting.
+// Ended reports whether the call has ended. Recv then returns what is left, and then
+// its error, without waiting.
 func (s *Stream[C]) Ended() bool { return s.joiner.phase.is(ended) }
 
-// Close ends the stream at any point: a Recv that runs, a wait, or the opening
-// of a continuation. It returns what closing the source returns.
+// Close ends the stream at any point: during a Recv, a wait, or the opening of a
+// continuation. It returns the error of closing the source.
 func (s *Stream[C]) Close() error {
 	j := &s.joiner
 	j.closed.Store(true)
@@ -110,7 +111,7 @@ func (s *Stream[C]) Close() error {
 	return err
 }
 
-// leave ends the use of the joiner. If the stream was closed meanwhile, whoever
+// leave unlocks the joiner. If the stream was closed meanwhile, the goroutine that
 // held busy ends the call.
 func (s *Stream[C]) leave() {
 	j := &s.joiner
@@ -126,13 +127,13 @@ func (s *Stream[C]) leave() {
 	}
 	s.busy.Unlock()
 	if j.closed.Load() && s.busy.TryLock() {
-		j.abandon() // closed between the look and the unlock
+		j.abandon() // closed between the check and the unlock
 		s.busy.Unlock()
 	}
 }
 
-// Relay returns the relay of the stream while turn 1 is read and holds nothing
-// that could end it, and nil from then on.
+// Relay returns the relay of the stream while turn 1 is being read and has shown
+// nothing that could end it, and nil afterwards.
 func (s *Stream[C]) Relay() *Relay[C] {
 	if s.joiner.phase.is(relaying) {
 		return (*Relay[C])(s)
@@ -140,20 +141,20 @@ func (s *Stream[C]) Relay() *Relay[C] {
 	return nil
 }
 
-// Relay lets an adapter receive chunks of turn 1 from the first source itself,
-// so that a stream with nothing to do costs next to nothing. As long as
-// [Stream.Relay] returns one, the adapter may return chunks that hold text and
-// nothing else to the consumer after telling Text, and gives every other to
-// Handle: any with an error, a finish, usage, a call, reasoning, a refusal or a
-// second choice. The goroutine that calls Recv calls the methods. A Relay that is
+// Relay lets an adapter receive chunks of turn 1 from the first source itself, so
+// that a stream with nothing to do costs next to nothing. While [Stream.Relay]
+// returns one, the adapter may give the consumer a chunk that holds only text,
+// reasoning or usage, after reporting that to Text, Reasoning or Usage. It gives
+// every other chunk to Handle: any with an error, a finish, a call, a refusal or a
+// second choice. The methods belong to the goroutine that calls Recv. A Relay that is
 // used later records nothing.
 type Relay[C any] Stream[C]
 
-// Text records text that the adapter relays. It does not allocate, but for the
-// copy of the text that a continuation would replay.
+// Text records text that the adapter relays. It allocates only for the copy of the
+// text that a continuation would replay.
 //
-// It needs no lock: only the goroutine that relays uses the transcript. What
-// Close does on another one breaks the turn off, and looks at no text.
+// It needs no lock, because only the goroutine that relays uses the transcript. Close
+// on another goroutine breaks the turn off and reads no text.
 func (r *Relay[C]) Text(text string) {
 	if r.joiner.phase.is(relaying) {
 		r.joiner.call.observed.firstChunk()
@@ -161,8 +162,8 @@ func (r *Relay[C]) Text(text string) {
 	}
 }
 
-// Reasoning records what the model wrote for itself, in chunks that the adapter
-// relays: those that hold nothing else.
+// Reasoning records the model's reasoning in a chunk that the adapter relays and that
+// holds nothing else.
 func (r *Relay[C]) Reasoning(text string) {
 	if r.joiner.phase.is(relaying) {
 		r.joiner.call.observed.firstChunk()
@@ -170,7 +171,7 @@ func (r *Relay[C]) Reasoning(text string) {
 	}
 }
 
-// Usage records the usage of the turn so far, in chunks that the adapter relays.
+// Usage records the usage of the turn so far, in a chunk that the adapter relays.
 func (r *Relay[C]) Usage(u adapter.Usage) {
 	s := (*Stream[C])(r)
 	s.busy.Lock()
@@ -180,8 +181,8 @@ func (r *Relay[C]) Usage(u adapter.Usage) {
 	}
 }
 
-// Handle takes a chunk, or an error, that the adapter received from the first
-// source, and returns what [Stream.Recv] would.
+// Handle takes a chunk or an error that the adapter received from the first source,
+// and returns what [Stream.Recv] would.
 func (r *Relay[C]) Handle(c C, err error) (C, error) {
 	s := (*Stream[C])(r)
 	s.busy.Lock()

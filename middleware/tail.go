@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Bounds of what is read after a turn's finish, in which nothing but usage is
-// expected. What comes after the provider has said that it is done is read for
-// the connection's sake, which can be used again if the answer was read to its
-// end.
+// Bounds of what is read after a turn's finish, where only usage is expected. After
+// the provider has said that it is done, reading on serves the connection, which can
+// be reused only if the answer was read to its end.
 const (
 	maxTail     = 256
 	maxTailSize = 1 << 20
@@ -21,8 +20,8 @@ const (
 // tail is what follows the finish of a turn.
 type tail[C any] struct{ *joiner[C] }
 
-// read reads the tail. There may be usage in it, and in turn 1 anything else
-// means that the turn was not what it seemed to be.
+// read reads the tail. It may hold usage; in turn 1 anything else means that the
+// finish was not the end.
 func (t tail[C]) read() {
 	source := t.source.get()
 	if source == nil {
@@ -33,7 +32,7 @@ func (t tail[C]) read() {
 	var late atomic.Bool
 	timer := t.call.mw.options.clock.AfterFunc(tailTime(reader.done), func() {
 		late.Store(true)
-		_ = source.Close() // what matters is that the read ends
+		_ = source.Close() // its only purpose is to end the read
 	})
 	defer timer.Stop()
 	for n, size := 0, 0; n < maxTail && size <= maxTailSize; n++ {
@@ -56,9 +55,9 @@ func (t tail[C]) read() {
 	t.turnEnded(nil)
 }
 
-// add adds a chunk to the ending, and reports whether nothing but the rest of the
-// ending is expected still. What comes after the provider has said that the turn
-// is done is not part of any answer, and only shown where all is.
+// add adds a chunk to the ending, and reports whether only the rest of the ending is
+// still expected. A chunk after the provider has said that the turn is done is not
+// part of the answer, and is shown only where everything is.
 func (t tail[C]) add(c *C, done bool) bool {
 	if !done {
 		t.reader().nextChunk()
@@ -75,8 +74,8 @@ func (t tail[C]) add(c *C, done bool) bool {
 	return done
 }
 
-// addOriginal looks at a chunk that was kept. If the turn goes on after its
-// finish, everything is shown as it came.
+// addOriginal looks at a chunk that was added. If the turn goes on after its finish,
+// everything is shown as it came.
 func (t tail[C]) addOriginal(c *C) bool {
 	reader := t.reader()
 	if reader.chunk.usage {
@@ -91,11 +90,11 @@ func (t tail[C]) addOriginal(c *C) bool {
 	return false
 }
 
-// addRewritten keeps usage. What else the chunk adds is shown: the finish was not
+// addRewritten keeps usage, and shows what else the chunk adds: the finish was not
 // the end.
 func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	reader := t.reader()
-	reader.finish = e.own // if the chunk has one, it is repeated or means less
+	reader.finish = e.own // a finish in this chunk repeats it or means less
 	if reader.err != nil {
 		t.breakOff(reader.err)
 		return false
@@ -109,11 +108,11 @@ func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	}
 	t.writer.show(reader, c, &reader.chunk, t.output())
 	e.reason = t.call.pauses.shownFinish()
-	return false // what comes now has all the time again
+	return false // the next read starts with the full time limit
 }
 
-// breakOff ends a turn that broke off after its finish. If its ending is
-// rewritten, it counts as ended, but is not continued.
+// breakOff ends a turn that broke off after its finish. A turn whose ending is
+// rewritten counts as ended, but is not continued.
 func (t tail[C]) breakOff(err error) {
 	fault := err
 	if errors.Is(err, io.EOF) {
@@ -133,7 +132,7 @@ func (t tail[C]) breakOff(err error) {
 	}
 }
 
-// pass shows the ending because it was none: the rest passes.
+// pass shows the ending, because it was not the end, and passes the rest through.
 func (t tail[C]) pass() {
 	t.showEnding()
 	t.phase.enter(passthrough)

@@ -12,37 +12,37 @@ type SummaryMode uint8
 
 // The summary modes.
 const (
-	// SummaryOnChange puts it beside the reminder, when it has changed.
+	// SummaryOnChange puts it beside the reminder, if it has changed.
 	SummaryOnChange SummaryMode = iota
 	// SummaryInSystem puts it behind the system message of every request. That
-	// changes what the request begins with, which providers cache prompts by.
+	// changes the beginning of the request, so providers cannot cache the prompt.
 	SummaryInSystem
 )
 
-// Tasks is what the engine needs of background tasks. An [asynctask.Manager] has
+// Tasks is what the engine needs of background tasks. [asynctask.Manager] implements
 // it.
 type Tasks interface {
-	// Pending returns the work of the session.
+	// Pending returns the session's unfinished work, leaving out tasks older than
+	// maxAge.
 	Pending(ctx context.Context, session string, maxAge time.Duration) (asynctask.Pending, error)
 	// Summary returns the status summary of the session, "" if it has no tasks.
 	Summary(ctx context.Context, session string) (string, error)
-	// Deliver returns what to say in a request that is about to be sent, nil if
-	// nothing.
+	// Deliver returns what to tell the model in a request that is about to be sent,
+	// or nil for nothing.
 	Deliver(ctx context.Context, session string, o asynctask.DeliverOptions) (*asynctask.Delivery, error)
-	// Settle says what became of a delivery.
+	// Settle records the outcome of a delivery.
 	Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error
 }
 
-// areShared reports whether tasks are asked over a network. A Manager that keeps
-// its tasks in memory neither waits nor fails.
+// areShared reports whether tasks are asked over a network. A Manager with its tasks
+// in memory neither waits nor fails.
 func areShared(tasks Tasks) bool {
 	m, ok := tasks.(*asynctask.Manager)
 	return tasks != nil && (!ok || m.IsShared())
 }
 
-// askTasks asks something of the background tasks. Those that are asked over a
-// network have as much time as the store has, and are left alone for some seconds
-// after they failed.
+// askTasks asks the background tasks a question. Tasks that are asked over a network
+// get as much time as the store, and are not asked for some seconds after a failure.
 func (s *callScope) askTasks(ctx context.Context, question func(context.Context) error) error {
 	if !s.mw.options.sharedTasks {
 		return question(ctx)

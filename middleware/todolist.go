@@ -12,13 +12,12 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// readList is what was read of the todo list for a decision, and of the work in
-// the background with it.
+// readList is the todo list and the background work as read for a decision.
 type readList struct {
 	todos  []todo.Todo
 	origin todo.Origin
 	err    error // why there is no list
-	turn   int   // whose decision it was read for; 0 if it has to be read again
+	turn   int   // the turn that it was read for; 0 if it must be read again
 
 	background continuation.Background
 }
@@ -26,7 +25,7 @@ type readList struct {
 // noList is the list of a call that has not read any. It is never changed.
 var noList readList //nolint:gochecknoglobals // constant
 
-// putInto gives the decision the list.
+// putInto sets the list in the input of a decision.
 func (l *readList) putInto(in *continuation.Input) {
 	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
 	in.Background = l.background
@@ -64,11 +63,11 @@ func (d *decider) readTodos() {
 	}
 }
 
-// A sharer keeps what it has in an engine that processes share, or not.
+// A sharer is a source that may keep its lists in an engine that processes share.
 type sharer interface{ IsShared() bool }
 
-// todoLimit returns how long the todo source may take: no longer than the store, if
-// it is one too.
+// todoLimit returns how long the todo source may take; for a source that asks an
+// engine, no longer than the store.
 func (mw *Middleware) todoLimit() time.Duration {
 	if mw.sharedTodos {
 		return min(mw.options.todoTimeout, mw.options.storeTimeout)
@@ -81,10 +80,10 @@ type listWriter interface {
 	WritesList(tool string) bool
 }
 
-// listScope returns what puts the call out of scope now that the list is known:
-// scope, or that the list was found in the messages and no tool that is offered
-// can write it. A program that does not say which tools it offers, or offers
-// none and is continued all the same, is taken to be able to.
+// listScope returns why the call is out of scope now that the list is known: scope,
+// or ReasonNoListTool if the list was found in the messages and no offered tool can
+// write it. If the names of the tools are unknown, or a call without tools is
+// continued, carryon assumes that the list can be written.
 func (d *decider) listScope(scope continuation.Reason) continuation.Reason {
 	source, knows := d.mw.todos.(listWriter)
 	if !knows || scope != continuation.ReasonNone || d.list.err != nil || d.request.toolNames == nil {
@@ -119,7 +118,7 @@ func (mw *Middleware) locate(ctx context.Context, limit time.Duration) readList 
 		}
 		return err
 	})
-	if late := ctx.Err(); late != nil { // too late is too late, also for a source that does not look at its ctx
+	if late := ctx.Err(); late != nil { // late is late, even if the source ignores its ctx
 		list.err = lateError(limit, late, list.err)
 	}
 	if list.err != nil {
@@ -131,17 +130,17 @@ func (mw *Middleware) locate(ctx context.Context, limit time.Duration) readList 
 	return list
 }
 
-// lateError returns the error of a source that had no list in time, and what it
+// lateError returns the error of a source that was late, with the error that it
 // returned meanwhile.
 func lateError(limit time.Duration, late, err error) error {
-	if err == nil || err == late { //nolint:errorlint // the very same says nothing more
+	if err == nil || err == late { //nolint:errorlint // the same value adds nothing
 		return fmt.Errorf("no list within %v: %w", limit, late)
 	}
 	return fmt.Errorf("no list within %v: %w: %w", limit, late, err)
 }
 
-// failure returns what the source has failed with, or nil: to have found no list
-// is no failure.
+// failure returns the error that the source failed with, or nil: a missing list is
+// not a failure.
 func (l *readList) failure() error {
 	for _, noList := range []error{todo.ErrNoList, todo.ErrUnreadable, todo.ErrNoSession} {
 		if errors.Is(l.err, noList) {

@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// Bounds of what a turn's tool calls may hold back.
+// Bounds of what is kept of a turn's tool calls, and results of tracker.add.
 const (
 	maxCalls     = 256      // calls told apart in one turn; more are relayed as they are
 	maxArguments = 64 << 10 // bytes kept of one call's arguments
@@ -17,17 +17,16 @@ const (
 	dropped      = -2       // not shown
 )
 
-// tracker puts the fragments of a turn's tool calls together as far as is
-// needed to tell calls of todo_pause from the rest. Providers leave out or
-// repeat the index, the id and the name, so that each is used where it is
-// given and none is relied on.
+// tracker puts the fragments of a turn's tool calls together as far as is necessary
+// to tell calls of todo_pause from others. Providers leave out or repeat the index,
+// the id and the name, so tracker uses each where it is given and relies on none.
 type tracker struct {
 	calls        []toolCall
 	others       int             // calls other than todo_pause; beyond maxCalls, every fragment counts as one
-	next         int             // the lowest index that is free in what the caller sees
+	next         int             // the lowest free index in what the caller sees
 	undecided    int32           // calls whose name is not complete yet
 	latest       rawjson.Balance // brackets of the latest call's arguments, if it has neither index nor id
-	unwatched    bool            // no call is taken for todo_pause
+	unwatched    bool            // every call is an ordinary one
 	pauseRemoved bool            // a call of todo_pause was found, and is not shown
 }
 
@@ -60,7 +59,7 @@ type fragment struct {
 // add takes a fragment and returns the index of its call, untracked or dropped.
 func (t *tracker) add(index int, id, name, arguments string) int {
 	if index != adapter.NoIndex && index < 0 {
-		index = 0 // some gateways number a single call -1
+		index = 0 // some gateways give a single call the index -1
 	}
 	at := t.find(index, id, name)
 	if at == untracked {
@@ -87,7 +86,7 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 		t.latest.Add([]byte(arguments)) // only the latest call can get a fragment without index and id
 	}
 	if c.kind != other {
-		room := maxArguments + 1 - len(c.arguments) // one more, so that an overlong one shows
+		room := maxArguments + 1 - len(c.arguments) // one byte more, so that overlong arguments show
 		c.arguments = append(c.arguments, arguments[:min(len(arguments), max(room, 0))]...)
 	}
 	return at
@@ -140,7 +139,7 @@ func (t *tracker) continuesLatest(index int, name string) bool {
 	case name == "":
 		return true
 	case latest.kind == paused:
-		return strings.EqualFold(name, latest.name) // a pause's name is complete, so only a repeat of it can follow
+		return strings.EqualFold(name, latest.name) // the name of a pause is complete: only a repetition can follow
 	}
 	return !t.latest.Closed()
 }
@@ -192,8 +191,8 @@ func (t *tracker) pause() *toolCall {
 	return nil
 }
 
-// edit returns how a fragment is shown. As long as no call was left out, all of
-// them are shown as they came.
+// edit returns how a fragment is shown. Until a call is left out, every fragment is
+// shown as it came.
 func (t *tracker) edit(f fragment) adapter.CallEdit {
 	switch f.call {
 	case untracked:

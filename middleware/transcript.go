@@ -15,20 +15,19 @@ const (
 	maxBlock   = 64 << 10
 )
 
-// maxText is how many bytes of text, and of reasoning, are kept of a call that
-// is streamed, or about as many. An answer with more is shown as it comes and
-// not continued.
+// maxText is roughly how many bytes of text, and of reasoning, are kept of a streamed
+// call. A longer answer is shown as it comes and not continued.
 const maxText = 32 << 20
 
-// transcript is the text of all turns of a call: the one copy that is kept.
-// It grows block by block, so that a long text is not copied again and again
-// while it streams by, and is put together only if somebody wants to read it.
+// transcript is the text of all turns of a call, in the only copy that is kept. It
+// grows in blocks, so that a long text is not copied again and again while it streams
+// by. The blocks are put together only when the text is read.
 type transcript struct {
 	blocks    [][]byte // full ones
 	last      []byte   // the block that is filled
-	reasoning *[]byte  // nil if it is not wanted
-	bounded   bool     // there may be no more than maxText
-	long      bool     // there was; what came then is not kept
+	reasoning *[]byte  // nil if it is not kept
+	bounded   bool     // maxText applies
+	long      bool     // the text exceeded maxText; the rest is not kept
 	reasoned  adapter.ReasoningEnd
 }
 
@@ -40,9 +39,8 @@ func (t *transcript) add(text string) {
 	t.last = append(t.last, text...)
 }
 
-// grow makes room for n bytes or more, unless there would be too many. Blocks
-// grow with the text, so that there are few of them and little of the last one
-// is unused.
+// grow makes room for n bytes or more, unless the text would become too long. Blocks
+// grow with the text, so that there are few of them and the last one wastes little.
 func (t *transcript) grow(n int) bool {
 	length := t.len()
 	if t.bounded && length+n > maxText {
@@ -67,8 +65,8 @@ func (t *transcript) len() int {
 	return length
 }
 
-// bytes returns the text in one piece. The caller must not change it; what is
-// added later does not.
+// bytes returns the text in one piece. The caller must not change it; text that is
+// added later does not change it either.
 func (t *transcript) bytes() []byte {
 	if len(t.blocks) == 0 {
 		return t.last
@@ -94,7 +92,7 @@ func (t *transcript) cut(n int) {
 	t.last = t.bytes()[:n]
 }
 
-// addReasoning adds text that the model wrote for itself, if that is wanted.
+// addReasoning adds reasoning of the model, if it is kept.
 func (t *transcript) addReasoning(text string) {
 	t.reasoned.Add(text)
 	if t.reasoning == nil {
@@ -105,14 +103,14 @@ func (t *transcript) addReasoning(text string) {
 	}
 }
 
-// cutReasoning forgets what of it comes after the first n bytes.
+// cutReasoning forgets the reasoning after the first n bytes.
 func (t *transcript) cutReasoning(n int) {
 	if t.reasoning != nil {
 		*t.reasoning = (*t.reasoning)[:n]
 	}
 }
 
-// reasoningLen returns the length of that text.
+// reasoningLen returns the length of the reasoning.
 func (t *transcript) reasoningLen() int {
 	if t.reasoning == nil {
 		return 0
@@ -120,7 +118,7 @@ func (t *transcript) reasoningLen() int {
 	return len(*t.reasoning)
 }
 
-// reasoningText returns that text.
+// reasoningText returns the reasoning.
 func (t *transcript) reasoningText() string {
 	if t.reasoning == nil {
 		return ""

@@ -29,8 +29,9 @@ type rejection struct {
 	answer *adapter.PauseAnswer // nil if the call was printed
 }
 
-// next returns the turn that follows, with another attempt. Calls of todo_pause
-// are carryon's own in it if watched, and may be printed if printable.
+// next returns the turn that follows, with this attempt. If watched, calls of
+// todo_pause in it are carryon's own; if printable, the model may also print them as
+// text.
 func (t *turn) next(attempt int, watched, printable bool) turn {
 	text := t.reader.text.transcript
 	length, separator := text.len(), text.separator()
@@ -50,7 +51,7 @@ func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.from:] 
 // isBlank reports whether the text of the turn is nothing but white space.
 func (t *turn) isBlank() bool { return len(bytes.TrimSpace(t.text())) == 0 }
 
-// facts returns what the turn held, as the decision sees it.
+// facts describes the turn for the decision.
 func (t *turn) facts() continuation.EndedTurn {
 	r := &t.reader
 	facts := continuation.EndedTurn{
@@ -63,15 +64,15 @@ func (t *turn) facts() continuation.EndedTurn {
 		Rejected:    t.rejection != nil,
 	}
 	if r.late {
-		facts.Finish = "" // it was not the end
+		facts.Finish = "" // the finish was not the end
 	}
-	if !facts.ToolCalls && !facts.TooLong { // either decides it, and most turns of an agent end in calls
+	if !facts.ToolCalls && !facts.TooLong { // either is decisive, and most turns of an agent end in calls
 		facts.Blank = t.isBlank()
 	}
 	return facts
 }
 
-// repeats reports whether the turn says what the one before it said.
+// repeats reports whether the turn has the same words as the one before it.
 func (t *turn) repeats() bool {
 	if t.Turn == 1 {
 		return false
@@ -80,8 +81,8 @@ func (t *turn) repeats() bool {
 	return sameWords(text[t.from:], text[t.previous:t.from])
 }
 
-// pauseReason returns the reason with which the turn wants to pause, if it does,
-// and what is wrong with it.
+// pauseReason returns the reason of the turn's pause, what is wrong with it, and
+// whether there is a pause.
 func (t *turn) pauseReason(policy pause.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
 	if call := t.reader.calls.pause(); call != nil {
 		reason, err = pause.Parse(string(call.arguments), policy)
@@ -94,8 +95,8 @@ func (t *turn) pauseReason(policy pause.Policy) (reason string, err error, ok bo
 	return "", nil, false
 }
 
-// pauseAnswer returns the call of todo_pause that a continuation answers, or nil
-// if it was printed.
+// pauseAnswer returns the call of todo_pause that a continuation answers, or nil if
+// the model printed it.
 func (t *turn) pauseAnswer() *adapter.PauseAnswer {
 	call := t.reader.calls.pause()
 	if call == nil {
@@ -111,8 +112,8 @@ func (t *turn) pauseAnswer() *adapter.PauseAnswer {
 	return answer
 }
 
-// newID returns nine alphanumerics, the one form of an id that every provider
-// takes.
+// newID returns nine alphanumeric characters, the only form of an id that every
+// provider accepts.
 func newID() string {
 	const digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	var id [9]byte

@@ -8,7 +8,7 @@ import (
 	"github.com/carryon-go/carryon/internal/pausecall"
 )
 
-// turnReader is the [adapter.TurnReader] of a turn: what was read of it so far.
+// turnReader is the [adapter.TurnReader] of a turn: what was read of the turn so far.
 type turnReader struct {
 	text        turnText
 	calls       tracker
@@ -32,24 +32,24 @@ var _ adapter.TurnReader = (*turnReader)(nil)
 
 // added is what the chunk just read adds.
 type added struct {
-	text     string           // what may be shown of it
-	joined   *strings.Builder // of which text is the content; nil as long as it is one piece
+	text     string           // the text to show
+	joined   *strings.Builder // holds text once it has several pieces; nil before
 	calls    []fragment       // in the dialect's order
 	size     int              // in bytes: as reported, or the sum of what was added
 	finishes bool             // it has the finish reason
 	ownText  bool             // it has text of its own, shown or held back
 	other    bool             // content that is neither text nor a call
 	usage    bool
-	before   adapter.ReasoningEnd // what its reasoning is put apart from
+	before   adapter.ReasoningEnd // the end of earlier reasoning, which its own is separated from
 }
 
-// adds reports whether the chunk adds anything that a reader would miss.
+// adds reports whether a reader would miss the chunk.
 func (a *added) adds() bool {
 	return a.text != "" || len(a.calls) > 0 || a.other
 }
 
-// speaks reports whether the model has said anything with the chunk, even what
-// nobody is shown.
+// speaks reports whether the chunk holds anything from the model, even if it is not
+// shown.
 func (a *added) speaks() bool {
 	return a.ownText || a.other || a.finishes || slices.ContainsFunc(a.calls, func(f fragment) bool { return !f.empty })
 }
@@ -86,7 +86,7 @@ func (r *turnReader) show(text string) {
 	}
 }
 
-// show adds text. Most chunks have one piece of it, which is not copied; some have
+// show adds text. Most chunks have one piece of text, which is not copied; some have
 // a million.
 func (a *added) show(text string) {
 	if a.text == "" {
@@ -209,9 +209,9 @@ func (r *turnReader) showedCall() bool { return r.calls.others > 0 || r.otherCal
 // isAsItCame reports whether this is turn 1 and no pause was removed from it.
 func (r *turnReader) isAsItCame() bool { return r.first && !r.calls.pauseRemoved }
 
-// end closes the turn. Calls whose name is still incomplete become ordinary
-// calls, and text that may have been a printed pause is shown or taken for one.
-// The current chunk gets what is still to be shown.
+// end ends the turn. Calls with incomplete names become ordinary calls. Text that may
+// be a printed pause is shown, or becomes the pause. The current chunk gets the text
+// that is still to be shown.
 func (r *turnReader) end() {
 	r.calls.decideOpen()
 	if !r.text.printable {
@@ -226,7 +226,7 @@ func (r *turnReader) end() {
 	reason, ok, rest := r.text.printed.End()
 	r.show(rest)
 	if ok && r.pause == nil {
-		printed := reason // so that most turns do not allocate it
+		printed := reason // a copy, so that only turns with a pause allocate
 		r.pause = &printed
 	}
 }
@@ -243,13 +243,12 @@ type turnText struct {
 	transcript *transcript          // nil if the text is not kept
 	printed    pausecall.Finder     // holds back what may be a printed todo_pause
 	printable  bool                 // the model may print todo_pause as text
-	separator  string               // what is put before the first text, if text was shown before the turn
+	separator  string               // precedes the first text, if text was shown before the turn
 	shown      bool                 // the turn has shown text
 	reasoned   adapter.ReasoningEnd // of the turns before it, until it has reasoning of its own
 }
 
-// show returns text as it is shown: after the separator if it is the first of
-// its turn.
+// show returns text as it is shown: the first of a turn follows the separator.
 func (t *turnText) show(text string) string {
 	if text == "" {
 		return ""

@@ -7,18 +7,17 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// Unary runs a call that is not streamed: do sends the caller's own request
-// with a nil Continuation, and is called again for every continuation. It
-// returns the answer of the caller's own request, the very same value, if that
-// was all, and otherwise the last good turn's with what all turns said. Do
-// must honour its ctx.
+// Unary runs a call that is not streamed. It calls do with a nil Continuation to send
+// the caller's own request, and again for every continuation. Without a continuation
+// it returns the very value that do returned; otherwise it returns the answer of the
+// last good turn, with the text of all turns. do must honour its ctx.
 //
-// An error of the caller's own request is returned as it came. A continuation
-// that fails is not returned as an error, unless the caller's ctx has ended, or
-// a callback was given a part of a tool call or has failed: then the answer so
-// far comes with the error.
+// An error of the caller's own request is returned unchanged. A failed continuation
+// is not returned as an error, unless the caller's ctx has ended, a callback was
+// given part of a tool call, or a callback has failed: then Unary returns the answer
+// so far with the error.
 //
-// Filters are those of the callbacks that the SDK streams to while do runs.
+// Filters are the filters of the callbacks that the SDK streams to while do runs.
 func Unary[R any](
 	call *Call, d adapter.Dialect[R], do func(context.Context, *adapter.Continuation) (R, error), filters ...TurnFilter,
 ) (R, error) {
@@ -51,9 +50,9 @@ type unary[R any] struct {
 	dialect adapter.Dialect[R]
 	do      func(context.Context, *adapter.Continuation) (R, error)
 
-	answer       R           // of the last turn that ended well, as is all that follows
-	continuation bool        // it is that of a continuation
-	reason       shownFinish // as it is shown
+	answer       R           // this and the fields below are of the last turn that ended well
+	continuation bool        // whether a continuation gave the answer
+	reason       shownFinish // as shown
 	tracker      tracker     // of its calls
 	calls        []fragment
 	length       int   // of the transcript when the turn ended
@@ -72,7 +71,7 @@ type callRoom struct {
 	chunk   [1]fragment
 }
 
-// giveRoom has the call use the memory.
+// giveRoom makes the call use the memory of room.
 func (u *unary[R]) giveRoom() {
 	reader := &u.call.turn.reader
 	u.ends = u.room.ends[:0]
@@ -96,13 +95,13 @@ func (u *unary[R]) read(answer *R) error {
 	return reader.err
 }
 
-// keep makes the answer of the current turn the one that is shown.
+// keep makes the answer of the current turn the one to show.
 func (u *unary[R]) keep(answer R) {
 	reader := &u.call.turn.reader
 	u.answer = answer
 	var err error
 	if reader.first {
-		// The caller's own turn is theirs, however it ended.
+		// The caller gets its own turn, however it ended.
 		_ = u.read(&u.answer)
 		if err = reader.err; err != nil {
 			u.call.record(func(o *Outcome) { o.Err = err })
@@ -115,7 +114,7 @@ func (u *unary[R]) keep(answer R) {
 	u.endTurn(err, true)
 }
 
-// endTurn ends the current turn, whose answer is kept or not.
+// endTurn ends the current turn. keep says whether its answer is kept.
 func (u *unary[R]) endTurn(err error, keep bool) {
 	for _, f := range u.call.callbacks.all() {
 		f.end(u.call.turn.reader.pause != nil)
@@ -140,7 +139,7 @@ func (u *unary[R]) carryOn() error {
 		}
 		u.keep(answer)
 		if !u.call.goesOn() {
-			return u.call.callbacks.failure() // some SDKs swallow it
+			return u.call.callbacks.failure() // some SDKs swallow the error
 		}
 	}
 }
@@ -157,9 +156,9 @@ func (u *unary[R]) turn(k *adapter.Continuation) (R, error) {
 	return answer, u.read(&answer)
 }
 
-// fail ends a continuation that failed, and reports whether it is sent once more:
-// no callback was given anything of it, and another try may do better. Otherwise
-// the answer is that of the last good turn.
+// fail ends a continuation that failed, and reports whether it is sent once more: if
+// no callback was given any of it, and another try may succeed. Otherwise the answer
+// is that of the last good turn.
 func (u *unary[R]) fail(err error) (again bool, _ error) {
 	u.call.text.cut(u.length)
 	u.endTurn(err, false)
@@ -170,7 +169,7 @@ func (u *unary[R]) fail(err error) (again bool, _ error) {
 	return !slices.ContainsFunc(filters, TurnFilter.showedTurn) && u.call.trySecond(err), nil
 }
 
-// join returns what the caller sees.
+// join returns the answer that the caller sees.
 func (u *unary[R]) join() R {
 	notice, separator := u.call.pauses.notice(), u.call.text.separator()
 	for _, f := range u.call.callbacks.all() {

@@ -2,12 +2,11 @@ package middleware
 
 import "github.com/carryon-go/carryon/adapter"
 
-// usageChunk holds the chunk that the usage of the answer is shown in, if the
-// chunk with the finish does not show it: the last one of the last turn that had
-// usage.
+// usageChunk holds the chunk that shows the usage of the answer, if the chunk with
+// the finish does not: the last chunk with usage, of the last turn that had any.
 type usageChunk[C any] struct {
 	current  *C // of the current turn
-	previous *C // of an earlier turn that was kept
+	previous *C // of an earlier turn
 }
 
 // set sets the chunk of the current turn. The last one set counts.
@@ -16,7 +15,7 @@ func (u *usageChunk[C]) set(d adapter.Dialect[C], c *C) {
 	u.current = &clone
 }
 
-// nextTurn begins a turn, after one that was kept.
+// nextTurn begins a turn.
 func (u *usageChunk[C]) nextTurn() {
 	u.previous, u.current = u.last(), nil
 }

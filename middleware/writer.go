@@ -13,8 +13,8 @@ const (
 	maxHeldSize = 1 << 20
 )
 
-// writer shows the chunks of a turn, in order, with the calls of todo_pause
-// left out. While the name of a call is open it holds everything back.
+// writer shows the chunks of a turn, in order, without the calls of todo_pause. While
+// the name of a call is incomplete, it holds everything back.
 type writer[C any] struct {
 	dialect adapter.Dialect[C]
 	held    *heldChunks[C] // nil until something is held
@@ -62,7 +62,7 @@ func (w *writer[C]) flush(r *turnReader, out *output[C]) {
 	w.held.list, w.held.size = w.held.list[:0], 0
 }
 
-// drop forgets what is held back, and returns the text in it.
+// drop forgets the held chunks, and returns their text.
 func (w *writer[C]) drop() string {
 	var text strings.Builder
 	if w.held != nil {
@@ -74,7 +74,7 @@ func (w *writer[C]) drop() string {
 	return text.String()
 }
 
-// show shows a chunk: as it is, as long as nothing was left out of turn 1.
+// show shows a chunk: unchanged, as long as nothing was left out of turn 1.
 func (w *writer[C]) show(r *turnReader, c *C, a *added, out *output[C]) {
 	if r.isAsItCame() {
 		for _, f := range a.calls {
@@ -85,8 +85,8 @@ func (w *writer[C]) show(r *turnReader, c *C, a *added, out *output[C]) {
 	}
 	e := adapter.Edit{Text: a.text, ReasoningSeparator: a.before.Separator(), Continuation: !r.first}
 	if a.text != "" && !a.ownText {
-		// A call has set free what was held back. It is shown in a chunk of its
-		// own: of a chunk with both, some clients read the call alone.
+		// A call has released held-back text. It is shown in a chunk of its own,
+		// because some clients read only the call from a chunk that has both.
 		text := e
 		text.Part, e.Text = adapter.Synthetic, ""
 		clone := w.dialect.Clone(c)

@@ -1,3 +1,3 @@
-// Package scenarios tests the engine through both clients of adapters/openai
-// against a scripted server, each answer whole and streamed. It holds tests only.
+// Package scenarios tests the engine through both clients of adapters/openai against
+// a scripted server, with whole and with streamed answers. It has only tests.
 package scenarios
