@@ -16,7 +16,8 @@ import (
 )
 
 // A Read returns all that has come, so that a proxy writes it at once. It does not
-// wait for a decision with what it has.
+// wait for a decision with what it has, and the first does not wait until the engine
+// has looked at a second event.
 func TestReadReturnsAllThatHasCome(t *testing.T) {
 	t.Parallel()
 	chunk := func(delta, finish string) string {
@@ -24,9 +25,12 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 	}
 	begin := chunk(`{"role":"assistant","content":""}`, "null") + chunk(`{"content":"Next "}`, "null") + chunk(`{"content":"the parser."}`, "null")
 	call := chunk(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"edit_file","arguments":"{}"}}]}`, "null")
-	for name, answer := range map[string]struct{ before, after string }{
-		"text": {begin, chunk("{}", `"stop"`) + "data: [DONE]\n\n"},
-		"call": {begin + call, chunk("{}", `"tool_calls"`) + "data: [DONE]\n\n"},
+	for name, answer := range map[string]struct {
+		reads []string
+		after string
+	}{
+		"text": {[]string{begin}, chunk("{}", `"stop"`) + "data: [DONE]\n\n"},
+		"call": {[]string{begin, call + call}, chunk("{}", `"tool_calls"`) + "data: [DONE]\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,7 +42,7 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 			base := roundTrip(func(r *http.Request) (*http.Response, error) {
 				return &http.Response{
 					StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}},
-					Body: io.NopCloser(strings.NewReader(answer.before + answer.after)), ContentLength: -1, Request: r,
+					Body: io.NopCloser(strings.NewReader(strings.Join(answer.reads, "") + answer.after)), ContentLength: -1, Request: r,
 				}, nil
 			})
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://test/v1/chat/completions", strings.NewReader(bodyOf(true)))
@@ -48,9 +52,11 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 			defer response.Body.Close()
 
 			room := make([]byte, 64<<10)
-			n, err := response.Body.Read(room)
-			require.NoError(t, err)
-			assert.Equal(t, answer.before, string(room[:n]))
+			for _, want := range answer.reads {
+				n, err := response.Body.Read(room)
+				require.NoError(t, err)
+				assert.Equal(t, want, string(room[:n]))
+			}
 			assert.Zero(t, decided)
 			rest, err := io.ReadAll(response.Body)
 			require.NoError(t, err)

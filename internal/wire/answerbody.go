@@ -49,6 +49,7 @@ type AnswerBody struct {
 
 	out     []byte // what can be read
 	err     error  // what Read returns once out is empty
+	began   bool   // something was read
 	inEvent bool   // the last line was not blank
 	lastCR  bool   // the last line ended in a CR
 	holding bool   // the codec holds events: nothing may be relayed before them
@@ -61,15 +62,21 @@ func NewAnswerBody(s Stream, c Codec, first *Source) *AnswerBody {
 }
 
 // Read implements [io.Reader]. It returns all that has come, because whoever passes
-// it on may do so with a system call for each Read.
+// it on may do so with a system call for each Read. Only the first event does not
+// wait until the engine has looked at others.
 func (b *AnswerBody) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	n, err := b.readNext(p)
-	for more := n; more > 0 && err == nil && n < len(p); n += more {
+	for more := n; more > 0 && err == nil && n < len(p); {
 		more = b.readMore(p[n:])
+		n += more
+		if !b.began {
+			break // more is the blank line behind it, and what is relayed unread
+		}
 	}
+	b.began = b.began || n > 0
 	return n, err
 }
 
