@@ -275,7 +275,7 @@ func TestRequestThatStopsHalfWayIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		upstream := carryontest.NewServer(t, carryontest.Text("Hello"))
 		proxy := handlerOf(t, parsed(t, "-upstream", carryontest.BaseURL), upstream.Transport(), loggerTo(io.Discard))
-		w := &stopping{ResponseRecorder: httptest.NewRecorder()}
+		w := &stopping{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now().Add(newServer(proxy, loggerTo(io.Discard)).ReadTimeout)}
 		r := newRequest(t, http.MethodPost, prefix+"/chat/completions", "")
 		r.Body, r.ContentLength = w, 100
 		began := time.Now()

@@ -93,12 +93,13 @@ func (s *Server) Summary() Summary { return s.proxy.journal.summary() }
 func (s *Server) Hints() []string { return s.proxy.hints.all() }
 
 // newServer returns the server for a proxy. No time limit on a connection cuts a
-// long answer: see body.
+// long answer, or a long request that keeps coming: see body.
 func newServer(p *Proxy, logger *slog.Logger) *http.Server {
 	unused := new(fresh)
 	server := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       bodyPatience, // which body extends
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    128 << 10,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
