@@ -166,6 +166,14 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 	return r.LeaveAlone
 }
 
+// SendsEarly reports whether an adapter may send the caller's own request, as it is,
+// before [Middleware.Begin] has returned, which may then run on another goroutine.
+func (mw *Middleware) SendsEarly() bool {
+	o := &mw.options
+	adds := o.tasks != nil || o.pauseTool == PauseToolAlways
+	return o.earlySend && !adds && mw.plugins.areIdle() // a plug-in that asks a model is recognised by its goroutine
+}
+
 // Pass records the outcome of a call that an adapter leaves alone before it knows
 // enough of the request for [Middleware.Begin], with the reason. [Outcomes] get it;
 // observers and logs do not, because they are about calls to models. Pass panics if

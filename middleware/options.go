@@ -67,6 +67,7 @@ type callRules struct {
 	noEmptyTurns bool
 	touchedOnly  bool
 	dryRun       bool
+	earlySend    bool
 }
 
 // newOptions applies the options to the defaults.
@@ -289,6 +290,16 @@ func WithTouchedLists() Option {
 // no continuation, does not wait, and does not change the state of a session.
 func WithDryRun() Option {
 	return func(o *options) { o.dryRun = true }
+}
+
+// WithEarlySend lets an adapter send the caller's own request while it still looks
+// at it, on another goroutine: the first byte of the answer comes sooner. It suits a
+// proxy. The request is then not sent with the values of the ctx that an observer's
+// CallStarted and TurnStarted return; later events and requests have them. Where
+// carryon adds to the caller's own request, as with WithTasks and [PauseToolAlways],
+// the option changes nothing. Of the adapters, the transport uses it.
+func WithEarlySend() Option {
+	return func(o *options) { o.earlySend = true }
 }
 
 // WithTasks tells the model about the background tasks of an asynctask.Manager. The

@@ -22,10 +22,13 @@ func (p *plugins) run(f func() error) error {
 	return runPlugin(f)
 }
 
+// areIdle reports whether no goroutine runs a plug-in.
+func (p *plugins) areIdle() bool { return p.running.Load() == 0 }
+
 // isCalling reports whether this goroutine runs a plug-in. It walks the stack only if
 // some goroutine runs one.
 func (p *plugins) isCalling() bool {
-	if p.running.Load() == 0 {
+	if p.areIdle() {
 		return false
 	}
 	var stack [64]uintptr

@@ -78,10 +78,27 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 		t.mw.Pass(original.Context(), reason)
 		return t.pass(r, original, protocol, nil)
 	}
+	if t.mw.SendsEarly() && translates(protocol) == nil {
+		return t.early(r, original, protocol, body)
+	}
+	call := t.begin(r, original, protocol, body)
+	switch {
+	case r.parsed == nil:
+		return t.pass(r, original, protocol, nil)
+	case call == nil:
+		return t.pass(r, original, protocol, body)
+	}
+	x := &exchange{call: call, request: r, original: original}
+	return x.roundTrip(body)
+}
+
+// begin begins the call of a request that was read, and sets what its protocol
+// knows of it, if it is the protocol's. The call is nil if carryon does not continue it.
+func (t *transport) begin(r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
 	facts, parsed, ok := protocol.Parse(body, r)
 	if !ok {
 		t.mw.Pass(original.Context(), continuation.ReasonUnreadable)
-		return t.pass(r, original, protocol, nil)
+		return nil
 	}
 	r.parsed = parsed
 	if t.mw.AttachesReminders() {
@@ -96,14 +113,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	facts.Size = len(body)
 	facts.Timeout, facts.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
 	call, _ := t.mw.Begin(original.Context(), facts)
-	if call == nil {
-		return t.pass(r, original, protocol, body)
-	}
-	x := &exchange{call: call, request: r, original: original}
-	if parsed.Stream() {
-		return x.streamed(body)
-	}
-	return x.unary(body)
+	return call
 }
 
 // pass sends a request that carryon does not continue. Its body, nil if it was

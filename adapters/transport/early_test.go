@@ -1,0 +1,138 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// slowStore is a store that is asked once the model has the request.
+type slowStore struct {
+	continuation.Store
+
+	sent chan struct{}
+}
+
+func (s slowStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	<-s.sent
+	return s.Store.Update(ctx, key, f)
+}
+
+// forwarded is a request in scope as a proxy forwards it: its body cannot be had
+// again.
+func forwarded(t *testing.T, ctx context.Context, w way) *http.Request { //nolint:revive // t comes first in tests
+	t.Helper()
+	r := newRequest(t, continuation.WithSession(ctx, "s"), "http://test/v1", "")
+	r.GetBody = nil
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(bodyOf(w.stream))), int64(len(bodyOf(w.stream)))
+	return r
+}
+
+// The model gets the request before the store has answered, and what comes of the
+// call is the same.
+func TestRequestIsSentEarly(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		synctest.Test(t, func(t *testing.T) {
+			server := fakellm.NewServer(t, fakellm.Text(plan), edit())
+			store := slowStore{continuation.NewMemoryStore(), make(chan struct{})}
+			sent := 0
+			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+				assert.True(t, scope.InLayer(r.Context()))
+				if sent++; sent == 1 {
+					close(store.sent)
+				}
+				return server.Transport().RoundTrip(r)
+			})
+			mw := middleware.New(twoTodos, unhurried, middleware.WithEarlySend(), middleware.WithStore(store))
+			ctx, outcomes := middleware.Capture(t.Context())
+			got := readReply(transport.New(base, mw).RoundTrip(forwarded(t, ctx, w)))
+			require.NoError(t, got.Err)
+			assert.Equal(t, []string{`edit_file {"path":"parser.go"}`}, got.reading(t).Calls)
+			assert.Equal(t, bodyOf(w.stream), string(server.Requests()[0].Body))
+			outcome := outcomes.Last()
+			assert.Equal(t, 1, outcome.Attempts)
+			assert.True(t, outcome.Ended)
+		})
+	})
+}
+
+// A call that carryon leaves alone, and one that fails, end as they do otherwise.
+func TestWhatComesOfARequestThatWasSentEarly(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("the model is away")
+	inBothWays(t, func(t *testing.T, w way) {
+		for name, c := range map[string]struct {
+			body string
+			want continuation.Reason
+			err  error
+		}{
+			"no tools":   {`{"model":"m","messages":[{"role":"user","content":"Hi"}]}`, continuation.ReasonNoTools, nil},
+			"unreadable": {`{"model":`, continuation.ReasonUnreadable, nil},
+			"failure":    {bodyOf(w.stream), continuation.ReasonBrokeOff, failure},
+		} {
+			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+				body, err := io.ReadAll(r.Body)
+				require.NoError(t, err)
+				assert.Equal(t, c.body, string(body), name)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return answered(r, stalled), nil
+			})
+			ctx, outcomes := middleware.Capture(t.Context())
+			r := newRequest(t, ctx, "http://test/v1", c.body)
+			got := readReply(transport.New(base, middleware.New(twoTodos, middleware.WithEarlySend())).RoundTrip(r))
+			require.ErrorIs(t, got.Err, c.err, name)
+			if c.err == nil {
+				assert.Equal(t, stalled, got.Body, name)
+			}
+			assert.Equal(t, c.want, outcomes.Last().Reason, name)
+			assert.True(t, outcomes.Last().Ended, name)
+		}
+	})
+}
+
+// What is added to the caller's own request must be known before it is sent.
+func TestRequestWithAdditionsIsNotSentEarly(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		server := fakellm.NewServer(t, edit())
+		mw := middleware.New(twoTodos, middleware.WithEarlySend(), middleware.WithPauseTool(middleware.PauseToolAlways))
+		got := readReply(transport.New(server.Transport(), mw).RoundTrip(forwarded(t, t.Context(), w)))
+		require.NoError(t, got.Err)
+		assert.Contains(t, string(server.Requests()[0].Body), `"todo_pause"`)
+	})
+}
+
+// A todo source that asks a model with a ctx of its own is known by its goroutine.
+func TestRequestOfATodoSourceIsNotSentEarly(t *testing.T) {
+	t.Parallel()
+	server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text(plan))
+	var client http.RoundTripper
+	asked := 0
+	todos := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
+		asked++
+		ctx, outcomes := middleware.Capture(t.Context())
+		got := readReply(client.RoundTrip(forwarded(t, ctx, way{})))
+		assert.Empty(t, outcomes.All()) // it is nested, and the outer call is the one that is reported
+		return nil, got.Err
+	})
+	client = transport.New(server.Transport(), middleware.New(todos, middleware.WithEarlySend()))
+	require.NoError(t, readReply(client.RoundTrip(forwarded(t, t.Context(), way{}))).Err)
+	assert.Equal(t, 1, asked)
+}
