@@ -39,7 +39,7 @@ func newBase() *http.Transport {
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 100, // the upstream is the only host
 		IdleConnTimeout:     90 * time.Second,
-		DisableCompression:  true, // unless the client asks for it
+		DisableCompression:  true,     // unless the client asks for it
 		WriteBufferSize:     16 << 10, // so that a short request is one system call
 	}
 }
