@@ -337,6 +337,7 @@ func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 	j.phase.enter(streaming)
 	source, err := j.open(j.deadlines.ctx, k)
 	if err == nil && !j.source.set(source, &j.closed) {
+		j.call.cancel.cancel() // Close is about to: this is no failure that a second try follows
 		err = ErrClosed
 	}
 	if err != nil {
