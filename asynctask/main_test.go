@@ -1,9 +1,17 @@
 package asynctask_test
 
 import (
+	"flag"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/carryon-go/carryon/internal/measure"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if measure.RaceDetector {
+		_ = flag.Set("rapid.checks", "20") // instead of 100, unless the command line says so
+	}
+	goleak.VerifyTestMain(m)
+}

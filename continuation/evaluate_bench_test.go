@@ -76,7 +76,7 @@ func BenchmarkEvaluate(b *testing.B) {
 }
 
 func TestDecisionAllocatesNoMoreThanThePrompt(t *testing.T) {
-	if raceDetector {
+	if measure.RaceDetector {
 		t.Log("the race detector allocates")
 		return
 	}

@@ -372,7 +372,7 @@ func memoryOf(tb testing.TB, n int) int64 {
 
 // Not parallel: other tests' memory must not count.
 func TestMemoryStoreIsSmall(t *testing.T) {
-	if raceDetector {
+	if measure.RaceDetector {
 		t.Log("the race detector makes allocations larger; the bound holds without it")
 		return
 	}
@@ -394,7 +394,7 @@ func TestMemoryStoreDoesNotHoldOnToWhereAKeyWasCutFrom(t *testing.T) {
 }
 
 func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
-	if raceDetector {
+	if measure.RaceDetector {
 		t.Log("the race detector allocates")
 		return
 	}

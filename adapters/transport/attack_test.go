@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -87,7 +87,7 @@ func repeated(begin, again string, n int) string {
 
 // What an answer costs grows with its length and not with its square, whatever stands in it.
 func TestAttacksTakeLinearTime(t *testing.T) {
-	if raceDetector {
+	if measure.RaceDetector {
 		t.Skip("what the race detector costs is not linear")
 	}
 	const good = "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
@@ -131,7 +131,7 @@ var requestAttacks = []struct{ name, begin, again, end string }{
 
 // So does what a request costs.
 func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
-	if raceDetector {
+	if measure.RaceDetector {
 		t.Skip("what the race detector costs is not linear")
 	}
 	const good = "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
@@ -186,7 +186,7 @@ var answerAttacks = []struct{ name, begin, again, end string }{
 }
 
 func TestAttacksOfWholeAnswersTakeLinearTime(t *testing.T) {
-	if raceDetector {
+	if measure.RaceDetector {
 		t.Skip("what the race detector costs is not linear")
 	}
 	const good = `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":{"total_tokens":1}}`
@@ -358,14 +358,18 @@ func TestDeepJSON(t *testing.T) {
 }
 
 // babble is a body that never stops, whatever is cancelled or closed.
-type babble struct{ again string }
+type babble struct {
+	again string
+	read  func() // tells of it
+}
 
 func (b babble) Read(p []byte) (int, error) {
-	n := 0
-	for n+len(b.again) <= len(p) {
-		n += copy(p[n:], b.again)
+	b.read()
+	n := copy(p, b.again)
+	for n < len(p) {
+		n += copy(p[n:], p[:n])
 	}
-	return n, nil
+	return n - n%len(b.again), nil
 }
 
 func (babble) Close() error { return nil }
@@ -381,13 +385,13 @@ func TestEndlessReadEnds(t *testing.T) {
 		for _, how := range []string{"cancel", "close"} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
-				asked := make(chan struct{}, 2)
+				asked, reads := 0, make(chan struct{})
+				read := sync.OnceFunc(func() { close(reads) })
 				base := roundTrip(func(r *http.Request) (*http.Response, error) {
-					asked <- struct{}{}
-					if len(asked) == 1 {
+					if asked++; asked == 1 {
 						return streamed(r, io.NopCloser(strings.NewReader("data: "+saysText+"\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\n"))), r.Body.Close()
 					}
-					return streamed(r, babble{again}), r.Body.Close()
+					return streamed(r, babble{again, read}), r.Body.Close()
 				})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -399,9 +403,7 @@ func TestEndlessReadEnds(t *testing.T) {
 					_, err := io.Copy(io.Discard, response.Body)
 					over <- err
 				}()
-				for len(asked) < 2 {
-					runtime.Gosched()
-				}
+				<-reads
 				if how == "cancel" {
 					cancel()
 				} else {

@@ -135,7 +135,7 @@ func BenchmarkOpenStreams(b *testing.B) {
 // An open stream costs little, and no goroutine.
 func TestOpenStreamsAreSmall(t *testing.T) {
 	limit := maxFootprint
-	if raceDetector {
+	if measure.RaceDetector {
 		limit *= 1.1 // it takes memory of its own
 	}
 	for _, stream := range typicalStreams() {

@@ -56,7 +56,7 @@ func TestBodiesOfAnyLengthPass(t *testing.T) {
 		text := `{"x":"` + strings.Repeat("x", max(size-8, 0)) + `"}`
 		text = text[:min(size, len(text))]
 		for _, length := range []int64{-1, int64(size), int64(size / 2), int64(2*size + 1)} {
-			if size > 1<<20 && length != int64(size) && (length != -1 || raceDetector) {
+			if size > 1<<20 && length != int64(size) && (length != -1 || measure.RaceDetector) {
 				continue
 			}
 			var sent int64

@@ -218,7 +218,7 @@ func relayed(tb testing.TB, stream benchStream) func() {
 
 // An event is relayed as a whole: one more line in it is no more work.
 func TestNamedEventsAllocateNoMore(t *testing.T) {
-	if raceDetector {
+	if measure.RaceDetector {
 		t.Skip("the race detector allocates")
 	}
 	for _, stream := range typicalStreams()[:3] {

@@ -59,7 +59,7 @@ func TestResponsesContinuationThatBreaksOffAtAnyByte(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
-			for n := 0; n < len(all[1]); n += min(*sample, 17) {
+			for n := 0; n < len(all[1]); n += oneIn(31) {
 				checkBroken(t, all[0], all[1][:n], io.EOF)
 				if n%13 == 0 {
 					checkBroken(t, all[0], all[1][:n], errLost)

@@ -76,7 +76,7 @@ func TestContinuationThatBreaksOffIsSentOnceMore(t *testing.T) {
 				want, _, _ := replay(t, path, body, strings.NewReader(first), strings.NewReader(second))
 				for _, end := range []error{io.EOF, errors.New("reset")} {
 					again, once := 0, 0
-					for n := 0; n < len(second); n += 7 {
+					for n := 0; n < len(second); n += oneIn(29) {
 						got, sent, outcome := replay(t, path, body, strings.NewReader(first), broken(second[:n], end), strings.NewReader(second))
 						switch {
 						case sent == 3:

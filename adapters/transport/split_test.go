@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -237,7 +238,7 @@ func generated(seed uint64) string {
 func TestAnySplitIsReadTheSame(t *testing.T) {
 	t.Parallel()
 	streams := uint64(600)
-	if raceDetector {
+	if measure.RaceDetector {
 		streams /= 6 // there is no race to find here, and it is slow
 	}
 	continued := uint64(0)

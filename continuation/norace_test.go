@@ -1,5 +1,0 @@
-//go:build !race
-
-package continuation_test
-
-const raceDetector = false
