@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-// Of an answer without quirks all clients read the same, streamed or not.
+// All clients read the same from an answer without quirks, streamed or not.
 func TestClientsAgree(t *testing.T) {
 	t.Parallel()
 	const (

@@ -144,7 +144,7 @@ func readGoOpenAI(ctx context.Context, rt http.RoundTripper, unary bool) quirks.
 	return receive(stream.Recv)
 }
 
-// askTyped asks through carryon's own decorator of go-openai.
+// askTyped asks through carryon's wrapper of go-openai.
 func askTyped(ctx context.Context, client *carryopenai.Client, unary bool) quirks.Reading {
 	if unary {
 		return goOpenAIReading(client.CreateChatCompletion(ctx, goOpenAIRequest()))
@@ -174,7 +174,7 @@ func goOpenAIReading(response sashabaranov.ChatCompletionResponse, err error) qu
 	return r
 }
 
-// receive reads a stream of go-openai's, or of the typed decorator's.
+// receive reads a stream of go-openai or of carryon's wrapper.
 func receive(recv func() (sashabaranov.ChatCompletionStreamResponse, error)) quirks.Reading {
 	var r quirks.Reading
 	for {

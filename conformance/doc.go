@@ -1,6 +1,7 @@
-// Package conformance holds the tests of carryon that need clients which carryon itself must not depend on, such as
-// OpenAI's own SDK. It is a module of its own, so that nobody who uses carryon has these clients in a go.sum.
+// Package conformance tests carryon with clients that carryon itself must not depend on, such as OpenAI's official SDK.
+// It is a separate module, so that these clients do not end up in the go.sum of carryon's users.
 //
-// A client conforms if it reads of a joined answer what it reads of the turns alone, and refuses no chunk of it. The
-// answers are those of the quirk table, what providers really sent, and what a scripted server sends over HTTP.
+// A client must read
+// from a joined answer what it reads from the turns alone, and must refuse no chunk. The answers come from the quirk
+// table, from recordings of providers, and from a scripted server over HTTP.
 package conformance

@@ -17,16 +17,16 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// An agent on the Responses API: it asks, runs the tools that the model calls, and ends when there are no calls. The
-// model writes a list, and then only says what it is going to do. With the one line that sets the HTTP client the agent
-// finishes its list.
+// An agent on the Responses API asks, runs the tools that the model calls, and ends when there are no calls. The model
+// writes a list, and then only announces its next step. One line, which sets the HTTP client, makes the agent finish
+// its list.
 func Example_responses() {
 	list := func(parser, tests string) string {
 		return `{"todos":[{"id":"1","content":"Write the parser","status":"` + parser + `"},{"id":"2","content":"Test it","status":"` + tests + `"}]}`
 	}
 	server := carryontest.Start(
 		carryontest.Call("todo_write", list("in_progress", "pending")),
-		carryontest.Text("Next I will write the parser."), // where the loop would end
+		carryontest.Text("Next I will write the parser."), // without carryon, the loop would end here
 		carryontest.Call("edit_file", `{"path":"parser.go"}`),
 		carryontest.Call("run_tests", `{}`),
 		carryontest.Call("todo_write", list("completed", "completed")),

@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// OpenAI's own SDK gets it by its HTTP client: the option WithHTTPClient is the one line that changes.
+// With OpenAI's official SDK, one line changes: the option WithHTTPClient sets a client with carryon's transport.
 func Example() {
 	server := carryontest.Start(
 		carryontest.Text("I'll write the parser next."),

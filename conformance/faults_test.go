@@ -15,9 +15,9 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-var sample = flag.Int("sample", 32, "have answers fail at one in so many offsets; 1 is every byte")
+var sample = flag.Int("sample", 32, "break answers at one in this many offsets; 1: at every byte")
 
-// Wherever and however one of two answers fails, openai-go reads what it may rely on, and nothing is left behind.
+// Wherever and however one of two answers fails, openai-go gets a correct result, and no resource leaks.
 func TestAnswersThatFailAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, framing := range slices.Concat(faults.Streams(), faults.Wholes()) {
@@ -34,7 +34,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 	}
 }
 
-// failEverywhere plays a drill, and returns at how many offsets.
+// failEverywhere runs a drill, and returns the number of offsets.
 func failEverywhere(t *testing.T, d faults.Drill) int {
 	t.Helper()
 	understood := assert.ObjectsAreEqual(d.Means(), readOpenAIGo(t.Context(), d.Relayed(), d.Framing.Whole))

@@ -17,8 +17,8 @@ import (
 // maxChanged is how many lines of code a newcomer has to change, or add.
 const maxChanged = 5
 
-// From an empty directory to the first continuation: a program as a newcomer
-// has it, then with the lines that the README tells to change.
+// From an empty directory to the first continuation: a newcomer's program, first as it is, then with the changes that
+// the README describes.
 func TestNewcomersPath(t *testing.T) {
 	t.Parallel()
 	for _, sdk := range []string{"go-openai", "openai-go", "langchaingo"} {
@@ -44,8 +44,8 @@ func program(t *testing.T, sdk, version string) string {
 	return string(code)
 }
 
-// changed returns the lines of code that a program has and the one before has
-// not. Blank lines, and those of the standard library's imports, are no code.
+// changed returns the lines of code in a program that are not in the earlier one. Blank lines and imports of the
+// standard library do not count.
 func changed(before, after string) (lines []string) {
 	had := make(map[string]int)
 	for line := range strings.Lines(before) {

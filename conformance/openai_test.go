@@ -34,7 +34,7 @@ func served(server *fakellm.Server, mw *middleware.Middleware, opts ...option.Re
 		append([]option.RequestOption{option.WithBaseURL(server.URL())}, opts...)...)
 }
 
-// inBothModes runs a test for a stream and for an answer in one piece.
+// inBothModes runs a test for a stream and for a whole answer.
 func inBothModes(t *testing.T, test func(t *testing.T, unary bool)) {
 	t.Helper()
 	for _, unary := range []bool{false, true} {
@@ -45,8 +45,8 @@ func inBothModes(t *testing.T, test func(t *testing.T, unary bool)) {
 	}
 }
 
-// For the same script the official SDK behind the transport and go-openai's typed decorator come to the same: what the
-// caller reads, what the model is asked, and the outcome.
+// For the same script, the official SDK over the transport and carryon's wrapper of go-openai give the same results:
+// what the caller reads, what the model is asked, and the outcome.
 func TestTransportDoesWhatTheDecoratorDoes(t *testing.T) {
 	t.Parallel()
 	call, calls := fakellm.Call(editFile, path), fakellm.Call(editFile, path).AndCall("run_tests", "{}")
@@ -78,7 +78,7 @@ func TestTransportDoesWhatTheDecoratorDoes(t *testing.T) {
 				wire, typed := playOfficial(t, unary, turns...), playTyped(t, unary, turns...)
 				if typed.read.Err != "" {
 					assert.NotEmpty(t, wire.read.Err)
-					wire.read.Err = typed.read.Err // each SDK has its own words
+					wire.read.Err = typed.read.Err // the SDKs word it differently
 				}
 				assert.Equal(t, typed.read, wire.read)
 				assert.Equal(t, typed.asked, wire.asked)
@@ -88,14 +88,14 @@ func TestTransportDoesWhatTheDecoratorDoes(t *testing.T) {
 	}
 }
 
-// played is what became of a script.
+// played is the result of a script.
 type played struct {
 	read    quirks.Reading
 	outcome middleware.Outcome
 	asked   []asked
 }
 
-// asked is what a request asked of the model.
+// asked is what a request asks the model.
 type asked struct {
 	messages []fakellm.Message
 	tools    []string
@@ -126,7 +126,7 @@ func play(
 	require.Len(t, outcomes.All(), 1)
 	p.outcome = outcomes.Last()
 	if p.outcome.Err != nil {
-		p.outcome.Err = assert.AnError // each adapter has its own words
+		p.outcome.Err = assert.AnError // the adapters word it differently
 	}
 	for _, request := range server.Requests() {
 		p.asked = append(p.asked, asked{request.Messages, request.Tools})
@@ -164,7 +164,7 @@ func TestAccumulatorSeesOneAnswer(t *testing.T) {
 	assert.Equal(t, model, accumulator.Model)
 }
 
-// The SDK's retries are above the transport: each is a call of its own, and the one that is answered is continued.
+// The SDK's retries are above the transport: each is a separate call, and the one that is answered is continued.
 func TestRetriesAreCallsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
@@ -183,7 +183,7 @@ func TestRetriesAreCallsOfTheirOwn(t *testing.T) {
 	})
 }
 
-// The SDK's retries do not multiply those of continuations, which it knows nothing of.
+// The SDK's retries do not multiply the second tries of continuations, which the SDK does not see.
 func TestContinuationsAreNotRetriedByTheSDK(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
@@ -195,7 +195,7 @@ func TestContinuationsAreNotRetriedByTheSDK(t *testing.T) {
 	})
 }
 
-// The SDK's request timeout runs over the whole call. It costs the continuation that hangs, and not the answer.
+// The SDK's request timeout covers the whole call. It ends a continuation that hangs, but does not cost the answer.
 func TestRequestTimeoutCostsTheContinuation(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
@@ -213,7 +213,7 @@ func TestRequestTimeoutCostsTheContinuation(t *testing.T) {
 	})
 }
 
-// The session goes by the ctx of the call.
+// The session comes from the ctx of the call.
 func TestSessionComesWithTheContext(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {

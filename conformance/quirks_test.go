@@ -18,20 +18,20 @@ import (
 
 var updateGoldens = flag.Bool("update", false, "write the goldens of the quirk table")
 
-// carryOnce puts the transport before an upstream: every call is continued once, and without waiting.
+// carryOnce puts the transport in front of an upstream. Every call is continued once, without waiting.
 func carryOnce(base http.RoundTripper) http.RoundTripper {
 	return transport.New(base, newMiddleware(middleware.WithLimits(
 		continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off})))
 }
 
-// newMiddleware returns one with a todo that is never done, and with no interval between prompts.
+// newMiddleware returns a middleware with a todo that is never done, and no interval between prompts.
 func newMiddleware(opts ...middleware.Option) *middleware.Middleware {
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending})
 	unhurried := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 	return middleware.New(todos, append([]middleware.Option{unhurried}, opts...)...)
 }
 
-// Of every row of the quirk table the SDK is to read what the row says.
+// For every row of the quirk table, the SDK reads what the row says.
 func TestQuirksAreReadWell(t *testing.T) {
 	t.Parallel()
 	goldens := quirks.Goldens{Dir: filepath.Join("..", "internal", "quirks", "testdata"), Update: *updateGoldens}
@@ -45,11 +45,11 @@ func TestQuirksAreReadWell(t *testing.T) {
 	}
 	stale, err := goldens.Stale("." + quirks.OpenAIGo + ".txt")
 	require.NoError(t, err)
-	assert.Empty(t, stale, "goldens of no row")
+	assert.Empty(t, stale, "goldens without a row")
 }
 
-// The accumulator drops chunks that do not fit those before, and tells nobody who does not ask. Of a joined stream it is
-// to refuse no more than of the two alone.
+// The accumulator silently drops chunks that do not fit the earlier ones. It refuses no more chunks of a joined stream
+// than of the two streams alone.
 func TestNoChunkOfAJoinedStreamIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, q := range quirks.All() {

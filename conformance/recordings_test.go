@@ -13,10 +13,10 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-// recordedChats reads what the module of langchaingo has recorded, once.
+// recordedChats reads the recordings in langchaingo's module, once.
 var recordedChats = sync.OnceValues(func() ([]httprr.Chat, error) { return httprr.Recorded(context.Background()) })
 
-// Of what providers really sent the SDK reads two turns, joined, as one answer.
+// The SDK reads two recorded turns, joined, as one answer.
 func TestRecordingsJoined(t *testing.T) {
 	t.Parallel()
 	chats, err := recordedChats()
@@ -41,7 +41,7 @@ func TestRecordingsJoined(t *testing.T) {
 	require.GreaterOrEqual(t, whole, 200, "pairs of answers in one piece")
 }
 
-// Alone, and with nothing to do, it reads of each what it reads without carryon.
+// From a recording alone, with nothing to do, the SDK reads what it reads without carryon.
 func TestRecordingsPass(t *testing.T) {
 	t.Parallel()
 	chats, err := recordedChats()
@@ -56,7 +56,7 @@ func TestRecordingsPass(t *testing.T) {
 	}
 }
 
-// asRecorded puts the transport before an upstream, and asks as the recorded call did.
+// asRecorded puts the transport in front of an upstream, and asks as the recorded call did.
 func asRecorded(chat httprr.Chat) func(http.RoundTripper) http.RoundTripper {
 	return func(upstream http.RoundTripper) http.RoundTripper { return chat.Instead(carryOnce(upstream)) }
 }

@@ -69,8 +69,8 @@ func textsOf(response responses.Response) []string {
 	return texts
 }
 
-// The official SDK reads the same in the events and in the response object, and what it sends back is taken by a server
-// that checks it as the API does.
+// The official SDK reads the same from the events and from the response object, and a server that checks like the API
+// accepts what the SDK sends back.
 func TestOfficialSDKOnResponses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -117,7 +117,7 @@ func TestOfficialSDKOnResponses(t *testing.T) {
 	}
 }
 
-// A request that is chained to a joined answer finds all its turns on the server.
+// A request that is chained to a joined answer finds all turns of that answer on the server.
 func TestOfficialSDKChainsToAJoinedResponse(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// agent is one to try.
+// agent is an agent to run.
 type agent struct {
 	name, protocol string
-	pkg            string                    // of npm, or the module in a folder here
-	command        []string                  // what "carryon run" is given
-	direct         func(url string) []string // the same without carryon; nil if it is the same
-	list           bool                      // it keeps a list only if it is told to
-	env            []string                  // what a user has set
-	alone          []string                  // what a user without carryon has set besides
-	home           map[string]string         // files that a user has
+	pkg            string                    // the npm package, or the Go module that the agent's folder requires
+	command        []string                  // the arguments of "carryon run"
+	direct         func(url string) []string // the command without carryon; nil if it is the same
+	list           bool                      // it needs "carryon run -list" to keep a list
+	env            []string                  // variables that the user has set
+	alone          []string                  // more variables for the run without carryon
+	home           map[string]string         // files in the user's home
 	unread         bool                      // carryon cannot read its list
 }
 
-// goAgents returns those that are made here of Go modules.
+// goAgents returns the agents that this folder builds from Go modules.
 func goAgents() []agent {
 	const module = "github.com/cloudwego/eino"
 	return []agent{
@@ -35,13 +35,13 @@ const (
 	messages  = "Messages"
 )
 
-// npmAgents returns those that npm brings.
+// npmAgents returns the agents that npm installs.
 func npmAgents() []agent {
 	return slices.Concat(
 		[]agent{claude(), claudeWithTasks(), codex(), qwen()}, opencode(), []agent{continueDev(), pi(), copilot()}, frameworks())
 }
 
-// frameworks returns agents that are made here of frameworks.
+// frameworks returns the agents that this folder builds with JavaScript frameworks.
 func frameworks() []agent {
 	program := func(name, pkg, protocol, file, mode string) agent {
 		return agent{name: name, pkg: pkg, protocol: protocol, command: []string{"node", "{AGENTS}/" + file, mode, task}}
@@ -98,7 +98,7 @@ func codex() agent {
 	}
 }
 
-// opencode has a provider for each protocol, and takes any endpoint for one more.
+// opencode returns an agent for each of opencode's protocols, and one for any endpoint.
 func opencode() []agent {
 	provider := func(name, protocol, model, pkg string) agent {
 		command := []string{"opencode", "run", "-m", model, task}
@@ -134,7 +134,7 @@ func continueDev() agent {
 	}
 }
 
-// pi gets the todo list that it has as an example of an extension.
+// pi runs with the todo list from its example extension.
 func pi() agent {
 	const todo = "{AGENTS}/node_modules/@mariozechner/pi-coding-agent/examples/extensions/todo.ts"
 	return agent{

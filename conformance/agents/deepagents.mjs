@@ -1,5 +1,4 @@
-// A deep agent of LangChain, with its own todo list and a file system that is the
-// real one. node deepagents.mjs chat|responses TASK
+// A deep agent of LangChain, with its own todo list and the real file system. node deepagents.mjs chat|responses TASK
 import { ChatOpenAI } from "@langchain/openai";
 import { createDeepAgent } from "deepagents";
 import { todoListMiddleware, tool } from "langchain";

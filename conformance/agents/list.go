@@ -10,8 +10,8 @@ import (
 
 // list is an agent's tool that keeps a todo list.
 type list struct {
-	// next returns the call that is due once so many files were written, without a
-	// name if the list is up to date.
+	// next returns the call that updates the list after so many files were written; name is "" if the list is up to
+	// date.
 	next func(r fakellm.Request, written int) (name, arguments string)
 }
 
@@ -42,7 +42,7 @@ func listOf(names []string) (list, bool) {
 	return list{}, false
 }
 
-// whole returns the calls of a tool that writes the whole list each time.
+// whole returns a list.next for a tool that writes the whole list each time.
 func whole(name string, arguments func(done int) string) func(fakellm.Request, int) (string, string) {
 	return func(r fakellm.Request, written int) (string, string) {
 		listed := -1
@@ -58,7 +58,7 @@ func whole(name string, arguments func(done int) string) func(fakellm.Request, i
 	}
 }
 
-// todos returns a list in JSON, with one more member in each todo.
+// todos returns a function that makes a list in JSON, with the member more in each todo.
 func todos(key, more string) func(done int) string {
 	return func(done int) string {
 		items := make([]map[string]any, 0, len(files))
@@ -106,7 +106,7 @@ func count(r fakellm.Request, name, text string) (n int) {
 	return n
 }
 
-// piItems are the calls of pi, which keeps the list item by item.
+// piItems is the list.next of pi, which keeps the list item by item.
 func piItems(r fakellm.Request, written int) (name, arguments string) {
 	added, toggled := count(r, "todo", `"add"`), count(r, "todo", `"toggle"`)
 	switch {
@@ -118,8 +118,8 @@ func piItems(r fakellm.Request, written int) (name, arguments string) {
 	return "", ""
 }
 
-// claudeTasks are those of Claude Code, which has a tool for each thing that may
-// happen to an item, and gives it an id in the result of its making.
+// claudeTasks is the list.next of Claude Code, which has a tool for each change of an item, and returns an item's id
+// when it creates it.
 func claudeTasks(r fakellm.Request, written int) (name, arguments string) {
 	added, completed := count(r, "TaskCreate", ""), count(r, "TaskUpdate", "completed")
 	switch {
@@ -131,7 +131,7 @@ func claudeTasks(r fakellm.Request, written int) (name, arguments string) {
 	return "", ""
 }
 
-// copilotRows are those of Copilot CLI, which keeps its list in a table.
+// copilotRows is the list.next of Copilot CLI, which keeps its list in an SQL table.
 func copilotRows(r fakellm.Request, written int) (name, arguments string) {
 	const query = `{"description":"Keep the list","query":%s}`
 	rows := make([]string, 0, len(files))

@@ -1,6 +1,6 @@
-// Command agents runs unmodified agents against a scripted model that stalls, once
-// as they are and once under "carryon run", and prints a line for each: whether
-// they finish their list, what carryon added, and whether they noticed.
+// Command agents runs unmodified agents against a scripted model that stalls, once without carryon and once under
+// "carryon run". For each, it prints how many files it wrote, what carryon added, and whether a prompt of carryon's got
+// into its history.
 //
 //	npm install --no-save --prefix conformance/agents
 //	make agents
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// errUnfinished says that carryon did not do for an agent what it should.
+// errUnfinished is the failure of a run under carryon.
 var errUnfinished = errors.New("an agent did not finish its list, or has a prompt of carryon's in its history")
 
 func run(folder, only, document string, verbose bool) error {
@@ -90,7 +90,7 @@ func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only str
 	return unfinished, nil
 }
 
-// The marks between which the table stands in a document.
+// The marks around the table in a document.
 const (
 	begin = "<!-- agents: written by make agents -->\n"
 	end   = "<!-- agents: end -->\n"
@@ -105,7 +105,7 @@ func write(document, table string) error {
 	before, rest, ok := strings.Cut(string(text), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		return fmt.Errorf("%s has no place for the table", document)
+		return fmt.Errorf("%s has no marks for the table", document)
 	}
 	return os.WriteFile(document, []byte(before+begin+table+end+after), 0o600)
 }

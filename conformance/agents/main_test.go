@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The agents that need nothing but Go are run with every test: as they are, they
-// stop after the first file, and under "carryon run" they finish.
+// Every test run includes the agents that need only Go: without carryon they stop after the first file, and under
+// "carryon run" they finish.
 func TestGoAgents(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -1,4 +1,4 @@
-// An agent of Mastra, with the task list that Mastra has. node mastra.mjs chat TASK
+// An agent of Mastra, with Mastra's task list. node mastra.mjs chat TASK
 import { Mastra } from "@mastra/core";
 import { Agent } from "@mastra/core/agent";
 import { TaskSignalProvider } from "@mastra/core/signals";

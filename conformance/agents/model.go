@@ -14,16 +14,15 @@ import (
 // files are the todos of the task: one file each.
 var files = []string{"index.html", "style.css", "README.md"} //nolint:gochecknoglobals // the task
 
-// model plays one that announces the next step in place of taking it, as long as
-// nobody asks it to carry on. What it does follows from the request alone, so
-// that side calls of an agent do not disturb it.
+// model plays a model that announces its next step instead of taking it, until somebody asks it to carry on. Its answer
+// depends on the request alone, so that an agent's side calls do not disturb it.
 type model struct {
 	dir string // where the agent works
 }
 
 // respond answers a request.
 func (m model) respond(r fakellm.Request) fakellm.Turn {
-	return m.turn(r).Usage(1000, 20).Delay(time.Millisecond) // some clients read a body that is complete badly
+	return m.turn(r).Usage(1000, 20).Delay(time.Millisecond) // some clients misread a body that is complete at once
 }
 
 func (m model) turn(r fakellm.Request) fakellm.Turn {
@@ -37,7 +36,7 @@ func (m model) turn(r fakellm.Request) fakellm.Turn {
 		if name, arguments := list.next(r, written); name != "" {
 			return call(name, arguments)
 		}
-	} else if slices.Contains(r.Tools, "ToolSearch") && count(r, "ToolSearch", "") == 0 { // it is offered once it was found
+	} else if slices.Contains(r.Tools, "ToolSearch") && count(r, "ToolSearch", "") == 0 { // Claude Code offers the list's tools once the model has found them
 		return call("ToolSearch", toJSON(map[string]any{"query": "select:TodoWrite,TaskCreate,TaskUpdate", "max_results": 5}))
 	}
 	switch {
@@ -53,7 +52,7 @@ func call(name, arguments string) fakellm.Turn {
 	return fakellm.Call(name, arguments).ID(fmt.Sprint("call_", time.Now().UnixNano()))
 }
 
-// written returns how many files the request says were written.
+// written returns how many files the calls in the request have written.
 func (m model) written(r fakellm.Request) (n int) {
 	for _, c := range callsOf(r) {
 		if _, ok := m.writerOf([]string{c.Name}); ok && slices.ContainsFunc(files, func(f string) bool { return strings.Contains(c.Arguments, f) }) {
@@ -99,7 +98,7 @@ func (m model) writerOf(names []string) (writer, bool) {
 		"create":     with("path", "file_text"), // Copilot CLI
 		"Write":      with("file_path", "content"),
 
-		"apply_patch": func(file string) string { // opencode, for models of OpenAI's
+		"apply_patch": func(file string) string { // opencode, for OpenAI's models
 			return toJSON(map[string]any{"patchText": "*** Begin Patch\n*** Add File: " + filepath.Join(m.dir, file) + "\n+" + content + "\n*** End Patch"})
 		},
 

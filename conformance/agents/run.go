@@ -23,20 +23,20 @@ const patience = 2 * time.Minute
 // runner runs agents.
 type runner struct {
 	agents  string    // this folder
-	bin     string    // where programs are that were built
+	bin     string    // the folder of the built programs
 	carryon string    // the command
-	log     io.Writer // for what the agents print; nil if nobody wants to read it
+	log     io.Writer // gets the agents' output; nil to drop it
 }
 
-// result is what became of a run.
+// result is the result of a run.
 type result struct {
 	files   int // written
-	added   int // requests of carryon's
-	prompts int // requests in whose history a prompt of carryon's stands
+	added   int // requests that carryon added
+	prompts int // requests whose history contains a prompt of carryon's
 	says    string
 }
 
-// run has an agent work in a folder of its own, under carryon or as it is.
+// run has an agent work in its own folder, under carryon or without it.
 func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	dir, err := os.MkdirTemp("", "carryon-agents-")
 	if err != nil {
@@ -57,7 +57,7 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
-	c := exec.CommandContext(ctx, "env", r.command(a, server.URL(), under, fill)...) // which looks for it in the PATH of its own
+	c := exec.CommandContext(ctx, "env", r.command(a, server.URL(), under, fill)...) // env finds the program in the PATH that it gets
 	c.WaitDelay = 5 * time.Second
 	c.Dir = dir
 	c.Env = r.environment(a, dir, server.URL(), under, fill)
@@ -68,7 +68,7 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	return resultOf(dir, server.Requests(), string(out)), nil
 }
 
-// command returns what is run.
+// command returns the program to run, and its arguments.
 func (r runner) command(a agent, url string, under bool, fill *strings.Replacer) []string {
 	var command []string
 	switch {
@@ -89,7 +89,7 @@ func (r runner) command(a agent, url string, under bool, fill *strings.Replacer)
 	return command
 }
 
-// environment is that of a user who has never run an agent before.
+// environment returns the environment of a user who has never run an agent.
 func (r runner) environment(a agent, home, url string, under bool, fill *strings.Replacer) []string {
 	modules := filepath.Join(r.agents, "node_modules")
 	path := []string{r.bin, filepath.Join(modules, ".bin"), os.Getenv("PATH")}
@@ -133,8 +133,8 @@ func resultOf(dir string, requests []fakellm.Request, out string) (r result) {
 	return r
 }
 
-// versionOf returns the version of an npm package, as it is installed, or of a
-// module that the agent's folder requires; "" if there is none.
+// versionOf returns the version of the installed npm package, or of the module that the agent's folder requires; "" if
+// there is none.
 func (r runner) versionOf(a agent) string {
 	var installed struct{ Version string }
 	text, err := os.ReadFile(filepath.Join(r.agents, "node_modules", a.pkg, "package.json"))
@@ -150,7 +150,7 @@ func (r runner) versionOf(a agent) string {
 	return version
 }
 
-// build builds the agents that are Go programs, and the command unless there is one.
+// build builds the command, and the agents that are Go programs.
 func (r runner) build(ctx context.Context) error {
 	root := filepath.Join(r.agents, "..", "..")
 	for program, dir := range map[string]string{

@@ -1,5 +1,4 @@
-// What the agents made here have in common: the tools that they give to their
-// framework, and how they are told where their model is.
+// What the agents of this folder share: their tools, and the settings for their model.
 import { writeFileSync } from "node:fs";
 import { z } from "zod";
 

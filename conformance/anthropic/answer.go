@@ -15,7 +15,7 @@ type answers struct {
 	envelope adapter.Envelope[envelope]
 }
 
-// envelope is what the joined message has of the first turn's.
+// envelope has the members that the joined message takes from the first turn.
 type envelope struct {
 	id    string
 	model sdk.Model
@@ -58,8 +58,8 @@ func (d *answers) AppendShown(dst []*sdk.Message, m **sdk.Message, e *adapter.Ed
 	return append(dst, parse[sdk.Message](raw))
 }
 
-// content returns the blocks of a message with the edit's text in the place of
-// its own. What else there is, such as thoughts, stays.
+// content returns the blocks of a message with the edit's text in place of its own. Other blocks, such as thinking,
+// stay.
 func content(m *sdk.Message, e *adapter.Edit) []any {
 	shown, text, call := []any{}, e.Text, 0
 	say := func() {
@@ -86,5 +86,5 @@ func content(m *sdk.Message, e *adapter.Edit) []any {
 	return shown
 }
 
-// Clone implements [adapter.Dialect]. AppendShown makes a message of its own.
+// Clone implements [adapter.Dialect]. AppendShown makes a new message.
 func (d *answers) Clone(m **sdk.Message) *sdk.Message { return *m }

@@ -173,7 +173,7 @@ func TestTextThatLookedLikeAPauseIsShown(t *testing.T) {
 	})
 }
 
-// Tools that the provider runs itself are no calls of the program's.
+// Calls of tools that the provider runs do not count as the program's.
 func TestToolsOfTheProviderArePassedOn(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, ask asker) {
@@ -208,7 +208,7 @@ func TestRejectedPauseIsAnswered(t *testing.T) {
 	})
 }
 
-// With thinking enabled a call has to follow the thoughts that led to it, which nothing keeps.
+// With thinking enabled, a call has to follow the thinking that led to it, which carryon does not keep.
 func TestRejectedPauseOfAThinkingModel(t *testing.T) {
 	t.Parallel()
 	provider := newProvider(t, says(text("One.")), uses(pause("stuck")), uses(use("edit_file", object{})))
@@ -334,7 +334,7 @@ func TestOwnPause(t *testing.T) {
 	})
 }
 
-// conversation has a list that was written twice, the second time in vain, and a call after each.
+// conversation has a list that was written twice, the second time without success, and a call after each.
 func conversation(t *testing.T) []sdk.MessageParam {
 	t.Helper()
 	list := func(id, content string) sdk.ContentBlockParamUnion {
@@ -363,7 +363,7 @@ func TestListOfTheConversation(t *testing.T) {
 	assert.Contains(t, toJSON(at(provider.requests()[1], "messages", 6)), "From the history")
 }
 
-// Attempts are counted within a tool loop, which is known by the user's last message and the first call after it.
+// Attempts are counted within a tool loop, which is identified by the user's last message and the first call after it.
 func TestAttemptsOfAToolLoop(t *testing.T) {
 	t.Parallel()
 	provider := newProvider(t, says(text("One.")), says(text("Two.")), says(text("Three.")))

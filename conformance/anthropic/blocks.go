@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// blocks numbers the content blocks of a joined message: every part of a block is
-// shown between its start and its stop, and the indexes rise without a gap.
-// Turn 1 is shown as it came up to the first block that is left out, and is
-// numbered by what was read of it. Later turns are numbered as they are shown.
+// blocks numbers the content blocks of a joined message. Every part of a block is shown between its start and its stop,
+// and the indexes rise without a gap. Up to the first block that is left out, turn 1 is shown as it came. Later turns
+// are numbered as they are shown.
 type blocks struct {
 	ended   bool            // turn 1 has ended
 	count   int64           // blocks of turn 1
-	dropped []int64         // those of them that were left out
+	dropped []int64         // blocks of turn 1 that were left out
 	next    int64           // the index of the next block, once turn 1 has ended
-	open    map[int64]int64 // the open blocks of a later turn, and the indexes that they are shown under
+	open    map[int64]int64 // the open blocks of a later turn, with the indexes under which they are shown
 }
 
 func newBlocks() blocks { return blocks{open: map[int64]int64{}} }
@@ -40,7 +39,7 @@ func (b *blocks) endTurn() {
 	}
 }
 
-// place returns the index that a block is shown under, and whether it was begun.
+// place returns the index under which a block is shown, and whether its start was shown.
 func (b *blocks) place(index int64) (shown int64, begun bool) {
 	if b.ended {
 		shown, begun = b.open[index]
@@ -82,7 +81,7 @@ func (b *blocks) appendStop(dst []event, c *event) []event {
 	return append(dst, numbered(*c, shown))
 }
 
-// appendStops ends the blocks of a turn that has failed.
+// appendStops closes the blocks of a turn that has failed.
 func (b *blocks) appendStops(dst []event) []event {
 	for _, shown := range slices.Sorted(maps.Values(b.open)) {
 		dst = append(dst, stopEvent(shown))
@@ -94,7 +93,7 @@ func (b *blocks) appendStops(dst []event) []event {
 // appendText shows a text for which the model has begun no block: a notice, or
 // text that was held back.
 func (b *blocks) appendText(dst []event, text string) []event {
-	b.endTurn() // of turn 1 only the end is still to come
+	b.endTurn() // turn 1 has nothing but its end left
 	dst = b.appendStops(dst)
 	shown := b.next
 	b.next++

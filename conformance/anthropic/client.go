@@ -36,9 +36,8 @@ func Wrap(client sdk.Client, mw *middleware.Middleware) *Client {
 	return &Client{Client: client, Messages: &Messages{client.Messages, mw}}
 }
 
-// New is the SDK's, continued: the message holds what all turns said, the tool
-// calls and the stop reason of the last one, the id of the first, and the usage
-// of all. Params are not changed.
+// New is the SDK's New with continuations. The message has the text of all turns, the tool calls and the stop reason of
+// the last turn, the id of the first, and one usage for all. New does not change params.
 func (m *Messages) New(
 	ctx context.Context, params sdk.MessageNewParams, opts ...option.RequestOption,
 ) (*sdk.Message, error) {
@@ -57,9 +56,9 @@ func (m *Messages) New(
 		})
 }
 
-// NewStreaming is the SDK's, continued: the turns come as one stream, which must
-// be closed unless it is read to its end. Params are not changed; a continuation
-// sends them again, so that their slices must not be changed either until then.
+// NewStreaming is the SDK's NewStreaming with continuations. The turns come as one stream, which the caller must close
+// unless it reads the stream to its end. NewStreaming does not change params. A continuation sends them again, so the
+// caller must not change their slices before the stream ends.
 func (m *Messages) NewStreaming(
 	ctx context.Context, params sdk.MessageNewParams, opts ...option.RequestOption,
 ) *ssestream.Stream[sdk.MessageStreamEventUnion] {
@@ -79,7 +78,7 @@ func (m *Messages) NewStreaming(
 		})
 }
 
-// withStatus adds the HTTP status that the SDK reports, where it does.
+// withStatus adds the HTTP status to an error, if the SDK reports one.
 func withStatus(err error) error {
 	if refused, ok := errors.AsType[*sdk.Error](err); ok {
 		status := &adapter.StatusError{Status: refused.StatusCode, Err: err}

@@ -16,7 +16,8 @@ func TestEvents(t *testing.T) {
 		New:  func() adapter.Dialect[event] { return newEvents() },
 		Make: makeView,
 		View: viewEvent,
-		// An event is one thing, and the id is in the first one only. The index is that of a block, and not of a call.
+		// An event has one kind of content, and only the first event has the id. The index is that of a block, not of a
+		// call.
 		OneThing: true,
 		Lacks:    carryontest.FieldID | carryontest.FieldIndex | carryontest.FieldType,
 		Stops: map[string]event{
@@ -54,7 +55,7 @@ func made[T any](v object) T {
 	return *parse[T](string(data))
 }
 
-// makeView returns the one event that says what the view does.
+// makeView returns the event with the view's content.
 func makeView(v carryontest.View) event {
 	switch {
 	case v.Text != "":
@@ -131,11 +132,11 @@ func viewUsage(input, output int64) *adapter.Usage {
 	return &adapter.Usage{Prompt: int(input), Completion: int(output), Total: int(input + output)}
 }
 
-// view returns a stop reason in the words of the tests, which are OpenAI's. The values are made with those too: what
-// counts is that they come through.
+// view translates a stop reason into the tests' words, which are OpenAI's. The test values use these words too: it
+// matters only that they arrive.
 func view(reason sdk.StopReason) string {
 	if reason == sdk.StopReasonEndTurn {
-		return "stop" // which the dialect does not show as such
+		return "stop" // the dialect shows another word for it
 	}
 	return string(reason)
 }

@@ -5,5 +5,5 @@
 //	client := carryanthropic.Wrap(anthropic.NewClient(), middleware.New(todos))
 //	message, err := client.Messages.New(ctx, params)
 //
-// It stands in this module so that carryon itself does not depend on the SDK.
+// It is in this module so that carryon itself does not depend on the SDK.
 package anthropic

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The code of docs/adapters.md is that of this folder, so that it cannot rot.
+// The code in docs/adapters.md is code of this folder, so that it stays correct.
 func TestCodeOfTheDocumentIsTheCodeHere(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("../../docs/adapters.md")

@@ -50,7 +50,7 @@ func (d *events) Read(c *event, t adapter.TurnReader) {
 	}
 }
 
-// argumentsOf returns the arguments that a call begins with: none as a rule.
+// argumentsOf returns the arguments that a call begins with, usually none.
 func argumentsOf(block *sdk.ContentBlockStartEventContentBlockUnion) string {
 	if raw := block.JSON.Input.Raw(); raw != "{}" {
 		return raw
@@ -58,8 +58,8 @@ func argumentsOf(block *sdk.ContentBlockStartEventContentBlockUnion) string {
 	return ""
 }
 
-// isCall reports whether the event is a part of a tool call. The input of tools
-// that the provider runs itself comes in the same way.
+// isCall reports whether the event is part of a call of the program's tools. Input of tools that the provider runs has
+// the same form.
 func (d *events) isCall(c *event) bool {
 	return c.ContentBlock.Type == typeCall || c.Delta.Type == "input_json_delta" && d.calls[c.Index]
 }
@@ -92,7 +92,7 @@ func (d *events) AppendShown(dst []event, c *event, e *adapter.Edit) []event {
 	case c.Type == blockStop:
 		return d.blocks.appendStop(dst, c)
 	case isText(c):
-		if e.Text == "" { // a block without text is refused if it is sent back
+		if e.Text == "" { // the provider refuses a block without text
 			return dst
 		}
 		return d.blocks.appendPart(dst, textEvent(c.Index, e.Text))
@@ -125,7 +125,7 @@ func (d *events) appendEnd(dst []event, c *event, e *adapter.Edit) []event {
 	return append(dst, *parse[event](set(raw, "delta.stop_reason", stopReason(finish))))
 }
 
-// Clone implements [adapter.Dialect]. AppendShown makes an event of its own.
+// Clone implements [adapter.Dialect]. AppendShown makes a new event.
 func (d *events) Clone(c *event) event { return *c }
 
 // EndTurn implements [adapter.Dialect].

@@ -10,8 +10,8 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// extend returns the request of a continuation. It shares nothing with the
-// caller's that it changes.
+// extend returns the request of a continuation. What it changes, it does not
+// share with the caller.
 func extend(p sdk.MessageNewParams, k *adapter.Continuation) sdk.MessageNewParams {
 	var answer []sdk.ContentBlockParamUnion
 	if k.Text != "" {
@@ -21,7 +21,7 @@ func extend(p sdk.MessageNewParams, k *adapter.Continuation) sdk.MessageNewParam
 	switch r := k.Pause; {
 	case r == nil:
 	case p.Thinking.OfEnabled != nil:
-		// A call must come with the thoughts before it, which are gone.
+		// A call must come with the thinking before it, which is gone.
 		prompt = sdk.NewTextBlock(r.Result)
 	default:
 		answer = append(answer, sdk.NewToolUseBlock(r.ID, json.RawMessage(r.Arguments), r.Name))
@@ -36,8 +36,8 @@ func extend(p sdk.MessageNewParams, k *adapter.Continuation) sdk.MessageNewParam
 	return p
 }
 
-// withAdditions returns the request with what carryon adds to it: the same one
-// if that is nothing.
+// withAdditions returns the request with what carryon adds to it, or the same
+// request if that is nothing.
 func withAdditions(p sdk.MessageNewParams, a *adapter.Additions) sdk.MessageNewParams {
 	if len(a.Attachments) > 0 {
 		p.Messages = slices.Clone(p.Messages)

@@ -39,7 +39,7 @@ type turn struct {
 	blocks []object
 	stop   string
 	cut    bool // the stream ends in the middle of the last block
-	status int  // in place of an answer
+	status int  // instead of an answer
 }
 
 func text(s string) object { return object{"type": "text", "text": s} }
@@ -117,7 +117,7 @@ func usage(input, output any) object {
 	}
 }
 
-// at walks into JSON that was decoded. It returns nil where there is nothing.
+// at returns the value at a path in decoded JSON, or nil.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -235,7 +235,7 @@ func askWhole(t *testing.T, messages service, p sdk.MessageNewParams) (*sdk.Mess
 	return messages.New(t.Context(), p)
 }
 
-// askStream puts the stream together with the SDK's own means, and checks that it is well formed.
+// askStream accumulates the stream with the SDK, and checks that it is well formed.
 func askStream(t *testing.T, messages service, p sdk.MessageNewParams) (*sdk.Message, error) {
 	t.Helper()
 	stream := messages.NewStreaming(t.Context(), p)

@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// describe tells the engine what it must know of a request.
+// describe returns what the engine must know about a request.
 func describe(p *sdk.MessageNewParams) adapter.Request {
 	d := adapter.Request{
 		Tools:       len(p.Tools),
@@ -82,8 +82,8 @@ func choiceOf(c *sdk.ToolChoiceUnionParam) adapter.ToolChoice {
 	return adapter.ToolChoiceAuto
 }
 
-// isUsers reports whether the user wrote the message: tool results come under
-// the user's role, too.
+// isUsers reports whether the user wrote the message. Tool results also have
+// the role of the user.
 func isUsers(m *sdk.MessageParam) bool {
 	return m.Role == sdk.MessageParamRoleUser &&
 		!slices.ContainsFunc(m.Content, func(b sdk.ContentBlockParamUnion) bool { return b.OfToolResult != nil })

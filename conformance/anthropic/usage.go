@@ -42,8 +42,8 @@ func tokensOf(u *sdk.Usage) tokens {
 	return tokens{u.InputTokens, u.CacheCreationInputTokens, u.CacheReadInputTokens, u.OutputTokens}
 }
 
-// with returns the counts that the turn began with, brought up to date by those
-// at its end, where only what has changed need be.
+// with returns the counts from the start of the turn, updated with those from its end, which need only have what has
+// changed.
 func (t tokens) with(u *sdk.MessageDeltaUsage) tokens {
 	t.output = u.OutputTokens
 	if u.JSON.InputTokens.Valid() {

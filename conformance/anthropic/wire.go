@@ -26,7 +26,7 @@ const (
 func set(raw, path string, value any) string {
 	changed, err := sjson.Set(raw, path, value)
 	if err != nil {
-		return raw // no path here is one that this happens with
+		return raw // happens with none of the paths here
 	}
 	return changed
 }
@@ -39,9 +39,9 @@ func remove(raw, path string) string {
 	return changed
 }
 
-// parse makes a value of the SDK's of its JSON.
+// parse makes a value of the SDK from JSON.
 func parse[T any](raw string) *T {
 	var value T
-	_ = json.Unmarshal([]byte(raw), &value) // the SDK has read it before, or it is made here
+	_ = json.Unmarshal([]byte(raw), &value) // the JSON comes from the SDK or from this package
 	return &value
 }

@@ -13,7 +13,7 @@ import (
 // openStreams is the number of streams that are open at once.
 const openStreams = 10_000
 
-// openers open streams bare and carried.
+// openers open streams without carryon (bare) and with it (carried).
 type openers struct{ bare, carried func() receiver }
 
 // read reads the streams to their end.
@@ -23,8 +23,8 @@ func (o openers) read() pair { return pair{read(o.bare), read(o.carried)} }
 // measured: the first event and one chunk of text.
 const opened = 2
 
-// waiting answers every request with some events, one per read as a network
-// brings them, and then sends nothing more.
+// waiting answers every request with some events, one per read, as a network would deliver them, and then sends nothing
+// more.
 type waiting []string
 
 func (w waiting) RoundTrip(r *http.Request) (*http.Response, error) {

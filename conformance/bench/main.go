@@ -34,8 +34,8 @@ type result struct {
 func main() {
 	pairs := flag.Int("pairs", 400, "how many pairs to measure for each ratio; 200 or more")
 	only := flag.String("only", "", "measure only the promises with this in their names")
-	command := flag.String("carryon", "", "the carryon command, whose proxy is measured; without it, it is not")
-	part := flag.String("part", "", "be a server that the proxies are measured with: model or bare")
+	command := flag.String("carryon", "", "the carryon command, whose proxy is measured; empty: none")
+	part := flag.String("part", "", "run as a server for measuring the proxy: model or bare")
 	upstream := flag.String("upstream", "", "the server behind bare")
 	flag.Parse()
 	if *part != "" {
@@ -52,8 +52,8 @@ func main() {
 	}
 }
 
-// tries is how often a promise is measured before it counts as broken. Whatever
-// else a machine does for a while can only make carryon look slower.
+// tries is how often a promise is measured before it counts as broken. Other work on the machine can only make carryon
+// look slower.
 const tries = 3
 
 // run measures the promises and writes a table. It returns how many are broken.
@@ -94,7 +94,7 @@ func promises() []promise {
 	return append(all, statePromises()...)
 }
 
-// must is for errors that only a broken carryon can cause here.
+// must panics on an error, which only a broken carryon can cause here.
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -38,7 +38,7 @@ func TestChunksMeasureWork(t *testing.T) { //nolint:paralleltest // it sets the 
 	assert.False(t, inChunks(1.5, minPairs, twice).kept)
 }
 
-// It sets the garbage collector, which there is but one of.
+// It sets the garbage collector, of which a process has one.
 func TestPairsTakeTurns(t *testing.T) { //nolint:paralleltest // see above
 	var order strings.Builder
 	ratio, _ := pair{func() { order.WriteByte('b') }, func() { order.WriteByte('c') }}.compare(minPairs)
@@ -70,7 +70,7 @@ func TestBrokenPromiseIsMeasuredAgain(t *testing.T) {
 	}
 }
 
-// Every promise has a name of its own, and those that are quick to measure work.
+// Every promise has a unique name, and the quick ones can be measured.
 func TestPromisesAreMeasured(t *testing.T) { //nolint:paralleltest // as above
 	seen := make(map[string]bool)
 	for _, p := range promises() {

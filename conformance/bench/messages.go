@@ -42,8 +42,8 @@ func messagesEvent(kind, members string) string {
 	return "event: " + kind + "\ndata: {\"type\":\"" + kind + "\"" + members + "}\n\n"
 }
 
-// messagesTurn is a stream of that many pieces of text, in the form that Anthropic
-// sends: with blanks behind each piece.
+// messagesTurn is a stream of that many pieces of text, in the form that Anthropic sends: with padding after each
+// piece.
 func messagesTurn(texts int, reason string) []string {
 	block := func(index int, content string) []string {
 		return []string{

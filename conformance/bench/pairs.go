@@ -31,10 +31,8 @@ type pair struct{ bare, carried func() }
 // collectEvery is the number of pairs between two runs of the garbage collector.
 const collectEvery = 8
 
-// compare runs the two in turns, after a warm-up, and returns the ratio
-// carried/bare and the difference in chunks. The garbage collector runs
-// between pairs only: it takes as long as a hundred of the things measured here,
-// and would hide them.
+// compare runs the two in turns, after a warm-up, and returns the ratio carried/bare and the difference in chunks. The
+// garbage collector runs between pairs only: a collection takes as long as a hundred measurements, and would hide them.
 func (p pair) compare(pairs int) (ratio, added interval) {
 	return compareTimes(func() time.Duration { return timed(p.bare) }, func() time.Duration { return timed(p.carried) }, pairs)
 }
@@ -69,7 +67,7 @@ func timed(f func()) time.Duration {
 	return time.Since(start)
 }
 
-// percent is the result of a ratio that may be at most so many percent over 1.
+// percent is the result of a ratio that may exceed 1 by at most limit percent.
 func percent(limit float64, ratio interval) result {
 	show := func(r float64) float64 { return 100 * (r - 1) }
 	text := fmt.Sprintf("%+.2f %% (%+.2f to %+.2f)", show(ratio.median), show(ratio.low), show(ratio.high))
@@ -85,8 +83,7 @@ func atMost(limit float64, n interval) result {
 // over divides an interval.
 func (i interval) over(n float64) interval { return interval{i.low / n, i.median / n, i.high / n} }
 
-// repeated measures something many times, by itself, in chunks. F returns how
-// long it took.
+// repeated measures, in chunks, work that has no bare counterpart. F returns how long the work took.
 func repeated(times int, f func() time.Duration) interval {
 	values := make([]float64, 0, times)
 	for range times {
@@ -97,7 +94,7 @@ func repeated(times int, f func() time.Duration) interval {
 
 // inChunks measures how long f takes, in chunks.
 func inChunks(limit float64, pairs int, f func()) result {
-	const atLeast = 200 * time.Microsecond // so that reading the clock does not count
+	const atLeast = 200 * time.Microsecond // so that reading the clock hardly counts
 	n, chunks := timesFor(atLeast, f), timesFor(atLeast, decodeChunk)
 	ratio, _ := pair{func() { runTimes(chunks, decodeChunk) }, func() { runTimes(n, f) }}.compare(max(pairs/2, minPairs))
 	return atMost(limit, ratio.over(float64(n)/float64(chunks)))
@@ -150,8 +147,7 @@ func decodeChunk() {
 	must(json.Unmarshal([]byte(unitChunk), &chunk))
 }
 
-// unitChunk is the chunk that decodeChunk decodes. To change it is to change all
-// promises that are counted in chunks.
+// unitChunk is the chunk that decodeChunk decodes. Changing it changes all promises in chunks.
 const unitChunk = `{"id":"chatcmpl-C6bjxzOr3Oz1rTiafksd6himIit3q","object":"chat.completion.chunk","created":1755691077,` +
 	`"model":"gpt-4.1-2025-04-14","system_fingerprint":"fp_80956533cb","choices":[{"index":0,"delta":{"content":" some words"},` +
 	`"logprobs":null,"finish_reason":null}],"usage":null}`

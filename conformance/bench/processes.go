@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// The parts that this program plays in processes of their own.
+// The servers that this program runs as separate processes.
 const (
 	modelPart = "model" // answers as the requests ask
 	barePart  = "bare"  // a reverse proxy without carryon
 )
 
-// play serves a part until its standard input ends, after printing its address.
+// play prints its address and serves a part until its standard input ends.
 func play(part, upstream string) error {
 	var handler http.Handler
 	switch part {
@@ -51,9 +51,8 @@ func play(part, upstream string) error {
 	return server.Serve(listener)
 }
 
-// bareProxy does what every proxy has to: it flushes at once, keeps enough
-// connections, and lets the model answer while the request is still being sent, as
-// net/http would else cut some answers short.
+// bareProxy does what every proxy must do: it flushes at once, keeps enough connections, and lets the model answer
+// while the request is still being sent; otherwise net/http would truncate some answers.
 func bareProxy(target *url.URL) http.Handler {
 	forward := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
@@ -137,21 +136,21 @@ func (s *sides) close() {
 	}
 }
 
-// process is a server in a process of its own.
+// process is a server in a separate process.
 type process struct {
 	address string // its URL without a path
 	command *exec.Cmd
 	in      io.Closer
 }
 
-// start starts a program and waits until it has said where it listens.
+// start starts a program and waits until it has printed its address.
 func start(name string, args ...string) *process {
 	c := exec.CommandContext(context.Background(), name, args...)
 	in, err := c.StdinPipe()
 	must(err)
 	out, err := c.StdoutPipe()
 	must(err)
-	c.Stderr = c.Stdout // carryon says there where it listens
+	c.Stderr = c.Stdout // carryon prints its address there
 	must(c.Start())
 	said := bufio.NewReader(out)
 	for {
@@ -172,8 +171,8 @@ func (p *process) end() {
 	_ = p.command.Wait() // it was killed
 }
 
-// line is a connection of a client. It does as little as it can, on one goroutine:
-// what the client costs would hide what the proxies do.
+// line is a connection of a client. It does as little as possible, on one goroutine, so that the client's cost does not
+// hide the proxies'.
 type line struct {
 	net.Conn
 

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// proxyPromises are about `carryon proxy` with all that it does by default, against
-// a bare reverse proxy. Each is a process of its own, as is the model. There are
-// none without the command.
+// proxyPromises compare `carryon proxy`, with its defaults, with a bare reverse proxy. Each is a separate process, and
+// so is the model. Without the command there are none.
 func proxyPromises(command string) []promise {
 	if command == "" {
 		return nil
@@ -25,8 +24,8 @@ func proxyPromises(command string) []promise {
 	return all
 }
 
-// protocolBench is a protocol through a proxy. The requests are those of an agent
-// in the middle of its work, whose model goes on by itself.
+// protocolBench measures a protocol through a proxy. The requests are those of an agent in the middle of its work,
+// whose model does not stall.
 type protocolBench struct {
 	name, path string
 	request    func(kind string) string
@@ -41,7 +40,7 @@ const (
 	wholeOne   = "whole"       // not streamed
 )
 
-// firstByte measures how much later the first byte of a stream comes.
+// firstByte measures by how much the proxy delays the first byte of a stream.
 func (p protocolBench) firstByte(command string, pairs int) result {
 	lines := open(command, 1)
 	defer lines.close()
@@ -63,7 +62,7 @@ func (p protocolBench) events(command string, pairs int) result {
 	return percent(5, ratio)
 }
 
-// throughput compares how long many clients at once take for their answers.
+// throughput compares how long concurrent clients wait for their answers.
 func (p protocolBench) throughput(command string, pairs int) result {
 	const clients, each = 8, 8
 	lines := open(command, clients)
@@ -77,7 +76,7 @@ func (p protocolBench) throughput(command string, pairs int) result {
 	return result{fmt.Sprintf("%.3f (%.3f to %.3f)", inverse.median, inverse.low, inverse.high), inverse.high >= 0.95}
 }
 
-// proxied are the protocols that a proxy is measured with.
+// proxied returns the protocols to measure.
 func proxied() []protocolBench {
 	return []protocolBench{
 		{"Chat Completions", "/chat/completions", chatAgent, func(texts int) []string { return turn(texts, "tool_calls") }, chatWhole},
@@ -86,7 +85,7 @@ func proxied() []protocolBench {
 	}
 }
 
-// agentTexts are what an agent sends with each request: some 8 KB.
+// agentTexts are the texts that an agent sends with each request, about 8 KB.
 type agentTexts struct{ system, task, list, result, read, file, schema string }
 
 func textsOfAgent() agentTexts {

@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// statePromises are about deciding, remembering and reading.
+// statePromises are about decisions, session state, todo lists and reminders.
 func statePromises() []promise {
 	decide := decision()
 	reminder, nothing := thousandTasks(), nothingToTell()
@@ -123,7 +123,7 @@ func listOfConversation(messages int) func() {
 	}
 }
 
-// nothingToTell asks what a request says of background tasks if there are none.
+// nothingToTell asks for the reminder of a session without background tasks.
 func nothingToTell() func() {
 	m, ctx := asynctask.NewManager(), context.Background()
 	return func() {

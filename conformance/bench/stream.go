@@ -30,8 +30,7 @@ func event(delta, finish string) string {
 		`"delta":%s,"logprobs":null,"finish_reason":%s}],"usage":null}`+"\n\n", delta, finish)
 }
 
-// terse is a chunk in the form of a server that leaves out whatever is optional.
-// The SDK reads it faster, so that the time that carryon adds shows more clearly.
+// terse is a chunk without optional members. The SDK reads it faster, so carryon's share shows more clearly.
 func terse(delta, finish string) string {
 	return fmt.Sprintf(`data: {"id":"c1","object":"chat.completion.chunk","created":1755691077,"model":"m",`+
 		`"choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", delta, finish)

@@ -15,18 +15,16 @@ import (
 	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-// shell is a command that runs what stands in a block, as a reader would, in a
-// folder.
+// shell returns a command that runs a block in a folder, as a reader would.
 func shell(ctx context.Context, dir, block string, env ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "sh", "-e", "-c", block)
 	command.Dir = dir
-	// The tests may have been started by make, which has something to say to a make of its own.
+	// If make runs the tests, its variables must not reach the make of a block.
 	command.Env = append(append(command.Environ(), "MAKEFLAGS=", "MAKELEVEL=0"), env...)
 	return command
 }
 
-// Every block of commands in the README is run; where it would leave this
-// machine, its address alone is another.
+// Every block of commands in the README runs. Where a command would use the network, only its address is replaced.
 func TestCommandsOfTheReadmeRun(t *testing.T) {
 	t.Parallel()
 	var proxy *proxied
@@ -39,7 +37,7 @@ func TestCommandsOfTheReadmeRun(t *testing.T) {
 			case strings.HasPrefix(block, "go get "):
 				modulesGetIt(s, block)
 			case strings.Contains(block, "\ncarryon proxy "):
-				proxy = proxyStarts(t, block) // for as long as the test takes
+				proxy = proxyStarts(t, block) // runs until the test ends
 			case strings.HasPrefix(block, "curl "):
 				proxy.answers(s, block)
 			default:
@@ -49,8 +47,7 @@ func TestCommandsOfTheReadmeRun(t *testing.T) {
 	}
 }
 
-// demoRuns runs the demo, which prints what the README quotes. The tests are
-// being run right now.
+// demoRuns runs the demo, which prints what docs/demo.md quotes. It does not run the tests: they are running now.
 func demoRuns(t *testing.T, block string) {
 	t.Helper()
 	demo, test, _ := strings.Cut(block, "\n")
@@ -62,7 +59,7 @@ func demoRuns(t *testing.T, block string) {
 	assert.Contains(t, string(dry), "go test $race -shuffle=on  ./...")
 }
 
-// Who asks for a demo that does not exist is told which do.
+// The error for an unknown demo lists the demos.
 func TestAnUnknownDemoListsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"nope", "internal", ""} {
@@ -86,7 +83,7 @@ func modulesGetIt(t *testing.T, block string) {
 	assert.Contains(t, string(mod), "require github.com/carryon-go/carryon ")
 }
 
-// proxied is a proxy that is running, and what it stands in front of.
+// proxied is a running proxy with its upstream.
 type proxied struct {
 	base     string // URL for clients
 	upstream *fakellm.Server
@@ -98,7 +95,7 @@ func proxyStarts(t *testing.T, block string) *proxied {
 	upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
 	require.Contains(t, block, "https://api.openai.com/v1")
 	block = strings.Replace(block, "https://api.openai.com/v1", upstream.URL()+" -listen 127.0.0.1:0", 1)
-	// It is installed from this repository instead of a release.
+	// The command is installed from this repository instead of a release.
 	install, start, _ := strings.Cut(block, "\n")
 	require.Equal(t, "go install github.com/carryon-go/carryon/cmd/carryon@latest", install)
 	arguments, ok := strings.CutPrefix(strings.TrimSpace(start), "carryon proxy ")
@@ -125,7 +122,7 @@ func listens(t *testing.T, bin, arguments string) (base string) {
 	return base
 }
 
-// answers sends the proxy what the README sends.
+// answers sends the README's request to the proxy.
 func (p *proxied) answers(t *testing.T, block string) {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {

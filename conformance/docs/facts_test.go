@@ -55,7 +55,7 @@ func TestSessionLimitsAreTheDefaults(t *testing.T) {
 	assert.Equal(t, 24*time.Hour, continuation.DefaultMaxAge)
 }
 
-// The README quotes an outcome as it is printed.
+// The README quotes an outcome exactly.
 func TestOutcomeIsReal(t *testing.T) {
 	t.Parallel()
 	server := carryontest.NewServer(t, carryontest.Text("Hello."))
@@ -68,7 +68,7 @@ func TestOutcomeIsReal(t *testing.T) {
 	assert.Contains(t, strings.Join(strings.Fields(readme(t).text), " "), "`"+outcomes.Last().String()+"`")
 }
 
-// What a user may type, and what is answered, is what the settings answer.
+// The settings answer as the table in docs/settings.md says.
 func TestSettingsAnswerAsQuoted(t *testing.T) {
 	t.Parallel()
 	for _, row := range read(t, "docs/settings.md").tableUnder(t, "What a user may type") {
@@ -85,7 +85,7 @@ func TestDemoIsQuoted(t *testing.T) {
 	assert.Contains(t, read(t, "docs/demo.md").fences("text"), string(output))
 }
 
-// The conversation of the chat agent is one that it really has.
+// The quoted conversation with the chat agent is a real one.
 func TestChatIsReal(t *testing.T) {
 	t.Parallel()
 	said, err := os.ReadFile(filepath.Join(root, "examples", "chat", "testdata", "pipe.txt"))

@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-// notRun says why what stands in a block is not run, by page and the block's beginning.
+// notRun gives the reason why TestEveryBlockIsRun accepts a block, by page and the block's beginning.
 var notRun = map[string]map[string]string{
 	"README.md": {
 		"carryon run -- your-agent": "run by TestTheCommandRunsAnAgent",
@@ -63,7 +63,7 @@ var notRun = map[string]map[string]string{
 	},
 }
 
-// Each block of README and docs/ is run or compiled, or stands in notRun with the reason.
+// Each block of README and docs/ is run or compiled, or is in notRun with a reason.
 func TestEveryBlockIsRun(t *testing.T) {
 	t.Parallel()
 	all := regexp.MustCompile("(?ms)^ *```([a-z]*)\n(.*?)^ *```$")
@@ -91,7 +91,7 @@ func TestEveryBlockIsRun(t *testing.T) {
 	}
 }
 
-// makeKnows checks that make has the targets of a block: they take minutes.
+// makeKnows checks that make has the targets of a block. It does not run them: they take minutes.
 func makeKnows(t *testing.T, path, block string) {
 	t.Helper()
 	for line := range strings.Lines(block) {
@@ -101,7 +101,7 @@ func makeKnows(t *testing.T, path, block string) {
 	}
 }
 
-// carryonCommand returns the folder that the command is in. It is built once.
+// carryonCommand returns the folder of the command, which is built once.
 func carryonCommand(t *testing.T) (bin string) {
 	t.Helper()
 	bin, err := buildCommand()
@@ -109,7 +109,7 @@ func carryonCommand(t *testing.T) (bin string) {
 	return bin
 }
 
-// commandFolder is the folder that buildCommand has made, "" if it has not.
+// commandFolder is the folder that buildCommand has made, or "".
 var commandFolder string
 
 var buildCommand = sync.OnceValues(func() (bin string, err error) {
@@ -123,7 +123,7 @@ var buildCommand = sync.OnceValues(func() (bin string, err error) {
 	return bin, nil
 })
 
-// What README and docs/command.md start with carryon run is started, with a program in place of the agent.
+// The "carryon run" blocks of README and docs/command.md work, with a program in place of the agent.
 func TestTheCommandRunsAnAgent(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
@@ -145,7 +145,7 @@ func TestTheCommandRunsAnAgent(t *testing.T) {
 	}
 }
 
-// What docs/command.md starts with carryon proxy is started, at a free address.
+// The "carryon proxy" blocks of docs/command.md work, at a free address.
 func TestTheProxyStarts(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
@@ -159,7 +159,7 @@ func TestTheProxyStarts(t *testing.T) {
 	assert.Positive(t, started)
 }
 
-// client is a program in another language, around the README's line that makes a client of OpenAI's SDK.
+// client is a program in another language, around the README's line that creates a client of OpenAI's SDK.
 type client struct {
 	language string
 	command  []string
@@ -205,7 +205,7 @@ console.log(await answer.text())
 	},
 }
 
-// The README's lines of Python and JavaScript make a client whose requests are continued by the proxy.
+// The proxy continues requests from the clients that the README's Python and JavaScript lines create.
 func TestOtherLanguagesReachTheProxy(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)

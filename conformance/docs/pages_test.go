@@ -68,7 +68,7 @@ func (p page) tableUnder(t *testing.T, heading string) (rows [][2]string) {
 	return rows
 }
 
-// anchors returns the names that links into the page may end in.
+// anchors returns the anchors of the page's headings.
 func (p page) anchors() map[string]bool {
 	names := make(map[string]bool)
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(p.prose(), -1) {
@@ -97,7 +97,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// The index of docs/ names every page, so that nobody has to guess what there is.
+// The index of docs/ links every page.
 func TestIndexNamesEveryPage(t *testing.T) {
 	t.Parallel()
 	index := read(t, "docs/README.md")
@@ -121,7 +121,7 @@ func TestMakeTargetsExist(t *testing.T) {
 	assert.Greater(t, found, 3)
 }
 
-// A reader decides by the README; what is longer belongs to docs/.
+// The README stays short; details belong in docs/.
 func TestReadmeIsShort(t *testing.T) {
 	t.Parallel()
 	assert.LessOrEqual(t, strings.Count(readme(t).text, "\n"), 240)

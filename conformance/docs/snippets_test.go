@@ -20,7 +20,7 @@ import (
 	_ "github.com/carryon-go/carryon/otel" // so that snippets can use it
 )
 
-// compiledElsewhere names pages whose Go code other tests check.
+// compiledElsewhere has the pages whose Go code other tests check, with the reason.
 var compiledElsewhere = map[string]string{
 	"docs/adapters.md": "its code is that of conformance/anthropic",
 }
@@ -146,7 +146,7 @@ func TestSnippetsCompile(t *testing.T) {
 			file, err := parser.ParseFile(files, fmt.Sprintf("%s-%d.go", p.path, i+1), snippetFile(snippet), 0)
 			require.NoError(t, err, "%s", snippet)
 			config := types.Config{Importer: packages, Error: func(err error) {
-				// A snippet may leave variables and imports unused.
+				// Unused variables and imports are fine in a snippet.
 				if e, ok := err.(types.Error); !ok || !e.Soft { //nolint:errorlint // as documented
 					t.Errorf("%v in:\n%s", err, snippet)
 				}

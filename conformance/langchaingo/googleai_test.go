@@ -92,7 +92,7 @@ func TestGoogleAIIsToldOfARejectedPause(t *testing.T) {
 	contents := server.requests()[2].body.list("contents")
 	require.Len(t, contents, 3)
 	said := contents[1].list("parts")
-	require.Len(t, said, 2, "a call has to be in the content that the result follows")
+	require.Len(t, said, 2, "the content before the result must have the call")
 	assert.Contains(t, said[1], "functionCall")
 	results := contents[2].list("parts")
 	require.Len(t, results, 1)

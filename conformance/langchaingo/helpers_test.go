@@ -92,7 +92,7 @@ func (s *script) serve(w http.ResponseWriter, r *http.Request) {
 	answer := s.answers[0]
 	s.answers = s.answers[1:]
 	if strings.HasSuffix(r.URL.Path, "streamGenerateContent") && answer[0] == '{' {
-		answer = "[" + answer + "]" // what Google's client asks for whenever there is a history
+		answer = "[" + answer + "]" // Google's client expects an array if there is a history
 	}
 	_, _ = io.WriteString(w, answer)
 }
@@ -105,8 +105,7 @@ func (s *script) requests() []request {
 
 func newGoogleAI(t *testing.T, server *script) *googleai.GoogleAI {
 	t.Helper()
-	// Everything goes to the server, also the connection that Google's client
-	// opens for a service that nobody asks.
+	// All connections go to the server, also the one that Google's client opens for a service that it never uses.
 	at := func(o *googleai.Options) { o.ClientOptions = append(o.ClientOptions, option.WithEndpoint(server.URL)) }
 	llm, err := googleai.New(t.Context(), googleai.WithAPIKey("none"), googleai.WithRest(),
 		googleai.WithHTTPClient(server.Client()), at)

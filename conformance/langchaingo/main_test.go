@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
-		// Google's client opens a connection over gRPC, in every use, and its Close leaves that connection open.
+		// Google's client always opens a gRPC connection, and its Close leaves that connection open.
 		goleak.IgnoreAnyFunction("google.golang.org/grpc/internal/grpcsync.(*CallbackSerializer).run"),
 		goleak.IgnoreAnyFunction("google.golang.org/grpc.(*addrConn).connect"),
 		goleak.IgnoreAnyFunction("go.opencensus.io/stats/view.(*worker).start"))

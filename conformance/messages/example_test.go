@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// A model that stops early, and goes on when it is asked to.
+// A model that stops early, and goes on when asked.
 func earlyStopper() *carryontest.Server {
 	list := func(parser, tests string) string {
 		return `{"todos":[{"content":"Write the parser","status":"` + parser + `"},{"content":"Test the parser","status":"` + tests + `"}]}`
@@ -25,7 +25,7 @@ func earlyStopper() *carryontest.Server {
 	return carryontest.Start(
 		carryontest.Call("TodoWrite", list("in_progress", "pending")),
 		carryontest.Call("write_file", `{"path":"parser.go"}`),
-		carryontest.Text("The parser is written. Next come the tests."), // and here the loop ends
+		carryontest.Text("The parser is written. Next come the tests."), // without carryon, the loop ends here
 		carryontest.Call("write_file", `{"path":"parser_test.go"}`),
 		carryontest.Call("TodoWrite", list("completed", "completed")),
 		carryontest.Text("Parser and tests are done."),
@@ -88,13 +88,12 @@ func run(call sdk.ContentBlockUnion) string {
 	return "ok"
 }
 
-// A tool loop on the official SDK that stops early finishes its list with one
-// line: the HTTP client that the SDK is given.
+// A tool loop on the official SDK stops early. One line, which sets the SDK's HTTP client, makes it finish its list.
 func Example() {
 	for _, base := range []http.RoundTripper{
 		http.DefaultTransport,
 		transport.New(http.DefaultTransport, middleware.New(todo.FromConversation(),
-			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))), // no second passes in an example
+			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))), // so that the example does not wait
 	} {
 		server := earlyStopper()
 		client := sdk.NewClient(

@@ -55,8 +55,7 @@ func params(messages ...sdk.MessageParam) sdk.MessageNewParams {
 	}
 }
 
-// ask asks for a message, streamed or not. A stream is put together as the SDK's
-// users do it.
+// ask asks for a message, streamed or not. It accumulates a stream as programs do.
 func ask(ctx context.Context, c sdk.Client, p sdk.MessageNewParams, stream bool) (sdk.Message, error) {
 	if !stream {
 		m, err := c.Messages.New(ctx, p)

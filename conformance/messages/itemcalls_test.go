@@ -15,15 +15,14 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// A list that is kept item by item is put together from all calls, and from their
-// results: a task's id stands nowhere else. A turn that stalls is continued for the
-// task that is open, and one after the last task has been completed is not.
+// A list that is kept item by item is assembled from all calls and their results, because only the results have the
+// tasks' ids. A turn that stalls is continued for the open task; a turn after the last task is not continued.
 func TestListsKeptItemByItem(t *testing.T) {
 	t.Parallel()
 	const parser, tests = "Write the parser", "Test the parser"
 	for name, test := range map[string]struct {
-		ids  map[string]string // as the tool gives them to the tasks
-		open string            // the task that is open once that with the id 1 is completed
+		ids  map[string]string // as the tool assigns them
+		open string            // the open task once the task with id 1 is completed
 	}{
 		"in order":      {map[string]string{parser: "1", tests: "2"}, tests},
 		"the other way": {map[string]string{parser: "2", tests: "1"}, parser},
@@ -34,7 +33,7 @@ func TestListsKeptItemByItem(t *testing.T) {
 				server := fakellm.NewServer(t,
 					fakellm.Call("TaskCreate", `{"subject":"`+parser+`"}`).AndCall("TaskCreate", `{"subject":"`+tests+`"}`),
 					fakellm.Call("TaskUpdate", `{"taskId":"1","status":"completed"}`),
-					fakellm.Text("One is done."), // where the loop would end
+					fakellm.Text("One is done."), // without carryon, the loop would end here
 					fakellm.Call("TaskUpdate", `{"taskId":"2","status":"completed"}`),
 					fakellm.Text("Both are done."),
 				)

@@ -57,8 +57,7 @@ func TestLangchaingoReadsJoinedAnswers(t *testing.T) {
 	}
 }
 
-// contentOf puts together what is in the choices, of which there is one for each
-// block.
+// contentOf joins the content of the choices, one for each block.
 func contentOf(answer *llms.ContentResponse) (said string, calls []string) {
 	var text strings.Builder
 	for _, choice := range answer.Choices {

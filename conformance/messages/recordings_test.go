@@ -21,7 +21,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Recordings: *.chunks.txt has the data of one event a line, *.json a whole answer.
+// In a recording, *.chunks.txt has the data of one event per line, *.json a whole answer.
 var recordings = flag.String("recordings", "", "a directory with more recorded answers")
 
 // recording is an answer that a provider has given.
@@ -53,8 +53,7 @@ func recorded(t *testing.T, dir string) []recording {
 	return list
 }
 
-// streamsIn returns the streams that a file holds; in one with a message_start that
-// is out of place, it is one.
+// streamsIn returns the streams in a file. A file with a message_start in the wrong place counts as one stream.
 func streamsIn(t *testing.T, data []byte, whole bool) []string {
 	t.Helper()
 	var streams []string
@@ -112,7 +111,7 @@ func eachRecording(t *testing.T, test func(t *testing.T, r recording)) {
 	}
 }
 
-// Alone, every answer passes to the byte.
+// A recorded answer alone passes byte for byte.
 func TestRecordingsPass(t *testing.T) {
 	t.Parallel()
 	eachRecording(t, func(t *testing.T, r recording) {
@@ -154,7 +153,7 @@ func made(stream bool) recording {
 	}, "\n")}
 }
 
-// The SDK reads of two answers that were joined what it reads of them alone.
+// The SDK reads from two joined answers what it reads from each alone.
 func TestRecordingsJoined(t *testing.T) {
 	t.Parallel()
 	joined := 0
@@ -162,7 +161,7 @@ func TestRecordingsJoined(t *testing.T) {
 		t.Helper()
 		alone, err := read(t, &replay{[]recording{r}}, r.stream)
 		if err != nil || !isWhole(alone) || strings.HasPrefix(r.name, "spliced") {
-			t.Logf("left out: it is no answer, also alone: %v", err)
+			t.Logf("left out: the SDK cannot read it alone either: %v", err)
 			return
 		}
 		asSecond, err := read(t, transport.New(&replay{[]recording{made(r.stream), r}}, attempts(1)), r.stream)
@@ -200,8 +199,7 @@ func has(m sdk.Message, kind string) bool {
 // isWhole reports whether an answer has an end.
 func isWhole(m sdk.Message) bool { return m.StopReason != "" && m.ID != "" }
 
-// assertJoined asserts that an answer is a first one's blocks and those of a second
-// one, as far as they are shown.
+// assertJoined asserts that an answer has the blocks of a first answer, and those of a second that are shown.
 func assertJoined(t *testing.T, id string, first []string, second, got sdk.Message) {
 	t.Helper()
 	want := first

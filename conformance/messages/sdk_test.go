@@ -12,8 +12,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// What the official SDK reads, as a stream that it accumulates and as a whole
-// answer, over HTTP.
+// The official SDK reads the joined answer over HTTP, accumulated from a stream and as a whole answer.
 func TestOfficialSDKReadsJoinedAnswers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -65,7 +64,7 @@ func TestOfficialSDKReadsUsageAsOfOneAnswer(t *testing.T) {
 	})
 }
 
-// Half a call is an error for the program, whatever it has accumulated.
+// The program gets an error for half a call, whatever it has accumulated.
 func TestOfficialSDKSeesThatACallWasCut(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]fakellm.Turn{
@@ -77,8 +76,7 @@ func TestOfficialSDKSeesThatACallWasCut(t *testing.T) {
 	}
 }
 
-// A tool loop of the SDK's, as programs write it: the answers go into the history
-// as they are, with the results of their calls.
+// A tool loop as programs write it: the answers go into the history unchanged, with the results of their calls.
 func TestOfficialSDKInALoop(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, stream bool) {

@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// focused says what has the focus.
+// focused evaluates to the name of the element with the focus.
 const focused = `(() => { const e = document.activeElement; return e.value && e.type === "radio" ? e.name + " " + e.value : e.id || e.parentElement.className })()`
 
 // The keyboard reaches and uses everything, in the order of the page, and the
@@ -66,7 +66,7 @@ func TestControlsHaveNames(t *testing.T) {
 			switch role := fmt.Sprint(node.Role.Value); role {
 			case `"button"`, `"radio"`, `"checkbox"`, `"combobox"`, `"DisclosureTriangle"`, `"group"`, `"image"`, `"table"`, `"region"`:
 				controls[role]++
-				if role != `"group"` { // some of these are details, which their summaries name
+				if role != `"group"` { // some of these are details, whose summaries name them
 					assert.NotEmpty(t, node.Name, role)
 					assert.NotEqual(t, `""`, fmt.Sprint(node.Name.Value), role)
 				}
@@ -81,7 +81,7 @@ func TestControlsHaveNames(t *testing.T) {
 	assert.Zero(t, value[int](v, `document.getAnimations().length`), "nothing moves")
 }
 
-// everything opens all that can be opened, so that all kinds of texts are shown.
+// everything opens all folds and requests, so that the page shows every kind of text.
 func everything(v *view) {
 	v.t.Helper()
 	v.run(`for (const summary of document.querySelectorAll("summary")) summary.click()`)
@@ -105,8 +105,8 @@ func full(t *testing.T, args ...string) *scene {
 	return s
 }
 
-// Every text has a contrast of 4.5 to its ground, and 3 if it is large; every bar of
-// a chart has 3.
+// Every text has a contrast of at least 4.5 to its background, or 3 if it is large; every bar of a chart has at least
+// 3.
 func TestContrast(t *testing.T) {
 	s := full(t, "-content")
 	open := make(chan struct{})
@@ -155,7 +155,7 @@ const contrasts = `(() => {
 	return [...new Set(low)];
 })()`
 
-// The page fits a telephone, and nothing has to be scrolled sideways.
+// The page fits a phone, without horizontal scrolling.
 func TestNarrowPage(t *testing.T) {
 	s := full(t, "-content")
 	for _, chosen := range []string{"", "group=session", "show=passed"} {

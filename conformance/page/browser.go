@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// errNoBrowser says that there is no Chromium here.
-var errNoBrowser = errors.New("there is no Chromium here: install it, or say in CHROMIUM where it is")
+// errNoBrowser is returned if Chromium is not installed.
+var errNoBrowser = errors.New("there is no Chromium here: install it, or set CHROMIUM to its path")
 
 // findBrowser returns the path of Chromium.
 func findBrowser() (string, error) {
@@ -26,12 +26,10 @@ func findBrowser() (string, error) {
 	return "", errNoBrowser
 }
 
-// patience is how long the browser may take for anything. It is much, because
-// machines that run tests are busy.
+// patience is how long the browser may take for anything. It is long, because machines that run tests are busy.
 const patience = 3 * time.Minute
 
-// openBrowser returns a ctx whose tabs are those of a new Chromium, which has no
-// window, and a function that ends it.
+// openBrowser starts a headless Chromium. It returns a ctx for new tabs, and a function that ends the browser.
 func openBrowser(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	path, err := findBrowser()
 	if err != nil {
@@ -53,20 +51,20 @@ func openBrowser(ctx context.Context) (context.Context, context.CancelFunc, erro
 	return ctx, end, nil
 }
 
-// look is how a page is looked at.
+// look has the browser's settings for a page.
 type look struct {
 	width, height int64
 	dark          bool
 	zone          string // "" is Europe/Berlin
 }
 
-// tab is one of the browser's.
+// tab is a tab of the browser.
 type tab struct {
 	ctx context.Context //nolint:containedctx // chromedp keeps the tab in it
 	end context.CancelFunc
 }
 
-// newTab opens a tab that shows pages as the look says.
+// newTab opens a tab with the settings of a look.
 func newTab(browser context.Context, l look) (*tab, error) {
 	ctx, end := chromedp.NewContext(browser)
 	t := &tab{ctx, end}
@@ -92,7 +90,7 @@ func (l look) set() chromedp.Action[chromedp.Void] {
 		})
 		_, err2 := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 		_, err3 := cdp.Call(ctx, t, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone})
-		// Each tab behaves as the one that a person looks at.
+		// Each tab behaves like the one in the foreground.
 		_, err4 := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return errors.Join(err, err2, err3, err4)
 	})
@@ -101,7 +99,7 @@ func (l look) set() chromedp.Action[chromedp.Void] {
 // open goes to an address.
 func (t *tab) open(url string) error { return chromedp.Do(t.ctx, chromedp.Navigate(url)) }
 
-// do runs JavaScript, which may be a promise.
+// do runs JavaScript, and waits if the result is a promise.
 func (t *tab) do(script string) error {
 	_, err := chromedp.Run(t.ctx, chromedp.Evaluate[chromedp.Void](script, chromedp.EvalAwaitPromise))
 	return err
@@ -121,8 +119,7 @@ func (t *tab) until(condition string) error {
 	return nil
 }
 
-// image returns what the tab shows as a PNG, or the element alone that a selector
-// finds.
+// image returns a PNG of the tab, or of the element that a selector finds.
 func (t *tab) image(only string) ([]byte, error) {
 	if only == "" {
 		return chromedp.Run(t.ctx, chromedp.CaptureScreenshot())

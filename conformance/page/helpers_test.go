@@ -19,7 +19,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// browser is the Chromium of all tests, or why there is none.
+// browser is the Chromium for all tests, or the error of starting it.
 var browser struct {
 	ctx context.Context
 	err error
@@ -42,12 +42,12 @@ type view struct {
 	scene *scene
 
 	mu      sync.Mutex
-	wrong   []string // what the browser's console says is wrong
+	wrong   []string // errors in the browser's console
 	fetched []string
-	gone    bool // the proxy is not there, and the console says so
+	gone    bool // the proxy was stopped, so the console reports errors
 }
 
-// desk is how most tests look at the page.
+// desk is the look of most tests.
 func desk() look { return look{width: 1080, height: 800} }
 
 // sceneOf returns a scene with these flags. It ends with the test.
@@ -59,7 +59,7 @@ func sceneOf(t *testing.T, args ...string) *scene {
 	return s
 }
 
-// storyOf returns a scene in which the story has been told.
+// storyOf returns a scene in which tell has sent its requests.
 func storyOf(t *testing.T, args ...string) *scene {
 	t.Helper()
 	clock := carryontest.NewClock(storyBegins)
@@ -70,9 +70,8 @@ func storyOf(t *testing.T, args ...string) *scene {
 	return s
 }
 
-// look opens the page, as a reader has set it in the address. When the test ends,
-// the console must have had nothing to complain about, and all that the page asked
-// for must have come from the proxy.
+// look opens the page with the filters of an address. When the test ends, the console must have no errors, and the page
+// must have loaded everything from the proxy.
 func (s *scene) look(t *testing.T, l look, chosen string) *view {
 	t.Helper()
 	if browser.err != nil {
@@ -151,7 +150,7 @@ func (v *view) press(keys string) {
 	require.NoError(v.t, chromedp.Do(v.ctx, chromedp.KeyEvent(keys)))
 }
 
-// value returns what a JavaScript expression gives.
+// value returns the value of a JavaScript expression.
 func value[T any](v *view, expression string) T {
 	v.t.Helper()
 	got, err := chromedp.Run(v.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -172,8 +171,7 @@ func (v *view) texts(selector string) []string {
 		`[...document.querySelectorAll(%q)].filter((e) => e.checkVisibility()).map((e) => e.innerText.replace(/\s+/g, " ").trim())`, selector))
 }
 
-// states returns the badges of the requests in the list, and "passed" with a number
-// for what is folded away.
+// states returns the badges of the requests in the list, and "passed" with a number for each fold.
 func (v *view) states() []string {
 	v.t.Helper()
 	return value[[]string](v, `[...document.querySelectorAll("#list .badge, #list .fold > summary .what")].filter((e) => e.checkVisibility())

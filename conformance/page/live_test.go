@@ -12,8 +12,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// New requests leave what a reader looks at where it is: the focus, what is open,
-// and the place on the screen.
+// New requests keep the reader's place: the focus, the open entries, and the position on the screen.
 func TestLiveUpdatesDisturbNobody(t *testing.T) {
 	s := storyOf(t)
 	v := s.look(t, look{width: 1080, height: 500}, "")
@@ -47,8 +46,7 @@ func TestLiveUpdatesDisturbNobody(t *testing.T) {
 	assert.Zero(t, value[float64](v, `scrollY`))
 }
 
-// A request under way is shown as such, and one that a reader has open is not
-// folded away under their eyes when it passes.
+// The page marks a request under way. If a reader has it open, it is not folded away when it passes.
 func TestRequestUnderWay(t *testing.T) {
 	s := sceneOf(t)
 	v := s.look(t, desk(), "")
@@ -94,8 +92,7 @@ func TestUpdatesCanBeStopped(t *testing.T) {
 	v.await(`document.querySelectorAll("#list .request").length === 7`)
 }
 
-// When the proxy is gone the page says so, and when another stands there it shows
-// that one's requests.
+// When the proxy stops, the page says so. When another proxy takes its address, the page shows that proxy's requests.
 func TestPageOutlivesTheProxy(t *testing.T) {
 	s := storyOf(t)
 	v := s.look(t, desk(), "")
@@ -114,7 +111,7 @@ func TestPageOutlivesTheProxy(t *testing.T) {
 	assert.Equal(t, []string{"Continued"}, v.states())
 }
 
-// A thousand requests are kept and shown, and one more costs the page little.
+// The page shows a thousand requests, and one more costs it little.
 func TestThousandRequests(t *testing.T) {
 	s := sceneOf(t)
 	for i := range 1050 {
@@ -136,7 +133,7 @@ func TestThousandRequests(t *testing.T) {
 		const began = performance.now(); showAll(); document.body.offsetHeight; return performance.now() - began })()`),
 		value[float64](v, `(() => { const began = performance.now(); showAll(); document.body.offsetHeight; return performance.now() - began })()`))
 
-	// One more request changes few nodes, and no more than it is asked for.
+	// One more request changes few nodes, and the page asks only for that request.
 	v.run(`window.changes = 0; new MutationObserver((all) => { changes += all.length }).observe(
 		document.querySelector("#list"), { subtree: true, childList: true, attributes: true, characterData: true })`)
 	require.NoError(t, s.ask(t.Context(), &request{session: "new", todos: []string{"pending"}}, says("Next.", 10, 5, 1), acts(10, 5, 1)))

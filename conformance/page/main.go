@@ -1,5 +1,5 @@
-// The command page takes the pictures of the command's page in docs/, in Chromium:
-// a proxy has answered the requests of a story, by a clock that is set.
+// The command page takes the screenshots of the command's page for docs/, in Chromium. The page shows the scripted
+// requests of a story, with a fixed clock.
 package main
 
 import (
@@ -18,13 +18,13 @@ func main() {
 	}
 }
 
-// picture is one of the page.
+// picture is a screenshot of the page.
 type picture struct {
 	name string
 	look look
-	view string // what the reader has chosen, as in the address
+	view string // the filters, as in the address
 	open string // a part of the headline of the request that is open, or ""
-	only string // a selector of the element that is in the picture, or "" for all that is in view
+	only string // a selector of the element to take, or "" for everything in view
 	from string // a selector of the element at the top, or ""
 }
 
@@ -77,8 +77,7 @@ func (p *picture) take(browser context.Context, s *scene, folder string) error {
 	return os.WriteFile(filepath.Join(folder, p.name+".png"), image, 0o600)
 }
 
-// arrange brings into view what the picture is of. The model has another address
-// in each run, which would make each picture another.
+// arrange brings the picture's content into view. It replaces the model's address, which differs in each run.
 func (p *picture) arrange(t *tab) error {
 	if err := t.until(`document.querySelector("#list .request")`); err != nil {
 		return err

@@ -141,12 +141,12 @@ func TestSessionsOfThePage(t *testing.T) {
 func TestPassedRequestsAreFoldedAway(t *testing.T) {
 	s := storyOf(t)
 	v := s.look(t, desk(), "")
-	assert.Zero(t, value[int](v, `document.querySelectorAll(".fold .request").length`), "nothing is drawn that is not seen")
+	assert.Zero(t, value[int](v, `document.querySelectorAll(".fold .request").length`), "a closed fold draws nothing")
 	assert.Equal(t, "10:06:04 5 requests passed unchanged 4 × tool_calls, 1 × path", v.texts(".fold > summary")[4])
 	v.run(`document.querySelectorAll(".fold > summary")[4].click()`)
 	v.await(`document.querySelectorAll(".fold[open] .request").length === 5`)
 
-	// A fold stays the same when more requests come.
+	// A fold does not change when more requests come.
 	v.run(`document.querySelectorAll(".fold > summary")[0].click()`)
 	v.await(`document.querySelectorAll(".fold[open] .request").length === 8`)
 	require.NoError(t, s.ask(t.Context(), &request{raw: `{"model":"m","messages":[]}`}, says("Hello", 1, 1, 1)))
@@ -189,7 +189,7 @@ func TestPageOfALimitAndOfAnError(t *testing.T) {
 	}, v.texts(".request .what"))
 }
 
-// A continuation that is sent once more, and then does well, is no failure.
+// A continuation whose second try succeeds does not count as a failure.
 func TestPageOfASecondTry(t *testing.T) {
 	s := sceneOf(t)
 	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1),
@@ -211,7 +211,7 @@ func TestPageWithoutRequests(t *testing.T) {
 	assert.Equal(t, "carryon added no request", v.texts("#summary dd:last-child")[1])
 }
 
-// Whatever others write is shown, and does nothing.
+// Text from others is shown, but has no effect.
 func TestHostileTextsAreInert(t *testing.T) {
 	s := sceneOf(t, "-content", "-todo-tools", `<b>tool</b>`)
 	const attack = `"'><img src=x onerror="window.hit=1"></main><script>window.hit=1</script><style>body{display:none}</style>{{1}}`
@@ -235,7 +235,7 @@ func TestHostileTextsAreInert(t *testing.T) {
 	shown := value[string](v, `document.body.innerText`)
 	assert.GreaterOrEqual(t, strings.Count(shown, `onerror="window.hit=1"`), 4)
 	v.click(".request [data-session]")
-	assert.Len(t, v.states(), 1, "the session is found by its name, whatever that is")
+	assert.Len(t, v.states(), 1, "any name finds its session")
 	for _, broken := range []string{"show=__proto__", "session=%22%3E&zone=%00", "show=toString&group=<b>"} {
 		assert.NotEmpty(t, s.look(t, desk(), broken).states())
 	}

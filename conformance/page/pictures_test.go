@@ -11,10 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The pictures are taken of the page as it is, and those in the documentation are
-// small and shown there.
+// The screenshots in the documentation are small, used there, and as large as new ones.
 func TestPictures(t *testing.T) {
-	storyOf(t).look(t, desk(), "") // which needs a browser
+	storyOf(t).look(t, desk(), "") // skips the test without a browser
 	taken := t.TempDir()
 	require.NoError(t, takeAll(taken))
 	docs, err := os.ReadFile("../../docs/telemetry.md")

@@ -21,7 +21,7 @@ import (
 // scene is the command's proxy, in front of a scripted model.
 type scene struct {
 	model    *carryontest.Server
-	upstream *httptest.Server // with the model and an endpoint that carryon does not speak
+	upstream *httptest.Server // serves the model, and an endpoint of no protocol that carryon speaks
 	proxy    *proxy.Server
 	clock    *carryontest.Clock // nil for the system's
 	client   *http.Client
@@ -63,18 +63,18 @@ func (s *scene) close() error {
 	return s.proxy.Stop(context.Background())
 }
 
-// request is one that an agent sends.
+// request is a request of an agent.
 type request struct {
 	session string
-	user    string // the message that the user has written last
+	user    string // the user's last message
 	key     string
 	model   string
 	tool    string   // the name of the todo tool
 	todos   []string // statuses of the list; nil for a conversation without one
 	work    string   // the content of the todos; a number follows
 	stream  bool
-	path    string // "" is that of Chat Completions
-	raw     string // the body, in place of that of a conversation
+	path    string // "": Chat Completions
+	raw     string // the body, instead of a conversation
 }
 
 // ask sends a request, which the model answers with the turns.
@@ -167,7 +167,7 @@ func marshal(value any) []byte {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // it is made of texts
+		panic(err) // it consists of strings
 	}
 	return b.Bytes()
 }

@@ -11,8 +11,7 @@ import (
 // storyBegins is when the first request is sent.
 var storyBegins = time.Date(2026, time.May, 12, 8, 4, 0, 0, time.UTC) //nolint:gochecknoglobals // constant
 
-// tell sends what two agents and a script may send in twenty minutes, so that the
-// page has something of everything to show.
+// tell sends what two agents and a script might send in twenty minutes, so that the page shows every kind of request.
 func (s *scene) tell(ctx context.Context) error {
 	for _, step := range story() {
 		if s.clock != nil {
@@ -25,7 +24,7 @@ func (s *scene) tell(ctx context.Context) error {
 	return nil
 }
 
-// step is a request, some time after the one before.
+// step is a request, and the time since the one before it.
 type step struct {
 	pause   time.Duration
 	request request

@@ -26,10 +26,10 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// handmade are the streams that the tests of the transport read too.
+// handmade is the folder of streams that the transport's tests read too.
 const handmade = "../../adapters/transport/testdata/responses"
 
-var recordings = flag.String("recordings", "", "a directory with recorded streams: *.chunks.txt, an event's JSON a line")
+var recordings = flag.String("recordings", "", "a directory with recorded streams: *.chunks.txt, one event's JSON per line")
 
 // eachRecording runs a test with each recorded stream. A file may hold several.
 func eachRecording(t *testing.T, test func(t *testing.T, stream string)) {
@@ -108,7 +108,7 @@ func through(t *testing.T, mw *middleware.Middleware) *http.Client {
 	return &http.Client{Transport: transport.New(base, mw)}
 }
 
-// reading is what the SDK has read of an answer.
+// reading is what the SDK has read from an answer.
 type reading struct {
 	events    []string // as they came, in JSON
 	announced []string // the ids of responses that have begun
@@ -117,10 +117,10 @@ type reading struct {
 	ids       []string // of the items and of calls, as they begin
 	end       string   // the type of the last event, and its response
 	response  responses.Response
-	err       error // of the stream, or of putting it together
+	err       error // of the stream, or of accumulating it
 
-	// The items as the SDK puts them together: from the pieces alone, from all events
-	// but the last, and from the response in the last.
+	// The items as the SDK assembles them: from the pieces alone, from all events but the last, and from the response
+	// in the last event.
 	pieces, parts, final items
 }
 
@@ -159,7 +159,7 @@ func read(t *testing.T, mw *middleware.Middleware, streams ...string) *reading {
 	return &r
 }
 
-// note takes down what an event says about itself.
+// note records an event's numbers and ids.
 func (r *reading) note(e responses.ResponseStreamEventUnion) {
 	r.events = append(r.events, e.RawJSON())
 	if e.JSON.SequenceNumber.Valid() {
@@ -181,8 +181,8 @@ func (r *reading) note(e responses.ResponseStreamEventUnion) {
 	}
 }
 
-// accumulate gives an event to the SDK's accumulator, which takes the events of
-// the API's WebSocket. They are the same.
+// accumulate adds an event to the SDK's accumulator. That accumulator is for the API's WebSocket, whose events are the
+// same.
 func (r *reading) accumulate(a *responses.ResponseAccumulator, e responses.ResponseStreamEventUnion) {
 	var same responses.ResponsesServerEventUnion
 	if err := json.Unmarshal([]byte(e.RawJSON()), &same); err != nil {

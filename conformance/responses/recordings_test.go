@@ -23,7 +23,7 @@ const made = `{"type":"response.created","response":{"id":"resp_made","object":"
 {"type":"response.completed","response":{"id":"resp_made","object":"response","created_at":1893456000,"status":"completed","model":"m","output":[{"id":"msg_made","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Next I write it.","annotations":[]}]}],"usage":{"input_tokens":3,"output_tokens":2,"total_tokens":5}},"sequence_number":8}
 `
 
-// Alone, every stream passes to the byte, and the SDK reads its events as they are.
+// A recorded stream alone passes byte for byte, and the SDK reads its events as they are.
 func TestRecordingsPass(t *testing.T) {
 	t.Parallel()
 	eachRecording(t, func(t *testing.T, stream string) {
@@ -54,8 +54,7 @@ func TestRecordingsPass(t *testing.T) {
 	})
 }
 
-// The SDK reads of two answers that were joined what it reads of them alone, in
-// their events as in the response at their end.
+// The SDK reads from two joined answers what it reads from each alone, in the events and in the final response.
 func TestRecordingsJoined(t *testing.T) {
 	t.Parallel()
 	first := read(t, nothingToDo(), streamsIn(t, made)[0])
@@ -85,7 +84,7 @@ func TestRecordingsJoined(t *testing.T) {
 	t.Log(behind, "behind another turn,", before, "before one,", leftOut, "left out")
 }
 
-// assertJoined asserts that an answer is made of two.
+// assertJoined asserts that an answer consists of two others.
 func assertJoined(t *testing.T, first, second, joined *reading) {
 	t.Helper()
 	require.NoError(t, joined.err)
@@ -114,7 +113,7 @@ func assertJoined(t *testing.T, first, second, joined *reading) {
 	assert.Equal(t, joined.response.Usage.InputTokens+joined.response.Usage.OutputTokens, joined.response.Usage.TotalTokens)
 }
 
-// atEnd returns the items of the last event. Some servers list none there.
+// atEnd returns the items in the last event. Some servers list none.
 func (r *reading) atEnd() items {
 	if len(r.final) == 0 {
 		return r.parts
@@ -122,7 +121,7 @@ func (r *reading) atEnd() items {
 	return r.final
 }
 
-// follow returns the items of two answers as those of one.
+// follow returns the items of two answers as the items of one.
 func follow(first, second items) items {
 	list := slices.Clone(first)
 	for _, it := range second {
@@ -132,8 +131,7 @@ func follow(first, second items) items {
 	return list
 }
 
-// countOn returns n numbers, of which the first are given and each of the others is
-// the next one.
+// countOn extends numbers to n by counting on.
 func countOn(numbers []int64, n int) []int64 {
 	list := slices.Clone(numbers)
 	for len(list) < n {

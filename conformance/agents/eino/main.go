@@ -1,5 +1,4 @@
-// Command eino is a deep agent of eino: its own todo list, a tool that writes
-// files, and the loop that the framework has for them.
+// Command eino is a deep agent of eino, with the framework's todo list and loop, and a tool that writes files.
 //
 //	go run . stream "Build a small web page about tea."
 package main
@@ -30,13 +29,13 @@ func main() {
 	}
 }
 
-// file is what the model writes.
+// file is the argument of write_file.
 type file struct {
 	Path    string `json:"file_path"`
 	Content string `json:"content"`
 }
 
-// run has an agent work on a task, and prints what it says.
+// run has an agent work on a task, and prints the model's text.
 func run(ctx context.Context, stream bool, task string) error {
 	model, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{
 		BaseURL: os.Getenv("OPENAI_BASE_URL"), APIKey: os.Getenv("OPENAI_API_KEY"), Model: os.Getenv("OPENAI_MODEL"),
@@ -66,7 +65,7 @@ func run(ctx context.Context, stream bool, task string) error {
 	return nil
 }
 
-// show prints what the model has said.
+// show prints the model's text.
 func show(event *adk.AgentEvent) error {
 	switch {
 	case event.Err != nil:

@@ -1,5 +1,5 @@
-// The command picture draws docs/demo.svg: a terminal with what the quickstart
-// prints. It runs the quickstart, so that the picture shows a real run.
+// The command picture draws docs/demo.svg, a terminal with the output of the quickstart. It runs the quickstart, so
+// that the picture shows a real run.
 package main
 
 import (
@@ -39,7 +39,7 @@ const (
 	titleBar   = 30
 )
 
-// colours are those of a line's first word; each is readable on the dark ground.
+// colours are the colours for a line's first word; each is readable on the dark background.
 var colours = map[string]string{ //nolint:gochecknoglobals // constant
 	"carryon": "#7ee787", "DONE": "#7ee787", "STOPPED": "#ff9b8e", "model": "#d6deeb", "WITHOUT": "#9aa7b8",
 }
@@ -71,7 +71,7 @@ func render(text string) string {
 	return b.String()
 }
 
-// style returns the attributes of a line: headings are bold, and who speaks has a colour.
+// style returns the attributes of a line: headings are bold, and the speaker's name has a colour.
 func style(line string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 	switch {
