@@ -34,7 +34,7 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 			"carryon proxy -upstream https://api.openai.com/v1\n" +
 			"  stands in front of an endpoint. Programs change their base URL and nothing else.\n\n" +
 			"Every flag can also be set by an environment variable, which its description names.\n" +
-			"carryon completion bash (or zsh, fish, pwsh) prints what completes commands and flags in a shell.",
+			"carryon completion bash (or zsh, fish, pwsh) prints a completion script for that shell.",
 		Commands:              []*cli.Command{runCommand(stderr), proxyCommand(stderr), versionCommand(stdout)},
 		Action:                unknownCommand,
 		EnableShellCompletion: true,

@@ -36,7 +36,7 @@ func TestLoad(t *testing.T) {
 	l := newLoad(t, streams)
 	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", l.model.URL+"/v1")
 	said, base := started(t, p)
-	readUntil(t, said, "what it does lately")
+	readUntil(t, said, "recent activity")
 
 	idleMemory := residentMemory(p.Process.Pid)
 	for i := range streams {

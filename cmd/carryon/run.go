@@ -42,7 +42,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 			},
 			&cli.StringFlag{
 				Name: "log-file", Destination: &c.logFile, Sources: cli.EnvVars("CARRYON_LOG_FILE"),
-				Usage: "`file` to append the log to; without one there is no log, as the terminal is the agent's",
+				Usage: "`file` to append the log to; without it nothing is logged, because the terminal belongs to the agent",
 			},
 		}, c.proxy.Flags()...),
 		HideHelpCommand: true,
@@ -78,7 +78,7 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 		c.say(c.proxy.Probe(ctx))
 	}
 	if c.page {
-		c.say("what it does: " + server.Page())
+		c.say("recent activity: " + server.Page())
 	}
 	launch := program.Launch(command, position, agent.Endpoint{Root: server.Root(), Model: os.Getenv("OPENAI_MODEL")}, c.list)
 	c.say(launch.Note)

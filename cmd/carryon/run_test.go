@@ -187,7 +187,7 @@ func TestRunTellsThePageWhenAsked(t *testing.T) {
 	t.Parallel()
 	_, stderr, err := asAgent(t, "env", "-page")
 	require.NoError(t, err)
-	assert.Regexp(t, `^carryon: what it does: http://127\.0\.0\.1:\d+/debug/carryon\n`, stderr)
+	assert.Regexp(t, `^carryon: recent activity: http://127\.0\.0\.1:\d+/debug/carryon\n`, stderr)
 }
 
 // A program may speak to either of two providers, and each of its requests goes
@@ -210,8 +210,8 @@ func TestRunFindsTheProvidersOfTheEnvironment(t *testing.T) {
 func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
-		http.StatusUnauthorized: "carryon: the upstream refused a client's key: clients send their own, and the proxy has none\n",
-		http.StatusNotFound:     "carryon: the upstream has nothing at {URL}/v1/chat/completions: is -upstream right? Base URLs end in /v1, as a rule\n",
+		http.StatusUnauthorized: "carryon: the upstream answered 401: the client must send a valid key, because the proxy has none of its own\n",
+		http.StatusNotFound:     "carryon: the upstream answered 404 for {URL}/v1/chat/completions: check -upstream, which usually ends in /v1\n",
 		http.StatusOK:           "",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))

@@ -166,6 +166,6 @@ func TestStateThatCannotBeReachedIsSaid(t *testing.T) {
 	defer cancel()
 	err := run(ctx, []string{"-state", "mongo://localhost"}, io.Discard)
 	require.ErrorContains(t, err, "replica 1: it does not listen: ")
-	require.ErrorContains(t, err, "there is no engine for mongo://")
+	require.ErrorContains(t, err, "mongo:// is not supported")
 	require.ErrorContains(t, run(ctx, []string{"-replicas", "0"}, io.Discard), "there has to be a replica")
 }

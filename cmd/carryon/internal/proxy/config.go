@@ -68,7 +68,7 @@ func parseBaseURL(text string) (*url.URL, error) {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("-upstream is not a URL such as https://api.openai.com/v1")
 	case u.User != nil:
-		return nil, errors.New("-upstream has a user name in it, but keys are for clients to send")
+		return nil, errors.New("-upstream must not contain a user name: clients send their own keys")
 	case endpointOf(u.Path) != "":
 		return nil, fmt.Errorf("-upstream is a base URL: leave %s out", endpointOf(u.Path))
 	}
@@ -86,15 +86,15 @@ func (c *Config) upstreamOf(r *http.Request) *url.URL {
 func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
-		return fmt.Errorf("-max-attempts %d is neither 1 or more nor -1 (-dry-run continues nothing)", c.MaxAttempts)
+		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, and not %d (to continue nothing, use -dry-run)", c.MaxAttempts)
 	case c.MinInterval < 0:
 		return fmt.Errorf("-min-interval %v is negative", c.MinInterval)
 	case c.MaxWait < 0:
 		return fmt.Errorf("-max-wait %v is negative", c.MaxWait)
 	case c.Usage != "one" && c.Usage != "sum" && c.Usage != "last":
-		return fmt.Errorf("-usage %q is none of one, sum and last", c.Usage)
+		return fmt.Errorf("-usage must be one, sum or last, and not %q", c.Usage)
 	case c.LogFormat != "text" && c.LogFormat != "json":
-		return fmt.Errorf("-log %q is neither text nor json", c.LogFormat)
+		return fmt.Errorf("-log must be text or json, and not %q", c.LogFormat)
 	}
 	return nil
 }

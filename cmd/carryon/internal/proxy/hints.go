@@ -23,10 +23,10 @@ func (h *hints) answered(r *http.Response) {
 		if speaks(r.Request.URL.Path) {
 			u := *r.Request.URL
 			u.RawQuery = "" // it may contain a key
-			h.say(fmt.Sprintf("the upstream has nothing at %s: is -upstream right? Base URLs end in /v1, as a rule", &u))
+			h.say(fmt.Sprintf("the upstream answered 404 for %s: check -upstream, which usually ends in /v1", &u))
 		}
 	case http.StatusUnauthorized:
-		h.say("the upstream refused a client's key: clients send their own, and the proxy has none")
+		h.say("the upstream answered 401: the client must send a valid key, because the proxy has none of its own")
 	}
 }
 

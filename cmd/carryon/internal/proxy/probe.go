@@ -36,7 +36,7 @@ func (c *Config) Probe(ctx context.Context) string {
 	}
 	_ = response.Body.Close() // nothing of it is of interest
 	if response.StatusCode == http.StatusNotFound && !strings.Contains(c.Upstream.Path, "/v") {
-		return fmt.Sprintf("%s answers, but has no models there: base URLs end in /v1, as a rule: -upstream %s", &shown, shown.JoinPath("v1"))
+		return fmt.Sprintf("%s answers, but lists no models: base URLs usually end in /v1, so try -upstream %s", &shown, shown.JoinPath("v1"))
 	}
 	return ""
 }

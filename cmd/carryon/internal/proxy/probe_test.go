@@ -22,7 +22,7 @@ func TestProbe(t *testing.T) {
 		answering(http.StatusOK) + "/v1":           "",
 		answering(http.StatusUnauthorized) + "/v1": "", // keys are the clients'
 		missing + "/v1":                            "", // not every server lists its models
-		missing:                                    missing + " answers, but has no models there: base URLs end in /v1, as a rule: -upstream " + missing + "/v1",
+		missing:                                    missing + " answers, but lists no models: base URLs usually end in /v1, so try -upstream " + missing + "/v1",
 		down + "/v1?key=secret-key":                "nothing answers at " + down + "/v1 (dial tcp " + down[len("http://"):] + ": connect: connection refused): start it, or set -upstream",
 	} {
 		assert.Equal(t, want, parsed(t, "-upstream", upstream).Probe(t.Context()))
@@ -32,8 +32,8 @@ func TestProbe(t *testing.T) {
 func TestHintsAreGivenOnce(t *testing.T) {
 	t.Parallel()
 	for status, hint := range map[int]string{
-		http.StatusNotFound:     "is -upstream right?",
-		http.StatusUnauthorized: "the upstream refused a client's key",
+		http.StatusNotFound:     "the upstream answered 404",
+		http.StatusUnauthorized: "the upstream answered 401",
 	} {
 		s := sceneOf(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		for range 3 {

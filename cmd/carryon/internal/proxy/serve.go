@@ -127,7 +127,7 @@ func greet(w io.Writer, c *Config, listening net.Addr) {
 	upstream.RawQuery = "" // it may contain a key
 	say(w, "carryon stands in front of %s", &upstream)
 	say(w, "  base URL for clients: %s%s", root, prefix)
-	say(w, "  what it does lately:  %s%s", root, pagePath)
+	say(w, "  recent activity:      %s%s", root, pagePath)
 	if tcp, ok := listening.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		say(w, "  Both are open to everybody who can reach this machine.")
 	}

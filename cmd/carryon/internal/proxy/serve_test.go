@@ -132,18 +132,18 @@ func TestServeSaysWhereEverythingIs(t *testing.T) {
 		"loopback": {
 			&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8787},
 			"  base URL for clients: http://127.0.0.1:8787/v1\n" +
-				"  what it does lately:  http://127.0.0.1:8787/debug/carryon\n",
+				"  recent activity:      http://127.0.0.1:8787/debug/carryon\n",
 		},
 		"everywhere": {
 			&net.TCPAddr{IP: net.IPv6unspecified, Port: 80},
 			"  base URL for clients: http://localhost:80/v1\n" +
-				"  what it does lately:  http://localhost:80/debug/carryon\n" +
+				"  recent activity:      http://localhost:80/debug/carryon\n" +
 				"  Both are open to everybody who can reach this machine.\n",
 		},
 		"a network": {
 			&net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 80},
 			"  base URL for clients: http://10.1.2.3:80/v1\n" +
-				"  what it does lately:  http://10.1.2.3:80/debug/carryon\n" +
+				"  recent activity:      http://10.1.2.3:80/debug/carryon\n" +
 				"  Both are open to everybody who can reach this machine.\n",
 		},
 	}

@@ -36,7 +36,7 @@ func openState(ctx context.Context, address string) (engine, error) {
 		return nil, fmt.Errorf("-state: %w", err)
 	}
 	if err := state.Ping(ctx); err != nil {
-		return nil, fmt.Errorf("-state: there is no answer: %w", errors.Join(err, state.Close()))
+		return nil, fmt.Errorf("-state: no answer: %w", errors.Join(err, state.Close()))
 	}
 	return state, nil
 }
@@ -44,7 +44,7 @@ func openState(ctx context.Context, address string) (engine, error) {
 func open(ctx context.Context, address string) (engine, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("it is no URL") // which may have a password in it
+		return nil, errors.New("not a URL") // which may have a password in it
 	}
 	switch u.Scheme {
 	case "redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel", "rediss+sentinel":
@@ -59,7 +59,7 @@ func open(ctx context.Context, address string) (engine, error) {
 		}
 		return store, nil
 	}
-	return nil, fmt.Errorf("there is no engine for %s://, but there are redis:// and postgres://", u.Scheme)
+	return nil, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
 }
 
 // recordsOf returns the engine as a nil interface if there is none.

@@ -31,9 +31,9 @@ func TestProxiesShareTheirState(t *testing.T) {
 func TestStateThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"mongo://secret@host":               "-state: there is no engine for mongo://, but there are redis:// and postgres://",
-		"redis://:secret%zz@host":           "-state: it is no URL",
-		"redis://:secret@" + nobody(t):      "-state: there is no answer: ",
+		"mongo://secret@host":               "-state: mongo:// is not supported: use redis:// or postgres://",
+		"redis://:secret%zz@host":           "-state: not a URL",
+		"redis://:secret@" + nobody(t):      "-state: no answer: ",
 		"postgres://u:secret@" + nobody(t):  "-state: ",
 		"redis://:secret@host/not-a-number": "-state: ",
 	} {
