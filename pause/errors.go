@@ -6,8 +6,8 @@ import "errors"
 var ErrInvalidReason = errors.New("pause: invalid reason")
 
 // ErrPolicyPanicked is wrapped by the error of [Parse] and [Judge] if the policy
-// panicked. The text of that error contains the value of the panic: it is for
-// logs, not for the model.
+// panicked. That error's text has the value of the panic: it is for logs, not for the
+// model.
 var ErrPolicyPanicked = errors.New("pause: policy panicked")
 
 const invalidPrefix = "Invalid pause reason: "

@@ -16,8 +16,8 @@ const (
 	// Bytes rather than runes let short reasons in dense scripts pass.
 	minReasonBytes = 10
 
-	// specificLength is how many runes a reason has at least that counts as
-	// specific whatever words it uses.
+	// specificLength is how many runes make a reason count as specific, whatever
+	// words it uses.
 	specificLength = 50
 )
 

@@ -21,7 +21,7 @@ const (
 	completed      = "The task is not blocked: update its status in the todo list instead"
 )
 
-// problem returns what err tells the model, "" for no error.
+// problem returns the problem in err, or "" for no error.
 func problem(t *testing.T, err error) string {
 	t.Helper()
 	if err == nil {

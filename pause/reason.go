@@ -21,15 +21,15 @@ const (
 // Parse reads the arguments of a call, as the model sent them, and applies
 // policy to the reason in them; a nil policy is [Strict].
 //
-// It returns the trimmed reason even if it rejects it, so that the reason can
-// still be shown; "" means that the arguments have none. Under every policy the
-// reason must be a string that has something visible in it. The error is an
-// *[InvalidReasonError], or wraps [ErrPolicyPanicked].
+// It returns the trimmed reason even if it rejects it, so that the reason can still
+// be shown; "" means that the arguments have none. Under every policy the reason must
+// be a string with something visible in it. The error is an *[InvalidReasonError], or
+// wraps [ErrPolicyPanicked].
 //
-// Parse tolerates common mistakes of models: an object that was encoded twice,
-// another case of the key if "reason" itself is absent, further properties, and
-// anything after the object. The last of several equal keys counts. Arguments
-// over 64 KiB are rejected as too long without being decoded.
+// Parse tolerates common mistakes of models: an object that was encoded twice, a key
+// in another case if there is no "reason", extra properties, and anything after the
+// object. The last of several equal keys counts. Arguments over 64 KiB are rejected
+// as too long without being decoded.
 func Parse(arguments string, policy Policy) (reason string, err error) {
 	if len(arguments) > maxArguments {
 		return "", reject(problemLong)

@@ -30,7 +30,7 @@ func quoted(t *testing.T, text string) string {
 	return string(encoded)
 }
 
-// padded is arguments of so many bytes, with a good reason.
+// padded returns arguments of that size, with a good reason.
 func padded(size int) string {
 	const start, end = `{"reason":"` + good + `","more":"`, `"}`
 	return start + strings.Repeat("x", size-len(start)-len(end)) + end
@@ -146,7 +146,7 @@ func TestParseUnderOtherPolicies(t *testing.T) {
 		{always, strings.Repeat("x", 501), ""},
 		{always, "x", ""},
 
-		// What no policy is asked about.
+		// Reasons that no policy is asked about.
 		{pause.Lenient, "", reasonRequired},
 		{always, "", reasonRequired},
 		{always, nil, reasonRequired},
@@ -172,7 +172,7 @@ func TestPolicyErrorsStayReachable(t *testing.T) {
 	require.ErrorIs(t, err, busy)
 	require.EqualError(t, err, "Invalid pause reason: ask again later")
 
-	// One that builds on Strict does not say the prefix twice.
+	// A policy that builds on Strict does not repeat the prefix.
 	_, err = pause.Parse(arguments(t, "stuck"), func(reason string) error { return pause.Strict(reason) })
 	assert.Equal(t, tooBrief, problem(t, err))
 }

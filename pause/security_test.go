@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// A notice has the lines that it is made of, and none that a reason has brought along.
+// A reason cannot add a line to a notice.
 func TestReasonAddsNoLineToANotice(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
