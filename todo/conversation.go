@@ -19,9 +19,9 @@ type Call struct {
 	Result string
 	// Answered reports whether the history has such a message.
 	Answered bool
-	// Recent reports whether the call belongs to what the model is doing now:
-	// neither a message of the user nor a report of background work comes after
-	// it. It is false where the history does not say.
+	// Recent reports whether the call belongs to the model's present work: no message
+	// of the user and no report of background work comes after it. It is false where
+	// the history does not say.
 	Recent bool
 }
 
@@ -41,8 +41,8 @@ func WithConversation(ctx context.Context, c Conversation) context.Context {
 
 type toolsKey struct{}
 
-// WithTools returns a ctx that holds the names of the tools that a request
-// offers. A nil tools says that they are not known.
+// WithTools returns a ctx that holds the names of the tools that a request offers. A
+// nil tools means that they are unknown.
 func WithTools(ctx context.Context, tools iter.Seq[string]) context.Context {
 	return context.WithValue(ctx, toolsKey{}, tools)
 }

@@ -8,9 +8,9 @@
 //
 // # In memory
 //
-// [NewMemory] keeps one list per session and answers the two tools that a model
-// works on its list with. A program declares [WriteTool] and [ReadTool] next to
-// its own tools and passes the calls to the Memory in its tool loop:
+// [NewMemory] keeps one list per session and answers the two tools with which a model
+// works on its list. A program declares [WriteTool] and [ReadTool] next to its own
+// tools and passes the calls to the Memory in its tool loop:
 //
 //	todos := todo.NewMemory()
 //	for _, call := range answer.ToolCalls {
@@ -27,9 +27,9 @@
 //
 // # In the conversation
 //
-// An agent that already has a todo tool needs none of that: its list is in its
-// messages, as the arguments of the tool's last call. [FromConversation] reads
-// it there and recognizes the tools of most agents:
+// An agent that already has a todo tool needs no Memory: its list is in its messages,
+// as the arguments of the tool's last call. [FromConversation] reads it there and
+// recognizes the tools of most agents:
 //
 //	mw := middleware.New(todo.FromConversation())
 //
@@ -40,9 +40,8 @@
 // # What models send
 //
 // [ParseList] reads the arguments of a todo-writing tool call. It accepts many
-// shapes, because models differ in what they make of one schema: a bare array,
-// a list in a string, a Markdown checklist, numeric ids, "done" for
-// "completed". It does not guess at meaning: what cannot be a todo is refused
-// with an [*ArgumentsError] that tells the model what to send instead, and no
-// item is dropped silently.
+// shapes, because models fill in the same schema differently: a bare array, a list in
+// a string, a Markdown checklist, numeric ids, "done" for "completed". It does not
+// guess: it refuses what cannot be a todo with an [*ArgumentsError] that tells the
+// model what to send instead, and drops no item silently.
 package todo

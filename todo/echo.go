@@ -29,8 +29,8 @@ func echoOf(result string) []Todo {
 	return list
 }
 
-// resultValue returns what a result says: the JSON in it, behind a sentence too,
-// or its text.
+// resultValue returns the JSON of a result, even if a sentence precedes it, or the
+// text of the result.
 func resultValue(text string) any {
 	value, err := decode(text)
 	if err != nil {
@@ -49,7 +49,7 @@ func resultValue(text string) any {
 	return value
 }
 
-// holdsList reports whether an object has a member that unwrap takes for the list.
+// holdsList reports whether an object has a member that unwrap reads as the list.
 func holdsList(fields map[string]any) bool { return field(fields, listNames...) != nil }
 
 func textOfParts(parts []any) string {
@@ -92,8 +92,8 @@ func allHaveStatus(items []any) bool {
 	return true
 }
 
-// listing reads the lines of a text that say a status, with their ids: a
-// checklist, "[x] #1: Fix the bug" and "#1 [completed] Fix the bug".
+// listing reads the lines of a text that have a status, with their ids: a checklist,
+// "[x] #1: Fix the bug" and "#1 [completed] Fix the bug".
 func listing(text string) []any {
 	var items []any
 	for line := range strings.Lines(text) {
@@ -134,8 +134,8 @@ func isIDRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
 }
 
-// idIn returns the id of the item that a result is about: that of its JSON, or the
-// first "#1" of its text.
+// idIn returns the id of the item that a result is about: from its JSON, or the first
+// "#1" in its text.
 func idIn(result string) string {
 	value := resultValue(strings.TrimSpace(result))
 	if fields, ok := value.(map[string]any); ok {

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// The situations in which a source has no list to return. carryon reports each
-// with its own reason. Your sources may return them too. Compare with errors.Is.
+// Errors of a source that has no list to return. carryon reports each with a reason
+// of its own. Your own sources may return them too. Test for them with errors.Is.
 var (
-	// ErrNoList says that no list was written where the source looks. Every
-	// *NoListError matches it.
+	// ErrNoList says that the source found no list. Every *NoListError matches it.
 	ErrNoList = errors.New("todo: no list")
-	// ErrUnreadable says that a list was written and could not be read. Every
+	// ErrUnreadable says that the source found a list and could not read it. Every
 	// *UnreadableError matches it.
 	ErrUnreadable = errors.New("todo: the list could not be read")
 	// ErrNoSession says that the source keeps a list per session and that the
@@ -21,20 +20,20 @@ var (
 		"or say todo.NewMemory(todo.WithOneConversation())")
 )
 
-// NoListError says what was found in place of a list.
+// NoListError says what the source found instead of a list.
 type NoListError struct {
-	// Called are the tools that the conversation called, newest first, each once
-	// and at most eight.
+	// Called are the tools that the conversation called, newest first, each once, and
+	// at most eight.
 	Called []string
-	// Lookalikes are those among all of them that look like a todo tool and are
-	// not known, at most eight.
+	// Lookalikes are the unknown tools that the conversation called and that look
+	// like a todo tool, at most eight.
 	Lookalikes []string
 	// OtherSessions is how many other sessions have a list, where the source
 	// keeps one per session.
 	OtherSessions int
 }
 
-// Error says what was found, and what to do about it.
+// Error says what the source found, and what to do about it.
 func (e *NoListError) Error() string {
 	switch {
 	case len(e.Lookalikes) == 1:

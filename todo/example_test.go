@@ -60,8 +60,8 @@ func ExampleMemory_Handle() {
 	// one of the program's own tools: search
 }
 
-// The two tools in an SDK's own type, here go-openai's, next to those that the
-// program has anyway. Memory.Handle answers the calls.
+// The two tools in an SDK's own type, here go-openai's, next to the program's own
+// tools. Memory.Handle answers their calls.
 func ExampleWriteTool() {
 	tools := []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: "edit_file"}}}
 	for _, tool := range []todo.Definition{todo.WriteTool(), todo.ReadTool()} {
@@ -127,7 +127,7 @@ func ExampleWithOneConversation() {
 	// true
 }
 
-// What people and other tools write for a status.
+// Spellings of a status that people and other tools use.
 func ExampleParseStatus() {
 	for _, text := range []string{"In Progress", "DONE", "not_started", "later"} {
 		status, known := todo.ParseStatus(text)
@@ -141,7 +141,7 @@ func ExampleParseStatus() {
 }
 
 func ExampleProviderFunc() {
-	// Any store will do: here is one that has a list for one user.
+	// Any store will do. This one has a list for one user.
 	store := map[string][]todo.Todo{
 		"alice": {{ID: "t-17", Content: "Fix the bug", Status: todo.InProgress}},
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// maxReport is how many bytes a JSON result may have to count as the report
-	// of a failure. Longer results repeat the list.
+	// maxReport is the size in bytes up to which a JSON result may be the report of a
+	// failure. A longer result repeats the list.
 	maxReport = 16 << 10
 	// maxOpening is how many bytes of a plain-text result are examined.
 	maxOpening = 80
@@ -32,8 +32,7 @@ func reportsFailure(result string) bool {
 	return textReportsFailure(text)
 }
 
-// objectReportsFailure examines the members that tools and MCP mark a failure
-// with.
+// objectReportsFailure examines the members with which tools and MCP mark a failure.
 func objectReportsFailure(object string) bool {
 	var fields struct {
 		IsError      any `json:"isError"`

@@ -9,14 +9,13 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 )
 
-// The bounds of one search through a conversation.
+// Bounds of one search through a conversation.
 const (
 	// maxCandidates is how many calls of todo-writing tools are examined. One
 	// is usually enough, but changes are followed back to the last whole list.
 	maxCandidates = 32
-	// maxArguments is how many bytes of their arguments are read in total, many
-	// times the size of a long list. A call with more than the remaining number
-	// of bytes is skipped.
+	// maxArguments is how many bytes of arguments are read in total: many times the
+	// size of a long list. A call with more bytes than are left ends the search.
 	maxArguments = 256 << 10
 	// maxChanges is how many calls are examined that change a single todo.
 	maxChanges = 1000
@@ -31,9 +30,9 @@ type conversationSource struct {
 	remembered remembered
 }
 
-// WithToolNames adds the names of tools that write a todo list, for programs
-// whose tool has a name that FromConversation does not know. Case, "_" and "-"
-// are ignored. A name must have another character than those and white space.
+// WithToolNames adds the names of tools that write a todo list, for programs whose
+// tool has a name that FromConversation does not know. Case, "_" and "-" are ignored,
+// so a name must have another character than those and white space.
 func WithToolNames(names ...string) ConversationOption {
 	tools := make([]tool, len(names))
 	for i, name := range names {
@@ -47,9 +46,9 @@ func WithToolNames(names ...string) ConversationOption {
 // tool of carryon and no session, because every request brings its own list.
 //
 // It knows the tools of common agents by name, in any case and with or without "_"
-// and "-", and those of WithToolNames. A namespace that ends with "__" may precede
-// the name, as in mcp__planner__todo_write, and a call may be wrapped in one of
-// tool_call. The newest calls count:
+// and "-", and the tools of WithToolNames. A namespace that ends with "__" may
+// precede the name, as in mcp__planner__todo_write, and the call may be wrapped in a
+// call of tool_call. It reads the newest calls first:
 //
 //   - Tools that write the whole list: todo_write (also TodoWrite, todowrite),
 //     write_todos, update_plan, update_todo_list, create_todo_list,
@@ -60,38 +59,40 @@ func WithToolNames(names ...string) ConversationOption {
 //   - Tools that are called once for each todo: TaskCreate, TaskUpdate,
 //     task_update, task_complete, tracker_create_task, tracker_update_task, and
 //     todo with an "action" such as add, toggle, complete or clear. Their calls are
-//     replayed; ids may stand in the results.
-//   - A result that repeats the whole list, as JSON or as a checklist, is preferred
-//     to what its call says, if it has all of that. TaskList, tracker_list_tasks
-//     and todo_read have nothing else.
+//     replayed; the ids may be in the results.
+//   - If a result repeats the whole list, as JSON or as a checklist, and has all
+//     todos of its call, the result counts and not the call. TaskList,
+//     tracker_list_tasks and todo_read have only a result.
 //
-// A call without a result counts. These calls are skipped in favour of older ones:
+// A call counts even without a result. FromConversation skips these calls and reads
+// older ones:
 //
 //   - calls that failed: their result begins with "Error:", "Failed to" and the
 //     like, or is a JSON object whose "isError", "error", "success" or "status"
 //     says so. A result that only mentions an error is not a failure.
-//   - calls whose arguments hold no list at all: they are cut off, or the call
-//     asks for something else
+//   - calls whose arguments hold no list: they are cut off, or the call does
+//     something else
 //
-// A program may cut or summarize the history of a long conversation, and the list
-// with it. The newest list of a session that has a name is therefore remembered,
-// for up to 10,000 sessions and 16 MiB, and serves requests of that session that
-// offer the same tools and hold no list; [Origin] says so.
+// A program may cut or summarize the history of a long conversation, and lose the
+// list with it. FromConversation therefore remembers the newest list of each named
+// session, for up to 10,000 sessions and 16 MiB. It returns that list for a request
+// of the session that offers the same tools and has no list; [Origin] says so.
 //
-// Without such a call there is no list, which is a [*NoListError] that names the
-// tools that were called, and those among them that look like a todo tool. A list
-// of which an item cannot be read, that is too long, that is kept in SQL, or of
-// which the history holds a part only, is an [*UnreadableError]: an older list
-// would be a guess.
+// If it finds no such call, it returns a [*NoListError] with the tools that were
+// called and those among them that look like a todo tool. It returns an
+// [*UnreadableError], because an older list would be a guess, if an item of the
+// newest list cannot be read, if the list is too long or is kept in SQL, or if the
+// history holds only a part of it.
 //
 // FromConversation examines at most 32 calls that may hold a list and 1,000 that
-// change one, reads 256 KiB of them, and no further once it has found the list.
-// A nil ctx panics. The Provider is safe for concurrent use, and its caller owns
-// the slice that it returns. It is a
-// [Locator], and its method WritesList(tool string) bool says whether a tool of
-// that name can write its list, or can lead to one that does. Package middleware
-// leaves a request alone whose tools cannot, though its messages hold a list: a
-// call beside the conversation, such as one for a summary.
+// change one, reads at most 256 KiB of them, and stops once it has found the list.
+// The Provider is safe for concurrent use; it panics on a nil ctx; its caller owns
+// the slice that it returns.
+//
+// The Provider is a [Locator]. Its method WritesList(tool string) bool reports
+// whether a tool of that name can write its list, or can lead to a tool that does. If
+// no tool of a request can, package middleware leaves the request alone, even if its
+// messages hold a list: it is a side call, such as one for a summary.
 //
 // FromConversation panics if a name of WithToolNames is blank.
 func FromConversation(opts ...ConversationOption) Provider {

@@ -44,8 +44,8 @@ func BenchmarkFromConversation(b *testing.B) {
 	}
 }
 
-// BenchmarkFromConversationAtItsWorst has as many calls as are examined, and
-// as many bytes as are read, none of which is a list that counts.
+// BenchmarkFromConversationAtItsWorst examines as many calls, and reads as many
+// bytes, as the limits allow, without finding a list.
 func BenchmarkFromConversationAtItsWorst(b *testing.B) {
 	const head, item, tail = `{"merge":true,"todos":[`, `{"id":"1"},`, `{"id":"2"}]}`
 	arguments := head + strings.Repeat(item, (8<<10-len(head)-len(tail))/len(item)) + tail

@@ -15,8 +15,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// todosOf returns what FromConversation makes of the calls, newest first. It is nil
-// where there is no list.
+// todosOf returns the list that FromConversation reads from the calls, newest first;
+// nil if there is none.
 func todosOf(t require.TestingT, calls []todo.Call, opts ...todo.ConversationOption) []todo.Todo {
 	list, _, err := locate(calls, opts...)
 	if !errors.Is(err, todo.ErrNoList) && !errors.Is(err, todo.ErrUnreadable) {
@@ -31,7 +31,7 @@ func locate(calls []todo.Call, opts ...todo.ConversationOption) ([]todo.Todo, to
 	return locator(todo.FromConversation(opts...)).Locate(ctx)
 }
 
-// locator returns a source of this package as what it is.
+// locator returns a source of this package as a Locator.
 func locator(source todo.Provider) todo.Locator {
 	l, _ := source.(todo.Locator)
 	return l
@@ -185,7 +185,7 @@ func TestListThatCannotBeReadIsPassedOver(t *testing.T) {
 	}
 }
 
-// What there is in place of a list, as people read it.
+// The errors for a missing list, as people read them.
 func TestWhatThereIsInPlaceOfAList(t *testing.T) {
 	t.Parallel()
 	call := func(name, arguments, result string) todo.Call {
@@ -245,7 +245,7 @@ func TestWhereTheListWasRead(t *testing.T) {
 	assert.Equal(t, "tool_calls", origin.Place.Code())
 }
 
-// A tool that reads the list, a todo_pause, and data that happens to hold a status.
+// A tool that reads the list, a todo_pause, and data that happens to have a status.
 func TestWhatDoesNotLookLikeATodoTool(t *testing.T) {
 	t.Parallel()
 	for name, arguments := range map[string]string{
@@ -305,7 +305,7 @@ func TestMergedChangesArePutTogether(t *testing.T) {
 		whole,
 	}))
 
-	// If the whole list is no longer in the history, what the changes say.
+	// If the whole list is no longer in the history, the changes alone.
 	assert.Equal(t, only("x"), todosOf(t, []todo.Call{
 		merge(`{"id":"9","status":"completed"}`), merge(`{"id":"1","content":"x"}`),
 	}))

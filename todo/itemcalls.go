@@ -7,10 +7,10 @@ import (
 
 // effect is what a call does to a list.
 type effect struct {
-	whole   bool   // items are the whole list
+	whole   bool   // the items are the whole list
 	shows   bool   // the call changes nothing, and its result may show the list
-	changes bool   // items are changes of a list
-	items   []Todo // with a content each if whole; else those with a known id change that todo
+	changes bool   // the items are changes of a list
+	items   []Todo // if whole, each with a content; if changes, an item with a known id changes that todo
 }
 
 var errItem = errors.New("it names no todo")
@@ -39,8 +39,8 @@ func effectOfItem(kind toolKind, call *Call) (effect, error) {
 	return effect{changes: true, items: []Todo{t}}, nil
 }
 
-// createOf returns the effect of a call that adds a todo, whose id is often in its
-// result alone.
+// createOf returns the effect of a call that adds a todo. Often only the result has
+// the todo's id.
 func createOf(t *Todo, call *Call) (effect, error) {
 	if strings.TrimSpace(t.Content) == "" {
 		return effect{}, errItem
@@ -114,7 +114,7 @@ func addOf(fields map[string]any, call *Call) (effect, error) {
 	return createOf(&t, call)
 }
 
-// toggledTo returns the status that a result says a todo has now.
+// toggledTo returns the new status of a todo, according to the result.
 func toggledTo(result string) Status {
 	text := strings.ToLower(result)
 	for _, open := range [...]string{"uncompleted", "reopened", "unchecked", "not done", "incomplete", "pending"} {
@@ -148,7 +148,7 @@ func itemFields(arguments string) (map[string]any, error) {
 	return nil, err
 }
 
-// parseItemFields reads one todo, of which anything may be missing.
+// parseItemFields reads one todo. Any field may be missing.
 func parseItemFields(fields map[string]any) (Todo, error) {
 	t, err := parseFields(1, fields)
 	t.ID, t.Content = clean(t.ID), clean(t.Content)

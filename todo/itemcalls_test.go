@@ -18,8 +18,8 @@ func called(name, arguments, result string) todo.Call {
 	return todo.Call{Name: name, Arguments: arguments, Result: result, Answered: true}
 }
 
-// Lists that agents keep in several calls, oldest call first, as their tools
-// answer them. Each has "a" done and "b" still to do.
+// Lists that agents keep in several calls, oldest call first, with the results of
+// their tools. In each, "a" is done and "b" is still to do.
 func TestListsKeptItemByItem(t *testing.T) {
 	t.Parallel()
 	ab := []todo.Todo{{ID: "1", Content: "a", Status: todo.Completed}, {ID: "2", Content: "b", Status: todo.Pending}}
@@ -106,7 +106,7 @@ func TestListsKeptItemByItem(t *testing.T) {
 	}
 }
 
-// A list of which a part is missing is not guessed at.
+// An incomplete list is not guessed at.
 func TestListsKeptItemByItemThatAreIncomplete(t *testing.T) {
 	t.Parallel()
 	var many []todo.Call
@@ -118,7 +118,7 @@ func TestListsKeptItemByItemThatAreIncomplete(t *testing.T) {
 			called("TaskUpdate", `{"taskId":"7","status":"in_progress"}`, "Updated task #7 status"),
 			called("TaskCreate", `{"subject":"b"}`, "Task #8 created successfully: b"),
 		},
-		// The second may be the task that was created without a word of its id.
+		// The second may be the task whose creation did not tell its id.
 		"the list of task_update could not be read: it changes todos that the conversation does not hold any more": {
 			called("task_update", `{"id":"7","status":"completed"}`, "ok"),
 			called("TaskCreate", `{"subject":"b"}`, "created"),
@@ -140,7 +140,7 @@ func TestListsKeptItemByItemThatAreIncomplete(t *testing.T) {
 	require.ErrorIs(t, err, todo.ErrNoList, "other statements are no list")
 }
 
-// The history was cut, and what is left of the list is done.
+// The history was cut, and the rest of the list is done.
 func TestListKeptItemByItemWhoseRestIsDone(t *testing.T) {
 	t.Parallel()
 	got, _, err := locate([]todo.Call{
@@ -151,7 +151,7 @@ func TestListKeptItemByItemWhoseRestIsDone(t *testing.T) {
 	assert.Equal(t, []todo.Todo{{ID: "8", Content: "b", Status: todo.Pending}}, got)
 }
 
-// What a result repeats counts only if it has what the call wrote.
+// A list in a result counts only if it has the todos of the call.
 func TestResultThatRepeatsAnotherList(t *testing.T) {
 	t.Parallel()
 	for _, result := range []string{

@@ -5,16 +5,16 @@ import "strings"
 const (
 	// maxNamed is how many tools an error names.
 	maxNamed = 8
-	// maxOthers is how many tools are looked at, to find one that writes lists.
+	// maxOthers is how many tools are examined to find one that writes lists.
 	maxOthers = 32
-	// maxLookalikeArguments is how many bytes of their arguments are read for it.
+	// maxLookalikeArguments is how many bytes of their arguments are read for that.
 	maxLookalikeArguments = 32 << 10
 )
 
-// otherTools are the tools of a conversation that are not known to write a list.
-// What they look like is found out only if there is no list.
+// otherTools are the tools of a conversation that are not known to write a list. They
+// are examined only if there is no list.
 type otherTools struct {
-	newest []Call // of each tool its newest call
+	newest []Call // the newest call of each tool
 	read   int    // bytes of arguments that were read
 }
 
@@ -30,11 +30,11 @@ func (o *otherTools) add(call *Call) {
 	}
 }
 
-// looksLikeTodoTool reports whether a name sounds like that of a tool that writes
-// a list.
+// looksLikeTodoTool reports whether a name looks like that of a tool that writes a
+// list.
 func looksLikeTodoTool(name string) bool {
 	plain := string(newToolName(name))
-	for _, other := range [...]string{"read", "get", "pause", "tasklist"} { // the last is known, and shows one
+	for _, other := range [...]string{"read", "get", "pause", "tasklist"} { // the last is a known tool that shows the list
 		if strings.Contains(plain, other) {
 			return false
 		}
@@ -62,7 +62,7 @@ func (o *otherTools) writesStatuses(call *Call) bool {
 	return true
 }
 
-// none returns the error that says what there is in place of a list.
+// none returns the error that says what was found instead of a list.
 func (o *otherTools) none() error {
 	found := new(NoListError)
 	for i := range o.newest {

@@ -11,18 +11,18 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// Memory keeps one todo list per session: in memory, or with WithRecords on an
-// engine that several processes share. It is a Provider, and its Handle method
+// Memory keeps one todo list per session: in memory, or with [WithRecords] on an
+// engine that several processes share. It is a [Provider], and its Handle method
 // answers the tool calls of a model that works on the list.
 //
-// Each method uses the session of its ctx, as set by continuation.WithSession.
-// Without one there is no list: reads find none, writes fail with
+// Each method uses the session of its ctx, which continuation.WithSession sets.
+// Without a session there is no list: reads find none, writes fail with
 // [ErrNoSession], and the outcome of a model call says so. A program with one
-// conversation and no sessions says so with [WithOneConversation].
+// conversation and no sessions uses [WithOneConversation].
 //
-// A Memory is safe for concurrent use and starts no goroutine. In memory, its
-// methods block on nothing but subscribers, and ignore the end of a ctx; a nil
-// ctx panics. Use NewMemory: the zero value is not ready.
+// A Memory is safe for concurrent use and starts no goroutine. In memory, its methods
+// wait only for subscribers, and ignore the end of a ctx; a nil ctx panics. Use
+// [NewMemory]: the zero value is not ready.
 type Memory struct {
 	options memoryOptions
 	shared  *recordtable.Table[sharedList] // nil: lists are in memory
@@ -58,14 +58,14 @@ func TryNewMemory(opts ...MemoryOption) (*Memory, error) {
 	return &Memory{options: options, shared: options.table(), lists: lru.New[storedList]()}, nil
 }
 
-// IsShared reports whether the lists are kept in an engine, so that processes share
-// them, and reading one may take long.
+// IsShared reports whether the lists are kept on an engine that processes share, so
+// that reading one may take long.
 func (m *Memory) IsShared() bool { return m.shared != nil }
 
-// Todos returns a copy of the session's list. It fails with [ErrNoSession]
-// without a session, and with a [*NoListError] if nothing was written under it; a
-// list that was cleared is an empty one. It fails, too, if the engine of
-// [WithRecords] does.
+// Todos returns a copy of the session's list; a list that was cleared is empty.
+// Without a session it fails with [ErrNoSession], and if nothing was written under
+// the session, with a [*NoListError]. It also fails if the engine of [WithRecords]
+// does.
 func (m *Memory) Todos(ctx context.Context) ([]Todo, error) {
 	list, _, err := m.Locate(ctx)
 	return list, err
@@ -101,7 +101,7 @@ func (m *Memory) look(session string) (list []Todo, sessions int, written bool) 
 }
 
 // Read returns a copy of the session's list, or nil if it has none. With
-// [WithRecords] use Todos, which says so if the engine fails.
+// [WithRecords] use Todos, which returns the errors of the engine.
 func (m *Memory) Read(ctx context.Context) []Todo {
 	list, _, _ := m.Locate(ctx) // without a list there is nothing to read
 	return list
@@ -132,15 +132,16 @@ func (m *Memory) list(session string) []Todo {
 // either the old list or the new one, and the last of several concurrent
 // writers wins. An empty list clears the session's list.
 //
-// Normalizing trims texts, names a todo without an id by its position, gives a
-// second todo of the same id a new one, sets a missing status to Pending and
-// replaces other spellings of a known status ("done" by Completed). Of several
-// todos in progress the last one stays in progress and the others become
-// Pending. An unknown status is kept, and is not active.
+// Normalizing trims texts, gives a todo without an id its position as id, gives a
+// second todo with the same id a new one, sets a missing status to Pending and
+// replaces other spellings of a known status ("done" by Completed). Of several todos
+// in progress the last one stays in progress and the others become Pending. An
+// unknown status is kept, and is not active.
 //
-// Write fails with [ErrNoSession] without a session. It refuses a list with an
-// *ArgumentsError, and keeps the old one, if a content is blank, if the list exceeds the limits of WithMaxItems or
-// WithMaxContent, or if an id, a status or a priority is longer than 1 KiB.
+// Write fails with [ErrNoSession] without a session. It fails with an
+// *ArgumentsError, and keeps the old list, if a content is blank, if the list exceeds
+// the limits of WithMaxItems or WithMaxContent, or if an id, a status or a priority
+// is longer than 1 KiB. It also fails if the engine of [WithRecords] does.
 func (m *Memory) Write(ctx context.Context, todos []Todo) error {
 	_, err := m.replace(ctx, slices.Clone(todos))
 	return err
@@ -179,9 +180,9 @@ func (m *Memory) apply(ctx context.Context, changes []Todo) ([]Todo, error) {
 	})
 }
 
-// update replaces the session's list by what next makes of it, tells the
-// subscribers, and returns the stored list. An error of next keeps the list. Next
-// is pure: it may run more than once.
+// update replaces the session's list with the result of next, notifies the
+// subscribers, and returns the stored list. If next fails, the list stays. next is
+// pure: it may run more than once.
 func (m *Memory) update(
 	ctx context.Context, session string, next func(before []Todo) ([]Todo, error),
 ) (list []Todo, err error) {
@@ -197,8 +198,8 @@ func (m *Memory) update(
 	return list, err
 }
 
-// store is update without telling the subscribers: deliver reports whether the
-// caller has to call deliver.
+// store is update without notifying the subscribers: deliver reports whether the
+// caller must call deliver.
 func (m *Memory) store(session string, next func(before []Todo) ([]Todo, error)) (list []Todo, deliver bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -223,13 +224,13 @@ func (m *Memory) put(session string, list []Todo) {
 	}
 }
 
-// isFull reports whether there are more sessions, or more bytes, than there may be.
+// isFull reports whether there are too many sessions or bytes.
 func (m *Memory) isFull() bool {
 	o := &m.options
 	return o.maxSessions != Off && m.lists.Len() > o.maxSessions || o.maxBytes != Off && m.bytes > o.maxBytes
 }
 
-// sizeOf returns about how many bytes a list takes.
+// sizeOf returns roughly how many bytes a list takes.
 func sizeOf(list []Todo) int {
 	const itself = 64
 	n := itself * len(list)
@@ -240,9 +241,9 @@ func sizeOf(list []Todo) int {
 	return n
 }
 
-// Forget drops the session's list, for example when a conversation is over. It
-// does nothing if the session has no list. It fails with [ErrNoSession] without a
-// session, and if the engine of [WithRecords] does.
+// Forget drops the session's list, for example when a conversation is over. It does
+// nothing if the session has no list. It fails with [ErrNoSession] without a session,
+// and if the engine of [WithRecords] fails.
 func (m *Memory) Forget(ctx context.Context) error {
 	session, err := m.session(ctx)
 	if err != nil {
@@ -259,8 +260,8 @@ func (m *Memory) Forget(ctx context.Context) error {
 	return err
 }
 
-// forget is Forget without telling the subscribers: deliver reports whether the
-// caller has to call deliver.
+// forget is Forget without notifying the subscribers: deliver reports whether the
+// caller must call deliver.
 func (m *Memory) forget(_ context.Context, session string) (deliver bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -82,8 +82,7 @@ func TestMemoryWithOneConversation(t *testing.T) {
 	assert.Empty(t, memory.Read(t.Context()))
 }
 
-// To have cleared the list is not to have none: the model said that nothing is
-// left.
+// A cleared list is not a missing one: the model said that nothing is left.
 func TestMemoryTellsNoListFromAnEmptyOne(t *testing.T) {
 	t.Parallel()
 	memory := todo.NewMemory()

@@ -44,7 +44,7 @@ type memoryOptions struct {
 	onPanic         func(session string, recovered any)
 	records         records.Records // nil: in memory
 	maxAge          time.Duration   // on an engine
-	err             error           // of the options that are refused
+	err             error           // of the refused options
 }
 
 // WithMaxItems sets how many todos a list may have; Off lifts the limit. A
@@ -59,32 +59,32 @@ func WithMaxContent(bytes int) MemoryOption {
 	return func(o *memoryOptions) { o.maxContent = bytes }
 }
 
-// WithMaxSessions sets how many sessions may have a list at a time; Off lifts
-// the limit, unlike that of continuation.WithMaxSessions. A further session replaces the one whose list was not read or
-// written for the longest time.
+// WithMaxSessions sets how many sessions may have a list at a time; Off lifts the
+// limit. A further session drops the list that was not read or written for the
+// longest time.
 func WithMaxSessions(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxSessions = n }
 }
 
-// WithMaxBytes sets about how many bytes the lists of all sessions may have
-// together; Off lifts the limit. Beyond it the lists that were not read or written
-// for the longest time are dropped, but never the one that is written.
+// WithMaxBytes sets roughly how many bytes the lists of all sessions may take
+// together; Off lifts the limit. Beyond it, the lists that were not read or written
+// for the longest time are dropped, but never the one being written.
 func WithMaxBytes(bytes int) MemoryOption {
 	return func(o *memoryOptions) { o.maxBytes = bytes }
 }
 
-// WithOneConversation says that the program has one conversation: there is one
-// list, with and without a session. Without this option calls without a session
-// have no list, because users whose sessions a program does not name would see
-// each other's todos.
+// WithOneConversation says that the program has one conversation: there is one list,
+// with or without a session. Without this option, calls without a session have no
+// list, because users whose sessions the program does not name would see each other's
+// todos.
 func WithOneConversation() MemoryOption {
 	return func(o *memoryOptions) { o.oneConversation = true }
 }
 
-// WithRecords keeps the lists on an engine that several processes share, instead
-// of in memory: a list that one process has written is the one that the others
-// read. WithMaxSessions does not count then, WithMaxAge does. Subscribers hear of
-// what this process writes. A nil engine is refused.
+// WithRecords keeps the lists on an engine that several processes share, instead of
+// in memory: each process reads what any of them has written. WithMaxSessions and
+// WithMaxBytes have no effect then, and WithMaxAge does. Subscribers hear only of
+// changes that this process makes. A nil engine is refused.
 func WithRecords(engine records.Records) MemoryOption {
 	return func(o *memoryOptions) {
 		if o.records = engine; engine == nil {
@@ -93,9 +93,8 @@ func WithRecords(engine records.Records) MemoryOption {
 	}
 }
 
-// WithMaxAge sets how long a list is kept on the engine of WithRecords since it was
-// last read or written; Off keeps it until it is forgotten. In memory, age does not
-// count.
+// WithMaxAge sets how long a list is kept on the engine of WithRecords after it was
+// last read or written; Off keeps it until Forget. It has no effect in memory.
 func WithMaxAge(age time.Duration) MemoryOption {
 	return func(o *memoryOptions) {
 		if o.maxAge = age; age <= 0 && age != Off {

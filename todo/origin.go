@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Origin says where a list was read. The zero Origin is a source of the
-// program's own.
+// Origin says where a list was read. The zero Origin is a source that the program
+// wrote itself.
 type Origin struct {
-	// Place is what the list was read from.
+	// Place is the kind of place.
 	Place Place `json:"place"`
 	// Tool is the name of the tool whose call or result was read, as the model
 	// wrote it, or "".
 	Tool string `json:"tool,omitzero"`
 }
 
-// Place is what a list was read from.
+// Place is a kind of place that a list is read from.
 type Place uint8
 
 // The places that the sources of this package read.
@@ -31,8 +31,8 @@ const (
 	// FromSeveralCalls is several calls of the conversation, each of which changed
 	// a part of the list.
 	FromSeveralCalls
-	// FromEarlierRequest is an earlier request of the same session: the
-	// conversation of this one does not hold the list any more.
+	// FromEarlierRequest is an earlier request of the same session: the conversation
+	// of this request no longer holds the list.
 	FromEarlierRequest
 )
 
@@ -92,6 +92,6 @@ func (o Origin) String() string {
 // package are Locators; yours need not be.
 type Locator interface {
 	Provider
-	// Locate is Todos, and says where the list was read.
+	// Locate is Todos that also returns where the list was read.
 	Locate(ctx context.Context) ([]Todo, Origin, error)
 }

@@ -25,18 +25,17 @@ var idNames = []string{"id", "taskId", "task_id", "todoId", "todo_id"} //nolint:
 // them. The list that it returns is normalized as by Memory.Write.
 //
 // The list may be an array, or an object that holds the array under "todos" (or
-// "items", "tasks", "plan", "steps", "list", "todo_list", "todoList",
-// "task_list", "checklist", "updates"). Either of them, at any of these places, may be
-// encoded as a JSON string once more. A single item in place of the array is a
-// list of one if it has a "content", "task", "todo" or "step"; in place of the
-// whole arguments it needs an id or a status as well.
+// "items", "tasks", "plan", "steps", "list", "todo_list", "todoList", "task_list",
+// "checklist", "updates"). The array and the object may each be encoded as a JSON
+// string once more. A single item in place of the array is a list of one if it has a
+// "content", "task", "todo" or "step"; in place of the whole arguments it needs an id
+// or a status as well.
 //
-// An item is an object, or a plain string, which is its content. The content
-// is the first that is not blank of "content", "task", "title", "subject",
-// "description", "text", "step", "todo" and "name". Ids and priorities may be numbers. A
-// missing status becomes Pending, and an unknown one is kept. Keys match in any case, null
-// counts as absent, other keys are ignored, and the last of duplicate keys
-// counts.
+// An item is an object, or a plain string, which is its content. Its content is the
+// first non-blank value of "content", "task", "title", "subject", "description",
+// "text", "step", "todo" and "name". Ids and priorities may be numbers. A missing
+// status becomes Pending, and an unknown one is kept. Keys match in any case, null
+// counts as absent, other keys are ignored, and the last of duplicate keys counts.
 //
 // A text in place of the array may be a Markdown checklist: each line with a
 // check box, such as "- [x] Fix the bug", is an item. "[ ]" is pending, "[x]"
@@ -44,10 +43,10 @@ var idNames = []string{"id", "taskId", "task_id", "todoId", "todo_id"} //nolint:
 // as "[done]" is read like any other status. Other lines, such as headings, are
 // ignored.
 //
-// An empty array is a valid list. Anything else that is not a list, an item
-// with a blank content, and a value of the wrong type return an
-// *ArgumentsError. ParseList has no limits except that of encoding/json on
-// nesting; Memory.Write has limits.
+// An empty array is a valid list. ParseList returns an *ArgumentsError for anything
+// else that is not a list, for an item with a blank content, and for a value of the
+// wrong type. It has no limits except that of encoding/json on nesting; Memory.Write
+// has limits.
 func ParseList(arguments string) ([]Todo, error) {
 	parsed, err := parseArguments(arguments)
 	if err != nil {
@@ -56,7 +55,7 @@ func ParseList(arguments string) ([]Todo, error) {
 	return parsed.list()
 }
 
-// writeArguments is what the arguments of a todo-writing call say.
+// writeArguments are the arguments of a todo-writing call, as read.
 type writeArguments struct {
 	items  []any
 	action string // what the call does, for tools that do several things
@@ -64,9 +63,9 @@ type writeArguments struct {
 	single bool   // the arguments are one item, not a list
 }
 
-// writes reports whether the call writes the list. Some tools read it with the
-// same arguments, and leave the items empty or fill them in; others are called
-// once per todo.
+// writes reports whether the call writes the list. Some tools read the list with the
+// same arguments, and leave the items empty or fill them in; others are called once
+// per todo.
 func (a *writeArguments) writes() bool {
 	switch strings.ToLower(a.action) {
 	case "", "write", "set", "replace", "create", "update", "plan":
@@ -96,7 +95,7 @@ func (a *writeArguments) todos() ([]Todo, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.ID, t.Content = clean(t.ID), clean(t.Content) // which merge goes by
+		t.ID, t.Content = clean(t.ID), clean(t.Content) // merge compares them
 		todos[i] = t
 	}
 	return todos, nil
@@ -138,7 +137,7 @@ func decode(text string) (any, error) {
 // unwrap opens value until it finds the items.
 func (a *writeArguments) unwrap(value any) error {
 	const outermost = "the arguments"
-	where := outermost // until a list was found under a name
+	where := outermost // until the list is found under a name
 	for range maxWrappings {
 		switch v := value.(type) {
 		case []any:
@@ -171,7 +170,7 @@ func (a *writeArguments) unwrap(value any) error {
 	return refuse(0, where+" are wrapped too often", sendList)
 }
 
-// readMode reads what an object around the items says the call does with them.
+// readMode reads from an object around the items what the call does with them.
 func (a *writeArguments) readMode(fields map[string]any) {
 	if action, ok := field(fields, "action", "operation", "command").(string); ok {
 		a.action = action
@@ -185,7 +184,8 @@ func (a *writeArguments) readMode(fields map[string]any) {
 	}
 }
 
-// wrappedIn returns what an object without a list may hold the list in.
+// wrappedIn returns the member of an object that may hold the list, if the object has
+// none itself.
 func wrappedIn(fields map[string]any) any {
 	if inner := field(fields, "__arg1", "input", "arguments", "args", "parameters"); inner != nil {
 		return inner
@@ -240,8 +240,8 @@ func parseFields(position int, fields map[string]any) (Todo, error) {
 		cmp.Or(wrongID, wrongPriority, wrongContent, wrongStatus)
 }
 
-// parseLabel reads a short text that models often send as a number. It has the
-// first of the names that there is.
+// parseLabel reads a short text that models often send as a number, from the first of
+// the names that is present.
 func parseLabel(position int, fields map[string]any, names ...string) (string, error) {
 	switch v := field(fields, names...).(type) {
 	case nil:
@@ -299,10 +299,9 @@ func parseItemStatus(position int, fields map[string]any) (Status, error) {
 	}
 }
 
-// field returns the value of the first of names that fields has a value for, or
-// nil. Exact spellings take precedence over other cases, and of several other
-// cases the first in sorted order counts, so that the same arguments always
-// yield the same list.
+// field returns the value of the first of names that fields has a value for, or nil.
+// An exact spelling takes precedence over other cases. Of several other cases the
+// first in sorted order counts, so that the same arguments always give the same list.
 func field(fields map[string]any, names ...string) any {
 	for _, name := range names {
 		if v := fields[name]; v != nil {

@@ -8,14 +8,14 @@ import (
 // Provider returns the todo list that carryon follows. carryon never changes a
 // todo.
 //
-// Todos may be called concurrently, even for one session. Its ctx is derived
-// from that of the model call, has a deadline, and holds the resolved session
-// and the Conversation of the request. Todos runs on the goroutine of the model
-// call and must return when its ctx ends, because the caller's answer waits for
-// it. The list is in the order of work. An empty or nil list means that nothing
-// is left to do. An error means that there is no list: the model call is not
-// continued, does not fail, and its outcome has the error. [ErrNoList],
-// [ErrUnreadable] and [ErrNoSession] each have a reason of their own there.
+// Todos may be called concurrently, even for one session. Its ctx is derived from
+// that of the model call, has a deadline, and holds the resolved session and the
+// Conversation of the request. Todos runs on the goroutine of the model call and must
+// return when its ctx ends, because the caller's answer waits for it. The list is in
+// the order of work. An empty or nil list means that nothing is left to do. An error
+// means that there is no list: the model call does not fail, but it is not continued,
+// and its outcome has the error. [ErrNoList], [ErrUnreadable] and [ErrNoSession] each
+// have a reason of their own.
 //
 // A status may be spelled as [ParseStatus] reads it.
 //

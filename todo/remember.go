@@ -11,14 +11,14 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// The bounds of what is remembered of conversations.
+// Bounds of the remembered lists.
 const (
 	maxRemembered      = 10_000   // sessions
 	maxRememberedBytes = 16 << 20 // of the texts of all lists
 )
 
-// remembered are the newest lists of named sessions, for the requests whose
-// history has been cut or summarized.
+// remembered are the newest lists of named sessions, for requests whose history has
+// been cut or summarized.
 type remembered struct {
 	mu    sync.Mutex
 	lists *lru.Table[rememberedList]
@@ -28,7 +28,7 @@ type remembered struct {
 type rememberedList struct {
 	todos []Todo // never changed
 	tool  string // that wrote it
-	tools uint64 // those that the request offered
+	tools uint64 // identifies the tools that the request offered
 	bytes int
 }
 
@@ -45,8 +45,8 @@ func (r *remembered) put(session string, list rememberedList) {
 	}
 }
 
-// get returns what is remembered of a session whose requests offer the same
-// tools: another agent of the session, with other tools, has a list of its own.
+// get returns the list of a session whose requests offer the same tools: another
+// agent of the session, with other tools, has another list.
 func (r *remembered) get(session string, tools uint64) (rememberedList, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,10 +83,10 @@ func (c *conversationSource) remember(ctx context.Context, list []Todo, origin O
 	}
 	tools := rememberedTools(ctx)
 	if known, ok := c.remembered.get(session, tools); ok && slices.Equal(known.todos, list) {
-		return // as after most requests
+		return // true of most requests
 	}
 	own := slices.Clone(list)
-	for i := range own { // which may be parts of a large request
+	for i := range own { // its strings may be parts of a large request
 		t := &own[i]
 		*t = Todo{
 			ID: strings.Clone(t.ID), Content: strings.Clone(t.Content),

@@ -14,8 +14,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// asking is the ctx of a request of a session that offers the tools and holds the
-// calls.
+// asking returns the ctx of a request of a session that offers the tools and has the
+// calls in its history.
 func asking(t *testing.T, session string, tools []string, calls ...todo.Call) context.Context {
 	t.Helper()
 	ctx := todo.WithConversation(in(t, session), slices.Values(calls))
@@ -79,7 +79,7 @@ func TestListWithoutASessionIsNotRemembered(t *testing.T) {
 	require.ErrorIs(t, err, todo.ErrNoList)
 }
 
-// What is remembered is bounded in sessions and in bytes: the newest stay.
+// The remembered lists are bounded in sessions and in bytes: the newest stay.
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// search looks for the newest list of a conversation, from the newest call on.
+// search looks for the newest list of a conversation, starting at the newest call.
 type search struct {
 	source *conversationSource
 
-	lists   int // calls that may hold a whole list that were examined
-	changed int // calls that change one that were examined
+	lists   int // examined calls that may hold a whole list
+	changed int // examined calls that change one
 	unread  int // bytes of arguments and results that may still be read
 
 	list   []Todo   // the whole list that was found
-	later  [][]Todo // changes that were made to it since, newest first
-	items  []Todo   // those of calls for one todo each, newest first; they join later as one
-	origin Origin   // of the newest of these
+	later  [][]Todo // changes of it, newest first
+	items  []Todo   // changes by calls for one todo each, newest first; joinItems adds them to later as one
+	origin Origin   // of the newest call among these
 
 	found   bool  // the search has ended at a whole list
-	cut     bool  // it has ended at a limit
-	problem error // with the newest call that holds no list that could be read
+	cut     bool  // the search has ended at a limit
+	problem error // of the newest call without a readable list
 	others  otherTools
 
 	lastName string
@@ -29,7 +29,7 @@ type search struct {
 }
 
 var (
-	// errLost says that the calls that are left name todos and do not say what
+	// errLost says that the remaining calls name todos by id, and do not say what
 	// they are.
 	errLost    = errors.New("it changes todos that the conversation does not hold any more")
 	errCut     = errors.New("it is kept in more calls than carryon reads")
@@ -38,7 +38,7 @@ var (
 	errSQL     = errors.New("it is kept in SQL, which carryon does not read")
 )
 
-// look examines the next older call, and reports whether it was the last.
+// look examines the next older call, and reports whether the search ends there.
 func (s *search) look(wrapped *Call) (last bool) {
 	call := unwrapCall(wrapped)
 	kind := s.kindOf(call.Name)
@@ -116,7 +116,7 @@ func effectOf(kind toolKind, call *Call) (effect, error) {
 	case err != nil:
 		return effect{}, err
 	case !arguments.writes():
-		return effect{}, nil // some call a tool of this name once for each todo, with no more than its text
+		return effect{}, nil // some agents call a tool of this name once per todo, with only its text
 	case arguments.merge:
 		changes, err := arguments.todos()
 		return effect{changes: true, items: changes}, err
@@ -125,8 +125,8 @@ func effectOf(kind toolKind, call *Call) (effect, error) {
 	return effect{whole: true, items: list}, err
 }
 
-// unreadable notes a call that cannot be read. One that holds an item that cannot
-// be read ends the search: what is older is out of date.
+// unreadable notes a call that cannot be read. If one of its items cannot be read,
+// the search ends: older lists are out of date.
 func (s *search) unreadable(call *Call, problem error) (last bool) {
 	var item *ArgumentsError
 	if errors.As(problem, &item) && item.Item > 0 {
@@ -136,8 +136,8 @@ func (s *search) unreadable(call *Call, problem error) (last bool) {
 	return false
 }
 
-// echo returns the whole list that the result of a call repeats, or nil. It is
-// surer than what the call itself says, and must have all of that.
+// echo returns the whole list that the result of a call repeats, or nil. It is more
+// reliable than the call itself, and must have all todos of the call.
 func (s *search) echo(call *Call, does *effect) []Todo {
 	if !does.whole && !does.changes && !does.shows || len(call.Result) > s.unread || !strings.ContainsAny(call.Result, "[{") {
 		return nil
@@ -167,7 +167,7 @@ func (s *search) end(place Place, call *Call, list []Todo) (last bool) {
 	return true
 }
 
-// change notes changes of the list that is still to be found.
+// change notes changes of a list that is not found yet.
 func (s *search) change(call *Call, changes []Todo) {
 	s.foundAt(FromSeveralCalls, call)
 	if len(changes) == 1 {
@@ -178,7 +178,7 @@ func (s *search) change(call *Call, changes []Todo) {
 	s.later = append(s.later, changes)
 }
 
-// joinItems makes one change of those that several calls have made.
+// joinItems joins the changes of several calls into one.
 func (s *search) joinItems() {
 	if len(s.items) > 0 {
 		slices.Reverse(s.items)
@@ -193,7 +193,7 @@ func (s *search) foundAt(place Place, call *Call) {
 	}
 }
 
-// failed notes what is wrong with a call in favour of which an older one counts.
+// failed notes what is wrong with a call that is skipped in favour of an older one.
 func (s *search) failed(call *Call, problem error) {
 	if s.problem == nil {
 		s.problem = &UnreadableError{Tool: strings.Clone(call.Name), Err: problem}
@@ -231,8 +231,8 @@ func (s *search) result() ([]Todo, Origin, error) {
 	return nil, Origin{}, s.others.none()
 }
 
-// incomplete returns why changes without the list that they were made to do not
-// make up a list: todos are changed that may be the ones whose ids are not known.
+// incomplete returns why changes do not make up a list without the list that they
+// change: they may change todos whose ids are unknown.
 func (s *search) incomplete() error {
 	if s.cut {
 		return errCut

@@ -8,15 +8,15 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// sharedList is a list as it is kept on an engine. Whatever changes in it gets the
-// next version of the format, which decodes this one too.
+// sharedList is a list as it is kept on an engine. An incompatible change takes the
+// next version of the format, which must decode this one too.
 type sharedList struct {
 	Todos []Todo `json:"todos"`
 }
 
 func listFormat() recordtable.Format { return recordtable.Format{Kind: "todos", Version: 1} }
 
-// table returns where the lists are kept, nil for in memory.
+// table returns the table that keeps the lists, or nil to keep them in memory.
 func (o *memoryOptions) table() *recordtable.Table[sharedList] {
 	if o.records == nil {
 		return nil
@@ -32,8 +32,7 @@ func (o *memoryOptions) keep() time.Duration {
 	return o.maxAge
 }
 
-// lookShared is look for lists on an engine, which cannot tell how many others
-// there are.
+// lookShared is look for lists on an engine, which cannot count the other sessions.
 func (m *Memory) lookShared(ctx context.Context, session string) (list []Todo, err error) {
 	err = m.shared.Update(ctx, session, func(_ time.Time, kept sharedList) (sharedList, time.Duration, error) {
 		if list = kept.Todos; list == nil {

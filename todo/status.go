@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// ParseStatus returns the status that models and tools mean by text, and whether
-// it knows it. It ignores case and everything but letters, so it knows
-// "In-Progress", "[x]" and "not_started". It knows synonyms too: "done" is
-// Completed, "wip" InProgress, "skipped" Cancelled, and "blocked" Pending. A blank status is Pending. One that it does not
-// know is returned as it is, without white space around it, and is not active.
+// ParseStatus returns the status that models and tools mean by text, and whether it
+// is known. It ignores case and everything but letters, so it knows "In-Progress",
+// "[x]" and "not_started". It also knows synonyms: "done" is Completed, "wip"
+// InProgress, "skipped" Cancelled, and "blocked" Pending. A blank status is Pending.
+// An unknown status is returned without white space around it, and is not active.
 //
-// carryon reads every status like this, whatever source it comes from.
+// carryon reads every status this way, whatever its source.
 func ParseStatus(text string) (status Status, known bool) {
 	switch Status(text) {
 	case Pending, InProgress, Completed, Cancelled:

@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// recorder keeps what a subscriber was told, one line each.
+// recorder records the calls of a subscriber, one line each.
 type recorder struct {
 	mu    sync.Mutex
 	lines []string

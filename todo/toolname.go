@@ -18,7 +18,7 @@ const (
 	listTool                     // shows the list
 )
 
-// tool is a tool that is known by its name.
+// tool is a known tool.
 type tool struct {
 	name toolName
 	kind toolKind
@@ -46,17 +46,18 @@ func knownTools() []tool {
 		{"taskupdate", updateTool},        // Claude Code, Mastra
 		{"taskcomplete", completeTool},    // Mastra
 		{"tasklist", listTool},            // Claude Code
-		{"trackercreatetask", createTool}, // Gemini CLI, as the next two
+		{"trackercreatetask", createTool}, // Gemini CLI; so are the next two
 		{"trackerupdatetask", updateTool},
 		{"trackerlisttasks", listTool},
-		{"todoread", listTool}, // this package, and Claude Code of old
+		{"todoread", listTool}, // this package, and older versions of Claude Code
 	}
 }
 
 // isWrapper reports whether a tool calls another one, which its arguments name.
 func isWrapper(tool string) bool { return toolName("toolcall").matches(tool) } // Qwen Code
 
-// isSearch reports whether a tool finds others, which are offered from then on.
+// isSearch reports whether a tool finds other tools, which requests offer from then
+// on.
 func isSearch(tool string) bool {
 	for _, known := range [...]toolName{"toolsearch", "toolsearchtoolregex", "toolsearchtoolbm25"} { // Claude Code and the providers' own
 		if known.matches(tool) {

@@ -58,10 +58,10 @@ func ReadTool() Definition {
 	}
 }
 
-// Handle answers a call of todo_write or todo_read, whose names match in any
-// case, for the session of ctx, and returns the text of the tool message. For
-// any other name it does nothing and returns false. Without a session the result
-// is an error that says so: see [WithOneConversation].
+// Handle answers a call of todo_write or todo_read, whose names match in any case,
+// for the session of ctx, and returns the text of the tool message. For any other
+// name it does nothing and returns false. Without a session the result is an error
+// that says so; see [WithOneConversation].
 //
 // The result of todo_write is a line such as "Todo list saved: 3 todos, 2 left
 // to do.", followed by a line with the new list as JSON. The result of
@@ -101,15 +101,15 @@ func (m *Memory) handleWrite(ctx context.Context, arguments string) string {
 func reasonOf(err error) string {
 	switch {
 	case errors.Is(err, ErrNoSession):
-		return "the program has not said which conversation this is, so it keeps no list" // nothing that a model could mend
+		return "the program has not said which conversation this is, so it keeps no list" // the model cannot change that
 	case errors.Is(err, ErrArguments):
 		return strings.TrimPrefix(err.Error(), "todo: ")
 	}
-	return "the list cannot be reached just now" // how it is kept is not for the model to know
+	return "the list cannot be reached just now" // the model need not know how it is kept
 }
 
-// handleArguments does what the arguments of a todo_write call say and returns
-// the stored list, which nobody may change.
+// handleArguments carries out a todo_write call and returns the stored list, which
+// nobody may change.
 func (m *Memory) handleArguments(ctx context.Context, arguments string) ([]Todo, error) {
 	parsed, err := parseArguments(arguments)
 	if err != nil {
@@ -128,8 +128,7 @@ func (m *Memory) handleArguments(ctx context.Context, arguments string) ([]Todo,
 	return m.replace(ctx, list)
 }
 
-// checkStatuses refuses a status that is not known: the model can say what it
-// means.
+// checkStatuses refuses an unknown status: the model can send another.
 func checkStatuses(list []Todo) error {
 	for i := range list {
 		if _, known := ParseStatus(string(list[i].Status)); !known {
@@ -165,7 +164,7 @@ func encode(list []Todo) string {
 	return encodeAny(list) // strings always encode
 }
 
-// encodeAny returns v as compact JSON without HTML escapes, "" if it has none.
+// encodeAny returns v as compact JSON without HTML escapes, or "" if it cannot be encoded.
 func encodeAny(v any) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -179,8 +179,8 @@ func TestDefinitionsAreTheCallersOwn(t *testing.T) {
 	assert.True(t, json.Valid(todo.WriteTool().Parameters))
 }
 
-// TestWriteToolDescribesTodo checks that the schema, the struct and ParseList
-// speak of the same fields.
+// TestWriteToolDescribesTodo checks that the schema, the struct and ParseList have
+// the same fields.
 func TestWriteToolDescribesTodo(t *testing.T) {
 	t.Parallel()
 	var schema struct {

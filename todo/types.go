@@ -1,10 +1,10 @@
 package todo
 
-// Status is the progress of a todo. carryon reads it as [ParseStatus] does: in
-// any usual spelling, and a blank one as Pending.
+// Status is the progress of a todo. carryon reads it as [ParseStatus] does: in any
+// usual spelling, and a blank one as Pending.
 type Status string
 
-// The statuses that carryon knows. It keeps one that [ParseStatus] does not
+// The statuses that carryon knows. It keeps a status that [ParseStatus] does not
 // know, treats it as not active, and reports it.
 const (
 	// Pending means that work on the todo has not started.
