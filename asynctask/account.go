@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// account is what is kept of one session: its tasks, and what the model has been
-// told of them. Its zero value is a session without tasks.
+// account is the record of one session: its tasks, and what the model has been told
+// about them. The zero value is a session without tasks.
 //
-// An account is a value: a Manager replaces it and never changes anything that
-// it refers to, so that several goroutines may read it. A change copies what it
-// touches, at most the tasks of the one session.
+// An account is a value: a Manager replaces it and never changes anything that it
+// refers to, so several goroutines may read it. A change copies what it changes, at
+// most the tasks of one session.
 type account struct {
-	Tasks    []record `json:",omitempty"` // in order of start: all that run, and those that have ended and are kept
-	Leases   []lease  `json:",omitempty"` // of deliveries that are not settled
-	Repeated []Note   `json:",omitempty"` // what the session's requests repeat, oldest first
+	Tasks    []record `json:",omitempty"` // in order of start: all running ones, and the ended ones that are kept
+	Leases   []lease  `json:",omitempty"` // of unsettled deliveries
+	Repeated []Note   `json:",omitempty"` // the texts that the session's requests repeat, oldest first
 	Reserved []place  `json:",omitempty"`
 
 	Version     uint64 // counts the begins and ends of tasks, which change the status summary
 	Told        uint64 // the Version when the model was last told the summary
-	ToldRunning int    // the number of running tasks that the model was told of
+	ToldRunning int    // the number of running tasks that the model has been told about
 
 	Running     int `json:"-"` // the number of running tasks
-	Undelivered int `json:"-"` // the number of tasks that have ended and that the model was not told of
+	Undelivered int `json:"-"` // the number of ended tasks that the model has not been told about
 	OutputBytes int `json:"-"` // the size of all results
 }
 
@@ -33,23 +33,23 @@ type record struct {
 	ID, Name  string
 	Started   time.Time
 	Ended     time.Time `json:",omitzero"`
-	Until     time.Time `json:",omitzero"` // a task that is running then is lost; zero for never
-	Number    uint64    // the version of the account that it began with
-	Order     uint64    `json:",omitempty"` // the version that it ended with; 0 while it is running
-	Delivered bool      `json:",omitempty"` // the model was told of its end, or need not be
+	Until     time.Time `json:",omitzero"` // a task still running then is lost; zero for never
+	Number    uint64    // the account's Version at its begin
+	Order     uint64    `json:",omitempty"` // the account's Version at its end; 0 while it is running
+	Delivered bool      `json:",omitempty"` // the model has been told about its end, or need not be
 	Result    *result   `json:",omitempty"` // nil while it is running
 }
 
 // rules are how a Manager keeps accounts.
 type rules struct {
-	limit         int           // how many tasks of a session may run, Off for any number
+	limit         int           // how many tasks of a session may run; Off for any number
 	history       int           // how many ended tasks a session keeps
-	life          time.Duration // of a task of Begin that nobody works on, Off for ever
-	cancellations bool          // the model is told of cancelled tasks too
-	silent        bool          // the model is told of nothing
+	life          time.Duration // of a task of Begin that nobody works on; Off for no limit
+	cancellations bool          // whether the model is also told about cancelled tasks
+	silent        bool          // whether the model is told nothing
 }
 
-// until returns when a task that gets that much time now is lost.
+// until returns the time at which a task with this life is lost.
 func until(now time.Time, life time.Duration) time.Time {
 	if life == Off {
 		return time.Time{}
@@ -64,12 +64,12 @@ func (t *record) state() TaskState {
 	return t.Result.State
 }
 
-// isLost reports whether the task is running although its time is over.
+// isLost reports whether the task is still running after its Until.
 func (t *record) isLost(now time.Time) bool {
 	return t.Result == nil && !t.Until.IsZero() && !now.Before(t.Until)
 }
 
-// view returns the task for the program.
+// view returns the task in the form for the program.
 func (t *record) view(session string) Task {
 	v := Task{ID: t.ID, Name: t.Name, Session: session, State: t.state(), Started: t.Started, Ended: t.Ended}
 	if t.Result != nil {
@@ -78,7 +78,7 @@ func (t *record) view(session string) Task {
 	return v
 }
 
-// find returns the task of that id, nil if there is none.
+// find returns the task with that id, nil if there is none.
 func (a *account) find(id string) *record {
 	for i := range a.Tasks {
 		if a.Tasks[i].ID == id {
@@ -88,7 +88,7 @@ func (a *account) find(id string) *record {
 	return nil
 }
 
-// byNumber returns the task of that number, nil if it is not kept any more.
+// byNumber returns the task with that number, nil if it is no longer kept.
 func (a *account) byNumber(number uint64) *record {
 	i := sort.Search(len(a.Tasks), func(i int) bool { return a.Tasks[i].Number >= number })
 	if i == len(a.Tasks) || a.Tasks[i].Number > number {
@@ -97,12 +97,12 @@ func (a *account) byNumber(number uint64) *record {
 	return &a.Tasks[i]
 }
 
-// isEmpty reports whether nothing has to be kept of the session.
+// isEmpty reports whether the account need not be kept.
 func (a *account) isEmpty() bool {
 	return len(a.Tasks) == 0 && len(a.Leases) == 0 && len(a.Repeated) == 0 && len(a.Reserved) == 0
 }
 
-// lastEnd returns when the last task has ended, zero if none has.
+// lastEnd returns when the last task ended; zero if none has.
 func (a *account) lastEnd() (last time.Time) {
 	for i := range a.Tasks {
 		if ended := a.Tasks[i].Ended; ended.After(last) {
@@ -112,7 +112,7 @@ func (a *account) lastEnd() (last time.Time) {
 	return last
 }
 
-// with returns the account with these tasks, counted.
+// with returns the account with these tasks and their counts.
 func (a account) with(tasks []record) account {
 	a.Tasks, a.Running, a.Undelivered, a.OutputBytes = tasks, 0, 0, 0
 	for i := range tasks {
@@ -130,8 +130,8 @@ func (a account) with(tasks []record) account {
 	return a
 }
 
-// begin returns the account after a task has begun, in the reserved place if one
-// is named. It fails with ErrDuplicate and as take does.
+// begin returns the account after a task has begun, in the reserved place if there is
+// one. It fails with ErrDuplicate, and as take does.
 func (a account) begin(task record, reserved uint64, now time.Time, rules rules) (account, error) {
 	if a.find(task.ID) != nil {
 		return a, fmt.Errorf("%w: %s", ErrDuplicate, task.ID)
@@ -145,8 +145,8 @@ func (a account) begin(task record, reserved uint64, now time.Time, rules rules)
 	return a.with(append(slices.Clip(a.Tasks), task)), nil
 }
 
-// beat returns the account after those who work on these tasks have been heard
-// of: the tasks are not lost before then.
+// beat returns the account after a sign of life from these tasks: they are not lost
+// before the time then.
 func (a account) beat(ids []string, then time.Time) account {
 	tasks := slices.Clone(a.Tasks)
 	for i := range tasks {
@@ -158,12 +158,12 @@ func (a account) beat(ids []string, then time.Time) account {
 	return a
 }
 
-// hasLost reports whether a task has to be ended because it is lost.
+// hasLost reports whether a task is lost.
 func (a *account) hasLost(now time.Time) bool {
 	return a.Running > 0 && slices.ContainsFunc(a.Tasks, func(t record) bool { return t.isLost(now) })
 }
 
-// endLost ends the tasks that are lost, and returns them.
+// endLost ends the lost tasks, and returns them.
 func (a account) endLost(now time.Time, rules rules) (_ account, ended []record) {
 	if !a.hasLost(now) {
 		return a, nil
@@ -184,9 +184,9 @@ func (a account) end(id string, r *result, now time.Time, rules rules) (account,
 	return a, ended[0], nil
 }
 
-// endEach ends the running tasks that meant selects. It returns the account
-// after that, and these tasks. The account has no more of a result than the
-// model will be shown.
+// endEach ends the running tasks that meant selects. It returns the account after
+// that, and these tasks. The account keeps only as much of a result as the model will
+// be shown.
 func (a account) endEach(meant func(*record) bool, r *result, now time.Time, rules rules) (_ account, ended []record) {
 	tasks := slices.Clone(a.Tasks)
 	for i := range tasks {
@@ -203,8 +203,8 @@ func (a account) endEach(meant func(*record) bool, r *result, now time.Time, rul
 	return a.with(tasks).compact(rules.history).shrink(maxOutputs), ended
 }
 
-// compact returns the account after the excess over history ended tasks is
-// dropped: delivered tasks only, the ones that ended first.
+// compact returns the account without the ended tasks beyond history: it drops only
+// delivered tasks, those that ended first.
 func (a account) compact(history int) account {
 	ended := len(a.Tasks) - a.Running
 	excess := min(ended-history, ended-a.Undelivered)
@@ -227,7 +227,7 @@ func (a account) drop(gone func(record) bool) account {
 	return a.with(slices.DeleteFunc(slices.Clone(a.Tasks), gone))
 }
 
-// forget returns the account with its running tasks alone.
+// forget returns the account with only its running tasks.
 func (a account) forget() account {
 	a.Leases, a.Repeated, a.Reserved = nil, nil, nil
 	return a.drop(func(t record) bool { return t.Result != nil })

@@ -51,7 +51,7 @@ func ended(t require.TestingT, ids ...string) account {
 	return a
 }
 
-// delivered begins the delivery of all there is.
+// delivered begins a delivery of everything.
 func delivered(a account, token uint64) (account, *Delivery) {
 	a, d, words := a.deliver(DeliverOptions{}, token, noon)
 	if d != nil {
@@ -174,7 +174,7 @@ func TestForgetKeepsWhatRuns(t *testing.T) {
 	assert.Zero(t, a.OutputBytes)
 }
 
-// recount checks what an account counts against what it holds.
+// recount checks the counts of an account against its content.
 func recount(t *rapid.T, a account) {
 	var running, undelivered, bytes int
 	open := map[uint64]bool{}
@@ -212,8 +212,8 @@ func encode(t *rapid.T, a account) string {
 	return string(text)
 }
 
-// Whatever happens to an account, its counts are right, it is what it is after
-// it was encoded, and the account before is not changed.
+// Whatever happens to an account, its counts are right, encoding and decoding do not
+// change it, and the earlier account is not changed.
 func TestAccountIsAValue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -27,16 +27,16 @@ func (s *accounts) key(session string) string {
 	return session
 }
 
-// session returns the session that what is started under ctx belongs to.
+// session returns the session of a task that is started under ctx.
 func (s *accounts) session(ctx context.Context) string {
 	requireContext(ctx)
 	return s.key(scope.Session(ctx))
 }
 
-// isSilent reports whether nothing of the session is told to anyone.
+// isSilent reports whether the session's tasks are delivered to nobody.
 func (s *accounts) isSilent(session string) bool { return session == "" && !s.oneConversation }
 
-// look returns what may be seen of the session, and the store's time.
+// look returns the account of the session as others may see it, and the store's time.
 func (s *accounts) look(ctx context.Context, session string) (*account, time.Time, error) {
 	requireContext(ctx)
 	if s.isSilent(session) {
@@ -45,7 +45,7 @@ func (s *accounts) look(ctx context.Context, session string) (*account, time.Tim
 	return s.read(ctx, s.key(session))
 }
 
-// read returns the account of that name, in which no task is lost.
+// read returns the account under that key, after ending its lost tasks.
 func (s *accounts) read(ctx context.Context, key string) (*account, time.Time, error) {
 	a, now, err := s.store.look(ctx, key)
 	switch {
@@ -57,7 +57,7 @@ func (s *accounts) read(ctx context.Context, key string) (*account, time.Time, e
 	return a, now, nil
 }
 
-// revise ends the tasks of the account that are lost, and returns it.
+// revise ends the lost tasks of the account, and returns the account.
 func (s *accounts) revise(ctx context.Context, key string) (a *account, now time.Time, err error) {
 	err = s.updateLive(ctx, key, func(at time.Time, live account, _ rules) (account, error) {
 		a, now = &live, at
@@ -93,8 +93,7 @@ func (s *accounts) update(
 	return s.store.update(ctx, s.key(session), func(now time.Time, a account) (account, error) { return f(now, a, rules) })
 }
 
-// updateLive is update of an account in which no task is lost. Whatever has to
-// be ended for that is.
+// updateLive is update of an account whose lost tasks are ended first.
 func (s *accounts) updateLive(
 	ctx context.Context, session string, f func(time.Time, account, rules) (account, error),
 ) error {
@@ -109,7 +108,7 @@ func (s *accounts) updateLive(
 	return err
 }
 
-// end ends a task, and returns it as it ended.
+// end ends a task, and returns the ended task.
 func (s *accounts) end(ctx context.Context, t Ticket, r *result) (ended record, err error) {
 	err = s.update(ctx, t.Session, func(now time.Time, a account, rules rules) (_ account, err error) {
 		a, ended, err = a.end(t.ID, r, now, rules)

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// MaxUndelivered is how many ended tasks of a session may wait for delivery
-// before no more are started in it.
+// MaxUndelivered is how many ended tasks of a session may wait for delivery. Beyond
+// it, no task is started in the session.
 const MaxUndelivered = 1000
 
 const (
-	// maxOutputs is how many bytes of results a session keeps. Beyond it the
-	// oldest are cut to head and tail.
+	// maxOutputs is how many bytes of results a session keeps. Beyond it the oldest
+	// results are cut to head and tail.
 	maxOutputs = 256 << 10
-	// shrunkSize is what is left of a result then.
+	// shrunkSize is the size of such a cut result.
 	shrunkSize = 2 << 10
 )
 
 // place is a reservation in an account.
 type place struct {
-	Token uint64 // tells it from all others
+	Token uint64 // identifies the reservation
 	Since time.Time
 }
 
 func (p *place) lapsed(now time.Time) bool { return now.Sub(p.Since) >= ReservationLife }
 
-// take returns the account with room for one more task: in the reserved place,
-// or in any if that is 0. It fails with ErrReservation, ErrLimit and ErrBacklog.
+// take returns the account with room for one more task: in the reserved place, or in
+// any place if reserved is 0. It fails with ErrReservation, ErrLimit and ErrBacklog.
 func (a account) take(reserved uint64, now time.Time, rules rules) (account, error) {
 	a.Reserved = slices.DeleteFunc(slices.Clone(a.Reserved), func(p place) bool { return p.lapsed(now) })
 	places, taken := len(a.Reserved), len(a.Reserved)+a.Running
@@ -65,9 +65,9 @@ func (a account) release(token uint64) account {
 	return a
 }
 
-// shrink returns the account after results were cut until they have at most that
-// many bytes, or nothing is left to cut: delivered ones first, then the others,
-// those first that ended first.
+// shrink returns the account after cutting results until they have at most that many
+// bytes, or cannot be cut further. It cuts delivered results first, and of those and
+// of the others the oldest first.
 func (a account) shrink(size int) account {
 	if a.OutputBytes <= size {
 		return a
@@ -100,7 +100,7 @@ func (a account) shrink(size int) account {
 	return a.with(tasks)
 }
 
-// size returns how many bytes the account takes in memory, approximately.
+// size returns roughly how many bytes the account takes in memory.
 func (a *account) size() int {
 	const perTask, perLease = 250, 100
 	size := perTask + a.OutputBytes + perLease*(len(a.Leases)+len(a.Reserved))
@@ -116,8 +116,8 @@ func (a *account) size() int {
 	return size
 }
 
-// keep returns for how long the account has to be kept if nothing happens to it:
-// for retention from the moment on when nothing of it runs. Off is for ever.
+// keep returns how long the account is kept if nothing happens to it: for retention
+// after its last task has ended or is lost. Off means for good.
 func (a *account) keep(retention time.Duration, now time.Time) time.Duration {
 	if retention == Off {
 		return Off

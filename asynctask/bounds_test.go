@@ -32,7 +32,7 @@ func TestOneSessionCannotTakeAllPlaces(t *testing.T) {
 	require.NoError(t, s.Close(t.Context()))
 }
 
-// To cancel what does not listen frees no place for more of it.
+// Cancelling functions that ignore their ctx frees no places for more of them.
 func TestCancelledFunctionsKeepThePlacesOfTheirSession(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
@@ -49,7 +49,7 @@ func TestCancelledFunctionsKeepThePlacesOfTheirSession(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Conversations that nobody comes back to cost the others nothing.
+// Abandoned conversations cost the others nothing.
 func TestAbandonedEndsDoNotKeepOthersFromStarting(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
@@ -78,7 +78,7 @@ func TestTooManyUndeliveredKeepTheirSessionFromStarting(t *testing.T) {
 	s.begins("full", "more")
 }
 
-// What a session's requests repeat stays, whatever happens in other sessions.
+// The texts that a session's requests repeat stay, whatever happens in other sessions.
 func TestWhatIsRepeatedSurvivesTheEndsOfOthers(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
@@ -136,7 +136,7 @@ func message(t *testing.T, s *setup, id string) string {
 	return *task.Output.FinalMessage
 }
 
-// finishes has tasks of a session end with a long message.
+// finishes begins tasks of a session and ends them with a message.
 func (s *setup) finishes(session, message string, ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {

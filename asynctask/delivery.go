@@ -7,76 +7,74 @@ import (
 	"time"
 )
 
-// Delivery tells the model of background tasks. While it is not settled, no
-// other delivery tells of the tasks in it.
+// Delivery tells the model about background tasks. Until it is settled, no other
+// delivery reports the same tasks.
 //
-// The history of the conversation does not hold what [Manager.Deliver] adds to a
-// request, so that it is repeated at its place, byte for byte, in the requests
-// that follow, until a turn ends in text. Whoever sends the request adds the
-// texts of Repeated and Text to a copy of it, sets their anchors, and calls
-// [Manager.Settle].
+// What [Manager.Deliver] adds to a request is not in the history of the conversation.
+// It is therefore repeated in the same place, byte for byte, in the requests that
+// follow, until a turn ends in text. The sender of the request adds the texts of
+// Repeated and Text to a copy of it, sets their anchors, and calls [Manager.Settle].
 //
 // A Delivery is plain data that encoding/json reads and writes, so that another
 // process can settle it. It is not safe for concurrent use.
 type Delivery struct {
 	Session string `json:"session,omitzero"`
-	Lease   uint64 `json:"lease,omitzero"` // 0 if it holds nothing
+	Lease   uint64 `json:"lease,omitzero"` // 0 if there is nothing to settle
 
-	// Text is what is new, "" if nothing: the reminder, then the status summary
-	// after a blank line, whichever there are.
+	// Text is the news, "" if there is none: the reminder and the status summary, or
+	// one of them, with a blank line between.
 	Text string `json:"text,omitzero"`
-	// Anchor is where Text went. The sender sets it.
+	// Anchor is where the sender put Text. The sender sets it.
 	Anchor Anchor `json:"anchor,omitzero"`
-	// Tasks are the ids of the tasks that Text tells the end of, in order of end.
+	// Tasks are the ids of the tasks whose ends Text reports, in order of end.
 	Tasks []string `json:"tasks,omitempty"`
-	// Repeated is what earlier requests said and this one repeats, oldest first.
-	// If the place of one is gone because the history was rewritten, the sender
-	// puts the text elsewhere and changes the Anchor.
+	// Repeated are the texts of earlier requests that this one repeats, oldest first.
+	// If the place of one is gone because the history was rewritten, the sender puts
+	// the text elsewhere and changes the Anchor.
 	Repeated []Note `json:"repeated,omitempty"`
 
-	Version uint64 `json:"version,omitzero"` // of the summary in Text, 0 if there is none
-	Running int    `json:"running,omitzero"` // how many running tasks Text tells of
+	Version uint64 `json:"version,omitzero"` // of the summary in Text; 0 if there is none
+	Running int    `json:"running,omitzero"` // how many running tasks Text reports
 }
 
-// DeliveryOutcome is what became of a [Delivery].
+// DeliveryOutcome is the outcome of a [Delivery].
 type DeliveryOutcome uint8
 
 // The outcomes.
 const (
-	// Unread means that the model was not told: the call failed or was given up
-	// before its finish was seen. The next delivery tells it again.
+	// Unread means that the model was not told: the call failed, or was given up
+	// before its finish was seen. The next delivery says the same again.
 	Unread DeliveryOutcome = iota
-	// Read means that the finish of the answer was seen, and that it is not
-	// known yet how the call ends: nobody else tells what Text says. Settle is
-	// called again with Told or Repeat.
+	// Read means that the finish of the answer was seen, but not yet how the call
+	// ends: no other delivery repeats the news. Settle is called again with Told or
+	// Repeat.
 	Read
-	// Told means that the model was told and that nothing needs repeating: the
-	// call has ended in text, or the text is in the program's own history.
+	// Told means that the model was told, and nothing needs repeating: the call has
+	// ended in text, or the text is in the program's own history.
 	Told
-	// Repeat means that the model was told, and that the requests that follow
-	// repeat it: the call has ended with a tool call.
+	// Repeat means that the model was told, and that the requests that follow repeat
+	// it, because the call has ended with a tool call.
 	Repeat
 )
 
-// DeliverOptions say what a [Delivery] tells. The zero value is everything.
+// DeliverOptions say what a [Delivery] leaves out. The zero value leaves out nothing.
 type DeliverOptions struct {
-	// NoSummary leaves the status summary out, for requests that have it
-	// elsewhere, as in the system message.
+	// NoSummary leaves out the status summary, for requests that have it elsewhere,
+	// such as in the system message.
 	NoSummary bool
-	// OnlyNew is for a further request of the same call to the model, which
-	// carries what the one before it did anyway: nothing is repeated.
+	// OnlyNew leaves out Repeated, for a further request of the same call to the
+	// model, which has those texts already.
 	OnlyNew bool
 }
 
-// Deliver returns what to say in a request of the session that is about to be
-// sent, nil if nothing. There is something to say if a task has ended that no
-// delivery tells of, if the status summary has changed since the model was told
-// it (with NoSummary: if more tasks run than it was told of), or if something is
-// repeated. That old tasks drop out of the summary is not a change.
+// Deliver returns what to tell the model in a request of the session that is about to
+// be sent, or nil for nothing. There is something to tell if a task has ended that no
+// delivery reports, if the status summary has changed since the model was told (with
+// NoSummary: if more tasks run than it was told), or if something is repeated. A
+// summary from which old tasks drop out has not changed.
 //
-// It costs one update of the account, and with nothing to say a look, which does not
-// allocate in memory.
-// It fails with the engine's error.
+// It costs one update of the account. In memory, a call with nothing to tell only
+// reads the account and does not allocate.
 func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions) (*Delivery, error) {
 	if !m.looksByUpdate(session) {
 		if a, now, err := m.accounts.look(ctx, session); err != nil || !a.hasNews(o, now) {
@@ -88,9 +86,9 @@ func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions)
 	})
 }
 
-// Remind returns a reminder of the session's tasks that have ended and have not
-// been delivered, and of how many are running; nil if there are neither. It is
-// for programs that put Text into their messages themselves:
+// Remind returns a reminder of the session's tasks that have ended and have not been
+// delivered, and of the number of running tasks; nil if there are neither. It is for
+// programs that put Text into their messages themselves:
 //
 //	if r, err := tasks.Remind(ctx, session); r != nil {
 //		answer, err := model.Ask(ctx, r.Text)
@@ -101,7 +99,7 @@ func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions)
 //		tasks.Settle(ctx, r, asynctask.Told)
 //	}
 //
-// It fails with the engine's error.
+// Deliver fails with the engine's error.
 func (m *Manager) Remind(ctx context.Context, session string) (*Delivery, error) {
 	if !m.looksByUpdate(session) {
 		if a, now, err := m.accounts.look(ctx, session); err != nil || a.Running == 0 && a.unclaimed(now) == 0 {
@@ -111,14 +109,14 @@ func (m *Manager) Remind(ctx context.Context, session string) (*Delivery, error)
 	return m.lease(ctx, session, account.remind)
 }
 
-// looksByUpdate reports whether a look at the account of the session costs as much
-// as an update, so that none is made before one.
+// looksByUpdate reports whether reading the account of the session costs as much as
+// an update, so that reading it first does not pay.
 func (m *Manager) looksByUpdate(session string) bool {
 	return m.IsShared() && !m.accounts.isSilent(session)
 }
 
-// lease carries out a function that begins a delivery, if there is anything to say,
-// and writes its text. If the engine fails although it has stored the lease, that lapses.
+// lease runs begin, which begins a delivery if there is anything to tell, and writes
+// the delivery's text. If the engine fails after storing the lease, the lease lapses.
 func (m *Manager) lease(
 	ctx context.Context, session string, begin func(account, uint64, time.Time) (account, *Delivery, draft),
 ) (d *Delivery, err error) {
@@ -138,10 +136,10 @@ func (m *Manager) lease(
 	return d, nil
 }
 
-// Settle says what became of a delivery. Whatever comes after Unread, Told or
-// Repeat has no effect, nor has Unread after Read. A delivery that is never
-// settled lapses after [LeaseLife]: others tell of its tasks then; as long as
-// they don't, it can still be settled. Settle fails with the engine's error.
+// Settle records the outcome of a delivery. After Unread, Told or Repeat, another
+// outcome has no effect, nor does Unread after Read. A delivery that is never settled
+// lapses after [LeaseLife]: other deliveries may then report its tasks, and until one
+// does, it can still be settled. Settle fails with the engine's error.
 func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome DeliveryOutcome) error {
 	if d.Lease == 0 {
 		return nil
@@ -151,8 +149,8 @@ func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome DeliveryOutco
 	})
 }
 
-// Renew makes a delivery last for another [LeaseLife] from now, for calls that
-// take long. It fails with the engine's error.
+// Renew makes a delivery last for another [LeaseLife] from now, for calls that take
+// long. It fails with the engine's error.
 func (m *Manager) Renew(ctx context.Context, d *Delivery) error {
 	return m.accounts.update(ctx, d.Session, func(now time.Time, a account, _ rules) (account, error) {
 		return a.renew(d.Lease, now.Add(LeaseLife)), nil
@@ -173,8 +171,8 @@ func (a *account) hasNews(o DeliverOptions, now time.Time) bool {
 	return !o.OnlyNew && len(a.Repeated) > 0 || a.hasChanged(o) || a.Undelivered > 0 && a.unclaimed(now) > 0
 }
 
-// hasChanged reports whether the model has to be told how the session stands,
-// although nothing may have ended.
+// hasChanged reports whether the model must be told the session's status, even if no
+// task has ended.
 func (a *account) hasChanged(o DeliverOptions) bool {
 	if o.NoSummary {
 		return a.Running > a.ToldRunning
@@ -182,8 +180,8 @@ func (a *account) hasChanged(o DeliverOptions) bool {
 	return a.Version != a.Told && len(a.Tasks) > 0
 }
 
-// remind returns the account after a reminder has begun, the reminder, and what
-// it says. The reminder is nil if there is nothing to say.
+// remind returns the account after a reminder has begun, the reminder, and its
+// content. The reminder is nil if there is nothing to tell.
 func (a account) remind(token uint64, now time.Time) (account, *Delivery, draft) {
 	says := a.draft(now)
 	switch {
@@ -195,8 +193,8 @@ func (a account) remind(token uint64, now time.Time) (account, *Delivery, draft)
 	return a, nil, says
 }
 
-// deliver returns the account after a delivery has begun, the delivery, and what
-// it says. The delivery is nil if there is nothing to say.
+// deliver returns the account after a delivery has begun, the delivery, and its
+// content. The delivery is nil if there is nothing to tell.
 func (a account) deliver(o DeliverOptions, token uint64, now time.Time) (account, *Delivery, draft) {
 	d, says := &Delivery{Lease: token}, a.draft(now)
 	if !o.OnlyNew {

@@ -9,8 +9,8 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 )
 
-// A further request of the same call carries anyway what stands, so that only
-// what is new is in its delivery.
+// A further request of the same call has the repeated texts anyway, so its delivery
+// has only the news.
 func TestFurtherRequestOfACallTellsOnlyWhatIsNew(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
@@ -29,7 +29,7 @@ func TestFurtherRequestOfACallTellsOnlyWhatIsNew(t *testing.T) {
 	assert.Len(t, s.deliver().Repeated, 1, "it does not end what the first has told")
 }
 
-// What was seen is told already, before it is known what the call ends in.
+// News that the model has read are not told again, even before the call has ended.
 func TestWhatWasSeenIsNotToldAgain(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)

@@ -13,7 +13,7 @@ import (
 
 var both asynctask.DeliverOptions
 
-// deliver returns what a request of session a is to say.
+// deliver returns the delivery for a request of session a.
 func (s *setup) deliver() *asynctask.Delivery {
 	s.t.Helper()
 	d := s.Deliver("a", both)
@@ -21,7 +21,7 @@ func (s *setup) deliver() *asynctask.Delivery {
 	return d
 }
 
-// heads shortens texts to what tells them apart.
+// heads shortens texts to the parts that differ.
 func heads(notes []asynctask.Note) []string {
 	list := make([]string, 0, len(notes))
 	for _, n := range notes {

@@ -83,7 +83,7 @@ func TestIDs(t *testing.T) {
 	require.ErrorIs(t, err, asynctask.ErrDuplicate, "an ended task has its id still")
 }
 
-// What one session calls its tasks is nothing that another could notice.
+// No session can notice the ids of another session's tasks.
 func TestIDsBelongToTheirSession(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)

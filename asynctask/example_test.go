@@ -108,8 +108,8 @@ func ExampleManager_Reserve() {
 	// <nil>
 }
 
-// A program that talks to its model without the middleware asks for a reminder
-// before each request, and says afterwards whether the model has read it.
+// A program that calls its model without the middleware asks for a reminder before
+// each request, and reports afterwards whether the model has read it.
 func ExampleManager_Remind() {
 	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
@@ -148,7 +148,7 @@ func ExampleManager_Remind() {
 	// ---
 }
 
-// A status line for people: every task's end, in every session.
+// A status line for people: the end of every task, in every session.
 func ExampleManager_Subscribe() {
 	tasks := asynctask.NewManager()
 	cancel := tasks.Subscribe(func(t asynctask.Task) {
@@ -165,7 +165,7 @@ func ExampleManager_Subscribe() {
 	// bob: transcode the video is cancelled
 }
 
-// At the end of the program nothing of the tasks is left.
+// Close leaves nothing of the tasks behind at the end of the program.
 func ExampleManager_Close() {
 	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
@@ -204,7 +204,7 @@ func ExampleWithOneConversation() {
 	// ---
 }
 
-// What the middleware does with each request. Here a message is one line.
+// The middleware does this with each request. Here a message is one line.
 func ExampleManager_Deliver() {
 	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "s")
@@ -268,7 +268,7 @@ func ExampleManager_Handle() {
 	// write the subtitles - [DONE] (job-8)
 }
 
-// The ticket travels in the job, and whoever has done the job finishes the task.
+// The ticket travels in the job, and the worker that has done the job finishes the task.
 func ExampleParseTicket() {
 	engine := records.NewMemoryEngine() // or one that processes share, of carryon/stores
 	starter := asynctask.NewManager(asynctask.WithRecords(engine))

@@ -17,7 +17,7 @@ import (
 
 var fewEnded = rules{history: 10, limit: Off}
 
-// full returns an account in which every field says something.
+// full returns an account in which every field is set.
 func full(t require.TestingT) account {
 	a := begun(t, "one", "two", "three")
 	a, err := a.begin(record{ID: "four", Name: "four", Until: noon.Add(time.Hour)}, 0, noon, unlimited)
@@ -42,7 +42,7 @@ func full(t require.TestingT) account {
 	return a
 }
 
-// says collects the fields that a value has set, those of what it holds included.
+// says collects the fields that are set in a value, nested ones included.
 func says(v reflect.Value, set map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -68,8 +68,8 @@ func says(v reflect.Value, set map[string]bool) {
 	}
 }
 
-// What is written by this version has to be read by all later ones: a change of
-// the golden file needs a new version of the format.
+// All later versions must read what this version writes: a change of the golden file
+// needs a new version of the format.
 func TestFormatOfRecords(t *testing.T) {
 	t.Parallel()
 	a := full(t)

@@ -27,8 +27,8 @@ func in(tb testing.TB, session string) context.Context {
 	return continuation.WithSession(tb.Context(), session)
 }
 
-// setup is a Manager under a clock that stands still, for tests that name tasks
-// by their ids alone and whose store does not fail.
+// setup is a Manager with a clock that stands still, for tests that name tasks by
+// their ids and whose store does not fail.
 type setup struct {
 	*asynctask.Manager
 
@@ -52,7 +52,7 @@ func setupOf(tb testing.TB, m *asynctask.Manager, clock *carryontest.Clock) *set
 	return &setup{Manager: m, t: tb, clock: clock, tickets: map[string]asynctask.Ticket{}}
 }
 
-// ctx is that of calls that need no session. It outlives the test.
+// ctx returns the ctx for calls that need no session. It outlives the test.
 func (s *setup) ctx() context.Context { return context.WithoutCancel(s.t.Context()) }
 
 // ticket returns the ticket of the task begun last with the id.
@@ -183,7 +183,7 @@ func (s *setup) ends(session string, ids ...string) {
 	}
 }
 
-// told returns the ids that the next reminder of the session would tell of.
+// told returns the ids of the tasks that the next reminder of the session would report.
 func (s *setup) told(session string) []string {
 	s.t.Helper()
 	r := s.Remind(session)
@@ -194,7 +194,7 @@ func (s *setup) told(session string) []string {
 	return r.Tasks
 }
 
-// acks has the session told of all there is.
+// acks delivers everything to the session.
 func (s *setup) acks(session string) {
 	s.t.Helper()
 	if r := s.Remind(session); r != nil {

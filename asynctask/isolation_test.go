@@ -23,7 +23,7 @@ func shown(task asynctask.Task) string {
 	return fmt.Sprintln(task.ID, task.Name, task.Session, task.State, task.Started, task.Ended, task.Err, output)
 }
 
-// tenant is everything that one session gets to see.
+// tenant returns everything that one session can see.
 func tenant(t *testing.T, s *setup, session string) string {
 	t.Helper()
 	var seen strings.Builder
@@ -57,8 +57,8 @@ func tenant(t *testing.T, s *setup, session string) string {
 	return seen.String()
 }
 
-// lives goes through the life of a tenant whose every text begins with its
-// color, and calls look in between.
+// lives runs through the life of a tenant whose every text begins with its color, and
+// calls look in between.
 func lives(t *testing.T, s *setup, color string, look func()) {
 	t.Helper()
 	steps := []func() error{
@@ -106,7 +106,7 @@ func TestNothingOfOneSessionShowsInAnother(t *testing.T) {
 		s.acks("red")
 		s.ends("red", fmt.Sprint("red-again-", len(got)))
 		red, blue := tenant(t, s, "red"), tenant(t, s, "blue")
-		// The search for the other's ids is the searcher's own.
+		// The ids in red's own searches are not blue's data.
 		assert.NotContains(t, strings.NewReplacer(`"blue"`, "", `"blue-1"`, "").Replace(red), "blue")
 		assert.NotContains(t, strings.NewReplacer(`"red"`, "", `"red-1"`, "").Replace(blue), "red")
 		got = append(got, blue)

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// LeaseLife is how long a [Delivery] that is not settled keeps others from
-// telling of the same tasks.
+// LeaseLife is how long an unsettled [Delivery] keeps other deliveries from reporting
+// the same tasks.
 const LeaseLife = 10 * time.Minute
 
 const (
-	// maxRepeated is how many bytes a session's requests repeat at most; beyond
-	// it the oldest texts are dropped.
+	// maxRepeated is how many bytes a session's requests may repeat; beyond it the
+	// oldest texts are dropped.
 	maxRepeated = 4 * MaxReminder
-	// maxLeases is the number of leases from which on lapsed ones without tasks
-	// are removed. Until then a late call may settle them.
+	// maxLeases is the number of leases from which on lapsed leases without tasks are
+	// removed. Until then a late call may settle them.
 	maxLeases = 64
 )
 
-// lease is held by a [Delivery] until that is settled.
+// lease is the claim of a [Delivery] on its tasks until it is settled.
 type lease struct {
-	Token uint64 // tells it from all others
+	Token uint64 // identifies the lease
 	Until time.Time
 	Tasks []uint64 // the Order of each task that it holds, ascending
 	Read  bool     `json:",omitempty"` // the model has read the delivery
@@ -36,13 +36,13 @@ func (l *lease) holds(order uint64) bool {
 
 // Note is a text that the requests of a session repeat.
 type Note struct {
-	ID     uint64 `json:"id"` // tells it from others of the same session
+	ID     uint64 `json:"id"` // unique in the session
 	Text   string `json:"text"`
 	Anchor Anchor `json:"anchor"`
 }
 
-// Anchor says where in a conversation a text was put: behind which message, and
-// what that said. The zero Anchor is no place.
+// Anchor says where in a conversation a text was put: behind which message, and what
+// that message said. The zero Anchor is no place.
 type Anchor struct {
 	Message int    `json:"message"`
 	Digest  uint64 `json:"digest"` // of the message; the same in every process
@@ -107,8 +107,8 @@ func (a account) renew(token uint64, until time.Time) account {
 	return a
 }
 
-// settle returns the account after a delivery has come to this outcome. If the
-// lease is gone, nothing changes.
+// settle returns the account after a delivery has this outcome. If the lease is gone,
+// nothing changes.
 func (a account) settle(d *Delivery, outcome DeliveryOutcome, rules rules) account {
 	i := a.lease(d.Lease)
 	if i < 0 || a.Leases[i].Read && outcome <= Read {
@@ -139,7 +139,7 @@ func (a account) settle(d *Delivery, outcome DeliveryOutcome, rules rules) accou
 // l.
 func (a account) read(l *lease, d *Delivery) account {
 	a.Told = max(a.Told, d.Version)
-	a.ToldRunning = max(a.ToldRunning, d.Running) // as far as they still run
+	a.ToldRunning = max(a.ToldRunning, d.Running) // with limits this to tasks that still run
 	tasks := slices.Clone(a.Tasks)
 	for i := range tasks {
 		tasks[i].Delivered = tasks[i].Delivered || l.holds(tasks[i].Order)
@@ -147,8 +147,7 @@ func (a account) read(l *lease, d *Delivery) account {
 	return a.with(tasks)
 }
 
-// repeat returns the account after a delivery whose texts are repeated in later
-// requests.
+// repeat returns the account after a delivery whose texts later requests repeat.
 func (a account) repeat(d *Delivery) account {
 	carried, notes := d.anchors(), slices.Clone(a.Repeated)
 	for i := range notes {

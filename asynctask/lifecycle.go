@@ -10,8 +10,8 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// lifecycle begins and ends tasks: in the account, in this process, and for those
-// who want to know.
+// lifecycle begins and ends tasks: in the account, in this process, and for
+// subscribers and watchers.
 type lifecycle struct {
 	accounts    *accounts
 	runner      *runner
@@ -37,13 +37,13 @@ func (l *lifecycle) start(ctx context.Context, r *Reservation, name string, f Fu
 	}
 	if err := l.record(ctx, r, j.ticket, name, l.lookout.ownerLife()); err != nil {
 		l.runner.refused(j, r)
-		if !isRefusal(err) { // the engine may have stored it all the same, and nobody else knows its id
+		if !isRefusal(err) { // the engine may have stored it anyway, and nobody else knows its id
 			_, _ = l.accounts.end(context.WithoutCancel(ctx), j.ticket, cancelled())
 		}
 		return Ticket{}, err
 	}
 	l.runner.began(j)
-	if own.Err() != nil || l.runner.isClosed() { // Close came in between, and was too early to end the task
+	if own.Err() != nil || l.runner.isClosed() { // Close ran in between, too early to end the task
 		_ = l.end(context.WithoutCancel(ctx), j.ticket, l.closing(), ErrClosed)
 	}
 	l.lookout.start()
@@ -73,7 +73,7 @@ func (l *lifecycle) begin(ctx context.Context, r *Reservation, id, name string) 
 	return t, nil
 }
 
-// record makes a task of the ticket.
+// record records the task of the ticket in the account.
 func (l *lifecycle) record(ctx context.Context, r *Reservation, t Ticket, name string, life time.Duration) error {
 	name, err := cleanName(name)
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *lifecycle) record(ctx context.Context, r *Reservation, t Ticket, name s
 	})
 }
 
-// isRefusal reports whether a task was not begun, and the account says why.
+// isRefusal reports whether the account, and not the engine, refused a task.
 func isRefusal(err error) bool {
 	for _, refusal := range []error{ErrInvalid, ErrDuplicate, ErrReservation, ErrLimit, ErrBacklog} {
 		if errors.Is(err, refusal) {
@@ -102,12 +102,12 @@ func isRefusal(err error) bool {
 func (l *lifecycle) run(ctx context.Context, j *job, f Func) {
 	defer l.runner.leave()
 	output, err := (*Output)(nil), ErrExited
-	defer func() { l.returned(ctx, j, output, err) }() // also if f ends the goroutine
+	defer func() { l.returned(ctx, j, output, err) }() // even if f ends the goroutine
 	err = guard.Run(func() (err error) { output, err = f(ctx); return err })
 }
 
-// returned ends the task of a function that has returned, unless it has ended
-// already. If the engine does not take that, it is tried again later.
+// returned ends the task of a function that has returned, unless it has already
+// ended. If the engine fails, another try follows later.
 func (l *lifecycle) returned(ctx context.Context, j *job, output *Output, err error) {
 	r := completed(output)
 	if err != nil {
@@ -118,7 +118,7 @@ func (l *lifecycle) returned(ctx context.Context, j *job, output *Output, err er
 	switch {
 	case err == nil:
 		t := ended.view(j.ticket.Session)
-		l.runner.returned(j, t, nil) // who is told may start the next task
+		l.runner.returned(j, t, nil) // first, because a subscriber may start the next task
 		l.announce(ctx, t)
 	case isOver(err):
 		l.runner.returned(j, Task{}, nil)
@@ -138,7 +138,7 @@ func (l *lifecycle) settle(ctx context.Context, j *job, r *result) error {
 	return err
 }
 
-// end ends a task; cause is that of its ctx.
+// end ends a task, and its ctx with this cause.
 func (l *lifecycle) end(ctx context.Context, t Ticket, r *result, cause error) error {
 	t.Session = l.accounts.key(t.Session)
 	ended, err := l.accounts.end(ctx, t, r)
@@ -148,8 +148,8 @@ func (l *lifecycle) end(ctx context.Context, t Ticket, r *result, cause error) e
 	return err
 }
 
-// endIn ends a task in another engine than that of the accounts, and returns what
-// tells of it.
+// endIn ends a task in another engine than that of the accounts, and returns the
+// function that reports it in this process.
 func (l *lifecycle) endIn(ctx context.Context, engine records.Records, t Ticket, r *result) (committed func(), err error) {
 	if engine == nil {
 		panic("carryon/asynctask: nil engine")
@@ -164,8 +164,8 @@ func (l *lifecycle) endIn(ctx context.Context, engine records.Records, t Ticket,
 	return func() { l.ended(context.WithoutCancel(ctx), t.Session, ended, context.Canceled) }, nil
 }
 
-// closing returns how functions end that Close cancels. Where the account
-// outlives the process, the model has to be told.
+// closing returns the result of functions that Close cancels. If the account outlives
+// the process, they fail, so that the model is told.
 func (l *lifecycle) closing() *result {
 	if l.lookout.isShared {
 		return failed(ErrClosed)
@@ -173,8 +173,8 @@ func (l *lifecycle) closing() *result {
 	return cancelled()
 }
 
-// cancelAll cancels every task of the session that is running, changes the
-// account by then, and returns how many there were.
+// cancelAll cancels every running task of the session, changes the account with then
+// in the same update, and returns how many tasks there were.
 func (l *lifecycle) cancelAll(ctx context.Context, session string, then func(account) account) (int, error) {
 	requireContext(ctx)
 	if l.accounts.isSilent(session) {
@@ -192,7 +192,7 @@ func (l *lifecycle) cancelAll(ctx context.Context, session string, then func(acc
 	return len(ended), nil
 }
 
-// lost tells of tasks that were ended because they were lost.
+// lost reports tasks that ended because they were lost.
 func (l *lifecycle) lost(ctx context.Context, session string, ended []record) {
 	l.endedEach(ctx, session, ended, ErrOwnerLost)
 }
@@ -203,7 +203,7 @@ func (l *lifecycle) endedEach(ctx context.Context, session string, ended []recor
 	}
 }
 
-// ended tells this process, and the others, of a task that has ended.
+// ended reports an ended task in this process and to the others.
 func (l *lifecycle) ended(ctx context.Context, session string, r record, cause error) {
 	t := r.view(session)
 	l.runner.ended(t, cause)
@@ -215,6 +215,6 @@ func (l *lifecycle) announce(ctx context.Context, t Task) {
 	l.lookout.ended(ctx, t.Session, t.Ended)
 }
 
-// isOver reports whether a task could not be ended because it has ended, and may
-// be gone.
+// isOver reports whether a task could not be ended because it has already ended and
+// may be gone.
 func isOver(err error) bool { return errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown) }

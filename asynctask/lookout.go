@@ -16,49 +16,49 @@ import (
 
 const (
 	// OwnerLife is the time without a sign of life after which a process counts as
-	// gone, and its functions as lost. It has meaning only where processes share an
+	// gone, and its functions as lost. It matters only where processes share an
 	// engine.
 	OwnerLife = 2 * time.Minute
-	// PollInterval is how often a Manager looks at what other processes may have
-	// done to the sessions that somebody here waits for or works on, if the
-	// engine does not tell it; see [WithRecords].
+	// PollInterval is how often a Manager checks what other processes have done to
+	// the sessions that this process waits for or works on, if the engine does not
+	// notify it; see [WithRecords].
 	PollInterval = 5 * time.Second
-	// slowInterval is how often it looks if the engine does.
+	// slowInterval is how often it checks if the engine notifies.
 	slowInterval = 30 * time.Second
-	// visitTime is how long one look may take, and notifyTime a message.
+	// visitTime is how long one check may take, and notifyTime sending a message.
 	visitTime, notifyTime = 5 * time.Second, time.Second
-	// topic is what messages of this package are sent to.
+	// topic is the topic of this package's messages.
 	topic = "carryon:tasks"
 )
 
-// lookout notices what other processes do to the sessions that matter in this
-// one, and lets them know that the functions here go on. Without a shared engine
-// there is nothing to notice, and it only hands on what ends here.
+// lookout notices what other processes do to the sessions that matter in this one,
+// and tells them that the functions here go on. Without a shared engine it only
+// passes on the ends of tasks in this process.
 type lookout struct {
 	lifecycle *lifecycle
 	isShared  bool
 	notifier  records.Notifier // nil if there is none
-	fails     atomic.Bool      // the last look did, which was reported
+	fails     atomic.Bool      // the last check failed, and that was reported
 
 	mu        sync.Mutex
 	watches   map[string][]*watch // by session; their slices are replaced, never changed in place
-	timer     clock.Timer         // nil if nothing matters
+	timer     clock.Timer         // nil if no session matters
 	listening bool
 }
 
-// watch is somebody who waits for the ends of tasks of a session.
+// watch is one call of [Manager.Watch].
 type watch struct {
 	notify func()
 	mu     sync.Mutex
 	knows  bool
-	last   time.Time // the end that it knows of, if it does; zero if there was none
+	last   time.Time // the last end, if knows; zero if there was none
 }
 
-// Watch calls f when a task of the session has ended, in this process or in
-// another one that shares the engine, and sometimes when none has. f must not
-// wait, and may be called concurrently. Whoever needs to know what has happened
-// before looks once Watch has returned. After stop has returned f is not called
-// any more, though a call may still be running.
+// Watch calls f when a task of the session has ended, in this process or in another
+// one that shares the engine, and sometimes when none has. f must not block, and may
+// be called concurrently. Ends before Watch returned may not be reported: look at the
+// tasks after calling it. After stop has returned, f is not called again, though a
+// call may still be running.
 func (m *Manager) Watch(session string, f func()) (stop func()) {
 	return m.lookout.add(m.accounts.key(session), f)
 }
@@ -79,16 +79,15 @@ func (o *lookout) add(session string, f func()) (stop func()) {
 	}
 }
 
-// ownerLife returns for how long a function that is not heard of counts as
-// running.
+// ownerLife returns how long a function counts as running without a sign of life.
 func (o *lookout) ownerLife() time.Duration {
 	if !o.isShared {
-		return Off // it lives and dies with the account
+		return Off // it ends with the process, as the account does
 	}
 	return OwnerLife
 }
 
-// ended tells those who watch the session, here and elsewhere, of an end.
+// ended reports the end of a task to the watches of the session, here and elsewhere.
 func (o *lookout) ended(ctx context.Context, session string, at time.Time) {
 	o.tell(session, func(w *watch) bool { w.learns(at); return true })
 	if o.notifier == nil {
@@ -101,7 +100,7 @@ func (o *lookout) ended(ctx context.Context, session string, at time.Time) {
 	}
 }
 
-// tell calls those who watch the session and are meant.
+// tell calls the watches of the session that meant selects.
 func (o *lookout) tell(session string, meant func(*watch) bool) {
 	o.mu.Lock()
 	watches := o.watches[session]
@@ -116,7 +115,7 @@ func (o *lookout) tell(session string, meant func(*watch) bool) {
 	}
 }
 
-// learns reports whether it is news that this was the last end.
+// learns records the last end, and reports whether it is news.
 func (w *watch) learns(last time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,7 +124,7 @@ func (w *watch) learns(last time.Time) bool {
 	return isNews
 }
 
-// start begins to look, if that is of use, until nothing matters any more.
+// start begins to check, if processes share the engine, until no session matters.
 func (o *lookout) start() {
 	if !o.isShared {
 		return
@@ -156,7 +155,7 @@ func (o *lookout) interval() time.Duration {
 	return PollInterval
 }
 
-// listen looks at sessions that messages name, until ctx ends.
+// listen visits the sessions that messages name, until ctx ends.
 func (o *lookout) listen(ctx context.Context) {
 	err := o.notifier.Listen(ctx, topic, func(message string) {
 		for _, session := range o.sessions() {
@@ -165,12 +164,12 @@ func (o *lookout) listen(ctx context.Context) {
 			}
 		}
 	})
-	if ctx.Err() == nil { // the timer goes on looking
+	if ctx.Err() == nil { // the timer goes on checking
 		o.lifecycle.subscribers.report(err)
 	}
 }
 
-// tick looks at all sessions that matter.
+// tick visits all sessions that matter.
 func (o *lookout) tick() {
 	leave, err := o.lifecycle.runner.join()
 	if err != nil {
@@ -178,12 +177,12 @@ func (o *lookout) tick() {
 	}
 	defer leave()
 	o.mu.Lock()
-	o.timer = nil // whoever starts from here on is not overlooked
+	o.timer = nil // a start from here on sets it again
 	o.mu.Unlock()
 	ctx := o.lifecycle.runner.life
 	for _, session := range o.sessions() {
 		if err := o.visit(ctx, session); errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			break // the others would take as long
+			break // the other sessions would take as long
 		}
 	}
 	if len(o.sessions()) > 0 {
@@ -191,8 +190,8 @@ func (o *lookout) tick() {
 	}
 }
 
-// sessions returns the sessions that matter, in no order: somebody works on a
-// task of theirs, or waits for one.
+// sessions returns the sessions that matter, in no order: those with a job or a watch
+// in this process.
 func (o *lookout) sessions() []string {
 	matter := map[string]bool{}
 	for _, session := range o.lifecycle.runner.sessions() {
@@ -206,8 +205,8 @@ func (o *lookout) sessions() []string {
 	return slices.Collect(maps.Keys(matter))
 }
 
-// visit looks at a session, says that the work on it goes on, and ends what could
-// not be ended before.
+// visit looks at a session, reports that the work on it goes on, and ends tasks that
+// could not be ended before.
 func (o *lookout) visit(ctx context.Context, session string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, visitTime)
 	defer cancel()
@@ -222,7 +221,7 @@ func (o *lookout) visit(ctx context.Context, session string) (err error) {
 	var ids []string
 	for _, j := range o.lifecycle.runner.of(session) {
 		switch begun, unsettled := o.lifecycle.runner.progress(j); {
-		case unsettled != nil: // as nobody says that it goes on, it is lost if this fails for long
+		case unsettled != nil: // without a sign of life it is lost if this fails for long
 			err = errors.Join(err, o.lifecycle.settle(ctx, j, unsettled))
 		case begun:
 			working, ids = append(working, j), append(ids, j.ticket.ID)
@@ -240,7 +239,7 @@ func (o *lookout) visit(ctx context.Context, session string) (err error) {
 	return err
 }
 
-// beat returns the account of the session after it says that these tasks go on.
+// beat reports that these tasks go on, and returns the account of the session.
 func (o *lookout) beat(ctx context.Context, session string, ids []string) (*account, error) {
 	accounts := o.lifecycle.accounts
 	a, now, err := accounts.store.look(ctx, session)
@@ -261,8 +260,8 @@ func (o *lookout) beat(ctx context.Context, session string, ids []string) (*acco
 	return a, err
 }
 
-// compare ends the job of a task that has ended elsewhere; the record is nil if
-// that is not kept any more.
+// compare ends the job of a task that has ended elsewhere. The record is nil if the
+// task is no longer kept.
 func (o *lookout) compare(j *job, r *record) {
 	switch {
 	case r == nil:

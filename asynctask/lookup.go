@@ -12,9 +12,9 @@ func (m *Manager) Get(ctx context.Context, t Ticket) (Task, error) {
 	return m.accounts.task(ctx, t)
 }
 
-// Tasks returns the tasks of the session, in order of start: those that are
-// running, and those that have ended and are still kept. Without a session
-// there are none, unless there is one conversation.
+// Tasks returns the tasks of the session, in order of start: the running ones, and
+// the ended ones that are still kept. Without a session there are none, except with
+// [WithOneConversation].
 func (m *Manager) Tasks(ctx context.Context, session string) (tasks []Task, err error) {
 	a, _, err := m.accounts.look(ctx, session)
 	for i := range a.Tasks {
@@ -58,10 +58,10 @@ func (a *account) withPrefix(prefix string) (found []*record) {
 	return found
 }
 
-// Wait waits until the task has ended, and until its function has returned if it
-// has one in this process, and returns the task as it ended. It fails with
-// ErrUnknown, with ErrClosed, with the engine's error, and with the cause of ctx
-// if that ends first.
+// Wait waits until the task has ended and, if its function runs in this process,
+// until the function has returned. It returns the ended task. It fails with
+// ErrUnknown, with ErrClosed, with the engine's error, and with an error that wraps
+// the cause of ctx if ctx ends first.
 func (m *Manager) Wait(ctx context.Context, t Ticket) (Task, error) {
 	requireContext(ctx)
 	t.Session = m.accounts.key(t.Session)
@@ -99,16 +99,16 @@ func (m *Manager) Wait(ctx context.Context, t Ticket) (Task, error) {
 
 // Pending is the work of a session.
 type Pending struct {
-	Unfinished int       // tasks that are running, or have a place reserved
-	Oldest     time.Time // since when the oldest of these is; zero if there is none
+	Unfinished int       // running tasks and reserved places
+	Oldest     time.Time // when the oldest of these began; zero if there is none
 
-	Undelivered int // tasks that have ended and the model was not told of
-	Unclaimed   int // of these, those that no delivery tells of
+	Undelivered int // ended tasks that the model has not been told about
+	Unclaimed   int // those of them that no delivery reports
 }
 
-// Pending returns the work of the session. Tasks that have been unfinished for
-// maxAge do not count; a maxAge of zero or less is no limit. Nor do cancelled
-// tasks whose functions have not returned.
+// Pending returns the work of the session. If maxAge is positive, tasks that have
+// been unfinished for that long do not count. Cancelled tasks whose functions have
+// not returned do not count either.
 func (m *Manager) Pending(ctx context.Context, session string, maxAge time.Duration) (p Pending, err error) {
 	a, now, err := m.accounts.look(ctx, session)
 	if err != nil {

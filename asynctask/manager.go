@@ -8,18 +8,18 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Func is the work of a task. Its ctx has the values of the ctx that started
-// the task, ends when the task is cancelled, and must be honoured: a function
-// that goes on keeps its place under the limit, and Close waits for it. If the
-// error is not nil the task has failed, and the Output is dropped.
+// Func is the work of a task. Its ctx has the values of the ctx that started the
+// task, and ends when the task is cancelled. It must honour ctx: until it returns, it
+// keeps its place under the limit, and Close waits for it. If it returns an error,
+// the task has failed and the Output is dropped.
 type Func func(ctx context.Context) (*Output, error)
 
-// Manager runs tasks in the background of conversations and keeps account of
-// them; the package's documentation says how. It is safe for concurrent use.
-// Use NewManager: the zero value is not ready.
+// Manager runs tasks in the background of conversations and keeps account of them;
+// see the package documentation. It is safe for concurrent use. Use NewManager: the
+// zero value is not ready.
 //
-// A method with a ctx returns the errors of the engine if there is one, see
-// [WithRecords], and panics if ctx is nil.
+// With [WithRecords], every method with a ctx may return an error of the engine. All
+// of them panic if ctx is nil.
 type Manager struct {
 	lifecycle
 }
@@ -34,8 +34,8 @@ func NewManager(opts ...Option) *Manager {
 	return m
 }
 
-// TryNewManager is [NewManager] for options that come from elsewhere, such as a
-// configuration file: it returns an error if one is not valid.
+// TryNewManager is [NewManager] for options that come from a configuration: it
+// returns an error if an option is not valid.
 func TryNewManager(opts ...Option) (*Manager, error) {
 	o, err := newOptions(opts)
 	if err != nil {
@@ -54,37 +54,36 @@ func TryNewManager(opts ...Option) (*Manager, error) {
 	return m, nil
 }
 
-// Start runs f as a task of the session of ctx, on a goroutine of its own. The
-// end of ctx does not end the task. A panic of f is a failure of the task, of
-// type *PanicError.
+// Start runs f as a task of the session of ctx, on a goroutine of its own. The end of
+// ctx does not end the task. If f panics, the task fails with a *PanicError.
 //
-// The name is for people and models: white space in it is collapsed, and beyond
-// 100 characters it is cut. Start fails with ErrInvalid if it is blank, and with
+// The name is for people and models: white space in it is collapsed, and it is cut to
+// 100 characters. Start fails with ErrInvalid if the name is blank, and with
 // ErrLimit, ErrBacklog, ErrClosed or the engine's error. It panics if f is nil.
 func (m *Manager) Start(ctx context.Context, name string, f Func) (Ticket, error) {
 	return m.start(ctx, nil, name, f)
 }
 
-// Begin records a task of the session of ctx that runs elsewhere: in another
-// process, or under the care of the program. The ticket names it there. Its end
-// is reported with Finish, Fail or Cancel; whoever works on it can use Attach.
+// Begin records a task of the session of ctx that runs elsewhere: in another process,
+// or under the program's own control. The ticket names the task there. Finish, Fail
+// or Cancel end it; a worker can call Attach.
 //
-// The id names the task in its session; it has up to 128 letters, digits and
-// signs of ASCII. It is free again once the task has ended, was delivered, and
-// is not kept any more. The name is as in Start. Begin fails with ErrInvalid,
-// ErrDuplicate, ErrLimit, ErrBacklog, ErrClosed or the engine's error.
+// The id names the task in its session; it has up to 128 ASCII letters, digits and
+// signs, but no quotes and no backslash. It can be used again once the ended task is
+// no longer kept. The name is as in Start. Begin fails with ErrInvalid, ErrDuplicate,
+// ErrLimit, ErrBacklog, ErrClosed or the engine's error.
 func (m *Manager) Begin(ctx context.Context, id, name string) (Ticket, error) {
 	return m.begin(ctx, nil, id, name)
 }
 
-// Attach joins the caller's work to the task of the ticket, which another process
-// may have begun. The ctx returned ends with the one given, when the task ends or
-// is cancelled, wherever that happens (the cause is ErrCancelled then), and when
-// the Manager is closed. Until detach is called the task is not lost, see
-// [WithTaskLife]. It has to be called, and does not end the task.
+// Attach ties the caller's work to the task of the ticket, which another process may
+// have begun. The returned ctx ends with the given one, when any process ends or
+// cancels the task (a cancellation has ErrCancelled as its cause), and when the
+// Manager is closed. Until detach is called, the task does not get lost; see
+// [WithTaskLife]. The caller must call detach, which does not end the task.
 //
-// Attach fails with ErrUnknown, with ErrEnded if there is nothing left to do, and
-// with ErrClosed or the engine's error.
+// Attach fails with ErrUnknown, with ErrEnded if the task has ended, and with
+// ErrClosed or the engine's error.
 func (m *Manager) Attach(ctx context.Context, t Ticket) (own context.Context, detach func(), err error) {
 	requireContext(ctx)
 	t.Session = m.accounts.key(t.Session)
@@ -114,20 +113,20 @@ func (m *Manager) requireRunning(ctx context.Context, t Ticket) error {
 }
 
 // Finish ends a task as completed with its output, which may be nil. It fails with
-// ErrUnknown, and with ErrEnded if the task had ended already: for jobs that may
-// run twice, that is a success.
+// ErrUnknown, and with ErrEnded if the task has already ended; a job that may run
+// twice can count that as success.
 //
-// Finish, Fail and Cancel may be called in any process that shares the engine.
-// They are for tasks of Begin, and end those of Start early: their ctx ends, and
-// what their function returns is ignored.
+// Finish, Fail and Cancel may be called in any process that shares the engine. They
+// are for tasks of Begin. They also end a task of Start early: its ctx ends, and the
+// result of its function is ignored.
 func (m *Manager) Finish(ctx context.Context, t Ticket, output *Output) error {
 	return m.end(ctx, t, completed(output), context.Canceled)
 }
 
-// FinishIn is Finish as part of a change that the program makes itself: engine
-// stands for that of [WithRecords], within a transaction, say, and with the same
-// prefix. Call committed once the change is made, for those in this process who
-// wait for the task; they find out by themselves after a while.
+// FinishIn is Finish as part of a change that the program makes itself: engine stands
+// for the engine of [WithRecords], with the same prefix, for example within a
+// transaction. Call committed once the change is made, to tell those in this process
+// who wait for the task; without it they find out after a while.
 func (m *Manager) FinishIn(ctx context.Context, engine records.Records, t Ticket, output *Output) (committed func(), err error) {
 	return m.endIn(ctx, engine, t, completed(output))
 }
@@ -144,22 +143,22 @@ func (m *Manager) Cancel(ctx context.Context, t Ticket) error {
 	return m.end(ctx, t, cancelled(), ErrCancelled)
 }
 
-// CancelAll cancels every task of the session that is running, and returns how
-// many there were.
+// CancelAll cancels every running task of the session, and returns how many there
+// were.
 func (m *Manager) CancelAll(ctx context.Context, session string) (int, error) {
 	return m.cancelAll(ctx, session, func(a account) account { return a })
 }
 
-// Forget cancels what the session has running and drops all that is kept of it,
-// delivered or not, as a program does when a conversation is over.
+// Forget cancels the session's running tasks and drops everything else that is kept
+// of it, delivered or not. It is for conversations that are over.
 func (m *Manager) Forget(ctx context.Context, session string) error {
 	_, err := m.cancelAll(ctx, session, account.forget)
 	return err
 }
 
-// Join registers something that runs beside the tasks, such as an AutoTrigger:
-// Close calls stop with ErrClosed, and waits until leave was called. Join fails
-// with ErrClosed. Stop must not wait, and must not call the Manager.
+// Join registers work that runs beside the tasks, such as an AutoTrigger: Close calls
+// stop with ErrClosed, and waits until leave was called. stop must not block, and
+// must not call the Manager. Join fails with ErrClosed.
 func (m *Manager) Join(stop func(cause error)) (leave func(), err error) {
 	rest, err := m.runner.join()
 	if err != nil {
@@ -169,18 +168,17 @@ func (m *Manager) Join(stop func(cause error)) (leave func(), err error) {
 	return func() { unhook(); rest() }, nil
 }
 
-// Close ends the Manager: nothing can be started any more, every function that
-// it runs is cancelled, who is attached is told with ErrClosed, what has joined is
-// stopped, and Close waits until their goroutines have ended. If ctx ends first,
-// Close returns an error that wraps the cause of ctx and counts the goroutines
-// that are left; it may be called again. Tasks of Begin go on, and what ended
-// before can still be delivered and looked up.
+// Close ends the Manager: nothing can be started any more, all its functions are
+// cancelled, the ctx of Attach end with ErrClosed, and what has joined is stopped.
+// Close waits until their goroutines have ended. If ctx ends first, it returns an
+// error that wraps the cause of ctx and counts the remaining goroutines; it may be
+// called again. Tasks of Begin go on, and ended tasks can still be delivered and
+// looked up.
 //
-// The tasks of the functions are cancelled. With an engine that processes share
-// they have failed with ErrClosed instead, so that another process tells the
-// model.
+// The tasks of the cancelled functions are cancelled. If processes share the engine,
+// they fail with ErrClosed instead, so that another process tells the model.
 //
-// A task's function or a subscriber that calls Close waits for itself, until ctx
+// If a task's function or a subscriber calls Close, it waits for itself until ctx
 // ends.
 func (m *Manager) Close(ctx context.Context) error {
 	requireContext(ctx)
@@ -194,7 +192,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	return errors.Join(failure, m.runner.wait(ctx))
 }
 
-// shut ends the work of a job, and its task if that is a function.
+// shut ends the work of a job, and the task of a function.
 func (m *Manager) shut(ctx context.Context, j *job) error {
 	defer j.cancel(ErrClosed)
 	if !j.isFunction {
@@ -205,18 +203,18 @@ func (m *Manager) shut(ctx context.Context, j *job) error {
 	if _, unsettled := m.runner.progress(j); unsettled != nil {
 		return m.settle(ctx, j, unsettled)
 	}
-	if err := m.end(ctx, j.ticket, result, ErrClosed); !isOver(err) { // it may be about to begin, and sees that then
+	if err := m.end(ctx, j.ticket, result, ErrClosed); !isOver(err) { // it may be about to begin, and will see the Close then
 		return err
 	}
 	return nil
 }
 
 // IsShared reports whether the Manager keeps its tasks in an engine, so that its
-// methods may have to wait, and may fail; see [WithRecords].
+// methods may block and fail; see [WithRecords].
 func (m *Manager) IsShared() bool { return m.lookout.isShared }
 
-// Session returns the session that tasks started under ctx belong to, and
-// whether the model is told of them.
+// Session returns the session of tasks started under ctx, and whether the model is
+// told about them.
 func (m *Manager) Session(ctx context.Context) (session string, told bool) {
 	session = m.accounts.session(ctx)
 	return session, !m.accounts.isSilent(session)

@@ -18,7 +18,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// untilCancelled is a task that ends when it is told to.
+// untilCancelled is a task that ends when it is cancelled.
 func untilCancelled(ctx context.Context) (*asynctask.Output, error) {
 	<-ctx.Done()
 	return nil, context.Cause(ctx)
@@ -127,7 +127,7 @@ func TestPanicErrorTellsWhere(t *testing.T) {
 	assert.Contains(t, string(panicked.Stack), "manager_test.go")
 }
 
-// silent is an error whose text cannot be had.
+// silent is an error whose Error method panics.
 type silent struct{}
 
 func (silent) Error() string { panic("no text") }

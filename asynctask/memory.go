@@ -8,9 +8,9 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 )
 
-// memoryStore is the store of a Manager of its own. It is bounded in bytes: the
-// sessions that nobody has asked for longest lose most of their outputs first,
-// and are dropped if that is not enough. It runs no goroutine.
+// memoryStore is the store of one Manager. It is bounded in bytes: the least recently
+// used sessions lose most of their outputs first, and are dropped if that is not
+// enough. It runs no goroutine.
 type memoryStore struct {
 	now       func() time.Time
 	size      int
@@ -18,7 +18,7 @@ type memoryStore struct {
 
 	mu    sync.Mutex
 	whole *lru.Table[kept] // the sessions whose outputs may be cut
-	cut   *lru.Table[kept] // the others
+	cut   *lru.Table[kept] // the sessions whose outputs were cut
 	bytes int
 }
 
@@ -46,7 +46,7 @@ func (s *memoryStore) look(_ context.Context, session string) (*account, time.Ti
 	return k.account, k.used, nil
 }
 
-// update implements store. ctx is not looked at, because nothing here waits.
+// update implements store. It ignores ctx, because nothing here blocks.
 func (s *memoryStore) update(
 	_ context.Context, session string, f func(now time.Time, a account) (account, error),
 ) error {
@@ -89,8 +89,8 @@ func (s *memoryStore) remove(session string) {
 	}
 }
 
-// trim drops what is too old, and cuts and drops what is too much. An account
-// with running tasks stays.
+// trim drops old accounts, and cuts and drops accounts to save memory. It keeps
+// accounts with running tasks.
 func (s *memoryStore) trim(now time.Time) {
 	isOld := func(k *kept) bool { return s.retention != Off && now.Sub(k.used) >= s.retention }
 	tooMuch := func(*kept) bool { return s.bytes > s.size }
@@ -112,9 +112,9 @@ func (s *memoryStore) trim(now time.Time) {
 	}
 }
 
-// each takes the accounts out of a table that were not used for longest, for as
-// long as they are meant, and hands them to then. It takes few, so that no update
-// takes long, and more than one update adds.
+// each takes the least recently used accounts out of a table, as long as meant
+// selects them, and passes them to then. It takes only a few, so that no update takes
+// long, but more than one update adds.
 func (s *memoryStore) each(table *lru.Table[kept], meant func(*kept) bool, then func(session string, k kept)) {
 	for range min(table.Len(), 32) {
 		session, k := table.Oldest()

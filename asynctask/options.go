@@ -8,7 +8,7 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// The bounds of a Manager unless options say otherwise.
+// Default bounds of a Manager.
 const (
 	// DefaultLimit is how many functions may run at a time.
 	DefaultLimit = 25
@@ -16,21 +16,21 @@ const (
 	DefaultSessionLimit = 5
 	// DefaultMemory is how many bytes all sessions together may take.
 	DefaultMemory = 64 << 20
-	// DefaultTaskLife is how long a task of Begin may take if nobody is
-	// attached to it.
+	// DefaultTaskLife is how long a task of Begin may take while nobody is attached
+	// to it.
 	DefaultTaskLife = 24 * time.Hour
-	// DefaultRetention is how long a session is kept.
+	// DefaultRetention is how long a session is kept after its last use.
 	DefaultRetention = 7 * 24 * time.Hour
 )
 
-// Off is the limit, the life or the retention of a Manager that has none.
+// Off means no limit, as a limit, a life or a retention.
 const Off = -1
 
 // unlimitedHistory is how many ended tasks a session keeps if there is no limit.
 const unlimitedHistory = 10
 
-// Option configures a [Manager]. [NewManager] panics with what is wrong with an
-// option, and [TryNewManager] returns it.
+// Option configures a [Manager]. For an option that is not valid, [NewManager] panics
+// and [TryNewManager] returns an error.
 type Option func(*options)
 
 type options struct {
@@ -68,7 +68,7 @@ func newOptions(opts []Option) (options, error) {
 	return o, o.err
 }
 
-// store returns what a Manager keeps accounts in.
+// store returns a new store for the accounts.
 func (o *options) store() store {
 	if o.engine != nil {
 		return newSharedStore(o.engine, o.retention)
@@ -83,8 +83,8 @@ func (o *options) require(ok bool, format string, args ...any) {
 	}
 }
 
-// WithLimit sets how many functions this Manager runs at a time, all sessions
-// taken together, instead of [DefaultLimit]; [Off] is no limit.
+// WithLimit sets how many functions this Manager runs at a time, in all sessions
+// together, instead of [DefaultLimit]; [Off] is no limit.
 func WithLimit(n int) Option {
 	return func(o *options) {
 		o.require(n >= 1 || n == Off, "limit %d is not positive (use asynctask.Off for none)", n)
@@ -103,10 +103,10 @@ func WithSessionLimit(n int) Option {
 	}
 }
 
-// WithMemory sets how many bytes the Manager keeps of all sessions, instead of
-// [DefaultMemory]. Beyond it the sessions that were not used for longest lose
-// most of their outputs first, and are dropped if that is not enough; those with
-// running tasks stay. It has no meaning beside WithRecords.
+// WithMemory sets how many bytes the Manager keeps of all sessions together, instead
+// of [DefaultMemory]. Beyond it the least recently used sessions lose most of their
+// outputs first, and are dropped if that is not enough; sessions with running tasks
+// stay. It has no effect with WithRecords.
 func WithMemory(bytes int) Option {
 	return func(o *options) {
 		o.require(bytes >= 1, "memory %d is not positive", bytes)
@@ -114,9 +114,9 @@ func WithMemory(bytes int) Option {
 	}
 }
 
-// WithTaskLife sets how long a task of Begin may take, instead of
-// [DefaultTaskLife], unless somebody is attached to it: then it counts as lost
-// and fails with [ErrOwnerLost]. [Off] is for ever.
+// WithTaskLife sets how long a task of Begin may take while nobody is attached to it,
+// instead of [DefaultTaskLife]. After that it counts as lost and fails with
+// [ErrOwnerLost]. [Off] is no limit.
 func WithTaskLife(d time.Duration) Option {
 	return func(o *options) {
 		o.require(d > 0 || d == Off, "task life %v is not positive (use asynctask.Off for none)", d)
@@ -124,9 +124,8 @@ func WithTaskLife(d time.Duration) Option {
 	}
 }
 
-// WithRetention sets for how long after its last use a session is kept, instead
-// of [DefaultRetention]. What the model was not told of by then is dropped too.
-// [Off] is for ever.
+// WithRetention sets how long a session is kept after its last use, instead of
+// [DefaultRetention]. Undelivered ends are dropped with it. [Off] is no limit.
 func WithRetention(d time.Duration) Option {
 	return func(o *options) {
 		o.require(d > 0 || d == Off, "retention %v is not positive (use asynctask.Off for none)", d)
@@ -134,23 +133,22 @@ func WithRetention(d time.Duration) Option {
 	}
 }
 
-// WithOneConversation says that the program has one conversation: every task
-// belongs to it, whatever the session, none included. Without it, tasks that
-// were started without a session run but are not delivered.
+// WithOneConversation says that the program has one conversation: every task belongs
+// to it, with or without a session. Without this option, tasks that are started
+// without a session run but are not delivered.
 func WithOneConversation() Option {
 	return func(o *options) { o.oneConversation = true }
 }
 
-// WithCancellations has the model told of cancelled tasks too. Without it they
-// show in the status summary only, because whoever cancels a task knows of it.
+// WithCancellations also tells the model about cancelled tasks. Without it they show
+// only in the status summary, because whoever cancels a task knows about it.
 func WithCancellations() Option {
 	return func(o *options) { o.rules.cancellations = true }
 }
 
-// WithRecords keeps accounts in an engine that several processes may share,
-// instead of the memory of the Manager. If the engine is a [records.Notifier]
-// too, processes learn at once of what others end or cancel; otherwise they look
-// every [PollInterval].
+// WithRecords keeps accounts in an engine that several processes may share, instead
+// of in memory. If the engine is also a [records.Notifier], processes learn at once
+// what others end or cancel; otherwise they check every [PollInterval].
 func WithRecords(engine records.Records) Option {
 	return func(o *options) {
 		o.require(engine != nil, "nil records")
@@ -158,11 +156,10 @@ func WithRecords(engine records.Records) Option {
 	}
 }
 
-// OnError sets a function that is given the errors that nobody is there to
-// return to: a *[PanicError] of a subscriber, and what the engine says when it
-// does not take the end of a task's function, or cannot be looked at. It is
-// called where the error happened. Without it, or with nil, such errors are
-// dropped.
+// OnError sets a function for errors that no caller gets: a *[PanicError] of a
+// subscriber, and errors of the engine when it does not store the end of a task's
+// function or cannot be read. It runs on the goroutine where the error happened.
+// Without it, or with nil, such errors are dropped.
 func OnError(f func(error)) Option {
 	return func(o *options) { o.onError = f }
 }

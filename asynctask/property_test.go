@@ -17,8 +17,8 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// The reference model keeps plain lists and decides everything by looking
-// through them. Nothing of it is taken from the package under test.
+// The reference model keeps plain lists and decides everything by searching them. It
+// uses nothing of the package under test.
 
 // modelTask is one life of an id.
 type modelTask struct {
@@ -109,7 +109,7 @@ func (m *machine) running(session string) int {
 	return n
 }
 
-// news is what a reminder that is built now has to tell, in order.
+// news returns the tasks that a reminder must report now, in order.
 func (m *machine) news(session string) []*modelTask {
 	var news []*modelTask
 	for _, task := range m.sessions[session].ended {
@@ -172,7 +172,7 @@ func (m *machine) beginTask(t *rapid.T, ticket asynctask.Ticket) {
 	}
 }
 
-// run begins and finishes one after the other, so that much comes to its end.
+// run begins and finishes tasks one after another, so that many of them end.
 func (m *machine) run(t *rapid.T) {
 	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
 	for _, id := range modelIDs {
@@ -184,7 +184,7 @@ func (m *machine) run(t *rapid.T) {
 	}
 }
 
-// end ends a task in the way that do does it.
+// end ends a task with do.
 func (m *machine) end(t *rapid.T, tellable bool, do func(asynctask.Ticket) error) {
 	m.endTask(t, ticket(t), tellable, do)
 }
@@ -224,7 +224,7 @@ func (m *machine) cancel(t *rapid.T) {
 	m.end(t, m.cancellations, func(ticket asynctask.Ticket) error { return m.real.Cancel(t.Context(), ticket) })
 }
 
-// hold is what building a reminder does to the tasks in it.
+// hold notes in the model that a reminder holds its tasks.
 func (m *machine) hold(t *rapid.T, lease *modelLease, names []string, text string) {
 	lease.until = m.clock.Now().Add(asynctask.LeaseLife)
 	lease.tasks = m.news(lease.session)
@@ -286,7 +286,7 @@ func (m *machine) settle(t *rapid.T, lease *modelLease, outcome asynctask.Delive
 	require.NoError(t, m.real.Settle(t.Context(), lease.delivery, outcome))
 }
 
-// take draws one of the leases that nobody has settled, none if there is none.
+// take draws an unsettled lease, nil if there is none.
 func (m *machine) take(t *rapid.T) *modelLease {
 	if len(m.open) == 0 {
 		return nil
@@ -347,7 +347,7 @@ func (m *machine) release(t *rapid.T) {
 	}
 }
 
-// settleAgain calls what has no effect any more.
+// settleAgain settles a lease again, which has no effect.
 func (m *machine) settleAgain(t *rapid.T) {
 	if len(m.leases) == 0 {
 		return
@@ -360,12 +360,12 @@ func (m *machine) settleAgain(t *rapid.T) {
 	m.settle(t, lease, asynctask.Told)
 }
 
-// lapse lets leases that were taken before lapse, now or with the next.
+// lapse lets earlier leases lapse, now or with the next step.
 func (m *machine) lapse(t *rapid.T) {
 	m.clock.Advance(asynctask.LeaseLife / time.Duration(rapid.IntRange(1, 3).Draw(t, "part")))
 }
 
-// check compares what can be seen of the two.
+// check compares the Manager with the model.
 func (m *machine) check(t *rapid.T) {
 	for name, s := range m.sessions {
 		s.started = slices.DeleteFunc(s.started, func(task *modelTask) bool { return !task.kept })
@@ -389,7 +389,7 @@ func (m *machine) check(t *rapid.T) {
 	}
 }
 
-// drain delivers what is left, and counts.
+// drain delivers the rest, and counts the deliveries.
 func (m *machine) drain(t *rapid.T) {
 	m.clock.Advance(asynctask.LeaseLife) // what is held was abandoned
 	for _, session := range modelSessions {

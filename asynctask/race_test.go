@@ -55,8 +55,8 @@ func talk(s *setup, session string, calls int, c *tally) {
 	}
 }
 
-// work starts tasks of a session that end in all ways there are, and returns
-// the ids of those whose ends the model is told of.
+// work starts tasks of a session that end in every possible way, and returns the ids
+// of those whose ends the model is told.
 func work(t *testing.T, m *setup, session string, tasks int) []string {
 	t.Helper()
 	var told []string

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// MaxReminder is how many bytes a reminder has at most. If more has ended than
-// fits, texts are cut beyond what [MaxCompletion] asks for; what does not fit
-// even then is left for the next reminder, which is announced with its number.
+// MaxReminder is how many bytes a reminder has at most. If more has ended than fits,
+// texts are cut below [MaxCompletion]. What does not fit even then waits for the next
+// reminder, and this one says how many tasks do.
 //
 // The text of a reminder is
 //
@@ -29,35 +29,34 @@ import (
 //	1 async task(s) still running.
 //	---
 //
-// It says that it is automatic because it stands in a message of the user's, and
-// a result may speak like one. Tasks that failed, and cancelled ones if they are
-// told of, are counted among the completed, with an object of their own that says
-// so.
+// It says that it is automatic because it is part of a message from the user, and a
+// result may speak like one. Failed tasks, and cancelled ones if they are reported,
+// count among the completed; their objects have a status that says so.
 const MaxReminder = 64 << 10
 
 const (
-	// automatic tells the model whose words these are.
+	// automatic tells the model that the user did not write the note.
 	automatic    = "This note is automatic. Nothing in it comes from the user.\n\n"
 	reminderHead = "---\nSystem Note: Async Task Status\n\n" + automatic
 	reminderTail = "\n---"
 	gap          = "\n\n"
-	// frameSize is what a reminder has beside the completions, at most.
+	// frameSize is the most that a reminder has beside the completions.
 	frameSize = 256
-	// smallest is the room that every completion gets. Its id fits, and each of
-	// its texts cut to the shortest.
+	// smallest is the room that every completion gets: enough for its id and each of
+	// its texts, cut to the shortest.
 	smallest = 512
 )
 
-// draft is what the text of a delivery is written from.
+// draft is the content of a delivery, before it is written as text.
 type draft struct {
-	tasks   []*record // that have ended, in order of end
-	left    int       // that have ended, and are left for the next reminder
+	tasks   []*record // ended, in order of end
+	left    int       // ended tasks that wait for the next reminder
 	running int
-	summary []record // nil if the status summary is not told
+	summary []record // nil for no status summary
 }
 
-// draft returns what a reminder has to say: of the tasks that are free, as many
-// as fit.
+// draft returns the content of a reminder: as many of the free tasks as fit, and the
+// number of running ones.
 func (a *account) draft(now time.Time) draft {
 	free, n := a.free(now), 0
 	for room := MaxReminder - frameSize; n < len(free); n++ {
@@ -69,7 +68,7 @@ func (a *account) draft(now time.Time) draft {
 	return draft{tasks: free[:n], left: len(free) - n, running: a.Running}
 }
 
-// lease returns the lease of a delivery that says this.
+// lease returns the lease of a delivery with this content.
 func (d *draft) lease(token uint64, now time.Time) lease {
 	l := lease{Token: token, Until: now.Add(LeaseLife), Tasks: make([]uint64, len(d.tasks))}
 	for i, t := range d.tasks {
@@ -78,14 +77,14 @@ func (d *draft) lease(token uint64, now time.Time) lease {
 	return l
 }
 
-// text returns the reminder and the status summary, whichever there are.
+// text returns the reminder and the status summary, or one of them.
 func (d *draft) text() string {
 	text, summary := d.reminder(), summarize(d.summary)
 	switch {
 	case summary == "":
 		return string(text)
 	case len(text) == 0:
-		return automatic + summary // names of tasks may speak like the user too
+		return automatic + summary // names of tasks may also speak like the user
 	}
 	return string(append(append(text, gap...), summary...))
 }
@@ -121,8 +120,8 @@ func (d *draft) reminder() []byte {
 	return append(text, reminderTail...)
 }
 
-// fairShare returns how much each of several may have at most, so that together
-// they keep within room and none is cut while another has more. It sorts sizes.
+// fairShare returns the most that each of several texts may have so that they fit
+// into room together, and none is cut while a longer one is not. It sorts sizes.
 func fairShare(sizes []int, room int) int {
 	slices.Sort(sizes)
 	share := room

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// ReservationLife is how long a reservation keeps its place if it is neither
-// used nor released.
+// ReservationLife is how long a reservation that is neither used nor released keeps
+// its place.
 const ReservationLife = 10 * time.Minute
 
-// Reservation is a place for a task that will be started. It is taken in the
-// account of its session, so that all processes see it, and under the limit of
-// its Manager. It is used once or released. It is safe for concurrent use.
+// Reservation is a place for a task that will be started. It counts in the account of
+// its session, where all processes see it, and under the limit of its Manager. It is
+// used once or released. It is safe for concurrent use.
 type Reservation struct {
 	tasks   *lifecycle
 	session string
@@ -22,9 +22,9 @@ type Reservation struct {
 
 func (r *Reservation) lapsed(now time.Time) bool { return now.Sub(r.since) >= ReservationLife }
 
-// Reserve takes a place for a task of the session of ctx. It counts as work that
-// is coming, see [Manager.Pending]. It fails with ErrLimit, ErrBacklog, ErrClosed
-// or the engine's error.
+// Reserve reserves a place for a task of the session of ctx. It counts as unfinished
+// work; see [Manager.Pending]. It fails with ErrLimit, ErrBacklog, ErrClosed or the
+// engine's error.
 func (m *Manager) Reserve(ctx context.Context) (*Reservation, error) {
 	r := &Reservation{
 		tasks: &m.lifecycle, session: m.accounts.session(ctx), since: m.clock.Now(),
@@ -43,22 +43,22 @@ func (m *Manager) Reserve(ctx context.Context) (*Reservation, error) {
 	return r, nil
 }
 
-// Start is [Manager.Start] in the reserved place. It fails with ErrReservation
-// if there is none any more, or if ctx has another session; a name that is
-// refused leaves the place reserved.
+// Start is [Manager.Start] in the reserved place. It fails with ErrReservation if the
+// place is used, released or lapsed, or if ctx has another session. A refused name
+// leaves the place reserved.
 func (r *Reservation) Start(ctx context.Context, name string, f Func) (Ticket, error) {
 	return r.tasks.start(ctx, r, name, f)
 }
 
-// Begin is [Manager.Begin] in the reserved place. It fails with ErrReservation
-// if there is none any more, or if ctx has another session; an id or a name that
-// is refused leaves the place reserved.
+// Begin is [Manager.Begin] in the reserved place. It fails with ErrReservation if the
+// place is used, released or lapsed, or if ctx has another session. A refused id or
+// name leaves the place reserved.
 func (r *Reservation) Begin(ctx context.Context, id, name string) (Ticket, error) {
 	return r.tasks.begin(ctx, r, id, name)
 }
 
-// Release gives the place back. After the first time, and after Start or Begin,
-// it does nothing. If it fails, with the engine's error, the place is free after
+// Release gives the place back. After the first call, and after Start or Begin, it
+// does nothing. If it fails, with the engine's error, the place becomes free after
 // [ReservationLife].
 func (r *Reservation) Release(ctx context.Context) error {
 	if !r.tasks.runner.release(r) {

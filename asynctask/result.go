@@ -12,52 +12,50 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// MaxCompletion is how many bytes of JSON the model is shown of one task. The
-// texts of longer ones are cut in the middle, each to the same length, and say
-// so.
+// MaxCompletion is how many bytes of JSON the model is shown of one task. Longer
+// texts are cut in the middle, all to the same length, with a marker.
 const MaxCompletion = 16 << 10
 
 // ReasonGoal is the terminate reason of an [Output] that names none.
 const ReasonGoal = "GOAL"
 
-// Output is what a task that ended well leaves to the model. A nil Output says
-// nothing but that the task has ended.
+// Output is what a completed task tells the model. A nil Output says only that the
+// task has ended.
 //
-// The texts may have any length and need not be UTF-8: other bytes are replaced,
-// and the model is shown at most [MaxCompletion] bytes. The Output and its map
-// must not be changed once they are handed over.
+// The texts may have any length. Bytes that are not UTF-8 are replaced, and the model
+// is shown at most [MaxCompletion] bytes. The Output and its map must not be changed
+// once they are handed over.
 type Output struct {
-	// TerminateReason is one word for why the task ended; "" is ReasonGoal.
+	// TerminateReason says in one word why the task ended; "" means ReasonGoal.
 	TerminateReason string `json:"terminate_reason,omitzero"`
 	// EmittedVars are values that the task computed, by name.
 	EmittedVars map[string]string `json:"emitted_vars,omitempty"`
-	// FinalMessage is the message of the task, nil if it has none. An empty
-	// message is shown as one.
+	// FinalMessage is the message of the task, nil if it has none. An empty message
+	// is shown as an empty message.
 	FinalMessage *string `json:"final_message,omitzero"`
 }
 
-// Message returns an Output with nothing but a message.
+// Message returns an Output with only a message.
 func Message(text string) *Output {
 	return &Output{FinalMessage: &text}
 }
 
-// result is how a task ended, as an account keeps it. It is never changed.
+// result is the end of a task, as an account keeps it. It is never changed.
 type result struct {
 	State TaskState
-	// Texts are what the task leaves: of an Output the reason, the message if it
-	// has one, and the variables by name; of a failure the text of its error.
+	// Texts are, of an Output, the reason, the message if it has one, and the
+	// variables by name; of a failure, the text of the error.
 	Texts   []excerpt
 	LeftOut int `json:",omitempty"` // variables that were dropped
-	// Err is the error of a failed task itself. It stays in the process that it
-	// happened in: it is not encoded.
+	// Err is the very error of a failed task. It is not encoded, so it stays in the
+	// process where it happened.
 	Err error `json:"-"`
 
-	Size  int // bytes of its JSON without the id; those above MaxCompletion are not exact
-	Bytes int // bytes that it takes in memory, approximately
+	Size  int // bytes of its JSON without the id; not exact above MaxCompletion
+	Bytes int // roughly the bytes that it takes in memory
 }
 
-// excerpt is one text of a result, in valid UTF-8, of which the middle may have
-// been cut.
+// excerpt is one text of a result, in valid UTF-8. Its middle may have been cut.
 type excerpt struct {
 	Name       string // of the variable, or of the member of the JSON
 	IsVariable bool   `json:",omitempty"`
@@ -72,12 +70,12 @@ const (
 	errorName   = "error"
 	leftOutName = "..." // of the variable that counts the dropped ones
 
-	// shortest is the limit that no text is cut below. The marker fits.
+	// shortest is the least that a text is cut to. The marker fits.
 	shortest = 64
-	// markerSize is the most that the words about a cut take in JSON.
+	// markerSize is the most that the marker of a cut takes in JSON.
 	markerSize = 40
 	// completionFrame is the most that a completion has beside its texts, and
-	// memberFrame that a text has beside its name and itself.
+	// memberFrame the most that a text has beside its name and itself.
 	completionFrame, memberFrame = 160, 12
 	// perText is what a text takes in memory beside its bytes.
 	perText = 72
@@ -114,8 +112,8 @@ func failed(err error) *result {
 // cancelled returns the result of a task that was cancelled.
 func cancelled() *result { return result{State: Cancelled}.measured() }
 
-// measured returns the result with its sizes. What is too long to be shown is
-// not encoded to learn how long it is.
+// measured returns the result with its sizes. A result that is too long to be shown
+// is not encoded to measure it.
 func (r result) measured() *result {
 	r.Size = 0
 	for _, t := range r.Texts {
@@ -128,8 +126,8 @@ func (r result) measured() *result {
 	return &r
 }
 
-// fit returns the result, cut until its JSON without the id has at most limit
-// bytes. Names of variables are not cut: what cannot even be named is dropped.
+// fit returns the result, cut until its JSON without the id has at most limit bytes.
+// Names of variables are not cut: a variable whose name does not fit is dropped.
 func (r *result) fit(limit int) *result {
 	if r.Size <= limit {
 		return r
@@ -156,10 +154,9 @@ func (r *result) fit(limit int) *result {
 	return &short
 }
 
-// kept returns the result as it is kept where there is room for that many bytes
-// of JSON without the id. If it has to be cut, its texts are copies, so that the
-// rest of the long ones can be collected, and the error goes because it may hold
-// as much as its text.
+// kept returns the result, cut to that many bytes of JSON without the id. If it has
+// to be cut, its texts are copies, so that the long originals can be collected, and
+// the error is dropped because it may be as large as its text.
 func (r *result) kept(limit int) *result {
 	short := r.fit(limit)
 	if short == r {
@@ -173,7 +170,7 @@ func (r *result) kept(limit int) *result {
 	return short.measured()
 }
 
-// appendJSON appends the result as the model is shown it.
+// appendJSON appends the result in the form that the model is shown.
 func (r *result) appendJSON(dst []byte, id string) []byte {
 	dst = appendMember(append(dst, '{'), "\n  ", "agent_id", id)
 	if r.State != Completed || len(r.Texts) == 0 {
@@ -213,7 +210,7 @@ func appendMember(dst []byte, indent, name, value string) []byte {
 	return append(rawjson.AppendQuote(append(dst, ": "...), value), ',')
 }
 
-// output returns the Output that the result was made of, as far as it is kept.
+// output returns the Output of the result, as far as it is kept.
 func (r *result) output() *Output {
 	if r.State != Completed || len(r.Texts) == 0 {
 		return nil
@@ -253,8 +250,8 @@ func (t excerpt) String() string {
 	return fmt.Sprintf("%s\n[... %d bytes cut ...]\n%s", t.Head, t.Cut, t.Tail)
 }
 
-// size returns how many bytes the text takes in JSON. It is not exact above
-// limit, so that what is far too long is not encoded.
+// size returns how many bytes the text takes in JSON. Above limit it is not exact,
+// because a text that is far too long is not encoded.
 func (t excerpt) size(limit int) int {
 	if n := len(t.Head) + len(t.Tail); n > limit {
 		return n
@@ -262,8 +259,8 @@ func (t excerpt) size(limit int) int {
 	return len(rawjson.Quote(t.String())) - 2
 }
 
-// fit returns the text with as much of its middle cut as makes it fit into limit
-// bytes of JSON, which must be shortest at least.
+// fit returns the text with its middle cut until it fits into limit bytes of JSON.
+// limit must be at least shortest.
 func (t excerpt) fit(limit int) excerpt {
 	short, size := t, t.size(limit)
 	for room := limit - markerSize; size > limit; room = min(room-1, room*limit/size) {
@@ -273,7 +270,7 @@ func (t excerpt) fit(limit int) excerpt {
 	return short
 }
 
-// cut returns the first and the last bytes of the text, that many of each.
+// cut returns the first n and the last n bytes of the text.
 func (t excerpt) cut(n int) excerpt {
 	end := t.Tail
 	if t.Cut == 0 {

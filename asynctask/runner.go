@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// runner holds a Manager to its limits, and knows what of the tasks lives in this
-// process: the functions, who is attached, and the goroutines that Close joins.
+// runner enforces the limits of a Manager, and knows which parts of the tasks live in
+// this process: the functions, the attached workers, and the goroutines that Close
+// waits for.
 type runner struct {
 	limit        int
 	sessionLimit int
@@ -20,21 +21,21 @@ type runner struct {
 
 	mu        sync.Mutex
 	jobs      map[string][]*job // by session; their slices are replaced, never changed in place
-	functions int               // those of all sessions
+	functions int               // of all sessions
 	reserved  map[*Reservation]struct{}
-	working   int           // goroutines, and tasks that are about to begin
-	drained   chan struct{} // closed once nothing works for a closed runner
+	working   int           // goroutines, and functions that are about to begin
+	drained   chan struct{} // closed once the runner is closed and working is 0
 }
 
-// job is a task that somebody works on in this process.
+// job is the work on a task in this process.
 type job struct {
 	ticket     Ticket
-	isFunction bool // that the Manager runs
-	begun      bool // the account has the task
+	isFunction bool // whether the Manager runs a function for it
+	begun      bool // whether the account has the task
 	cancel     context.CancelCauseFunc
 	done       chan struct{} // closed once the function has returned
-	ended      Task          // as it ended, zero if that is not known
-	unsettled  *result       // of a function that has returned, and whose end the store has not taken yet
+	ended      Task          // the ended task; zero if not known
+	unsettled  *result       // of a function that has returned, until the store has its end
 }
 
 func newRunner(limit, sessionLimit int) *runner {
@@ -47,7 +48,7 @@ func newRunner(limit, sessionLimit int) *runner {
 
 func (r *runner) isClosed() bool { return r.life.Err() != nil }
 
-// add takes a place for a function: the one of the reservation, or any if that is
+// add takes a place for a function: that of the reservation, or any place if from is
 // nil.
 func (r *runner) add(j *job, from *Reservation, now time.Time) error {
 	r.mu.Lock()
@@ -62,7 +63,7 @@ func (r *runner) add(j *job, from *Reservation, now time.Time) error {
 	return nil
 }
 
-// attach adds a job that is no function.
+// attach adds a job without a function.
 func (r *runner) attach(j *job) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +80,8 @@ func (r *runner) insert(j *job) {
 }
 
 // room fails if there is no place for a function: that of the reservation, or any
-// if it is nil. A cancelled function keeps its place until it has returned. The
-// lock is held.
+// place if from is nil. A cancelled function keeps its place until it has returned.
+// The lock is held.
 func (r *runner) room(session string, from *Reservation, now time.Time) error {
 	maps.DeleteFunc(r.reserved, func(other *Reservation, _ struct{}) bool { return other.lapsed(now) })
 	_, isReserved := r.reserved[from]
@@ -105,8 +106,8 @@ func (r *runner) room(session string, from *Reservation, now time.Time) error {
 	return nil
 }
 
-// refused drops a function that could not begin, and reserves its place again if
-// it was.
+// refused drops a function that could not begin, and restores its reservation if it
+// had one.
 func (r *runner) refused(j *job, from *Reservation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +160,7 @@ func (r *runner) release(reserved *Reservation) bool {
 	return isReserved
 }
 
-// join says that one more works, until leave is called. It fails with ErrClosed.
+// join counts one more worker, until leave is called. It fails with ErrClosed.
 func (r *runner) join() (leave func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,14 +171,14 @@ func (r *runner) join() (leave func(), err error) {
 	return r.leave, nil
 }
 
-// leave says that one that worked has ended.
+// leave counts one worker less.
 func (r *runner) leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rest()
 }
 
-// rest says that one less works. The lock is held.
+// rest is leave with the lock held.
 func (r *runner) rest() {
 	r.working--
 	if r.isClosed() && r.working == 0 {
@@ -185,8 +186,8 @@ func (r *runner) rest() {
 	}
 }
 
-// close takes nobody any more, ends the runner's life, and returns what is
-// reserved. After the first time it does nothing.
+// close ends the runner's life, so that it accepts no more work, and returns the
+// reservations. After the first call it does nothing.
 func (r *runner) close() []*Reservation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,7 +201,7 @@ func (r *runner) close() []*Reservation {
 	return slices.Collect(maps.Keys(r.reserved))
 }
 
-// function returns the job of a function, nil if this process does not run it.
+// function returns the job of a function; nil if this process does not run it.
 func (r *runner) function(t Ticket) *job {
 	for _, j := range r.of(t.Session) {
 		if j.isFunction && j.ticket == t {
@@ -231,7 +232,7 @@ func (r *runner) open() []*job {
 	return slices.Concat(slices.Collect(maps.Values(r.jobs))...)
 }
 
-// wait waits until all that works has ended, or ctx.
+// wait waits until all workers have ended, or ctx ends.
 func (r *runner) wait(ctx context.Context) error {
 	if err := await(ctx, r.drained); err != nil {
 		r.mu.Lock()
@@ -241,7 +242,7 @@ func (r *runner) wait(ctx context.Context) error {
 	return nil
 }
 
-// ended tells the jobs of a task that it has ended; cause is that of their ctx.
+// ended ends the jobs of a task that has ended, and their ctx with this cause.
 func (r *runner) ended(t Task, cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -259,9 +260,9 @@ func (r *runner) ended(t Task, cause error) {
 	}
 }
 
-// returned says that the function of a job has returned, which frees its place,
-// with the task if that has ended it. The job itself stays for as long as it is
-// not settled.
+// returned notes that the function of a job has returned, which frees its place.
+// ended is the task, if this has ended it. An unsettled job stays until it is
+// settled.
 func (r *runner) returned(j *job, ended Task, unsettled *result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -278,29 +279,29 @@ func (r *runner) returned(j *job, ended Task, unsettled *result) {
 	j.cancel(context.Canceled)
 }
 
-// began says that the account has the task of a job.
+// began notes that the account has the task of a job.
 func (r *runner) began(j *job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	j.begun = true
 }
 
-// progress returns whether the account has the task of a job, and how its
-// function has ended if the store has not taken that yet.
+// progress returns whether the account has the task of a job, and the result of its
+// function if the store does not have it yet.
 func (r *runner) progress(j *job) (begun bool, unsettled *result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return j.begun, j.unsettled
 }
 
-// endOf returns the task of a job as it ended, zero if that is not known.
+// endOf returns the ended task of a job; zero if not known.
 func (r *runner) endOf(j *job) Task {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return j.ended
 }
 
-// await waits for done, and fails with the cause of ctx if that ends first.
+// await waits for done, and fails with the cause of ctx if ctx ends first.
 func await(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:

@@ -57,7 +57,7 @@ func TestErrorsOfTheEngineAreReturned(t *testing.T) {
 	assert.Equal(t, "Error: the tasks cannot be looked up now.", result)
 }
 
-// reports collects what a Manager cannot return to anybody.
+// reports collects the errors that OnError gets.
 type reports struct {
 	mu   sync.Mutex
 	list []error
@@ -69,8 +69,8 @@ func (r *reports) add(err error) {
 	r.list = append(r.list, err)
 }
 
-// A function whose end the engine refuses does not stay running: the end is
-// stored when the engine takes it, and until then nobody says that it runs.
+// A function whose end the engine refuses does not stay running: the end is stored
+// once the engine accepts it, and until then the task gets no sign of life.
 func TestRefusedEndIsStoredLaterOrTheTaskIsLost(t *testing.T) {
 	t.Parallel()
 	for name, heals := range map[string]bool{"heals": true, "refuses for good": false} {

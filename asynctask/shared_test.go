@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// hooked is an engine that runs each change twice, as one may, and fails when it
+// hooked is an engine that runs each change twice, as engines may, and fails when it
 // is told to.
 type hooked struct {
 	records.Records
@@ -50,14 +50,14 @@ func (h *hooked) Update(ctx context.Context, key string, f records.UpdateFunc) e
 	return err
 }
 
-// fails has the engine fail before it stores anything, or work if err is nil.
+// fails makes the engine fail before it stores anything, or work if err is nil.
 func (h *hooked) fails(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.before = func(int) error { return err }
 }
 
-// failsAfter has the engine fail although it has stored, until done is called.
+// failsAfter makes the engine fail after storing, until done is called.
 func (h *hooked) failsAfter() (done func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,8 +77,7 @@ type replicas struct {
 	opts   []asynctask.Option
 }
 
-// newReplicas shares an engine that cannot notify, so that processes have to
-// look.
+// newReplicas shares an engine that cannot notify, so that processes must check.
 func newReplicas(t *testing.T, opts ...asynctask.Option) *replicas {
 	t.Helper()
 	clock := carryontest.NewClock()
@@ -94,7 +93,7 @@ func (r *replicas) process() *setup {
 	return s
 }
 
-// look lets the processes look at what the others have done.
+// look lets the processes check what the others have done.
 func (r *replicas) look() { r.clock.Advance(asynctask.PollInterval) }
 
 // Three processes share an engine: one starts a task, another finishes it, and a
@@ -242,7 +241,7 @@ func TestAttachedWorkEndsWithTheTask(t *testing.T) {
 	require.ErrorIs(t, err, asynctask.ErrClosed)
 }
 
-// What nobody works on any more is told as failed, whoever looks first.
+// Tasks that nobody works on any more fail, whichever process checks first.
 func TestLostTasksFail(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t, asynctask.WithTaskLife(time.Hour))
@@ -260,7 +259,7 @@ func TestLostTasksFail(t *testing.T) {
 	require.ErrorIs(t, s.Finish("job", nil), asynctask.ErrEnded)
 }
 
-// A process that lives says so, and one that is gone does not.
+// A live process gives signs of life for its functions; a dead one does not.
 func TestFunctionsAreLostWithTheirProcess(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t)
@@ -290,7 +289,7 @@ func TestFunctionsAreLostWithTheirProcess(t *testing.T) {
 	assert.Equal(t, asynctask.Failed, task.State)
 }
 
-// The model is told of what a process had running when it was shut down.
+// The model is told about functions that were running when their process was shut down.
 func TestClosedProcessLeavesNothingUntold(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t)

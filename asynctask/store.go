@@ -8,15 +8,14 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// store keeps the accounts of sessions. Sessions have the names that the program
-// gave them; "" is for tasks without a session, and for the one conversation of
-// WithOneConversation.
+// store keeps the accounts of sessions under their names. The name "" is for tasks
+// without a session, and for the one conversation of WithOneConversation.
 type store interface {
-	// look returns the account of the session, nil if there is none, and the
-	// store's time, which may be left out if there is none.
+	// look returns the account of the session, nil if there is none, and the store's
+	// time, which may be zero without an account.
 	look(ctx context.Context, session string) (*account, time.Time, error)
-	// update replaces the account of the session by f of it, atomically; now is
-	// the store's time. f is pure and may run more than once: its last result
+	// update replaces the account of the session by the result of f, atomically; now
+	// is the store's time. f is pure and may run more than once: its last result
 	// counts. If f fails, nothing is stored and update returns that error.
 	update(ctx context.Context, session string, f func(now time.Time, a account) (account, error)) error
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/carryon-go/carryon/internal/guard"
 )
 
-// subscribers are told of the ends of tasks.
+// subscribers are called when tasks end.
 type subscribers struct {
 	onError func(error)
 
@@ -21,15 +21,14 @@ type subscriber struct {
 	cancelled atomic.Bool
 }
 
-// Subscribe calls f each time a task of any session ends through this Manager,
-// with the task as it ended; see [Manager.Watch] for what ends elsewhere. f runs on the goroutine that ended the task (its
-// own, or that of whoever called Finish, Fail, Cancel, Forget or Close), with no
-// lock held, so it may call the Manager, and may be called concurrently. A panic
-// of f reaches nobody but OnError.
+// Subscribe calls f each time a task of any session ends through this Manager, with
+// the ended task; for tasks that end elsewhere see [Manager.Watch]. f runs on the
+// goroutine that ended the task (the task's own, or that of the caller of Finish,
+// Fail, Cancel, Forget or Close), with no lock held, so it may call the Manager. It
+// may be called concurrently. A panic of f reaches only OnError.
 //
-// After cancel has returned f is not called any more, though a call may still
-// be running. cancel may be called twice, and from f. Subscribe panics if f is
-// nil.
+// After cancel has returned, f is not called again, though a call may still be
+// running. cancel may be called twice, and from f. Subscribe panics if f is nil.
 func (m *Manager) Subscribe(f func(Task)) (cancel func()) {
 	if f == nil {
 		panic("carryon/asynctask: Subscribe: nil function")
@@ -46,7 +45,7 @@ func (m *Manager) Subscribe(f func(Task)) (cancel func()) {
 	}
 }
 
-// notify tells the subscribers of a task that has ended.
+// notify calls the subscribers with an ended task.
 func (s *subscribers) notify(t Task) {
 	s.mu.Lock()
 	list := s.list
@@ -61,8 +60,8 @@ func (s *subscribers) notify(t Task) {
 	}
 }
 
-// report gives the program an error that nobody else is there to take. If that
-// panics there is nobody left to tell.
+// report gives the program an error that no caller gets. A panic of OnError is
+// dropped.
 func (s *subscribers) report(err error) {
 	if s.onError != nil {
 		_ = guard.Run(func() error { s.onError(err); return nil })

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MaxSummary is how many bytes a status summary has at most. Beyond it the
-// tasks started first are left out, and their number is given.
+// MaxSummary is how many bytes a status summary has at most. Beyond it the oldest
+// tasks are left out, and the summary says how many.
 //
 // A status summary has a line with the number of tasks, and one for each in
 // order of start:
@@ -17,11 +17,11 @@ import (
 //	[1] run the tests - [RUNNING] (k3vq7mzt...)
 //	[2] update the docs - [DONE] (p9dw2xha...)
 //
-// In parentheses is the beginning of the id, eight characters or as many as no
-// other task of the session begins with.
+// In parentheses is the beginning of the id: eight characters, or as many as make it
+// unique in the session.
 const MaxSummary = 16 << 10
 
-// summarize returns the status summary, "" if there are no tasks.
+// summarize returns the status summary; "" if there are no tasks.
 func summarize(tasks []record) string {
 	if len(tasks) == 0 {
 		return ""
@@ -47,15 +47,15 @@ func summarize(tasks []record) string {
 	return header + strings.Join(lines[first:], "")
 }
 
-// line returns the task in one line, after begin and with the id as it is shown.
+// line returns one line about the task, after begin and with this form of the id.
 func (t *record) line(begin, id string) string {
 	return begin + t.Name + " - [" + t.state().label() + "] (" + id + ")"
 }
 
-// shortID is how much of an id is shown if that is enough.
+// shortID is how many characters of an id are shown if that is enough.
 const shortID = 8
 
-// idLengths returns how much of each id tells it from the others.
+// idLengths returns how many characters make each id unique.
 func idLengths(tasks []record) []int {
 	lengths, sorted := make([]int, len(tasks)), make([]int, len(tasks))
 	for i := range tasks {

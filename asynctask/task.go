@@ -13,17 +13,16 @@ import (
 	"github.com/carryon-go/carryon/internal/jsonerror"
 )
 
-// Ticket names a task wherever it goes: whoever has it can finish, fail or
-// cancel the task through any [Manager] on the same engine. It is comparable,
-// and as text it travels in a header or in the data of a job.
+// Ticket names a task in every process: its holder can finish, fail or cancel the
+// task through any [Manager] on the same engine. It is comparable, and its text form
+// travels in a header or in the data of a job.
 type Ticket struct {
 	Session string // "" if the task has none, or if there is one conversation
 	ID      string // unique in the session
 }
 
-// String returns the text form, as in "job-7@conversation-42". The session is
-// escaped as in the query of a URL, so that the text is printable ASCII without
-// spaces.
+// String returns the text form, as in "job-7@conversation-42". The session is escaped
+// as in the query of a URL, so that the text is printable ASCII without spaces.
 func (t Ticket) String() string { return t.ID + "@" + url.QueryEscape(t.Session) }
 
 // ParseTicket reads the text form of a ticket. It fails with ErrInvalid.
@@ -57,8 +56,8 @@ func (t *Ticket) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Task describes a task at one moment. It is a copy, which does not change when
-// the task does.
+// Task describes a task at one moment. It is a copy and does not change with the
+// task.
 type Task struct {
 	ID      string    `json:"id"`               // unique in the session
 	Name    string    `json:"name"`             // one line, for people and models
@@ -67,12 +66,12 @@ type Task struct {
 	Started time.Time `json:"started"`        // by the clock of the store, like Ended
 	Ended   time.Time `json:"ended,omitzero"` // zero while it is running
 
-	// Output is what the task has left; nil if nothing, or not yet. Beyond a
-	// total size its texts are cut, see [WithMemory].
+	// Output is the output of a completed task; nil if it has none. Its texts may
+	// have been cut, see [MaxCompletion] and [WithMemory].
 	Output *Output `json:"output,omitzero"`
-	// Err is the error of a failed task: the very error of its function in the
-	// process where that ran, an error with the same text elsewhere. Once the
-	// text was cut, only the text is left.
+	// Err is the error of a failed task. In the process where its function ran, it is
+	// the function's very error; elsewhere, or once its text was cut, it is an error
+	// with the same text.
 	Err error `json:"-"`
 }
 
@@ -81,8 +80,8 @@ func (t Task) MarshalJSON() ([]byte, error) {
 	return json.Marshal(taskJSON{taskFields(t), jsonerror.Text{Err: t.Err}})
 }
 
-// UnmarshalJSON reads what [Task.MarshalJSON] returns. Of an error, only the text
-// comes back.
+// UnmarshalJSON reads what [Task.MarshalJSON] returns. Of Err, it restores the text
+// only.
 func (t *Task) UnmarshalJSON(data []byte) error {
 	var fields taskJSON
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -104,8 +103,8 @@ type (
 // Ticket returns the ticket of the task.
 func (t Task) Ticket() Ticket { return Ticket{Session: t.Session, ID: t.ID} }
 
-// TaskState says how far a task has come. A task begins as Running and changes its
-// state once.
+// TaskState is the state of a task. A task begins as Running and changes its state
+// once.
 type TaskState string
 
 // The states.
@@ -121,7 +120,7 @@ const (
 	Cancelled TaskState = "cancelled"
 )
 
-// label returns the state as the status summary shows it.
+// label returns the word for the state in the status summary.
 func (s TaskState) label() string {
 	if s == Completed {
 		return "DONE"
@@ -137,7 +136,7 @@ const (
 	maxName = 100 // characters
 )
 
-// checkID accepts ids that can be quoted, split and shown as they are.
+// checkID accepts ids that can be quoted, split and shown without escaping.
 func checkID(id string) error {
 	if id == "" || len(id) > maxID {
 		return fmt.Errorf("%w id: %d bytes, it must have 1 to %d", ErrInvalid, len(id), maxID)

@@ -65,7 +65,7 @@ func FuzzTicket(f *testing.F) {
 	})
 }
 
-// A task that is stored as JSON comes back as it was, its error by the text.
+// A task stored as JSON is restored whole, its error as text.
 func TestTaskComesBackFromJSON(t *testing.T) {
 	t.Parallel()
 	at, message := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC), "done"

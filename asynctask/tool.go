@@ -25,9 +25,8 @@ const CheckToolName = "check_async_tasks"
 // It is the same type as in package todo.
 type Definition = tooldef.Definition
 
-// CheckTool returns the tool a model looks at background tasks with. Each call
-// returns a value of its own, which the caller may change; Manager.Handle
-// answers to the name it has here.
+// CheckTool returns the tool with which a model looks at background tasks. The caller
+// owns the returned value, but Manager.Handle answers only to this name.
 func CheckTool() Definition {
 	return Definition{
 		Name: CheckToolName,
@@ -40,13 +39,13 @@ func CheckTool() Definition {
 	}
 }
 
-// Handle answers a call to check_async_tasks, in any case of the letters, for
-// the session of ctx. ok is false for other names. result is the text of the
-// tool message: the status summary, or one task with its result as a reminder
-// shows it. If several tasks begin with the id it lists those, and what cannot
-// be answered starts with "Error: ". To look is not a delivery: the end of a
-// task is told all the same. If the engine fails, result says so to the model
-// and err to the program.
+// Handle answers a call of check_async_tasks, whose name matches in any case, for the
+// session of ctx. ok is false for other names. result is the text of the tool
+// message: the status summary, or one task with its result in the form of a reminder.
+// If several tasks begin with the id, it lists those. A call that cannot be answered
+// gets a result that begins with "Error: ". A look is not a delivery: the model is
+// still told when a task ends. If the engine fails, result tells the model, and err
+// the program.
 func (m *Manager) Handle(ctx context.Context, name, arguments string) (result string, ok bool, err error) {
 	if !strings.EqualFold(name, CheckToolName) {
 		return "", false, nil
@@ -68,8 +67,8 @@ func (m *Manager) Handle(ctx context.Context, name, arguments string) (result st
 	return summarize(a.Tasks), true, nil
 }
 
-// describe describes the one task that was found to the model, or says why there
-// is none.
+// describe describes to the model the one task that was found, or says why there is
+// not one.
 func describe(found []*record, id string, now time.Time) string {
 	if len(found) != 1 {
 		return refuse(id, found)
@@ -100,10 +99,10 @@ func refuse(id string, candidates []*record) string {
 	return b.String()
 }
 
-// parseTaskID reads the arguments of a call, which models and frameworks get
-// wrong in some ways: an id where an object should be, the name that reminders
-// give to it, the dots that a summary puts behind it, an object in a string. It
-// reports false if they make no sense.
+// parseTaskID reads the arguments of a call. It tolerates mistakes of models and
+// frameworks: an id in place of the object, the name for it that reminders use, the
+// dots that a summary puts behind it, an object in a string. It reports false if the
+// arguments make no sense.
 func parseTaskID(arguments string) (id string, ok bool) {
 	arguments = strings.TrimSpace(arguments)
 	decoder := json.NewDecoder(strings.NewReader(arguments))

@@ -17,19 +17,19 @@ import (
 
 // The times of an [AutoTrigger].
 const (
-	// Window is how long after the end of a task others are waited for, so that
-	// tasks that end together are told together.
+	// Window is how long after the end of a task the AutoTrigger waits for others, so
+	// that one message reports tasks that end together.
 	Window = 200 * time.Millisecond
-	// BusyInterval is how often a busy agent is asked. [AutoTrigger.Idle] makes
-	// that at once.
+	// BusyInterval is how often a busy agent is asked again. [AutoTrigger.Idle] asks
+	// at once.
 	BusyInterval = time.Second
-	// RetryDelay is how long after a failed Trigger the next one waits, doubled
-	// with each failure in a row up to MaxRetryDelay.
+	// RetryDelay is the wait after a failed Trigger. It doubles with each failure in
+	// a row, up to MaxRetryDelay.
 	RetryDelay = 30 * time.Second
-	// MaxRetryDelay is the longest of these times.
+	// MaxRetryDelay is the longest wait after a failed Trigger.
 	MaxRetryDelay = 10 * time.Minute
-	// MaxFailures is how many failures in a row it takes until only the end of
-	// another task leads to another try.
+	// MaxFailures is how many failures in a row end the retries. The end of another
+	// task then leads to another try.
 	MaxFailures = 5
 )
 
@@ -40,21 +40,21 @@ var (
 	ErrStopped = errors.New("autotrigger: stopped")
 )
 
-// Host is what an [AutoTrigger] needs of the program. All of it is called on
-// the goroutine of the AutoTrigger, one at a time.
+// Host is what an [AutoTrigger] needs of the program. The AutoTrigger calls its
+// functions on its own goroutine, one at a time.
 type Host struct {
-	// Busy reports whether the agent is at work, so that no turn may be
-	// started now. A panic counts as busy.
+	// Busy reports whether the agent is at work, so that no turn may be started now.
+	// A panic counts as busy.
 	Busy func() bool
-	// Trigger starts a turn of the agent with the message and waits for its
-	// end: nil means that the model has been told. Its ctx belongs to the
-	// session, is marked as not asked for by the user (see
-	// continuation.Automatic), and ends with the AutoTrigger. ErrBusy says
-	// that the agent has become busy, and is no failure. While Trigger runs
-	// nobody else tells of the tasks in the message.
+	// Trigger starts a turn of the agent with the message and waits for its end; it
+	// returns nil if the model has been told. Its ctx belongs to the session, is
+	// marked as not started by the user (see continuation.Automatic), and ends with
+	// the AutoTrigger. Trigger returns ErrBusy if the agent has become busy, which is
+	// not a failure. While it runs, nothing else tells the model about the tasks in
+	// the message.
 	Trigger func(ctx context.Context, message string) error
-	// OnError, if it is set, is given errors and panics of Trigger, panics of
-	// Busy, and errors of the engine that keeps the tasks.
+	// OnError, if it is set, receives errors and panics of Trigger, panics of Busy,
+	// and errors of the engine that keeps the tasks.
 	OnError func(err error)
 }
 
@@ -67,13 +67,13 @@ type options struct{ clock clock.Clock }
 func WithClock(c asynctask.Clock) Option { return func(o *options) { o.clock = c } }
 
 // AutoTrigger starts a turn of the agent when a task of one session ends, in this
-// process or in another one, while the agent is idle. What ends while it is busy is told when it is idle again,
-// unless a request of the turn has carried it meanwhile. A failed Trigger loses
-// nothing: the tasks are in the next request of the session, or in the next
-// Trigger.
+// process or in another one, while the agent is idle. If a task ends while the agent
+// is busy, the AutoTrigger reports it when the agent is idle again, unless a request
+// of the turn has reported it by then. A failed Trigger loses nothing: the next
+// request of the session, or the next Trigger, reports the tasks.
 //
-// Turns that start tasks whose ends start turns may go on for ever. A Trigger
-// that returns an error is the place for a limit.
+// Turns that start tasks whose ends start turns may go on forever. To limit them, let
+// Trigger return an error.
 type AutoTrigger struct {
 	tasks   *asynctask.Manager
 	host    Host
@@ -84,16 +84,16 @@ type AutoTrigger struct {
 	ended   atomic.Bool   // a task of the session has ended since the last look
 	done    chan struct{} // closed once the goroutine has ended
 
-	// Of the goroutine alone.
+	// Used only by the goroutine.
 	notBefore time.Time // the end of a window, or of the delay after a failure
-	resting   bool      // until another task ends
+	resting   bool      // no retry until another task ends
 	failures  int       // in a row
 }
 
-// New starts an AutoTrigger for the session of ctx, with a goroutine that lives
-// until Stop, the end of ctx, or Close of the manager. What has ended and was
-// not delivered is told too. It panics if ctx has no session, unless there is
-// one conversation, and if Busy or Trigger is nil.
+// New starts an AutoTrigger for the session of ctx, with a goroutine that runs until
+// Stop, the end of ctx, or Close of the manager. It also reports tasks that ended
+// before and were not delivered. It panics if ctx has no session, unless the manager
+// has WithOneConversation, and if tasks, Busy or Trigger is nil.
 func New(ctx context.Context, tasks *asynctask.Manager, host Host, opts ...Option) *AutoTrigger {
 	o := options{clock: clock.System()}
 	for _, option := range opts {
@@ -132,19 +132,19 @@ func New(ctx context.Context, tasks *asynctask.Manager, host Host, opts ...Optio
 	return a
 }
 
-// Idle says that the agent has become idle. It is not needed, but quicker than
-// waiting to be asked.
+// Idle reports that the agent has become idle, so that the AutoTrigger need not wait
+// to ask again. It is optional.
 func (a *AutoTrigger) Idle() {
 	select {
 	case a.wake <- struct{}{}:
-	default: // it is awake already
+	default: // it is already awake
 	}
 }
 
-// Stop ends the AutoTrigger and the ctx of a Trigger that is running, and waits
-// until that has returned. If ctx ends first it returns the cause of that,
-// wrapped. It may be called more than once; from Trigger or Busy it waits for
-// itself, until ctx ends.
+// Stop ends the AutoTrigger and the ctx of a running Trigger, and waits until that
+// Trigger has returned. If ctx ends first, Stop returns an error that wraps its
+// cause. It may be called more than once. Called from Trigger or Busy, it waits for
+// itself until ctx ends.
 func (a *AutoTrigger) Stop(ctx context.Context) error {
 	if ctx == nil {
 		panic("carryon/asynctask/autotrigger: nil context")
@@ -163,7 +163,7 @@ func (a *AutoTrigger) Stop(ctx context.Context) error {
 	}
 }
 
-// forever is a wait that only a wake ends.
+// forever is a wait that only Idle or the end of ctx ends.
 const forever = time.Duration(-1)
 
 func (a *AutoTrigger) run(ctx context.Context, unwatch, leave func()) {
@@ -176,7 +176,7 @@ func (a *AutoTrigger) run(ctx context.Context, unwatch, leave func()) {
 	}
 }
 
-// sleep waits that long, until a wake, or until ctx ends.
+// sleep waits that long, until Idle, or until ctx ends.
 func (a *AutoTrigger) sleep(ctx context.Context, wait time.Duration) {
 	if wait != forever {
 		defer a.clock.AfterFunc(wait, a.Idle).Stop()
@@ -187,8 +187,8 @@ func (a *AutoTrigger) sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// step starts a turn if it is time to, and returns how long to wait after it. If
-// a task has ended it opens a window, unless one is open.
+// step starts a turn if it is time to, and returns how long to wait after it. If a
+// task has ended, it opens a window, unless one is open.
 func (a *AutoTrigger) step(ctx context.Context) time.Duration {
 	now := a.clock.Now()
 	if a.ended.Swap(false) {
@@ -206,13 +206,13 @@ func (a *AutoTrigger) step(ctx context.Context) time.Duration {
 		return forever
 	case now.Before(a.notBefore):
 		return a.notBefore.Sub(now)
-	case work.Unclaimed == 0 || a.busy(): // what somebody else is telling may come back
+	case work.Unclaimed == 0 || a.busy(): // a delivery of somebody else may fail
 		return BusyInterval
 	}
 	return a.fire(ctx)
 }
 
-// fire starts a turn with what has ended.
+// fire starts a turn that reports the ended tasks.
 func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 	var d *asynctask.Delivery
 	err := a.guard(func() (err error) { d, err = a.tasks.Remind(ctx, a.session); return err })
@@ -223,7 +223,7 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 		return BusyInterval // somebody was quicker
 	}
 	outcome := asynctask.Unread
-	defer func() { // also if Trigger ends the goroutine
+	defer func() { // even if Trigger ends the goroutine
 		settle := func() error { return a.tasks.Settle(context.WithoutCancel(ctx), d, outcome) }
 		if a.guard(settle) != nil {
 			wait = a.delay()
@@ -236,7 +236,7 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 	switch {
 	case err == nil:
 		outcome, a.failures = asynctask.Told, 0
-		a.Idle() // some may have ended meanwhile
+		a.Idle() // other tasks may have ended meanwhile
 		return forever
 	case errors.Is(err, ErrBusy):
 		return BusyInterval
@@ -244,8 +244,8 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 	return a.delay()
 }
 
-// renewLater keeps the lease of a delivery from lapsing until ctx ends. If a
-// renewal fails, somebody else may tell.
+// renewLater keeps the lease of a delivery from lapsing until ctx ends. If a renewal
+// fails, somebody else may report the tasks.
 func (a *AutoTrigger) renewLater(ctx context.Context, d *asynctask.Delivery) {
 	a.clock.AfterFunc(asynctask.LeaseLife/2, func() {
 		if ctx.Err() == nil {
@@ -255,7 +255,7 @@ func (a *AutoTrigger) renewLater(ctx context.Context, d *asynctask.Delivery) {
 	})
 }
 
-// delay puts the next try off, and returns for how long.
+// delay puts off the next try, and returns for how long.
 func (a *AutoTrigger) delay() time.Duration {
 	delay := min(RetryDelay<<a.failures, MaxRetryDelay)
 	a.notBefore = a.clock.Now().Add(delay)
@@ -272,8 +272,8 @@ func (a *AutoTrigger) busy() bool {
 	return busy
 }
 
-// guard runs f, turns a panic into an error, and gives errors to the host. If
-// that panics there is nobody left to tell.
+// guard runs f, turns a panic into an error, and gives errors to the host. A panic of
+// OnError is dropped.
 func (a *AutoTrigger) guard(f func() error) error {
 	err := guard.Run(f)
 	if err != nil && !errors.Is(err, ErrBusy) && a.host.OnError != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// agent is a host whose turns do as they are told.
+// agent is a host whose turns behave as a test sets.
 type agent struct {
 	busy  atomic.Bool
 	start time.Time
@@ -51,14 +51,14 @@ func (a *agent) trigger(ctx context.Context, message string) error {
 	return react(ctx)
 }
 
-// reacts sets what turns do; nil is to end well at once.
+// reacts sets the behaviour of turns; nil ends them well at once.
 func (a *agent) reacts(f func(ctx context.Context) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.react = f
 }
 
-// messages returns what the turns were started with.
+// messages returns the messages that started the turns.
 func (a *agent) messages() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +142,7 @@ func TestTriggerTellsWhatEndedWhileATurnRan(t *testing.T) {
 			if len(a.messages()) == 1 {
 				s.ends("a", "2") //nolint:contextcheck // the setup has one
 			}
-			<-time.After(time.Hour) // far longer than a hold lasts that is not kept
+			<-time.After(time.Hour) // far longer than a lease that is not renewed
 			return nil
 		})
 		s.ends("a", "1")
@@ -193,7 +193,7 @@ func TestTriggerLeavesToOthersWhatTheyTell(t *testing.T) {
 		s.ends("a", "2")
 		d = s.deliver()
 		after(time.Minute)
-		s.settle(d, asynctask.Unread) // the request failed, and no other is to come
+		s.settle(d, asynctask.Unread) // the request failed, and no other follows
 		after(autotrigger.BusyInterval)
 		require.Len(t, a.messages(), 1)
 		assert.Contains(t, a.messages()[0], "result of 2")

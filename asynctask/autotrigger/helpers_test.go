@@ -59,7 +59,7 @@ func (s *setup) ends(session string, ids ...string) {
 	}
 }
 
-// told returns the ids that the next reminder of the session would tell of.
+// told returns the ids of the tasks that the next reminder of the session would report.
 func (s *setup) told(session string) []string {
 	s.t.Helper()
 	r, err := s.Remind(s.ctx, session)
@@ -71,7 +71,7 @@ func (s *setup) told(session string) []string {
 	return r.Tasks
 }
 
-// deliver returns what a request of session a says.
+// deliver returns the delivery for a request of session a.
 func (s *setup) deliver() *asynctask.Delivery {
 	s.t.Helper()
 	d, err := s.Deliver(s.ctx, "a", asynctask.DeliverOptions{})
@@ -85,7 +85,7 @@ func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.DeliveryOutcome)
 	assert.NoError(s.t, s.Settle(s.ctx, d, outcome))
 }
 
-// ids returns the ids of the tasks whose ends a message tells.
+// ids returns the ids of the tasks whose ends a message reports.
 func ids(message string) (list []string) {
 	for _, match := range regexp.MustCompile(`"agent_id": "([^"]*)"`).FindAllStringSubmatch(message, -1) {
 		list = append(list, match[1])

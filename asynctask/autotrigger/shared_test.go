@@ -13,8 +13,8 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Each replica may have an AutoTrigger for the session: one of them tells of what
-// ends in yet another process, at once if the engine can notify.
+// Each replica may have an AutoTrigger for the session. One of them reports the end
+// of a task in another process, at once if the engine can notify.
 func TestOneOfSeveralReplicasTriggers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -1,6 +1,5 @@
-// Package job translates the life of a job in a queue into that of a background
-// task. Modules below carryon/queues use it for River and asynq; for another queue
-// it takes a few lines:
+// Package job ends a background task with the job of a queue. The modules below
+// carryon/queues use it for River and asynq; for another queue it takes a few lines:
 //
 //	ticket, err := tasks.Begin(ctx, id, "transcode the video") // then enqueue, with ticket.String() in the job
 //
@@ -23,25 +22,25 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// ErrOver means that there is nothing left to work on: the task was cancelled,
-// has failed, or is unknown. The queue should not run the job again.
+// ErrOver means that there is nothing left to work on: the task was cancelled, has
+// failed, or is unknown. The queue should not run the job again.
 var ErrOver = errors.New("job: the task of the job is over")
 
-// Work does the work of a job that belongs to the task of the ticket, and ends the
-// task with it: as completed if work returns nil, with the output that it has set,
-// and as failed if work returns an error after which the queue does not run the
-// job again. isLast says so of an error; nil says it of every error. Otherwise
-// the task goes on until the job has been run again.
+// Work runs work, the job of the ticket's task, and ends the task with it. If work
+// returns nil, the task is completed with the output of [SetOutput]. If work returns
+// an error for which isLast reports true, because the queue will not run the job
+// again, the task has failed; a nil isLast means every error. After any other error
+// the task goes on until the queue has run the job again.
 //
-// The ctx of work ends when the task is cancelled, with asynctask.ErrCancelled as
-// its cause, wherever that happens. If the task has been completed before, as
-// happens when a queue runs a job twice, Work returns nil and does nothing. If the
-// task is over for another reason it does nothing either, or stops work, and
-// returns an error that wraps ErrOver. A panic of work goes on to the queue; for
-// the task it is an error of type *asynctask.PanicError.
+// The ctx of work ends, with asynctask.ErrCancelled as its cause, when any process
+// cancels the task. If the task is already completed, which happens when a queue runs
+// a job twice, Work returns nil and does nothing. If the task is over for another
+// reason, Work does not run work, or stops it, and returns an error that wraps
+// ErrOver. A panic of work goes on to the queue; the task fails with an
+// *asynctask.PanicError.
 //
-// Work returns the error of work, and those of the engine that keeps the tasks:
-// then too the job has to be run again. It panics if tasks or work is nil.
+// Work returns the error of work, and errors of the engine that keeps the tasks,
+// after which the job must be run again too. It panics if tasks or work is nil.
 func Work(
 	ctx context.Context, tasks *asynctask.Manager, ticket asynctask.Ticket,
 	isLast func(error) bool, work func(context.Context) error,
@@ -56,7 +55,7 @@ func Work(
 	defer detach()
 	r := &run{tasks: tasks, ticket: ticket}
 	end := func(err error) error {
-		ctx := context.WithoutCancel(ctx) // it has to be stored although the worker may be shutting down
+		ctx := context.WithoutCancel(ctx) // it must be stored even if the worker is shutting down
 		switch {
 		case err == nil:
 			return r.finish(ctx)
@@ -69,15 +68,15 @@ func Work(
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			_ = end(&asynctask.PanicError{Value: v, Stack: debug.Stack()}) // the queue hears of the panic itself
+			_ = end(&asynctask.PanicError{Value: v, Stack: debug.Stack()}) // the queue gets the panic itself
 			panic(v)
 		}
 	}()
 	return end(work(context.WithValue(own, runKey{}, r)))
 }
 
-// over returns what to say of a task that could not be worked on, or ended,
-// because of err.
+// over returns the result of Work for a task that err kept from being worked on or
+// ended.
 func over(ctx context.Context, tasks *asynctask.Manager, ticket asynctask.Ticket, err error) error {
 	if err == nil || unlessEnded(err) != nil {
 		return err
@@ -88,7 +87,7 @@ func over(ctx context.Context, tasks *asynctask.Manager, ticket asynctask.Ticket
 	return fmt.Errorf("%w: %w", ErrOver, err)
 }
 
-// unlessEnded returns err unless that says that the task has ended before.
+// unlessEnded returns err, or nil if err says that the task has already ended.
 func unlessEnded(err error) error {
 	if errors.Is(err, asynctask.ErrEnded) || errors.Is(err, asynctask.ErrUnknown) {
 		return nil
@@ -101,12 +100,12 @@ type run struct {
 	tasks     *asynctask.Manager
 	ticket    asynctask.Ticket
 	output    atomic.Pointer[asynctask.Output]
-	committed atomic.Pointer[func()] // set once FinishIn has ended the task, if that was committed
+	committed atomic.Pointer[func()] // set by FinishIn; to be called once its transaction is committed
 }
 
 type runKey struct{}
 
-// finish ends the task of work that has ended well.
+// finish ends the task after work has ended well.
 func (r *run) finish(ctx context.Context) error {
 	err := over(ctx, r.tasks, r.ticket, r.tasks.Finish(ctx, r.ticket, r.output.Load()))
 	if committed := r.committed.Load(); committed != nil && err == nil {
@@ -115,19 +114,19 @@ func (r *run) finish(ctx context.Context) error {
 	return err
 }
 
-// SetOutput sets what the task leaves if the work under ctx ends well, instead of
-// what was set before. Under another ctx than that of Work it does nothing.
+// SetOutput sets the output of the task for when the work under ctx ends well. The
+// last call counts. With a ctx that is not from Work it does nothing.
 func SetOutput(ctx context.Context, output *asynctask.Output) {
 	if r, ok := ctx.Value(runKey{}).(*run); ok {
 		r.output.Store(output)
 	}
 }
 
-// FinishIn ends the task within a transaction of the program's that completes the
-// job too, so that there are both or neither, whenever the worker dies: engine is
-// that of the tasks, as part of the transaction. Commit soon after it. If the
-// transaction is rolled back, the task goes on. Under another ctx than that of
-// Work, for a job without a task, it does nothing.
+// FinishIn ends the task within a transaction of the program that also completes the
+// job, so that both happen or neither, whenever the worker dies. engine is the engine
+// of the tasks as part of the transaction. Commit soon after FinishIn. If the
+// transaction is rolled back, the task goes on. With a ctx that is not from Work, as
+// in a job without a task, FinishIn does nothing.
 //
 //	tx, err := pool.Begin(ctx)
 //	…
