@@ -1,4 +1,4 @@
-// Package records is what carryon asks of an engine that several processes
+// Package records defines what carryon needs of an engine that several processes
 // share: small records of bytes, each replaced by a function of itself.
 //
 // Session state, todo lists and the accounts of background tasks are kept as
@@ -9,8 +9,7 @@
 //	mw := middleware.New(todos, middleware.WithStore(continuation.NewSharedStore(engine)))
 //
 // [MemoryEngine] is an engine for tests and for programs with one process. To write
-// an engine for something else, implement [Records], or the smaller [Swapper]
-// and hand it to [NewSwapping], which brings the retries, the fairness between
-// processes and the cache that a remote engine needs. carryontest.TestRecords
-// checks the result.
+// another engine, implement [Records], or implement the smaller [Swapper] and pass it
+// to [NewSwapping], which adds the retries, the fairness between processes and the
+// cache that a remote engine needs. carryontest.TestRecords checks the result.
 package records

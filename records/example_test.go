@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Two replicas share an engine: here one in memory, in production that of
+// Two replicas share an engine. This one is in memory; production uses one of
 // carryon/stores/redis or carryon/stores/postgres.
 func Example() {
 	engine := records.WithPrefix(records.NewMemoryEngine(), "staging:")
@@ -48,7 +48,7 @@ func ExampleMemoryEngine() {
 	// 1
 }
 
-// Programs that are to share nothing can use one server.
+// Programs that must share nothing can use one server.
 func ExampleWithPrefix() {
 	server := records.NewMemoryEngine()
 	staging, production := records.WithPrefix(server, "staging:"), records.WithPrefix(server, "production:")
@@ -72,7 +72,7 @@ func ExampleWithPrefix() {
 	// ""
 }
 
-// table is a server with a compare-and-swap. This one is a map; a real one is asked
+// table is a server with a compare-and-swap. This one is a map; a real one is reached
 // over a network.
 type table struct {
 	mu      sync.Mutex

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// MemoryEngine is an engine that lives in memory. It is for tests, and for programs
-// with one process that want everything in one place. It keeps what it is told
-// to keep, without a limit on the number of records, and runs no goroutine: what
-// is over its time is dropped when it is met, or by [MemoryEngine.Sweep]. It is a
-// [Notifier] too, among its own users.
+// MemoryEngine is an engine in memory, for tests and for programs with one process
+// that want one place for everything. It does not limit the number of records, and
+// starts no goroutine: an expired record is dropped when its key is next updated, or
+// by [MemoryEngine.Sweep]. It is also a [Notifier] for listeners in the same process.
+// It is safe for concurrent use. Use [NewMemoryEngine]: the zero value is not ready.
 type MemoryEngine struct {
 	now func() time.Time
 
@@ -43,7 +43,7 @@ func WithClock(now func() time.Time) MemoryEngineOption {
 	}
 }
 
-// NewMemoryEngine returns an empty engine. A nil option is left out.
+// NewMemoryEngine returns an empty engine. A nil option is ignored.
 func NewMemoryEngine(opts ...MemoryEngineOption) *MemoryEngine {
 	o := memoryEngineOptions{now: time.Now}
 	for _, opt := range opts {
@@ -54,7 +54,7 @@ func NewMemoryEngine(opts ...MemoryEngineOption) *MemoryEngine {
 	return &MemoryEngine{now: o.now, entries: map[string]memoryEntry{}, listeners: map[string][]chan string{}}
 }
 
-// Update implements [Records]. Updates of all keys follow one another.
+// Update implements [Records]. Updates run one after another, whatever their keys.
 func (m *MemoryEngine) Update(ctx context.Context, key string, f UpdateFunc) error {
 	if err := checkUpdate(ctx, f); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (m *MemoryEngine) Update(ctx context.Context, key string, f UpdateFunc) err
 	if err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil { // f may have taken its time
+	if err := ctx.Err(); err != nil { // f may have taken long
 		return err
 	}
 	if len(next) == 0 {
@@ -88,15 +88,15 @@ func (m *MemoryEngine) Update(ctx context.Context, key string, f UpdateFunc) err
 	return nil
 }
 
-// Len returns the number of records kept, those that are over their time and
-// that nobody has met since included.
+// Len returns the number of records, including expired ones that were not dropped
+// yet.
 func (m *MemoryEngine) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.entries)
 }
 
-// Sweep drops the records that are over their time.
+// Sweep drops the expired records.
 func (m *MemoryEngine) Sweep() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,7 +108,7 @@ func (m *MemoryEngine) Sweep() {
 	}
 }
 
-// waiting is how many messages wait for a listener that is slow.
+// waiting is how many messages may wait for a slow listener.
 const waiting = 1024
 
 // Notify implements [Notifier].

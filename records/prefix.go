@@ -2,9 +2,9 @@ package records
 
 import "context"
 
-// WithPrefix returns r with prefix before every key and every topic, so that
-// programs that are to share nothing can use one engine. If r is a [Notifier],
-// so is the result. It panics if r is nil.
+// WithPrefix returns r with prefix before every key and every topic, so that programs
+// that must share nothing can use one engine. If r is a [Notifier], so is the result.
+// It panics if r is nil.
 func WithPrefix(r Records, prefix string) Records {
 	if r == nil {
 		panic("carryon/records: WithPrefix: nil Records")

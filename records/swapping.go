@@ -10,29 +10,29 @@ import (
 const (
 	// eager is how many swaps are tried between two pauses.
 	eager = 4
-	// maxPause bounds such a pause, which is random. It does not grow:
-	// a process that waits longer after each failure never gets its turn while
-	// another one that has just succeeded comes back at once.
+	// maxPause bounds such a pause, which is random. It does not grow: a process that
+	// waits longer after each failure would never get its turn, while another that
+	// has just succeeded comes back at once.
 	maxPause = 500 * time.Microsecond
-	// soon is how soon after a change the next one of the same process pauses
-	// first, if another process has changed the record lately. Without that, who
-	// has won once would win again and again, because the others only hear of it
-	// when it is late.
+	// soon is the time after a change of this process within which its next change
+	// pauses first, if another process has changed the record lately. Without that
+	// pause, the process that won once would win again and again, because the others
+	// only learn of the change when it is too late.
 	soon   = time.Millisecond
 	lately = time.Second
 )
 
-// Swapping makes [Records] of a [Swapper]. Use [NewSwapping].
+// Swapping turns a [Swapper] into [Records]. Use [NewSwapping].
 //
-// An update first runs its function on what this process saw last, and asks the
-// engine to swap. Only if the record has changed since, which the engine answers
-// with the record as it is, the function runs again on that. So an update takes
-// one round trip while a session stays with one process, and two where another
-// process came between, or where the process does not know the record yet.
+// An update first runs its function on the record as this process last saw it, and
+// asks the engine to swap. If the record has changed since, the engine answers with
+// the current one, and the function runs again on that. So an update takes one round
+// trip while one process uses a session, and two if another process has changed the
+// record, or if this process does not know it yet.
 //
-// Within a process, the updates of a key follow one another. Between processes
-// that update the same key all the time, none starves: who has just been first
-// waits for up to half a millisecond before it tries again.
+// Within a process, the updates of a key run one after another. No process starves if
+// several update the same key all the time: the one that has just succeeded waits for
+// up to half a millisecond before its next try.
 type Swapping struct {
 	engine Swapper
 	turns  turns
@@ -40,7 +40,7 @@ type Swapping struct {
 	clock  clock
 }
 
-// NewSwapping returns Records on the engine. It panics if that is nil.
+// NewSwapping returns Records on the engine. It panics if engine is nil.
 func NewSwapping(engine Swapper) *Swapping {
 	if engine == nil {
 		panic("carryon/records: NewSwapping: nil Swapper")
@@ -70,8 +70,8 @@ func (s *Swapping) Update(ctx context.Context, key string, f UpdateFunc) error {
 	return err
 }
 
-// lastSeen returns what to begin with. The very first update of a process asks
-// the engine for its time.
+// lastSeen returns the record to begin with. The first update of a process asks the
+// engine for its time.
 func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
 	if !s.clock.isSet() {
 		now, _, err := s.swap(ctx, key, Swap{})
@@ -84,15 +84,15 @@ func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
 	return last.Snapshot, nil
 }
 
-// try runs f on what was seen last. Swapped says that this was the record as it
-// is; err is that of f then, too.
+// try runs f on the record as last seen. swapped reports whether it was the current
+// one; only then is err the error of f.
 func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f UpdateFunc) (now Snapshot, swapped bool, err error) {
 	next, keep, failed := f(s.clock.now(), last.Record)
 	swap := Swap{Revision: last.Revision}
 	if failed == nil {
 		swap, failed = change(last, next, keep)
 	}
-	// An error counts only if f was given the record as it is.
+	// An error of f counts only if f was given the current record.
 	now, swapped, err = s.swap(ctx, key, swap)
 	switch {
 	case err != nil:
@@ -112,7 +112,7 @@ func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f UpdateF
 	return now, true, failed
 }
 
-// change returns the swap that makes next of what was seen last.
+// change returns the swap that replaces the record as last seen by next.
 func change(last Snapshot, next []byte, keep time.Duration) (Swap, error) {
 	swap := Swap{Revision: last.Revision, Record: next, Keep: keep}
 	switch {

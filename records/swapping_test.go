@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// server is an engine that can compare and swap, and counts what it is asked.
+// server is an engine that can compare and swap, and counts its calls.
 type server struct {
 	mu       sync.Mutex
 	records  map[string]*kept
@@ -106,7 +106,7 @@ func TestUpdatesTakeFewRoundTrips(t *testing.T) {
 	}
 }
 
-// After an error nobody knows whether the change was made.
+// After an error, it is unknown whether the change was made.
 func TestAnUpdateAfterALostAnswerBeginsWithWhatIsThere(t *testing.T) {
 	t.Parallel()
 	engine := newServer()

@@ -9,10 +9,10 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 )
 
-// turns lets one update of each key through at a time. Its zero value is ready.
+// turns lets one update per key run at a time. Its zero value is ready.
 type turns struct {
 	mu   sync.Mutex
-	keys map[string]*turn // those that somebody has or waits for
+	keys map[string]*turn // that somebody has or waits for
 }
 
 type turn struct {
@@ -61,28 +61,27 @@ func (t *turns) leave(key string, own *turn) {
 }
 
 const (
-	// maxSeen is how many records a process remembers to have seen.
+	// maxSeen is how many records a process remembers.
 	maxSeen = 8192
-	// maxSeenSize is the size of a record beyond which it is not remembered.
+	// maxSeenSize is the largest record that is remembered.
 	maxSeenSize = 4 << 10
 )
 
-// seen remembers the records of the keys that were used last. Its zero value is
-// ready.
+// seen remembers the records of the keys used last. Its zero value is ready.
 type seen struct {
 	mu    sync.Mutex
 	table *lru.Table[sight]
 }
 
-// sight is a record as it was seen last.
+// sight is a record as last seen.
 type sight struct {
 	Snapshot
 
 	changed   time.Time // when this process changed it; zero if it did not
-	contested time.Time // when another process was found to have changed it
+	contested time.Time // when this process found that another one had changed it
 }
 
-// get returns what was seen last, no record if nothing is known.
+// get returns the record as last seen, or no record if it is not known.
 func (s *seen) get(key string) sight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +93,7 @@ func (s *seen) get(key string) sight {
 	return sight{}
 }
 
-// put notes what there is after an update, which has changed it or not.
+// put notes the record after an update, which may have changed it.
 func (s *seen) put(key string, now Snapshot, changed bool) {
 	if now.Revision == "" || len(now.Record) > maxSeenSize {
 		s.drop(key)
@@ -112,7 +111,7 @@ func (s *seen) put(key string, now Snapshot, changed bool) {
 	s.table.Trim(maxSeen)
 }
 
-// contest notes that another process has changed what was seen last.
+// contest notes that another process has changed the record.
 func (s *seen) contest(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +130,7 @@ func (s *seen) drop(key string) {
 	}
 }
 
-// clock is this machine's clock, set by the engine's. Its zero value is not set.
+// clock is this machine's clock, adjusted to the engine's. Its zero value is not set.
 type clock struct {
 	set   atomic.Bool
 	ahead atomic.Int64 // how far the engine's clock is ahead of this one
@@ -141,8 +140,8 @@ func (c *clock) isSet() bool { return c.set.Load() }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// learn sets the clock by an answer of the engine to a question that was asked
-// and answered at these times of this machine's.
+// learn adjusts the clock to the engine's time, in an answer to a question that was
+// asked and answered at these times of this machine's clock.
 func (c *clock) learn(engine, asked, answered time.Time) {
 	if !engine.IsZero() {
 		c.ahead.Store(int64(engine.Sub(asked.Add(answered.Sub(asked) / 2))))
