@@ -2,8 +2,8 @@ package adapter
 
 import "strings"
 
-// automaticElements are those that agents put around what they tell the model by
-// themselves, in messages with the user's role.
+// automaticElements are the elements that agents put around their own notes to the
+// model, in messages with the user's role.
 func automaticElements() []string {
 	return []string{
 		"system-reminder", "system_reminder", "task-notification", "environment_context", "background-task",
@@ -11,11 +11,10 @@ func automaticElements() []string {
 	}
 }
 
-// IsAutomatic reports whether a message with the user's role was written by the
-// agent and not by its user: it consists of elements such as
-// <system-reminder>…</system-reminder>, and of nothing else. Such a message does
-// not begin a user turn, and a [Dialect]'s adapter does not count it among
-// [Request].Users.
+// IsAutomatic reports whether the agent, and not its user, wrote a message with the
+// user's role: it consists only of elements such as
+// <system-reminder>…</system-reminder>. Such a message does not begin a user turn,
+// and adapters do not count it among [Request].Users.
 func IsAutomatic(text string) bool {
 	rest := trimBlank(text)
 	if !strings.HasPrefix(rest, "<") {
@@ -31,7 +30,7 @@ func IsAutomatic(text string) bool {
 	return true
 }
 
-// IsReport reports whether an automatic message tells what became of work in the
+// IsReport reports whether an automatic message reports the end of work in the
 // background: the calls before it are not [todo.Call].Recent.
 func IsReport(text string) bool {
 	lower := strings.ToLower(text)
@@ -52,6 +51,6 @@ func cutElement(text string) (rest string, ok bool) {
 	return "", false
 }
 
-// trimBlank removes white space, and the zero bytes that stand between the parts
-// of a message.
+// trimBlank removes white space, and the zero bytes that separate the parts of a
+// message.
 func trimBlank(text string) string { return strings.Trim(text, " \t\r\n\x00") }

@@ -41,7 +41,7 @@ func TestIsReport(t *testing.T) {
 	}
 }
 
-// A text that never closes what it opens is read once for each element.
+// A text whose elements are never closed is read once per element name.
 func TestIsAutomaticIsLinear(t *testing.T) { //nolint:paralleltest // measures time
 	read := func(n int) func() {
 		text := strings.Repeat("<system-reminder></system-reminder>", n) + "<system-reminder>"

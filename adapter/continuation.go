@@ -11,12 +11,12 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Separator stands between the texts of two turns, where both have text. A text
-// that ends in line breaks has a part of it already; see [SeparatorAfter].
+// Separator stands between the texts of two turns, if both have text. Of a text that
+// ends in line breaks, a part of it is there already; see [SeparatorAfter].
 const Separator = "\n\n"
 
-// SeparatorAfter returns what a text lacks of the [Separator] that stands behind
-// it.
+// SeparatorAfter returns the rest of [Separator] that is missing at the end of a
+// text.
 func SeparatorAfter(text string) string {
 	missing := Separator
 	for missing != "" && strings.HasSuffix(text, "\n") {
@@ -42,19 +42,18 @@ type Continuation struct {
 	Additions
 
 	Todo      todo.Todo    // the todo to go on with
-	Text      string       // what the model has said so far; never blank, unless Pause is set
-	TurnEnds  []int        // where in Text each turn ends; trailing white space may be missing from it
-	Reasoning string       // what the model wrote for itself, if the history carries such texts
-	Prompt    string       // what the model is asked
-	Pause     *PauseAnswer // set if a call of todo_pause is answered instead
+	Text      string       // what the model has answered so far; not blank unless Pause is set
+	TurnEnds  []int        // where in Text each turn ends; Text may lack white space at the end
+	Reasoning string       // the model's reasoning so far, if [Request].Reasoning
+	Prompt    string       // the message that asks the model to go on
+	Pause     *PauseAnswer // set if the continuation answers a call of todo_pause instead
 
-	// Touch tells the engine that bytes have arrived. A source calls it from
-	// Recv where one chunk may take several reads. It is nil for calls that are
-	// not streamed.
+	// Touch tells the engine that bytes have arrived. A source whose chunks may take
+	// several reads calls it from Recv. It is nil for calls that are not streamed.
 	Touch func()
 }
 
-// Additions are what carryon adds to a request beside a continuation's messages.
+// Additions are what carryon adds to a request beside the messages of a continuation.
 // The caller's own request may have some too. The zero value adds nothing.
 type Additions struct {
 	// Attachments are joined to the caller's own messages, in this order. The
@@ -68,8 +67,8 @@ type Additions struct {
 // IsZero reports whether there is nothing to add.
 func (a *Additions) IsZero() bool { return len(a.Attachments) == 0 && a.PauseTool == nil }
 
-// ByMessage yields the attachments message by message: the index of a message, and
-// the texts that are joined to it, in their order.
+// ByMessage yields, for each message with attachments, its index and the texts that
+// are joined to it, in order.
 func (a *Additions) ByMessage() iter.Seq2[int, []string] {
 	return func(yield func(int, []string) bool) {
 		texts := make(map[int][]string, len(a.Attachments))
@@ -84,20 +83,19 @@ func (a *Additions) ByMessage() iter.Seq2[int, []string] {
 	}
 }
 
-// Attachment is a text that a request carries and the caller's history does not:
-// an adapter puts Text right behind the text of the message with the index
-// Message, in a copy.
+// Attachment is a text that a request carries but the caller's history does not: an
+// adapter puts Text right behind the text of the message with the index Message, in a
+// copy.
 type Attachment struct {
 	Message int
 	Text    string
 }
 
-// PauseAnswer is a call of todo_pause whose reason was rejected, and what the
-// model is told about it.
+// PauseAnswer is a call of todo_pause whose reason was rejected, and its result.
 type PauseAnswer struct {
 	ID        string // never empty
 	Name      string // as the model wrote it
-	Arguments string // a JSON object, whatever the model sent
+	Arguments string // always a JSON object, even if the model sent something else
 	Result    string // what the model is told
 }
 
@@ -106,8 +104,8 @@ type PauseAnswer struct {
 type PauseTool struct {
 	Name        string
 	Description string
-	Schema      []byte // JSON; every PauseTool has a slice of its own
-	Strict      bool   // ask for strict arguments, which Schema fits
+	Schema      []byte // JSON; each PauseTool has its own slice
+	Strict      bool   // ask for strict arguments; Schema allows that
 }
 
 // NewPauseTool returns the declaration of todo_pause.

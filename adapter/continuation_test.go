@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// The blank line between two texts is added as far as it is missing.
+// Only the missing part of the blank line between two texts is added.
 func TestSeparatorAfter(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// StatusError carries the HTTP status of a failed continuation, so that the next
-// prompt can name it, and what the provider says about another try. Adapters wrap
-// their SDK's errors in it.
+// StatusError carries the HTTP status of a failed continuation, which the next prompt
+// may name, and what the provider says about a retry. Adapters wrap their SDK's
+// errors in it.
 type StatusError struct {
 	Status int   // 0 if the SDK does not say
 	Err    error // the SDK's own error; must not be nil
@@ -23,15 +23,15 @@ func (e *StatusError) Error() string { return e.Err.Error() }
 // Unwrap returns the SDK's error.
 func (e *StatusError) Unwrap() error { return e.Err }
 
-// Retry is what a provider that fails says about another try.
+// Retry is what a failing provider says about a retry.
 type Retry struct {
 	After time.Duration // how long to wait before it; 0 if the provider does not say
 	Never bool          // the provider asks not to try again
 }
 
-// RetryOf reads the header of an answer, which get returns the values of, as
-// http.Header.Get does: Retry-After in seconds or as a date, Retry-After-Ms, and
-// X-Should-Retry. A value that cannot be read counts as missing.
+// RetryOf reads Retry-After (seconds or a date), Retry-After-Ms and X-Should-Retry
+// from the header of an answer. get returns a value of the header, like
+// http.Header.Get. A value that cannot be read counts as missing.
 func RetryOf(get func(name string) string) Retry {
 	return Retry{
 		After: cmp.Or(pauseOf(get("Retry-After-Ms"), time.Millisecond), retryAfter(get)),
@@ -39,8 +39,8 @@ func RetryOf(get func(name string) string) Retry {
 	}
 }
 
-// retryAfter reads Retry-After. A date is compared with the provider's own clock,
-// if the header tells its time.
+// retryAfter reads Retry-After. A date is compared with the provider's own clock, if
+// the header has a Date.
 func retryAfter(get func(name string) string) time.Duration {
 	value := strings.TrimSpace(get("Retry-After"))
 	date, err := time.Parse(httpDate, value)
@@ -70,5 +70,5 @@ func pauseOf(value string, unit time.Duration) time.Duration {
 	return time.Duration(min(number*float64(unit), float64(maxPause)))
 }
 
-// maxPause is what a longer pause is taken for.
+// maxPause is the longest pause; longer ones are cut to it.
 const maxPause = 365 * 24 * time.Hour

@@ -55,7 +55,7 @@ func TestRetryOfReadsThePause(t *testing.T) {
 	}
 }
 
-// A provider need not tell the time.
+// A provider need not send a Date.
 func TestRetryOfReadsADateByTheLocalClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 // tokens is the usage of a made-up SDK.
 type tokens struct{ In, Out int }
 
-// A dialect embeds UsageTotals, sets the usage that it reads, and shows what the
-// engine asks for. The usage of a turn that failed does not count.
+// A dialect embeds UsageTotals, sets the usage that it reads, and shows the usage
+// that the engine asks for. The usage of a failed turn does not count.
 func ExampleUsageTotals() {
 	totals := adapter.UsageTotals[tokens]{
 		Add:    func(a, b tokens) tokens { return tokens{a.In + b.In, a.Out + b.Out} },

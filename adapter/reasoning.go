@@ -2,8 +2,8 @@ package adapter
 
 import "strings"
 
-// KeptReasoning keeps the reasoning of the turns that were kept, for a [Dialect]
-// of whole answers to show. The zero value is ready for use.
+// KeptReasoning collects the reasoning of the kept turns, for a [Dialect] of whole
+// answers to show. The zero value is ready for use.
 type KeptReasoning struct {
 	turn string
 	kept []string
@@ -12,7 +12,7 @@ type KeptReasoning struct {
 // SetTurn sets the reasoning of the current turn. The last one set counts.
 func (r *KeptReasoning) SetTurn(text string) { r.turn = text }
 
-// EndTurn ends the turn, as [Dialect] says.
+// EndTurn is for [Dialect].EndTurn.
 func (r *KeptReasoning) EndTurn(keep bool) {
 	if keep && r.turn != "" {
 		r.kept = append(r.kept, r.turn)
@@ -20,7 +20,7 @@ func (r *KeptReasoning) EndTurn(keep bool) {
 	r.turn = ""
 }
 
-// Text returns the reasoning of all turns that were kept, joined as texts are.
+// Text returns the reasoning of all kept turns, joined like their texts.
 func (r *KeptReasoning) Text() string {
 	var text strings.Builder
 	var end ReasoningEnd
@@ -32,8 +32,8 @@ func (r *KeptReasoning) Text() string {
 	return text.String()
 }
 
-// ReasoningEnd is how the reasoning ends that was streamed so far. The zero value
-// stands for none.
+// ReasoningEnd describes the end of the reasoning streamed so far. The zero value
+// means that there was none.
 type ReasoningEnd struct {
 	some    bool
 	missing uint8 // bytes of the Separator that it lacks
@@ -45,14 +45,14 @@ func (r *ReasoningEnd) Add(text string) {
 		return
 	}
 	missing := len(SeparatorAfter(text))
-	if strings.Trim(text, "\r\n") == "" && r.some { // it adds to the line breaks before it
+	if strings.Trim(text, "\r\n") == "" && r.some { // its line breaks add to earlier ones
 		missing = max(0, int(r.missing)-(len(Separator)-missing))
 	}
 	*r = ReasoningEnd{some: true, missing: uint8(missing)} //nolint:gosec // as long as Separator at most
 }
 
-// Separator returns what stands before the reasoning of another turn: nothing, if
-// there was none before it.
+// Separator returns the separator before the reasoning of another turn: "" if there
+// was no reasoning before.
 func (r ReasoningEnd) Separator() string {
 	return Separator[len(Separator)-int(r.missing):]
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// However reasoning is cut into chunks, it ends the same way.
+// The end of reasoning is the same, however it is cut into chunks.
 func TestReasoningEndKnowsTheLineBreaks(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "Hm.", "Hm.\n", "Hm.\r\n", "Hm.\n\n", "Hm.\n\n\n", "Hm.\r\n\r\n", "Hm.\n\nWell.", "\n", "\n\n"} {

@@ -8,8 +8,8 @@ import (
 // ToolChoice is what a request says about calling tools.
 type ToolChoice uint8
 
-// The tool choices. Only with ToolChoiceAuto can a turn be continued: the
-// others leave the model no say in whether it calls a tool.
+// The tool choices. Only with ToolChoiceAuto can a turn be continued: the others do
+// not let the model choose whether to call a tool.
 const (
 	ToolChoiceAuto     ToolChoice = iota // the model decides; also among allowed tools
 	ToolChoiceNone                       // no tool may be called
@@ -17,10 +17,9 @@ const (
 	ToolChoiceNamed                      // that tool must be called, or the choice is unknown
 )
 
-// ToolChoiceOf reads a tool choice as Chat Completions and its likes have it: a
-// word, or anything that becomes such a word in JSON, or an object. Of an object
-// its type counts, and of a choice among allowed tools the mode. No choice at
-// all, nil or "", is "auto".
+// ToolChoiceOf reads a tool choice in the form of Chat Completions and similar APIs:
+// a word, a value that becomes a word in JSON, or an object. Of an object the type
+// counts; of a choice among allowed tools, the mode. No choice, nil or "", is "auto".
 func ToolChoiceOf(choice any) ToolChoice {
 	word, ok := choice.(string)
 	if !ok && choice != nil {
@@ -37,13 +36,13 @@ func ToolChoiceOf(choice any) ToolChoice {
 	return ToolChoiceNamed
 }
 
-// AllowTool returns a choice among allowed tools with one more of them. It
-// changes nothing in place, and returns any other choice as it is.
+// AllowTool returns a choice among allowed tools with one more allowed tool. It
+// changes nothing in place, and returns any other choice unchanged.
 func AllowTool(choice any, name string) any {
 	if _, isWord := choice.(string); isWord || choice == nil {
 		return choice
 	}
-	_, fields := readChoice(choice) // decoded just now, and so a copy
+	_, fields := readChoice(choice) // just decoded, so a copy
 	allowed, _ := fields[allowedTools].(map[string]any)
 	if allowed == nil {
 		return choice
@@ -57,13 +56,13 @@ func AllowTool(choice any, name string) any {
 
 const allowedTools = "allowed_tools"
 
-// readChoice returns the word that a choice comes to, and the fields of a choice
-// among allowed tools.
+// readChoice returns the word for a choice, and the fields of a choice among allowed
+// tools.
 func readChoice(choice any) (word string, fields map[string]any) {
 	const unknown = "unknown"
 	data, err := json.Marshal(choice)
 	if err != nil {
-		return unknown, nil // the SDK is going to fail on it
+		return unknown, nil // the SDK will fail on it
 	}
 	if json.Unmarshal(data, &word) == nil {
 		return word, nil

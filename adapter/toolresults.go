@@ -1,18 +1,17 @@
 package adapter
 
-// ToolResults matches the results of tool calls with their calls, for an adapter
-// that reads a history backwards and so meets a result first. R is the SDK's
-// own message, so that its text is only read if the call is asked for. The
-// zero value is ready for use.
-type ToolResults[R any] struct{ open map[string]*toolResult[R] } // by the id: the newest that was not taken
+// ToolResults matches tool results with their calls, for an adapter that reads a
+// history backwards and so meets a result before its call. R is the SDK's own
+// message, so that its text is read only if needed. The zero value is ready for use.
+type ToolResults[R any] struct{ open map[string]*toolResult[R] } // by id: the newest result not taken yet
 
 type toolResult[R any] struct {
 	result R
 	older  *toolResult[R] // of the same id
-	oldest *toolResult[R] // of the same id; kept by the newest alone
+	oldest *toolResult[R] // of the same id; set in the newest only
 }
 
-// Add adds a result of the call with the id. It is older than those added before.
+// Add adds a result of the call with the id, older than all that were added before.
 func (r *ToolResults[R]) Add(id string, result R) {
 	added := &toolResult[R]{result: result}
 	newest := r.open[id]
@@ -27,9 +26,9 @@ func (r *ToolResults[R]) Add(id string, result R) {
 	r.open[id] = added
 }
 
-// Take removes the newest result of a call's id and returns it. Each is taken
-// once: some providers give parallel calls one id, or none, and an id may be
-// used again further up.
+// Take removes the newest result for a call's id and returns it. Each result is taken
+// once: some providers give parallel calls the same id or none, and an id may be used
+// again further up.
 func (r *ToolResults[R]) Take(id string) (result R, ok bool) {
 	newest := r.open[id]
 	if newest == nil {

@@ -14,8 +14,8 @@ type Usage struct {
 	Reasoning int `json:"reasoning,omitzero"`
 }
 
-// Tokens returns Total, or the sum of the others where the provider leaves the
-// total out.
+// Tokens returns Total, or Prompt plus Completion if the provider leaves the total
+// out.
 func (u Usage) Tokens() int {
 	if u.Total > 0 {
 		return u.Total
@@ -27,24 +27,24 @@ func (u Usage) Tokens() int {
 	return prompt + completion
 }
 
-// UsageTotals keeps the usage of a call in an SDK's own type U. A [Dialect]
-// embeds it and gets its EndTurn. Both functions must be set, and change nothing
-// that they are given.
+// UsageTotals keeps the usage of a call in an SDK's own type U. A [Dialect] embeds it
+// and so gets its EndTurn. Both functions must be set, and must not change their
+// arguments.
 type UsageTotals[U any] struct {
 	// Add returns the sum of two usages.
 	Add func(a, b U) U
-	// Extend returns the usage of an answer to which a turn was added: the
-	// prompt is that of the answer, unless it has none, the output that of both.
+	// Extend returns the usage of an answer after a turn was added: the prompt of the
+	// answer, or of the turn if the answer has none, and the output of both.
 	Extend func(answer, turn U) U
 
 	turn, last *U // of the current turn, of the last one kept
-	sum, one   *U // of all kept: their sum, and as if they were one answer
+	sum, one   *U // of all kept turns: their sum, and their usage as one answer
 }
 
 // SetTurn sets the usage of the current turn. The last one set counts.
 func (t *UsageTotals[U]) SetTurn(u U) { t.turn = &u }
 
-// EndTurn ends the turn, as [Dialect] says.
+// EndTurn implements [Dialect].EndTurn.
 func (t *UsageTotals[U]) EndTurn(keep bool) {
 	if keep && t.turn != nil {
 		if t.last = t.turn; t.sum == nil {
@@ -57,8 +57,8 @@ func (t *UsageTotals[U]) EndTurn(keep bool) {
 	t.turn = nil
 }
 
-// Shown returns the usage that an edit asks for, or nil for none. Own is the
-// chunk's own.
+// Shown returns the usage that an edit asks for, or nil for none. own is the chunk's
+// own usage.
 func (t *UsageTotals[U]) Shown(which UsageShown, own *U) *U {
 	switch which {
 	case UsageOwn:
