@@ -9,9 +9,8 @@ import (
 	"github.com/carryon-go/carryon/internal/clock"
 )
 
-// Timer is a call that a [Clock] will make. Stop() bool cancels the call, and
-// Reset(d time.Duration) bool schedules it for d from now; both report whether it
-// was still pending.
+// Timer is a pending call of a [Clock]'s AfterFunc. Stop() bool cancels the call, and Reset(d time.Duration) bool schedules
+// it for d from now; both report whether it was still pending.
 type Timer = clock.Timer
 
 var _ clock.Clock = (*Clock)(nil)
@@ -24,7 +23,7 @@ type Clock struct {
 	grown   chan struct{} // closed when pending grows
 }
 
-// NewClock returns a Clock that shows start, or 2030-01-01T00:00:00Z if none is given. More than one instant panics.
+// NewClock returns a Clock that shows start, or 2030-01-01T00:00:00Z if none is given. It panics if there are several.
 func NewClock(start ...time.Time) *Clock {
 	if len(start) > 1 {
 		panic("carryon/carryontest: NewClock takes one instant")
@@ -36,7 +35,7 @@ func NewClock(start ...time.Time) *Clock {
 	return &Clock{now: now, grown: make(chan struct{})}
 }
 
-// Now returns the instant that the clock shows. In a function run by Advance that is the instant at which the function
+// Now returns the instant that the clock shows. In a function that Advance calls, it is the instant at which the function
 // was due.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
@@ -45,7 +44,7 @@ func (c *Clock) Now() time.Time {
 }
 
 // AfterFunc calls f in the Advance that moves the clock by d or more. If d is zero or less, f is due at once, but still
-// waits for the next Advance, which may be by zero. A nil f panics.
+// waits for the next Advance, which may be by zero. AfterFunc panics if f is nil.
 func (c *Clock) AfterFunc(d time.Duration, f func()) Timer {
 	if f == nil {
 		panic("carryon/carryontest: AfterFunc of a nil function")
@@ -57,9 +56,9 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) Timer {
 	return t
 }
 
-// Advance moves the clock by d and calls the functions that fall due on the way: in order of time, each with the clock
-// at its own instant, on the calling goroutine, and under no lock, so that functions may use the clock. A function that
-// they set is called too if it falls due. Advance returns when all of them have returned. A negative d panics.
+// Advance moves the clock by d and calls the functions that fall due on the way: in order of time, each with the clock at
+// its own instant, on the calling goroutine and without a lock, so that functions may use the clock. A function that they
+// schedule is called too if it falls due. Advance returns when all of them have returned. It panics if d is negative.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
 		panic("carryon/carryontest: Advance of a negative duration")
@@ -74,15 +73,15 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Waiters returns the number of calls still to come.
+// Waiters returns the number of pending calls.
 func (c *Clock) Waiters() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.pending)
 }
 
-// BlockUntil waits until at least n calls are still to come, so that a test can advance the clock once the code under
-// test has begun to wait. It returns the cause of ctx if that ends first.
+// BlockUntil waits until at least n calls are pending, so that a test can advance the clock once the code under test has
+// begun to wait. If ctx ends first, BlockUntil returns its cause.
 func (c *Clock) BlockUntil(ctx context.Context, n int) error {
 	for {
 		c.mu.Lock()
@@ -113,7 +112,7 @@ func (c *Clock) next(target time.Time) func() {
 	return first.f
 }
 
-// moveTo never turns the clock back, as a concurrent Advance or an overdue call would.
+// moveTo sets the clock, but never back, as a concurrent Advance or an overdue call otherwise would.
 func (c *Clock) moveTo(instant time.Time) {
 	if instant.After(c.now) {
 		c.now = instant

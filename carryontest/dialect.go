@@ -10,29 +10,26 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// DialectKit is what [TestDialect] needs of an adapter: its dialect, and a way
-// to write and to read values of the SDK's type C.
+// DialectKit is what [TestDialect] needs of an adapter: its dialect, and functions that write and read values of the SDK's
+// type C.
 type DialectKit[C any] struct {
 	// New returns the dialect of a new call.
 	New func() adapter.Dialect[C]
-	// Make returns a new value as the SDK would give it, with what the view
-	// says and nothing else.
+	// Make returns a new value as the SDK would give it, with the content of the view and nothing else.
 	Make func(View) C
-	// View says what a value holds: the reverse of Make.
+	// View returns the content of a value. It reverses Make.
 	View func(C) View
 
-	// Kind says what a C is; a chunk of a stream, if nothing is said.
+	// Kind says what a C is. The zero value means a chunk of a stream.
 	Kind DialectKind
 	// Lacks says which fields of a View the SDK's type has no place for.
 	Lacks Fields
-	// OneThing says that a C holds no more than one of text, calls, finish and
-	// usage, as the events of some SDKs do. The id goes with each, the role
-	// comes on its own.
+	// OneThing says that a C holds only one of text, calls, finish and usage, like the events of some SDKs. The id goes
+	// with each of them; the role comes on its own.
 	OneThing bool
-	// Stops are values after which a turn must not be continued, each under
-	// the name of what it shows: a refusal, a second choice, a call in an old
-	// form, an error in place of content. Each stands between a text and the
-	// finish, or is the whole answer.
+	// Stops are values after which a turn must not be continued, each under a name that describes it: a refusal, a second
+	// choice, a call in an old form, an error in place of content. Each comes between a text and the finish, or is the
+	// whole answer.
 	Stops map[string]C
 }
 
@@ -70,8 +67,8 @@ type View struct {
 	Calls  []ViewCall
 	Finish string         // "" for none
 	Usage  *adapter.Usage // nil for none; Total is the sum
-	// Bare says of a chunk that it has no choices, so that it can hold nothing
-	// but usage. Where an SDK knows no such difference it is always false.
+	// Bare says that a chunk has no choices, so that it can hold only usage. It is always false if the SDK has no such
+	// chunks.
 	Bare bool
 }
 
@@ -82,7 +79,7 @@ type ViewCall struct {
 	Name, Arguments string
 }
 
-// String says what there is in the view.
+// String describes the content of the view.
 func (v View) String() string {
 	parts := []string{}
 	say := func(name, value string) {
@@ -106,7 +103,7 @@ func (v View) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// String says what there is in the call.
+// String describes the call.
 func (c ViewCall) String() string {
 	index := "none"
 	if c.Index != adapter.NoIndex {
@@ -116,9 +113,8 @@ func (c ViewCall) String() string {
 		index, c.ID, c.Type, c.Name, c.Arguments)
 }
 
-// TestDialect tests a dialect, each rule in a subtest of its own: first the
-// dialect's methods one by one, and then whole calls that are played through
-// the engine. What fails says what the dialect should do.
+// TestDialect tests a dialect, with a subtest for each rule: first it calls the dialect's methods one by one, and then it
+// plays whole calls through the engine. A failure says what the dialect should do.
 //
 //	carryontest.TestDialect(t, carryontest.DialectKit[sdk.Chunk]{
 //		New:  func() adapter.Dialect[sdk.Chunk] { return &chunks{} },
@@ -126,7 +122,7 @@ func (c ViewCall) String() string {
 //		View: viewChunk,
 //	})
 //
-// It panics on a kit that is incomplete.
+// It panics if New, Make or View is nil.
 func TestDialect[C any](t *testing.T, kit DialectKit[C]) {
 	t.Helper()
 	for _, rule := range rulesFor(kit) {
@@ -159,7 +155,7 @@ func rulesFor[C any](kit DialectKit[C]) []rule[C] {
 	return append(rules, stopRules(kit)...)
 }
 
-// findings returns what the dialect does against a rule.
+// findings returns how the dialect breaks a rule.
 func findings[C any](ctx context.Context, kit DialectKit[C], r rule[C]) []string {
 	if kit.Kind == CallbackDialect {
 		kit.Lacks |= FieldFinish | FieldUsage
@@ -181,7 +177,7 @@ func (t *trial[C]) errorf(format string, args ...any) {
 	t.problems = append(t.problems, fmt.Sprintf(format, args...))
 }
 
-// same checks that two things are, in their printed form, the same.
+// same checks that two values have the same printed form.
 func (t *trial[C]) same(want, got any, advice string, args ...any) bool {
 	if fmt.Sprint(want) == fmt.Sprint(got) {
 		return true
@@ -192,7 +188,7 @@ func (t *trial[C]) same(want, got any, advice string, args ...any) bool {
 
 func (t *trial[C]) lacks(f Fields) bool { return t.Lacks&f != 0 }
 
-// known returns the view without what the SDK's type has no place for.
+// known returns the view without the fields that the SDK's type lacks.
 func (t *trial[C]) known(v View) View {
 	if t.lacks(FieldID) {
 		v.ID = ""
@@ -229,10 +225,10 @@ func (t *trial[C]) knownCall(c ViewCall) ViewCall {
 	return c
 }
 
-// make returns the SDK's value for what of the view it has a place for.
+// make returns the SDK's value for the view, without the fields that the type lacks.
 func (t *trial[C]) make(v View) C { return t.Make(t.known(v)) }
 
-// samples are values with as much in them as the SDK's type holds at a time.
+// samples are values with as many fields set as the SDK's type holds at a time.
 func (t *trial[C]) samples() []View {
 	call := ViewCall{ID: "call-1", Type: "function", Name: "edit", Arguments: `{}`}
 	all := View{

@@ -47,7 +47,7 @@ func callRules[C any](kit DialectKit[C]) []rule[C] {
 // stopRules play a turn with each of the kit's stops.
 func stopRules[C any](kit DialectKit[C]) []rule[C] {
 	if kit.Kind == CallbackDialect {
-		return nil // what a callback is given decides nothing
+		return nil // the values of a callback decide nothing
 	}
 	var rules []rule[C]
 	for _, name := range slices.Sorted(maps.Keys(kit.Stops)) {
@@ -224,8 +224,7 @@ func joinsWovenCalls[C any](t *trial[C]) {
 	})
 }
 
-// joined checks what the caller saw of a call: that it says what it should,
-// and that it is well formed.
+// joined checks that the caller saw the wanted answer, and that it is well formed.
 func (t *trial[C]) joined(p *performance[C], want View) {
 	if p.err != nil {
 		t.errorf("the call failed: %v", p.err)
@@ -263,7 +262,7 @@ func (t *trial[C]) join(shown []View) View {
 	return joined
 }
 
-// add puts a fragment to its call.
+// add adds a fragment to its call.
 func (v *View) add(fragment ViewCall) {
 	for i := len(v.Calls) - 1; i >= 0; i-- {
 		call := &v.Calls[i]
@@ -281,7 +280,7 @@ func (v *View) add(fragment ViewCall) {
 	v.Calls = append(v.Calls, fragment)
 }
 
-// wellFormed checks what no client may find wanting in a stream.
+// wellFormed checks the rules that every stream must keep for its clients.
 func (t *trial[C]) wellFormed(shown []View) {
 	id := t.join(shown).ID
 	var sum tally
@@ -302,7 +301,7 @@ func (t *trial[C]) wellFormed(shown []View) {
 	t.counted(sum)
 }
 
-// tally says in how many chunks of a stream something is.
+// tally counts the chunks of a stream that have a role, a finish or usage.
 type tally struct{ roles, finishes, usages int }
 
 func (t *trial[C]) counted(sum tally) {

@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// modelTurn is what the model says in one turn of a call that is played.
+// modelTurn is the model's answer in one turn of a played call.
 type modelTurn struct {
 	text   []string // in pieces
 	calls  []ViewCall
@@ -20,11 +20,11 @@ type modelTurn struct {
 	fails  bool   // with errPlayed, in place of the finish
 	noID   bool   // the first chunk has no id
 	one    bool   // all of it comes in a single chunk
-	weave  bool   // the fragments of the calls come by turns
+	weave  bool   // the fragments of the calls alternate
 	stop   string // the name of the stop that follows the text
 }
 
-// errPlayed is what a turn that is to fail fails with.
+// errPlayed is the error of a turn that is meant to fail.
 var errPlayed = errors.New("carryontest: the turn was made to fail")
 
 // says is a turn of text that stops.
@@ -40,7 +40,7 @@ func calls(list ...ViewCall) modelTurn {
 	return modelTurn{calls: list, finish: "tool_calls", usage: tokensOf(20, 8)}
 }
 
-// performance is what came of a call that was played.
+// performance is the result of a played call.
 type performance[C any] struct {
 	given   []View // what the source gave, turn 1 only
 	shown   []View // what the caller saw
@@ -118,8 +118,7 @@ func (t *trial[C]) chunks(m modelTurn, number int) []C {
 	return chunks
 }
 
-// overwrite is what a source does to a chunk that it gave once the next one is
-// asked for.
+// overwrite is how a source changes a chunk that it gave once the next one is asked for.
 func (t *trial[C]) overwrite(c *C) {
 	t.New().AppendShown(nil, c, &adapter.Edit{Text: "Overwritten.", Finish: "overwritten"})
 }
@@ -212,7 +211,7 @@ func (t *trial[C]) chunksOf(m modelTurn, number int) []View {
 		views = append(views, View{ID: id, Finish: m.finish})
 	}
 	if m.usage != nil {
-		// Whether the type knows of chunks without choices shows once it is made.
+		// Make drops Bare if the type has no chunks without choices.
 		views = append(views, View{ID: id, Usage: m.usage, Bare: true})
 	}
 	return views
@@ -241,7 +240,7 @@ func fragments(list []ViewCall, weave bool) []ViewCall {
 	return woven
 }
 
-// playedSource gives chunks, and makes use of the memory of those it gave.
+// playedSource gives chunks, and reuses their memory.
 type playedSource[C any] struct {
 	chunks []C
 	next   int
@@ -265,7 +264,7 @@ func (s *playedSource[C]) Recv() (c C, err error) {
 
 func (s *playedSource[C]) Close() error { return nil }
 
-// plainAnswers is the dialect of the whole answers that go with a callback.
+// plainAnswers is the dialect of the whole answers beside a callback.
 type plainAnswers struct{}
 
 func (plainAnswers) Read(m *modelTurn, s adapter.TurnReader) {

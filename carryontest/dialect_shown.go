@@ -2,7 +2,7 @@ package carryontest
 
 import "github.com/carryon-go/carryon/adapter"
 
-// shownRules are about AppendShown, Clone and EndTurn, each asked for one thing.
+// shownRules check AppendShown, Clone and EndTurn on their own.
 func shownRules[C any](kit DialectKit[C]) []rule[C] {
 	rules := []rule[C]{
 		{name: "AppendShown shows the edit's text", check: showsText[C]},
@@ -78,8 +78,8 @@ func (t *trial[C]) showValue(d adapter.Dialect[C], c C, e adapter.Edit) (View, b
 	return t.join(views), len(shown) > 0
 }
 
-// part is how much of a value an edit shows that names something which the value
-// does not have: a whole answer is always shown whole.
+// part returns the part for an edit that names something that the value does not have: a whole answer is always shown
+// whole.
 func (t *trial[C]) part(p adapter.Part) adapter.Part {
 	if t.Kind == AnswerDialect {
 		return adapter.Whole
@@ -172,8 +172,7 @@ func showsUsage[C any](t *trial[C]) {
 	}
 }
 
-// showsUsageOnly checks that a chunk that is shown for its usage holds nothing
-// else.
+// showsUsageOnly checks that a chunk shown for its usage holds nothing else.
 func showsUsageOnly[C any](t *trial[C], d adapter.Dialect[C]) {
 	edit := adapter.Edit{Usage: adapter.UsageSum, Part: adapter.UsageOnly, Continuation: true}
 	for _, v := range t.samples() {
@@ -187,8 +186,7 @@ func showsUsageOnly[C any](t *trial[C], d adapter.Dialect[C]) {
 	}
 }
 
-// likeMade returns the view as it looks once it is made, so that Bare is only
-// asked of types that know it.
+// likeMade returns the view after Make and View, so that Bare is expected only of types that have it.
 func (t *trial[C]) likeMade(v View) View { return t.View(t.make(v)) }
 
 func endsTurns[C any](t *trial[C]) {
@@ -220,7 +218,7 @@ func endsTurns[C any](t *trial[C]) {
 	}
 }
 
-// appends checks that what AppendShown is given stays at the front.
+// appends checks that AppendShown keeps the values in dst at the front.
 func appends[C any](t *trial[C]) {
 	before := t.make(View{ID: "first", Text: "Before."})
 	c := t.make(View{ID: "first", Text: "Text."})

@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// viewDialect is a dialect for views themselves: the SDK's type of these tests.
+// viewDialect is a dialect for views, which stand for the SDK's type in these tests.
 type viewDialect struct {
 	whole                bool
 	id                   string
@@ -47,7 +47,7 @@ func (d *viewDialect) AppendShown(dst []carryontest.View, v *carryontest.View, e
 	return append(dst, *v)
 }
 
-// edit changes the view as the edit says, and reports whether anything is left.
+// edit applies the edit to the view, and reports whether anything is left.
 func (d *viewDialect) edit(v *carryontest.View, e *adapter.Edit) bool {
 	if e.Part == adapter.AnswerEnd {
 		return false
@@ -204,7 +204,7 @@ func (d *brokenDialect) EndTurn(keep bool) {
 	d.end(d.viewDialect, keep)
 }
 
-// readWithout is a Read that does not see a part of what it is given.
+// readWithout is a Read that misses a part of its value.
 func readWithout(hide func(*carryontest.View)) brokenDialect {
 	return brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
 		part := *v
@@ -214,7 +214,7 @@ func readWithout(hide func(*carryontest.View)) brokenDialect {
 	}}
 }
 
-// showAs is an AppendShown that takes the edit for another one.
+// showAs is an AppendShown that applies another edit.
 func showAs(change func(*adapter.Edit)) brokenDialect {
 	return brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
 		other := *e
@@ -223,7 +223,7 @@ func showAs(change func(*adapter.Edit)) brokenDialect {
 	}}
 }
 
-// showThen is an AppendShown that spoils what it shows.
+// showThen is an AppendShown that spoils its result.
 func showThen(spoil func(before carryontest.View, v *carryontest.View)) brokenDialect {
 	return brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
 		before := *v

@@ -43,8 +43,8 @@ func ExampleServer() {
 	// {"path":"build.go"}
 }
 
-// Outside of tests nobody closes the server but its owner. Each request takes
-// the next turn of the script, whatever client it comes from.
+// Outside tests, the program must close the server. Each request takes the next turn
+// of the script, whichever client sends it.
 func ExampleStart() {
 	server := carryontest.Start(
 		carryontest.Text("Good morning.").Usage(9, 3),

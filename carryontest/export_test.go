@@ -2,7 +2,7 @@ package carryontest
 
 import "testing"
 
-// Findings returns the rules that a dialect breaks, each with what it does.
+// Findings returns the rules that a dialect breaks, each with its findings.
 func Findings[C any](tb testing.TB, kit DialectKit[C]) map[string][]string {
 	tb.Helper()
 	broken := make(map[string][]string)

@@ -13,15 +13,14 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Recorder keeps the events of a middleware, in order, for tests to look at:
+// Recorder records the events of a Middleware, in order, for tests:
 //
 //	recorder := carryontest.NewRecorder()
 //	mw := middleware.New(todos, middleware.WithObserver(recorder.Observer()))
 //
-// Events are recorded as they happen: once a call has returned, or its stream has
-// ended, all of its events are there. The zero Recorder is ready to use. A
-// Recorder may be shared by several middlewares and is safe for concurrent use;
-// what its methods return belongs to the caller.
+// Events are recorded as they happen: once a call has returned, or its stream has ended, the Recorder has all of its
+// events. The zero Recorder is ready to use. Several Middlewares may share a Recorder. It is safe for concurrent use; the
+// caller owns what its methods return.
 type Recorder struct {
 	mu     sync.Mutex
 	events []any
@@ -52,14 +51,12 @@ func (r *Recorder) Observer() middleware.Observer {
 	}
 }
 
-// Events returns what happened, in order. Each is a value of one of the types that
-// the functions of a [middleware.Observer] take. What only encloses the others
-// is not among them, CallStarted, TurnStarted and CallEnded, nor is what only says
-// how long something took, TodosRead and StoreAnswered.
+// Events returns the events, in order. Each is a value of a type that the functions of a [middleware.Observer] take. Events
+// leaves out CallStarted, TurnStarted and CallEnded, which only enclose others, and TodosRead and StoreAnswered, which only
+// say how long something took.
 func (r *Recorder) Events() []any { return recorded[any](r) }
 
-// Lines returns the events as one short line each, which tests can compare as a
-// whole:
+// Lines returns one short line per event, which tests can compare together:
 //
 //	turn 1 ended: stop
 //	turn 1 decided: All continuation conditions satisfied
@@ -79,7 +76,7 @@ func (r *Recorder) Lines() []string {
 	return lines
 }
 
-// Calls returns the calls that have ended, also those that carryon left alone.
+// Calls returns the calls that have ended, including those that carryon left alone.
 func (r *Recorder) Calls() []middleware.CallEnded {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +94,7 @@ func (r *Recorder) Started() []middleware.ContinuationStarted {
 	return recorded[middleware.ContinuationStarted](r)
 }
 
-// Ended returns the continuations that have ended, with an error or without.
+// Ended returns the continuations that have ended, with or without an error.
 func (r *Recorder) Ended() []middleware.ContinuationEnded {
 	return recorded[middleware.ContinuationEnded](r)
 }
@@ -107,7 +104,7 @@ func (r *Recorder) Rejected() []middleware.PauseRejected {
 	return recorded[middleware.PauseRejected](r)
 }
 
-// Pauses returns the result of each pause, which the user was told.
+// Pauses returns the result of each pause, as the user saw it.
 func (r *Recorder) Pauses() []pause.Result {
 	events := recorded[middleware.Paused](r)
 	results := make([]pause.Result, len(events))

@@ -16,8 +16,8 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// TestRecords checks that an engine does what carryon relies on. Call it from a test of the engine's own package, preferably
-// with the race detector on:
+// TestRecords checks that an engine does what carryon relies on. Call it from a test of the engine's own package,
+// preferably with the race detector on:
 //
 //	func TestRecords(t *testing.T) {
 //		carryontest.TestRecords(t, func() (a, b records.Records) {
@@ -26,14 +26,18 @@ import (
 //		})
 //	}
 //
-// Open returns two handles on one engine without any records, as two processes have them; an engine that lives in one process
-// returns the same one twice. Open is called once per check, one call at a time. It may use t.Cleanup of the outer test to close
-// what it opens. The checks then run at the same time.
+// open returns two handles on one engine without any records, like the handles of two processes; an engine in memory
+// returns the same one twice. open is called once per check, one call at a time, and may use t.Cleanup of the outer test to
+// close what it opens. The checks then run in parallel.
 //
-// An engine passes if what one handle stores is what the other one is given, byte for byte, however many goroutines update a key
-// through both; if no two keys share a record, also if they are long or no UTF-8; if an error, of f or of the ctx, means that
-// nothing was stored, and an error of f is reported only if f was given the record as it is; if a panic of f changes nothing;
-// and if a record is kept for as long as asked, by the clock that the engine tells f, and is gone soon after.
+// An engine passes if
+//
+//   - each handle is given what the other has stored, byte for byte, however many goroutines update a key through both
+//   - no two keys share a record, even if they are long or not UTF-8
+//   - an error, of f or of the ctx, means that nothing was stored, and an error of f is returned only if f was given the
+//     current record
+//   - a panic of f changes nothing
+//   - a record is kept as long as asked, by the clock that the engine gives f, and is gone soon after
 func TestRecords(t *testing.T, open func() (a, b records.Records)) {
 	t.Helper()
 	if open == nil {
@@ -76,12 +80,12 @@ func recordRules() []recordRule {
 	}
 }
 
-// recordCheck is one check of an engine of its own.
+// recordCheck is one check, of its own engine.
 type recordCheck struct {
 	testing.TB
 
-	records  records.Records // updates go to one process or the other
-	patience time.Duration   // with an update that may never return
+	records  records.Records // updates alternate between two processes
+	patience time.Duration   // how long an update may take to return
 }
 
 func newRecordCheck(tb testing.TB, a, b records.Records, patience time.Duration) *recordCheck {
@@ -89,7 +93,7 @@ func newRecordCheck(tb testing.TB, a, b records.Records, patience time.Duration)
 	return &recordCheck{TB: tb, records: &twoRecords{a: a, b: b}, patience: patience}
 }
 
-// twoRecords are the handles of two processes, used in turns.
+// twoRecords are the handles of two processes, used alternately.
 type twoRecords struct {
 	a, b  records.Records
 	turns turns
@@ -102,14 +106,14 @@ func (r *twoRecords) Update(ctx context.Context, key string, f records.UpdateFun
 	return r.a.Update(ctx, key, f)
 }
 
-// turns says whose turn it is: in an order without a period, so that each writes what the other reads.
+// turns says which process is next, in an order without a period, so that each writes records that the other reads.
 type turns struct{ n atomic.Uint64 }
 
 func (t *turns) second() bool { return bits.OnesCount64(t.n.Add(1)-1)%2 == 1 }
 
 const keep = time.Hour
 
-// update fails the check if the engine does, or if it never ran f.
+// update fails the check if the engine fails or never runs f.
 func (c *recordCheck) update(key string, f records.UpdateFunc) {
 	c.Helper()
 	ran := false
@@ -216,7 +220,7 @@ func (c *recordCheck) errorsOfF() {
 	}
 }
 
-// errorsOnOldRecords has f refuse each record but the last one, of which the process that is asked may know an older one.
+// errorsOnOldRecords makes f refuse every record but the current one; the process that is asked may know an older one.
 func (c *recordCheck) errorsOnOldRecords() {
 	for i := range 12 {
 		want := fmt.Sprint("record ", i)

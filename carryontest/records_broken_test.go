@@ -39,7 +39,8 @@ const (
 	recClocks   = "the clock is one"
 )
 
-// brokenEngine returns a function that opens engines which hand every update to one that is right, in their own way.
+// brokenEngine returns a function that opens engines which pass every update to a
+// correct one, each in its own wrong way.
 func brokenEngine(how func(right *records.MemoryEngine, ctx context.Context, key string, f records.UpdateFunc) error) func() (a, b records.Records) {
 	return func() (records.Records, records.Records) {
 		right := records.NewMemoryEngine()
@@ -199,7 +200,7 @@ func TestRecordsFindsBrokenEngines(t *testing.T) {
 	}
 }
 
-// entry is a record on a server that knows reads and writes alone.
+// entry is a record on a server that can only read and write.
 type entry struct {
 	record []byte
 	until  time.Time
@@ -230,7 +231,7 @@ func (s *plainServer) set(key string, record []byte, keep time.Duration) {
 	s.entries[key] = e
 }
 
-// lockedClient is what everybody writes first: a mutex of the process around a read and a write.
+// lockedClient is the usual first attempt: a mutex of the process around a read and a write.
 type lockedClient struct {
 	mu     sync.Mutex
 	server *plainServer
@@ -266,7 +267,7 @@ func TestRecordsFindsAMutexAroundAReadAndAWrite(t *testing.T) {
 	}), recAtomic)
 }
 
-// cachingClient is an engine that believes what it saw last.
+// cachingClient is an engine that trusts its cache.
 type cachingClient struct {
 	*records.MemoryEngine
 

@@ -34,8 +34,8 @@ func (c *recordCheck) count(key string) (int, error) {
 	return result, err
 }
 
-// atomicUpdates counts with many goroutines. What an engine gives up on, with an error, must not have been counted; what it
-// reports as stored must have been, with the last result of f.
+// atomicUpdates counts from many goroutines. An update that fails must not have been counted, and one that succeeds must
+// have been, with the last result of f.
 func (c *recordCheck) atomicUpdates() {
 	const workers, rounds = 8, 50
 	var (
@@ -64,7 +64,7 @@ func (c *recordCheck) atomicUpdates() {
 	assert.Equal(c, strconv.Itoa(len(results)), c.get("shared"))
 }
 
-// concurrentKeys counts under a key for each goroutine.
+// concurrentKeys counts from many goroutines, each under its own key.
 func (c *recordCheck) concurrentKeys() {
 	const workers, rounds = 8, 20
 	var wg sync.WaitGroup
@@ -105,7 +105,7 @@ func (c *recordCheck) endedContext() {
 	}
 }
 
-// panics updates with a function that panics. Whether the panic comes through or becomes an error is the engine's choice.
+// panics updates with a function that panics. The engine may pass the panic on or turn it into an error.
 func (c *recordCheck) panics() {
 	c.put("old", "x")
 	for key, want := range map[string]string{"old": "x", "new": ""} {
@@ -128,7 +128,8 @@ func (c *recordCheck) try(ctx context.Context, key string, f records.UpdateFunc)
 	return tryWithin(c, c.patience, key, func() error { return c.records.Update(ctx, key, f) })
 }
 
-// keepsForTheTime waits for the end of a record's time, without a look at it meanwhile that would keep it longer.
+// keepsForTheTime waits for the end of a record's time. It does not read the record with a keep meanwhile, which would
+// extend that time.
 func (c *recordCheck) keepsForTheTime() {
 	const short = time.Second / 2
 	var until, at time.Time
@@ -146,12 +147,12 @@ func (c *recordCheck) keepsForTheTime() {
 		})
 		require.ErrorIs(c, err, errOfF)
 	}
-	// The clock that f is told may be as far from the engine's as a round trip takes.
+	// The time that f is given may differ from the engine's by as much as a round trip takes.
 	assert.False(c, at.Before(until.Add(-short/5)), "the record is gone at %v, and was to be kept until %v", at, until)
 	assert.Equal(c, "x", c.get("for an hour"))
 }
 
-// renewals looks at a record that is kept for a short time, for longer than that.
+// renewals reads a record that is kept for a short time, again and again for longer than that.
 func (c *recordCheck) renewals() {
 	const short = time.Second
 	look := func(record string) (at time.Time, found bool) {
@@ -172,14 +173,14 @@ func (c *recordCheck) renewals() {
 		if !found && now.Sub(last) < short*2/5 {
 			require.Fail(c, "the record is gone", "%v after a look that kept it for at least %v", now.Sub(last), short/2)
 		}
-		if !found { // nobody looked for too long: a busy machine
+		if !found { // nothing read it in time: a busy machine
 			begun, _ = look("x")
 		}
 		last = now
 	}
 }
 
-// clocks compares the times that f is told.
+// clocks compares the times that f is given.
 func (c *recordCheck) clocks() {
 	times := make([]time.Time, 0, 20)
 	for i := range cap(times) {

@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-// Request is a request that a Server got, with the parts of its body that tests look at most.
+// Request is a request that a Server received, with the parts of its body that tests need most.
 type Request struct {
 	Method, Path string
 	Header       http.Header
@@ -48,8 +48,7 @@ func (r Request) Last() Message {
 // HasTool reports whether the request offers a tool of this name.
 func (r Request) HasTool(name string) bool { return slices.Contains(r.Tools, name) }
 
-// JSON returns the whole body, decoded: for members that Request has no field for. It is nil if the body is not a JSON
-// object.
+// JSON returns the whole body, decoded, for members without a field in Request. It is nil if the body is not a JSON object.
 func (r Request) JSON() map[string]any {
 	var body map[string]any
 	if json.Unmarshal(r.Body, &body) != nil {
@@ -58,7 +57,7 @@ func (r Request) JSON() map[string]any {
 	return body
 }
 
-// requestOf returns the server's copy of a request as programs see it.
+// requestOf converts a request of the server.
 func requestOf(r fakellm.Request) Request {
 	out := Request{
 		Method: r.Method, Path: r.Path, Header: r.Header, Body: r.Body, Time: r.Time,

@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// respond sends a request and returns the response; the error is that of sending.
+// respond sends a request and returns the response, or the error of sending it.
 func respond(ctx context.Context, t *testing.T, s *carryontest.Server, body string) (*http.Response, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, carryontest.BaseURL+"/chat/completions", strings.NewReader(body))
@@ -24,7 +24,7 @@ func respond(ctx context.Context, t *testing.T, s *carryontest.Server, body stri
 	return s.Transport().RoundTrip(r)
 }
 
-// answer returns the whole answer of a new server to a request; the error is that of reading it.
+// answer returns the whole answer of a new server to a request, and the error of reading it.
 func answer(t *testing.T, turn carryontest.Turn, request string) (string, error) {
 	t.Helper()
 	response, err := respond(t.Context(), t, carryontest.NewServer(t, turn), request)

@@ -21,16 +21,17 @@ import (
 //		carryontest.TestStore(t, func() continuation.Store { return mystore.New(...) })
 //	}
 //
-// Open returns a store without any sessions. It is called once per check, one call at a time, and may use t.Cleanup of the outer
-// test to close what it opens. The checks then run at the same time. A store that processes share is to pass [TestSharedStore] too.
+// open returns a store without any sessions. It is called once per check, one call at a time, and may use t.Cleanup of the
+// outer test to close what it opens. The checks then run in parallel. A store that processes share should also pass
+// [TestSharedStore].
 //
-// A store passes if unknown keys have the zero state, every field of a state comes back (times to the millisecond, as an
-// instant; which location they are in does not matter), updates of one key follow one another however many goroutines make
-// them, and no two keys share a state: neither keys that differ in case, white space or the composition of an accent, nor
-// ones of a thousand bytes, nor those with a NUL byte, which carryon makes itself, or with bytes that are not UTF-8.
+// A store passes if unknown keys have the zero state, every field of a state comes back (times as instants, to the
+// millisecond, in any location), updates of one key run one after another, however many goroutines make them, and no two
+// keys share a state: neither keys that differ only in case, white space or the composition of an accent, nor keys of a
+// thousand bytes, with a NUL byte (carryon makes such keys itself) or with bytes that are not UTF-8.
 //
-// An update that fails must have stored nothing, also if its ctx ends while it runs. The state that it found stays if its
-// function panics, with which the store may panic, or fail, and the key can be updated as before.
+// An update that fails must have stored nothing, even if its ctx ends while it runs. If f panics, the old state must stay
+// and the key must remain usable; the store may panic too, or fail.
 func TestStore(t *testing.T, open func() continuation.Store) {
 	t.Helper()
 	if open == nil {
@@ -46,12 +47,12 @@ func TestStore(t *testing.T, open func() continuation.Store) {
 	}
 }
 
-// TestSharedStore is [TestStore] for a store that processes share. Open returns it twice, as two processes have it: what is not
-// in the place that both share, such as a mutex, must be each one's own. The updates of each check go through one or the other, so
-// that it shows if one does not see what the other has stored, or both change the same state at once.
+// TestSharedStore is [TestStore] for a store that processes share. open returns the store twice, as two processes have it:
+// anything outside the shared place, such as a mutex, must belong to one of the two. The updates of each check alternate
+// between them, so that the test fails if one does not see what the other has stored, or both change a state at once.
 //
-// A store that passes TestStore may well fail here: with a mutex, a read and a write, no update is lost within one process, and a
-// third of them between two.
+// A store that passes TestStore may well fail here: one with a mutex, a read and a write loses no update within one
+// process, but a third of them between two.
 func TestSharedStore(t *testing.T, open func() (a, b continuation.Store)) {
 	t.Helper()
 	if open == nil {
@@ -65,7 +66,7 @@ func TestSharedStore(t *testing.T, open func() (a, b continuation.Store)) {
 	})
 }
 
-// twoStores are one store as two processes have it, used in turns.
+// twoStores are one store as two processes have it, used alternately.
 type twoStores struct {
 	a, b  continuation.Store
 	turns turns
@@ -100,15 +101,15 @@ func storeRules() []storeRule {
 	}
 }
 
-// storeCheck is one check of a store of its own.
+// storeCheck is one check, of its own store.
 type storeCheck struct {
 	testing.TB
 
 	store    continuation.Store
-	patience time.Duration // with an update that may never return
+	patience time.Duration // how long an update may take to return
 }
 
-// update fails the check if the store does, or if it never ran f.
+// update fails the check if the store fails or never runs f.
 func (c *storeCheck) update(key string, f func(continuation.State) continuation.State) {
 	c.Helper()
 	ran := false
@@ -195,7 +196,7 @@ func (c *storeCheck) isolatedKeys() {
 	}
 }
 
-// awkwardKeys returns keys that a store may take for one another, or choke on.
+// awkwardKeys returns keys that a store may confuse or fail on.
 func awkwardKeys() []string {
 	long := strings.Repeat("k", 1000)
 	return []string{
@@ -205,8 +206,8 @@ func awkwardKeys() []string {
 	}
 }
 
-// fillState sets every field below v to a value that is neither zero nor another field's, so that a field that State gets
-// later is checked too.
+// fillState sets every field below v to a value that is neither zero nor that of another field, so that fields that State
+// gets later are checked too.
 func fillState(tb testing.TB, v reflect.Value, n *int64) {
 	tb.Helper()
 	*n++
@@ -234,7 +235,7 @@ func fillState(tb testing.TB, v reflect.Value, n *int64) {
 	}
 }
 
-// tidy returns s with its times as equal instants are equal, to the millisecond.
+// tidy returns s with its times in UTC, to the millisecond, so that equal instants are equal.
 func tidy(s continuation.State) continuation.State {
 	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Claim.Until, &s.Loop.Seen, &s.Paused.Since} {
 		if at.IsZero() {

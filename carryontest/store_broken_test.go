@@ -25,10 +25,11 @@ type (
 
 func (u updating) Update(ctx context.Context, key string, f update) error { return u(ctx, key, f) }
 
-// memory returns a store that is right, to be broken.
+// memory returns a correct store, for tests to break.
 func memory() continuation.Store { return continuation.NewMemoryStore() }
 
-// broken returns a function that opens stores which hand every update to one that is right, in their own way.
+// broken returns a function that opens stores which pass every update to a correct
+// one, each in its own wrong way.
 func broken(how func(right continuation.Store, ctx context.Context, key string, f update) error) func() continuation.Store {
 	return func() continuation.Store {
 		right := memory()
@@ -36,7 +37,7 @@ func broken(how func(right continuation.Store, ctx context.Context, key string, 
 	}
 }
 
-// changing returns a function that opens stores which store something else than what f returns.
+// changing returns a function that opens stores which store something other than the result of f.
 func changing(change update) func() continuation.Store {
 	return broken(func(right continuation.Store, ctx context.Context, key string, f update) error {
 		return right.Update(ctx, key, func(s state) state { return change(f(s)) })
@@ -235,7 +236,7 @@ func TestStoreFindsKeysThatShareAState(t *testing.T) {
 	}
 }
 
-// racy keeps states in a map, and locks it for less than an update.
+// racy keeps states in a map, and does not lock it for the whole of an update.
 type racy struct {
 	mu   sync.Mutex
 	kept map[string]state

@@ -10,7 +10,8 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// mapStore is a store of one's own: here a map, elsewhere rows of a database, each read and written in one transaction.
+// mapStore is a store of your own: here a map, elsewhere rows of a database, each
+// read and written in one transaction.
 type mapStore struct {
 	mu     sync.Mutex
 	states map[string]continuation.State

@@ -30,7 +30,7 @@ func StoreFindings(tb testing.TB, open func() continuation.Store) []string {
 	return broken
 }
 
-// SharedStoreFindings returns the rules that a store breaks that processes share.
+// SharedStoreFindings returns the rules that a shared store breaks.
 func SharedStoreFindings(tb testing.TB, open func() (a, b continuation.Store)) []string {
 	tb.Helper()
 	return StoreFindings(tb, func() continuation.Store {

@@ -16,8 +16,8 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// atomicUpdates counts with many goroutines. What a store gives up on, with an error, must not have been counted; what it
-// reports as stored must have been, with the last result of f.
+// atomicUpdates counts from many goroutines. An update that fails must not have been counted, and one that succeeds must
+// have been, with the last result of f.
 func (c *storeCheck) atomicUpdates() {
 	const workers, rounds = 8, 50
 	var (
@@ -53,14 +53,14 @@ func (c *storeCheck) atomicUpdates() {
 	assert.Equal(c, len(results), c.get("shared").Attempts)
 }
 
-// giveWay lets other goroutines run, so that a store that reads and writes in two steps is found out.
+// giveWay lets other goroutines run, to catch a store that reads and writes in two steps.
 func giveWay() {
 	for range 10 {
 		runtime.Gosched()
 	}
 }
 
-// claims is the one thing that updates are atomic for.
+// claims checks what updates are atomic for: that only one call gets a claim.
 func (c *storeCheck) claims() {
 	const rounds, callers = 20, 8
 	for round := range rounds {
@@ -71,7 +71,7 @@ func (c *storeCheck) claims() {
 	}
 }
 
-// compete has callers claim a session at a time, and returns the tokens of those that were told that they hold it.
+// compete lets callers claim a session at the same time, and returns the tokens of those that were told that they hold it.
 func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 	now := time.Unix(1_900_000_000, 0)
 	var (
@@ -102,7 +102,7 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 	return holders
 }
 
-// concurrentKeys counts under a key for each goroutine.
+// concurrentKeys counts from many goroutines, each under its own key.
 func (c *storeCheck) concurrentKeys() {
 	const workers, rounds = 8, 20
 	var wg sync.WaitGroup
@@ -127,7 +127,8 @@ func (c *storeCheck) concurrentKeys() {
 	}
 }
 
-// endedContext ends the ctx of an update, before it and while f runs. A store may go on all the same, which a release needs.
+// endedContext ends the ctx of an update, before it and while f runs. A store may finish the update anyway, because a
+// release needs that.
 func (c *storeCheck) endedContext() {
 	for _, when := range []string{"before the update", "while f runs"} {
 		c.put(when, continuation.State{Attempts: 1})
@@ -149,7 +150,7 @@ func (c *storeCheck) endedContext() {
 	}
 }
 
-// panics updates with a function that panics. Whether the panic comes through or becomes an error is the store's choice.
+// panics updates with a function that panics. The store may pass the panic on or turn it into an error.
 func (c *storeCheck) panics() {
 	c.put("old", continuation.State{Attempts: 1})
 	for key, want := range map[string]int{"old": 1, "new": 0} {

@@ -29,8 +29,8 @@ func TestStoreNeedsAFunction(t *testing.T) {
 	assert.PanicsWithValue(t, "carryon/carryontest: TestStore needs a function that opens a store", func() { carryontest.TestStore(t, nil) })
 }
 
-// twice is a store that lost a race before: it runs every update on a state
-// that is out of date, and then on the real one.
+// twice is a store that has lost a race: it runs every update on an outdated state
+// first, and then on the current one.
 type twice struct{ continuation.Store }
 
 func (s twice) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
@@ -47,8 +47,8 @@ func TestStoreOnAStoreThatRunsUpdatesTwice(t *testing.T) {
 	})
 }
 
-// optimistic is like a store on the far side of a network: it keeps JSON, reads it,
-// and writes only if nobody has written meanwhile.
+// optimistic is like a store across a network: it keeps JSON, reads it, and writes
+// only if nobody has written meanwhile.
 type optimistic struct {
 	mu   sync.Mutex
 	kept map[string]string

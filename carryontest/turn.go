@@ -10,33 +10,34 @@ import (
 // shared between servers and goroutines. The zero value is an answer without text.
 //
 // The methods that say what the model answers are for turns made by Text, Call and Pause; on others they panic. The methods
-// for headers, time and failure are for all turns except those of Func, where they have no effect: there the turn that the
+// for headers, timing and failures are for all turns except those of Func, where they have no effect: the turn that the
 // function returns decides.
 type Turn struct {
 	turn fakellm.Turn
 }
 
-// Text answers with text, which a stream sends word by word. The finish reason is that of a plain end: "stop" or "end_turn".
+// Text answers with text, which a stream sends word by word. The finish reason is the protocol's plain stop: "stop" or
+// "end_turn".
 func Text(text string) Turn { return Turn{fakellm.Text(text)} }
 
-// Call answers with a tool call, whose arguments a stream sends in fragments. They are sent as they are, JSON or not.
-// The finish reason is "tool_calls". Call ids are unique per server: "call_2_1" is the first call of the second answer.
+// Call answers with a tool call, whose arguments a stream sends in fragments. They are sent unchanged, JSON or not. The
+// finish reason is "tool_calls". Call ids are unique per server: "call_2_1" is the first call of the second answer.
 func Call(name, arguments string) Turn { return Turn{fakellm.Call(name, arguments)} }
 
 // Pause answers with a call of todo_pause with this reason.
 func Pause(reason string) Turn { return Turn{fakellm.Pause(reason)} }
 
-// Status answers with an HTTP status and a JSON body, streamed or not. Status 200 is possible: it is what a server sends
-// that answers a request for a stream in one piece. A status below 200 or above 999 panics.
+// Status answers with an HTTP status and a JSON body, streamed or not. With status 200 it is the answer of a server that
+// replies to a request for a stream in one piece. It panics if status is below 200 or above 999.
 func Status(status int, body string) Turn { return Turn{fakellm.Status(status, body)} }
 
-// Chunks answers with an event stream of these data payloads, sent as they are, and what ends a stream in the protocol (a
-// final [DONE], say), whether or not the request asks for a stream. A payload of several lines becomes an event of several
-// data lines. Where events have names, each gets that of its type.
+// Chunks answers with an event stream of these data payloads, unchanged, followed by the protocol's end of a stream, such
+// as [DONE], whether or not the request asks for a stream. A payload of several lines becomes an event of several data
+// lines. In protocols whose events have names, the name is the type of the payload.
 func Chunks(payloads ...string) Turn { return Turn{fakellm.Chunks(payloads...)} }
 
-// Func answers with the turn that respond makes of the request, which belongs to respond. It may be called for several
-// requests at a time. A nil function panics.
+// Func answers with the turn that respond returns for the request. The request belongs to respond, which may be called for
+// several requests at a time. Func panics if respond is nil.
 func Func(respond func(Request) Turn) Turn {
 	if respond == nil {
 		return Turn{fakellm.Func(nil)} // panics
@@ -62,28 +63,28 @@ func (t Turn) Unsigned() Turn { return Turn{t.turn.With(fakellm.Unsigned)} }
 // Finish sets the finish reason.
 func (t Turn) Finish(reason string) Turn { return Turn{t.turn.Finish(reason)} }
 
-// Usage sets the numbers of tokens, which are 10 and 5 otherwise. An answer in one piece always reports them; a stream
-// does if the request asks with include_usage.
+// Usage sets the numbers of tokens, which are 10 and 5 by default. An answer in one piece always reports them; a stream
+// does if the request asks for them with include_usage.
 func (t Turn) Usage(prompt, completion int) Turn { return Turn{t.turn.Usage(prompt, completion)} }
 
 // Header adds an HTTP header to the answer. The first value of a name replaces the server's own, if it has one.
 func (t Turn) Header(name, value string) Turn { return Turn{t.turn.Header(name, value)} }
 
-// Delay waits before each chunk, the first and the [DONE] included. The headers are not delayed. A negative duration panics.
+// Delay waits before each chunk, including the first and the [DONE]. The headers are not delayed. It panics if d is
+// negative.
 func (t Turn) Delay(d time.Duration) Turn { return Turn{t.turn.Delay(d)} }
 
-// GateAfter waits until open is closed, or gives a value, before it sends what follows the first n chunks. A turn may have
-// several gates. The package comment says how chunks are counted.
+// GateAfter waits, after the first n chunks, until open is closed or gives a value. A turn may have several gates. The
+// package comment says how chunks are counted.
 func (t Turn) GateAfter(n int, open <-chan struct{}) Turn { return Turn{t.turn.GateAfter(n, open)} }
 
-// Cut breaks the connection before the first byte of the answer. Of several ways to fail the last one set counts.
+// Cut breaks the connection before the first byte of the answer. If several ways to fail are set, the last one counts.
 func (t Turn) Cut() Turn { return Turn{t.turn.Cut()} }
 
-// CutAfter breaks the connection after n chunks, so that reading on is an error. The package comment says how chunks
-// are counted.
+// CutAfter breaks the connection after n chunks, so that reading on fails. The package comment says how chunks are counted.
 func (t Turn) CutAfter(n int) Turn { return Turn{t.turn.CutAfter(n)} }
 
-// EndAfter ends the answer after n chunks, as if all were well.
+// EndAfter ends the answer after n chunks, without an error.
 func (t Turn) EndAfter(n int) Turn { return Turn{t.turn.EndAfter(n)} }
 
 // Hang sends nothing, not even headers, until the client leaves or the server is closed.
@@ -96,7 +97,7 @@ func (t Turn) HangAfter(n int) Turn { return Turn{t.turn.HangAfter(n)} }
 // as HTTP status 500, whatever n is.
 func (t Turn) ErrorAfter(n int, message string) Turn { return Turn{t.turn.ErrorAfter(n, message)} }
 
-// scripts returns the turns as the server takes them.
+// scripts converts turns for the server.
 func scripts(turns []Turn) []fakellm.Turn {
 	list := make([]fakellm.Turn, len(turns))
 	for i, t := range turns {
