@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// longInput is satisfied and has n todos, of which the last alone is in
+// longInput meets every condition and has n todos, of which only the last is in
 // progress.
 func longInput(tb testing.TB, n int) continuation.Input {
 	tb.Helper()
@@ -31,7 +31,7 @@ func longInput(tb testing.TB, n int) continuation.Input {
 	return in
 }
 
-// decideAndPrompt is what carryon does between two turns.
+// decideAndPrompt does the work of carryon between two turns.
 func decideAndPrompt(in *continuation.Input, p *prompt.Prompter) string {
 	ev := continuation.Evaluate(*in)
 	if !ev.Continue {

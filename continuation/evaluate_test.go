@@ -22,7 +22,7 @@ type violation struct {
 	cause     func(*continuation.Input)
 }
 
-// violations are in the order in which the decision has to find them.
+// violations are in the order in which the decision must find them.
 func violations() []violation {
 	type in = continuation.Input
 	return []violation{
@@ -98,7 +98,7 @@ func TestEvaluateFirstHitWins(t *testing.T) {
 	}
 }
 
-// A tool turn must not cost the host a look at its todos.
+// A turn with tool calls must not cost the program a read of its todos.
 func TestEvaluateAsksForTodosOnlyIfAllBeforeThemIsMet(t *testing.T) {
 	t.Parallel()
 	for _, v := range violations() {
@@ -158,8 +158,8 @@ func TestEvaluateHowTheTurnEnded(t *testing.T) {
 	}
 }
 
-// A rejected pause is answered whatever its text and finish are; everything
-// else holds for it as for any turn.
+// A rejected pause is answered whatever its text and finish are; every other
+// condition applies as to any turn.
 func TestEvaluateRejectedPause(t *testing.T) {
 	t.Parallel()
 	exempt := []continuation.Reason{
@@ -344,8 +344,8 @@ func TestEvaluateClaims(t *testing.T) {
 	}
 }
 
-// Whether a call has been superseded is a matter of identity: an older call of
-// an earlier user turn is as much out of date as one before a newer turn.
+// A call is superseded if its user turn differs: a call of an earlier user turn is as
+// outdated as one from before a newer turn.
 func TestEvaluateUserTurnOfTheCall(t *testing.T) {
 	t.Parallel()
 	for _, other := range []int{0, turn7 - 1, turn7 + 1} {
@@ -368,7 +368,7 @@ func TestEvaluateIsPure(t *testing.T) {
 	}
 }
 
-// What has to hold of any decision, by chance inputs.
+// Properties of every decision, checked on random inputs.
 func TestEvaluateProperties(t *testing.T) {
 	t.Parallel()
 	seen := map[continuation.Reason]int{}
@@ -423,7 +423,7 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 	require.Equalf(t, in.State, changed, "only the progress of the list is noted: %+v\n%+v", in, ev)
 }
 
-// randomInput is satisfied but for a few of the violations and other oddities.
+// randomInput meets every condition, except for a few random violations and other oddities.
 func randomInput(rng *rand.Rand) continuation.Input {
 	limit := func(most int) int { return [...]int{continuation.Off, 1, 2, most}[rng.IntN(4)] }
 	contents := []string{"a", "b", "", " "}

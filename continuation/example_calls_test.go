@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// chat is a program whose model only talks. Carryon asks it to go on once per
+// chat is a program whose model only talks. Carryon asks the model to go on once per
 // user turn.
 type chat struct {
 	*middleware.Middleware
@@ -37,7 +37,7 @@ func newChat(opts ...middleware.Option) *chat {
 	return &chat{mw, server, carryopenai.Wrap(openai.NewClientWithConfig(config), mw)}
 }
 
-// ask puts a message to the model and prints what became of the call.
+// ask sends a message to the model and prints the outcome of the call.
 func (c *chat) ask(ctx context.Context, message string) {
 	ctx, outcomes := middleware.Capture(ctx)
 	_, err := c.client.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
@@ -51,7 +51,7 @@ func (c *chat) ask(ctx context.Context, message string) {
 	fmt.Println(outcomes.Last())
 }
 
-// tracer sits below carryon and sees every call, also those that carryon adds.
+// tracer sits below carryon and sees every call, including those that carryon adds.
 type tracer struct{}
 
 func (tracer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -100,7 +100,7 @@ func ExampleOneLineTemplates() {
 	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
-// A text of one's own replaces a built-in one; the others stay.
+// Your own text replaces a built-in one; the others stay.
 func ExampleTemplates() {
 	texts := continuation.OneLineTemplates()
 	texts.Standard.Base = "Still open: '{taskDescription}'. Carry on, or call todo_pause with the reason."
@@ -115,7 +115,7 @@ func ExampleTemplates() {
 	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
-// A side call goes through the same client as the agent's and is left alone.
+// A side call goes through the same client as the agent's calls and is left alone.
 func ExampleSuppress() {
 	chat := newChat()
 	defer chat.server.Close()
@@ -128,9 +128,9 @@ func ExampleSuppress() {
 	// 1 turn, 0 continuations: Continuation is suppressed for this call
 }
 
-// A program that rewrites its history says itself where a user turn begins.
-// Without it, the summary below would be taken for a new message of the user's,
-// with a budget of its own.
+// A program that rewrites its history says where a user turn begins. Otherwise
+// carryon would take the summary below for a new message from the user, with a new
+// budget.
 func ExampleWithUserTurn() {
 	chat := newChat()
 	defer chat.server.Close()
@@ -146,8 +146,7 @@ func ExampleWithUserTurn() {
 	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
-// A call that a timer makes does not end the pause that the user's next message
-// ends.
+// A call made by a timer does not end a pause; the user's next message does.
 func ExampleAutomatic() {
 	chat := newChat()
 	defer chat.server.Close()

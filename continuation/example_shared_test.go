@@ -8,7 +8,7 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// The engine is one in memory here. Replicas share that of carryon/stores/redis or
+// The engine here is in memory. Replicas share one of carryon/stores/redis or
 // carryon/stores/postgres.
 func ExampleNewSharedStore() {
 	engine := records.NewMemoryEngine()
@@ -31,7 +31,7 @@ func ExampleNewSharedStore() {
 	// <nil>
 }
 
-// What a session sets is part of its state: each replica obeys it.
+// A session's settings are part of its state, so every replica obeys them.
 func ExampleNewSharedSettings() {
 	store := continuation.NewSharedStore(records.NewMemoryEngine())
 	a := continuation.NewSharedSettings(continuation.DefaultValues(), store) // for middleware.WithSettings,

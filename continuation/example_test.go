@@ -100,8 +100,7 @@ func ExampleMemoryStore() {
 	// Output: 2 sessions
 }
 
-// lockedStore is all that a store has to be: states by key, and one update at
-// a time.
+// lockedStore is a minimal store: states by key, and one update at a time.
 type lockedStore struct {
 	mu     sync.Mutex
 	states map[string]continuation.State
@@ -114,9 +113,9 @@ func (s *lockedStore) Update(_ context.Context, key string, f func(continuation.
 	return nil
 }
 
-// A program brings a store of its own to share sessions between replicas, with
-// a row per session in a transaction or a compare-and-swap in place of the
-// mutex. The function TestStore of package carryontest checks it.
+// A program brings its own store to share sessions between replicas. A real one keeps
+// a row per session, with a transaction or a compare-and-swap in place of the mutex.
+// TestStore of package carryontest checks it.
 func ExampleStore() {
 	var store continuation.Store = &lockedStore{states: make(map[string]continuation.State)}
 	for range 2 {

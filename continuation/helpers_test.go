@@ -10,7 +10,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// turn7 is the user turn that satisfied inputs are in.
+// turn7 is the user turn of the inputs that satisfied returns.
 const turn7 = 7
 
 var noon = time.Date(2030, time.January, 1, 12, 0, 0, 0, time.UTC)
@@ -34,8 +34,8 @@ func completed(content string) todo.Todo {
 	return todo.Todo{ID: content, Content: content, Status: todo.Completed}
 }
 
-// satisfied returns an input with everything speaking for a continuation: the
-// second of its user turn, at the first moment that the interval allows.
+// satisfied returns an input that meets every condition: for the second continuation
+// of its user turn, at the first moment that the interval allows.
 func satisfied(tb testing.TB) continuation.Input {
 	tb.Helper()
 	return continuation.Input{

@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// What is found of a list, the reason that it gives, and what people read of it.
+// Each list with its counts, its reason, and the text for people.
 func TestEvaluateReportsTheList(t *testing.T) {
 	t.Parallel()
 	with := func(statuses ...todo.Status) []todo.Todo {

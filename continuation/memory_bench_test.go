@@ -32,8 +32,8 @@ func BenchmarkMemoryStoreUpdate(b *testing.B) {
 	}
 }
 
-// benchmarkMany updates sessions of a hundred thousand in turn; if the store is
-// full each of them is a new one, for which another has to go.
+// benchmarkMany updates a hundred thousand sessions in turn. If the store is full,
+// each is new and another has to be dropped.
 func benchmarkMany(b *testing.B, full bool) {
 	const sessions = continuation.DefaultMaxSessions
 	ctx := b.Context()

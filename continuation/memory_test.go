@@ -20,7 +20,7 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// count is an update that leaves something to remember.
+// count is an update that leaves a non-zero state.
 func count(s continuation.State) continuation.State {
 	s.Attempts++
 	return s
@@ -188,8 +188,8 @@ func touch(order []string, key string, limit int) []string {
 	return next[max(len(next)-limit, 0):]
 }
 
-// Beyond the sizes for which it is exact, the choice is by sample: one that was
-// just used must still be most unlikely to go.
+// In larger stores the choice is by sample: a session that was just used must still
+// be very unlikely to go.
 func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 	t.Parallel()
 	const limit = 4096
@@ -242,8 +242,7 @@ func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 	assert.Equal(t, []string{"b", "c"}, kept(t, m, "a", "b", "c"))
 }
 
-// What an update has just stored is there afterwards, even if all the others
-// would rather be kept.
+// A state that was just stored is there afterwards, even if all others have a claim.
 func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
@@ -404,7 +403,7 @@ func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
 	assert.Zero(t, measure.Allocations(func() { _ = m.Update(ctx, "a", count) }))
 }
 
-// A bubble does not end before the goroutines that were started in it.
+// A bubble ends only after the goroutines that were started in it.
 func TestMemoryStoreStartsNoGoroutine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -93,8 +93,8 @@ func TestProgressIsMeasuredAgainstTheBestSoFar(t *testing.T) {
 	}
 }
 
-// The first list of a user turn is what later ones are measured against, and
-// no progress by itself.
+// Later lists of a user turn are measured against the first, which is no progress
+// itself.
 func TestProgressNeedsSomethingToCompareWith(t *testing.T) {
 	t.Parallel()
 	in := satisfied(t)
@@ -116,8 +116,8 @@ func TestProgressMovesEachWatermarkByItself(t *testing.T) {
 	assert.Equal(t, continuation.Watermarks{Set: true, Completed: 3, Active: 2}, continuation.Evaluate(in).State.Watermarks)
 }
 
-// The number of an attempt is told to observers with every decision, not only
-// with those that pass the budgets.
+// Observers get the number of the attempt with every decision, even one that fails
+// the budgets.
 func TestAttemptCountsFromTheProgressThatWasSeen(t *testing.T) {
 	t.Parallel()
 	for _, v := range violations() {
@@ -173,8 +173,9 @@ func TestStaleListHasOneAttempt(t *testing.T) {
 	}
 }
 
-// Whatever a list and a model do, a session gets no more continuations in a
-// row without progress than the limit, and none too many since the last progress.
+// Whatever the list and the model do, a session gets no more continuations in a row
+// without progress than the limit, and no more since the last progress than the other
+// limit.
 func TestBudgetsHoldOverAnyRun(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -234,8 +235,9 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 	}
 }
 
-// A model that never ticks anything off, and one that only moves statuses about, may call tools as often as they like: each
-// gets MaxWithoutProgress continuations of a user turn, and no more.
+// A model that never completes a todo, and one that only toggles statuses, may call
+// tools as often as they like: each gets MaxWithoutProgress continuations of a user
+// turn, and no more.
 func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 	t.Parallel()
 	a, b, c := pending("a"), pending("b"), pending("c")
@@ -266,7 +268,7 @@ func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 	}
 }
 
-// A long list that is worked off is not stopped by any count, however long it is.
+// No count stops the work on a list that makes progress, however long the list is.
 func TestProgressRenewsBothBudgetsForAsLongAsItLasts(t *testing.T) {
 	t.Parallel()
 	list := make([]todo.Todo, 100)

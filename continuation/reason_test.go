@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/internal/measure"
 )
 
-// The texts that people match on, written out so that none changes unseen.
+// The texts that people match on, written out so that a change shows.
 func TestReasonFixedTexts(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[continuation.Reason]string{
@@ -29,8 +29,8 @@ func TestReasonFixedTexts(t *testing.T) {
 	}
 }
 
-// Every reason with its code and its text, which programs and people match on, and
-// a situation that it is for. Written out, so that none changes unseen.
+// Every reason with its code and its text, which programs and people match on, and a
+// situation in which it is given. Written out, so that a change shows.
 func TestReasonTable(t *testing.T) {
 	t.Parallel()
 	rows := []struct {

@@ -71,7 +71,7 @@ func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
 	assert.True(t, at.Equal(got.Claim.Since))
 }
 
-// A claim must not lapse at once because it may be held for centuries.
+// A claim that may be held for centuries must not lapse at once.
 func TestRecordBoundsTimesThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_900_000_000, 0)
@@ -79,8 +79,8 @@ func TestRecordBoundsTimesThatDoNotFit(t *testing.T) {
 	assert.True(t, got.Claim.Active(now.AddDate(200, 0, 0)))
 }
 
-// A count that has run away must not come back as a small or negative one,
-// which would renew a budget.
+// A count that overflows must not come back as a small or negative one, which would
+// renew a budget.
 func TestRecordBoundsWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	got := roundTrip(State{Attempts: math.MaxInt, Continuations: math.MaxInt, LastResult: math.MaxInt})

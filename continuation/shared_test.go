@@ -46,8 +46,8 @@ func put(t *testing.T, store continuation.Store, key string, s continuation.Stat
 	require.NoError(t, store.Update(t.Context(), key, func(continuation.State) continuation.State { return s }))
 }
 
-// A program of another version, or another program, has written the record. It must neither be read as something else nor be
-// overwritten.
+// Another version of carryon, or another program, has written the record. The store
+// must neither misread nor overwrite it.
 func TestWhatASharedStoreCannotReadItLeavesAlone(t *testing.T) {
 	t.Parallel()
 	for record, want := range map[string]error{

@@ -16,13 +16,13 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Limits of what follows.
+// Limits of these tests.
 const (
 	firstByteIn = 5 * time.Minute
 	silenceFor  = 30 * time.Second
 )
 
-// step is a wait, and then a chunk, or a part of one that has no text.
+// step is a wait, and then a chunk or a part of one. The part has no text.
 type step struct {
 	after time.Duration
 	text  string
@@ -36,7 +36,7 @@ func afterMany(n int, s step, then ...step) []step {
 	return append(slices.Repeat([]step{s}, n), then...)
 }
 
-// paced is a source that takes its time, and heeds its ctx as SDKs do.
+// paced is a source that waits before its chunks, and obeys its ctx as SDKs do.
 type paced struct {
 	ctx   context.Context
 	clock *carryontest.Clock

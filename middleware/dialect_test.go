@@ -7,7 +7,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// The dialects of the examples pass, so that they can be copied.
+// The dialects of the examples pass the tests, so that programs can copy them.
 
 func TestExampleChunks(t *testing.T) {
 	t.Parallel()

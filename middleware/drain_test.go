@@ -71,7 +71,7 @@ func TestDrainEndsAStreamedContinuation(t *testing.T) {
 	requireReleased(ctx, t, s.mw)
 }
 
-// drainedSource is a continuation during which the program is told to end.
+// drainedSource is a continuation during which Drain is called.
 type drainedSource struct {
 	ctx  context.Context
 	mw   *middleware.Middleware
@@ -91,7 +91,7 @@ func (s *drainedSource) Recv() (sdkChunk, error) {
 
 func (*drainedSource) Close() error { return nil }
 
-// Whoever does not end in time loses the session.
+// A call that does not end in time loses its session.
 func TestDrainTakesTheSessionOfWhoHangs(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// texts is the dialect of what the SDK's callback is given: bare text.
+// texts is the dialect of the values of the SDK's callback: plain text.
 type texts struct{}
 
 func (texts) Read(text *string, s adapter.TurnReader) { s.Text(*text) }
@@ -25,8 +25,8 @@ func (texts) Clone(text *string) string { return *text }
 
 func (texts) EndTurn(bool) {}
 
-// An adapter for an SDK that streams to a callback while a unary call is under
-// way: a third dialect, for what the callback is given.
+// An adapter for an SDK that streams to a callback during a unary call needs a third
+// dialect, for the values of the callback.
 func ExampleNewFilter() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{Text: "Next I will fix the build.", Stop: "stop"},

@@ -15,8 +15,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// The model is told of a task that runs in the background, and is not driven on
-// while it can do nothing but wait.
+// The model is told about a task that runs in the background, and is not continued
+// while it can only wait.
 func ExampleWithTasks() {
 	server := carryontest.Start(carryontest.Text("The tests are running, I'll wait for them."))
 	defer server.Close()
@@ -56,7 +56,7 @@ func ExampleWithTasks() {
 	// 1 turn, 0 continuations: Background tasks are pending or running
 }
 
-// What carryon would do to a program can be seen before it does it.
+// A dry run shows what carryon would do.
 func ExampleWithDryRun() {
 	agent := &client{stalling(), middleware.New(buildTodos, middleware.WithDryRun())}
 
@@ -69,8 +69,8 @@ func ExampleWithDryRun() {
 	// 1 turn, 0 continuations: All continuation conditions satisfied (dry run)
 }
 
-// Replicas that share a store share what is known of a session. In place of the
-// one in memory, real replicas have one over a database.
+// Replicas that share a store share the state of sessions. This store is in memory;
+// real replicas use one on a database.
 func ExampleWithStore() {
 	store := continuation.NewMemoryStore()
 	replica1 := middleware.New(buildTodos, middleware.WithStore(store))
@@ -86,7 +86,7 @@ func ExampleWithStore() {
 	// Output: true The user has pressed Escape <nil>
 }
 
-// A program whose ctx says already who a call is for need not say it again.
+// A program whose ctx already names the conversation need not name it twice.
 func ExampleWithSessionKey() {
 	type tenant struct{} // the key under which the program keeps it
 
@@ -107,7 +107,7 @@ func ExampleWithSessionKey() {
 	// middleware: no session (see continuation.WithSession)
 }
 
-// With Always the model can pause in the caller's own turn too, and every
+// With PauseToolAlways the model can pause in the caller's own turn too, and every
 // request offers the same tools.
 func ExampleWithPauseTool() {
 	model := &sdkClient{turns: []sdkAnswer{
@@ -128,8 +128,7 @@ func ExampleWithPauseTool() {
 	// 0 <nil>
 }
 
-// A reason that the policy rejects is answered with what is wrong with it, and
-// the model may try again.
+// If the policy rejects a reason, the model is told why and may try again.
 func ExampleWithPausePolicy() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{Text: "Next I will fix the build.", Stop: "stop"},
@@ -155,8 +154,8 @@ func ExampleWithPausePolicy() {
 	// Task paused: OPS-7: no access
 }
 
-// The user of a chat turns carryon off for a conversation, by typing a command
-// that the program passes on.
+// The user of a chat turns carryon off for a conversation with a command, which the
+// program passes on.
 func ExampleMiddleware_Settings() {
 	mw := middleware.New(buildTodos, unhurried)
 	answer, err := mw.Settings().CommandFor(context.Background(), "alice", "/set todo-continuation false")
@@ -178,9 +177,8 @@ func ExampleMiddleware_Settings() {
 	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
 }
 
-// A chat without tools is left alone unless this option is given.
-// A question beside the work is answered, and the work left alone until the list
-// is written again.
+// A question beside the work is answered, and carryon acts again once the list is
+// written again.
 func ExampleWithTouchedLists() {
 	model := stalling()
 	model.turns = append(model.turns, sdkAnswer{ID: "a4", Text: "It is noon.", Stop: "stop"})
@@ -200,6 +198,7 @@ func ExampleWithTouchedLists() {
 	// 1 turn, 0 continuations: The todo list was not written in this user turn
 }
 
+// Without this option, carryon leaves a chat without tools alone.
 func ExampleWithToollessCalls() {
 	for _, option := range []middleware.Option{nil, middleware.WithToollessCalls()} {
 		agent := &client{stalling(), middleware.New(buildTodos, unhurried, option)}

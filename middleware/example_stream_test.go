@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Stream is the SDK's, continued: the turns come as one stream.
+// Stream is like the SDK's Stream, with the continuations joined to the answer.
 func (c *client) Stream(ctx context.Context, r sdkRequest) (adapter.Source[sdkChunk], error) {
 	call, _ := c.mw.Begin(ctx, describe(r))
 	if call == nil {
@@ -73,8 +73,8 @@ func keptCalls(calls []sdkCall, e *adapter.Edit) []sdkCall {
 
 func (d *chunks) Clone(c *sdkChunk) sdkChunk { return *c } // AppendShown changes no slice in place
 
-// An adapter for streams, beside the one for whole answers: the client's call
-// and a second dialect.
+// An adapter for streams adds to the one for whole answers: the client's Stream, and
+// a second dialect.
 func ExampleNewStream() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},

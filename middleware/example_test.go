@@ -23,8 +23,7 @@ var (
 	}
 )
 
-// stalling returns a model that says what it is going to do, twice, and does
-// it then.
+// stalling returns a model that says twice what it is going to do, and then does it.
 func stalling() *sdkClient {
 	return &sdkClient{turns: []sdkAnswer{
 		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop"},
@@ -33,7 +32,7 @@ func stalling() *sdkClient {
 	}}
 }
 
-// unhurried has no interval between prompts, so that nothing here waits.
+// unhurried switches the interval between prompts off, so that no example waits.
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
 func Example() {
@@ -78,7 +77,7 @@ func ExampleCapture() {
 	// Output: 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
 }
 
-// What carryon sees in a request whose todo tool it does not know.
+// Explain on a request with a todo tool that carryon does not know.
 func ExampleExplain() {
 	agent := &client{stalling(), middleware.New(todo.FromConversation(), unhurried)}
 

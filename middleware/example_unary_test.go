@@ -13,14 +13,14 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// client is what the adapter gives to programs: the SDK's client, continued.
+// client is the adapter's client for programs: the SDK's, with continuations.
 type client struct {
 	*sdkClient
 
 	mw *middleware.Middleware
 }
 
-// Complete is the SDK's, continued.
+// Complete is like the SDK's Complete, with the continuations joined to the answer.
 func (c *client) Complete(ctx context.Context, r sdkRequest) (sdkAnswer, error) {
 	call, _ := c.mw.Begin(ctx, describe(r))
 	if call == nil {
@@ -36,7 +36,7 @@ func (c *client) Complete(ctx context.Context, r sdkRequest) (sdkAnswer, error) 
 	}, filters...)
 }
 
-// describe says what the engine must know of a request.
+// describe describes a request to the engine.
 func describe(r sdkRequest) adapter.Request {
 	d := adapter.Request{Tools: len(r.Tools), ToolNames: offering(r.Tools), History: history(r.Messages)}
 	for _, tool := range r.Tools {
@@ -59,7 +59,7 @@ func describe(r sdkRequest) adapter.Request {
 	return d
 }
 
-// addLoop adds what tells a tool loop from others: the messages before its first
+// addLoop adds the texts that identify a tool loop: the messages before its first
 // call, and that call.
 func addLoop(before []sdkMessage, first sdkCall, add func(string)) {
 	for _, m := range before {
@@ -72,7 +72,7 @@ func addLoop(before []sdkMessage, first sdkCall, add func(string)) {
 	add(first.ID + first.Name + first.Args)
 }
 
-// offering is the tools of a request.
+// offering is the list of tools of a request.
 type offering []sdkTool
 
 // ToolNames yields their names.
@@ -120,8 +120,8 @@ func extend(call *middleware.Call, r sdkRequest, k *adapter.Continuation) sdkReq
 	return r
 }
 
-// withAdditions returns the request with what carryon adds to it. There are no
-// attachments, as describe does not say where they could go.
+// withAdditions returns the request with carryon's additions. There are no
+// attachments, because describe sets no Attachable.
 func withAdditions(r sdkRequest, a *adapter.Additions) sdkRequest {
 	if tool := a.PauseTool; tool != nil {
 		r.Tools = slices.Concat(r.Tools, []sdkTool{{Name: tool.Name, About: tool.Description, Schema: tool.Schema}})
@@ -181,8 +181,8 @@ func counts(u sdkUsage) adapter.Usage {
 	return adapter.Usage{Prompt: u.In, Completion: u.Out}
 }
 
-// An adapter for whole answers: the client's call, what the engine must know of
-// a request, how a request is extended, and the dialect.
+// An adapter for whole answers has four parts: the client's Complete, a description
+// of the request, the extended request, and the dialect.
 func ExampleUnary() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},

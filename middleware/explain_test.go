@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// explained returns what carryon says that it sees in a request.
+// explained returns the text of Explain for a request.
 func explained(t *testing.T, ctx context.Context, mw *middleware.Middleware, r sdkRequest) string { //nolint:revive // t first
 	t.Helper()
 	var b bytes.Buffer
@@ -71,7 +71,7 @@ func TestExplainPanicsWithoutAWriter(t *testing.T) {
 	})
 }
 
-// What holds a nil pointer or function is as nil as nil.
+// An interface with a nil pointer or function in it is refused like nil.
 func TestNilInAnInterfaceIsRefused(t *testing.T) {
 	t.Parallel()
 	for want, try := range map[string]func() (*middleware.Middleware, error){

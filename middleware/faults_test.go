@@ -29,7 +29,7 @@ func (hangingStore) Update(ctx context.Context, _ string, _ func(continuation.St
 	return ctx.Err()
 }
 
-// patchyStore hangs for as long as it is ill.
+// patchyStore hangs while it is ill.
 type patchyStore struct {
 	*continuation.MemoryStore
 
@@ -89,7 +89,7 @@ func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 	})
 }
 
-// An engine that hangs, at whichever update of a call it begins to, costs the call the time of one.
+// An engine that hangs costs a call one time-out, whichever update it hangs at.
 func TestEngineThatHangsCostsACallItsTimeOnce(t *testing.T) {
 	t.Parallel()
 	for streamed, play := range map[bool]func(*testing.T, *middleware.Call) string{true: playStream, false: playUnary} {
@@ -249,8 +249,7 @@ func TestStoreThatHangsIsReportedOnce(t *testing.T) {
 	})
 }
 
-// lateStore stores what it is told to, does not look at its ctx, and is back
-// when it pleases.
+// lateStore stores what it is told to, ignores its ctx, and returns late.
 type lateStore struct {
 	*continuation.MemoryStore
 
@@ -282,7 +281,7 @@ func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 	}
 }
 
-// lossyStore stores what it is told to, but the answer to one Update is lost.
+// lossyStore stores every update, but loses the answer to one.
 type lossyStore struct {
 	*continuation.MemoryStore
 
@@ -318,7 +317,7 @@ func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
 	}
 }
 
-// panicking is a source that panics when it has nothing more.
+// panicking is a source that panics at its end.
 type panicking struct{ list }
 
 func (p *panicking) Recv() (sdkChunk, error) {
@@ -403,8 +402,8 @@ func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
 	assert.NotNil(t, got.chunks[2].Usage)
 }
 
-// Of what streams by without end, as much is kept as can be sent again. All of it
-// is shown.
+// An endless stream is shown whole, but only as much of it is kept as can be sent
+// again.
 func TestStreamTooLongToBeKeptIsShownAndNotContinued(t *testing.T) {
 	t.Parallel()
 	word := strings.Repeat("x", 1<<20) + " "
@@ -420,8 +419,8 @@ func TestStreamTooLongToBeKeptIsShownAndNotContinued(t *testing.T) {
 	}
 }
 
-// A source that fails says nothing of the list, which is neither done nor stuck
-// for that.
+// A source that fails says nothing about the list: the list is neither done nor
+// stale.
 func TestSourceThatFailsIsNoProgress(t *testing.T) {
 	t.Parallel()
 	down := false

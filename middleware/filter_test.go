@@ -13,13 +13,13 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// piecewise plays a call whose turns are streamed to a callback, in the pieces
-// given, and whose answers come as a whole.
+// piecewise plays a call whose turns are streamed to a callback, in these pieces, and
+// whose answers come whole.
 type piecewise struct {
 	turns [][]sdkChunk
 	shown []sdkChunk
 	fail  func(shown int) error
-	// deaf says that the SDK does not pass on what the callback returns.
+	// deaf says that the SDK drops the callback's error.
 	deaf bool
 	sent int
 }

@@ -45,7 +45,7 @@ func pauses(reason string) sdkCall {
 	return sdkCall{ID: "p", Name: "todo_pause", Args: `{"reason":"` + reason + `"}`}
 }
 
-// setup is a model and an agent around it, with a recorder of what happens.
+// setup is a model and an agent around it, with a recorder of the events.
 type setup struct {
 	model  *sdkClient
 	agent  *client

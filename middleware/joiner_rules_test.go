@@ -70,7 +70,7 @@ func TestContinuationThatFailedIsClosedBeforeTheCallerKnows(t *testing.T) {
 	assert.Equal(t, 1, source.closed, "for many a caller never closes what it has read to its end")
 }
 
-// hurried is a ctx with a deadline on a clock that is not the system's.
+// hurried is a ctx whose deadline is on another clock than the system's.
 type hurried struct {
 	context.Context
 
@@ -205,7 +205,7 @@ func TestAdapterRelaysNoMoreOnceTheFinishIsSeen(t *testing.T) {
 	require.NoError(t, stream.Close())
 }
 
-// witness is a source that sees whether its ctx has ended when it is closed.
+// witness is a source that records whether its ctx has ended when it is closed.
 type witness struct {
 	list
 
@@ -444,8 +444,8 @@ func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 	assert.Equal(t, continuation.State{}, state)
 }
 
-// What a dry run decides is what would be decided: also that the user has written
-// again, which it does not write down.
+// A dry run decides as a real run would, and so notices that the user has written
+// again, although it does not store that.
 func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	t.Parallel()
 	store := continuation.NewMemoryStore()
@@ -488,8 +488,8 @@ func (s *keyed) Update(ctx context.Context, key string, f func(continuation.Stat
 	return s.MemoryStore.Update(ctx, key, f)
 }
 
-// A call without a session is known by its tool loop, under a key that is no name
-// of a session that a program would choose.
+// A call without a session is identified by its tool loop, under a key that no
+// program would choose as a session name.
 func TestLoopIsNoSessionOfThatName(t *testing.T) {
 	t.Parallel()
 	store := &keyed{MemoryStore: continuation.NewMemoryStore()}

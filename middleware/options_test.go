@@ -75,7 +75,7 @@ func TestNewRefusesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Settings that are shared have an approval mode of their own, so that another
+// Shared settings have an approval mode of their own, so the one of WithApprovalMode
 // would be lost.
 func TestApprovalModeIsSaidInOnePlace(t *testing.T) {
 	t.Parallel()

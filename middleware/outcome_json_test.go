@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// An outcome that is stored as JSON comes back as it was, errors by their texts.
+// An outcome stored as JSON is restored whole, its errors as texts.
 func TestOutcomeComesBackFromJSON(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)

@@ -13,8 +13,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// odd is the dialect of an SDK in which a chunk may be more than text and calls:
-// its id says what.
+// odd is the dialect of an SDK in which a chunk may be more than text and calls; the
+// chunk's id says what it is.
 type odd struct{ *chunks }
 
 func (d odd) Read(c *sdkChunk, t adapter.TurnReader) {
@@ -50,8 +50,8 @@ func one(more ...sdkChunk) []sdkChunk {
 	return append([]sdkChunk{{ID: "a", Text: "One."}}, append(more, stop())...)
 }
 
-// Where the prefix is fixed, no tool is added that was not there from the start,
-// and the model is told how to pause in words.
+// With a fixed prefix, no tool is added later than in the first request, and the
+// model is told how to pause in words.
 func TestPauseToolAndAFixedPrefix(t *testing.T) {
 	t.Parallel()
 	always := middleware.WithPauseTool(middleware.PauseToolAlways)
@@ -81,8 +81,8 @@ func TestPauseToolAndAFixedPrefix(t *testing.T) {
 	}
 }
 
-// A call of the tool that was not offered counts, and a rejected one is answered
-// in words, for the reasoning before the call is not there.
+// A call of the tool counts even if the tool was not offered. A rejected one is
+// answered in words, because the reasoning before the call is missing.
 func TestPauseWithAFixedPrefixIsAnsweredInWords(t *testing.T) {
 	t.Parallel()
 	r := describe(fixTheBuild)
@@ -130,7 +130,7 @@ func TestRequestThatItsAdapterLeavesAlone(t *testing.T) {
 	assert.Equal(t, continuation.ReasonPrefill, outcome.Reason)
 }
 
-// A provider that ends each turn by saying so has not ended one that it did not.
+// If a provider ends each turn with a Done, a turn without one has broken off.
 func TestTurnThatEndsWithoutDone(t *testing.T) {
 	t.Parallel()
 	for _, says := range []bool{true, false} {

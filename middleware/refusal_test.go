@@ -35,8 +35,8 @@ func TestNothingMoreIsSentInAUserTurnThatTheProviderHasRefused(t *testing.T) {
 	}
 }
 
-// A conversation that is long costs its prompt again with each continuation, also
-// where nobody reports it.
+// Each continuation of a long conversation costs the prompt again, even where nobody
+// reports it.
 func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 	t.Parallel()
 	const long = 300_000 // bytes: some 100,000 tokens
@@ -83,7 +83,7 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 	}
 }
 
-// Most streams do not report their usage, and a budget must hold all the same.
+// Most streams do not report their usage; a budget must hold anyway.
 func TestTokenBudgetHoldsWhereNoUsageIsReported(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{says("One."), says("Two."), says("Three.")}, middleware.WithLimits(continuation.Limits{

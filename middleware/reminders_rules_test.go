@@ -101,7 +101,7 @@ func TestReminderThatTurnOneReadIsToldAlthoughTheContinuationFails(t *testing.T)
 	assert.Nil(t, s.delivery(t), "it was told")
 }
 
-// Where there never is a finish reason, a turn was read unless it failed.
+// If the provider never gives a finish reason, a turn counts as read unless it failed.
 func TestReminderIsToldWithoutAFinishReason(t *testing.T) {
 	t.Parallel()
 	unfinished := sdkAnswer{Text: "Done."}
@@ -119,7 +119,7 @@ func TestReminderIsToldWithoutAFinishReason(t *testing.T) {
 	}
 }
 
-// A model that prints the call and makes it pauses once, and nothing of either is shown.
+// A model that both prints the call and makes it pauses once, and neither is shown.
 func TestPauseThatIsPrintedBesideItsCallIsNotShown(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{says("One."), calls(pauses(blocked)).saying("todo_pause('" + blocked + "')")})
@@ -165,8 +165,8 @@ func (d downTasks) Settle(ctx context.Context, delivery *asynctask.Delivery, out
 	return d.Manager.Settle(ctx, delivery, outcome)
 }
 
-// Tasks that cannot be asked cost the caller no answer: nothing is told of them, and nothing is continued while it is
-// not known whether the model waits for one.
+// Tasks that cannot be asked cost the caller no answer: the model is not told about
+// them, and the call is not continued, because the model may be waiting for one.
 func TestTasksThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	down := errors.New("connection refused")

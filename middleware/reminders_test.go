@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// A program may acknowledge deliveries of its own, which stand nowhere then.
+// A program may settle deliveries itself. Their notes then have no place.
 func TestNoteWithoutAPlaceGoesToTheLastMessage(t *testing.T) {
 	t.Parallel()
 	tasks := asynctask.NewManager()

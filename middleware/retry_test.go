@@ -23,12 +23,12 @@ func overloaded(status int, retry adapter.Retry) sdkAnswer {
 	return fails(&adapter.StatusError{Status: status, Err: errOverloaded, Retry: retry})
 }
 
-// inASecond is no pause of the provider's own, so that the interval counts.
+// inASecond asks for no pause, so that only the interval applies.
 var inASecond adapter.Retry
 
 func pauseOf(d time.Duration) adapter.Retry { return adapter.Retry{After: d} }
 
-// A continuation is sent once more after every failure that may be over soon, and
+// A continuation is sent once more after every failure that may be temporary, and
 // after no other.
 func TestWhichFailuresAreSentOnceMore(t *testing.T) {
 	t.Parallel()
@@ -141,7 +141,7 @@ func TestSecondTryIsAnAttempt(t *testing.T) {
 	}
 }
 
-// The prompt that is sent once more is about the same answer and the same todo.
+// The second prompt is about the same answer and the same todo.
 func TestSecondTryFollowsTheSameTurn(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{says("One."), overloaded(503, inASecond), says("Two."), fails(errLost), calls(edit("c1"))},
@@ -177,7 +177,7 @@ func TestAnswerToARejectedPauseIsSentOnceMore(t *testing.T) {
 	assert.Len(t, s.events.Rejected(), 1, "it was rejected once")
 }
 
-// Of a stream that fails, what was shown is not shown again.
+// Text of a failed stream that was shown is not shown again.
 func TestStreamIsSentOnceMoreIfNothingOfItWasShown(t *testing.T) {
 	t.Parallel()
 	half := sdkCall{ID: "c9", Name: "todo_"}
@@ -225,7 +225,7 @@ func TestStreamIsSentOnceMoreIfNothingOfItWasShown(t *testing.T) {
 	}
 }
 
-// What a callback was given is not given to it again.
+// A callback does not get the same text twice.
 func TestAnswerWithACallbackIsSentOnceMoreIfItWasGivenNothing(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{"", "Two"} {
@@ -308,7 +308,7 @@ func TestWaitForTheSecondTryEnds(t *testing.T) {
 	}
 }
 
-// A deadline costs the second try, and not the answer.
+// A near deadline costs the second try, but not the answer.
 func TestDeadlineLeavesNoTimeForASecondTry(t *testing.T) {
 	t.Parallel()
 	for wait, sent := range map[time.Duration]int{3*time.Second - 1: 3, 3 * time.Second: 2} {
@@ -355,7 +355,7 @@ func TestSecondTryIsDecidedAnew(t *testing.T) {
 	})
 }
 
-// An executor's loop has no turn less because of a first try that has failed.
+// A failed first try does not use up a turn of an executor's loop.
 func TestSecondTryIsMadeInAShortLoop(t *testing.T) {
 	t.Parallel()
 	for _, turns := range [][]error{{errLost, nil}, {errLost, errLost}, {nil}} {

@@ -74,7 +74,7 @@ func TestRestOfATurnIsReadTo256ChunksAtMost(t *testing.T) {
 	}
 }
 
-// buffer is a source that has one chunk, which it uses again and again.
+// buffer is a source that reuses one chunk.
 type buffer struct {
 	list
 
@@ -109,7 +109,7 @@ func (d views) Clone(c **sdkChunk) *sdkChunk {
 	return &clone
 }
 
-// copied receives from a stream of a buffer's chunks what they hold.
+// copied copies the content of each chunk from a stream of a buffer.
 type copied struct {
 	*middleware.Stream[*sdkChunk]
 }
@@ -405,7 +405,7 @@ func TestPauseBeyondTheCallsToldApartIsNotShown(t *testing.T) {
 	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
 }
 
-// errOverloaded is what a chunk says that is no piece of an answer.
+// errOverloaded is the error in a chunk that is not part of an answer.
 var errOverloaded = errors.New("sdk: overloaded")
 
 // failing is the dialect of an SDK that gives errors as chunks.

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// What follows is a made-up SDK, which the examples adapt. It has what most
-// have: calls that return a whole answer, calls that return a stream, and
-// whole answers whose text is also given to a callback as it comes.
+// The rest of this file is a made-up SDK, which the examples adapt. It has what most
+// SDKs have: calls that return a whole answer, calls that return a stream, and whole
+// answers whose text also goes to a callback as it comes.
 
 type sdkClient struct {
 	mu       sync.Mutex

@@ -18,8 +18,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// rules are what must hold for a session, whatever its calls do and in which order. They know what the program, the user
-// and the model did, and nothing of how the engine decides.
+// rules are the rules that a session must keep, whatever its calls do and in which
+// order. They know what the program, the user and the model did, but not how the
+// engine decides.
 type rules struct {
 	w       *world
 	session string
@@ -42,7 +43,8 @@ type rules struct {
 	prompted time.Time // when the last prompt was sent, in whichever user turn
 }
 
-// changed checks a step of the state that is stored. By is the call that takes it, nil if it is the program.
+// changed checks a change of the stored state. by is the call that makes it, nil for
+// the program.
 func (s *rules) changed(by *run, before, after continuation.State) {
 	w := s.w
 	if by != nil && by.session != s.session {
@@ -113,8 +115,8 @@ func (s *rules) lapsed(state continuation.State) bool {
 	return s.w.now.Sub(state.Claim.Since) >= continuation.DefaultClaimLife
 }
 
-// newTurn records a message of the user. What has changed in the list before is no news in the new turn, but to a
-// call that runs and has read it earlier.
+// newTurn records a message from the user. Earlier changes of the list are no news in
+// the new turn, except to a running call that has read the list before them.
 func (s *rules) newTurn(turn int) {
 	readEarlier := func(r *run) bool {
 		return r.session == s.session && !r.over && r.seen != nil && !slices.Equal(r.seen, s.todos)
@@ -160,7 +162,7 @@ func (s *rules) sent(by *run, k *adapter.Continuation) {
 	by.committed, by.flying = false, true
 }
 
-// What may happen. What comes more than once is more likely.
+// The events that may happen. One that is listed more than once is more likely.
 var happenings = []func(w *world, n int){
 	(*world).oneGoesOn, (*world).oneGoesOn, (*world).oneGoesOn, (*world).oneGoesOn, (*world).oneGoesOn, (*world).oneGoesOn,
 	(*world).allGoOn, (*world).callBegins, (*world).callBegins, (*world).sessionPauses, (*world).sessionResumes,
@@ -258,7 +260,7 @@ func (w *world) callerLeaves(n int) {
 	}
 }
 
-// play has happen what the plan says.
+// play carries out the plan.
 func (w *world) play() {
 	for len(w.plan) > 0 {
 		b := w.take()
@@ -266,8 +268,8 @@ func (w *world) play() {
 	}
 }
 
-// end brings all calls to their end but those that nobody waits for, which are given up on, and checks what is left.
-// Backwards, those that began last come to their end first.
+// end ends all calls except those that nobody waits for, which are dropped, and
+// checks the rest. With backwards, the calls that began last end first.
 func (w *world) end(crashed int, backwards bool) {
 	w.down, w.plan = false, nil
 	w.now = w.now.Add(10 * time.Second) // the store is asked again
@@ -297,7 +299,7 @@ func (w *world) end(crashed int, backwards bool) {
 	}
 }
 
-// finish brings a call to its end.
+// finish runs a call to its end.
 func (w *world) finish(r *run) {
 	for range 1000 {
 		if r.over {
@@ -309,7 +311,7 @@ func (w *world) finish(r *run) {
 	w.fail("a call of session %q has no end", r.session)
 }
 
-// lapses checks that a claim that nobody gives up does not keep the session for ever.
+// lapses checks that a claim that is never released does not block the session forever.
 func (w *world) lapses(s *rules) {
 	if s.state.Claim.Token == 0 {
 		return
@@ -322,7 +324,8 @@ func (w *world) lapses(s *rules) {
 	}
 }
 
-// startsAnew checks that the next message of the user is answered as if nothing had been before, unless the caller cancelled that.
+// startsAnew checks that the next message of the user starts with full budgets,
+// unless the caller cancelled the call before.
 func (w *world) startsAnew(s *rules) {
 	if s.turn == 0 {
 		w.sessionResumes(slices.Index(worldSessions[:], s.session)) // there was no user turn to pause
@@ -342,7 +345,7 @@ func (w *world) startsAnew(s *rules) {
 	}
 }
 
-// explore returns what a plan brought to light.
+// explore runs a plan and returns the broken rule, "" for none.
 func explore(t *testing.T, plan []byte, crashed int, backwards bool) (broken string) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
@@ -367,7 +370,7 @@ func TestSessionsKeepTheirRulesWhateverHappens(t *testing.T) {
 	}
 }
 
-// between is what may come between two calls of one session, of which a runs.
+// between are the events that may come between two calls of one session while a runs.
 var between = map[string]func(w *world, a *run){
 	"nothing":            func(*world, *run) {},
 	"the program pauses": func(w *world, _ *run) { w.sessionPauses(0) },
@@ -382,8 +385,9 @@ var between = map[string]func(w *world, a *run){
 	"the user says more": func(w *world, a *run) { w.begin(a.session, false, true) },
 }
 
-// Two calls of one session, the first of which goes on some stops before the second goes on others, with something between
-// them or behind both: for all of those, whichever of the two comes to its end first, and if the first never does.
+// Two calls of one session: the first advances some stops before the second advances
+// others, with an event between or after them. The test tries all of these
+// combinations, with either call ending first, and with the first never ending.
 func TestTwoCallsKeepTheRulesOfTheirSession(t *testing.T) {
 	t.Parallel()
 	const firstStops, secondStops = 13, 9
@@ -394,7 +398,7 @@ func TestTwoCallsKeepTheRulesOfTheirSession(t *testing.T) {
 			first, n := n%firstStops, n/firstStops
 			second, n := n%secondStops, n/secondStops
 			early, backwards, crashed := n%2 == 0, n/2%2 == 0, n/4
-			// All turns of the callers' own end in text, and the continuations in one of these.
+			// The callers' own turns end in text, and the continuations in one of these ways.
 			answer := []int{0, 4, 6}[(first+second)%3]
 			var broken []string
 			synctest.Test(t, func(*testing.T) {
@@ -426,7 +430,7 @@ func TestTwoCallsKeepTheRulesOfTheirSession(t *testing.T) {
 	require.Greater(t, sends, firstStops*secondStops*len(between)/step, "enough of them are continued")
 }
 
-// steps has a call go on some stops.
+// steps advances a call by n stops.
 func (w *world) steps(r *run, n int) {
 	for range n {
 		w.now = w.now.Add(worldInterval)

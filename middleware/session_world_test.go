@@ -26,9 +26,10 @@ const (
 
 var worldSessions = [...]string{"one", "two"}
 
-// world is a program with a few sessions, seen from without. Its calls run one at a time: each goes on when it is told to,
-// up to the next place where something else could come between, and which those are is the plan's to say. What the engine
-// does is held against what the world has seen itself.
+// world is a program with a few sessions, seen from outside. Its calls run one at a
+// time: each advances when it is told to, up to the next place where something else
+// could happen, and the plan decides what happens there. The world compares what the
+// engine does with what it has seen itself.
 type world struct {
 	mw      *middleware.Middleware
 	now     time.Time
@@ -101,14 +102,14 @@ func (w *world) take() int {
 	return int(b)
 }
 
-// park is a place where something else could come between.
+// park stops a call at a place where something else could happen.
 func (w *world) park() {
 	if r := w.current; r != nil && !r.halted && !r.yield(struct{}{}) {
 		r.halted = true
 	}
 }
 
-// begin begins a call, and has it go on to its first stop.
+// begin begins a call, and advances it to its first stop.
 func (w *world) begin(session string, stream, nextTurn bool) *run {
 	s := w.rules[session]
 	turn := max(s.turn, 1)
@@ -128,7 +129,7 @@ func (w *world) begin(session string, stream, nextTurn bool) *run {
 	return r
 }
 
-// goOn has a call go on to its next stop.
+// goOn advances a call to its next stop.
 func (w *world) goOn(r *run) {
 	if r.over {
 		return
@@ -153,7 +154,7 @@ func (w *world) halt(r *run) {
 	}
 }
 
-// call is the call itself.
+// call runs the call.
 func (r *run) call(ctx context.Context) {
 	ctx, outcomes := middleware.Capture(ctx)
 	request := sdkRequest{Tools: []sdkTool{{Name: "edit_file"}}}
@@ -170,7 +171,7 @@ func (r *run) call(ctx context.Context) {
 	r.outcome = outcomes.Last()
 }
 
-// read makes a call that is streamed.
+// read runs a streamed call.
 func (r *run) read(call *middleware.Call) {
 	first, err := r.open(call.Context(), nil)
 	if err != nil {
@@ -189,7 +190,7 @@ func (r *run) read(call *middleware.Call) {
 	_ = stream.Close()
 }
 
-// ask is what the model answers.
+// ask returns the model's answer.
 func (r *run) ask(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 	if k != nil {
 		r.w.rules[r.session].sent(r, k)
@@ -206,7 +207,7 @@ func (r *run) ask(ctx context.Context, k *adapter.Continuation) (sdkAnswer, erro
 	return answer, err
 }
 
-// says returns one of the answers that there are.
+// says returns one of the possible answers.
 func (r *run) says() (sdkAnswer, error) {
 	r.texts++
 	choice := r.w.take()
@@ -286,11 +287,11 @@ func (w *world) list(ctx context.Context) ([]todo.Todo, error) {
 	return todos, nil
 }
 
-// Now is the clock's.
+// Now implements middleware.Clock.
 func (w *world) Now() time.Time { return w.now }
 
-// AfterFunc is the clock's. The wait for the interval is a place to stop at, as often as need be; nothing else comes to
-// pass, since the model is never too slow.
+// AfterFunc implements middleware.Clock. The wait for the interval is a place to stop
+// at, any number of times; no other timer fires, because the model is never too slow.
 func (w *world) AfterFunc(d time.Duration, f func()) middleware.Timer {
 	r := w.current
 	if d > worldInterval || r == nil {
@@ -310,7 +311,7 @@ type worldTimer struct{}
 func (worldTimer) Stop() bool               { return true }
 func (worldTimer) Reset(time.Duration) bool { return true }
 
-// Update is the store's.
+// Update implements continuation.Store.
 func (w *world) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
 	s := w.rules[key]
 	if s == nil {
@@ -336,7 +337,7 @@ func (w *world) Update(ctx context.Context, key string, f func(continuation.Stat
 	return nil
 }
 
-// quit has the caller want no more of a call: it closes the stream, or cancels the ctx.
+// quit makes the caller give up a call: it closes the stream, or cancels the ctx.
 func (w *world) quit(r *run, cancel bool) {
 	r.left, r.flying = true, false
 	if cancel || r.closing == nil || r.storing { // else Close waits for what is being stored
@@ -350,7 +351,7 @@ func (w *world) quit(r *run, cancel bool) {
 	}
 }
 
-// others checks that a text has nothing of another session.
+// others checks that a text contains nothing of another session.
 func (w *world) others(session, what, text string) {
 	for _, other := range worldSessions {
 		if other != session && strings.Contains(text, other+" ") {

@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// What happens to a session while the model speaks counts in the decision, which is one.
+// The decision takes into account what happens to the session while the model answers, and is taken once.
 func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 	t.Parallel()
 	pause := func(ctx context.Context, t *testing.T, s *setup) {
@@ -90,7 +90,8 @@ func playUnary(t *testing.T, call *middleware.Call) string {
 	return answer.Text
 }
 
-// A continuation that ends in text is over for its session once the next decision is taken, or the call has ended.
+// A continuation that ends in text frees its session when the next decision is taken,
+// or when the call has ended.
 func TestDrainDoesNotWaitForACallThatHasEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

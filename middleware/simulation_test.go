@@ -16,9 +16,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// work is a task that an agent works on: a list, and a model that takes callsEach
-// tool calls for each item. In any turn the model may stop in text, say nothing at
-// all, or not be reached. Asked to carry on, it stops half as often.
+// work is a job for an agent: a list, and a model that needs callsEach tool calls for
+// each item. In any turn the model may stop in text, say nothing, or be unreachable.
+// When it is asked to carry on, it stops half as often.
 type work struct {
 	rng                  *rand.Rand
 	items, done, calls   int
@@ -61,9 +61,9 @@ func (w *work) turn(_ context.Context, k *adapter.Continuation) (sdkAnswer, erro
 	return calls(edit(fmt.Sprint("c", w.calls))), nil
 }
 
-// finish runs an agent that goes on for as long as the model calls tools, and
-// whose SDK retries twice. It reports whether the work is done in the end, and how
-// many continuations that took.
+// finish runs an agent that goes on as long as the model calls tools, and whose SDK
+// retries twice. It reports whether the work gets done, and how many continuations
+// that takes.
 func (w *work) finish(t *testing.T, mw *middleware.Middleware, session string) (done bool, added int) {
 	t.Helper()
 	for loop, tries := 0, 0; ; loop++ {
@@ -82,8 +82,8 @@ func (w *work) finish(t *testing.T, mw *middleware.Middleware, session string) (
 	}
 }
 
-// The rules together finish nearly all of the work of models that stop too early,
-// say nothing, or can't be reached; and what they cost is bounded.
+// Together the rules finish nearly all of the work of models that stop too early, say
+// nothing, or cannot be reached; and their cost is bounded.
 func TestWorkIsFinishedInASimulation(t *testing.T) {
 	t.Parallel()
 	const sessions = 600

@@ -189,7 +189,7 @@ func TestStreamWithoutFinishReasonsPausesInTheCallersOwnTurn(t *testing.T) {
 	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
 }
 
-// What could have become a pause is shown when the turn ends otherwise.
+// Text that could have become a pause is shown if it does not.
 func TestStreamWithoutFinishReasonsShowsWhatWasHeld(t *testing.T) {
 	t.Parallel()
 	half := sdkCall{ID: "c1", Name: "todo_"}

@@ -22,8 +22,8 @@ const (
 // Tasks is what the engine needs of background tasks. [asynctask.Manager] implements
 // it.
 type Tasks interface {
-	// Pending returns the session's unfinished work, leaving out tasks older than
-	// maxAge.
+	// Pending returns the work of the session. If maxAge is positive, work that has
+	// been unfinished for that long does not count.
 	Pending(ctx context.Context, session string, maxAge time.Duration) (asynctask.Pending, error)
 	// Summary returns the status summary of the session, "" if it has no tasks.
 	Summary(ctx context.Context, session string) (string, error)

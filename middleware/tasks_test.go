@@ -15,8 +15,7 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// illEngine is an engine that hangs for as long as it is ill, and counts how
-// often it is asked.
+// illEngine is an engine that hangs while it is ill, and counts its updates.
 type illEngine struct {
 	records.Records
 
@@ -25,7 +24,7 @@ type illEngine struct {
 	left  atomic.Int32 // until it is ill; 0 if that is not counted
 }
 
-// hangAfter heals the engine until it was asked that often.
+// hangAfter heals the engine for that many updates.
 func (e *illEngine) hangAfter(updates int) {
 	e.isIll.Store(updates == 0)
 	e.left.Store(int32(updates)) //nolint:gosec // a small number
@@ -43,8 +42,8 @@ func (e *illEngine) Update(ctx context.Context, key string, f records.UpdateFunc
 	return e.Records.Update(ctx, key, f)
 }
 
-// Tasks on an engine that hangs cost one call half a second, and the calls after
-// it nothing, until somebody finds that it answers again.
+// Tasks on an engine that hangs cost one call half a second, and the calls after it
+// nothing, until a call finds that it answers again.
 func TestTasksThatHangCostOneCallItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

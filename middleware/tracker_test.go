@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// fragmentOf reads "index id name arguments", with _ for what is left out.
+// fragmentOf reads "index id name arguments", with _ for a missing part.
 func fragmentOf(t *testing.T, s string) (index int, id, name, arguments string) {
 	t.Helper()
 	part := strings.SplitN(s, " ", 4)
@@ -31,9 +31,9 @@ func fragmentOf(t *testing.T, s string) (index int, id, name, arguments string) 
 	return index, part[1], part[2], part[3]
 }
 
-// track has a tracker read the fragments, each in a chunk of its own, and
-// returns how each is shown when all of them have been read: "-" is dropped,
-// "=" as it came, a number under this index, with a + for the first fragment.
+// track makes a tracker read the fragments, each in a chunk of its own, and returns
+// how each is shown after all of them: "-" for dropped, "=" for unchanged, a number
+// for the new index, with a + for the first fragment.
 func track(t *testing.T, fragments []string) (*tracker, []string) {
 	t.Helper()
 	var calls tracker
@@ -63,8 +63,8 @@ func showEdit(e adapter.CallEdit) string {
 	return strconv.Itoa(e.Index)
 }
 
-// showSlots writes what was made of the fragments: each call's kind, name and
-// arguments, as far as they are kept.
+// showSlots describes the calls that the tracker has made of the fragments: each
+// call's kind, name and arguments, as far as they are kept.
 func showSlots(c *tracker) []string {
 	list := make([]string, 0, len(c.calls))
 	for _, s := range c.calls {

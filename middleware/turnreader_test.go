@@ -9,8 +9,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// borrowed returns a text in memory that its owner uses for something else
-// once reuse is called.
+// borrowed returns a text in memory that reuse overwrites, as its owner would.
 func borrowed(text string) (loan string, reuse func()) {
 	memory := []byte(text)
 	return unsafe.String(&memory[0], len(memory)), func() {

@@ -345,7 +345,7 @@ func TestCloseBetweenTheFinishAndTheEnd(t *testing.T) {
 	})
 }
 
-// The program's own functions run inside Recv. They may close the stream that they run for.
+// The program's own functions run inside Recv. They may close the stream that called them.
 func TestCloseFromWithinRecv(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
@@ -390,7 +390,7 @@ func TestCloseFromWithinRecv(t *testing.T) {
 				for err == nil {
 					_, err = stream.Recv()
 				}
-				// The end of the first turn is shown if it had arrived by then.
+				// The end of the first turn is shown if it had arrived before.
 				assert.True(t, stream.Outcome().Ended)
 				assert.Zero(t, s.State(t).Claim)
 			})
@@ -560,7 +560,7 @@ func (f *failingStore) Update(
 	return f.Store.Update(ctx, key, change)
 }
 
-// Observers are called outside every lock, so that one may close the stream of its event.
+// Observers are called outside every lock, so one may close the stream that its event is about.
 func TestCloseByAnObserverOfAStoreThatFails(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {

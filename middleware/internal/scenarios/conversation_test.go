@@ -118,7 +118,7 @@ func TestListInTheHistoryDecides(t *testing.T) {
 	}
 }
 
-// An agent summarizes its history, and with it the call that wrote the list.
+// An agent summarizes its history, and the call that wrote the list is lost.
 func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
@@ -141,8 +141,8 @@ func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 	})
 }
 
-// A program asks for a title or a summary with the same messages and tools of
-// its own: there is nothing the model could do about the list.
+// A program asks for a title or a summary with the same messages but other tools: the model could do nothing about the
+// list.
 func TestCallBesideTheConversationIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

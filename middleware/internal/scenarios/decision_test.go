@@ -194,8 +194,8 @@ func TestSuppressedCallIsNotContinued(t *testing.T) {
 	})
 }
 
-// A transport below the client makes a call of its own with the ctx of the outer call: a summary, say, or a retry with
-// another model.
+// A transport below the client makes a call of its own with the ctx of the outer call, such as a summary, or a retry
+// with another model.
 func TestOuterLayerActsAndInnerDoesNot(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {

@@ -18,8 +18,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// setUp is a program that somebody wrote with the README at hand, and what its
-// outcome says.
+// setUp is a program written by somebody who follows the README, and the outcome that it gets.
 type setUp struct {
 	name    string
 	todos   todo.Provider
@@ -34,7 +33,7 @@ type setUp struct {
 
 const saved = "saved"
 
-// setUps are the one that works, and ways to break it.
+// setUps are a set-up that works, and ways to break it.
 func setUps() []setUp {
 	open := scenario.TodoArguments("in_progress Write the parser", "pending Test the parser")
 	written := func(name, arguments, result string) openai.ChatCompletionRequest {
@@ -169,8 +168,7 @@ func (brokenStore) Update(context.Context, string, func(continuation.State) cont
 	return errors.New("dial tcp: connection refused")
 }
 
-// Each way to break a set-up can be told from every other, and from success, by
-// the outcome alone.
+// The outcome alone tells each way to break a set-up from every other, and from success.
 func TestBrokenSetUpsAreToldApart(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{}

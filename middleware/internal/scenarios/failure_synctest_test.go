@@ -110,7 +110,7 @@ func TestTimeLimitsCanBeSwitchedOff(t *testing.T) {
 	})
 }
 
-// A consumer may be slow, or wait for its user. That is no silence of the provider.
+// A consumer may be slow, or wait for its user. That is not silence of the provider.
 func TestSilenceIsMeasuredOnlyWhileTheConsumerReads(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {

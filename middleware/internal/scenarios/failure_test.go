@@ -254,8 +254,8 @@ func TestProviderThatRefusesTheExtraToolCostsNothing(t *testing.T) {
 	})
 }
 
-// Nobody has seen any part of an answer that is not streamed: a continuation with a tool call and no finish reason fails
-// like any other.
+// Nobody has seen any part of an answer that is not streamed, so a continuation with a tool call and no finish reason
+// fails like any other.
 func TestCallOfAFailedContinuationIsDroppedIfNothingWasShown(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {

@@ -92,7 +92,7 @@ func TestPauseDuringTheWaitEndsTheContinuations(t *testing.T) {
 	})
 }
 
-// Only the end of the first turn is held back during the wait.
+// During the wait, only the end of the first turn is held back.
 func TestTextIsOutBeforeTheWait(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {

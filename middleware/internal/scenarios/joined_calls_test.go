@@ -13,8 +13,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// callCase is a continuation's deltas before its finish, and what is shown of
-// them between the draft and the finish.
+// callCase is the deltas of a continuation before its finish, and the chunks that are shown for them between the draft
+// and the finish.
 type callCase struct {
 	name   string
 	sent   []string // deltas
@@ -22,7 +22,7 @@ type callCase struct {
 	finish string // shown; "" is tool_calls
 }
 
-// noticeShown is what is shown of a pause.
+// noticeShown is the chunk that is shown for a pause.
 const noticeShown = `"\n\n` + scenario.BlockedNotice + `"`
 
 // argsHead and argsTail are the two halves of pauseArgs.
@@ -46,8 +46,7 @@ func (c callCase) run(t *testing.T, m scenario.Mode) {
 		concat(c.shown, []string{"finish " + finish, "usage 10/5/15 alone"}))
 }
 
-// requireCalls checks what is shown of a continuation after the draft, and
-// returns the outcome.
+// requireCalls checks the chunks that are shown of a continuation after the draft, and returns the outcome.
 func requireCalls(t *testing.T, m scenario.Mode, turn fakellm.Turn, want []string) middleware.Outcome {
 	t.Helper()
 	first, err := readBySDK(t, draft)

@@ -159,7 +159,7 @@ func TestStreamsOfOneSessionClosedAtAnyPoint(t *testing.T) {
 	})
 }
 
-// closedAnswer is what was read of a stream until it was closed.
+// closedAnswer is the part of a stream that was read before it was closed.
 type closedAnswer struct {
 	chunks []chunk
 	err    error

@@ -29,7 +29,7 @@ var faults = []fault{
 	{"error", func(turn fakellm.Turn, n int) fakellm.Turn { return turn.ErrorAfter(n, "overloaded") }},
 }
 
-// secondTurns are continuations in the shapes that matter when they fail.
+// secondTurns are continuations in the shapes in which a failure matters.
 var secondTurns = map[string]fakellm.Turn{
 	"text":                  fakellm.Text("Work goes on, and on."),
 	"finish with text":      fakellm.Text("Work goes on.").With(fakellm.FinishWithText),

@@ -17,8 +17,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// readRaw reads the stream of a client. It fails if that takes longer than any
-// input should.
+// readRaw reads the stream of a client. It fails if that takes longer than any input may.
 func readRaw(t *testing.T, c scenario.Client) ([]chunk, middleware.Outcome, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -126,7 +125,7 @@ func FuzzJoinedStreamOfChunks(f *testing.F) {
 	})
 }
 
-// requireJoined checks what must hold for the joined stream of any two turns.
+// requireJoined checks the rules for the joined stream of any two turns.
 func requireJoined(t *testing.T, m scenario.Mode, first, second string) {
 	t.Helper()
 	want, wantErr := readRawBySDK(t, first)
@@ -176,9 +175,8 @@ func readRawBySDK(t *testing.T, turn string) ([]chunk, error) {
 	return all, err
 }
 
-// requireNoPause checks that no call of todo_pause in the second turn is shown.
-// It skips turns whose fragments are ambiguous: every call has to begin with an
-// id, and to use it at one index.
+// requireNoPause checks that no call of todo_pause in the second turn is shown. It skips turns with ambiguous
+// fragments: every call must begin with an id, and use it at one index.
 func requireNoPause(t *testing.T, shown, second []chunk) {
 	t.Helper()
 	pauses, indexes, begun := map[string]bool{}, map[string]int{}, map[int]bool{}

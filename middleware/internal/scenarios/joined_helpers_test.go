@@ -47,7 +47,7 @@ const pauseArgs = scenario.BlockedArguments
 // draft is the first turn of most cases.
 var draft = fakellm.Text("Plan.")
 
-// draftShown is what is shown of draft in a call that is continued.
+// draftShown is the chunks that are shown of draft in a continued call.
 var draftShown = []string{"role", `"Plan."`}
 
 // deltaChunk returns a chunk with the delta, under another envelope than draft's.
@@ -75,8 +75,8 @@ func tokens(prompt, completion int) string {
 		prompt, completion, prompt+completion)
 }
 
-// calls returns a delta with fragments of tool calls, each given as
-// "index id type name arguments", with _ for what is left out.
+// calls returns a delta with fragments of tool calls, each given as "index id type name arguments", with _ for a
+// missing part.
 func calls(fragments ...string) string {
 	list := make([]string, 0, len(fragments))
 	for _, f := range fragments {
@@ -339,7 +339,7 @@ func splitFinish(chunks []chunk) []chunk {
 	return slices.Concat(chunks[:at], []chunk{text, finish}, chunks[at+1:])
 }
 
-// doneShown is what is shown of done after draft, in the simplest shape.
+// doneShown is the chunks that are shown of done after draft, in the simplest shape.
 var doneShown = []string{`"\n\nDone."`, "finish stop", "usage 10/10/20 alone"}
 
 func done() fakellm.Turn { return fakellm.Text("Done.") }

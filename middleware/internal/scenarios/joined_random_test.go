@@ -20,7 +20,7 @@ type generator struct{ *rand.Rand }
 
 func newGenerator(seed uint64) generator { return generator{rand.New(rand.NewPCG(seed, 1))} }
 
-// words are pieces of text that joining answers may get wrong.
+// words are pieces of text that are easy to join wrongly.
 var words = []string{
 	"I ", "will ", "write ", "the ", "parser. ", "\n\n", "todo", "todo_", "todo_pause", "todo_pause(", "(", "`", "```\n",
 	"\u00fc", "\u65e5\u672c", "\u201c", "'", "{\"a\":1}", "data: ", "[DONE]", " ", ".",
@@ -135,7 +135,7 @@ func withoutIndexes(calls []openai.ToolCall) []openai.ToolCall {
 	return calls
 }
 
-// requireReadAs compares what a caller reads from two answers.
+// requireReadAs compares two answers as a caller reads them.
 func requireReadAs(t *testing.T, want, got scenario.Answer) {
 	t.Helper()
 	require.NoError(t, got.Err)

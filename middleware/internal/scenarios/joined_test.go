@@ -368,8 +368,7 @@ func TestTurnThatGoesOnAfterItsFinishIsReleasedAsItCame(t *testing.T) {
 	}
 }
 
-// The SDK fails on such a line, so that the turn is not continued. On the wire the
-// line is a comment.
+// The SDK fails on such a line, so the turn is not continued. On the wire the line is a comment.
 func TestLineWithoutJSONAfterTheFinish(t *testing.T) {
 	t.Parallel()
 	turn := fakellm.Chunks(deltaChunk(`{"content":"Plan."}`), finishChunk(`{}`, "stop"), "ping")

@@ -15,8 +15,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// steppedStream is a stream of turns that wait before each of their chunks for a
-// step.
+// steppedStream is a stream of turns, each of whose chunks waits for a step.
 type steppedStream struct {
 	onWire bool
 	mu     sync.Mutex
@@ -60,8 +59,7 @@ func startStepped(t *testing.T, m scenario.Mode, turns ...fakellm.Turn) *stepped
 	return g
 }
 
-// step lets the server send one more chunk, and returns all that was received
-// when all goroutines wait again.
+// step lets the server send one more chunk, and returns everything received by the time that all goroutines wait again.
 func (g *steppedStream) step() []string {
 	close(g.steps[0])
 	g.steps = g.steps[1:]

@@ -92,8 +92,7 @@ func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 	})
 }
 
-// A long conversation uses up a budget of tokens with the first continuation, also
-// where the provider reports no usage.
+// A long conversation uses up a token budget with the first continuation, even where the provider reports no usage.
 func TestTokenBudgetCountsAConversationThatNobodyCounts(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {

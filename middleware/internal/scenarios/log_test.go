@@ -22,7 +22,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// What is wrong with a set-up is said once, however often it shows.
+// A fault in the set-up is logged once, however often it occurs.
 func TestLogWarnsOnceOfWhatIsWrongWithTheSetUp(t *testing.T) {
 	t.Parallel()
 	arguments := scenario.TodoArguments("pending Write the parser")
@@ -68,7 +68,7 @@ func TestLogWarnsOnceOfWhatIsWrongWithTheSetUp(t *testing.T) {
 	}
 }
 
-// Errors of the provider are named by what they are, and say no text.
+// Errors of the provider are logged by kind, without their text.
 func TestLogNamesErrorsOfTheProvider(t *testing.T) {
 	t.Parallel()
 	for want, fail := range map[string]http.RoundTripper{

@@ -22,7 +22,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// spanKey is the key of the names of what encloses a ctx.
+// spanKey is the key of the names of the spans around a ctx.
 type spanKey struct{}
 
 func inSpan(ctx context.Context, name string) context.Context {
@@ -34,7 +34,7 @@ func spanOf(ctx context.Context) string {
 	return name
 }
 
-// spans writes down what happens in which span.
+// spans records what happens in which span.
 type spans struct {
 	mu    sync.Mutex
 	lines []string
@@ -305,8 +305,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 	})
 }
 
-// slowAndBroken returns an observer each of whose functions takes a minute, and
-// panics then.
+// slowAndBroken returns an observer each of whose functions takes a minute and then panics.
 func slowAndBroken(called map[string]bool) middleware.Observer {
 	var o middleware.Observer
 	fields := reflect.ValueOf(&o).Elem()

@@ -43,14 +43,14 @@ func requirePaused(t *testing.T, s *scenario.Scenario, got scenario.Answer, show
 	}
 }
 
-// What the model is told of reasons that are rejected.
+// The texts with which the model is told that a reason is rejected.
 const (
 	tooBrief = "Reason too brief (min 10 characters for clarity)"
 	tooVague = "Please provide a more specific explanation of the blocking issue"
 	tooDone  = "The task is not blocked: update its status in the todo list instead"
 )
 
-// judgedReasons are arguments of todo_pause, and what is wrong with them.
+// judgedReasons are arguments of todo_pause, and the problem with each.
 var judgedReasons = []struct {
 	name, arguments string
 	problem         string // "" if the reason is accepted

@@ -365,8 +365,8 @@ func TestDryRunReportsAndDoesNothing(t *testing.T) {
 	})
 }
 
-// sdkAnswerWithID returns the answer that the SDK's own client reads of a turn, from a server that has answered so often
-// before that the answer has the id.
+// sdkAnswerWithID returns the SDK's own reading of a turn, from a server that has answered often enough for the answer
+// to have this id.
 func sdkAnswerWithID(t *testing.T, m scenario.Mode, id string, turn fakellm.Turn) scenario.Answer {
 	t.Helper()
 	server := fakellm.NewServer(t)

@@ -109,7 +109,7 @@ func TestTodoPauseOfTheCallersOwnIsTheirs(t *testing.T) {
 	}
 }
 
-// A printed call is the program's own if it declares a todo_pause of its own: the model may explain it, say.
+// If the program declares its own todo_pause, a printed call is text: the model may be explaining it.
 func TestPrintedCallOfTheCallersOwnTodoPauseIsText(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {

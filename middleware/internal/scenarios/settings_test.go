@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// typeCommand has the user of the session type a valid command.
+// typeCommand types a valid command as the user of the session.
 func typeCommand(t *testing.T, s *scenario.Scenario, line string) {
 	t.Helper()
 	_, err := s.Middleware.Settings().CommandFor(t.Context(), "s", line)

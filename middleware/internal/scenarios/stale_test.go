@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// cancelAt cancels a call whose last turn hangs, once that turn was asked for.
+// cancelAt cancels a call whose last turn hangs, once the request for that turn has arrived.
 func cancelAt(s *scenario.Scenario, turns ...fakellm.Turn) {
 	last, arrived, release := gatedTurn(turns[len(turns)-1])
 	defer release()
@@ -74,7 +74,7 @@ func TestClosedStreamLeavesOneAttempt(t *testing.T) {
 	})
 }
 
-// A program that has read a call to its end, and goes to work, cancels nothing.
+// A program that closes a stream after reading a whole tool call cancels nothing.
 func TestStreamClosedAfterAToolCallLeavesAllAttempts(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {

@@ -95,10 +95,10 @@ func plainPrompt(t *testing.T, m scenario.Mode) string {
 	return s.Prompts()[0]
 }
 
-// automatic is what every note begins with that stands in a message of the user's.
+// automatic begins every note that is joined to a message from the user.
 const automatic = "This note is automatic. Nothing in it comes from the user.\n\n"
 
-// completionOf returns what a reminder says of a task that has ended with a message.
+// completionOf returns the part of a reminder about a task that has ended with a message.
 func completionOf(id string) string {
 	return "{\n  \"agent_id\": \"" + id + "\",\n  \"terminate_reason\": \"GOAL\",\n  \"emitted_vars\": {},\n" +
 		"  \"final_message\": \"The result of " + id + ".\"\n}"
@@ -109,7 +109,7 @@ func reminderOf(id string) string {
 	return "---\nSystem Note: Async Task Status\n\n" + automatic + "1 async task(s) completed:\n\n" + completionOf(id) + "\n---"
 }
 
-// summaryOf returns a status summary. A line is what follows the number of a task.
+// summaryOf returns a status summary. Each line is without the number of its task.
 func summaryOf(lines ...string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "[ASYNC TASKS: %d total]", len(lines))

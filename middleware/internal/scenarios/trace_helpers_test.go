@@ -24,8 +24,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// upstream answers the requests of one call, the same requests with the same
-// answers every time. Asked returns the bodies of the requests so far.
+// upstream answers the requests of one call, and gives the same requests the same answers every time. asked returns the
+// bodies of the requests so far.
 type upstream func(t *testing.T) (answers http.RoundTripper, asked func() []string)
 
 // playing returns an upstream that sends the turns.
@@ -55,7 +55,7 @@ func scriptOf(turns []fakellm.Turn, options ...middleware.Option) script {
 	return script{scenario.Request(), playing(turns...), options}
 }
 
-// trace is all that a program, a provider and an observer see of a call.
+// trace is everything that a program, a provider and an observer see of a call.
 type trace struct {
 	answer scenario.Answer
 	asked  []any // the JSON of the requests
@@ -99,10 +99,9 @@ func traceOf(t *testing.T, m scenario.Mode, s script) (seen trace) {
 //     a message, where the SDK leaves them out.
 //   - The key of a user turn is a hash of the message in either form.
 //
-// A program may notice two more: where the SDK reads another answer than was sent
-// ([sdkMisreads]), and where [http.Client] decides: a unary call that is
-// cancelled in a continuation returns its error alone, and a closed stream
-// returns [http.ErrBodyReadAfterClose].
+// A program may notice two more differences: the SDK may read another answer than was sent ([sdkMisreads]), and
+// [http.Client] may decide: a unary call that is cancelled in a continuation returns only its error, and a closed
+// stream returns [http.ErrBodyReadAfterClose].
 func (s script) sameOnTheWire(t *testing.T, streamed bool) trace {
 	t.Helper()
 	typed, wire := s.traces(t, streamed)
@@ -184,7 +183,7 @@ func toTheSecond(t time.Time) time.Time { return t.Truncate(time.Second) }
 
 var emptyFragments = regexp.MustCompile(`^(\[\d+ _ _ _ _\] ?)*$`)
 
-// isEmpty reports whether the SDK reads nothing of the chunk.
+// isEmpty reports whether the SDK reads nothing from the chunk.
 func isEmpty(c chunk) bool { return emptyFragments.MatchString(show(c)) }
 
 // kind is the kind of an error, without its words.

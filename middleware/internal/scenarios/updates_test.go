@@ -48,7 +48,7 @@ func (e *countingEngine) count() map[string]int {
 	return counted
 }
 
-// What a kind of call costs, in updates of the session's state, of its tasks and of its shared list.
+// cost is the cost of a kind of call, in updates of the session's state, tasks and shared list.
 type cost struct{ state, tasks, todos int }
 
 func costOf(counted map[string]int) cost {
@@ -85,7 +85,7 @@ func updateCases() []updateCase {
 	}
 }
 
-// A call that replicas share costs few updates, whichever way it is made.
+// A call with a shared engine costs few updates, whichever way it is made.
 func TestUpdatesPerCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range updateCases() {

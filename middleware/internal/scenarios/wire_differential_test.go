@@ -31,8 +31,7 @@ func requireSameOnTheWire(t *testing.T, scripts map[string]script) {
 	}
 }
 
-// furtherRequests are requests with more that a continuation changes, or keeps,
-// than messages.
+// furtherRequests are requests with more than messages that a continuation changes or keeps.
 func furtherRequests() []requestCase {
 	return []requestCase{
 		{name: "every field", change: func(r *openai.ChatCompletionRequest) { *r = scenario.FullRequest() }},
@@ -168,9 +167,8 @@ func TestWrapAndTheWireAgreeOnAnyScript(t *testing.T) {
 	requireSameOnTheWire(t, scripts)
 }
 
-// sdkMisreads returns the prefixes of the names of quirks that the SDK misreads,
-// and the wire does not, by the reason. Wrap sees no more than the SDK, so that it
-// returns another answer.
+// sdkMisreads returns the prefixes of the names of quirks that the SDK misreads and the wire does not, by reason. Wrap
+// sees only what the SDK reads, so it returns another answer.
 func sdkMisreads() map[string][]string {
 	return map[string][]string{
 		"it fails on a type that it does not expect": {

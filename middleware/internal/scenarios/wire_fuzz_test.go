@@ -115,8 +115,8 @@ func readsStream(body string) bool {
 // plainName matches names that mean one member to the SDK, which ignores case, and to the wire, which does not.
 var plainName = regexp.MustCompile(`^[a-z0-9_]*$`)
 
-// readsAs reports whether the SDK reads JSON as it was sent. It may not where a name comes twice or an error stands in
-// the place of an answer, and it does not know audio.
+// readsAs reports whether the SDK reads JSON as it was sent. It may not if a name comes twice or an error is in the
+// place of an answer; and it does not know audio.
 func readsAs[T any](text []byte) bool {
 	var value T
 	return len(text) > 0 && text[0] == '{' && utf8.Valid(text) && json.Unmarshal(text, &value) == nil &&
@@ -128,8 +128,8 @@ func readsAs[T any](text []byte) bool {
 var known = regexp.MustCompile(`^(id|object|created|model|choices|index|delta|message|role|content|refusal|reasoning_content|tool_calls|type|` +
 	`function|name|arguments|finish_reason|usage|prompt_tokens|completion_tokens|total_tokens)$`)
 
-// isKnown reports whether the SDK reads all members. A fragment of a call with unknown members alone is passed on by the
-// wire, while the SDK sees an empty one.
+// isKnown reports whether the SDK reads all members. The wire passes on a fragment of a call that has only unknown
+// members, while the SDK sees an empty one.
 func isKnown(text []byte) bool {
 	for _, name := range regexp.MustCompile(`"(\w*)"\s*:`).FindAllSubmatch(text, -1) {
 		if !known.Match(name[1]) {
