@@ -59,7 +59,7 @@ func TestAbandonedEndsDoNotKeepOthersFromStarting(t *testing.T) {
 	s.begins("a", "more")
 	_, err := s.Reserve(in(t, "a"))
 	require.NoError(t, err)
-	assert.Len(t, s.told("session-0"), 101, "and nothing of theirs is lost")
+	assert.Len(t, s.told("session-0"), 101, "none of their ends is lost")
 }
 
 func TestTooManyUndeliveredKeepTheirSessionFromStarting(t *testing.T) {
@@ -108,7 +108,7 @@ func TestSessionsAreDroppedAfterTheirRetention(t *testing.T) {
 	s.ends("new", "new")
 	assert.Empty(t, s.kept("old"))
 	assert.NotEmpty(t, s.kept("used"), "it was looked at since")
-	assert.NotEmpty(t, s.kept("running"), "what runs stays")
+	assert.NotEmpty(t, s.kept("running"), "sessions with running tasks stay")
 }
 
 func TestTasksHaveALife(t *testing.T) {
@@ -163,7 +163,7 @@ func TestOldestOutputsOfASessionShrink(t *testing.T) {
 	s.finishes("a", long, "one-more")
 	shrunk := message(t, s, "delivered")
 	assert.Regexp(t, `^begin (.|\n)*x\n\[\.\.\. 1\d\d\d\d bytes cut \.\.\.\]\nx(.|\n)* end$`, shrunk)
-	assert.Equal(t, long, message(t, s, "task-0"), "what was delivered goes first")
+	assert.Equal(t, long, message(t, s, "task-0"), "delivered outputs are cut first")
 	s.finishes("a", long, "two-more", "three-more")
 	shrunk = message(t, s, "task-0")
 	assert.Less(t, len(shrunk), 2<<10)
@@ -212,7 +212,7 @@ func TestBeyondItsMemoryAManagerCutsAndDropsWhatIsOldest(t *testing.T) {
 	}
 	assert.Less(t, len(message(t, s, "first")), 2<<10, "the oldest are cut")
 	assert.Equal(t, long, message(t, s, "task-29"))
-	assert.Equal(t, []string{"first"}, s.told("first"), "and told")
+	assert.Equal(t, []string{"first"}, s.told("first"), "its end is still reported")
 
 	for i := range 300 {
 		name := fmt.Sprint("more-", i)

@@ -178,7 +178,7 @@ func TestWhatOneTurnEndsOthersMayHaveAdded(t *testing.T) {
 	quick.Anchor = at(2)
 	s.settle(quick, asynctask.Repeat)
 	s.settle(slow, asynctask.Told)
-	assert.Equal(t, []asynctask.Note{{Text: quick.Text, Anchor: at(2)}}, repeated(s.deliver()), "what the turn has not seen stands")
+	assert.Equal(t, []asynctask.Note{{Text: quick.Text, Anchor: at(2)}}, repeated(s.deliver()), "texts that the turn has not seen are repeated")
 }
 
 func TestConcurrentDeliveriesShareNoTask(t *testing.T) {

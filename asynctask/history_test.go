@@ -72,7 +72,7 @@ func TestUndeliveredAreNeverDropped(t *testing.T) {
 
 	r := s.Remind("a")
 	s.ends("a", "after")
-	assert.Equal(t, append(want, "after"), s.kept("a"), "nor are those that somebody is telling")
+	assert.Equal(t, append(want, "after"), s.kept("a"), "tasks that a delivery holds are not dropped")
 	s.settle(r, asynctask.Unread)
 	s.ends("a", "later")
 	assert.Equal(t, append(want, "after", "later"), s.told("a"))
@@ -122,7 +122,7 @@ func TestSessionsDoNotEvictEachOther(t *testing.T) {
 	}
 	assert.Equal(t, []string{"a1"}, s.kept("a"))
 	_, ok := s.Get("nobody's-0")
-	assert.False(t, ok, "what nobody is told of is bounded too")
+	assert.False(t, ok, "tasks without a session are bounded too")
 }
 
 func TestForgetLeavesWhatIsStartedMeanwhile(t *testing.T) {

@@ -166,7 +166,7 @@ func TestCancelEndsTheTaskAndItsCtxAtOnce(t *testing.T) {
 	close(hold)
 	task, err = s.Wait(t.Context(), id)
 	require.NoError(t, err)
-	assert.Equal(t, asynctask.Cancelled, task.State, "what it returns is ignored")
+	assert.Equal(t, asynctask.Cancelled, task.State, "the function's result is ignored")
 	assert.Nil(t, task.Output)
 	_, err = s.Start(in(t, "a"), "next", untilCancelled)
 	require.NoError(t, err)
@@ -219,7 +219,7 @@ func TestLimit(t *testing.T) {
 			require.EqualError(t, err, fmt.Sprintf(
 				"asynctask: limit reached: %d of %d places are taken (0 of them reserved)", n, n))
 			require.ErrorIs(t, err, asynctask.ErrLimit)
-			assert.Empty(t, s.Tasks("a"), "what is refused leaves no trace")
+			assert.Empty(t, s.Tasks("a"), "a refused task leaves no trace")
 			s.begins("a", "elsewhere") // takes no place here
 		})
 	}
@@ -325,7 +325,7 @@ func TestCloseEndsAndJoinsEverything(t *testing.T) {
 	require.ErrorIs(t, err, asynctask.ErrClosed)
 	require.NoError(t, m.Close(t.Context()), "once more")
 	r := m.Remind("a")
-	require.NotNil(t, r, "what ended before can still be told")
+	require.NotNil(t, r, "tasks that ended before can still be reported")
 	assert.Equal(t, []string{"ended"}, r.Tasks)
 }
 

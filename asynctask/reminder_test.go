@@ -100,7 +100,7 @@ func TestAcknowledgedIsToldOnce(t *testing.T) {
 	s.ends("a", "one")
 	r := s.Remind("a")
 	assert.Equal(t, []string{"one"}, r.Tasks)
-	assert.Nil(t, s.Remind("a"), "somebody is telling it")
+	assert.Nil(t, s.Remind("a"), "another delivery holds the task")
 	s.ends("a", "two") // between building and acknowledging
 	s.settle(r, asynctask.Told)
 	s.settle(r, asynctask.Unread) // too late
@@ -117,7 +117,7 @@ func TestReleasedIsToldAgain(t *testing.T) {
 	r := s.Remind("a")
 	s.ends("a", "two")
 	other := s.Remind("a")
-	assert.Equal(t, []string{"two"}, other.Tasks, "each holds what it tells")
+	assert.Equal(t, []string{"two"}, other.Tasks, "each delivery holds its own tasks")
 	s.settle(r, asynctask.Unread)
 	s.settle(r, asynctask.Told) // too late
 	assert.Equal(t, []string{"one"}, s.told("a"))
@@ -143,11 +143,11 @@ func TestAbandonedHoldLapses(t *testing.T) {
 	assert.Nil(t, s.Remind("a"), "it releases its own hold only")
 	s.settle(abandoned, asynctask.Told)
 	s.settle(taken, asynctask.Unread)
-	assert.Equal(t, []string{"one"}, s.told("a"), "what was taken over is not its to acknowledge")
+	assert.Equal(t, []string{"one"}, s.told("a"), "it cannot settle a task that another delivery has taken over")
 
 	s.clock.Advance(asynctask.LeaseLife)
 	s.settle(late, asynctask.Told)
-	assert.Equal(t, []string{"one"}, s.told("a"), "what nobody has taken over still is")
+	assert.Equal(t, []string{"one"}, s.told("a"), "it can still settle the others")
 }
 
 func TestLongOutputsAreCutInTheMiddle(t *testing.T) {

@@ -48,7 +48,7 @@ func TestReservationIsUsedOnce(t *testing.T) {
 	require.ErrorIs(t, err, asynctask.ErrDuplicate)
 
 	_, err = r.Start(in(t, "a"), "name", untilCancelled)
-	require.NoError(t, err, "what was refused has not used it up")
+	require.NoError(t, err, "a refused start has not used the reservation")
 	_, err = r.Start(in(t, "a"), "name", untilCancelled)
 	require.ErrorIs(t, err, asynctask.ErrReservation)
 	_, err = r.Begin(in(t, "a"), "id", "name")

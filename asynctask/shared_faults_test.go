@@ -113,7 +113,7 @@ func TestRefusedEndIsStoredLaterOrTheTaskIsLost(t *testing.T) {
 			reported.mu.Lock()
 			defer reported.mu.Unlock()
 			require.NotEmpty(t, reported.list)
-			assert.LessOrEqual(t, len(reported.list), 2, "of the function and of the first look")
+			assert.LessOrEqual(t, len(reported.list), 2, "the errors of the function and of the first check")
 			for _, err := range reported.list {
 				require.ErrorIs(t, err, down)
 			}
@@ -132,10 +132,10 @@ func TestEngineThatFailsAfterStoringTellsNothingTwice(t *testing.T) {
 	_, err := s.Manager.Remind(t.Context(), "a")
 	require.ErrorIs(t, err, assert.AnError)
 	done()
-	assert.Empty(t, s.told("a"), "somebody may be telling it")
+	assert.Empty(t, s.told("a"), "another delivery may hold the task")
 	clock.Advance(asynctask.LeaseLife)
 	r := s.Remind("a")
-	require.Equal(t, []string{"1"}, r.Tasks, "what was not told is told once that lapses")
+	require.Equal(t, []string{"1"}, r.Tasks, "the task is reported once that lease has lapsed")
 
 	done = engine.failsAfter()
 	require.ErrorIs(t, s.Settle(t.Context(), r, asynctask.Told), assert.AnError)

@@ -121,7 +121,7 @@ func TestTaskOfOneProcessIsFinishedAndToldByOthers(t *testing.T) {
 	require.NotNil(t, d)
 	assert.Equal(t, []string{"job-7"}, d.Tasks)
 	assert.Contains(t, d.Text, "done")
-	assert.Empty(t, starter.told("a"), "the teller holds it")
+	assert.Empty(t, starter.told("a"), "the delivery holds it")
 	carried, err := json.Marshal(d)
 	require.NoError(t, err)
 	var settled asynctask.Delivery
@@ -140,7 +140,7 @@ func TestReservationsCountInEveryProcess(t *testing.T) {
 	require.NoError(t, err)
 
 	n, _ := other.Pending("a", -1)
-	assert.Equal(t, 1, n, "it is work that is coming")
+	assert.Equal(t, 1, n, "a reservation counts as unfinished work")
 	_, err = other.Start(in(t, "a"), "task", untilCancelled)
 	require.EqualError(t, err, "asynctask: limit reached: 1 of 1 places of the session are taken (1 of them reserved)")
 	require.NoError(t, place.Release(t.Context()))
@@ -215,7 +215,7 @@ func TestAttachedWorkEndsWithTheTask(t *testing.T) {
 	}
 	task, err := starter.Manager.Get(t.Context(), ticket)
 	require.NoError(t, err)
-	assert.Equal(t, asynctask.Running, task.State, "somebody works on it")
+	assert.Equal(t, asynctask.Running, task.State, "a worker is attached")
 	require.NoError(t, own.Err())
 
 	require.NoError(t, starter.Manager.Cancel(t.Context(), ticket))

@@ -53,7 +53,7 @@ func TestSubscribersGetTheWholeOutput(t *testing.T) {
 	s.begins("a", "1")
 	require.NoError(t, s.Finish("1", asynctask.Message(strings.Repeat("x", 1<<20))))
 	assert.Equal(t, 1<<20, size)
-	assert.Less(t, len(message(t, s, "1")), asynctask.MaxCompletion, "nobody else is shown more")
+	assert.Less(t, len(message(t, s, "1")), asynctask.MaxCompletion, "the account keeps only the cut output")
 }
 
 func TestPanicOfASubscriberReachesNobody(t *testing.T) {

@@ -39,7 +39,7 @@ func TestSummaryShowsAsMuchOfAnIDAsTellsItApart(t *testing.T) {
 		line := strings.Split(s.Summary("a"), "\n")[i+1]
 		assert.True(t, strings.HasSuffix(line, "("+want+")"), line)
 		task, err := s.Find("a", strings.TrimSuffix(want, "..."))
-		require.NoError(t, err, "what is shown finds the task")
+		require.NoError(t, err, "the shown part of the id finds the task")
 		assert.Equal(t, s.kept("a")[i], task.ID)
 	}
 }

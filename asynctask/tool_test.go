@@ -63,7 +63,7 @@ func TestCheckListsTheTasks(t *testing.T) {
 	} {
 		assert.Equal(t, s.Summary("a"), s.check(arguments), arguments)
 	}
-	assert.Equal(t, []string{"abc"}, s.told("a"), "to look is not a delivery")
+	assert.Equal(t, []string{"abc"}, s.told("a"), "a look is not a delivery")
 }
 
 func TestCheckShowsOneTask(t *testing.T) {

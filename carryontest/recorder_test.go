@@ -90,7 +90,7 @@ func TestRecorderGivesCopiesAndForgets(t *testing.T) {
 	recorder.Clear()
 	assert.Empty(t, recorder.Events())
 	assert.Empty(t, recorder.Lines())
-	assert.Len(t, events, 11, "what was given out stays")
+	assert.Len(t, events, 11, "returned events do not change")
 	tellAll(t.Context(), recorder.Observer())
 	assert.Len(t, recorder.Events(), 11)
 }

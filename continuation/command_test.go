@@ -71,7 +71,7 @@ func TestCommandShowsSettings(t *testing.T) {
 		require.NoError(t, err, c.line)
 		assert.Equal(t, c.want, answer, c.line)
 	}
-	assert.Equal(t, defaults, s.Local(""), "to look changes nothing")
+	assert.Equal(t, defaults, s.Local(""), "showing a setting changes nothing")
 	assert.Equal(t, off, s.Local("a"))
 	assert.Equal(t, yolo, s.Local("b"))
 }
@@ -92,8 +92,8 @@ func TestCommandForASessionChangesNoOther(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.CommandFor(t.Context(), "b", "/set todo-continuation on")
 	require.NoError(t, err)
-	assert.Equal(t, off, s.Local("c"), "the default is for all who have set nothing")
-	assert.Equal(t, yolo, s.Local("b"), "and not for who has")
+	assert.Equal(t, off, s.Local("c"), "the default is for sessions without a value of their own")
+	assert.Equal(t, yolo, s.Local("b"), "sessions with a value of their own keep it")
 }
 
 func TestCommandRefusesAndChangesNothing(t *testing.T) {

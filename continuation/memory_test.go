@@ -104,7 +104,7 @@ func TestMemoryStoreForgetsNothingByDefault(t *testing.T) {
 	t.Parallel()
 	m := continuation.NewMemoryStore()
 	update(t, m, "a", count)
-	assert.Equal(t, []string{"a"}, kept(t, m, "a"), "with the real clock")
+	assert.Equal(t, []string{"a"}, kept(t, m, "a"), "the real clock works too")
 }
 
 func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
@@ -115,10 +115,10 @@ func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
 	for i := range 100 {
 		assert.Zero(t, peek(t, m, strconv.Itoa(i)))
 	}
-	assert.Equal(t, 2, m.Len(), "a look at a session stores nothing")
+	assert.Equal(t, 2, m.Len(), "reading a session stores nothing")
 	assert.Equal(t, []string{"a", "b"}, kept(t, m, "a", "b"))
 	update(t, m, "a", func(continuation.State) continuation.State { return continuation.State{} })
-	assert.Equal(t, 1, m.Len(), "nor does a session that is as if never seen")
+	assert.Equal(t, 1, m.Len(), "a zero state is not stored")
 }
 
 // A panic in an update stores nothing and leaves the store as usable as before.
@@ -208,7 +208,7 @@ func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 		recent[i] = strconv.Itoa(limit - 1 - i)
 	}
 	found := kept(t, m, recent...)
-	assert.Greater(t, len(found), len(recent)*95/100, "of the most recent quarter, when a quarter had to go")
+	assert.Greater(t, len(found), len(recent)*95/100, "sessions left of the most recent quarter, after a quarter was dropped")
 }
 
 func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
@@ -238,7 +238,7 @@ func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 		clock.Advance(time.Second)
 		update(t, m, key, claim(clock.Now()))
 	}
-	assert.Equal(t, 2, m.Len(), "the limit holds all the same")
+	assert.Equal(t, 2, m.Len(), "the limit holds anyway")
 	assert.Equal(t, []string{"b", "c"}, kept(t, m, "a", "b", "c"))
 }
 
@@ -273,13 +273,13 @@ func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 	m := continuation.NewMemoryStore(continuation.WithMaxAge(time.Hour), continuation.WithClock(clock.Now))
 	update(t, m, "a", count)
 	clock.Advance(time.Hour)
-	assert.Equal(t, 1, peek(t, m, "a").Attempts, "as old as allowed; the look renews it")
+	assert.Equal(t, 1, peek(t, m, "a").Attempts, "as old as allowed; reading renews it")
 	clock.Advance(time.Hour)
 	update(t, m, "a", count)
 	assert.Equal(t, 2, peek(t, m, "a").Attempts)
 	clock.Advance(time.Hour + time.Microsecond)
 	assert.Zero(t, peek(t, m, "a"), "too old")
-	assert.Zero(t, m.Len(), "and gone once met")
+	assert.Zero(t, m.Len(), "a session that is too old is dropped when it is used")
 
 	update(t, m, "a", count)
 	clock.Advance(2 * time.Hour)

@@ -56,7 +56,7 @@ func TestSettingsOfNoSessionAreTheDefault(t *testing.T) {
 	both := continuation.Values{TodoContinuation: false, ApprovalMode: continuation.ApprovalYOLO}
 	assert.Equal(t, both, s.Local(""))
 	assert.Equal(t, both, s.Local("any"))
-	assert.Equal(t, yolo, s.Local("own"), "what a session has set itself stays, though it is the same as the default was")
+	assert.Equal(t, yolo, s.Local("own"), "a session keeps its own value, even if that was the old default")
 	assert.Equal(t, off, s.Local("mode"))
 	require.NoError(t, s.Reset(t.Context(), "own"))
 	assert.Equal(t, both, s.Local("own"))
@@ -151,7 +151,7 @@ func TestSettingsResetMakesRoom(t *testing.T) {
 	fillSettings(s, continuation.DefaultMaxSessions)
 	require.NoError(t, s.Reset(t.Context(), "1"))
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "new", false))
-	assert.Equal(t, off, s.Local("0"), "the oldest has its place still")
+	assert.Equal(t, off, s.Local("0"), "the oldest is still there")
 	assert.Equal(t, defaults, s.Local("1"))
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "newer", false))
 	assert.Equal(t, defaults, s.Local("2"))

@@ -65,8 +65,8 @@ func TestDrainEndsAStreamedContinuation(t *testing.T) {
 		return &drainedSource{ctx: ctx, mw: s.mw}, nil
 	})
 	got := drain(t, stream)
-	assert.Equal(t, "One.\n\nTw", got.answer.Text, "what was shown stays")
-	assert.Equal(t, "stop", got.answer.Stop, "of the first turn")
+	assert.Equal(t, "One.\n\nTw", got.answer.Text, "text that was shown stays")
+	assert.Equal(t, "stop", got.answer.Stop, "the finish reason of the first turn")
 	require.ErrorIs(t, call.Outcome().Err, middleware.ErrShutdown)
 	requireReleased(ctx, t, s.mw)
 }

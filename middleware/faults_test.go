@@ -84,7 +84,7 @@ func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 				assert.Equal(t, step.asked, store.asked, step.name)
 			}
 		}
-		assert.Len(t, s.events.Failures(), 1, "it is said once")
+		assert.Len(t, s.events.Failures(), 1, "the failure is reported once")
 		assert.Equal(t, []middleware.Recovered{{Op: "store"}}, recovered)
 	})
 }
@@ -129,14 +129,14 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 		assert.Equal(t, "One.\n\nTwo.", text)
 	} else {
 		assert.Equal(t, middleware.DefaultStoreTimeout, took)
-		assert.Len(t, events.Failures(), 1, "it is said once")
+		assert.Len(t, events.Failures(), 1, "the failure is reported once")
 	}
 
 	engine.hangAfter(1000)
 	<-time.After(time.Minute)
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
-	assert.Zero(t, state.Claim, "it is given back")
+	assert.Zero(t, state.Claim, "the claim is released")
 	assert.Contains(t, play(t, begin(ctx, mw, describe(fixTheBuild))), "One.\n\nTwo.")
 	require.NoError(t, tasks.Close(t.Context()))
 }
@@ -161,7 +161,7 @@ func TestStateThatCannotBeReadCostsItsOwnSessionAlone(t *testing.T) {
 		assert.Equal(t, continuation.ReasonStore, outcome.Reason)
 		require.ErrorIs(t, outcome.Err, continuation.ErrBadState)
 	}
-	assert.Len(t, s.events.Failures(), 1, "it is said once")
+	assert.Len(t, s.events.Failures(), 1, "the failure is reported once")
 	_, outcome, err := s.answer(inSession(t, "older"))
 	require.NoError(t, err)
 	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
@@ -361,7 +361,7 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 			s := newSetup(nil)
 			ctx := inSession(t, "s")
 			call := begin(ctx, s.mw, describe(fixTheBuild))
-			assert.PanicsWithValue(t, "sdk: broken", func() { run(s, call) }, "it is the caller's to deal with")
+			assert.PanicsWithValue(t, "sdk: broken", func() { run(s, call) }, "the caller gets the panic")
 
 			outcome := call.Outcome()
 			assert.True(t, outcome.Ended)
@@ -446,6 +446,6 @@ func TestSourceThatFailsIsNoProgress(t *testing.T) {
 	down = true
 	assert.Equal(t, before, ask(says("Six.")), "no list")
 	paused := ask(calls(pauses(blocked)))
-	assert.Equal(t, before.Stale, paused.Stale, "nor is that the list that it paused on")
+	assert.Equal(t, before.Stale, paused.Stale, "the unread list does not become the stale one")
 	assert.Equal(t, before.Watermarks, paused.Watermarks)
 }

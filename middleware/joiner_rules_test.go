@@ -45,7 +45,7 @@ func TestConnectionThatIsLostAfterTheFinish(t *testing.T) {
 			assert.Equal(t, test.err, got.err)
 			assert.Equal(t, "stop", got.answer.Stop)
 			outcome := stream.Outcome()
-			assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason, "nothing is asked of a provider that has gone")
+			assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason, "no continuation is sent over a lost connection")
 			assert.Equal(t, test.recorded, outcome.Err)
 			var told []string
 			for _, failure := range s.events.Failures() {
@@ -67,7 +67,7 @@ func TestContinuationThatFailedIsClosedBeforeTheCallerKnows(t *testing.T) {
 			break
 		}
 	}
-	assert.Equal(t, 1, source.closed, "for many a caller never closes what it has read to its end")
+	assert.Equal(t, 1, source.closed, "because many callers never close a stream that they have read to its end")
 }
 
 // hurried is a ctx whose deadline is on another clock than the system's.
@@ -165,7 +165,7 @@ func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 
 			outcome := stream.Outcome()
 			assert.Equal(t, test.reason, outcome.Reason)
-			require.NoError(t, outcome.Err, "it is the caller who has had enough")
+			require.NoError(t, outcome.Err, "the caller ended the call")
 			assert.True(t, outcome.Ended)
 			require.Len(t, s.events.Turns(), 1)
 			if test.reason == continuation.ReasonBrokeOff {
@@ -175,7 +175,7 @@ func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 			_, err := stream.Recv()
 			require.ErrorIs(t, err, middleware.ErrClosed)
 			_, err = relay.Handle(sdkChunk{Text: "More."}, nil)
-			require.ErrorIs(t, err, middleware.ErrClosed, "what an adapter has received meanwhile is dropped")
+			require.ErrorIs(t, err, middleware.ErrClosed, "a chunk that the adapter received meanwhile is dropped")
 		})
 	}
 }
@@ -229,8 +229,8 @@ func TestSourceThatWasReadToItsEndIsClosedAsTheSDKWould(t *testing.T) {
 			break
 		}
 	}
-	require.ErrorIs(t, stream.Close(), errLost, "what closing it returns is the caller's")
-	require.NoError(t, source.seen, "a connection whose ctx has ended is not used again")
+	require.ErrorIs(t, stream.Close(), errLost, "the caller gets the error of closing the source")
+	require.NoError(t, source.seen, "a connection whose ctx has ended is not reused")
 	assert.Error(t, source.ctx.Err(), "afterwards nothing is left")
 }
 
@@ -284,7 +284,7 @@ func TestContextsOfAnAnswersTurns(t *testing.T) {
 		})
 	require.NoError(t, err)
 	require.Len(t, ctxs, 3)
-	require.NoError(t, ctxs[0].Err(), "what the caller's own request gave may outlive the call")
+	require.NoError(t, ctxs[0].Err(), "the answer to the caller's own request may outlive the call")
 	require.Error(t, whole.Err())
 	for i, want := range []continuation.TurnID{
 		{Session: "conversation-42", Call: 1, Turn: 2, Attempt: 1}, {Session: "conversation-42", Call: 1, Turn: 3, Attempt: 2},
@@ -390,7 +390,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 				text = answer.Text
 			}
 			require.ErrorIs(t, err, context.Canceled)
-			assert.Equal(t, "One.\n\nTwo.", text, "what was said is the caller's all the same")
+			assert.Equal(t, "One.\n\nTwo.", text, "the caller gets the text so far")
 			assert.Equal(t, continuation.ReasonBrokeOff, outcomes.Last().Reason)
 			require.ErrorIs(t, outcomes.Last().Err, context.Canceled)
 			assert.Empty(t, s.events.Failures())
@@ -473,7 +473,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	require.NoError(t, err)
 	after, err := live.mw.State(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, resumed, after, "that the list is done is not written down either")
+	assert.Equal(t, resumed, after, "nor does it store that the list is done")
 }
 
 // keyed is a store that records what it is asked for.

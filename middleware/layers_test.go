@@ -57,5 +57,5 @@ func TestSourceOrGateThatAsksTheModelDoesNotRecurse(t *testing.T) {
 	_, err := agent.Complete(ctx, fixTheBuild)
 	require.NoError(t, err)
 	assert.Equal(t, continuation.ReasonMaxAttempts, outcomes.Last().Reason)
-	assert.Len(t, model.requests, 5, "two turns, two looks at the list and one at the gate")
+	assert.Len(t, model.requests, 5, "two turns: the list is read twice and the gate asked once")
 }

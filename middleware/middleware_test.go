@@ -161,7 +161,7 @@ func TestStoreThatFailedOnceCostsTheContinuationsOfTheCall(t *testing.T) {
 	assert.Len(t, s.model.requests, 1)
 	_, outcome, err = s.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonStoreSkipped, outcome.Reason, "the next one leaves the store alone")
+	assert.Equal(t, continuation.ReasonStoreSkipped, outcome.Reason, "the next call does not ask the store")
 }
 
 func TestStoreThatFailsDuringAContinuationCostsNothingThatWasSaid(t *testing.T) {
@@ -243,7 +243,7 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 				want = continuation.ReasonSourceLate
 			}
 			assert.Equal(t, want, outcomes.Last().Reason)
-			require.ErrorIs(t, outcomes.Last().Err, lost, "the outcome says with what")
+			require.ErrorIs(t, outcomes.Last().Err, lost, "the outcome has the error")
 			require.Len(t, events.Failures(), 1)
 			assert.Equal(t, "todos", events.Failures()[0].Op)
 			assert.ErrorIs(t, events.Failures()[0].Err, lost)
@@ -280,7 +280,7 @@ func TestObserverThatPanicsDoesNotReachTheCaller(t *testing.T) {
 
 	require.NoError(t, err)
 	assert.Len(t, answer.Calls, 1)
-	assert.Equal(t, s.events.Lines(), after.Lines(), "the other observers are told all the same")
+	assert.Equal(t, s.events.Lines(), after.Lines(), "the other observers are still called")
 }
 
 func TestStatusErrorShowsTheSDKsOwn(t *testing.T) {

@@ -98,7 +98,7 @@ func TestReminderThatTurnOneReadIsToldAlthoughTheContinuationFails(t *testing.T)
 	t.Parallel()
 	s := newReminded(t, buildTodos)
 	require.NotEmpty(t, s.answered(t, requestOf("Fix the build."), says("Next."), fails(errors.New("overloaded")), fails(errors.New("overloaded"))))
-	assert.Nil(t, s.delivery(t), "it was told")
+	assert.Nil(t, s.delivery(t), "the reminder was delivered")
 }
 
 // If the provider never gives a finish reason, a turn counts as read unless it failed.

@@ -40,5 +40,5 @@ func TestNoteWithoutAPlaceGoesToTheLastMessage(t *testing.T) {
 	require.NoError(t, err)
 	d, err = tasks.Deliver(ctx, "s", asynctask.DeliverOptions{})
 	require.NoError(t, err)
-	assert.Nil(t, d, "it was told")
+	assert.Nil(t, d, "the reminder was delivered")
 }

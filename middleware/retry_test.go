@@ -74,7 +74,7 @@ func TestWhichFailuresAreSentOnceMore(t *testing.T) {
 				assert.Equal(t, len(turns), outcome.Turns)
 				assert.Equal(t, len(turns)-1, outcome.Attempts)
 				assert.Len(t, outcome.Usage, len(turns), "each turn has its own")
-				assert.Len(t, s.events.Failures(), 1, "the failure is told in any case")
+				assert.Len(t, s.events.Failures(), 1, "the failure is reported in any case")
 				if failure.again {
 					require.NoError(t, outcome.Err)
 					assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
@@ -149,7 +149,7 @@ func TestSecondTryFollowsTheSameTurn(t *testing.T) {
 	answer, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.Equal(t, "One.\n\nTwo.", answer.Text)
-	assert.Equal(t, sdkUsage{In: 10, Out: 18}, answer.Usage, "of the turns that ended well")
+	assert.Equal(t, sdkUsage{In: 10, Out: 18}, answer.Usage, "the usage of the turns that ended well")
 	assert.Equal(t, 5, outcome.Turns)
 	for i, problem := range map[int]string{2: "HTTP 503", 4: "transport"} {
 		first, second := s.model.requests[i-1].Messages, s.model.requests[i].Messages

@@ -469,7 +469,7 @@ func TestErrorThatComesAsAChunk(t *testing.T) {
 			assert.Equal(t, test.want, got.chunks)
 			assert.Equal(t, test.reason, stream.Outcome().Reason)
 			assert.Equal(t, test.err, stream.Outcome().Err)
-			require.Len(t, s.events.Failures(), len(test.turns)-1, "what the caller is shown is no event")
+			require.Len(t, s.events.Failures(), len(test.turns)-1, "a failure that the caller sees is no event")
 			for _, failure := range s.events.Failures() {
 				assert.ErrorIs(t, failure.Err, errOverloaded)
 			}
@@ -523,7 +523,7 @@ func TestTokensAreCountedWithoutATotal(t *testing.T) {
 	require.NoError(t, err)
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, 28, state.Tokens, "of the continuation")
+	assert.Equal(t, 28, state.Tokens, "the tokens of the continuation")
 }
 
 func TestPauseIsAnsweredWithoutAWordIfNoneWasSaid(t *testing.T) {
@@ -707,7 +707,7 @@ func TestContextOfAContinuationEndsWithIt(t *testing.T) {
 		})
 	require.NoError(t, err)
 	require.Len(t, ctxs, 3)
-	assert.Error(t, ended, "of the first continuation, while the second runs")
+	assert.Error(t, ended, "the ctx of the first continuation, while the second runs")
 }
 
 // silent is a source that falls silent at its end.
@@ -983,7 +983,7 @@ func TestSessionIsFreeOnceCloseReturns(t *testing.T) {
 	got := drain(t, stream)
 	require.ErrorIs(t, got.err, middleware.ErrClosed)
 	assert.NotZero(t, before.Claim, "while it is continued")
-	assert.Zero(t, after.Claim, "although it is still read")
+	assert.Zero(t, after.Claim, "although the source is still being read")
 	assert.Equal(t, 1, after.Attempts)
 }
 
@@ -1027,7 +1027,7 @@ func TestAdapterDoesNotRelayPastWhatIsHeldBack(t *testing.T) {
 	chunk, err := stream.Recv()
 	require.NoError(t, err)
 	assert.Equal(t, fragment(first), chunk)
-	assert.Nil(t, stream.Relay(), "what was held back with it comes first")
+	assert.Nil(t, stream.Relay(), "the chunks held back with it come first")
 	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, "One.Two.", got.answer.Text)
@@ -1043,7 +1043,7 @@ func TestPanicOfASourceLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, err)
 	assert.PanicsWithValue(t, errOverloaded, func() { _, _ = stream.Recv() })
 
-	assert.Equal(t, 1, source.closed, "without a Close of the caller's")
+	assert.Equal(t, 1, source.closed, "even if the caller does not call Close")
 	assert.True(t, stream.Outcome().Ended)
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)

@@ -99,7 +99,7 @@ func TestDrainDoesNotWaitForACallThatHasEnded(t *testing.T) {
 			s := newSetup([]sdkAnswer{says("One."), says("Two.").stoppedBy("length")})
 			_, outcome, err := s.answer(ctx)
 			require.NoError(t, err)
-			assert.Equal(t, continuation.ReasonNotEnded, outcome.Reason, "no update goes with that decision")
+			assert.Equal(t, continuation.ReasonNotEnded, outcome.Reason, "that decision makes no update")
 			assert.Equal(t, 1, outcome.Attempts)
 			require.NoError(t, s.mw.Drain(t.Context()))
 		}

@@ -65,8 +65,8 @@ func TestTasksThatHangCostOneCallItsTime(t *testing.T) {
 		for range 10 {
 			assert.Zero(t, takes())
 		}
-		assert.Equal(t, asked, engine.asked.Load(), "nobody waits for it")
-		assert.Len(t, faults, 1, "and it is said once")
+		assert.Equal(t, asked, engine.asked.Load(), "the calls do not ask the engine")
+		assert.Len(t, faults, 1, "the failure is reported once")
 		require.ErrorIs(t, faults[0], context.DeadlineExceeded)
 
 		<-time.After(5 * time.Second)
@@ -77,6 +77,6 @@ func TestTasksThatHangCostOneCallItsTime(t *testing.T) {
 		assert.Zero(t, takes())
 		asked = engine.asked.Load()
 		assert.Zero(t, takes())
-		assert.Greater(t, engine.asked.Load(), asked, "it is asked again")
+		assert.Greater(t, engine.asked.Load(), asked, "the tasks are asked again")
 	})
 }

@@ -293,21 +293,21 @@ func TestTrackerIsBounded(t *testing.T) {
 	for range 100 {
 		calls.add(0, "", "", strings.Repeat("x", 1000))
 	}
-	assert.Len(t, calls.calls[first].arguments, maxArguments+1, "one more than there may be, so that it shows")
+	assert.Len(t, calls.calls[first].arguments, maxArguments+1, "one byte over the bound, so that overlong arguments show")
 	for i := range 2 * maxCalls {
 		calls.add(i+1, fmt.Sprint("call", i), "edit_file", "{}")
 	}
 	assert.Len(t, calls.calls, maxCalls)
 	assert.Equal(t, 2*maxCalls, calls.others, "calls past the bound count too")
-	assert.Equal(t, adapter.CallEdit{}, calls.edit(fragment{call: untracked}), "and are shown as they came")
+	assert.Equal(t, adapter.CallEdit{}, calls.edit(fragment{call: untracked}), "calls past the bound are shown as they came")
 
 	calls.pauseRemoved = false
 	pause := calls.add(3*maxCalls, "q", "todo_pause", "{}")
-	assert.Equal(t, adapter.CallEdit{Drop: true}, calls.edit(fragment{call: pause}), "but for todo_pause")
+	assert.Equal(t, adapter.CallEdit{Drop: true}, calls.edit(fragment{call: pause}), "except todo_pause")
 	assert.True(t, calls.pauseRemoved)
 
 	own := tracker{unwatched: true, calls: calls.calls}
-	assert.Equal(t, untracked, own.add(3*maxCalls, "q", "todo_pause", "{}"), "which may be the caller's own")
+	assert.Equal(t, untracked, own.add(3*maxCalls, "q", "todo_pause", "{}"), "unwatched, it may be the caller's own")
 }
 
 func TestCallsShownBeforeAPauseKeepTheirIndexes(t *testing.T) {

@@ -22,7 +22,7 @@ func TestTranscriptHoldsWhatWasAdded(t *testing.T) {
 				copied := string(before)
 				text.add("more")
 				want += "more"
-				require.Equal(t, copied, string(before), "what was read stays as it is")
+				require.Equal(t, copied, string(before), "bytes that were read do not change")
 			case 1:
 				n := r.IntN(len(want) + 1)
 				text.cut(n)

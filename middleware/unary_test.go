@@ -88,7 +88,7 @@ func TestUnaryTakesAnAnswerWithoutFinishForAFailure(t *testing.T) {
 
 	require.NoError(t, err)
 	assert.Equal(t, "One.\n\nTwo.", answer.Text)
-	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage, "without that of the turn that failed")
+	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage, "without the usage of the failed turn")
 	assert.ErrorIs(t, outcome.Err, middleware.ErrIncomplete)
 }
 

@@ -27,7 +27,7 @@ func TestMemoryForgetsWhatIsOverItsTime(t *testing.T) {
 		put(t, engine, "short", "x", time.Minute)
 		put(t, engine, "long", "x", records.Off)
 		<-time.After(time.Minute - time.Nanosecond)
-		assert.Equal(t, "x", get(t, engine, "short"), "which keeps it for another minute")
+		assert.Equal(t, "x", get(t, engine, "short"), "reading keeps it for another minute")
 		<-time.After(time.Minute)
 		assert.Empty(t, get(t, engine, "short"))
 		put(t, engine, "short", "x", time.Minute)

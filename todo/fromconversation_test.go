@@ -402,7 +402,7 @@ func TestFromConversationRefuses(t *testing.T) {
 		_, _ = todo.FromConversation().Todos(nil) //nolint:staticcheck // the test is about nil
 	})
 	provider, err = todo.TryFromConversation(nil)
-	require.NoError(t, err, "a nil option is left out")
+	require.NoError(t, err, "a nil option is ignored")
 	list, err := provider.Todos(t.Context())
 	require.EqualError(t, err, "todo: no list: nothing was written so far")
 	assert.Empty(t, list)

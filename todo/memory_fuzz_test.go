@@ -48,6 +48,6 @@ func FuzzHandleWrite(f *testing.F) {
 		require.NoError(t, json.Unmarshal([]byte(shown), &list))
 		require.ElementsMatch(t, after, list, "the model is told what the list is now")
 		again, _ := memory.Handle(in(t, "s"), todo.WriteToolName, shown)
-		require.Equal(t, out, again, "what the model is told is what it may send")
+		require.Equal(t, out, again, "the list in the result can be sent back")
 	})
 }

@@ -407,7 +407,7 @@ func TestMemoryOptionsRefuseNonsense(t *testing.T) {
 		assert.PanicsWithValue(t, "carryon/"+want, func() { todo.NewMemory(option) })
 	}
 	memory, err := todo.TryNewMemory(todo.WithMaxItems(1), nil)
-	require.NoError(t, err, "a nil option is left out")
+	require.NoError(t, err, "a nil option is ignored")
 	assert.PanicsWithValue(t, "carryon/todo: Subscribe: nil function", func() { memory.Subscribe(nil) })
 	var none context.Context
 	assert.PanicsWithValue(t, "carryon/todo: nil context", func() { memory.Read(none) })

@@ -55,7 +55,7 @@ func TestListOfAHistoryThatWasCutIsRemembered(t *testing.T) {
 		require.ErrorIs(t, err, todo.ErrNoList, name)
 	}
 	_, _, err = provider.Locate(asking(t, "a", tools, failed("x", "Error: no")))
-	require.ErrorIs(t, err, todo.ErrUnreadable, "what stands there now is not what was remembered")
+	require.ErrorIs(t, err, todo.ErrUnreadable, "the remembered list does not replace an unreadable one")
 }
 
 func TestEmptyListIsRememberedToo(t *testing.T) {

@@ -37,7 +37,7 @@ func TestTwoProcessesShareLists(t *testing.T) {
 		{ID: "1", Content: "x", Status: todo.Completed}, {ID: "2", Content: "y", Status: todo.Pending},
 	}, list)
 
-	require.Error(t, a.Write(alice, []todo.Todo{{Content: " "}}), "which keeps the list")
+	require.Error(t, a.Write(alice, []todo.Todo{{Content: " "}}), "a refused list keeps the old one")
 	assert.Len(t, b.Read(alice), 2)
 	require.NoError(t, b.Write(alice, nil))
 	list, err = a.Todos(alice)
@@ -62,7 +62,7 @@ func TestListsOfAnEngineAreKeptForTheirTime(t *testing.T) {
 		}
 		for range 3 {
 			<-time.After(23 * time.Hour)
-			assert.Len(t, day.Read(in(t, "s")), 1, "a look keeps it")
+			assert.Len(t, day.Read(in(t, "s")), 1, "reading a list keeps it")
 		}
 		<-time.After(24 * time.Hour)
 		assert.Empty(t, day.Read(in(t, "s")))
@@ -98,7 +98,7 @@ func TestAnEngineThatFailsIsReported(t *testing.T) {
 	} {
 		result, ok := memory.Handle(ctx, tool, `{"todos":[]}`)
 		assert.True(t, ok)
-		assert.Equal(t, want, result, "without what only the operator should see")
+		assert.Equal(t, want, result, "the model does not see the engine's error")
 	}
 }
 

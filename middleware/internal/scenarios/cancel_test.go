@@ -126,7 +126,7 @@ func TestContextThatEndsAfterTheFirstTurnReleasesItsEnd(t *testing.T) {
 				assert.Equal(t, "stop", got.Finish)
 				assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
 				assert.Len(t, s.Server.Requests(), 1)
-				assert.Empty(t, failures(s.Events), "the caller's doing is no failure")
+				assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
 			})
 		})
 	}
@@ -216,7 +216,7 @@ func TestContextThatEndsDuringAContinuation(t *testing.T) {
 			assert.Equal(t, "One.", got.Text, "the text so far is not lost")
 		}
 		assert.Len(t, s.Server.Requests(), 2)
-		assert.Empty(t, failures(s.Events), "the caller's doing is no failure")
+		assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
 		assert.Empty(t, s.State(t).LastResult, "the model does not hear of it")
 	})
 }
@@ -316,7 +316,7 @@ func TestCloseDuringTheOpeningOfAContinuation(t *testing.T) {
 		defer release()
 		s.Server.Append(fakellm.Text("One."), turn)
 		require.ErrorIs(t, closeDuring(t, s, arrived), m.ErrClosed())
-		assert.Empty(t, failures(s.Events), "the caller's doing is no failure")
+		assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
 	})
 }
 
@@ -585,7 +585,7 @@ func TestCloseByAnObserverOfAStoreThatFails(t *testing.T) {
 		select {
 		case <-observed:
 		case <-time.After(5 * time.Second):
-			require.Fail(t, "the observer waits for ever")
+			require.Fail(t, "the observer waits forever")
 		}
 	})
 }

@@ -31,7 +31,7 @@ func TestStalledTurnIsContinued(t *testing.T) {
 		assert.Equal(t, "edit_file", got.Calls[0].Function.Name)
 		assert.Equal(t, `{"path":"parser.go"}`, got.Calls[0].Function.Arguments)
 		require.NotNil(t, got.Usage)
-		assert.Equal(t, 10, got.Usage.PromptTokens, "of the first turn")
+		assert.Equal(t, 10, got.Usage.PromptTokens, "the prompt tokens of the first turn")
 		assert.Equal(t, 12, got.Usage.CompletionTokens)
 		if m.Streamed() {
 			scenario.RequireWellFormed(t, got)

@@ -84,7 +84,7 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				scenario.RequireComplete(t, m, got, text, "stop")
 				assert.Empty(t, got.Calls)
 				require.NotNil(t, got.Usage)
-				assert.Equal(t, 111, got.Usage.TotalTokens, "of the first turn alone")
+				assert.Equal(t, 111, got.Usage.TotalTokens, "the usage of the first turn alone")
 				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
 				require.Error(t, got.Outcome.Err)
 				assert.Len(t, s.Server.Requests(), sent)

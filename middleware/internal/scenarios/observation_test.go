@@ -158,7 +158,7 @@ func TestTurnsHaveTimes(t *testing.T) {
 				assert.Equal(t, 3*time.Second, second.FirstChunk.Sub(second.Began))
 				assert.Zero(t, first.Join)
 				assert.Equal(t, second.FirstChunk.Sub(first.Finished), second.Join)
-				assert.Greater(t, second.Join, 3*time.Second, "with the wait before it")
+				assert.Greater(t, second.Join, 3*time.Second, "Join includes the wait")
 			})
 		})
 	}
@@ -171,8 +171,8 @@ func TestJoinsBeginWhereTheAnswerStoodStill(t *testing.T) {
 		require.NoError(t, s.Ask(fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable).Delay(time.Second), scenario.Edit()).Err)
 		turns := s.Events.Turns()
 		require.Len(t, turns, 3)
-		assert.Zero(t, turns[1].Times.Join, "nothing came of it")
-		assert.Equal(t, turns[2].Times.FirstChunk.Sub(turns[0].Times.Finished), turns[2].Times.Join, "with the failed one before it")
+		assert.Zero(t, turns[1].Times.Join, "nothing was read of it")
+		assert.Equal(t, turns[2].Times.FirstChunk.Sub(turns[0].Times.Finished), turns[2].Times.Join, "Join includes the failed continuation")
 	})
 }
 
@@ -329,7 +329,7 @@ func TestSlowAndBrokenObserversCannotBreakACall(t *testing.T) {
 			middleware.WithLimits(continuation.Limits{FirstByteTimeout: 20 * time.Second, ResponseTimeout: 20 * time.Second}))
 		answer := s.Ask(fakellm.Text("One."), scenario.Edit())
 		require.NoError(t, answer.Err)
-		assert.Equal(t, 2, answer.Outcome.Turns, "what observers take counts against no time limit")
+		assert.Equal(t, 2, answer.Outcome.Turns, "the time of observers counts against no limit")
 		assert.Equal(t, continuation.ReasonToolCalls, answer.Outcome.Reason)
 		for _, name := range []string{
 			"CallStarted", "TurnStarted", "TurnEnded", "Decision", "TodosRead", "StoreAnswered", "ContinuationStarted",

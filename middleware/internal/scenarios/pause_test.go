@@ -507,7 +507,7 @@ func TestPausedSessionWaitsForTheNextUserTurn(t *testing.T) {
 		s.Ask(fakellm.Text("One."), fakellm.Pause(scenario.Blocked))
 		got := s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Two."))
 		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
-		assert.Nil(t, got.Outcome.Paused, "of an earlier call")
+		assert.Nil(t, got.Outcome.Paused, "the pause belongs to an earlier call")
 		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "It is there now."),
 			fakellm.Text(scenario.Plan), scenario.Edit())
 		assert.Equal(t, 1, got.Outcome.Attempts)
