@@ -11,13 +11,13 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// unreadable is the finish of an answer that a text agent can't read. It is not
-// a plain one, and never shown.
+// unreadable is the finish reason of an answer that a text agent can't read. It
+// is not a plain stop, and the caller never sees it.
 const unreadable = "unreadable to the agent"
 
-// agentAnswers is the dialect of a text agent's answers. The agent is to read
-// a joined answer as it would have read the turns: as its last turn, if that
-// calls a tool, and else as a finish with the answers of all turns.
+// agentAnswers is the dialect of a text agent's answers. The agent must read a
+// joined answer like the turns it was made of: like the last turn, if that
+// calls a tool, and otherwise as a finish with the answers of all turns.
 type agentAnswers struct {
 	*answers
 
@@ -25,10 +25,10 @@ type agentAnswers struct {
 	ownPause bool
 	streams  streams
 
-	// What the turns come to.
-	given  string // to the agent, as far as it finishes
-	shown  string // by the agent, of that
-	action string // the last turn, if it calls a tool
+	// The result of the turns so far.
+	given  string // the text for the agent, as long as the turns finish
+	shown  string // the answer that the agent reads in given
+	action string // the text of the last turn, if it calls a tool
 }
 
 func newAgentAnswers(a *answers, s streams, ownPause bool) *agentAnswers {
@@ -41,7 +41,7 @@ func (d *agentAnswers) Read(a **llms.ContentResponse, t adapter.TurnReader) {
 	d.readCalls(*a, t)
 	whole := d.readRest(*a, t)
 	if d.later {
-		if whole { // else nothing of it is kept, and what is said can't be taken back
+		if whole { // a failed turn is dropped, and text that was streamed can't be taken back
 			d.readLater(textOf(*a), t)
 		}
 		return
@@ -53,7 +53,7 @@ func (d *agentAnswers) Read(a **llms.ContentResponse, t adapter.TurnReader) {
 	}
 }
 
-// readFirst reads the agent's own turn, which it is given as it is.
+// readFirst reads the first turn, which the agent gets unchanged.
 func (d *agentAnswers) readFirst(text string, t adapter.TurnReader) ReadingKind {
 	t.Text(text)
 	reading := d.read(text)
@@ -64,7 +64,7 @@ func (d *agentAnswers) readFirst(text string, t adapter.TurnReader) ReadingKind 
 	return reading.Kind
 }
 
-// readLater reads a turn that the agent is given as a part of its own.
+// readLater reads a later turn, which is joined to the first.
 func (d *agentAnswers) readLater(text string, t adapter.TurnReader) {
 	reading := d.read(text)
 	if reading.Kind == Action {
@@ -97,9 +97,9 @@ func (d *agentAnswers) readLater(text string, t adapter.TurnReader) {
 	d.streams.each(func(one *stream) { one.say(more) })
 }
 
-// fitting returns more as it can be added: the agent must read the whole as a
-// finish with more at the end of the answer, whatever words there are in more
-// that mean something to it.
+// fitting returns more in a form that can be added, or "" if there is none: the
+// agent must read the whole as a finish whose answer ends with more, even if
+// more has words that mean something to the agent.
 func (d *agentAnswers) fitting(more string) string {
 	for _, more := range []string{more, strings.ReplaceAll(more, ":", " :")} {
 		if more == "" {
@@ -131,7 +131,7 @@ func (d *agentAnswers) AppendShown(
 	return d.answers.AppendShown(dst, a, &edit)
 }
 
-// firstText returns what an agent of langchaingo reads of an answer.
+// firstText returns the part of an answer that an agent of langchaingo reads.
 func firstText(a *llms.ContentResponse) string {
 	if a == nil || len(a.Choices) == 0 || a.Choices[0] == nil {
 		return ""
@@ -157,8 +157,8 @@ func printedPause(text string) (reason, rest string, ok bool) {
 	return reason, shown + held, ok
 }
 
-// reasonIn returns the reason in the input of a pause that is written as an
-// action: an object as the tool would have it, or the bare reason.
+// reasonIn returns the reason of a pause that the model wrote as an action. The
+// input is an object with the tool's arguments, or the bare reason.
 func reasonIn(input string) string {
 	if reason, _ := pause.Parse(input, pause.Lenient); reason != "" {
 		return reason
@@ -166,8 +166,8 @@ func reasonIn(input string) string {
 	return strings.Trim(strings.TrimSpace(input), "\"'`")
 }
 
-// untilThought returns what stands before the first line that a text agent has
-// for itself.
+// untilThought returns the text before the first line that a text agent would
+// parse.
 func untilThought(text string) string {
 	length := 0
 	for line := range strings.Lines(text) {

@@ -9,12 +9,12 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// errNoChoices is what a continuation fails with that was answered by nothing.
+// errNoChoices is the error of a continuation whose answer has no choices.
 var errNoChoices = errors.New("langchaingo: the model gave no choices")
 
-// answers is the dialect of whole answers. Some providers make a choice of each
-// block of an answer, and others of each alternative; with a single alternative
-// asked for, choices are blocks.
+// answers is the dialect of whole answers. Some providers return each block of
+// an answer as a choice, others each alternative. carryon continues only
+// requests for one alternative, so choices are blocks.
 type answers struct {
 	usageTotals
 
@@ -40,8 +40,9 @@ func (d *answers) Read(a **llms.ContentResponse, t adapter.TurnReader) {
 	d.readRest(*a, t)
 }
 
-// readCalls reports the tool calls. Some clients make an element of each
-// fragment of a streamed call; these are told as parts of one call.
+// readCalls reports the tool calls. Some clients return each fragment of a
+// streamed call as a call of its own: readCalls reports these as parts of one
+// call.
 func (d *answers) readCalls(a *llms.ContentResponse, t adapter.TurnReader) {
 	at, last := -1, call{}
 	for choice, tool := range callsOf(a) {
@@ -62,8 +63,8 @@ func (d *answers) readCalls(a *llms.ContentResponse, t adapter.TurnReader) {
 	}
 }
 
-// readRest reports everything but text and calls. It returns false for a
-// continuation that failed although the model's client does not say so.
+// readRest reports everything but text and calls. It returns false if a
+// continuation failed without an error from the model's client.
 func (d *answers) readRest(a *llms.ContentResponse, t adapter.TurnReader) (whole bool) {
 	reason := stopReason(a)
 	if reason != "" && !d.model.givesReasons.Load() {
@@ -90,8 +91,8 @@ func (d *answers) readRest(a *llms.ContentResponse, t adapter.TurnReader) (whole
 	return failure == nil
 }
 
-// setTurn sets the turn's info: that of the first turn is kept aside, as most
-// calls have no other and show it as it is.
+// setTurn sets the turn's info. It sets the first turn's aside: most calls have
+// no other turn, and show it unchanged.
 func (d *answers) setTurn(info map[string]any) {
 	if !d.later {
 		d.first = info
@@ -101,7 +102,7 @@ func (d *answers) setTurn(info map[string]any) {
 	d.SetTurn(info)
 }
 
-// keepFirst enters the first turn's info into the totals.
+// keepFirst adds the first turn's info to the totals.
 func (d *answers) keepFirst() {
 	if d.first != nil {
 		d.SetTurn(d.first)
@@ -110,8 +111,8 @@ func (d *answers) keepFirst() {
 	}
 }
 
-// AppendShown implements [adapter.Dialect]. Answers may be shared, as by a cache:
-// a new one is made.
+// AppendShown implements [adapter.Dialect]. It makes a new answer, because a
+// cache may share the old one.
 func (d *answers) AppendShown(
 	dst []*llms.ContentResponse, a **llms.ContentResponse, e *adapter.Edit,
 ) []*llms.ContentResponse {
@@ -127,8 +128,8 @@ func (d *answers) AppendShown(
 	return append(dst, &llms.ContentResponse{Choices: []*llms.ContentChoice{joined}})
 }
 
-// keepCalls puts the calls that are shown into the choice, and the first
-// of them into FuncCall, if the provider uses that field.
+// keepCalls copies the calls that are shown into the choice, and the first of
+// them into FuncCall if the provider uses that field.
 func keepCalls(to *llms.ContentChoice, from *llms.ContentResponse, e *adapter.Edit) {
 	at, first := 0, false
 	for choice, tool := range callsOf(from) {

@@ -9,7 +9,8 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// describeMessages tells the engine where attachments can be joined.
+// describeMessages tells the engine which messages an attachment can be joined
+// to.
 func describeMessages(r *adapter.Request, messages []llms.MessageContent) {
 	r.Messages = len(messages)
 	r.Attachable = func(i int) (string, bool) { return attachable(&messages[i]) }
@@ -18,8 +19,8 @@ func describeMessages(r *adapter.Request, messages []llms.MessageContent) {
 	})
 }
 
-// attachable returns the text of a message, and whether it is the user's or a
-// tool's.
+// attachable returns the text of a message, and reports whether the message is
+// the user's or a tool's.
 func attachable(m *llms.MessageContent) (string, bool) {
 	if len(m.Parts) == 0 {
 		return "", false
@@ -35,8 +36,8 @@ func attachable(m *llms.MessageContent) (string, bool) {
 	}
 }
 
-// attach returns the messages with the attachments joined to them. They share
-// nothing with the caller's that is changed.
+// attach returns the messages with the attachments joined to them. It copies
+// whatever it changes.
 func attach(messages []llms.MessageContent, a *adapter.Additions) []llms.MessageContent {
 	if len(a.Attachments) == 0 {
 		return messages
@@ -49,8 +50,8 @@ func attach(messages []llms.MessageContent, a *adapter.Additions) []llms.Message
 	return messages
 }
 
-// joinText joins a text to the last part, for some providers take no more than
-// one text, or puts it behind a part that is no text.
+// joinText joins a text to the last part, because some providers accept only
+// one text. If the last part is not text, it adds a part.
 func joinText(parts []llms.ContentPart, more string) []llms.ContentPart {
 	parts = slices.Clone(parts)
 	if len(parts) == 0 {
@@ -59,7 +60,8 @@ func joinText(parts []llms.ContentPart, more string) []llms.ContentPart {
 	last := &parts[len(parts)-1]
 	switch p := (*last).(type) {
 	case llms.TextContent:
-		// A text agent's model goes on right behind the last thought.
+		// The model of a text agent continues after "Thought:", so that stays
+		// last.
 		text, thought := strings.CutSuffix(p.Text, nextThought)
 		if p.Text = text + more; thought {
 			p.Text += nextThought

@@ -10,7 +10,8 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// choicesOf returns the choices of an answer, of which any part may be missing.
+// choicesOf returns the choices of an answer without nil ones. The answer may
+// be nil.
 func choicesOf(a *llms.ContentResponse) []*llms.ContentChoice {
 	if a == nil {
 		return nil
@@ -19,10 +20,11 @@ func choicesOf(a *llms.ContentResponse) []*llms.ContentChoice {
 		return a.Choices
 	}
 	isMissing := func(choice *llms.ContentChoice) bool { return choice == nil }
-	return slices.DeleteFunc(slices.Clone(a.Choices), isMissing) // answers may be shared
+	return slices.DeleteFunc(slices.Clone(a.Choices), isMissing) // others may share the answer
 }
 
-// stopReason returns the last one given, which blocks of an answer share.
+// stopReason returns the last stop reason in the choices: blocks of one answer
+// share it.
 func stopReason(a *llms.ContentResponse) (reason string) {
 	for _, choice := range choicesOf(a) {
 		if choice.StopReason != "" {
@@ -42,8 +44,8 @@ func reasoningOf(a *llms.ContentResponse) string {
 	return strings.Join(texts, adapter.Separator)
 }
 
-// callsOf yields the tool calls of an answer, each with its choice. For the
-// FuncCall of a choice that has nothing else the tool is nil.
+// callsOf yields the tool calls of an answer, each with its choice. If a choice
+// has only a FuncCall, the tool call is nil.
 func callsOf(a *llms.ContentResponse) iter.Seq2[*llms.ContentChoice, *llms.ToolCall] {
 	return func(yield func(*llms.ContentChoice, *llms.ToolCall) bool) {
 		for _, choice := range choicesOf(a) {
@@ -73,8 +75,7 @@ func callIn(choice *llms.ContentChoice, tool *llms.ToolCall) (c call) {
 	return c
 }
 
-// continues reports whether c is one more fragment of the call that began with
-// the one given.
+// continues reports whether c is another fragment of the call begun.
 func (c call) continues(begun call) bool {
 	return c.name == "" || c.id != "" && c.id == begun.id && c.name == begun.name
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// EmbeddingModel is a model that makes embeddings as well, as those of openai,
-// ollama, googleai and others do.
+// EmbeddingModel is a model that also makes embeddings, like langchaingo's
+// clients of openai, ollama, googleai and others.
 type EmbeddingModel interface {
 	llms.Model
 	CreateEmbedding(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Embedder is a [Model] that makes embeddings as well: an
-// embeddings.EmbedderClient.
+// Embedder is a [Model] that also makes embeddings: an
+// embeddings.EmbedderClient. Make one with [WrapEmbedding].
 type Embedder struct {
 	*Model
 
 	embedder EmbeddingModel
 }
 
-// WrapEmbedding is [Wrap] for a model that makes embeddings as well. It panics
-// as Wrap does.
+// WrapEmbedding is [Wrap] for a model that also makes embeddings. It panics as
+// Wrap does.
 func WrapEmbedding(model EmbeddingModel, mw *middleware.Middleware, opts ...Option) *Embedder {
 	return &Embedder{Model: Wrap(model, mw, opts...), embedder: model}
 }
 
-// CreateEmbedding is the model's.
+// CreateEmbedding calls the wrapped model's method.
 func (e *Embedder) CreateEmbedding(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embedder.CreateEmbedding(ctx, texts)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// extend returns the messages of a continuation. They share nothing with the
-// caller's that would be changed.
+// extend returns the messages of a continuation. It copies whatever it changes.
 func (m *Model) extend(messages []llms.MessageContent, k *adapter.Continuation) []llms.MessageContent {
 	if m.options.fold {
 		if folded, ok := fold(messages, k); ok {
@@ -26,8 +25,8 @@ func (m *Model) extend(messages []llms.MessageContent, k *adapter.Continuation) 
 	})
 }
 
-// answeredPause returns the call of todo_pause, after what was said before it,
-// and what the model is told about it.
+// answeredPause returns the text of the turn, its call of todo_pause, and the
+// result of that call.
 func (m *Model) answeredPause(k *adapter.Continuation) []llms.MessageContent {
 	answer := llms.MessageContent{Role: llms.ChatMessageTypeAI}
 	if k.Text != "" {
@@ -50,8 +49,8 @@ func (m *Model) answeredPause(k *adapter.Continuation) []llms.MessageContent {
 	})
 }
 
-// fold returns the messages with all that a continuation adds at the end of the
-// first one's text. It fails if that does not begin with a text.
+// fold returns the messages with the texts of the continuation appended to the
+// first message. It returns false if that message does not begin with text.
 func fold(messages []llms.MessageContent, k *adapter.Continuation) ([]llms.MessageContent, bool) {
 	if len(messages) == 0 || len(messages[0].Parts) == 0 {
 		return nil, false
@@ -75,12 +74,12 @@ func fold(messages []llms.MessageContent, k *adapter.Continuation) ([]llms.Messa
 	return messages, true
 }
 
-// declare adds the tool to the list that the caller has used, in a copy. Of a
-// request with both lists some providers read the Tools alone.
+// declare adds the tool to a copy of the list that the caller has used. If the
+// caller has used both, it adds to Tools: some providers then ignore Functions.
 func declare(o *llms.CallOptions, tool *adapter.PauseTool) {
 	definition := llms.FunctionDefinition{
 		Name: tool.Name, Description: tool.Description, Strict: tool.Strict,
-		Parameters: pause.SchemaMap(tool.Strict), // some providers read no other form
+		Parameters: pause.SchemaMap(tool.Strict), // some providers accept only a map
 	}
 	if len(o.Tools) == 0 && len(o.Functions) > 0 {
 		o.Functions = append(slices.Clip(o.Functions), definition)

@@ -10,9 +10,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// history yields the tool calls of the messages, newest first, each with the
-// answer it got. It reads no further than it is asked to. Recent is the first
-// message whose calls are recent.
+// history yields the tool calls of the messages, newest first, each with its
+// result. It reads messages only as the caller asks for more. recent is the
+// index of the first message whose calls are recent.
 func history(messages []llms.MessageContent, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[string]
@@ -33,18 +33,17 @@ func history(messages []llms.MessageContent, recent int) iter.Seq[todo.Call] {
 	}
 }
 
-// resultKey returns what a result and its call have in common: the id, or the
-// tool's name where the provider leaves out the id, or "" where it leaves out
-// both.
+// resultKey returns the key that a result shares with its call: the id, the
+// tool's name if there is no id, or "" if there is neither.
 func resultKey(id, name string) string {
 	if id != "" || name == "" {
 		return id
 	}
-	return "\x00" + name // no id
+	return "\x00" + name // never equals an id
 }
 
-// answered returns the call with its result: of a call without an id one for
-// its tool, or else the newest for no tool in particular.
+// answered returns the call with its result. A call without an id gets a result
+// with its tool's name, or else the newest result without a name.
 func answered(p *llms.ToolCall, results *adapter.ToolResults[string]) todo.Call {
 	call := todo.Call{ID: p.ID}
 	if f := p.FunctionCall; f != nil {

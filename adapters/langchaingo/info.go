@@ -10,14 +10,15 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// usageTotals keeps the GenerationInfo of a call: whatever the provider puts
-// there, with its token counts summed.
+// usageTotals sums the GenerationInfo of a call's turns: all keys of the
+// provider, with the token counts added up.
 type usageTotals = adapter.UsageTotals[map[string]any]
 
 func newUsageTotals() usageTotals { return usageTotals{Add: addInfo, Extend: extendInfo} }
 
-// infoOf returns the GenerationInfo of an answer. Of several choices each
-// repeats the counts, and any may have what the others lack.
+// infoOf returns the GenerationInfo of an answer. Where there are several
+// choices, each repeats the counts, and each may have keys that the others
+// lack.
 func infoOf(a *llms.ContentResponse) (info map[string]any) {
 	shared := true
 	for _, choice := range choicesOf(a) {
@@ -43,8 +44,9 @@ func isZero(value any) bool {
 	return value == nil || reflect.ValueOf(value).IsZero()
 }
 
-// addInfo returns what two turns come to: counts are summed and texts joined;
-// of anything else the later turn's counts. It changes neither map.
+// addInfo returns the info of two turns together. It adds counts and joins
+// texts; for all other keys, it takes the later turn's value. It changes
+// neither map.
 func addInfo(a, b map[string]any) map[string]any {
 	sum := maps.Clone(a)
 	for key, value := range b {
@@ -76,8 +78,8 @@ func joinTexts(a, b string) string {
 	return a + adapter.Separator + b
 }
 
-// addCounts adds two numbers of one type, or two structs of them field by
-// field, as some clients report usage in one.
+// addCounts adds two numbers of one type, or two structs field by field,
+// because some clients report usage as a struct.
 func addCounts(a, b reflect.Value) (reflect.Value, bool) {
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
 		return b, false
@@ -106,7 +108,8 @@ func addCounts(a, b reflect.Value) (reflect.Value, bool) {
 	return sum, true
 }
 
-// extendInfo returns what an answer says to which a turn was added.
+// extendInfo returns the info of an answer after a turn was added to it. A
+// prompt counts once: the turn adds only its output.
 func extendInfo(answer, turn map[string]any) map[string]any {
 	if counts(answer).Prompt > 0 {
 		turn = outputOf(turn)
@@ -114,7 +117,7 @@ func extendInfo(answer, turn map[string]any) map[string]any {
 	return addInfo(answer, turn)
 }
 
-// outputOf returns what a turn says without what it counts of the prompt.
+// outputOf returns the info of a turn without the counts of its prompt.
 func outputOf(info map[string]any) map[string]any {
 	prompt := counts(info).Prompt
 	output := maps.Clone(info)
@@ -132,7 +135,7 @@ func outputOf(info map[string]any) map[string]any {
 	return output
 }
 
-// outputStruct does the same to a usage that a client reports as a struct.
+// outputStruct is outputOf for a client that reports usage as a struct.
 func outputStruct(usage reflect.Value, prompt int) reflect.Value {
 	if usage.Kind() != reflect.Struct {
 		return usage
@@ -151,21 +154,22 @@ func outputStruct(usage reflect.Value, prompt int) reflect.Value {
 	return output
 }
 
-// isCount reports whether a key is for a count of tokens, or for several.
+// isCount reports whether a key has one or more counts of tokens.
 func isCount(key string) bool {
 	return strings.HasSuffix(key, "Tokens") || strings.HasSuffix(key, "_tokens") || key == "usage"
 }
 
 func isTotal(key string) bool { return key == "TotalTokens" || key == "total_tokens" }
 
-// countsPrompt reports whether a count is about the prompt: its size, or how much
-// of it was cached.
+// countsPrompt reports whether a count is about the prompt: its size, or its
+// cached part.
 func countsPrompt(key string) bool {
 	key = strings.ToLower(key)
 	return strings.Contains(key, "prompt") || strings.Contains(key, "input") || strings.Contains(key, "cache")
 }
 
-// less returns a number less n, but not below 0. Anything else stays as it is.
+// less returns a number minus n, but at least 0. It returns other values
+// unchanged.
 func less(value reflect.Value, n int) reflect.Value {
 	result := reflect.New(value.Type()).Elem()
 	result.Set(value)
@@ -180,8 +184,8 @@ func less(value reflect.Value, n int) reflect.Value {
 	return result
 }
 
-// counts returns the usage as the engine sees it, under whichever of the names
-// in use it is reported.
+// counts converts the info to the engine's usage. It knows all the names that
+// clients use.
 func counts(info map[string]any) adapter.Usage {
 	usage := reflect.ValueOf(info["usage"])
 	return adapter.Usage{
@@ -193,8 +197,8 @@ func counts(info map[string]any) adapter.Usage {
 	}
 }
 
-// count returns the first of the counts that there is. A client that reports
-// usage in a struct names the fields as in the first of the keys.
+// count returns the first count that is present. If the client reports usage as
+// a struct, the field has the first key's name.
 func count(info map[string]any, usage reflect.Value, keys ...string) int {
 	for _, key := range keys {
 		if value, ok := info[key]; ok {

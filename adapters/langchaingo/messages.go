@@ -76,7 +76,8 @@ func hasCall(m *llms.MessageContent) bool {
 	})
 }
 
-// addLoop adds the messages of a tool loop, the last of which has its first call.
+// addLoop adds the messages of a tool loop. The last message has the first call
+// of the loop.
 func addLoop(messages []llms.MessageContent, add func(string)) {
 	for i := range messages {
 		m := &messages[i]
@@ -101,8 +102,8 @@ func addLoop(messages []llms.MessageContent, add func(string)) {
 	}
 }
 
-// identityOf returns what tells a message of the user from another: its text
-// and its pictures.
+// identityOf returns what identifies a message of the user: its text and its
+// pictures.
 func identityOf(m *llms.MessageContent) string {
 	if len(m.Parts) == 1 {
 		if text, ok := m.Parts[0].(llms.TextContent); ok {

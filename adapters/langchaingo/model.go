@@ -10,24 +10,26 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Model is a model of langchaingo whose answers are continued. It is as safe
-// for concurrent use as the model that it wraps.
+// Model is a model of langchaingo whose answers carryon continues. Make one
+// with [Wrap]: the zero value is not usable. It is as safe for concurrent use
+// as the model that it wraps.
 type Model struct {
 	model    llms.Model
 	mw       *middleware.Middleware
 	options  options
 	provider provider
 
-	// givesReasons is set if the client's answers all have a stop reason, and
-	// else once the model has given one. A model that never does can't be blamed
-	// for an answer without.
+	// givesReasons is set from the start if all answers of the client have a
+	// stop reason, and otherwise once the model has given one. Until then, an
+	// answer without a stop reason is not taken for a broken one.
 	givesReasons atomic.Bool
 }
 
 var _ llms.ReasoningModel = (*Model)(nil)
 
-// Wrap returns model with its answers continued by mw. It panics if either is
-// nil or an option is used wrongly. The model is not changed and may be used beside the result.
+// Wrap returns a model whose answers mw continues. It panics if model or mw is
+// nil, or if an option is used wrongly. It does not change model, which stays
+// usable on its own.
 func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 	if model == nil {
 		panic("carryon/adapters/langchaingo: nil model")
@@ -43,18 +45,18 @@ func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 	return m
 }
 
-// GenerateContent is the model's, continued. The messages and the options are
-// not changed. An answer that was not continued is the very one that the model
-// gave.
+// GenerateContent calls the wrapped model and continues its answer. It changes
+// neither messages nor options. If it continues nothing, it returns the model's
+// own answer.
 //
 // A continuation that fails does not fail the call. If ctx ends during one, or
-// a streaming function fails, the answer so far comes with the error, also
-// where the model itself would have kept the error to itself.
+// a streaming function fails, the answer so far comes with the error, even
+// where the wrapped model would not have returned the error.
 func (m *Model) GenerateContent(
 	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
 ) (*llms.ContentResponse, error) {
 	t := &turns{model: m, messages: messages, options: options}
-	apply(&t.asked, options) // to look at: a provider may have defaults that only it knows
+	apply(&t.asked, options) // only to read: the provider may start from other defaults
 	request := m.describe(messages, &t.asked)
 	if t.call, _ = m.mw.Begin(m.scope(ctx, &t.asked), request); t.call == nil {
 		return m.model.GenerateContent(ctx, messages, options...)
@@ -63,20 +65,21 @@ func (m *Model) GenerateContent(
 	return t.run(ctx, request)
 }
 
-// scope returns the ctx that says whether the call may be continued.
+// scope returns ctx, or a ctx that suppresses continuations if the call can't
+// be continued.
 func (m *Model) scope(ctx context.Context, asked *llms.CallOptions) context.Context {
 	switch {
 	case ctx == nil: // Begin panics
 	case m.provider.readsOneMessage && !m.options.fold:
 		return continuation.Suppress(ctx) // a continuation would be the same request again
 	case isTextAgent(asked) && m.options.read == nil:
-		return continuation.Suppress(ctx) // joined like any text, its answers could not be read any more
+		return continuation.Suppress(ctx) // the agent could not read answers that are joined like plain text
 	}
 	return ctx
 }
 
-// Call asks the model with a single message of the user and returns the text
-// of the answer.
+// Call sends the prompt as a single message of the user and returns the text of
+// the answer.
 //
 // Deprecated: langchaingo keeps it for old programs. Use GenerateContent or
 // llms.GenerateFromSinglePrompt.
@@ -84,8 +87,8 @@ func (m *Model) Call(ctx context.Context, prompt string, options ...llms.CallOpt
 	return llms.GenerateFromSinglePrompt(ctx, m, prompt, options...)
 }
 
-// SupportsReasoning reports what the model reports, and false for a model that
-// does not say.
+// SupportsReasoning reports what the wrapped model reports, and false if it has
+// no such method.
 func (m *Model) SupportsReasoning() bool {
 	return llms.SupportsReasoningModel(m.model)
 }

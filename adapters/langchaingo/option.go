@@ -1,18 +1,18 @@
 package langchaingo
 
-// Option configures a [Model]. Making one never panics: [Wrap] panics with what is
-// wrong with it.
+// Option configures a [Model]. Making an Option never panics; [Wrap] panics if
+// one is invalid.
 type Option func(*options)
 
 type options struct {
 	plain bool
 	fold  bool
 	read  func(string) Reading
-	wrong string // what is wrong with an option
+	wrong string // the panic message for an invalid option
 }
 
-// apply applies options to what they configure. Nil ones are left out: the
-// wrapped model is going to fail on those of a call.
+// apply applies options to what they configure. It skips nil ones: the wrapped
+// model fails on nil options of a call.
 func apply[T any, O ~func(*T)](to *T, all []O) {
 	for _, option := range all {
 		if option != nil {
@@ -21,19 +21,19 @@ func apply[T any, O ~func(*T)](to *T, all []O) {
 	}
 }
 
-// WithPlainChains has calls continued, too, that offer no tools and are not an
-// agent's: for a chat whose every answer is for the user. Under a chain that
-// does something with the answer, such as running it as SQL, it is wrong.
+// WithPlainChains also continues calls that offer no tools and do not come from
+// an agent. Use it for a chat in which every answer is for the user. Do not use
+// it under a chain that processes the answer, such as one that runs it as SQL.
 func WithPlainChains() Option {
 	return func(o *options) { o.plain = true }
 }
 
-// WithTextAgent has calls of a text agent continued, which write their tool
-// calls as text: read says what the agent makes of an answer. It is asked about
-// whole answers, as the model gave them, and must be safe for concurrent use. An
-// answer on which it panics is taken for one that the agent can't read.
-// Package agents has the options for the agents of langchaingo. A Model serves
-// one kind of text agent; the same model may be wrapped once for each.
+// WithTextAgent continues calls of a text agent, whose model writes its tool
+// calls as text. read returns what the agent makes of an answer. carryon calls
+// it with whole answers, with joined answers, and with the earlier steps in a
+// prompt; it must be safe for concurrent use. If it panics, the answer counts
+// as Unreadable. Package agents has the options for the agents of langchaingo.
+// A Model serves one kind of text agent; wrap the same model once for each.
 func WithTextAgent(read func(answer string) Reading) Option {
 	return func(o *options) {
 		if read == nil {
@@ -43,9 +43,9 @@ func WithTextAgent(read func(answer string) Reading) Option {
 	}
 }
 
-// guarded returns read without its panics. Langchaingo's own parsers panic on
-// some letters whose lower case is longer; on an answer of the caller's own turn
-// they are going to do so all the same.
+// guarded returns read without its panics. langchaingo's own parsers panic on
+// some letters whose lower case is longer. If the caller's own turn has such a
+// letter, the agent still panics when it parses the answer.
 func guarded(read func(string) Reading) func(string) Reading {
 	return func(answer string) (reading Reading) {
 		defer func() {
@@ -57,12 +57,12 @@ func guarded(read func(string) Reading) func(string) Reading {
 	}
 }
 
-// WithSinglePrompt is for providers whose clients send the first message and
-// drop the others: a continuation is folded into that message. Without it calls
-// to the clients of langchaingo that are known to be such (cohere, ernie,
-// huggingface, local, palm, watsonx) count as suppressed. Not known to be such
-// are a client behind a wrapper of another kind, and anthropic's with its legacy
-// completions: wrap these with this option or not at all.
+// WithSinglePrompt is for clients that send only the first message: it appends
+// a continuation to that message. Without it, calls to the clients of
+// langchaingo that do so (cohere, ernie, huggingface, local, palm, watsonx)
+// count as suppressed. carryon does not recognize such a client behind another
+// wrapper, nor anthropic's client with legacy completions: wrap these with this
+// option or not at all.
 func WithSinglePrompt() Option {
 	return func(o *options) { o.fold = true }
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// piece is what a streaming function is given at a time.
+// piece is what one call of a streaming function gets.
 type piece struct {
 	reasoning []byte
 	text      []byte     // or tool calls as JSON
-	calls     []fragment // which are these
+	calls     []fragment // the tool calls in text, if there are any
 }
 
-// fragment is a part of a tool call as the openai client streams it, between
-// the texts and in their place.
+// fragment is a part of a tool call. The openai client streams fragments as
+// JSON, in place of text.
 type fragment struct {
 	ID       string `json:"id,omitempty"`
 	Type     string `json:"type"`
@@ -26,8 +26,9 @@ type fragment struct {
 	} `json:"function"`
 }
 
-// fragmentsIn returns the tool calls that a text is, nil if it is one. Nothing
-// marks them: they are known by being, to the byte, what the client writes.
+// fragmentsIn returns the tool calls in a piece of text, or nil if it is plain
+// text. Nothing marks tool calls: a text counts as such if it is, byte for
+// byte, what the client writes.
 func fragmentsIn(text []byte) []fragment {
 	if !bytes.HasPrefix(text, []byte(`[{"`)) {
 		return nil
@@ -42,12 +43,12 @@ func fragmentsIn(text []byte) []fragment {
 func encode(calls []fragment) []byte {
 	data, err := json.Marshal(calls)
 	if err != nil {
-		panic("carryon/adapters/langchaingo: " + err.Error()) // strings can always be encoded
+		panic("carryon/adapters/langchaingo: " + err.Error()) // can't happen: strings always encode
 	}
 	return data
 }
 
-// pieces is the dialect of what a streaming function is given.
+// pieces is the dialect of streaming functions.
 type pieces struct{}
 
 // Read implements [adapter.Dialect].
@@ -62,8 +63,8 @@ func (pieces) Read(p *piece, t adapter.TurnReader) {
 	}
 }
 
-// AppendShown implements [adapter.Dialect]. An empty chunk is shown as it came:
-// the openai client sends some.
+// AppendShown implements [adapter.Dialect]. It passes empty chunks on: the
+// openai client sends some.
 func (pieces) AppendShown(dst []piece, p *piece, e *adapter.Edit) []piece {
 	if e.Part == adapter.Synthetic {
 		if e.Text == "" {

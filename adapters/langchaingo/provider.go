@@ -8,15 +8,16 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// provider is what is known of the client of a provider.
+// provider says how langchaingo's client of a provider behaves.
 type provider struct {
-	givesReasons    bool // all its answers have a stop reason, but those that broke off
+	givesReasons    bool // every complete answer has a stop reason
 	readsOneMessage bool // it sends the first message and drops the others
-	readsOnePart    bool // of an AI message it sends the first part and drops the others
+	readsOnePart    bool // it sends the first part of an AI message and drops the others
 }
 
-// providerOf knows the clients of langchaingo by their package, so that none
-// has to be imported. A client behind another wrapper is not recognised.
+// providerOf recognizes the clients of langchaingo by their package path,
+// without importing them. It does not recognize a client behind another
+// wrapper.
 func providerOf(model llms.Model) provider {
 	t := reflect.TypeOf(model)
 	if t.Kind() == reflect.Pointer {

@@ -1,19 +1,20 @@
 package langchaingo
 
-// Reading is what a text agent makes of an answer: what the agent's own parser
-// says, so that carryon and the agent never disagree.
+// Reading is what a text agent makes of an answer. Take it from the agent's own
+// parser, so that carryon and the agent never disagree.
 type Reading struct {
 	Kind ReadingKind
 
-	Answer string // with Finish: what the user is going to see
-	Tool   string // with Action: the tool that the agent is going to call
-	Input  string // with Action: what it is going to give it
+	Answer string // with Finish: the answer that the user will see
+	Tool   string // with Action: the tool that the agent will call
+	Input  string // with Action: the input of that tool
 }
 
-// ReadingKind says what is going to happen with an answer.
+// ReadingKind says what the agent will do with an answer. The zero value is
+// Unreadable.
 type ReadingKind uint8
 
-// The kinds. Only after a Finish can an answer be continued.
+// The kinds. carryon continues only an answer that is a Finish.
 const (
 	Unreadable ReadingKind = iota // the agent fails on it, or has the model try again
 	Action                        // the agent calls a tool

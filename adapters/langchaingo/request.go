@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// describe tells the engine what it must know of a request.
+// describe returns what the engine must know of a request.
 func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions) adapter.Request {
 	r := adapter.Request{
 		Tools:     len(asked.Tools) + len(asked.Functions),
@@ -23,7 +23,7 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 		Streamed:  asked.StreamingFunc != nil || asked.StreamingReasoningFunc != nil,
 	}
 	if r.Choice == adapter.ToolChoiceAuto {
-		r.Choice = adapter.ToolChoiceOf(string(asked.FunctionCallBehavior)) // the field that ToolChoice replaced
+		r.Choice = adapter.ToolChoiceOf(string(asked.FunctionCallBehavior)) // the older field
 	}
 	readTools(&r, asked)
 	r.ToolNames = (*offering)(asked)
@@ -50,7 +50,7 @@ func readTools(r *adapter.Request, asked *llms.CallOptions) {
 	}
 }
 
-// offering is a call as what offers tools.
+// offering is a call's options seen as a list of tools.
 type offering llms.CallOptions
 
 // ToolNames implements [adapter.ToolNamer].
@@ -67,8 +67,8 @@ func (o *offering) ToolNames(yield func(string) bool) {
 	}
 }
 
-// isTextAgent reports whether a text agent makes the call: it offers no tools,
-// and stops before the observation that the agent is going to add.
+// isTextAgent reports whether a text agent makes the call: such a call offers
+// no tools, and stops before the observation that the agent will add.
 func isTextAgent(asked *llms.CallOptions) bool {
 	return len(asked.Tools)+len(asked.Functions) == 0 && slices.Contains(asked.StopWords, observation)
 }

@@ -9,27 +9,28 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Text agents of langchaingo ask with one message, which holds their
-// instructions, the question, and then what was done so far: an answer of the
-// model's and an observation for each step.
+// Text agents of langchaingo send one message with their instructions, the
+// question and the steps so far. Each step is an answer of the model and an
+// observation.
 const (
-	observation = "\nObservation:" // also where the model is to stop
-	begin       = "\nBegin!\n"     // ends the instructions, which show what a step looks like
-	nextThought = "\nThought:"     // what some agents put after the last step
+	observation = "\nObservation:" // also the agent's stop word
+	begin       = "\nBegin!\n"     // ends the instructions, which have an example of a step
+	nextThought = "\nThought:"     // some agents append it after the last step
 )
 
-// describeAgent tells the engine what it must know of a text agent's request.
+// describeAgent adds what the engine must know of a text agent's request.
 func (m *Model) describeAgent(r *adapter.Request) {
 	r.TextAgent = true
-	r.User = strings.TrimSuffix(r.User, nextThought) // so that the next one begins with this one
+	r.User = strings.TrimSuffix(r.User, nextThought) // so that the next request's text begins with this one's
 	if step := firstStep(r.User); step != "" {
 		r.Loop = func(add func(string)) { add(step) }
 	}
-	r.OwnPause = strings.Contains(r.User, pause.ToolName) // as the name of a tool of the agent's
+	r.OwnPause = strings.Contains(r.User, pause.ToolName) // the agent lists a tool with that name
 	r.History = m.steps(r.User)
 }
 
-// scratchpad returns the index at which the instructions end.
+// scratchpad returns the index at which the instructions end, 0 if it finds no
+// end.
 func scratchpad(message string) int {
 	if at := strings.Index(message, begin); at >= 0 {
 		return at + len(begin)
@@ -37,8 +38,8 @@ func scratchpad(message string) int {
 	return 0
 }
 
-// firstStep returns the message to the end of the first step, which is the same
-// in all requests of a run, "" if there is no step yet.
+// firstStep returns the message up to the first observation, or "" if there is
+// none yet. All requests of a run begin with that text.
 func firstStep(message string) string {
 	start := scratchpad(message)
 	at := strings.Index(message[start:], observation)
@@ -48,9 +49,9 @@ func firstStep(message string) string {
 	return message[:start+at]
 }
 
-// steps yields the tool calls that the message tells of, newest first. It reads
-// no further than it is asked to. A result may have the next thought after it,
-// as nothing tells where the one ends and the other begins.
+// steps yields the tool calls in the message, newest first. It parses them only
+// as the caller asks for more. A result may end with text of the next thought:
+// nothing marks where the one ends and the other begins.
 func (m *Model) steps(message string) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		parts := strings.Split(message[scratchpad(message):], observation)
@@ -66,8 +67,8 @@ func (m *Model) steps(message string) iter.Seq[todo.Call] {
 	}
 }
 
-// lastAction returns the action that a text ends with. Some agents put an
-// answer right behind the observation before it.
+// lastAction returns the action at the end of a text. Some agents write an
+// answer directly after the previous observation.
 func lastAction(text string) string {
 	at := strings.LastIndex(text, "\nAction:")
 	if at < 0 {

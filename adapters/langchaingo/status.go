@@ -8,11 +8,12 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// statusText is what the clients of langchaingo write before the HTTP status of an
-// error. None of them has a type for it, nor shows the header.
+// statusText precedes the HTTP status in the error texts of langchaingo's
+// clients. The clients have no error type with a status, and do not expose the
+// headers.
 const statusText = "API returned unexpected status code: "
 
-// withStatus adds the HTTP status to an error that tells it.
+// withStatus adds the HTTP status to an error that reports one.
 func withStatus(err error) error {
 	if status := statusOf(err); status > 0 {
 		return &adapter.StatusError{Status: status, Err: err}
@@ -25,7 +26,7 @@ func statusOf(err error) int {
 	if err == nil {
 		return 0
 	}
-	var aws interface{ HTTPStatusCode() int } // as errors of the AWS SDK have it
+	var aws interface{ HTTPStatusCode() int } // the method of the AWS SDK's errors
 	if errors.As(err, &aws) {
 		return aws.HTTPStatusCode()
 	}

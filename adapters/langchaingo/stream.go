@@ -11,8 +11,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// streams are the streaming functions that the caller has set, nil where it
-// has not: a provider that is given one may do something else altogether.
+// streams are the caller's streaming functions. A function that the caller has
+// not set stays nil: setting one may change what a provider does.
 type streams struct {
 	text, reasoning *stream
 }
@@ -27,7 +27,7 @@ func newStreams(ctx context.Context, asked *llms.CallOptions) (s streams) {
 	return s
 }
 
-// install puts the filters in the place of the caller's functions, for a turn.
+// install replaces the caller's functions with the filters for a turn.
 func (s streams) install(o *llms.CallOptions, turn int) {
 	if s.text != nil {
 		o.StreamingFunc = func(ctx context.Context, text []byte) error {
@@ -51,13 +51,13 @@ func (s streams) each(f func(*stream)) {
 	}
 }
 
-// filters returns the filters before the functions that are set.
+// filters returns the filters of the functions that are set.
 func (s streams) filters() (filters []middleware.TurnFilter) {
 	s.each(func(one *stream) { filters = append(filters, one.filter) })
 	return filters
 }
 
-// begin begins a turn.
+// begin starts a turn: later chunks of an earlier one are refused.
 func (s streams) begin(turn int) {
 	s.each(func(one *stream) {
 		one.mu.Lock()
@@ -78,26 +78,26 @@ func (s streams) err() (err error) {
 	return err
 }
 
-// errTurnOver is what a provider is told that streams after its turn, from a
+// errTurnOver goes to a provider that still streams after its turn, from a
 // goroutine of its own.
 var errTurnOver = errors.New("langchaingo: the turn that this belongs to has ended")
 
-// stream is one of the caller's functions, behind a filter of its own: where
-// there are two, a provider may give each chunk to both.
+// stream is one of the caller's functions behind its own filter. If both
+// functions are set, a provider may pass each chunk to both.
 type stream struct {
 	call   func(context.Context, piece) error
 	filter *middleware.Filter[piece]
-	own    context.Context //nolint:containedctx // the caller's, for what no model has streamed
-	quiet  bool            // text that is not relayed is told through say
+	own    context.Context //nolint:containedctx // the caller's, for text that no model has streamed
+	quiet  bool            // say shows the text of later turns
 
-	mu    sync.Mutex      // of what follows
+	mu    sync.Mutex      // guards the fields below
 	turn  int             // the current one
-	at    context.Context //nolint:containedctx // that of the current chunk, or nil
+	at    context.Context //nolint:containedctx // the ctx of the current chunk, or nil
 	spoke bool            // the model has streamed text
 	err   error
 
-	reasoned  adapter.ReasoningEnd // what the model has streamed of its reasoning
-	separator string               // before the turn's first reasoning
+	reasoned  adapter.ReasoningEnd // the end of the reasoning streamed so far
+	separator string               // goes before the turn's first reasoning
 }
 
 func newStream(ctx context.Context, call func(context.Context, piece) error) *stream {
@@ -106,7 +106,7 @@ func newStream(ctx context.Context, call func(context.Context, piece) error) *st
 	return s
 }
 
-// chunk takes what the provider streams in a turn.
+// chunk handles a chunk that the provider streams in a turn.
 func (s *stream) chunk(ctx context.Context, turn int, p piece) error {
 	separator, ok := s.enter(ctx, turn, p)
 	if !ok {
@@ -125,8 +125,8 @@ func (s *stream) chunk(ctx context.Context, turn int, p piece) error {
 	return s.filter.Chunk(p)
 }
 
-// enter begins a chunk, unless it comes too late. Separator is what stands before
-// its reasoning.
+// enter begins a chunk. It returns false if the chunk's turn is over. The
+// separator goes before the chunk's reasoning.
 func (s *stream) enter(ctx context.Context, turn int, p piece) (separator string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,13 +148,14 @@ func (s *stream) leave() {
 	s.at = nil
 }
 
-// say takes text that was not streamed.
+// say passes text that was not streamed to the filter.
 func (s *stream) say(text string) {
-	_ = s.filter.Chunk(piece{text: []byte(text)}) // the filter ends the call
+	_ = s.filter.Chunk(piece{text: []byte(text)}) // on an error, the filter ends the call
 }
 
-// emit shows what the filter has let through. A function that was never given
-// any text is not told what was not streamed: its provider does not stream.
+// emit shows the pieces that the filter lets through. Outside a chunk, it does
+// so only if the model has streamed text: otherwise the provider does not
+// stream.
 func (s *stream) emit(p piece) error {
 	s.mu.Lock()
 	ctx := s.at
@@ -168,7 +169,7 @@ func (s *stream) emit(p piece) error {
 	return s.show(ctx, p)
 }
 
-// show calls the function.
+// show calls the caller's function.
 func (s *stream) show(ctx context.Context, p piece) error {
 	err := s.call(ctx, p)
 	s.mu.Lock()

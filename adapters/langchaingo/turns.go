@@ -18,7 +18,7 @@ type turns struct {
 	call     *middleware.Call
 	messages []llms.MessageContent
 	options  []llms.CallOption
-	asked    llms.CallOptions // what the options come to
+	asked    llms.CallOptions // the options, applied
 	streams  streams
 	answers  answers
 	sent     int
@@ -56,9 +56,9 @@ func (t *turns) send(ctx context.Context, k *adapter.Continuation) (*llms.Conten
 	return answer, err
 }
 
-// unreported returns the error that the provider's client has kept to itself:
-// that of a streaming function, or the end of ctx, of which some clients make
-// an answer out of what had come by then.
+// unreported returns an error that the provider's client did not return: an
+// error of a streaming function, or the end of ctx, after which some clients
+// return what has arrived as an answer.
 func (t *turns) unreported(ctx context.Context, answer *llms.ContentResponse) error {
 	if err := t.streams.err(); err != nil {
 		return err
@@ -73,9 +73,9 @@ func (t *turns) unreported(ctx context.Context, answer *llms.ContentResponse) er
 	return err
 }
 
-// withOptions returns the caller's options, with one more if there is anything
-// to change. It is the last that the provider applies, to options that have the
-// provider's defaults in them; so all that it does not touch stays as it is.
+// withOptions returns the caller's options, and one more if there is anything
+// to change. The provider applies that one last, on top of its own defaults, so
+// that everything else stays the same.
 func (t *turns) withOptions(tool *adapter.PauseTool) []llms.CallOption {
 	if tool == nil && t.streams == (streams{}) {
 		return t.options

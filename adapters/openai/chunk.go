@@ -17,7 +17,8 @@ type chunks struct {
 	envelope adapter.Envelope[envelope]
 }
 
-// envelope is what the joined answer has of the first turn's, in every chunk.
+// envelope has the fields that the joined answer takes from the first turn, in
+// every chunk.
 type envelope struct {
 	id, object, model string
 	created           int64
@@ -53,8 +54,8 @@ func callFragment(_ int, call *openai.ToolCall) int {
 	return *call.Index
 }
 
-// readChoice reports a choice: its message, or what a chunk adds to it. IndexOf
-// returns the index of the call at that place in the message.
+// readChoice reports a choice: its message, or what a chunk adds to it. indexOf
+// returns the index of the call that is number at in the message.
 func readChoice(
 	t adapter.TurnReader, index int, m *openai.ChatCompletionMessage, finish openai.FinishReason,
 	indexOf func(at int, call *openai.ToolCall) int,
@@ -108,8 +109,9 @@ func (d *chunks) AppendShown(
 	return append(dst, *c)
 }
 
-// editChoices reports whether anything is left to show. What the edit names is
-// shown in the first choice 0; some providers send more than one in a chunk.
+// editChoices applies the edit and reports whether anything is left to show.
+// The edit's text and finish reason go into the first choice with index 0: some
+// providers send several of them in a chunk.
 func editChoices(c *openai.ChatCompletionStreamResponse, e *adapter.Edit) bool {
 	edit, calls, left, shown := *e, 0, false, false
 	if e.Part == adapter.Synthetic {
@@ -137,8 +139,8 @@ func editChoices(c *openai.ChatCompletionStreamResponse, e *adapter.Edit) bool {
 // stop is the finish reason of a turn that simply stopped.
 const stop = string(openai.FinishReasonStop)
 
-// editChoice reports whether anything is left to show. Calls counts the calls
-// of the chunk, over all its choices.
+// editChoice applies the edit to one choice and reports whether anything is
+// left to show. calls counts the calls of the chunk, over all its choices.
 func editChoice(choice *openai.ChatCompletionStreamChoice, e *adapter.Edit, calls *int) bool {
 	finish := e.FinishOr(stop)
 	choice.FinishReason = openai.FinishReason(finish)

@@ -10,16 +10,17 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Client is a go-openai client whose chat completions are continued. It is
-// safe for concurrent use.
+// Client is a go-openai client that continues chat completions. Make one with
+// [Wrap]: the zero value is not usable. It is safe for concurrent use.
 type Client struct {
 	*openai.Client
 
 	mw *middleware.Middleware
 }
 
-// Wrap returns client with its chat completions continued by mw. It panics if
-// either is nil. Client is not changed and may be used beside the result.
+// Wrap returns a client whose chat completions mw continues. It panics if
+// either argument is nil. It does not change client, which stays usable on its
+// own.
 func Wrap(client *openai.Client, mw *middleware.Middleware) *Client {
 	if client == nil {
 		panic("carryon/adapters/openai: nil client")
@@ -30,9 +31,10 @@ func Wrap(client *openai.Client, mw *middleware.Middleware) *Client {
 	return &Client{Client: client, mw: mw}
 }
 
-// CreateChatCompletion is the SDK's, continued: the answer holds what all
-// turns said, the tool calls and the finish reason of the last one, the id and
-// the headers of the first, and the usage of all. The request is not changed.
+// CreateChatCompletion calls the SDK's method and continues the answer. The
+// joined answer has the text of all turns, the tool calls and the finish reason
+// of the last one, the id and the headers of the first, and the summed usage.
+// The request is not changed.
 //
 // A continuation that fails does not fail the call. If ctx ends during one,
 // the answer so far comes with the error.
@@ -54,10 +56,11 @@ func (c *Client) CreateChatCompletion(
 		})
 }
 
-// CreateChatCompletionStream is the SDK's, continued: the turns come as one
-// stream with one id, one role, one finish reason and one usage. The request is
-// not changed; a continuation sends it again, so that its slices must not be
-// changed either until the stream has ended. The stream must be closed.
+// CreateChatCompletionStream calls the SDK's method and continues the answer.
+// All turns come as one stream with one id, one role, one finish reason and one
+// usage. The request is not changed. A continuation sends it again, so the
+// caller must not change its slices before the stream has ended. The caller
+// must close the stream.
 func (c *Client) CreateChatCompletionStream(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (*Stream, error) {
@@ -87,7 +90,7 @@ func (c *Client) CreateChatCompletionStream(
 	}), nil
 }
 
-// withStatus adds the HTTP status that the SDK reports, where it does.
+// withStatus adds the HTTP status to an error if the SDK reports one.
 func withStatus(err error) error {
 	var api *openai.APIError
 	var request *openai.RequestError

@@ -9,14 +9,13 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// NewClientWithConfig returns a client of the SDK's own type whose chat
-// completions are continued by mw, on the wire: nothing else in a program
-// changes. Config is not changed, and neither is its HTTP client: an
-// *http.Client is copied with its Transport wrapped, so that its Timeout, Jar
-// and CheckRedirect hold; any other HTTPDoer is wrapped. It panics if mw is
-// nil.
+// NewClientWithConfig returns a client of the SDK's own type. mw continues its
+// chat completions on the wire, so the rest of a program stays as it is. The
+// function changes neither config nor its HTTP client: it copies an
+// *http.Client and wraps the Transport of the copy, which keeps Timeout, Jar
+// and CheckRedirect; it wraps any other HTTPDoer. It panics if mw is nil.
 //
-// [middleware.Capture] collects the outcomes of calls.
+// Use [middleware.Capture] to collect the outcomes of calls.
 func NewClientWithConfig(config openai.ClientConfig, mw *middleware.Middleware) *openai.Client {
 	if mw == nil {
 		panic("carryon/adapters/openai: nil middleware")
@@ -37,13 +36,13 @@ func NewClientWithConfig(config openai.ClientConfig, mw *middleware.Middleware) 
 	return openai.NewClientWithConfig(config)
 }
 
-// tripper makes a RoundTripper of an HTTP client that is not net/http's.
+// tripper adapts an HTTP client that is not net/http's to RoundTripper.
 type tripper struct{ client openai.HTTPDoer }
 
 // RoundTrip implements [http.RoundTripper].
 func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) { return t.client.Do(r) }
 
-// doer makes such a client of a RoundTripper.
+// doer adapts a RoundTripper to such a client.
 type doer struct{ transport http.RoundTripper }
 
 // Do implements [openai.HTTPDoer].

@@ -5,8 +5,8 @@
 //	mw := middleware.New(todos)
 //	client := carryopenai.Wrap(openai.NewClient(key), mw)
 //
-// The client has every method of the SDK's; CreateChatCompletion and
-// CreateChatCompletionStream are continued, the others are the SDK's own.
-// Requests and answers are the SDK's types and pass through untouched as long
-// as carryon has nothing to do.
+// The result has every method of the SDK's client. carryon continues
+// CreateChatCompletion and CreateChatCompletionStream; the other methods are
+// the SDK's own. Requests and answers have the SDK's types, and pass through
+// untouched as long as carryon has nothing to do.
 package openai

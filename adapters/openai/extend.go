@@ -10,8 +10,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// extend returns the request of a continuation. It shares nothing with the
-// caller's that it changes.
+// extend returns the request of a continuation. It copies whatever it changes.
 func extend(r openai.ChatCompletionRequest, k *adapter.Continuation) openai.ChatCompletionRequest {
 	answer := openai.ChatCompletionMessage{
 		Role: openai.ChatMessageRoleAssistant, Content: k.Text, ReasoningContent: k.Reasoning,
@@ -26,15 +25,15 @@ func extend(r openai.ChatCompletionRequest, k *adapter.Continuation) openai.Chat
 	}
 	r = withAdditions(r, &k.Additions)
 	r.Messages = slices.Concat(r.Messages, []openai.ChatCompletionMessage{answer, prompt})
-	if r.Store { // metadata may stand only beside it
+	if r.Store { // metadata is allowed only with store
 		r.Store, r.Metadata = false, nil
 	}
 	r.Prediction = nil
 	return r
 }
 
-// withAdditions returns the request with what carryon adds to it: the same one
-// if that is nothing.
+// withAdditions returns the request with carryon's additions, or the same
+// request if there are none.
 func withAdditions(r openai.ChatCompletionRequest, a *adapter.Additions) openai.ChatCompletionRequest {
 	if len(a.Attachments) > 0 {
 		r.Messages = slices.Clone(r.Messages)

@@ -9,9 +9,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// history yields the tool calls of the messages, newest first, each with the
-// answer it got. It reads no further than it is asked to. Recent is the first
-// message whose calls are recent.
+// history yields the tool calls of the messages, newest first, each with its
+// result. It reads messages only as the caller asks for more. recent is the
+// index of the first message whose calls are recent.
 func history(messages []openai.ChatCompletionMessage, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[*openai.ChatCompletionMessage]

@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// describe tells the engine what it must know of a request.
+// describe returns what the engine must know of a request.
 func describe(r *openai.ChatCompletionRequest) adapter.Request {
 	d := adapter.Request{
 		Tools:  len(r.Tools),
@@ -36,7 +36,7 @@ func describe(r *openai.ChatCompletionRequest) adapter.Request {
 	return d
 }
 
-// offering is a request as what offers tools.
+// offering is a request seen as a list of tools.
 type offering openai.ChatCompletionRequest
 
 // ToolNames implements [adapter.ToolNamer].
@@ -108,9 +108,9 @@ func sizeOf(m *openai.ChatCompletionMessage) int {
 	return size
 }
 
-// readUser reads the last of the messages, which is one in the role of the user.
-// It reports whether calls before it are no longer recent: the message is the
-// user's, or a report.
+// readUser reads the last of the messages, which has the role of the user. It
+// reports whether calls before it are no longer recent: they are not if the
+// user wrote the message, or if it is a report.
 func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) bool {
 	last := len(messages) - 1
 	user := identityOf(&messages[last])
@@ -127,7 +127,8 @@ func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) bool 
 	return true
 }
 
-// addLoop adds the messages of a tool loop, the last of which has its first call.
+// addLoop adds the messages of a tool loop. The last message has the first call
+// of the loop.
 func addLoop(messages []openai.ChatCompletionMessage, add func(string)) {
 	for i := range messages {
 		m := &messages[i]
@@ -161,8 +162,8 @@ func textOf(m *openai.ChatCompletionMessage) string {
 	return b.String()
 }
 
-// identityOf returns what tells a message of the user from another: its text
-// and its pictures.
+// identityOf returns what identifies a message of the user: its text and its
+// pictures.
 func identityOf(m *openai.ChatCompletionMessage) string {
 	if len(m.MultiContent) == 0 {
 		return m.Content

@@ -13,12 +13,12 @@ import (
 )
 
 // Stream is the joined stream of a call's turns. It has the methods of the
-// SDK's stream but RecvRaw, because a joined chunk has no bytes that ever
-// crossed the wire. Recv must not be called by two goroutines at once; Close
-// may be called by any, at any time.
+// SDK's stream except RecvRaw: a joined chunk may differ from the bytes on the
+// wire. Only one goroutine at a time may call Recv. Any goroutine may call
+// Close at any time.
 type Stream struct {
 	first   *openai.ChatCompletionStream
-	outcome *middleware.Outcome // set, and nothing below, if carryon has nothing to do with the call
+	outcome *middleware.Outcome // set if carryon has nothing to do with the call; the fields below are then nil
 	dialect *chunks
 	joined  *middleware.Stream[openai.ChatCompletionStreamResponse]
 }
@@ -51,7 +51,7 @@ func (s *Stream) Recv() (chunk openai.ChatCompletionStreamResponse, err error) {
 	return relay.Handle(chunk, err)
 }
 
-// Close ends the stream, at any point. It may be called more than once.
+// Close ends the stream. It may be called at any time, and more than once.
 func (s *Stream) Close() error {
 	if s.joined == nil {
 		return s.first.Close()
@@ -70,9 +70,9 @@ func (s *Stream) GetRateLimitHeaders() openai.RateLimitHeaders {
 	return s.first.GetRateLimitHeaders()
 }
 
-// All returns the chunks of the stream, for one range over them: it closes the
-// stream, also if the loop is left early. An error comes last, with an empty
-// chunk; io.EOF is the end and not reported.
+// All returns an iterator over the chunks of the stream, which can be ranged
+// over once. It closes the stream when the loop ends, early or not. An error
+// comes last, with an empty chunk. io.EOF ends the loop and is not yielded.
 func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
 	return func(yield func(openai.ChatCompletionStreamResponse, error) bool) {
 		defer s.Close() //nolint:errcheck // the chunks are what was asked for
@@ -85,8 +85,8 @@ func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
 	}
 }
 
-// Outcome returns what carryon did with the call: final once Recv has returned
-// an error, io.EOF included, or the stream is closed.
+// Outcome returns what carryon did with the call. It is final once Recv has
+// returned an error, io.EOF included, or the stream is closed.
 func (s *Stream) Outcome() middleware.Outcome {
 	if s.joined == nil {
 		return *s.outcome
@@ -94,8 +94,8 @@ func (s *Stream) Outcome() middleware.Outcome {
 	return s.joined.Outcome()
 }
 
-// isText reports whether the chunk holds text of the one choice and nothing
-// else that carryon would have to look at.
+// isText reports whether the chunk has text of a single choice and nothing else
+// that carryon has to look at.
 func isText(c *openai.ChatCompletionStreamResponse) bool {
 	if len(c.Choices) != 1 || c.Usage != nil {
 		return false

@@ -8,12 +8,12 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// usageTotals keeps the usage of a call.
+// usageTotals sums the usage of a call's turns.
 type usageTotals = adapter.UsageTotals[openai.Usage]
 
 func newUsageTotals() usageTotals { return usageTotals{Add: add, Extend: addTurn} }
 
-// counts returns a usage as the engine sees it.
+// counts converts a usage to the engine's type.
 func counts(u *openai.Usage) adapter.Usage {
 	counted := adapter.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.TotalTokens}
 	if d := u.PromptTokensDetails; d != nil {
@@ -37,7 +37,8 @@ func add(a, b openai.Usage) openai.Usage {
 	}
 }
 
-// addTurn returns the usage of an answer to which a turn was added.
+// addTurn returns the usage of an answer after a turn was added to it. A prompt
+// counts once: the turn adds only its output.
 func addTurn(answer, turn openai.Usage) openai.Usage {
 	if answer.PromptTokens > 0 {
 		turn.TotalTokens = max(0, turn.TotalTokens-turn.PromptTokens)

@@ -5,15 +5,15 @@
 //	model := carrylangchain.Wrap(llm, mw, carryagents.OneShot())
 //	executor := agents.NewExecutor(agents.NewOneShotAgent(model, tools))
 //
-// Agents that call tools by the provider's own means, such as
-// agents.OpenAIFunctionsAgent, need nothing of this.
+// Agents that use the provider's own tool calls, such as
+// agents.OpenAIFunctionsAgent, do not need this package.
 //
-// An answer is given to the very parser of the agent that is linked into the
-// program, not to a copy of it. An answer after which the agent would call a
-// tool, or that it can't read, is not continued. One after which it would return
-// is, and the agent then reads the turns as one: the last, if that calls a tool,
-// and otherwise a final answer made of all of them.
+// This package parses answers with the agent's own parser from the linked
+// langchaingo, not with a copy. carryon does not continue an answer that calls
+// a tool, or that the agent can't read. It continues an answer with which the
+// agent would return. The agent then reads one answer: the last turn, if that
+// calls a tool, and otherwise a final answer made of all turns.
 //
-// Give the agent's ctx a session: without one, what a run has used of its budget
-// is only known from its second step on.
+// Give the agent's ctx a session: without one, carryon counts what a run has
+// used of its budget only from the second step on.
 package agents

@@ -11,13 +11,13 @@ import (
 	"github.com/carryon-go/carryon/adapters/langchaingo"
 )
 
-// OneShot has calls of an agents.OneShotZeroAgent continued, the agent that
+// OneShot continues calls of an agents.OneShotZeroAgent, the agent that
 // agents.Initialize makes for ZeroShotReactDescription.
 func OneShot() langchaingo.Option {
 	return langchaingo.WithTextAgent(ReadOneShot)
 }
 
-// Conversational has calls of an agents.ConversationalAgent continued, the agent
+// Conversational continues calls of an agents.ConversationalAgent, the agent
 // that agents.Initialize makes for ConversationalReactDescription.
 func Conversational() langchaingo.Option {
 	return langchaingo.WithTextAgent(ReadConversational)
@@ -37,9 +37,9 @@ func ReadConversational(answer string) langchaingo.Reading {
 
 const outputKey = "output"
 
-// read has an agent plan whose model has spoken already.
+// read lets an agent plan with a model whose answer is fixed.
 func read(agent agents.Agent) langchaingo.Reading {
-	// Nothing here waits or knows of a ctx.
+	// Nothing here waits, so the plan needs no ctx of the caller's.
 	actions, finish, err := agent.Plan(context.Background(), nil, nil)
 	switch {
 	case err != nil:
@@ -54,7 +54,7 @@ func read(agent agents.Agent) langchaingo.Reading {
 	return langchaingo.Reading{}
 }
 
-// said is a model that has spoken already.
+// said is a model that always answers with this text.
 type said string
 
 // GenerateContent implements [llms.Model].
@@ -69,8 +69,8 @@ func (s said) Call(context.Context, string, ...llms.CallOption) (string, error) 
 	return string(s), nil
 }
 
-// chain returns the chain through which an agent asks its model, but for the
-// prompt, which nobody reads: what it does with the answer is the same.
+// chain returns an agent's chain with an empty prompt. It handles the answer as
+// the agent's own chain does.
 func chain(answer string) chains.Chain {
 	return chains.NewLLMChain(said(answer), prompts.PromptTemplate{TemplateFormat: prompts.TemplateFormatFString})
 }
