@@ -115,6 +115,13 @@ func (j *joiner[C]) settle() {
 	}
 }
 
+// settlesAtOnce reports whether settle waits for nothing: turn 1 has called a tool, so
+// that the decision needs no list and no session, and there is no task to report on.
+func (j *joiner[C]) settlesAtOnce() bool {
+	reader := j.reader()
+	return reader.isAsItCame() && reader.calls.others > 0 && j.call.reminders.begun == nil
+}
+
 // keepAlive notes whether a chunk of a continuation came from the model itself, and
 // whether it showed the consumer anything. If the consumer has been shown nothing for
 // a while, it gets a heartbeat.

@@ -85,6 +85,9 @@ func (s *Stream[C]) TryRecv() (c C, ok bool) {
 		}
 		j.handle(c, nil)
 		j.keepAlive()
+		if j.settlesAtOnce() {
+			j.settle()
+		}
 	}
 	return c, false
 }

@@ -25,12 +25,13 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 	}
 	begin := chunk(`{"role":"assistant","content":""}`, "null") + chunk(`{"content":"Next "}`, "null") + chunk(`{"content":"the parser."}`, "null")
 	call := chunk(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"edit_file","arguments":"{}"}}]}`, "null")
+	const done = "data: [DONE]\n\n"
 	for name, answer := range map[string]struct {
 		reads []string
 		after string
 	}{
-		"text": {[]string{begin}, chunk("{}", `"stop"`) + "data: [DONE]\n\n"},
-		"call": {[]string{begin, call + call}, chunk("{}", `"tool_calls"`) + "data: [DONE]\n\n"},
+		"text": {[]string{begin}, chunk("{}", `"stop"`) + done},
+		"call": {[]string{begin, call + chunk("{}", `"tool_calls"`) + done}, ""}, // the decision needs no list
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
