@@ -25,7 +25,7 @@ const instructions = "You work on text files with tools, in one folder. For work
 	"list with todo_write first, and write it again whenever a todo is completed or begun. check_files runs in the " +
 	"background: you are told when it has ended, so do not wait for it."
 
-// agent is a plain tool loop. Only its client belongs to carryon.
+// agent is a plain tool loop. Only its client is carryon's.
 type agent struct {
 	client *carryopenai.Client
 	model  string

@@ -29,8 +29,8 @@ const session = "chat"
 // taskNote begins a message with the results of background tasks.
 const taskNote = "---\nSystem Note: "
 
-// maxAutomatic is how many turns in a row the results of background tasks may
-// start: a model may start another task in each of them.
+// maxAutomatic is how many turns in a row the results of background tasks may start. Without a limit, a model could
+// start another task in each.
 const maxAutomatic = 5
 
 var (
@@ -82,8 +82,7 @@ func newChat(v terminal.View, files *sandbox, e endpoint, pace time.Duration) *c
 	return c
 }
 
-// talk runs the chat until the input ends. Where nobody watches, it fails if a turn
-// has failed, or if it was interrupted.
+// talk runs the chat until the input ends. With a plain view, it fails if a turn has failed, or if it was interrupted.
 func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) (err error) {
 	ctx = continuation.WithSession(ctx, session)
 	c.todos.Subscribe(func(_ string, list []todo.Todo) { c.listed(ctx, list) })
@@ -120,7 +119,7 @@ func (c *chat) talk(ctx context.Context, signals <-chan os.Signal) (err error) {
 	}
 }
 
-// verdict returns what a talk that ended with err fails with.
+// verdict returns the error of a talk that ended with err.
 func (c *chat) verdict(err error) error {
 	switch {
 	case !c.view.Plain():
@@ -137,7 +136,7 @@ func (c *chat) leave(ctx context.Context, trigger *autotrigger.AutoTrigger, turn
 	defer cancel()
 	c.interruptTurn()
 	turns.Wait()
-	_ = trigger.Stop(ctx) // whatever takes longer ends with the program
+	_ = trigger.Stop(ctx) // what takes longer ends with the program
 	_ = c.tasks.Close(ctx)
 }
 
@@ -162,7 +161,7 @@ func (c *chat) say(line string) {
 	defer c.mu.Unlock()
 	c.queue = append(c.queue, line)
 	if c.stop != nil {
-		c.view.Say(terminal.Noted, "is sent when this turn is over; Ctrl-C stops it")
+		c.view.Say(terminal.Noted, "will be sent after this turn; Ctrl-C stops the turn")
 	}
 }
 
@@ -192,7 +191,7 @@ func (c *chat) tell(ctx context.Context, message string) error {
 		first := c.automatic == maxAutomatic+1
 		c.mu.Unlock()
 		if first {
-			c.note("the result waits for your next message, for the model starts one task after the other")
+			c.note("the result waits for your next message, because the model keeps starting tasks")
 		}
 		return errAutomatic
 	}
@@ -261,7 +260,7 @@ func (c *chat) quiet() bool {
 func (c *chat) wake() {
 	select {
 	case c.changed <- struct{}{}:
-	default: // it is already signalled
+	default: // a signal is already waiting
 	}
 }
 
@@ -310,7 +309,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// prompts counts the messages of the history that carryon wrote.
+// prompts counts the messages of the history that contain a prompt of carryon's.
 func prompts(history []openai.ChatCompletionMessage) (n int) {
 	for _, message := range history {
 		if strings.Contains(message.Content, continuation.PromptPreamble) {

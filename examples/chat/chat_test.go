@@ -163,7 +163,7 @@ func TestCommandsWorkDuringATurn(t *testing.T) {
 		s.pass(time.Second)
 		s.enter("/set todo-continuation false")
 		s.enter("And then rest.")
-		assert.Contains(t, s.seen(), "* is sent when this turn is over; Ctrl-C stops it\n")
+		assert.Contains(t, s.seen(), "* will be sent after this turn; Ctrl-C stops the turn\n")
 		s.settle()
 		assert.Len(t, s.server.Requests(), 3, "the list is open, and nobody is asked to carry on")
 		assert.Equal(t, "And then rest.", s.server.Requests()[2].Last().Content)
@@ -266,7 +266,7 @@ func TestErrorsOfTheEndpointAreSentences(t *testing.T) {
 	t.Parallel()
 	for want, turn := range map[string]carryontest.Turn{
 		"! The endpoint answered HTTP 401: Incorrect key.\n": carryontest.Status(401, `{"error":{"message":"Incorrect \u001b[2Jkey."}}`),
-		"! The endpoint answered HTTP 502, and nothing":      carryontest.Status(502, `<html>`),
+		"! The endpoint answered HTTP 502, with a body":      carryontest.Status(502, `<html>`),
 		"! The model gave no answer.\n":                      carryontest.Chunks(`{"choices":[]}`),
 	} {
 		inTerminal(t, 80, 24, func(s *scene) {
@@ -306,7 +306,7 @@ func TestHistoryHasNoPrompt(t *testing.T) {
 		assert.Contains(t, sent.Last().Content, continuation.PromptPreamble)
 		s.enter("/history")
 		s.settle()
-		assert.Contains(t, s.written(), "carryon sent 1 prompt; the messages, searched in full, hold 0.\n")
+		assert.Contains(t, s.written(), "carryon sent 1 prompt; the messages contain 0.\n")
 		assert.NotContains(t, s.written(), continuation.PromptPreamble)
 	}, planOf("Dig"), carryontest.Text("I will."), listOf(todo.Completed, "Dig"), carryontest.Text("Done."))
 }
@@ -318,7 +318,7 @@ func TestPromptInTheHistoryWouldBeCounted(t *testing.T) {
 		s.settle()
 		s.enter("/history")
 		s.settle()
-		assert.Contains(t, s.written(), "carryon sent 0 prompts; the messages, searched in full, hold 1.\n")
+		assert.Contains(t, s.written(), "carryon sent 0 prompts; the messages contain 1.\n")
 	}, carryontest.Text("Well."))
 }
 

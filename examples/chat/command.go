@@ -63,7 +63,7 @@ func (c *chat) command(ctx context.Context, line string) bool {
 	case "/quit", "/exit":
 		return false
 	default:
-		c.answer(fmt.Sprintf("There is no command %s. /help lists those that there are.", terminal.Fit(plaintext.OneLine(name), 40)), true)
+		c.answer(fmt.Sprintf("There is no command %s. /help lists the commands.", terminal.Fit(plaintext.OneLine(name), 40)), true)
 	}
 	return true
 }
@@ -86,7 +86,7 @@ func (c *chat) pause(ctx context.Context, reason string) {
 		return
 	}
 	c.show(ctx)
-	c.answer("Paused: the model is not asked to carry on until your next message, or /resume.", false)
+	c.answer("Paused until your next message, or /resume.", false)
 }
 
 func (c *chat) resume(ctx context.Context) {
@@ -122,7 +122,7 @@ func (c *chat) listTodos(ctx context.Context) string {
 }
 
 func (c *chat) listTasks(ctx context.Context) string {
-	tasks, _ := c.tasks.Tasks(ctx, session) // they are in memory, which does not fail
+	tasks, _ := c.tasks.Tasks(ctx, session) // reading memory does not fail
 	var b strings.Builder
 	for i, t := range tasks {
 		fmt.Fprintf(&b, "%d. %s: %s", i+1, t.Name, t.State)
@@ -143,8 +143,8 @@ func (c *chat) listTasks(ctx context.Context) string {
 // maxShown is how many columns of a message /history shows.
 const maxShown = 70
 
-// history returns the conversation, with a line per message and tool call, and
-// says how many of the prompts that carryon has sent are in it.
+// history returns the conversation, with a line per message and tool call, and the number of carryon's prompts that
+// were sent and that are in it.
 func history(messages []openai.ChatCompletionMessage, sent int) string {
 	var b strings.Builder
 	from := map[string]string{
@@ -163,7 +163,7 @@ func history(messages []openai.ChatCompletionMessage, sent int) string {
 			fmt.Fprintf(&b, "%-6s %s\n", "calls", terminal.Fit(plaintext.OneLine(call.Function.Name+" "+call.Function.Arguments), maxShown))
 		}
 	}
-	fmt.Fprintf(&b, "%s. carryon sent %s; the messages, searched in full, hold %d.",
+	fmt.Fprintf(&b, "%s. carryon sent %s; the messages contain %d.",
 		count(len(messages), "message"), count(sent, "prompt"), prompts(messages))
 	return b.String()
 }

@@ -14,9 +14,9 @@ import (
 func TestCommandsAnswerInASentence(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"/nope":                         "! There is no command /nope. /help lists those that there are.\n",
+		"/nope":                         "! There is no command /nope. /help lists the commands.\n",
 		"/\x1b[2Jx":                     "! There is no command /x. /help",
-		"/" + strings.Repeat("x", 5000): "x... /help lists those that there are.\n",
+		"/" + strings.Repeat("x", 5000): "x... /help lists the commands.\n",
 		"/set":                          "Settings: todo-continuation is true, approval-mode is default.",
 		"/set colour red":               "! There is no setting \"colour\". The settings are todo-continuation and approval-mode.\n",
 		"/set approval-mode maybe":      "! approval-mode cannot be \"maybe\". It can be default or yolo.\n",
@@ -24,9 +24,9 @@ func TestCommandsAnswerInASentence(t *testing.T) {
 		"/SET todo_continuation off":    "todo-continuation is now false.\n",
 		"/todos":                        "There are no todos.\n",
 		"/tasks":                        "There are no background tasks.\n",
-		"/history":                      "1 message. carryon sent 0 prompts; the messages, searched in full, hold 0.\n",
+		"/history":                      "1 message. carryon sent 0 prompts; the messages contain 0.\n",
 		"/resume":                       "Nothing is paused.\n",
-		"/pause":                        "Paused: the model is not asked to carry on until your next message, or /resume.\n",
+		"/pause":                        "Paused until your next message, or /resume.\n",
 		"/help":                         help + "\n",
 		"   /todos  ":                   "There are no todos.\n",
 	} {

@@ -73,7 +73,7 @@ func TestUnreachableEndpointIsASentence(t *testing.T) {
 	url := server.URL()
 	server.Close()
 	out, errs, err := runProgram(t, "Hello.\n", "OPENAI_API_KEY=sk-secret", "OPENAI_BASE_URL="+url)
-	assert.Contains(t, out, "! The endpoint "+url+"/chat/completions could not be asked: ")
+	assert.Contains(t, out, "! The endpoint "+url+"/chat/completions could not be reached: ")
 	failsWith(t, err, 1)
 	assert.Equal(t, "A turn has failed.\n", errs)
 }
@@ -85,7 +85,7 @@ func failsWith(t *testing.T, err error, code int) {
 	assert.Equal(t, code, exit.ExitCode())
 }
 
-// Who leaves /v1 out is told so.
+// The error for a base URL without /v1 says what is missing.
 func TestNotFoundHintsAtThePath(t *testing.T) {
 	t.Parallel()
 	server := carryontest.NewServer(t)

@@ -1,4 +1,4 @@
-// Command chat is an agent to talk to in a terminal, with carryon at work:
+// Command chat is an agent that you chat with in a terminal, with carryon:
 //
 //	go run ./examples/chat
 //

@@ -22,7 +22,7 @@ func (c *chat) observer() middleware.Observer {
 		},
 		Decision: func(_ context.Context, e middleware.Decision) {
 			if e.Evaluation.Reason == continuation.ReasonBackground {
-				c.note("waits for what runs in the background")
+				c.note("waiting for background tasks")
 			}
 		},
 		PauseRejected: func(_ context.Context, e middleware.PauseRejected) {
@@ -56,7 +56,7 @@ func (c *chat) started(ctx context.Context, id string) {
 // model; if there is none, the AutoTrigger does.
 func (c *chat) taskEnded(ctx context.Context, t asynctask.Task) {
 	c.note("background result: %s (%s)", t.Name, t.State)
-	if t.State == asynctask.Cancelled { // carryon does not tell the model about those
+	if t.State == asynctask.Cancelled { // carryon does not tell the model about these
 		c.delivered(ctx, func(id string) bool { return id == t.ID })
 	}
 }

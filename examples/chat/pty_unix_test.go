@@ -41,7 +41,7 @@ func openWindow(t *testing.T, columns, rows int, env ...string) *window {
 	w.program.Env = append(w.program.Env, env...)
 	keys, err := pty.StartWithSize(w.program, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}) //nolint:gosec // small
 	if err != nil {
-		t.Skipf("no pseudo terminal can be had here: %v", err)
+		t.Skipf("no pseudo terminal here: %v", err)
 	}
 	w.keys = keys
 	go w.watch()
@@ -178,7 +178,7 @@ func TestTerminatedProgramLeavesTheTerminalAsItWas(t *testing.T) {
 	assert.True(t, strings.HasSuffix(w.raw.String(), "\x1b[?2004l"))
 }
 
-// Tab completes a command, and what is pasted is one message, whatever lines it has.
+// Tab completes a command, and pasted text is one message, with all its lines.
 func TestTabAndPasteInARealTerminal(t *testing.T) {
 	t.Parallel()
 	w := openWindow(t, 80, 24)
@@ -186,7 +186,7 @@ func TestTabAndPasteInARealTerminal(t *testing.T) {
 	w.press("/hi\t")
 	w.await("> /history")
 	w.press("\r")
-	w.await("hold 0.")
+	w.await("contain 0.")
 	w.press("\x1b[200~Hello.\r\nHow are you?\x1b[201~")
 	w.await("> Hello.\u23ceHow are you?")
 	w.press("\r")

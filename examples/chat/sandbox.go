@@ -45,8 +45,8 @@ func openSandbox(dir string) (*sandbox, error) {
 	return &sandbox{dir: dir, root: root, temporary: temporary}, nil
 }
 
-// leftBehind says where a temporary folder is that holds files. It removes one
-// that is empty, and then says nothing.
+// leftBehind returns a sentence that names the temporary folder, if it contains files. It removes an empty one and
+// returns "".
 func (s *sandbox) leftBehind() string {
 	if !s.temporary || os.Remove(s.dir) == nil {
 		return ""
@@ -103,8 +103,8 @@ func (s *sandbox) list(folder string) (names []string, err error) {
 	return names, plain(folder, err)
 }
 
-// regular returns an error unless name is an ordinary file of limited size. To
-// read from a pipe or a device might never end.
+// regular returns an error unless name is an ordinary file of limited size. Reading from a pipe or a device might never
+// end.
 func (s *sandbox) regular(name string) error {
 	if name == "" || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return plain(name, errOutside)

@@ -24,9 +24,9 @@ import (
 	"github.com/carryon-go/carryon/examples/chat/terminal"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// asProgram in the environment makes the test binary the program itself.
+// asProgram in the environment makes the test binary run as the program.
 const asProgram = "CHAT_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func requireGolden(t *testing.T, name, text string) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), text, "if the change is meant, run the test with -update")
+	require.Equal(t, string(want), text, "if this change is intended, run the test with -update")
 }
 
 // scene is a chat in a synctest bubble, where waiting takes no time.

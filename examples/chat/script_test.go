@@ -17,7 +17,7 @@ func TestScriptSignsWhatItWasGivenANameFor(t *testing.T) {
 		s.enter("Write a poem about rain by Ada Lovelace.")
 		s.settle()
 		assert.NotContains(t, s.written(), "paused")
-		assert.Contains(t, s.written(), "\nAll is done.\n")
+		assert.Contains(t, s.written(), "\nEverything is done.\n")
 		assert.True(t, strings.HasSuffix(s.file("rain/poem.md"), "\nBy Ada Lovelace\n"))
 	})
 }

@@ -39,7 +39,7 @@ func (t *toolbox) use(ctx context.Context, name, arguments string) string {
 	if result, ok := t.todos.Handle(ctx, name, arguments); ok {
 		return result // the panel shows the list
 	}
-	if result, ok, _ := t.tasks.Handle(ctx, name, arguments); ok { // the tasks are in memory, which does not fail
+	if result, ok, _ := t.tasks.Handle(ctx, name, arguments); ok { // memory does not fail
 		t.view.Say(terminal.Worked, "looked at the background tasks")
 		return result
 	}

@@ -116,7 +116,7 @@ func TestFragmentsOfCallsAreJoined(t *testing.T) {
 	}
 }
 
-// fragments is a turn whose stream has these fragments of tool calls, each in a chunk of its own.
+// fragments is a turn whose stream has these fragments of tool calls, each in its own chunk.
 func fragments(calls ...string) carryontest.Turn {
 	payloads := make([]string, 0, len(calls)+1)
 	for _, call := range calls {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var update = flag.Bool("update", false, "write testdata/output.txt anew")
+var update = flag.Bool("update", false, "rewrite testdata/output.txt")
 
 const golden = "testdata/output.txt"
 

@@ -35,7 +35,7 @@ func (r *reporter) entry(label, text string) {
 	r.printf("   %-7s  %s", label, text)
 }
 
-// HandleLLMGenerateContentStart prints what carryon asks.
+// HandleLLMGenerateContentStart prints carryon's prompt.
 func (r *reporter) HandleLLMGenerateContentStart(ctx context.Context, messages []llms.MessageContent) {
 	if _, added := continuation.FromContext(ctx); !added {
 		return
@@ -50,7 +50,7 @@ func (r *reporter) HandleLLMGenerateContentStart(ctx context.Context, messages [
 	}
 }
 
-// HandleLLMGenerateContentEnd prints what the model answered.
+// HandleLLMGenerateContentEnd prints the model's answer.
 func (r *reporter) HandleLLMGenerateContentEnd(_ context.Context, answer *llms.ContentResponse) {
 	for _, choice := range answer.Choices {
 		if choice.Content != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// todoTool is todo_write as a tool of langchaingo, which takes a text.
+// todoTool is todo_write as a tool of langchaingo, whose input is a string.
 type todoTool struct{ todos *todo.Memory }
 
 func (t *todoTool) Name() string { return todo.WriteToolName }

@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// result is what the report needs to know of a run.
+// result is what the report needs to know about a run.
 type result struct {
 	exchanges []exchange
 	todos     []todo.Todo

@@ -61,7 +61,7 @@ func TestRealEndpointIsAskedInBothRuns(t *testing.T) {
 		assert.Equal(t, "some-model", r.Model)
 		assert.Equal(t, "Bearer sk-secret", r.Header.Get("Authorization"))
 		assert.Equal(t, "/v1/chat/completions", r.Path)
-		assert.Contains(t, r.Messages[1].Content, "style.css", "the real model is told the files")
+		assert.Contains(t, r.Messages[1].Content, "style.css", "the prompt tells a real model the files")
 	}
 	assert.True(t, requests[4].HasTool("todo_pause"))
 	for _, line := range strings.Split(requests[4].Last().Content, "\n")[:maxPrompt] {
@@ -95,7 +95,7 @@ func TestErrorsAreSentences(t *testing.T) {
 			carryontest.Status(401, `{"error":{"message":"Incorrect API key provided.\u001b[2J"}}`),
 			"The endpoint answered HTTP 401: Incorrect API key provided.",
 		},
-		"no JSON":   {carryontest.Status(502, `<html>`), "The endpoint answered HTTP 502, and nothing that could be read."},
+		"no JSON":   {carryontest.Status(502, `<html>`), "The endpoint answered HTTP 502, with a body that could not be read."},
 		"not it":    {carryontest.Status(200, `<html>`), "The endpoint answered with something that is not a chat completion."},
 		"no answer": {carryontest.Status(200, `{}`), "The model gave no answer."},
 	}
@@ -117,7 +117,7 @@ func TestUnreachableEndpointIsASentence(t *testing.T) {
 	setEnv(t, "sk-secret", url, "")
 	_, err = runFromEnv(t.Context(), t)
 	require.Error(t, err)
-	assert.Contains(t, upstream.Explain(err), "The endpoint "+url+"/chat/completions could not be asked: ")
+	assert.Contains(t, upstream.Explain(err), "The endpoint "+url+"/chat/completions could not be reached: ")
 	assert.NotContains(t, upstream.Explain(err), "sk-secret")
 }
 

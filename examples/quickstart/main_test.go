@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// asProgram in the environment makes the test binary the program itself.
+// asProgram in the environment makes the test binary run as the program.
 const asProgram = "QUICKSTART_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// program is the quickstart as a process of its own.
+// program is the quickstart as a separate process.
 type program struct {
 	*exec.Cmd
 

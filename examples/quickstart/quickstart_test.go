@@ -23,7 +23,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-var update = flag.Bool("update", false, "write testdata/output.txt anew")
+var update = flag.Bool("update", false, "rewrite testdata/output.txt")
 
 const golden = "testdata/output.txt"
 
@@ -100,9 +100,9 @@ func TestOutputIsTheGoldenOne(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got, "if the change is meant, run the test with -update, and quote it in README.md")
+	require.Equal(t, string(want), got, "if this change is intended, run the test with -update, and copy the output into docs/demo.md")
 	requireSafe(t, got)
-	assert.Less(t, len(lines(got)), 40, "lines, so that one is left for the cursor")
+	assert.Less(t, len(lines(got)), 40, "lines, which leaves one for the cursor")
 	for _, r := range got {
 		assert.Less(t, r, rune(utf8.RuneSelf), "%q is not ASCII", r)
 	}
@@ -146,7 +146,7 @@ func TestModelThatNeverStalls(t *testing.T) {
 	assert.NotContains(t, got, "continue")
 	assert.Equal(t, 2, strings.Count(got, "DONE     0 of 1 todo open"))
 	assert.Equal(t, []string{"0", "0"}, row(t, got, "requests added by carryon"))
-	assert.Contains(t, got, "The model was never asked to carry on, because it did not have to be.")
+	assert.Contains(t, got, "carryon never had to ask the model to carry on.")
 }
 
 func TestModelThatPauses(t *testing.T) {
@@ -173,7 +173,7 @@ func TestModelThatStallsForEver(t *testing.T) {
 func TestModelWithoutAList(t *testing.T) {
 	t.Parallel()
 	got := output(t, "Chat.", carryontest.Text("Hello."))
-	assert.Equal(t, 2, strings.Count(got, "ENDED    there is no todo list to go by"))
+	assert.Equal(t, 2, strings.Count(got, "ENDED    there is no todo list"))
 }
 
 func TestFailedContinuationIsTold(t *testing.T) {

@@ -75,8 +75,7 @@ func (r *report) exchange(e exchange) {
 	}
 }
 
-// prompt prints what carryon sent: the beginning of the first prompt, and only
-// the todo of those after it.
+// prompt prints what carryon sent: the beginning of the first prompt, and only the todo of later ones.
 func (r *report) prompt(e exchange) {
 	lines := strings.Split(e.prompt, "\n")
 	if r.prompts++; r.prompts > 1 {
@@ -109,7 +108,7 @@ func (r *report) end(run result) {
 	case run.outcome.Paused != nil:
 		label = "PAUSED"
 	case len(run.todos) == 0:
-		label, text = "ENDED", "there is no todo list to go by"
+		label, text = "ENDED", "there is no todo list"
 	case openTodos(run.todos) == 0:
 		label = "DONE"
 	case !run.outcome.Ended:
@@ -152,7 +151,7 @@ func (r *report) table(without, with result) {
 	facts("- from the user", fromUser)
 	facts("- with a prompt of carryon", held)
 	if added(with) == 0 {
-		r.printf("\nThe model was never asked to carry on, because it did not have to be.")
+		r.printf("\ncarryon never had to ask the model to carry on.")
 	}
 }
 
@@ -212,8 +211,7 @@ func fromUser(run result) int {
 	return n
 }
 
-// held returns the number of messages in the agent's history that contain a
-// prompt of carryon.
+// held returns the number of messages in the agent's history that contain a prompt of carryon's.
 func held(run result) int {
 	n := 0
 	for _, m := range run.history {

@@ -15,18 +15,17 @@ import (
 // replicaHeader tells the model, and the client, which replica has answered.
 const replicaHeader = "X-Replica"
 
-// balancer sends each request to the replica whose turn it is, and those that it
-// cannot connect to, to the next.
+// balancer sends each request to the replica whose turn it is, or to the next one if it cannot connect.
 type balancer struct {
 	replicas []*replica
 	base     http.RoundTripper
 	turn     atomic.Uint64
 }
 
-// errNoReplica is what clients get 502 for.
+// errNoReplica is the error behind a client's status 502.
 var errNoReplica = errors.New("no replica is up")
 
-// rewrite leaves the request as it is; RoundTrip says where it goes.
+// rewrite leaves the request as it is; RoundTrip chooses the replica.
 func (*balancer) rewrite(r *httputil.ProxyRequest) {
 	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "replica", ""
 }
@@ -46,14 +45,14 @@ func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 		response, err := b.send(r.Context(), r, body, next)
 		var failed *net.OpError
 		if errors.As(err, &failed) && failed.Op == "dial" {
-			continue // it ends just now
+			continue // the replica is ending
 		}
 		return response, err
 	}
 	return nil, errNoReplica
 }
 
-// next returns the replica whose turn it is, nil if none is up.
+// next returns the replica whose turn it is, or nil if none is up.
 func (b *balancer) next() *replica {
 	for range b.replicas {
 		n := b.turn.Add(1) - 1

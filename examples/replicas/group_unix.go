@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// keepFromTerminal starts a process in a group of its own. A Ctrl-C then reaches this
-// program alone, which interrupts each replica once: a second interrupt would have it
-// drop its answers.
+// keepFromTerminal starts a process in its own group. A Ctrl-C then reaches only this program, which interrupts each
+// replica once: at a second interrupt, a replica would drop its answers.
 func keepFromTerminal(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

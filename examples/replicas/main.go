@@ -1,15 +1,11 @@
-// Command replicas runs two proxies of carryon that share their state, behind a
-// small round-robin:
+// Command replicas runs two carryon proxies that share their state, behind a small round-robin balancer:
 //
 //	make demo DEMO=replicas ARGS='-state redis://localhost:6379'
 //
-// It prints what to ask with curl, and the processes, so that they can be killed.
-// The budget of a user turn is used up once, whichever replica answers; one that is
-// killed takes with it the answers that it is giving, and no more. Without -state
-// each replica has a budget of its own.
+// It prints a curl command, and the process ids, so that you can kill a replica. The replicas share the budget of a
+// user turn. A replica that is killed loses only its open answers. Without -state, each replica has its own budget.
 //
-// The model is scripted: it says what it will do next, and does not do it. With
-// -upstream a real one is asked.
+// The model is scripted: it announces its next step and does not take it. With -upstream, the proxies use a real model.
 package main
 
 import (
@@ -39,7 +35,7 @@ func main() {
 	}
 }
 
-// settings are what the command line says.
+// settings are the values of the command line.
 type settings struct {
 	listen, upstream, state, program string
 	replicas                         int
@@ -50,10 +46,10 @@ func parse(args []string, out io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("replicas", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "`address` of the round-robin")
-	flags.StringVar(&s.upstream, "upstream", "", "base `URL` of a model; without it, a scripted one is asked")
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "`address` of the balancer")
+	flags.StringVar(&s.upstream, "upstream", "", "base `URL` of a model; without it, a scripted model answers")
 	flags.StringVar(&s.state, "state", "", "`URL` of the Redis or PostgreSQL that the replicas share")
-	flags.StringVar(&s.program, "carryon", "", "the carryon `program`; without it, that of this repository is built")
+	flags.StringVar(&s.program, "carryon", "", "the carryon `program`; without it, the one in this repository is built")
 	flags.IntVar(&s.replicas, "replicas", 2, "`number` of replicas")
 	flags.DurationVar(&s.think, "think", time.Second, "how long the scripted model thinks")
 	if err := flags.Parse(args); err != nil {
@@ -65,7 +61,7 @@ func parse(args []string, out io.Writer) (settings, error) {
 	return s, nil
 }
 
-// run runs all of it until ctx ends.
+// run runs the model, the replicas and the balancer until ctx ends.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	s, err := parse(args, out)
 	if err != nil {
@@ -77,7 +73,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = os.RemoveAll(dir) }() // of the temporary files
+		defer func() { _ = os.RemoveAll(dir) }() // only temporary files
 		if s.program, err = build(ctx, dir); err != nil {
 			return err
 		}
@@ -106,7 +102,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// serve listens and answers. The address of the server is the one that it has got.
+// serve starts the server, and sets its address to the one that it listens on.
 func serve(ctx context.Context, address string, h http.Handler) (*http.Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -117,10 +113,10 @@ func serve(ctx context.Context, address string, h http.Handler) (*http.Server, e
 	return server, nil
 }
 
-// explain says what to try.
+// explain prints what to try.
 func explain(out io.Writer, s settings, address string) {
 	if s.state == "" {
-		say(out, "Without -state, each replica has a state and a budget of its own.\n")
+		say(out, "Without -state, each replica has its own state and budget.\n")
 	}
 	say(out, `Round-robin: http://%[1]s/v1
 Ask it, again and again:

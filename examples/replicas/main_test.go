@@ -18,7 +18,7 @@ import (
 	"github.com/carryon-go/carryon/internal/servertest"
 )
 
-// world is the program as it runs, and what it says.
+// world is the running program, and its output.
 type world struct {
 	lines     chan string
 	address   string
@@ -64,7 +64,7 @@ func startWorld(t *testing.T, args ...string) *world {
 	return nil
 }
 
-// kill kills a replica, and returns once that is known.
+// kill kills a replica, and returns once the program reports its end.
 func (w *world) kill(t *testing.T, number int) {
 	t.Helper()
 	process, err := os.FindProcess(w.processes[number-1])
@@ -73,7 +73,7 @@ func (w *world) kill(t *testing.T, number int) {
 	w.until(t, "replica "+strconv.Itoa(number)+" has ended")
 }
 
-// until waits for a line that begins like that.
+// until waits for a line that begins with begin.
 func (w *world) until(t *testing.T, begin string) {
 	t.Helper()
 	for line := range w.lines {
@@ -84,7 +84,7 @@ func (w *world) until(t *testing.T, begin string) {
 	require.Fail(t, "the program has ended before it says "+begin)
 }
 
-// ask asks the round-robin, and returns how many turns the answer has, and which replica gave it.
+// ask asks the balancer, and returns the number of turns in the answer, and the replica that gave it.
 func (w *world) ask(t *testing.T, text string) (turns int, replica string) {
 	t.Helper()
 	response, err := w.post(t.Context(), text)
@@ -106,7 +106,7 @@ func (w *world) post(ctx context.Context, text string) (*http.Response, error) {
 	return new(http.Client).Do(r)
 }
 
-// statusOf returns the status of an answer that nobody reads, 0 if there is none.
+// statusOf returns the status of an answer without reading it, or 0 if there is none.
 func (w *world) statusOf(ctx context.Context, text string) int {
 	response, err := w.post(ctx, text)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestReplicasShareABudgetAndOutliveOneAnother(t *testing.T) {
 		assert.Equal(t, other, replica)
 	}
 
-	// Replica 2 is killed while it continues: its answer is lost, and for some minutes its session is not continued.
+	// Replica 2 is killed during a continuation: its answer is lost, and its session is not continued for some minutes.
 	const gate = slowly + " Paint the gate."
 	lost := make(chan int)
 	go func() { lost <- w.statusOf(t.Context(), gate) }()

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// firstText is what the user says in the request that the program prints.
+	// firstText is the user's message in the request that the program prints.
 	firstText = "Paint the fence."
-	// slowly is what a user's text begins with for whom the model thinks for a
-	// minute when it is told to go on: there is time to kill a replica.
+	// slowly begins a user's message after which the model thinks for a minute about each continuation: time to kill a
+	// replica.
 	slowly = "Take your time."
 )
 
@@ -29,7 +29,7 @@ func request(user string) string {
 // model is a model that never gets anything done.
 type model struct {
 	think time.Duration
-	out   io.Writer // told of every request
+	out   io.Writer // gets a line for every request
 }
 
 // ServeHTTP answers with text.

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// commandDir is where the command is, seen from here.
+// commandDir is the command's folder, relative to this one.
 const commandDir = "../../cmd/carryon"
 
 // build builds the carryon program into a folder, and returns its path.
@@ -27,7 +27,7 @@ func build(ctx context.Context, dir string) (string, error) {
 	return program, nil
 }
 
-// replica is a proxy in a process of its own.
+// replica is a proxy in a separate process.
 type replica struct {
 	number  int
 	process *os.Process
@@ -35,8 +35,7 @@ type replica struct {
 	ended   chan struct{} // closed when the process has ended
 }
 
-// startAll starts the replicas. If one does not start, those that did are returned
-// with the error.
+// startAll starts the replicas. If one does not start, startAll returns the others with the error.
 func startAll(ctx context.Context, s settings, out io.Writer) (all []*replica, err error) {
 	for n := range s.replicas {
 		r, err := start(ctx, n+1, s, out)
@@ -48,8 +47,7 @@ func startAll(ctx context.Context, s settings, out io.Writer) (all []*replica, e
 	return all, nil
 }
 
-// start starts a replica, and returns once it listens. What it says later goes to
-// out.
+// start starts a replica, and returns once it listens. Its later output goes to out.
 func start(ctx context.Context, number int, s settings, out io.Writer) (*replica, error) {
 	args := []string{"proxy", "-listen", "127.0.0.1:0", "-upstream", s.upstream}
 	if s.state != "" {
@@ -72,7 +70,7 @@ func start(ctx context.Context, number int, s settings, out io.Writer) (*replica
 		for said.Scan() {
 			say(out, "replica %d: %s\n", number, said.Text())
 		}
-		_ = command.Wait() // the state of the process says it
+		_ = command.Wait() // ProcessState has the result
 		say(out, "replica %d has ended: %v\n", number, command.ProcessState)
 	}()
 	if r.host == "" {
@@ -83,7 +81,7 @@ func start(ctx context.Context, number int, s settings, out io.Writer) (*replica
 	return r, nil
 }
 
-// greeting reads what a replica says when it starts, up to its address.
+// greeting reads a replica's output up to its address.
 func (r *replica) greeting(said *bufio.Scanner) string {
 	var all []string
 	for said.Scan() {
@@ -106,7 +104,7 @@ func (r *replica) isUp() bool {
 	}
 }
 
-// stopTime is how long replicas may take to give their sessions back.
+// stopTime is how long replicas may take to free their sessions.
 const stopTime = 15 * time.Second
 
 // stopAll ends the replicas as a deploy does.
@@ -125,7 +123,7 @@ func stopAll(all []*replica) {
 	}
 }
 
-// lines lets several write whole lines.
+// lines lets several goroutines write whole lines.
 type lines struct {
 	mu sync.Mutex
 	w  io.Writer

@@ -33,7 +33,7 @@ func (m moment) hear() carryontest.Turn {
 	return carryontest.Text("I am a small script and can only write texts. Ask me for one, like this: " + Example)
 }
 
-// nameless ends the step to sign a file as long as the author is unknown.
+// nameless ends the step to sign a file while the author is unknown.
 const nameless = " for the author"
 
 // plan returns the list for what the user asks for.

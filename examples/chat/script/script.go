@@ -1,5 +1,4 @@
-// Package script is a model that needs no key. It imitates the habits of real
-// models.
+// Package script is a model that needs no key. It behaves like real models.
 package script
 
 import (
@@ -25,9 +24,8 @@ const (
 // taskNote begins a message with the results of background tasks.
 const taskNote = "---\nSystem Note: "
 
-// Answer returns the model's answer, which depends on the request alone, as with
-// a real model. The model knows three kinds of todos (Write, Check, Sign), and
-// announces each next one and stops, although nobody asked it to.
+// Answer returns the model's answer, which depends on the request alone, as with a real model. The model knows three
+// kinds of todos (Write, Check, Sign). Before each one, it stops after announcing it.
 func Answer(r carryontest.Request) carryontest.Turn {
 	m := readRequest(r)
 	switch {
@@ -40,13 +38,13 @@ func Answer(r carryontest.Request) carryontest.Turn {
 	case m.written:
 		return write(m.completed())
 	case m.step.Content == "":
-		return carryontest.Text("All is done.")
+		return carryontest.Text("Everything is done.")
 	case m.checked:
-		return write(m.completed()).AndText("The check is through.")
+		return write(m.completed()).AndText("The check is done.")
 	case m.asked, m.fresh:
 		return m.work()
 	case m.checking:
-		return carryontest.Text("The check is running. I will go on when it is through.")
+		return carryontest.Text("The check is running. I will go on when it is done.")
 	case m.is("Check"):
 		return m.work()
 	}
@@ -136,8 +134,8 @@ func (m moment) work() carryontest.Turn {
 	}
 	file, name, ok := strings.Cut(strings.TrimPrefix(m.step.Content, "Sign "), " as ")
 	if !ok {
-		return carryontest.Pause(fmt.Sprintf("I am to sign %s, but you have not said who the author is. "+
-			"Whose name shall I put there?", strings.TrimSuffix(file, nameless)))
+		return carryontest.Pause(fmt.Sprintf("I need to sign %s, but you have not said who the author is. "+
+			"What name should I use?", strings.TrimSuffix(file, nameless)))
 	}
 	return writeTo(file, contentOf(file)+"\nBy "+name+"\n")
 }

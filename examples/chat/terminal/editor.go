@@ -85,11 +85,10 @@ func (e *editor) insert(key rune) {
 	}
 }
 
-// zeroWidthJoiner makes one character of several, as in the emoji of a family.
+// zeroWidthJoiner joins several characters into one, as in the emoji of a family.
 const zeroWidthJoiner = '\u200d'
 
-// complete completes the word that the line consists of. Pressed again, it tries
-// the next word that begins like that.
+// complete completes the only word of the line. Pressed again, Tab tries the next word with the same beginning.
 func (e *editor) complete() {
 	if e.tabs == 0 {
 		e.typed = string(e.line)
@@ -120,7 +119,7 @@ func (e *editor) before() int {
 	return from
 }
 
-// after returns where the character behind the cursor ends.
+// after returns where the character after the cursor ends.
 func (e *editor) after() int {
 	for at, size := range e.characters() {
 		if at+size > e.at {
@@ -203,7 +202,7 @@ func (e *editor) remove(from, to int) {
 // columns, on one line, and the column of the cursor in it.
 func (e *editor) shown(columns int) (text string, cursor int) {
 	var starts []int // of the characters before the cursor
-	var ends []int   // of those behind it
+	var ends []int   // of those after it
 	for at, size := range e.characters() {
 		if at < e.at {
 			starts = append(starts, at)

@@ -44,8 +44,7 @@ func (k *keys) next() (rune, error) {
 	return r, nil
 }
 
-// pasted returns what a character inserts that was pasted. A line break is one,
-// whatever the system that the text comes from takes for one.
+// pasted returns the text that a pasted character inserts. It accepts the line breaks of every system.
 func (k *keys) pasted(r rune) rune {
 	last := k.last
 	k.last = r

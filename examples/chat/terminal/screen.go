@@ -122,7 +122,8 @@ func (s *Screen) Panel(draw func(columns, rows int) []string) {
 
 // draw prints finished lines and redraws everything below them. It erases the
 // old lines instead of overwriting them, because a terminal that rewraps its
-// lines remembers their length. Terminals that can show all of it at once.
+// lines remembers their length. Terminals that support it show everything at
+// once.
 func (s *Screen) draw(done ...string) {
 	columns, rows := s.size()
 	var b strings.Builder

@@ -1,5 +1,5 @@
-// Package terminal shows a chat. On a terminal it keeps the todos and an input
-// line at the bottom; everywhere else it shows plain lines.
+// Package terminal shows a chat. On a terminal it shows the todos and an input line at the bottom; elsewhere it prints
+// plain lines.
 package terminal
 
 import (
@@ -11,13 +11,12 @@ import (
 	"github.com/carryon-go/carryon/examples/internal/plaintext"
 )
 
-// View shows a chat and reads what the user types. Its methods are safe for
-// concurrent use. They accept any text and leave out what could disturb a
-// terminal.
+// View shows a chat and reads what the user types. Its methods are safe for concurrent use. They accept any text and
+// remove escape sequences.
 type View interface {
 	// Stream shows the next piece of a text. Say ends the text.
 	Stream(piece string)
-	// Say shows a text on lines of its own, unless it is empty.
+	// Say shows a text on separate lines, unless it is empty.
 	Say(k Kind, text string)
 	// Panel sets the function that returns the lines above the input line, for
 	// the size of the terminal. The view calls it whenever it shows something.

@@ -1,5 +1,4 @@
-// Package plaintext makes texts safe to print, no matter what a model or a file
-// put into them.
+// Package plaintext makes text from models and files safe to print.
 package plaintext
 
 import (
@@ -27,8 +26,7 @@ const (
 	inString       // ESC ] and the like, up to BEL or ESC \
 )
 
-// Clean returns what to print of the next piece. A newline is the only control
-// character in it.
+// Clean returns the printable part of the next piece. A newline is the only control character in it.
 func (c *Cleaner) Clean(piece string) string {
 	var b strings.Builder
 	for _, r := range piece { // yields U+FFFD for bytes that are not UTF-8
@@ -50,8 +48,8 @@ func (c *Cleaner) Clean(piece string) string {
 	return b.String()
 }
 
-// inSequence reports whether r belongs to an escape sequence. A sequence ends
-// with its line, so that a broken one cannot hide all that follows.
+// inSequence reports whether r belongs to an escape sequence. A sequence ends with its line, so that a broken one
+// cannot hide the rest of the text.
 func (c *Cleaner) inSequence(r rune) bool {
 	if c.left--; r == '\n' || c.state != inText && c.left < 0 {
 		c.state = inText

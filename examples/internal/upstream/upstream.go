@@ -19,7 +19,7 @@ import (
 	"github.com/carryon-go/carryon/examples/internal/plaintext"
 )
 
-// Endpoint is a real endpoint, with the model to use there.
+// Endpoint is a real endpoint, and the model to use there.
 type Endpoint struct{ URL, Key, Model string }
 
 // FromEnv returns the endpoint that OPENAI_API_KEY, OPENAI_BASE_URL and
@@ -52,21 +52,21 @@ func Explain(err error) string {
 	case errors.As(err, &api):
 		text = fmt.Sprintf("The endpoint answered HTTP %d: %s", api.HTTPStatusCode, api.Message)
 	case errors.As(err, &request):
-		text = fmt.Sprintf("The endpoint answered HTTP %d, and nothing that could be read", request.HTTPStatusCode)
+		text = fmt.Sprintf("The endpoint answered HTTP %d, with a body that could not be read", request.HTTPStatusCode)
 	case errors.As(err, &syntax):
 		text = "The endpoint answered with something that is not a chat completion"
 	case errors.As(err, &network):
-		text = fmt.Sprintf("The endpoint %s could not be asked: %v", network.URL, network.Err)
+		text = fmt.Sprintf("The endpoint %s could not be reached: %v", network.URL, network.Err)
 	}
 	return sentence(plaintext.OneLine(text))
 }
 
-// notFound says what is wrong most often where an endpoint answers 404.
+// notFound names the usual reasons for a 404.
 const notFound = "Does OPENAI_BASE_URL end in /v1, and is there a model OPENAI_MODEL?"
 
 func sentence(text string) string {
 	if text == "" {
-		return "Something went wrong, and nothing says what."
+		return "Something went wrong, for an unknown reason."
 	}
 	first, size := utf8.DecodeRuneInString(text)
 	end := "."
