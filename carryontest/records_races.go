@@ -128,6 +128,9 @@ func (c *recordCheck) try(ctx context.Context, key string, f records.UpdateFunc)
 	return tryWithin(c, c.patience, key, func() error { return c.records.Update(ctx, key, f) })
 }
 
+// betweenLooks is how long a check waits before it looks at a record again.
+const betweenLooks = 10 * time.Millisecond
+
 // keepsForTheTime waits for the end of a record's time. It does not read the record with a keep meanwhile, which would
 // extend that time.
 func (c *recordCheck) keepsForTheTime() {
@@ -146,6 +149,7 @@ func (c *recordCheck) keepsForTheTime() {
 			return nil, 0, errOfF
 		})
 		require.ErrorIs(c, err, errOfF)
+		<-time.After(betweenLooks)
 	}
 	// The time that f is given may differ from the engine's by as much as a round trip takes.
 	assert.False(c, at.Before(until.Add(-short/5)), "the record is gone at %v, and was to be kept until %v", at, until)
@@ -169,6 +173,7 @@ func (c *recordCheck) renewals() {
 	deadline := time.Now().Add(max(c.patience, 3*short))
 	for last := begun; last.Sub(begun) < 2*short; {
 		require.True(c, time.Now().Before(deadline), "the clock that f is told stands still")
+		<-time.After(betweenLooks)
 		now, found := look("")
 		if !found && now.Sub(last) < short*2/5 {
 			require.Fail(c, "the record is gone", "%v after a look that kept it for at least %v", now.Sub(last), short/2)

@@ -82,7 +82,7 @@ func (w *window) seen() string {
 // await waits until the screen shows the text, and returns the screen.
 func (w *window) await(text string) string {
 	w.t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(2 * time.Minute)
 	for !strings.Contains(w.seen(), text) {
 		select {
 		case <-w.changed:

@@ -75,7 +75,7 @@ func (s *Server) Kill() {
 // waitFor waits until the server answers.
 func (s *Server) waitFor(tb testing.TB, answers func(context.Context) error) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(tb.Context(), 2*time.Minute)
 	defer cancel()
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()

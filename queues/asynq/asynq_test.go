@@ -92,7 +92,7 @@ func end(t *testing.T, tasks *asynctask.Manager, session string) asynctask.Task 
 	all, err := tasks.Tasks(t.Context(), session)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	task, err := tasks.Wait(ctx, all[0].Ticket())
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func TestCancelledJobIsStoppedOrNotRun(t *testing.T) {
 		require.Eventually(t, func() bool {
 			archived, err := inspector.ListArchivedTasks("default")
 			return err == nil && len(archived) == 2
-		}, 10*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 	})
 }
 

@@ -108,7 +108,7 @@ func end(t *testing.T, tasks *asynctask.Manager, session string) asynctask.Task 
 	all, err := tasks.Tasks(t.Context(), session)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	task, err := tasks.Wait(ctx, all[0].Ticket())
 	require.NoError(t, err)
@@ -217,7 +217,7 @@ func testCancelledJobIsStoppedOrNotRun(t *testing.T, w *world) {
 		require.Eventually(t, func() bool {
 			row, err := client.JobGet(t.Context(), inserted.Job.ID)
 			return err == nil && row.State == rivertype.JobStateCancelled
-		}, 10*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 	}
 }
 
@@ -258,7 +258,7 @@ func testOtherJobsPass(t *testing.T, w *world) {
 	require.Eventually(t, func() bool {
 		row, err := client.JobGet(t.Context(), bad.Job.ID)
 		return err == nil && row.State == rivertype.JobStateCancelled
-	}, 10*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // A worker completes its job in a transaction of its own, with the changes that the job is about, and may die at any moment.

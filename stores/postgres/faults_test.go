@@ -115,12 +115,12 @@ func TestWhatCanGoWrong(t *testing.T) {
 		_, err := count(t.Context(), engine)
 		require.NoError(t, err)
 		server.Kill()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began := time.Now()
 		_, err = count(ctx, engine)
 		require.ErrorContains(t, err, "postgres: ")
-		assert.Less(t, time.Since(began), 5*time.Second, "it fails at once, and not when the ctx ends")
+		assert.Less(t, time.Since(began), 30*time.Second, "it fails at once, and not when the ctx ends")
 	})
 }
 

@@ -38,14 +38,14 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	_, err := count(t.Context(), engine)
 	require.NoError(t, err)
 	server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	began := time.Now()
 	_, err = count(ctx, engine)
 	require.ErrorContains(t, err, "redis: ")
 	require.ErrorContains(t, err, "connection refused")
 	require.ErrorContains(t, engine.Ping(ctx), "connection refused")
-	assert.Less(t, time.Since(began), 4*time.Second, "it fails at once, and not when the ctx ends")
+	assert.Less(t, time.Since(began), 30*time.Second, "it fails at once, and not when the ctx ends")
 
 	require.NoError(t, server.Restart())
 	attempts, err := count(t.Context(), engine)
@@ -65,7 +65,7 @@ func TestAServerThatHangs(t *testing.T) {
 	began := time.Now()
 	_, err = count(ctx, engine)
 	require.Error(t, err)
-	assert.Less(t, time.Since(began), 2*time.Second)
+	assert.Less(t, time.Since(began), 30*time.Second)
 }
 
 func TestAWrongPassword(t *testing.T) {

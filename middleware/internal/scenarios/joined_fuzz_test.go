@@ -20,7 +20,7 @@ import (
 // readRaw reads the stream of a client. It fails if that takes longer than any input may.
 func readRaw(t *testing.T, c scenario.Client) ([]chunk, middleware.Outcome, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s, err := scenario.Open(ctx, c, scenario.RequestWithUsage())
 	require.NoError(t, err)
