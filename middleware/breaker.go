@@ -12,7 +12,8 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 )
 
-// breakTime is how long nobody asks again what has failed.
+// breakTime is how long nobody asks a store, a source or a task manager again after
+// it has failed.
 const breakTime = 5 * time.Second
 
 // breaker keeps calls from waiting for something that has just failed. While it is

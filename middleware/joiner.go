@@ -344,7 +344,7 @@ func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 	j.phase.enter(streaming)
 	source, err := j.open(j.deadlines.ctx, k)
 	if err == nil && !j.source.set(source, &j.closed) {
-		j.call.cancel.cancel() // Close is about to: this is no failure that a second try follows
+		j.call.cancel.cancel() // Close will cancel too: such a failure gets no second try
 		err = ErrClosed
 	}
 	if err != nil {

@@ -166,8 +166,8 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 	return r.LeaveAlone
 }
 
-// SendsEarly reports whether an adapter may send the caller's own request, as it is,
-// before [Middleware.Begin] has returned, which may then run on another goroutine.
+// SendsEarly reports whether an adapter may send the caller's own request, unchanged,
+// before [Middleware.Begin] has returned. Begin may then run on another goroutine.
 func (mw *Middleware) SendsEarly() bool {
 	o := &mw.options
 	adds := o.tasks != nil || o.pauseTool == PauseToolAlways

@@ -292,12 +292,12 @@ func WithDryRun() Option {
 	return func(o *options) { o.dryRun = true }
 }
 
-// WithEarlySend lets an adapter send the caller's own request while it still looks
-// at it, on another goroutine: the first byte of the answer comes sooner. It suits a
-// proxy. The request is then not sent with the values of the ctx that an observer's
-// CallStarted and TurnStarted return; later events and requests have them. Where
-// carryon adds to the caller's own request, as with WithTasks and [PauseToolAlways],
-// the option changes nothing. Of the adapters, the transport uses it.
+// WithEarlySend lets an adapter send the caller's own request while carryon still
+// looks at it on another goroutine, so that the first byte of the answer comes
+// sooner. It is for proxies. The request is then sent without the values of the ctx
+// that an observer's CallStarted and TurnStarted return; later events and requests
+// have them. The option has no effect where carryon adds to the caller's own request,
+// as with [WithTasks] and [PauseToolAlways]. Only the transport uses it.
 func WithEarlySend() Option {
 	return func(o *options) { o.earlySend = true }
 }

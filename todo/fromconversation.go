@@ -14,8 +14,9 @@ const (
 	// maxCandidates is how many calls of todo-writing tools are examined. One
 	// is usually enough, but changes are followed back to the last whole list.
 	maxCandidates = 32
-	// maxArguments is how many bytes of arguments are read in total: many times the
-	// size of a long list. A call with more bytes than are left ends the search.
+	// maxArguments is how many bytes of arguments and results are read in total: many
+	// times the size of a long list. A call whose arguments exceed the rest ends the
+	// search; a result that does is not read.
 	maxArguments = 256 << 10
 	// maxChanges is how many calls are examined that change a single todo.
 	maxChanges = 1000
