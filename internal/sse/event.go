@@ -16,11 +16,13 @@ import (
 )
 
 // Event is a piece of a stream: an event, or what stands between two of them.
-// Its bytes are valid until the [Reader] is used again, unless it was cloned.
+// Its bytes are valid until the [Reader] is used again, unless it owns them. They
+// must not be changed.
 type Event struct {
 	Raw     []byte // its lines, with their ends
 	Kind    Kind
 	Written bool // made by [New], not read
+	Owned   bool // nothing else will use its memory
 
 	from, to int    // where the data stands in Raw
 	joined   []byte // the data, if it came in several lines
@@ -65,11 +67,20 @@ func (e *Event) Name() (name []byte) {
 	return name
 }
 
-// Clone returns a copy that shares no memory with e.
+// Clone returns e as an event that owns its bytes.
 func (e *Event) Clone() Event {
 	c := *e
-	c.Raw, c.joined = slices.Clone(e.Raw), slices.Clone(e.joined)
+	c.Raw, c.joined, c.Owned = e.Keep(e.Raw), e.Keep(e.joined), true
 	return c
+}
+
+// Keep returns a part of e's bytes that stays valid. It is a copy, unless e owns
+// them.
+func (e *Event) Keep(part []byte) []byte {
+	if e.Owned {
+		return part
+	}
+	return slices.Clone(part)
 }
 
 // AppendHead appends what stands before the data of an event that is written:
@@ -85,7 +96,7 @@ func AppendHead(dst []byte, name string) []byte {
 // data begins at from. Raw becomes the event's.
 func New(raw []byte, from int, kind Kind) Event {
 	to := len(raw)
-	return Event{Raw: append(raw, "\n\n"...), from: from, to: to, Kind: kind, Written: true}
+	return Event{Raw: append(raw, "\n\n"...), from: from, to: to, Kind: kind, Written: true, Owned: true}
 }
 
 // Document returns an event for a whole JSON document, so that what reads events

@@ -29,6 +29,7 @@ type Reader struct {
 	err       error // what ended src
 	began     bool  // an event was returned
 	oversize  bool  // an event was too large
+	owned     bool  // buf belongs to the events that are cut from it
 }
 
 // NewReader returns a Reader of src.
@@ -95,7 +96,7 @@ func (r *Reader) TryNext() (Event, bool) {
 // cut removes the event that the assembler has put together from the buffer.
 func (r *Reader) cut(f found) Event {
 	a := &r.assembler
-	e := Event{Raw: r.buf[r.at:a.end:a.end], Kind: f.kind}
+	e := Event{Raw: r.buf[r.at:a.end:a.end], Kind: f.kind, Owned: r.owned}
 	switch {
 	case a.multiline != nil:
 		e.joined = a.multiline.joined
@@ -109,16 +110,13 @@ func (r *Reader) cut(f found) Event {
 
 // fill reads once from src.
 func (r *Reader) fill() {
-	if r.at > 0 {
-		r.buf = r.buf[:copy(r.buf, r.Buffered())]
-		r.assembler.end -= r.at
-		r.at = 0
+	rest, to := r.Buffered(), r.buf
+	if r.owned || cap(to)-len(rest) < minBuffer/2 {
+		to = make([]byte, max(minBuffer, 2*len(rest)))
 	}
-	if cap(r.buf)-len(r.buf) < minBuffer/2 {
-		grown := make([]byte, len(r.buf), max(minBuffer, 2*cap(r.buf)))
-		copy(grown, r.buf)
-		r.buf = grown
-	}
+	r.buf = to[:copy(to[:cap(to)], rest)]
+	r.assembler.end -= r.at
+	r.at, r.owned = 0, false
 	for range maxEmptyReads {
 		n, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
 		r.buf, r.err = r.buf[:len(r.buf)+n], err
@@ -159,23 +157,31 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return r.src.Read(p)
 }
 
-// ReadInto moves what is in the buffer to the beginning of p, which must be
-// larger, and then reads once from src, unless src has ended. It returns the filled
-// part of p. The caller must Restore what it does not use.
-func (r *Reader) ReadInto(p []byte) []byte {
+// MoveTo moves what is in the buffer to the beginning of p, which must be at least
+// as large, and returns its length.
+func (r *Reader) MoveTo(p []byte) int {
 	n := copy(p, r.Buffered())
-	if n == 0 {
-		r.buf, r.at = nil, 0 // holds no memory while src waits
+	if n == 0 || r.owned {
+		r.buf, r.owned = nil, false // holds no memory while src waits
 	}
-	if r.err == nil {
-		var read int
-		read, r.err = r.src.Read(p[n:])
-		n += read
-	}
-	return p[:n]
+	r.Restore(nil)
+	return n
 }
 
-// Restore replaces the buffer with a copy of b.
+// ReadInto reads once from src into p, unless src has ended. It is for an empty
+// buffer: what is not used must be restored.
+func (r *Reader) ReadInto(p []byte) (n int) {
+	if r.err == nil {
+		n, r.err = r.src.Read(p)
+	}
+	return n
+}
+
+// Restore fills the buffer, whose content was moved, with a copy of b.
 func (r *Reader) Restore(b []byte) {
 	r.buf, r.at, r.assembler = append(r.buf[:0], b...), 0, assembler{}
 }
+
+// GiveAway gives the memory of the buffer to the events that are cut from it, which
+// own their bytes then.
+func (r *Reader) GiveAway() { r.owned = true }

@@ -179,10 +179,13 @@ func TestWhatIsReadUnread(t *testing.T) {
 	r := sse.NewReader(io.NopCloser(strings.NewReader("data: {\"a\":1}\ndata: {\"b\":2}\ndata: {\"c\":3}\nid: 4\ndata: {\"d\"")))
 	p := make([]byte, 20)
 	assert.True(t, r.IsBetween())
-	r.Restore(r.ReadInto(p)[14:])
+	r.Restore(p[14:r.ReadInto(p)])
 	assert.Equal(t, "data: ", string(r.Buffered()))
-	assert.Equal(t, "data: {\"b\":2}\ndata: ", string(r.ReadInto(p)))
-	r.Restore(p[14:])
+	n := r.MoveTo(p)
+	assert.Empty(t, r.Buffered())
+	n += r.ReadInto(p[n:])
+	assert.Equal(t, "data: {\"b\":2}\ndata: ", string(p[:n]))
+	r.Restore(p[14:n])
 	e, err := r.Next()
 	require.NoError(t, err)
 	assert.Equal(t, `{"c":3}`, string(e.Data()))
@@ -202,6 +205,30 @@ func TestWhatIsReadUnread(t *testing.T) {
 	assert.False(t, r.IsBetween(), "the id belongs to the event to come")
 }
 
+// Events that own their bytes stay as they are, whatever is read after them.
+func TestEventsThatOwnTheirBytes(t *testing.T) {
+	t.Parallel()
+	const restored, more = "data: {\"a\":1}\ndata: {\"b\":2}\ndata: {\"c\"", ":3}\ndata: {\"d\":4}\n"
+	r := sse.NewReader(io.NopCloser(strings.NewReader(more + strings.Repeat("x", 1<<16) + "\n" + more)))
+	r.Restore([]byte(restored))
+	r.GiveAway()
+	var events, clones []sse.Event
+	for e, err := r.Next(); err == nil; e, err = r.Next() {
+		events, clones = append(events, e), append(clones, e.Clone())
+	}
+	require.Len(t, events, 7)
+	for i, want := range []string{`{"a":1}`, `{"b":2}`, `{"c":3}`, `{"d":4}`} {
+		isRestored := i < 2
+		assert.Equal(t, isRestored, events[i].Owned, want)
+		if isRestored {
+			assert.Equal(t, want, string(events[i].Data()))
+			assert.Same(t, &events[i].Raw[0], &clones[i].Raw[0], "there is nothing to copy")
+		}
+		assert.True(t, clones[i].Owned, want)
+		assert.Equal(t, want, string(clones[i].Data()))
+	}
+}
+
 func TestWrittenEvents(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"": "data: {\"a\":1}\n\n", "x": "event: x\ndata: {\"a\":1}\n\n"} {
@@ -212,9 +239,7 @@ func TestWrittenEvents(t *testing.T) {
 		assert.Equal(t, name, string(e.Name()))
 		assert.True(t, e.Written)
 
-		c := e.Clone()
-		clear(e.Raw)
-		assert.Equal(t, want, string(c.Raw))
+		assert.True(t, e.Owned)
 		back, err := readAll(strings.NewReader(want))
 		require.ErrorIs(t, err, io.EOF)
 		assert.Equal(t, `{"a":1}`, back[0].Data)

@@ -96,7 +96,7 @@ func (b *AnswerBody) readMore(p []byte) int {
 		switch {
 		case relay != nil && len(came) == 0:
 			return 0
-		case relay != nil && b.isBetween():
+		case relay != nil && b.first.reader.IsBetween():
 			n, forEngine := b.scan(came, relay)
 			if n > 0 {
 				b.out = b.first.reader.Take(n)
@@ -126,10 +126,6 @@ func (b *AnswerBody) readRest(p []byte) int {
 	return 0
 }
 
-// isBetween reports whether the event that comes next may be relayed, as far as
-// those before it are concerned.
-func (b *AnswerBody) isBetween() bool { return !b.holding && b.first.reader.IsBetween() }
-
 // readNext reads the next event, or as much of it as there is room for.
 func (b *AnswerBody) readNext(p []byte) (int, error) {
 	for {
@@ -146,7 +142,7 @@ func (b *AnswerBody) readNext(p []byte) (int, error) {
 			b.show(b.stream.Recv())
 			continue
 		}
-		if b.isBetween() {
+		if b.first.reader.IsBetween() {
 			if n := b.relay(p, relay); n > 0 {
 				return n, nil
 			}
@@ -188,30 +184,43 @@ const (
 )
 
 // relay relays events of the caller's own turn: those that are in the buffer, or
-// else those that are read next, straight into p. It returns how much of p it has
-// filled; 0 leaves the next event to the engine.
+// else those that are read next. It returns how much of p it has filled; 0 leaves
+// the next event to the engine.
 func (b *AnswerBody) relay(p []byte, r Relay) int {
 	f := &b.first.reader
-	n, forEngine := 0, false
 	if len(f.Buffered()) > 0 {
-		if n, forEngine = b.scan(f.Buffered(), r); n > 0 {
+		n, forEngine := b.scan(f.Buffered(), r)
+		if n > 0 {
 			b.out = f.Take(n)
 			return b.drainOut(p)
+		}
+		if forEngine {
+			return 0
 		}
 	}
 	if !b.template.isLearned() {
 		p = p[:min(len(p), firstRead)]
 	}
-	for left := len(f.Buffered()); n == 0 && !forEngine && len(p) >= max(minDirectRead, 2*left); {
-		in := f.ReadInto(p)
-		n, forEngine = b.scan(in, r)
-		f.Restore(in[n:])
-		if len(in) == left || len(in) > maxTemplate {
-			break
-		}
-		left = len(in)
+	if len(p) < max(minDirectRead, 2*len(f.Buffered())) {
+		return 0
 	}
-	return n
+	return b.relayNext(p, r)
+}
+
+// relayNext relays events that are read straight into p.
+func (b *AnswerBody) relayNext(p []byte, r Relay) int {
+	f := &b.first.reader
+	for in := f.MoveTo(p); ; {
+		got := f.ReadInto(p[in:])
+		in += got
+		n, forEngine := b.scan(p[:in], r)
+		if n > 0 || forEngine || got == 0 || in > maxTemplate || len(p) < 2*in {
+			if f.Restore(p[n:in]); forEngine {
+				f.GiveAway() // the engine may keep the events
+			}
+			return n
+		}
+	}
 }
 
 // show makes what the engine shows readable.

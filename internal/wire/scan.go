@@ -6,6 +6,9 @@ import "github.com/carryon-go/carryon/internal/sse"
 // that may not or is not in yet, and reports to r what they add. It returns where
 // they end, and whether the next one is in and thus for the engine.
 func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
+	if b.holding {
+		return 0, true
+	}
 	var found [maxValues]value
 	for n < len(buffer) {
 		end, blank := b.template.match(buffer, n, &found)

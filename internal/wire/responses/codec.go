@@ -1,9 +1,7 @@
 package responses
 
 import (
-	"bytes"
 	"encoding/json"
-	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -78,7 +76,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	case stageOf(ev.kind) == beginning:
 		c.begin(e, &ev)
 	case stageOf(ev.kind) == last:
-		c.finish(&ev, t)
+		c.finish(e, &ev, t)
 	default:
 		c.reader.read(&ev, t)
 	}
@@ -94,14 +92,14 @@ func (c *codec) begin(e *sse.Event, ev *event) {
 }
 
 // finish reads the event that ends a turn.
-func (c *codec) finish(ev *event, t adapter.TurnReader) {
+func (c *codec) finish(e *sse.Event, ev *event, t adapter.TurnReader) {
 	if usage := c.reader.finish(ev.response, t); usage != nil {
 		c.SetUsage(usage)
 	}
 	if c.later || c.reader.calls {
 		return
 	}
-	if c.answer.base = bytes.Clone(ev.response); !isSound(ev.response) {
+	if c.answer.base = e.Keep(ev.response); !isSound(ev.response) {
 		t.Unknown() // nothing can be joined to it
 	}
 }
@@ -162,8 +160,7 @@ func (c *codec) Hold(e sse.Event) {
 	}
 }
 
-// take puts an event of turn 1 into the queue as it came, or shows it if it need
-// not wait.
+// take puts an event of turn 1 into the queue as it came.
 func (a *answer) take(e sse.Event, ev *event) {
 	t := a.current()
 	it := t.find(ev)
@@ -172,29 +169,25 @@ func (a *answer) take(e sse.Event, ev *event) {
 	}
 	en := entry{event: e, item: it, wireSequence: ev.sequence}
 	if it != nil {
-		en.role, en.text = it.place(ev)
-	}
-	if len(a.queue) == 0 && en.judge(false) == pass {
-		a.emit(&en)
-		return
+		en.role, en.text = it.place(&e, ev)
 	}
 	a.push(en)
 }
 
 // place returns what an event is to its item, and the text that it repeats.
-func (it *item) place(ev *event) (role, *text) {
+func (it *item) place(e *sse.Event, ev *event) (role, *text) {
 	isMessage := it.kind == message
 	switch ev.kind {
 	case itemAdded:
 		return opening, nil
 	case itemDone:
-		it.closing, it.done = true, slices.Clone(ev.item)
+		it.closing, it.done = true, e.Keep(ev.item)
 		if isMessage {
 			return closing, nil
 		}
 	case partAdded:
 		if isMessage {
-			if rawjson.TextOf(rawjson.Member(ev.part, "type")) == "output_text" {
+			if string(rawjson.Member(ev.part, "type")) == textPart {
 				it.text(ev.content)
 			}
 			return opening, nil

@@ -15,7 +15,6 @@ type entry struct {
 
 	wireSequence int // its number as it came, or none
 	role         role
-	owned        bool // the event shares no memory with the source
 }
 
 // role says what an event is to its item.
@@ -37,8 +36,8 @@ const (
 
 // push puts an event into the queue.
 func (a *answer) push(e entry) {
-	if a.queue == nil {
-		a.queue = make([]entry, 0, usuallyQueued)
+	if n := len(a.queue); n > 0 && n == cap(a.queue) {
+		a.queue = slices.Grow(a.queue, max(n, usuallyQueued))
 	}
 	a.queue = append(a.queue, e)
 	a.size += len(e.event.Raw)
@@ -111,8 +110,8 @@ func (a *answer) flush(all bool) {
 	}
 	a.queue = slices.Delete(a.queue, 0, n)
 	for i := range a.queue {
-		if e := &a.queue[i]; !e.owned {
-			e.event, e.owned = e.event.Clone(), true
+		if e := &a.queue[i].event; !e.Owned {
+			*e = e.Clone()
 		}
 	}
 }

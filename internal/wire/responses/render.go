@@ -145,7 +145,7 @@ func (a *answer) written(it *item, x *text, r role, kind string, members ...any)
 		x = nil // it repeats nothing
 	}
 	data := rawjson.Object(append(all, members...)...)
-	return entry{event: a.write(kind, data), item: it, text: x, wireSequence: none, role: r, owned: true}
+	return entry{event: a.write(kind, data), item: it, text: x, wireSequence: none, role: r}
 }
 
 // announce opens a message that has begun without an event of its own.

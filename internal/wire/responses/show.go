@@ -25,7 +25,7 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	case adapter.Synthetic, adapter.UsageOnly:
 		a.say(edit.Text)
 		if edit.FinishOr("stop") != "" {
-			a.ending = slices.Clone(e.Data())
+			a.ending = e.Keep(e.Data())
 		}
 		if usage := c.ShownUsage(edit.Usage, rawjson.Member(ev.response, "usage")); usage != nil {
 			a.usage = usage
@@ -58,7 +58,7 @@ func (a *answer) takeOut() []sse.Event {
 func (a *answer) add(e sse.Event, ev *event, edit *adapter.Edit) {
 	switch t := a.current(); {
 	case stageOf(ev.kind) == last:
-		t.response = slices.Clone(ev.response)
+		t.response = e.Keep(ev.response)
 		if t.first {
 			a.base = t.response
 		}
@@ -169,7 +169,7 @@ func (t *turn) leaveOut(it *item, ev *event) {
 // place puts an event of an item into the queue, with the text that the engine
 // shows in its place.
 func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
-	r, x := it.place(ev)
+	r, x := it.place(&e, ev)
 	en := entry{event: e, item: it, text: x, role: r, wireSequence: ev.sequence}
 	if it.turn.first { // the engine changes no text in it
 		a.push(en)
@@ -194,7 +194,7 @@ func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 	case annotation:
 		it.fate = shown
 		noted := it.text(ev.content)
-		noted.annotations = append(noted.annotations, slices.Clone(ev.annotation))
+		noted.annotations = append(noted.annotations, e.Keep(ev.annotation))
 	}
 	a.push(en)
 }
