@@ -113,7 +113,7 @@ func TestTypesOfOneName(t *testing.T) {
 	}
 }
 
-// A release in another folder is compared as types, so that it is known what is incompatible.
+// A release in another folder is compared as types, so that the report names what is incompatible.
 func TestRunComparesWithACheckout(t *testing.T) {
 	t.Parallel()
 	repository := func(source, changelog string) string {
@@ -155,7 +155,7 @@ func TestRunComparesWithACheckout(t *testing.T) {
 		}
 	}
 
-	// The same with what was written down before.
+	// The same comparison with the files in api/.
 	if _, err := run(old, "", true); err != nil {
 		t.Fatal(err)
 	}

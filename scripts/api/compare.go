@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// change is what happened to one name of a package.
+// change is a change of one name of a package.
 type change struct {
 	pkg    string // its last element, as programs write it
 	symbol string // Type, Type.Field, Type.Method, Func
@@ -17,8 +17,8 @@ type change struct {
 
 func (c change) String() string { return fmt.Sprintf("%s: %s.%s", c.what, c.pkg, c.symbol) }
 
-// compare returns what changed between two listings, in order. Fields and methods of a type that came or went as a
-// whole are not named.
+// compare returns what changed between two listings, in order. It leaves out the fields and methods of a type that was
+// added or removed.
 func compare(before, now map[string][]string) (changes []change) {
 	paths := maps.Clone(before)
 	maps.Copy(paths, now)
@@ -58,7 +58,7 @@ func bySymbol(lines []string) map[string]string {
 	return all
 }
 
-// unmentioned returns the changes whose name does not stand, as code, in what the changelog has under Unreleased.
+// unmentioned returns the changes whose name is not, as code, in the changelog's section Unreleased.
 func unmentioned(changes []change, changelog string) (missing []string) {
 	_, unreleased, _ := strings.Cut(changelog, "\n## [Unreleased]\n")
 	unreleased, _, _ = strings.Cut(unreleased, "\n## [")

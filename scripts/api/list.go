@@ -119,7 +119,8 @@ func (l *lister) interfaceType(name, how string, i *types.Interface) {
 	l.add("type %s%s interface%s", name, how, sealed)
 }
 
-// methods lists the methods of the type and of its pointer. Promoted ones are among them, unless an SDK's type has them.
+// methods lists the methods of the type and of its pointer. It includes promoted ones, unless they are those of an
+// SDK's type.
 func (l *lister) methods(name string, t types.Type) {
 	ofValue := types.NewMethodSet(t)
 	for selection := range types.NewMethodSet(types.NewPointer(t)).Methods() {

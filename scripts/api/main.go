@@ -1,9 +1,9 @@
 // Command api compares the exported API of the published modules with that of the last release, and fails if the
-// changelog does not say what changed.
+// changelog does not name a change.
 //
 //	go run . -root ../..                    compare with the files in api/
 //	go run . -root ../.. -base /tmp/v1.2.3  compare with a checkout of the release, and report what is incompatible
-//	go run . -root ../.. -write             make the files in api/ anew
+//	go run . -root ../.. -write             rewrite the files in api/
 package main
 
 import (
@@ -22,8 +22,8 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "folder of the repository")
-	base := flag.String("base", "", "folder of the last release's checkout; without it, its API is what api/ holds")
-	write := flag.Bool("write", false, "make the files in api/ anew")
+	base := flag.String("base", "", "folder of the last release's checkout; without it, compare with the files in api/")
+	write := flag.Bool("write", false, "rewrite the files in api/")
 	flag.Parse()
 	report, err := run(*root, *base, *write)
 	fmt.Print(report)

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// oneName says why several packages may have a type of the same name.
+// oneName has the type names that several packages may share, with the reason.
 func oneName() map[string]string {
 	return map[string]string{
-		"Option":     "what a package's one constructor takes",
+		"Option":     "the options of a package's only constructor",
 		"Clock":      "one interface, and carryontest's clock, which implements it",
 		"Timer":      "one type",
 		"PanicError": "one type",
 		"Definition": "one type",
 		"Client":     "wrappers of a type that the SDK or the queue calls Client",
-		"Engine":     "a program has one of them",
+		"Engine":     "a program uses only one",
 		"Call":       "middleware.Call is for adapters",
 		"Stream":     "middleware.Stream is for adapters",
 		"Request":    "adapter.Request is for adapters, carryontest.Request for tests",
 	}
 }
 
-// sameNames fails if a program that imports several packages meets two types of one name.
+// sameNames fails if two packages that a program may import have a type of the same name.
 func sameNames(all packagesByPath) error {
 	packagesOf := map[string][]string{}
 	for path, pkg := range all {
