@@ -27,20 +27,20 @@ const (
 	markerBytes = 16
 )
 
-// Of returns what a prompt quotes of a todo's content: one line of at
+// Of returns the description of a todo's content for a prompt: one line of at
 // most [Max] runes.
 //
 // Every run of white space, control and format characters becomes one space,
 // with none at either end. One list marker ("- ", "2. ", "[x] ", "- [ ] " and
-// the like) is removed where text follows it. What is then too long is cut and
-// ends in "...", at a space if there is one in the last fifth, and never
-// between a letter and its accents. A straight apostrophe becomes U+2019, and
-// a byte that is not UTF-8 becomes U+FFFD, so that the result is valid and
+// the like) is removed where text follows it. A line that is still too long is
+// cut and ends in "...", at a space if there is one in the last fifth, and
+// never between a letter and its accents. A straight apostrophe becomes U+2019,
+// and a byte that is not UTF-8 becomes U+FFFD, so that the result is valid and
 // cannot end its own quotes. Everything else stays as it is.
 //
 // The result is empty exactly if [Blank] reports true. Content that needs no
-// change is returned without a copy, and of long content only the part that
-// shows is looked at.
+// change is returned without a copy. Of long content, Of reads only the part
+// that shows.
 func Of(content string) string {
 	if isDescription(content) {
 		return content[markerLength(content):]
@@ -49,9 +49,9 @@ func Of(content string) string {
 	return string(Append(buf[:0], content))
 }
 
-// Blank reports whether content holds nothing to describe: it is empty or all
-// white space, control and format characters. It looks no further than the
-// first rune that shows, and never allocates.
+// Blank reports whether content has nothing to describe: it is empty, or all
+// white space, control and format characters. It reads up to the first rune
+// that shows, and never allocates.
 func Blank(content string) bool {
 	for _, r := range content {
 		if !isSpace(r) {
@@ -83,9 +83,9 @@ func isDescription(content string) bool {
 	for _, r := range content {
 		switch {
 		case r > ' ' && r < 0x7F && r != '\'':
-			// nearly all there is
+			// nearly all text
 		case r == ' ' && last != ' ':
-			// a gap of one
+			// a single space
 		case r == ' ' || r == '\'' || r == utf8.RuneError || isSpace(r):
 			return false
 		}
@@ -176,8 +176,8 @@ func isSpace(r rune) bool {
 }
 
 // markerLength returns the length in bytes of the list marker that line begins
-// with, its last space included, or 0. In a line without a space at its end
-// something follows every marker, so that a lone "-" is text.
+// with, its last space included, or 0. If line does not end in a space, text
+// follows every marker, and a lone "-" is text.
 func markerLength(line string) int {
 	n := bulletLength(line)
 	return n + checkboxLength(line[n:])

@@ -64,7 +64,7 @@ func (chatCompletions) stream(a answer, r Request, number int) []event {
 	return events
 }
 
-// firstCreated is the time that the answer to request 0 would bear: the start of the year 2030.
+// firstCreated is the "created" time of a request 0: the start of the year 2030.
 const firstCreated = 1893456000
 
 // chatEnvelope is what all chunks of an answer have in common.

@@ -10,7 +10,7 @@ const (
 	minFragment  = 8 // bytes of arguments worth a fragment
 )
 
-// callsInRounds returns the fragments of all calls in the order of sending: those of one round belong together.
+// callsInRounds returns the fragments of all calls in the order of sending. The fragments of one round go out together.
 func (a answer) callsInRounds(number int) [][]chatCall {
 	var rounds [][]chatCall
 	for i, c := range a.numberedCalls(number) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// chatRequest is the body of a request, as far as Request shows it.
+// chatRequest is the part of a request's body that Request shows.
 type chatRequest struct {
 	Model         string            `json:"model"`
 	Stream        bool              `json:"stream"`

@@ -7,7 +7,7 @@ import (
 
 const promptFilterResults = `[{"prompt_index":0,"content_filter_results":{}}]`
 
-// deltas is what the chunks add, one by one, up to the finish reason.
+// deltas returns the deltas of the chunks up to the finish reason.
 func (a answer) deltas(number int) []chatMessage {
 	list := []chatMessage{{Role: "assistant", Content: quoted("")}}
 	for _, piece := range strings.SplitAfter(a.reasoning, " ") {
@@ -55,7 +55,7 @@ func (a answer) callDeltas(number int) []chatMessage {
 	return list
 }
 
-// merged is one message that adds what all of them add. Their calls are whole.
+// merged returns one message with the content of all deltas. Their calls must be whole.
 func merged(deltas []chatMessage) chatMessage {
 	m := chatMessage{Role: "assistant"}
 	var text strings.Builder
@@ -141,7 +141,7 @@ const (
 	defaultCompletionTokens = 5
 )
 
-// chatJSON is the usage that the given one of all chunks reports: the part of the completion that has been sent by then.
+// chatJSON is the usage that one of the chunks reports: it counts the part of the completion sent so far.
 func (u usage) chatJSON(chunk, chunks int) json.RawMessage {
 	switch {
 	case u.none:

@@ -1,12 +1,12 @@
-// Package fakellm is a scripted model server. Package carryontest shows programs the part of it that their own tests need;
-// carryon's tests use it directly, as they also need the quirks of providers. Its errors and panics name carryontest, which
-// is the package that programs see.
+// Package fakellm is a scripted model server. Package carryontest exports the part that programs need for their own
+// tests. carryon's tests use fakellm directly, because they also need the quirks of providers. Its errors and panics
+// name carryontest, the package that programs see.
 //
-// A [Server] answers each request with the next [Turn] of its script. It knows when the pieces of an answer are sent and
-// where they break off, but no protocol. A protocol reads requests and renders answers: Chat Completions in the files
-// chat*.go, Messages in messages*.go, and so on; their quirks are in quirk.go. Another protocol is one more implementation
-// of the interface in protocol.go, and an entry in the list beside it. What histories Messages refuses is in
-// messages_rules.go.
+// A [Server] answers each request with the next [Turn] of its script. It decides when the pieces of an answer are sent
+// and where they break off, but knows no protocol. A protocol reads requests and renders answers: Chat Completions in
+// the files chat*.go, Messages in messages*.go, and so on; their quirks are in quirk.go. To add a protocol, implement
+// the interface in protocol.go and add an entry to the list there. messages_rules.go has the rules by which Messages
+// refuses a history.
 //
 // # Counting chunks
 //

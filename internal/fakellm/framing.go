@@ -51,7 +51,7 @@ func (f framing) event(e event) string {
 	return text
 }
 
-// halves is how a body that is no stream is written.
+// halves splits a body that is not a stream into the two pieces that are sent.
 func halves(body string) []string {
 	if body == "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// messagesRequest is the body of a request, as far as Request shows it.
+// messagesRequest is the part of a request's body that Request shows.
 type messagesRequest struct {
 	Model    string          `json:"model"`
 	Stream   bool            `json:"stream"`

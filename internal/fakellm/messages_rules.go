@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// history is a request as the rules for what may come back see it.
+// history is the part of a request that the API's rules for a history are about.
 type history struct {
 	system, tools any
 	messages      []historyMessage
@@ -22,7 +22,8 @@ type historyMessage struct {
 	blocks []map[string]any
 }
 
-// checkHistory returns what the API would refuse a request for. A signature that this server has not made counts as right.
+// checkHistory returns the error with which the API would refuse a request. A signature that this server did not make
+// counts as valid.
 func checkHistory(body []byte) error {
 	h, err := readHistory(body)
 	if err != nil {
@@ -65,7 +66,7 @@ func readHistory(body []byte) (history, error) {
 	return h, nil
 }
 
-// withoutCacheMarks returns a value without the marks of where the cache ends, which nothing is bound to.
+// withoutCacheMarks returns a value without its cache marks, which no signature covers.
 func withoutCacheMarks(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -122,8 +123,8 @@ func isThought(block map[string]any) bool {
 	return block["type"] == "thinking" || block["type"] == "redacted_thinking"
 }
 
-// checkThinking checks where a message has thinking. In a loop of tool calls, thinking that was enabled by hand has to come
-// first.
+// checkThinking checks the position of thinking in a message. In a loop of tool calls, thinking that the request
+// enables explicitly must come first.
 func (m historyMessage) checkThinking(first bool) error {
 	if m.role != "assistant" {
 		return nil
@@ -144,7 +145,7 @@ func (h history) inLoop(i int) bool {
 	return i+1 < len(h.messages) && slices.ContainsFunc(h.messages[i+1].blocks, func(b map[string]any) bool { return b["type"] == "tool_result" })
 }
 
-// checkSignatures checks that thinking stands behind what it stood behind when it was made.
+// checkSignatures checks that thinking follows the same messages as when it was made.
 func (h history) checkSignatures(i int) error {
 	for _, block := range h.messages[i].blocks {
 		signature, _ := block["signature"].(string)
@@ -161,7 +162,7 @@ func (h history) checkSignatures(i int) error {
 // signedBy begins the signatures of this server.
 const signedBy = "carryontest-"
 
-// signature is that of thinking behind the first n messages.
+// signature returns the signature of thinking that follows the first n messages.
 func (h history) signature(n int) string {
 	prefix := append(make([]any, 0, 2+2*n), h.system, h.tools)
 	for _, m := range h.messages[:n] {
@@ -220,7 +221,7 @@ func (h history) checkTools() error {
 	return nil
 }
 
-// signatureFor is the signature of thinking that answers a request.
+// signatureFor returns the signature of thinking in the answer to a request.
 func signatureFor(body []byte) string {
 	h, err := readHistory(body)
 	if err != nil {

@@ -58,7 +58,7 @@ func (a answer) earlyUsage() any {
 	return object("input_tokens", prompt, "output_tokens", 1)
 }
 
-// padded puts blanks behind the last member of an event, by its number.
+// padded adds blanks after the last member of an event; their count depends on the event's number.
 func (a answer) padded(e event, number int) event {
 	if a.quirks.has(Padded) {
 		e.data = strings.TrimSuffix(e.data, "}") + strings.Repeat(" ", number*7%16) + "}"
@@ -66,7 +66,7 @@ func (a answer) padded(e event, number int) event {
 	return e
 }
 
-// withPings puts a ping behind each event, as a quirk, and else behind the first beginning of a block.
+// withPings adds a ping after each event with the quirk Pings, and otherwise after the first start of a block.
 func (a answer) withPings(list []event) []event {
 	var pinged []event
 	sent := false

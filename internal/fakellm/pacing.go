@@ -45,10 +45,10 @@ const (
 
 var (
 	errCut   = errors.New("carryontest: answer cut")
-	errEnded = errors.New("carryontest: answer ended early") // which is no failure
+	errEnded = errors.New("carryontest: answer ended early") // not a failure
 )
 
-// Cut breaks the connection before the first byte of the answer. Of several ways to fail the last one set counts.
+// Cut breaks the connection before the first byte of the answer. If several faults are set, the last one counts.
 func (t Turn) Cut() Turn { return t.CutAfter(beforeHeaders) }
 
 // CutAfter breaks the connection after n chunks, so that reading on is an error. The package comment says how chunks
@@ -110,7 +110,7 @@ func position(after, total int) int {
 	return min(after, total)
 }
 
-// reach does what is due when an answer has come to a position. An error means that nothing more is sent.
+// reach waits or fails as the turn's pacing says for a position. After an error, nothing more is sent.
 func (p pacing) reach(ctx context.Context, at, total int, w io.Writer) error {
 	for _, g := range p.gates {
 		if position(g.after, total) != at {

@@ -4,7 +4,7 @@ import "strings"
 
 // protocol is an API that the server speaks. It reads requests and renders answers, and knows nothing of HTTP or time.
 type protocol interface {
-	// path is what the path of a request ends in.
+	// path is the end of a request's path.
 	path() string
 	// read fills in the fields of r that depend on the protocol, from its body.
 	read(r *Request) error
@@ -13,8 +13,8 @@ type protocol interface {
 	stream(a answer, r Request, number int) []event
 	// document renders the answer to a request as the body of a response.
 	document(a answer, r Request, number int) string
-	// terminator is the event behind those of the answer, which says that the stream is complete. A protocol whose answers
-	// end with an event of their own has none: the zero event.
+	// terminator is the event after the answer that marks the stream as complete. It is the zero event in a protocol
+	// whose answers end with an event of their own.
 	terminator() event
 	// literal returns the event with this data.
 	literal(data string) event
@@ -22,7 +22,7 @@ type protocol interface {
 	failure(kind failureKind, text string) event
 }
 
-// event is one event of a stream. Its name is "" in protocols that tell events apart by their data alone.
+// event is one event of a stream. Its name is "" in protocols whose events have no names.
 type event struct {
 	name, data string
 }
@@ -35,7 +35,7 @@ const (
 	serverError
 )
 
-// protocols are all that a Server speaks. Each Server has its own, as some keep what they have answered.
+// protocols returns the protocols of a new Server. Each Server has its own, because some store their answers.
 func protocols() []protocol { return []protocol{chatCompletions{}, messages{}, newResponses()} }
 
 // protocolOf returns the protocol whose requests have this path.

@@ -1,7 +1,7 @@
 package fakellm
 
-// Quirk is a manner in which some provider differs from the one whose protocol it speaks. Quirks concern streams alone,
-// unless they say otherwise. [Turn.With] adds them to a turn. A protocol that has nothing like it ignores a quirk.
+// Quirk is a way in which some provider deviates from the protocol it speaks. Quirks apply only to streams, unless they
+// say otherwise. [Turn.With] adds them to a turn. A protocol ignores quirks that do not concern it.
 type Quirk uint64
 
 // The quirks of Chat Completions: of chunks, of tool calls, and of the end of a stream. WholeCalls, TextLast and NoFinish
@@ -59,21 +59,21 @@ const (
 	// UsageTwice reports the usage, asked for or not, both where UsageOnFinish does and in a chunk of its own after that.
 	UsageTwice
 
-	// Unsigned leaves out the signature of thinking, streamed or not, as servers do that run models of others.
+	// Unsigned leaves out the signature of thinking, streamed or not, as servers of other models do.
 	Unsigned
 	// OpenThinking does not end the block of thinking, and gives the next block the same index, as Ollama does.
 	OpenThinking
-	// Omitted signs thinking and keeps its text back, streamed or not.
+	// Omitted signs thinking but leaves out its text, streamed or not.
 	Omitted
 	// Gaps numbers the blocks 0, 2, 4 and so on.
 	Gaps
-	// Padded puts blanks behind each delta, as Anthropic does.
+	// Padded adds blanks after each delta, as Anthropic does.
 	Padded
 	// Pings sends a ping between all events.
 	Pings
-	// LateUsage reports no tokens at the beginning, and all at the end, as servers do that were built over Chat Completions.
+	// LateUsage reports no tokens at the beginning and all at the end, as servers built on Chat Completions do.
 	LateUsage
-	// EndTurn reports the stop reason "end_turn" also behind calls, streamed or not.
+	// EndTurn reports the stop reason "end_turn" even after calls, streamed or not.
 	EndTurn
 )
 

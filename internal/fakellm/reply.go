@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// reply is a turn made ready to be sent: all of it is known before the first byte goes out.
+// reply is a rendered turn: all of it is known before the first byte is sent.
 type reply struct {
 	status int
 	header http.Header
@@ -17,10 +17,10 @@ type reply struct {
 	pacing pacing
 }
 
-// maxFuncs is how many Funcs may answer with the next.
+// maxFuncs is how many Funcs in a row may return another Func.
 const maxFuncs = 10
 
-// resolve returns the turn that answers the request: what a Func responds, or the turn itself.
+// resolve returns the turn that answers the request: the result of a Func, or the turn itself.
 func (t Turn) resolve(r Request) Turn {
 	for depth := 0; t.respond != nil; depth++ {
 		if depth == maxFuncs {
@@ -31,7 +31,7 @@ func (t Turn) resolve(r Request) Turn {
 	return t
 }
 
-// reply renders the answer to the request of this number. It calls no function but a Func's.
+// reply renders the answer to the request of this number. It calls no function of the test's except a Func's.
 func (t Turn) reply(p protocol, r Request, number int) reply {
 	t = t.resolve(r)
 	out := reply{status: http.StatusOK, pacing: t.pacing}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Request is one that a Server was sent, with the parts of its body that tests look at most.
+// Request is a request to a Server, with the parts of its body that tests check most.
 type Request struct {
 	Method, Path string
 	Header       http.Header
@@ -37,7 +37,7 @@ type ToolCall struct {
 	ID, Name, Arguments string
 }
 
-// Last returns the last message; the zero Message if there is none.
+// Last returns the last message, or the zero Message if there is none.
 func (r Request) Last() Message {
 	if len(r.Messages) == 0 {
 		return Message{}
@@ -48,8 +48,7 @@ func (r Request) Last() Message {
 // HasTool reports whether the request offers a tool of this name.
 func (r Request) HasTool(name string) bool { return slices.Contains(r.Tools, name) }
 
-// JSON returns the whole body, decoded: for members that Request has no field for. It is nil if the body is not a JSON
-// object.
+// JSON returns the decoded body, for members that Request has no field for. It is nil if the body is not a JSON object.
 func (r Request) JSON() map[string]any {
 	var body map[string]any
 	if json.Unmarshal(r.Body, &body) != nil {
@@ -69,7 +68,7 @@ func (r Request) clone() Request {
 	return r
 }
 
-// readRequest reads a request of a protocol. The error says what is wrong with its body.
+// readRequest reads a request of a protocol. The error describes a fault in its body.
 func readRequest(p protocol, r *http.Request) (Request, error) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {

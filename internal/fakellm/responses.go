@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// responses is OpenAI's Responses API. It keeps what it has answered, as that does: a request may continue a stored
-// response, and may refer to stored items. What would be refused there is refused here.
+// responses is OpenAI's Responses API. Like the API, it stores its answers: a request may continue a stored response,
+// and may refer to stored items. It refuses requests that the API refuses.
 type responses struct{ store *responseStore }
 
 func (responses) path() string { return "/responses" }
 
-// terminator is none: the event that has the response object ends the answer.
+// terminator returns none: the event with the response object ends the answer.
 func (responses) terminator() event { return event{} }
 
-// literal returns the event with the data, which is called what its type is.
+// literal returns the event with the data, named after its type.
 func (responses) literal(data string) event { return messages{}.literal(data) }
 
 func (responses) failure(kind failureKind, text string) event {
@@ -70,7 +70,7 @@ type response struct {
 	Metadata           json.RawMessage `json:"metadata"`
 }
 
-// newResponse returns the response object as it is when the answer begins: with what it repeats of the request.
+// newResponse returns the response object at the start of an answer, with the members that it repeats from the request.
 func newResponse(a answer, r Request, number int) response {
 	var asked map[string]json.RawMessage
 	_ = json.Unmarshal(r.Body, &asked) // read has made sure of it
@@ -147,7 +147,7 @@ func outputText(text string) responsePart {
 	return responsePart{Type: "output_text", Text: &text, Annotations: &[]string{}, Logprobs: &[]string{}}
 }
 
-// items are those of the answer: its reasoning, its message, and its calls.
+// items returns the output items of the answer: its reasoning, its message, and its calls.
 func (a answer) items(number int) []responseItem {
 	list := []responseItem{}
 	if a.reasoning != "" {

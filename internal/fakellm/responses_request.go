@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// responseRequest is the body of a request, as far as it is looked at.
+// responseRequest is the part of a request's body that the server reads.
 type responseRequest struct {
 	Model              string          `json:"model"`
 	Stream             bool            `json:"stream"`
@@ -71,7 +71,7 @@ func (p responses) read(r *Request) error {
 	return p.store.check(body)
 }
 
-// message returns the item as a message, if it is one or is like one.
+// message returns the item as a message, if it is one or can be shown as one.
 func (i inputItem) message() (Message, bool) {
 	switch i.Type {
 	case "", "message":
@@ -84,7 +84,7 @@ func (i inputItem) message() (Message, bool) {
 	return Message{}, false
 }
 
-// responseStore is what the server keeps.
+// responseStore has the responses and items that the server has stored.
 type responseStore struct {
 	mu        sync.Mutex
 	responses map[string]storedResponse
@@ -104,13 +104,13 @@ func newResponses() responses {
 	return responses{&responseStore{responses: map[string]storedResponse{}, items: map[string]storedItem{}}}
 }
 
-// keep stores a response, unless the request says not to.
+// keep stores a response, unless the request has store false.
 func (s *responseStore) keep(r response, request Request) {
 	if !r.Store {
 		return
 	}
 	var body responseRequest
-	_ = json.Unmarshal(request.Body, &body) // read has made sure of it
+	_ = json.Unmarshal(request.Body, &body) // read has checked it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	chain := s.responses[body.PreviousResponseID].clone()
@@ -144,7 +144,7 @@ func (c *storedResponse) add(input responseInput) {
 	}
 }
 
-// check refuses what the API refuses: what refers to nothing, and what lacks its other half.
+// check refuses what the API refuses: references to nothing, calls without a result, and results without a call.
 func (s *responseStore) check(body *responseRequest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +190,7 @@ func (s *responseStore) resolve(body *responseRequest) (responseInput, error) {
 	return input, nil
 }
 
-// checkReasoning refuses reasoning without the item behind it, and such an item without its reasoning.
+// checkReasoning refuses reasoning without the item that followed it, and that item without its reasoning.
 func checkReasoning(input responseInput, items map[string]storedItem) error {
 	for i, item := range input {
 		if item.Type == "reasoning" && (i+1 == len(input) || input[i+1].Role == "user" || input[i+1].Type == "function_call_output") {

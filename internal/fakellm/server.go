@@ -31,8 +31,8 @@ type Server struct {
 	running  sync.WaitGroup
 }
 
-// NewServer returns a Server for one test: it is closed when the test ends, and fails the test if
-// a request comes when no turn is left.
+// NewServer returns a Server for one test. The end of the test closes it. It fails the test if a request arrives when
+// no turn is left.
 func NewServer(tb testing.TB, turns ...Turn) *Server { //nolint:thelper // a nil tb panics first
 	if tb == nil {
 		panic("carryon/carryontest: NewServer of a nil testing.TB (Start needs none)")
@@ -44,7 +44,7 @@ func NewServer(tb testing.TB, turns ...Turn) *Server { //nolint:thelper // a nil
 	return s
 }
 
-// Start returns a Server outside of tests. The caller closes it.
+// Start returns a Server for use outside of tests. The caller must close it.
 func Start(turns ...Turn) *Server {
 	s := &Server{protocols: protocols(), cancels: make(map[int]context.CancelCauseFunc)}
 	s.Append(turns...)
@@ -66,11 +66,12 @@ func (s *Server) URL() string {
 }
 
 // Handler returns the server as a handler for an http.Server of the caller's own. It serves POST requests for any path
-// that ends in /chat/completions, /responses or /messages. To cut an answer it panics with http.ErrAbortHandler, which an http.Server understands.
+// that ends in /chat/completions, /responses or /messages. To cut an answer, it panics with http.ErrAbortHandler, which
+// makes an http.Server drop the connection.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
-// Requests returns copies of the requests that took a turn or found none left, in order of arrival. Requests for other
-// paths, and those whose body is invalid, are refused and not among them.
+// Requests returns copies of the requests that took a turn or found none left, in order of arrival. It does not return
+// requests that were refused: those for other paths, and those with an invalid body.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,8 +89,8 @@ func (s *Server) Append(turns ...Turn) {
 	s.turns = append(s.turns, turns...)
 }
 
-// Close cuts the answers that are being sent and returns when all have ended. Later requests are refused. Closing again
-// does nothing.
+// Close cuts the answers that are being sent and returns when all have ended. The server refuses later requests. A
+// second Close does nothing.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true

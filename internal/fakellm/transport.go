@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// Transport serves requests in memory, whatever their host: BaseURL will do. A response's body is
-// written as it is read, without a buffer in between, and ends with the request's context, with its own Close or
-// with the server's. It starts one goroutine per request, which ends with the body. All of it works inside a
-// bubble of testing/synctest if the server is made there.
+// Transport serves requests in memory, whatever their host; use BaseURL. It writes a response's body as the client
+// reads it, without a buffer. The body ends with the request's context, with its own Close or with the server's.
+// Transport starts one goroutine per request, which ends with the body. It works inside a bubble of testing/synctest if
+// the server is made there.
 func (s *Server) Transport() http.RoundTripper { return transport{s} }
 
 type transport struct{ server *Server }

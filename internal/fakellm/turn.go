@@ -23,7 +23,7 @@ type Turn struct {
 	respond func(Request) Turn // asked instead of everything else
 }
 
-// answer is what the model says, which a protocol renders.
+// answer is an answer of the model, for a protocol to render.
 type answer struct {
 	text       []string // the pieces that a stream has
 	reasoning  string
@@ -76,8 +76,8 @@ func Pause(reason string) Turn {
 	return Call("todo_pause", marshal(map[string]string{"reason": reason}))
 }
 
-// Status answers with an HTTP status and a JSON body, streamed or not. Status 200 is possible: it is what a server sends
-// that answers a request for a stream in one piece.
+// Status answers with an HTTP status and a JSON body, streamed or not. Use status 200 for a server that answers a
+// request for a stream in one piece.
 func Status(status int, body string) Turn {
 	if status < http.StatusOK || status > 999 {
 		panic("carryon/carryontest: " + strconv.Itoa(status) + " is not a status to answer with")
@@ -85,20 +85,20 @@ func Status(status int, body string) Turn {
 	return Turn{literal: &literal{status: status, pieces: halves(body)}}
 }
 
-// Chunks answers with an event stream of these data payloads, sent as they are, and the terminator, whether or not
-// the request asks for a stream. A payload of several lines becomes an event of several data lines. In a protocol whose
-// events have names, each gets that of its type.
+// Chunks answers with an event stream of these data payloads, sent as they are, and the terminator, whether or not the
+// request asks for a stream. A payload of several lines becomes an event of several data lines. In a protocol whose
+// events have names, each event is named after its type.
 func Chunks(payloads ...string) Turn {
 	return Turn{literal: &literal{status: http.StatusOK, stream: true, payloads: append([]string{}, payloads...)}}
 }
 
-// Raw answers with the very bytes of an event stream, whether or not the request asks for one. Each piece is flushed
-// on its own, and counts as a chunk.
+// Raw answers with these bytes as an event stream, whether or not the request asks for one. Each piece is flushed on
+// its own, and counts as a chunk.
 func Raw(pieces ...string) Turn {
 	return Turn{literal: &literal{status: http.StatusOK, stream: true, pieces: slices.Clone(pieces)}}
 }
 
-// Func answers with the turn that respond makes of the request. It may be called for several requests at a time.
+// Func answers with the turn that respond returns for the request. respond may be called concurrently.
 func Func(respond func(Request) Turn) Turn {
 	if respond == nil {
 		panic("carryon/carryontest: Func of a nil function")
@@ -156,15 +156,15 @@ func (t Turn) Finish(reason string) Turn {
 	return t
 }
 
-// Usage sets the numbers of tokens, which are 10 and 5 otherwise. An answer in one piece always reports them; a stream
-// does if the request asks with include_usage, or if the turn has a quirk of usage.
+// Usage sets the numbers of tokens; the default is 10 and 5. An answer in one piece always reports them; a stream does
+// if the request asks with include_usage, or if the turn has a quirk of usage.
 func (t Turn) Usage(prompt, completion int) Turn {
 	t.mustRender()
 	t.answer.usage = usage{set: true, prompt: prompt, completion: completion}
 	return t
 }
 
-// UsageJSON sets the usage object as it is sent, for members that Usage does not know.
+// UsageJSON sets the usage object that is sent, for members that Usage can't set.
 func (t Turn) UsageJSON(object string) Turn {
 	t.mustRender()
 	if !json.Valid([]byte(object)) {
@@ -174,7 +174,7 @@ func (t Turn) UsageJSON(object string) Turn {
 	return t
 }
 
-// NoUsage never reports usage.
+// NoUsage makes the answer report no usage.
 func (t Turn) NoUsage() Turn {
 	t.mustRender()
 	t.answer.usage = usage{none: true}

@@ -1,11 +1,11 @@
 // Package faults is a model server that fails at any byte of an answer, in any
 // way, and says what a client should read of it then.
 //
-// A [Drill] is two answers of which one fails: in some way, in some framing. A
+// A [Drill] is two answers, one of which fails in some way, in some framing. A
 // test plays it once for every offset ([Drill.Offsets]): a client reads the
-// [Upstream] of that offset through carryon, and [Drill.Judge] gets what it
-// read. What is right follows from the events that had arrived when the answer
-// failed, and not from what carryon does:
+// [Upstream] of that offset through carryon, and [Drill.Judge] checks what the
+// client read. The expected result follows from the events that had arrived
+// when the answer failed, not from what carryon does:
 //
 //   - The text, the finish reason and the usage of turn 1 are delivered, whatever
 //     happens to turn 2.

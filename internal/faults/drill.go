@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-// Drill is two answers, of which one fails.
+// Drill is two answers, one of which fails.
 type Drill struct {
 	Name    string
 	Fault   Fault
@@ -59,9 +59,9 @@ func newDrill(f Framing, fault Fault, turn int, scripts [2]script) Drill {
 // failing returns the payloads of the answer that fails.
 func (d Drill) failing() []string { return d.payloads[d.Turn-1] }
 
-// Offsets returns the offsets in bytes at which the answer may fail. With every 1
-// these are all, and otherwise one in so many of those around the ends of lines.
-// Other drills have other ones.
+// Offsets returns the offsets in bytes at which the answer fails. If every is
+// 1, it returns all of them, and otherwise one in every of those near the ends
+// of lines. Different drills get different samples.
 func (d Drill) Offsets(every int) []int {
 	last := len(d.text)
 	if d.Fault == Report || d.Fault == Garbage {
@@ -91,8 +91,8 @@ func (d Drill) candidates(all bool) []int {
 	return append(offsets, len(d.text))
 }
 
-// Upstream returns a server of both answers, of which one fails at an offset. The
-// size of reads differs from offset to offset.
+// Upstream returns a server of both answers, one of which fails at an offset.
+// The size of reads varies with the offset.
 func (d Drill) Upstream(at int) *Upstream {
 	u := &Upstream{created: time.Now()}
 	for _, payloads := range d.payloads {
@@ -120,8 +120,8 @@ func (d Drill) broken(at int) turn {
 // Untouched returns a server with one answer: the one that fails, complete.
 func (d Drill) Untouched() *Upstream { return alone(d.Framing, d.failing()) }
 
-// Relayed is Untouched as carryon's transport sends it: turn 2 has the framing
-// that every client reads.
+// Relayed returns the answer of Untouched as carryon's transport sends it: turn
+// 2 has the framing that every client reads.
 func (d Drill) Relayed() *Upstream {
 	if d.Turn == 1 {
 		return d.Untouched()
@@ -141,5 +141,6 @@ func complete(f Framing, payloads []string) turn {
 // First returns a server with one answer: the first, complete.
 func (d Drill) First() *Upstream { return alone(d.Framing.plain(), d.payloads[0]) }
 
-// Means returns what a client should read of the answer that fails if it is complete.
+// Means returns what a client should read of the failing answer if it were
+// complete.
 func (d Drill) Means() quirks.Reading { return read(d.failing()) }

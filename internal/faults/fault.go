@@ -22,7 +22,7 @@ const (
 // allFaults returns all faults.
 func allFaults() []Fault { return []Fault{Cut, Reset, Stall, Report, Garbage} }
 
-// rest is what is sent instead of the rest of an answer.
+// rest returns the bytes that replace the rest of an answer.
 func (f Fault) rest() string {
 	switch f {
 	case Report:
@@ -33,7 +33,7 @@ func (f Fault) rest() string {
 	return ""
 }
 
-// err is the error of the next read.
+// err returns the error of the read after them.
 func (f Fault) err() error {
 	if f == Reset {
 		return io.ErrUnexpectedEOF

@@ -5,7 +5,7 @@ import "strings"
 // Framing is how the payloads of an answer are sent.
 type Framing struct {
 	Name string
-	// Whole is true if there is one payload, which is all of the body.
+	// Whole is true if the body is a single payload.
 	Whole bool
 	// Length is true if the answer has a Content-Length.
 	Length bool
@@ -48,7 +48,7 @@ func Wholes() []Framing {
 	}
 }
 
-// plain returns the framing of the same kind that every client reads.
+// plain returns the framing of the same kind that all clients support.
 func (f Framing) plain() Framing {
 	if f.Whole {
 		return Wholes()[0]

@@ -16,16 +16,16 @@ type Try struct {
 	Got     quirks.Reading // of the client, through carryon
 	Without quirks.Reading // without carryon, if turn 1 fails or ThroughClient is true
 	Asked   int            // requests
-	// ThroughClient is true if carryon sees of an answer only what the client
-	// makes of it. An error that the client hides then did not happen, and an
-	// answer that the client returns an error for has no finish reason.
+	// ThroughClient is true if carryon sees only what the client returns, not
+	// the bytes. An error that the client hides then counts as none, and an
+	// answer for which the client returns an error has no finish reason.
 	ThroughClient bool
 	// Understood is true if the client reads the answer that fails correctly when
 	// it is complete.
 	Understood bool
 }
 
-// Judge returns what is wrong with what a client read, or nil.
+// Judge returns an error that says what a client read wrongly, or nil.
 func (d Drill) Judge(t Try) error {
 	t.Got.Reasoning = ""
 	judge := d.judgeSecond
@@ -43,9 +43,9 @@ func (d Drill) Judge(t Try) error {
 // timeouts, and a little more.
 const Patience = 5*time.Minute + 10*time.Second
 
-// JudgeAll does what Judge does, with the number of requests of the try's
-// upstream. Besides, no body may be left open, and a turn 2 that failed must not
-// have taken longer than Patience.
+// JudgeAll is Judge with the number of requests of the try's upstream. It also
+// checks that no body is left open, and that a turn 2 that failed did not take
+// longer than Patience.
 func (d Drill) JudgeAll(t Try, u *Upstream) error {
 	t.Asked = u.Asked()
 	if err := d.Judge(t); err != nil {
@@ -60,9 +60,9 @@ func (d Drill) JudgeAll(t Try, u *Upstream) error {
 	return nil
 }
 
-// JudgeReset does what Judge does for a connection that was reset, where any part
-// of what was sent last may be lost. The function without returns Try.Without for
-// an offset; it is nil if there is none.
+// JudgeReset is Judge for a connection that was reset, which may lose any part
+// of the last bytes. The function without returns Try.Without for an offset; it
+// is nil if there is none.
 func (d Drill) JudgeReset(t Try, without func(at int) quirks.Reading) error {
 	sent := d.Judge(t)
 	for err := sent; err != nil; err = d.Judge(t) {
@@ -76,8 +76,7 @@ func (d Drill) JudgeReset(t Try, without func(at int) quirks.Reading) error {
 	return nil
 }
 
-// judgeSecond judges what was read of a complete turn 1, and a turn 2 that
-// failed.
+// judgeSecond judges a complete turn 1 and a turn 2 that failed.
 func (d Drill) judgeSecond(t Try) error {
 	if t.Asked != 2 {
 		return fmt.Errorf("%d requests", t.Asked)
@@ -89,8 +88,8 @@ func (d Drill) judgeSecond(t Try) error {
 	return d.follows(t, func(second quirks.Reading) quirks.Reading { return join(first, second) })
 }
 
-// judgeFirst judges what was read of a turn 1 that failed. It may be continued
-// if it failed after its finish.
+// judgeFirst judges a turn 1 that failed. It may be continued if it failed
+// after its finish.
 func (d Drill) judgeFirst(t Try) error {
 	must, may := d.continues(t)
 	switch {
@@ -109,8 +108,8 @@ func (d Drill) judgeFirst(t Try) error {
 	return d.follows(t, func(first quirks.Reading) quirks.Reading { return join(first, second) })
 }
 
-// goesOn reports whether a turn 1 that failed must be continued, and whether it
-// may be.
+// goesOn reports whether carryon must continue a turn 1 that failed, and
+// whether it may.
 func (d Drill) continues(t Try) (must, may bool) {
 	if d.Means().Finish != "stop" {
 		return false, false
@@ -122,7 +121,7 @@ func (d Drill) continues(t Try) (must, may bool) {
 	return must, may
 }
 
-// unreadable reports whether the client may have returned nothing but an error.
+// unreadable reports whether the client may have returned only an error.
 func (t Try) unreadable() bool { return t.ThroughClient && t.Without.Err != "" }
 
 // errorHidden reports whether the client returned no error for the answer that failed.
@@ -156,8 +155,8 @@ func (d Drill) looksComplete(at int) bool {
 // fails before its end.
 func (d Drill) reportsFailure() bool { return d.Fault == Reset || d.Fault == Report }
 
-// arrived returns how many events have arrived at an offset, at least and at most:
-// a line without its end may count or not.
+// arrived returns the least and the greatest number of events that have arrived
+// at an offset: a line without its end may count or not.
 func (d Drill) arrived(at int) (least, most int) {
 	for _, e := range d.events {
 		if at >= e.certain || at == len(d.text) && d.Framing.Whole {
@@ -170,7 +169,7 @@ func (d Drill) arrived(at int) (least, most int) {
 	return least, most
 }
 
-// follows checks that what was read follows from the events that had arrived.
+// follows checks that the client read what the events that had arrived say.
 func (d Drill) follows(t Try, from func(quirks.Reading) quirks.Reading) error {
 	var problems []error
 	for least, most := d.arrived(t.At); least <= most; least++ {
@@ -189,7 +188,7 @@ func (d Drill) follows(t Try, from func(quirks.Reading) quirks.Reading) error {
 }
 
 // agree checks what a client read. A client that returns an error may return
-// nothing else; what it returns must be right, and must not look complete.
+// nothing else. What it returns must be right, and must not look complete.
 func agree(want, got quirks.Reading) error {
 	switch {
 	case want.Err == "" && !reflect.DeepEqual(want, got):

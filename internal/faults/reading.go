@@ -35,7 +35,8 @@ type content struct {
 	} `json:"tool_calls"`
 }
 
-// read reads payloads as the protocol means them. The scripts are well formed.
+// read reads payloads as the protocol defines them. It panics on invalid JSON:
+// the scripts are well formed.
 func read(payloads []string) quirks.Reading {
 	var r quirks.Reading
 	for _, text := range payloads {

@@ -9,7 +9,7 @@ import (
 // blocker is the reason that the model gives when it pauses.
 const blocker = "The grammar file grammar.ebnf is missing"
 
-// script is what the model says, as a stream and in one piece.
+// script is an answer of the model, as a stream and in one piece.
 type script struct {
 	name   string
 	deltas []string
@@ -17,12 +17,13 @@ type script struct {
 	whole  string // members of the message
 }
 
-// draft is what the model says first: that it will do something, without doing it.
+// draft is the model's first answer: it says that it will do something, and
+// does not do it.
 func draft() script {
 	return script{"draft", words("I will edit", " the file next."), "stop", `"content":"I will edit the file next."`}
 }
 
-// scripts are what the model says when it is asked to go on.
+// scripts are the model's answers to a continuation.
 func scripts() []script {
 	return append([]script{
 		{"text", words("The file", " is", " edited."), "stop", `"content":"The file is edited."`},

@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// ServeHTTP implements [http.Handler] with the answers of RoundTrip. Where an
+// ServeHTTP implements [http.Handler] with the answers of RoundTrip. If an
 // answer breaks off, it resets the connection: see [Drill.JudgeReset].
 func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	response, err := u.RoundTrip(r)
@@ -25,7 +25,7 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	conn, _, err := control.Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // which ends the connection, if not as hard
+		panic(http.ErrAbortHandler) // closes the connection without a reset
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

@@ -27,7 +27,7 @@ type Upstream struct {
 	closed int
 }
 
-// turn is an answer, and what comes at its end.
+// turn is an answer, and how it ends.
 type turn struct {
 	body     string
 	whole    bool

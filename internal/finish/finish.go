@@ -1,14 +1,13 @@
-// Package finish says which finish reasons let carryon ask the model to go on.
-// A new spelling of "the model had simply finished" is added here and nowhere
-// else.
+// Package finish says after which finish reasons carryon may continue. Add a
+// new spelling of a plain stop here and nowhere else.
 package finish
 
 import "strings"
 
 // IsPlainStop reports whether a provider's finish reason says that the model
-// had simply finished. It is an allow-list, because an unknown reason is more
-// likely a new kind of trouble than a new word for stop. Spellings that occur:
-// "stop", "STOP", "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE",
+// simply stopped. It is an allow-list: an unknown reason is more likely a new
+// failure than a new word for stop. Spellings that occur: "stop", "STOP",
+// "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE",
 // "FINISH_REASON_STOP", "FinishReasonStop".
 func IsPlainStop(reason string) bool {
 	switch reason {

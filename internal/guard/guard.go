@@ -1,4 +1,4 @@
-// Package guard turns panics in what a program plugs in into errors.
+// Package guard turns panics in a program's own functions into errors.
 package guard
 
 import (
@@ -12,7 +12,7 @@ type PanicError struct {
 	Stack []byte // where, as runtime/debug.Stack has it
 }
 
-// Error returns a text with the value, without the stack.
+// Error returns a text with the panic's value, without the stack.
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }

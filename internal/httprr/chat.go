@@ -42,7 +42,7 @@ func Chats(exchanges []Exchange) ([]Chat, error) {
 	return chats, nil
 }
 
-// isChat looks only at the request line, as other recordings may not be HTTP that net/http can read.
+// isChat reads only the request line, because net/http may fail to read other recordings.
 func (e Exchange) isChat() bool {
 	line, _, _ := bytes.Cut(e.Request, []byte("\r\n"))
 	fields := strings.Fields(string(line))
@@ -100,14 +100,14 @@ func (c Chat) NewRequest(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// EndsInText reports whether the answer is a turn that a middleware may continue: text, with the finish reason stop,
-// and no tool call.
+// EndsInText reports whether the answer is a turn that may be continued: text, with the finish reason stop, and no tool
+// call.
 func (c Chat) EndsInText() bool {
 	means := c.Turn.Means
 	return means.Finish == "stop" && len(means.Calls) == 0 && strings.TrimSpace(means.Text) != ""
 }
 
-// WithTool returns the call with a tool of this declaration offered, if it offered none.
+// WithTool returns the call with this tool added, if it offers none.
 func (c Chat) WithTool(declaration string) Chat {
 	var request struct {
 		Tools []json.RawMessage `json:"tools"`

@@ -1,4 +1,4 @@
-// Package httprr reads recorded HTTP traffic and plays it back, for tests against what providers really sent.
+// Package httprr reads recorded HTTP traffic and plays it back, for tests against real answers of providers.
 //
 // A recording is a file named *.httprr: the line "httprr trace v1", then one exchange after the other. An exchange is a
 // line with two lengths, so many bytes of request, and so many bytes of response, both as HTTP writes them. A recording
@@ -122,7 +122,7 @@ func (e Exchange) NewRequest(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	// A new request has Body, GetBody and ContentLength as a client sets them.
+	// http.NewRequest sets GetBody and ContentLength, as for a client's request.
 	req, err := http.NewRequestWithContext(ctx, recorded.Method, recorded.RequestURI, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)

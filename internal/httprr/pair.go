@@ -23,8 +23,8 @@ type Pair struct {
 }
 
 // Pairs returns pairs of these calls, either both streamed or both in one piece. Recordings of one kind have the same
-// provider, the same outcome and the same members. One recording of each kind is paired with one of each kind, its own
-// included; each further recording is the first of one pair and the second of another.
+// provider, the same outcome and the same members. One recording of each kind is paired with one of every kind, its own
+// included. Each further recording is the first of one pair and the second of another.
 func Pairs(chats []Chat) []Pair {
 	pairs := make([]Pair, 0, 2*len(chats))
 	for _, streamed := range []bool{true, false} {
@@ -85,7 +85,7 @@ func newPair(first, second Chat) Pair {
 	return pair
 }
 
-// misreads says what clients get wrong when they read the recording, by the client's name.
+// misreads says, by the client's name, what a client gets wrong when it reads the recording.
 func (c Chat) misreads() map[string]string {
 	found := map[string]string{}
 	if strings.Contains(c.Turn.Tail, `"finish_reason":null`) {

@@ -50,8 +50,8 @@ type details struct {
 	Reasoning int64 `json:"reasoning_tokens"`
 }
 
-// readTurn reads the body of an answer exactly as the protocol defines it, so that the readings of clients can be
-// compared with it. The last finish reason and the last usage count. A legacy function call has neither id nor type.
+// readTurn reads the body of an answer exactly as the protocol defines it, as a reference for what clients read. The
+// last finish reason and the last usage count. A legacy function call has neither id nor type.
 func readTurn(body []byte, streamed bool) (quirks.Turn, error) {
 	if !streamed {
 		turn := quirks.Turn{Head: string(body)}

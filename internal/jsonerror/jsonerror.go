@@ -3,8 +3,8 @@ package jsonerror
 
 import "errors"
 
-// Text is an error whose JSON is its text. With the option omitzero, no error is
-// left out.
+// Text is an error that is encoded in JSON as its text. The option omitzero
+// leaves out a nil error.
 type Text struct{ Err error }
 
 // IsZero reports whether there is no error.

@@ -1,9 +1,9 @@
-// Package measure counts what code takes, for tests and benchmarks: memory,
+// Package measure measures code for tests and benchmarks: its memory, its
 // allocations, and whether its time is linear.
 //
-// All of it is counted in the whole process, and other goroutines may be at
-// work, so that the least of several measurements counts. Tests that measure
-// do not run in parallel.
+// It counts memory and allocations of the whole process. Other goroutines may
+// be running, so the least of several measurements counts. Tests that measure
+// must not run in parallel.
 package measure
 
 import (
@@ -24,8 +24,8 @@ func Live() int64 {
 	return int64(stats.HeapAlloc) //nolint:gosec // far below the limit
 }
 
-// Allocated returns how many bytes f allocates. What f makes only when it runs
-// for the first time does not count.
+// Allocated returns how many bytes f allocates, without allocations that happen
+// only in its first run.
 func Allocated(f func()) uint64 {
 	least := uint64(math.MaxUint64)
 	for range tries {
@@ -48,12 +48,12 @@ func Allocations(f func()) float64 {
 }
 
 const (
-	// Longer is how many times as much work the longer of the two functions is
-	// to have that Slowdown compares.
+	// Longer is how many times as much work the longer function that is passed
+	// to Slowdown must do.
 	Longer = 32
-	// Quadratic is what Slowdown returns at least if the time grows with the
-	// square of the work: far above what is linear, even on a busy machine, and
-	// far below the square.
+	// Quadratic is a threshold for Slowdown: a result above it means that time
+	// does not grow linearly. It is far above Longer, for a busy machine, and
+	// far below the square of Longer.
 	Quadratic = Longer * Longer / 4
 )
 

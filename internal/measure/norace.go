@@ -2,6 +2,6 @@
 
 package measure
 
-// RaceDetector says whether the race detector is on. Then times, allocations and
-// memory are not what they are without, and everything takes many times as long.
+// RaceDetector says whether the race detector is on. If so, allocations and
+// memory differ, and everything takes many times as long.
 const RaceDetector = false

@@ -61,8 +61,8 @@ func run(w io.Writer, root, version, out string, edit bool) error {
 	return nil
 }
 
-// isPublished reports whether the module in a folder of the repository is for
-// others to use.
+// isPublished reports whether the module in a folder of the repository is meant
+// for other programs.
 func isPublished(dir string) bool {
 	top, _, _ := strings.Cut(dir, "/")
 	return top != "conformance" && top != "examples" && top != "scripts" && !strings.Contains(dir, "testdata")

@@ -76,7 +76,7 @@ func filesOf(dir string, dirs, files []string) []string {
 	return own
 }
 
-// goMod is what "go mod edit -json" says, as far as it matters here.
+// goMod is the part of the output of "go mod edit -json" that is used here.
 type goMod struct {
 	Module  struct{ Path string }
 	Require []struct{ Path string }
@@ -93,7 +93,7 @@ func readGoMod(file string) (mod goMod, err error) {
 	return mod, json.Unmarshal(text, &mod)
 }
 
-// goModAt returns the text of the module's go.mod as it is released: it requires
+// goModAt returns the text of the module's go.mod for a release: it requires
 // the repository's modules in that version, and replaces none.
 func (r *repository) goModAt(m module, version string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "modproxy")
@@ -190,7 +190,8 @@ func write(dir, name string, content []byte) error {
 	return os.WriteFile(filepath.Join(dir, name), content, fs.FileMode(0o644))
 }
 
-// output runs a command in a folder. Its error has what the command said.
+// output runs a command in a folder and returns its output. The error has the
+// command's error output.
 func output(dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...) //nolint:gosec,noctx // git and go, which end by themselves
 	cmd.Dir = dir

@@ -9,7 +9,7 @@ import (
 )
 
 // A verdict says whether a text is a printed call. If a text is impossible, so
-// is every text that begins with it: that is why Finder can show it.
+// is every text that begins with it, so Finder can show it.
 type verdict int
 
 const (

@@ -24,7 +24,7 @@ const maxHeld = 600
 // "I am blocked. todo_pause('the API key is missing')", while the text streams.
 // The zero value is ready for a turn.
 //
-// A printed call is todo_pause in any case, followed by parentheses that hold
+// A printed call is todo_pause in any case, followed by parentheses with
 // nothing, a quoted reason, which "reason =" or "reason:" may precede, or the
 // arguments as a JSON object. A text that is nothing but a JSON object with the
 // "name" todo_pause, and perhaps its "arguments" or "parameters", is one too.

@@ -99,8 +99,8 @@ func readArguments(text string) (call, verdict) {
 	return call{reason: reasonIn(arguments), tail: tail}, readTail(tail)
 }
 
-// verdictOn returns the verdict on JSON that could not be read because of err: it
-// is possible if all that is wrong is that it ends.
+// verdictOn returns the verdict on JSON that could not be read because of err:
+// it is possible if the only fault is that it ends too early.
 func verdictOn(err error) verdict {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return possible

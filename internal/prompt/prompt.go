@@ -14,12 +14,12 @@ import (
 const (
 	// fallbackTask is quoted if the caller has nothing to describe.
 	fallbackTask = "Complete task"
-	// previousLabel begins the line on what came of the attempt before.
+	// previousLabel begins the line on the outcome of the previous attempt.
 	previousLabel = "Previous attempt: "
 	// inWords follows the body where todo_pause is not among the tools.
 	inWords = "\n\ntodo_pause is not among your tools. To pause, end your answer with it as text: todo_pause('reason')"
-	// scratchBytes holds every value of a prompt: the description, the attempt
-	// and the line on the attempt before.
+	// scratchBytes is room for all values of a prompt: the description, the
+	// attempt and the line on the previous attempt.
 	scratchBytes = 2*description.MaxBytes + 96
 )
 
@@ -35,11 +35,12 @@ type Input struct {
 	// InWords says that todo_pause is not among the tools, and that the model can
 	// pause in words.
 	InWords bool
-	// Last is what came of the attempt before. It is told from attempt 2 on.
+	// Last is the outcome of the previous attempt. The prompt tells it from
+	// attempt 2 on.
 	Last continuation.PromptResult
-	// Rejection is why the model's todo_pause was rejected, or nil. It takes the
-	// place of Last and is told at any attempt, for the model has no other way
-	// to learn of it. It is shown as one line of at most description.Max runes.
+	// Rejection is why the model's todo_pause was rejected, or nil. It replaces
+	// Last, at any attempt, because the model has no other way to learn of it.
+	// The prompt shows it as one line of at most description.Max runes.
 	Rejection error
 }
 
@@ -52,8 +53,8 @@ type Prompter struct {
 // variant holds the texts of one approval mode.
 type variant struct {
 	base template
-	// added is what follows the body, by attempt: nothing at the first, and
-	// the last one's for all after it.
+	// added is the text after the body, by attempt: none at the first, and the
+	// last one for all later attempts.
 	added [3]template
 }
 
@@ -67,8 +68,8 @@ type variant struct {
 // A Task or Rejection can add neither lines nor placeholders. A blank Task is
 // called "Complete task".
 func (p *Prompter) Prompt(in Input) string {
-	// All values share one buffer that never grows, each after the last, so
-	// that the prompt itself is all there is to allocate.
+	// All values share one buffer that never grows, so that only the prompt
+	// itself is allocated.
 	var scratch [scratchBytes]byte
 	number := max(in.Attempt, 1)
 	task := description.Append(scratch[:0], in.Task)
@@ -103,8 +104,8 @@ func (p *Prompter) Prompt(in Input) string {
 	return b.String()
 }
 
-// appendPrevious appends the line on the attempt before, if there is one. It
-// never holds a provider's words.
+// appendPrevious appends the line on the previous attempt, if there is one. The
+// line never quotes a provider.
 func appendPrevious(dst []byte, in *Input, number int) []byte {
 	switch last := in.Last; {
 	case in.Rejection != nil:

@@ -34,7 +34,7 @@ func New(t continuation.Templates) (*Prompter, error) {
 	return &p, nil
 }
 
-// compiler turns texts into templates and gathers what is wrong with them.
+// compiler turns texts into templates and collects their errors.
 type compiler struct {
 	placeholder *regexp.Regexp // braces around one word, which it captures
 	faults      []error
@@ -91,8 +91,8 @@ func (c *compiler) parse(name, text string) (template, bool) {
 }
 
 // template is a text split at its placeholders; an empty one renders nothing.
-// Values are put between the parts and never scanned, so that no value can hold
-// a placeholder.
+// render puts values between the parts without scanning them, so a placeholder
+// in a value has no effect.
 type template []segment
 
 // segment is a piece of text and what comes after it.

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// judgeAnswer judges an answer in one piece that was changed.
+// judgeAnswer checks a joined answer that came in one piece.
 func (q Quirk) judgeAnswer(joined string) error {
 	got, err := readChunk(joined)
 	if err != nil {

@@ -39,8 +39,8 @@ func checkEnvelopes(want envelope, chunks []chunk) error {
 }
 
 // verbatimMembers returns the members of a later turn's chunk that carryon must
-// not change: all except those that a joined answer has of its own, and those
-// that make no sense in one.
+// not change: all except those that a joined answer sets itself, and those that
+// make no sense in a joined answer.
 func verbatimMembers(members map[string]json.RawMessage, own ...string) map[string]string {
 	list := map[string]string{}
 	for name, raw := range members {

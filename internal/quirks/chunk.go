@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// chunk is one event of a stream, decoded as far as the checks need.
+// chunk is one event of a stream, with the parts decoded that the checks need.
 type chunk struct {
 	members map[string]json.RawMessage
 	choices []choice
@@ -47,8 +47,8 @@ func chunksOf(body string) []chunk {
 	return chunks
 }
 
-// joinedChunks returns the chunks that carryon wrote behind the first answer,
-// which have one framing only, and whether they end in [DONE].
+// joinedChunks returns the chunks that carryon wrote after the first answer,
+// and reports whether they end in [DONE]. carryon writes one framing only.
 func joinedChunks(rest string) (chunks []chunk, done bool, err error) {
 	rest, done = strings.CutSuffix(rest, "data: [DONE]\n\n")
 	for rest != "" {

@@ -14,8 +14,8 @@ type Client struct {
 	Read func(ctx context.Context, rt http.RoundTripper, unary bool) Reading
 }
 
-// Readings is what one client reads of a row: of each answer alone, and of both
-// joined. Second is empty if Effect is Relayed.
+// Readings are one client's readings of a row: of each answer alone, and of
+// both joined. Second is empty if Effect is Relayed.
 type Readings struct{ First, Second, Joined Reading }
 
 // Read returns what the client reads of the row. Wrap puts the transport under

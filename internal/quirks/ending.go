@@ -45,9 +45,9 @@ func (q Quirk) checkEnding(e ending, open bool) error {
 	return q.checkSum(e)
 }
 
-// checkSum checks that the usage of both turns is reported once. What turn 1
-// reported before its finish reason has been relayed: it need not be reported
-// again if turn 2 adds nothing to it.
+// checkSum checks that the usage of both turns is reported once. Usage that
+// turn 1 reports before its finish reason has been relayed, and need not be
+// repeated if turn 2 adds nothing to it.
 func (q Quirk) checkSum(e ending) error {
 	second := q.Second.Usage
 	if q.Effect == Dropped {

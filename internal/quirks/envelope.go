@@ -2,8 +2,8 @@ package quirks
 
 import "strings"
 
-// enveloped returns an answer in text whose chunks have the envelopes, one after
-// the other; all further chunks have the last one.
+// enveloped returns an answer in text. Its chunks have the envelopes in order,
+// and all further chunks have the last one.
 func enveloped(name, why string, envelopes ...string) shape {
 	texts := []string{"The file", " is", " edited."}
 	s := shape{name: name, why: why, text: "The file is edited."}

@@ -156,8 +156,9 @@ func failuresToOpen() []Quirk {
 	return append(rows, fault.second())
 }
 
-// failuresInTail are the answers that fail after their finish reason. A second
-// one counts as complete; a first one is not continued.
+// failuresInTail are the answers that fail after their finish reason. As a
+// second answer, one counts as complete; as a first answer, it is not
+// continued.
 func failuresInTail() []Quirk {
 	failed := textAnswer("Q77 error object after the finish", "The answer was whole.").asRelayed().
 		withUsage("-", finishChunk(`{}`, "stop")+data(errorObject)+done)

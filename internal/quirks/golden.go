@@ -16,12 +16,12 @@ type Goldens struct {
 	Update bool
 }
 
-// maxGolden is the size up to which a file is kept. Nobody would read a longer
-// one, and what is longer is long on purpose.
+// maxGolden is the size limit of a golden file. Longer answers are long on
+// purpose, and nobody would read their files.
 const maxGolden = 16 << 10
 
-// Check returns an error if what a test got differs from the golden file of that
-// name.
+// Check returns an error if a test's result differs from the golden file of
+// that name.
 func (g Goldens) Check(name, got string) error {
 	if len(got) > maxGolden {
 		return nil

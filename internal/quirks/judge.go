@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Judge returns what is wrong with what a client read of the row, or nil. Of the
-// joined answer the client must read what the two answers mean. Where it
-// misreads one of them alone, it may misread the joined one in the same way, but
-// no worse. The row must list the clients that misread it.
+// Judge returns an error that says what a client read wrongly, or nil. The
+// client must read the joined answer as what the two answers mean. If it
+// misreads one of them alone, it may misread the joined one in the same way,
+// but no worse. The row must list the clients that misread it.
 func (q Quirk) Judge(client string, s Readings) error {
 	j := judge{client: client, row: q, want: q.join(s.First, s.Second), means: q.Means(), got: s.Joined, sheet: s}
 	j.misreading()
@@ -70,15 +70,15 @@ func (r Reading) agrees(s Reading) bool {
 	return reflect.DeepEqual(r, s)
 }
 
-// sameAsWithoutCarryon reports whether the client misreads the first answer, and
-// reads exactly that of the joined one.
+// sameAsWithoutCarryon reports whether the client misreads the first answer,
+// and reads the joined one in exactly that way.
 func (j *judge) sameAsWithoutCarryon() bool {
 	return !j.sheet.First.agrees(j.row.First.Means) && reflect.DeepEqual(j.sheet.First, j.got)
 }
 
-// failure judges a client that returned an error. That is right only if it does
-// so on one of the answers alone, or was shown half a call. Until then it must
-// have read as much as it does alone.
+// failure judges a client that returned an error. An error is right only if the
+// client also fails on one of the answers alone, or was shown half a call.
+// Before the error, it must have read as much as it does alone.
 func (j *judge) failure() {
 	if j.sheet.First.Err == "" && j.sheet.Second.Err == "" && j.row.Effect != Broken {
 		j.fault("error", "none that it does not get alone", j.got.Err)
@@ -89,7 +89,7 @@ func (j *judge) failure() {
 }
 
 // readsNothing reports whether the client reads nothing of a first answer that
-// has text, and of the joined one reads only the end, or fails.
+// has text, and reads only the end of the joined one, or fails.
 func (j *judge) readsNothing() bool {
 	if !reflect.DeepEqual(j.sheet.First, Reading{}) || j.row.First.Means.Text == "" {
 		return false
@@ -136,7 +136,7 @@ func (j *judge) text() {
 	j.field("text", j.got.Text, want, j.means.Text)
 }
 
-// field accepts what follows from a misreading, or what is meant.
+// field accepts the correct value, or the one that follows from a misreading.
 func (j *judge) field(name string, got, want, means any) {
 	if !reflect.DeepEqual(got, want) && !reflect.DeepEqual(got, means) {
 		j.fault(name, means, got)

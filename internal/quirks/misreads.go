@@ -2,8 +2,8 @@ package quirks
 
 import "strings"
 
-// misreading is what a client gets wrong when it reads an answer alone. The rows
-// may be named without their suffixes, such as ", turn 1".
+// misreading is a mistake of a client in reading an answer alone. The names of
+// the rows may lack their suffixes, such as ", turn 1".
 type misreading struct {
 	what string
 	rows []string
@@ -16,8 +16,8 @@ func misreadings() map[string][]misreading {
 	}
 }
 
-// addMisreads adds to the rows what clients get wrong, and returns the names for
-// which there is no row.
+// addMisreads adds the misreadings to the rows, and returns the names that
+// match no row.
 func addMisreads(rows []Quirk) (unknown []string) {
 	byName := map[string][]int{}
 	for i := range rows {

@@ -12,11 +12,12 @@ const (
 	OpenAIGo    = "openai-go"
 )
 
-// Quirk is a row of the table: two answers, and what carryon makes of them.
+// Quirk is a row of the table: two answers, and the result that carryon makes
+// of them.
 type Quirk struct {
 	// Name begins with the quirk's number: "Q01 index missing, turn 2".
 	Name string
-	// Why says in a sentence who sends this, or why it matters.
+	// Why is a sentence on who sends this, or why it matters.
 	Why string
 	// Unary is true if the request does not ask for a stream.
 	Unary bool
@@ -73,8 +74,7 @@ func (q Quirk) Slug() string {
 	return strings.Join(words, "-")
 }
 
-// Means returns what a client that reads everything right reads of the joined
-// answer.
+// Means returns the correct reading of the joined answer.
 func (q Quirk) Means() Reading {
 	first, second := q.First.Means, q.Second.Means
 	if q.Shown != nil {
@@ -83,7 +83,7 @@ func (q Quirk) Means() Reading {
 	return q.join(first, second)
 }
 
-// join returns what a client should read of the joined answer if it reads this
+// join returns the reading of the joined answer that follows from the readings
 // of each answer alone.
 func (q Quirk) join(first, second Reading) Reading {
 	if q.Effect == Relayed {

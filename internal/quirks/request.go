@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// JudgeRequest returns what is wrong with the requests that the row's upstream
-// got, or nil. The continuation must be the caller's own request with two more
-// messages and one more tool, and its prompt must name the task.
+// JudgeRequest checks the requests that the row's upstream got. The
+// continuation must be the caller's own request with two more messages and one
+// more tool, and its prompt must name the task.
 func (q Quirk) JudgeRequest(asked []string, task string) error {
 	want := 2
 	if q.Effect == Relayed {
@@ -84,8 +84,8 @@ func checkTools(own, later string) error {
 	return nil
 }
 
-// appended returns the elements that a JSON list has behind the bytes of another.
-// There must be count of them.
+// appended returns the elements that a JSON list has after the bytes of
+// another. It is an error unless there are count of them.
 func appended(own, later string, count int) ([]map[string]any, error) {
 	head := strings.TrimRight(strings.TrimSuffix(own, "]"), " \n\t\r")
 	rest, ok := strings.CutPrefix(later, head)

@@ -20,8 +20,8 @@ func checkUsage(first, second, got string) error {
 	return same("usage", want, number(got))
 }
 
-// withoutPrompt returns a usage without what it counts of the prompt, if an earlier
-// one has counted its own.
+// withoutPrompt returns a usage without the counts of its prompt, if an earlier
+// usage has counted a prompt.
 func withoutPrompt(usage, earlier any) any {
 	members, ok := usage.(map[string]any)
 	before, has := earlier.(map[string]any)
@@ -53,8 +53,8 @@ func number(raw string) any {
 	return value
 }
 
-// sum adds every number of a to that of b, at any depth. Of other values it takes
-// that of b, unless it is null.
+// sum adds each number of a to the same number of b, at any depth. For other
+// values it takes b's, unless that is null.
 func sum(a, b any) any {
 	switch a := a.(type) {
 	case map[string]any:

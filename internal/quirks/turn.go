@@ -8,7 +8,7 @@ type Turn struct {
 	// Head is the body up to the finish reason, and Tail the rest. The head of a
 	// first turn must be relayed byte for byte.
 	Head, Tail string
-	// Means is what a client that reads everything right reads of it.
+	// Means is the correct reading of the turn.
 	Means Reading
 	// Usage is the JSON of the usage that counts, "" if there is none.
 	Usage string

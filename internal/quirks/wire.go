@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// JudgeWire returns what is wrong with the bytes of the joined answer, or nil.
+// JudgeWire checks the bytes of the joined answer.
 func (q Quirk) JudgeWire(joined string) error {
 	var err error
 	switch {
@@ -26,8 +26,8 @@ func (q Quirk) JudgeWire(joined string) error {
 }
 
 // equalsFirst reports whether the joined answer must be the first one byte for
-// byte: nothing of a second was shown, and no text of the first had to be shown
-// before it was known whether a second would follow.
+// byte. It must be if nothing of a second was shown, and no text of the first
+// had to be shown before the decision to continue.
 func (q Quirk) equalsFirst() bool {
 	switch q.Effect {
 	case Relayed:
@@ -48,8 +48,8 @@ func (t Turn) finishHasText() bool {
 	return one.text() != ""
 }
 
-// missingBlankLine returns what must end the last event of the head, if its blank
-// line is not complete. An LF after a CR is no line of its own.
+// missingBlankLine returns the bytes that complete the blank line after the
+// last event of the head. An LF after a CR is not a line of its own.
 func (t Turn) missingBlankLine() string {
 	switch {
 	case t.Head == "", strings.HasSuffix(t.Head, "\n\n"), strings.HasSuffix(t.Head, "\n\r\n"), strings.HasSuffix(t.Head, "\r\r"):

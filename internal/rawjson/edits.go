@@ -13,14 +13,12 @@ type edit struct {
 	with     []byte
 }
 
-// Replace puts with in the place of the bytes between two offsets. No two edits
-// may overlap.
+// Replace replaces the bytes between two offsets by with. Edits must not overlap.
 func (e *Edits) Replace(from, to int, with []byte) {
 	*e = append(*e, edit{from, to, with})
 }
 
-// Insert puts with in at an offset. What is inserted first at an offset comes
-// first.
+// Insert inserts with at an offset. Several insertions at one offset keep their order.
 func (e *Edits) Insert(at int, with []byte) { e.Replace(at, at, with) }
 
 // Remove removes the member between two offsets of json from its object, with

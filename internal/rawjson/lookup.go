@@ -8,8 +8,8 @@ import (
 )
 
 // Member returns the value of a member of the object in raw, or nil if there is
-// none. Of several members with the same name the last one counts, as it does
-// for encoding/json and for most other parsers.
+// none. If several members have the name, the last one counts, as in
+// encoding/json and most other parsers.
 func Member(raw []byte, name string) (value []byte) {
 	s := Over(raw)
 	for key := range s.Members() {
@@ -30,8 +30,8 @@ func Elements(raw []byte) [][]byte {
 	return s.elements()
 }
 
-// MemberElements returns the elements of the array that a member of the object in
-// raw is. It reads raw once, which counts where that is large.
+// MemberElements returns the elements of a member of the object in raw, which
+// must be an array. It reads raw only once, because raw may be large.
 func MemberElements(raw []byte, name string) (elements [][]byte) {
 	s := Over(raw)
 	for key := range s.Members() {
@@ -58,8 +58,8 @@ func TextOf(raw []byte) string {
 	return string(text)
 }
 
-// TextView is TextOf without a copy where nothing in the string is escaped: the
-// result is valid as long as raw is not changed.
+// TextView is TextOf without a copy if nothing in the string is escaped. The
+// result is valid until raw changes.
 func TextView(raw []byte) string {
 	if !IsString(raw) {
 		return ""
@@ -68,14 +68,14 @@ func TextView(raw []byte) string {
 	return View(text)
 }
 
-// Int returns the integer in raw, and whether it is one.
+// Int returns the integer in raw, and reports whether raw is one.
 func Int(raw []byte) (int, bool) {
 	n, err := strconv.Atoi(View(raw))
 	return n, err == nil
 }
 
-// ObjectEnd returns the length of the object that b begins with, or -1 if there
-// is no whole one.
+// ObjectEnd returns the length of the object that b begins with, or -1 if b
+// does not begin with a whole one.
 func ObjectEnd(b []byte) int {
 	if len(b) == 0 || b[0] != '{' {
 		return -1
@@ -83,8 +83,8 @@ func ObjectEnd(b []byte) int {
 	return Length(b)
 }
 
-// IsEmpty reports whether raw says nothing: it is absent, null, or an empty
-// string, array or object.
+// IsEmpty reports whether raw is absent, null, or an empty string, array or
+// object.
 func IsEmpty(raw []byte) bool {
 	switch string(raw) {
 	case "", "null", `""`, "[]", "{}":
@@ -93,8 +93,8 @@ func IsEmpty(raw []byte) bool {
 	return false
 }
 
-// Append passes over the array that comes next in s, and adds elements to its
-// end. It passes over any other value.
+// Append skips the next value in s. If it is an array, Append adds the elements
+// to its end.
 func (e *Edits) Append(s *Scanner, elements ...[]byte) {
 	raw := s.Raw()
 	if len(raw) == 0 || raw[0] != '[' {
@@ -108,8 +108,8 @@ func (e *Edits) Append(s *Scanner, elements ...[]byte) {
 	e.Insert(s.At()-len(raw)+len(inner), more)
 }
 
-// Object returns an object of names and values, which alternate. It panics if a
-// value cannot be encoded.
+// Object returns a JSON object of alternating names and values, at least one
+// pair. It panics if a value cannot be encoded.
 func Object(members ...any) []byte {
 	object := []byte{'{'}
 	for i, member := range members {
@@ -123,8 +123,8 @@ func Object(members ...any) []byte {
 	return object
 }
 
-// View returns bytes as a string without copying them. The string is valid for
-// as long as the bytes do not change.
+// View returns bytes as a string without copying them. The string is valid
+// until the bytes change.
 func View(b []byte) string {
-	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // the doc comment says what the caller owes
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // the caller must not change b, as documented
 }

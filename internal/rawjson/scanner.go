@@ -1,6 +1,7 @@
-// Package rawjson reads and edits JSON in place: values are found without
-// decoding what stands around them, and changed without touching it. Of members
-// with the same name the last one counts; see [Member].
+// Package rawjson reads and edits JSON in place: it finds a value without
+// decoding the text around it, and changes a value without touching that text.
+// If several members of an object have one name, the last one counts; see
+// [Member].
 package rawjson
 
 import (
@@ -9,13 +10,13 @@ import (
 	"iter"
 )
 
-// Scanner reads a JSON value in one pass, from its beginning to its end and
-// without allocating. A value is read by Open and Member or Element, or passed
-// over by Skip or Raw; each must be read before the next is asked for.
+// Scanner reads a JSON value in one pass, without allocating. Open, with Member
+// or Element, reads a value; Skip and Raw pass over it. The caller must read or
+// skip each value before it asks for the next.
 //
-// It checks as much as it needs to find its way. On input that is not JSON it
-// comes to an end without a panic, and OK is false or what it found means
-// nothing.
+// It does not validate all of the input. On input that is not JSON it still
+// ends, and does not panic; then OK is false, or the values it returned are
+// meaningless.
 type Scanner struct {
 	json  []byte
 	at    int
@@ -29,14 +30,14 @@ type Scanner struct {
 // change while it is read.
 func Over(json []byte) Scanner { return Scanner{json: json} }
 
-// OK reports whether what was read so far made sense.
+// OK reports whether the Scanner has met no syntax error so far.
 func (s *Scanner) OK() bool { return !s.bad }
 
 // At returns the offset of the first byte that was not read.
 func (s *Scanner) At() int { return s.at }
 
-// Kind returns the first byte of the value that comes next, which tells what it
-// is, or 0 if there is none.
+// Kind returns the first byte of the next value, which tells its type, or 0 if
+// there is none.
 func (s *Scanner) Kind() byte {
 	for ; s.at < len(s.json); s.at++ {
 		if c := s.json[s.at]; !isSpace(c) {
@@ -46,8 +47,8 @@ func (s *Scanner) Kind() byte {
 	return 0
 }
 
-// Open enters the value if it begins with the bracket, '{' or '['. Otherwise it
-// passes over it and reports false.
+// Open enters the next value if it begins with the bracket, '{' or '['.
+// Otherwise it skips the value and reports false.
 func (s *Scanner) Open(bracket byte) bool {
 	if s.Kind() != bracket || s.bad {
 		s.Skip()
@@ -83,17 +84,17 @@ func (s *Scanner) Member() bool {
 // Key returns the name of the current member.
 func (s *Scanner) Key() []byte { return s.key }
 
-// KeyAt returns the offset at which the current member begins, if nothing of its
-// value has been read.
+// KeyAt returns the offset at which the current member begins. It is valid only
+// before the member's value is read.
 func (s *Scanner) KeyAt() int { return s.keyAt }
 
 // Element goes to the next element of the array that was opened last, and leaves
 // the array if there is none.
 func (s *Scanner) Element() bool { return s.more(']') }
 
-// Members returns an iterator over the names of the members of the object that
-// comes next; any other value has none and is passed over. The value of a member
-// is read in its turn, or passed over.
+// Members returns an iterator over the member names of the next value. It skips
+// a value that is not an object. The loop body may read a member's value;
+// otherwise the iterator skips it.
 func (s *Scanner) Members() iter.Seq[string] {
 	return func(yield func(name string) bool) {
 		for more := s.Open('{') && s.Member(); more; more = s.Member() {
@@ -109,9 +110,9 @@ func (s *Scanner) Members() iter.Seq[string] {
 	}
 }
 
-// Elements returns an iterator over the indexes of the array that comes next; any
-// other value has none and is passed over. An element is read in its turn, or
-// passed over.
+// Elements returns an iterator over the indexes of the next value. It skips a
+// value that is not an array. The loop body may read an element; otherwise the
+// iterator skips it.
 func (s *Scanner) Elements() iter.Seq[int] {
 	return func(yield func(i int) bool) {
 		more := s.Open('[') && s.Element()
@@ -128,8 +129,8 @@ func (s *Scanner) Elements() iter.Seq[int] {
 	}
 }
 
-// more reports whether there is something before the closing bracket, which it
-// reads otherwise.
+// more reports whether another member or element follows. If not, it reads the
+// closing bracket.
 func (s *Scanner) more(closing byte) bool {
 	if s.bad {
 		return false
@@ -228,8 +229,8 @@ func endsLiteral(c byte) bool {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// Length returns the length of the value that b begins with, or -1 if it begins
-// with none or with a part of one. A number at the end of b counts as whole.
+// Length returns the length of the value that b begins with, or -1 if b does
+// not begin with a whole value. A number at the end of b counts as whole.
 func Length(b []byte) int {
 	if len(b) == 0 {
 		return -1

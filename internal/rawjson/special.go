@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// A word is eight bytes. A constant times each has its value in all of them.
+// A word is eight bytes. c*each has the value c in each of them.
 const (
 	word  = 8
 	each  = 0x0101010101010101
 	highs = 0x80 * each
 )
 
-// special returns the offset of the first byte of b, from an offset on, that
-// means something in a string: a quote, a backslash or a control character. It
-// returns len(b) or more if there is none.
+// special returns the offset of the first byte of b, from an offset on, that is
+// special in a string: a quote, a backslash or a control character. It returns
+// len(b) or more if there is none.
 //
 // Most strings of a stream are a few letters long. For them, testing eight bytes
 // at once is faster than bytes.IndexByte, which is made for long ones.

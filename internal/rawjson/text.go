@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns what the string in raw, quotes included, stands for: a part of
-// raw if nothing in it is escaped, and otherwise appended to scratch, which is
-// returned too. Raw must be a string as [Scanner.Raw] returns it.
+// Text decodes the string in raw, which includes its quotes. If nothing is
+// escaped, text is a part of raw; otherwise Text appends it to scratch, which
+// it returns as well. raw must be a string as [Scanner.Raw] returns it.
 func Text(raw, scratch []byte) (text, grown []byte) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1], scratch
@@ -21,8 +21,8 @@ func Text(raw, scratch []byte) (text, grown []byte) {
 	return scratch[from:len(scratch):len(scratch)], scratch
 }
 
-// AppendText appends what the string in raw, quotes included, stands for. An
-// escape that JSON does not have stands for itself.
+// AppendText appends the decoded string in raw, which includes its quotes. It
+// leaves an escape that JSON does not have as it is.
 func AppendText(to, raw []byte) []byte {
 	in := raw[1 : len(raw)-1]
 	for {
@@ -35,8 +35,8 @@ func AppendText(to, raw []byte) []byte {
 	}
 }
 
-// appendEscape appends what the escape at the beginning of in stands for, and
-// returns what follows it.
+// appendEscape appends the decoded escape at the beginning of in, and returns
+// the rest of in.
 func appendEscape(to, in []byte) (grown, rest []byte) {
 	if i := strings.IndexByte(`"\/bfnrt`, in[1]); i >= 0 {
 		return append(to, "\"\\/\b\f\n\r\t"[i]), in[2:]
@@ -63,8 +63,7 @@ func unit(in []byte) rune {
 	return rune(r)
 }
 
-// Quote returns text as a JSON string. What is not valid UTF-8 in it becomes
-// U+FFFD.
+// Quote returns text as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func Quote(text string) []byte { return AppendQuote(nil, text) }
 
 // AppendQuote appends text as a JSON string, as Quote returns it.
@@ -79,7 +78,7 @@ func AppendQuote(to []byte, text string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// isPlain reports whether text stands for itself between quotes.
+// isPlain reports whether text needs no escapes between quotes.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
@@ -92,5 +91,5 @@ func isPlain(text string) bool {
 // IsString reports whether raw is a string.
 func IsString(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' }
 
-// IsNull reports whether raw is null, or not there at all.
+// IsNull reports whether raw is null or absent.
 func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -1,5 +1,5 @@
-// Package recordtable keeps values of one type as records of an engine: it
-// encodes them, tells their version, and names them.
+// Package recordtable stores values of one type as records of an engine: it
+// encodes and decodes them, checks their version, and makes their keys.
 package recordtable
 
 import (
@@ -18,14 +18,14 @@ import (
 )
 
 // Format is how values of one kind are encoded: a header with kind and version,
-// then JSON. JSON, because people read records when something is wrong.
+// then JSON, which people can read when something is wrong.
 type Format struct {
 	Kind    string // one word
-	Version int    // of the JSON; a program refuses newer ones than its own
+	Version int    // of the JSON; a program refuses versions newer than its own
 }
 
-// Key returns the key of a record: of the name, which may be long, or personal,
-// only a hash is in it.
+// Key returns the key of a record. It has only a hash of the name, which may be
+// long or personal.
 func (f Format) Key(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return "carryon:" + f.Kind + ":" + hex.EncodeToString(sum[:])
@@ -44,17 +44,17 @@ func (f Format) Encode(value any) ([]byte, error) {
 	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
 }
 
-// Decode sets value to what the record says. What it does not know it refuses:
-// to write the rest back would lose it.
+// Decode decodes the record into value. It refuses unknown fields, because
+// writing the value back would lose them.
 func (f Format) Decode(record []byte, value any) error {
 	header, content, _ := strings.Cut(string(record), " ")
 	version, ok := strings.CutPrefix(header, "carryon/"+f.Kind+"/")
 	n, err := strconv.Atoi(version)
 	switch {
 	case !ok || err != nil || n < 1:
-		return fmt.Errorf("%w: it has to begin with %q", records.ErrForeign, f.header())
+		return fmt.Errorf("%w: it must begin with %q", records.ErrForeign, f.header())
 	case n > f.Version:
-		return fmt.Errorf("%w: %s of version %d, and this one reads up to %d", records.ErrNewer, f.Kind, n, f.Version)
+		return fmt.Errorf("%w: %s version %d, but this program reads only up to %d", records.ErrNewer, f.Kind, n, f.Version)
 	}
 	decoder := json.NewDecoder(strings.NewReader(content))
 	decoder.DisallowUnknownFields()
@@ -67,19 +67,19 @@ func (f Format) Decode(record []byte, value any) error {
 	return nil
 }
 
-// Table keeps values under names. Its fields are set once.
+// Table stores values under names. Do not change its fields after first use.
 type Table[V any] struct {
 	Records records.Records
 	Format  Format
 }
 
-// Forget is the time to keep a value that is not to be kept at all.
+// Forget, as the time to keep a value, removes the value.
 const Forget = 0
 
-// Update replaces the value under name, the zero value if there is none, by what
-// f makes of it, and keeps that for as long as f says: [records.Off] for good,
-// [Forget] not at all. f is pure, may run more than once, and does not change
-// what v refers to.
+// Update calls f with the value under name, or the zero value if there is none,
+// and stores the value that f returns. keep says for how long: [records.Off] is
+// without limit, [Forget] removes the value. f must be pure, because it may run
+// more than once, and must not change what v refers to.
 func (t *Table[V]) Update(
 	ctx context.Context, name string, f func(now time.Time, v V) (next V, keep time.Duration, err error),
 ) error {

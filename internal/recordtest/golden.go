@@ -1,4 +1,4 @@
-// Package recordtest checks how values are kept as records.
+// Package recordtest checks how values are encoded as records.
 package recordtest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Golden checks that the value is encoded as testdata/<kind>-v<version>.record
-// has it, that this is decoded to the value again, and that no field of it is zero,
-// so that a field that is added to the type later has to be added here: with the
-// next version, once this one has been released.
+// Golden checks that the value is encoded exactly as in
+// testdata/<kind>-v<version>.record, and that this file is decoded to the value
+// again. No field of the value may be zero: a field that is added to the type
+// must also be added here, with a new version if this one has been released.
 func Golden[V any](t *testing.T, format recordtable.Format, value V) {
 	t.Helper()
 	requireFull(t, reflect.ValueOf(value), reflect.TypeFor[V]().Name())

@@ -23,17 +23,18 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Illness is what may be wrong with an engine.
+// Illness is a way in which an engine fails for a while.
 type Illness struct {
-	Engine records.Records // that is well
-	Ill    records.Records // the same, as a program has it while it is ill; nil for Engine
+	Engine records.Records // the healthy engine
+	Ill    records.Records // replaces Engine during the illness; nil for Engine itself
 	Begin  func(*testing.T)
 	End    func(*testing.T)
-	Says   string // what the log has to say of it
+	Says   string // the text that the log must have about it
 }
 
-// Test has a program go through the illness: no answer is lost, nothing is
-// continued, the log says it once, and that it is over.
+// Test runs a program through the illness. It checks that no answer is lost,
+// that nothing is continued, and that the log reports the illness and the
+// recovery once each.
 func (i Illness) Test(t *testing.T) {
 	t.Helper()
 	engine := &switching{current: i.Engine}
@@ -45,7 +46,7 @@ func (i Illness) Test(t *testing.T) {
 	if i.Begin != nil {
 		i.Begin(t)
 	}
-	for n := range 8 { // and somebody tries again now and then
+	for n := range 8 { // long enough for some calls to try the engine again
 		assert.Equal(t, 1, p.ask(t, "during", "store", "store_skipped"), "call %d", n)
 		p.clock.advance(2 * time.Second)
 	}
@@ -64,8 +65,9 @@ func (i Illness) Test(t *testing.T) {
 	assert.Equal(t, 1, p.ask(t, "before", "max_attempts"), "what was stored is there")
 }
 
-// TestBadRecords has a program meet records that it cannot read: their sessions
-// are not continued, the log says so once for each, and they stay as they are.
+// TestBadRecords gives a program records that it cannot read. It checks that
+// their sessions are not continued, that the log reports each once, and that
+// the records do not change.
 func TestBadRecords(t *testing.T, engine records.Records) {
 	t.Helper()
 	p := newPatient(t, engine)
@@ -90,7 +92,8 @@ func TestBadRecords(t *testing.T, engine records.Records) {
 	assert.Empty(t, p.log.lines("carryon: recovered"), "the engine was never ill")
 }
 
-// exchange replaces the record of a session's state, and returns what it was.
+// exchange replaces the record of a session's state, and returns the old
+// record.
 func exchange(t *testing.T, engine records.Records, session, record string) (was string) {
 	t.Helper()
 	key := recordtable.Format{Kind: "state"}.Key(session)
@@ -119,8 +122,8 @@ func newPatient(t *testing.T, engine records.Records) *patient {
 	return p
 }
 
-// ask makes a call, which has to end for one of the reasons, and returns how many
-// turns its answer has.
+// ask makes a call, which must end for one of the reasons, and returns the
+// number of turns in its answer.
 func (p *patient) ask(t *testing.T, session string, reasons ...string) (turns int) {
 	t.Helper()
 	r := replica{client: p.client, model: p.model.URL}
@@ -132,7 +135,7 @@ func (p *patient) ask(t *testing.T, session string, reasons ...string) (turns in
 	return strings.Count(done.Text, "I will paint it next.")
 }
 
-// switching is an engine in whose place another one may come.
+// switching is an engine that can be replaced by another.
 type switching struct {
 	mu      sync.Mutex
 	current records.Records
@@ -152,7 +155,7 @@ func (s *switching) Update(ctx context.Context, key string, f records.UpdateFunc
 	return engine.Update(ctx, key, f)
 }
 
-// shiftedClock is this machine's, some time ahead.
+// shiftedClock is this machine's clock, some time ahead.
 type shiftedClock struct{ ahead atomic.Int64 }
 
 func (c *shiftedClock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
@@ -165,7 +168,7 @@ func (*shiftedClock) AfterFunc(d time.Duration, f func()) middleware.Timer {
 	return time.AfterFunc(d, f)
 }
 
-// logBook keeps what is logged.
+// logBook records log lines.
 type logBook struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -22,8 +22,8 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// haste is how many times faster time goes for the replicas than for the others,
-// so that leases lapse and lost tasks fail within a test.
+// haste is how many times faster time passes for the replicas, so that leases
+// lapse and lost tasks fail within a test.
 const haste = 500
 
 // hasty is an engine whose clock is fast.
@@ -60,14 +60,15 @@ func (hastyClock) AfterFunc(d time.Duration, f func()) asynctask.Timer {
 
 const replicaSessions = 8
 
-// tasker is a replica that starts tasks, works on jobs, and tells the model, all in
-// sessions that other replicas serve too. It logs what the model was told.
+// tasker is a replica that starts tasks, works on jobs, and tells the model
+// about ended tasks. All taskers share the sessions. A tasker logs what it has
+// told the model.
 type tasker struct {
 	tasks *asynctask.Manager
 	log   *os.File
 }
 
-// taskerConfig is how it is set up.
+// taskerConfig is the configuration of a tasker.
 type taskerConfig struct {
 	Log    string // the file to log to
 	Starts bool   // it starts tasks too
@@ -94,7 +95,7 @@ func serveTasks(c taskerConfig, engine records.Records) error {
 
 func (r *tasker) write(words ...any) { _, _ = fmt.Fprintln(r.log, words...) }
 
-// starts has a function run, or begins a job that any replica may do.
+// starts starts a function as a task, or begins a job that any replica may do.
 func (r *tasker) starts(ctx context.Context, id string) {
 	var ticket asynctask.Ticket
 	var err error
@@ -129,7 +130,7 @@ func (r *tasker) works(ctx context.Context, session string) {
 	}
 }
 
-// tells has the model told of what has ended.
+// tells tells the model about the tasks that have ended.
 func (r *tasker) tells(ctx context.Context, session string) {
 	d, err := r.tasks.Deliver(ctx, session, asynctask.DeliverOptions{})
 	if err != nil || d == nil {
@@ -145,9 +146,10 @@ func (r *tasker) tells(ctx context.Context, session string) {
 	}
 }
 
-// KillAtRandom kills replicas at random while they start tasks, work on them and
-// tell the model. Nothing is never told, and told twice is only what a teller told
-// that died before it could say so.
+// KillAtRandom kills replicas at random while they start tasks, work on them
+// and tell the model. It checks that the model is told of every task, and of a
+// task twice only if the first replica that told it died before it could record
+// that.
 func KillAtRandom(t *testing.T, url string, engine records.Records) {
 	t.Helper()
 	if testing.Short() {
@@ -191,7 +193,7 @@ func KillAtRandom(t *testing.T, url string, engine records.Records) {
 		}
 		return true
 	}, time.Minute, 20*time.Millisecond)
-	<-time.After(100 * time.Millisecond) // the last of them write what they have settled
+	<-time.After(100 * time.Millisecond) // until the replicas have logged what they settled
 	for _, cmd := range fleet {
 		kill(cmd)
 	}
@@ -201,7 +203,7 @@ func KillAtRandom(t *testing.T, url string, engine records.Records) {
 // history is what the replicas have logged.
 type history struct {
 	begun   []string
-	told    map[string][]string // the tellings of a task
+	told    map[string][]string // when the model was told, by task
 	settled map[string]bool
 }
 

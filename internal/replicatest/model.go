@@ -20,7 +20,7 @@ type model struct {
 	continuations map[string]int // by what the user said first
 }
 
-// hangs is what a user says whose continuations never end.
+// hangs is a user message whose continuations never end.
 const hangs = "Hang."
 
 func startModel(tb testing.TB) *model {
@@ -60,7 +60,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		`"message":{"role":"assistant","content":"I will paint it next."},"finish_reason":"stop"}]}`)
 }
 
-// continued returns how many continuations there were of what the user said.
+// continued returns the number of continuations of calls with that user
+// message.
 func (m *model) continued(said string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package replicatest tests what processes share with processes: it starts the
-// test's own program again, as replicas of a program that uses carryon.
+// Package replicatest tests with several processes what processes share. It
+// starts the test binary again, as replicas of a program that uses carryon.
 package replicatest
 
 import (
@@ -27,7 +27,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// roleVariable is the environment variable that makes a test's program a replica.
+// roleVariable is the environment variable that makes a test binary run as a
+// replica.
 const roleVariable = "CARRYON_TEST_REPLICA"
 
 // config is how a replica is set up.
@@ -38,8 +39,8 @@ type config struct {
 	Tasks  *taskerConfig // nil unless it is a tasker
 }
 
-// command is one line that a replica reads, and answer the one that it writes when
-// it is done. A replica carries commands out at the same time.
+// command is one line that a replica reads, and answer the line that it writes
+// when it is done. A replica runs its commands concurrently.
 type command struct {
 	ID      int
 	Op      string // call, set, pause, drain, updates
@@ -57,7 +58,8 @@ type answer struct {
 	Updates       int
 }
 
-// Main runs the tests, or the replica that this process is. Call it from TestMain.
+// Main runs the tests, or serves as a replica if this process was started as
+// one. Call it from TestMain.
 func Main(m *testing.M, open func(url string) (records.Records, error)) {
 	role := os.Getenv(roleVariable) //nolint:forbidigo // it tells the two apart
 	if role == "" {
@@ -78,7 +80,7 @@ type replica struct {
 	model  string
 }
 
-// serve is a replica's main function. It ends with its input.
+// serve is a replica's main function. It returns at the end of its input.
 func serve(role string, open func(url string) (records.Records, error), in io.Reader, out io.Writer) error {
 	var c config
 	if err := json.Unmarshal([]byte(role), &c); err != nil {
@@ -132,7 +134,7 @@ func (r *replica) carryOut(do command) (answer, error) {
 	return answer{}, fmt.Errorf("replicatest: unknown command %q", do.Op)
 }
 
-// call asks the model something, as an agent with a tool does.
+// call sends the model a request, as an agent with a tool does.
 func (r *replica) call(ctx context.Context, text string) (answer, error) {
 	ctx, outcomes := middleware.Capture(ctx)
 	body, err := json.Marshal(map[string]any{
@@ -158,7 +160,8 @@ func (r *replica) call(ctx context.Context, text string) (answer, error) {
 	return answer{Reason: last.Reason.Code(), Continuations: last.Attempts, Text: string(said)}, err
 }
 
-// updates counts in a session's state for a while, as fast as it can.
+// updates updates a session's state as fast as it can for a while, and counts
+// the updates.
 func (r *replica) updates(ctx context.Context, session string, span time.Duration) (answer, error) {
 	var done answer
 	for end := time.Now().Add(span); time.Now().Before(end); done.Updates++ {
@@ -173,7 +176,7 @@ func (r *replica) updates(ctx context.Context, session string, span time.Duratio
 	return done, nil
 }
 
-// Process is a replica as its test sees it.
+// Process is a running replica, for its test.
 type Process struct {
 	tb  testing.TB
 	cmd *exec.Cmd
@@ -234,7 +237,7 @@ func (p *Process) read(out io.Reader) {
 // kill ends the process at once.
 func (p *Process) kill() { _ = p.cmd.Process.Kill() }
 
-// send gives a command, and returns where its answer will be.
+// send sends a command, and returns a channel for its answer.
 func (p *Process) send(do command) <-chan answer {
 	p.tb.Helper()
 	do.ID = int(p.ids.Add(1))
@@ -249,7 +252,7 @@ func (p *Process) send(do command) <-chan answer {
 	return answered
 }
 
-// do gives a command and waits for its answer, which must not be an error.
+// do sends a command and waits for its answer, which must not be an error.
 func (p *Process) do(do command) answer {
 	p.tb.Helper()
 	a := <-p.send(do)

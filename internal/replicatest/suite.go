@@ -13,8 +13,9 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Run tests two replicas A and B of a program on the engine at the URL, which the
-// function given to [Main] opens in them, and which this process has too.
+// Run tests two replicas A and B of a program on the engine at the URL. The
+// function given to [Main] opens the engine in the replicas; this process uses
+// it too.
 func Run(t *testing.T, url string, engine records.Records) {
 	t.Helper()
 	s := &suite{url: url, engine: engine, model: startModel(t)}
@@ -38,7 +39,7 @@ type suite struct {
 	model  *model
 }
 
-// open are limits that do not get in the way.
+// open returns limits that no test reaches.
 func open() continuation.Limits {
 	return continuation.Limits{
 		MaxAttempts: continuation.Off, MaxWithoutProgress: 2, MinInterval: continuation.Off, FirstByteTimeout: continuation.Off,
@@ -54,7 +55,8 @@ func (s *suite) replicas(t *testing.T, limits continuation.Limits) (a, b *Proces
 
 const alreadyActive = "already_active"
 
-// budgets has eight calls at a time continue one user turn until its budget is used up.
+// budgets makes eight calls at a time in one user turn until the turn's budget
+// is used up.
 func (s *suite) budgets(t *testing.T) {
 	const budget = 20
 	limits := open()
@@ -108,7 +110,7 @@ func (s *suite) settings(t *testing.T) {
 	assert.Equal(t, 2, a.do(call).Continuations)
 }
 
-// claims has A hold a session.
+// claims checks that B does not continue a session that A has claimed.
 func (s *suite) claims(t *testing.T) {
 	a, b := s.replicas(t, open())
 	call := command{Op: "call", Session: "claims", Text: hangs + " Claims."}
@@ -122,7 +124,7 @@ func (s *suite) claims(t *testing.T) {
 	assert.Equal(t, 1, s.model.continued(call.Text))
 }
 
-// death kills A while it continues.
+// death kills A during a continuation.
 func (s *suite) death(t *testing.T) {
 	limits := open()
 	limits.ClaimLife = 2 * time.Second
@@ -137,7 +139,8 @@ func (s *suite) death(t *testing.T) {
 	assert.WithinRange(t, again, claimed.Add(limits.ClaimLife/2), claimed.Add(limits.ClaimLife+5*time.Second))
 }
 
-// hangsAgain repeats a call until it is continued, and returns when that was.
+// hangsAgain repeats a call until it is continued, and returns the time of
+// that.
 func (p *Process) hangsAgain(m *model, call command) time.Time {
 	p.tb.Helper()
 	for {
@@ -150,7 +153,7 @@ func (p *Process) hangsAgain(m *model, call command) time.Time {
 	}
 }
 
-// shutdown drains A while it continues.
+// shutdown drains A during a continuation.
 func (s *suite) shutdown(t *testing.T) {
 	a, b := s.replicas(t, open()) // where a claim lives for ten minutes
 	call := command{Op: "call", Session: "shutdown", Text: hangs + " Shutdown."}
@@ -165,7 +168,8 @@ func (s *suite) shutdown(t *testing.T) {
 	assert.Zero(t, a.do(call).Continuations, "a replica that ends continues nothing")
 }
 
-// newerVersion has a newer version of carryon write the state in a rolling deploy.
+// newerVersion writes the state as a newer version of carryon would in a
+// rolling deploy.
 func (s *suite) newerVersion(t *testing.T) {
 	a, b := s.replicas(t, open())
 	a.do(command{Op: "call", Session: "newer", Text: "Newer."})
@@ -191,7 +195,8 @@ func (s *suite) newerVersion(t *testing.T) {
 	assert.Equal(t, 2, b.do(command{Op: "call", Session: "older", Text: "Older."}).Continuations, "other sessions are not affected")
 }
 
-// fairness has both update one session as fast as they can, which no agent does.
+// fairness lets both update one session as fast as they can, far faster than
+// any agent.
 func (s *suite) fairness(t *testing.T) {
 	a, b := s.replicas(t, open())
 	for _, p := range []*Process{a, b} { // until both are ready

@@ -13,7 +13,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Answer is what a caller reads from one call, streamed or not.
+// Answer is the answer that a caller gets from one call, streamed or not.
 type Answer struct {
 	ID, Text, Reasoning, Refusal, Finish string
 
@@ -138,8 +138,8 @@ func RequireWellFormed(t *testing.T, a Answer) {
 	require.LessOrEqual(t, roles, 1, "roles")
 }
 
-// RequireSame checks that a caller saw what the SDK's own client shows. Outcomes
-// are not compared.
+// RequireSame checks that a caller got the same answer as from the SDK's own
+// client. It does not compare outcomes.
 func RequireSame(t *testing.T, want, got Answer) {
 	t.Helper()
 	if want.Err == nil {

@@ -22,14 +22,14 @@ type Receiver interface {
 	GetRateLimitHeaders() openai.RateLimitHeaders
 }
 
-// Client is what the clients that tests call have in common: the SDK's own, the
-// one of Wrap, and the one of NewClientWithConfig.
+// Client is the common interface of the clients that tests call: the SDK's own,
+// the one of Wrap, and the one of NewClientWithConfig.
 type Client struct {
 	Complete func(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)
 	Stream   func(context.Context, openai.ChatCompletionRequest) (Receiver, error)
 }
 
-// ClientOf returns the client of one whose streams are of the type S.
+// ClientOf adapts a client whose streams have the type S.
 func ClientOf[S Receiver](c interface {
 	CreateChatCompletion(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)
 	CreateChatCompletionStream(context.Context, openai.ChatCompletionRequest) (S, error)
@@ -48,7 +48,7 @@ func ClientOf[S Receiver](c interface {
 }
 
 // Config returns the configuration of a client. A nil transport is net/http's
-// own.
+// default.
 func Config(url string, transport http.RoundTripper) openai.ClientConfig {
 	config := openai.DefaultConfig("no key")
 	config.BaseURL = url
@@ -71,7 +71,7 @@ func SDKClient(config openai.ClientConfig) Client {
 	return ClientOf(openai.NewClientWithConfig(config))
 }
 
-// SDKAnswer returns the answer that the SDK's own client reads of a turn.
+// SDKAnswer returns a turn as the SDK's own client reads it.
 func SDKAnswer(t *testing.T, m Mode, request openai.ChatCompletionRequest, turn fakellm.Turn) Answer {
 	t.Helper()
 	server := fakellm.NewServer(t, turn)
@@ -92,8 +92,8 @@ func Open(ctx context.Context, c Client, request openai.ChatCompletionRequest) (
 	return Stream{s, outcomes}, err
 }
 
-// Outcome returns the outcome of the stream itself, where it has one, or else
-// the one that was captured.
+// Outcome returns the stream's own outcome, if it has one, or else the captured
+// one.
 func (s Stream) Outcome() middleware.Outcome {
 	if own, ok := s.Receiver.(*carryopenai.Stream); ok {
 		return own.Outcome()

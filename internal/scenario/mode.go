@@ -17,8 +17,7 @@ import (
 // and one of the SDK's two methods.
 type Mode int
 
-// The modes. What holds in one of them is tested in all of them, unless the
-// others don't have it.
+// The modes. A test runs in all modes that have the feature it tests.
 const (
 	TypedUnary  Mode = iota // Wrap, CreateChatCompletion
 	TypedStream             // Wrap, CreateChatCompletionStream

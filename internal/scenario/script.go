@@ -6,8 +6,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Plan is what the model announces, without doing it, at the beginning of most
-// scenarios.
+// Plan is the model's first text in most scenarios: it announces work that it
+// does not do.
 const Plan = "Next I will write the parser."
 
 // Blocked is a reason for a pause that is accepted.

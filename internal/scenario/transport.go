@@ -16,7 +16,7 @@ type RoundTripFunc func(*http.Request) (*http.Response, error)
 func (f RoundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Transport is an [http.RoundTripper] that counts the bodies of answers, and
-// keeps which requests were marked as continuations.
+// records which requests were marked as continuations.
 type Transport struct {
 	Base http.RoundTripper
 	URL  string // of the server
@@ -26,7 +26,7 @@ type Transport struct {
 	marks          []Mark
 }
 
-// Mark is what the context of a request says of its turn.
+// Mark is the turn that the context of a request names.
 type Mark struct {
 	continuation.TurnID
 
@@ -64,8 +64,9 @@ func (tr *Transport) Marks() []Mark {
 	return append([]Mark(nil), tr.marks...)
 }
 
-// countedBody also counts as closed once it was read to its end: it holds nothing
-// any more, and the SDK does not close the body of a stream that was refused.
+// countedBody also counts as closed once it was read to its end: it then has no
+// resources left, and the SDK does not close the body of a stream that was
+// refused.
 type countedBody struct {
 	io.ReadCloser
 

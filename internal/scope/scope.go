@@ -21,12 +21,13 @@ type (
 	turnKey      struct{}
 )
 
-// MaxName is how many bytes the name of a session may have to be kept as it is.
+// MaxName is the length in bytes up to which [Name] leaves a session's name
+// unchanged.
 const MaxName = 128
 
-// Name returns the name under which a session is kept: the session's own, or of a
-// long one its beginning and a hash, so that no name can fill a store. The Name of
-// a Name is the same.
+// Name returns the name under which a session is stored: the session's own
+// name, or the beginning and a hash of a long one, so that no name can fill a
+// store. Name is idempotent.
 func Name(session string) string {
 	if len(session) <= MaxName {
 		return session
@@ -69,8 +70,8 @@ func UserTurn(ctx context.Context) (string, bool) {
 	return id, ok
 }
 
-// WithDeadline returns a ctx whose calls get no answer after a time that does not
-// end ctx. The earliest counts.
+// WithDeadline returns a ctx whose callers expect no answer after that time. It
+// does not end ctx. The earliest deadline counts.
 func WithDeadline(ctx context.Context, at time.Time) context.Context {
 	if before, ok := Deadline(ctx); ok && before.Before(at) {
 		return ctx

@@ -4,5 +4,5 @@ package servertest
 
 import "os/exec"
 
-// apply does nothing: only Unix has a root.
+// apply does nothing: only Unix has a root user.
 func (o *owner) apply(*exec.Cmd) {}

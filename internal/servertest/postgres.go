@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// StartPostgres starts a PostgreSQL with an empty database, user "postgres" and the
-// password "secret". The test is skipped where none is installed.
+// StartPostgres starts a PostgreSQL with an empty database, user "postgres" and
+// the password "secret". The test is skipped if PostgreSQL is not installed.
 func StartPostgres(tb testing.TB) *Server {
 	tb.Helper()
 	folders := []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin"}
@@ -50,10 +50,11 @@ func StartPostgres(tb testing.TB) *Server {
 	return s
 }
 
-// owner is who a server runs as. PostgreSQL refuses to run as root.
+// owner is the user that a server runs as. PostgreSQL refuses to run as root.
 type owner struct{ uid, gid int }
 
-// ownerOfServer returns whom to run as, and gives that user the folder.
+// ownerOfServer returns the user to run the server as, and gives that user the
+// folder.
 func ownerOfServer(tb testing.TB, dir string) *owner {
 	tb.Helper()
 	if os.Getuid() != 0 {

@@ -18,8 +18,8 @@ const prometheusConfig = `global: {scrape_interval: 500ms, scrape_timeout: 500ms
 scrape_configs: [{job_name: test, static_configs: [{targets: [%q]}]}]
 `
 
-// StartPrometheus starts a Prometheus that scrapes /metrics at an address, as job
-// "test". The test is skipped where none is installed.
+// StartPrometheus starts a Prometheus that scrapes /metrics at an address, as
+// job "test". The test is skipped if Prometheus is not installed.
 func StartPrometheus(tb testing.TB, target string) *Server {
 	tb.Helper()
 	program := find([]string{"prometheus"}, []string{"/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})

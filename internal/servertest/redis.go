@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// StartRedis starts a Redis, or a Valkey, that keeps nothing on disk, with further
-// arguments of its command line. The test is skipped where none is installed.
+// StartRedis starts a Redis, or a Valkey, that writes nothing to disk, with
+// further arguments of its command line. The test is skipped if neither is
+// installed.
 func StartRedis(tb testing.TB, args ...string) *Server {
 	tb.Helper()
 	program := find([]string{"redis-server", "valkey-server"}, []string{"/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"})
@@ -26,7 +27,7 @@ func StartRedis(tb testing.TB, args ...string) *Server {
 	return s
 }
 
-// ping asks a Redis for an answer of any kind.
+// ping checks that a Redis answers at all.
 func ping(ctx context.Context, socket string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// RequireServers is the environment variable that makes a test fail where a server
-// is missing. Without it, the test is skipped.
+// RequireServers is the environment variable that makes a test fail if its
+// server is not installed. Without it, the test is skipped.
 const RequireServers = "CARRYON_REQUIRE_SERVERS"
 
 // find returns the program of one of these names, or "" if there is none.
@@ -34,7 +34,7 @@ func find(names, folders []string) string {
 	return ""
 }
 
-// missing ends a test that needs a server that is not there.
+// missing fails or skips a test whose server is not installed.
 func missing(tb testing.TB, what string) {
 	tb.Helper()
 	if os.Getenv(RequireServers) != "" { //nolint:forbidigo // it is how .ci/run says that nothing may be left out

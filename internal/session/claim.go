@@ -31,10 +31,10 @@ type Ending struct {
 	Refused bool
 }
 
-// Release returns the state after the continuation that holds token ended. One
-// that was answered with a tool call gives its attempt back. Without the claim,
-// because another call holds it or a newer user turn has begun, nothing
-// changes.
+// Release returns the state after the continuation with that token ended. If
+// its answer had a tool call, its attempt does not count. Release changes
+// nothing if the claim is gone: another call has it, or a newer user turn has
+// begun.
 func Release(s continuation.State, token uint64, e Ending) continuation.State {
 	if token == 0 || s.Claim.Token != token {
 		return s
@@ -49,8 +49,8 @@ func Release(s continuation.State, token uint64, e Ending) continuation.State {
 	return s
 }
 
-// addTokens adds a number that a provider has reported, which may be anything: a
-// sum never shrinks, and never overflows.
+// addTokens adds a number of tokens. A provider may report any number, so the
+// sum never shrinks and never overflows.
 func addTokens(sum, tokens int) int {
 	if tokens = max(tokens, 0); sum > math.MaxInt-tokens {
 		return math.MaxInt

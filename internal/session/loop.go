@@ -10,9 +10,9 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// RegisterLoop returns the state after a request of that size reached a tool loop
-// without a session. One that is smaller than the last, or comes long after it,
-// begins a loop of its own that happens to look the same.
+// RegisterLoop returns the state after a request of that size reached a tool
+// loop without a session. A request that is smaller than the last one, or comes
+// long after it, begins a new loop that happens to look the same.
 func RegisterLoop(s continuation.State, size int, now time.Time) continuation.State {
 	if size < s.Loop.Size || now.Sub(s.Loop.Seen) >= continuation.LoopLife {
 		s = continuation.State{UserTurn: s.UserTurn + 1}
@@ -21,8 +21,9 @@ func RegisterLoop(s continuation.State, size int, now time.Time) continuation.St
 	return s
 }
 
-// LoopKey makes the key of a tool loop of all that strangers would not share.
-// The zero value is ready to use. Keys are the same in every process.
+// LoopKey makes the key of a tool loop from texts that two unrelated loops
+// would not share. The zero value is ready to use. Keys are the same in every
+// process.
 type LoopKey struct {
 	sum   hash.Hash
 	block [256]byte // through which texts get there: a conversion would copy all of them
@@ -42,7 +43,7 @@ func (k *LoopKey) Add(text string) {
 	}
 }
 
-// String returns the key of what was added.
+// String returns the key of the texts added.
 func (k *LoopKey) String() string {
 	if k.sum == nil {
 		k.sum = sha256.New()

@@ -1,12 +1,12 @@
-// Package session holds the transitions of [continuation.State]: pure functions
+// Package session has the transitions of [continuation.State]: pure functions
 // that take the state of a session and return the next one.
 //
 //   - claim.go: how a call claims a session for a continuation, and releases it
 //   - userturn.go: what a user turn is, and what a new one resets
 //   - this file: pauses, and what is remembered of the todo list
 //
-// The decision itself is [continuation.Evaluate], and what a list says is in
-// package todolist.
+// The decision itself is [continuation.Evaluate]. Package todolist evaluates a
+// list.
 package session
 
 import (
@@ -17,24 +17,24 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Pause returns the state after the session was paused. Digest is that of its
-// todo list, or 0 if the list is unknown.
+// Pause returns the state after the session was paused. digest is the digest of
+// its todo list, or 0 if the list is unknown.
 func Pause(s continuation.State, reason string, now time.Time, digest uint64) continuation.State {
 	s.Paused = continuation.Pause{Reason: reason, Since: now}
 	return MarkStale(s, digest)
 }
 
 // Resume returns the state after a person let a paused session go on. Its list
-// is worth further attempts again.
+// gets the full number of attempts again.
 func Resume(s continuation.State) continuation.State {
 	s.Paused = continuation.Pause{}
 	s.Stale, s.Cancelled = 0, false
 	return s
 }
 
-// MarkStale returns the state after a user turn ended exhausted or paused with
-// a list of that digest: later turns get one attempt until the list changes. A
-// digest of 0 changes nothing.
+// MarkStale returns the state after a user turn ended, exhausted or paused,
+// with a list of that digest. Later turns get one attempt until the list
+// changes. A digest of 0 changes nothing.
 func MarkStale(s continuation.State, digest uint64) continuation.State {
 	if digest != 0 {
 		s.Stale = digest
@@ -43,16 +43,17 @@ func MarkStale(s continuation.State, digest uint64) continuation.State {
 }
 
 // Cancel returns the state after the caller cancelled a call: later calls and
-// turns get one attempt until the list changes. Digest is that of the list, or 0
-// if the call has not read it: then the list that is seen next is the one.
+// turns get one attempt until the list changes. digest is the digest of the
+// list. It is 0 if the call has not read the list; then the next list that is
+// seen counts.
 func Cancel(s continuation.State, digest uint64) continuation.State {
 	s.Cancelled = digest == 0
 	return MarkStale(s, digest)
 }
 
 // ObserveList returns the state after the list was seen. Progress, and only
-// progress, starts the counts of attempts and continuations anew. Whether the
-// list was written is kept up only if touched.
+// progress, resets the counts of attempts and continuations. touched says
+// whether to track if the list was written.
 func ObserveList(s continuation.State, todos []todo.Todo, touched bool) continuation.State {
 	list := todolist.Summarize(todos)
 	watermarks, used := todolist.Watermarks(s.Watermarks).Observe(&list, todolist.Used{Attempts: s.Attempts, Continuations: s.Continuations})

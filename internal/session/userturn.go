@@ -7,15 +7,14 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// UserTurn identifies what lies between two messages of the real user. Its
-// zero value belongs to the user turn that the session is in, whichever that
-// is.
+// UserTurn identifies the calls between two messages of the real user. The zero
+// value stands for the session's current user turn.
 type UserTurn struct {
 	message    uint64 // hash of the user's last message, or of the name that the program gave the turn
 	users      int    // messages of the user in the request
-	text       string // of a message that may grow; "" for any other
+	text       string // of a message that may grow; otherwise ""
 	unanswered bool   // the request has no answer behind that message
-	previous   uint64 // then: hash of the message before that one
+	previous   uint64 // if unanswered: hash of the message before that one
 }
 
 // UserTurnOf returns the user turn of a request with that many user messages,
@@ -24,16 +23,16 @@ func UserTurnOf(users int, last string) UserTurn {
 	return UserTurn{message: messageHash(last), users: users}
 }
 
-// Unanswered returns the user turn of a request with no answer behind the user's
-// last message, before which stands one with the text previous.
+// Unanswered returns the user turn of a request with no answer after the user's
+// last message. previous is the text of the message before that one.
 func (t UserTurn) Unanswered(previous string) UserTurn {
 	t.unanswered, t.previous = true, messageHash(previous)
 	return t
 }
 
-// GrowingUserTurnOf is [UserTurnOf] for text agents, which add what they have
-// done to their one message: a last message that begins with the whole of the
-// one before it belongs to the same turn.
+// GrowingUserTurnOf is [UserTurnOf] for text agents, which append their steps
+// to their one message: a message that begins with the whole previous one
+// belongs to the same turn.
 func GrowingUserTurnOf(users int, last string) UserTurn {
 	return UserTurn{message: messageHash(last), users: users, text: last}
 }
@@ -44,7 +43,7 @@ func NamedUserTurn(id string) UserTurn {
 }
 
 // RegisterUserTurn returns the state after a call of user turn t reached the
-// session. A new user turn starts all budgets anew and ends a pause and a claim.
+// session. A new user turn resets all budgets and ends a pause and a claim.
 func RegisterUserTurn(s continuation.State, t UserTurn) continuation.State {
 	if t.message == 0 {
 		return s
@@ -59,7 +58,7 @@ func RegisterUserTurn(s continuation.State, t UserTurn) continuation.State {
 	switch {
 	case t.unanswered:
 		next.Previous = t.previous
-	case t.text == "": // a text agent has what it was answered in its one message
+	case t.text == "": // a text agent's one message includes its answers
 		next.Answered = true
 	}
 	if s.UserTurn == 0 && s.LastPrompt.IsZero() {
@@ -68,10 +67,11 @@ func RegisterUserTurn(s continuation.State, t UserTurn) continuation.State {
 	return next
 }
 
-// isOf reports whether t is the user turn that the session is in. Fewer messages
-// of the user mean that the history was cut. As many mean a new turn if the user's
-// is unanswered now, and was answered before or stands behind another one: the
-// history is a window that slides, and the user has said the same again.
+// isOf reports whether t is the session's current user turn. If the request has
+// fewer messages of the user than before, the history was cut. If it has as
+// many, the turn may still be new: the history is a sliding window, and the
+// user repeats a message. That is so if the message is unanswered now, and was
+// answered before or now follows a different message.
 func (t UserTurn) isOf(s continuation.State) bool {
 	switch {
 	case s.UserTurn == 0:
@@ -85,14 +85,14 @@ func (t UserTurn) isOf(s continuation.State) bool {
 	return t.users < s.Users || !t.unanswered || !s.Answered && !moved
 }
 
-// extends reports whether the message of t is that of the session with more
+// extends reports whether the message of t is the session's message with more
 // text.
 func (t UserTurn) extends(s continuation.State) bool {
 	length := s.TextLength
 	return length > 0 && len(t.text) > length && t.users == s.Users && messageHash(t.text[:length]) == s.Message
 }
 
-// What is hashed, so that no two kinds have a hash in common.
+// The kinds of hashed texts, so that different kinds never share a hash.
 const (
 	aMessage uint64 = iota
 	namedTurn
@@ -100,9 +100,9 @@ const (
 
 func messageHash(text string) uint64 { return digest(aMessage, text) }
 
-// digest is the same in every process, so that replicas can share a store, and
-// never 0. It must not be possible to choose a message that collides with
-// another's, hence no fast hash.
+// digest returns a hash that is the same in every process, so that replicas can
+// share a store, and never 0. Nobody must be able to choose a message that
+// collides with another one, hence no fast hash.
 func digest(kind uint64, text string) uint64 {
 	h := sha256.New()
 	var number [8]byte

@@ -13,7 +13,7 @@ func Digest(todos []todo.Todo) uint64 {
 	return sum | 1
 }
 
-// fold adds a text to a sum, eight bytes at a time.
+// fold adds a text to a hash, eight bytes at a time.
 func fold(sum uint64, text string) uint64 {
 	const prime = 0x9e3779b97f4a7c15 // an odd number without a pattern
 	sum = (sum ^ uint64(len(text))) * prime

@@ -2,7 +2,7 @@ package todolist
 
 import "github.com/carryon-go/carryon/todo"
 
-// Seen is what a session remembers of its list besides progress.
+// Seen is a session's record of its list, besides progress.
 type Seen struct {
 	Stale     uint64 // digest of the list that leaves one attempt
 	Cancelled bool   // the list that is seen next becomes the stale one
@@ -10,9 +10,9 @@ type Seen struct {
 	Touched   bool   // it was written in this user turn
 }
 
-// Next returns what is remembered after the list was seen. List and Touched are
-// kept up only if asked for, because a digest of every list costs time. A list
-// that is seen for the first time counts as written.
+// Next returns the record after the list was seen. It updates List and Touched
+// only on request, because a digest of every list costs time. A list that is
+// seen for the first time counts as written.
 func (s Seen) Next(todos []todo.Todo, touched bool) Seen {
 	if !s.Cancelled && !touched {
 		return s

@@ -1,6 +1,6 @@
-// Package todolist says what the decision reads from a todo list: which todos
-// count and which comes next (this file), what progress is (progress.go), and
-// whether a list has changed (digest.go).
+// Package todolist evaluates a todo list for the decision: which todos count
+// and which comes next (this file), what progress is (progress.go), and whether
+// a list has changed (digest.go).
 package todolist
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Summary is what one pass over a list finds.
+// Summary is the result of one pass over a list.
 type Summary struct {
 	Active    int         // todos pending or in progress
 	Completed int         // todos completed
@@ -18,9 +18,8 @@ type Summary struct {
 	HasNext   bool        // false: no active todo has a content to describe
 }
 
-// Summarize reads the list once. It does not allocate unless a status is spelled
-// in another way than this module spells it. A todo of an unknown status is not
-// active.
+// Summarize reads the list once. It allocates only if the spelling of a status
+// differs from this module's. A todo of an unknown status is not active.
 func Summarize(todos []todo.Todo) Summary {
 	var s Summary
 	next, started := -1, false // the todo to go on with, and whether it is in progress
