@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// credentialWords are what the names of headers contain that say who asks. Each
-// is the same in all requests of a tool loop.
+// credentialWords are parts of the names of headers that identify the caller.
+// Such a header has one value in all requests of a tool loop.
 var credentialWords = [...]string{ //nolint:gochecknoglobals // constant
 	"auth", "key", "token", "secret", "cookie", "organization", "project", "account", "tenant", "user-id", "session",
 }
 
-// addCredentials adds what tells a request from a stranger's with the same
-// messages: where it goes, and in whose name. The texts are hashed, and not kept.
+// addCredentials adds the host and the credentials of a request, to tell it
+// from another caller's request with the same messages. The texts are hashed,
+// and not stored.
 func addCredentials(r *http.Request, add func(text string)) {
 	add(r.URL.Host)
 	add(r.URL.User.String())
@@ -29,9 +30,9 @@ func addCredentials(r *http.Request, add func(text string)) {
 	}
 }
 
-// isCredential reports whether a header of that name may say who asks.
+// isCredential reports whether a header of that name may identify the caller.
 func isCredential(name string) bool {
 	name = strings.ToLower(name)
-	return name != "idempotency-key" && // of one request
+	return name != "idempotency-key" && // differs from request to request
 		slices.ContainsFunc(credentialWords[:], func(word string) bool { return strings.Contains(name, word) })
 }

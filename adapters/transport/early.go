@@ -8,8 +8,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// early sends a request as it came, and looks at it meanwhile, so that the answer
-// need not wait for that.
+// early sends a request unchanged and reads it at the same time, so that the
+// answer does not wait for the reading.
 func (t *transport) early(r *request, original *http.Request, protocol wire.Protocol, body []byte) (*http.Response, error) {
 	b := begun{over: make(chan struct{})}
 	go b.run(func() *middleware.Call { return t.begin(r, original, protocol, body) })
@@ -25,7 +25,7 @@ func (t *transport) early(r *request, original *http.Request, protocol wire.Prot
 	return x.roundTrip(body)
 }
 
-// answered is what came of a request that was sent early.
+// answered is the result of a request that was sent early.
 type answered struct {
 	response *http.Response
 	err      error
@@ -46,8 +46,8 @@ func (b *begun) run(begin func() *middleware.Call) {
 	b.call = begin()
 }
 
-// wait returns the call once it has begun. It panics as the beginning did, and
-// then closes the response first.
+// wait returns the call once it has begun. If the beginning panicked, wait
+// closes the response and panics with the same value.
 func (b *begun) wait(response *http.Response) *middleware.Call {
 	<-b.over
 	if b.panicked != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// exchange is a call: the caller's request and what was answered.
+// exchange is a call: the caller's request and its answer.
 type exchange struct {
 	call     *middleware.Call
 	request  *request
@@ -130,7 +130,7 @@ func (x *exchange) first(body []byte) (sse.Event, error) {
 	return answer, err
 }
 
-// answerOf returns the answer in data, which was read until err. The error counts
+// answerOf returns the answer in data, whose reading ended with err. err counts
 // only if the answer is incomplete.
 func answerOf(data []byte, err error) (sse.Event, error) {
 	answer := sse.Document(data, false)
@@ -166,7 +166,7 @@ func (x *exchange) setLength(n int) {
 	known := r.ContentLength >= 0 && n >= 0
 	has := func(name string) bool { return r.Header[name] != nil }
 	if slices.ContainsFunc(ofTheBody, has) {
-		header := r.Header.Clone() // which the base transport may use again
+		header := r.Header.Clone() // the base transport may reuse its own
 		for _, name := range ofTheBody {
 			header.Del(name)
 		}

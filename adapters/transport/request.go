@@ -19,14 +19,14 @@ import (
 // request is a request whose body was read. Continuations are made from it.
 type request struct {
 	base        http.RoundTripper
-	http        *http.Request // as it is sent; the caller's own where that is possible
-	body        []byte        // nil if GetBody has it
+	http        *http.Request // the request to send: the caller's own where possible
+	body        []byte        // nil if GetBody returns it
 	fingerprint fingerprint   // of the body, to recognize it later
-	parsed      wire.Request  // what the protocol knows of it
+	parsed      wire.Request  // as its protocol has parsed it
 }
 
-// reasonNotToRead returns why carryon may not read the request, or send one like
-// it, if anything speaks against it.
+// reasonNotToRead returns why carryon must not read the request or send one
+// like it, or ReasonNone.
 func reasonNotToRead(r *http.Request) continuation.Reason {
 	switch {
 	case r.Method != http.MethodPost:
@@ -45,8 +45,8 @@ func reasonNotToRead(r *http.Request) continuation.Reason {
 	return continuation.ReasonNone
 }
 
-// isSigned reports whether the request carries a signature of its body, which a
-// continuation's would not match.
+// isSigned reports whether the request has a signature of its body, which would
+// not match a continuation's body.
 func isSigned(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") || r.URL.RawQuery != "" && r.URL.Query().Has("X-Amz-Signature")
 }
@@ -63,8 +63,8 @@ func isEncoded(h http.Header) bool {
 	return false
 }
 
-// isJSON reports whether the header announces JSON. Some clients announce
-// nothing.
+// isJSON reports whether the header announces JSON, or no type: some clients
+// announce none.
 func isJSON(h http.Header) bool {
 	kind := mediaType(h)
 	return kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json")
@@ -75,13 +75,13 @@ func mediaType(h http.Header) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// readRequest reads the body, or says why it cannot. The request can then still be
-// sent.
+// readRequest reads the body, or returns the reason why it can't. The request
+// can still be sent after that.
 func readRequest(base http.RoundTripper, original *http.Request) (*request, []byte, continuation.Reason) {
 	r := &request{base: base, http: original}
 	if original.GetBody != nil {
-		// The caller's request can be sent as it is, and nothing need be kept
-		// for a continuation.
+		// The caller's request can be sent as it is, and a continuation reads
+		// the body from GetBody.
 		body, err := r.readCopy(original.ContentLength)
 		if err != nil {
 			return r, nil, reasonOf(err)
@@ -99,8 +99,8 @@ func readRequest(base http.RoundTripper, original *http.Request) (*request, []by
 	return r, body, continuation.ReasonNone
 }
 
-// reasonOf returns the reason for which a body that was read until err is left
-// alone.
+// reasonOf returns the reason to leave a request alone whose body failed with
+// err.
 func reasonOf(err error) continuation.Reason {
 	if errors.Is(err, ErrTooLarge) {
 		return continuation.ReasonTooLarge
@@ -108,12 +108,13 @@ func reasonOf(err error) continuation.Reason {
 	return continuation.ReasonUnreadable
 }
 
-// firstRoom is how much memory a body gets before any of it has come.
+// firstRoom is the size in bytes of a body's first buffer.
 const firstRoom = 64 << 10
 
-// readAll reads a body up to MaxBody. The length is negative if it is not known.
-// What was read comes with the error. Whoever announces a length may lie: the
-// memory grows with what has come.
+// readAll reads a body up to MaxBody. length is the announced length, negative
+// if it is unknown. With an error, readAll returns the bytes read so far. An
+// announced length may be wrong, so the buffer grows only with the bytes that
+// arrive.
 func readAll(body io.Reader, length int64) ([]byte, error) {
 	room := int64(bytes.MinRead)
 	if length >= 0 {
@@ -136,8 +137,8 @@ func readAll(body io.Reader, length int64) ([]byte, error) {
 	return b, ErrTooLarge
 }
 
-// grownRoom returns how much memory a body gets of which so much has come: twice
-// as much, but no more than it needs if it is as long as announced.
+// grownRoom returns the next buffer size after that many bytes have arrived:
+// twice as many, but no more than the announced length needs.
 func grownRoom(came int, length int64) int {
 	most := MaxBody + 1
 	if announced := int(min(length, MaxBody)) + 1; came < announced {
@@ -146,8 +147,8 @@ func grownRoom(came int, length int64) int {
 	return min(2*came, most)
 }
 
-// buffer reads a body as readAll does, and returns a body that gives the same
-// bytes, and the same error, again.
+// buffer reads a body as readAll does, and returns a new body with the same
+// bytes and the same error.
 func buffer(body io.ReadCloser, length int64) (read []byte, again io.ReadCloser, err error) {
 	read, err = readAll(body, length)
 	tail := io.Reader(body)
@@ -164,14 +165,14 @@ func buffer(body io.ReadCloser, length int64) (read []byte, again io.ReadCloser,
 	}{io.MultiReader(bytes.NewReader(read), tail), body}, err
 }
 
-// broken is a body that has failed.
+// broken is the rest of a body that has failed.
 type broken struct{ err error }
 
 // Read returns the error.
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// errBodyChanged is the failure of a continuation whose GetBody does not return
-// the body that was sent.
+// errBodyChanged is the error of a continuation if GetBody does not return the
+// body that was sent.
 var errBodyChanged = errors.New("transport: the request's GetBody gives another body")
 
 // Bytes implements [wire.Body].
@@ -196,7 +197,7 @@ func (r *request) readCopy(length int64) ([]byte, error) {
 	return readAll(body, length)
 }
 
-// fingerprint tells a body from another, within this process.
+// fingerprint identifies a body within this process.
 type fingerprint struct {
 	length int
 	sum    uint64
@@ -208,7 +209,7 @@ func fingerprintOf(body []byte) fingerprint {
 
 var fingerprintSeed = maphash.MakeSeed() //nolint:gochecknoglobals // constant while the process lives
 
-// own returns the request of the caller's own turn, with another body unless
+// own returns the request of the caller's own turn. It replaces the body unless
 // body is nil.
 func (r *request) own(ctx context.Context, body []byte) *http.Request {
 	if body == nil {
@@ -222,7 +223,7 @@ func (r *request) own(ctx context.Context, body []byte) *http.Request {
 	return own
 }
 
-// send sends a continuation, whose answer must be one that carryon reads.
+// send sends a continuation. It is an error if carryon can't read the answer.
 func (r *request) send(ctx context.Context, k *adapter.Continuation, kind func(http.Header) bool) (*http.Response, error) {
 	body, err := r.Bytes()
 	if err != nil {
@@ -255,9 +256,9 @@ func (r *request) open(ctx context.Context, k *adapter.Continuation) (adapter.So
 	return wire.NewSource(response.Body, k), nil
 }
 
-// setBody gives a request of our own its body.
+// setBody sets the body of a request that carryon has made.
 func setBody(r *http.Request, body []byte) {
-	// net/http sets the length from the field; the digests are another body's.
+	// net/http sets the length from the field; the digests are for another body.
 	for _, name := range []string{"Content-Length", "Content-Md5", "Content-Digest", "Digest"} {
 		r.Header.Del(name)
 	}

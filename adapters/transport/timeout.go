@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Headers in which the SDKs of OpenAI, Anthropic and many other providers say how
-// many seconds they wait, and the language that they are written in.
+// Headers in which the SDKs of OpenAI, Anthropic and many other providers send
+// their timeouts in seconds and their programming language.
 const (
 	headerTimeout     = "X-Stainless-Timeout"
 	headerReadTimeout = "X-Stainless-Read-Timeout"
 	headerLanguage    = "X-Stainless-Lang"
 )
 
-// timeoutsOf returns how long the client waits for the whole answer, and for the
-// next part of it, 0 where it does not say.
+// timeoutsOf returns how long the client waits for the whole answer, and for
+// the next part of it; 0 is unknown.
 //
-// The SDKs mean different things by the same name. Those for Go, Java, Kotlin and
-// Ruby wait that long for the whole answer, those for JavaScript for its header,
-// and those for Python give the time between two reads. An answer that is not
-// streamed comes in one part, with its header.
+// The header's meaning depends on the SDK. For Go, Java, Kotlin and Ruby it is
+// the time for the whole answer, for JavaScript the time for its header, and
+// for Python the time between two reads. An answer that is not streamed comes
+// in one part, with its header.
 func timeoutsOf(h http.Header, stream bool) (whole, part time.Duration) {
 	whole, part = seconds(h.Get(headerTimeout)), seconds(h.Get(headerReadTimeout))
 	switch language := h.Get(headerLanguage); {
@@ -34,7 +34,7 @@ func timeoutsOf(h http.Header, stream bool) (whole, part time.Duration) {
 	return whole, part
 }
 
-// shorter returns the shorter of two times, of which 0 is none.
+// shorter returns the shorter of two times; 0 is no limit.
 func shorter(a, b time.Duration) time.Duration {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -42,8 +42,8 @@ func shorter(a, b time.Duration) time.Duration {
 	return a
 }
 
-// seconds returns the time that a header gives in seconds, 0 if it gives none. Some
-// SDKs write 0 for less than a second.
+// seconds returns the time in a header, which is in seconds, or 0 if there is
+// none. Some SDKs write 0 for less than a second.
 func seconds(value string) time.Duration {
 	const day = 24 * 60 * 60 // longer is no limit, and may be meant in milliseconds
 	if value == "" {

@@ -14,30 +14,30 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Bounds of what is kept in memory.
+// Limits of memory.
 const (
-	// MaxBody is the size in bytes up to which requests, and answers that are
-	// not streamed, are read. Larger ones pass untouched.
+	// MaxBody is the largest size in bytes of a request, or of an answer that
+	// is not streamed, that carryon reads. Larger ones pass untouched.
 	MaxBody = 64 << 20
-	// MaxEvent is the size in bytes up to which an event of a stream is read. A
-	// stream with a larger one passes as it comes.
+	// MaxEvent is the largest size in bytes of an event in a stream that
+	// carryon reads. From a larger event on, a stream passes untouched.
 	MaxEvent = sse.MaxEvent
 )
 
-// protocols returns those that a transport speaks. To add one, add it here.
+// protocols returns the protocols of a transport. To add one, add it here.
 func protocols() []wire.Protocol {
 	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}, responses.New()}
 }
 
-// New returns a RoundTripper that continues calls of all three protocols that
-// go through base, as mw says. A nil base is http.DefaultTransport, as it is for
-// an http.Client. It panics if mw is nil.
+// New returns a RoundTripper that sends requests through base and continues
+// calls of all three protocols as mw decides. A nil base means
+// http.DefaultTransport. New panics if mw is nil.
 //
-// The result is safe for concurrent use if base is. It has the method
-// CloseIdleConnections, which is base's. The answers' bodies must be closed, as
-// always; a continuation is sent while the body is read, by whoever reads it,
-// or before the answer is returned if it is not streamed. Close may be called
-// while Read runs, and ends it.
+// The result is safe for concurrent use if base is. Its method
+// CloseIdleConnections calls base's. The caller must close the bodies of
+// answers, as always. For a streamed answer, Read of the body sends the
+// continuations; otherwise, RoundTrip sends them before it returns. Close may
+// be called while Read runs, and ends it.
 //
 // A continuation that fails does not fail the call. If the ctx of the request
 // ends during one, its error is returned: by Read, or by RoundTrip for an
@@ -92,8 +92,8 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	return x.roundTrip(body)
 }
 
-// begin begins the call of a request that was read, and sets what its protocol
-// knows of it, if it is the protocol's. The call is nil if carryon does not continue it.
+// begin parses the body of a request and begins its call. The call is nil if
+// the body is not of the protocol, or if carryon does not continue the call.
 func (t *transport) begin(r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
 	facts, parsed, ok := protocol.Parse(body, r)
 	if !ok {
@@ -116,8 +116,8 @@ func (t *transport) begin(r *request, original *http.Request, protocol wire.Prot
 	return call
 }
 
-// pass sends a request that carryon does not continue. Its body, nil if it was
-// not read, is only changed where it refers to an answer that was joined.
+// pass sends a request that carryon does not continue. body is nil if it was
+// not read. pass changes the body only where it refers to a joined answer.
 func (t *transport) pass(r *request, original *http.Request, protocol wire.Protocol, body []byte) (*http.Response, error) {
 	send := r.http
 	if translator := translates(protocol); translator != nil && body != nil {
@@ -132,7 +132,7 @@ func (t *transport) pass(r *request, original *http.Request, protocol wire.Proto
 	return response, err
 }
 
-// translates returns what translates the requests of a protocol, or nil if there
+// translates returns the translator of a protocol's requests, or nil if there
 // is nothing to translate.
 func translates(protocol wire.Protocol) wire.Translator {
 	if translator, ok := protocol.(wire.Translator); ok && translator.Translates() {
@@ -141,8 +141,8 @@ func translates(protocol wire.Protocol) wire.Translator {
 	return nil
 }
 
-// protocolOf returns the protocol that a request may be of, or why it is left
-// alone. It does not read the body.
+// protocolOf returns the protocol that a request may belong to, or the reason
+// to leave it alone. It does not read the body.
 func (t *transport) protocolOf(r *http.Request) (wire.Protocol, continuation.Reason) {
 	if r.URL != nil {
 		for _, protocol := range t.protocols {
@@ -154,7 +154,7 @@ func (t *transport) protocolOf(r *http.Request) (wire.Protocol, continuation.Rea
 	return nil, continuation.ReasonPath
 }
 
-// CloseIdleConnections is what http.Client's asks for.
+// CloseIdleConnections implements the interface that http.Client looks for.
 func (t *transport) CloseIdleConnections() {
 	if base, ok := t.base.(interface{ CloseIdleConnections() }); ok {
 		base.CloseIdleConnections()
