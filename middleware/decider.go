@@ -31,25 +31,26 @@ type decider struct {
 // call goes on: at once, in which case it has claimed the session, or later, when the
 // wait is over and the gate lets the call pass.
 func (d *decider) decide() bool {
-	ev := d.settle(d.canSend())
-	d.conclude(&ev)
-	return d.goesOnAfter(&ev)
+	var j judgment
+	d.settle(&j, d.canSend())
+	d.conclude(&j.ev)
+	return d.goesOnAfter(&j.ev)
 }
 
 // mayGoOn reports whether the call may go on after the current turn, judging by the
 // turn and the list. If it may not, that is the decision.
 func (d *decider) mayGoOn() bool {
-	in, ev, final := d.gather()
-	if d.goesOnAfter(&ev) {
+	var j judgment
+	if d.gather(&j); d.goesOnAfter(&j.ev) {
 		return true
 	}
-	if !final {
-		ev = d.settleBy(in, false)
+	if !j.final {
+		d.settleBy(&j, false)
 	}
-	if d.goesOnAfter(&ev) {
+	if d.goesOnAfter(&j.ev) {
 		return true
 	}
-	d.conclude(&ev)
+	d.conclude(&j.ev)
 	return false
 }
 
@@ -128,62 +129,67 @@ func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) c
 	return s
 }
 
+// judgment is a decision on a turn and the input of that decision. It is large, so
+// that there is one for each decision, in one place.
+type judgment struct {
+	in    continuation.Input
+	ev    continuation.Evaluation
+	final bool // the state of the session cannot change it
+}
+
 // settle evaluates the turn and stores the result.
-func (d *decider) settle(claims bool) continuation.Evaluation {
-	in, ev, final := d.gather()
-	if final {
-		return ev
+func (d *decider) settle(j *judgment, claims bool) {
+	if d.gather(j); !j.final {
+		d.settleBy(j, claims)
 	}
-	return d.settleBy(in, claims)
 }
 
 // settleBy evaluates the turn with the gathered input and the state of the session,
 // and stores the result.
-func (d *decider) settleBy(in continuation.Input, claims bool) continuation.Evaluation {
-	ev := d.update(in, claims)
-	if ev.Reason != continuation.ReasonTodosNeeded {
-		return ev
+func (d *decider) settleBy(j *judgment, claims bool) {
+	if j.ev = d.update(j.in, claims); j.ev.Reason != continuation.ReasonTodosNeeded {
+		return
 	}
-	in, ev, final := d.gather() // the session is not barred any more
-	if final {
-		return ev
+	if d.gather(j); !j.final { // the session is not barred any more
+		j.ev = d.update(j.in, claims)
 	}
-	return d.update(in, claims)
 }
 
 // gather collects what the decision on the turn needs beside the state of the
 // session, and asks for nothing that it does not need: not for the list of a barred
-// session. It returns the decision for a session without a past, and whether that is
-// final.
-func (d *decider) gather() (in continuation.Input, ev continuation.Evaluation, final bool) {
-	in = d.input()
-	if ev = continuation.Evaluate(in); ev.Reason != continuation.ReasonTodosNeeded {
-		return in, ev, true
+// session. It makes the decision for a session without a past.
+func (d *decider) gather(j *judgment) {
+	j.in, j.final = d.input(), true
+	if j.ev = continuation.Evaluate(j.in); j.ev.Reason != continuation.ReasonTodosNeeded {
+		return
 	}
 	d.cancel.derive() // every request from here on must end with the call
 	if d.session.failure != nil {
-		return in, d.withoutStore(d.session.failure), true
+		j.ev = d.withoutStore(d.session.failure)
+		return
 	}
 	if d.session.barred {
-		return in, ev, false
+		j.final = false
+		return
 	}
 	known := d.list.turn == d.turn.Turn
 	if !known {
 		d.readTodos()
 	}
-	in.Turn = d.facts() // the call may have ended meanwhile
-	in.Scope, in.Now = d.listScope(in.Scope), d.mw.options.clock.Now()
-	d.list.putInto(&in)
-	ev = continuation.Evaluate(in)
-	if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !known {
+	j.in.Turn = d.facts() // the call may have ended meanwhile
+	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.mw.options.clock.Now()
+	d.list.putInto(&j.in)
+	j.ev = continuation.Evaluate(j.in)
+	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !known {
 		if !d.readBackground() {
 			d.list.turn = 0
-			return in, continuation.Evaluation{Reason: continuation.ReasonStore}, true
+			j.ev = continuation.Evaluation{Reason: continuation.ReasonStore}
+			return
 		}
-		d.list.putInto(&in)
-		ev = continuation.Evaluate(in)
+		d.list.putInto(&j.in)
+		j.ev = continuation.Evaluate(j.in)
 	}
-	return in, ev, ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
+	j.final = j.ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
 }
 
 // input returns what is known without asking anybody.
