@@ -258,7 +258,7 @@ type tap struct {
 }
 
 func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
-	body := new(strings.Builder)
+	body := new(lockedText) // net/http reads a body on a goroutine of its own
 	out := r
 	if r.Body != nil {
 		out = r.WithContext(r.Context())
@@ -277,6 +277,24 @@ func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.opened++
 	response.Body = &tappedBody{ReadCloser: response.Body, tap: p}
 	return response, nil
+}
+
+// lockedText is a text that one goroutine writes while another reads it.
+type lockedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // bodies returns the bodies of the requests.

@@ -162,7 +162,7 @@ func TestStateThatCannotBeReachedIsSaid(t *testing.T) {
 	if _, err := os.Stat(commandDir); err != nil {
 		t.Skip("the command is a module of its own, and not here")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	err := run(ctx, []string{"-state", "mongo://localhost"}, io.Discard)
 	require.ErrorContains(t, err, "replica 1: it does not listen: ")

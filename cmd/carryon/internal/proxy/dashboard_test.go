@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -121,8 +122,45 @@ func TestDashboardShowsEveryMetric(t *testing.T) {
 	assert.Empty(t, shown, "no such metrics")
 }
 
+// script has the turns of one call. What a call leaves over, because the store was too slow for a continuation on a busy
+// machine, answers no later call.
+type script struct {
+	mu    sync.Mutex
+	turns []func() carryontest.Turn
+}
+
+// next returns the call's next turn.
+func (s *script) next(carryontest.Request) carryontest.Turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.turns) == 0 {
+		return edit()
+	}
+	turn := s.turns[0]
+	s.turns = s.turns[1:]
+	return turn()
+}
+
+// answer has the upstream answer the next call with the turns.
+func (s *script) answer(upstream *carryontest.Server, turns ...func() carryontest.Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns = turns
+	for range turns {
+		upstream.Append(carryontest.Func(s.next))
+	}
+}
+
+// says returns the turns as an answer takes them.
+func says(turns ...carryontest.Turn) (all []func() carryontest.Turn) {
+	for _, turn := range turns {
+		all = append(all, func() carryontest.Turn { return turn })
+	}
+	return all
+}
+
 // traffic makes calls of every kind, in sessions of their own.
-func (s *scene) traffic(t *testing.T, round int) {
+func (s *scene) traffic(t *testing.T, turns *script, round int) {
 	t.Helper()
 	kinds := [][]carryontest.Turn{
 		{carryontest.Text(plan), edit()},
@@ -132,24 +170,26 @@ func (s *scene) traffic(t *testing.T, round int) {
 		{carryontest.Text(plan), carryontest.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)},
 		{edit()},
 	}
-	for i, turns := range kinds {
+	for i, kind := range kinds {
 		for _, stream := range []bool{false, true} {
-			s.ask(t, conversation{session: fmt.Sprint(round, i, stream), stream: stream}, turns...)
+			turns.answer(s.upstream, says(kind...)...)
+			s.ask(t, conversation{session: fmt.Sprint(round, i, stream), stream: stream})
 		}
 	}
-	s.ask(t, conversation{session: strconv.Itoa(round), todos: `{"todos":[]}`}, carryontest.Text("Hello."))
-	s.leave(t, fmt.Sprint(round, "left"))
+	turns.answer(s.upstream, says(carryontest.Text("Hello."))...)
+	s.ask(t, conversation{session: strconv.Itoa(round), todos: `{"todos":[]}`})
+	s.leave(t, turns, fmt.Sprint(round, "left"))
 }
 
 // leave makes a call whose client leaves during the continuation.
-func (s *scene) leave(t *testing.T, session string) {
+func (s *scene) leave(t *testing.T, turns *script, session string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s.upstream.Append(carryontest.Text(plan), carryontest.Func(func(carryontest.Request) carryontest.Turn {
+	turns.answer(s.upstream, append(says(carryontest.Text(plan)), func() carryontest.Turn {
 		cancel()
 		return edit().Hang()
-	}))
+	})...)
 	s.send(post(t, s.base, conversation{session: session, stream: true}).WithContext(ctx))
 	s.served.wait()
 }
@@ -213,12 +253,13 @@ func TestDashboardHasData(t *testing.T) {
 		}
 	}
 
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	scrapes := time.NewTicker(time.Second)
 	defer scrapes.Stop()
+	turns := new(script)
 	for round := 0; len(open) > 0; round++ {
-		s.traffic(t, round)
+		s.traffic(t, turns, round)
 		select {
 		case <-scrapes.C:
 		case <-ctx.Done():
