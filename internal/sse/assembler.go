@@ -2,17 +2,17 @@ package sse
 
 import "github.com/carryon-go/carryon/internal/rawjson"
 
-// assembler joins lines to an event. It holds what is known of the event until
-// its last line has arrived; the next event gets a new assembler. All offsets are
-// into the reader's buffer.
+// assembler joins lines to one event; the next event gets a new assembler. All
+// offsets are into the reader's buffer.
 type assembler struct {
 	end       int        // offset after the last line added
-	searched  int        // bytes after end that were searched and hold no line end
+	searched  int        // bytes after end that were searched and have no line end
 	multiline *multiline // data that continues in another line
 	fields    bool       // the event has a field
 }
 
-// found is the kind of an event, and where its data stands if that is one line.
+// found is the kind of an event, and the offsets of its data if that is one
+// line.
 type found struct {
 	kind     Kind
 	from, to int
@@ -29,8 +29,8 @@ func (m *multiline) add(value []byte) {
 	m.balance.Add(value)
 }
 
-// add adds the next line. It reports whether the event is whole, and what it is;
-// the event then ends at a.end.
+// add adds the next line. It reports whether the event is whole; the event then
+// ends at a.end.
 func (a *assembler) add(b []byte, l Line) (found, bool) {
 	field, from, to := l.Field(b)
 	if field == Data {
@@ -55,7 +55,7 @@ func (a *assembler) add(b []byte, l Line) (found, bool) {
 	return found{}, !inside
 }
 
-// addData adds a data line, whose value stands between two offsets.
+// addData adds a data line with the value b[from:to].
 func (a *assembler) addData(b []byte, l Line, from, to int) (found, bool) {
 	value := b[from:to]
 	if a.multiline != nil {
@@ -76,7 +76,7 @@ func (a *assembler) addData(b []byte, l Line, from, to int) (found, bool) {
 	return found{Text, from, to}, true
 }
 
-// addMore adds one more data line to data that began in another.
+// addMore adds another data line to data of several lines.
 func (a *assembler) addMore(l Line, value []byte) (found, bool) {
 	m := a.multiline
 	m.joined = append(m.joined, '\n')
@@ -93,7 +93,7 @@ func (a *assembler) addMore(l Line, value []byte) (found, bool) {
 	return found{kind: Broken}, isClosed
 }
 
-// unfinished returns what the event is if it ends now.
+// unfinished returns the kind of the event if it ends now.
 func (a *assembler) unfinished() found {
 	if a.multiline != nil {
 		return found{kind: Broken}

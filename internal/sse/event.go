@@ -1,11 +1,11 @@
 // Package sse reads and writes server-sent events as the providers of language
-// models send them: events whose data is a JSON object, in any framing. It knows
-// no protocol: what an event means is for its caller to say.
+// models send them: events whose data is a JSON object, in any framing. It
+// knows no protocol: its callers interpret the events.
 //
 // It differs from the standard where providers do. An event ends with its data
-// line if that holds a whole JSON object: what follows need not be a blank line,
-// and the event can be shown before its blank line has arrived. A line that is
-// no field is an event of its own, if it does not stand inside another.
+// line if the data is a whole JSON object: no blank line need follow, and the
+// event can be shown before its blank line has arrived. A line that is not a
+// field is an event of its own, unless it is inside another event.
 package sse
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// Event is a piece of a stream: an event, or what stands between two of them.
-// Its bytes are valid until the [Reader] is used again, unless it owns them. They
-// must not be changed.
+// Event is a piece of a stream: an event, or the bytes between two events. Its
+// bytes are valid until the next use of the [Reader], unless the event owns
+// them. Nobody may change them.
 type Event struct {
 	Raw     []byte // its lines, with their ends
 	Kind    Kind
@@ -28,7 +28,7 @@ type Event struct {
 	joined   []byte // the data, if it came in several lines
 }
 
-// Kind says what an event holds.
+// Kind says what an event consists of.
 type Kind uint8
 
 // The kinds.
@@ -39,7 +39,7 @@ const (
 	Broken              // what should be one: it is cut off, too long, or outside of a data line
 )
 
-// Data returns the event's data, or the line that is no field.
+// Data returns the event's data, or the line that is not a field.
 func (e *Event) Data() []byte {
 	if e.joined != nil {
 		return e.joined
@@ -74,8 +74,8 @@ func (e *Event) Clone() Event {
 	return c
 }
 
-// Keep returns a part of e's bytes that stays valid. It is a copy, unless e owns
-// them.
+// Keep returns a part of e's bytes that stays valid. It copies the part, unless
+// e owns its bytes.
 func (e *Event) Keep(part []byte) []byte {
 	if e.Owned {
 		return part
@@ -83,8 +83,8 @@ func (e *Event) Keep(part []byte) []byte {
 	return slices.Clone(part)
 }
 
-// AppendHead appends what stands before the data of an event that is written:
-// its event field, unless the name is empty, and the beginning of its data line.
+// AppendHead appends the beginning of an event, up to its data: the event
+// field, unless the name is empty, and the start of the data line.
 func AppendHead(dst []byte, name string) []byte {
 	if name != "" {
 		dst = append(append(append(dst, "event: "...), name...), '\n')
@@ -92,15 +92,16 @@ func AppendHead(dst []byte, name string) []byte {
 	return append(dst, "data: "...)
 }
 
-// New returns the event whose lines are raw, up to the end of its data line: the
-// data begins at from. Raw becomes the event's.
+// New returns the event with the lines in raw, up to the end of its data line.
+// The data begins at from. The event takes ownership of raw.
 func New(raw []byte, from int, kind Kind) Event {
 	to := len(raw)
 	return Event{Raw: append(raw, "\n\n"...), from: from, to: to, Kind: kind, Written: true, Owned: true}
 }
 
-// Document returns an event for a whole JSON document, so that what reads events
-// can read documents too. The white space around it is not part of its data.
+// Document returns an event for a whole JSON document, so that code that reads
+// events can read documents too. The white space around the document is not
+// part of the data.
 func Document(b []byte, written bool) Event {
 	e := Event{Raw: b, Kind: Broken, Written: written}
 	e.from = len(b) - len(bytes.TrimLeft(b, " \t\r\n"))

@@ -2,13 +2,14 @@ package sse
 
 import "bytes"
 
-// Line is where a line stands in a buffer: its text from From to To, and then its
+// Line is the position of a line in a buffer: its text from From to To, and its
 // LF, CRLF or CR up to End.
 type Line struct{ From, To, End int }
 
-// LineAt returns the line that begins at from. The first n bytes of it are known
-// to hold no end. It reports false if the end is not in the buffer. A CR at the
-// end of the buffer ends no line yet: an LF may follow and belong to it.
+// LineAt returns the line that begins at from. It skips the first n bytes in
+// its search for the end. It reports false if the end is not in the buffer. A
+// CR at the end of the buffer does not end a line yet, because an LF may
+// follow.
 func LineAt(b []byte, from, n int) (Line, bool) {
 	end := BreakAt(b[from+n:])
 	if end < 0 {
@@ -24,12 +25,12 @@ func LineAt(b []byte, from, n int) (Line, bool) {
 	return Line{}, false
 }
 
-// window is how far a search for the end of a line looks at first.
+// window is the size of the first window in the search for the end of a line.
 const window = 512
 
-// BreakAt returns where the first LF or CR stands, or -1. It searches windows
-// that double in size: otherwise the search for a CR would read the whole buffer
-// behind an LF that is near.
+// BreakAt returns the index of the first LF or CR, or -1. It searches windows
+// that double in size: otherwise the search for a CR would read the whole
+// buffer although an LF is near.
 func BreakAt(b []byte) int {
 	for from, size := 0, window; from < len(b); from, size = from+size, 2*size {
 		part := b[from:min(from+size, len(b))]
@@ -47,10 +48,10 @@ func BreakAt(b []byte) int {
 	return -1
 }
 
-// Field says what a line is.
+// Field is the kind of a line.
 type Field uint8
 
-// The fields. A line that is none of these is Unknown.
+// The kinds of lines. Any other line is Unknown.
 const (
 	Unknown Field = iota
 	Blank         // it ends an event
@@ -60,8 +61,8 @@ const (
 	Other
 )
 
-// Field returns what the line is, and where its value stands, without the white
-// space around it.
+// Field returns the kind of the line, and the offsets of its value without the
+// white space around it.
 func (l Line) Field(b []byte) (f Field, from, to int) {
 	name, value, hasValue := bytes.Cut(b[l.From:l.To], []byte(":"))
 	from = l.To - len(bytes.TrimLeft(value, blanks))

@@ -5,8 +5,9 @@ import (
 	"io"
 )
 
-// MaxEvent is the size in bytes of the largest event that is read. From a larger
-// event on, the rest of the stream is returned in pieces that are Broken.
+// MaxEvent is the size in bytes of the largest event that a Reader reads. From
+// a larger event on, it returns the rest of the stream in pieces that are
+// Broken.
 const MaxEvent = 32 << 20
 
 // Sizes of a reader's buffer.
@@ -18,8 +19,8 @@ const (
 // byteOrderMark may stand before the first line.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Reader reads events. Whoever relays a stream may also take lines from its
-// buffer unread, while [Reader.IsBetween] says so.
+// Reader reads events. A caller that relays a stream may also take unread lines
+// from the buffer while [Reader.IsBetween] is true.
 type Reader struct {
 	src io.ReadCloser
 
@@ -39,7 +40,7 @@ func NewReader(src io.ReadCloser) Reader { return Reader{src: src} }
 func (r *Reader) Close() error { return r.src.Close() }
 
 // Next returns the next event. At the end of src it returns src's error; Rest
-// then returns the bytes after the last whole event.
+// then has the bytes after the last whole event.
 func (r *Reader) Next() (Event, error) {
 	for {
 		if e, ok := r.TryNext(); ok {
@@ -68,7 +69,7 @@ func (r *Reader) Rest() (Event, bool) {
 	return r.cut(a.unfinished()), true
 }
 
-// TryNext returns the next event if all of it has been read.
+// TryNext returns the next event if all of it is in the buffer.
 func (r *Reader) TryNext() (Event, bool) {
 	a := &r.assembler
 	if !r.began && a.end == 0 && bytes.HasPrefix(r.buf, []byte(byteOrderMark)) {
@@ -93,7 +94,7 @@ func (r *Reader) TryNext() (Event, bool) {
 	return Event{}, false
 }
 
-// cut removes the event that the assembler has put together from the buffer.
+// cut takes the assembler's event out of the buffer.
 func (r *Reader) cut(f found) Event {
 	a := &r.assembler
 	e := Event{Raw: r.buf[r.at:a.end:a.end], Kind: f.kind, Owned: r.owned}
@@ -127,18 +128,18 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// IsBetween reports whether the reader is between two events: no line of the
-// next one was read.
+// IsBetween reports whether the reader is between two events: it has read no
+// line of the next one.
 func (r *Reader) IsBetween() bool {
 	a := &r.assembler
 	return !r.oversize && !a.fields && a.multiline == nil && a.end == r.at
 }
 
-// Buffered returns what is in the buffer.
+// Buffered returns the bytes in the buffer.
 func (r *Reader) Buffered() []byte { return r.buf[r.at:] }
 
-// Take takes the first n bytes from the buffer. They are valid until the reader
-// is used again.
+// Take takes the first n bytes from the buffer. They are valid until the next
+// use of the reader.
 func (r *Reader) Take(n int) []byte {
 	b := r.buf[r.at : r.at+n]
 	r.at += n
@@ -146,7 +147,7 @@ func (r *Reader) Take(n int) []byte {
 	return b
 }
 
-// Read reads what is in the buffer, and then from src.
+// Read reads the bytes in the buffer, and then from src.
 func (r *Reader) Read(p []byte) (int, error) {
 	switch n := min(len(p), len(r.Buffered())); {
 	case n > 0:
@@ -157,8 +158,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return r.src.Read(p)
 }
 
-// MoveTo moves what is in the buffer to the beginning of p, which must be at least
-// as large, and returns its length.
+// MoveTo moves the buffer's bytes to the beginning of p, which must be at least
+// as large, and returns their number.
 func (r *Reader) MoveTo(p []byte) int {
 	n := copy(p, r.Buffered())
 	if n == 0 || r.owned {
@@ -168,8 +169,8 @@ func (r *Reader) MoveTo(p []byte) int {
 	return n
 }
 
-// ReadInto reads once from src into p, unless src has ended. It is for an empty
-// buffer: what is not used must be restored.
+// ReadInto reads once from src into p, unless src has ended. The buffer must be
+// empty. The caller must Restore the bytes that it does not use.
 func (r *Reader) ReadInto(p []byte) (n int) {
 	if r.err == nil {
 		n, r.err = r.src.Read(p)
@@ -177,7 +178,7 @@ func (r *Reader) ReadInto(p []byte) (n int) {
 	return n
 }
 
-// Restore fills the buffer, whose content was moved, with a copy of b.
+// Restore fills the buffer, which must be empty, with a copy of b.
 func (r *Reader) Restore(b []byte) {
 	r.buf, r.at, r.assembler = append(r.buf[:0], b...), 0, assembler{}
 }

@@ -15,32 +15,32 @@ import (
 type Stream interface {
 	// Recv returns the next event to show.
 	Recv() (sse.Event, error)
-	// TryRecv returns the next event to show if nothing has to be waited for.
+	// TryRecv returns the next event to show if it need not wait for one.
 	TryRecv() (sse.Event, bool)
-	// Ended reports whether Recv waits for nothing any more.
+	// Ended reports whether Recv will not wait any more.
 	Ended() bool
-	// Relay returns the relay for as long as the caller's own turn may be
-	// relayed unread, and nil from then on.
+	// Relay returns the relay while the caller's own turn may be relayed
+	// unread, and nil after that.
 	Relay() Relay
 	Close() error
 	// ErrClosed returns the error of a Read after Close.
 	ErrClosed() error
 }
 
-// Relay takes what an [AnswerBody] relays of the caller's own turn.
+// Relay records the parts of the caller's own turn that an [AnswerBody] relays.
 type Relay interface {
-	// Text, Reasoning and Usage record what relayed events add. A text is valid
-	// until the method returns.
+	// Text, Reasoning and Usage record the values of relayed events. A text is
+	// valid until the method returns.
 	Text(text string)
 	Reasoning(text string)
 	Usage(u adapter.Usage)
-	// Handle takes an event that is not relayed, or the error that the source
-	// has ended with, and returns what Recv would.
+	// Handle takes an event that is not relayed, or the error with which the
+	// source ended, and returns what Recv would.
 	Handle(e sse.Event, err error) (sse.Event, error)
 }
 
-// AnswerBody is the body of a streamed answer. Its reader drives the call: nothing
-// happens but in Read. Close may be called while Read runs, and ends it.
+// AnswerBody is the body of a streamed answer. Read drives the call: nothing
+// happens outside of it. Close may be called while Read runs, and ends it.
 type AnswerBody struct {
 	stream   Stream
 	codec    Codec
@@ -61,9 +61,9 @@ func NewAnswerBody(s Stream, c Codec, first *Source) *AnswerBody {
 	return &AnswerBody{stream: s, codec: c, first: first}
 }
 
-// Read implements [io.Reader]. It returns all that has come, because whoever passes
-// it on may do so with a system call for each Read. Only the first event does not
-// wait until the engine has looked at others.
+// Read implements [io.Reader]. It returns everything that has arrived, because
+// a proxy may need a system call for each Read. Only the first event does not
+// wait until the engine has read others.
 func (b *AnswerBody) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -80,7 +80,7 @@ func (b *AnswerBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readMore reads what can be read without waiting for anything.
+// readMore reads what is available without waiting.
 func (b *AnswerBody) readMore(p []byte) int {
 	for {
 		if len(b.out) > 0 {
@@ -117,7 +117,7 @@ func (b *AnswerBody) readMore(p []byte) int {
 	}
 }
 
-// readRest reads what readTail would, as far as it has come.
+// readRest does what readTail does, with the bytes that have arrived.
 func (b *AnswerBody) readRest(p []byte) int {
 	if f := b.first; len(f.reader.Buffered()) > 0 {
 		n, _ := b.readTail(p)
@@ -126,7 +126,7 @@ func (b *AnswerBody) readRest(p []byte) int {
 	return 0
 }
 
-// readNext reads the next event, or as much of it as there is room for.
+// readNext reads the next event, or the part of it that fits.
 func (b *AnswerBody) readNext(p []byte) (int, error) {
 	for {
 		switch {
@@ -151,7 +151,7 @@ func (b *AnswerBody) readNext(p []byte) (int, error) {
 	}
 }
 
-// drainOut returns what can be read, as far as there is room for it.
+// drainOut copies the bytes that can be read, as many as fit.
 func (b *AnswerBody) drainOut(p []byte) int {
 	n := copy(p, b.out)
 	if b.out = b.out[n:]; len(b.out) == 0 {
@@ -161,7 +161,7 @@ func (b *AnswerBody) drainOut(p []byte) int {
 }
 
 // readTail reads what follows the end of the stream: the rest of the caller's
-// own turn if that was shown unchanged to its end, and then it returns the
+// own turn, if that was shown unchanged to its end. After that it returns the
 // error.
 func (b *AnswerBody) readTail(p []byte) (int, error) {
 	f := b.first
@@ -183,9 +183,9 @@ const (
 	firstRead     = 4 << 10 // before there is a template, as nothing that is read then can stay in p
 )
 
-// relay relays events of the caller's own turn: those that are in the buffer, or
-// else those that are read next. It returns how much of p it has filled; 0 leaves
-// the next event to the engine.
+// relay relays events of the caller's own turn into p: those in the buffer, or
+// else those that it reads next. It returns the number of bytes; after 0, the
+// engine handles the next event.
 func (b *AnswerBody) relay(p []byte, r Relay) int {
 	f := &b.first.reader
 	if len(f.Buffered()) > 0 {
@@ -207,7 +207,7 @@ func (b *AnswerBody) relay(p []byte, r Relay) int {
 	return b.relayNext(p, r)
 }
 
-// relayNext relays events that are read straight into p.
+// relayNext reads events directly into p and relays them.
 func (b *AnswerBody) relayNext(p []byte, r Relay) int {
 	f := &b.first.reader
 	for in := f.MoveTo(p); ; {
@@ -223,7 +223,7 @@ func (b *AnswerBody) relayNext(p []byte, r Relay) int {
 	}
 }
 
-// show makes what the engine shows readable.
+// show makes the event that the engine shows available to Read.
 func (b *AnswerBody) show(e sse.Event, err error) {
 	b.err = err
 	holder, isHolder := b.codec.(Holder)
@@ -239,8 +239,8 @@ func (b *AnswerBody) show(e sse.Event, err error) {
 	b.out = b.released()
 }
 
-// released returns the next event of the holder's to show. Nil if there is none
-// holds no memory while the source waits.
+// released returns the next event of the holder to show, or nil, which occupies
+// no memory while the source waits.
 func (b *AnswerBody) released() []byte {
 	holder, ok := b.codec.(Holder)
 	if !ok {

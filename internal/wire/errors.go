@@ -6,8 +6,8 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// ErrUnreadable is the failure of a turn whose answer is not the JSON of one.
-// The texts of this package's errors name the package that programs know.
+// ErrUnreadable is the failure of a turn whose answer is not valid JSON of the
+// protocol. The error texts name package transport, which programs know.
 var ErrUnreadable = errors.New("transport: not the JSON of an answer")
 
 // ProviderError is an error that the provider reported, in place of an answer or
@@ -21,7 +21,7 @@ func (e *ProviderError) Error() string {
 	return "transport: the provider reported an error: " + e.Message
 }
 
-// Reported returns the error in raw, which is an object or a message.
+// Reported returns the error in raw, which is an object or a string.
 func Reported(raw []byte) *ProviderError {
 	e := &ProviderError{
 		Type:    rawjson.TextOf(rawjson.Member(raw, "type")),

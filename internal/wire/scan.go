@@ -2,9 +2,10 @@ package wire
 
 import "github.com/carryon-go/carryon/internal/sse"
 
-// scan finds the events in a buffer that may be relayed unread, up to the first
-// that may not or is not in yet, and reports to r what they add. It returns where
-// they end, and whether the next one is in and thus for the engine.
+// scan finds the events in a buffer that may be relayed unread, and reports
+// their values to r. It stops at the first event that may not be relayed or has
+// not arrived in full. It returns the offset there, and whether the next event
+// has arrived and is for the engine.
 func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	if b.holding {
 		return 0, true
@@ -26,7 +27,7 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	return n, forEngine
 }
 
-// observe reports what an event adds whose values stand in the buffer.
+// observe reports the values of an event in the buffer.
 func (b *AnswerBody) observe(buffer []byte, found []value, r Relay) {
 	for i := range found {
 		switch v := &found[i]; {
@@ -41,8 +42,9 @@ func (b *AnswerBody) observe(buffer []byte, found []value, r Relay) {
 	}
 }
 
-// inspect reads the event, or the line between two, that begins at an offset. It
-// returns where it ends; 0 if it may not be relayed, or its data line is not in.
+// inspect reads the event, or the line between two events, that begins at an
+// offset. It returns its end, or 0 if it may not be relayed or its data line
+// has not arrived.
 func (b *AnswerBody) inspect(buffer []byte, begin int, r Relay) (end int, forEngine bool) {
 	v, _ := valuesPool.Get().(*Values)
 	v.buffer, v.all = buffer, v.room[:0]

@@ -2,9 +2,9 @@ package wire
 
 import "strings"
 
-// sideCalls returns how agents begin what they ask beside their work. Such a
-// request has the conversation and all of its tools, so that the provider finds it
-// in its cache, and no header that tells it from others.
+// sideCalls returns how agents begin the prompts of side calls, which are not
+// part of their work. Such a request has the conversation and all of its tools,
+// so that it hits the provider's cache, and no header identifies it.
 func sideCalls() []string {
 	return []string{
 		"CRITICAL: Respond with TEXT ONLY",                        // Claude Code, to shorten the conversation, as the next ones
@@ -17,8 +17,9 @@ func sideCalls() []string {
 	}
 }
 
-// IsSideCall reports whether a text that stands last in a request, in the role of
-// the user, asks for something beside the work: its answer is no turn of it.
+// IsSideCall reports whether text, the last message of a request and the
+// user's, is the prompt of a side call. The answer to a side call is not a turn
+// of the work.
 func IsSideCall(text string) bool {
 	for _, begin := range sideCalls() {
 		if strings.HasPrefix(text, begin) {

@@ -27,9 +27,9 @@ func NewSource(body io.ReadCloser, k *adapter.Continuation) *Source {
 	return &Source{reader: sse.NewReader(touched{body, k.Touch}), continuation: true}
 }
 
-// Recv returns the next event. The caller's own turn is shown to its last byte.
-// Of a continuation blank lines are left out, unless there are very many in a row,
-// and what was cut off.
+// Recv returns the next event. It returns the caller's own turn to the last
+// byte. In a continuation, it leaves out blank lines, unless there are very
+// many in a row, and an incomplete event at the end.
 func (s *Source) Recv() (sse.Event, error) {
 	for skipped := 0; ; skipped++ {
 		e, err := s.reader.Next()
@@ -48,8 +48,8 @@ func (s *Source) Recv() (sse.Event, error) {
 	}
 }
 
-// TryRecv returns the next event if all of it has come. It leaves out what Recv
-// leaves out.
+// TryRecv returns the next event if all of it has arrived. It leaves out what
+// Recv leaves out.
 func (s *Source) TryRecv() (sse.Event, bool) {
 	for !s.closed.Load() {
 		if e, ok := s.reader.TryNext(); !ok || !s.continuation || !isBlank(&e) {
@@ -59,8 +59,8 @@ func (s *Source) TryRecv() (sse.Event, bool) {
 	return sse.Event{}, false
 }
 
-// maxBlank is how many blank lines are left out at a time. Whoever receives has to
-// look from time to time whether the call has ended.
+// maxBlank is how many blank lines are left out at a time. The receiver must
+// check from time to time whether the call has ended.
 const maxBlank = 1000
 
 // isBlank reports whether the event is a blank line.
@@ -74,7 +74,7 @@ func (s *Source) Close() error {
 	return s.reader.Close()
 }
 
-// touched is a body that tells when bytes have arrived.
+// touched is a body that reports when bytes arrive.
 type touched struct {
 	io.ReadCloser
 

@@ -8,18 +8,18 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 )
 
-// Sizes up to which events are remembered, and values other than strings are
-// compared with a template.
+// The largest events that become templates, and the largest values other than
+// strings that are compared with one.
 const (
 	maxTemplate = 4 << 10 // without the values
 	maxValue    = 16 << 10
 	maxField    = 256
 )
 
-// template is an event that was relayed: all its lines, without the values in
-// which similar events differ. The events of a stream differ in little more than
-// their text, so that nearly all of them match the one before, and are neither
-// parsed nor split into lines. A template without spans matches nothing.
+// template is a relayed event without the values in which similar events
+// differ. The events of a stream differ in little more than their text, so
+// nearly all of them match the previous one, and need not be parsed or split
+// into lines. A template without spans matches nothing.
 type template struct {
 	fixed []byte // up to the end of the data line
 	spans [maxValues]span
@@ -27,7 +27,7 @@ type template struct {
 	brk   uint8 // length of the line break that ends it
 }
 
-// span is where a value stands.
+// span is the place of a value.
 type span struct {
 	at   uint16 // in fixed
 	form form
@@ -37,15 +37,16 @@ type span struct {
 // isLearned reports whether there is anything to match.
 func (t *template) isLearned() bool { return t.n > 0 }
 
-// learn makes t the template of an event with these values. Its lines end with its
-// data line. They and the values stand at an offset of the buffer.
+// learn makes t the template of an event with these values. lines ends with the
+// event's data line, and begins at offset at of the buffer; the values' offsets
+// are into the buffer too.
 func (t *template) learn(lines []byte, at int, values []value) {
 	size := len(lines)
 	for _, v := range values {
 		size -= v.to - v.from
 	}
 	if len(values) == 0 || size > maxTemplate {
-		return // the events to come may still be like those before this one
+		return // keep the old template: later events may match it
 	}
 	t.fixed, t.n = slices.Grow(t.fixed[:0], size), uint8(len(values)) //nolint:gosec // at most maxValues
 	from := 0
@@ -62,9 +63,9 @@ func (t *template) learn(lines []byte, at int, values []value) {
 }
 
 // match compares the event that begins at an offset of b with the template, and
-// finds its values. It returns where the event ends, and whether it ends with a
-// blank line. The end is 0 if the event does not match, or its data line has not
-// arrived.
+// finds its values. It returns the end of the event, and reports whether a
+// blank line is included. The end is 0 if the event does not match, or if its
+// data line has not arrived.
 func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, blank bool) {
 	if !t.isLearned() {
 		return 0, false
@@ -94,19 +95,19 @@ func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, 
 	return end, false
 }
 
-// skip returns the offset behind lines, which must stand in b at an offset, or 0
-// if they do not.
+// skip returns the offset after lines if b has them at an offset, and 0
+// otherwise.
 func skip(b []byte, at int, lines []byte) int {
 	end := at + len(lines)
 	if !bytes.HasPrefix(b[at:], lines) || lines[len(lines)-1] == '\r' && (end == len(b) || b[end] == '\n') {
-		return 0 // an LF behind a CR belongs to it
+		return 0 // an LF after a CR belongs to it
 	}
 	return end
 }
 
-// length returns the length of the value of the form that b begins with, and
-// whether it is a string without escapes. It is -1 if there is none on this
-// line.
+// length returns the length of the value that b begins with, and reports
+// whether it is a string without escapes. The length is -1 if no value of the
+// form ends on this line.
 func (f form) length(b []byte) (n int, plain bool) {
 	switch f {
 	case blanks:

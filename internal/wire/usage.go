@@ -12,8 +12,8 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// Usage keeps the usage of a call as JSON, with whatever a provider puts into
-// it, for a dialect to embed. The zero value has none.
+// Usage sums the usage of a call as JSON, with all members of the provider.
+// Dialects embed it. The zero value has no usage.
 type Usage struct{ kept *keptUsage } // most answers have none before they end
 
 type keptUsage struct {
@@ -43,8 +43,8 @@ func (u *Usage) EndTurn(keep bool) {
 	}
 }
 
-// ShownUsage returns the usage that an edit asks for, or nil for none. Own is
-// the chunk's own.
+// ShownUsage returns the usage that an edit asks for, or nil for none. own is
+// the chunk's own usage.
 func (u *Usage) ShownUsage(which adapter.UsageShown, own []byte) []byte {
 	var kept keptUsage
 	if u.kept != nil {
@@ -56,8 +56,8 @@ func (u *Usage) ShownUsage(which adapter.UsageShown, own []byte) []byte {
 	return nil
 }
 
-// Bounds of a sum: how deep objects are added, how long integers may be to be
-// added exactly, and how many digits are kept behind the point.
+// Limits of a sum: the depth of objects, the length of integers that are added
+// exactly, and the digits after the decimal point.
 const (
 	maxDepth    = 8
 	maxDigits   = 128
@@ -66,7 +66,7 @@ const (
 
 func addUsages(a, b []byte) []byte { return add(a, b, maxDepth) }
 
-// extendUsage returns the usage of an answer to which a turn was added.
+// extendUsage returns the usage of an answer after a turn was added to it.
 func extendUsage(answer, turn []byte) []byte {
 	if promptOf(answer) != nil {
 		turn = outputOf(turn, answer)
@@ -87,8 +87,9 @@ func promptOf(usage []byte) []byte {
 	return nil
 }
 
-// outputOf returns the usage of a turn without what it counts of the prompt. A
-// count that the answer has too is 0, so that the sum is written like any other.
+// outputOf returns the usage of a turn without the counts of its prompt. A
+// prompt count that the answer also has becomes 0, so that the sum keeps the
+// answer's.
 func outputOf(raw, answer []byte) []byte {
 	if rawjson.IsNull(raw) || raw[0] != '{' {
 		return raw
@@ -112,8 +113,8 @@ func outputOf(raw, answer []byte) []byte {
 	return append(bytes.TrimSuffix(kept, []byte{','}), '}')
 }
 
-// countsPrompt reports whether a member of a usage is about the prompt: its size,
-// or how much of it was cached.
+// countsPrompt reports whether a member of a usage is about the prompt: its
+// size, or its cached part.
 func countsPrompt(name string) bool {
 	for _, prefix := range []string{"prompt_", "input_", "cache_", "cached_"} {
 		if strings.HasPrefix(name, prefix) && (strings.Contains(name, "tokens") || name == "cache_creation") {
@@ -123,8 +124,8 @@ func countsPrompt(name string) bool {
 	return false
 }
 
-// add returns the sum of two values: of numbers, or member by member of
-// objects. Of anything else b counts, unless it is null.
+// add returns the sum of two values. It adds numbers, and objects member by
+// member. For other values it returns b, unless that is null.
 func add(a, b []byte, depth int) []byte {
 	switch {
 	case len(b) == 0, rawjson.IsNull(b) && len(a) > 0:
@@ -166,8 +167,9 @@ func addObjects(a, b []byte, depth int) []byte {
 
 func isNumber(raw []byte) bool { return raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9' }
 
-// addNumbers keeps integers integers, and other numbers as exact as they are
-// given. It never writes an exponent, which some clients refuse.
+// addNumbers adds integers of up to maxDigits exactly, and other numbers as
+// floats, to the decimals that they have. It never writes an exponent, because
+// some clients refuse one.
 func addNumbers(a, b string) []byte {
 	if len(a)+len(b) <= maxDigits && !strings.ContainsAny(a+b, ".eE") {
 		x, okX := new(big.Int).SetString(a, 10)
@@ -188,8 +190,8 @@ func addNumbers(a, b string) []byte {
 	return sum
 }
 
-// decimals returns how many digits to write behind the point, for a sum as exact
-// as the number.
+// decimals returns how many digits after the decimal point a sum needs to be as
+// exact as the number.
 func decimals(number string) int {
 	if strings.ContainsAny(number, "eE") {
 		return maxDecimals
@@ -198,6 +200,6 @@ func decimals(number string) int {
 	return min(len(digits), maxDecimals)
 }
 
-// AddUsage returns the sum of two usages: of numbers, member by member. Of what
-// is no number b counts.
+// AddUsage returns the sum of two usages. It adds numbers member by member, and
+// takes other values from b.
 func AddUsage(a, b []byte) []byte { return addUsages(a, b) }

@@ -6,17 +6,18 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// maxValues is how many values of an event may differ from those of the next.
+// maxValues is the largest number of values that may vary in an event.
 const maxValues = 7
 
-// Role says what a [Codec] takes a value for. The codec makes up its own roles.
+// Role is the meaning of a value to a [Codec]. Each codec defines its own
+// roles.
 type Role uint8
 
 // Ignored is the role of a value that adds nothing.
 const Ignored Role = 0
 
-// Values are the values in which an event differs from others of its kind. A
-// codec finds them when it classifies the first such event.
+// Values are the values that vary between similar events. A codec finds them
+// when it classifies the first such event.
 type Values struct {
 	buffer []byte // with the event, and perhaps others
 	data   int    // where the event's data begins
@@ -24,8 +25,8 @@ type Values struct {
 	room   [maxValues]value // for all
 }
 
-// valuesPool has Values for those who inspect an event: they are too large for
-// each open stream to have its own.
+// valuesPool shares Values between streams: they are too large for each open
+// stream to have its own.
 var valuesPool = sync.Pool{New: func() any { return new(Values) }} //nolint:gochecknoglobals // a pool
 
 type value struct {
@@ -35,16 +36,15 @@ type value struct {
 	plain    bool // a string in which nothing is escaped
 }
 
-// Add adds a value that stands between two offsets of the event's data. It
-// reports false if there are too many. Values must not overlap, and must be
-// added in their order.
+// Add adds the value between two offsets of the event's data. It reports false
+// if there are too many values. Add values in their order, without overlap.
 func (v *Values) Add(from, to int, role Role) bool {
 	from, to = v.data+from, v.data+to
 	return from < to && v.add(value{from: from, to: to, form: formOf(v.buffer[from]), role: role})
 }
 
-// AddBlanks adds the blanks that stand between two offsets of the event's data. In
-// later events there may be more of them, or none.
+// AddBlanks adds the blanks between two offsets of the event's data. Later
+// events may have more of them, or none.
 func (v *Values) AddBlanks(from, to int) bool {
 	return v.add(value{from: v.data + from, to: v.data + to, form: blanks})
 }
@@ -57,10 +57,10 @@ func (v *Values) add(added value) bool {
 	return true
 }
 
-// scratchPool has room for texts that are unescaped.
+// scratchPool has buffers for unescaped texts.
 var scratchPool = sync.Pool{New: func() any { return new([]byte) }} //nolint:gochecknoglobals // a pool
 
-// unescaped calls f with the text of a string in which something is escaped. It is
+// unescaped calls f with the text of a string that has escapes. The text is
 // valid until f returns.
 func unescaped(raw []byte, f func(text []byte)) {
 	scratch, _ := scratchPool.Get().(*[]byte)
@@ -70,8 +70,8 @@ func unescaped(raw []byte, f func(text []byte)) {
 	f(text)
 }
 
-// form is the JSON type of a value, by its first byte: values of one form may
-// stand in place of one another.
+// form is the JSON type of a value, by its first byte. Values of one form may
+// replace each other.
 type form byte
 
 const (

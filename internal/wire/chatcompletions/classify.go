@@ -6,7 +6,7 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// The roles of the values in which chunks differ.
+// The roles of the values that vary between chunks.
 const (
 	roleText wire.Role = wire.Ignored + 1 + iota
 	roleReasoning
@@ -47,11 +47,11 @@ type classifier struct {
 	has [roleUsage]bool // text, reasoning
 }
 
-// require states a condition that every relayed chunk meets.
+// require adds a condition that every relayed chunk must meet.
 func (c *classifier) require(ok bool) { c.ok = c.ok && ok }
 
-// value reads a value in which chunks differ. It must start with the byte begin,
-// or else be empty.
+// value reads a value that varies between chunks. It must start with the byte
+// begin, or be empty.
 func (c *classifier) value(s *rawjson.Scanner, begin byte, r wire.Role) {
 	kind, raw := s.Kind(), s.Raw()
 	c.require(kind == begin && c.values.Add(s.At()-len(raw), s.At(), r) || kind != begin && rawjson.IsEmpty(raw))
@@ -80,7 +80,7 @@ func (c *classifier) chunk(json []byte) {
 	c.require(s.OK() && s.At() == len(json))
 }
 
-// choices accepts one choice, the first.
+// choices accepts a single choice, with index 0.
 func (c *classifier) choices(s *rawjson.Scanner) {
 	c.require(!c.adds)
 	for i := range s.Elements() {
@@ -116,7 +116,7 @@ func (c *classifier) delta(s *rawjson.Scanner) {
 	}
 }
 
-// says reads a string that adds text or reasoning, of which there may be one.
+// says reads a string that adds text or reasoning. A chunk may have only one.
 func (c *classifier) says(s *rawjson.Scanner, r wire.Role) {
 	if c.has[r] || s.Kind() != '"' {
 		c.empty(s)
@@ -126,7 +126,7 @@ func (c *classifier) says(s *rawjson.Scanner, r wire.Role) {
 	c.value(s, '"', r)
 }
 
-// calls accepts a fragment of one call that adds to its arguments alone.
+// calls accepts a fragment of one call that adds only to its arguments.
 func (c *classifier) calls(s *rawjson.Scanner) {
 	if s.Kind() != '[' {
 		c.empty(s)

@@ -20,7 +20,7 @@ type dialect struct {
 	document *document // nil if the answer is streamed
 }
 
-// document is what is known of an answer that is not streamed.
+// document is the state of an answer that is not streamed.
 type document struct {
 	inParts      bool   // the first turn's content is a list of parts
 	reasoningKey string // the member that has the reasoning
@@ -42,7 +42,7 @@ func (d *dialect) EndTurn(keep bool) {
 // Clone implements [adapter.Dialect].
 func (d *dialect) Clone(e *sse.Event) sse.Event { return e.Clone() }
 
-// body is the name of the member of a choice that has what the model says.
+// body is the name of a choice's member with the model's message.
 func (d *dialect) body() string {
 	if d.document != nil {
 		return "message"
@@ -61,17 +61,17 @@ func (d *dialect) text(raw []byte) string {
 	return rawjson.View(text)
 }
 
-// envelopeNames are the members that every chunk of an answer has in common.
+// envelopeNames are the members that are the same in every chunk of an answer.
 var envelopeNames = [...]string{"id", "object", "created", "model"} //nolint:gochecknoglobals // constant
 
-// envelope holds the values of these members, as the first turn has them.
+// envelope has the first turn's values of these members.
 type envelope struct {
 	tokens string                    // one behind the other
 	ends   [len(envelopeNames)]int32 // where they end; one that is not there is empty
 }
 
-// takeEnvelope takes the values that were found in a chunk for the envelope, as
-// long as none is fixed.
+// takeEnvelope takes a chunk's values as the envelope, unless the envelope is
+// fixed.
 func (d *dialect) takeEnvelope(found *[len(envelopeNames)][]byte) {
 	if d.envelope.IsFixed() {
 		return
@@ -95,7 +95,7 @@ func (v *envelope) token(i int) string {
 	return v.tokens[from:v.ends[i]]
 }
 
-// kind says what an event is in this protocol.
+// kind is the kind of an event in this protocol.
 type kind uint8
 
 const (

@@ -50,9 +50,9 @@ func (r *request) extend(body []byte, a *adapter.Additions, messages ...[]byte) 
 	return slices.Concat(list, tools, choice, rest).Apply(body)
 }
 
-// withhold changes a member that must not stand in a continuation as it is. The
-// provider shall keep no copy: metadata may stand only beside a store that is
-// true. The prediction is of another answer.
+// withhold changes or removes a member that a continuation must not repeat. The
+// provider must not store the continuation, and metadata is allowed only with
+// store true. The prediction is for another answer.
 func (r *request) withhold(e *rawjson.Edits, body []byte, name string, s *rawjson.Scanner) {
 	from := s.KeyAt()
 	switch {
@@ -65,8 +65,8 @@ func (r *request) withhold(e *rawjson.Edits, body []byte, name string, s *rawjso
 	}
 }
 
-// allow adds a tool to those that may be called, if the choice that comes next
-// in s is one among allowed tools.
+// allow adds a tool to the allowed tools, if the next value in s is a tool
+// choice with allowed tools.
 func allow(e *rawjson.Edits, s *rawjson.Scanner, tool string) {
 	for kind := range s.Members() {
 		if kind != "allowed_tools" {
@@ -80,7 +80,7 @@ func allow(e *rawjson.Edits, s *rawjson.Scanner, tool string) {
 	}
 }
 
-// assistant returns the message with what the model has said so far.
+// assistant returns the message with the model's answer so far.
 func (r *request) assistant(k *adapter.Continuation) []byte {
 	m := []byte(`{"role":"assistant"`)
 	if k.Text != "" || k.Pause == nil { // some refuse an empty text beside a call
@@ -101,8 +101,8 @@ func (r *request) assistant(k *adapter.Continuation) []byte {
 	return append(m, '}')
 }
 
-// prompt returns the message with what the model is asked, or with the answer to
-// its call of todo_pause.
+// prompt returns the message with carryon's prompt, or with the result of the
+// model's call of todo_pause.
 func prompt(k *adapter.Continuation) []byte {
 	if p := k.Pause; p != nil {
 		return rawjson.Object("role", "tool", "tool_call_id", p.ID, "content", p.Result)
@@ -118,7 +118,7 @@ func toolOf(tool *adapter.PauseTool) json.RawMessage {
 	return rawjson.Object(members...)
 }
 
-// attach joins attachments to the messages that come next in s.
+// attach joins attachments to the messages, which are the next value in s.
 func attach(e *rawjson.Edits, s rawjson.Scanner, a *adapter.Additions) {
 	if len(a.Attachments) == 0 {
 		return
@@ -149,7 +149,7 @@ func attachTo(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
 	}
 }
 
-// addTexts adds texts to the content that comes next in s and ends at an offset.
+// addTexts adds texts to the content that is next in s and ends at an offset.
 func addTexts(e *rawjson.Edits, s rawjson.Scanner, end int, texts []string) {
 	quoted := rawjson.Quote(strings.Join(texts, ""))
 	switch s.Kind() {

@@ -37,9 +37,9 @@ func (r *request) ToolNames(yield func(string) bool) {
 	}
 }
 
-// history yields the tool calls, newest first, each with the answer it got. It
-// finds where the messages stand in one pass, and reads no further than it is
-// asked to. Recent is the first message whose calls are recent.
+// history yields the tool calls, newest first, each with its result. It finds
+// the messages in one pass, and reads them only as the caller asks for more.
+// recent is the index of the first message whose calls are recent.
 func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[[]byte]
@@ -61,7 +61,7 @@ func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	}
 }
 
-// callOf reads a tool call, and takes its result.
+// callOf reads a tool call and takes its result from the results.
 func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 	s := rawjson.Over(raw)
 	read := readCall(&s)

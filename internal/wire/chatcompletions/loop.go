@@ -2,7 +2,8 @@ package chatcompletions
 
 import "github.com/carryon-go/carryon/internal/rawjson"
 
-// addLoop adds the messages of a tool loop, the last of which has its first call.
+// addLoop adds the messages of a tool loop. The last message has the first call
+// of the loop.
 func addLoop(body []byte, firstCall int, add func(string)) {
 	messages := rawjson.Over(rawjson.Member(body, "messages"))
 	at := 0
@@ -26,8 +27,8 @@ func addLoop(body []byte, firstCall int, add func(string)) {
 	}
 }
 
-// addContent adds a content, of its parts only what they say: other members may
-// be marks for a cache, which move from one request to the next.
+// addContent adds a content. Of its parts, it adds only the text and the like:
+// other members may be cache marks, which move from request to request.
 func addContent(content []byte, add func(string)) {
 	s := rawjson.Over(content)
 	if s.Kind() != '[' {

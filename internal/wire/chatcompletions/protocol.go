@@ -1,5 +1,5 @@
-// Package chatcompletions is the protocol of OpenAI's Chat Completions, as it
-// and the many that are compatible with it speak it.
+// Package chatcompletions is the protocol of OpenAI's Chat Completions, as
+// OpenAI and the many compatible providers speak it.
 package chatcompletions
 
 import (

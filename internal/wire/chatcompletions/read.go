@@ -67,15 +67,15 @@ func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
 	d.takeEnvelope(&found)
 }
 
-// met are the members of an object that were met, as bits. An answer has none of
-// those that carryon changes twice; whoever showed them twice as well would make
-// much of little.
+// met is a bit set of the members that were read in an object. An answer must
+// not have a member twice that carryon changes: showing the replacement twice
+// could make a small answer very large.
 type met struct {
 	bits  uint16
 	twice bool
 }
 
-// meet meets the i-th member that counts; -1 is none.
+// meet records the i-th member that counts; -1 is none.
 func (m *met) meet(i int) {
 	if i >= 0 {
 		m.twice = m.twice || m.bits&(1<<i) != 0
@@ -83,7 +83,7 @@ func (m *met) meet(i int) {
 	}
 }
 
-// failIfTwice fails the turn if a member was met twice.
+// failIfTwice fails the turn if an object had a member twice.
 func (m *met) failIfTwice(t adapter.TurnReader) {
 	if m.twice {
 		t.Fail(wire.ErrUnreadable)
@@ -105,8 +105,8 @@ func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
 	}
 }
 
-// isFirst reports whether the choice that comes next is the first one of the
-// answer. In a chunk its index says so, and one without an index is.
+// isFirst reports whether the next choice is the first one of the answer. In a
+// chunk, that is a choice with index 0 or without an index.
 func (d *dialect) isFirst(s *rawjson.Scanner, at int) bool {
 	if d.document != nil {
 		return at == 0
@@ -176,7 +176,7 @@ func (d *dialect) readBody(s *rawjson.Scanner, t adapter.TurnReader) {
 	m.failIfTwice(t)
 }
 
-// bodyNames are the members that have what the model says.
+// bodyNames are the names of a choice's member with the model's message.
 var bodyNames = [...]string{"content", reasoningNames[0], reasoningNames[1], "tool_calls"} //nolint:gochecknoglobals // constant
 
 func (d *dialect) readReasoning(name, text string, t adapter.TurnReader) {
@@ -226,7 +226,7 @@ type toolCall struct {
 	more                       bool // it has members beside these and its type
 }
 
-// readCall reads the tool call that comes next.
+// readCall reads the next tool call.
 func readCall(s *rawjson.Scanner) toolCall {
 	var c toolCall
 	for name := range s.Members() {

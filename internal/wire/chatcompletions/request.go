@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// request is what must be known of a request to extend it.
+// request has the facts about a request that are needed to extend it.
 type request struct {
 	stream    bool
 	stored    bool                      // the provider keeps the answer
@@ -100,7 +100,8 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	}
 }
 
-// constrains reports whether a member has the answer in another form than text.
+// constrains reports whether a member asks for an answer in another form than
+// text.
 func constrains(name string, s *rawjson.Scanner) bool {
 	if name != "response_format" {
 		return !rawjson.IsEmpty(s.Raw()) // as vLLM, SGLang and llama.cpp have it
@@ -113,7 +114,7 @@ func constrains(name string, s *rawjson.Scanner) bool {
 // first tool call after it.
 func (p *parser) readMessages(s *rawjson.Scanner) {
 	f := &p.facts
-	// Of several lists the last one counts.
+	// If there are several lists, the last one counts.
 	f.Messages, f.System, f.Users, f.User, f.Unanswered, f.Previous = 0, 0, 0, "", false, ""
 	prefix := false
 	p.firstCall, p.recent = -1, 0
@@ -130,7 +131,7 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 	}
 }
 
-// addMessage adds what the next message says. Previous is the content of the one
+// addMessage reads the next message. previous is the content of the message
 // before it.
 func (p *parser) addMessage(m *message, previous []byte) {
 	f := &p.facts
@@ -167,7 +168,7 @@ func (p *parser) addUser(user string, previous []byte) {
 	}
 }
 
-// message holds members of a message, nil for those that it does not have.
+// message has the members of a message; an absent member is nil.
 type message struct {
 	role, content, calls, callID []byte
 
@@ -175,11 +176,10 @@ type message struct {
 	prefix    bool                      // the answer continues it, as some providers allow
 }
 
-// reasoningNames are the members in which providers give the text that the
-// model wrote for itself.
+// reasoningNames are the members in which providers send reasoning.
 var reasoningNames = [...]string{"reasoning_content", "reasoning"} //nolint:gochecknoglobals // constant
 
-// readMessage reads the message that comes next.
+// readMessage reads the next message.
 func readMessage(s *rawjson.Scanner) message {
 	var m message
 	for name := range s.Members() {
@@ -233,8 +233,8 @@ func contentOf(raw []byte) string {
 	return b.String()
 }
 
-// identityOf returns what tells a message of the user from another: its text,
-// and what its other parts hold.
+// identityOf returns what identifies a message of the user: its text, and the
+// content of its other parts.
 func identityOf(content []byte) string {
 	if rawjson.IsString(content) {
 		return rawjson.TextOf(content)
@@ -253,14 +253,14 @@ func identityOf(content []byte) string {
 	return b.String()
 }
 
-// takesText reports whether text can be added to a content. A content that is
-// absent or null is an empty text, which some clients leave out.
+// takesText reports whether text can be added to a content. An absent or null
+// content counts as empty text: some clients leave it out.
 func takesText(content []byte) bool {
 	s := rawjson.Over(content)
 	return rawjson.IsNull(content) || s.Kind() == '"' || s.Open('[') && s.Element()
 }
 
-// textOrJSON returns the text of a string, and any other value as it is written.
+// textOrJSON returns the text of a string, or the JSON of any other value.
 func textOrJSON(raw []byte) string {
 	if rawjson.IsString(raw) {
 		return rawjson.TextOf(raw)

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendShown implements [adapter.Dialect]. Members and values that the edit
-// does not name keep their place and their spelling.
+// does not change keep their place and their spelling.
 func (d *dialect) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
 	if edit.Part == adapter.AnswerEnd && d.saidDone {
 		head := sse.AppendHead(nil, "")
@@ -37,7 +37,7 @@ func (d *dialect) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit)
 	return append(dst, sse.New(w.out, from, sse.Object))
 }
 
-// chunkNames are the members that a chunk gets if it does not have them.
+// chunkNames are the members that writer adds to a chunk if they are missing.
 var chunkNames = append(envelopeNames[:], "choices", "usage") //nolint:gochecknoglobals // constant
 
 // writer writes a changed chunk.
@@ -53,10 +53,10 @@ type writer struct {
 	shows  bool // something that the caller must see was
 }
 
-// AppendHeartbeat implements [adapter.Heartbeat]: an empty text, which models send
-// too. A comment would do by the standard, but some clients fail on one, and
-// others after many. Between the fragments of a call there is nothing that no
-// client takes for the end of the call.
+// AppendHeartbeat implements [adapter.Heartbeat] with an empty text, which
+// models send too. The standard allows a comment, but some clients fail on one,
+// and others after many. Between the fragments of a call it sends nothing: any
+// chunk looks like the end of the call to some client.
 func (d *dialect) AppendHeartbeat(dst []sse.Event) []sse.Event {
 	if d.lastCall != adapter.NoIndex {
 		return dst
@@ -73,18 +73,18 @@ func (d *dialect) AppendHeartbeat(dst []sse.Event) []sse.Event {
 	return append(dst, sse.New(w.out, from, sse.Object))
 }
 
-// synthetic reports whether the chunk shows only what the edit names.
+// synthetic reports whether the chunk shows only the edit, and nothing of a
+// chunk that was read.
 func (w *writer) synthetic() bool { return w.edit.Part != adapter.Whole }
 
-// comma separates a member or an element from the one before it, if there is one
-// behind the bracket.
+// comma writes a comma if a member or an element precedes.
 func (w *writer) comma(bracket byte) {
 	if w.out[len(w.out)-1] != bracket {
 		w.out = append(w.out, ',')
 	}
 }
 
-// key begins a member.
+// key writes the name of a member.
 func (w *writer) key(name string) {
 	w.comma('{')
 	w.out = append(rawjson.AppendQuote(w.out, name), ':')
@@ -95,8 +95,8 @@ func (w *writer) member(name string, value []byte) {
 	w.out = append(w.out, value...)
 }
 
-// object writes an object: put writes each member of json, and then those of the
-// names that json does not have, for which own is nil.
+// object writes an object. It calls put for each member of json, and then, with
+// a nil own, for those of the names that json does not have.
 func (w *writer) object(json []byte, put func(name string, own []byte), names ...string) {
 	missing := append(make([]string, 0, 8), names...)
 	w.out = append(w.out, '{')

@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// writeBody writes what the model says, as far as it is shown.
+// writeBody writes the part of the model's message that is shown.
 func (w *writer) writeBody(own []byte) {
 	reasoning := w.reasoningKey()
 	if own == nil && w.text == "" && reasoning == "" {
@@ -34,8 +34,8 @@ func (w *writer) writeBody(own []byte) {
 	}, "content", reasoning)
 }
 
-// apart returns the value of a member with the separator before the reasoning in
-// it, if it has any.
+// apart returns the value of a member with the separator put before its
+// reasoning, if it has any.
 func (w *writer) apart(name string, value []byte) []byte {
 	switch text := w.dialect.text(value); {
 	case w.edit.ReasoningSeparator == "":
@@ -49,8 +49,8 @@ func (w *writer) apart(name string, value []byte) []byte {
 }
 
 // detailsApart returns reasoning in OpenRouter's form with the separator before
-// its first text. Anthropic's stays as it is: it is signed, and goes back to the
-// provider, which checks that.
+// its first text. It does not change Anthropic's reasoning, which is signed:
+// the provider checks the signature when the reasoning is sent back.
 func (w *writer) detailsApart(details []byte) []byte {
 	s := rawjson.Over(details)
 	for range s.Elements() {
@@ -70,14 +70,14 @@ func (w *writer) detailsApart(details []byte) []byte {
 	return details
 }
 
-// shown writes a member that the caller must see unless it is empty.
+// shown writes a member, which the caller must see unless it is empty.
 func (w *writer) shown(name string, value []byte) {
 	w.shows = w.shows || !rawjson.IsEmpty(value)
 	w.member(name, value)
 }
 
 // content writes the text in place of own, which is a string, a list of parts,
-// or null; or not there.
+// null, or absent.
 func (w *writer) content(own []byte) {
 	w.shows = w.shows || w.text != ""
 	switch {
@@ -90,8 +90,8 @@ func (w *writer) content(own []byte) {
 	}
 }
 
-// parts writes a content that is a list of parts: the text in its first part of
-// text, and what is not text unchanged.
+// parts writes a content that is a list of parts: the text goes into the first
+// text part, and other parts do not change.
 func (w *writer) parts(own []byte) {
 	text := w.text
 	w.key("content")
@@ -128,8 +128,8 @@ func (w *writer) reasoningKey() string {
 	return w.document.reasoningKey
 }
 
-// toolCalls writes those calls that are shown. An empty list is left out: some
-// clients take it for the end of the text.
+// toolCalls writes the calls that are shown. It leaves out an empty list, which
+// some clients take for the end of the text.
 func (w *writer) toolCalls(own []byte) {
 	mark := len(w.out)
 	w.key("tool_calls")

@@ -9,10 +9,11 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 )
 
-// blocks shows the content blocks of a joined answer: each part of one between
-// its start and its stop, under indexes that rise without a gap. A block of text
-// opens with its first text, and closes when something else is shown: before
-// that, what may be a printed todo_pause can still turn out to be text.
+// blocks shows the content blocks of a joined answer. Each part of a block
+// comes between its start and its stop, and the indexes have no gaps. A block
+// of text opens with its first text, and closes when something else is shown:
+// until then, a text that may be a printed todo_pause can still turn out to be
+// plain text.
 type blocks struct {
 	next     int      // the index of the next block that is shown
 	thinking bool     // the last block that is shown is one of thinking
@@ -37,22 +38,22 @@ type block struct {
 type state uint8
 
 const (
-	waiting state = iota // it is not shown yet
+	waiting state = iota // not shown yet
 	open
 	hidden
 )
 
-// maxWaiting is how many bytes of a block wait for its end.
+// maxWaiting is how many bytes of a block are held until its end.
 const maxWaiting = 1 << 20
 
-// waits reports whether the block is shown when it has ended. Only then is it
-// known whether thinking is signed; and a call of a tool that the provider runs
-// itself must not be left half.
+// waits reports whether the block is shown only when it has ended. The end of
+// thinking tells whether it is signed, and a call of a tool that the provider
+// runs must not be shown in part.
 func (b *block) waits() bool {
 	return isThinking(b.kind) || b.kind == "server_tool_use" || b.kind == "mcp_tool_use" || !isKnown(b.kind) && b.kind != typeToolUse
 }
 
-// endFirst ends the caller's own turn, as it was read.
+// endFirst records the end of the caller's own turn.
 func (s *blocks) endFirst(t *turn) {
 	if n := len(t.blocks); n > 0 {
 		s.next = n - len(s.dropped)
@@ -60,12 +61,11 @@ func (s *blocks) endFirst(t *turn) {
 	}
 }
 
-// endTurn ends a turn that was kept, after whose text no other follows in its
-// block.
+// endTurn ends a turn that was kept. No later text goes into its block of text.
 func (s *blocks) endTurn() { s.turn, s.sealed = nil, true }
 
-// cut closes what a turn that has failed has left open, but no call of the
-// caller's: half of one must not look whole.
+// cut closes the blocks that a failed turn has left open, except calls of the
+// caller's tools: half a call must not look whole.
 func (s *blocks) cut(dst []sse.Event) []sse.Event {
 	for _, b := range s.turn {
 		if b.state == open && b.kind != typeText && b.kind != typeToolUse {
@@ -76,8 +76,8 @@ func (s *blocks) cut(dst []sse.Event) []sse.Event {
 	return s.closeText(dst)
 }
 
-// appendFirst shows an event of the caller's own turn of which something is not
-// shown.
+// appendFirst shows an event of the caller's own turn, from which something is
+// left out.
 func (s *blocks) appendFirst(dst []sse.Event, ev *event, edit *adapter.Edit) []sse.Event {
 	switch ev.kind {
 	case "", messageDelta, messageStop:
@@ -109,8 +109,8 @@ func (s *blocks) begin(ev *event) *block {
 	return b
 }
 
-// find returns the block that a part with the index belongs to: the newest one of
-// that index, or else the one that is open. It returns nil if there is none.
+// find returns the block that a part with the index belongs to: the newest one
+// of that index, or else the newest block. It returns nil if there is none.
 func (s *blocks) find(index int) *block {
 	for _, b := range slices.Backward(s.turn) {
 		if b.index == index {
@@ -123,7 +123,7 @@ func (s *blocks) find(index int) *block {
 	return nil
 }
 
-// show shows the beginning of a block, and what has waited for it.
+// show shows the start of a block, and the parts that were held.
 func (s *blocks) show(dst []sse.Event, b *block) []sse.Event {
 	dst = s.close(dst)
 	b.state, b.shown = open, s.next
@@ -156,9 +156,10 @@ func (s *blocks) appendPart(dst []sse.Event, b *block, ev *event) []sse.Event {
 	return dst
 }
 
-// appendStop ends a block. Thinking that is signed, in this block or elsewhere in
-// the answer, is not shown: it holds behind the prompt only, which the caller does
-// not have. Neither is thinking right behind thinking, which is refused.
+// appendStop ends a block. It does not show thinking if this block or another
+// one of the answer is signed: the signature is valid only after carryon's
+// prompt, which the caller does not have. Nor does it show thinking directly
+// after thinking, which the API refuses.
 func (s *blocks) appendStop(dst []sse.Event, ev *event, signed bool) []sse.Event {
 	b := s.find(ev.index)
 	if b == nil {
@@ -177,7 +178,7 @@ func (s *blocks) appendStop(dst []sse.Event, ev *event, signed bool) []sse.Event
 	return append(dst, numbered(blockStop, ev.data, b.shown))
 }
 
-// endHeld ends the blocks that wait for their end, because another one begins.
+// endHeld ends the blocks that are held, because another one begins.
 func (s *blocks) endHeld(dst []sse.Event, signed bool) []sse.Event {
 	for _, b := range slices.Clone(s.turn) {
 		if b.state == waiting && b.waits() {
@@ -197,16 +198,16 @@ func (s *blocks) appendTextOf(dst []sse.Event, b *block, ev *event, text string)
 	return append(dst, numbered(blockDelta, data, b.shown))
 }
 
-// appendText shows a text for which there is no event, or one that the beginning
-// of a block holds.
+// appendText shows a text that has no event, or that came with the start of a
+// block.
 func (s *blocks) appendText(dst []sse.Event, b *block, text string) []sse.Event {
 	dst, b = s.openText(dst, b)
 	data := append(rawjson.AppendQuote([]byte(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":`), text), "}}"...)
 	return append(dst, numbered(blockDelta, data, b.shown))
 }
 
-// openText opens a block of text, unless it is open. Text that belongs to no block
-// goes to the one that is open, and else to one of its own.
+// openText opens a block of text, unless it is open. Text that belongs to no
+// block goes into the open block of text, or else into a new one.
 func (s *blocks) openText(dst []sse.Event, b *block) ([]sse.Event, *block) {
 	switch {
 	case b != nil && b == s.text, b == nil && s.text != nil && !s.sealed:
@@ -223,8 +224,8 @@ func (s *blocks) openText(dst []sse.Event, b *block) ([]sse.Event, *block) {
 	return dst, b
 }
 
-// close ends the block that is open before another one begins, or before the end
-// of the answer.
+// close ends the open block before another one begins, or before the end of the
+// answer.
 func (s *blocks) close(dst []sse.Event) []sse.Event {
 	if s.unclosed {
 		s.unclosed = false
@@ -247,7 +248,7 @@ func stopOf(index int) sse.Event {
 	return numbered(blockStop, []byte(`{"type":"content_block_stop","index":0}`), index)
 }
 
-// numbered returns the event of a block under an index.
+// numbered returns the event of a block with an index.
 func numbered(kind string, data []byte, index int) sse.Event {
 	return newEvent(kind, setMember(data, "index", strconv.AppendInt(nil, int64(index), 10)))
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// The roles of the values in which events differ.
+// The roles of the values that vary between events.
 const (
 	roleText wire.Role = wire.Ignored + 1 + iota
 	roleReasoning
@@ -43,12 +43,12 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 	case string(kind) == `"ping"`:
 		return delta == nil
 	}
-	// Behind the last member there may be blanks, which hide the length of a text.
+	// After the last member there may be blanks, which hide the length of a text.
 	return string(kind) == `"content_block_delta"` && c.continues(index, typeOf(delta)) && v.AddBlanks(end, len(data)-1)
 }
 
-// addDelta adds the value of a delta that stands at an offset of the data. It
-// reports false if there is more than that to it.
+// addDelta adds the value of the delta at an offset of the data. It reports
+// false if the delta has other values that matter.
 func addDelta(delta []byte, at int, v *wire.Values) bool {
 	values := 0
 	s := rawjson.Over(delta)
@@ -74,7 +74,7 @@ func addDelta(delta []byte, at int, v *wire.Values) bool {
 	return values == 1
 }
 
-// continues reports whether a delta of the type continues an open block of its
+// continues reports whether a delta of the type adds to an open block of its
 // kind.
 func (c *codec) continues(index int, delta string) bool {
 	b := c.turn.find(index)

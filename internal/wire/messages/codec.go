@@ -47,8 +47,8 @@ func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
 	return append(dst, newEvent(ping, []byte(`{"type":"ping"}`)))
 }
 
-// AppendShown implements [adapter.Dialect]. An event that is shown keeps the
-// bytes of all that the edit does not name.
+// AppendShown implements [adapter.Dialect]. An event keeps the bytes of
+// everything that the edit does not change.
 func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
 	ev := parse(e)
 	c.end.take(&ev, edit, c.shown(edit.Usage))
@@ -86,7 +86,7 @@ func (c *codec) appendLater(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 	return dst
 }
 
-// appendContent shows what the beginning of a message holds already.
+// appendContent shows the content that came with the start of a message.
 func (c *codec) appendContent(dst []sse.Event, ev *event, edit *adapter.Edit) []sse.Event {
 	c.blocks.turn = nil // of a turn that has failed, and was sent again
 	shown := *edit
@@ -105,7 +105,7 @@ func (c *codec) appendContent(dst []sse.Event, ev *event, edit *adapter.Edit) []
 	return dst
 }
 
-// appendStart shows the beginning of a block, as far as it is shown yet.
+// appendStart shows the start of a block, unless the block is held.
 func (c *codec) appendStart(dst []sse.Event, ev *event, edit *adapter.Edit) []sse.Event {
 	b := c.blocks.begin(ev)
 	switch {
@@ -125,7 +125,7 @@ func (c *codec) appendStart(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 	return c.blocks.show(dst, b)
 }
 
-// ownID returns the start of a call under an id that no other block of the
+// ownID returns the start of a call with an id that no other block of the
 // answer has: some servers count from 1 in each turn.
 func (c *codec) ownID(start []byte) []byte {
 	block := rawjson.Member(start, "content_block")
@@ -155,15 +155,15 @@ func (c *codec) appendDelta(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 	return c.blocks.appendPart(dst, b, ev)
 }
 
-// ending is the end of the answer, which is shown once: the stop reason of one
-// event, and the usage of this one or another.
+// ending is the end of the answer, which is shown once: the stop reason and the
+// usage, which may come from different events.
 type ending struct {
 	delta  []byte // the message_delta that is shown
 	finish string
 	usage  []byte
 }
 
-// take takes what an edit shows of the end.
+// take takes the stop reason and the usage from an edit.
 func (n *ending) take(ev *event, edit *adapter.Edit, usage []byte) {
 	if finish := edit.FinishOr(endTurn); finish != "" {
 		n.finish = strings.TrimSuffix(finish, notPlain)

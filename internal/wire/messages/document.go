@@ -85,8 +85,8 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 	return append(dst, sse.Document(whole, true))
 }
 
-// content returns the blocks of all turns. What is in the edit's text behind
-// those of the turns is a notice.
+// content returns the blocks of all turns. The edit's text after the texts of
+// the turns is a notice.
 func (d *document) content(edit *adapter.Edit) []byte {
 	w := contentWriter{edit: edit}
 	from := 0
@@ -114,7 +114,7 @@ type contentWriter struct {
 	thinking bool // the last block is one of thinking
 }
 
-// turnWriter is the turn whose blocks are written.
+// turnWriter writes the blocks of one turn.
 type turnWriter struct {
 	first, last bool
 	text        string // what it says, as far as it was not written yet
@@ -151,9 +151,9 @@ func (w *contentWriter) shows(kind string) bool {
 	return kind != typeCompaction && (!isThinking(kind) && isKnown(kind) || !w.signed && !w.thinking)
 }
 
-// addTextBlock writes what of the turn's text is this block's. Its own text is
-// changed at its beginning, by a separator, or at the end of the turn, by a
-// todo_pause that was printed.
+// addTextBlock writes a block with its part of the turn's text. That part
+// differs from the block's own text by a separator at the beginning, or by a
+// printed todo_pause that was removed at the end of the turn.
 func (w *contentWriter) addTextBlock(block []byte, last bool) {
 	own := textIn(block, "text")
 	shown := w.turn.text
@@ -169,7 +169,7 @@ func (w *contentWriter) addTextBlock(block []byte, last bool) {
 	}
 }
 
-// addText writes a text that is in no block.
+// addText writes a text that belongs to no block.
 func (w *contentWriter) addText(text string) {
 	if text != "" {
 		w.add(textBlock(text))
@@ -203,8 +203,8 @@ func (w *contentWriter) add(block []byte) {
 // blockIDs are the ids of the blocks that are shown.
 type blockIDs map[string]bool
 
-// own returns an id for a block that no other one has, and keeps it: some servers
-// count from 1 in each turn.
+// own returns an id that no other block has, and records it: some servers count
+// from 1 in each turn.
 func (b *blockIDs) own(id string) string {
 	if id == "" {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 )
 
-// The types of events, which are their names too.
+// The types of events, which are also their names.
 const (
 	messageStart = "message_start"
 	messageDelta = "message_delta"
@@ -25,7 +25,7 @@ const (
 	signatureDelta = "signature_delta"
 )
 
-// event holds the members of an event; nil where it does not have them.
+// event has the members of an event; an absent member is nil.
 type event struct {
 	kind    string
 	data    []byte
@@ -36,11 +36,11 @@ type event struct {
 	usage   []byte
 }
 
-// noIndex is the index of a block that has none on the wire.
+// noIndex is the index of a block without an index.
 const noIndex = -1
 
-// parse reads an event. What an event is, its data says; where that has no type,
-// the name does. An event of other kinds has the kind "".
+// parse reads an event. The type in its data is the event's kind, or else its
+// name. Unknown kinds become "".
 func parse(e *sse.Event) event {
 	name := string(e.Name())
 	if e.Kind == sse.Broken || name == failure {
@@ -75,8 +75,7 @@ func parse(e *sse.Event) event {
 // typeOf returns the type of a content block, or of a delta.
 func typeOf(raw []byte) string { return wordOf(rawjson.Member(raw, "type")) }
 
-// words are the types that nearly all events have, so that reading them
-// allocates nothing.
+// words are the most common types, so that reading them allocates nothing.
 var words = [...]string{ //nolint:gochecknoglobals // constant
 	blockDelta, blockStart, blockStop, messageStart, messageDelta, messageStop, ping, failure,
 	textDelta, inputDelta, thinkingDelta, signatureDelta, typeText, typeToolUse, typeThinking,
@@ -98,7 +97,7 @@ func wordOf(raw []byte) string {
 // textIn returns the text of a member.
 func textIn(raw []byte, member string) string { return rawjson.TextOf(rawjson.Member(raw, member)) }
 
-// newEvent returns an event that is shown, with its name.
+// newEvent returns an event to show, with its name.
 func newEvent(kind string, data []byte) sse.Event {
 	head := sse.AppendHead(make([]byte, 0, len(data)+len(kind)+len("event: \ndata: \n\n")), kind)
 	return sse.New(append(head, data...), len(head), sse.Object)

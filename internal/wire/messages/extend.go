@@ -11,8 +11,8 @@ import (
 // Add implements [wire.Request].
 func (r *request) Add(body []byte, a *adapter.Additions) []byte { return extend(body, a) }
 
-// Continue implements [wire.Request]. Nothing in front of the new messages
-// changes, unless todo_pause or a note is added.
+// Continue implements [wire.Request]. Nothing before the new messages changes,
+// unless todo_pause or a note is added.
 func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
 	return extend(body, &k.Additions, assistant(k), prompt(k))
 }
@@ -37,8 +37,8 @@ func extend(body []byte, a *adapter.Additions, messages ...[]byte) []byte {
 	return append(list, tools...).Apply(body)
 }
 
-// assistant returns the message with what the model has said so far. Its thinking
-// is left out, which is allowed at the end of a conversation.
+// assistant returns the message with the model's answer so far. It leaves out
+// thinking, which the API allows at the end of a conversation.
 func assistant(k *adapter.Continuation) []byte {
 	var blocks []json.RawMessage
 	if k.Text != "" {
@@ -50,8 +50,8 @@ func assistant(k *adapter.Continuation) []byte {
 	return rawjson.Object("role", "assistant", "content", blocks)
 }
 
-// prompt returns the message with what the model is asked, or with the answer to
-// its call of todo_pause.
+// prompt returns the message with carryon's prompt, or with the result of the
+// model's call of todo_pause.
 func prompt(k *adapter.Continuation) []byte {
 	block := textBlock(k.Prompt)
 	if p := k.Pause; p != nil {
@@ -72,7 +72,7 @@ func toolOf(tool *adapter.PauseTool) []byte {
 	return rawjson.Object(members...)
 }
 
-// attach joins attachments to the messages that come next in s.
+// attach joins attachments to the messages, which are the next value in s.
 func attach(e *rawjson.Edits, s rawjson.Scanner, attachments []adapter.Attachment) {
 	if len(attachments) == 0 {
 		return
@@ -98,8 +98,8 @@ func attach(e *rawjson.Edits, s rawjson.Scanner, attachments []adapter.Attachmen
 	}
 }
 
-// addTexts adds texts to the content that comes next in s: to a string, or as
-// blocks behind all others, as tool results have to come first.
+// addTexts adds texts to the content that is next in s: to a string, or as
+// blocks after all others, because tool results must come first.
 func addTexts(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
 	if s.Kind() == '"' {
 		quoted := rawjson.Quote(strings.Join(texts, ""))

@@ -20,8 +20,8 @@ func messagesOf(b wire.Body) [][]byte {
 }
 
 // history yields the tool calls, newest first, each with its result. It finds
-// where the messages stand in one pass, and reads no further than it is asked to.
-// Recent is the first message whose calls are recent.
+// the messages in one pass, and reads them only as the caller asks for more.
+// recent is the index of the first message whose calls are recent.
 func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[[]byte]
@@ -47,7 +47,7 @@ func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	}
 }
 
-// callOf reads a tool call, and takes its result.
+// callOf reads a tool call and takes its result from the results.
 func callOf(block []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 	c := todo.Call{
 		ID: rawjson.TextOf(rawjson.Member(block, "id")), Name: rawjson.TextOf(rawjson.Member(block, "name")),

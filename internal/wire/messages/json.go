@@ -8,13 +8,13 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// rawValue is a value that stands as it is in what is encoded.
+// rawValue is JSON that is encoded unchanged.
 type rawValue = json.RawMessage
 
-// setMember returns a copy of an object in which a member has another value. Of
-// several members of the name the last one counts, and alone gets it: with all of
-// them, a small object could become a large one. A member that the object does not
-// have is added behind all others.
+// setMember returns a copy of an object with another value for a member. If
+// several members have the name, only the last one, which counts, gets the
+// value: with all of them, a small object could become a large one. setMember
+// adds a missing member after all others.
 func setMember(object []byte, name string, value []byte) []byte {
 	var e rawjson.Edits
 	s := rawjson.Over(object)

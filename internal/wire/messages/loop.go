@@ -2,8 +2,8 @@ package messages
 
 import "github.com/carryon-go/carryon/internal/rawjson"
 
-// addLoop adds the messages of a tool loop, up to its first call, which the
-// message with the index firstCall has.
+// addLoop adds the messages of a tool loop, up to its first call, which is in
+// the message with the index firstCall.
 func addLoop(body []byte, firstCall int, add func(string)) {
 	messages := rawjson.Over(rawjson.Member(body, "messages"))
 	at := 0

@@ -1,5 +1,5 @@
-// Package messages is the protocol of Anthropic's Messages API, as it and those
-// that are compatible with it speak it.
+// Package messages is the protocol of Anthropic's Messages API, as Anthropic
+// and compatible providers speak it.
 package messages
 
 import (
@@ -47,9 +47,9 @@ func isThinking(kind string) bool {
 	return kind == typeThinking || kind == typeRedacted || kind == typeConnector
 }
 
-// isKnown reports whether carryon knows what blocks of the type mean: none of
-// them is a call that the client has to answer. Tools that the provider runs
-// itself come with their results.
+// isKnown reports whether carryon knows the type, and blocks of it are not
+// calls that the client must answer. Tools that the provider runs come with
+// their results.
 func isKnown(kind string) bool {
 	switch kind {
 	case typeText, "server_tool_use", "mcp_tool_use", "container_upload", "fallback":

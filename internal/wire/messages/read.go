@@ -11,13 +11,13 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// The failures of a continuation that the provider does not call failures.
+// The failures of a continuation that the provider reports as ordinary answers.
 var (
 	errRefused   = errors.New("transport: the model refused to go on")
 	errCompacted = errors.New("transport: the provider has shortened the conversation")
 )
 
-// turn is what was read of a turn. The next turn replaces it.
+// turn is the part of a turn that was read. The next turn replaces it.
 type turn struct {
 	began  []byte // the usage of its message_start
 	reason string // the stop reason there, which stands for a message_delta
@@ -32,8 +32,8 @@ type readBlock struct {
 	ended bool
 }
 
-// find returns the block that a part with the index belongs to: the newest one of
-// that index, or else the one that is open. It returns nil if there is none.
+// find returns the block that a part with the index belongs to: the newest one
+// of that index, or else the open one. It returns nil if there is none.
 func (t *turn) find(index int) *readBlock {
 	for i := range slices.Backward(t.blocks) {
 		if b := &t.blocks[i]; !b.ended && b.index == index {
@@ -84,7 +84,7 @@ func failureIn(data []byte) error {
 	return wire.ErrUnreadable
 }
 
-// readStart reads the beginning of a message. It may have content already.
+// readStart reads the start of a message, which may already have content.
 func (c *codec) readStart(ev *event, t adapter.TurnReader) {
 	c.began = true
 	s := rawjson.Over(ev.message)
@@ -107,7 +107,7 @@ func (c *codec) readStart(ev *event, t adapter.TurnReader) {
 	}
 }
 
-// readBlock reads a content block as it begins, or a whole one.
+// readBlock reads the start of a content block, or a whole block.
 func (c *codec) readBlock(block []byte, index int, t adapter.TurnReader) {
 	if !c.later {
 		c.ids.own(textIn(block, "id"))
@@ -118,15 +118,15 @@ func (c *codec) readBlock(block []byte, index int, t adapter.TurnReader) {
 	readContent(block, index, c.later, c.text, t)
 }
 
-// keepContainer keeps what the caller's own turn says of the container that its
-// code ran in.
+// keepContainer stores the container that the caller's own turn names for its
+// code execution.
 func (c *codec) keepContainer(raw []byte) {
 	if !c.later && !rawjson.IsNull(raw) {
 		c.container = slices.Clone(raw)
 	}
 }
 
-// readContent reads a content block as it begins, or a whole one.
+// readContent reads the start of a content block, or a whole block.
 func readContent(block []byte, index int, later bool, text func([]byte) string, t adapter.TurnReader) {
 	if isSigned(block) {
 		t.Signed()
@@ -145,12 +145,12 @@ func readContent(block []byte, index int, later bool, text func([]byte) string, 
 	}
 }
 
-// isSigned reports whether a block is bound to what stands before it.
+// isSigned reports whether a block has a signature over the messages before it.
 func isSigned(block []byte) bool {
 	return typeOf(block) == typeRedacted || !rawjson.IsEmpty(rawjson.Member(block, "signature"))
 }
 
-// inputOf returns the arguments that a call begins with: none as a rule.
+// inputOf returns the arguments in the start of a call, usually none.
 func inputOf(block []byte) string {
 	if input := rawjson.Member(block, "input"); !rawjson.IsEmpty(input) {
 		return rawjson.View(input)
@@ -169,8 +169,8 @@ func (c *codec) text(raw []byte) string {
 	return rawjson.View(text)
 }
 
-// readDelta reads a part of a block. A part that belongs to no block is one of
-// text, or nothing.
+// readDelta reads a part of a block. Text and thinking count even without a
+// block; the input of a call does not.
 func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
 	switch kind := typeOf(ev.delta); kind {
 	case textDelta:
@@ -205,10 +205,10 @@ func (c *codec) finish(usage []byte, reason string, t adapter.TurnReader) {
 	readStop(reason, c.later, t)
 }
 
-// endTurn is the one stop reason that is a plain end.
+// endTurn is the only stop reason that is a plain stop.
 const endTurn = "end_turn"
 
-// readStop reads a stop reason. A continuation that the model refused is none.
+// readStop reads a stop reason. It fails a continuation that the model refused.
 func readStop(reason string, later bool, t adapter.TurnReader) {
 	if reason == "refusal" {
 		if later {
@@ -223,8 +223,9 @@ func readStop(reason string, later bool, t adapter.TurnReader) {
 	t.Finish(reason)
 }
 
-// notPlain marks a stop reason that elsewhere is a plain stop, for the engine: in
-// this protocol a stop sequence is one of the caller's that was hit.
+// notPlain marks a stop reason that counts as a plain stop in other protocols:
+// in this protocol, "stop_sequence" means that the model hit one of the
+// caller's stop sequences.
 const notPlain = " (not a plain end)"
 
 // stopWord returns a stop reason, "" for none.

@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// request is what must be known of a request to extend it.
+// request has the facts about a request that are needed to extend it.
 type request struct {
 	later  wire.Body
 	stream bool
@@ -46,7 +46,7 @@ type parser struct {
 	thinking     string // the type of thinking that is asked for, or ""
 }
 
-// conversation is what a request's list of messages says.
+// conversation has the facts about a request's messages.
 type conversation struct {
 	isList    bool
 	messages  int
@@ -87,7 +87,7 @@ func (p *parser) read(body []byte) bool {
 	return isObject && p.conversation.isList && s.OK() && s.Kind() == 0
 }
 
-// readOption reads a member that says what form the answer takes.
+// readOption reads a member that determines the form of the answer.
 func (p *parser) readOption(name string, s *rawjson.Scanner) {
 	f := &p.facts
 	switch name {
@@ -104,7 +104,7 @@ func (p *parser) readOption(name string, s *rawjson.Scanner) {
 	}
 }
 
-// describe tells the engine what the messages say.
+// describe tells the engine about the messages.
 func (p *parser) describe() {
 	f, c := &p.facts, &p.conversation
 	f.Messages, f.Users, f.User = c.messages, c.users, wordsOf(c.user)
@@ -115,8 +115,8 @@ func (p *parser) describe() {
 	p.leaveAlone(isSideCall(c.newest), continuation.ReasonSideCall)
 }
 
-// isSideCall reports whether a text of a message asks for something beside the
-// work.
+// isSideCall reports whether a text of a message is the prompt of a side call;
+// see [wire.IsSideCall].
 func isSideCall(content []byte) bool {
 	begins := func(text []byte) bool { return rawjson.IsString(text) && wire.IsSideCall(rawjson.View(text[1:])) }
 	if begins(content) {
@@ -131,8 +131,8 @@ func isSideCall(content []byte) bool {
 	return false
 }
 
-// leaveAlone leaves the request alone for a reason, if that applies and none did
-// before.
+// leaveAlone records the reason to leave the request alone, if it applies and
+// no other was recorded.
 func (p *parser) leaveAlone(applies bool, reason continuation.Reason) {
 	if applies && p.facts.LeaveAlone == continuation.ReasonNone {
 		p.facts.LeaveAlone = reason
@@ -140,7 +140,7 @@ func (p *parser) leaveAlone(applies bool, reason continuation.Reason) {
 }
 
 // stopsAfterCompaction reports whether the answer may end in a summary of the
-// conversation that the client has to send back.
+// conversation that the client must send back.
 func stopsAfterCompaction(management []byte) bool {
 	for _, edit := range rawjson.Elements(rawjson.Member(management, "edits")) {
 		if string(rawjson.Member(edit, "pause_after_compaction")) == "true" {
@@ -150,7 +150,7 @@ func stopsAfterCompaction(management []byte) bool {
 	return false
 }
 
-// readConversation reads the list of messages that comes next.
+// readConversation reads the list of messages, which is the next value.
 func readConversation(s *rawjson.Scanner) conversation {
 	c := conversation{isList: s.Kind() == '[', firstCall: -1}
 	var previous []byte
@@ -190,7 +190,7 @@ type message struct {
 	content []byte // a string, or a list of blocks
 }
 
-// readMessage reads the message that comes next.
+// readMessage reads the next message.
 func readMessage(s *rawjson.Scanner) message {
 	var m message
 	for name := range s.Members() {
@@ -215,7 +215,7 @@ func roleOf(raw []byte) string {
 	return ""
 }
 
-// scanned is what the blocks of a message are looked through for.
+// scanned is the result of a scan through the blocks of a message.
 type scanned struct {
 	result  bool // there is a tool result
 	thought bool // there is thinking
@@ -284,8 +284,8 @@ func textOf(content []byte) string {
 	return b.String()
 }
 
-// resultOf returns the text of a tool result. Elsewhere a history has no flag for
-// a call that failed, only words.
+// resultOf returns the text of a tool result. Other protocols have no flag for
+// a failed call, so it expresses the flag in words.
 func resultOf(block []byte) string {
 	text := textOf(rawjson.Member(block, "content"))
 	if string(rawjson.Member(block, "is_error")) == "true" {
@@ -294,9 +294,9 @@ func resultOf(block []byte) string {
 	return text
 }
 
-// wordsOf returns what tells a message of the user from others: its text, and what
-// else there is as it is written. Programs move their marks for the cache from
-// message to message, so that these do not count.
+// wordsOf returns what identifies a message of the user: its text, and the JSON
+// of its other blocks. It ignores cache marks, because programs move them from
+// message to message.
 func wordsOf(content []byte) string {
 	if rawjson.IsString(content) {
 		return rawjson.TextOf(content)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// mayThink reports whether there may be signed thinking, in the history or in
-// what the model says next. The newest models bind a block of it to everything
-// that stands before it: system prompt, tools and messages. A request with such
-// a block behind something else is refused. So nothing may be added there, not
-// even for one call: the caller's next request would lack it.
+// mayThink reports whether the history or the next answer may have signed
+// thinking. The newest models bind a block of thinking to everything before it:
+// system prompt, tools and messages. The API refuses a request with such a
+// block after anything else. So carryon must not add anything before the block,
+// not even for one call: the caller's next request would lack the addition.
 func (p *parser) mayThink() bool {
 	switch {
 	case p.conversation.thought:
@@ -20,9 +20,9 @@ func (p *parser) mayThink() bool {
 	return thinksUnasked(p.facts.Model)
 }
 
-// thinksUnasked reports whether a model is known to think where the request does
-// not mention it: those of Anthropic's do from 5.1 on. One without a version in
-// its name is taken for the newest.
+// thinksUnasked reports whether a model may think although the request does not
+// ask for it: Anthropic's models do from version 5.1 on. A model without a
+// version in its name counts as the newest.
 func thinksUnasked(model string) bool {
 	_, name, isClaude := strings.Cut(strings.ToLower(model), "claude")
 	if !isClaude {

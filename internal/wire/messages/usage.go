@@ -9,8 +9,8 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// The members of a usage. What is written to the cache, and read from it, is not
-// part of the input.
+// The members of a usage. Tokens written to the cache, or read from it, are not
+// part of the input tokens.
 const (
 	inputTokens  = "input_tokens"
 	cacheWritten = "cache_creation_input_tokens"
@@ -21,8 +21,8 @@ const (
 	iterations    = "iterations"
 )
 
-// isOutput reports whether a member of a usage counts what a turn has cost, and
-// not what it was sent.
+// isOutput reports whether a member of a usage counts the output or the cost of
+// a turn, not its input.
 func isOutput(name string) bool {
 	switch name {
 	case outputTokens, outputDetails, "server_tool_use", "cost":
@@ -31,15 +31,15 @@ func isOutput(name string) bool {
 	return false
 }
 
-// usages keeps the usage of a call as JSON.
+// usages sums the usage of a call as JSON.
 type usages struct {
 	totals *adapter.UsageTotals[[]byte] // nil as long as there is nothing to keep
 
 	began, ended []byte // of the current turn: what its beginning and its end say
 }
 
-// SetUsage sets the usage of the current turn, which it copies: what its end
-// says, and its beginning where the end does not.
+// SetUsage sets the usage of the current turn, which it copies. Members at the
+// end of the turn replace those at its beginning.
 func (u *usages) SetUsage(began, ended []byte) {
 	u.began, u.ended = append(u.began[:0], began...), append(u.ended[:0], ended...)
 }
@@ -56,7 +56,7 @@ func (u *usages) EndTurn(keep bool) {
 	u.began, u.ended = u.began[:0], u.ended[:0]
 }
 
-// turn returns the usage of the current turn as the end of a stream tells it, or
+// turn returns the usage of the current turn in the form of a stream's end, or
 // nil if there is none.
 func (u *usages) turn() []byte {
 	whole := u.ended
@@ -86,8 +86,8 @@ func (u *usages) shown(which adapter.UsageShown) []byte {
 	return nil
 }
 
-// countsOf returns the counts of a turn as the engine sees them. What the end
-// says counts, where it says anything.
+// countsOf returns the counts of a turn in the engine's type. The counts at the
+// end of the turn replace those at its beginning.
 func countsOf(began, ended []byte) adapter.Usage {
 	var input, written, read, output, reasoning int
 	for _, raw := range [][]byte{began, ended} {
@@ -116,9 +116,9 @@ func setCount(count *int, raw []byte) {
 	}
 }
 
-// extendUsage returns the usage of an answer to which a turn was added: what was
-// sent is what the first turn was sent, so that clients see the size of their
-// conversation.
+// extendUsage returns the usage of an answer after a turn was added to it. The
+// input counts stay those of the first turn, so that clients see the size of
+// their conversation.
 func extendUsage(answer, turn []byte) []byte {
 	s := rawjson.Over(turn)
 	for name := range s.Members() {
@@ -132,8 +132,8 @@ func extendUsage(answer, turn []byte) []byte {
 	return answer
 }
 
-// extendLast adds output to the last of the passes that some clients take their
-// totals from.
+// extendLast adds output to the last iteration in the usage, from which some
+// clients take their totals.
 func extendLast(passes, output []byte) []byte {
 	all := rawjson.Elements(passes)
 	if len(all) == 0 || rawjson.IsNull(output) {
@@ -145,7 +145,7 @@ func extendLast(passes, output []byte) []byte {
 	return slices.Concat(passes[:from], extended, passes[from+len(last):])
 }
 
-// sumUsages returns what two turns have cost together.
+// sumUsages returns the sum of the usage of two turns.
 func sumUsages(a, b []byte) []byte {
 	sum := wire.AddUsage(a, b)
 	earlier, later := rawjson.Elements(rawjson.Member(a, iterations)), rawjson.Elements(rawjson.Member(b, iterations))
