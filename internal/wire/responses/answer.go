@@ -8,13 +8,13 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 )
 
-// answer is the answer as it is shown: its turns behind one another, as if they
-// were one response.
+// answer is the joined answer: its turns in order, shown as one response.
 //
-// Turn 1 is shown as it comes. From the first event that carryon changes on, all
-// are numbered anew. What may still become something else waits in the queue: the
-// end of a message, to which more may be added; a message of which nothing may be
-// left; and reasoning, which goes with the item behind it.
+// Turn 1 is shown unchanged. From the first event that carryon changes on, all
+// events get new numbers. An event waits in the queue until its form is
+// certain: the end of a message, to which more text may be added; a message
+// from which all text may be removed; and reasoning, which is shown only with
+// the item after it.
 type answer struct {
 	named     bool   // events have names
 	sequence  int    // the number of the last event shown, or none if they have none
@@ -39,7 +39,7 @@ type answer struct {
 	usage  []byte // that it shows
 }
 
-// turn is what is known of a turn.
+// turn is the state of a turn.
 type turn struct {
 	first    bool
 	items    []*item
@@ -47,7 +47,7 @@ type turn struct {
 	response []byte   // its response object; nil if it has not ended
 }
 
-// fate says what becomes of an item.
+// fate says whether an item is shown.
 type fate uint8
 
 const (
@@ -97,7 +97,7 @@ func (a *answer) current() *turn {
 	return a.turns[len(a.turns)-1]
 }
 
-// find returns the item of the turn that an event is about; see [reader.find].
+// find returns the turn's item that an event is about; see [reader.find].
 func (t *turn) find(ev *event) *item {
 	var found *item
 	id := rawjson.TextView(ev.idOf())
@@ -131,7 +131,7 @@ func (a *answer) open(ev *event, raw []byte) *item {
 	return it
 }
 
-// unused returns the id, or another like it if an item before has it.
+// unused returns the id, or the id with a number if an earlier item has it.
 func (a *answer) unused(id string) string {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(a.turns, func(t *turn) bool {
@@ -161,7 +161,7 @@ func (it *item) isPending() bool {
 	return slices.ContainsFunc(it.texts, func(x *text) bool { return x.held != "" })
 }
 
-// hear takes a text that was reported to the engine.
+// hear records a text that was reported to the engine.
 func (a *answer) hear(x *text, said string) {
 	if said == "" {
 		return
@@ -178,8 +178,8 @@ type piece struct {
 	said string
 }
 
-// show takes what the engine shows of the texts that it was told, and returns
-// the pieces and what belongs to none.
+// show assigns text that the engine shows to the texts that were reported to
+// it. It returns the pieces, and the rest that belongs to no text.
 func (a *answer) show(said string) (pieces []piece, rest string) {
 	for said != "" && len(a.texts) > 0 {
 		x := a.texts[0]
@@ -201,10 +201,10 @@ func (x *text) add(said string) {
 	}
 }
 
-// changed reports whether the text is shown otherwise than it came.
+// changed reports whether the shown text differs from the model's.
 func (x *text) changed() bool { return x.cut || x.notice != "" }
 
-// final returns the text that is shown in place of all of it.
+// final returns the shown text for the whole text of the model.
 func (x *text) final(own string) string {
 	if x.cut {
 		own = own[:min(x.length, len(own))]
@@ -212,8 +212,8 @@ func (x *text) final(own string) string {
 	return own + x.notice
 }
 
-// settle ends what is known of the current turn. What the engine has not shown by
-// now is left out, and so is what nothing is left of.
+// settle ends the current turn. It leaves out text that the engine has not
+// shown, and items of which nothing is left.
 func (a *answer) settle() {
 	for _, x := range a.texts {
 		x.held, x.cut = "", true
@@ -233,15 +233,15 @@ func (a *answer) settle() {
 	a.queue = slices.DeleteFunc(a.queue, func(e entry) bool { return e.item != nil && e.item.fate == dropped })
 }
 
-// forget forgets the items of a turn that has failed which were not shown: when it
-// is sent once more, their ids are free.
+// forget removes a failed turn's items that were not shown, so that their ids
+// are free when the turn is sent again.
 func (a *answer) forget() {
 	t := a.turns[len(a.turns)-1]
 	t.items = slices.DeleteFunc(t.items, func(it *item) bool { return !it.announced })
 }
 
-// keepEmpty shows the messages that came without any text, and not those of which
-// nothing is left.
+// keepEmpty shows the messages that came without text, but not those whose text
+// was removed.
 func (t *turn) keepEmpty() {
 	for _, it := range t.items {
 		isCut := slices.ContainsFunc(it.texts, func(x *text) bool { return x.cut })

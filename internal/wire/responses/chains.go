@@ -10,9 +10,9 @@ import (
 // maxChains is how many joined answers are remembered.
 const maxChains = 4096
 
-// chains remembers for the id that a joined answer is shown under which response
-// of the server stands for all of it. It forgets the one that was not used for
-// the longest time.
+// chains maps the id of a joined answer, as the caller sees it, to the id of
+// the server's response that has the whole answer in its history. It drops the
+// least recently used answer.
 type chains struct {
 	mu    sync.Mutex
 	limit int
@@ -32,8 +32,8 @@ func (c *chains) isEmpty() bool {
 	return c.order.Len() == 0
 }
 
-// put remembers that the response with the id last stands for the answer that
-// is shown under another id.
+// put records that the response last has the whole answer that is shown under
+// another id.
 func (c *chains) put(shown, last string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +49,7 @@ func (c *chains) put(shown, last string) {
 	}
 }
 
-// get returns the id of the response that stands for the answer.
+// get returns the id of the response that has the whole answer.
 func (c *chains) get(shown string) (last string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *chains) get(shown string) (last string, ok bool) {
 }
 
 // translate returns the request with another previous_response_id, or nil if it
-// has none that was joined.
+// does not refer to a joined answer.
 func (c *chains) translate(body []byte) []byte {
 	var e rawjson.Edits
 	s := rawjson.Over(body)

@@ -5,15 +5,15 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// The roles of the values in which events differ.
+// The roles of the values that vary between events.
 const (
 	roleText wire.Role = wire.Ignored + 1 + iota
 	roleReasoning
 	roleSequence
 )
 
-// relayed are the events that add to an item that is open, with the role of what
-// they add.
+// relayed are the events that add to an open item, with the role of the value
+// that they add.
 var relayed = map[string]wire.Role{ //nolint:gochecknoglobals // constant
 	textDelta: roleText, summaryDelta: roleReasoning, reasoningDelta: roleReasoning, argumentsDelta: wire.Ignored,
 	"response.custom_tool_call_input.delta": wire.Ignored, "response.code_interpreter_call_code.delta": wire.Ignored,
@@ -22,9 +22,9 @@ var relayed = map[string]wire.Role{ //nolint:gochecknoglobals // constant
 	"response.apply_patch_call_operation_diff.delta": wire.Ignored,
 }
 
-// Classify implements [wire.Codec]. A delta of the item that is open may be
-// relayed. The name of an event is its type, so that most others need not be read
-// to be told from it.
+// Classify implements [wire.Codec]. A delta of the open item may be relayed.
+// The name of an event is its type, so most other events can be rejected
+// without reading their data.
 func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 	if _, ok := relayed[string(name)]; !ok && len(name) > 0 {
 		return false
@@ -47,7 +47,7 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 	return true
 }
 
-// addValues adds the values in which deltas differ, and reports whether the
+// addValues adds the values that vary between deltas, and reports whether the
 // event has no others that matter.
 func addValues(data []byte, role wire.Role, v *wire.Values) bool {
 	s := rawjson.Over(data)

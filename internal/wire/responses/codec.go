@@ -43,9 +43,10 @@ func (c *codec) EndTurn(keep bool) {
 	c.answer.endTurn()
 }
 
-// keep records a turn that was kept: what was said in it, and that its response
-// stands for the whole answer, unless a todo_pause was left out of it, which the
-// server would want to have answered.
+// keep records a turn that was kept: its messages, and that its response has
+// the whole answer in its history. It does not record the response if a
+// todo_pause was left out of it: the server would demand a result for that
+// call.
 func (r *request) keep(firstID string, turn *reader) {
 	r.turns = append(r.turns, turn.messages())
 	id := rawjson.TextOf(turn.id)
@@ -104,8 +105,9 @@ func (c *codec) finish(e *sse.Event, ev *event, t adapter.TurnReader) {
 	}
 }
 
-// AppendHeartbeat implements [adapter.Heartbeat]: an empty text, which models send
-// too, for as long as a message is open. Clients fail on events of other types.
+// AppendHeartbeat implements [adapter.Heartbeat] with an empty text, which
+// models send too, while a message is open. Clients fail on events of other
+// types.
 func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
 	a := &c.answer
 	x := a.openText()
@@ -174,7 +176,7 @@ func (a *answer) take(e sse.Event, ev *event) {
 	a.push(en)
 }
 
-// place returns what an event is to its item, and the text that it repeats.
+// place returns the event's role in its item, and the text that it repeats.
 func (it *item) place(e *sse.Event, ev *event) (role, *text) {
 	isMessage := it.kind == message
 	switch ev.kind {

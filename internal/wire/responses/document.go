@@ -74,8 +74,8 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 	}
 }
 
-// AppendShown implements [adapter.Dialect]. The last turn that was kept is that
-// of e.
+// AppendShown implements [adapter.Dialect]. e belongs to the last turn that was
+// kept.
 func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
 	a := answer{sequence: none, watches: d.request.declares, usage: d.ShownUsage(edit.Usage, rawjson.Member(e.Data(), "usage"))}
 	from := 0
@@ -95,8 +95,8 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 	return append(dst, sse.Document(bytes.Clone(a.joined(e.Data())), true))
 }
 
-// addDocument adds a turn with the text that is shown of it. Calls are asked
-// about by their number in the turn.
+// addDocument adds a turn with the part of its text that is shown. The edit
+// identifies calls by their number in the turn.
 func (a *answer) addDocument(response []byte, said string, isDropped func(call int) bool) {
 	t := a.current()
 	t.response = response
@@ -129,9 +129,9 @@ func (a *answer) addDocument(response []byte, said string, isDropped func(call i
 	a.endTurn()
 }
 
-// decide decides what becomes of the items that are still open: messages of which
-// nothing is left are left out, and reasoning where nothing follows it. Of
-// turn 1 nothing is left out unless it has paused.
+// decide decides whether the items that are still open are shown. It leaves out
+// messages without remaining text, and reasoning that nothing follows. It
+// leaves out nothing of turn 1, unless that has paused.
 func (t *turn) decide(paused bool) {
 	follows := false
 	for _, it := range slices.Backward(t.items) {

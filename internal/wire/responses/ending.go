@@ -10,8 +10,8 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 )
 
-// end returns the event that ends the answer: the one that has ended the last
-// turn, with the response object of the first and what was said in all.
+// end returns the event that ends the answer: the one that ended the last turn,
+// with the response object of the first turn and the items of all turns.
 func (a *answer) end(last []byte) sse.Event {
 	response := a.joined(last)
 	var e rawjson.Edits
@@ -39,8 +39,8 @@ func (a *answer) end(last []byte) sse.Event {
 	return a.write(rawjson.TextOf(rawjson.Member(a.ending, "type")), oneLine(e.Apply(a.ending)))
 }
 
-// ofTheLast are the members of a response object that tell how it ended: they are
-// those of the last turn.
+// ofTheLast are the members of a response object that tell how it ended. The
+// joined answer takes them from the last turn.
 var ofTheLast = []string{ //nolint:gochecknoglobals // constant
 	"status", "completed_at", "incomplete_details", "error", "service_tier", "end_turn", "moderation",
 }
@@ -54,8 +54,8 @@ func (a *answer) joined(last []byte) []byte {
 	return replaceMembers(a.base, with, append(slices.Clone(ofTheLast), "output", "usage"))
 }
 
-// replaceMembers returns the object with the values that are not nil, in the
-// place of its own or behind them.
+// replaceMembers returns the object with the values that are not nil. They
+// replace its own members, or are added at its end.
 func replaceMembers(object []byte, with map[string][]byte, order []string) []byte {
 	var e rawjson.Edits
 	s := rawjson.Over(object)
@@ -85,8 +85,8 @@ func replaceMembers(object []byte, with map[string][]byte, order []string) []byt
 	return e.Apply(object)
 }
 
-// output returns the items that were shown, as the turns' own response objects
-// have them: they may differ from what the events say, and clients take either.
+// output returns the items that were shown, as in the turns' own response
+// objects. These may differ from the events, and clients read either.
 func (a *answer) output() []byte {
 	all := make([][]byte, 0, len(a.turns))
 	listed := slices.ContainsFunc(a.turns, func(t *turn) bool { return len(t.listed(a)) > 0 })
@@ -120,7 +120,7 @@ func (t *turn) listsNothing(a *answer) bool {
 	return s.Kind() == '['
 }
 
-// finished returns the items of the turn as the events have ended them.
+// finished returns the items of the turn as in the events that ended them.
 func (t *turn) finished() [][]byte {
 	all := make([][]byte, 0, len(t.items))
 	for _, it := range t.items {
@@ -131,8 +131,8 @@ func (t *turn) finished() [][]byte {
 	return all
 }
 
-// edited returns items of the turn as they are shown, with those that the turn
-// has left open and carryon has closed.
+// edited returns the turn's items as they are shown, including those that the
+// turn left open and carryon has closed.
 func (t *turn) edited(elements [][]byte) [][]byte {
 	all := make([][]byte, 0, len(elements))
 	left := slices.Clone(t.items)
@@ -168,8 +168,8 @@ func (t *turn) edited(elements [][]byte) [][]byte {
 	return all
 }
 
-// matching returns the index of the item that f are the fields of: the one with
-// its id, or else the first of its kind.
+// matching returns the index of the item that belongs to f: the one with its
+// id, or else the first of its kind.
 func matching(items []*item, f *fields) int {
 	id := rawjson.TextOf(f.id)
 	i := slices.IndexFunc(items, func(it *item) bool {
@@ -181,8 +181,8 @@ func matching(items []*item, f *fields) int {
 	return i
 }
 
-// isSound reports whether a response object is JSON, and has none of the members
-// twice that carryon replaces: what replaces them may be much larger.
+// isSound reports whether a response object is JSON and has no member twice
+// that carryon replaces: replacements may be much larger.
 func isSound(response []byte) bool {
 	met := make(map[string]bool)
 	s := rawjson.Over(response)

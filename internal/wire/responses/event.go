@@ -8,7 +8,7 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 )
 
-// The types of events that mean something here.
+// The types of events that this package handles.
 const (
 	itemAdded      = "response.output_item.added"
 	itemDone       = "response.output_item.done"
@@ -26,7 +26,7 @@ const (
 	failed         = "error"
 )
 
-// stage says what an event is to its answer as a whole.
+// stage is the effect of an event on the whole answer.
 type stage uint8
 
 const (
@@ -45,11 +45,11 @@ func stageOf(kind string) stage {
 	return during
 }
 
-// none is the index of an event that has none.
+// none is the index of an event without an index.
 const none = -1
 
-// event holds the members of an event that are looked at. Those that it does not
-// have are nil.
+// event has the members of an event that this package reads; an absent member
+// is nil.
 type event struct {
 	kind     string // its type; valid as long as the data is
 	output   int    // its output_index, or none
@@ -84,7 +84,7 @@ func eventOf(data []byte) event {
 	return ev
 }
 
-// member returns where a member is kept, or nil for one that nobody looks at.
+// member returns the field for a member, or nil for a member that is not read.
 func (ev *event) member(name string) *[]byte {
 	switch name {
 	case "item_id":

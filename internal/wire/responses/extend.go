@@ -14,9 +14,10 @@ func (r *request) Add(body []byte, a *adapter.Additions) []byte {
 	return r.extend(body, a, nil, nil)
 }
 
-// Continue implements [wire.Request]. Where the server keeps the answers, the
-// model is asked for one call at a time: a todo_pause beside another call could
-// be neither shown nor answered, and no later request could be chained to it.
+// Continue implements [wire.Request]. If the server stores the answers, it
+// allows the model only one call at a time: carryon could neither show nor
+// answer a todo_pause next to another call, so no later request could be
+// chained to the answer.
 func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
 	var members []byte
 	if k.PauseTool != nil && r.stored {
@@ -25,8 +26,8 @@ func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
 	return r.extend(body, &k.Additions, append(r.assistant(k), prompt(k)...), members)
 }
 
-// extend returns the body with additions, and with items behind its input. The
-// member replaces the body's own of that name.
+// extend returns the body with additions, and with items after its input.
+// member replaces the body's own member of that name.
 func (r *request) extend(body []byte, a *adapter.Additions, items [][]byte, member []byte) []byte {
 	var e rawjson.Edits
 	name, _, _ := strings.Cut(strings.TrimPrefix(rawjson.View(member), `"`), `"`)
@@ -61,8 +62,8 @@ func insert(e *rawjson.Edits, s *rawjson.Scanner, member []byte) {
 	e.Insert(s.At()-1, append([]byte{','}, member...))
 }
 
-// extendInput extends the input that comes next in s. A string becomes a list if
-// items are added.
+// extendInput extends the input, which is the next value in s. A string becomes
+// a list if items are added.
 func extendInput(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment, items [][]byte) {
 	if s.Kind() != '"' {
 		input := *s
@@ -86,8 +87,8 @@ func extendInput(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Att
 	e.Replace(s.At()-len(raw), s.At(), append(list, ']'))
 }
 
-// allow adds a tool to those that may be called, if the choice that comes next
-// in s is one among allowed tools.
+// allow adds a tool to the allowed tools, if the next value in s is a tool
+// choice with allowed tools.
 func allow(e *rawjson.Edits, s *rawjson.Scanner, tool string) {
 	for name := range s.Members() {
 		if name == "tools" {
@@ -101,8 +102,8 @@ func toolOf(tool *adapter.PauseTool) []byte {
 		"parameters", json.RawMessage(tool.Schema), "strict", tool.Strict)
 }
 
-// assistant returns what the model has said so far, a message for each of its
-// own. A phase is kept: newer models do worse without it.
+// assistant returns the model's answer so far, with one message for each of its
+// messages. It keeps their phase: newer models do worse without it.
 func (r *request) assistant(k *adapter.Continuation) [][]byte {
 	var items [][]byte
 	add := func(text, phase string) {
@@ -134,8 +135,8 @@ func (r *request) assistant(k *adapter.Continuation) [][]byte {
 	return items
 }
 
-// prompt returns what the model is asked, or the answer to its call of
-// todo_pause. The call has no id of an item, so that no reasoning is demanded
+// prompt returns carryon's prompt, or the model's call of todo_pause and its
+// result. The call has no item id, so that the server demands no reasoning
 // before it.
 func prompt(k *adapter.Continuation) [][]byte {
 	p := k.Pause
@@ -159,7 +160,7 @@ func textsFor(attachments []adapter.Attachment, item int) []string {
 	return texts
 }
 
-// attach joins attachments to the items that come next in s.
+// attach joins attachments to the items, which are the next value in s.
 func attach(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment) {
 	if len(attachments) == 0 {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// inputOf returns the input of the request with the body: its items, or the
-// string that it is.
+// inputOf returns the input of the request with the body: its items, or its
+// string.
 func inputOf(b wire.Body) [][]byte {
 	body, err := b.Bytes()
 	if err != nil {
@@ -25,8 +25,8 @@ func inputOf(b wire.Body) [][]byte {
 	return rawjson.Elements(input)
 }
 
-// history yields the tool calls, newest first, each with its result. Recent is
-// the first item from which on they are recent.
+// history yields the tool calls, newest first, each with its result. recent is
+// the index of the first item whose calls are recent.
 func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
 		var results adapter.ToolResults[[]byte]
@@ -85,9 +85,9 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	}
 }
 
-// attachableTo returns the value of an item that a text can be joined to, and the
-// name of its member: the content of a user's message, or the output of a call.
-// The input itself has no member if it is a string.
+// attachableTo returns the value of an item that a text can be joined to, and
+// the name of its member: the content of a user's message, or the output of a
+// call. For an input that is a string, the name is "".
 func attachableTo(raw []byte) (text []byte, member string, ok bool) {
 	if rawjson.IsString(raw) {
 		return raw, "", true
@@ -106,7 +106,7 @@ func attachableTo(raw []byte) (text []byte, member string, ok bool) {
 }
 
 // addLoop adds the items of a tool loop, the last of which is its first call.
-// Reasoning is left out: not every client sends it again.
+// It leaves out reasoning, because not every client sends it again.
 func addLoop(body []byte, firstCall int, add func(string)) {
 	s := rawjson.Over(rawjson.Member(body, "input"))
 	for i := range s.Elements() {
@@ -125,8 +125,8 @@ func addLoop(body []byte, firstCall int, add func(string)) {
 	}
 }
 
-// ToolNames implements [adapter.ToolNamer]. Those in namespaces are named too, and
-// the search for tools, which has a type alone.
+// ToolNames implements [adapter.ToolNamer]. It includes tools in namespaces,
+// and the tool search, which has only a type.
 func (r *request) ToolNames(yield func(string) bool) {
 	body, err := r.later.Bytes()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// kind says what an output item is to a continuation.
+// kind is the meaning of an output item to a continuation.
 type kind uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	hosted                   // what the server does by itself
 )
 
-// kinds are the types of items that are of one kind whatever else they say.
+// kinds are the types of items whose kind depends on the type alone.
 var kinds = map[string]kind{ //nolint:gochecknoglobals // constant
 	"message": message, "reasoning": reasoning, "function_call": functionCall,
 	"custom_tool_call": otherCall, "computer_call": otherCall, "local_shell_call": otherCall,
@@ -29,15 +29,15 @@ var kinds = map[string]kind{ //nolint:gochecknoglobals // constant
 	"mcp_list_tools": hosted, "mcp_call": hosted, "tool_search_output": hosted, "program": hosted, "program_output": hosted,
 }
 
-// fields are the members of an item that are looked at. Those that it does not
-// have are nil.
+// fields are the members of an item that this package reads; an absent member
+// is nil.
 type fields struct {
 	kind                                              kind
 	id, callID, name, arguments, content, phase, role []byte
 	namespaced                                        bool
 }
 
-// readItem reads the item that comes next.
+// readItem reads the next item.
 func readItem(s *rawjson.Scanner) fields {
 	var f fields
 	var kindName, execution []byte
@@ -81,8 +81,8 @@ func itemOf(raw []byte) fields {
 	return readItem(&s)
 }
 
-// nameOf returns the name of a function call as the engine is to know it: one in
-// a namespace is never carryon's own.
+// nameOf returns the name of a function call for the engine. A call in a
+// namespace is never carryon's own.
 func (f *fields) nameOf() string {
 	name := rawjson.TextOf(f.name)
 	if f.namespaced && pause.Is(name) {
@@ -102,7 +102,7 @@ const (
 	refusalPart = `"refusal"`
 )
 
-// readPart reads the part that comes next.
+// readPart reads the next part.
 func readPart(s *rawjson.Scanner) part {
 	var p part
 	for name := range s.Members() {

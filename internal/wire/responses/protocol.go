@@ -1,10 +1,10 @@
-// Package responses is the protocol of OpenAI's Responses API, as it and the
-// many that are compatible with it speak it.
+// Package responses is the protocol of OpenAI's Responses API, as OpenAI and
+// compatible providers speak it.
 //
-// An answer is a list of items, and says everything several times: a text in its
-// deltas, in three events that end it, and once more in the response object of
-// the event that ends the answer. Clients believe different ones of them, so
-// that a change is made in all.
+// An answer is a list of items, and repeats its content: a text comes in its
+// deltas, in three events that end it, and again in the response object of the
+// event that ends the answer. Clients read different ones of these, so carryon
+// makes a change in all of them.
 package responses
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// Protocol is the Responses API. It remembers which answers it has joined, so
-// that each transport has its own.
+// Protocol is the Responses API. It remembers the answers that it has joined,
+// so each transport has its own.
 type Protocol struct{ chains *chains }
 
 var (
@@ -43,7 +43,7 @@ func (p Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Req
 // Translates implements [wire.Translator].
 func (p Protocol) Translates() bool { return !p.chains.isEmpty() }
 
-// Translate implements [wire.Translator]. A request that is chained to a joined
-// answer is chained to the last response that the answer was made of: only the
-// server's history behind that one holds all that the caller was shown.
+// Translate implements [wire.Translator]. It chains a request that refers to a
+// joined answer to the last response in that answer: only that response has
+// everything that the caller was shown in its history.
 func (p Protocol) Translate(body []byte) []byte { return p.chains.translate(body) }

@@ -17,7 +17,7 @@ type entry struct {
 	role         role
 }
 
-// role says what an event is to its item.
+// role is the role of an event in its item.
 type role uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	closing // it repeats what was shown
 )
 
-// Bounds of the queue.
+// Limits of the queue.
 const (
 	usuallyQueued = 6 // what ends a message of one text
 	maxQueued     = 1024
@@ -43,8 +43,8 @@ func (a *answer) push(e entry) {
 	a.size += len(e.event.Raw)
 }
 
-// isFirm reports whether the event is certain to be shown: all that waits before
-// it does so in vain.
+// isFirm reports whether the event is certain to be shown, so that no event
+// before it need wait.
 func (e *entry) isFirm() bool {
 	if e.item == nil || e.item.fate != shown || e.role == between {
 		return false
@@ -52,7 +52,7 @@ func (e *entry) isFirm() bool {
 	return e.role == content || e.role == opening
 }
 
-// verdict says what becomes of an event in the queue.
+// verdict says whether an event in the queue waits, is shown, or is dropped.
 type verdict uint8
 
 const (
@@ -61,8 +61,8 @@ const (
 	drop
 )
 
-// judge says what becomes of the first event of the queue. Followed is true if a
-// firm one stands behind it.
+// judge returns the verdict on the first event of the queue. followed is true
+// if a firm event comes after it.
 func (e *entry) judge(followed bool) verdict {
 	it := e.item
 	switch {
@@ -81,7 +81,8 @@ func (e *entry) judge(followed bool) verdict {
 	return pass
 }
 
-// flush shows what need not wait, or all that is not left out.
+// flush shows the events that need not wait, or, if all is true, every event
+// that is not dropped.
 func (a *answer) flush(all bool) {
 	last := -1
 	for i := range a.queue {

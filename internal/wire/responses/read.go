@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// reader is what was read of a turn.
+// reader is the part of a turn that was read.
 type reader struct {
 	ownPause bool     // a todo_pause is the caller's own
 	id       []byte   // of the response, as it is written
@@ -23,7 +23,7 @@ type reader struct {
 	last     *int     // the length of the text that is relayed
 }
 
-// heard is what was read of an item.
+// heard is the part of an item that was read.
 type heard struct {
 	kind      kind
 	index     int
@@ -38,8 +38,8 @@ type heard struct {
 }
 
 // find returns the item that an event is about: the newest one with its index,
-// unless its id names an older one. Some servers use an index again, and some
-// give an item another id in each event.
+// unless its id names an older one. Some servers reuse an index, and some give
+// an item a different id in each event.
 func (r *reader) find(ev *event) *heard {
 	var found *heard
 	raw := ev.idOf()
@@ -75,7 +75,7 @@ func (it *heard) lengthOf(content int) *int {
 	return &it.lengths[content]
 }
 
-// read reports what an event adds.
+// read reports an event's additions to the turn.
 func (r *reader) read(ev *event, t adapter.TurnReader) {
 	switch ev.kind {
 	case itemAdded:
@@ -102,7 +102,7 @@ func (r *reader) read(ev *event, t adapter.TurnReader) {
 	}
 }
 
-// readPart reports what an event adds to an item that is open.
+// readPart reports an event's additions to an open item.
 func (r *reader) readPart(it *heard, ev *event, t adapter.TurnReader) {
 	switch ev.kind {
 	case textDelta:
@@ -130,14 +130,14 @@ func (it *heard) say(content int, text []byte, t adapter.TurnReader) {
 	t.Text(said)
 }
 
-// sayOnce reports a text that is repeated, unless it was reported.
+// sayOnce reports a repeated text, unless it was reported before.
 func (it *heard) sayOnce(content int, text []byte, t adapter.TurnReader) {
 	if *it.lengthOf(content) == 0 {
 		it.say(content, text, t)
 	}
 }
 
-// unheard returns the arguments of a call if they were not reported yet.
+// unheard returns the arguments of a call if they have not been reported.
 func (it *heard) unheard(arguments []byte) []byte {
 	if it.arguments > 0 {
 		return nil
@@ -145,7 +145,7 @@ func (it *heard) unheard(arguments []byte) []byte {
 	return arguments
 }
 
-// call reports what is added to a function call: its name unless that is known,
+// call reports an addition to a function call: its name, unless that is known,
 // and arguments.
 func (it *heard) call(name, arguments []byte, t adapter.TurnReader) {
 	if it.kind != functionCall {
@@ -163,7 +163,7 @@ func (it *heard) call(name, arguments []byte, t adapter.TurnReader) {
 	t.Call(max(it.index, 0), it.callID, added, text)
 }
 
-// readItem reports what an item is, which its first event and its last say.
+// readItem reports an item from its first or its last event.
 func (r *reader) readItem(it *heard, raw []byte, t adapter.TurnReader) {
 	f := itemOf(raw)
 	isNew := !it.counted
@@ -182,7 +182,7 @@ func (r *reader) readItem(it *heard, raw []byte, t adapter.TurnReader) {
 	r.readKind(it, &f, isNew, t)
 }
 
-// readKind reports what an item of its kind adds.
+// readKind reports the parts of an item that depend on its kind.
 func (r *reader) readKind(it *heard, f *fields, isNew bool, t adapter.TurnReader) {
 	switch f.kind {
 	case message:
@@ -214,7 +214,8 @@ func count(isNew bool) int {
 	return 0
 }
 
-// readContent reports the content of a message as far as it was not reported.
+// readContent reports the parts of a message's content that have not been
+// reported.
 func readContent(it *heard, content []byte, t adapter.TurnReader) {
 	for i, p := range partsOf(content) {
 		switch {
@@ -226,7 +227,7 @@ func readContent(it *heard, content []byte, t adapter.TurnReader) {
 	}
 }
 
-// messages returns what was said in the turn.
+// messages returns the messages of the turn.
 func (r *reader) messages() said {
 	all := make(said, 0, len(r.said))
 	for _, it := range r.said {
@@ -275,8 +276,8 @@ func (r *reader) finish(response []byte, t adapter.TurnReader) (usage []byte) {
 	return usage
 }
 
-// end reports the finish reason, which the protocol has not: the status and the
-// items tell.
+// end reports the finish reason. The protocol has none, so end derives it from
+// the status and the items.
 func (r *reader) end(e *ending, t adapter.TurnReader) {
 	switch word := rawjson.TextView(e.status); {
 	case word == "failed" || word == "completed" && !rawjson.IsNull(e.failure):
@@ -294,7 +295,7 @@ func (r *reader) end(e *ending, t adapter.TurnReader) {
 	}
 }
 
-// readOutput looks for what was not streamed.
+// readOutput reads items that were not streamed.
 func (r *reader) readOutput(output []byte, t adapter.TurnReader) {
 	listed := 0
 	s := rawjson.Over(output)
@@ -351,7 +352,7 @@ func errorIn(data []byte) *wire.ProviderError {
 	return wire.Reported(data)
 }
 
-// isFailure reports whether an event is an error, or cannot be read.
+// isFailure reports whether an event is an error or unreadable.
 func isFailure(e *sse.Event, ev *event) bool {
 	return e.Kind == sse.Broken || ev.kind == failed || string(e.Name()) == failed
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 )
 
-// render makes an event what is shown of it: under its number, and with the index
-// and the id of its item. What is as it should be stays as it came.
+// render edits an event for the joined answer: its number, and the index and
+// the id of its item. It leaves values that are already right unchanged.
 func (a *answer) render(e *entry) {
 	data := e.event.Data()
 	isFirst := e.item == nil || e.item.turn.first
@@ -35,7 +35,7 @@ func (a *answer) render(e *entry) {
 	}
 }
 
-// number returns the number of the event that is shown next.
+// number returns the number of the next event to show.
 func (a *answer) number() []byte {
 	a.sequence++
 	return strconv.AppendInt(nil, int64(a.sequence), 10)
@@ -50,7 +50,7 @@ type rendering struct {
 	numbered bool // the event has a number
 }
 
-// member edits a member, whose value comes next in s.
+// member edits a member, whose value is next in s.
 func (r *rendering) member(name string, s *rawjson.Scanner) {
 	switch {
 	case name == "sequence_number" && r.sequence == none:
@@ -74,7 +74,7 @@ func (r *rendering) member(name string, s *rawjson.Scanner) {
 	}
 }
 
-// replaceNext replaces the value that comes next in s.
+// replaceNext replaces the next value in s.
 func replaceNext(e *rawjson.Edits, s *rawjson.Scanner, with []byte) {
 	raw := s.Raw()
 	e.Replace(s.At()-len(raw), s.At(), with)
@@ -90,7 +90,7 @@ func (a *answer) write(kind string, data []byte) sse.Event {
 	return sse.New(append(head, data...), from, sse.Object)
 }
 
-// edit edits the item that comes next in s: its id, and the texts of a message.
+// edit edits the next item in s: its id, and the texts of a message.
 func (it *item) edit(e *rawjson.Edits, s *rawjson.Scanner) {
 	for name := range s.Members() {
 		switch {
@@ -109,7 +109,7 @@ func (it *item) edit(e *rawjson.Edits, s *rawjson.Scanner) {
 	}
 }
 
-// edit edits the part that comes next in s.
+// edit edits the next part in s.
 func (x *text) edit(e *rawjson.Edits, s *rawjson.Scanner) {
 	for name := range s.Members() {
 		x.editMember(name, e, s)
@@ -148,7 +148,7 @@ func (a *answer) written(it *item, x *text, r role, kind string, members ...any)
 	return entry{event: a.write(kind, data), item: it, text: x, wireSequence: none, role: r}
 }
 
-// announce opens a message that has begun without an event of its own.
+// announce opens a message that began without its own event.
 func (a *answer) announce(it *item, phase []byte) {
 	members := []any{"id", it.wireID, "type", "message", "status", "in_progress", "role", "assistant", "content", []string{}}
 	if len(phase) > 0 {
@@ -160,7 +160,7 @@ func (a *answer) announce(it *item, phase []byte) {
 	a.push(a.written(x.item, nil, opening, partAdded, "content_index", x.content, "part", x.partOf("")))
 }
 
-// partOf returns the part of the message with what was shown of it.
+// partOf returns the part of the message with its shown text.
 func (x *text) partOf(said string) json.RawMessage {
 	notes := make([]json.RawMessage, 0, len(x.annotations))
 	for _, raw := range x.annotations {

@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// request is what must be known of a request while it is answered.
+// request has the facts about a request that are needed until it is answered.
 type request struct {
 	chains   *chains
 	later    wire.Body
@@ -98,7 +98,7 @@ func (p *parser) read(body []byte) bool {
 	return isObject && s.OK() && s.Kind() == 0
 }
 
-// readMember reads a member, whose value comes next in s.
+// readMember reads a member, whose value is next in s.
 func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	f := &p.facts
 	switch name {
@@ -187,8 +187,8 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	}
 }
 
-// clientTools are the types of tools that the caller runs. A shell is one if its
-// environment is.
+// clientTools are the types of tools that the caller runs. A shell is one if
+// its environment is the caller's.
 var clientTools = []string{ //nolint:gochecknoglobals // constant
 	"function", "custom", "namespace", "local_shell", "apply_patch", "computer", "computer_use_preview",
 }
@@ -214,7 +214,7 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 	}
 }
 
-// choiceOf reads a tool choice. Of one among allowed tools the mode counts.
+// choiceOf reads a tool choice. For allowed tools, their mode counts.
 func choiceOf(raw []byte) adapter.ToolChoice {
 	if rawjson.TextOf(rawjson.Member(raw, "type")) == "allowed_tools" {
 		raw = rawjson.Member(raw, "mode")
@@ -230,8 +230,8 @@ func choiceOf(raw []byte) adapter.ToolChoice {
 	return adapter.ToolChoiceNamed
 }
 
-// identityOf returns what tells a content from another: its text, and what its
-// other parts hold. Other members may be marks for a cache.
+// identityOf returns what identifies a content: its text, and the content of
+// its other parts. It ignores other members, which may be cache marks.
 func identityOf(content []byte) string {
 	if rawjson.IsString(content) {
 		return rawjson.TextOf(content)
@@ -251,8 +251,7 @@ func identityOf(content []byte) string {
 	return b.String()
 }
 
-// textOrJSON returns the text of a content, or the content as it is written if
-// it is no string.
+// textOrJSON returns the text of a content, or its JSON if it is not a string.
 func textOrJSON(raw []byte) string {
 	if rawjson.IsString(raw) {
 		return rawjson.TextOf(raw)

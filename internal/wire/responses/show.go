@@ -47,14 +47,15 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	return a.takeOut()
 }
 
-// takeOut returns what is ready to be shown, which is then the caller's.
+// takeOut returns the events that are ready to be shown, and gives up their
+// ownership.
 func (a *answer) takeOut() []sse.Event {
 	out := a.out
 	a.out = nil
 	return out
 }
 
-// add shows an event of a turn that is not shown as it came.
+// add shows an event of a turn whose events are edited.
 func (a *answer) add(e sse.Event, ev *event, edit *adapter.Edit) {
 	switch t := a.current(); {
 	case stageOf(ev.kind) == last:
@@ -92,8 +93,8 @@ func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
 	}
 }
 
-// itemOf returns the item that an event is about, which the event may begin. It
-// returns nil if there is none, or it has ended.
+// itemOf returns the item that an event is about, and opens it if the event
+// begins it. It returns nil if there is no item, or if it has ended.
 func (a *answer) itemOf(ev *event) *item {
 	t := a.current()
 	it := t.find(ev)
@@ -111,8 +112,8 @@ func (a *answer) itemOf(ev *event) *item {
 	return a.openLate(ev)
 }
 
-// openLate opens an item that has begun without an event of its own, or returns
-// nil if the event does not tell what it is.
+// openLate opens an item that began without its own event. It returns nil if
+// the event does not tell the kind of the item.
 func (a *answer) openLate(ev *event) *item {
 	switch ev.kind {
 	case textDelta:
@@ -132,7 +133,8 @@ func (a *answer) openLate(ev *event) *item {
 	return nil
 }
 
-// repeat adds what ends the texts of a message that has come in one piece.
+// repeat adds the events that end the texts of a message that came in one
+// piece.
 func (a *answer) repeat(it *item, raw []byte) {
 	for i, p := range partsOf(itemOf(raw).content) {
 		if p.text == nil {
@@ -167,7 +169,7 @@ func (t *turn) leaveOut(it *item, ev *event) {
 }
 
 // place puts an event of an item into the queue, with the text that the engine
-// shows in its place.
+// shows instead of its own.
 func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 	r, x := it.place(&e, ev)
 	en := entry{event: e, item: it, text: x, role: r, wireSequence: ev.sequence}
@@ -199,7 +201,7 @@ func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 	a.push(en)
 }
 
-// listen takes the text that an event has told the engine.
+// listen records the text of an event that was reported to the engine.
 func (a *answer) listen(it *item, ev *event) {
 	once := func(content int, raw []byte) {
 		if x := it.text(content); x.length == 0 && x.held == "" && raw != nil {
@@ -230,7 +232,7 @@ func (a *answer) listen(it *item, ev *event) {
 	}
 }
 
-// say shows a text that comes without an event of its own.
+// say shows a text that has no event of its own.
 func (a *answer) say(said string) {
 	pieces, rest := a.show(said)
 	a.sayPieces(pieces)
@@ -245,7 +247,7 @@ func (a *answer) sayPieces(pieces []piece) {
 	}
 }
 
-// insert puts an event before those of the queue that repeat its text.
+// insert puts an event before the events in the queue that repeat its text.
 func (a *answer) insert(e entry, x *text) {
 	i := slices.IndexFunc(a.queue, func(other entry) bool {
 		return other.role == closing && other.item == x.item && (other.text == x || other.text == nil)
@@ -257,8 +259,9 @@ func (a *answer) insert(e entry, x *text) {
 	a.size += len(e.event.Raw)
 }
 
-// addNotice adds a text to the last message, if nothing was shown behind it. An
-// item of carryon's own would have an id that the server does not know.
+// addNotice adds a text to the last message, if nothing was shown after it.
+// carryon does not add an item of its own, because the server would not know
+// its id.
 func (a *answer) addNotice(said string) {
 	if x := a.openText(); x != nil && said != "" {
 		x.notice += said
@@ -267,9 +270,9 @@ func (a *answer) addNotice(said string) {
 	}
 }
 
-// openText returns the text that more can be added to: the last one of the last
-// item that is shown, if that is a message whose end was not shown. It returns
-// nil if there is none.
+// openText returns the text to which more can be added: the last text of the
+// last item that is shown, if that is a message whose end has not been shown.
+// It returns nil if there is none.
 func (a *answer) openText() *text {
 	last := a.lastShown()
 	if last == nil || last.kind != message || last.closed || len(last.texts) == 0 {
