@@ -150,6 +150,7 @@ func (d *decider) settleBy(j *judgment, claims bool) {
 	if j.ev = d.update(j.in, claims); j.ev.Reason != continuation.ReasonTodosNeeded {
 		return
 	}
+	*j = judgment{}
 	if d.gather(j); !j.final { // the session is not barred any more
 		j.ev = d.update(j.in, claims)
 	}
@@ -159,7 +160,8 @@ func (d *decider) settleBy(j *judgment, claims bool) {
 // session, and asks for nothing that it does not need: not for the list of a barred
 // session. It makes the decision for a session without a past.
 func (d *decider) gather(j *judgment) {
-	j.in, j.final = d.input(), true
+	d.known(&j.in)
+	j.final = true
 	if j.ev = continuation.Evaluate(j.in); j.ev.Reason != continuation.ReasonTodosNeeded {
 		return
 	}
@@ -172,15 +174,15 @@ func (d *decider) gather(j *judgment) {
 		j.final = false
 		return
 	}
-	known := d.list.turn == d.turn.Turn
-	if !known {
+	isRead := d.list.turn == d.turn.Turn
+	if !isRead {
 		d.readTodos()
 	}
 	j.in.Turn = d.facts() // the call may have ended meanwhile
 	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.mw.options.clock.Now()
 	d.list.putInto(&j.in)
 	j.ev = continuation.Evaluate(j.in)
-	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !known {
+	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !isRead {
 		if !d.readBackground() {
 			d.list.turn = 0
 			j.ev = continuation.Evaluation{Reason: continuation.ReasonStore}
@@ -192,19 +194,16 @@ func (d *decider) gather(j *judgment) {
 	j.final = j.ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
 }
 
-// input returns what is known without asking anybody.
-func (d *decider) input() continuation.Input {
-	in := continuation.Input{
-		Settings: d.session.settings(), Turn: d.facts(), Limits: d.mw.options.limits,
-		TouchedOnly: d.mw.options.touchedOnly,
-	}
+// known puts into the input what is known without asking anybody.
+func (d *decider) known(in *continuation.Input) {
+	in.Settings, in.Turn = d.session.settings(), d.facts()
+	in.Limits, in.TouchedOnly = d.mw.options.limits, d.mw.options.touchedOnly
 	if d.hasShortLoop() {
 		in.Limits.MaxAttempts = 1
 		if d.continued.hasFailed() {
 			in.Limits.MaxAttempts = 2 // the first try has used up no turn of the program's loop
 		}
 	}
-	return in
 }
 
 // update evaluates the turn by the state of the session and changes the state, in one
@@ -338,7 +337,8 @@ func (d *decider) commit() bool {
 		d.refuse(continuation.ReasonStore)
 		return false
 	}
-	in := d.input()
+	var in continuation.Input
+	d.known(&in)
 	d.list.putInto(&in)
 	ev := d.update(in, true)
 	if ev.Continue {

@@ -99,7 +99,8 @@ func (c *Call) explain(r *adapter.Request) {
 // preview returns the decision that carryon would take if the model stopped now.
 func (c *Call) preview() (continuation.Evaluation, readList) {
 	d := decider{callScope: &c.callScope, turn: &c.turn}
-	in := d.input()
+	var in continuation.Input
+	d.known(&in)
 	in.Turn = continuation.EndedTurn{Finish: "stop"}
 	state, err := c.session.load(c.cancel.caller)
 	if err != nil || c.session.failure != nil {
