@@ -58,7 +58,7 @@ func altered(change func(f records.UpdateFunc, now time.Time, old []byte) ([]byt
 
 func TestRecordsFindsNothingWrongWithMemory(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, carryontest.RecordFindings(t, func() (a, b records.Records) {
+	assert.Empty(t, carryontest.RecordFindingsWithin(t, time.Minute, func() (a, b records.Records) {
 		right := records.NewMemoryEngine()
 		return right, right
 	}))
@@ -257,7 +257,7 @@ func (c *lockedClient) Update(ctx context.Context, key string, f records.UpdateF
 
 func TestRecordsFindsAMutexAroundAReadAndAWrite(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, carryontest.RecordFindings(t, func() (a, b records.Records) {
+	assert.Empty(t, carryontest.RecordFindingsWithin(t, time.Minute, func() (a, b records.Records) {
 		client := &lockedClient{server: &plainServer{entries: map[string]entry{}}}
 		return client, client
 	}), "in one process it is right")
@@ -336,7 +336,7 @@ func TestSharedStoreFindsWhatBreaksBetweenProcesses(t *testing.T) {
 		return shared(right, right)
 	}))
 	locked := func(server *plainServer) records.Records { return &lockedClient{server: server} }
-	assert.Empty(t, carryontest.StoreFindings(t, func() continuation.Store {
+	assert.Empty(t, carryontest.StoreFindingsWithin(t, time.Minute, func() continuation.Store {
 		return continuation.NewSharedStore(locked(&plainServer{entries: map[string]entry{}}))
 	}), "in one process it is right")
 	findings := carryontest.SharedStoreFindings(t, func() (a, b continuation.Store) {

@@ -72,7 +72,7 @@ func requireBreaks(t *testing.T, open func() continuation.Store, rules ...string
 
 func TestStoreFindsNothingWrongWithTheMemoryStore(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, carryontest.StoreFindings(t, memory))
+	assert.Empty(t, carryontest.StoreFindingsWithin(t, time.Minute, memory))
 }
 
 func TestStoreFindsStoresThatDoNotKeepStates(t *testing.T) {

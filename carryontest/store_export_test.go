@@ -11,15 +11,21 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// StoreFindings returns the rules that a store breaks.
+// StoreFindings returns the rules that a store breaks, which may never return.
 func StoreFindings(tb testing.TB, open func() continuation.Store) []string {
+	tb.Helper()
+	return StoreFindingsWithin(tb, time.Second/10, open)
+}
+
+// StoreFindingsWithin is StoreFindings with another patience.
+func StoreFindingsWithin(tb testing.TB, patience time.Duration, open func() continuation.Store) []string {
 	tb.Helper()
 	var broken []string
 	for _, rule := range storeRules() {
 		verdict := &verdict{TB: tb}
 		var wg sync.WaitGroup
 		wg.Go(func() { // FailNow ends it
-			rule.check(&storeCheck{TB: verdict, store: open(), patience: time.Second / 10})
+			rule.check(&storeCheck{TB: verdict, store: open(), patience: patience})
 		})
 		wg.Wait()
 		if verdict.failed {
@@ -33,14 +39,20 @@ func StoreFindings(tb testing.TB, open func() continuation.Store) []string {
 // SharedStoreFindings returns the rules that a shared store breaks.
 func SharedStoreFindings(tb testing.TB, open func() (a, b continuation.Store)) []string {
 	tb.Helper()
-	return StoreFindings(tb, func() continuation.Store {
+	return StoreFindingsWithin(tb, time.Minute, func() continuation.Store {
 		a, b := open()
 		return &twoStores{a: a, b: b}
 	})
 }
 
-// RecordFindings returns the rules that an engine breaks.
+// RecordFindings returns the rules that an engine breaks, which may never return.
 func RecordFindings(tb testing.TB, open func() (a, b records.Records)) []string {
+	tb.Helper()
+	return RecordFindingsWithin(tb, time.Second, open)
+}
+
+// RecordFindingsWithin is RecordFindings with another patience.
+func RecordFindingsWithin(tb testing.TB, patience time.Duration, open func() (a, b records.Records)) []string {
 	tb.Helper()
 	var (
 		wg     sync.WaitGroup
@@ -53,7 +65,7 @@ func RecordFindings(tb testing.TB, open func() (a, b records.Records)) []string 
 			var check sync.WaitGroup
 			check.Go(func() { // FailNow ends it
 				a, b := open()
-				rule.check(newRecordCheck(verdict, a, b, time.Second))
+				rule.check(newRecordCheck(verdict, a, b, patience))
 			})
 			check.Wait()
 			if verdict.failed {

@@ -95,7 +95,7 @@ func serve(role string, open func(url string) (records.Records, error), in io.Re
 	}
 	r := &replica{store: continuation.NewSharedStore(engine), model: c.Model}
 	r.mw = middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),
-		middleware.WithStore(r.store), middleware.WithLimits(c.Limits))
+		middleware.WithStore(r.store), middleware.WithStoreTimeout(30*time.Second), middleware.WithLimits(c.Limits))
 	r.client = &http.Client{Transport: transport.New(http.DefaultTransport, r.mw)}
 	var mu sync.Mutex
 	for lines := bufio.NewScanner(in); lines.Scan(); {
