@@ -40,7 +40,8 @@ func newBase() *http.Transport {
 		MaxIdleConnsPerHost: 100, // the upstream is the only host
 		IdleConnTimeout:     90 * time.Second,
 		DisableCompression:  true,     // unless the client asks for it
-		WriteBufferSize:     16 << 10, // so that a short request is one system call
+		WriteBufferSize:     16 << 10, // so that a short request takes one system call
+		ReadBufferSize:      16 << 10, // and as much of an answer takes one too
 	}
 }
 
