@@ -13,8 +13,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// allocations returns how many allocations wrapping adds to a call that answers
-// in that many chunks.
+// allocations returns how many allocations the wrapper adds to a call that
+// streams that many chunks.
 func allocations(ctx context.Context, t *testing.T, chunks int, options ...llms.CallOption) float64 {
 	t.Helper()
 	bare := canned{answer: acts(), chunks: chunks}

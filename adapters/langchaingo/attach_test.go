@@ -63,7 +63,7 @@ func TestANoteIsJoinedToWhateverAMessageEndsWith(t *testing.T) {
 	for name, test := range map[string]struct {
 		role  llms.ChatMessageType
 		parts []llms.ContentPart
-		want  string // what the last part begins with
+		want  string // the beginning of the last part
 		more  int    // parts added
 	}{
 		"text":             {llms.ChatMessageTypeHuman, []llms.ContentPart{llms.TextPart("Look.")}, "Look.\n\n", 0},

@@ -12,8 +12,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// canned is a model that gives the same answer at once, which it streams in
-// that many chunks.
+// canned is a model that always gives the same answer, at once, and streams it
+// in that many chunks.
 type canned struct {
 	answer *llms.ContentResponse
 	chunks int
@@ -86,7 +86,7 @@ func BenchmarkPass(b *testing.B) {
 }
 
 // BenchmarkStream is a call that streams, bare and wrapped, with few chunks and
-// with many: what a chunk costs is in the difference.
+// with many: the difference is the cost of a chunk.
 func BenchmarkStream(b *testing.B) {
 	for _, chunks := range []int{1, 1001} {
 		bare := canned{answer: acts(), chunks: chunks}

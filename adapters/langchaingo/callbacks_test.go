@@ -9,8 +9,8 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// turnsSeen is a handler that remembers which turns it was told of, in order;
-// those of the caller are 0.
+// turnsSeen is a handler that records the number of each turn, in order; 0 is
+// the caller's own.
 type turnsSeen struct {
 	callbacks.SimpleHandler
 

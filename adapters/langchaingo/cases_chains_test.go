@@ -26,9 +26,10 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// chainTest runs a chain and returns what it comes to.
+// chainTest runs a chain and returns its result.
 type chainTest struct {
-	// answer is what the model says to a prompt, the first of these that it contains.
+	// answer has the model's answers by a part of the prompt; the first match
+	// counts.
 	answers [][2]string
 	run     func(ctx context.Context, t *testing.T, model llms.Model) any
 	asked   int // how often the model is asked
@@ -120,7 +121,7 @@ var chainTests = map[string]chainTest{
 			first := chains.NewLLMChain(model, prompts.NewPromptTemplate("Order tea.", nil))
 			principle := chains.NewConstitutionalPrinciple("Is it rude?", "Be kind.")
 			chain := chains.NewConstitutional(model, *first, []chains.ConstitutionalPrinciple{principle}, nil)
-			answer, err := chain.Call(ctx, map[string]any{}) // Critique and revision are asked for without options.
+			answer, err := chain.Call(ctx, map[string]any{}) // The chain asks for critique and revision without options.
 			require.NoError(t, err)
 			return answer["output"]
 		}, 3,
@@ -219,7 +220,7 @@ func parsed(ctx context.Context, t *testing.T, model llms.Model, parser schema.O
 	return out["text"]
 }
 
-// server answers as the test says, however many workers ask.
+// server answers any number of workers with the test's answers.
 func (c chainTest) server(t *testing.T) *fakellm.Server {
 	t.Helper()
 	server := fakellm.NewServer(t)
@@ -252,7 +253,7 @@ func TestCase29ChainsGetWhatTheModelSays(t *testing.T) {
 	}
 }
 
-// bodies returns what a server was sent.
+// bodies returns the request bodies that a server got.
 func bodies(server *fakellm.Server) (bodies []string) {
 	for _, request := range server.Requests() {
 		bodies = append(bodies, string(request.Body))
@@ -378,7 +379,7 @@ func TestCase30TheModelIsAsBefore(t *testing.T) {
 	assert.False(t, llms.SupportsReasoningModel(carrylangchain.Wrap(silent, mw)))
 }
 
-// asker is a todo source that remembers for which sessions it was asked.
+// asker is a todo source that records the sessions it was asked for.
 type asker struct {
 	mu       sync.Mutex
 	sessions []string
@@ -391,7 +392,7 @@ func (a *asker) Todos(ctx context.Context) ([]todo.Todo, error) {
 	return twoTodos.Todos(ctx)
 }
 
-// reasoner is a model that says whether it reasons.
+// reasoner is a model that reports whether it reasons.
 type reasoner bool
 
 func (r reasoner) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse, error) {

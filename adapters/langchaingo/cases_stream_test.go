@@ -34,7 +34,7 @@ func TestCase13StreamedTextIsTheAnswers(t *testing.T) {
 	}, r.chunks, "one separator, and else everything as the model streams it")
 }
 
-// toolChunks returns those of the chunks that are tool calls.
+// toolChunks returns the chunks that are tool calls.
 func toolChunks(chunks []string) (calls []string) {
 	for _, chunk := range chunks {
 		if strings.HasPrefix(chunk, `[{"`) {
@@ -101,8 +101,7 @@ func TestTextThatLooksLikeACallIsText(t *testing.T) {
 	}
 }
 
-// reasons keeps what a reasoning function is given: the reasoning and the
-// chunk, apart.
+// reasons records the arguments of a reasoning function: the reasoning, and separately the chunks.
 type reasons struct{ reasoning, chunks []string }
 
 func (r *reasons) option() llms.CallOption {
@@ -213,7 +212,7 @@ func TestCase15ReasoningMayComeAlone(t *testing.T) {
 
 func TestCase16ACancelledTurnIsAnError(t *testing.T) {
 	t.Parallel()
-	// The openai client makes an answer of what had come when ctx ended.
+	// When ctx ends, the openai client returns what has arrived as an answer.
 	s := newScene(t, turns(fakellm.Text("Did one, at last.").HangAfter(3)))
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.ctx = ctx
@@ -226,7 +225,7 @@ func TestCase16ACancelledTurnIsAnError(t *testing.T) {
 	answer, err := s.ask(r.option())
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Len(t, s.requests(), 1)
-	if answer != nil { // it depends on what the client hears of first
+	if answer != nil { // it depends on what the client notices first
 		assert.Equal(t, "Did one, ", answer.Choices[0].Content)
 	}
 }
@@ -300,7 +299,7 @@ func TestAWholeContinuationIsReturnedThoughCtxHasEnded(t *testing.T) {
 
 func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 	t.Parallel()
-	// The googleai client, which swallows it in turn 1, is in module conformance.
+	// Module conformance has a test with the googleai client, which hides the error in turn 1.
 	enough := errors.New("enough")
 	failing := func(at int) *recording {
 		return &recording{fail: func(chunk int) error {
@@ -360,8 +359,8 @@ func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	require.ErrorContains(t, outcome.Err, "429")
 }
 
-// What may be over soon is sent once more, and what the provider refuses is not:
-// the clients tell both in words alone.
+// A continuation is sent again after a failure that may be temporary, but not after a refusal. The clients report both
+// only in words.
 func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 	t.Parallel()
 	for status, again := range map[int]bool{400: false, 401: false, 408: true, 413: false, 429: true, 500: true, 503: true} {
@@ -402,7 +401,7 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 	}
 }
 
-// A stream that breaks off behind a part of it is not sent again.
+// A continuation that breaks off after some of it was shown is not sent again.
 func TestStreamThatHasShownSomethingIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	for after, again := range map[int]bool{0: true, 1: true, 3: false} {
@@ -433,7 +432,7 @@ func TestTokenBudgetCountsTheConversation(t *testing.T) {
 
 func TestATruncatedContinuationFails(t *testing.T) {
 	t.Parallel()
-	// The openai client takes a stream that just ends for a whole answer.
+	// The openai client takes a stream that ends without a finish reason for a whole answer.
 	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two, too.").EndAfter(3)))
 	ctx, outcomes := middleware.Capture(s.ctx)
 	s.ctx = ctx

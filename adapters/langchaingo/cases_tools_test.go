@@ -49,7 +49,7 @@ func TestCase02WithNothingToDoTheAnswerIsTheModels(t *testing.T) {
 	}{
 		"inactive":   {done, func(ctx context.Context) context.Context { return ctx }, false},
 		"suppressed": {twoTodos, continuation.Suppress, false},
-		// A session is wanted for budgets and pauses, not for a continuation.
+		// Budgets and pauses need a session; a continuation does not.
 		"no session": {twoTodos, func(ctx context.Context) context.Context { return ctx }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,11 +102,12 @@ func TestCase03TurnsWithACallAreNotContinued(t *testing.T) {
 	})
 	t.Run("known by its stop reason alone", func(t *testing.T) {
 		t.Parallel()
-		// As of bedrock, whose client drops the calls of what it streams.
+		// Like an answer of bedrock's client, which drops the calls when it
+		// streams.
 		asked := 0
 		model := spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 			asked++
-			for _, chunk := range []string{"So", ".", "", ""} { // nothing, for each part of a call
+			for _, chunk := range []string{"So", ".", "", ""} { // an empty chunk for each part of a call
 				if err := o.StreamingFunc(ctx, []byte(chunk)); err != nil {
 					return nil, err
 				}
@@ -159,7 +160,8 @@ func TestCase05OtherCallsStay(t *testing.T) {
 
 func TestCase05PhantomsOfAPauseAreGone(t *testing.T) {
 	t.Parallel()
-	// As of the openai client, if a fragment has neither type nor arguments.
+	// The openai client returns this if a fragment has neither type nor
+	// arguments.
 	delta := func(fields string) string {
 		return `{"choices":[{"index":0,"delta":{` + fields + `}}]}`
 	}
@@ -176,7 +178,8 @@ func TestCase05PhantomsOfAPauseAreGone(t *testing.T) {
 
 func TestCase05FragmentsOfAPauseAreOneCall(t *testing.T) {
 	t.Parallel()
-	// As of the openai client, if a server repeats the type in each fragment.
+	// The openai client returns this if a server repeats the type in each
+	// fragment.
 	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked).With(fakellm.RepeatType)))
 	choice := s.requireAsk(t, new(recording).option())
 	assert.Empty(t, choice.ToolCalls)
@@ -500,7 +503,7 @@ func TestCase12CountsAreReadInAnyType(t *testing.T) {
 
 func TestCase12BlocksAreReadTogether(t *testing.T) {
 	t.Parallel()
-	// What one block lacks another may have, and none of them is changed.
+	// One block may have what another lacks. None of them is changed.
 	blocks := func() *llms.ContentResponse {
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{
 			{GenerationInfo: map[string]any{"InputTokens": 10, "ThinkingContent": ""}, StopReason: "end_turn"},

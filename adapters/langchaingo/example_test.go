@@ -53,7 +53,7 @@ func ExampleWrap() {
 	// 2 requests
 }
 
-// What is streamed is one answer, too.
+// The streaming function gets one answer, too.
 func ExampleModel_GenerateContent_streaming() {
 	llm, server := exampleModel(
 		carryontest.Text("Next I will write the parser."),
@@ -96,8 +96,8 @@ func ExampleWithPlainChains() {
 	// <nil>
 }
 
-// An agent of one's own that writes its calls as text: "CALL tool", or else an
-// answer after "SAY".
+// A custom agent whose model writes "CALL tool" for a call, or "SAY" and an
+// answer.
 func ExampleWithTextAgent() {
 	read := func(answer string) carrylangchain.Reading {
 		if tool, ok := strings.CutPrefix(answer, "CALL "); ok {
@@ -122,8 +122,8 @@ func ExampleWithTextAgent() {
 	// <nil>
 }
 
-// embeddingModel stands for a model that makes embeddings as well, as an
-// *openai.LLM does.
+// embeddingModel stands for a model that also makes embeddings, like an
+// *openai.LLM.
 type embeddingModel struct{ llms.Model }
 
 func (embeddingModel) CreateEmbedding(_ context.Context, texts []string) ([][]float32, error) {
@@ -134,7 +134,8 @@ func (embeddingModel) CreateEmbedding(_ context.Context, texts []string) ([][]fl
 	return vectors, nil
 }
 
-// One client for both: a retriever gets embeddings from what the agent talks to.
+// One client for both: the retriever gets its embeddings from the agent's
+// model.
 func ExampleWrapEmbedding() {
 	llm, server := exampleModel()
 	defer server.Close()

@@ -26,9 +26,9 @@ import (
 
 var sample = flag.Int("sample", 16, "have answers fail at one in so many offsets; 1 is every byte")
 
-// Wherever and however one of two answers fails, a program reads what it may rely on, and nothing is left behind. The
-// model's client keeps some failures to itself, and loses an answer to others: of an answer it is believed what it says,
-// so that carryon is never worse than the client alone.
+// An answer may fail at any byte and in any way: a program reads a correct answer or an error, and nothing is left
+// open. The model's client hides some failures, and loses an answer after others. carryon takes what the client returns
+// as true, so that it is never worse than the client alone.
 func TestAnswersThatFailAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, framing := range slices.Concat(faults.Streams(), faults.Wholes()) {
@@ -45,7 +45,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 	}
 }
 
-// failEverywhere plays a drill, and returns at how many offsets.
+// failEverywhere plays a drill at its offsets, and returns their number.
 func failEverywhere(t *testing.T, d faults.Drill) int {
 	t.Helper()
 	mw := middleware.New(twoTodos, onceMore)
@@ -73,7 +73,7 @@ func failEverywhere(t *testing.T, d faults.Drill) int {
 	return len(offsets)
 }
 
-// On a real connection, a reset is one of TCP's.
+// On a real connection, a reset is a reset of TCP.
 func TestConnectionsThatAreReset(t *testing.T) {
 	t.Parallel()
 	for _, drills := range faults.Resets() {
@@ -101,7 +101,7 @@ func TestConnectionsThatAreReset(t *testing.T) {
 	}
 }
 
-// line is a model of which the client can be connected to one server after another.
+// line is a model whose client can be connected to one server after another.
 type line struct {
 	drill faults.Drill
 	to    http.RoundTripper
@@ -129,13 +129,13 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	return l.to.RoundTrip(r)
 }
 
-// alone has the bare model answer.
+// alone makes a call to the bare model.
 func (l *line) alone(ctx context.Context, upstream http.RoundTripper) *told {
 	l.to = upstream
 	return askModel(ctx, l.bare, l.drill.Framing.Whole)
 }
 
-// carried has the model answer with carryon around it.
+// carried makes a call to the wrapped model.
 func (l *line) carried(ctx context.Context, upstream http.RoundTripper) *told {
 	l.to = upstream
 	return askModel(ctx, l.model(), l.drill.Framing.Whole)
@@ -150,12 +150,12 @@ func (l *line) served(ctx context.Context, upstream http.Handler, base http.Roun
 	return l.carried(ctx, base)
 }
 
-// understands reports whether the client reads the answer that fails as it is meant, when it does not fail.
+// understands reports whether the client reads the failing answer correctly when it is complete.
 func (l *line) understands(ctx context.Context) bool {
 	return assert.ObjectsAreEqual(l.drill.Means(), l.alone(ctx, l.drill.Untouched()).reading())
 }
 
-// told is what a program is told by a call: by its streaming function if there is one, and by the answer.
+// told is what a program gets from a call: through its streaming function, if it has one, and in the answer.
 type told struct {
 	recording
 
@@ -175,7 +175,7 @@ func askModel(ctx context.Context, model llms.Model, whole bool) *told {
 	return r
 }
 
-// reading returns what the program makes of it: the text that was streamed, if it is, and the rest of the answer.
+// reading returns the program's reading: the streamed text, if the call streams, and the rest from the answer.
 func (r *told) reading() quirks.Reading {
 	text, _ := r.parts()
 	if r.err != nil {
@@ -200,8 +200,8 @@ func (r *told) reading() quirks.Reading {
 	return reading
 }
 
-// requireOneStory checks that what was streamed and the answer are the same, or that the answer is that of turn 1, which
-// stands when the continuation fails: with an error if a part of a call was streamed.
+// requireOneStory checks that the streamed text and the answer are the same. If the continuation fails, the answer is
+// that of turn 1, with an error if a part of a call was streamed.
 func (r *told) requireOneStory(t *testing.T, first *llms.ContentResponse) {
 	t.Helper()
 	text, calls := r.parts()
@@ -219,7 +219,7 @@ func (r *told) requireOneStory(t *testing.T, first *llms.ContentResponse) {
 	}
 }
 
-// parts returns what was streamed: the text, and the calls as the client puts them together.
+// parts returns the streamed parts: the text, and the calls as the client joins them.
 func (r *told) parts() (text string, calls []llms.ToolCall) {
 	var b strings.Builder
 	for _, chunk := range r.chunks {

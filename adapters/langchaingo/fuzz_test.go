@@ -11,9 +11,9 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// FuzzStreamedText checks that what is streamed is what is returned, however a
-// continuation's text is cut into chunks, and that a tool call streamed between
-// the texts comes out as it went in.
+// FuzzStreamedText checks that the streamed text equals the returned one,
+// however a continuation's text is cut into chunks, and that a tool call
+// streamed between the texts does not change.
 func FuzzStreamedText(f *testing.F) {
 	f.Add("Did two.", 3, "search")
 	f.Add("I can't. todo_pause('"+blocked+"')", 5, "todo_pause")
@@ -59,7 +59,8 @@ func FuzzStreamedText(f *testing.F) {
 	})
 }
 
-// cut cuts a text into chunks of that many bytes, and not into too many.
+// cut cuts a text into chunks of at least that many bytes, and not into too
+// many.
 func cut(text string, size int) (chunks []string) {
 	size = max(size, 1, len(text)/100)
 	for len(text) > size {

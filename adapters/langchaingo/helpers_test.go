@@ -38,7 +38,7 @@ var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuat
 // onceMore allows one continuation, at once.
 var onceMore = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
 
-// blocked is a reason to pause that is accepted.
+// blocked is a reason that todo_pause accepts.
 const blocked = "The grammar file grammar.ebnf is missing"
 
 // scene is a wrapped openai client and its scripted server.
@@ -117,7 +117,7 @@ func names(choice *llms.ContentChoice) (names []string) {
 	return names
 }
 
-// recording is a streaming function that keeps what it is given.
+// recording is a streaming function that records its chunks.
 type recording struct {
 	mu     sync.Mutex
 	chunks []string
@@ -190,8 +190,8 @@ func newOllama(t *testing.T, server *script) *ollama.LLM {
 	return llm
 }
 
-// spoken is a model that answers what a function says: for providers whose
-// client can't be pointed at a server.
+// spoken is a model that answers with the result of a function, for providers
+// whose client can't be pointed at a server.
 type spoken func(ctx context.Context, messages []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error)
 
 func (s spoken) GenerateContent(

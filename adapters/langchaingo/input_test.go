@@ -290,7 +290,7 @@ func readBy(t *testing.T, read func(string) carrylangchain.Reading, answers ...*
 
 func TestATextAgentGetsNothingItWouldLoseAnAnswerOver(t *testing.T) {
 	t.Parallel()
-	// These agents take some paragraphs of an answer for the answer.
+	// These agents read only some paragraphs of an answer.
 	last := func(p []string) []string { return p[len(p)-1:] }
 	ends := func(p []string) []string { return append(p[:1:1], p[1:][max(0, len(p)-2):]...) }
 	for name, test := range map[string]struct {

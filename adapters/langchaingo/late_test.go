@@ -15,7 +15,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// heard is a streaming function that notes what it is given.
+// heard is a streaming function that records its chunks.
 type heard struct {
 	mu    sync.Mutex
 	words []string
@@ -34,8 +34,8 @@ func (h *heard) text() string {
 	return strings.Join(h.words, "")
 }
 
-// Some providers stream from a goroutine of their own, which may go on after they have answered. Where there is nothing to
-// do that passes, as without carryon.
+// Some providers stream from a goroutine of their own, which may go on after the answer. If carryon has nothing to do,
+// such chunks pass, as without carryon.
 func TestLateStreamOfTheOnlyTurnPasses(t *testing.T) {
 	t.Parallel()
 	var stream func(context.Context, []byte) error
@@ -51,7 +51,7 @@ func TestLateStreamOfTheOnlyTurnPasses(t *testing.T) {
 	assert.Equal(t, "One. Two.", h.text())
 }
 
-// What a turn streams while the next one is answered is part of neither.
+// Chunks that a turn streams during the next turn belong to neither.
 func TestLateStreamOfAnEarlierTurnIsLeftOut(t *testing.T) {
 	t.Parallel()
 	var first func(context.Context, []byte) error
@@ -76,7 +76,8 @@ func TestLateStreamOfAnEarlierTurnIsLeftOut(t *testing.T) {
 	assert.Equal(t, "One.\n\nTwo.", answer.Choices[0].Content)
 }
 
-// A function that still runs when its turn has ended is not called by another goroutine meanwhile, and nobody waits for it.
+// While a streaming function still runs after the end of its turn, no other goroutine calls it, and nobody waits for
+// it.
 func TestStreamingFunctionThatStillRunsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	running, release := make(chan struct{}), make(chan struct{})
@@ -105,7 +106,7 @@ func TestStreamingFunctionThatStillRunsIsLeftAlone(t *testing.T) {
 	assert.Equal(t, 1, calls)
 }
 
-// However late the chunks come, nothing races.
+// Late chunks do not race with the end of their turn.
 func TestStreamsThatRaceWithTheEndOfTheirTurn(t *testing.T) {
 	t.Parallel()
 	for range 50 {

@@ -19,7 +19,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// attacks are streams that are as bad as they are long: each begins with something, and repeats something.
+// attacks are streams that try to make reading expensive: each has a beginning, and a part that it repeats.
 var attacks = []struct{ name, begin, again string }{
 	{"LF", "", "\n"},
 	{"CR", "", "\r"},
@@ -74,7 +74,7 @@ var attacks = []struct{ name, begin, again string }{
 	{"printed pauses", "data: " + saysText + "\n\n", `data: {"id":"a","choices":[{"delta":{"content":"todo_pause("}}]}` + "\n\n"},
 }
 
-// endings are those of attacks that are worst if their event is whole.
+// endings end the attacks that are worst with a whole event.
 var endings = map[string]string{
 	"a text in parts of one letter": "]}}]}\n\n", "texts under one name": "}}]}\n\n", "reasonings under one name": "}}]}\n\n",
 	"choices of one letter": "]}\n\n", "lists of choices": "}\n\n", "usages under one name": "}}\n\n",
@@ -85,7 +85,7 @@ func repeated(begin, again string, n int) string {
 	return begin + strings.Repeat(again, (n+len(again)-1)/len(again))
 }
 
-// What an answer costs grows with its length and not with its square, whatever stands in it.
+// The cost of an answer grows with its length, not with the square, whatever its content.
 func TestAttacksTakeLinearTime(t *testing.T) {
 	if measure.RaceDetector {
 		t.Skip("what the race detector costs is not linear")
@@ -94,7 +94,7 @@ func TestAttacksTakeLinearTime(t *testing.T) {
 	for i, tt := range attacks {
 		for j, size := range []int{1400, 1 << 20} {
 			if (i+j)%oneIn(2) != 0 {
-				continue // the other size only
+				continue // only at the other size
 			}
 			play := func(first, second string) func() {
 				return func() { join(t, twoTodos, first, second, inBulk(tt.begin, size)) }
@@ -107,7 +107,7 @@ func TestAttacksTakeLinearTime(t *testing.T) {
 	}
 }
 
-// requestAttacks are members of requests that are as bad as they are long.
+// requestAttacks are members of requests that try to make parsing expensive.
 var requestAttacks = []struct{ name, begin, again, end string }{
 	{"messages", `"messages":[{}`, `,{"role":"user","content":"x"}`, `]`},
 	{"a message in parts of one letter", `"messages":[{"role":"user","content":[{}`, `,{"type":"text","text":"x"}`, `]}]`},
@@ -129,7 +129,7 @@ var requestAttacks = []struct{ name, begin, again, end string }{
 	{"predictions", `"messages":[{"role":"user","content":"x"}]`, `,"prediction":1`, ``},
 }
 
-// So does what a request costs.
+// The cost of a request grows with its length, too.
 func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
 	if measure.RaceDetector {
 		t.Skip("what the race detector costs is not linear")
@@ -162,7 +162,7 @@ func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
 	}
 }
 
-// both is a list that is there, and one that is read for its own sake.
+// both is a fixed list, and a source that is read only for the cost of reading it.
 type both struct{ list, read todo.Provider }
 
 func (b both) Todos(ctx context.Context) ([]todo.Todo, error) {
@@ -170,7 +170,7 @@ func (b both) Todos(ctx context.Context) ([]todo.Todo, error) {
 	return b.list.Todos(ctx)
 }
 
-// answerAttacks are answers that are not streamed, and as bad as they are long.
+// answerAttacks are answers in one piece that try to make reading expensive.
 var answerAttacks = []struct{ name, begin, again, end string }{
 	{"a text in parts of one letter", `{"choices":[{"message":{"content":[{}`, `,{"type":"text","text":"x"}`, `]},"finish_reason":"stop"}]}`},
 	{"choices", `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}`, `,{"message":{"content":"x"}}`, `]}`},
@@ -210,7 +210,7 @@ func TestAttacksOfWholeAnswersTakeLinearTime(t *testing.T) {
 	}
 }
 
-// What a turn says once is not shown many times because another turn has room for it.
+// A text of one turn is not repeated for each of several places in another turn.
 func TestMembersThatComeTwiceAreNotMultiplied(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 64<<10)
@@ -231,7 +231,7 @@ func TestMembersThatComeTwiceAreNotMultiplied(t *testing.T) {
 		reply{Body: got.Body}.reading(t) // which is strict
 	}
 
-	// Nor is a continuation's text written into every list of messages that a request may have.
+	// Nor is a continuation's text written into each of several lists of messages in a request.
 	asked := 0
 	base := roundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
@@ -253,7 +253,7 @@ const (
 	tooMuch = float64(measure.Quadratic)
 )
 
-// inBulk has what a stream begins with come on its own, and then many bytes at once.
+// inBulk serves the beginning of a stream on its own, and then many bytes at once.
 func inBulk(begin string, size int) split {
 	came := false
 	come := func() int {
@@ -266,7 +266,7 @@ func inBulk(begin string, size int) split {
 	return split{come: come, read: always(size), end: io.EOF}
 }
 
-// An event over the limit is looked at no further, and neither is what follows it: all of it passes as it comes.
+// From an event over the limit on, the rest of the stream passes unread.
 func TestEventOverTheLimitPassesAsItComes(t *testing.T) {
 	t.Parallel()
 	head := `data: {"id":"a","choices":[{"index":0,"delta":{"content":"`
@@ -304,7 +304,7 @@ func (e *ending) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A continuation with such an event is one that failed.
+// A continuation with such an event fails.
 func TestEventOverTheLimitFailsAContinuation(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -323,7 +323,7 @@ func TestEventOverTheLimitFailsAContinuation(t *testing.T) {
 	require.Error(t, outcomes.Last().Err)
 }
 
-// Numbers that no program can hold do not become text that is no number.
+// Numbers too large for any program are still valid numbers in the joined answer.
 func TestUsagesThatCannotBeAddedStayJSON(t *testing.T) {
 	t.Parallel()
 	for _, number := range []string{"1e308", "-1e308", "1e400", "0.1e-400", strings.Repeat("9", 200), strings.Repeat("9", 200) + ".5", "1E5", "-0", "-0.0"} {
@@ -337,7 +337,7 @@ func TestUsagesThatCannotBeAddedStayJSON(t *testing.T) {
 	}
 }
 
-// What is nested deeper than anybody would write does no harm.
+// Extremely deep nesting does no harm.
 func TestDeepJSON(t *testing.T) {
 	t.Parallel()
 	const depth = 100_000
@@ -360,7 +360,7 @@ func TestDeepJSON(t *testing.T) {
 // babble is a body that never stops, whatever is cancelled or closed.
 type babble struct {
 	again string
-	read  func() // tells of it
+	read  func() // called on each Read
 }
 
 func (b babble) Read(p []byte) (int, error) {
@@ -374,7 +374,7 @@ func (b babble) Read(p []byte) (int, error) {
 
 func (babble) Close() error { return nil }
 
-// A Read that shows nothing for long ends with the ctx, and with Close.
+// The end of ctx, and Close, end a Read that has shown nothing for a long time.
 func TestEndlessReadEnds(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]string{

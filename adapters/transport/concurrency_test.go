@@ -22,7 +22,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// echo answers each request with the user's own words, and says them again when it is asked to go on.
+// echo answers each request with the user's text, and repeats it in a continuation.
 func echo(r fakellm.Request) fakellm.Turn {
 	word := r.Messages[1].Content
 	if len(r.Messages) > 2 {
@@ -31,7 +31,7 @@ func echo(r fakellm.Request) fakellm.Turn {
 	return fakellm.Text(word + " once.")
 }
 
-// Many answers at once, in one session or in many, do not get into each other's way.
+// Concurrent answers, in one session or in many, do not affect each other.
 func TestManyAnswersAtOnce(t *testing.T) {
 	t.Parallel()
 	const calls = 60
@@ -86,7 +86,7 @@ func TestManyAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// Close may come at any time from anywhere: Read returns, and nothing is left.
+// Close may be called at any time by any goroutine: Read returns, and nothing is left open.
 func TestCloseBesideRead(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(twoTodos, unhurried)
@@ -127,7 +127,7 @@ func closeBesideRead(t *testing.T, mw *middleware.Middleware, i int) {
 	assert.Zero(t, state.Claim)
 }
 
-// A base that answers from memory may give the same header again and again.
+// A base that answers from memory may return the same header every time.
 func TestBaseWithASharedHeader(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -170,7 +170,7 @@ func panicky(base http.RoundTripper, on func(*http.Request) bool) http.RoundTrip
 	})
 }
 
-// The panic of a base is the program's to see, and leaves nothing behind.
+// A panic of the base reaches the program, and leaves nothing open.
 func TestBaseThatPanics(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -199,7 +199,7 @@ func TestBaseThatPanics(t *testing.T) {
 	})
 }
 
-// A source of todos that panics is none, and no crash.
+// A todo source that panics counts as having no todos, and does not crash the program.
 func TestTodosThatPanic(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -209,7 +209,7 @@ func TestTodosThatPanic(t *testing.T) {
 	})
 }
 
-// A base that breaks the rules of its interface does no more harm than it would do by itself.
+// A base that breaks the rules of http.RoundTripper does no more harm than without carryon.
 func TestBaseThatFails(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("no route")

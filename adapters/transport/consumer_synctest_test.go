@@ -131,7 +131,7 @@ func inBubble(t *testing.T, test func(b *bubble), opts ...middleware.Option) {
 	})
 }
 
-// requireOver checks that nothing is left of the call.
+// requireOver checks that the call has ended and nothing is left open.
 func (b *bubble) requireOver() {
 	b.t.Helper()
 	for i := range b.base.asked() {
@@ -169,7 +169,7 @@ func (b *bubble) read(size int) *reader {
 	return r
 }
 
-// now returns what was read when nothing more happens by itself.
+// now returns what was read once all goroutines wait.
 func (r *reader) now() (string, error) {
 	synctest.Wait()
 	r.mu.Lock()
@@ -177,7 +177,7 @@ func (r *reader) now() (string, error) {
 	return r.text, r.err
 }
 
-// take reads as much as there is in a text, from the test itself.
+// take reads as many bytes as a text has, on the test's goroutine.
 func (b *bubble) take(text string) {
 	b.t.Helper()
 	p := make([]byte, len(text))
@@ -192,7 +192,7 @@ const (
 	doneMark    = "data: [DONE]\n\n"
 )
 
-// What has come of turn 1 can be read, line by line, before anything more comes.
+// Every line of turn 1 can be read as soon as it has arrived.
 func TestLinesAreReadAsTheyCome(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 500, 600, 32 << 10} {
@@ -222,7 +222,8 @@ func TestLinesAreReadAsTheyCome(t *testing.T) {
 	}
 }
 
-// An event that is told by lines before its data comes when its data has come, and one of several lines when all have.
+// An event with lines before its data can be read once its data has arrived, and one with several data lines once all
+// have.
 func TestLinesThatBelongTogetherComeTogether(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		r := b.read(1 << 10)
@@ -242,7 +243,7 @@ func TestLinesThatBelongTogetherComeTogether(t *testing.T) {
 	})
 }
 
-// What came with the finish does not wait with it.
+// Events that arrive together with the finish reason do not wait with it.
 func TestTextIsShownBeforeTheFinishIsSettled(t *testing.T) {
 	for name, last := range map[string]string{"finish": saysFinish, "finish with text": saysLast} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +261,7 @@ func TestTextIsShownBeforeTheFinishIsSettled(t *testing.T) {
 	}
 }
 
-// Nothing happens but in Read.
+// Nothing happens outside of Read.
 func TestNothingIsSentBeforeReadAsksForIt(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		go func() {
@@ -280,7 +281,7 @@ func TestNothingIsSentBeforeReadAsksForIt(t *testing.T) {
 	}, unhurried)
 }
 
-// A wait comes after everything there is to read, and is as long as it has to be.
+// The interval between prompts comes after everything there is to read, and is exactly as long as necessary.
 func TestWaitComesAfterTheText(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		r := b.read(1 << 10)
@@ -305,7 +306,7 @@ func (b *bubble) turn(n int, text string) {
 	synctest.Wait()
 }
 
-// Wherever a reader stands when the answer is closed, by itself or by another goroutine, all of it ends.
+// Close ends the call at any point of the answer, whether the reader or another goroutine calls it.
 func TestCloseEndsTheCallAnywhere(t *testing.T) {
 	t.Parallel()
 	toTurn2 := func(b *bubble) { b.turn(1, textEvent+finishEvent+doneMark) }
@@ -353,7 +354,7 @@ func TestCloseEndsTheCallAnywhere(t *testing.T) {
 	}
 }
 
-// The same for readers that are not reading.
+// The same while no Read runs.
 func TestCloseBetweenReadsEndsTheCall(t *testing.T) {
 	t.Parallel()
 	text := textEvent + textEvent + finishEvent + doneMark
@@ -411,7 +412,7 @@ func TestReadAfterTheEnd(t *testing.T) {
 	}
 }
 
-// What comes together is read together, as without carryon.
+// Bytes that arrive together are read together, as without carryon.
 func TestLinesThatCameTogetherAreReadTogether(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		p := make([]byte, 32<<10)
@@ -432,7 +433,7 @@ func TestLinesThatCameTogetherAreReadTogether(t *testing.T) {
 	})
 }
 
-// A reader may take its time: what counts is how long it waits for the model.
+// A slow reader uses up no time limit: only waiting for the model counts.
 func TestSlowReaderLosesNothing(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		go func() {
@@ -467,7 +468,7 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	})
 }
 
-// What ends the caller's ctx ends a continuation, and Read says so.
+// The end of the caller's ctx ends a continuation, and Read returns its error.
 func TestContextThatEndsDuringAContinuation(t *testing.T) {
 	t.Parallel()
 	toTurn2 := func(b *bubble) { b.turn(1, textEvent+finishEvent+doneMark) }
@@ -511,7 +512,7 @@ func TestContextThatEndsDuringTurn1(t *testing.T) {
 	})
 }
 
-// A program's deadline costs the continuation and not the answer, whoever set it.
+// A program's deadline ends the continuation, but does not lose the answer, whoever set it.
 func TestDeadlineIsAnticipated(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -583,7 +584,7 @@ func TestDeadlineOfAnAnswerInOnePieceIsAnticipated(t *testing.T) {
 	})
 }
 
-// Silence ends a continuation, and any byte of it is a sign of life.
+// Silence ends a continuation; any byte of it counts as a sign of life.
 func TestSilenceEndsAContinuation(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		r := b.read(1 << 10)

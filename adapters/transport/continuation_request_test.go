@@ -19,14 +19,14 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Marks in a body, for where a continuation's adds to it.
+// Marks in a body, at the places where a continuation adds to it.
 const (
 	atMessages = "«messages»"
 	atTools    = "«tools»"
 	atAllowed  = "«allowed»"
 )
 
-// fill puts what a continuation adds in the place of the marks, and nothing if it is the caller's own body.
+// fill replaces the marks by the additions of a continuation, or by nothing for the caller's own body.
 func fill(body, messages, tools, allowed string) string {
 	return strings.NewReplacer(atMessages, messages, atTools, tools, atAllowed, allowed).Replace(body)
 }
@@ -37,7 +37,7 @@ const (
 	someTools    = `"tools":[` + editFile + atTools + `]`
 )
 
-// Everything in the caller's body stays as it is spelled, and where it stands.
+// Everything in the caller's body keeps its spelling and its place.
 func TestContinuationSendsTheCallersBytesExtended(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -120,7 +120,7 @@ func TestContinuationSendsTheCallersBytesExtended(t *testing.T) {
 	}
 }
 
-// Of lists of allowed tools that are empty the one tool is todo_pause.
+// In an empty list of allowed tools, todo_pause becomes the only one.
 func TestEmptyListOfAllowedToolsIsExtended(t *testing.T) {
 	t.Parallel()
 	s := newQuietScene(t, twoTodos)
@@ -173,7 +173,7 @@ func TestContinuationKeepsHeadersAndAddress(t *testing.T) {
 	})
 }
 
-// How a body is sent is not a matter of what it is: a continuation's has a length.
+// A continuation's body has a length, however the caller's was sent.
 func TestContinuationHasALength(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*http.Request){
@@ -240,7 +240,7 @@ func TestBodyOfAContinuationCanBeHadAgain(t *testing.T) {
 	}
 }
 
-// follower is a base that follows redirects, as an HTTP client of another make may.
+// follower is a base that follows redirects, as some HTTP clients do.
 type follower struct{ client http.Client }
 
 func (f *follower) RoundTrip(r *http.Request) (*http.Response, error) { return f.client.Do(r) }
@@ -266,7 +266,8 @@ func TestRedirectBelowTheTransportIsFollowed(t *testing.T) {
 	})
 }
 
-// Above the transport each hop is a call, of which only the last is answered; a continuation goes where that was.
+// If redirects are followed above the transport, each hop is a call, and only the last one is answered. A continuation
+// goes to the last address.
 func TestRedirectAboveTheTransportIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -367,7 +368,7 @@ func TestPauseToolIsDeclaredAlways(t *testing.T) {
 	})
 }
 
-// The digests of the caller's own body do not hold for a body with one more tool.
+// Digests of the caller's own body are dropped for a body with an additional tool.
 func TestDeclaredPauseToolDropsTheDigestsOfTheBody(t *testing.T) {
 	t.Parallel()
 	s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
@@ -384,7 +385,7 @@ func TestDeclaredPauseToolDropsTheDigestsOfTheBody(t *testing.T) {
 	}
 }
 
-// A pause in the caller's own turn is carryon's if it was declared, and not theirs to see.
+// If carryon has declared todo_pause, the caller does not see a pause in the caller's own turn.
 func TestDeclaredPauseToolPausesTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -415,7 +416,7 @@ func TestCallersOwnTodoPauseIsTheirs(t *testing.T) {
 	})
 }
 
-// What a program does with the caller's request or body while a continuation is sent is its own affair.
+// A program may change its request or body while a continuation is sent.
 func TestContinuationIsIndependentOfTheCallersRequest(t *testing.T) {
 	t.Parallel()
 	s := newQuietScene(t, twoTodos)
@@ -432,7 +433,7 @@ func TestContinuationIsIndependentOfTheCallersRequest(t *testing.T) {
 	assert.Equal(t, "Bearer no key", first.Header.Get("Authorization"))
 }
 
-// Without tools none is added: some models are refused them.
+// carryon adds no tool to a request without tools, because the provider refuses tools for some models.
 func TestToollessCallGetsNoTool(t *testing.T) {
 	t.Parallel()
 	s := newQuietScene(t, twoTodos, middleware.WithToollessCalls())
@@ -443,7 +444,7 @@ func TestToollessCallGetsNoTool(t *testing.T) {
 	assert.NotContains(t, s.wire.bodies()[1], `"tools"`)
 }
 
-// A body that fails is no body, also where it is a continuation's that was to be made of it.
+// A request whose body fails is not continued, also if it fails when a continuation is made from it.
 func TestContinuationThatCannotBeMadeCostsNothing(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")

@@ -16,7 +16,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Providers that count the ids of calls give every conversation the same ones, so that two strangers may send the very same
+// Some providers number the ids of calls in each conversation, so two unrelated callers may send exactly the same
 // messages.
 func TestStrangersWithoutASessionShareNothing(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Parts of a turn in which something is held back: a call that may become a pause, and usage behind it.
+// Parts of a turn in which something is held back: a call that may become a pause, and the usage after it.
 const (
 	halfCallEvent = `data: {"id":"a","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"todo","arguments":""}}]}}]}` + "\n\n"
 	usageEvent    = `data: {"id":"a","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}` + "\n\n"
@@ -42,7 +42,7 @@ func TestAnswerHasEndedWhenItsDoneWasRead(t *testing.T) {
 	})
 }
 
-// An upstream that keeps the connection open behind [DONE] is not waited for.
+// Read does not wait for an upstream that keeps the connection open after [DONE].
 func TestDoneIsWaitedBehindForAMoment(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		r := b.read(1 << 10)

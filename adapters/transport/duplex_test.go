@@ -37,10 +37,10 @@ func (l *serverLog) String() string {
 	return l.text.String()
 }
 
-// In a reverse proxy that reads while it writes, the server panics if a request's
-// body is still being read when its handler returns. carryon has read all of a
-// request that it may continue before it sends anything, so that nobody does,
-// whatever the upstream answers, and however early.
+// In a reverse proxy that reads while it writes, the server panics if a
+// request's body is still being read when its handler returns. carryon reads
+// all of a request that it may continue before it sends anything, so nobody
+// reads the body at that time, however early the upstream answers.
 func TestReverseProxyMayReadWhileItWrites(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

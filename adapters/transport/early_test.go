@@ -20,7 +20,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// slowStore is a store that is asked once the model has the request.
+// slowStore is a store that answers only once the model has the request.
 type slowStore struct {
 	continuation.Store
 
@@ -32,8 +32,7 @@ func (s slowStore) Update(ctx context.Context, key string, f func(continuation.S
 	return s.Store.Update(ctx, key, f)
 }
 
-// forwarded is a request in scope as a proxy forwards it: its body cannot be had
-// again.
+// forwarded is a request in scope as a proxy forwards it: without GetBody.
 func forwarded(t *testing.T, ctx context.Context, w way) *http.Request { //nolint:revive // t comes first in tests
 	t.Helper()
 	r := newRequest(t, continuation.WithSession(ctx, "s"), "http://test/v1", "")
@@ -42,8 +41,8 @@ func forwarded(t *testing.T, ctx context.Context, w way) *http.Request { //nolin
 	return r
 }
 
-// The model gets the request before the store has answered, and what comes of the
-// call is the same.
+// The model gets the request before the store has answered, and the result of
+// the call is the same.
 func TestRequestIsSentEarly(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -71,7 +70,7 @@ func TestRequestIsSentEarly(t *testing.T) {
 	})
 }
 
-// A call that carryon leaves alone, and one that fails, end as they do otherwise.
+// A call that carryon leaves alone, and one that fails, end in the same way.
 func TestWhatComesOfARequestThatWasSentEarly(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("the model is away")
@@ -107,7 +106,8 @@ func TestWhatComesOfARequestThatWasSentEarly(t *testing.T) {
 	})
 }
 
-// What is added to the caller's own request must be known before it is sent.
+// carryon must know its additions to the caller's own request before it sends
+// the request.
 func TestRequestWithAdditionsIsNotSentEarly(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {

@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// provider is a model that says what it will do before it does it.
+// provider is a model that announces what it will do before it does it.
 func provider() *carryontest.Server {
 	return carryontest.Start(
 		carryontest.Text("Next I fix it."),
@@ -72,8 +72,8 @@ func ExampleNew() {
 	// data: [DONE]
 }
 
-// With go-openai the client is part of the configuration. The package
-// adapters/openai has NewClientWithConfig, which does this and no more.
+// With go-openai, the HTTP client is part of the configuration. NewClientWithConfig of package adapters/openai does the
+// same.
 func ExampleNew_goOpenAI() {
 	server := provider()
 	defer server.Close()
@@ -101,7 +101,7 @@ func ExampleNew_goOpenAI() {
 	// edit_file {"path":"build.go"}
 }
 
-// With langchaingo's package for OpenAI the client is an option.
+// With langchaingo's package for OpenAI, the HTTP client is an option.
 func ExampleNew_langchaingo() {
 	server := provider()
 	defer server.Close()

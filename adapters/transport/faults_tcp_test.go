@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-// On a real connection, a reset is one of TCP's.
+// On a real connection, a reset is a reset of TCP.
 func TestConnectionsThatAreReset(t *testing.T) {
 	t.Parallel()
 	for _, drills := range faults.Resets() {

@@ -20,7 +20,7 @@ import (
 
 var sample = flag.Int("sample", 32, "have answers fail at one in so many offsets; 1 is every byte")
 
-// oneIn returns n, or 1 for a test that is to leave nothing out.
+// oneIn returns n, or 1 if a test must leave nothing out.
 func oneIn(n int) int {
 	if *sample == 1 {
 		return 1
@@ -28,8 +28,8 @@ func oneIn(n int) int {
 	return n
 }
 
-// Wherever and however one of two answers fails, every client reads what it may rely on, and nothing is left behind. In
-// a bubble, a client that waits for ever and a goroutine that stays are deadlocks.
+// An answer may fail at any byte and in any way: every client reads a correct answer or an error, and nothing is left
+// open. In a bubble, a client that waits forever and a goroutine that does not end are deadlocks.
 func TestAnswersThatFailAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, framing := range slices.Concat(faults.Streams(), faults.Wholes()) {
@@ -48,7 +48,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 	}
 }
 
-// failEverywhere plays a drill for a client, and returns at how many offsets.
+// failEverywhere plays a drill at its offsets for a client, and returns their number.
 func failEverywhere(t *testing.T, d faults.Drill, client quirks.Client) int {
 	t.Helper()
 	understood := assert.ObjectsAreEqual(d.Means(), client.Read(t.Context(), d.Relayed(), d.Framing.Whole))
@@ -72,7 +72,7 @@ func failEverywhere(t *testing.T, d faults.Drill, client quirks.Client) int {
 	return len(offsets)
 }
 
-// copied is an [http.RoundTripper] that keeps what was read of its answer.
+// copied is an [http.RoundTripper] that records the bytes that were read of its answer.
 type copied struct {
 	strings.Builder
 

@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// What a provider may send for as long as it likes without saying anything.
+// Events that a provider may send for any length of time without content.
 var wordless = map[string]string{
 	"comments":      ": still here\n\n",
 	"ids":           "id: 1\n\n",
@@ -26,8 +26,8 @@ var wordless = map[string]string{
 	"one long line": "x",
 }
 
-// A continuation that says nothing ends, and the first turn's end is shown. Meanwhile whoever stands between the reader and
-// the proxy sees that the connection lives.
+// A silent continuation is ended, and the end of the first turn is shown. Until then, heartbeats show any proxy in
+// between that the connection is alive.
 func TestContinuationWithoutAWordEnds(t *testing.T) {
 	t.Parallel()
 	for name, piece := range wordless {
@@ -69,7 +69,7 @@ func TestContinuationWithoutAWordEnds(t *testing.T) {
 	}
 }
 
-// requireHeartbeats checks that a text is chunks without a word, and how many.
+// requireHeartbeats checks that a text is so many chunks without content.
 func requireHeartbeats(t *testing.T, text string, low, high int) {
 	t.Helper()
 	n := 0
@@ -86,7 +86,7 @@ func requireHeartbeats(t *testing.T, text string, low, high int) {
 	assert.GreaterOrEqual(t, high, n)
 }
 
-// A model that thinks for long, or calls todo_pause, shows nothing for as long.
+// While a model thinks or calls todo_pause, there is nothing to show.
 func TestHeartbeatWhereNothingOfATurnIsShown(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		r := b.read(1 << 10)

@@ -23,10 +23,10 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// plan is what the model says at the beginning of most scenes, without doing it.
+// plan is the model's first text in most scenes: it announces work that it does not do.
 const plan = "Next I will write the parser."
 
-// blocked is a reason that is good enough for a pause.
+// blocked is a reason that todo_pause accepts.
 const blocked = "The grammar file grammar.ebnf is missing"
 
 // The list that most tests work on.
@@ -73,8 +73,8 @@ func inBothWays(t *testing.T, test func(t *testing.T, w way)) {
 	}
 }
 
-// scene is one session of an HTTP client that goes through the transport to a scripted server. When the test ends it is
-// checked that nothing of it was left behind: no body open, and the session not active.
+// scene is one session of an HTTP client that goes through the transport to a scripted server. At the end of the test,
+// it checks that no body is left open and that the session is not active.
 type scene struct {
 	ctx    context.Context // of the session
 	url    string
@@ -177,7 +177,7 @@ func readReply(r *http.Response, err error) reply {
 	return reply{Status: r.StatusCode, Length: r.ContentLength, Header: r.Header, Body: string(body), Err: err}
 }
 
-// reading is what a reader makes of an answer.
+// reading is a client's reading of an answer.
 type reading struct {
 	ID, Text, Finish string
 	Calls            []string // name and arguments
@@ -237,7 +237,7 @@ func (h *reading) add(t *testing.T, payload string) {
 	}
 }
 
-// requireReading checks that an answer is whole, and what is read of it.
+// requireReading checks that an answer is whole, and that it has this reading.
 func requireReading(t *testing.T, got reply, text, finish string) {
 	t.Helper()
 	require.NoError(t, got.Err)
@@ -371,7 +371,7 @@ func quoted(t *testing.T, text string) string {
 	return string(b)
 }
 
-// requireSame checks that two are one, without printing what they are.
+// requireSame checks that two values are equal, without printing them.
 func requireSame[T any](t *testing.T, want, got *T, what string) {
 	t.Helper()
 	if want != got {
@@ -385,7 +385,7 @@ func closed(t *testing.T, r *http.Response) {
 	assert.NoError(t, r.Body.Close())
 }
 
-// meanwhile runs a function beside the test.
+// meanwhile runs a function on another goroutine.
 func meanwhile[T any](f func() T) <-chan T {
 	done := make(chan T, 1)
 	go func() { done <- f() }()

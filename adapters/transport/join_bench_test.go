@@ -32,7 +32,7 @@ func (t *twoTurns) RoundTrip(r *http.Request) (*http.Response, error) {
 	return inMemory(body).RoundTrip(r)
 }
 
-// oneMore is a list that is continued once.
+// oneMore is a list for one continuation.
 func oneMore() *middleware.Middleware {
 	return middleware.New(
 		todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}),
@@ -52,8 +52,8 @@ func conversation(messages int) string {
 	return b.String()
 }
 
-// BenchmarkLaterTurn reads an answer of two turns. Metric ns/chunk is what a
-// chunk of the second costs, as it comes out of the transport.
+// BenchmarkLaterTurn reads an answer of two turns through the transport. Metric
+// ns/chunk is the cost of a chunk of the second.
 func BenchmarkLaterTurn(b *testing.B) {
 	for _, stream := range typicalStreams() {
 		b.Run(stream.name, func(b *testing.B) {
@@ -73,8 +73,8 @@ func BenchmarkLaterTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkJoin measures the time from the end of turn 1, as the transport gets
-// to know it, to the continuation's request.
+// BenchmarkJoin measures the time from when the transport reads the end of turn
+// 1 to the continuation's request.
 func BenchmarkJoin(b *testing.B) {
 	first := typicalStreams()[0].body
 	for _, messages := range []int{10, 500} {
@@ -97,7 +97,7 @@ func BenchmarkJoin(b *testing.B) {
 	}
 }
 
-// endRecorded records when the first body of a call has given all it has.
+// endRecorded records when the first body of a call was read to its end.
 type endRecorded struct {
 	http.RoundTripper
 	end *time.Time

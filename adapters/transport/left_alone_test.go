@@ -18,8 +18,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Whoever asks for outcomes gets one of every exchange, also of those that
-// carryon does not read.
+// Capture gets an outcome of every exchange, including those that carryon does
+// not read.
 func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 	t.Parallel()
 	const path = "https://api.example.com/v1/chat/completions"
@@ -122,7 +122,7 @@ func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 	}
 }
 
-// What runs inside another layer is that one's to report.
+// The outer layer reports calls inside it.
 func TestExchangeInsideAnotherLayerHasNoOutcome(t *testing.T) {
 	t.Parallel()
 	ctx, outcomes := middleware.Capture(t.Context())

@@ -54,8 +54,8 @@ func (b *stuckBody) Close() error {
 	return nil
 }
 
-// footprint is what open streams take: live memory of one of them, in bytes,
-// and the goroutines of all.
+// footprint is the cost of open streams: the live memory of one, in bytes, and
+// the goroutines of all.
 type footprint struct {
 	memory     float64
 	goroutines int
@@ -108,7 +108,7 @@ func addedTo(tb testing.TB, stream benchStream, streams, events int) footprint {
 	tb.Helper()
 	part := stuck(strings.SplitAfter(stream.body, stream.blank())[:events])
 	read := len(strings.Join(part, ""))
-	footprintOf(tb, part, streams, read) // leaves behind what the runtime keeps of goroutines
+	footprintOf(tb, part, streams, read) // so that the runtime's own memory for goroutines is in both
 	bare := footprintOf(tb, part, streams, read)
 	carried := footprintOf(tb, transport.New(part, middleware.New(recordedDone)), streams, read)
 	return footprint{carried.memory - bare.memory, carried.goroutines - bare.goroutines}
@@ -147,5 +147,6 @@ func TestOpenStreamsAreSmall(t *testing.T) {
 	}
 }
 
-// maxFootprint is how much an open stream may take beside the text.
+// maxFootprint is how much memory an open stream may use in addition to the
+// text.
 const maxFootprint = float64(2 << 10)

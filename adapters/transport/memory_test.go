@@ -18,7 +18,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Whoever announces a body gets memory for what has come of it.
+// A body gets memory for the bytes that have arrived, not for the announced length.
 func TestMemoryGrowsAsBytesCome(t *testing.T) { //nolint:paralleltest // measures memory
 	rt := func(answer string, length int64) http.RoundTripper {
 		return transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -49,7 +49,7 @@ func TestMemoryGrowsAsBytesCome(t *testing.T) { //nolint:paralleltest // measure
 	assert.Less(t, used, uint64(little), "of an answer")
 }
 
-// However long a body is, and whatever was announced, all of it passes.
+// A body passes whole, whatever its length and the announced length.
 func TestBodiesOfAnyLengthPass(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, 511, 512, 64<<10 - 1, 64 << 10, 64<<10 + 1, 300_000, transport.MaxBody, transport.MaxBody + 1, transport.MaxBody + 1<<20} {

@@ -17,7 +17,7 @@ import (
 // kinds are content types that answers come with.
 var kinds = []string{"text/event-stream", "application/json", "", "text/event-stream; charset=utf-8", "text/plain", "application/json; x"}
 
-// manner is how a request is made and answered, apart from the bytes of either.
+// manner is a way to send and to answer a request, apart from the bytes.
 type manner struct {
 	kind    string // the content type of the answer
 	known   bool   // the answer comes with its length
@@ -77,7 +77,7 @@ func (m manner) middleware() *middleware.Middleware {
 	}
 }
 
-// deal is all that either side sees of a call.
+// deal is everything that either side sees of a call.
 type deal struct {
 	Method, URL   string
 	Sent, Headers http.Header // of the request and of the answer
@@ -90,7 +90,7 @@ type deal struct {
 	Calls         int
 }
 
-// deal makes a call through what through makes of the base transport.
+// deal makes a call with the RoundTripper that through returns for the base transport.
 func (m manner) deal(t *testing.T, request, answer []byte, through func(http.RoundTripper) http.RoundTripper) deal {
 	t.Helper()
 	var d deal
@@ -121,8 +121,8 @@ func (m manner) deal(t *testing.T, request, answer []byte, through func(http.Rou
 	return d
 }
 
-// With nothing to do, nothing tells that carryon is there: not to the provider, and not to the client. But the length of
-// a stream is not told in advance, as it was when there might have been something to do.
+// If carryon has nothing to do, neither the provider nor the client can tell that it is there. The one exception is the
+// length of a stream, which is dropped when a continuation is still possible.
 func FuzzNothingToDo(f *testing.F) {
 	whole := `{"id":"a","choices":[{"index":0,"message":{"role":"assistant","content":"So."},"finish_reason":"stop"}]}`
 	for seed := range uint64(24) {

@@ -26,7 +26,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// chats is what programs use of a client of go-openai, of its own type or of carryon's.
+// chats has the methods that programs use of a client, which is go-openai's or carryon's.
 type chats interface {
 	CreateChatCompletion(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)
 }
@@ -48,13 +48,13 @@ func onTheWire(config openai.ClientConfig, mw *middleware.Middleware) (chats, op
 
 type opener func(context.Context, openai.ChatCompletionRequest) (stream, error)
 
-// stream is what the streams of both clients have in common.
+// stream is the common interface of both clients' streams.
 type stream interface {
 	Recv() (openai.ChatCompletionStreamResponse, error)
 	Close() error
 }
 
-// told is what a call came to: what the program reads, and what carryon tells of it.
+// told is the result of a call: the program's reading, and carryon's outcome and events.
 type told struct {
 	Reading  quirks.Reading
 	Events   []string
@@ -70,7 +70,7 @@ type parity struct {
 	ctx     func(context.Context) context.Context
 	request func(*openai.ChatCompletionRequest)
 	turns   []fakellm.Turn
-	calls   int // of the program, one after the other; 0 is one
+	calls   int // number of calls, one after the other; 0 means 1
 }
 
 func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middleware.Middleware) (chats, opener)) []told {
@@ -161,7 +161,7 @@ func readTurn(ctx context.Context, w way, client chats, open opener, request ope
 	return r
 }
 
-// worded is where an event has the text of an error, which each client words in its own way.
+// worded finds the text of an error in an event. Each client words its errors differently.
 var worded = regexp.MustCompile(`(error|failed: \w+): .*$`)
 
 func withoutTexts(lines []string) []string {
@@ -171,7 +171,7 @@ func withoutTexts(lines []string) []string {
 	return lines
 }
 
-// requireParity checks that both clients read and tell the same.
+// requireParity checks that both clients give the same results.
 func (p parity) requireParity(t *testing.T, w way) []told {
 	t.Helper()
 	want, got := p.play(t, w, typed), p.play(t, w, onTheWire)
@@ -203,7 +203,7 @@ func (p parity) requireParity(t *testing.T, w way) []told {
 	return got
 }
 
-// sentBy returns what a request says, where a store of false says nothing.
+// sentBy returns the content of a request. It treats a store of false as absent.
 func sentBy(r fakellm.Request) map[string]any {
 	body := r.JSON()
 	if body["store"] == false {
@@ -217,7 +217,7 @@ var (
 	cut  = fakellm.Text("Two three four.").CutAfter(0)
 )
 
-// scripts are what happens to calls, one for each way in which they end.
+// scripts has a call for each way in which calls end.
 var scripts = map[string]parity{
 	"continued":        {turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
 	"twice":            {turns: append(texts("One.", "Two."), edit().AndText("Three."))},
@@ -283,7 +283,7 @@ func write(r *openai.ChatCompletionRequest, status string) {
 	}}}, openai.ChatCompletionMessage{Role: "tool", ToolCallID: "c1", Content: "ok"})
 }
 
-// Whatever happens to a call, go-openai reads and carryon tells the same, wherever carryon sits.
+// go-openai reads the same, and carryon reports the same, in the typed client and on the wire.
 func TestTransportDoesWhatTheTypedAdapterDoes(t *testing.T) {
 	t.Parallel()
 	for name, p := range scripts {
@@ -299,7 +299,7 @@ func TestTransportDoesWhatTheTypedAdapterDoes(t *testing.T) {
 	}
 }
 
-// manners are what providers differ in.
+// manners are the ways in which providers differ.
 var manners = map[string]func(fakellm.Turn) fakellm.Turn{
 	"azure": fakellm.AzureFirst.Apply, "batched": fakellm.Batched.Apply, "CRLF": fakellm.Turn.CRLF,
 	"changing ids": fakellm.ChangeID.Apply, "comments": fakellm.Turn.Comments, "empty fragments": fakellm.EmptyFragments.Apply,
@@ -313,7 +313,7 @@ var manners = map[string]func(fakellm.Turn) fakellm.Turn{
 	"index 1": func(t fakellm.Turn) fakellm.Turn { return t.StartIndex(1) },
 }
 
-// The same in every manner of answering, of the first turn and of the others.
+// The same holds for every manner of answering, in the first turn and in later ones.
 func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
 	t.Parallel()
 	said := fakellm.Text("One. Two.").Usage(3, 4)
@@ -338,7 +338,7 @@ func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
 	}
 }
 
-// And with every answer of the table of what providers send that both can read.
+// It also holds for every answer of the quirk table that both clients can read.
 func TestQuirksAreReadAsTheTypedAdapterReadsThem(t *testing.T) {
 	t.Parallel()
 	compared := 0
@@ -377,7 +377,7 @@ func readTyped(ctx context.Context, rt http.RoundTripper, unary bool) quirks.Rea
 	return readTurn(ctx, way{stream: !unary}, client, open, request)
 }
 
-// A transport in a client of the program's own making is the same as the one that NewClientWithConfig makes.
+// A client that the program makes with the transport behaves like the one that NewClientWithConfig returns.
 func TestTransportInAnHTTPClientIsTheSame(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {

@@ -88,7 +88,7 @@ func TestOtherProtocolIsContinued(t *testing.T) {
 	first := blockAnswer("a", "stop", "Next I will write the parser.")
 	for name, tt := range map[string]struct {
 		second []string // parts of turn 2
-		shown  []string // what comes of them
+		shown  []string // what the caller sees of them
 		reason string
 	}{
 		"text":        {[]string{"Done with it."}, []string{"\n\nDone with it."}, "stop"},
@@ -124,7 +124,7 @@ func TestOtherProtocolIsContinued(t *testing.T) {
 	}
 }
 
-// A continuation that fails leaves the answer as it was.
+// A continuation that fails does not change the answer.
 func TestOtherProtocolSurvivesAFailure(t *testing.T) {
 	t.Parallel()
 	first := blockAnswer("a", "stop", "Next I will write the parser.")

@@ -43,8 +43,8 @@ func quirkClients() []quirks.Client {
 	}
 }
 
-// readGoOpenAI reads an answer with go-openai, and puts it together as programs
-// do: fragments by their index, and the last finish and usage that there are.
+// readGoOpenAI reads an answer with go-openai, and joins it as programs do:
+// fragments by index, and the last finish reason and usage.
 func readGoOpenAI(ctx context.Context, rt http.RoundTripper, unary bool) quirks.Reading {
 	config := openai.DefaultConfig("no key")
 	config.BaseURL = "http://upstream.test/v1"
@@ -211,7 +211,7 @@ func langChainReading(choice *llms.ContentChoice) quirks.Reading {
 	return r
 }
 
-// exchange is what a request through the transport came to.
+// exchange is the result of a request through the transport.
 type exchange struct {
 	asked  []string
 	status int
@@ -228,9 +228,9 @@ const (
 		`"tools":[{"type":"function","function":{"name":"edit_file","parameters":{"type":"object","properties":{}}}}],"temperature":0.70}`
 )
 
-// play sends a request of the row through the transport. The upstream gives
-// bite bytes at a time at most, and the answer is read into sip bytes at a time;
-// 0 is as many as there are.
+// play sends a request of the row through the transport. The upstream returns
+// at most bite bytes per Read, and the answer is read sip bytes at a time; 0 is
+// as many as there are.
 func play(t *testing.T, q quirks.Quirk, bite, sip int) exchange {
 	t.Helper()
 	upstream := q.Upstream()

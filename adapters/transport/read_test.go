@@ -15,9 +15,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// A Read returns all that has come, so that a proxy writes it at once. It does not
-// wait for a decision with what it has, and the first does not wait until the engine
-// has looked at a second event.
+// A Read returns everything that has arrived, so that a proxy writes it at
+// once. It does not hold data back until a decision, and the first Read does
+// not wait until the engine has read a second event.
 func TestReadReturnsAllThatHasCome(t *testing.T) {
 	t.Parallel()
 	chunk := func(delta, finish string) string {

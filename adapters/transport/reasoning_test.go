@@ -74,7 +74,8 @@ func TestReasoningOfTurnsStandsApart(t *testing.T) {
 	}
 }
 
-// Requests that carry reasoning get that of all turns, put apart as it is shown.
+// A continuation of a request with reasoning gets the reasoning of all turns,
+// with the separators that are shown.
 func TestReasoningOfTurnsIsSentBackApart(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {

@@ -20,7 +20,7 @@ import (
 // recordedChats reads the recordings once.
 var recordedChats = sync.OnceValues(func() ([]httprr.Chat, error) { return httprr.Recorded(context.Background()) })
 
-// recordings returns the recorded calls. That there are fewer than there have been fails the test.
+// recordings returns the recorded calls. It fails the test if there are fewer than before.
 func recordings(t *testing.T) []httprr.Chat {
 	t.Helper()
 	chats, err := recordedChats()
@@ -90,7 +90,7 @@ func continueRecorded(chat httprr.Chat) func(http.RoundTripper) http.RoundTrippe
 	return func(upstream http.RoundTripper) http.RoundTripper { return chat.Instead(carriedOn(upstream)) }
 }
 
-// redirectedTo asks another host than it is told.
+// redirectedTo sends requests to another host.
 type redirectedTo struct {
 	http.RoundTripper
 

@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// What providers really sent comes through to the byte when there is nothing to do, and so does the request.
+// If there is nothing to do, recorded answers and their requests pass byte for byte.
 func TestRecordingsPassUntouched(t *testing.T) {
 	t.Parallel()
 	offered := func(chat httprr.Chat) httprr.Chat { return chat.WithTool(httprr.Tool) }
@@ -54,7 +54,7 @@ func TestRecordingsPassUntouched(t *testing.T) {
 
 func anyRecording(httprr.Chat) bool { return true }
 
-// offersNoTools reports whether a call offers no tools, and so is none of an agent.
+// offersNoTools reports whether a call offers no tools, and so is not an agent's.
 func offersNoTools(chat httprr.Chat) bool { return !strings.Contains(string(chat.Body), `"tools"`) }
 
 func requireRecordingUntouched(t *testing.T, chat httprr.Chat, todos todo.Provider) {
@@ -64,7 +64,7 @@ func requireRecordingUntouched(t *testing.T, chat httprr.Chat, todos todo.Provid
 		want := sendRecorded(t, chat, bare, 4096)
 		got := sendRecorded(t, chat, transport.New(replay, forRecordings(todos)), reads.read)
 		if got.Length < 0 && chat.Streamed {
-			// A stream that might have been continued does not say how long it is.
+			// The length of a stream is dropped when a continuation is possible.
 			want.Length = -1
 			want.Header.Del("Content-Length")
 		}

@@ -173,8 +173,8 @@ func recordedStreams(tb testing.TB) []benchStream {
 	return streams
 }
 
-// BenchmarkRelay reads streams with nothing to do. Metric GB/s is what comes
-// through, and ratio what it takes over reading the same bytes bare.
+// BenchmarkRelay reads streams with nothing to do. Metric GB/s is the
+// throughput, and ratio the time relative to reading the same bytes bare.
 func BenchmarkRelay(b *testing.B) {
 	mw := middleware.New(recordedDone)
 	for _, stream := range slices.Concat(typicalStreams(), []benchStream{typicalStreams()[0].named()}, recordedStreams(b)) {
@@ -216,7 +216,7 @@ func relayed(tb testing.TB, stream benchStream) func() {
 	}
 }
 
-// An event is relayed as a whole: one more line in it is no more work.
+// An event is relayed as a whole: another line in it adds no work.
 func TestNamedEventsAllocateNoMore(t *testing.T) {
 	if measure.RaceDetector {
 		t.Skip("the race detector allocates")

@@ -24,7 +24,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// wiretap is a listener that keeps what its connections are sent, byte for byte.
+// wiretap is a listener that records the bytes that its connections receive.
 type wiretap struct {
 	net.Listener
 
@@ -74,7 +74,7 @@ func listening(t *testing.T, handler http.Handler) (url string, tap *wiretap) {
 	return server.URL + "/v1", tap
 }
 
-// Whatever a request of ours is like, with nothing to do the very same bytes go over the wire.
+// If there is nothing to do, any request sends the same bytes over the wire as without carryon.
 func TestRequestsWithNothingToDoAreTheSameOnTheWire(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*http.Request){
@@ -130,7 +130,7 @@ func TestRequestsWithNothingToDoAreTheSameOnTheWire(t *testing.T) {
 	}
 }
 
-// A body that comes bit by bit is sent whole, whatever the bits were.
+// A body that arrives in pieces is sent whole, whatever the pieces.
 func TestUploadInPiecesIsContinued(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -197,7 +197,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A body over the limit is known to be one when that much of it has been read. It is sent whole.
+// carryon learns that a body is over the limit when it has read that much of it. The body is still sent whole.
 func TestBodyOverTheLimitPassesUntouched(t *testing.T) {
 	t.Parallel()
 	const most = transport.MaxBody
@@ -250,7 +250,7 @@ func TestGetBodyThatFailsPassesTheRequest(t *testing.T) {
 	}
 }
 
-// What was sent must be there again for a continuation. If not, there is none.
+// A continuation needs the body that was sent. Without it, the call is not continued.
 func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("file was removed")
@@ -286,7 +286,7 @@ func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 	}
 }
 
-// A program may use its body's memory for something else once it has the response.
+// A program may reuse its body's memory once it has the response.
 func TestBodyOfTheRequestIsCopiedIfItCannotBeHadAgain(t *testing.T) {
 	t.Parallel()
 	s := newQuietScene(t, twoTodos)
@@ -302,7 +302,7 @@ func TestBodyOfTheRequestIsCopiedIfItCannotBeHadAgain(t *testing.T) {
 	assert.Contains(t, s.wire.bodies()[1], "Write and test the parser.")
 }
 
-// The caller's request is theirs: they may look at it at any time.
+// The caller may read its own request at any time.
 func TestCallersRequestIsNotChanged(t *testing.T) {
 	t.Parallel()
 	for name, getBody := range map[string]bool{"with a copy": true, "without a copy": false} {
@@ -351,7 +351,7 @@ func TestCallersRequestIsNotChanged(t *testing.T) {
 	}
 }
 
-// Whoever gives a body away wants to see it closed, whatever is sent in its place.
+// The caller's body is closed, even if another body is sent in its place.
 func TestBodyOfTheRequestIsClosed(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string][]middleware.Option{
@@ -383,7 +383,7 @@ func TestBodyOfTheRequestIsClosed(t *testing.T) {
 	}
 }
 
-// The ctx of the program's own request goes on being the program's: what it holds is there for layers below.
+// Layers below get the values of the program's ctx.
 func TestContextReachesTheBase(t *testing.T) {
 	t.Parallel()
 	type key struct{}
@@ -400,8 +400,8 @@ func TestContextReachesTheBase(t *testing.T) {
 	})
 }
 
-// Cookies, redirects and the like are above the transport, and proxies and connections are below: neither sees a
-// difference in what it is asked for first.
+// Cookies and redirects are handled above the transport, and proxies and connections below it: neither sees a
+// difference in the first request.
 func TestFirstRequestIsTheCallersOwn(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {

@@ -43,7 +43,7 @@ func serving(t *testing.T, handler http.Handler, http2 bool) (http.RoundTripper,
 	return client.Transport, server.URL + "/v1"
 }
 
-// full is all that a program may see of a response.
+// full is everything that a program can see of a response.
 type full struct {
 	Status, Proto    string
 	StatusCode       int
@@ -72,8 +72,8 @@ func fully(t *testing.T, rt http.RoundTripper, request *http.Request) full {
 	}
 }
 
-// forgetLength leaves out what is said of a body whose length is not known. It is left out of streams that may be
-// continued.
+// forgetLength removes the length from a header, and other values that depend on the body's bytes. carryon removes them
+// from streams that may be continued.
 func (f *full) forgetLength() {
 	if f.Header.Get("Content-Type") == "text/event-stream" {
 		f.Length = -1
@@ -83,7 +83,7 @@ func (f *full) forgetLength() {
 	}
 }
 
-// strange are answers that are not continued, whatever the model says in them.
+// strange are answers that are never continued, whatever the model's text.
 var strange = map[string]http.HandlerFunc{
 	"a refusal":             respond(http.StatusUnauthorized, "application/json", `{"error":{"message":"no"}}`),
 	"a refusal to a stream": respond(http.StatusTooManyRequests, "text/event-stream", "data: "+saysError+"\n\n"),
@@ -139,7 +139,7 @@ func compressed(text string) string {
 	return b.String()
 }
 
-// Answers that carryon has no use for are the same as without it, but for the length of a stream, which is not known
+// Answers that carryon leaves alone are the same as without it, except for the length of a stream, which is unknown
 // when its header is read.
 func TestStrangeAnswersAreNotTouched(t *testing.T) {
 	t.Parallel()
@@ -173,7 +173,7 @@ func TestStrangeAnswersAreNotTouched(t *testing.T) {
 	}
 }
 
-// Why carryon stood aside is in the outcome.
+// The outcome says why carryon left the answer alone.
 func TestWhyAnAnswerIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ unary, stream error }{
@@ -260,7 +260,7 @@ func TestAnswersWithNothingToDoAreTheSame(t *testing.T) {
 	}
 }
 
-// What was said of a body does not hold for a longer one.
+// Headers about a body's bytes are dropped for a longer body.
 func TestHeaderOfAJoinedAnswer(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -308,7 +308,7 @@ func TestHeaderOfAJoinedAnswer(t *testing.T) {
 	})
 }
 
-// An answer whose length was not told has none that is told.
+// An answer without a length gets none.
 func TestJoinedAnswerOfUnknownLength(t *testing.T) {
 	t.Parallel()
 	for protocol, http2 := range protocols {
@@ -326,7 +326,7 @@ func TestJoinedAnswerOfUnknownLength(t *testing.T) {
 	}
 }
 
-// What net/http decompresses by itself is plain to carryon, and to the program.
+// carryon and the program read an answer that net/http decompresses as plain text.
 func TestAnswerDecompressedByTheBaseIsContinued(t *testing.T) {
 	t.Parallel()
 	for protocol, http2 := range protocols {
@@ -358,7 +358,8 @@ func TestAnswerDecompressedByTheBaseIsContinued(t *testing.T) {
 	}
 }
 
-// Only a whole answer can be continued: what breaks off is read as far as it came, and then fails as it would.
+// Only a whole answer can be continued: an answer that breaks off is read up to there, and then fails as without
+// carryon.
 func TestAnswerThatBreaksOffFailsTheSame(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -384,7 +385,7 @@ func TestAnswerThatBreaksOffFailsTheSame(t *testing.T) {
 	})
 }
 
-// A server that resets its connection is one that breaks off.
+// So does an answer whose server resets the connection.
 func TestConnectionThatIsResetFailsTheSame(t *testing.T) {
 	t.Parallel()
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -412,7 +413,7 @@ func TestConnectionThatIsResetFailsTheSame(t *testing.T) {
 	assert.True(t, strings.HasPrefix("data: "+saysText+"\n\ndata: "+saysFinish+"\n\n", got.Body), got.Body)
 }
 
-// A turn of carryon's that dies at any byte costs nothing of what came before it, and the answer ends.
+// A continuation that fails at any byte does not change the turn before it, and the answer ends.
 func TestContinuationThatDiesAnywhereCostsNothing(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("reset")
@@ -511,7 +512,7 @@ func TestUnaryContinuationThatFailsCostsNothing(t *testing.T) {
 	}
 }
 
-// What comes before and after an answer in one piece is a part of it, and of a joined one no more.
+// Bytes before and after an answer in one piece pass with it, but not with a joined answer.
 func TestWhiteSpaceAroundAnAnswer(t *testing.T) {
 	t.Parallel()
 	padded := " \r\n\t\n" + stalled + "\n\n"
@@ -528,7 +529,7 @@ func TestWhiteSpaceAroundAnAnswer(t *testing.T) {
 	}
 }
 
-// An answer over the limit passes as it comes, as does one that breaks off before it.
+// An answer over the limit passes unchanged, and so does one that breaks off before the limit.
 func TestAnswerOverTheLimitPassesAsItComes(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("reset")
@@ -579,7 +580,7 @@ type closer struct {
 
 func (c closer) Close() error { *c.closed++; return nil }
 
-// A connection is used again for a continuation: the turn before it was read to its end.
+// A continuation reuses the connection, because the turn before it was read to its end.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -596,7 +597,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 		t.Cleanup(listener.Close)
 		base := new(http.Transport)
 		t.Cleanup(base.CloseIdleConnections)
-		// A clock that stands still, so that however slow this machine is the end of an answer is waited for.
+		// The clock stands still, so that carryon waits for the end of an answer on any slow machine.
 		s := sceneOf(t, server, base, listener.URL+"/v1", twoTodos, middleware.WithClock(carryontest.NewClock()))
 		requireReading(t, s.ask(t, w), "One.\n\nTwo.", "tool_calls")
 		mu.Lock()
@@ -627,7 +628,7 @@ func TestJoinedAnswerIsTheSameOverEveryProtocol(t *testing.T) {
 	})
 }
 
-// Trailers of the caller's own turn are theirs, also if that was not all.
+// The caller gets the trailers of its own turn, even if a continuation follows.
 func TestTrailersOfAJoinedAnswer(t *testing.T) {
 	t.Parallel()
 	for protocol, http2 := range protocols {
@@ -663,7 +664,7 @@ func (n noLength) WriteHeader(status int) {
 
 func (n noLength) Flush() { _ = http.NewResponseController(n.ResponseWriter).Flush() }
 
-// An encoding that changes nothing is none.
+// The encoding "identity" counts as none.
 func TestIdentityIsNoEncoding(t *testing.T) {
 	t.Parallel()
 	for _, encoding := range []string{"identity", "Identity", " identity , identity", ""} {

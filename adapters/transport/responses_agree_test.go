@@ -19,8 +19,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// For the same script an answer that is streamed comes to the same response
-// object as one that is not.
+// For the same script, a streamed answer ends in the same response object as
+// one that is not streamed.
 func TestResponsesAgreeHoweverTheyAreAskedFor(t *testing.T) {
 	t.Parallel()
 	scripts := map[string][]fakellm.Turn{
@@ -86,8 +86,8 @@ func TestResponsesCarryNotesOfTasks(t *testing.T) {
 	}
 }
 
-// A request that carryon leaves alone is translated too, if it is chained to an
-// answer that was joined, and no other is changed.
+// carryon also translates a request that it leaves alone, if that is chained to
+// a joined answer. It changes no other.
 func TestResponsesChainsAreTranslatedWhereverTheyAreSent(t *testing.T) {
 	t.Parallel()
 	server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text("All is said."), fakellm.Text("One."), fakellm.Text("Two."), fakellm.Text("Three."))

@@ -79,15 +79,15 @@ func inOrder(groups ...[]string) []string {
 	return all
 }
 
-// Continuations in the manners of compatible servers: the answer is read as if it
-// came from the API.
+// Continuations by compatible servers, each with its own deviations: the answer
+// reads like one from the API.
 func TestResponsesQuirks(t *testing.T) {
 	t.Parallel()
 	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
 	one := func(events ...string) []string { return events }
 	for name, tt := range map[string]struct {
 		second []string
-		texts  []string // behind that of turn 1
+		texts  []string // after that of turn 1
 		calls  int
 		kind   string
 	}{
@@ -180,7 +180,7 @@ func TestResponsesQuirks(t *testing.T) {
 	}
 }
 
-// Requests that leave the history to the server are left alone, and the outcome
+// carryon leaves alone requests whose history is on the server, and the outcome
 // says why.
 func TestResponsesThatAreLeftAlone(t *testing.T) {
 	t.Parallel()
@@ -213,7 +213,7 @@ func TestResponsesThatAreLeftAlone(t *testing.T) {
 	})
 }
 
-// Answers that the caller has to act on, or that are no plain text, are not
+// Answers that the caller must act on, or that are not plain text, are not
 // continued.
 func TestResponsesThatDoNotEndInText(t *testing.T) {
 	t.Parallel()
@@ -229,7 +229,7 @@ func TestResponsesThatDoNotEndInText(t *testing.T) {
 	}
 }
 
-// A member that carryon would replace, many times over, is not multiplied.
+// Repeated members that carryon would replace do not make an answer larger.
 func TestResponsesWithAMemberManyTimes(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat(`"usage":{},`, 1000)
@@ -241,8 +241,8 @@ func TestResponsesWithAMemberManyTimes(t *testing.T) {
 	assert.Equal(t, stream, got.Body)
 }
 
-// The request of a continuation is the caller's own, with items behind its input
-// and a tool behind its tools.
+// The request of a continuation is the caller's own, with items added to its
+// input and a tool to its tools.
 func TestResponsesContinuationRequests(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ body, want string }{

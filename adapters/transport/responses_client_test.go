@@ -53,8 +53,8 @@ func textOfItem(item map[string]any) string {
 	return b.String()
 }
 
-// responsesReader reads a stream as the strictest of the clients do, all at once:
-// it refuses whatever one of them does.
+// responsesReader reads a stream and refuses everything that any one of the
+// strict clients refuses.
 type responsesReader struct {
 	answer   responsesAnswer
 	ids      []string

@@ -50,9 +50,8 @@ var secondTurns = map[string]fakellm.Turn{
 	"cut short":      fakellm.Text("The parser is").Finish("length"),
 }
 
-// A continuation that breaks off, wherever it does, costs nothing of the turn
-// before it, and leaves an answer that the strictest client reads: unless a part
-// of a call was shown.
+// A continuation may break off anywhere. It does not change the turn before it,
+// and the strictest client reads the answer, unless a part of a call was shown.
 func TestResponsesContinuationThatBreaksOffAtAnyByte(t *testing.T) {
 	t.Parallel()
 	for name, second := range secondTurns {
@@ -71,8 +70,8 @@ func TestResponsesContinuationThatBreaksOffAtAnyByte(t *testing.T) {
 
 var errLost = errors.New("connection lost")
 
-// checkBroken checks the answer of two turns, the second of which is a part of
-// one and ends with an error.
+// checkBroken checks the answer of two turns, the second of which breaks off
+// with an error.
 func checkBroken(t *testing.T, first, second string, end error) {
 	t.Helper()
 	turns := []io.Reader{strings.NewReader(first), io.MultiReader(strings.NewReader(second), iotest.ErrReader(end))}
@@ -109,7 +108,7 @@ func readVia(t *testing.T, base http.RoundTripper, todos todo.Provider, opts ...
 	return string(body), err
 }
 
-// The caller's own turn is the caller's, wherever it breaks off.
+// The caller's own turn passes unchanged, wherever it breaks off.
 func TestResponsesFirstTurnThatBreaksOffAtAnyByte(t *testing.T) {
 	t.Parallel()
 	whole := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("Think first.").AndCall("edit_file", "{}"))[0]
@@ -121,7 +120,7 @@ func TestResponsesFirstTurnThatBreaksOffAtAnyByte(t *testing.T) {
 	}
 }
 
-// However the bytes come and are read, they are the same.
+// The answer is the same whatever the sizes of the pieces and of the reads.
 func TestResponsesInPiecesOfAnySize(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // splits a text
@@ -193,7 +192,7 @@ func FuzzResponses(f *testing.F) {
 	})
 }
 
-// Damaged answers make nothing panic, in whatever mode.
+// Damaged answers cause no panic, in any mode.
 func TestResponsesThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // damages a text
@@ -218,7 +217,7 @@ func TestResponsesThatAreDamaged(t *testing.T) {
 	}
 }
 
-// damaged returns a text in which some bytes are others, missing, or too many.
+// damaged returns a text in which some bytes are changed, missing or added.
 func damaged(text string, random *rand.Rand) string {
 	b := []byte(text)
 	for range 1 + random.IntN(4) {

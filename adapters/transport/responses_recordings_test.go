@@ -60,8 +60,8 @@ func playResponses(t *testing.T, todos todo.Provider, turns ...string) (string, 
 	return body, n
 }
 
-// A recorded stream passes as it came, and joined with another it is read as
-// well as alone: before it, where it ends in text, and behind it.
+// A recorded stream passes unchanged. Joined with another one, it reads as well
+// as alone: as the second turn, and, if it ends in text, as the first.
 func TestRecordedResponses(t *testing.T) {
 	t.Parallel()
 	own := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), edit().AndText("Now.").Reasoning("Do it."))

@@ -58,9 +58,9 @@ func replay(t *testing.T, path, body string, answers ...io.Reader) (shown string
 	return string(got), sent, outcomes.Last()
 }
 
-// A continuation whose connection fails at any byte is sent once more until
-// something of it is shown, and from then on it is not. What the second try says
-// is shown as if there had been no first.
+// A continuation whose connection fails is sent once more if nothing of it was
+// shown yet, and otherwise not. The second try is shown as if there had been no
+// first.
 func TestContinuationThatBreaksOffIsSentOnceMore(t *testing.T) {
 	t.Parallel()
 	turns := []fakellm.Turn{
@@ -97,8 +97,8 @@ func TestContinuationThatBreaksOffIsSentOnceMore(t *testing.T) {
 	}
 }
 
-// A provider may say in its header when it wants to be asked again, or that it
-// does not, whatever the protocol.
+// In any protocol, a provider may say in its header when to try again, or not
+// to.
 func TestProviderSaysWhenAContinuationIsSentOnceMore(t *testing.T) {
 	t.Parallel()
 	const aDay = "86400"

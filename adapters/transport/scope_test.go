@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// watchedBody records what is done with it.
+// watchedBody records the calls of its methods.
 type watchedBody struct {
 	io.Reader
 
@@ -48,8 +48,7 @@ func answered(r *http.Request, body string) *http.Response {
 	}
 }
 
-// keeper is an [http.RoundTripper] that keeps what it was given and what it answered, and answers as a model that
-// would be continued.
+// keeper is an [http.RoundTripper] that records requests and answers. Its answers are ones that would be continued.
 type keeper struct {
 	requests  []*http.Request
 	bodies    []string
@@ -78,10 +77,10 @@ func (k *keeper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// outside are requests that carryon has nothing to do with. Those of the first kind are told without a look at the body.
+// outside are requests that carryon leaves alone. Those with headers set are recognized without their body.
 var outside = []struct {
 	name    string
-	headers bool // it is told by what stands before the body, or by the ctx
+	headers bool // recognized by method, path, header or ctx
 	change  func(*http.Request) *http.Request
 	body    string
 }{
@@ -182,7 +181,7 @@ func TestRequestsThatAreNotOursAreNotTouched(t *testing.T) {
 	}
 }
 
-// A body of which there is no copy must be read to be judged. What is sent is the same.
+// A body without GetBody must be read for the decision. The bytes sent are the same.
 func TestRequestsThatAreNotOursAreSentAsTheyAreWithoutACopy(t *testing.T) {
 	t.Parallel()
 	for _, tt := range outside {
@@ -220,7 +219,7 @@ func TestRequestsThatAreNotOursAreSentAsTheyAreWithoutACopy(t *testing.T) {
 	}
 }
 
-// What the ctx says is known before the body is read.
+// A ctx that suppresses continuations is recognized before the body is read.
 func TestSuppressedAndNestedRequestsAreNotBuffered(t *testing.T) {
 	t.Parallel()
 	for name, mark := range map[string]func(context.Context) context.Context{
@@ -241,7 +240,7 @@ func TestSuppressedAndNestedRequestsAreNotBuffered(t *testing.T) {
 	}
 }
 
-// Of two layers the outer one acts, whatever they are.
+// Of two layers of any kind, the outer one acts.
 func TestNestedLayerStandsAside(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -256,7 +255,7 @@ func TestNestedLayerStandsAside(t *testing.T) {
 	})
 }
 
-// What is out of scope is reported as such, once.
+// A call that is out of scope is reported once.
 func TestRequestOutOfScopeHasAnOutcome(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
@@ -269,7 +268,7 @@ func TestRequestOutOfScopeHasAnOutcome(t *testing.T) {
 	})
 }
 
-// What some requests have that does not put them out of scope.
+// Requests with these unusual parts are still in scope.
 func TestRequestsInScope(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -344,7 +343,7 @@ func TestCloseIdleConnectionsReachesTheBase(t *testing.T) {
 	assert.NotPanics(t, client.CloseIdleConnections, "a base may have none")
 }
 
-// A transport passes on to its base even a request that a RoundTripper must refuse.
+// A transport passes even an invalid request to its base, which must refuse it.
 func TestIncompleteRequestsReachTheBase(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]*http.Request{

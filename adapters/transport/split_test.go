@@ -49,7 +49,7 @@ func streamed(r *http.Request, body io.ReadCloser) *http.Response {
 	}
 }
 
-// split is how the bytes of an answer come and are read.
+// split is a way to cut the bytes of an answer into pieces, and to read them.
 type split struct {
 	come, read func() int
 	end        error
@@ -58,7 +58,7 @@ type split struct {
 
 func always(n int) func() int { return func() int { return n } }
 
-// whole has all bytes come at once.
+// whole delivers all bytes at once.
 func whole() split { return split{come: always(1 << 16), read: always(1 << 16), end: io.EOF} }
 
 // splitOf returns one of the ways to split an answer.
@@ -75,7 +75,7 @@ func splitOf(seed uint64) split {
 	return split{come: size(), read: size(), end: io.EOF, with: g.IntN(2) == 0}
 }
 
-// joined is what comes of an answer.
+// joined is the result of an answer.
 type joined struct {
 	Body     string
 	Err      error
@@ -88,7 +88,7 @@ type joined struct {
 // madeUpID is an id that carryon gives a call that came without one.
 var madeUpID = regexp.MustCompile(`"(id|tool_call_id)":"[a-zA-Z0-9]{9}"`)
 
-// join plays two turns, and reads what comes of them.
+// join plays two turns, and reads the joined answer.
 func join(t *testing.T, todos todo.Provider, first, second string, as split, opts ...middleware.Option) joined {
 	t.Helper()
 	var got joined
@@ -124,8 +124,8 @@ func join(t *testing.T, todos todo.Provider, first, second string, as split, opt
 	return got
 }
 
-// requireAnySplit checks that an answer is the same however its bytes come and are read, and that nothing is changed
-// with nothing to do.
+// requireAnySplit checks that an answer is the same for any split of its bytes, and unchanged if there is nothing to
+// do.
 func requireAnySplit(t *testing.T, first, second string, seed uint64) {
 	t.Helper()
 	var opts []middleware.Option
@@ -252,7 +252,7 @@ func TestAnySplitIsReadTheSame(t *testing.T) {
 	assert.Greater(t, continued, streams/8, "enough of them are continued")
 }
 
-// What is read of a stream does not depend on how its lines end.
+// The reading of a stream does not depend on its line ends.
 func TestEndsOfLinesMakeNoDifference(t *testing.T) {
 	t.Parallel()
 	const first = "data: " + saysText + "\n: comment\ndata: " + saysMore + "\n\nevent: message\nid: 1\ndata: " + saysOther +
@@ -272,7 +272,7 @@ func TestEndsOfLinesMakeNoDifference(t *testing.T) {
 	}
 }
 
-// An event of carryon's own never becomes a part of one that was shown before it.
+// An event of carryon's own never becomes a part of the event before it.
 func TestEventsOfOurOwnStandApart(t *testing.T) {
 	t.Parallel()
 	second := "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
@@ -296,7 +296,7 @@ func TestEventsOfOurOwnStandApart(t *testing.T) {
 	}
 }
 
-// requireApart checks that the event with the first text of turn 2 has no other data in it, for readers that go by the
+// requireApart checks that the event with the first text of turn 2 has no other data for readers that follow the
 // standard.
 func requireApart(t *testing.T, body string) {
 	t.Helper()
@@ -322,7 +322,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// The error that ends a body is the caller's to see, behind everything that came before it.
+// The caller sees the error that ends a body, after everything that came before it.
 func TestErrorOfTheBodyIsReadTheSame(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("reset")
@@ -342,7 +342,7 @@ func TestErrorOfTheBodyIsReadTheSame(t *testing.T) {
 	}
 }
 
-// A body that gives nothing again and again does not keep its reader for ever.
+// A body that keeps returning no bytes does not block its reader forever.
 func TestBodyWithoutProgressEnds(t *testing.T) {
 	t.Parallel()
 	got := join(t, todo.Static(), "data: "+saysText+"\n\n", "", split{come: always(0), read: always(1 << 12), end: io.EOF})

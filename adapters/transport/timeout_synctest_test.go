@@ -17,7 +17,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// slow is an answer that comes after a while, in words with a while between them. The ctx of its request cuts it.
+// slow is an answer that begins after a delay and sends its words with a delay between them. The end of its request's
+// ctx cuts it.
 type slow struct {
 	r           *http.Request
 	first, each time.Duration
@@ -75,7 +76,8 @@ func answerSlowly(stream bool, turns ...pace) http.RoundTripper {
 	})
 }
 
-// The SDKs tell how long they wait. Behind a proxy nothing else does: the answer that there is comes before they give up.
+// The SDKs send how long they wait. A proxy has no other source for that. It returns the answer so far before they give
+// up.
 func TestTimeoutThatASDKTells(t *testing.T) {
 	t.Parallel()
 	const never = -1
@@ -137,7 +139,7 @@ func TestTimeoutThatASDKTells(t *testing.T) {
 	}
 }
 
-// Nothing that a client tells cuts its own turn. When that is over, so is the time.
+// A client's timeout never cuts the caller's own turn. If it has passed when that turn ends, there is no continuation.
 func TestToldTimeoutLeavesTheCallersOwnTurnAlone(t *testing.T) {
 	t.Parallel()
 	for _, told := range []string{"header", "ctx"} {
@@ -166,7 +168,7 @@ func TestToldTimeoutLeavesTheCallersOwnTurnAlone(t *testing.T) {
 	}
 }
 
-// A deadline in the ctx that ends nothing cuts a continuation like one that ends the ctx.
+// A deadline from WithDeadline cuts a continuation like a deadline of the ctx itself.
 func TestDeadlineThatEndsNoContext(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []bool{true, false} {

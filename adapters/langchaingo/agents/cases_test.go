@@ -177,11 +177,12 @@ func TestNothingOfAnActionIsStreamed(t *testing.T) {
 
 func TestCase27ABudgetLeavesTheExecutorItsSteps(t *testing.T) {
 	t.Parallel()
-	// With a session, for what a call has used is forgotten without.
+	// With a session: without one, carryon forgets what a call has used.
 	for _, k := range []kind{oneShot, conversational, functions} {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			// The model finishes when it is asked and acts when it is asked to go on.
+			// The model finishes at the user's request, and acts in a
+			// continuation.
 			respond := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
 				switch {
 				case !strings.Contains(r.Last().Content, "You have an active task"):
@@ -207,8 +208,8 @@ func TestCase27ABudgetLeavesTheExecutorItsSteps(t *testing.T) {
 func TestCase28FunctionsAgentStreams(t *testing.T) {
 	t.Parallel()
 	script := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Text("Did two.")}
-	// The agent overwrites its handler's function with none: so it does not
-	// stream, with carryon or without.
+	// The agent removes its handler's streaming function, so it does not
+	// stream, with or without carryon.
 	handler := callbacks.NewFinalStreamHandler()
 	egress := collect(handler)
 	s := newScene(t, functions, setup{agent: []agents.Option{agents.WithCallbacksHandler(handler)}}, script...)
@@ -256,8 +257,8 @@ func TestCase30NestedAgentsHaveTheSessionToo(t *testing.T) {
 	}
 }
 
-// collect returns a function that ends the handler and returns all that it let
-// through.
+// collect returns a function that ends the handler and returns all the text
+// that it let through.
 func collect(handler *callbacks.AgentFinalStreamHandler) func() string {
 	var b strings.Builder
 	var group sync.WaitGroup

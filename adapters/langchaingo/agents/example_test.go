@@ -18,8 +18,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// An agent gives its final answer with work left on the list, and goes to work
-// when it is asked to carry on.
+// An agent gives its final answer with work left on the list. carryon asks it
+// to go on, and it does the work.
 func ExampleOneShot() {
 	server := carryontest.Start(
 		carryontest.Text("Thought: I know where to begin.\nFinal Answer: I will measure the roof."),
@@ -45,8 +45,8 @@ func ExampleOneShot() {
 	// <nil>
 }
 
-// In a conversation, what the agent said before it was asked to carry on is part
-// of its answer.
+// In a conversation, the text before the continuation is part of the agent's
+// answer.
 func ExampleConversational() {
 	server := carryontest.Start(
 		carryontest.Text("Thought: Do I need to use a tool? No\nAI: One wall is painted."),

@@ -34,9 +34,10 @@ func (m *twoTurns) GenerateContent(
 
 func (m *twoTurns) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
 
-// FuzzJoinedAnswersAreReadAsFinishes checks that whatever two turns of a text
-// agent say, the agent reads a second action as it is, and else a finish that
-// begins with the first answer; and that it streams what it returns.
+// FuzzJoinedAnswersAreReadAsFinishes checks any two turns of a text agent. If
+// the second is an action, the agent must read that action unchanged, and
+// otherwise a finish that begins with the first answer. The agent must stream
+// the same text as it returns.
 func FuzzJoinedAnswersAreReadAsFinishes(f *testing.F) {
 	for _, first := range []string{"Final Answer: first", "the answer is: 42", "AI: first", "I do not know.", "Final Answer:\nAI:"} {
 		for _, second := range readings {
@@ -49,7 +50,7 @@ func FuzzJoinedAnswersAreReadAsFinishes(f *testing.F) {
 			parse = carryagents.ReadConversational
 		}
 		read := func(answer string) (reading carrylangchain.Reading) {
-			defer func() { _ = recover() }() // what langchaingo's parsers do on some letters
+			defer func() { _ = recover() }() // langchaingo's parsers panic on some letters
 			return parse(answer)
 		}
 		model := &twoTurns{answers: [2]string{first, second}}

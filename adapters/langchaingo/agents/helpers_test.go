@@ -36,10 +36,10 @@ var twoTodos = todo.Static(
 // unhurried has no interval between prompts, so that no test waits.
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
-// threeTries is the budget that other clients have.
+// threeTries is the default budget of other clients.
 var threeTries = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3})
 
-// blocked is a reason to pause that is accepted.
+// blocked is a reason that todo_pause accepts.
 const blocked = "The grammar file grammar.ebnf is missing"
 
 // kind is a kind of agent.
@@ -95,7 +95,7 @@ type scene struct {
 	executor *agents.Executor
 }
 
-// setup is what a scene is made of.
+// setup configures a scene.
 type setup struct {
 	todos    todo.Provider
 	options  []middleware.Option
@@ -123,7 +123,7 @@ func newScene(t *testing.T, k kind, with setup, script ...fakellm.Turn) *scene {
 	return s
 }
 
-// run is what came of a run.
+// run is the result of a run.
 type run struct {
 	output string
 	steps  []schema.AgentStep
@@ -136,8 +136,8 @@ func (s *scene) run(input string, options ...chains.ChainCallOption) (run, error
 	return run{output, steps}, err
 }
 
-// requireRun runs the agent, and checks that nothing of carryon's is in what the
-// program keeps.
+// requireRun runs the agent, and checks that the program's memory has no text
+// of carryon's.
 func (s *scene) requireRun(t *testing.T, input string, options ...chains.ChainCallOption) run {
 	t.Helper()
 	r, err := s.run(input, options...)
@@ -160,7 +160,7 @@ func (s *scene) remembered(t *testing.T) string {
 	return text
 }
 
-// text returns all that a request says.
+// text returns all texts of a request.
 func text(r fakellm.Request) string {
 	var all []string
 	for _, message := range r.Messages {
@@ -172,7 +172,7 @@ func text(r fakellm.Request) string {
 	return strings.Join(all, "\n")
 }
 
-// search is a tool that remembers what it was asked for.
+// search is a tool that records its inputs.
 type search struct {
 	name   string // "" is search
 	mu     sync.Mutex

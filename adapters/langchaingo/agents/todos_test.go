@@ -14,7 +14,7 @@ func noneOf(t *testing.T) todo.Provider {
 	return todo.Static()
 }
 
-// sessionsOf is a source that notes for which sessions it was asked.
+// sessionsOf is a source that records the sessions it was asked for.
 func sessionsOf(sessions *[]string) todo.Provider {
 	return todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 		*sessions = append(*sessions, continuation.Session(ctx))

@@ -12,7 +12,7 @@ import (
 
 const many = 1000
 
-// Members that come again and again make no large answer of a small one.
+// Repeated members do not make a small answer a large one.
 func TestAttacksWithMembersThatComeAgain(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 10_000)

@@ -11,8 +11,8 @@ import (
 	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-// Only "end_turn" is a plain end. Whatever else ends the caller's own turn, the
-// answer passes to the byte.
+// Only "end_turn" is a plain stop. With any other stop reason, the caller's own
+// turn passes byte for byte.
 func TestStopReasonsThatEndTheCall(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]continuation.Reason{
@@ -32,7 +32,8 @@ func TestStopReasonsThatEndTheCall(t *testing.T) {
 	}
 }
 
-// A later turn's own end is shown: what it means is the caller's to know.
+// The caller sees a later turn's own stop reason, because only the caller can
+// act on it.
 func TestEndsOfContinuations(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"max_tokens", "stop_sequence", "pause_turn", "model_context_window_exceeded"} {
@@ -48,8 +49,8 @@ func TestEndsOfContinuations(t *testing.T) {
 	}
 }
 
-// A continuation that is refused, or ends without a reason, has failed: the
-// answer ends as the turn before it did.
+// A continuation that is refused, or ends without a stop reason, has failed:
+// the answer ends like the turn before it.
 func TestContinuationsThatDoNotEndWell(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -113,7 +114,8 @@ func ended(reason string) string {
 	return event("message_delta", `"delta":{"stop_reason":"`+reason+`","stop_sequence":null},"usage":{"output_tokens":5}`) + event("message_stop", "")
 }
 
-// The caller's own turn is not continued where carryon cannot know what it was.
+// carryon does not continue the caller's own turn if it does not understand all
+// of it.
 func TestFirstTurnsThatAreNotContinued(t *testing.T) {
 	t.Parallel()
 	const serverTool = `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`

@@ -37,7 +37,7 @@ func (p *replay) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// replayed asks for a streamed answer, and returns what is read of it.
+// replayed asks for a streamed answer and reads it.
 func replayed(t *testing.T, bodies ...io.Reader) (string, middleware.Outcome, error) {
 	t.Helper()
 	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(1, len(bodies)-1)}))
@@ -77,8 +77,8 @@ var seconds = map[string]string{
 
 var sample = flag.Int("sample", 16, "have answers fail at one in so many offsets; 1 is every byte")
 
-// A second turn may fail at every byte. What came before it stays as it was, what
-// is shown is an answer that ends, and half a call is an error.
+// A second turn may fail at any byte. The first turn stays unchanged, the
+// answer shown is complete, and half a call is an error.
 func TestAnswersThatFailAnywhere(t *testing.T) {
 	t.Parallel()
 	first := began("") + text("0", plan) + ended("end_turn")
@@ -130,7 +130,7 @@ func TestAnswersThatFailAnywhereInTheFirstTurn(t *testing.T) {
 	}
 }
 
-// What happens before the second turn's first byte costs the answer nothing.
+// A failure before the second turn's first byte does not change the answer.
 func TestSecondTurnsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	first := began("") + text("0", plan) + ended("end_turn")

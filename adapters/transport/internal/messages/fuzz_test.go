@@ -33,7 +33,7 @@ func inPieces(text string, seed uint64) io.Reader {
 	return &pieces{text, rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // splits a text
 }
 
-// With nothing to do, any bytes pass as they came.
+// If carryon has nothing to do, any bytes pass unchanged.
 func FuzzNothingToDo(f *testing.F) {
 	for _, second := range seconds {
 		f.Add(second, uint64(1))
@@ -53,8 +53,8 @@ func FuzzNothingToDo(f *testing.F) {
 	})
 }
 
-// Whatever a second turn sends, and however it comes, the first stays as it was,
-// and the joined answer is one that ends, or an error.
+// Whatever a second turn sends, in any pieces, the first stays unchanged, and
+// the joined answer is complete or an error.
 func FuzzSecondTurn(f *testing.F) {
 	for _, second := range seconds {
 		f.Add(second, uint64(1))
@@ -74,7 +74,7 @@ func FuzzSecondTurn(f *testing.F) {
 	})
 }
 
-// Any JSON in the place of a whole answer or of a request does no harm.
+// Any JSON instead of a whole answer or a request does no harm.
 func FuzzWholeAnswers(f *testing.F) {
 	const whole = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Next."}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}}`
 	f.Add(ask{}.body(false), whole)

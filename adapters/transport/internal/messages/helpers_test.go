@@ -18,10 +18,11 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// plan is what the model says at the beginning of most tests, without doing it.
+// plan is the model's first text in most tests: it announces work that it does
+// not do.
 const plan = "Next I will write the parser."
 
-// blocked is a reason that is good enough for a pause.
+// blocked is a reason that todo_pause accepts.
 const blocked = "The grammar file grammar.ebnf is missing"
 
 var twoTodos = todo.Static(
@@ -65,7 +66,7 @@ func (a ask) body(stream bool) string {
 		`],"tools":[` + editFile + `]` + streamed + `}`
 }
 
-// answer is what came of a request.
+// answer is the answer to a request.
 type answer struct {
 	message  message
 	raw      string
@@ -130,9 +131,9 @@ func (a ask) exchange(t *testing.T, stream bool) answer {
 	return answer{raw: string(body), err: err, requests: server.Requests(), outcome: outcomes.Last()}
 }
 
-// requireAccepted sends the request again with the answer and what follows it: the
-// results of its calls, or another message of the user. The scripted server
-// checks it as the API does.
+// requireAccepted sends the request again with the answer, and after it the
+// results of its calls or another message of the user. The scripted server
+// checks the request as the API does.
 func (a ask) requireAccepted(t *testing.T, m message) {
 	t.Helper()
 	var blocks, results []json.RawMessage

@@ -13,8 +13,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// A note of a task that has ended goes behind the last message of the user, tool
-// results first; and nowhere where thinking may be in play.
+// A note about a task that has ended is added to the last message of the user,
+// after any tool results. carryon adds no note if there may be signed thinking.
 func TestNotesOfBackgroundTasks(t *testing.T) {
 	t.Parallel()
 	const results = `{"role":"user","content":"Begin."},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"edit_file","input":{}}]},` +

@@ -165,7 +165,7 @@ func (b *block) add(t *testing.T, e *streamEvent) {
 	}
 }
 
-// end makes the block what it would be in an answer that is not streamed.
+// end gives the block the form that it has in an answer that is not streamed.
 func (b *block) end(t *testing.T) {
 	t.Helper()
 	var members map[string]any

@@ -16,7 +16,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// What carryon leaves alone passes to the byte, and the outcome says why.
+// A call that carryon leaves alone passes byte for byte, and the outcome says
+// why.
 func TestRequestsThatAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -82,8 +83,8 @@ func TestRequestsThatAreContinued(t *testing.T) {
 	}
 }
 
-// assertOnlyAdded asserts that a continuation's request is the caller's with two
-// messages and a tool more.
+// assertOnlyAdded asserts that a continuation's request is the caller's with
+// two messages and a tool added.
 func assertOnlyAdded(t *testing.T, own, hidden map[string]any) {
 	t.Helper()
 	messages, _ := hidden["messages"].([]any)
@@ -97,7 +98,8 @@ func assertOnlyAdded(t *testing.T, own, hidden map[string]any) {
 	assert.Equal(t, own, hidden)
 }
 
-// Other paths of the API, and APIs of others with such a path, are not read.
+// carryon does not read other paths of the API, or other APIs with a similar
+// path.
 func TestOtherPathsPass(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{

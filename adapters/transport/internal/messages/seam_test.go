@@ -202,7 +202,7 @@ func TestUsageThatNobodyReports(t *testing.T) {
 	assert.JSONEq(t, `{"input_tokens":10,"output_tokens":5}`, string(got.message.Usage))
 }
 
-// Whatever a server adds to its events stays.
+// Members that a server adds to its events stay.
 func TestQuirksOfServers(t *testing.T) {
 	t.Parallel()
 	for name, quirk := range map[string]fakellm.Quirk{

@@ -11,13 +11,13 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// thought is a turn with thinking before what it says.
+// thought is a turn with thinking before its text.
 func thought(text string) fakellm.Turn { return fakellm.Text(text).Reasoning("Let me see. ") }
 
 func called() fakellm.Turn { return edit().Reasoning("So I edit. ") }
 
-// Signed thinking of later turns is never shown, in whatever order it comes: what
-// the caller sends next would be refused.
+// Signed thinking of later turns is never shown, in any order of blocks: the
+// API would refuse the caller's next request.
 func TestSignedThinkingOfLaterTurnsIsNotShown(t *testing.T) {
 	t.Parallel()
 	const tool = `edit_file{"path":"parser.go"}`
@@ -47,8 +47,8 @@ func TestSignedThinkingOfLaterTurnsIsNotShown(t *testing.T) {
 	}
 }
 
-// requireUnchangedPrefix requires that hidden requests only append to the caller's
-// own, and send no thinking that the caller has not.
+// requireUnchangedPrefix requires that continuations only append to the
+// caller's request, and send no thinking that the caller does not have.
 func requireUnchangedPrefix(t *testing.T, requests []fakellm.Request) {
 	t.Helper()
 	own := string(requests[0].Body)
@@ -62,8 +62,8 @@ func requireUnchangedPrefix(t *testing.T, requests []fakellm.Request) {
 	}
 }
 
-// Thinking that nobody has signed can be sent back anywhere. Servers that run the
-// models of others do not sign it.
+// Unsigned thinking can be sent back anywhere. Servers that run other vendors'
+// models do not sign it.
 func TestUnsignedThinkingOfLaterTurnsIsShown(t *testing.T) {
 	t.Parallel()
 	for name, quirk := range map[string]fakellm.Quirk{"ended": fakellm.Unsigned, "not ended": fakellm.Unsigned | fakellm.OpenThinking} {
@@ -96,8 +96,8 @@ const thinkingHistory = `{"role":"user","content":"Begin."},{"role":"assistant",
 	`{"type":"thinking","thinking":"Hm.","signature":"abc"},{"type":"tool_use","id":"t1","name":"edit_file","input":{}}]},` +
 	`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}`
 
-// The tool is offered where thinking is ruled out, or was never in play; else the
-// model is asked to pause in words.
+// The tool is offered only if there can be no signed thinking; otherwise the
+// prompt asks the model to pause in words.
 func TestPauseToolIsOfferedWhereNothingIsSigned(t *testing.T) {
 	t.Parallel()
 	always := []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}
@@ -127,7 +127,7 @@ func TestPauseToolIsOfferedWhereNothingIsSigned(t *testing.T) {
 	}
 }
 
-// A model that has thought unasked is not offered the tool either.
+// Nor is the tool offered to a model that has thought unasked.
 func TestPauseToolIsNotOfferedToAModelThatHasThought(t *testing.T) {
 	t.Parallel()
 	ask{turns: []fakellm.Turn{thought(plan), called()}}.both(t, func(t *testing.T, got answer) {
