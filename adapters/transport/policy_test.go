@@ -181,7 +181,7 @@ func (p parity) requireParity(t *testing.T, w way) []told {
 		assert.Equal(t, a.Outcome.Err != nil, b.Outcome.Err != nil)
 		if a.Reading.Err != "" {
 			assert.NotEmpty(t, b.Reading.Err)
-			b.Reading.Err = a.Reading.Err // each in its own words
+			b.Reading.Err = a.Reading.Err // each client has its own wording
 		}
 		if a.Outcome.Paused != nil && b.Outcome.Paused != nil {
 			b.Outcome.Paused = &pause.Result{
@@ -353,7 +353,7 @@ func TestQuirksAreReadAsTheTypedAdapterReadsThem(t *testing.T) {
 			want := readTyped(t.Context(), typed, q.Unary)
 			got := readGoOpenAI(t.Context(), carriedOn(onWire), q.Unary)
 			if want.Err != "" && got.Err != "" {
-				got.Err = want.Err // each in its own words
+				got.Err = want.Err // each client has its own wording
 			}
 			assert.Equal(t, want.String(), got.String())
 			assert.Len(t, onWire.Asked(), len(typed.Asked()))

@@ -135,8 +135,8 @@ func TestBlankDescribeEveryRune(t *testing.T) {
 	}
 }
 
-// They run alone, because what other tests allocate counts. Both hold under the
-// race detector as well.
+// Not parallel, because allocations are counted in the whole process. Both hold
+// under the race detector as well.
 func TestDescribeAllocations(t *testing.T) {
 	for content, want := range map[string]float64{
 		"Implement the retry logic of the upload client and test it": 0,
@@ -177,7 +177,7 @@ func FuzzDescribe(f *testing.F) {
 		}
 		require.Equal(t, description.Blank(content), got == "")
 		require.Equal(t, got, description.Of(content))
-		// A description describes itself, but for a second marker within.
+		// A description describes itself, unless it has a second marker.
 		again := description.Of(got)
 		require.True(t, strings.HasSuffix(got, again), "%q, then %q", got, again)
 		require.LessOrEqual(t, len(got)-len(again), len("999. [x] "))

@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-// pieces returns what the server writes to answer a request with the turn, one write after another.
+// pieces returns the server's writes for an answer with the turn, one by one.
 func pieces(t *testing.T, turn fakellm.Turn, body string) []string {
 	t.Helper()
 	w := &writes{ResponseRecorder: httptest.NewRecorder()}
@@ -23,7 +23,7 @@ func pieces(t *testing.T, turn fakellm.Turn, body string) []string {
 	return w.pieces
 }
 
-// writes keeps what is written, piece by piece.
+// writes records each write.
 type writes struct {
 	*httptest.ResponseRecorder
 
@@ -50,8 +50,8 @@ func payloads(t *testing.T, turn fakellm.Turn, usage bool) []string {
 	return list
 }
 
-// lines is what a stream of the turn says, chunk by chunk: the choice, then the usage if there is one.
-// What all chunks have in common is cut off.
+// lines returns the chunks of a turn's stream: the choice, then the usage if there is one. It cuts off the members that
+// all chunks share.
 func lines(t *testing.T, turn fakellm.Turn, usage bool) []string {
 	t.Helper()
 	const common = `{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1893456001,"model":"m","choices":`

@@ -45,7 +45,7 @@ func withUsage() openai.ChatCompletionRequest {
 	return req
 }
 
-// received is what a client has read of a stream.
+// received is a client's reading of a stream.
 type received struct {
 	chunks    []openai.ChatCompletionStreamResponse
 	text      string

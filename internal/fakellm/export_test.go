@@ -1,6 +1,6 @@
 package fakellm
 
-// What the tests look at from outside.
+// Unexported functions for tests in package fakellm_test.
 const (
 	BeforeHeaders = beforeHeaders
 	MaxFragments  = maxFragments

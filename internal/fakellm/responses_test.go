@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/internal/fakellm"
 )
 
-// The server keeps what it has answered, and refuses what the API does.
+// The server stores its answers, and refuses requests that the API refuses.
 func TestResponsesRefersToWhatWasStored(t *testing.T) {
 	answer := fakellm.Call("edit_file", "{}").AndText("Now.").Reasoning("Hm.")
 	ask := func(server *fakellm.Server, body string) (int, string) {

@@ -34,7 +34,7 @@ func drill(t *testing.T, name string) faults.Drill {
 	return faults.Drill{}
 }
 
-// ask returns an answer of an upstream, and what ended it.
+// ask returns an answer of an upstream, and the error that ended it.
 func ask(t *testing.T, u *faults.Upstream) (string, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://upstream.test", strings.NewReader("{}"))
@@ -105,7 +105,7 @@ func TestAnswerMayFailAtEveryByte(t *testing.T) {
 	assert.Less(t, len(sampled), len(whole)/8)
 }
 
-// What is read of a drill that fails in the middle of a call, and after its finish.
+// A drill fails in the middle of a call, and after its finish reason.
 func TestJudgeKnowsRightFromWrong(t *testing.T) {
 	t.Parallel()
 	const draft, both = "I will edit the file next.", "I will edit the file next.\n\nI edit it."
@@ -142,7 +142,7 @@ func TestJudgeKnowsRightFromWrong(t *testing.T) {
 	}
 }
 
-// A turn 1 that fails is read as without carryon, and continued only if its finish was in.
+// A turn 1 that fails is read as without carryon, and continued only if its finish reason had arrived.
 func TestJudgeOfTurn1(t *testing.T) {
 	t.Parallel()
 	bare := quirks.Reading{Text: "I will", Err: "unexpected EOF"}
@@ -158,7 +158,7 @@ func TestJudgeOfTurn1(t *testing.T) {
 	require.Error(t, stalled.Judge(faults.Try{At: end, Asked: 1, Got: other, Without: other, Understood: true}), "a continuation was due")
 }
 
-// Of a client that fails on an answer carryon knows no more than that.
+// If a client fails on an answer, carryon knows only that it failed.
 func TestJudgeBelievesWhatAVeiledClientSays(t *testing.T) {
 	t.Parallel()
 	d := drill(t, "reset in turn 2, text, LF")
@@ -181,7 +181,7 @@ func TestJudgeBelievesWhatAVeiledClientSays(t *testing.T) {
 	require.NotContains(t, first.Judge(goesOn).Error(), "2 requests", "the client kept the error to itself")
 }
 
-// On a connection that is reset, what was sent last may be lost, and nothing else.
+// A reset of the connection may lose the last bytes sent, and nothing else.
 func TestJudgeOfAReset(t *testing.T) {
 	t.Parallel()
 	d := drill(t, "reset in turn 2, text, LF")

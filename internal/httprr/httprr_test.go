@@ -33,7 +33,7 @@ const (
 		`data: {"id":"c1","choices":[{"delta":{},"finish_reason":null}],"usage":null}` + "\n\ndata: [DONE]\n\n"
 )
 
-// exchange returns what a recording has of one exchange, lengths included.
+// exchange returns one exchange as in a recording, lengths included.
 func exchange(request, response string) string {
 	return fmt.Sprintf("%d %d\n%s%s", len(request), len(response), request, response)
 }
@@ -284,7 +284,7 @@ func zipped(text string) string {
 	return out.String()
 }
 
-// What the module of langchaingo has recorded can all be read: the tests of the adapters build on it.
+// All recordings in langchaingo's module can be read: the tests of the adapters need them.
 func TestRecordedTraffic(t *testing.T) {
 	t.Parallel()
 	dir, err := httprr.ModuleDir(t.Context(), "github.com/tmc/langchaingo")

@@ -18,7 +18,7 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// found is what a Finder makes of a turn's text.
+// found is a Finder's result for a turn's text.
 type found struct {
 	shown  string // by all Writes together
 	reason string
@@ -96,7 +96,7 @@ func TestFinderCalls(t *testing.T) {
 		{text: `todo_pause( Reason: "no key" )`, reason: "no key"},
 		{text: "todo_pause(\n  reason:\n  'no key'\n)", reason: "no key"},
 
-		// What a reason may hold.
+		// Characters in a reason.
 		{text: `todo_pause('can't reach db')`, reason: "can't reach db"},
 		{text: `todo_pause('can't reach 'db'')`, reason: "can't reach 'db'"},
 		{text: "todo_pause(\u2018can\u2019t reach db\u2019)", reason: "can\u2019t reach db"},
@@ -114,12 +114,12 @@ func TestFinderCalls(t *testing.T) {
 		{text: "todo_pause('" + strings.Repeat("x", 586) + "')", reason: strings.Repeat("x", 586)},
 		{text: `todo_pause('first todo_pause("second")')`, reason: `first todo_pause("second")`},
 
-		// What follows.
+		// Text after the call.
 		{text: "todo_pause('no key').", reason: "no key"},
 		{text: "todo_pause('no key') . \r\n\t\u3000\n", reason: "no key"},
 		{text: "todo_pause('no key')。", reason: "no key"},
 
-		// What stands before.
+		// Text before the call.
 		{text: "I am blocked. todo_pause('no key')", shown: "I am blocked. ", reason: "no key"},
 		{text: "Blocked:\n\ntodo_pause('no key')\n", shown: "Blocked:\n\n", reason: "no key"},
 		{text: "functions.todo_pause('no key')", shown: "functions.", reason: "no key"},
@@ -260,7 +260,7 @@ func TestFinderEndResets(t *testing.T) {
 	assert.Equal(t, "todo", rest)
 	assert.False(t, f.Held())
 
-	// The letter that ended the last turn is not before this one.
+	// The last letter of the previous turn does not precede this one.
 	assert.Equal(t, "a", f.Write("a"))
 	_, _, rest = f.End()
 	assert.Empty(t, rest)

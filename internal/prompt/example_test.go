@@ -57,7 +57,7 @@ func ExamplePrompter_oneLine() {
 	// CONTINUE TASK IMMEDIATELY: 'Update the changelog'. You MUST continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from proceeding.
 }
 
-// A text of one's own replaces a built-in one; the others stay.
+// A custom text replaces a built-in one; the others stay.
 func ExampleNew() {
 	texts := continuation.OneLineTemplates()
 	texts.Standard.Base = "Still open: '{taskDescription}'. Carry on, or call todo_pause with the reason."

@@ -178,8 +178,7 @@ CONTINUE TASK IMMEDIATELY: 'Fix it'. You MUST continue working on this task. Cal
 Previous attempt: the pause reason was rejected: Reason is required`, got)
 }
 
-// everyPrevious returns an input for each thing that a prompt can say of the
-// attempt before.
+// everyPrevious returns an input for each outcome of the previous attempt.
 func everyPrevious() []prompt.Input {
 	return []prompt.Input{
 		{},
@@ -363,7 +362,8 @@ func TestPromptCustomTemplates(t *testing.T) {
 	assert.Equal(t, goldenYOLOLong+"\n\nnow\nPrevious attempt: same answer as before", p.Prompt(in))
 }
 
-// Only what shows of a task is scanned: it takes no longer if much more follows.
+// Only the visible part of a task is scanned: more text after it takes no
+// longer.
 func TestPromptHugeTask(t *testing.T) { //nolint:paralleltest // measures time
 	p := newPrompter(t, continuation.Templates{})
 	want := p.Prompt(prompt.Input{Task: strings.Repeat("word ", 100), Attempt: 1})
@@ -394,8 +394,8 @@ func TestPromptConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// It runs alone, because what other tests allocate counts. It holds under the race
-// detector as well.
+// Not parallel, because allocations are counted in the whole process. It holds
+// under the race detector as well.
 func TestPromptAllocatesOnlyItself(t *testing.T) {
 	p := newPrompter(t, continuation.Templates{})
 	for name, in := range map[string]prompt.Input{

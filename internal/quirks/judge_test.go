@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-// ideal returns what a client without faults reads of a row.
+// ideal returns the readings of a row by a client without faults.
 func ideal(q quirks.Quirk) quirks.Readings {
 	return quirks.Readings{First: q.First.Means, Second: q.Second.Means, Joined: q.Means()}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/carryon-go/carryon/internal/quirks"
 )
 
-// What stands before the members of a joined chunk.
+// The text before the members of a joined chunk.
 const envelope = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000001,"model":"model-one",`
 
-// wellJoined is what a pause between two calls may look like after the separator.
+// wellJoined is a valid pause between two calls, after the separator.
 const wellJoined = envelope + `"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":` +
 	`{"name":"edit_file","arguments":"{\"path\":\"a.go\"}"}}]},"finish_reason":null}]}` + "\n\n" +
 	envelope + `"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":` +

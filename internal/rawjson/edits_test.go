@@ -63,7 +63,7 @@ func TestRemoveWhereverTheMemberStands(t *testing.T) {
 }
 
 // FuzzEdits makes edits of all kinds to the members of an object, two bits of
-// plan for each, and compares what the result decodes to.
+// plan for each, and compares the decoded result.
 func FuzzEdits(f *testing.F) {
 	for _, text := range texts {
 		for _, plan := range []uint64{0, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa, 0xffffffffffffffff, 0x1b1b1b1b1b1b1b1b, 0x6} {
@@ -107,8 +107,8 @@ func FuzzEdits(f *testing.F) {
 	})
 }
 
-// appended appends an element to the value that comes next if it is an array,
-// and returns what it is then.
+// appended appends an element to the next value if it is an array, and returns
+// the result.
 func appended(e *rawjson.Edits, s *rawjson.Scanner) any {
 	if s.Kind() != '[' {
 		return read(s)

@@ -16,8 +16,9 @@ type member struct {
 	Value any
 }
 
-// read reads the value that comes next as encoding/json would, except that an
-// object is a list of members: in order, and all of those with the same name.
+// read reads the next value as encoding/json would, except that an object
+// becomes a list of all its members, in order, including those with the same
+// name.
 func read(s *rawjson.Scanner) any {
 	switch s.Kind() {
 	case '{':
@@ -50,11 +51,10 @@ func scalar(raw []byte) any {
 	return json.Number(raw)
 }
 
-// sound has U+FFFD in the place of each byte that is not UTF-8, as
-// encoding/json has.
+// sound replaces each byte that is not UTF-8 by U+FFFD, as encoding/json does.
 func sound(text string) string { return string([]rune(text)) }
 
-// decode reads JSON with encoding/json into what [read] makes of it.
+// decode reads JSON with encoding/json, in the form that [read] returns.
 func decode(t *testing.T, text []byte) any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))

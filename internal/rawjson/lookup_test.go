@@ -21,7 +21,7 @@ func TestMember(t *testing.T) {
 	}
 }
 
-// Whoever reads a member that is there twice must read the same one.
+// All functions must read the same one of two members with the same name.
 func TestOfMembersWithTheSameNameTheLastOneCounts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -109,7 +109,8 @@ func TestObject(t *testing.T) {
 	assert.Panics(t, func() { rawjson.Object("a", func() {}) })
 }
 
-// Values that nobody reads are passed over, and so is what is no object or array.
+// The iterators skip values that the loop does not read, and values that are
+// not an object or array.
 func TestIteratorsPassOverWhatIsNotRead(t *testing.T) {
 	t.Parallel()
 	s := rawjson.Over([]byte(` [ {"a" : {"x":[1]}, "b": 2 ,"c":[ 3 , {"d":4} ] } , null, [5] ]`))

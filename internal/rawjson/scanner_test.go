@@ -32,7 +32,7 @@ func FuzzScanner(f *testing.F) {
 		s := rawjson.Over(text)
 		found := read(&s)
 		if !json.Valid(text) {
-			return // nothing is said of what it found; that it came to an end is what counts
+			return // it must end without a panic; its results mean nothing
 		}
 		assert.Equal(t, decode(t, text), found)
 		assert.True(t, s.OK())
@@ -45,7 +45,8 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// However JSON is cut off, the Scanner neither panics nor takes it for whole.
+// The Scanner neither panics on JSON that is cut off anywhere, nor takes it for
+// whole.
 func TestScannerOfCutJSON(t *testing.T) {
 	t.Parallel()
 	for _, text := range texts {
@@ -114,7 +115,7 @@ func TestOpenPassesOverWhatIsNoSuchThing(t *testing.T) {
 	}
 }
 
-// Once something did not make sense, nothing is found any more.
+// After a syntax error, the Scanner finds nothing more.
 func TestScannerStaysBad(t *testing.T) {
 	t.Parallel()
 	s := rawjson.Over([]byte(`{"a" 1,"b":2}`))
@@ -180,8 +181,8 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// A string is plain if a search byte by byte says so, wherever in it stands what
-// makes the difference.
+// Plain agrees with a search byte by byte, wherever in the string the special
+// byte is.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for _, special := range []string{`"`, `\`, "\n", "\x1f", "\x00", " ", "!", "#", "[", "]", "\x7f", "\x80", "\xa2", "\xdc", "\xff"} {

@@ -24,7 +24,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// What JSON does not have stands for itself, so that nothing of a text is lost.
+// Invalid escapes are kept as they are, so that no text is lost.
 func TestTextOfBadEscapes(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{

@@ -63,8 +63,8 @@ func TestFirstUserTurnKeepsAPauseSetBeforeIt(t *testing.T) {
 	assert.False(t, s.Paused.IsSet(), "the next one ends it")
 }
 
-// A session whose first calls were automatic has used budgets before any user
-// turn of its own; the first message of the user is a new turn like any other.
+// A session whose first calls were automatic has used budgets before its first
+// user turn. The first message of the user begins a new turn as usual.
 func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 	t.Parallel()
 	s := session.RegisterUserTurn(continuation.State{}, session.UserTurn{})

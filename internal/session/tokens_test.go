@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// A provider that reports nonsense must not open a budget again.
+// Nonsense from a provider must not reset a budget.
 func TestTokensNeitherShrinkNorOverflow(t *testing.T) {
 	t.Parallel()
 	s := continuation.State{Tokens: 7}

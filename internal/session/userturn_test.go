@@ -12,7 +12,8 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// message returns the number that a session remembers the message of a user turn by.
+// message returns the hash by which a session recognizes the message of a user
+// turn.
 func message(turn session.UserTurn) uint64 {
 	return session.RegisterUserTurn(continuation.State{}, turn).Message
 }
@@ -49,7 +50,7 @@ func TestHashesAreTheSameInEveryProcess(t *testing.T) {
 	assert.Equal(t, "d7b0df99f33440df4cb6884a42b11281", loopKey("go", "call_1"))
 }
 
-// Only a word from the user begins a user turn, and each does.
+// Every message of the user, and nothing else, begins a user turn.
 func TestWhatBeginsAUserTurn(t *testing.T) {
 	t.Parallel()
 	type request struct {

@@ -14,14 +14,15 @@ import (
 	"github.com/carryon-go/carryon/internal/sse"
 )
 
-// read is an event as these tests write it: its lines, its kind, its name and its data.
+// read is an event in these tests: its lines, its kind, its name and its data.
 type read struct {
 	Raw        string
 	Kind       sse.Kind
 	Name, Data string
 }
 
-// readAll reads a stream to its end, and what is left behind the last whole event.
+// readAll reads a stream to its end, and returns the bytes after the last whole
+// event.
 func readAll(src io.Reader) (events []read, err error) {
 	r := sse.NewReader(io.NopCloser(src))
 	for {
@@ -152,7 +153,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// However the bytes come, the events are the same, and together they are the bytes.
+// The events are the same for any pieces of the stream, and together they are
+// its bytes.
 func FuzzReader(f *testing.F) {
 	for i, stream := range []string{
 		"data: {\"a\":1}\n\ndata: [DONE]\n\n", "event: x\r\nid: 1\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n", "\xef\xbb\xbfdata: {}\r\r: c\r", "data: {\"\\\\\":\"\\\"\"}x\n",
@@ -205,7 +207,7 @@ func TestWhatIsReadUnread(t *testing.T) {
 	assert.False(t, r.IsBetween(), "the id belongs to the event to come")
 }
 
-// Events that own their bytes stay as they are, whatever is read after them.
+// Later reads do not change events that own their bytes.
 func TestEventsThatOwnTheirBytes(t *testing.T) {
 	t.Parallel()
 	const restored, more = "data: {\"a\":1}\ndata: {\"b\":2}\ndata: {\"c\"", ":3}\ndata: {\"d\":4}\n"

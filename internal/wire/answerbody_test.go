@@ -18,7 +18,7 @@ import (
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 )
 
-// engine is a [wire.Stream] that shows everything as it came.
+// engine is a [wire.Stream] that shows everything unchanged.
 type engine struct {
 	source  *wire.Source
 	codec   wire.Codec
@@ -52,7 +52,7 @@ func (g *engine) ErrClosed() error { return errClosed }
 func (g *engine) Handle(e sse.Event, err error) (sse.Event, error) {
 	if err == nil {
 		g.codec.Read(&e, g)
-		if g.codec.EndTurn(false); e.Kind == sse.Object { // so that an answer without an id is relayed too
+		if g.codec.EndTurn(false); e.Kind == sse.Object { // makes the body relay answers without an id, too
 			g.handled++
 		}
 	}
@@ -110,8 +110,8 @@ var framings = map[string]func(i int, data string) string{
 	"comment inside": func(_ int, data string) string { return "event: x\n: c\ndata: " + data + "\n\n" },
 }
 
-// An event is relayed unread whatever its lines are: only the first one, which
-// has the id, is the engine's.
+// Events are relayed unread whatever their lines: only the first one, which has
+// the id, goes to the engine.
 func TestEventsOfAnyFramingAreRelayed(t *testing.T) {
 	t.Parallel()
 	for name, frame := range framings {
@@ -137,7 +137,7 @@ func TestEventsOfAnyFramingAreRelayed(t *testing.T) {
 	}
 }
 
-// An event that is called an error is for the engine, whatever its data is.
+// An event with the name "error" goes to the engine, whatever its data.
 func TestEventThatIsCalledAnErrorIsNotRelayed(t *testing.T) {
 	t.Parallel()
 	body, g := open(strings.NewReader(strings.Repeat("event: delta\ndata: "+says("x")+"\n\n", 3) + "event: error\ndata: " + says("y") + "\n\n"))
@@ -147,7 +147,7 @@ func TestEventThatIsCalledAnErrorIsNotRelayed(t *testing.T) {
 	assert.Equal(t, 2, g.handled)
 }
 
-// Events that differ in more than their values are not taken for one another.
+// Events that differ in more than their values do not match the same template.
 func TestEventUnlikeTheOneBeforeIsRead(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]string{
@@ -168,8 +168,8 @@ func TestEventUnlikeTheOneBeforeIsRead(t *testing.T) {
 	}
 }
 
-// However the bytes of any stream come and are read, they are the same, and so
-// is the text.
+// The bytes and the text of any stream are the same for any pieces and any
+// sizes of reads.
 func FuzzAnswerBody(f *testing.F) {
 	var seed uint64
 	for _, frame := range framings {
@@ -238,7 +238,8 @@ func TestErrorOfTheSourceComesLast(t *testing.T) {
 	assert.Equal(t, answer, string(got))
 }
 
-// A continuation's source leaves out blank lines, and what was cut off.
+// A continuation's source leaves out blank lines, and an event that was cut
+// off.
 func TestSourceOfAContinuation(t *testing.T) {
 	t.Parallel()
 	touched := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 )
 
-// What stands in the JSON of a chunk, or of a whole answer.
+// Parts of the JSON of a chunk, or of a whole answer.
 type (
 	wireAnswer struct {
 		ID      string       `json:"id,omitempty"`

@@ -111,7 +111,7 @@ func TestHistoryIsReadNewestFirst(t *testing.T) {
 	assert.Empty(t, slices.Collect(facts.History), "a body that cannot be read again has none")
 }
 
-// An attachment stands right behind the text that the message has.
+// An attachment comes directly after the message's own text.
 func TestAttachments(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{

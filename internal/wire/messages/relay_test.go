@@ -18,9 +18,9 @@ import (
 
 var errClosed = errors.New("closed")
 
-// engine is a [wire.Stream] that shows everything as it came.
+// engine is a [wire.Stream] that shows everything unchanged.
 type engine struct {
-	adapter.TurnReader // nil: what is not overridden is not called here
+	adapter.TurnReader // nil: only the methods below are called
 
 	source          *wire.Source
 	codec           wire.Codec
@@ -77,8 +77,8 @@ func delta(index int, kind, member, text, blanks string) string {
 	return event("content_block_delta", fmt.Sprintf(`,"index":%d,"delta":{"type":%q,%q:%q}%s`, index, kind, member, text, blanks))
 }
 
-// Parts of blocks and pings are relayed unread, with whatever blanks stand behind
-// them; what begins or ends something is read.
+// Parts of blocks and pings are relayed unread, with any blanks after them;
+// events that begin or end something are read.
 func TestPartsOfBlocksAreRelayed(t *testing.T) {
 	t.Parallel()
 	var answer, text, thoughts strings.Builder
@@ -113,7 +113,7 @@ func TestPartsOfBlocksAreRelayed(t *testing.T) {
 	}
 }
 
-// What a continuation must know of is read.
+// Events that a continuation depends on are read.
 func TestOtherEventsAreRead(t *testing.T) {
 	t.Parallel()
 	head := event("message_start", `,"message":{"id":"msg_1","content":[]}`) + event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`) +

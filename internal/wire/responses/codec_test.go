@@ -28,7 +28,7 @@ func held(t *testing.T, c wire.Codec, data ...string) string {
 	return b.String()
 }
 
-// released returns what the codec shows now of what it was given to hold.
+// released returns the held events that the codec shows now.
 func released(c wire.Codec) (all []sse.Event) {
 	for e, ok := c.(wire.Holder).Next(); ok; e, ok = c.(wire.Holder).Next() {
 		all = append(all, e)
@@ -44,7 +44,7 @@ const (
 	text  = `{"type":"response.output_text.done","sequence_number":4,"item_id":"m","output_index":0,"content_index":0,"text":"a"}`
 )
 
-// The end of a message waits for what follows it, and nothing else does.
+// Only the end of a message waits for the next event.
 func TestEndOfAMessageWaits(t *testing.T) {
 	t.Parallel()
 	_, request, _ := responses.New().Parse([]byte(`{}`), nil)
@@ -57,8 +57,8 @@ func TestEndOfAMessageWaits(t *testing.T) {
 	assert.Equal(t, text+"\n"+next+"\n", held(t, c, next))
 }
 
-// A heartbeat is an empty text of the message that is open. What follows it is
-// numbered anew.
+// A heartbeat is an empty text in the open message. Later events get new
+// numbers.
 func TestHeartbeatIsAnEmptyText(t *testing.T) {
 	t.Parallel()
 	_, request, _ := responses.New().Parse([]byte(`{}`), nil)
