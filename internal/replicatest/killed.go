@@ -95,7 +95,7 @@ func serveTasks(c taskerConfig, engine records.Records) error {
 
 func (r *tasker) write(words ...any) { _, _ = fmt.Fprintln(r.log, words...) }
 
-// starts starts a function as a task, or begins a job that any replica may do.
+// starts runs a function as a task, or begins a job that any replica may do.
 func (r *tasker) starts(ctx context.Context, id string) {
 	var ticket asynctask.Ticket
 	var err error
@@ -130,7 +130,7 @@ func (r *tasker) works(ctx context.Context, session string) {
 	}
 }
 
-// tells tells the model about the tasks that have ended.
+// tells informs the model about the tasks that have ended.
 func (r *tasker) tells(ctx context.Context, session string) {
 	d, err := r.tasks.Deliver(ctx, session, asynctask.DeliverOptions{})
 	if err != nil || d == nil {

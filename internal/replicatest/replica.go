@@ -160,7 +160,7 @@ func (r *replica) call(ctx context.Context, text string) (answer, error) {
 	return answer{Reason: last.Reason.Code(), Continuations: last.Attempts, Text: string(said)}, err
 }
 
-// updates updates a session's state as fast as it can for a while, and counts
+// updates changes a session's state as fast as it can for a while, and counts
 // the updates.
 func (r *replica) updates(ctx context.Context, session string, span time.Duration) (answer, error) {
 	var done answer
