@@ -19,12 +19,12 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// exitError is that of a program that was run, which has said why.
+// exitError is the exit code of the agent, which has reported its own error.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// newCommand returns the command with all that can be asked of it.
+// newCommand returns the root command with its subcommands.
 func newCommand(stdout, stderr io.Writer) *cli.Command {
 	root := &cli.Command{
 		Name:  "carryon",
@@ -32,13 +32,13 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 		Description: "carryon run -- qwen -p \"Build a small web page about tea.\"\n" +
 			"  runs an agent with carryon between it and its model.\n\n" +
 			"carryon proxy -upstream https://api.openai.com/v1\n" +
-			"  stands in front of an endpoint. Programs change their base URL and nothing else.\n\n" +
-			"Every flag can also be set by an environment variable, which its description names.\n" +
+			"  runs a proxy in front of a model endpoint. Programs change only their base URL.\n\n" +
+			"Each flag can also be set by the environment variable shown in its description.\n" +
 			"carryon completion bash (or zsh, fish, pwsh) prints a completion script for that shell.",
 		Commands:              []*cli.Command{runCommand(stderr), proxyCommand(stderr), versionCommand(stdout)},
 		Action:                unknownCommand,
 		EnableShellCompletion: true,
-		HideVersion:           true, // there is a command for it
+		HideVersion:           true, // "carryon version" prints it
 		Suggest:               true,
 		Writer:                stdout,
 		ErrWriter:             stderr,
@@ -50,7 +50,7 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 	return root
 }
 
-// explain says where to read more about a mistake in the command line.
+// explain adds the help command to an error in the command line.
 func explain(_ context.Context, c *cli.Command, err error, _ bool) error {
 	return usageError{fmt.Errorf("%w (see %s -help)", err, c.FullName())}
 }
@@ -62,18 +62,18 @@ func unknownCommand(_ context.Context, c *cli.Command) error {
 	return cli.ShowRootCommandHelp(c)
 }
 
-// heapFloor is how much memory the garbage collector believes to be in use at
-// least. A proxy holds next to nothing, so that the collector would run for every
-// hundred requests, and take a tenth of their time. Memory that nobody touches is
-// no memory of the machine.
+// heapFloor is the size of an allocation that makes the garbage collector run less
+// often. The live heap of a proxy is so small that the collector would otherwise
+// run every hundred requests and take a tenth of their time. The allocation is
+// never touched, so it takes no physical memory.
 const heapFloor = 32 << 20
 
 func proxyCommand(stderr io.Writer) *cli.Command {
 	var c proxy.Config
 	return &cli.Command{
 		Name:  "proxy",
-		Usage: "stand in front of an endpoint, for programs in any language",
-		Description: "Clients change their base URL to http://127.0.0.1:8787/v1 and nothing else; their keys pass through.\n" +
+		Usage: "run a proxy in front of a model endpoint, for programs in any language",
+		Description: "Clients change only their base URL, to http://127.0.0.1:8787/v1. carryon forwards their API keys.\n" +
 			"The page http://127.0.0.1:8787/debug/carryon shows what carryon did with the latest requests.",
 		Flags:           append([]cli.Flag{c.ListenFlag(proxy.DefaultAddress), c.UpstreamFlag("")}, c.Flags()...),
 		HideHelpCommand: true,

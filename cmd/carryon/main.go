@@ -4,8 +4,8 @@
 //	carryon run -- qwen -p "Build a small web page about tea."
 //	carryon proxy -upstream https://api.openai.com/v1
 //
-// The agent changes its base URL and nothing else. carryon reads the todo list
-// from the conversation itself.
+// Only the agent's base URL changes. carryon reads the todo list from the
+// conversation.
 package main
 
 import (
@@ -28,7 +28,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &exit):
 		return int(exit)
 	}
-	_, _ = fmt.Fprintln(stderr, "carryon:", err) // there is nowhere else to say it
+	_, _ = fmt.Fprintln(stderr, "carryon:", err) // there is nowhere else to report it
 	if errors.As(err, new(usageError)) {
 		return 2
 	}

@@ -98,7 +98,7 @@ func TestProgramRefusesAWrongCommandLine(t *testing.T) {
 	for args, want := range map[string]string{
 		"serve":                 `there is no command "serve" (see carryon help)`,
 		"proxy serve":           `unexpected argument "serve"`,
-		"proxy -max-attempts 0": "-max-attempts must be at least 1, or -1 for no limit, and not 0 (to continue nothing, use -dry-run)",
+		"proxy -max-attempts 0": "-max-attempts must be at least 1, or -1 for no limit, not 0 (to send no continuations, use -dry-run)",
 		"proxy -port 80":        "flag provided but not defined: -port (see carryon proxy -help)",
 	} {
 		out, err := program(t, strings.Fields(args)...).CombinedOutput()

@@ -28,13 +28,13 @@ func runCommand(stderr io.Writer) *cli.Command {
 		Name:      "run",
 		Usage:     "run an agent with carryon between it and its model",
 		UsageText: "carryon run [flags] -- COMMAND [arguments]",
-		Description: "It starts a proxy on a free port, runs the command with its base URLs pointing there, and says at the end\n" +
-			"what it did. Without -upstream the model is where the agent would look for it.",
+		Description: "Starts a proxy on a free port and runs COMMAND with its base URLs set to that proxy. When COMMAND ends,\n" +
+			"prints a one-line summary. Without -upstream, carryon uses the endpoint that COMMAND would use alone.",
 		Flags: append([]cli.Flag{
-			c.proxy.ListenFlag("127.0.0.1:0"), c.proxy.UpstreamFlag("where the agent would look for its model"),
+			c.proxy.ListenFlag("127.0.0.1:0"), c.proxy.UpstreamFlag("the endpoint that the agent would use alone"),
 			&cli.BoolFlag{
 				Name: "list", Destination: &c.list, Sources: cli.EnvVars("CARRYON_LIST"),
-				Usage: "turn on the todo list of an agent that has it off by default, for this run",
+				Usage: "for this run, turn on the agent's todo list if it is off by default",
 			},
 			&cli.BoolFlag{
 				Name: "page", Destination: &c.page, Sources: cli.EnvVars("CARRYON_PAGE"),
@@ -42,7 +42,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 			},
 			&cli.StringFlag{
 				Name: "log-file", Destination: &c.logFile, Sources: cli.EnvVars("CARRYON_LOG_FILE"),
-				Usage: "`file` to append the log to; without it nothing is logged, because the terminal belongs to the agent",
+				Usage: "`file` to append the log to; without this flag there is no log, because the agent uses the terminal",
 			},
 		}, c.proxy.Flags()...),
 		HideHelpCommand: true,
@@ -55,8 +55,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 	}
 }
 
-// run runs an agent's command, and returns an error with its exit code if that is
-// not 0.
+// run runs an agent's command. It returns an [exitError] if the exit code is not 0.
 func (c *runConfig) run(ctx context.Context, command []string, upstream bool) error {
 	program, position := agent.Of(command)
 	if !upstream {
@@ -69,12 +68,12 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if err != nil {
 		return err
 	}
-	defer log.Close() //nolint:errcheck // written as it comes
+	defer log.Close() //nolint:errcheck // nothing is buffered
 	server, err := proxy.Start(ctx, &c.proxy, log)
 	if err != nil {
 		return err
 	}
-	if upstream { // the others are not asked for nothing
+	if upstream { // the agent may never call an endpoint that the user did not name
 		c.say(c.proxy.Probe(ctx))
 	}
 	if c.page {
@@ -100,23 +99,23 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	return nil
 }
 
-// report writes the last line.
+// report prints the summary line.
 func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
 	line := s.String()
 	if s.NoList && program.HasListSetting() && !c.list {
-		line += fmt.Sprintf(" (%s keeps none by default: carryon run -list turns it on, and so does %s)", program.Name, program.ListSetting())
+		line += fmt.Sprintf(" (%s has its list turned off by default: turn it on with carryon run -list, or with %s)", program.Name, program.ListSetting())
 	}
 	c.say(line)
 }
 
-// say writes a line for the user, if there is something to say.
+// say prints a line for the user, unless it is empty.
 func (c *runConfig) say(line string) {
 	if line != "" {
 		_, _ = fmt.Fprintln(c.stderr, "carryon:", line) // the reader may be gone
 	}
 }
 
-// openLog returns where the log goes.
+// openLog opens the log file. Without -log-file, the log is discarded.
 func (c *runConfig) openLog() (io.WriteCloser, error) {
 	if c.logFile == "" {
 		return discard{}, nil

@@ -173,8 +173,8 @@ func TestRunExplainsWhatIsWrong(t *testing.T) {
 		text string
 	}{
 		"run":                          {2, "there is no command to run: carryon run [flags] -- COMMAND [arguments]"},
-		"run -- no-such-program":       {1, `there is no command "no-such-program"`},
-		"run -upstream nothing -- ls":  {2, "-upstream is not a URL such as https://api.openai.com/v1"},
+		"run -- no-such-program":       {1, `command "no-such-program" not found`},
+		"run -upstream nothing -- ls":  {2, "-upstream must be a URL such as https://api.openai.com/v1"},
 		"run -log-file /no/such -- ls": {1, "open /no/such: no such file or directory"},
 	} {
 		out, err := program(t, strings.Fields(args)...).CombinedOutput()
@@ -210,7 +210,7 @@ func TestRunFindsTheProvidersOfTheEnvironment(t *testing.T) {
 func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
-		http.StatusUnauthorized: "carryon: the upstream answered 401: the client must send a valid key, because the proxy has none of its own\n",
+		http.StatusUnauthorized: "carryon: the upstream answered 401: the client must send a valid API key, because the proxy adds none\n",
 		http.StatusNotFound:     "carryon: the upstream answered 404 for {URL}/v1/chat/completions: check -upstream, which usually ends in /v1\n",
 		http.StatusOK:           "",
 	} {

@@ -22,11 +22,11 @@ func versionCommand(stdout io.Writer) *cli.Command {
 	}
 }
 
-// released is the version that a release was built with, "" otherwise.
+// released is the version of a release, without its "v". It is "" in other builds.
 var released string //nolint:gochecknoglobals // set by the linker
 
 // version returns the version of the module that this program was built from. A
-// build from a folder has none.
+// build from a folder has no version.
 func version() string {
 	if released != "" {
 		return "v" + released

@@ -1,5 +1,5 @@
-// Package agent knows how coding agents are told where their model is, and how
-// those that keep no todo list by default are told to keep one.
+// Package agent points coding agents to a model endpoint, and turns on the todo
+// list of agents that have it off by default.
 package agent
 
 import (
@@ -10,39 +10,39 @@ import (
 	"strings"
 )
 
-// Launch is an agent's command, as it is run once.
+// Launch is one run of an agent's command.
 type Launch struct {
 	Args  []string          // the command first
 	Env   map[string]string // added to the environment
-	Files []File            // there while the program runs
-	Note  string            // what the user has to do, or "" if nothing
+	Files []File            // written before the run, deleted after it
+	Note  string            // what the user has to do, or ""
 }
 
 // File is a temporary file.
 type File struct {
-	Told    string // the variable that gets its path, or the flag
+	Told    string // the variable or flag that gets its path; flags start with "-"
 	Name    string
 	Content string
 }
 
-// Endpoint is where an agent is to look for its model.
+// Endpoint is the address of the proxy, which the agent uses as its model endpoint.
 type Endpoint struct {
 	Root  string // such as http://127.0.0.1:8787
-	Model string // the model that the agent is told to ask for, or ""
+	Model string // the model that the user has chosen, or ""
 }
 
-// Base returns the base URL that most SDKs want.
+// Base returns the base URL in the form that most SDKs expect, ending in /v1.
 func (e Endpoint) Base() string { return e.Root + "/v1" }
 
-// Agent is what is known of an agent. The zero value is any program whose SDK
-// reads its base URL from the environment.
+// Agent describes how to configure one agent. The zero value stands for any program
+// whose SDK reads its base URL from the environment.
 type Agent struct {
 	Name string
 
-	baseURLs []string // variables in which the user may have set where its model is; OpenAI's SDKs' if there are none
-	packages []string // of npm, by which npx and the like start it
+	baseURLs []string // variables that hold the user's base URL; nil for those of OpenAI's SDKs
+	packages []string // names of npm packages, for npx and similar
 	env      func(e Endpoint, command []string) map[string]string
-	args     func(Endpoint) []string // put behind the command
+	args     func(Endpoint) []string // flags that go right after the agent's name
 	files    func(e Endpoint, command []string) []File
 	list     settings
 	note     func(e Endpoint, command []string) string
@@ -53,17 +53,17 @@ type settings struct {
 	args  []string
 	env   map[string]string
 	files []File
-	how   string // in words, for users who want it for good
+	how   string // the permanent setting, in words
 }
 
-// HasListSetting reports whether the agent keeps no todo list unless it is told to.
+// HasListSetting reports whether the agent's todo list is off by default.
 func (a Agent) HasListSetting() bool { return a.list.how != "" }
 
-// ListSetting says how the list is turned on for good, or "".
+// ListSetting describes the setting that turns the list on permanently, or is "".
 func (a Agent) ListSetting() string { return a.list.how }
 
-// Of returns what is known of the agent that a command starts, and the position in
-// the command behind which flags of its own stand.
+// Of returns the agent that a command starts, and the index in command at which the
+// agent's own flags begin. For an unknown program it returns the zero Agent.
 func Of(command []string) (Agent, int) {
 	for at, word := range command {
 		name := strings.TrimSuffix(filepath.Base(word), ".exe")
@@ -87,8 +87,8 @@ func withoutVersion(word string) string {
 	return word
 }
 
-// Launch returns how to run the command, which was found to be this agent's, with
-// its own flags behind the position.
+// Launch returns the run of a command of this agent. The command and position are
+// those of [Of]; list turns on the todo list.
 func (a Agent) Launch(command []string, position int, e Endpoint, list bool) Launch {
 	l := Launch{Env: variables(e)}
 	var own []string
@@ -113,16 +113,15 @@ func (a Agent) Launch(command []string, position int, e Endpoint, list bool) Lau
 	return l
 }
 
-// Where models are by default.
+// The default base URLs.
 const (
 	openAI    = "https://api.openai.com/v1"
 	anthropic = "https://api.anthropic.com/v1"
 )
 
-// Upstreams returns where the agent would look for its model: where a variable
-// of the environment says, or at the provider's own address. One that speaks to
-// Anthropic's API looks elsewhere than one that speaks to OpenAI's, or to any that
-// is like it.
+// Upstreams returns the base URLs that the agent would use without carryon, one for
+// OpenAI-compatible APIs and one for Anthropic's. Each comes from the environment,
+// or is the provider's own address.
 func (a Agent) Upstreams(getenv func(string) string) (forOpenAI, forAnthropic string) {
 	variables := a.baseURLs
 	if len(variables) == 0 {
@@ -136,12 +135,12 @@ func (a Agent) Upstreams(getenv func(string) string) (forOpenAI, forAnthropic st
 		}
 	}
 	if url := strings.TrimRight(getenv("ANTHROPIC_BASE_URL"), "/"); url != "" {
-		forAnthropic = strings.TrimSuffix(url, "/v1") + "/v1" // its SDKs want it without
+		forAnthropic = strings.TrimSuffix(url, "/v1") + "/v1" // its SDKs expect it without
 	}
 	return forOpenAI, forAnthropic
 }
 
-// variables returns those by which SDKs and agents are told a base URL.
+// variables returns the variables from which SDKs and agents read a base URL.
 func variables(e Endpoint) map[string]string {
 	return map[string]string{
 		"OPENAI_BASE_URL": e.Base(), "OPENAI_API_BASE": e.Base(), "OPENAI_HOST": e.Root,
@@ -149,7 +148,7 @@ func variables(e Endpoint) map[string]string {
 	}
 }
 
-// flagValue returns the value of the first of the flags that the command has.
+// flagValue returns the value of the first of these flags in the command, or "".
 func flagValue(command []string, flags ...string) string {
 	for i, word := range command {
 		name, value, joined := strings.Cut(word, "=")
@@ -167,7 +166,7 @@ func flagValue(command []string, flags ...string) string {
 func toJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic("carryon/cmd/carryon/internal/agent: " + err.Error()) // only maps of texts
+		panic("carryon/cmd/carryon/internal/agent: " + err.Error()) // it consists of strings and booleans
 	}
 	return string(text)
 }

@@ -69,7 +69,7 @@ func TestOpencodeGetsAProvider(t *testing.T) {
 			"options":{"baseURL":"`+root+`/v1","apiKey":"{env:OPENAI_API_KEY}"}}
 	}}`, l.Env["OPENCODE_CONFIG_CONTENT"])
 	assert.Empty(t, l.Note)
-	assert.Contains(t, launch("opencode run -m mine/some-model hello", false).Note, `asks the provider "mine"`)
+	assert.Contains(t, launch("opencode run -m mine/some-model hello", false).Note, `the provider "mine"`)
 	assert.Empty(t, launch("opencode", false).Note)
 }
 
@@ -79,7 +79,7 @@ func TestContinueGetsAFile(t *testing.T) {
 	assert.Contains(t, fileOf(l, "--config"), `"apiBase":"`+root+`/v1"`)
 	l = launch("cn --config mine.yaml -p hello", false)
 	assert.Empty(t, l.Files)
-	assert.Contains(t, l.Note, "set apiBase to "+root+"/v1")
+	assert.Contains(t, l.Note, "set apiBase there to "+root+"/v1")
 }
 
 func TestAgentsModelIsWhereItsEnvironmentSays(t *testing.T) {
@@ -135,7 +135,7 @@ func TestListIsTurnedOnForOneRun(t *testing.T) {
 
 func TestAgentsThatCannotBeTold(t *testing.T) {
 	t.Parallel()
-	assert.Contains(t, launch("gemini -p hello", false).Note, "does not read")
+	assert.Contains(t, launch("gemini -p hello", false).Note, "does not support")
 }
 
 // Files are there while the program runs, and not afterwards.

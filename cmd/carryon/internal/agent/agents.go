@@ -9,8 +9,8 @@ import (
 
 type object = map[string]any
 
-// agents returns those that need more than the usual variables, or that keep no
-// list by default.
+// agents returns the agents that need more than the usual variables, or whose todo
+// list is off by default.
 func agents() []Agent {
 	return []Agent{claude(), codex(), qwen(), opencode(), continueDev(), copilot(), pi(), gemini()}
 }
@@ -55,7 +55,7 @@ func qwen() Agent {
 	}
 }
 
-// opencode has its providers in files, and takes one more in the environment.
+// opencode reads its providers from files, and more of them from the environment.
 func opencode() Agent {
 	return Agent{
 		Name: "opencode", packages: []string{"opencode-ai"},
@@ -80,14 +80,14 @@ func opencode() Agent {
 			case "", "openai", "anthropic", "carryon":
 				return ""
 			default:
-				return fmt.Sprintf("opencode asks the provider %q where its configuration says. "+
-					"Set its options.baseURL to %s, or name the model carryon/NAME.", chosen, e.Base())
+				return fmt.Sprintf("opencode takes the address of the provider %q from its configuration. "+
+					"Set options.baseURL there to %s, or name the model carryon/NAME.", chosen, e.Base())
 			}
 		},
 	}
 }
 
-// continueDev has its models in a file.
+// continueDev reads its models from a file.
 func continueDev() Agent {
 	return Agent{
 		Name: "cn", packages: []string{"@continuedev/cli"},
@@ -107,8 +107,8 @@ func continueDev() Agent {
 			if flagValue(command, "--config") == "" && e.Model != "" {
 				return ""
 			}
-			return "cn asks where its configuration says: set apiBase to " + e.Base() +
-				" there, or set OPENAI_MODEL and leave --config out."
+			return "cn takes the address of its model from its configuration: set apiBase there to " + e.Base() +
+				", or set OPENAI_MODEL and leave out --config."
 		},
 	}
 }
@@ -122,7 +122,7 @@ func copilot() Agent {
 	}
 }
 
-// pi has its models in a file, and takes extensions that change where they are.
+// pi reads its models from a file. An extension can change their base URLs.
 func pi() Agent {
 	return Agent{
 		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent"},
@@ -158,7 +158,7 @@ func gemini() Agent {
 	return Agent{
 		Name: "gemini", packages: []string{"@google/gemini-cli"},
 		note: func(Endpoint, []string) string {
-			return "gemini speaks an API that carryon does not read: it runs as it would alone."
+			return "gemini uses an API that carryon does not support: it runs without carryon."
 		},
 	}
 }

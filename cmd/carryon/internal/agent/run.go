@@ -11,14 +11,15 @@ import (
 	"syscall"
 )
 
-// Run runs the program in this terminal and returns its exit code. It has this
-// process's standard streams, and gets the signals that this process gets.
+// Run runs the program in this terminal and returns its exit code, which is 128 plus
+// the signal's number if a signal ended it. The program uses this process's standard
+// streams and receives this process's signals. Its environment is base and l.Env.
 func (l Launch) Run(base []string) (int, error) {
 	dir, err := os.MkdirTemp("", "carryon-")
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)                           //nolint:errcheck // the system's to clean up
+	defer os.RemoveAll(dir)                           //nolint:errcheck // the system cleans up its temporary folder
 	command := exec.Command(l.Args[0], l.Args[1:]...) //nolint:noctx // signals end it, as they would without carryon
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	command.Env = base
@@ -39,16 +40,16 @@ func (l Launch) Run(base []string) (int, error) {
 	return run(command)
 }
 
-// run runs a command and passes signals on. The terminal sends its own, such as
-// that of Ctrl-C, to all processes of the foreground, so that these need not be
-// passed on; this process only must not end by them.
+// run runs a command and forwards signals to it. The terminal sends its signals,
+// such as Ctrl-C, to all foreground processes, so run does not forward these: it
+// only keeps them from ending this process.
 func run(command *exec.Cmd) (int, error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, append(fromTerminal(), fromOthers()...)...)
 	defer signal.Stop(signals)
 	if err := command.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
-			return 0, fmt.Errorf("there is no command %q", command.Args[0])
+			return 0, fmt.Errorf("command %q not found", command.Args[0])
 		}
 		return 0, err
 	}
@@ -67,7 +68,7 @@ func run(command *exec.Cmd) (int, error) {
 	}
 }
 
-// codeOf returns the exit code as a shell gives it.
+// codeOf returns the exit code as a shell reports it.
 func codeOf(state *os.ProcessState, err error) (int, error) {
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

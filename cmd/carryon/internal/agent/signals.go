@@ -11,7 +11,7 @@ import (
 // fromTerminal returns the signals that a terminal sends.
 func fromTerminal() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGQUIT} }
 
-// fromOthers returns those that somebody sends to this process alone.
+// fromOthers returns the signals that other processes send to this process alone.
 func fromOthers() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
 
 func isFromTerminal(s os.Signal) bool { return slices.Contains(fromTerminal(), s) }

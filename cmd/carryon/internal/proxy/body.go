@@ -8,28 +8,29 @@ import (
 	"time"
 )
 
-// bodyPatience is how long a client may send nothing in the middle of a request.
+// bodyPatience is how long a client may pause in the middle of a request body.
 const bodyPatience = time.Minute
 
-// extendEvery is how often the deadline of a body that keeps coming is moved. To
-// move it may cost a system call.
+// extendEvery is the minimum time between two extensions of a body's deadline. An
+// extension may cost a system call.
 const extendEvery = time.Second
 
-// body is the body of a request whose client may be slow, but must not stop half
-// way. A time limit on the connection instead would end long answers.
+// body is a request body with a read deadline that moves while data arrives: a
+// client may be slow, but must not stop halfway. A fixed deadline on the connection
+// would cut long answers.
 type body struct {
 	io.ReadCloser
 
 	connection *http.ResponseController
 	extended   time.Time   // when the deadline was last moved
-	ended      atomic.Bool // it was read to its end
+	ended      atomic.Bool // whether the body was read to its end
 }
 
 // Read implements [io.Reader].
 func (b *body) Read(p []byte) (int, error) {
 	if now := time.Now(); now.Sub(b.extended) >= extendEvery {
 		b.extended = now
-		_ = b.connection.SetReadDeadline(now.Add(bodyPatience)) // where there is no connection there is no client to wait for
+		_ = b.connection.SetReadDeadline(now.Add(bodyPatience)) // without a connection there is no client to wait for
 	}
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
@@ -41,10 +42,11 @@ func (b *body) Read(p []byte) (int, error) {
 
 type bodyKey struct{}
 
-// fullDuplex returns the request under ctx, with a body that may be read while the
-// answer is written: an upstream may answer before it has read all of it. The
-// server would otherwise discard the rest first. The deadline that the server has
-// set for the request does not hold for its answer.
+// fullDuplex returns the request under ctx, with a body that can be read while the
+// answer is written: an upstream may answer before it has read the whole body.
+// Otherwise the server would first discard the rest of the body. It also removes the
+// server's read deadline once the body has been read, so that it cannot cut the
+// answer.
 func fullDuplex(w http.ResponseWriter, r *http.Request, ctx context.Context) *http.Request { //nolint:revive // as in WithContext
 	connection := http.NewResponseController(w)
 	if r.Body == nil || r.Body == http.NoBody {
@@ -58,9 +60,9 @@ func fullDuplex(w http.ResponseWriter, r *http.Request, ctx context.Context) *ht
 	return r
 }
 
-// closeUnread has the connection closed after the answer, if the body was not read
-// to its end by now: the server would take the rest for the next request, or read
-// it while the transport still does.
+// closeUnread closes the connection after the answer if the body has not been read
+// to its end. Otherwise the server would parse the rest of the body as the next
+// request, or read it at the same time as the transport.
 func closeUnread(ctx context.Context, answer http.Header) {
 	if b, ok := ctx.Value(bodyKey{}).(*body); ok && !b.ended.Load() {
 		answer.Set("Connection", "close")

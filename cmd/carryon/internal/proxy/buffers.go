@@ -2,12 +2,12 @@ package proxy
 
 import "sync"
 
-// bufferSize is the size of the buffer that an answer is copied through. Events
-// are small, and every open stream has one.
+// bufferSize is the size in bytes of the copy buffer of an answer. It is small,
+// because events are small and every open stream has a buffer.
 const bufferSize = 16 << 10
 
-// buffers are used again: without them, half of the memory that a request takes
-// would be its buffer.
+// buffers is a pool of copy buffers. Without it, the buffer would be half of the
+// memory that a request allocates.
 type buffers struct{ pool sync.Pool }
 
 func newBuffers() *buffers {

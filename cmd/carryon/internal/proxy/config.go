@@ -12,42 +12,42 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Config says what a proxy stands in front of and what carryon may do there. Its
-// zero value lacks what [Config.Flags] sets by default.
+// Config is the configuration of a proxy. The zero value is not usable:
+// [Config.Flags] sets the defaults.
 type Config struct {
 	Listen        string   // address
 	Upstream      *url.URL // base URL of the endpoint
-	Anthropic     *url.URL // base URL for requests of Anthropic's API; nil if that is the Upstream too
+	Anthropic     *url.URL // base URL for requests to Anthropic's API; nil for Upstream
 	YOLO          bool     // tell the model to act without asking for confirmation
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	MinInterval   time.Duration
-	DryRun        bool             // decide and report, but continue nothing
+	DryRun        bool             // decide and report, but send no continuations
 	Content       bool             // show texts on the page
 	Verbose       bool             // log every request and decision
 	LogFormat     string           // "text" or "json"
-	TodoTools     []string         // more tools that write the list
+	TodoTools     []string         // additional tools that write the list
 	Usage         string           // which usage a joined answer reports: "one", "sum" or "last"
-	SessionHeader string           // names the session, before the headers of agents
+	SessionHeader string           // header that names the session; it overrides the headers of agents
 	CORS          []string         // origins of websites that may use the proxy
-	Hosts         []string         // more names that clients may reach the proxy by
-	MaxWait       time.Duration    // how long clients wait for an answer; 0 if they say it themselves, or wait for ever
-	State         string           // URL of what several proxies keep their state in; "" is memory
-	Metrics       bool             // count for Prometheus
+	Hosts         []string         // additional host names that clients may use for the proxy
+	MaxWait       time.Duration    // time after which clients give up; 0 if they send it themselves, or never give up
+	State         string           // URL of the database for the shared state; "" for memory
+	Metrics       bool             // serve metrics for Prometheus
 	Clock         middleware.Clock // nil is the system's
 
-	upstream  string        // as it was given
-	anthropic string        // likewise
-	patience  time.Duration // how long a stopping proxy waits for unfinished answers; no flag sets it
+	upstream  string        // the unparsed URL of Upstream
+	anthropic string        // the unparsed URL of Anthropic
+	patience  time.Duration // how long a stopping proxy waits for open answers; no flag sets it
 }
 
-// SetUpstreams sets the base URLs of two providers, for a program that may speak
-// to either, in place of the flag. [Config.Check] refuses what is none.
+// SetUpstreams sets a base URL for each of two providers, for a program that may
+// call either. It overrides the flag -upstream. [Config.Check] parses the URLs.
 func (c *Config) SetUpstreams(openAI, anthropic string) {
 	c.upstream, c.anthropic = openAI, anthropic
 }
 
-// Check sets the upstreams from what the flags have read, and refuses values that
-// cannot be used.
+// Check parses the base URLs, and returns an error that names the flag if a value
+// is invalid.
 func (c *Config) Check() error {
 	var err error
 	if c.Upstream, err = parseBaseURL(c.upstream); err != nil {
@@ -66,11 +66,11 @@ func parseBaseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("-upstream is not a URL such as https://api.openai.com/v1")
+		return nil, errors.New("-upstream must be a URL such as https://api.openai.com/v1")
 	case u.User != nil:
-		return nil, errors.New("-upstream must not contain a user name: clients send their own keys")
+		return nil, errors.New("-upstream must not contain a user name: clients send their own API keys")
 	case endpointOf(u.Path) != "":
-		return nil, fmt.Errorf("-upstream is a base URL: leave %s out", endpointOf(u.Path))
+		return nil, fmt.Errorf("-upstream must be a base URL: leave out %s", endpointOf(u.Path))
 	}
 	return u, nil
 }
@@ -86,20 +86,20 @@ func (c *Config) upstreamOf(r *http.Request) *url.URL {
 func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
-		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, and not %d (to continue nothing, use -dry-run)", c.MaxAttempts)
+		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, not %d (to send no continuations, use -dry-run)", c.MaxAttempts)
 	case c.MinInterval < 0:
 		return fmt.Errorf("-min-interval %v is negative", c.MinInterval)
 	case c.MaxWait < 0:
 		return fmt.Errorf("-max-wait %v is negative", c.MaxWait)
 	case c.Usage != "one" && c.Usage != "sum" && c.Usage != "last":
-		return fmt.Errorf("-usage must be one, sum or last, and not %q", c.Usage)
+		return fmt.Errorf("-usage must be one, sum or last, not %q", c.Usage)
 	case c.LogFormat != "text" && c.LogFormat != "json":
-		return fmt.Errorf("-log must be text or json, and not %q", c.LogFormat)
+		return fmt.Errorf("-log must be text or json, not %q", c.LogFormat)
 	}
 	return nil
 }
 
-// endpointOf returns the endpoint that a path ends in, if it is not a base URL's.
+// endpointOf returns the endpoint, such as /responses, that a path ends in, or "".
 func endpointOf(path string) string {
 	for _, endpoint := range endpoints() {
 		if strings.HasSuffix(strings.TrimRight(path, "/"), endpoint) {
@@ -128,8 +128,8 @@ func (c *Config) now() time.Time {
 	return time.Now()
 }
 
-// limits returns the limits for carryon. An interval of 0 means none here, but
-// the default there.
+// limits returns the limits of the middleware. An interval of 0 means no interval
+// here, but the default in [continuation.Limits].
 func (c *Config) limits() continuation.Limits {
 	limits := continuation.Limits{MaxAttempts: c.MaxAttempts, MinInterval: c.MinInterval}
 	if c.MinInterval == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// The bounds of an entry.
+// The limits of an entry.
 const (
 	maxTurns = 100
 	maxNotes = 100
@@ -31,7 +31,7 @@ type exchange struct {
 	Model    string    `json:"model,omitempty"`   // "" if carryon left the request alone
 	Streamed bool      `json:"streamed,omitempty"`
 	Status   int       `json:"status,omitempty"`    // 0 without an answer
-	Cut      bool      `json:"cut_short,omitempty"` // by the upstream, or because the client left
+	Cut      bool      `json:"cut_short,omitempty"` // the upstream broke off, or the client left
 	Left     bool      `json:"client_left,omitempty"`
 }
 
@@ -54,7 +54,7 @@ func (e *exchange) Bad() bool { return e.Cut || e.Status >= http.StatusBadReques
 // Took returns how long the exchange took.
 func (e *exchange) Took() time.Duration { return rounded(e.Ended.Sub(e.Began)) }
 
-// rounded returns d with as many digits as a reader needs.
+// rounded rounds d for display.
 func rounded(d time.Duration) time.Duration {
 	if d < 100*time.Millisecond {
 		return d.Round(100 * time.Microsecond)
@@ -62,13 +62,13 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(10 * time.Millisecond)
 }
 
-// entry is an exchange with what carryon did in it. It holds facts: what the page
-// says about them is written when somebody asks for the page.
+// entry is an exchange and what carryon did in it. It holds facts only: the texts of
+// the page are written when a client asks for the page.
 type entry struct {
 	exchange
 
 	turns    []turn
-	first    [1]turn // room for a single one
+	first    [1]turn // storage for turns while there is one turn
 	outcome  outcome
 	notes    int      // of all turns
 	revision uint64   // of the journal, at the last change
@@ -84,7 +84,7 @@ type turn struct {
 	finish       string
 	toolCalls    int // of the client's tools
 	usage        adapter.Usage
-	failure      string // what it broke off with
+	failure      string // the error that broke it off, or ""
 	interrupted  bool   // by the client
 	paused       bool
 	decided      bool
@@ -108,11 +108,11 @@ const (
 	noteFailed       kind = "failed"
 )
 
-// result says in a word what came of a turn.
+// result is how a turn ended.
 type result string
 
 const (
-	resultNone        result = "" // yet
+	resultNone        result = "" // the turn is under way
 	resultToolCall    result = "tool_call"
 	resultText        result = "text"
 	resultPaused      result = "paused"
@@ -138,13 +138,13 @@ func (t *turn) result() result {
 
 type entryKey struct{}
 
-// withEntry returns a ctx under which events belong to the entry.
+// withEntry returns a ctx whose events are recorded in the entry.
 func withEntry(ctx context.Context, e *entry) context.Context {
 	return context.WithValue(ctx, entryKey{}, e)
 }
 
-// turn returns the turn with a number, or nil if it is not recorded any more. The
-// caller holds the journal's lock.
+// turn returns the turn with a number, or nil if the entry has ended or records no
+// more turns. The caller holds the journal's lock.
 func (e *entry) turn(number int) *turn {
 	if number = max(1, number); e.secrets == nil || number > maxTurns {
 		return nil
@@ -158,8 +158,8 @@ func (e *entry) turn(number int) *turn {
 	return &e.turns[number-1]
 }
 
-// note adds a note to a turn: a text of the proxy's own, and what others wrote,
-// which is quoted without the secrets of the request.
+// note adds a note to a turn. The text is the proxy's own; quoted comes from others,
+// and is stripped of the request's secrets.
 func (e *entry) note(t *turn, kind kind, text, quoted string) {
 	if e.notes < maxNotes {
 		e.notes++
@@ -167,12 +167,12 @@ func (e *entry) note(t *turn, kind kind, text, quoted string) {
 	}
 }
 
-// quote joins a text of the proxy's own and what others wrote.
+// quote joins the proxy's own text and the text of others, without secrets.
 func (e *entry) quote(text, quoted string) string {
 	return short(text+e.secrets.hide(quoted), maxText)
 }
 
-// short returns text, shortened to most characters.
+// short returns text cut to at most most characters.
 func short(text string, most int) string {
 	text = strings.ToValidUTF8(text, "?")
 	n := 0

@@ -76,21 +76,21 @@ func TestEachFlagHasAVariable(t *testing.T) {
 
 func TestWrongFlags(t *testing.T) {
 	t.Parallel()
-	const noURL = "-upstream is not a URL such as https://api.openai.com/v1"
+	const noURL = "-upstream must be a URL such as https://api.openai.com/v1"
 	tests := map[string]struct{ args, want string }{
 		"no scheme":         {"-upstream localhost:11434/v1", noURL},
 		"no host":           {"-upstream http:///v1", noURL},
 		"another scheme":    {"-upstream ftp://host/v1", noURL},
 		"no URL at all":     {"-upstream http://%zz", noURL},
 		"empty":             {"-upstream=", noURL},
-		"key in the URL":    {"-upstream https://sk-secret@host/v1", "-upstream must not contain a user name: clients send their own keys"},
-		"attempts":          {"-max-attempts -2", "-max-attempts must be at least 1, or -1 for no limit, and not -2 (to continue nothing, use -dry-run)"},
+		"key in the URL":    {"-upstream https://sk-secret@host/v1", "-upstream must not contain a user name: clients send their own API keys"},
+		"attempts":          {"-max-attempts -2", "-max-attempts must be at least 1, or -1 for no limit, not -2 (to send no continuations, use -dry-run)"},
 		"attempts in words": {"-max-attempts three", `invalid value "three" for flag -max-attempts`},
 		"interval":          {"-min-interval -1s", "-min-interval -1s is negative"},
 		"interval, no unit": {"-min-interval 5", `invalid value "5" for flag -min-interval`},
-		"usage":             {"-usage all", `-usage must be one, sum or last, and not "all"`},
-		"log":               {"-log xml", `-log must be text or json, and not "xml"`},
-		"an endpoint":       {"-upstream http://host/v1/chat/completions", "-upstream is a base URL: leave /chat/completions out"},
+		"usage":             {"-usage all", `-usage must be one, sum or last, not "all"`},
+		"log":               {"-log xml", `-log must be text or json, not "xml"`},
+		"an endpoint":       {"-upstream http://host/v1/chat/completions", "-upstream must be a base URL: leave out /chat/completions"},
 		"unknown":           {"-port 80", "flag provided but not defined: -port"},
 	}
 	for name, test := range tests {

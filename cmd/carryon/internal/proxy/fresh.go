@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// fresh are the connections on which nothing has come yet. A browser that shows the
-// page opens some in advance, and a server that stops would wait for them for five
-// seconds.
+// fresh is the set of connections on which nothing has arrived yet. Browsers open
+// such connections in advance, and a stopping server would wait five seconds for
+// them.
 type fresh struct {
 	conns sync.Map // of net.Conn
 }
 
-// track follows the connections of a server: see [http.Server.ConnState].
+// track is the [http.Server.ConnState] of the server.
 func (f *fresh) track(conn net.Conn, state http.ConnState) {
 	if state == http.StateNew {
 		f.conns.Store(conn, nil)
@@ -22,7 +22,7 @@ func (f *fresh) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// close closes them.
+// close closes all connections of the set.
 func (f *fresh) close() {
 	f.conns.Range(func(conn, _ any) bool {
 		if c, ok := conn.(net.Conn); ok {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// guard refuses what a website may send through the browser of somebody whose
-// machine the proxy runs on.
+// guard refuses requests that a website sends through the browser of a user whose
+// machine runs the proxy.
 type guard struct {
-	hosts  []string // more names that clients may use
+	hosts  []string // additional host names that clients may use
 	origin *http.CrossOriginProtection
 	next   http.Handler
 }
@@ -45,7 +45,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // misled reports whether a website may have pointed its own name at this machine
-// (DNS rebinding), in which case a browser would let it read every answer.
+// (DNS rebinding). A browser would then let the website read every answer.
 func misled(r *http.Request, allowed []string) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !ok || !local.IP.IsLoopback() {

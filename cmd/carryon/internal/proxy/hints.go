@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// hints says what is probably wrong when an upstream refuses, once each.
+// hints logs the probable cause when an upstream refuses a request, each cause once.
 type hints struct {
 	logger *slog.Logger
 
@@ -16,7 +16,7 @@ type hints struct {
 	said []string
 }
 
-// answered looks at an upstream answer.
+// answered adds a hint if the upstream refused the request.
 func (h *hints) answered(r *http.Response) {
 	switch r.StatusCode {
 	case http.StatusNotFound:
@@ -26,12 +26,12 @@ func (h *hints) answered(r *http.Response) {
 			h.say(fmt.Sprintf("the upstream answered 404 for %s: check -upstream, which usually ends in /v1", &u))
 		}
 	case http.StatusUnauthorized:
-		h.say("the upstream answered 401: the client must send a valid key, because the proxy has none of its own")
+		h.say("the upstream answered 401: the client must send a valid API key, because the proxy adds none")
 	}
 }
 
-// unanswered records that the upstream has not answered, which is logged with
-// the error.
+// unanswered records that the upstream has not answered. It does not log this: the
+// caller logs the error.
 func (h *hints) unanswered(r *http.Request) {
 	h.add(fmt.Sprintf("nothing answers at %s://%s", r.URL.Scheme, r.URL.Host))
 }
@@ -53,10 +53,10 @@ func (h *hints) add(text string) bool {
 	return true
 }
 
-// maxHints is how many hints are given: paths are the clients' to choose.
+// maxHints limits the hints, because they contain paths that clients choose.
 const maxHints = 8
 
-// all returns what was said.
+// all returns the hints so far.
 func (h *hints) all() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

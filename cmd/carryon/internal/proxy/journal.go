@@ -18,7 +18,7 @@ const maxEntries = 1000
 type journal struct {
 	config *Config
 	page   *page
-	salt   string // of the names of keys in this process
+	salt   string // for keyOf, random in each process
 
 	mu       sync.Mutex
 	began    time.Time
@@ -28,22 +28,23 @@ type journal struct {
 	list     lastList
 }
 
-// counts are the totals since the proxy started, of requests that have ended.
+// counts are the totals since the proxy started. They count requests that have
+// ended, unless a field says otherwise.
 type counts struct {
-	Requests      int     `json:"requests"`          // to any path of the upstream; those under way too
+	Requests      int     `json:"requests"`          // to any path of the upstream, including those under way
 	Calls         int     `json:"calls"`             // to a model, among those requests
 	Continued     int     `json:"calls_continued"`   // among those calls
 	Continuations int     `json:"continuations"`     // requests that carryon added
 	Results       results `json:"results"`           // of the continuations
 	Tokens        int     `json:"tokens_added"`      // reported by the upstream for the continuations
-	OwnTokens     int     `json:"tokens_of_clients"` // and for the clients' own turns, of calls that may be continued
+	OwnTokens     int     `json:"tokens_of_clients"` // reported for the clients' own turns, of calls that may be continued
 	Pauses        int     `json:"pauses"`            // by the model
-	Refused       int     `json:"pauses_refused"`    // for their reason
-	Exhausted     int     `json:"budgets_used_up"`   //
+	Refused       int     `json:"pauses_refused"`    // because of their reason
+	Exhausted     int     `json:"budgets_used_up"`   // calls that used up a budget
 	Failed        int     `json:"failures_absorbed"` // failures that no client noticed
 }
 
-// results counts what came of turns.
+// results counts turns by how they ended.
 type results struct {
 	ToolCall    int `json:"tool_call"`
 	Text        int `json:"text"`
@@ -60,7 +61,7 @@ func (r *results) add(one result) {
 		r.Paused++
 	case resultFailed:
 		r.Failed++
-	case resultInterrupted, resultNone: // it was never read to its end
+	case resultInterrupted, resultNone: // resultNone: it was never read to its end
 		r.Interrupted++
 	case resultText:
 		r.Text++
@@ -93,7 +94,7 @@ func (j *journal) begin(r *http.Request) *entry {
 	return e
 }
 
-// touch notes that an entry has changed. The caller holds the lock.
+// touch marks an entry as changed. The caller holds the lock.
 func (j *journal) touch(e *entry) {
 	j.revision++
 	e.revision = j.revision
@@ -120,7 +121,7 @@ func (j *journal) end(e *entry, how ending, outcomes *middleware.Outcomes) entry
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.Ended, e.Cut, e.Left = j.config.now(), how != whole, how == clientLeft
-	for _, o := range outcomes.All() { // one, if carryon looked at it
+	for _, o := range outcomes.All() { // at most one
 		e.outcome = j.outcome(e, &o)
 		if isNoCall(o.Reason) {
 			continue
@@ -152,13 +153,13 @@ func (c *counts) add(e *entry, o *middleware.Outcome) {
 	}
 }
 
-// isNoCall reports whether a request was left alone because it is none to a model
-// that carryon can read.
+// isNoCall reports whether carryon left a request alone because it is not a model
+// call that carryon can read.
 func isNoCall(r continuation.Reason) bool {
 	return continuation.ReasonPath <= r && r <= continuation.ReasonUnreadable
 }
 
-// at changes a turn of the entry of ctx.
+// at changes a turn of ctx's entry, if both exist.
 func (j *journal) at(ctx context.Context, place continuation.TurnID, change func(*entry, *turn)) {
 	e, ok := ctx.Value(entryKey{}).(*entry)
 	if !ok {

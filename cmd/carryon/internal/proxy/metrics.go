@@ -11,11 +11,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metricsPath is where -metrics shows what is counted.
+// metricsPath is the path at which -metrics serves the metrics.
 const metricsPath = "/metrics"
 
-// metrics counts what the proxy does, for Prometheus. Clients choose no value of a
-// label, except the name of a model: see [models].
+// metrics counts what the proxy does, for Prometheus. Clients cannot choose label
+// values, except the name of a model: see [models].
 type metrics struct {
 	http.Handler
 
@@ -60,7 +60,7 @@ func newMetrics() *metrics {
 		store: histogram("store_duration_seconds", "How long the shared state took to answer, with -state.", quick),
 	}
 	for _, result := range []string{"tool_call", "text", "paused", "failed", "interrupted"} {
-		m.continuations.WithLabelValues(result) // so that the first one is a rise
+		m.continuations.WithLabelValues(result) // so that the first one is an increase
 	}
 	m.failures.WithLabelValues("continuation")
 	for _, stream := range []bool{false, true} {
@@ -69,20 +69,20 @@ func newMetrics() *metrics {
 	return m
 }
 
-// ended counts a request that has ended.
+// ended counts an ended request.
 func (m *metrics) ended(e *entry) { m.requests.WithLabelValues(strconv.Itoa(e.Status)).Inc() }
 
-// maxModels is how many models are told apart in metrics.
+// maxModels is how many models have a label value of their own.
 const maxModels = 50
 
-// models are the models that metrics tell apart: the first ones that the upstream
-// has reported tokens for. A client cannot make up more.
+// models are the models with a label value of their own: the first ones for which
+// the upstream reported tokens. Clients cannot invent others.
 type models struct {
 	mu    sync.Mutex
 	known map[string]struct{}
 }
 
-// label returns how metrics name a model.
+// label returns the label value of a model.
 func (m *models) label(name string) string {
 	name = short(name, maxName)
 	m.mu.Lock()

@@ -33,7 +33,7 @@ func (m *metrics) observer() middleware.Observer {
 	}
 }
 
-// countedCall is a call that is counted as open. It travels in the ctx.
+// countedCall is a call that counts as open. The call's ctx carries it.
 type countedCall struct {
 	model  string
 	stream string // the label
@@ -67,7 +67,7 @@ func (m *metrics) turnEnded(ctx context.Context, e middleware.TurnEnded) {
 	}
 	c, ok := ctx.Value(countedCallKey{}).(*countedCall)
 	if !ok || e.Usage == (adapter.Usage{}) {
-		return // the upstream has not said that it has such a model
+		return // without usage, the upstream may not know the model
 	}
 	turn, model := "own", m.models.label(c.model)
 	if e.Turn > 1 {

@@ -84,7 +84,7 @@ func (j *journal) paused(e *middleware.Paused) func(*entry, *turn) {
 	}
 }
 
-// failure says what went wrong without costing the client the answer.
+// failure describes a failure that did not affect the client's answer.
 func (j *journal) failure(e middleware.Failed) (text, quoted string) {
 	if e.Op == "continuation" { // the end of its turn says why
 		return "the answer goes on without this turn", ""
@@ -93,7 +93,7 @@ func (j *journal) failure(e middleware.Failed) (text, quoted string) {
 	return "the " + e.Op + " failed: " + text, quoted
 }
 
-// text returns a part of a message, or "" unless texts may be shown.
+// text returns part, or "" if the page must not show texts.
 func (j *journal) text(part string) string {
 	if !j.config.Content {
 		return ""
@@ -101,7 +101,7 @@ func (j *journal) text(part string) string {
 	return part
 }
 
-// appended is text, to append to a text of the proxy's own.
+// appended returns text(part) with ": " before it, or "".
 func (j *journal) appended(part string) string {
 	if part = j.text(part); part == "" {
 		return ""
@@ -109,8 +109,8 @@ func (j *journal) appended(part string) string {
 	return ": " + part
 }
 
-// cause describes an error. Quoted is what others wrote. It leaves out texts that
-// may quote messages, unless texts may be shown.
+// cause describes an error: text is the proxy's own, quoted comes from others. It
+// omits whatever may quote a message, unless the page may show texts.
 func (j *journal) cause(err error) (text, quoted string) {
 	var status *adapter.StatusError
 	var network net.Error

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// The page is one file without a text of anybody's in it: its script asks for the
-// JSON and shows that.
+// The page is a static file without data: its script fetches the JSON and shows it.
 //
 //go:embed web/page.html
 var pageHTML string
@@ -30,7 +29,8 @@ var (
 	pageScript string
 )
 
-// page is the page, and the only style and script that may run on it.
+// page is the HTML of the page, and its Content-Security-Policy, which allows only
+// the page's own style and script.
 type page struct {
 	html   []byte
 	policy string
@@ -43,8 +43,8 @@ func newPage() *page {
 		"; script-src " + hashOf(script) + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"}
 }
 
-// hashOf returns the source of a policy that allows a text. What the upstream
-// serves has the page's origin, so that 'self' would allow too much.
+// hashOf returns the policy source that allows exactly this text. 'self' would allow
+// too much: files of the upstream have the same origin as the page.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -64,7 +64,7 @@ func (j *journal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	after, err := strconv.ParseUint(query.Get("after"), 10, 64)
 	if err != nil && query.Has("after") {
-		refuse(w, r, http.StatusBadRequest, "after is the revision of an answer before")
+		refuse(w, r, http.StatusBadRequest, "after must be the revision of an earlier answer")
 		return
 	}
 	var body bytes.Buffer

@@ -12,8 +12,9 @@ import (
 // probeTime is how long an upstream has to answer when a command starts.
 const probeTime = 3 * time.Second
 
-// Probe asks the upstream for its models and returns what is probably wrong with
-// it, or "". That it wants a key is right: keys are the clients'.
+// Probe asks the upstream for its list of models and returns what is probably wrong,
+// or "". An answer that demands a key is fine, because clients send the keys. Probe
+// takes at most three seconds.
 func (c *Config) Probe(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -34,7 +35,7 @@ func (c *Config) Probe(ctx context.Context) string {
 		}
 		return fmt.Sprintf("nothing answers at %s (%s): start it, or set -upstream", &shown, hidden)
 	}
-	_ = response.Body.Close() // nothing of it is of interest
+	_ = response.Body.Close() // only the status matters
 	if response.StatusCode == http.StatusNotFound && !strings.Contains(c.Upstream.Path, "/v") {
 		return fmt.Sprintf("%s answers, but lists no models: base URLs usually end in /v1, so try -upstream %s", &shown, shown.JoinPath("v1"))
 	}

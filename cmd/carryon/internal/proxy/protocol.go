@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// endpoints returns those whose answers carryon reads, below a base URL.
+// endpoints returns the paths below a base URL whose answers carryon reads.
 func endpoints() []string { return []string{"/chat/completions", "/responses", "/messages"} }
 
-// speaks reports whether carryon reads the answers at a path.
+// speaks reports whether carryon reads the answers of a path.
 func speaks(path string) bool { return endpointOf(path) != "" }
 
-// refuse answers with an error of the proxy's own, in the form of the API that
-// the path belongs to.
+// refuse answers with the proxy's own error, in the format of the API that the path
+// belongs to.
 func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
 	message = "carryon: " + message
 	var body any

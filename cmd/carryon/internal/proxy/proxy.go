@@ -39,13 +39,14 @@ func newBase() *http.Transport {
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 100, // the upstream is the only host
 		IdleConnTimeout:     90 * time.Second,
-		DisableCompression:  true,     // unless the client asks for it
-		WriteBufferSize:     16 << 10, // so that a short request takes one system call
-		ReadBufferSize:      16 << 10, // and as much of an answer takes one too
+		DisableCompression:  true,     // only clients ask for compression
+		WriteBufferSize:     16 << 10, // sends a short request in one system call
+		ReadBufferSize:      16 << 10, // reads as much of an answer in one
 	}
 }
 
-// Proxy serves everything that the proxy does.
+// Proxy is the handler of all requests: those for the upstream, the page, /healthz
+// and the metrics.
 type Proxy struct {
 	http.Handler
 
@@ -54,11 +55,11 @@ type Proxy struct {
 	middleware *middleware.Middleware
 	logger     *slog.Logger
 	hints      hints
-	metrics    *metrics // nil unless they are asked for
+	metrics    *metrics // nil without -metrics
 }
 
-// newProxy returns a proxy that reaches its upstream through base. A nil state is
-// kept in memory.
+// newProxy returns a proxy that reaches its upstream through base. If state is nil,
+// the proxy keeps its state in memory.
 func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *slog.Logger) (*Proxy, error) {
 	p := &Proxy{config: c, journal: newJournal(c), logger: logger}
 	p.hints.logger = logger
@@ -107,8 +108,8 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	return middleware.New(todo.FromConversation(todo.WithToolNames(c.TodoTools...)), options...)
 }
 
-// forward returns the handler that asks the upstream. It has no flush interval, so
-// that ReverseProxy flushes at once what has no length: see answered.
+// forward returns the handler that asks the upstream. It sets no flush interval:
+// ReverseProxy then flushes answers without a length at once, see answered.
 func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	return p.record(&httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { rewrite(r, p.config.upstreamOf(r.In)) },
@@ -120,7 +121,7 @@ func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	})
 }
 
-// routes tells what is for the upstream from what is the proxy's own.
+// routes sends requests below /v1 to the upstream, and serves the proxy's own paths.
 func (p *Proxy) routes(forward http.Handler) http.Handler {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
@@ -129,7 +130,7 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 		own.Handle("GET "+metricsPath, p.metrics)
 	}
 	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, http.StatusNotFound, fmt.Sprintf("nothing at %s %s; the base URL for clients is http://%s%s",
+		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is http://%s%s",
 			r.Method, short(r.URL.Path, maxName), r.Host, prefix))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -169,7 +170,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 			ctx = continuation.WithDeadline(ctx, time.Now().Add(wait))
 		}
 		e := p.journal.begin(r)
-		how := cutShort // it stays if next panics: ReverseProxy does to cut an answer short
+		how := cutShort // unless next returns: ReverseProxy panics to cut an answer short
 		defer func() {
 			if how == cutShort && r.Context().Err() != nil {
 				how = clientLeft
@@ -194,9 +195,9 @@ func (p *Proxy) answered(r *http.Response) error {
 	p.hints.answered(r)
 	closeUnread(r.Request.Context(), r.Header)
 	if !speaks(r.Request.URL.Path) {
-		r.ContentLength = -1 // a file is flushed as it comes; its header still has the length
+		r.ContentLength = -1 // flush a file as it arrives; its header still has the length
 	}
-	if len(p.config.CORS) > 0 { // these are set already, and browsers refuse two of them
+	if len(p.config.CORS) > 0 { // the proxy sets these, and browsers refuse duplicates
 		for name := range r.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
 				r.Header.Del(name)
@@ -214,7 +215,7 @@ func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 		panic(http.ErrAbortHandler) // the client has left
 	case errors.Is(err, os.ErrDeadlineExceeded) && r.Context().Err() == nil:
 		p.journal.answered(r, http.StatusRequestTimeout)
-		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("nothing came of the rest of the request for %v", bodyPatience))
+		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the rest of the request did not arrive within %v", bodyPatience))
 		return
 	}
 	p.hints.unanswered(r)

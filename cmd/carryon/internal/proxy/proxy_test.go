@@ -205,7 +205,7 @@ func TestWrongPathsAreExplained(t *testing.T) {
 		got := s.send(newRequest(t, method, root+path, ""))
 		require.NoError(t, got.err)
 		assert.Equal(t, http.StatusNotFound, got.status, request)
-		assert.JSONEq(t, `{"error":{"type":"proxy_error","message":"carryon: nothing at `+request+
+		assert.JSONEq(t, `{"error":{"type":"proxy_error","message":"carryon: no such path: `+request+
 			`; the base URL for clients is `+s.base+`"}}`, got.body)
 	}
 }

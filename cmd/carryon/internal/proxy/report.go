@@ -13,18 +13,18 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// report is what the page shows, and what ?format=json returns.
+// report is the data of the page, and the body of ?format=json.
 type report struct {
 	Began    time.Time `json:"began"`
 	Now      time.Time `json:"now"`
-	Revision uint64    `json:"revision"` // ?after= returns the requests that have changed since
+	Revision uint64    `json:"revision"` // ?after= returns the requests changed since then
 	Oldest   int       `json:"oldest"`   // the number of the oldest request that is kept
 	Settings settings  `json:"settings"`
 	Counts   counts    `json:"counts"`
 	Entries  []shown   `json:"requests"` // newest first
 }
 
-// settings are those of the proxy that a reader of the page has to know.
+// settings are the settings that the page shows.
 type settings struct {
 	Upstreams []string `json:"upstreams"`
 	Content   bool     `json:"content"`
@@ -42,7 +42,7 @@ type shown struct {
 	Turns         []shownTurn `json:"turns,omitempty"`
 }
 
-// state says in a word what became of a request.
+// state is how a request ended.
 type state string
 
 const (
@@ -55,22 +55,22 @@ const (
 	statePassed    state = "passed"  // carryon added nothing
 )
 
-// outcome is a [middleware.Outcome] in words. It shares no memory with the request.
+// outcome is a [middleware.Outcome] as text. It shares no memory with the request.
 type outcome struct {
 	Code        string     `json:"code"`
 	Reason      string     `json:"reason"`
 	Explanation string     `json:"explanation"`
-	LeftAlone   bool       `json:"left_alone,omitempty"` // it is no call to a model that carryon can read
+	LeftAlone   bool       `json:"left_alone,omitempty"` // not a model call that carryon can read
 	DryRun      bool       `json:"dry_run,omitempty"`
 	Error       string     `json:"error,omitempty"`
 	List        *shownList `json:"list,omitempty"`
-	Called      []string   `json:"tools_called,omitempty"` // where there is no list
-	Lookalikes  []string   `json:"tools_alike,omitempty"`  // those among them that look like a todo tool
+	Called      []string   `json:"tools_called,omitempty"` // if there is no list
+	Lookalikes  []string   `json:"tools_alike,omitempty"`  // those of Called that look like a todo tool
 	reason      continuation.Reason
 	paused      bool
 }
 
-// shownList is what was seen of a todo list.
+// shownList is a todo list as the page shows it.
 type shownList struct {
 	Todos         int    `json:"todos"`
 	Active        int    `json:"active"`
@@ -108,7 +108,7 @@ type shownUsage struct {
 	Total      int `json:"total"`
 }
 
-// decision is the last one on a turn.
+// decision is the last decision on a turn.
 type decision struct {
 	GoOn   bool   `json:"go_on"`
 	DryRun bool   `json:"dry_run,omitempty"`
@@ -116,8 +116,7 @@ type decision struct {
 	Reason string `json:"reason"`
 }
 
-// report returns the journal, with those of its entries that have changed after a
-// revision.
+// report returns the totals, and the entries that have changed since a revision.
 func (j *journal) report(after uint64) report {
 	r, changed := j.copies(after)
 	r.Settings = settings{Upstreams: upstreamsOf(j.config), Content: j.config.Content, DryRun: j.config.DryRun}
@@ -128,8 +127,8 @@ func (j *journal) report(after uint64) report {
 	return r
 }
 
-// copies returns a report without its entries, and copies of these. Only this is
-// done under the lock.
+// copies returns a report without entries, and copies of the changed entries. It
+// holds the lock no longer than the copying takes.
 func (j *journal) copies(after uint64) (report, []entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -184,12 +183,12 @@ func (e *entry) show() shown {
 	return s
 }
 
-// unread reports whether carryon decided on a call and read nothing of its answer.
+// unread reports whether carryon decided on a call without reading its answer.
 func (e *entry) unread() bool {
 	return !e.Ended.IsZero() && len(e.turns) == 1 && e.turns[0].ended.IsZero() && len(e.turns[0].notes) == 0
 }
 
-// state returns what became of the request.
+// state returns how the request ended.
 func (e *entry) state() state {
 	if e.Ended.IsZero() {
 		return stateOpen
@@ -227,7 +226,7 @@ func (t *turn) show(number int) shownTurn {
 	return s
 }
 
-// outcome puts an outcome into words.
+// outcome returns an outcome as text.
 func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	shown := outcome{
 		Code: o.Reason.Code(), Reason: o.Reason.String(), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun,
@@ -243,13 +242,13 @@ func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	return shown
 }
 
-// explanation is the outcome's, with what to do about it here: programs name their
-// todo tool in Go, and users of the proxy by a flag.
+// explanation returns the outcome's explanation, with the proxy's flag in place of
+// the Go option that it recommends.
 func explanation(o *middleware.Outcome) string {
 	return short(strings.ReplaceAll(o.Explanation(), "todo.WithToolNames", "-todo-tools"), maxText)
 }
 
-// see adds what was seen of the list.
+// see adds the todo list, or the tools that were called instead.
 func (o *outcome) see(l *continuation.List) {
 	var none *todo.NoListError
 	if errors.As(l.Err, &none) {
@@ -267,7 +266,7 @@ func (o *outcome) see(l *continuation.List) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// names are those of tools. They share no memory with the request.
+// names returns copies of tool names, which share no memory with the request.
 func names(tools []string) []string {
 	all := make([]string, 0, len(tools))
 	for _, name := range tools {

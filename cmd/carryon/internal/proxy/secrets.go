@@ -11,25 +11,25 @@ import (
 	"unicode/utf8"
 )
 
-// How long a text has to be to be taken for a secret. Shorter keys are
+// The minimum lengths, in bytes, of texts that count as secrets. Shorter keys are
 // placeholders such as "none" or "ollama".
 const (
 	leastSecret   = 8
-	leastPassword = 4  // in Basic credentials, where nothing else can stand
+	leastPassword = 4  // in Basic credentials, which contain no placeholders
 	leastSegment  = 16 // in the path of the upstream's base URL
 )
 
-// secrets hides whatever a request was sent with, because providers quote the
-// keys that they refuse: every header value and query parameter, with those of
-// the upstream's base URL, in the forms in which they may come back. It does not
-// ask which of them are keys.
+// secrets hides every header value and query parameter of a request, and those of
+// the upstream's base URL, in texts of the upstream: providers quote the keys that
+// they refuse. It does not try to tell keys from other values. It covers escaped
+// and quoted forms too.
 type secrets struct {
 	header   http.Header
 	query    string
 	upstream *url.URL
 
 	found    map[string]bool
-	replacer *strings.Replacer // nil until there is a text to hide them in
+	replacer *strings.Replacer // built by the first call of hide
 }
 
 // hide returns the text without the secrets.
@@ -73,8 +73,8 @@ func (s *secrets) newReplacer() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// addHeader adds the value of a header, and each of its parts: what stands after
-// a scheme, the values of cookies, the halves of Basic credentials.
+// addHeader adds the value of a header and each of its parts: the text after a
+// scheme, the values of cookies, the halves of Basic credentials.
 func (s *secrets) addHeader(value string) {
 	s.add(value, leastSecret)
 	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" \t,;\"'", r) }) {
@@ -112,8 +112,8 @@ func (s *secrets) addQuery(query string) {
 	}
 }
 
-// add adds a secret of at least that length, as it is and as it may be written in
-// a URL or in JSON.
+// add adds a secret if it has at least the length least: as it is, and as it may be
+// written in a URL or in JSON.
 func (s *secrets) add(secret string, least int) {
 	forms := []string{secret}
 	for _, unescape := range []func(string) (string, error){url.QueryUnescape, url.PathUnescape} {

@@ -1,6 +1,5 @@
-// Package proxy puts carryon in front of an endpoint that speaks a protocol carryon
-// knows. It serves clients in any language: they change their base URL and
-// nothing else.
+// Package proxy is a reverse proxy that runs carryon in front of a model endpoint.
+// It serves clients in any language: they change only their base URL.
 package proxy
 
 import (
@@ -14,8 +13,8 @@ import (
 	"time"
 )
 
-// Serve listens and answers until ctx ends, and then waits for unfinished answers.
-// It tells w what is going on.
+// Serve runs a proxy until ctx ends, and then waits for open answers. It writes its
+// messages and its log to w.
 func Serve(ctx context.Context, c *Config, w io.Writer) error {
 	s, err := Start(ctx, c, w)
 	if err != nil {
@@ -23,7 +22,7 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 	}
 	greet(w, c, s.listening)
 	if advice := c.Probe(ctx); advice != "" && ctx.Err() == nil {
-		say(w, "  But %s.", advice)
+		say(w, "  warning: %s", advice)
 	}
 	select {
 	case err := <-s.ended:
@@ -34,17 +33,17 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 	return s.Stop(context.WithoutCancel(ctx))
 }
 
-// Server is a proxy that is being served.
+// Server is a running proxy.
 type Server struct {
 	proxy     *Proxy
 	server    *http.Server
 	base      *http.Transport
-	state     engine // nil in memory
+	state     engine // nil if the state is in memory
 	listening net.Addr
-	ended     chan error // gets why it does not listen any more
+	ended     chan error // receives the error of Serve
 }
 
-// Start begins to listen and to answer. It logs to w.
+// Start starts a proxy. It logs to w. Call [Server.Stop] to release it.
 func Start(ctx context.Context, c *Config, w io.Writer) (*Server, error) {
 	logger, base := newLogger(c, w), newBase()
 	state, err := openState(ctx, c.State)
@@ -64,8 +63,9 @@ func Start(ctx context.Context, c *Config, w io.Writer) (*Server, error) {
 	return s, nil
 }
 
-// Stop refuses new requests and waits for unfinished answers, up to a limit. None
-// of them is continued any more, as a continuation might not end in time.
+// Stop refuses new requests and waits for open answers, up to c.patience; then it
+// cuts them off and returns an error. Calls get no more continuations meanwhile,
+// because a continuation might not end in time.
 func (s *Server) Stop(ctx context.Context) error {
 	defer s.base.CloseIdleConnections()
 	patience := s.proxy.config.patience
@@ -86,14 +86,14 @@ func (s *Server) Root() string { return rootOf(s.listening) }
 // Page returns the URL of the page that shows what carryon does.
 func (s *Server) Page() string { return s.Root() + pagePath }
 
-// Summary returns what carryon did so far.
+// Summary returns what carryon has done so far.
 func (s *Server) Summary() Summary { return s.proxy.journal.summary() }
 
-// Hints returns what is probably wrong, as far as answers have shown it.
+// Hints returns the probable causes of the errors so far.
 func (s *Server) Hints() []string { return s.proxy.hints.all() }
 
-// newServer returns the server for a proxy. No time limit on a connection cuts a
-// long answer, or a long request that keeps coming: see body.
+// newServer returns the server for a proxy. Its timeouts cut no long answer, and no
+// long request whose data keeps arriving: see body.
 func newServer(p *Proxy, logger *slog.Logger) *http.Server {
 	unused := new(fresh)
 	server := &http.Server{
@@ -125,15 +125,15 @@ func greet(w io.Writer, c *Config, listening net.Addr) {
 	root := rootOf(listening)
 	upstream := *c.Upstream
 	upstream.RawQuery = "" // it may contain a key
-	say(w, "carryon stands in front of %s", &upstream)
+	say(w, "carryon is a proxy in front of %s", &upstream)
 	say(w, "  base URL for clients: %s%s", root, prefix)
 	say(w, "  recent activity:      %s%s", root, pagePath)
 	if tcp, ok := listening.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		say(w, "  Both are open to everybody who can reach this machine.")
+		say(w, "  Anyone who can reach this machine can use both.")
 	}
 }
 
-// rootOf returns the URL of an address that is listened on.
+// rootOf returns the URL of a listener's address.
 func rootOf(listening net.Addr) string {
 	if tcp, ok := listening.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		return fmt.Sprintf("http://localhost:%d", tcp.Port)
@@ -146,8 +146,8 @@ func say(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(w, format+"\n", args...) // the reader may be gone
 }
 
-// drainShare is the part of the patience that continuations have to end in: they
-// do at once, unless a client does not read.
+// drainShare is the divisor of the patience that gives continuations' time to end.
+// They end at once, unless a client does not read.
 const drainShare = 4
 
 func (p *Proxy) drain(ctx context.Context, atMost time.Duration) {

@@ -138,13 +138,13 @@ func TestServeSaysWhereEverythingIs(t *testing.T) {
 			&net.TCPAddr{IP: net.IPv6unspecified, Port: 80},
 			"  base URL for clients: http://localhost:80/v1\n" +
 				"  recent activity:      http://localhost:80/debug/carryon\n" +
-				"  Both are open to everybody who can reach this machine.\n",
+				"  Anyone who can reach this machine can use both.\n",
 		},
 		"a network": {
 			&net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 80},
 			"  base URL for clients: http://10.1.2.3:80/v1\n" +
 				"  recent activity:      http://10.1.2.3:80/debug/carryon\n" +
-				"  Both are open to everybody who can reach this machine.\n",
+				"  Anyone who can reach this machine can use both.\n",
 		},
 	}
 	for name, test := range tests {
@@ -152,7 +152,7 @@ func TestServeSaysWhereEverythingIs(t *testing.T) {
 			t.Parallel()
 			said := new(strings.Builder)
 			greet(said, parsed(t, "-upstream", "https://host/v1?key=sk-secret"), test.at)
-			assert.Equal(t, "carryon stands in front of https://host/v1\n"+test.want, said.String())
+			assert.Equal(t, "carryon is a proxy in front of https://host/v1\n"+test.want, said.String())
 		})
 	}
 }

@@ -10,12 +10,12 @@ import (
 // sessionHeader names the session of a request. The upstream does not receive it.
 const sessionHeader = "X-Carryon-Session"
 
-// agentHeaders are those in which agents name their conversations without being
-// asked, the most specific first.
+// agentHeaders are the headers in which agents name their conversations by default,
+// the most specific first.
 var agentHeaders = []string{ //nolint:gochecknoglobals // a table
 	"X-Claude-Code-Session-Id",
 	"Thread-Id", "Session-Id", // Codex
-	"Session_id",                         // pi, and Codex of old
+	"Session_id",                         // pi, and old versions of Codex
 	"X-Session-Id", "X-Session-Affinity", // opencode
 	"X-Litellm-Session-Id", "X-Litellm-Trace-Id",
 }
@@ -24,7 +24,7 @@ var agentHeaders = []string{ //nolint:gochecknoglobals // a table
 var credentials = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"} //nolint:gochecknoglobals // a table
 
 // sessionOf returns the name of the request's session as the client gave it, or
-// "". Chosen is a header that counts more than those of agents.
+// "". The header chosen overrides the headers of agents.
 func sessionOf(header http.Header, chosen string) string {
 	if name := header.Get(sessionHeader); name != "" {
 		return name
@@ -42,16 +42,16 @@ func sessionOf(header http.Header, chosen string) string {
 	return ""
 }
 
-// sessionKey returns the key of a session, which requests with other credentials
-// do not share.
+// sessionKey returns the key of a session. Requests with the same name and other
+// credentials get another key.
 func sessionKey(header http.Header, name string) string {
 	hash := sha256.New()
 	writeCredentials(hash, header)
 	return hex.EncodeToString(hash.Sum(nil)[:8]) + ":" + name
 }
 
-// keyOf returns a name for the credentials of a request, which says nothing about
-// them to whoever does not know the salt. It is "" without credentials.
+// keyOf returns a short salted hash of a request's credentials, or "" without
+// credentials. Without the salt it reveals nothing about them.
 func keyOf(header http.Header, salt string) string {
 	hash := sha256.New()
 	_, _ = io.WriteString(hash, salt) // a hash does not fail

@@ -13,18 +13,18 @@ import (
 	"github.com/carryon-go/carryon/stores/redis"
 )
 
-// stateTime is how long an engine has to answer when the proxy starts.
+// stateTime is how long the database has to answer when the proxy starts.
 const stateTime = 10 * time.Second
 
-// engine keeps records for several proxies.
+// engine is a database that several proxies share.
 type engine interface {
 	records.Records
 	io.Closer
 	Ping(ctx context.Context) error
 }
 
-// openState opens the engine at a URL. It is nil for "", where each proxy keeps
-// its own state in memory.
+// openState opens the database at a URL and checks that it answers. For "" it
+// returns nil: the proxy then keeps its state in memory.
 func openState(ctx context.Context, address string) (engine, error) {
 	if address == "" {
 		return nil, nil //nolint:nilnil // no engine is asked for
@@ -44,7 +44,7 @@ func openState(ctx context.Context, address string) (engine, error) {
 func open(ctx context.Context, address string) (engine, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("not a URL") // which may have a password in it
+		return nil, errors.New("not a URL") // err quotes the URL, which may contain a password
 	}
 	switch u.Scheme {
 	case "redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel", "rediss+sentinel":
@@ -62,7 +62,7 @@ func open(ctx context.Context, address string) (engine, error) {
 	return nil, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
 }
 
-// recordsOf returns the engine as a nil interface if there is none.
+// recordsOf returns the engine as records, or a nil interface if there is none.
 func recordsOf(state engine) records.Records {
 	if state == nil {
 		return nil

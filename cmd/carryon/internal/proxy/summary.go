@@ -10,17 +10,17 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Summary says what a proxy did.
+// Summary is what a proxy has done so far.
 type Summary struct {
 	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
 
-	List    continuation.List // as it was last seen; zero if there was none
+	List    continuation.List // the list last seen; zero if there was none
 	Paused  bool              // the last call was paused by the model
 	NoList  bool              // there were calls with tools, and none had a list
-	Problem error             // why the list was last not seen, or nil
+	Problem error             // why the latest call had no readable list, or nil
 }
 
-// String says it in a line.
+// String returns the summary as one line.
 func (s Summary) String() string {
 	parts := []string{plural(s.Requests, "request"), plural(s.Turns, "continuation")}
 	switch l := s.List; {
@@ -37,7 +37,7 @@ func (s Summary) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// noList says that there was no list, and what there was in its place.
+// noList says why there was no list.
 func (s Summary) noList() string {
 	var unread *todo.UnreadableError
 	var none *todo.NoListError
@@ -50,7 +50,7 @@ func (s Summary) noList() string {
 	return "no todo list seen"
 }
 
-// progressOf says how much of a list is done.
+// progressOf returns how much of a list is done.
 func progressOf(l continuation.List) string {
 	return fmt.Sprintf("%d of %s done", l.Todos-l.Active-l.Unknown(), plural(l.Todos, "todo"))
 }
@@ -62,7 +62,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// lastList is what was last seen of the todo list.
+// lastList is the todo list last seen.
 type lastList struct {
 	list    continuation.List
 	problem error // of the latest call in scope
@@ -75,7 +75,7 @@ func (l *lastList) take(o *middleware.Outcome) {
 	case o.Reason == continuation.ReasonNoTools:
 		return
 	case o.Reason == continuation.ReasonToolCalls && o.List.Todos == 0:
-		return // the list was not looked at
+		return // carryon did not read the list
 	}
 	l.calls, l.paused, l.problem = true, o.Paused != nil, o.List.Err
 	if o.List.Todos > 0 {
