@@ -9,8 +9,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// kindOfError returns the value of error.type for an error of what ran under ctx:
-// an HTTP status, or a word out of a small set, so that a metric can have it.
+// kindOfError returns the value of error.type for an error of a call with this ctx:
+// an HTTP status, or a word from a small set, which suits metrics.
 func kindOfError(ctx context.Context, err error) string {
 	var status *adapter.StatusError
 	if errors.As(err, &status) && status.Status > 0 {
@@ -37,8 +37,8 @@ func kindOfError(ctx context.Context, err error) string {
 	return "_OTHER"
 }
 
-// isInterruption reports whether what ran under ctx failed because the caller
-// ended it. Some SDKs return the cause alone.
+// isInterruption reports whether a call with this ctx failed because the caller
+// ended it. It looks at ctx too, because some SDKs return only the cause.
 func isInterruption(ctx context.Context, err error) bool {
 	return err != nil && (errors.Is(err, middleware.ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled))
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// addEvent adds an event to the span of the call, if there is one that records.
+// addEvent adds an event to the call's span, if that exists and records.
 func addEvent(ctx context.Context, name string, attributes func() []attribute.KeyValue) {
 	if c := callOf(ctx); c != nil && c.span.IsRecording() {
 		c.span.AddEvent(name, trace.WithAttributes(attributes()...))
 	}
 }
 
-// text returns an attribute for a text, if texts may be reported.
+// text appends an attribute for a text, if texts may be reported.
 func (r *reporter) text(to []attribute.KeyValue, key attribute.Key, text string) []attribute.KeyValue {
 	if !r.content || text == "" {
 		return to

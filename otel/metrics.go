@@ -12,7 +12,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// instruments are the metrics.
+// instruments holds the metric instruments.
 type instruments struct {
 	calls, continuations, decisions, tokens metric.Int64Counter
 	pauses, rejected, exhausted, delivered  metric.Int64Counter
@@ -23,10 +23,10 @@ type instruments struct {
 	labels                                  *labels
 }
 
-// seconds are the bounds of histograms of times.
+// seconds are the bucket boundaries of the histograms.
 var seconds = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120} //nolint:gochecknoglobals // constant
 
-// maker makes instruments and keeps the first error.
+// maker makes instruments and joins their errors.
 type maker struct {
 	meter metric.Meter
 	err   error
@@ -74,13 +74,14 @@ func newInstruments(o *options) (*instruments, error) {
 	return i, errors.Join(m.err, err)
 }
 
-// labels are the attributes of measurements, made once: reasons are few.
+// labels holds the attribute sets of measurements. They are made once, because there
+// are few reasons.
 type labels struct {
 	reason    [256][]metric.AddOption
 	ended     [256][]metric.AddOption
 	continued [256][]metric.AddOption
 	stream    []metric.AddOption // of a streamed call
-	whole     []metric.AddOption // of another
+	whole     []metric.AddOption // of a call that is not streamed
 }
 
 func newLabels() *labels {
@@ -97,7 +98,7 @@ func newLabels() *labels {
 	return l
 }
 
-// openCalls counts calls that have begun, or ended if n is negative.
+// openCalls adds n to the number of open calls; n is negative when calls end.
 func (i *instruments) openCalls(ctx context.Context, streamed bool, n int64) {
 	set := i.labels.whole
 	if streamed {
@@ -106,7 +107,7 @@ func (i *instruments) openCalls(ctx context.Context, streamed bool, n int64) {
 	i.open.Add(ctx, n, set...)
 }
 
-// took records how long something took that may have failed.
+// took records a duration, with error.type if err is not nil.
 func (*instruments) took(ctx context.Context, h metric.Float64Histogram, took time.Duration, err error) {
 	if err != nil {
 		h.Record(ctx, took.Seconds(), metric.WithAttributes(errorType.String(kindOfError(ctx, err))))

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// model is what is reported of a model.
+// model holds the names and attributes under which a model is reported.
 type model struct {
 	name string
 	span string // the name of the spans of its turns
@@ -42,11 +42,11 @@ func (m *model) tokens(turn int) *tokenLabels {
 	return &m.continuation
 }
 
-// maxModels is how many models are kept.
+// maxModels is how many models are cached.
 const maxModels = 100
 
-// models keeps what is reported of the first models that are seen, which are few
-// in nearly every program, so that it is not made anew for each call.
+// models caches the first models seen, so that calls need not build them again.
+// Nearly every program uses few models.
 type models struct {
 	mu   sync.RWMutex
 	kept map[string]*model

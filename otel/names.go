@@ -6,7 +6,7 @@ import "go.opentelemetry.io/otel/attribute"
 // names still change from version to version.
 type Conventions uint8
 
-// The versions that carryon knows.
+// The versions that carryon supports.
 const (
 	// V141 is the last version within OpenTelemetry's common conventions, which
 	// most dashboards know. It is the default.
@@ -15,7 +15,7 @@ const (
 	GenAI142
 )
 
-// Names of the conventions for generative AI, and of those for errors.
+// Attribute names from the conventions for generative AI and for errors.
 const (
 	operationName   = attribute.Key("gen_ai.operation.name")
 	providerName    = attribute.Key("gen_ai.provider.name")
@@ -36,7 +36,7 @@ const (
 	chat = "chat" // the operation
 )
 
-// Names of carryon's own, for which there is no convention.
+// carryon's own attribute names, for which no convention exists.
 const (
 	turn          = attribute.Key("carryon.turn")
 	turnKind      = attribute.Key("carryon.turn.kind")
@@ -66,7 +66,7 @@ const (
 	kindContinuation = "continuation"
 )
 
-// durationMetric is the name of the histogram of turns.
+// durationMetric is the name of the histogram of turn durations.
 func (c Conventions) durationMetric() string {
 	if c == GenAI142 {
 		return "gen_ai.client.inference.duration"

@@ -13,9 +13,9 @@ import (
 
 const scope = "github.com/carryon-go/carryon/otel"
 
-// NewObserver returns an observer that reports to OpenTelemetry, for
-// [middleware.WithObserver]. It may serve several middlewares at once. It panics
-// if an option is wrong: see [TryNewObserver].
+// NewObserver returns an observer for [middleware.WithObserver] that reports to
+// OpenTelemetry. Several middlewares may share it. NewObserver panics where
+// [TryNewObserver] returns an error.
 func NewObserver(opts ...Option) middleware.Observer {
 	observer, err := TryNewObserver(opts...)
 	if err != nil {
@@ -24,8 +24,8 @@ func NewObserver(opts ...Option) middleware.Observer {
 	return observer
 }
 
-// TryNewObserver is NewObserver, with an error where that panics: for a wrong
-// option, and for a meter provider that refuses an instrument.
+// TryNewObserver is [NewObserver] with an error instead of a panic. It fails if an
+// option is invalid or the meter provider refuses an instrument.
 func TryNewObserver(opts ...Option) (middleware.Observer, error) {
 	o, err := newOptions(opts)
 	if err != nil {
@@ -55,8 +55,8 @@ type reporter struct {
 	models      models
 }
 
-// call is a call under way. It travels in the ctx. What happens to a call happens
-// in order, so that it needs no lock.
+// call is a call under way. Its ctx carries it. The events of a call come one after
+// another, so it needs no lock.
 type call struct {
 	span     trace.Span
 	model    *model
@@ -202,7 +202,7 @@ func (r *reporter) callEnded(ctx context.Context, e middleware.CallEnded) {
 			c.span.SetAttributes(dryRun.Bool(true))
 		}
 		if o.Reason == continuation.ReasonBrokeOff {
-			r.setError(ctx, c.span, o.Err) // the caller has not got its answer
+			r.setError(ctx, c.span, o.Err) // the caller got no complete answer
 		}
 	}
 	c.span.End()

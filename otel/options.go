@@ -22,8 +22,8 @@ type options struct {
 	content     bool
 }
 
-// WithTracerProvider sets where spans go. The default is OpenTelemetry's global
-// provider.
+// WithTracerProvider sets the provider for spans. The default is OpenTelemetry's
+// global provider. A nil provider is an error.
 func WithTracerProvider(p trace.TracerProvider) Option {
 	return func(o *options) error {
 		if p == nil {
@@ -34,8 +34,8 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 	}
 }
 
-// WithMeterProvider sets where metrics go. The default is OpenTelemetry's global
-// provider.
+// WithMeterProvider sets the provider for metrics. The default is OpenTelemetry's
+// global provider. A nil provider is an error.
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return func(o *options) error {
 		if p == nil {
@@ -58,9 +58,9 @@ func WithConventions(version Conventions) Option {
 	}
 }
 
-// WithInferenceMetrics adds the conventions' own histograms, of how long turns
-// take and of the time to their first chunk, for programs whose SDK is not
-// instrumented otherwise.
+// WithInferenceMetrics adds the histograms of the conventions: the duration of turns
+// and the time to their first chunk, both in seconds. It is for programs whose SDK
+// is not instrumented.
 func WithInferenceMetrics() Option {
 	return func(o *options) error { o.inference = true; return nil }
 }
@@ -68,11 +68,12 @@ func WithInferenceMetrics() Option {
 // SessionMode says how a span names the session.
 type SessionMode uint8
 
-// Session names may be personal data, which not every trace store should have.
+// The session modes. Session names may be personal data, which does not belong in
+// every trace store.
 const (
-	SessionAsIs    SessionMode = iota // the default
-	SessionHashed                     // the first 16 hexadecimal digits of its SHA-256
-	SessionOmitted                    // not at all
+	SessionAsIs    SessionMode = iota // report the name; the default
+	SessionHashed                     // report the first 16 hexadecimal digits of the name's SHA-256
+	SessionOmitted                    // report no name
 )
 
 // WithSession sets how spans name the session. Metrics never do.
@@ -86,8 +87,8 @@ func WithSession(mode SessionMode) Option {
 	}
 }
 
-// WithContent reports texts too: todos, prompts, reasons of pauses, and errors as
-// they are.
+// WithContent also reports texts: todos, prompts, reasons of pauses, and the texts of
+// errors.
 func WithContent() Option {
 	return func(o *options) error { o.content = true; return nil }
 }

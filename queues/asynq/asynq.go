@@ -1,9 +1,8 @@
-// Package asynq has the jobs of github.com/hibiken/asynq be background tasks of
-// conversations: the model is told, once, when a job has ended, whichever process
-// has enqueued it, worked on it, or talks to the model.
+// Package asynq turns jobs of github.com/hibiken/asynq into background tasks of a
+// conversation: carryon tells the model once when a job has ended. One process may
+// enqueue the job, another run it, and a third talk to the model.
 //
-// The Managers of all these processes share an engine, such as the Redis that
-// asynq uses:
+// The Managers of these processes share an engine, such as the Redis that asynq uses:
 //
 //	engine, err := redis.Open("redis://localhost:6379") // carryon/stores/redis
 //	tasks := asynctask.NewManager(asynctask.WithRecords(engine))
@@ -14,11 +13,10 @@
 //	// in the worker; shut it down before tasks
 //	mux.Use(carryonasynq.Middleware(tasks))
 //
-// A handler leaves what the model is to know with [job.SetOutput]. Its ctx ends
-// when the task is cancelled. asynq runs a job at least once; the task ends once.
-// A job whose worker dies in the last of its runs is archived by asynq with
-// nobody there to say so: its task fails at the end of its life, see
-// asynctask.WithTaskLife.
+// A handler reports a result to the model with [job.SetOutput]. Its ctx ends when the
+// task is cancelled. asynq runs a job at least once; the task ends once. If a worker
+// dies during the last run of its job, asynq archives the job and does not notify
+// carryon: the task fails when its life ends, see asynctask.WithTaskLife.
 package asynq
 
 import (
@@ -43,8 +41,8 @@ type Client struct {
 	client *asynq.Client
 }
 
-// NewClient returns a Client that enqueues through client, which the caller
-// closes. It panics if tasks or client is nil.
+// NewClient returns a Client that enqueues through client. The caller closes client.
+// NewClient panics if tasks or client is nil.
 func NewClient(tasks *asynctask.Manager, client *asynq.Client) *Client {
 	if tasks == nil || client == nil {
 		panic("carryon/queues/asynq: NewClient needs tasks and a client")
@@ -52,14 +50,14 @@ func NewClient(tasks *asynctask.Manager, client *asynq.Client) *Client {
 	return &Client{tasks: tasks, client: client}
 }
 
-// Enqueue begins a background task of the session of ctx, and enqueues a job for
-// it. The name is for people and models, see asynctask.Manager.Start; typename,
-// payload and opts are those of asynq.NewTask. If the job cannot be enqueued the
-// task is cancelled.
+// Enqueue begins a background task in the session of ctx and enqueues a job for it.
+// The name is for people and models, see asynctask.Manager.Start. The arguments
+// typename, payload and opts are those of asynq.NewTask. If Enqueue cannot enqueue
+// the job, it cancels the task.
 //
-// Enqueue fails with the errors of asynctask.Manager.Begin and of the client.
-// Programs that enqueue otherwise begin a task themselves, and put its ticket into
-// the [Header].
+// Enqueue returns the errors of asynctask.Manager.Begin and of the client. Programs
+// that enqueue jobs in another way call Begin themselves and put the ticket into the
+// job's [Header].
 func (c *Client) Enqueue(
 	ctx context.Context, name, typename string, payload []byte, opts ...asynq.Option,
 ) (*asynq.TaskInfo, error) {
@@ -75,10 +73,10 @@ func (c *Client) Enqueue(
 	return info, nil
 }
 
-// Middleware returns a middleware for asynq.ServeMux.Use that ends the tasks of
-// jobs. Jobs that Enqueue has not enqueued pass. A job whose task is over, because
-// it was cancelled for example, is not run, and is archived. It panics if tasks is
-// nil.
+// Middleware returns a middleware for asynq.ServeMux.Use that ends the task of a job
+// when the job has ended. Jobs without a ticket run as usual. A job whose task is
+// over, for example because it was cancelled, does not run: asynq archives it.
+// Middleware panics if tasks is nil.
 func Middleware(tasks *asynctask.Manager) asynq.MiddlewareFunc {
 	if tasks == nil {
 		panic("carryon/queues/asynq: nil tasks")
@@ -103,7 +101,7 @@ func Middleware(tasks *asynctask.Manager) asynq.MiddlewareFunc {
 	}
 }
 
-// isLastRun reports whether asynq does not run a job again after this error.
+// isLastRun reports whether this is the job's last run if it returns err.
 func isLastRun(ctx context.Context, err error) bool {
 	if errors.Is(err, asynq.SkipRetry) || errors.Is(err, asynq.RevokeTask) {
 		return true

@@ -1,9 +1,9 @@
-// Package river has the jobs of github.com/riverqueue/river be background tasks of
-// conversations: the model is told, once, when a job has ended, whichever process
-// has inserted it, worked on it, or talks to the model.
+// Package river turns jobs of github.com/riverqueue/river into background tasks of a
+// conversation: carryon tells the model once when a job has ended. One process may
+// insert the job, another run it, and a third talk to the model.
 //
-// The Managers of all these processes share an engine, such as the PostgreSQL that
-// River uses:
+// The Managers of these processes share an engine, such as the PostgreSQL that River
+// uses:
 //
 //	engine, err := postgres.Open(ctx, "postgres://…") // carryon/stores/postgres
 //	tasks := asynctask.NewManager(asynctask.WithRecords(engine))
@@ -14,15 +14,14 @@
 //	// in the worker; stop the client before tasks
 //	config := &river.Config{Middleware: []rivertype.Middleware{carryonriver.Middleware(tasks)}, …}
 //
-// A worker that completes its job in a transaction of its own, with
-// river.JobCompleteTx, ends the task in it too, with [job.FinishIn]: both are
-// committed, or neither.
+// A worker that completes its job in its own transaction, with river.JobCompleteTx,
+// ends the task in the same transaction with [job.FinishIn]: both are committed, or
+// neither.
 //
-// A worker leaves what the model is to know with [job.SetOutput]. Its ctx ends
-// when the task is cancelled. River runs a job at least once; the task ends once.
-// A job whose worker dies in the last of its attempts is discarded by River with
-// nobody there to say so: its task fails at the end of its life, see
-// asynctask.WithTaskLife.
+// A worker reports a result to the model with [job.SetOutput]. Its ctx ends when the
+// task is cancelled. River runs a job at least once; the task ends once. If a worker
+// dies during the last attempt of its job, River discards the job and does not notify
+// carryon: the task fails when its life ends, see asynctask.WithTaskLife.
 package river
 
 import (
@@ -59,15 +58,15 @@ func NewClient[TTx any](tasks *asynctask.Manager, client *river.Client[TTx]) *Cl
 	return &Client[TTx]{tasks: tasks, client: client}
 }
 
-// Insert begins a background task of the session of ctx, and inserts a job for
-// it. The name is for people and models, see asynctask.Manager.Start; args and
-// opts are those of river.Client.Insert. If the job cannot be inserted, or River
-// skips it as a duplicate, the task is cancelled.
+// Insert begins a background task in the session of ctx and inserts a job for it.
+// The name is for people and models, see asynctask.Manager.Start. The arguments args
+// and opts are those of river.Client.Insert. If Insert cannot insert the job, or
+// River skips it as a duplicate, Insert cancels the task.
 //
-// Insert fails with the errors of asynctask.Manager.Begin and of the client, and
-// if the metadata in opts is no JSON object. Programs that insert otherwise, as in
-// a transaction, begin a task themselves, and put its ticket into the metadata
-// under [MetadataKey].
+// Insert returns the errors of asynctask.Manager.Begin and of the client, and an
+// error if the job's metadata is not a JSON object. Programs that insert jobs in
+// another way, such as in a transaction, call Begin themselves and put the ticket
+// into the metadata under [MetadataKey].
 func (c *Client[TTx]) Insert(
 	ctx context.Context, name string, args river.JobArgs, opts *river.InsertOpts,
 ) (*rivertype.JobInsertResult, error) {
@@ -86,8 +85,8 @@ func (c *Client[TTx]) Insert(
 	return inserted, nil
 }
 
-// carrying returns options that carry the ticket beside what they, or those of the
-// args, carry already.
+// carrying returns a copy of opts with the ticket added to the metadata, which comes
+// from opts or else from args.
 func carrying(ticket asynctask.Ticket, args river.JobArgs, opts *river.InsertOpts) (*river.InsertOpts, error) {
 	var with river.InsertOpts
 	if opts != nil {
@@ -112,9 +111,10 @@ func carrying(ticket asynctask.Ticket, args river.JobArgs, opts *river.InsertOpt
 	return &with, err
 }
 
-// Middleware returns a middleware for river.Config that ends the tasks of jobs.
-// Jobs without a ticket pass. A job whose task is over, because it was cancelled
-// for example, is not run, and is cancelled. It panics if tasks is nil.
+// Middleware returns a middleware for river.Config that ends the task of a job when
+// the job has ended. Jobs without a ticket run as usual. A job whose task is over,
+// for example because it was cancelled, does not run: River cancels it. Middleware
+// panics if tasks is nil.
 func Middleware(tasks *asynctask.Manager) rivertype.WorkerMiddleware {
 	if tasks == nil {
 		panic("carryon/queues/river: nil tasks")
@@ -140,7 +140,7 @@ func Middleware(tasks *asynctask.Manager) rivertype.WorkerMiddleware {
 	})
 }
 
-// isLastAttempt reports whether River does not run a job again after this error.
+// isLastAttempt reports whether this is the job's last attempt if it returns err.
 func isLastAttempt(row *rivertype.JobRow, err error) bool {
 	var cancelled *river.JobCancelError
 	var snoozed *river.JobSnoozeError

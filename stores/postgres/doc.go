@@ -1,5 +1,5 @@
-// Package postgres keeps what replicas share in PostgreSQL: session state, todo
-// lists and the accounts of background tasks.
+// Package postgres stores the state that replicas share in PostgreSQL: session
+// state, todo lists and the records of background tasks.
 //
 //	engine, err := postgres.Open(ctx, "postgres://localhost/app")
 //	if err != nil {
@@ -11,12 +11,12 @@
 //	}
 //	mw := middleware.New(todos, middleware.WithStore(continuation.NewSharedStore(engine)))
 //
-// It needs PostgreSQL 11 or newer. An update is one statement, or two where
-// another process changed the record since this one saw it, and no transaction is
-// open between them. Nothing runs in the background: call [Engine.Sweep] now and
-// then to delete the records that are over their time.
+// It needs PostgreSQL 11 or newer. An update takes one statement, or two if another
+// process has changed the record meanwhile, with no transaction open between them.
+// Nothing runs in the background: call [Engine.Sweep] from time to time to delete
+// expired records.
 //
-// A change waits for the disk of the server. What is lost without that is what a
-// failover may lose anyway, the last changes, so a program may turn it off for
-// these connections, with the parameter synchronous_commit=off in the URL.
+// By default a change waits until the server has written it to disk. To save that
+// time, turn it off for these connections with the parameter synchronous_commit=off
+// in the URL. A crash may then lose the latest changes, as a failover may anyway.
 package postgres

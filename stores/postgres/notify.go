@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// pauseBeforeReconnect is how long Listen waits when a connection is lost.
+	// pauseBeforeReconnect is how long Listen waits after it has lost a connection.
 	pauseBeforeReconnect = time.Second
-	// timeToClose is how long it tries to say goodbye.
+	// timeToClose is how long Listen tries to close a connection properly.
 	timeToClose = time.Second
 )
 
-// channel returns the name that the table's messages have among the database's.
-// Topics are told apart within it, because the name of a channel is short.
+// channel returns the NOTIFY channel of the table. All topics share it, because the
+// name of a channel must be short.
 func (s *Engine) channel() string { return strings.ReplaceAll(s.table, ".", "_") }
 
 // Notify implements [records.Notifier] by NOTIFY.
@@ -24,14 +24,14 @@ func (s *Engine) Notify(ctx context.Context, topic, message string) error {
 	return wrap(err)
 }
 
-// payload encodes bytes of all kinds as text, with an end.
+// payload encodes arbitrary bytes as text that ends with ".".
 func payload(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) + "." }
 
-// Listen implements [records.Notifier] by LISTEN. It takes a connection of the
-// pool for itself.
+// Listen implements [records.Notifier] by LISTEN. It takes one connection out of the
+// pool until ctx ends, and reconnects if that connection is lost.
 func (s *Engine) Listen(ctx context.Context, topic string, f func(message string)) error {
 	for {
-		_ = s.listen(ctx, topic, f) // the next try tells whether it is better
+		_ = s.listen(ctx, topic, f) // the next try reconnects
 		timer := time.NewTimer(pauseBeforeReconnect)
 		select {
 		case <-timer.C:
@@ -48,11 +48,11 @@ func (s *Engine) listen(ctx context.Context, topic string, f func(message string
 	if err != nil {
 		return err
 	}
-	conn := pooled.Hijack() // which listens from now on, so that nobody else can use it
+	conn := pooled.Hijack() // it listens from now on, so no one else may use it
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeToClose)
 		defer cancel()
-		_ = conn.Close(ctx) // it is lost, or not needed any more
+		_ = conn.Close(ctx) // it is lost or no longer needed
 	}()
 	if _, err := conn.Exec(ctx, "listen "+s.channel()); err != nil {
 		return err

@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Schema returns the statement that creates the table, for a program that has
-// its own way to change a database. The option is [WithTable].
+// Schema returns the statement that creates the table, for programs with their own
+// database migrations. The table is [DefaultTable], or the name given to [WithTable].
 //
-// Rows change all the time and none grows for long, so pages keep some room, in
-// which PostgreSQL can change a row without touching the index.
+// Rows change often and stay small. The fill factor leaves space in each page, so
+// that PostgreSQL can update a row without touching the index.
 func Schema(table string) string {
 	return strings.ReplaceAll(`create table if not exists TABLE (
 	key bytea primary key,
@@ -21,8 +21,8 @@ func Schema(table string) string {
 ) with (fillfactor = 70)`, "TABLE", table)
 }
 
-// CreateTable creates the table unless it is there. Several processes may do so
-// at the same time.
+// CreateTable creates the table unless it exists. Several processes may call it at
+// the same time.
 func (s *Engine) CreateTable(ctx context.Context) error {
 	return s.inTransaction(ctx, func(tx pgx.Tx) error {
 		// "if not exists" alone fails for one of two that create it at once.
@@ -34,24 +34,25 @@ func (s *Engine) CreateTable(ctx context.Context) error {
 	})
 }
 
-// Sweep deletes the records that are over their time, and returns how many. Nobody
-// sees these any more, so it only frees space: once an hour is often.
+// Sweep deletes expired records and returns how many. Readers never see expired
+// records, so Sweep only frees space: once an hour is more than enough.
 func (s *Engine) Sweep(ctx context.Context) (deleted int64, err error) {
 	tag, err := s.pool.Exec(ctx, s.sql.sweep)
 	return tag.RowsAffected(), wrap(err)
 }
 
-// statements are those of one table. All but sweep take the key and the expected
-// revision, null for no record, and answer with a row: whether the record had that
-// revision, the server's time, the revision, and the record if it had another one.
+// statements are the SQL statements of one table. All but sweep take the key and the
+// expected revision, null for no record. They return one row: whether the record had
+// that revision, the server's time, the revision found, and the record if its
+// revision is another one.
 type statements struct {
 	look, insert, update, renew, remove, sweep string
 }
 
 func statementsFor(table string) statements {
 	const live = "(until is null or until > now())"
-	// The answer is read from the same snapshot that the change begins with. A
-	// change that has come in between makes the change here find nothing.
+	// The select reads the snapshot with which the change begins. If another change
+	// is committed in between, the change here finds no row.
 	changing := func(change string) string {
 		return "with done as (" + change + " returning 1) " +
 			"select exists (select from done), clock_timestamp(), revision, " +
@@ -72,7 +73,7 @@ func statementsFor(table string) statements {
 			"where old.until <= now()")),
 		update: own.Replace(changing("update TABLE set revision = $3, record = $4, until = now() + $5::interval " +
 			"where key = $1 and revision = $2 and LIVE")),
-		// A look need not become a write each time.
+		// Not every renewal needs a write.
 		renew: own.Replace(looking("with done as (update TABLE set until = now() + $3::interval " +
 			"where key = $1 and revision = $2 and LIVE and " +
 			"((until is null) <> ($3::interval is null) or until < now() + $4::interval)) ")),

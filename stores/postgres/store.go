@@ -16,12 +16,11 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// DefaultTable is the table that records are kept in unless [WithTable] names
-// another.
+// DefaultTable is the table for records unless [WithTable] names another.
 const DefaultTable = "carryon_records"
 
-// Engine keeps records in a table. It is safe for concurrent use. Use [Open], [New]
-// or [TryNew]: the zero value is not ready.
+// Engine stores records in a table. It is safe for concurrent use. Create it with
+// [Open], [New] or [TryNew]: the zero value is not usable.
 type Engine struct {
 	*records.Swapping
 
@@ -42,13 +41,14 @@ type Option func(*options)
 
 type options struct {
 	table string
-	err   error // of the options that are refused
+	err   error // the joined errors of invalid options
 }
 
 var validTable = regexp.MustCompile(`^([a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$`)
 
-// WithTable keeps the records in another table than [DefaultTable]. The name, and
-// that of a schema before it, consist of small letters, digits and underscores.
+// WithTable stores the records in this table, not in [DefaultTable]. The name may
+// have a schema before it, as in "app.carryon". Both consist of lower-case letters,
+// digits and underscores.
 func WithTable(name string) Option {
 	return func(o *options) {
 		if o.table = name; !validTable.MatchString(name) {
@@ -58,9 +58,9 @@ func WithTable(name string) Option {
 	}
 }
 
-// Open returns a store on the database of the URL, in the form of libpq's, with
-// the parameters of pgxpool, such as pool_max_conns. It does not connect;
-// [Engine.Ping] does. Close the store when it is not needed any more.
+// Open returns an engine for the database at a URL in libpq's format. The URL may
+// have parameters of pgxpool, such as pool_max_conns. Open does not connect;
+// [Engine.Ping] does. Close the engine when you no longer need it.
 func Open(ctx context.Context, url string, opts ...Option) (*Engine, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -79,8 +79,8 @@ func Open(ctx context.Context, url string, opts ...Option) (*Engine, error) {
 	return s, nil
 }
 
-// New returns a store on a pool that the program owns and closes. It
-// panics where [TryNew] fails.
+// New returns an engine on a pool that the caller owns and closes. It panics where
+// [TryNew] fails.
 func New(pool *pgxpool.Pool, opts ...Option) *Engine {
 	s, err := TryNew(pool, opts...)
 	if err != nil {
@@ -89,8 +89,8 @@ func New(pool *pgxpool.Pool, opts ...Option) *Engine {
 	return s
 }
 
-// TryNew is [New] for options that come from a configuration: it fails if pool is nil
-// or an option is not valid. It does not connect.
+// TryNew is [New] for options that come from configuration: it returns an error if
+// pool is nil or an option is invalid. It does not connect.
 func TryNew(pool *pgxpool.Pool, opts ...Option) (*Engine, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: nil pool")
@@ -109,12 +109,12 @@ func TryNew(pool *pgxpool.Pool, opts ...Option) (*Engine, error) {
 	return s, nil
 }
 
-// Ping asks the server for a sign of life. A program may do so when it starts,
-// to report a wrong URL or password at once.
+// Ping connects to the server and checks that it answers. Call it when the program
+// starts, to report a wrong URL or password at once.
 func (s *Engine) Ping(ctx context.Context) error { return wrap(s.pool.Ping(ctx)) }
 
-// Close closes the connections that [Open] has opened, once nobody uses them. It
-// leaves a pool that was handed to [New] alone. It returns nil.
+// Close closes the pool that [Open] has created, and waits until no connection is in
+// use. It does not close a pool passed to [New]. It returns nil.
 func (s *Engine) Close() error {
 	s.close()
 	return nil
@@ -125,19 +125,19 @@ func (s *Engine) Swap(ctx context.Context, key string, swap records.Swap) (recor
 	now, swapped, err := s.sql.swap(ctx, s.pool, key, swap)
 	var failed *pgconn.PgError
 	if errors.As(err, &failed) && (failed.Code == serializationFailure || failed.Code == deadlock) {
-		// Another change came first, and the isolation level of the database asks for another look.
+		// Another change came first. At this isolation level the record must be read again.
 		now, _, err = s.sql.swap(ctx, s.pool, key, records.Swap{})
 	}
 	return now, swapped, wrap(err)
 }
 
-// InTx returns the engine as part of a transaction of the program's: what it
-// changes is there once the transaction is committed, and never if it is rolled
-// back. It is for the end of a job whose own changes are in the same transaction;
-// see the function FinishIn of carryon/asynctask/job.
+// InTx returns records inside tx, a transaction of the program: their changes take
+// effect when tx is committed, and not at all if it is rolled back. Use it to end a
+// job whose own changes are in the same transaction; see the function FinishIn of
+// carryon/asynctask/job.
 //
-// A record that was changed is locked until the transaction ends, so that it
-// should be changed last. The engine serves no longer than tx does.
+// A changed record stays locked until tx ends, so change it last. The records are
+// valid only as long as tx.
 func (s *Engine) InTx(tx pgx.Tx) records.Records { return records.NewSwapping(&inTx{tx, s.sql}) }
 
 // inTx is an engine in a transaction.
@@ -157,12 +157,13 @@ const (
 	deadlock             = "40P01"
 )
 
-// asked is what a statement is sent to.
+// asked runs a statement: a pool or a transaction.
 type asked interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// swap is one statement. What it answers with is what was there before it.
+// swap runs one statement. It returns the record as it was before the change, with
+// the new revision after a Replace.
 func (s *statements) swap(ctx context.Context, to asked, key string, swap records.Swap) (now records.Snapshot, swapped bool, err error) {
 	expected, err := revisionOf(swap.Revision)
 	if err != nil {
@@ -193,19 +194,19 @@ func (s *statements) swap(ctx context.Context, to asked, key string, swap record
 	return now, swapped, nil
 }
 
-// revisionOf returns a revision as the table has it, nil for none.
+// revisionOf returns a revision as the table stores it, nil for none.
 func revisionOf(revision string) (*int64, error) {
 	if revision == "" {
 		return nil, nil //nolint:nilnil // SQL's null
 	}
 	n, err := strconv.ParseInt(revision, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("postgres: not a revision of this store's: %w", err)
+		return nil, fmt.Errorf("postgres: not a revision of this engine: %w", err)
 	}
 	return &n, nil
 }
 
-// interval returns a time to keep a record, nil for good.
+// interval returns how long to keep a record, nil for no limit.
 func interval(keep time.Duration) *time.Duration {
 	if keep < 0 {
 		return nil

@@ -199,7 +199,7 @@ func TestOpenRefusesWrongURLs(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                                "cannot be read",
 		"postgres://localhost":            "invalid URL scheme",
-		"redis+ring://localhost":          `there is no "ring"`,
+		"redis+ring://localhost":          `unknown kind of server "ring"`,
 		"redis+sentinel://localhost":      "master_name",
 		"redis://localhost/x":             "invalid database number",
 		"redis://:secret@localhost:x:y/%": "cannot be read",

@@ -11,8 +11,7 @@ func (s *Engine) Notify(ctx context.Context, topic, message string) error {
 	return wrap(s.client.Publish(ctx, topic, message).Err())
 }
 
-// Listen implements [records.Notifier] by SUBSCRIBE. It takes a connection of its
-// own.
+// Listen implements [records.Notifier] by SUBSCRIBE. It uses a separate connection.
 func (s *Engine) Listen(ctx context.Context, topic string, f func(message string)) error {
 	subscription := s.client.Subscribe(ctx, topic)
 	defer subscription.Close() //nolint:errcheck // nobody reads from it any more

@@ -10,15 +10,15 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Open returns a store on the server of the URL. The forms are those of go-redis:
+// Open returns an engine for the server at a URL in one of go-redis's forms:
 //
 //	redis://user:password@host:6379/0      one server; rediss:// with TLS, unix:// for a socket
 //	redis+cluster://host:6379?addr=host2:6379
 //	redis+sentinel://host:26379/0?master_name=main&addr=host2:26379
 //
-// and rediss+cluster, rediss+sentinel with TLS. Options of the client, such as
-// pool_size, dial_timeout and read_timeout, may follow as parameters. Open does not
-// connect; [Engine.Ping] does. Close the store when it is not needed any more.
+// The schemes rediss+cluster and rediss+sentinel use TLS. The URL may have client
+// options as parameters, such as pool_size, dial_timeout and read_timeout. Open does
+// not connect; [Engine.Ping] does. Close the engine when you no longer need it.
 func Open(rawURL string) (*Engine, error) {
 	client, err := open(rawURL)
 	if err != nil {
@@ -41,7 +41,7 @@ func open(rawURL string) (redis.UniversalClient, error) {
 	case "sentinel":
 		return openSentinel(rawURL)
 	default:
-		return nil, fmt.Errorf("redis: there is no %q to connect to, only a cluster or a sentinel", kind)
+		return nil, fmt.Errorf("redis: unknown kind of server %q: use cluster or sentinel", kind)
 	}
 }
 
@@ -77,9 +77,9 @@ func openSentinel(rawURL string) (redis.UniversalClient, error) {
 	return redis.NewFailoverClient(o), nil
 }
 
-// failSoon has a client report what is wrong instead of trying for seconds, as
-// long as the URL does not say otherwise: the caller's answer waits meanwhile. One
-// retry is for connections that the server has closed.
+// failSoon makes a client return errors early instead of retrying for seconds,
+// because the caller's answer waits meanwhile. Retries set in the URL stay. One
+// retry covers connections that the server has closed.
 func failSoon(honourContext *bool, retries, dialRetries *int) {
 	*honourContext = true
 	if *retries == 0 {
@@ -90,11 +90,11 @@ func failSoon(honourContext *bool, retries, dialRetries *int) {
 	}
 }
 
-// withoutPassword takes the URL out of an error that quotes it.
+// withoutPassword removes the URL, which may contain a password, from an error.
 func withoutPassword(err error) error {
 	var bad *url.Error
 	if errors.As(err, &bad) {
-		return fmt.Errorf("redis: the URL cannot be read: %w", bad.Err)
+		return fmt.Errorf("redis: invalid URL: %w", bad.Err)
 	}
 	return err
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Engine keeps records in Redis or Valkey. It is safe for concurrent use. Use
-// [Open], [New] or [TryNew]: the zero value is not ready.
+// Engine stores records in Redis or Valkey. It is safe for concurrent use. Create it
+// with [Open], [New] or [TryNew]: the zero value is not usable.
 type Engine struct {
 	*records.Swapping
 
@@ -35,8 +35,8 @@ var (
 //go:embed swap.lua
 var swapScript string
 
-// New returns a store on a client that the program owns and closes. It
-// panics where [TryNew] fails.
+// New returns an engine on a client that the caller owns and closes. It panics where
+// [TryNew] fails.
 func New(client redis.UniversalClient) *Engine {
 	s, err := TryNew(client)
 	if err != nil {
@@ -45,10 +45,10 @@ func New(client redis.UniversalClient) *Engine {
 	return s
 }
 
-// TryNew is [New] for clients whose options come from a configuration. It fails
-// if client is nil, or if its options do not say ContextTimeoutEnabled: without
-// that, a call waits much longer than it may for a server that hangs. TryNew does
-// not connect.
+// TryNew is [New] for clients whose options come from configuration. It returns an
+// error if client is nil or its options do not set ContextTimeoutEnabled: without
+// that option, a call to a hanging server ignores the deadline of its ctx. TryNew
+// does not connect.
 func TryNew(client redis.UniversalClient) (*Engine, error) {
 	honoursContext := true
 	switch c := client.(type) {
@@ -62,21 +62,21 @@ func TryNew(client redis.UniversalClient) (*Engine, error) {
 		honoursContext = c.Options().ContextTimeoutEnabled
 	}
 	if !honoursContext {
-		return nil, errors.New("redis: the client ignores the end of a ctx: set ContextTimeoutEnabled in its options")
+		return nil, errors.New("redis: the client ignores the deadline of a ctx: set ContextTimeoutEnabled in its options")
 	}
 	s := &Engine{client: client, script: redis.NewScript(swapScript), close: func() error { return nil }}
 	s.Swapping = records.NewSwapping(s)
 	return s, nil
 }
 
-// Ping asks the server for a sign of life. A program may do so when it starts,
-// to report a wrong URL or password at once.
+// Ping connects to the server and checks that it answers. Call it when the program
+// starts, to report a wrong URL or password at once.
 func (s *Engine) Ping(ctx context.Context) error {
 	return wrap(s.client.Ping(ctx).Err())
 }
 
-// Close closes the connections that [Open] has opened. It leaves a client that
-// was handed to [New] alone.
+// Close closes the client that [Open] has created. It does not close a client passed
+// to [New].
 func (s *Engine) Close() error { return s.close() }
 
 // revisionSize is the size of a revision: eleven random characters and a space.
@@ -114,8 +114,8 @@ func (s *Engine) Swap(ctx context.Context, key string, swap records.Swap) (recor
 	return now, swapped, err
 }
 
-// milliseconds returns the time to keep a record as the script takes it, never
-// less than was asked for.
+// milliseconds returns how long to keep a record, rounded up, in the form that the
+// script takes: 0 for no limit.
 func milliseconds(keep time.Duration) int64 {
 	if keep == records.Off {
 		return 0

@@ -1,12 +1,13 @@
 -- Changes a record if it has the expected revision.
--- KEYS: the key. ARGV: the revision, or ''; the action; milliseconds to keep
--- the record, or '0' for good; the next record with its own revision.
--- Returns whether it had the revision, the time, and if not, the record as it is.
+-- KEYS: the key. ARGV: the expected revision, '' for no record; the action;
+-- milliseconds to keep the record, '0' for no limit; the new record, which begins
+-- with its revision. Returns 1 if the record had the expected revision, 0 otherwise;
+-- the server's time as two values; and for 0 the current record.
 local key, revision, action, keep, record = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local found = redis.call('GETRANGE', key, 0, 11)
 if found == '' and redis.call('EXISTS', key) == 1 then
-	found = 'empty' -- somebody else's
+	found = 'empty' -- another program's value
 end
 if found ~= revision then
 	if action == 'replace' and found == string.sub(record, 1, 12) then

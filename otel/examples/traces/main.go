@@ -3,12 +3,12 @@
 //	cd otel && go run ./examples/traces
 //
 // The model is scripted. In the first call it stops in the middle of its work and
-// is asked to carry on; in the second it says what it waits for; in the third, the
-// continuation is refused. Each turn is a span of its own, with the span of its
-// HTTP request below it.
+// is asked to carry on; in the second it pauses; in the third, the provider refuses
+// the continuation. Each turn has its own span, with the span of its HTTP request
+// below it.
 //
-// To look at them in Jaeger, Grafana Tempo or any other collector, replace the
-// exporter of newTracing with OpenTelemetry's own, and run the program with
+// To see the traces in Jaeger, Grafana Tempo or another backend, replace the
+// exporter in newTracing with OpenTelemetry's own, and run the program with
 // OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318:
 //
 //	exporter, err := otlptracehttp.New(ctx)
@@ -77,7 +77,7 @@ func run(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// tracing is where the spans of a program go: here, to memory.
+// tracing collects the spans of a program, here in memory.
 type tracing struct {
 	exporter *tracetest.InMemoryExporter
 	provider *sdk.TracerProvider
@@ -109,7 +109,7 @@ func (t *tracing) ask(ctx context.Context, s scene) error {
 	return err
 }
 
-// isShown leaves out what would make the lines too long.
+// isShown selects the attributes to print. All of them would make the lines too long.
 func isShown(key attribute.Key) bool {
 	switch key {
 	case "carryon.reason", "carryon.continuations", "carryon.turn.kind", "carryon.todo.id", "error.type", "gen_ai.response.finish_reasons",

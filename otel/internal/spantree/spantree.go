@@ -1,4 +1,4 @@
-// Package spantree draws spans as a tree of text, to look at and to compare.
+// Package spantree formats spans as a text tree, for examples and golden files.
 package spantree
 
 import (
@@ -14,9 +14,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Write writes the spans, each below its parent and in the order of their
-// beginning, with their events, their links and the attributes to keep. Times are
-// left out.
+// Write writes the spans to w, each below its parent and ordered by start time, with
+// their events, links and the attributes for which keep returns true. It omits times.
 func Write(w io.Writer, spans []sdk.ReadOnlySpan, keep func(attribute.Key) bool) error {
 	spans = slices.Clone(spans)
 	slices.SortStableFunc(spans, func(a, b sdk.ReadOnlySpan) int { return a.StartTime().Compare(b.StartTime()) })
