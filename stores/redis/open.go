@@ -94,7 +94,7 @@ func failSoon(honourContext *bool, retries, dialRetries *int) {
 func withoutPassword(err error) error {
 	var bad *url.Error
 	if errors.As(err, &bad) {
-		return fmt.Errorf("redis: invalid URL: %w", bad.Err)
+		return fmt.Errorf("redis: the URL cannot be read: %w", bad.Err)
 	}
 	return err
 }
