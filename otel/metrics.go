@@ -49,7 +49,7 @@ func newInstruments(o *options) (*instruments, error) {
 	m := &maker{meter: o.meters.Meter(scope)}
 	i := &instruments{
 		calls:         m.counter("carryon.calls", "{call}", "Calls, by why they were not continued any further"),
-		continuations: m.counter("carryon.continuations", "{continuation}", "Requests that carryon added, by what came of them"),
+		continuations: m.counter("carryon.continuations", "{continuation}", "Requests that carryon added, by result"),
 		decisions:     m.counter("carryon.decisions", "{decision}", "Decisions, by reason"),
 		tokens:        m.counter("carryon.tokens", "{token}", "Tokens, by kind of turn"),
 		pauses:        m.counter("carryon.pauses", "{pause}", "Pauses by the model"),
@@ -69,7 +69,7 @@ func newInstruments(o *options) (*instruments, error) {
 	}
 	var err error
 	i.open, err = m.meter.Int64UpDownCounter("carryon.calls.open", metric.WithUnit("{call}"),
-		metric.WithDescription("Calls under way that carryon may continue"))
+		metric.WithDescription("Open calls that carryon may continue"))
 	i.labels = newLabels()
 	return i, errors.Join(m.err, err)
 }

@@ -67,7 +67,7 @@ func TestPageSaysWhyNothingWasDone(t *testing.T) {
 	assert.Equal(t, "No todo list found: save_tasklist looks like a todo tool and is not known: name it with -todo-tools", reasons[0])
 	assert.Equal(t, "The request offers no tools", reasons[1])
 	assert.Equal(t, "No active todos found (pending or in_progress): all 2 are done (from the last call of todo_write)", reasons[2])
-	assert.Contains(t, reasons, "Not for carryon: the path is of no protocol that carryon speaks")
+	assert.Contains(t, reasons, "Passed on unchanged: the path is of no protocol that carryon speaks")
 
 	v.click(".request > summary")
 	v.await(`document.querySelector(".request[open] dl")`)

@@ -120,7 +120,7 @@ func TestMetrics(t *testing.T) {
 				`carryon_decisions_total{reason="tool_calls"}`: 1,
 			},
 		},
-		"continuations, by what came of them": {
+		"continuations by result": {
 			args: []string{"-max-attempts", "1"},
 			do: func(t *testing.T, s *scene) {
 				t.Helper()

@@ -117,7 +117,7 @@ function figureOf(name, value, more) {
 	return h("div", { "data-key": name }, h("dt", null, name), h("dd", { class: "value" }, value), h("dd", null, more));
 }
 
-// showResults shows what came of the continuations.
+// showResults shows the results of continuations.
 function showResults() {
 	const found = Object.entries(report.counts.results);
 	const all = found.reduce((sum, [, one]) => sum + one, 0);
@@ -130,7 +130,7 @@ function showResults() {
 		return part;
 	});
 	show(find("results"),
-		h("figcaption", null, "What came of the continuations"),
+		h("figcaption", null, "Results of continuations"),
 		h("div", { class: "bar" }, s("svg", { viewBox: "0 0 1000 10", preserveAspectRatio: "none", "aria-hidden": "true" }, parts)),
 		h("ul", { class: "legend" }, found.filter(([name, one]) => one > 0 || name === "tool_call" || name === "failed").map(([name, one]) =>
 			h("li", { "data-key": name }, h("span", { class: `mark ${name}`, "aria-hidden": "true" }), h("b", null, n(one)), ` ${results[name]}`))));
@@ -387,9 +387,9 @@ function reasonOf(outcome) {
 
 // turnsOf returns the table of the calls to the model.
 function turnsOf(request) {
-	const head = ["Turn", "What came of it", "Prompt", "Completion", "Tokens", "Took"];
+	const head = ["Turn", "Result", "Prompt", "Completion", "Tokens", "Took"];
 	return h("table", null,
-		h("caption", null, "Turns: each is a call to the model, and paid for"),
+		h("caption", null, "Turns: each is a paid call to the model"),
 		h("thead", null, h("tr", null, head.map((name, i) => h("th", { scope: "col", class: i > 1 ? "number" : null }, name)))),
 		h("tbody", null, request.turns.map((turn) => turnOf(turn))));
 }

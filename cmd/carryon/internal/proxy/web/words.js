@@ -49,9 +49,8 @@ function span(ms) {
 	return count(ms / 1000, "second");
 }
 
-// states are what became of requests: the words of badges and filters, in the
-// order of the filters. A filter that is rarely of use is shown only if it finds
-// something.
+// states are the words of badges and filters, in the order of the filters. A rare
+// filter is shown only if it finds something.
 const states = {
 	open: { badge: "Under way" },
 	continued: { badge: "Continued" },
@@ -62,7 +61,7 @@ const states = {
 	passed: { badge: "Passed" },
 };
 
-// results are what came of continuations.
+// results are the words for results of continuations.
 const results = {
 	tool_call: "called a tool",
 	paused: "paused",
@@ -105,7 +104,7 @@ function headline(request) {
 	}
 	if (request.client_left) return "The client left before the end";
 	if (!outcome) return "Passed on";
-	return (outcome.left_alone ? "Not for carryon: " : "") + (outcome.left_alone ? lower(outcome.explanation) : outcome.explanation);
+	return (outcome.left_alone ? "Passed on unchanged: " : "") + (outcome.left_alone ? lower(outcome.explanation) : outcome.explanation);
 }
 
 function failure(request) {
