@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Off, as the time to keep a record, means until it is removed.
+// Off is the time to keep a record that stays until it is removed.
 const Off = -1
 
 // Records keeps small records of bytes under keys. It is safe for concurrent

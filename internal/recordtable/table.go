@@ -73,7 +73,7 @@ type Table[V any] struct {
 	Format  Format
 }
 
-// Forget, as the time to keep a value, removes the value.
+// Forget is the time to keep a value that is to be removed.
 const Forget = 0
 
 // Update calls f with the value under name, or the zero value if there is none,
