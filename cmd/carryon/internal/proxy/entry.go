@@ -172,7 +172,7 @@ func (e *entry) quote(text, quoted string) string {
 	return short(text+e.secrets.hide(quoted), maxText)
 }
 
-// short returns text cut to at most most characters.
+// short returns text, cut after as many characters as most says.
 func short(text string, most int) string {
 	text = strings.ToValidUTF8(text, "?")
 	n := 0
