@@ -271,8 +271,8 @@ func (c *Call) end() {
 	c.callEnded()
 }
 
-// next returns the continuation to send now, after a wait if necessary, or nil if
-// none is to be sent after all. The error is what interrupted the wait.
+// next waits until a continuation may be sent, and returns it. It returns nil if the
+// decision has changed meanwhile. The error says what interrupted the wait.
 func (c *Call) next() (*adapter.Continuation, error) {
 	ok, err := c.decider.next()
 	switch {

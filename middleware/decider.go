@@ -263,9 +263,9 @@ func (d *decider) facts() continuation.EndedTurn {
 	return facts
 }
 
-// next waits until the continuation can be sent, and claims the session for it. It
-// reports false if no continuation is to be sent after all; the error is what
-// interrupted the wait.
+// next waits until the continuation may be sent, and claims the session for it. It
+// reports false if the decision has changed meanwhile. The error says what interrupted
+// the wait.
 func (d *decider) next() (bool, error) {
 	for {
 		if d.claimed {

@@ -73,7 +73,7 @@ type Table[V any] struct {
 	Format  Format
 }
 
-// Forget is the time to keep a value that is to be removed.
+// Forget removes a value, in place of the time to keep it.
 const Forget = 0
 
 // Update calls f with the value under name, or the zero value if there is none,
