@@ -1,7 +1,6 @@
 package transport_test
 
 import (
-	"bytes"
 	"io"
 	"log"
 	"net"
@@ -10,32 +9,14 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/internal/syncbuf"
 )
-
-// serverLog is what a server logs, such as the panics of its handlers.
-type serverLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *serverLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *serverLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // In a reverse proxy that reads while it writes, the server panics if a
 // request's body is still being read when its handler returns. carryon reads
@@ -67,7 +48,7 @@ func TestReverseProxyMayReadWhileItWrites(t *testing.T) {
 					_ = http.NewResponseController(w).EnableFullDuplex()
 					proxy.ServeHTTP(w, r)
 				}))
-				var logged serverLog
+				var logged syncbuf.Buffer
 				server.Config.ErrorLog = log.New(&logged, "", 0) //nolint:forbidigo // likewise
 				server.Start()
 				t.Cleanup(server.Close)

@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/syncbuf"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -258,7 +259,7 @@ type tap struct {
 }
 
 func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
-	body := new(lockedText) // net/http reads a body on a goroutine of its own
+	body := new(syncbuf.Buffer) // net/http reads a body on a goroutine of its own
 	out := r
 	if r.Body != nil {
 		out = r.WithContext(r.Context())
@@ -277,24 +278,6 @@ func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.opened++
 	response.Body = &tappedBody{ReadCloser: response.Body, tap: p}
 	return response, nil
-}
-
-// lockedText is a text that one goroutine writes while another reads it.
-type lockedText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lockedText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lockedText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // bodies returns the bodies of the requests.

@@ -1,7 +1,6 @@
 package replicatest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -18,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/recordtable"
+	"github.com/carryon-go/carryon/internal/syncbuf"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -169,23 +169,11 @@ func (*shiftedClock) AfterFunc(d time.Duration, f func()) middleware.Timer {
 }
 
 // logBook records log lines.
-type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *logBook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
+type logBook struct{ syncbuf.Buffer }
 
 // lines returns the lines with the text.
 func (l *logBook) lines(with string) (found []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.text.String()) {
+	for line := range strings.Lines(l.String()) {
 		if strings.Contains(line, with) {
 			found = append(found, line)
 		}

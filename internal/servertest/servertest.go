@@ -2,17 +2,17 @@
 package servertest
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/internal/syncbuf"
 )
 
 // RequireServers is the environment variable that makes a test fail if its
@@ -48,7 +48,7 @@ type Server struct {
 	URL string
 
 	cmd    *exec.Cmd
-	output lockedBuffer
+	output syncbuf.Buffer
 	ended  chan struct{}
 }
 
@@ -92,24 +92,6 @@ func (s *Server) waitFor(tb testing.TB, answers func(context.Context) error) {
 			require.Fail(tb, "the server does not answer", "%v\n%s", err, s.output.String())
 		}
 	}
-}
-
-// lockedBuffer is a buffer that a server writes while a test reads.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }
 
 // shortDir returns a folder with a path short enough for a socket, which everybody
