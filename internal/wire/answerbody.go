@@ -53,6 +53,7 @@ type AnswerBody struct {
 	inEvent bool   // the last line was not blank
 	lastCR  bool   // the last line ended in a CR
 	holding bool   // the codec holds events: nothing may be relayed before them
+	partial bool   // the buffer has the beginning of an event, and nothing else
 	closed  atomic.Bool
 }
 
@@ -94,7 +95,7 @@ func (b *AnswerBody) readMore(p []byte) int {
 		}
 		came, relay := b.first.reader.Buffered(), b.stream.Relay()
 		switch {
-		case relay != nil && len(came) == 0:
+		case relay != nil && (len(came) == 0 || b.partial):
 			return 0
 		case relay != nil && b.first.reader.IsBetween():
 			n, forEngine := b.scan(came, relay)
@@ -188,7 +189,7 @@ const (
 // engine handles the next event.
 func (b *AnswerBody) relay(p []byte, r Relay) int {
 	f := &b.first.reader
-	if len(f.Buffered()) > 0 {
+	if len(f.Buffered()) > 0 && !b.partial {
 		n, forEngine := b.scan(f.Buffered(), r)
 		if n > 0 {
 			b.out = f.Take(n)
@@ -225,7 +226,7 @@ func (b *AnswerBody) relayNext(p []byte, r Relay) int {
 
 // show makes the event that the engine shows available to Read.
 func (b *AnswerBody) show(e sse.Event, err error) {
-	b.err = err
+	b.err, b.partial = err, false
 	holder, isHolder := b.codec.(Holder)
 	switch {
 	case err == nil && isHolder && !e.Written:

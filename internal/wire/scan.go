@@ -13,10 +13,14 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	var found [maxValues]value
 	for n < len(buffer) {
 		end, blank := b.template.match(buffer, n, &found)
-		if end > 0 {
+		switch {
+		case end > 0:
 			b.observe(buffer, found[:b.template.n], r)
 			b.inEvent = !blank
-		} else if end, forEngine = b.inspect(buffer, n, r); end == 0 {
+		case end == 0:
+			end, forEngine = b.inspect(buffer, n, r)
+		}
+		if end <= 0 {
 			break
 		}
 		n = end
@@ -24,6 +28,7 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	if n > 0 {
 		b.lastCR = buffer[n-1] == '\r'
 	}
+	b.partial = !forEngine
 	return n, forEngine
 }
 

@@ -62,10 +62,13 @@ func (t *template) learn(lines []byte, at int, values []value) {
 	}
 }
 
+// notArrived is the end of an event that matches as far as it has arrived, and
+// whose data line has not arrived in full.
+const notArrived = -1
+
 // match compares the event that begins at an offset of b with the template, and
 // finds its values. It returns the end of the event, and reports whether a
-// blank line is included. The end is 0 if the event does not match, or if its
-// data line has not arrived.
+// blank line is included. The end is 0 if the event does not match.
 func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, blank bool) {
 	if !t.isLearned() {
 		return 0, false
@@ -76,23 +79,33 @@ func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, 
 		next := &t.spans[i]
 		fixed := t.fixed[at:next.at]
 		if !bytes.HasPrefix(b[end:], fixed) {
-			return 0, false
+			return mismatch(b[end:], fixed), false
 		}
 		end += len(fixed)
 		n, plain := next.form.length(b[end:])
 		if n < 0 {
-			return 0, false
+			return mismatch(b[end:], nil), false
 		}
 		found[i] = value{end, end + n, next.form, next.role, plain}
 		end, at = end+n, int(next.at)
 	}
-	if end = skip(b, end, t.fixed[at:]); end == 0 {
-		return 0, false
+	from, end = end, skip(b, end, t.fixed[at:])
+	if end == 0 {
+		return mismatch(b[from:], t.fixed[at:]), false
 	}
 	if after := skip(b, end, t.fixed[len(t.fixed)-int(t.brk):]); after > 0 {
 		return after, true
 	}
 	return end, false
+}
+
+// mismatch returns what match does of an event whose rest does not begin with
+// the fixed bytes.
+func mismatch(rest, fixed []byte) (end int) {
+	if bytes.HasPrefix(fixed, rest) || sse.BreakAt(rest) < 0 {
+		return notArrived
+	}
+	return 0
 }
 
 // skip returns the offset after lines if b has them at an offset, and 0
@@ -127,7 +140,7 @@ func (f form) length(b []byte) (n int, plain bool) {
 	if len(b) == 0 || formOf(b[0]) != f {
 		return -1, false
 	}
-	if n = rawjson.Length(b); n >= 0 && sse.BreakAt(b[:n]) >= 0 {
+	if n = rawjson.Length(b); f != scalar && n >= 0 && sse.BreakAt(b[:n]) >= 0 {
 		n = -1
 	}
 	return n, false

@@ -116,13 +116,12 @@ func (t *turn) find(ev *event) *item {
 }
 
 // open returns the item that an event begins.
-func (a *answer) open(ev *event, raw []byte) *item {
-	t := a.current()
-	f := itemOf(raw)
+func (a *answer) open(ev *event) *item {
+	t, f := a.current(), &ev.fields
 	it := &item{kind: f.kind, turn: t, wireIndex: ev.output, wireID: rawjson.TextOf(f.id), fate: shown}
 	it.id = it.wireID
 	if !t.first {
-		it.id, it.added = a.unused(it.wireID), slices.Clone(raw)
+		it.id, it.added = a.unused(it.wireID), slices.Clone(ev.item)
 	}
 	if it.kind == reasoning && (a.watches || !t.first) || it.kind == message && !t.first {
 		it.fate = open

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"sync"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -16,10 +17,21 @@ type codec struct {
 	request *request
 	reader  *reader // of the current turn
 	answer  answer
-	began   bool   // the first turn's id was read
-	later   bool   // the first turn has ended
-	firstID string // the id of the first turn
+	began   bool    // the first turn's id was read
+	later   bool    // the first turn has ended
+	firstID string  // the id of the first turn
+	last    *parsed // the event that was read last, until it is shown
 }
+
+// parsed is an event with its members.
+type parsed struct {
+	data  []byte // not shared with any other event while this one is kept
+	event event
+}
+
+// parsedPool shares them between streams: they are too large for each open
+// stream to have its own.
+var parsedPool = sync.Pool{New: func() any { return new(parsed) }} //nolint:gochecknoglobals // a pool
 
 var (
 	_ wire.Codec  = (*codec)(nil)
@@ -63,9 +75,9 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 		t.Done()
 		return
 	}
-	ev := eventOf(e.Data())
+	ev := c.parse(e)
 	switch {
-	case isFailure(e, &ev):
+	case isFailure(e, ev):
 		if e.Kind == sse.Broken {
 			t.Fail(wire.ErrUnreadable)
 			return
@@ -75,12 +87,42 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	case c.later && !json.Valid(e.Data()):
 		t.Fail(wire.ErrUnreadable)
 	case stageOf(ev.kind) == beginning:
-		c.begin(e, &ev)
+		c.begin(e, ev)
 	case stageOf(ev.kind) == last:
-		c.finish(e, &ev, t)
+		c.finish(e, ev, t)
 	default:
-		c.reader.read(&ev, t)
+		c.reader.read(ev, t)
 	}
+}
+
+// parse reads the members of an event, and keeps them for lastParsed.
+func (c *codec) parse(e *sse.Event) *event {
+	if c.last == nil {
+		c.last, _ = parsedPool.Get().(*parsed)
+	}
+	p := c.last
+	p.data, p.event = e.Data(), event{output: none, sequence: none}
+	if e.Kind == sse.Object {
+		p.event.read(p.data)
+	}
+	return &p.event
+}
+
+// lastParsed returns the members of an event that is shown, which mostly is the
+// one that was read last.
+func (c *codec) lastParsed(e *sse.Event) *event {
+	data := e.Data()
+	if p := c.last; p != nil && len(data) > 0 && len(p.data) == len(data) && &p.data[0] == &data[0] {
+		return &p.event
+	}
+	return c.parse(e)
+}
+
+// forget gives up the members of the last event, which take much memory.
+func (c *codec) forget() {
+	*c.last = parsed{}
+	parsedPool.Put(c.last)
+	c.last = nil
 }
 
 // begin reads an event that begins a turn.
@@ -140,11 +182,8 @@ func (c *codec) Next() (e sse.Event, ok bool) {
 
 // Hold implements [wire.Holder].
 func (c *codec) Hold(e sse.Event) {
-	a := &c.answer
-	ev := event{output: none, sequence: none}
-	if e.Kind == sse.Object {
-		ev = eventOf(e.Data())
-	}
+	a, ev := &c.answer, c.lastParsed(&e)
+	defer c.forget()
 	isEnd := stageOf(ev.kind) == last
 	switch {
 	case isEnd:
@@ -157,7 +196,7 @@ func (c *codec) Hold(e sse.Event) {
 	case a.rewriting:
 		a.out = append(a.out, e)
 	default:
-		a.take(e, &ev)
+		a.take(e, ev)
 		a.flush(false)
 	}
 }
@@ -167,7 +206,7 @@ func (a *answer) take(e sse.Event, ev *event) {
 	t := a.current()
 	it := t.find(ev)
 	if ev.kind == itemAdded || it == nil && ev.kind == itemDone {
-		it = a.open(ev, ev.item)
+		it = a.open(ev)
 	}
 	en := entry{event: e, item: it, wireSequence: ev.sequence}
 	if it != nil {

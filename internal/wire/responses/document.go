@@ -59,8 +59,8 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 	}
 	s := rawjson.Over(rawjson.Member(response, "output"))
 	for i := range s.Elements() {
-		it := d.reader.open(&event{output: i})
-		d.reader.readItem(it, s.Raw(), t)
+		it, f := d.reader.open(&event{output: i}), readItem(&s)
+		d.reader.readItem(it, &f, t)
 		d.read.texts = append(d.read.texts, it.lengths...)
 	}
 	if !d.reader.calls && !isSound(response) {
@@ -102,15 +102,17 @@ func (a *answer) addDocument(response []byte, said string, isDropped func(call i
 	t.response = response
 	calls := 0
 	for i, raw := range rawjson.Elements(rawjson.Member(response, "output")) {
-		it := a.open(&event{output: i}, raw)
+		ev := event{kind: itemDone, output: i}
+		ev.setItem(raw)
+		it := a.open(&ev)
 		it.announced, it.closing, it.done = true, true, raw
 		switch it.kind {
 		case functionCall:
 			if calls++; isDropped(calls - 1) {
-				t.leaveOut(it, &event{item: raw})
+				t.leaveOut(it, &ev)
 			}
 		case message:
-			a.listen(it, &event{kind: itemDone, item: raw})
+			a.listen(it, &ev)
 		}
 	}
 	a.show(said)

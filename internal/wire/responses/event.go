@@ -57,11 +57,19 @@ type event struct {
 	sequence int    // its sequence_number, or none
 
 	itemID, item, part, delta, text, arguments, name, response, annotation []byte
+
+	fields fields // of the item, if the event has one
 }
 
 // eventOf reads the data of an event.
 func eventOf(data []byte) event {
 	ev := event{output: none, sequence: none}
+	ev.read(data)
+	return ev
+}
+
+// read sets the members that are in the data.
+func (ev *event) read(data []byte) {
 	s := rawjson.Over(data)
 	for name := range s.Members() {
 		switch name {
@@ -81,8 +89,13 @@ func eventOf(data []byte) event {
 			}
 		}
 	}
-	return ev
+	if ev.item != nil {
+		ev.setItem(ev.item)
+	}
 }
+
+// setItem sets the item, and reads it.
+func (ev *event) setItem(raw []byte) { ev.item, ev.fields = raw, itemOf(raw) }
 
 // member returns the field for a member, or nil for a member that is not read.
 func (ev *event) member(name string) *[]byte {
@@ -119,7 +132,7 @@ func intOr(raw []byte, otherwise int) int {
 // idOf returns the id of the item that the event is about.
 func (ev *event) idOf() []byte {
 	if ev.item != nil {
-		return rawjson.Member(ev.item, "id")
+		return ev.fields.id
 	}
 	return ev.itemID
 }

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"iter"
+
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -119,12 +121,14 @@ func readPart(s *rawjson.Scanner) part {
 	return p
 }
 
-// partsOf returns the parts of a message's content.
-func partsOf(content []byte) []part {
-	var all []part
-	s := rawjson.Over(content)
-	for range s.Elements() {
-		all = append(all, readPart(&s))
+// partsOf returns an iterator over the parts of a message's content.
+func partsOf(content []byte) iter.Seq2[int, part] {
+	return func(yield func(i int, p part) bool) {
+		s := rawjson.Over(content)
+		for i := range s.Elements() {
+			if !yield(i, readPart(&s)) {
+				return
+			}
+		}
 	}
-	return all
 }

@@ -79,13 +79,13 @@ func (it *heard) lengthOf(content int) *int {
 func (r *reader) read(ev *event, t adapter.TurnReader) {
 	switch ev.kind {
 	case itemAdded:
-		r.readItem(r.open(ev), ev.item, t)
+		r.readItem(r.open(ev), &ev.fields, t)
 	case itemDone:
 		it := r.find(ev)
 		if it == nil {
 			it = r.open(ev)
 		}
-		r.readItem(it, ev.item, t)
+		r.readItem(it, &ev.fields, t)
 	case summaryDelta, reasoningDelta:
 		t.Reasoning(rawjson.TextOf(ev.delta))
 	case refusalDelta, refusalDone:
@@ -164,8 +164,7 @@ func (it *heard) call(name, arguments []byte, t adapter.TurnReader) {
 }
 
 // readItem reports an item from its first or its last event.
-func (r *reader) readItem(it *heard, raw []byte, t adapter.TurnReader) {
-	f := itemOf(raw)
+func (r *reader) readItem(it *heard, f *fields, t adapter.TurnReader) {
 	isNew := !it.counted
 	if it.counted = true; isNew || it.kind == unknown {
 		it.kind = f.kind
@@ -179,7 +178,7 @@ func (r *reader) readItem(it *heard, raw []byte, t adapter.TurnReader) {
 	if !rawjson.IsNull(f.phase) {
 		it.phase = string(f.phase)
 	}
-	r.readKind(it, &f, isNew, t)
+	r.readKind(it, f, isNew, t)
 }
 
 // readKind reports the parts of an item that depend on its kind.

@@ -13,14 +13,12 @@ import (
 func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
 	a := &c.answer
 	a.rewriting, a.out = true, dst
-	var ev event
-	if e.Kind == sse.Object {
-		ev = eventOf(e.Data())
-	}
+	ev := c.lastParsed(e)
+	defer c.forget()
 	switch edit.Part {
 	case adapter.Whole:
 		if e.Kind == sse.Object {
-			a.add(*e, &ev, edit)
+			a.add(*e, ev, edit)
 		}
 	case adapter.Synthetic, adapter.UsageOnly:
 		a.say(edit.Text)
@@ -103,7 +101,7 @@ func (a *answer) itemOf(ev *event) *item {
 		if it != nil && !it.closing && it.fate == shown && !t.first {
 			a.close(it) // its index is used again
 		}
-		return a.open(ev, ev.item)
+		return a.open(ev)
 	case it != nil && !it.closing:
 		return it
 	case t.first || t.isClosed(ev):
@@ -117,14 +115,16 @@ func (a *answer) itemOf(ev *event) *item {
 func (a *answer) openLate(ev *event) *item {
 	switch ev.kind {
 	case textDelta:
-		it := a.open(ev, rawjson.Object("id", rawjson.TextOf(ev.itemID), "type", "message"))
+		begun := *ev
+		begun.setItem(rawjson.Object("id", rawjson.TextOf(ev.itemID), "type", "message"))
+		it := a.open(&begun)
 		a.announce(it, nil)
 		return it
 	case itemDone:
-		it := a.open(ev, ev.item)
+		it := a.open(ev)
 		if it.kind == message {
-			a.announce(it, rawjson.Member(ev.item, "phase"))
-			a.repeat(it, ev.item)
+			a.announce(it, ev.fields.phase)
+			a.repeat(it, ev.fields.content)
 		} else {
 			a.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(ev.item)))
 		}
@@ -134,9 +134,9 @@ func (a *answer) openLate(ev *event) *item {
 }
 
 // repeat adds the events that end the texts of a message that came in one
-// piece.
-func (a *answer) repeat(it *item, raw []byte) {
-	for i, p := range partsOf(itemOf(raw).content) {
+// piece, with this content.
+func (a *answer) repeat(it *item, content []byte) {
+	for i, p := range partsOf(content) {
 		if p.text == nil {
 			continue
 		}
@@ -160,7 +160,7 @@ func (t *turn) isClosed(ev *event) bool {
 // leaveOut drops a call.
 func (t *turn) leaveOut(it *item, ev *event) {
 	it.fate = dropped
-	if id := rawjson.TextOf(rawjson.Member(ev.item, "call_id")); id != "" && !slices.Contains(t.dropped, id) {
+	if id := rawjson.TextOf(ev.fields.callID); id != "" && !slices.Contains(t.dropped, id) {
 		t.dropped = append(t.dropped, id)
 	}
 	if ev.kind == itemDone {
@@ -221,8 +221,7 @@ func (a *answer) listen(it *item, ev *event) {
 			once(ev.content, p.text)
 		}
 	case itemAdded, itemDone:
-		f := itemOf(ev.item)
-		for i, p := range partsOf(f.content) {
+		for i, p := range partsOf(ev.fields.content) {
 			if p.text != nil {
 				once(i, p.text)
 			} else if string(p.kind) == refusalPart {
