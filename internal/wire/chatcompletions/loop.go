@@ -2,10 +2,9 @@ package chatcompletions
 
 import "github.com/carryon-go/carryon/internal/rawjson"
 
-// addLoop adds the messages of a tool loop. The last message has the first call
-// of the loop.
-func addLoop(body []byte, firstCall int, add func(string)) {
-	messages := rawjson.Over(rawjson.Member(body, "messages"))
+// addLoop adds the messages of a tool loop, which are the next value. The last
+// message has the first call of the loop.
+func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
 	at := 0
 	for range messages.Elements() {
 		m := readMessage(&messages)

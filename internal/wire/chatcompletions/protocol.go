@@ -23,8 +23,8 @@ func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Reque
 	ok := p.read(body)
 	p.facts.History = history(later, p.recent)
 	p.later, p.facts.ToolNames = later, p.request
-	if first := p.firstCall; first >= 0 {
-		p.facts.Loop = func(add func(string)) { addLoop(body, first, add) }
+	if first, messages := p.firstCall, p.messages; first >= 0 {
+		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
 	}
 	return p.facts, p.request, ok
 }

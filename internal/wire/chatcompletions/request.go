@@ -50,6 +50,8 @@ type parser struct {
 	previous  []byte // the content of the message before the user's last one
 	recent    int    // how many messages there are up to the user's last one, or the last report
 	firstCall int    // the index of the message with the first call after the user's last one, or -1
+
+	messages rawjson.Scanner // at the list of messages
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
@@ -76,6 +78,7 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	f := &p.facts
 	switch name {
 	case "messages":
+		p.messages = *s
 		p.readMessages(s)
 	case "tools":
 		p.readTools(s)

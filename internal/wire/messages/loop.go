@@ -2,10 +2,9 @@ package messages
 
 import "github.com/carryon-go/carryon/internal/rawjson"
 
-// addLoop adds the messages of a tool loop, up to its first call, which is in
-// the message with the index firstCall.
-func addLoop(body []byte, firstCall int, add func(string)) {
-	messages := rawjson.Over(rawjson.Member(body, "messages"))
+// addLoop adds the messages of a tool loop, which are the next value, up to its
+// first call, which is in the message with the index firstCall.
+func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
 	at := 0
 	for range messages.Elements() {
 		m := readMessage(&messages)

@@ -25,8 +25,8 @@ func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Reque
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()
 	p.facts.History, p.facts.ToolNames = history(later, p.conversation.recent), p.request
-	if first := p.conversation.firstCall; first >= 0 {
-		p.facts.Loop = func(add func(string)) { addLoop(body, first, add) }
+	if first, messages := p.conversation.firstCall, p.messages; first >= 0 {
+		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
 	}
 	return p.facts, p.request, ok
 }

@@ -43,7 +43,8 @@ type parser struct {
 
 	facts        adapter.Request
 	conversation conversation
-	thinking     string // the type of thinking that is asked for, or ""
+	messages     rawjson.Scanner // at the list of messages
+	thinking     string          // the type of thinking that is asked for, or ""
 }
 
 // conversation has the facts about a request's messages.
@@ -69,6 +70,7 @@ func (p *parser) read(body []byte) bool {
 	for name := range s.Members() {
 		switch name {
 		case "messages":
+			p.messages = s
 			p.conversation = readConversation(&s)
 		case "tools":
 			p.readTools(&s)

@@ -105,12 +105,12 @@ func attachableTo(raw []byte) (text []byte, member string, ok bool) {
 	return text, member, takesText(text)
 }
 
-// addLoop adds the items of a tool loop, the last of which is its first call.
-// It leaves out reasoning, because not every client sends it again.
-func addLoop(body []byte, firstCall int, add func(string)) {
-	s := rawjson.Over(rawjson.Member(body, "input"))
-	for i := range s.Elements() {
-		raw := s.Raw()
+// addLoop adds the items of a tool loop, which are in the next value. The last of
+// them is the loop's first call. It leaves out reasoning, because not every client
+// sends it again.
+func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
+	for i := range input.Elements() {
+		raw := input.Raw()
 		if item := itemOf(raw); item.kind != reasoning {
 			add(rawjson.View(item.role))
 			add(identityOf(item.content))

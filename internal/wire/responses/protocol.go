@@ -34,8 +34,8 @@ func (p Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Req
 	in := parser{request: &request{chains: p.chains, stored: true, later: later}, firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := in.read(body)
 	in.facts.History, in.facts.ToolNames = history(later, in.recent), in.request
-	if first := in.firstCall; first >= 0 {
-		in.facts.Loop = func(add func(string)) { addLoop(body, first, add) }
+	if first, input := in.firstCall, in.input; first >= 0 {
+		in.facts.Loop = func(add func(string)) { addLoop(input, first, add) }
 	}
 	return in.facts, in.request, ok
 }

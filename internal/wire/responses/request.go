@@ -65,6 +65,8 @@ type parser struct {
 	firstCall int    // the number of the first call after the user's last message, or -1
 	previous  []byte // the content of the message before that
 	last      []byte // the content of the item before
+
+	input rawjson.Scanner // at the input
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
@@ -103,6 +105,7 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	f := &p.facts
 	switch name {
 	case "input":
+		p.input = *s
 		p.readInput(s)
 	case "tools":
 		p.hasTools = s.Kind() == '['
