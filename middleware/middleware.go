@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -167,11 +168,15 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 }
 
 // SendsEarly reports whether an adapter may send the caller's own request, unchanged,
-// before [Middleware.Begin] has returned. Begin may then run on another goroutine.
-func (mw *Middleware) SendsEarly() bool {
+// before [Middleware.Begin] has returned. Begin may then run on another goroutine. An
+// adapter that does so passes now on as [adapter.Request.Sent].
+func (mw *Middleware) SendsEarly() (now time.Time, ok bool) {
 	o := &mw.options
 	adds := o.tasks != nil || o.pauseTool == PauseToolAlways
-	return o.earlySend && !adds && mw.plugins.areIdle() // a plug-in that asks a model is recognised by its goroutine
+	if !o.earlySend || adds || !mw.plugins.areIdle() { // a plug-in that asks a model is recognised by its goroutine
+		return now, false
+	}
+	return o.clock.Now(), true
 }
 
 // Pass records the outcome of a call that an adapter leaves alone before it knows

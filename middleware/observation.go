@@ -79,6 +79,7 @@ type observation struct {
 	ctx   context.Context           // the ctx that the observers returned for the current turn
 	times Times                     // of the current turn, without FirstChunk and Join
 	wait  time.Duration             // waited since the last turn
+	sent  time.Time                 // when the request of turn 1 was sent, until that turn has started; zero if it was not sent yet
 	over  bool                      // the end of the call was reported
 
 	finish time.Time // when the finish reason of the last turn that ended well was read
@@ -91,7 +92,7 @@ func (c *Call) observeCall(r *adapter.Request) {
 		return
 	}
 	c.turn.Call = c.mw.calls.Add(1)
-	c.observed = &observation{clock: c.mw.options.clock}
+	c.observed = &observation{clock: c.mw.options.clock, sent: r.Sent}
 	id := c.turn.TurnID
 	id.Turn = 1
 	ctx := begin(c.cancel.caller, report, id,
@@ -107,7 +108,10 @@ func (c *Call) startTurn(ctx context.Context) context.Context {
 	if o == nil {
 		return ctx
 	}
-	o.times = Times{Began: o.clock.Now()}
+	if o.times = (Times{Began: o.sent}); o.sent.IsZero() {
+		o.times.Began = o.clock.Now()
+	}
+	o.sent = time.Time{}
 	o.first.Store(nil)
 	o.ctx = begin(ctx, &c.mw.options.report, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
 		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,23 +42,28 @@ func forwarded(t *testing.T, ctx context.Context, w way) *http.Request { //nolin
 	return r
 }
 
-// The model gets the request before the store has answered, and the result of
-// the call is the same.
+// The model gets the request before the store has answered. The result of the
+// call is the same, and so is the time at which its first turn began.
 func TestRequestIsSentEarly(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		synctest.Test(t, func(t *testing.T) {
 			server := fakellm.NewServer(t, fakellm.Text(plan), edit())
 			store := slowStore{continuation.NewMemoryStore(), make(chan struct{})}
-			sent := 0
+			sent, start := 0, time.Now()
 			base := roundTrip(func(r *http.Request) (*http.Response, error) {
 				assert.True(t, scope.InLayer(r.Context()))
 				if sent++; sent == 1 {
+					<-time.After(100 * time.Millisecond)
 					close(store.sent)
 				}
 				return server.Transport().RoundTrip(r)
 			})
-			mw := middleware.New(twoTodos, unhurried, middleware.WithEarlySend(), middleware.WithStore(store))
+			var began []time.Duration
+			mw := middleware.New(twoTodos, unhurried, middleware.WithEarlySend(), middleware.WithStore(store), middleware.WithObserver(
+				middleware.Observer{TurnEnded: func(_ context.Context, e middleware.TurnEnded) {
+					began = append(began, e.Times.Began.Sub(start))
+				}}))
 			ctx, outcomes := middleware.Capture(t.Context())
 			got := readReply(transport.New(base, mw).RoundTrip(forwarded(t, ctx, w)))
 			require.NoError(t, got.Err)
@@ -66,6 +72,7 @@ func TestRequestIsSentEarly(t *testing.T) {
 			outcome := outcomes.Last()
 			assert.Equal(t, 1, outcome.Attempts)
 			assert.True(t, outcome.Ended)
+			assert.Equal(t, []time.Duration{0, 100 * time.Millisecond}, began)
 		})
 	})
 }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -78,10 +79,10 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 		t.mw.Pass(original.Context(), reason)
 		return t.pass(r, original, protocol, nil)
 	}
-	if t.mw.SendsEarly() && translates(protocol) == nil {
-		return t.early(r, original, protocol, body)
+	if now, ok := t.mw.SendsEarly(); ok && translates(protocol) == nil {
+		return t.early(now, r, original, protocol, body)
 	}
-	call := t.begin(r, original, protocol, body)
+	call := t.begin(time.Time{}, r, original, protocol, body)
 	switch {
 	case r.parsed == nil:
 		return t.pass(r, original, protocol, nil)
@@ -93,8 +94,9 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 }
 
 // begin parses the body of a request and begins its call. The call is nil if
-// the body is not of the protocol, or if carryon does not continue the call.
-func (t *transport) begin(r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
+// the body is not of the protocol, or if carryon does not continue the call. sent
+// is when the request was sent, or zero.
+func (t *transport) begin(sent time.Time, r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
 	facts, parsed, ok := protocol.Parse(body, r)
 	if !ok {
 		t.mw.Pass(original.Context(), continuation.ReasonUnreadable)
@@ -110,7 +112,7 @@ func (t *transport) begin(r *request, original *http.Request, protocol wire.Prot
 			loop(add)
 		}
 	}
-	facts.Size = len(body)
+	facts.Size, facts.Sent = len(body), sent
 	facts.Timeout, facts.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
 	call, _ := t.mw.Begin(original.Context(), facts)
 	return call
