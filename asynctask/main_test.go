@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if measure.RaceDetector {
-		_ = flag.Set("rapid.checks", "20") // instead of 100, unless the command line says so
+		_ = flag.Set("rapid.checks", "10") // instead of 100, unless the command line says so
 	}
 	goleak.VerifyTestMain(m)
 }

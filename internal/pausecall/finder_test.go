@@ -490,7 +490,11 @@ func TestFinderIsTheSameForAnySplit(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	g, calls := newGrammar(), 0
-	for range 5000 {
+	texts := 5000
+	if measure.RaceDetector {
+		texts = 1000
+	}
+	for range texts {
 		var text strings.Builder
 		for range 1 + rng.IntN(9) {
 			text.WriteString(parts[rng.IntN(len(parts))])
@@ -500,7 +504,7 @@ func TestFinderIsTheSameForAnySplit(t *testing.T) {
 		}
 		checkFinder(t, g, cut(text.String(), rng.Uint64()&rng.Uint64()))
 	}
-	assert.Greater(t, calls, 50)
+	assert.Greater(t, calls, texts/100)
 }
 
 func FuzzFinder(f *testing.F) {

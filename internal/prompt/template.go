@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -19,7 +20,7 @@ const (
 // New returns a Prompter for the texts of t. The error wraps one
 // [*continuation.TemplateError] for each text that is refused, in field order.
 func New(t continuation.Templates) (*Prompter, error) {
-	c := compiler{placeholder: regexp.MustCompile(`\{([\p{L}\p{Nd}_]+)\}`)}
+	var c compiler
 	d := continuation.LongTemplates()
 	var p Prompter
 	p.standard.base = c.body("Standard.Base", cmp.Or(t.Standard.Base, d.Standard.Base))
@@ -34,11 +35,14 @@ func New(t continuation.Templates) (*Prompter, error) {
 	return &p, nil
 }
 
+// placeholder returns the expression for braces around one word, which it
+// captures. Compiling it takes longer than all else that New does.
+var placeholder = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // constant
+	return regexp.MustCompile(`\{([\p{L}\p{Nd}_]+)\}`)
+})
+
 // compiler turns texts into templates and collects their errors.
-type compiler struct {
-	placeholder *regexp.Regexp // braces around one word, which it captures
-	faults      []error
-}
+type compiler struct{ faults []error }
 
 // body compiles the body of a prompt, with the line that every prompt opens
 // with.
@@ -71,7 +75,7 @@ func (c *compiler) parse(name, text string) (template, bool) {
 		return t, false
 	}
 	end := 0
-	for _, at := range c.placeholder.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range placeholder().FindAllStringSubmatchIndex(text, -1) {
 		before := text[end:at[0]]
 		end = at[1]
 		switch word := text[at[2]:at[3]]; word {
