@@ -49,7 +49,7 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 	fi; \
 	[ "$$race" ] || { $(PURE); }; \
 	export GORACE="$${GORACE:-atexit_sleep_ms=0}"; \
-	echo "Testing every module$${race:+, with the race detector}: about five minutes on two cores. The long tests are samples here, and whole in make faults and make soak."; \
+	echo "Testing every module$${race:+, with the race detector}: about four minutes on two cores. The long tests are samples here, and whole in make faults and make soak."; \
 	for server in redis-server initdb; do \
 		command -v $$server >/dev/null || ls /usr/lib/postgresql/*/bin/$$server >/dev/null 2>&1 || \
 			echo "No $$server here: the stores are not tested with a real one."; \
