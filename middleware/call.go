@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -54,7 +55,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	c.beginTurn(0)
 	c.additions.Attachments = c.reminders.attachments(&c.turn)
 	c.explain(&r)
-	c.startTurn(c.cancel.caller)
+	c.startTurn(c.cancel.caller, r.Sent)
 	return c, Outcome{}
 }
 
@@ -127,7 +128,7 @@ func (c *Call) beginTurn(attempt int) {
 
 // deadlinesOf returns the deadlines of a continuation that is about to be sent.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
-	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)))
+	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)), time.Time{})
 	return newDeadlines(ctx, c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits, c.patience)
 }
 

@@ -168,13 +168,13 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 }
 
 // SendsEarly reports whether an adapter may send the caller's own request, unchanged,
-// before [Middleware.Begin] has returned. Begin may then run on another goroutine. An
-// adapter that does so passes now on as [adapter.Request.Sent].
-func (mw *Middleware) SendsEarly() (now time.Time, ok bool) {
+// before [Middleware.Begin] has returned. Begin may then run on another goroutine. If
+// so, it also returns the time, which such an adapter puts into [adapter.Request.Sent].
+func (mw *Middleware) SendsEarly() (sent time.Time, ok bool) {
 	o := &mw.options
 	adds := o.tasks != nil || o.pauseTool == PauseToolAlways
 	if !o.earlySend || adds || !mw.plugins.areIdle() { // a plug-in that asks a model is recognised by its goroutine
-		return now, false
+		return sent, false
 	}
 	return o.clock.Now(), true
 }

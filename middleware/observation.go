@@ -20,7 +20,8 @@ type CallStarted struct {
 	Streamed bool   // whether the request asks for a stream
 }
 
-// TurnStarted says that the request of a turn is about to be sent.
+// TurnStarted says that the request of a turn is about to be sent, or has been sent
+// early; see [WithEarlySend].
 type TurnStarted struct {
 	continuation.TurnID
 	Wait time.Duration // how long carryon waited before the turn, to keep the interval
@@ -35,7 +36,7 @@ type CallEnded struct {
 
 // Times are the times of a turn. A time is zero if its event did not happen.
 type Times struct {
-	Began      time.Time // the request was about to be sent
+	Began      time.Time // the request was sent
 	FirstChunk time.Time // the first part of the answer was read; for a whole answer, when it ended
 	Finished   time.Time // the finish reason was read; for a whole answer, when it ended
 	Ended      time.Time // all of the turn was read, or it broke off
@@ -79,7 +80,6 @@ type observation struct {
 	ctx   context.Context           // the ctx that the observers returned for the current turn
 	times Times                     // of the current turn, without FirstChunk and Join
 	wait  time.Duration             // waited since the last turn
-	sent  time.Time                 // when the request of turn 1 was sent, until that turn has started; zero if it was not sent yet
 	over  bool                      // the end of the call was reported
 
 	finish time.Time // when the finish reason of the last turn that ended well was read
@@ -92,7 +92,7 @@ func (c *Call) observeCall(r *adapter.Request) {
 		return
 	}
 	c.turn.Call = c.mw.calls.Add(1)
-	c.observed = &observation{clock: c.mw.options.clock, sent: r.Sent}
+	c.observed = &observation{clock: c.mw.options.clock}
 	id := c.turn.TurnID
 	id.Turn = 1
 	ctx := begin(c.cancel.caller, report, id,
@@ -102,16 +102,17 @@ func (c *Call) observeCall(r *adapter.Request) {
 }
 
 // startTurn reports that the request of the current turn is about to be sent, and
-// returns the ctx to send it with.
-func (c *Call) startTurn(ctx context.Context) context.Context {
+// returns the ctx to send it with. sent is when it was sent, if it was sent early;
+// otherwise it is zero.
+func (c *Call) startTurn(ctx context.Context, sent time.Time) context.Context {
 	o := c.observed
 	if o == nil {
 		return ctx
 	}
-	if o.times = (Times{Began: o.sent}); o.sent.IsZero() {
-		o.times.Began = o.clock.Now()
+	if sent.IsZero() {
+		sent = o.clock.Now()
 	}
-	o.sent = time.Time{}
+	o.times = Times{Began: sent}
 	o.first.Store(nil)
 	o.ctx = begin(ctx, &c.mw.options.report, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
 		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })

@@ -12,7 +12,7 @@ import (
 // patience is how long the caller waits for the answer. A nil one is unlimited.
 type patience struct {
 	clock      Clock
-	began      time.Time
+	began      time.Time     // since when the caller has waited
 	deadline   time.Time     // of the whole answer; zero if there is none
 	silence    time.Duration // how long the caller waits for the next part; 0 is any time
 	quietSince time.Time     // when a turn came to its finish
@@ -28,7 +28,10 @@ func patienceOf(ctx context.Context, clock Clock, r *adapter.Request) *patience 
 	if !hasOwn && !hasTold && r.Timeout <= 0 && r.ReadTimeout <= 0 {
 		return nil
 	}
-	p := &patience{clock: clock, began: clock.Now(), silence: max(r.ReadTimeout, 0)}
+	p := &patience{clock: clock, began: r.Sent, silence: max(r.ReadTimeout, 0)}
+	if p.began.IsZero() {
+		p.began = clock.Now()
+	}
 	if hasOwn {
 		p.endBy(own)
 	}

@@ -384,7 +384,7 @@ func TestEndlessReadEnds(t *testing.T) {
 	} {
 		for _, how := range []string{"cancel", "close"} {
 			if name == "lines" && how == "close" && measure.RaceDetector {
-				continue // it is slow there, and like "one line"
+				continue // slow there, and much the same as "one line"
 			}
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()

@@ -11,9 +11,9 @@ import (
 
 // early sends a request unchanged and reads it at the same time, so that the
 // answer does not wait for the reading.
-func (t *transport) early(now time.Time, r *request, original *http.Request, protocol wire.Protocol, body []byte) (*http.Response, error) {
+func (t *transport) early(sent time.Time, r *request, original *http.Request, protocol wire.Protocol, body []byte) (*http.Response, error) {
 	b := begun{over: make(chan struct{})}
-	go b.run(func() *middleware.Call { return t.begin(now, r, original, protocol, body) })
+	go b.run(func() *middleware.Call { return t.begin(sent, r, original, protocol, body) })
 	response, err := t.base.RoundTrip(r.http.WithContext(scope.EnterLayer(original.Context())))
 	if response != nil {
 		response.Request = original

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,6 +74,34 @@ func TestRequestIsSentEarly(t *testing.T) {
 			assert.Equal(t, 1, outcome.Attempts)
 			assert.True(t, outcome.Ended)
 			assert.Equal(t, []time.Duration{0, 100 * time.Millisecond}, began)
+		})
+	})
+}
+
+// The time that the caller gives the answer begins when the request is sent, even if
+// carryon looks at the request later: here too little is left for a continuation.
+func TestTimeoutCountsFromAnEarlySend(t *testing.T) {
+	t.Parallel()
+	inBothWays(t, func(t *testing.T, w way) {
+		synctest.Test(t, func(t *testing.T) {
+			server := fakellm.NewServer(t, fakellm.Text(plan))
+			sent := make(chan struct{})
+			release := sync.OnceFunc(func() { close(sent) })
+			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+				<-time.After(400 * time.Millisecond)
+				release()
+				<-time.After(200 * time.Millisecond)
+				return server.Transport().RoundTrip(r)
+			})
+			mw := middleware.New(twoTodos, unhurried, middleware.WithEarlySend(), middleware.WithSessionKey(func(context.Context) string {
+				<-sent
+				return "s"
+			}))
+			ctx, outcomes := middleware.Capture(t.Context())
+			r := forwarded(t, ctx, w)
+			r.Header.Set("X-Stainless-Timeout", "1")
+			require.NoError(t, readReply(transport.New(base, mw).RoundTrip(r)).Err)
+			assert.Equal(t, continuation.ReasonDeadline, outcomes.Last().Reason)
 		})
 	})
 }

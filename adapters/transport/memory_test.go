@@ -52,9 +52,9 @@ func TestMemoryGrowsAsBytesCome(t *testing.T) { //nolint:paralleltest // measure
 // A body passes whole, whatever its length and the announced length.
 func TestBodiesOfAnyLengthPass(t *testing.T) {
 	t.Parallel()
-	sizes := []int{0, 1, 511, 512, 64<<10 - 1, 64 << 10, 64<<10 + 1, 300_000, transport.MaxBody + 1}
+	sizes := []int{0, 1, 511, 512, 64<<10 - 1, 64 << 10, 64<<10 + 1, 300_000, transport.MaxBody, transport.MaxBody + 1}
 	if !measure.RaceDetector { // which makes large ones slow
-		sizes = append(sizes, transport.MaxBody, transport.MaxBody+1<<20)
+		sizes = append(sizes, transport.MaxBody+1<<20)
 	}
 	for _, size := range sizes {
 		text := `{"x":"` + strings.Repeat("x", max(size-8, 0)) + `"}`

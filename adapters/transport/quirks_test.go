@@ -67,7 +67,7 @@ func TestQuirksHoldHoweverTheBytesCome(t *testing.T) {
 			{1, 1}, {0, 1}, {7, 5}, {1, 4096}, {200, 4096}, {600, 600}, {1000, 1 << 20},
 		} {
 			if measure.RaceDetector && (i+len(q.Name))%3 > 0 {
-				continue // it is slow: a third of them, and others for other rows
+				continue // too slow for all: a third of the sizes, different ones for different rows
 			}
 			got := play(t, q, sizes.bite, sizes.sip)
 			what := strconv.Itoa(sizes.bite) + " bytes at a time, read " + strconv.Itoa(sizes.sip)

@@ -79,8 +79,8 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 		t.mw.Pass(original.Context(), reason)
 		return t.pass(r, original, protocol, nil)
 	}
-	if now, ok := t.mw.SendsEarly(); ok && translates(protocol) == nil {
-		return t.early(now, r, original, protocol, body)
+	if sent, ok := t.mw.SendsEarly(); ok && translates(protocol) == nil {
+		return t.early(sent, r, original, protocol, body)
 	}
 	call := t.begin(time.Time{}, r, original, protocol, body)
 	switch {

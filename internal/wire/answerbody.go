@@ -53,7 +53,7 @@ type AnswerBody struct {
 	inEvent bool   // the last line was not blank
 	lastCR  bool   // the last line ended in a CR
 	holding bool   // the codec holds events: nothing may be relayed before them
-	partial bool   // the buffer has the beginning of an event, and nothing else
+	partial bool   // the buffer was scanned: it has the beginning of an event at most
 	closed  atomic.Bool
 }
 

@@ -62,13 +62,14 @@ func (t *template) learn(lines []byte, at int, values []value) {
 	}
 }
 
-// notArrived is the end of an event that matches as far as it has arrived, and
-// whose data line has not arrived in full.
+// notArrived is the end of an event whose data line has not arrived in full.
+// Whether the event matches is looked at again when more has arrived.
 const notArrived = -1
 
 // match compares the event that begins at an offset of b with the template, and
 // finds its values. It returns the end of the event, and reports whether a
-// blank line is included. The end is 0 if the event does not match.
+// blank line is included. The end is 0 if the event does not match, and
+// notArrived if that cannot be told yet.
 func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, blank bool) {
 	if !t.isLearned() {
 		return 0, false
@@ -79,19 +80,19 @@ func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, 
 		next := &t.spans[i]
 		fixed := t.fixed[at:next.at]
 		if !bytes.HasPrefix(b[end:], fixed) {
-			return mismatch(b[end:], fixed), false
+			return mismatch(b[end:]), false
 		}
 		end += len(fixed)
 		n, plain := next.form.length(b[end:])
 		if n < 0 {
-			return mismatch(b[end:], nil), false
+			return mismatch(b[end:]), false
 		}
 		found[i] = value{end, end + n, next.form, next.role, plain}
 		end, at = end+n, int(next.at)
 	}
 	from, end = end, skip(b, end, t.fixed[at:])
 	if end == 0 {
-		return mismatch(b[from:], t.fixed[at:]), false
+		return mismatch(b[from:]), false
 	}
 	if after := skip(b, end, t.fixed[len(t.fixed)-int(t.brk):]); after > 0 {
 		return after, true
@@ -99,10 +100,9 @@ func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, 
 	return end, false
 }
 
-// mismatch returns what match does of an event whose rest does not begin with
-// the fixed bytes.
-func mismatch(rest, fixed []byte) (end int) {
-	if bytes.HasPrefix(fixed, rest) || sse.BreakAt(rest) < 0 {
+// mismatch returns the end for an event whose rest does not match.
+func mismatch(rest []byte) (end int) {
+	if sse.BreakAt(rest) < 0 {
 		return notArrived
 	}
 	return 0

@@ -2,8 +2,8 @@ package chatcompletions
 
 import "github.com/carryon-go/carryon/internal/rawjson"
 
-// addLoop adds the messages of a tool loop, which are the next value. The last
-// message has the first call of the loop.
+// addLoop adds what identifies a tool loop: the messages up to its first call, which
+// is in the message with the index firstCall. messages is at the list.
 func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
 	at := 0
 	for range messages.Elements() {

@@ -25,7 +25,7 @@ type codec struct {
 
 // parsed is an event with its members.
 type parsed struct {
-	data  []byte // not shared with any other event while this one is kept
+	data  []byte // identifies the event: Read parses each event, also one that reuses this memory, before it is shown
 	event event
 }
 
@@ -47,6 +47,7 @@ func (c *codec) Clone(e *sse.Event) sse.Event { return e.Clone() }
 
 // EndTurn implements [adapter.Dialect].
 func (c *codec) EndTurn(keep bool) {
+	c.forget()
 	c.Usage.EndTurn(keep)
 	if keep {
 		c.request.keep(c.firstID, c.reader)
@@ -70,12 +71,12 @@ func (r *request) keep(firstID string, turn *reader) {
 // Read implements [adapter.Dialect].
 func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	t.Size(len(e.Raw))
+	ev := c.parse(e)
 	if isDone(e) {
 		c.answer.saidDone = true
 		t.Done()
 		return
 	}
-	ev := c.parse(e)
 	switch {
 	case isFailure(e, ev):
 		if e.Kind == sse.Broken {
@@ -108,7 +109,7 @@ func (c *codec) parse(e *sse.Event) *event {
 	return &p.event
 }
 
-// lastParsed returns the members of an event that is shown, which mostly is the
+// lastParsed returns the members of an event that is shown, which is usually the
 // one that was read last.
 func (c *codec) lastParsed(e *sse.Event) *event {
 	data := e.Data()
@@ -118,8 +119,12 @@ func (c *codec) lastParsed(e *sse.Event) *event {
 	return c.parse(e)
 }
 
-// forget gives up the members of the last event, which take much memory.
+// forget gives up the members of the last event, which need not be kept while the
+// stream waits.
 func (c *codec) forget() {
+	if c.last == nil {
+		return
+	}
 	*c.last = parsed{}
 	parsedPool.Put(c.last)
 	c.last = nil

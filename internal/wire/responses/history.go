@@ -105,9 +105,9 @@ func attachableTo(raw []byte) (text []byte, member string, ok bool) {
 	return text, member, takesText(text)
 }
 
-// addLoop adds the items of a tool loop, which are in the next value. The last of
-// them is the loop's first call. It leaves out reasoning, because not every client
-// sends it again.
+// addLoop adds what identifies a tool loop: the items up to its first call, which
+// has the index firstCall. input is at the list. It leaves out reasoning, because
+// not every client sends it again.
 func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
 	for i := range input.Elements() {
 		raw := input.Raw()
