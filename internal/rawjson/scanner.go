@@ -157,6 +157,12 @@ func (s *Scanner) Raw() []byte {
 	s.Kind()
 	from := s.at
 	s.Skip()
+	return s.Since(from)
+}
+
+// Since returns the bytes from an offset on that were read. They share memory
+// with the input.
+func (s *Scanner) Since(from int) []byte {
 	if s.bad {
 		return nil
 	}

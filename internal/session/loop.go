@@ -27,27 +27,37 @@ func RegisterLoop(s continuation.State, size int, now time.Time) continuation.St
 type LoopKey struct {
 	sum   hash.Hash
 	block [256]byte // through which texts get there: a conversion would copy all of them
+	held  int       // bytes in block
 }
 
 // Add adds a text. The order and the boundaries of texts count.
 func (k *LoopKey) Add(text string) {
+	const size = 8 // of the length
+	if len(k.block)-k.held < size {
+		k.flush()
+	}
+	binary.BigEndian.PutUint64(k.block[k.held:], uint64(len(text)))
+	for k.held += size; len(text) > 0; {
+		n := copy(k.block[k.held:], text)
+		k.held += n
+		if text = text[n:]; len(text) > 0 {
+			k.flush()
+		}
+	}
+}
+
+// flush hashes what is in the block.
+func (k *LoopKey) flush() {
 	if k.sum == nil {
 		k.sum = sha256.New()
 	}
-	binary.BigEndian.PutUint64(k.block[:], uint64(len(text)))
-	k.sum.Write(k.block[:8])
-	for len(text) > 0 {
-		n := copy(k.block[:], text)
-		k.sum.Write(k.block[:n])
-		text = text[n:]
-	}
+	k.sum.Write(k.block[:k.held])
+	k.held = 0
 }
 
 // String returns the key of the texts added.
 func (k *LoopKey) String() string {
-	if k.sum == nil {
-		k.sum = sha256.New()
-	}
+	k.flush()
 	var sum [sha256.Size]byte
 	return hex.EncodeToString(k.sum.Sum(sum[:0])[:16])
 }

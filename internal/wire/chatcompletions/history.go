@@ -3,6 +3,7 @@ package chatcompletions
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -27,11 +28,7 @@ func (r *request) ToolNames(yield func(string) bool) {
 	}
 	tools := rawjson.Over(rawjson.Member(body, "tools"))
 	for range tools.Elements() {
-		tool := tools.Peek("function")
-		if tool == nil {
-			tool = tools.Peek("custom")
-		}
-		if !yield(rawjson.TextOf(rawjson.Member(tool, "name"))) {
+		if t := readTool(&tools); !yield(strings.Clone(t.name)) {
 			return
 		}
 	}

@@ -5,24 +5,21 @@ import "github.com/carryon-go/carryon/internal/rawjson"
 // addLoop adds what identifies a tool loop: the messages up to its first call, which
 // is in the message with the index firstCall. messages is at the list.
 func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
-	at := 0
-	for range messages.Elements() {
+	for at := range messages.Elements() {
 		m := readMessage(&messages)
 		add(rawjson.View(m.role))
 		addContent(m.content, add)
 		add(rawjson.View(m.callID))
 		calls := rawjson.Over(m.calls)
 		for range calls.Elements() {
-			function := calls.Peek("function")
-			add(rawjson.View(calls.Peek("id")))
-			add(rawjson.View(rawjson.Member(function, "name")))
-			add(rawjson.View(rawjson.Member(function, "arguments")))
-			add(rawjson.View(calls.Peek("custom")))
+			call := readCall(&calls)
+			add(rawjson.View(call.id))
+			add(rawjson.View(call.name))
+			add(rawjson.View(call.arguments))
 			if at == firstCall {
 				return
 			}
 		}
-		at++
 	}
 }
 

@@ -211,14 +211,42 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 	f := &p.facts
 	f.Tools, f.StrictTools, f.OwnPause = 0, true, false
 	for range s.Elements() {
-		function, custom := s.Peek("function"), s.Peek("custom")
+		t := readTool(s)
 		f.Tools++
-		f.StrictTools = f.StrictTools && string(rawjson.Member(function, "strict")) == "true"
-		for _, tool := range [][]byte{function, custom} {
-			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextOf(rawjson.Member(tool, "name")))
-		}
+		f.StrictTools = f.StrictTools && t.strict
+		f.OwnPause = f.OwnPause || pause.Is(t.name)
 	}
 	f.StrictTools = f.StrictTools && f.Tools > 0
+}
+
+// tool has the facts about a tool.
+type tool struct {
+	name   string // valid as long as the JSON is
+	strict bool
+}
+
+// readTool reads the next tool, which is a function or a custom tool.
+func readTool(s *rawjson.Scanner) (t tool) {
+	for kind := range s.Members() {
+		if kind != "function" && kind != "custom" {
+			continue
+		}
+		t = readDefinition(s)
+	}
+	return t
+}
+
+// readDefinition reads the definition of a tool.
+func readDefinition(s *rawjson.Scanner) (t tool) {
+	for name := range s.Members() {
+		switch name {
+		case "name":
+			t.name = rawjson.TextView(s.Raw())
+		case "strict":
+			t.strict = string(s.Raw()) == "true"
+		}
+	}
+	return t
 }
 
 // contentOf returns the text of a content, which is a string or a list of parts.

@@ -158,9 +158,8 @@ func readConversation(s *rawjson.Scanner) conversation {
 	var previous []byte
 	for range s.Elements() {
 		m := readMessage(s)
-		blocks := scan(m.content)
 		c.messages++
-		c.last, c.thought = m.role, c.thought || blocks.thought
+		c.last, c.thought = m.role, c.thought || m.has.thought
 		switch m.role {
 		case "user":
 			c.newest = m.content
@@ -168,15 +167,15 @@ func readConversation(s *rawjson.Scanner) conversation {
 			c.newest = nil
 		}
 		switch {
-		case m.role == "user" && !blocks.result && adapter.IsAutomatic(wordsOf(m.content)):
+		case m.role == "user" && !m.has.result && adapter.IsAutomatic(wordsOf(m.content)):
 			if adapter.IsReport(wordsOf(m.content)) {
 				c.recent = c.messages
 			}
-		case m.role == "user" && !blocks.result:
+		case m.role == "user" && !m.has.result:
 			c.recent = c.messages
 			c.users++
 			c.user, c.previous, c.firstCall, c.answered = m.content, previous, -1, false
-		case m.role == "assistant" && c.firstCall < 0 && blocks.call:
+		case m.role == "assistant" && c.firstCall < 0 && m.has.call:
 			c.firstCall, c.answered = c.messages-1, true
 		default:
 			c.answered = true
@@ -190,6 +189,14 @@ func readConversation(s *rawjson.Scanner) conversation {
 type message struct {
 	role    string
 	content []byte // a string, or a list of blocks
+	has     kinds  // of blocks
+}
+
+// kinds are the kinds of blocks in a content that matter.
+type kinds struct {
+	result  bool // the result of a tool
+	thought bool // thinking
+	call    bool // the call of a tool
 }
 
 // readMessage reads the next message.
@@ -200,7 +207,10 @@ func readMessage(s *rawjson.Scanner) message {
 		case "role":
 			m.role = roleOf(s.Raw())
 		case "content":
-			m.content = s.Raw()
+			s.Kind() // goes to the value
+			from := s.At()
+			m.has = readKinds(s)
+			m.content = s.Since(from)
 		}
 	}
 	return m
@@ -217,16 +227,8 @@ func roleOf(raw []byte) string {
 	return ""
 }
 
-// scanned is the result of a scan through the blocks of a message.
-type scanned struct {
-	result  bool // there is a tool result
-	thought bool // there is thinking
-	call    bool // there is a tool call
-}
-
-// scan looks through the blocks of a content.
-func scan(content []byte) (found scanned) {
-	s := rawjson.Over(content)
+// readKinds reads the next content.
+func readKinds(s *rawjson.Scanner) (found kinds) {
 	for range s.Elements() {
 		var kind []byte
 		for name := range s.Members() {
@@ -297,8 +299,7 @@ func resultOf(block []byte) string {
 }
 
 // wordsOf returns what identifies a message of the user: its text, and the JSON
-// of its other blocks. It ignores cache marks, because programs move them from
-// message to message.
+// of its other blocks.
 func wordsOf(content []byte) string {
 	if rawjson.IsString(content) {
 		return rawjson.TextOf(content)
@@ -306,28 +307,43 @@ func wordsOf(content []byte) string {
 	var b strings.Builder
 	s := rawjson.Over(content)
 	for range s.Elements() {
-		block := s.Raw()
-		if rawjson.TextOf(rawjson.Member(block, "type")) == typeText {
-			b.WriteString(rawjson.TextOf(rawjson.Member(block, "text")))
-			continue
+		if block := readInputBlock(&s); block.kind == typeText {
+			b.WriteString(rawjson.TextView(block.text))
+		} else {
+			b.Write(block.json)
 		}
-		b.Write(without(block, "cache_control"))
 	}
 	return b.String()
 }
 
-// without returns a copy of an object without a member.
-func without(object []byte, member string) []byte {
-	var e rawjson.Edits
-	s := rawjson.Over(object)
-	for name := range s.Members() {
-		from := s.KeyAt()
-		s.Skip()
-		if name == member {
-			e.Remove(object, from, s.At())
+// inputBlock is a block of a request's message. It is valid as long as the JSON is.
+type inputBlock struct {
+	kind string // its type
+	text []byte // nil without one
+	json []byte // all of it but cache marks, which programs move from message to message
+}
+
+// readInputBlock reads the next block.
+func readInputBlock(s *rawjson.Scanner) (b inputBlock) {
+	b.json = s.Raw()
+	var marks rawjson.Edits
+	members := rawjson.Over(b.json)
+	for name := range members.Members() {
+		from := members.KeyAt()
+		switch name {
+		case "type":
+			b.kind = rawjson.TextView(members.Raw())
+		case "text":
+			b.text = members.Raw()
+		case "cache_control":
+			members.Skip()
+			marks.Remove(b.json, from, members.At())
 		}
 	}
-	return e.Apply(object)
+	if len(marks) > 0 {
+		b.json = marks.Apply(b.json)
+	}
+	return b
 }
 
 // takesText reports whether text can be added to a content.

@@ -32,16 +32,15 @@ func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 		var results adapter.ToolResults[[]byte]
 		for i, raw := range slices.Backward(inputOf(b)) {
 			item := itemOf(raw)
-			kind := rawjson.TextOf(rawjson.Member(raw, "type"))
 			switch {
-			case kind == "function_call" || kind == "custom_tool_call":
+			case item.word == "function_call" || item.word == "custom_tool_call":
 				c := callOf(&item, &results)
 				c.Recent = i >= recent
 				if !yield(c) {
 					return
 				}
-			case strings.HasSuffix(kind, "_output"):
-				results.Add(rawjson.TextOf(item.callID), rawjson.Member(raw, "output"))
+			case strings.HasSuffix(item.word, "_output"):
+				results.Add(rawjson.TextOf(item.callID), item.output)
 			}
 		}
 	}
@@ -94,9 +93,9 @@ func attachableTo(raw []byte) (text []byte, member string, ok bool) {
 	}
 	item := itemOf(raw)
 	member, text = "content", item.content
-	switch rawjson.TextOf(rawjson.Member(raw, "type")) {
+	switch item.word {
 	case "function_call_output", "custom_tool_call_output":
-		member, text = "output", rawjson.Member(raw, "output")
+		member, text = "output", item.output
 	default:
 		if string(item.role) != `"user"` {
 			return text, member, false
@@ -110,14 +109,13 @@ func attachableTo(raw []byte) (text []byte, member string, ok bool) {
 // not every client sends it again.
 func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
 	for i := range input.Elements() {
-		raw := input.Raw()
-		if item := itemOf(raw); item.kind != reasoning {
+		if item := readItem(&input); item.kind != reasoning {
 			add(rawjson.View(item.role))
 			add(identityOf(item.content))
 			add(rawjson.View(item.callID))
 			add(rawjson.View(item.name))
 			add(rawjson.View(item.arguments))
-			add(contentOf(rawjson.Member(raw, "output")))
+			add(contentOf(item.output))
 		}
 		if i == firstCall {
 			return
@@ -134,14 +132,24 @@ func (r *request) ToolNames(yield func(string) bool) {
 	}
 	s := rawjson.Over(rawjson.Member(body, "tools"))
 	for range s.Elements() {
-		for _, tool := range append(rawjson.Elements(s.Peek("tools")), s.Raw()) {
-			name := rawjson.TextOf(rawjson.Member(tool, "name"))
-			if kind := rawjson.TextOf(rawjson.Member(tool, "type")); kind == "tool_search" {
-				name = kind
-			}
-			if name != "" && !yield(name) {
+		t := readTool(&s)
+		inner := rawjson.Over(t.tools)
+		for range inner.Elements() {
+			if nested := readTool(&inner); !nested.yieldName(yield) {
 				return
 			}
 		}
+		if !t.yieldName(yield) {
+			return
+		}
 	}
+}
+
+// yieldName yields the name of a tool that has one, and returns whether to go on.
+func (t *tool) yieldName(yield func(string) bool) bool {
+	name := rawjson.TextOf(t.name)
+	if t.kind == "tool_search" {
+		name = t.kind
+	}
+	return name == "" || yield(name)
 }

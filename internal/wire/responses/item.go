@@ -34,19 +34,21 @@ var kinds = map[string]kind{ //nolint:gochecknoglobals // constant
 // fields are the members of an item that this package reads; an absent member
 // is nil.
 type fields struct {
-	kind                                              kind
-	id, callID, name, arguments, content, phase, role []byte
-	namespaced                                        bool
+	kind       kind
+	word       string // its type; valid as long as the JSON is
+	namespaced bool
+
+	id, callID, name, arguments, content, phase, role, output, tools []byte
 }
 
 // readItem reads the next item.
 func readItem(s *rawjson.Scanner) fields {
 	var f fields
-	var kindName, execution []byte
+	var execution []byte
 	for name := range s.Members() {
 		switch name {
 		case "type":
-			kindName = s.Raw()
+			f.word = rawjson.TextView(s.Raw())
 		case "id":
 			f.id = s.Raw()
 		case "call_id":
@@ -61,14 +63,17 @@ func readItem(s *rawjson.Scanner) fields {
 			f.phase = s.Raw()
 		case "role":
 			f.role = s.Raw()
+		case "output":
+			f.output = s.Raw()
+		case "tools":
+			f.tools = s.Raw()
 		case "execution":
 			execution = s.Raw()
 		case "namespace":
 			f.namespaced = !rawjson.IsEmpty(s.Raw())
 		}
 	}
-	word := rawjson.TextView(kindName)
-	if f.kind = kinds[word]; word == "tool_search_call" {
+	if f.kind = kinds[f.word]; f.word == "tool_search_call" {
 		f.kind = otherCall
 		if string(execution) == `"server"` {
 			f.kind = hosted

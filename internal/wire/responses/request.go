@@ -161,8 +161,7 @@ func (p *parser) readInput(s *rawjson.Scanner) {
 
 func (p *parser) readInputItem(s *rawjson.Scanner) {
 	f := &p.facts
-	raw := s.Raw()
-	item := itemOf(raw)
+	item := readItem(s)
 	f.Messages++
 	switch role := string(item.role); role {
 	case `"user"`:
@@ -184,8 +183,8 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 		}
 	}
 	p.last = item.content
-	if more := rawjson.Member(raw, "tools"); rawjson.TextOf(rawjson.Member(raw, "type")) == "additional_tools" {
-		tools := rawjson.Over(more)
+	if item.word == "additional_tools" {
+		tools := rawjson.Over(item.tools)
 		p.readTools(&tools)
 	}
 }
@@ -196,24 +195,50 @@ var clientTools = []string{ //nolint:gochecknoglobals // constant
 	"function", "custom", "namespace", "local_shell", "apply_patch", "computer", "computer_use_preview",
 }
 
+// tool has the members of a tool that this package reads; an absent member is nil.
+type tool struct {
+	kind                             string // valid as long as the JSON is
+	name, strict, environment, tools []byte
+}
+
+// readTool reads the next tool.
+func readTool(s *rawjson.Scanner) tool {
+	var t tool
+	for member := range s.Members() {
+		switch member {
+		case "type":
+			t.kind = rawjson.TextView(s.Raw())
+		case "name":
+			t.name = s.Raw()
+		case "strict":
+			t.strict = s.Raw()
+		case "environment":
+			t.environment = s.Raw()
+		case "tools":
+			t.tools = s.Raw()
+		}
+	}
+	return t
+}
+
 // readTools counts the tools and looks for the caller's own todo_pause.
 func (p *parser) readTools(s *rawjson.Scanner) {
 	f := &p.facts
 	for range s.Elements() {
 		f.Tools++
-		kind, name := rawjson.TextOf(s.Peek("type")), rawjson.TextOf(s.Peek("name"))
-		switch kind {
+		t := readTool(s)
+		switch t.kind {
 		case "function":
 			p.functions++
-			p.strict = p.strict && string(s.Peek("strict")) == "true"
-			f.OwnPause = f.OwnPause || pause.Is(name)
+			p.strict = p.strict && string(t.strict) == "true"
+			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "custom":
-			f.OwnPause = f.OwnPause || pause.Is(name)
+			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "shell":
-			where := rawjson.TextOf(rawjson.Member(s.Peek("environment"), "type"))
+			where := rawjson.TextView(rawjson.Member(t.environment, "type"))
 			p.callsTool = p.callsTool || where == "" || where == "local"
 		}
-		p.callsTool = p.callsTool || slices.Contains(clientTools, kind)
+		p.callsTool = p.callsTool || slices.Contains(clientTools, t.kind)
 	}
 }
 
@@ -233,6 +258,9 @@ func choiceOf(raw []byte) adapter.ToolChoice {
 	return adapter.ToolChoiceNamed
 }
 
+// saying are the members of a part that have its content.
+var saying = [...]string{"text", "image_url", "file_id", "file_url", "file_data", "input_audio"} //nolint:gochecknoglobals // constant
+
 // identityOf returns what identifies a content: its text, and the content of
 // its other parts. It ignores other members, which may be cache marks.
 func identityOf(content []byte) string {
@@ -242,11 +270,17 @@ func identityOf(content []byte) string {
 	var b strings.Builder
 	s := rawjson.Over(content)
 	for range s.Elements() {
-		for _, name := range []string{"text", "image_url", "file_id", "file_url", "file_data", "input_audio"} {
-			if held := s.Peek(name); rawjson.IsString(held) {
-				b.WriteString(rawjson.TextOf(held))
+		var held [len(saying)][]byte
+		for name := range s.Members() {
+			if i := slices.Index(saying[:], name); i >= 0 {
+				held[i] = s.Raw()
+			}
+		}
+		for _, raw := range held {
+			if rawjson.IsString(raw) {
+				b.WriteString(rawjson.TextView(raw))
 			} else {
-				b.Write(held)
+				b.Write(raw)
 			}
 		}
 		b.WriteByte(0) // so that the parts can't run into each other
