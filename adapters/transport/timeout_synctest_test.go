@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // slow is an answer that begins after a delay and sends its words with a delay between them. The end of its request's
@@ -184,6 +186,45 @@ func TestDeadlineThatEndsNoContext(t *testing.T) {
 			assert.Contains(t, string(got), "Turn1")
 			assert.Equal(t, 9*time.Second, time.Since(began))
 			require.NoError(t, ctx.Err())
+		})
+	}
+}
+
+// The first event of an answer counts as its first chunk, although it says nothing.
+func TestFirstEventIsTheFirstChunk(t *testing.T) {
+	t.Parallel()
+	for path, events := range map[string][]string{
+		"/responses": {
+			"event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n",
+			"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[]}}\n\n",
+		},
+		"/messages": {
+			"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"content\":[]}}\n\n",
+			"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n",
+		},
+		"/chat/completions": {
+			"data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n",
+			"data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+		},
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				base := roundTrip(func(r *http.Request) (*http.Response, error) {
+					return streamed(r, &slow{r: r, first: time.Second, each: time.Minute, rest: events}), r.Body.Close()
+				})
+				var times middleware.Times
+				observer := middleware.Observer{TurnEnded: func(_ context.Context, e middleware.TurnEnded) { times = e.Times }}
+				body := `{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"Go on."}],"input":"Go on.","tools":[{"type":"function","name":"edit_file"}]}`
+				rt := transport.New(base, middleware.New(todo.Static(), middleware.WithObserver(observer)))
+				request := newRequest(t, t.Context(), "http://model.test/v1", body)
+				request.URL.Path = "/v1" + path
+				got := readReply(rt.RoundTrip(request))
+				require.NoError(t, got.Err)
+				assert.Equal(t, strings.Join(events, ""), got.Body)
+				assert.Equal(t, time.Second, times.FirstChunk.Sub(times.Began))
+				assert.Equal(t, time.Second+time.Minute, times.Finished.Sub(times.Began))
+			})
 		})
 	}
 }

@@ -50,8 +50,7 @@ type AnswerBody struct {
 	out     []byte // what can be read
 	err     error  // what Read returns once out is empty
 	began   bool   // something was read
-	inEvent bool   // the last line was not blank
-	lastCR  bool   // the last line ended in a CR
+	missing uint8  // how many LFs would end the event that was read last: 0 after its blank line
 	holding bool   // the codec holds events: nothing may be relayed before them
 	partial bool   // the buffer was scanned: it has the beginning of an event at most
 	closed  atomic.Bool
@@ -258,16 +257,22 @@ func (b *AnswerBody) released() []byte {
 // one that carryon wrote.
 func (b *AnswerBody) frame(e *sse.Event) []byte {
 	lines := e.Raw
-	if e.Written && b.inEvent {
-		blank := "\n"
-		if b.lastCR {
-			blank = "\n\n" // the first one belongs to the CR
-		}
-		lines = append([]byte(blank), e.Raw...)
+	if e.Written {
+		lines = append([]byte("\n\n"[:b.missing]), e.Raw...)
 	}
-	b.lastCR = bytes.HasSuffix(e.Raw, []byte("\r"))
-	b.inEvent = !e.Written && !endsBlank(e.Raw)
+	if b.missing = 0; !e.Written && !endsBlank(e.Raw) {
+		b.missing = missingAfter(e.Raw)
+	}
 	return lines
+}
+
+// missingAfter returns how many LFs end the event with these lines. After a CR
+// there are two, because the first one belongs to it.
+func missingAfter(lines []byte) uint8 {
+	if bytes.HasSuffix(lines, []byte("\r")) {
+		return 2
+	}
+	return 1
 }
 
 // endsBlank reports whether the last line is blank.

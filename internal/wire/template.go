@@ -21,10 +21,10 @@ const (
 // nearly all of them match the previous one, and need not be parsed or split
 // into lines. A template without spans matches nothing.
 type template struct {
-	fixed []byte // up to the end of the data line
+	fixed []byte // up to the end of the blank line
 	spans [maxValues]span
 	n     uint8
-	brk   uint8 // length of the line break that ends it
+	blank uint8 // length of the blank line
 }
 
 // span is the place of a value.
@@ -41,7 +41,11 @@ func (t *template) isLearned() bool { return t.n > 0 }
 // event's data line, and begins at offset at of the buffer; the values' offsets
 // are into the buffer too.
 func (t *template) learn(lines []byte, at int, values []value) {
-	size := len(lines)
+	blank := 1
+	if bytes.HasSuffix(lines, []byte("\r\n")) {
+		blank = 2
+	}
+	size := len(lines) + blank
 	for _, v := range values {
 		size -= v.to - v.from
 	}
@@ -55,11 +59,8 @@ func (t *template) learn(lines []byte, at int, values []value) {
 		t.spans[i] = span{uint16(len(t.fixed)), v.form, v.role} //nolint:gosec // at most maxTemplate
 		from = v.to - at
 	}
-	t.fixed = append(t.fixed, lines[from:]...)
-	t.brk = 1
-	if bytes.HasSuffix(t.fixed, []byte("\r\n")) {
-		t.brk = 2
-	}
+	t.fixed = append(append(t.fixed, lines[from:]...), lines[len(lines)-blank:]...)
+	t.blank = uint8(blank) //nolint:gosec // 1 or 2
 }
 
 // notArrived is the end of an event whose data line has not arrived in full.
@@ -87,17 +88,18 @@ func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, 
 		if n < 0 {
 			return mismatch(b[end:]), false
 		}
-		found[i] = value{end, end + n, next.form, next.role, plain}
+		v := &found[i]
+		v.from, v.to, v.form, v.role, v.plain = end, end+n, next.form, next.role, plain
 		end, at = end+n, int(next.at)
 	}
-	from, end = end, skip(b, end, t.fixed[at:])
-	if end == 0 {
-		return mismatch(b[from:]), false
-	}
-	if after := skip(b, end, t.fixed[len(t.fixed)-int(t.brk):]); after > 0 {
+	rest := t.fixed[at:]
+	if after := skip(b, end, rest); after > 0 {
 		return after, true
 	}
-	return end, false
+	if after := skip(b, end, rest[:len(rest)-int(t.blank)]); after > 0 {
+		return after, false
+	}
+	return mismatch(b[end:]), false
 }
 
 // mismatch returns the end for an event whose rest does not match.

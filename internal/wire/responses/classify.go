@@ -9,8 +9,9 @@ import (
 const (
 	roleText wire.Role = wire.Ignored + 1 + iota
 	roleReasoning
-	roleSequence
 )
+
+const roleSequence = wire.Latest
 
 // relayed are the events that add to an open item, with the role of the value
 // that they add.
@@ -22,20 +23,30 @@ var relayed = map[string]wire.Role{ //nolint:gochecknoglobals // constant
 	"response.apply_patch_call_operation_diff.delta": wire.Ignored,
 }
 
-// Classify implements [wire.Codec]. A delta of the open item may be relayed.
-// The name of an event is its type, so most other events can be rejected
-// without reading their data.
+// Classify implements [wire.Codec]. The events that begin the answer, and a
+// delta of the open item, may be relayed. The name of an event is its type, so
+// most other events can be rejected without reading their data.
 func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
-	if _, ok := relayed[string(name)]; !ok && len(name) > 0 {
+	if _, ok := relayed[string(name)]; !ok && len(name) > 0 && stageOf(string(name)) != beginning {
 		return false
 	}
-	if !c.began || c.later || rawjson.ObjectEnd(data) != len(data) {
+	if c.later || rawjson.ObjectEnd(data) != len(data) {
 		return false
 	}
 	ev := eventOf(data)
+	if len(name) > 0 && string(name) != ev.kind {
+		return false
+	}
+	if stageOf(ev.kind) == beginning {
+		c.begin(len(name) > 0, &ev)
+		if ev.sequence != none {
+			c.answer.sequence = ev.sequence
+		}
+		return c.began
+	}
 	role, ok := relayed[ev.kind]
 	it := c.reader.find(&ev)
-	if !ok || it == nil || !rawjson.IsString(ev.delta) || (role == roleText) != (it.kind == message) || !addValues(data, role, v) {
+	if !ok || !c.began || it == nil || !rawjson.IsString(ev.delta) || (role == roleText) != (it.kind == message) || !addValues(data, role, v) {
 		return false
 	}
 	switch role {

@@ -88,7 +88,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	case c.later && !json.Valid(e.Data()):
 		t.Fail(wire.ErrUnreadable)
 	case stageOf(ev.kind) == beginning:
-		c.begin(e, ev)
+		c.begin(len(e.Name()) > 0, ev)
 	case stageOf(ev.kind) == last:
 		c.finish(e, ev, t)
 	default:
@@ -130,12 +130,12 @@ func (c *codec) forget() {
 	c.last = nil
 }
 
-// begin reads an event that begins a turn.
-func (c *codec) begin(e *sse.Event, ev *event) {
+// begin reads an event that begins a turn, which may have a name.
+func (c *codec) begin(named bool, ev *event) {
 	if c.later || c.began || ev.response == nil {
 		return
 	}
-	c.began, c.answer.named = true, len(e.Name()) > 0
+	c.began, c.answer.named = true, named
 	c.firstID = rawjson.TextOf(rawjson.Member(ev.response, "id"))
 }
 
