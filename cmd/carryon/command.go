@@ -29,7 +29,7 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 	root := &cli.Command{
 		Name:  "carryon",
 		Usage: "keeps an LLM agent working until its todo list is done",
-		Description: "carryon run -- qwen -p \"Build a small web page about tea.\"\n" +
+		Description: "carryon run -list -- qwen -p \"Build a small web page about tea.\"\n" +
 			"  runs an agent with carryon between it and its model.\n\n" +
 			"carryon proxy -upstream https://api.openai.com/v1\n" +
 			"  runs a proxy in front of a model endpoint. Programs change only their base URL.\n\n" +

@@ -1,7 +1,7 @@
 // Command carryon puts carryon between an agent and its model, whatever language
 // the agent is written in.
 //
-//	carryon run -- qwen -p "Build a small web page about tea."
+//	carryon run -list -- qwen -p "Build a small web page about tea."
 //	carryon proxy -upstream https://api.openai.com/v1
 //
 // Only the agent's base URL changes. carryon reads the todo list from the

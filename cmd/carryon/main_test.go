@@ -77,7 +77,7 @@ func TestProgramExplainsItself(t *testing.T) {
 	out, err := program(t, "proxy", "-h").Output()
 	require.NoError(t, err)
 	for _, flag := range []string{
-		"listen", "upstream", "yolo", "max-attempts", "min-interval", "dry-run", "content",
+		"listen", "upstream", "yolo", "max-attempts", "token-budget", "min-interval", "dry-run", "content",
 	} {
 		variable := "[$CARRYON_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) + "]"
 		assert.Regexp(t, `(?m)^   --`+flag+` .*\n?.*`, string(out))

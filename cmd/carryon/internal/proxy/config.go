@@ -20,6 +20,7 @@ type Config struct {
 	Anthropic     *url.URL // base URL for requests to Anthropic's API; nil for Upstream
 	YOLO          bool     // tell the model to act without asking for confirmation
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
+	TokenBudget   int      // tokens that continuations may use in a user turn; 0 for no limit
 	MinInterval   time.Duration
 	DryRun        bool             // decide and report, but send no continuations
 	Content       bool             // show texts on the page
@@ -87,6 +88,8 @@ func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
 		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, not %d (to send no continuations, use -dry-run)", c.MaxAttempts)
+	case c.TokenBudget < 0:
+		return fmt.Errorf("-token-budget %d is negative", c.TokenBudget)
 	case c.MinInterval < 0:
 		return fmt.Errorf("-min-interval %v is negative", c.MinInterval)
 	case c.MaxWait < 0:
@@ -131,7 +134,7 @@ func (c *Config) now() time.Time {
 // limits returns the limits of the middleware. An interval of 0 means no interval
 // here, but the default in [continuation.Limits].
 func (c *Config) limits() continuation.Limits {
-	limits := continuation.Limits{MaxAttempts: c.MaxAttempts, MinInterval: c.MinInterval}
+	limits := continuation.Limits{MaxAttempts: c.MaxAttempts, MinInterval: c.MinInterval, TokenBudget: c.TokenBudget}
 	if c.MinInterval == 0 {
 		limits.MinInterval = continuation.Off
 	}

@@ -46,6 +46,10 @@ func (c *Config) Flags() []cli.Flag {
 			Name: "max-attempts", Destination: &c.MaxAttempts, Value: continuation.DefaultMaxAttempts, Sources: variable("max-attempts"),
 			Usage: "maximum `number` of continuations in a row without progress, -1 for no limit",
 		},
+		&cli.IntFlag{
+			Name: "token-budget", Destination: &c.TokenBudget, Sources: variable("token-budget"),
+			Usage: "maximum `number` of tokens that continuations may use until the user writes again, 0 for no limit",
+		},
 		&cli.DurationFlag{
 			Name: "min-interval", Destination: &c.MinInterval, Value: continuation.DefaultMinInterval, Sources: variable("min-interval"),
 			Usage: "minimum `time` between two continuations of a session, 0 for none",

@@ -141,6 +141,19 @@ func TestMetrics(t *testing.T) {
 				`carryon_calls_total{continued="true",reason="failed"}`: 1,
 			},
 		},
+		"the token budget": {
+			args: []string{"-token-budget", "50"},
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{session: "a"}, carryontest.Text(plan), carryontest.Text("Soon.").Usage(60, 10))
+				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Text("Soon.").Usage(20, 10), edit())
+			},
+			want: map[string]float64{
+				`carryon_exhausted_total{reason="token_budget"}`:  1,
+				`carryon_continuations_total{result="text"}`:      2,
+				`carryon_continuations_total{result="tool_call"}`: 1,
+			},
+		},
 		"pauses that were rejected": {
 			do: func(t *testing.T, s *scene) {
 				t.Helper()
