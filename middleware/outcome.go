@@ -75,6 +75,9 @@ func (o Outcome) Explanation() string {
 	case continuation.ReasonMaxAttempts, continuation.ReasonWithoutProgress, continuation.ReasonTokenBudget:
 		return reason + ": the limit is " + strconv.Itoa(o.Limit)
 	case continuation.ReasonNoList, continuation.ReasonListUnreadable, continuation.ReasonNoSession:
+		if o.List.Err == nil { // the outcome is not from a call
+			return reason
+		}
 		return reason + ": " + problemOf(o.List.Err)
 	case continuation.ReasonUnknownStatus, continuation.ReasonNoActiveTodos:
 		return reason + ": " + o.List.String() + " (from " + o.List.Origin.String() + ")"

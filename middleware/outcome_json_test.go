@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,4 +63,15 @@ func ExampleOutcome_MarshalJSON() {
 	fmt.Println(string(data))
 	// Output:
 	// {"session":"conversation-42","turns":2,"attempts":1,"reason":"failed","ended":true,"error":"connection reset"}
+}
+
+// An outcome with nothing but a reason, as a program may make one in its tests, has a text too.
+func TestEveryReasonIsExplained(t *testing.T) {
+	t.Parallel()
+	for r := continuation.ReasonNone; !strings.HasPrefix(r.String(), "continuation.Reason("); r++ {
+		for _, turns := range []int{1, 2} {
+			o := middleware.Outcome{Reason: r, Turns: turns}
+			assert.NotPanics(t, func() { assert.Contains(t, o.String(), o.Explanation(), r) }, r)
+		}
+	}
 }

@@ -21,12 +21,14 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Reasons in the table are the reasons that outcomes print.
+// The table has the reasons as outcomes print them.
 func TestReasonsAreReal(t *testing.T) {
 	t.Parallel()
 	reasons := make(map[string]bool)
 	for r := continuation.ReasonNone; !strings.HasPrefix(r.String(), "continuation.Reason("); r++ {
 		reasons[r.String()] = true
+		explained, _, _ := strings.Cut(middleware.Outcome{Turns: 1, Reason: r}.Explanation(), ": ")
+		reasons[explained] = true
 	}
 	for _, row := range read(t, "docs/how-it-decides.md").tableUnder(t, "Nothing happened?") {
 		assert.True(t, reasons[row[0]], "no such reason: %s", row[0])

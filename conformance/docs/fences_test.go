@@ -24,17 +24,17 @@ var notRun = map[string]map[string]string{
 	},
 	"docs/command.md": {
 		"go install github.com/carryon-go/carryon/cmd/carryon@latest": "the README has it too",
-		"carryon run -- qwen":     "run by TestTheCommandRunsAnAgent",
-		"carryon: 8 requests":     "output; make agents wrote the same line into the table",
-		"carryon proxy -upstream": "run by TestTheProxyStarts",
-		"curl -s":                 "run by TestTheProxyStarts",
-		"carryon proxy":           "run by TestTheProxyStarts",
-		"carryon dashboards":      "the tests of cmd/carryon run it",
-		"carryon check":           "the tests of cmd/carryon run it",
-		"kubectl":                 "needs a cluster",
-		"docker ":                 "needs a container runtime: the CI workflow runs it",
-		"location ":               "configuration of another program",
-		"ExecStart=":              "configuration of another program",
+		"carryon run -list -- qwen":                                   "run by TestTheCommandRunsAnAgent",
+		"carryon: 8 requests":                                         "output; make agents wrote the same line into the table",
+		"carryon proxy -upstream":                                     "run by TestTheProxyStarts",
+		"curl -s":                                                     "run by TestTheProxyStarts",
+		"carryon proxy":                                               "run by TestTheProxyStarts",
+		"carryon dashboards":                                          "the tests of cmd/carryon run it",
+		"carryon check":                                               "the tests of cmd/carryon run it",
+		"kubectl":                                                     "needs a cluster",
+		"docker ":                                                     "needs a container runtime: the CI workflow runs it",
+		"location ":                                                   "configuration of another program",
+		"ExecStart=":                                                  "configuration of another program",
 	},
 	"docs/demo.md": {
 		"An agent with a todo list": "compared by TestDemoIsQuoted",
@@ -132,7 +132,7 @@ func TestTheCommandRunsAnAgent(t *testing.T) {
 	for path, want := range map[string]string{"README.md": "", "docs/command.md": "<-p>\n<Build a small web page about tea.>\n"} {
 		ran := 0
 		for _, block := range read(t, path).fences("(?:text|sh)") {
-			if !strings.HasPrefix(block, "carryon run -- ") {
+			if !strings.HasPrefix(block, "carryon run ") {
 				continue
 			}
 			out, err := shell(t.Context(), t.TempDir(), "PATH="+bin+":"+agents+":$PATH\n"+block).Output()
