@@ -122,7 +122,6 @@ func TestANewMessageOfTheUserRenewsTheBudget(t *testing.T) {
 		s.server.Append(fakellm.Text("One."), fakellm.Text("Two."))
 		_, err := s.model.GenerateContent(s.ctx, messages, withTools("search"))
 		require.NoError(t, err)
-		s.server.Append() // turns that are left stay in the script
 		return len(s.requests()) - before
 	}
 	picture := func(url string) llms.MessageContent {

@@ -183,6 +183,21 @@ func TestRunExplainsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// An upstream that is wrong in the environment is not the flag's fault.
+func TestRunNamesTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for variable, want := range map[string]string{
+		"OPENAI_BASE_URL=nothing":                  "the base URL in the environment must be a URL such as https://api.openai.com/v1",
+		"ANTHROPIC_BASE_URL=http://key@localhost/": "ANTHROPIC_BASE_URL must not contain a user name: clients send their own API keys",
+	} {
+		c := program(t, "run", "--", "ls")
+		c.Env = append(slices.DeleteFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "CARRYON_UPSTREAM=") }), variable)
+		out, err := c.CombinedOutput()
+		assert.Equal(t, 2, codeOf(t, err), variable)
+		assert.Equal(t, "carryon: "+want+"\n", string(out))
+	}
+}
+
 func TestRunTellsThePageWhenAsked(t *testing.T) {
 	t.Parallel()
 	_, stderr, err := asAgent(t, "env", "-page")

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -42,36 +41,41 @@ type Config struct {
 }
 
 // SetUpstreams sets a base URL for each of two providers, for a program that may
-// call either. It overrides the flag -upstream. [Config.Check] parses the URLs.
+// call either, as the environment has them. It overrides the flag -upstream.
+// [Config.Check] parses the URLs.
 func (c *Config) SetUpstreams(openAI, anthropic string) {
 	c.upstream, c.anthropic = openAI, anthropic
 }
 
-// Check parses the base URLs, and returns an error that names the flag if a value
-// is invalid.
+// Check parses the base URLs, and returns an error that names the flag, or the
+// environment, if a value is invalid.
 func (c *Config) Check() error {
+	name := "-upstream"
+	if c.anthropic != "" {
+		name = "the base URL in the environment"
+	}
 	var err error
-	if c.Upstream, err = parseBaseURL(c.upstream); err != nil {
+	if c.Upstream, err = parseBaseURL(name, c.upstream); err != nil {
 		return err
 	}
 	if c.anthropic != "" {
-		if c.Anthropic, err = parseBaseURL(c.anthropic); err != nil {
+		if c.Anthropic, err = parseBaseURL("ANTHROPIC_BASE_URL", c.anthropic); err != nil {
 			return err
 		}
 	}
 	return c.checkValues()
 }
 
-// parseBaseURL reads the base URL of an endpoint.
-func parseBaseURL(text string) (*url.URL, error) {
+// parseBaseURL reads the base URL of an endpoint, which has that name in errors.
+func parseBaseURL(name, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("-upstream must be a URL such as https://api.openai.com/v1")
+		return nil, fmt.Errorf("%s must be a URL such as https://api.openai.com/v1", name)
 	case u.User != nil:
-		return nil, errors.New("-upstream must not contain a user name: clients send their own API keys")
+		return nil, fmt.Errorf("%s must not contain a user name: clients send their own API keys", name)
 	case endpointOf(u.Path) != "":
-		return nil, fmt.Errorf("-upstream must be a base URL: leave out %s", endpointOf(u.Path))
+		return nil, fmt.Errorf("%s must be a base URL: leave out %s", name, endpointOf(u.Path))
 	}
 	return u, nil
 }
