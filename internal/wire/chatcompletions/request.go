@@ -228,10 +228,9 @@ type tool struct {
 // readTool reads the next tool, which is a function or a custom tool.
 func readTool(s *rawjson.Scanner) (t tool) {
 	for kind := range s.Members() {
-		if kind != "function" && kind != "custom" {
-			continue
+		if (kind == "function" || kind == "custom") && s.Kind() == '{' { // some send null for the other one
+			t = readDefinition(s)
 		}
-		t = readDefinition(s)
 	}
 	return t
 }

@@ -55,6 +55,7 @@ func TestFactsOfARequest(t *testing.T) {
 		`{"tools":[` + edit + `],"tools":[]}`:                                                                                   {},
 		`{"tools":[{"type":"function","function":{"name":"TODO_pause"}}]}`:                                                      {Tools: 1, OwnPause: true},
 		`{"tools":[{"type":"custom","custom":{"name":"todo_pause"}}]}`:                                                          {Tools: 1, OwnPause: true},
+		`{"tools":[{"type":"function","function":{"name":"todo_pause","strict":true},"custom":null}]}`:                          {Tools: 1, OwnPause: true, StrictTools: true},
 		`{"tool_choice":"required"}`:                                                                                            {Choice: adapter.ToolChoiceRequired},
 		`{"tool_choice":null}`:                                                                                                  {},
 		`{"tool_choice":{"type":"function","function":{"name":"edit"}}}`:                                                        {Choice: adapter.ToolChoiceNamed},
