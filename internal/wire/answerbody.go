@@ -257,7 +257,7 @@ func (b *AnswerBody) released() []byte {
 // one that carryon wrote.
 func (b *AnswerBody) frame(e *sse.Event) []byte {
 	lines := e.Raw
-	if e.Written {
+	if e.Written && b.missing > 0 {
 		lines = append([]byte("\n\n"[:b.missing]), e.Raw...)
 	}
 	if b.missing = 0; !e.Written && !endsBlank(e.Raw) {

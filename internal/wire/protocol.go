@@ -67,7 +67,7 @@ type Codec interface {
 	// Classify reports whether an event may be relayed: it does not end the turn, and a continuation needs only its
 	// values. Classify adds to v the values that vary from event to event. An event that differs only in these values,
 	// and has values of the same JSON types, may be relayed too. No event may be relayed before the codec has read the
-	// first turn's id.
+	// first turn's id, which Classify may do itself.
 	//
 	// The data is one line, and need not be JSON.
 	Classify(name, data []byte, v *Values) bool

@@ -10,9 +10,16 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	if b.holding {
 		return 0, true
 	}
+	var found [maxValues]value
 	for n < len(buffer) {
-		end := 0
-		if n, end = b.similar(buffer, n, r); end == 0 && n < len(buffer) {
+		end, blank := b.template.match(buffer, n, &found)
+		switch {
+		case end > 0:
+			b.observe(buffer, found[:b.template.n], r)
+			if b.missing = 1; blank {
+				b.missing = 0
+			}
+		case end == 0:
 			end, forEngine = b.inspect(buffer, n, r)
 		}
 		if end <= 0 {
@@ -27,57 +34,18 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	return n, forEngine
 }
 
-// similar finds the events from an offset of the buffer on that match the
-// template, and reports their values. It returns the offset after them, and
-// what [template.match] returned as the end of the next event.
-func (b *AnswerBody) similar(buffer []byte, from int, r Relay) (n, end int) {
-	var room [2][maxValues]value
-	found, last := &room[0], &room[1] // the values of an event, and of the one before
-	for n = from; n < len(buffer); n = end {
-		blank := false
-		if end, blank = b.template.match(buffer, n, found); end <= 0 {
-			break
-		}
-		if b.missing = 1; blank {
-			b.missing = 0
-		}
-		b.observe(buffer, found[:b.template.n], r)
-		found, last = last, found
-	}
-	if n > from {
-		b.observeLatest(buffer, last[:b.template.n], r)
-	}
-	return n, end
-}
-
-// observe reports the values of an event in the buffer, except those of which
-// only the latest one counts.
+// observe reports the values of an event in the buffer.
 func (b *AnswerBody) observe(buffer []byte, found []value, r Relay) {
 	for i := range found {
-		if v := &found[i]; v.role != Ignored && v.role&Latest == 0 {
-			b.report(buffer, v, r)
+		switch v := &found[i]; {
+		case v.role == Ignored:
+		case v.form != text:
+			b.codec.Observe(v.role, buffer[v.from:v.to], r)
+		case v.plain:
+			b.codec.Observe(v.role, buffer[v.from+1:v.to-1], r)
+		default:
+			unescaped(buffer[v.from:v.to], func(said []byte) { b.codec.Observe(v.role, said, r) })
 		}
-	}
-}
-
-// observeLatest reports the values of an event that observe leaves out.
-func (b *AnswerBody) observeLatest(buffer []byte, found []value, r Relay) {
-	for i := range found {
-		if v := &found[i]; v.role&Latest != 0 {
-			b.report(buffer, v, r)
-		}
-	}
-}
-
-// report reports a value in the buffer.
-func (b *AnswerBody) report(buffer []byte, v *value, r Relay) {
-	switch {
-	case v.form != text:
-		b.codec.Observe(v.role, buffer[v.from:v.to], r)
-	case v.plain:
-		b.codec.Observe(v.role, buffer[v.from+1:v.to-1], r)
-	default:
-		unescaped(buffer[v.from:v.to], func(said []byte) { b.codec.Observe(v.role, said, r) })
 	}
 }
 
@@ -104,9 +72,8 @@ func (b *AnswerBody) inspect(buffer []byte, begin int, r Relay) (end int, forEng
 			if !b.codec.Classify(name, buffer[from:to], v) {
 				return 0, true
 			}
-			r.Text("") // the event counts, with values or without
+			r.Text("") // notes when the first event came, which may have no values
 			b.observe(buffer, v.all, r)
-			b.observeLatest(buffer, v.all, r)
 			b.template.learn(buffer[begin:l.End], begin, v.all)
 			b.missing = 1
 			return l.End, false

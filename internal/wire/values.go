@@ -16,10 +16,6 @@ type Role uint8
 // Ignored is the role of a value that adds nothing.
 const Ignored Role = 0
 
-// Latest is added to a role whose newest value counts alone. The values before it
-// may not be observed.
-const Latest Role = 1 << 7
-
 // Values are the values that vary between similar events. A codec finds them
 // when it classifies the first such event.
 type Values struct {

@@ -207,7 +207,6 @@ func readMessage(s *rawjson.Scanner) message {
 		case "role":
 			m.role = roleOf(s.Raw())
 		case "content":
-			s.Kind() // goes to the value
 			from := s.At()
 			m.has = readKinds(s)
 			m.content = s.Since(from)

@@ -9,9 +9,8 @@ import (
 const (
 	roleText wire.Role = wire.Ignored + 1 + iota
 	roleReasoning
+	roleSequence
 )
-
-const roleSequence = wire.Latest
 
 // relayed are the events that add to an open item, with the role of the value
 // that they add.
@@ -27,25 +26,33 @@ var relayed = map[string]wire.Role{ //nolint:gochecknoglobals // constant
 // delta of the open item, may be relayed. The name of an event is its type, so
 // most other events can be rejected without reading their data.
 func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
-	if _, ok := relayed[string(name)]; !ok && len(name) > 0 && stageOf(string(name)) != beginning {
-		return false
-	}
-	if c.later || rawjson.ObjectEnd(data) != len(data) {
+	if c.later || len(name) > 0 && !mayRelay(string(name)) || rawjson.ObjectEnd(data) != len(data) {
 		return false
 	}
 	ev := eventOf(data)
-	if len(name) > 0 && string(name) != ev.kind {
+	switch {
+	case len(name) > 0 && string(name) != ev.kind:
 		return false
-	}
-	if stageOf(ev.kind) == beginning {
+	case stageOf(ev.kind) == beginning:
 		c.begin(len(name) > 0, &ev)
 		if ev.sequence != none {
 			c.answer.sequence = ev.sequence
 		}
 		return c.began
 	}
+	return c.classifyDelta(data, &ev, v)
+}
+
+// mayRelay reports whether an event of that type may be relayed.
+func mayRelay(kind string) bool {
+	_, ok := relayed[kind]
+	return ok || stageOf(kind) == beginning
+}
+
+// classifyDelta is Classify for an event that does not begin the answer.
+func (c *codec) classifyDelta(data []byte, ev *event, v *wire.Values) bool {
 	role, ok := relayed[ev.kind]
-	it := c.reader.find(&ev)
+	it := c.reader.find(ev)
 	if !ok || !c.began || it == nil || !rawjson.IsString(ev.delta) || (role == roleText) != (it.kind == message) || !addValues(data, role, v) {
 		return false
 	}

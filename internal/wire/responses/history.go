@@ -33,13 +33,13 @@ func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 		for i, raw := range slices.Backward(inputOf(b)) {
 			item := itemOf(raw)
 			switch {
-			case item.word == "function_call" || item.word == "custom_tool_call":
+			case item.typeName == "function_call" || item.typeName == "custom_tool_call":
 				c := callOf(&item, &results)
 				c.Recent = i >= recent
 				if !yield(c) {
 					return
 				}
-			case strings.HasSuffix(item.word, "_output"):
+			case strings.HasSuffix(item.typeName, "_output"):
 				results.Add(rawjson.TextOf(item.callID), item.output)
 			}
 		}
@@ -93,7 +93,7 @@ func attachableTo(raw []byte) (text []byte, member string, ok bool) {
 	}
 	item := itemOf(raw)
 	member, text = "content", item.content
-	switch item.word {
+	switch item.typeName {
 	case "function_call_output", "custom_tool_call_output":
 		member, text = "output", item.output
 	default:
@@ -145,11 +145,14 @@ func (r *request) ToolNames(yield func(string) bool) {
 	}
 }
 
+// toolSearch is the type of a tool that has no name.
+const toolSearch = "tool_search"
+
 // yieldName yields the name of a tool that has one, and returns whether to go on.
 func (t *tool) yieldName(yield func(string) bool) bool {
 	name := rawjson.TextOf(t.name)
-	if t.kind == "tool_search" {
-		name = t.kind
+	if t.kind == toolSearch {
+		name = toolSearch
 	}
 	return name == "" || yield(name)
 }

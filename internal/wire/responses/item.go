@@ -35,7 +35,7 @@ var kinds = map[string]kind{ //nolint:gochecknoglobals // constant
 // is nil.
 type fields struct {
 	kind       kind
-	word       string // its type; valid as long as the JSON is
+	typeName   string // valid as long as the JSON is
 	namespaced bool
 
 	id, callID, name, arguments, content, phase, role, output, tools []byte
@@ -48,7 +48,7 @@ func readItem(s *rawjson.Scanner) fields {
 	for name := range s.Members() {
 		switch name {
 		case "type":
-			f.word = rawjson.TextView(s.Raw())
+			f.typeName = rawjson.TextView(s.Raw())
 		case "id":
 			f.id = s.Raw()
 		case "call_id":
@@ -73,13 +73,19 @@ func readItem(s *rawjson.Scanner) fields {
 			f.namespaced = !rawjson.IsEmpty(s.Raw())
 		}
 	}
-	if f.kind = kinds[f.word]; f.word == "tool_search_call" {
-		f.kind = otherCall
-		if string(execution) == `"server"` {
-			f.kind = hosted
-		}
-	}
+	f.kind = kindOf(f.typeName, execution)
 	return f
+}
+
+// kindOf returns the kind of an item. execution says who runs a search for tools.
+func kindOf(typeName string, execution []byte) kind {
+	switch {
+	case typeName != "tool_search_call":
+		return kinds[typeName]
+	case string(execution) == `"server"`:
+		return hosted
+	}
+	return otherCall
 }
 
 // itemOf reads an item.

@@ -183,7 +183,7 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 		}
 	}
 	p.last = item.content
-	if item.word == "additional_tools" {
+	if item.typeName == "additional_tools" {
 		tools := rawjson.Over(item.tools)
 		p.readTools(&tools)
 	}
