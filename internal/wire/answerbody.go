@@ -260,16 +260,17 @@ func (b *AnswerBody) frame(e *sse.Event) []byte {
 	if e.Written && b.missing > 0 {
 		lines = append([]byte("\n\n"[:b.missing]), e.Raw...)
 	}
-	if b.missing = 0; !e.Written && !endsBlank(e.Raw) {
-		b.missing = missingAfter(e.Raw)
-	}
+	b.missing = missingAfter(e.Raw)
 	return lines
 }
 
-// missingAfter returns how many LFs end the event with these lines. After a CR
-// there are two, because the first one belongs to it.
+// missingAfter returns how many LFs end the event with these lines: none after a
+// blank line, and two after a CR, because the first one belongs to it.
 func missingAfter(lines []byte) uint8 {
-	if bytes.HasSuffix(lines, []byte("\r")) {
+	switch {
+	case endsBlank(lines):
+		return 0
+	case bytes.HasSuffix(lines, []byte("\r")):
 		return 2
 	}
 	return 1

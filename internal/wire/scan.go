@@ -12,13 +12,10 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	}
 	var found [maxValues]value
 	for n < len(buffer) {
-		end, blank := b.template.match(buffer, n, &found)
+		end := b.template.match(buffer, n, &found)
 		switch {
 		case end > 0:
 			b.observe(buffer, found[:b.template.n], r)
-			if b.missing = 1; blank {
-				b.missing = 0
-			}
 		case end == 0:
 			end, forEngine = b.inspect(buffer, n, r)
 		}
@@ -27,7 +24,7 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 		}
 		n = end
 	}
-	if n > 0 && b.missing > 0 {
+	if n > 0 {
 		b.missing = missingAfter(buffer[:n])
 	}
 	b.partial = !forEngine
@@ -75,13 +72,8 @@ func (b *AnswerBody) inspect(buffer []byte, begin int, r Relay) (end int, forEng
 			r.Text("") // notes when the first event came, which may have no values
 			b.observe(buffer, v.all, r)
 			b.template.learn(buffer[begin:l.End], begin, v.all)
-			b.missing = 1
 			return l.End, false
-		case f == sse.Blank && name == nil:
-			b.missing = 0
-			return l.End, false
-		case f == sse.Comment && at == begin:
-			b.missing = 1
+		case f == sse.Blank && name == nil, f == sse.Comment && at == begin:
 			return l.End, false
 		case f == sse.Name:
 			name = buffer[from:to]

@@ -68,12 +68,12 @@ func (t *template) learn(lines []byte, at int, values []value) {
 const notArrived = -1
 
 // match compares the event that begins at an offset of b with the template, and
-// finds its values. It returns the end of the event, and reports whether a
-// blank line is included. The end is 0 if the event does not match, and
-// notArrived if that cannot be told yet.
-func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, blank bool) {
+// finds its values. It returns the end of the event, or of the blank line that
+// follows it. The end is 0 if the event does not match, and notArrived if that
+// cannot be told yet.
+func (t *template) match(b []byte, from int, found *[maxValues]value) (end int) {
 	if !t.isLearned() {
-		return 0, false
+		return 0
 	}
 	at := 0
 	end = from
@@ -81,12 +81,12 @@ func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, 
 		next := &t.spans[i]
 		fixed := t.fixed[at:next.at]
 		if !bytes.HasPrefix(b[end:], fixed) {
-			return mismatch(b[end:]), false
+			return mismatch(b[end:])
 		}
 		end += len(fixed)
 		n, plain := next.form.length(b[end:])
 		if n < 0 {
-			return mismatch(b[end:]), false
+			return mismatch(b[end:])
 		}
 		v := &found[i]
 		v.from, v.to, v.form, v.role, v.plain = end, end+n, next.form, next.role, plain
@@ -94,12 +94,12 @@ func (t *template) match(b []byte, from int, found *[maxValues]value) (end int, 
 	}
 	rest := t.fixed[at:]
 	if after := skip(b, end, rest); after > 0 {
-		return after, true
+		return after
 	}
 	if after := skip(b, end, rest[:len(rest)-int(t.blank)]); after > 0 {
-		return after, false
+		return after
 	}
-	return mismatch(b[end:]), false
+	return mismatch(b[end:])
 }
 
 // mismatch returns the end for an event whose rest does not match.
