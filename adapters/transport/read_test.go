@@ -26,12 +26,23 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 	begin := chunk(`{"role":"assistant","content":""}`, "null") + chunk(`{"content":"Next "}`, "null") + chunk(`{"content":"the parser."}`, "null")
 	call := chunk(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"edit_file","arguments":"{}"}}]}`, "null")
 	const done = "data: [DONE]\n\n"
+	event := func(kind, member string) string {
+		return "event: response." + kind + "\ndata: {\"type\":\"response." + kind + "\"," + member + "}\n\n"
+	}
+	const response, item = `"response":{"id":"resp_1","status":"in_progress","output":[]}`, `"output_index":0,"item":{"id":"msg_1","type":"message","content":[]}`
 	for name, answer := range map[string]struct {
-		reads []string
-		after string
+		path, body string
+		reads      []string
+		after      string
 	}{
-		"text": {[]string{begin}, chunk("{}", `"stop"`) + done},
-		"call": {[]string{begin, call + chunk("{}", `"tool_calls"`) + done}, ""}, // the decision needs no list
+		"text": {"/chat/completions", bodyOf(true), []string{begin}, chunk("{}", `"stop"`) + done},
+		"call": {"/chat/completions", bodyOf(true), []string{begin, call + chunk("{}", `"tool_calls"`) + done}, ""}, // the decision needs no list
+		"response": {
+			"/responses", responsesBody(true), []string{
+				event("created", response) + event("in_progress", response),
+				event("output_item.added", item) + event("output_text.delta", `"item_id":"msg_1","output_index":0,"content_index":0,"delta":"Next"`),
+			}, event("completed", `"response":{"id":"resp_1","status":"completed","output":[]}`),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +57,7 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 					Body: io.NopCloser(strings.NewReader(strings.Join(answer.reads, "") + answer.after)), ContentLength: -1, Request: r,
 				}, nil
 			})
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://test/v1/chat/completions", strings.NewReader(bodyOf(true)))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://test/v1"+answer.path, strings.NewReader(answer.body))
 			require.NoError(t, err)
 			response, err := transport.New(base, mw).RoundTrip(r)
 			require.NoError(t, err)

@@ -102,7 +102,7 @@ func (b *AnswerBody) readMore(p []byte) int {
 				b.out = b.first.reader.Take(n)
 				continue
 			}
-			if !forEngine {
+			if !forEngine || !b.began {
 				return 0
 			}
 		}
