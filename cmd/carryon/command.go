@@ -64,7 +64,7 @@ func unknownCommand(_ context.Context, c *cli.Command) error {
 
 // heapFloor is the size of an allocation that makes the garbage collector run less
 // often. The live heap of a proxy is so small that the collector would otherwise
-// run every fifty requests and take a tenth of their time. With a much larger one,
+// run every hundred requests and take a tenth of their time. With a much larger one,
 // requests would use memory that is no longer in the processor's caches. The
 // allocation is never touched, so it takes no physical memory.
 const heapFloor = 4 << 20

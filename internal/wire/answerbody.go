@@ -103,7 +103,7 @@ func (b *AnswerBody) readMore(p []byte) int {
 				continue
 			}
 			if !forEngine || !b.began {
-				return 0
+				return 0 // if it is for the engine, the first event need not wait for it
 			}
 		}
 		if e, ok := b.stream.TryRecv(); ok {

@@ -35,9 +35,7 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 		return false
 	case stageOf(ev.kind) == beginning:
 		c.begin(len(name) > 0, &ev)
-		if ev.sequence != none {
-			c.answer.sequence = ev.sequence
-		}
+		c.answer.follow(ev.sequence)
 		return c.began
 	}
 	return c.classifyDelta(data, &ev, v)

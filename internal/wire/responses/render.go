@@ -14,9 +14,7 @@ func (a *answer) render(e *entry) {
 	data := e.event.Data()
 	isFirst := e.item == nil || e.item.turn.first
 	if !a.grown && isFirst { // it stays as it came
-		if e.wireSequence != none {
-			a.sequence = e.wireSequence
-		}
+		a.follow(e.wireSequence)
 		return
 	}
 	r := rendering{answer: a, entry: e}
@@ -32,6 +30,13 @@ func (a *answer) render(e *entry) {
 	}
 	if len(r.edits) > 0 || !isFirst && !e.event.Written {
 		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(r.edits.Apply(data)))
+	}
+}
+
+// follow notes the number of an event that is shown as it came, or none.
+func (a *answer) follow(sequence int) {
+	if sequence != none {
+		a.sequence = sequence
 	}
 }
 
