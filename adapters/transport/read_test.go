@@ -16,14 +16,15 @@ import (
 )
 
 // A Read returns everything that has arrived, so that a proxy writes it at
-// once. It does not hold data back until a decision, and the first Read does
-// not wait until the engine has read a second event.
+// once. It does not hold data back until a decision. The first event comes alone,
+// so that it does not wait for others to be looked at.
 func TestReadReturnsAllThatHasCome(t *testing.T) {
 	t.Parallel()
 	chunk := func(delta, finish string) string {
 		return `data: {"id":"c1","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + "}]}\n\n"
 	}
-	begin := chunk(`{"role":"assistant","content":""}`, "null") + chunk(`{"content":"Next "}`, "null") + chunk(`{"content":"the parser."}`, "null")
+	begin := chunk(`{"role":"assistant","content":""}`, "null")
+	text := chunk(`{"content":"Next "}`, "null") + chunk(`{"content":"the parser."}`, "null")
 	call := chunk(`{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"edit_file","arguments":"{}"}}]}`, "null")
 	const done = "data: [DONE]\n\n"
 	event := func(kind, member string) string {
@@ -35,12 +36,12 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 		reads      []string
 		after      string
 	}{
-		"text": {"/chat/completions", bodyOf(true), []string{begin}, chunk("{}", `"stop"`) + done},
-		"call": {"/chat/completions", bodyOf(true), []string{begin, call + chunk("{}", `"tool_calls"`) + done}, ""}, // the decision needs no list
+		"text": {"/chat/completions", bodyOf(true), []string{begin, text}, chunk("{}", `"stop"`) + done},
+		"call": {"/chat/completions", bodyOf(true), []string{begin, text + call + chunk("{}", `"tool_calls"`) + done}, ""}, // the decision needs no list
 		"response": {
 			"/responses", responsesBody(true), []string{
-				event("created", response) + event("in_progress", response),
-				event("output_item.added", item) + event("output_text.delta", `"item_id":"msg_1","output_index":0,"content_index":0,"delta":"Next"`),
+				event("created", response), event("in_progress", response) +
+					event("output_item.added", item) + event("output_text.delta", `"item_id":"msg_1","output_index":0,"content_index":0,"delta":"Next"`),
 			}, event("completed", `"response":{"id":"resp_1","status":"completed","output":[]}`),
 		},
 	} {

@@ -63,18 +63,14 @@ func NewAnswerBody(s Stream, c Codec, first *Source) *AnswerBody {
 
 // Read implements [io.Reader]. It returns everything that has arrived, because
 // a proxy may need a system call for each Read. Only the first event does not
-// wait until the engine has read others.
+// wait for others to be looked at.
 func (b *AnswerBody) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	n, err := b.readNext(p)
-	for more := n; more > 0 && err == nil && n < len(p); {
+	for more := n; more > 0 && err == nil && n < len(p) && (b.began || b.missing > 0); n += more {
 		more = b.readMore(p[n:])
-		n += more
-		if !b.began {
-			break // more is the blank line behind it, and what is relayed unread
-		}
 	}
 	b.began = b.began || n > 0
 	return n, err
@@ -102,8 +98,8 @@ func (b *AnswerBody) readMore(p []byte) int {
 				b.out = b.first.reader.Take(n)
 				continue
 			}
-			if !forEngine || !b.began {
-				return 0 // if it is for the engine, the first event need not wait for it
+			if !forEngine {
+				return 0
 			}
 		}
 		if e, ok := b.stream.TryRecv(); ok {

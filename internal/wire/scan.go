@@ -4,8 +4,9 @@ import "github.com/carryon-go/carryon/internal/sse"
 
 // scan finds the events in a buffer that may be relayed unread, and reports
 // their values to r. It stops at the first event that may not be relayed or has
-// not arrived in full. It returns the offset there, and whether the next event
-// has arrived and is for the engine.
+// not arrived in full, and after the first event of the answer, which is shown
+// alone. It returns the offset there, and whether the next event has arrived and is
+// for the engine.
 func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	if b.holding {
 		return 0, true
@@ -22,7 +23,10 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 		if end <= 0 {
 			break
 		}
-		n = end
+		if n = end; !b.began && endsBlank(buffer[:n]) {
+			b.missing, b.partial = 0, false
+			return n, false
+		}
 	}
 	if n > 0 {
 		b.missing = missingAfter(buffer[:n])
