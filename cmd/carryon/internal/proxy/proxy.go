@@ -55,6 +55,7 @@ type Proxy struct {
 	middleware *middleware.Middleware
 	logger     *slog.Logger
 	hints      hints
+	late       lateHeaders
 	metrics    *metrics // nil without -metrics
 }
 
@@ -108,8 +109,7 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	return middleware.New(todo.FromConversation(todo.WithToolNames(c.TodoTools...)), options...)
 }
 
-// forward returns the handler that asks the upstream. It sets no flush interval:
-// ReverseProxy then flushes answers without a length at once, see answered.
+// forward returns the handler that asks the upstream.
 func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	return p.record(&httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { rewrite(r, p.config.upstreamOf(r.In)) },
@@ -184,7 +184,9 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 					slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
 			}
 		}()
-		next.ServeHTTP(w, fullDuplex(w, r, withEntry(ctx, e)))
+		answer := &answerWriter{ResponseWriter: w, late: &p.late}
+		defer answer.end()
+		next.ServeHTTP(answer, fullDuplex(w, r, withWriter(withEntry(ctx, e), answer)))
 		how = whole
 	})
 }
@@ -194,15 +196,15 @@ func (p *Proxy) answered(r *http.Response) error {
 	p.journal.answered(r.Request, r.StatusCode)
 	p.hints.answered(r)
 	closeUnread(r.Request.Context(), r.Header)
-	if !speaks(r.Request.URL.Path) {
-		r.ContentLength = -1 // flush a file as it arrives; its header still has the length
-	}
 	if len(p.config.CORS) > 0 { // the proxy sets these, and browsers refuse duplicates
 		for name := range r.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
 				r.Header.Del(name)
 			}
 		}
+	}
+	if passesAtOnce(r) {
+		flushEach(r)
 	}
 	return nil
 }
