@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
+	"syscall"
 )
 
 // hints logs the probable cause when an upstream refuses a request, each cause once.
@@ -32,8 +34,20 @@ func (h *hints) answered(r *http.Response) {
 
 // unanswered records that the upstream has not answered. It does not log this: the
 // caller logs the error.
-func (h *hints) unanswered(r *http.Request) {
+func (h *hints) unanswered(r *http.Request, err error) {
+	if hasNoFiles(err) {
+		h.add(noFiles)
+		return
+	}
 	h.add(fmt.Sprintf("nothing answers at %s://%s", r.URL.Scheme, r.URL.Host))
+}
+
+const noFiles = "too many files and connections are open: raise the limit (ulimit -n)"
+
+// hasNoFiles reports whether this process, and not the upstream, is why a request
+// failed.
+func hasNoFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 func (h *hints) say(text string) {

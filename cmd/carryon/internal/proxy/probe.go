@@ -28,7 +28,10 @@ func (c *Config) Probe(ctx context.Context) string {
 		return ""
 	}
 	response, err := base.RoundTrip(r)
-	if err != nil {
+	switch {
+	case hasNoFiles(err):
+		return noFiles
+	case err != nil:
 		hidden := (&secrets{upstream: c.Upstream}).hide(err.Error())
 		if errors.Is(err, context.DeadlineExceeded) {
 			hidden = fmt.Sprintf("no answer within %v", probeTime)

@@ -1,9 +1,14 @@
 package proxy
 
 import (
+	"errors"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,6 +33,28 @@ func TestProbe(t *testing.T) {
 		assert.Equal(t, want, parsed(t, "-upstream", upstream).Probe(t.Context()))
 	}
 }
+
+// The upstream is not blamed for what the proxy's own machine lacks.
+func TestHintIfNoFileCanBeOpened(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNREFUSED} {
+		base := failing{&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", cause)}}
+		p := handlerOf(t, parsed(t, "-upstream", "http://127.0.0.1:1/v1"), base, slog.New(slog.DiscardHandler))
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, post(t, prefix, conversation{}))
+		assert.Equal(t, http.StatusBadGateway, w.Code)
+		want := noFiles
+		if errors.Is(cause, syscall.ECONNREFUSED) {
+			want = "nothing answers at http://127.0.0.1:1"
+		}
+		assert.Equal(t, []string{want}, p.hints.all())
+	}
+}
+
+// failing is a base transport without a connection.
+type failing struct{ err error }
+
+func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
 
 func TestHintsAreGivenOnce(t *testing.T) {
 	t.Parallel()

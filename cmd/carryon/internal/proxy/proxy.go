@@ -220,7 +220,7 @@ func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the rest of the request did not arrive within %v", bodyPatience))
 		return
 	}
-	p.hints.unanswered(r)
+	p.hints.unanswered(r, err)
 	p.logger.WarnContext(r.Context(), "no answer from the upstream", slog.Any("error", err))
 	p.journal.answered(r, http.StatusBadGateway)
 	refuse(w, r, http.StatusBadGateway, fmt.Sprintf("no answer from %s://%s: %v", r.URL.Scheme, r.URL.Host, err))
