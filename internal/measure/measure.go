@@ -62,8 +62,10 @@ const (
 func Slowdown(shorter, longer func()) float64 {
 	least, most := time.Hour, time.Hour
 	for range tries {
-		least, most = min(least, timed(shorter)), min(most, timed(longer))
-		if float64(most) < Quadratic/2*float64(least) {
+		least = min(least, timed(shorter))
+	}
+	for range tries {
+		if most = min(most, timed(longer)); float64(most) < Quadratic/2*float64(least) {
 			break
 		}
 	}
