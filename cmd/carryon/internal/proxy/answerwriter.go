@@ -89,7 +89,9 @@ func (w *answerWriter) flush() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// sendHeaders sends the headers if they still wait for a write.
+// sendHeaders sends the headers if they still wait for a write. The handler must
+// call it before it returns: nothing may use the writer after that, and an answer
+// that breaks off before its first event still has headers.
 func (w *answerWriter) sendHeaders() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,13 +99,6 @@ func (w *answerWriter) sendHeaders() {
 		w.waiting = false
 		_ = w.flush() // the next write meets the error again
 	}
-}
-
-// end must be called before the handler returns: its writer is not used after that.
-func (w *answerWriter) end() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting = false
 }
 
 // headerPatience is for how long the headers of an answer wait for its first event,

@@ -124,6 +124,22 @@ func TestHeadersLeaveWithTheFirstEvent(t *testing.T) {
 	}
 }
 
+// The client of an answer that breaks off before its first event knows the headers,
+// as it would without a proxy.
+func TestHeadersOfAnAnswerWithoutAnEvent(t *testing.T) {
+	t.Parallel()
+	s := sceneOf(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	got := s.send(post(t, s.base, conversation{stream: true}))
+	require.ErrorIs(t, got.err, io.ErrUnexpectedEOF)
+	assert.Equal(t, http.StatusOK, got.status)
+	assert.Equal(t, "text/event-stream", got.header.Get("Content-Type"))
+}
+
 // stuck is a writer whose flush waits until it is released.
 type stuck struct {
 	*httptest.ResponseRecorder
@@ -168,7 +184,9 @@ func TestHeadersAreLeftAloneAfterTheHandler(t *testing.T) {
 		recorder := httptest.NewRecorder()
 		w := &answerWriter{ResponseWriter: recorder, late: &late, flushes: true}
 		w.WriteHeader(http.StatusOK)
-		w.end()
+		w.sendHeaders()
+		assert.True(t, recorder.Flushed)
+		recorder.Flushed = false
 		<-time.After(2 * headerPatience)
 		assert.False(t, recorder.Flushed)
 	})
@@ -186,7 +204,7 @@ func TestErrorOfAFlushIsTheWrites(t *testing.T) {
 	var late lateHeaders
 	w := &answerWriter{ResponseWriter: departed{httptest.NewRecorder()}, late: &late, flushes: true}
 	w.WriteHeader(http.StatusOK)
-	defer w.end()
+	defer w.sendHeaders()
 	_, err := io.WriteString(w, "data: 1\n\n")
 	require.ErrorIs(t, err, errLeft)
 	require.ErrorIs(t, http.NewResponseController(w).Flush(), errLeft)

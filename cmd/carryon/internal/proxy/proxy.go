@@ -185,7 +185,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 			}
 		}()
 		answer := &answerWriter{ResponseWriter: w, late: &p.late}
-		defer answer.end()
+		defer answer.sendHeaders()
 		next.ServeHTTP(answer, fullDuplex(w, r, withWriter(withEntry(ctx, e), answer)))
 		how = whole
 	})
