@@ -61,6 +61,8 @@ func WithToolNames(names ...string) ConversationOption {
 //     task_update, task_complete, tracker_create_task, tracker_update_task, and
 //     todo with an "action" such as add, toggle, complete or clear. Their calls are
 //     replayed; the ids may be in the results.
+//   - sql, the tool with which Copilot CLI keeps its list in a table. Its statements
+//     are followed as long as the results confirm them.
 //   - If a result repeats the whole list, as JSON or as a checklist, and has all
 //     todos of its call, the result counts and not the call. TaskList,
 //     tracker_list_tasks and todo_read have only a result.
@@ -82,8 +84,8 @@ func WithToolNames(names ...string) ConversationOption {
 // If it finds no such call, it returns a [*NoListError] with the tools that were
 // called and those among them that look like a todo tool. It returns an
 // [*UnreadableError], because an older list would be a guess, if an item of the
-// newest list cannot be read, if the list is too long or is kept in SQL, or if the
-// history holds only a part of it.
+// newest list cannot be read, if the list is too long, if its SQL is of a kind that
+// carryon does not read, or if the history holds only a part of it.
 //
 // FromConversation examines at most 32 calls that may hold a list and 1,000 that
 // change one, reads at most 256 KiB of them, and stops once it has found the list.

@@ -127,17 +127,11 @@ func TestListsKeptItemByItemThatAreIncomplete(t *testing.T) {
 		"the list of TaskUpdate could not be read: it names no todo":                            {called("TaskUpdate", `{"status":"completed"}`, "ok")},
 		"the list of TaskCreate could not be read: its result reports a failure":                {called("TaskCreate", `{"subject":"b"}`, "Error: no")},
 		"the list of todo could not be read: its action is not known":                           {called("todo", `{"action":"frobnicate","id":"1"}`, "ok")},
-		"the list of sql could not be read: it is kept in SQL, which carryon does not read": {
-			called("sql", `{"query":"UPDATE todos SET status = 'done' WHERE id = 'a'"}`, "1 row"),
-			called("sql", `{"query":"INSERT INTO todos (id, title, status) VALUES ('a', 'A', 'pending')"}`, "1 row"),
-		},
 	} {
 		got, _, err := locate(calls)
 		assert.Empty(t, got, want)
 		require.EqualError(t, err, "todo: "+want)
 	}
-	_, _, err := locate([]todo.Call{called("sql", `{"query":"SELECT 1"}`, "1")})
-	require.ErrorIs(t, err, todo.ErrNoList, "other statements are no list")
 }
 
 // The history was cut, and the rest of the list is done.

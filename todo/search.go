@@ -18,6 +18,7 @@ type search struct {
 	later  [][]Todo // changes of it, newest first
 	items  []Todo   // changes by calls for one todo each, newest first; joinItems adds them to later as one
 	origin Origin   // of the newest call among these
+	sql    sqlCalls // if they are newer than all of these
 
 	found   bool  // the search has ended at a whole list
 	cut     bool  // the search has ended at a limit
@@ -35,7 +36,6 @@ var (
 	errCut     = errors.New("it is kept in more calls than carryon reads")
 	errTooLong = errors.New("it is too long")
 	errFailed  = errors.New("its result reports a failure")
-	errSQL     = errors.New("it is kept in SQL, which carryon does not read")
 )
 
 // look examines the next older call, and reports whether the search ends there.
@@ -43,12 +43,14 @@ func (s *search) look(wrapped *Call) (last bool) {
 	call := unwrapCall(wrapped)
 	kind := s.kindOf(call.Name)
 	switch {
-	case kind == otherTool:
-		s.lookAtOther(&call)
+	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(&call):
+		s.others.add(&call)
 		return false
 	case s.isOverLimit(kind):
 		s.cut = true
 		return true
+	case kind == sqlTool:
+		return s.lookAtSQL(&call)
 	case reportsFailure(call.Result):
 		s.failed(&call, errFailed)
 		return false
@@ -93,14 +95,6 @@ func (s *search) isOverLimit(kind toolKind) bool {
 		s.changed++
 	}
 	return s.lists > maxCandidates || s.changed > maxChanges
-}
-
-// lookAtOther examines a call of a tool that writes no list.
-func (s *search) lookAtOther(call *Call) {
-	s.others.add(call)
-	if strings.EqualFold(call.Name, "sql") && strings.Contains(strings.ToLower(call.Arguments), "todos") {
-		s.failed(call, errSQL)
-	}
 }
 
 // effectOf returns what a call does to the list.
@@ -210,6 +204,13 @@ func (s *search) stop(call *Call, problem error) (last bool) {
 
 // result returns the list that was found.
 func (s *search) result() ([]Todo, Origin, error) {
+	if len(s.sql.calls) > 0 {
+		list, err := s.sql.list()
+		if err == nil {
+			return list, Origin{Place: FromSeveralCalls, Tool: s.sql.tool}, nil
+		}
+		s.problem = &UnreadableError{Tool: s.sql.tool, Err: err}
+	}
 	s.joinItems()
 	if len(s.later) > 0 && !s.found {
 		if err := s.incomplete(); err != nil {

@@ -16,6 +16,7 @@ const (
 	updateTool                   // changes one todo, or several
 	completeTool                 // completes one todo
 	listTool                     // shows the list
+	sqlTool                      // runs SQL statements, which may change or show a list in a table
 )
 
 // tool is a known tool.
@@ -34,7 +35,7 @@ func knownTools() []tool {
 		{"updatetodolist", wholeTool},     // Roo Code; grok-cli changes a part of its list with it
 		{"createtodolist", wholeTool},     // grok-cli
 		{"managetodolist", wholeTool},     // Copilot in VS Code
-		{"updatetodo", wholeTool},         // Copilot CLI
+		{"updatetodo", wholeTool},         // older versions of Copilot CLI
 		{"settodolist", wholeTool},        // Kimi CLI
 		{"taskwrite", wholeTool},          // Mastra
 		{"todolist", wholeTool},           // Hermes
@@ -49,6 +50,7 @@ func knownTools() []tool {
 		{"trackercreatetask", createTool}, // Gemini CLI; so are the next two
 		{"trackerupdatetask", updateTool},
 		{"trackerlisttasks", listTool},
+		{"sql", sqlTool},       // Copilot CLI
 		{"todoread", listTool}, // this package, and older versions of Claude Code
 	}
 }

@@ -16,7 +16,6 @@ type agent struct {
 	env            []string                  // variables that the user has set
 	alone          []string                  // more variables for the run without carryon
 	home           map[string]string         // files in the user's home
-	unread         bool                      // carryon cannot read its list
 }
 
 // goAgents returns the agents that this folder builds from Go modules.
@@ -38,7 +37,7 @@ const (
 // npmAgents returns the agents that npm installs.
 func npmAgents() []agent {
 	return slices.Concat(
-		[]agent{claude(), claudeWithTasks(), codex(), qwen()}, opencode(), []agent{continueDev(), pi(), copilot()}, frameworks())
+		[]agent{claude(), claudeWithTasks(), codex(), qwen()}, opencode(), []agent{continueDev(), pi()}, copilot(), frameworks())
 }
 
 // frameworks returns the agents that this folder builds with JavaScript frameworks.
@@ -147,10 +146,14 @@ func pi() agent {
 	}
 }
 
-func copilot() agent {
-	return agent{
-		name: "Copilot CLI", pkg: "@github/copilot", protocol: chat, unread: true,
-		command: []string{"copilot", "-p", task, "--allow-all-tools"},
-		env:     []string{"COPILOT_MODEL=some-model", "COPILOT_PROVIDER_API_KEY=sk-none", "COPILOT_OFFLINE=true"},
+func copilot() []agent {
+	command := []string{"copilot", "-p", task, "--allow-all-tools"}
+	env := []string{"COPILOT_MODEL=some-model", "COPILOT_PROVIDER_API_KEY=sk-none", "COPILOT_OFFLINE=true"}
+	return []agent{
+		{name: "Copilot CLI", pkg: "@github/copilot", protocol: chat, command: command, env: env},
+		{
+			name: "Copilot CLI, responses", pkg: "@github/copilot", protocol: responses, command: command,
+			env: append(slices.Clone(env), "COPILOT_PROVIDER_WIRE_API=responses"),
+		},
 	}
 }

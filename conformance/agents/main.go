@@ -85,7 +85,7 @@ func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only str
 			a.name, version, a.protocol, alone.files, with.files, with.added, with.prompts, with.says); err != nil {
 			return false, err
 		}
-		unfinished = unfinished || with.files != len(files) && !a.unread || with.prompts > 0
+		unfinished = unfinished || with.files != len(files) || with.prompts > 0
 	}
 	return unfinished, nil
 }
