@@ -79,7 +79,8 @@ func WithToolNames(names ...string) ConversationOption {
 // A program may cut or summarize the history of a long conversation, and lose the
 // list with it. FromConversation therefore remembers the newest list of each named
 // session, for up to 10,000 sessions and 16 MiB. It returns that list for a request
-// of the session that offers the same tools and has no list; [Origin] says so.
+// of the session that offers the same tools and has no list, and puts it before
+// changes of todos that the history lacks; [Origin] says so.
 //
 // If it finds no such call, it returns a [*NoListError] with the tools that were
 // called and those among them that look like a todo tool. It returns an
@@ -135,13 +136,16 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 			break
 		}
 	}
-	list, origin, err := s.result()
+	list, origin, err := s.result(func() ([]Todo, bool) {
+		list, _, ok := c.recall(ctx)
+		return list, ok
+	})
 	switch {
 	case err == nil:
 		c.remember(ctx, list, origin)
 	case errors.Is(err, ErrNoList):
-		if list, origin, ok := c.recall(ctx); ok {
-			return list, origin, nil
+		if list, tool, ok := c.recall(ctx); ok {
+			return list, Origin{Place: FromEarlierRequest, Tool: tool}, nil
 		}
 	}
 	return list, origin, err

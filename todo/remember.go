@@ -96,12 +96,13 @@ func (c *conversationSource) remember(ctx context.Context, list []Todo, origin O
 	c.remembered.put(session, rememberedList{todos: own, tool: origin.Tool, tools: tools})
 }
 
-// recall returns the list that an earlier request of the session held.
-func (c *conversationSource) recall(ctx context.Context) ([]Todo, Origin, bool) {
+// recall returns the list that an earlier request of the session held, and the tool
+// that wrote it.
+func (c *conversationSource) recall(ctx context.Context) (list []Todo, tool string, ok bool) {
 	session := scope.Session(ctx)
 	if session == "" {
-		return nil, Origin{}, false
+		return nil, "", false
 	}
-	list, ok := c.remembered.get(session, rememberedTools(ctx))
-	return slices.Clone(list.todos), Origin{Place: FromEarlierRequest, Tool: list.tool}, ok
+	known, ok := c.remembered.get(session, rememberedTools(ctx))
+	return slices.Clone(known.todos), known.tool, ok
 }

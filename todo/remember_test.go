@@ -25,6 +25,70 @@ func asking(t *testing.T, session string, tools []string, calls ...todo.Call) co
 	return ctx
 }
 
+// An agent summarizes a long history, and goes on to change its list item by item.
+func TestListOfAHistoryThatWasCutIsChanged(t *testing.T) {
+	t.Parallel()
+	tools := []string{"edit", "TaskCreate", "TaskUpdate"}
+	create := func(id, subject string) todo.Call {
+		return called("TaskCreate", `{"subject":"`+subject+`"}`, "Task #"+id+" created successfully: "+subject)
+	}
+	update := func(id, status string) todo.Call {
+		return called("TaskUpdate", `{"taskId":"`+id+`","status":"`+status+`"}`, "Updated task #"+id+" status")
+	}
+	task := func(id, subject string, status todo.Status) todo.Todo {
+		return todo.Todo{ID: id, Content: subject, Status: status}
+	}
+	history := []todo.Call{update("1", "completed"), create("2", "b"), create("1", "a")} // newest first
+	for name, test := range map[string]struct {
+		calls []todo.Call
+		want  []todo.Todo
+	}{
+		"changes": {
+			[]todo.Call{update("2", "in_progress")},
+			[]todo.Todo{task("1", "a", todo.Completed), task("2", "b", todo.InProgress)},
+		},
+		"the last change": {
+			[]todo.Call{update("2", "completed")},
+			[]todo.Todo{task("1", "a", todo.Completed), task("2", "b", todo.Completed)},
+		},
+		"changes and additions": {
+			[]todo.Call{create("3", "c"), update("2", "completed")},
+			[]todo.Todo{task("1", "a", todo.Completed), task("2", "b", todo.Completed), task("3", "c", todo.Pending)},
+		},
+		"changes that the list has already": {
+			[]todo.Call{update("2", "in_progress"), update("1", "completed"), create("2", "b")},
+			[]todo.Todo{task("1", "a", todo.Completed), task("2", "b", todo.InProgress)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider := locator(todo.FromConversation())
+			_, _, err := provider.Locate(asking(t, "a", tools, history...))
+			require.NoError(t, err)
+			for range 2 { // the second request sends the same history again
+				list, origin, err := provider.Locate(asking(t, "a", tools, test.calls...))
+				require.NoError(t, err)
+				assert.Equal(t, test.want, list)
+				assert.Equal(t, todo.FromEarlierRequest, origin.Place)
+			}
+		})
+	}
+
+	provider := locator(todo.FromConversation())
+	_, _, err := provider.Locate(asking(t, "a", tools, history...))
+	require.NoError(t, err)
+	for name, calls := range map[string][]todo.Call{
+		"a todo that the list lacks": {update("7", "in_progress"), update("2", "completed")},
+		"a todo without an id":       {called("TaskCreate", `{"subject":"x"}`, "created"), update("2", "in_progress")},
+	} {
+		_, _, err := provider.Locate(asking(t, "a", tools, calls...))
+		require.ErrorIs(t, err, todo.ErrUnreadable, name)
+	}
+	list, _, err := provider.Locate(asking(t, "a", tools, create("1", "new")))
+	require.NoError(t, err)
+	assert.Equal(t, only("new"), list, "a conversation that begins again has a new list")
+}
+
 // An agent summarizes a long history, and the list is gone.
 func TestListOfAHistoryThatWasCutIsRemembered(t *testing.T) {
 	t.Parallel()

@@ -202,8 +202,9 @@ func (s *search) stop(call *Call, problem error) (last bool) {
 	return true
 }
 
-// result returns the list that was found.
-func (s *search) result() ([]Todo, Origin, error) {
+// result returns the list that was found. earlier returns the list of an earlier
+// request, if it is known.
+func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 	if len(s.sql.calls) > 0 {
 		list, err := s.sql.list()
 		if err == nil {
@@ -213,7 +214,7 @@ func (s *search) result() ([]Todo, Origin, error) {
 	}
 	s.joinItems()
 	if len(s.later) > 0 && !s.found {
-		if err := s.incomplete(); err != nil {
+		if err := s.complete(earlier); err != nil {
 			return nil, Origin{}, &UnreadableError{Tool: s.origin.Tool, Err: err}
 		}
 	}
@@ -232,28 +233,56 @@ func (s *search) result() ([]Todo, Origin, error) {
 	return nil, Origin{}, s.others.none()
 }
 
-// incomplete returns why changes do not make up a list without the list that they
-// change: they may change todos whose ids are unknown.
-func (s *search) incomplete() error {
-	if s.cut {
-		return errCut
+// complete puts the list of an earlier request before changes of it, whose history was
+// cut. It returns an error if changes without such a list do not make up one: they may
+// change todos that are not known.
+func (s *search) complete(earlier func() ([]Todo, bool)) error {
+	missing, nameless := s.missing()
+	if list, ok := earlier(); ok && !nameless && hasMissing(list, missing) {
+		s.list, s.found, s.origin.Place = list, true, FromEarlierRequest
+		return nil
 	}
-	known, nameless, unknown := map[string]bool{}, false, false
+	switch {
+	case s.cut:
+		return errCut
+	case slices.ContainsFunc(missing, func(t Todo) bool { return nameless || t.Status.Active() }):
+		return errLost
+	}
+	return nil
+}
+
+// missing returns the changes of todos that no call has added. If nameless is true,
+// the id of a todo that was added is not known.
+func (s *search) missing() (missing []Todo, nameless bool) {
+	known := map[string]bool{}
 	for _, changes := range slices.Backward(s.later) {
-		for i := range changes {
-			t := &changes[i]
+		for _, t := range changes {
 			switch {
 			case t.Content != "":
 				known[t.ID] = true
 				nameless = nameless || t.ID == ""
 			case !known[t.ID]:
-				unknown = unknown || t.Status.Active()
-				unknown = unknown || nameless
+				missing = append(missing, t)
 			}
 		}
 	}
-	if unknown {
-		return errLost
+	return missing, nameless
+}
+
+// hasMissing reports whether list is the one that changes belong to: it has some of
+// their todos, and all that may be open.
+func hasMissing(list, missing []Todo) bool {
+	known, found := map[string]bool{}, false
+	for i := range list {
+		known[list[i].ID] = true
 	}
-	return nil
+	for i := range missing {
+		switch t := &missing[i]; {
+		case known[t.ID]:
+			found = true
+		case t.Status.Active():
+			return false
+		}
+	}
+	return found
 }

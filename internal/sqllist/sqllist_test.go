@@ -138,6 +138,14 @@ func TestRows(t *testing.T) {
 			},
 			[]sqllist.Row{c},
 		},
+		"a transaction without an end, before the whole table is read": {
+			[]string{
+				insertTwo, saysTwo,
+				"BEGIN; DELETE FROM todos", "Executed 2 statement(s):\n\n1. BEGIN\n   Query executed successfully. Rows affected: 0.\n\n2. DELETE\n   2 row(s) deleted.",
+				"SELECT id, title, status FROM todos", "1 row(s) returned:\n\n| id | title | status |\n| --- | --- | --- |\n| a | Write a | pending |",
+			},
+			[]sqllist.Row{a},
+		},
 		"the whole table is read": {
 			[]string{
 				"UPDATE todos SET status = 'done' WHERE id = 'b'", saysOne,

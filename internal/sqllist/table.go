@@ -34,7 +34,7 @@ func (t *table) run(call *Call) {
 			t.lose(err)
 		}
 	}
-	if reports.failed && t.pending { // all of the transaction is undone
+	if t.pending { // a transaction without a COMMIT ends with its call, and is undone
 		t.pending = false
 		t.lose(errStatement)
 	}
@@ -42,7 +42,7 @@ func (t *table) run(call *Call) {
 
 // state returns the rows, or why they are not known.
 func (t *table) state() ([]Row, error) {
-	if t.altered || t.pending {
+	if t.altered {
 		return nil, errStatement
 	}
 	return t.rows, t.unknown
