@@ -12,8 +12,9 @@ import (
 
 // Observer has functions that carryon calls as it works. Every field is optional. The
 // functions run outside every lock, on the goroutine that drives the call or ends it,
-// so they should be quick; several calls may run them at once. A panic in one is
-// reported as [Failed] and does not reach the caller.
+// so they should be quick. They may run at the same time, even for one call: when its
+// ctx ends, its claim is released on another goroutine. A panic in one is reported as
+// [Failed] and does not reach the caller.
 //
 // CallStarted and TurnStarted return a ctx, usually the given one with more values in
 // it, such as a span: the call, or the request of the turn, goes on with the values

@@ -402,14 +402,14 @@ func TestCloseFromWithinRecv(t *testing.T) {
 func TestCloseWhenTheStoreHasAnswered(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		for nth := 1; ; nth++ {
+		for nth := int64(1); ; nth++ {
 			var stream scenario.Stream
-			answers := 0
+			var answers atomic.Int64 // the claim may be released on a goroutine of its own
 			observer := middleware.Observer{StoreAnswered: func(context.Context, middleware.StoreAnswered) {
 				if stream.Receiver == nil {
 					return // the user turn is registered before there is a stream
 				}
-				if answers++; answers == nth {
+				if answers.Add(1) == nth {
 					assert.NoError(t, stream.Close())
 				}
 			}}
@@ -423,8 +423,8 @@ func TestCloseWhenTheStoreHasAnswered(t *testing.T) {
 			}
 			assert.True(t, stream.Outcome().Ended)
 			assert.Zero(t, s.State(t).Claim)
-			if answers < nth {
-				assert.Greater(t, nth, 2, "the claim and its release")
+			if answers.Load() < nth {
+				assert.Greater(t, nth, int64(2), "the claim and its release")
 				return
 			}
 		}
