@@ -117,7 +117,7 @@ tidy: need-go ## Check that every go.mod and go.sum is tidy
 api: need-go ## Compare the exported API with the last release; fails if the changelog does not name a change
 	@$(PURE); scripts/compare-api $(ARGS)
 
-cross: need-go ## Build and vet every module for other platforms: PLATFORMS="windows/amd64 darwin/arm64"
+cross: need-go ## Build and vet what programs use for other platforms: PLATFORMS="windows/amd64 darwin/arm64"
 	@scripts/cross $(PLATFORMS)
 
 versions: need-go ## Test with the oldest and newest Go, and the newest SDKs, where the module proxy has them

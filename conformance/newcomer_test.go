@@ -85,7 +85,7 @@ func run(t *testing.T, dir, code string, turns ...fakellm.Turn) string {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600))
 	command := exec.CommandContext(t.Context(), "go", "run", ".")
 	command.Dir = dir
-	command.Env = append(command.Environ(), "OPENAI_API_KEY=no key", "OPENAI_BASE_URL="+server.URL(), "GOFLAGS=-mod=mod")
+	command.Env = append(command.Environ(), "OPENAI_API_KEY=no key", "OPENAI_BASE_URL="+server.URL(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
 	var failed strings.Builder
 	command.Stderr = &failed
 	out, err := command.Output()

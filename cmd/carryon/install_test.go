@@ -35,7 +35,7 @@ func TestInstall(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	cache := run(".", nil, "go", "env", "GOMODCACHE")
-	run("../..", nil, "go", "run", "./internal/modproxy", "-version", version, "-o", filepath.Join(dir, "proxy"))
+	run("../..", []string{"CGO_ENABLED=0"}, "go", "run", "./internal/modproxy", "-version", version, "-o", filepath.Join(dir, "proxy"))
 	run(dir, []string{
 		"GOBIN=" + dir, "GOWORK=off", "GOFLAGS=-modcacherw -trimpath", "GOMODCACHE=" + filepath.Join(dir, "modules"), "GOSUMDB=off", "CGO_ENABLED=0",
 		"GOPROXY=file://" + filepath.Join(dir, "proxy") + ",file://" + filepath.Join(cache, "cache", "download"),

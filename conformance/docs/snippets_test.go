@@ -121,6 +121,7 @@ func compiled(t *testing.T, files *token.FileSet) types.Importer {
 		args = append(args, path)
 	}
 	list := exec.CommandContext(t.Context(), "go", args...)
+	list.Env = append(list.Environ(), "CGO_ENABLED=0")
 	out, err := list.Output()
 	require.NoError(t, err)
 	exports := make(map[string]string)

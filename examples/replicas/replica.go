@@ -20,7 +20,7 @@ const commandDir = "../../cmd/carryon"
 func build(ctx context.Context, dir string) (string, error) {
 	program := filepath.Join(dir, "carryon")
 	command := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-	command.Dir = commandDir
+	command.Dir, command.Env = commandDir, append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("carryon could not be built in %s: %w\n%s", commandDir, err, said)
 	}
