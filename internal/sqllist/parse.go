@@ -122,6 +122,8 @@ func parseStatement(tokens []token) statement {
 	switch {
 	case !mentions:
 		return parseOther(kind)
+	case kind == "pragma", kind == "explain", kind == "values", kind == "with" && !slices.ContainsFunc(tokens, writes):
+		return nothing{}
 	case kind == "select":
 		return parseSelect(p)
 	case kind == "insert":
@@ -136,6 +138,11 @@ func parseStatement(tokens []token) statement {
 		return redefinition{}
 	}
 	return unknown{}
+}
+
+// writes reports whether a statement with this word may change a table.
+func writes(t token) bool {
+	return t.kind == word && (t.text == "insert" || t.text == "update" || t.text == "delete" || t.text == "replace")
 }
 
 // parseOther returns what a statement does that does not name the table.

@@ -174,6 +174,16 @@ func TestRows(t *testing.T) {
 			},
 			[]sqllist.Row{a, b},
 		},
+		"statements that only read": {
+			[]string{
+				insertTwo, saysTwo,
+				"PRAGMA table_info(todos)", "1 row(s) returned:\n\n| cid | name |\n| --- | --- |\n| 0 | id |",
+				"EXPLAIN QUERY PLAN DELETE FROM todos", "1 row(s) returned:\n\n| detail |\n| --- |\n| SCAN todos |",
+				"WITH ready AS (SELECT id FROM todos WHERE status = 'pending') SELECT * FROM ready ORDER BY id",
+				"1 row(s) returned:\n\n| id |\n| --- |\n| a |",
+			},
+			[]sqllist.Row{a, b},
+		},
 		"other tables": {
 			[]string{
 				"CREATE TABLE IF NOT EXISTS todos (id TEXT PRIMARY KEY, title TEXT)", "Schema operation completed successfully.",
@@ -241,6 +251,7 @@ func TestRowsThatAreNotKnown(t *testing.T) {
 		{"INSERT INTO todos (id, title) VALUES ('c')", "1 row(s) inserted. Last inserted row ID: 3."}:                            statement,
 		{"INSERT INTO todos (id, title) VALUES ('a', 'x') ON CONFLICT DO NOTHING", "0 row(s) inserted."}:                         statement,
 		{"WITH p AS (SELECT 1) UPDATE todos SET status = 'done'", "Query returned 0 rows."}:                                      statement,
+		{"WITH p AS (SELECT 1) SELECT replace(title, 'a', 'b') FROM todos", "Query returned 0 rows."}:                            statement,
 		{"DELETE todos", "1 row(s) deleted."}:                                                                                    statement,
 		{"BEGIN; DELETE FROM todos", "Executed 2 statement(s):\n\n1. BEGIN\n   ok\n\n2. DELETE\n   2 row(s) deleted."}:           statement,
 		{"DELETE FROM todos; ROLLBACK", "Executed 2 statement(s):\n\n1. DELETE\n   2 row(s) deleted.\n\n2. ROLLBACK\n   ok"}:     statement,
