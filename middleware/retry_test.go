@@ -291,12 +291,17 @@ func TestWaitForTheSecondTryEnds(t *testing.T) {
 					sent++
 					return nil, &adapter.StatusError{Status: 429, Err: errOverloaded, Retry: pauseOf(9 * time.Second)}
 				})
-				time.AfterFunc(3*time.Second, func() { tt.end(t, s, cancel, stream) })
+				ended := make(chan struct{})
+				time.AfterFunc(3*time.Second, func() {
+					defer close(ended)
+					tt.end(t, s, cancel, stream)
+				})
 				began := time.Now()
 				var err error
 				for err == nil {
 					_, err = stream.Recv()
 				}
+				<-ended
 				require.ErrorIs(t, err, tt.err)
 				assert.Equal(t, 3*time.Second, time.Since(began))
 				assert.Equal(t, 1, sent)
