@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/carryon-go/carryon/internal/measure"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 func TestMain(m *testing.M) {

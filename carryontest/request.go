@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 // Request is a request that a Server received, with the parts of its body that tests need most.

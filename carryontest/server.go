@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 // BaseURL is a base URL for clients that use [Server.Transport]. It looks like a real one, but nothing listens there.

@@ -3,7 +3,7 @@ package carryontest
 import (
 	"time"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 // Turn is one scripted answer. Its methods return changed copies and leave the turn itself as it was, so a Turn may be

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
-	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/quirks"
 )
 
 // All clients read the same from an answer without quirks, streamed or not.

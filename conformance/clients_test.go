@@ -15,8 +15,8 @@ import (
 	langchain "github.com/tmc/langchaingo/llms/openai"
 
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
-	"github.com/carryon-go/carryon/internal/fakellm"
-	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/quirks"
 )
 
 // The clients. Each makes the same request: it offers the tool edit_file and asks for usage.

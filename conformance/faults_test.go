@@ -11,7 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/faults"
+	"github.com/carryon-go/carryon/internal/testkit/faults"
 	"github.com/carryon-go/carryon/middleware"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/internal/httprr"
-	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/httprr"
+	"github.com/carryon-go/carryon/internal/testkit/quirks"
 )
 
 // recordedChats reads the recordings in langchaingo's module, once.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // count is an update that leaves a non-zero state.

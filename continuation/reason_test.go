@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/measure"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // The texts that people match on, written out so that a change shows.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/carryon-go/carryon/internal/recordtest"
+	"github.com/carryon-go/carryon/internal/testkit/recordtest"
 	"github.com/carryon-go/carryon/records"
 )
 

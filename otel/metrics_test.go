@@ -17,8 +17,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/fakellm"
-	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
 	carryonotel "github.com/carryon-go/carryon/otel"
 	"github.com/carryon-go/carryon/todo"

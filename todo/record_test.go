@@ -3,7 +3,7 @@ package todo
 import (
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/recordtest"
+	"github.com/carryon-go/carryon/internal/testkit/recordtest"
 )
 
 func TestRecordsOfListsHaveAFixedForm(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/carryon-go/carryon/internal/sqllist"
+	"github.com/carryon-go/carryon/todo/internal/sqllist"
 )
 
 // sqlCalls are the calls of a tool that keeps the list in a table, newest first.

@@ -9,7 +9,7 @@ import (
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/measure"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/middleware"
 )
 

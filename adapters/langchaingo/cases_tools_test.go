@@ -16,7 +16,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )

@@ -19,8 +19,8 @@ import (
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/faults"
-	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/faults"
+	"github.com/carryon-go/carryon/internal/testkit/quirks"
 	"github.com/carryon-go/carryon/middleware"
 )
 

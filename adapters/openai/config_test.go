@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
-	"github.com/carryon-go/carryon/internal/fakellm"
-	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
-	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )

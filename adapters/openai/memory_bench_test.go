@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/measure"
-	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/internal/testkit/scenario"
 )
 
 // BenchmarkOpenStream holds many streams open in the middle of a turn. Metric

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
 )
 

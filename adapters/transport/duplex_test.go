@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/internal/syncbuf"
+	"github.com/carryon-go/carryon/internal/testkit/syncbuf"
 )
 
 // In a reverse proxy that reads while it writes, the server panics if a

@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/middleware"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/faults"
-	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/faults"
+	"github.com/carryon-go/carryon/internal/testkit/quirks"
 )
 
 // On a real connection, a reset is a reset of TCP.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/faults"
-	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/faults"
+	"github.com/carryon-go/carryon/internal/testkit/quirks"
 )
 
 var sample = flag.Int("sample", 32, "have answers fail at one in so many offsets; 1 is every byte")

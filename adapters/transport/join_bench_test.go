@@ -10,7 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/httprr"
+	"github.com/carryon-go/carryon/internal/testkit/httprr"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/internal/measure"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/middleware"
 )
 

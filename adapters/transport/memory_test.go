@@ -13,7 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/measure"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )

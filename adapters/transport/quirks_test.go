@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/internal/measure"
-	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/internal/testkit/quirks"
 )
 
 var updateGoldens = flag.Bool("update", false, "write the goldens of the quirk table")

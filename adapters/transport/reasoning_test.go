@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 // thinking is a streamed turn in which reasoning comes in these deltas before the

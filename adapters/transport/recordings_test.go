@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/internal/httprr"
-	"github.com/carryon-go/carryon/internal/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/httprr"
+	"github.com/carryon-go/carryon/internal/testkit/quirks"
 	"github.com/carryon-go/carryon/todo"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // request is a request whose body was read. Continuations are made from it.

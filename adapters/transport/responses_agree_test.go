@@ -13,8 +13,8 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/fakellm"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/internal/measure"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )

@@ -7,11 +7,11 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/internal/wire/messages"
 	"github.com/carryon-go/carryon/internal/wire/responses"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/middleware"
 )
 

@@ -21,7 +21,7 @@ func TestInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds every dependency anew")
 	}
-	if _, err := os.Stat("../../internal/modproxy"); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat("../../internal/testkit/modproxy"); errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the repository is needed: this is the module alone, as it is published")
 	}
 	const version = "v0.0.0-test"
@@ -35,7 +35,7 @@ func TestInstall(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	cache := run(".", nil, "go", "env", "GOMODCACHE")
-	run("../..", []string{"CGO_ENABLED=0"}, "go", "run", "./internal/modproxy", "-version", version, "-o", filepath.Join(dir, "proxy"))
+	run("../..", []string{"CGO_ENABLED=0"}, "go", "run", "./internal/testkit/modproxy", "-version", version, "-o", filepath.Join(dir, "proxy"))
 	run(dir, []string{
 		"GOBIN=" + dir, "GOWORK=off", "GOFLAGS=-modcacherw -trimpath", "GOMODCACHE=" + filepath.Join(dir, "modules"), "GOSUMDB=off", "CGO_ENABLED=0",
 		"GOPROXY=file://" + filepath.Join(dir, "proxy") + ",file://" + filepath.Join(cache, "cache", "download"),

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 // list is an agent's tool that keeps a todo list.

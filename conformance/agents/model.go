@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 // files are the todos of the task: one file each.

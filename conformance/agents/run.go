@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 const task = "Build a small web page about tea: index.html, style.css and README.md. Keep a todo list."

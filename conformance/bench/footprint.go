@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/carryon-go/carryon/internal/measure"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // openStreams is the number of streams that are open at once.

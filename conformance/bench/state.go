@@ -11,9 +11,9 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/todo"
 )
 

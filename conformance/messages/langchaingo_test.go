@@ -12,7 +12,7 @@ import (
 	"github.com/tmc/langchaingo/llms/anthropic"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 // langchaingo's own client of Messages, through its HTTP client, streamed and not.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/description"
-	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // The texts as a model gets them, written out so that no change to a template

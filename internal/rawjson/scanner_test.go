@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // texts are JSON of every kind, and some that only looks like it.

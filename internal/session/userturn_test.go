@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/measure"
 	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // message returns the hash by which a session recognizes the message of a user

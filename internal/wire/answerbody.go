@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // Stream is the engine's stream of a call, whose first source is the [Source] of

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // engine is a [wire.Stream] that shows everything unchanged.

@@ -7,7 +7,7 @@ package wire
 
 import (
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // Protocol is a wire protocol. Its methods may be called by any number of

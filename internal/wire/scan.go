@@ -1,6 +1,6 @@
 package wire
 
-import "github.com/carryon-go/carryon/internal/sse"
+import "github.com/carryon-go/carryon/internal/wire/sse"
 
 // scan finds the events in a buffer that may be relayed unread, and reports
 // their values to r. It stops at the first event that may not be relayed or has

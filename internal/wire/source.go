@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // Source is one turn of a streamed answer: its body, cut into events.

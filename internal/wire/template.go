@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // The largest events that become templates, and the largest values other than

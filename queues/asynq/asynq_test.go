@@ -16,7 +16,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/asynctask/job"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 	carryonasynq "github.com/carryon-go/carryon/queues/asynq"
 	"github.com/carryon-go/carryon/stores/redis"
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/asynctask/job"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 	carryonriver "github.com/carryon-go/carryon/queues/river"
 	"github.com/carryon-go/carryon/stores/postgres"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/internal/replicatest"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/replicatest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/stores/postgres"
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/replicatest"
+	"github.com/carryon-go/carryon/internal/testkit/replicatest"
 )
 
 func TestProgramsWhoseServerIsIll(t *testing.T) {

@@ -3,7 +3,7 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/replicatest"
+	"github.com/carryon-go/carryon/internal/testkit/replicatest"
 )
 
 func TestReplicas(t *testing.T) {

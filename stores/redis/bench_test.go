@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 )
 
 // BenchmarkUpdate changes states of 1,000 sessions in turn. Its base is a GET and a SET, which lose updates.

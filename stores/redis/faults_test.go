@@ -13,7 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/recordtable"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/stores/redis"
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/internal/replicatest"
+	"github.com/carryon-go/carryon/internal/testkit/replicatest"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/stores/redis"
 )

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/internal/replicatest"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/replicatest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 )
 
 func TestProgramWhoseServerIsNotThere(t *testing.T) {

@@ -3,8 +3,8 @@ package redis_test
 import (
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/replicatest"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/replicatest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 )
 
 func TestReplicasOnMiniredis(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 	"github.com/carryon-go/carryon/records"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/tmc/langchaingo/chains"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
 func TestCase19FunctionsAgentCarriesOn(t *testing.T) {

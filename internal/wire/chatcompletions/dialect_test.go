@@ -6,8 +6,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // Parts of the JSON of a chunk, or of a whole answer.

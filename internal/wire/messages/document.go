@@ -7,7 +7,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // document reads and shows one answer that is not streamed.

@@ -2,7 +2,7 @@ package messages
 
 import (
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // The types of events, which are also their names.

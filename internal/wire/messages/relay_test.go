@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 var errClosed = errors.New("closed")

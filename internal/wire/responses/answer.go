@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // answer is the joined answer: its turns in order, shown as one response.

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/responses"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // held passes events of turn 1 to a codec, and returns what is shown of them.

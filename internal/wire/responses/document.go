@@ -7,8 +7,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // document reads and shows an answer that is not streamed.

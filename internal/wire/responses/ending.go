@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // end returns the event that ends the answer: the one that ended the last turn,

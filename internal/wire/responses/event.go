@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // The types of events that this package handles.

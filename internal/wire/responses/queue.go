@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // entry is an event in the queue.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/sse"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/responses"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // relayed is a stream whose events are all relayed if they may be.

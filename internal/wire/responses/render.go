@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/internal/sse"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
 // render edits an event for the joined answer: its number, and the index and

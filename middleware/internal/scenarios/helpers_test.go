@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/internal/fakellm"
-	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/scenario"
 )
 
 // gaps returns the times between the requests.

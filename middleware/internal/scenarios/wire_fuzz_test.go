@@ -13,7 +13,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
-	"github.com/carryon-go/carryon/internal/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 )

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/internal/servertest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 )
 
 // dashboard is what Grafana reads of cmd/carryon/dashboard.json.
