@@ -31,7 +31,7 @@ func IsAutomatic(text string) bool {
 }
 
 // IsReport reports whether an automatic message reports the end of work in the
-// background: the calls before it are not [todo.Call].Recent.
+// background.
 func IsReport(text string) bool {
 	lower := strings.ToLower(text)
 	return strings.Contains(lower, "<task-notification") || strings.Contains(lower, "<background-task") ||

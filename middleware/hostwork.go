@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/carryon-go/carryon/todo"
+	"github.com/carryon-go/carryon/adapter"
 )
 
 // Bounds of the search for work that the program has begun in the background.
@@ -26,21 +26,27 @@ var promises = []string{ //nolint:gochecknoglobals // a table
 	"system notifies on completion",           // oh-my-opencode's tasks
 }
 
-// awaitsReport reports whether a recent call has begun work in the background that
-// the program will report on: until then the model can only wait.
-func awaitsReport(history iter.Seq[todo.Call]) bool {
+// awaitsReport reports whether a call of this user turn has begun work in the
+// background that the program has not reported on since: until then the model can only
+// wait.
+func awaitsReport(history iter.Seq[adapter.Entry]) bool {
 	if history == nil {
 		return false
 	}
 	left := maxAwaited
-	for call := range history {
-		if !call.Recent || left == 0 {
+	for e := range history {
+		switch {
+		case e.Automatic != "":
+			if adapter.IsReport(e.Automatic) {
+				return false
+			}
+		case e.Call.UserMessagesAfter > 0 || left == 0:
 			return false
-		}
-		if promisesReport(call.Result) {
+		case promisesReport(e.Call.Result):
 			return true
+		default:
+			left--
 		}
-		left--
 	}
 	return false
 }

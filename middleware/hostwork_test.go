@@ -1,12 +1,14 @@
 package middleware
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -26,24 +28,35 @@ func TestReportsArePromisedInTheWordsOfAgents(t *testing.T) {
 	}
 }
 
-func TestOnlyRecentCallsAreAwaited(t *testing.T) {
+// historyOf returns a history of the calls, newest first.
+func historyOf(calls ...todo.Call) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		for _, c := range calls {
+			if !yield(adapter.Entry{Call: c}) {
+				return
+			}
+		}
+	}
+}
+
+func TestOnlyCallsOfTheUserTurnAreAwaited(t *testing.T) {
 	t.Parallel()
-	begun := todo.Call{Name: "Bash", Result: "You will be notified when it completes.", Answered: true, Recent: true}
-	other := todo.Call{Name: "edit_file", Result: "Saved.", Answered: true, Recent: true}
+	begun := todo.Call{Name: "Bash", Result: "You will be notified when it completes.", Answered: true}
+	other := todo.Call{Name: "edit_file", Result: "Saved.", Answered: true}
 	earlier := begun
-	earlier.Recent = false
+	earlier.UserMessagesAfter = 1
 	for name, c := range map[string]struct {
 		calls []todo.Call
 		want  bool
 	}{
-		"none":              {nil, false},
-		"the newest":        {[]todo.Call{begun}, true},
-		"one before others": {[]todo.Call{other, other, begun}, true},
-		"not recent":        {[]todo.Call{other, earlier}, false},
-		"too many since":    {append(slices.Repeat([]todo.Call{other}, maxAwaited), begun), false},
-		"just in time":      {append(slices.Repeat([]todo.Call{other}, maxAwaited-1), begun), true},
+		"none":                      {nil, false},
+		"the newest":                {[]todo.Call{begun}, true},
+		"one before others":         {[]todo.Call{other, other, begun}, true},
+		"before the user's message": {[]todo.Call{other, earlier}, false},
+		"too many since":            {append(slices.Repeat([]todo.Call{other}, maxAwaited), begun), false},
+		"just in time":              {append(slices.Repeat([]todo.Call{other}, maxAwaited-1), begun), true},
 	} {
-		assert.Equal(t, c.want, awaitsReport(slices.Values(c.calls)), name)
+		assert.Equal(t, c.want, awaitsReport(historyOf(c.calls...)), name)
 	}
 	assert.False(t, awaitsReport(nil), "no history")
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // traits are the parts of a request that are needed until the end of its call.
@@ -26,7 +25,7 @@ type traits struct {
 	messages   int32 // how many there are
 	system     int32 // the number of the system message, 0 for none
 	attachable func(message int) (string, bool)
-	history    iter.Seq[todo.Call]
+	history    iter.Seq[adapter.Entry]
 	toolNames  adapter.ToolNamer
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
@@ -37,7 +38,7 @@ func (d *decider) readTodos() {
 	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), limit)
 	defer cancel()
 	if d.request.history != nil {
-		ctx = todo.WithConversation(ctx, d.request.history)
+		ctx = todo.WithConversation(ctx, adapter.Calls(d.request.history))
 	}
 	if d.request.toolNames != nil {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)

@@ -55,24 +55,23 @@ func TestHistoryIsShownNewestFirst(t *testing.T) {
 		ai(llms.ToolCall{ID: "4"}),
 	))
 	assert.Equal(t, []todo.Call{
-		{ID: "4", Recent: true},
-		{ID: "3", Name: "search", Arguments: `{"q":3}`, Recent: true},
-		{ID: "1", Name: "search", Arguments: `{"q":2}`, Result: "found more", Answered: true, Recent: true},
-		{ID: "2", Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true, Recent: true},
-		{ID: "1", Name: "search", Arguments: `{"q":1}`, Result: "found", Answered: true, Recent: true},
+		{ID: "4"},
+		{ID: "3", Name: "search", Arguments: `{"q":3}`},
+		{ID: "1", Name: "search", Arguments: `{"q":2}`, Result: "found more", Answered: true},
+		{ID: "2", Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true},
+		{ID: "1", Name: "search", Arguments: `{"q":1}`, Result: "found", Answered: true},
 	}, got)
 }
 
-func TestCallsAreRecentUntilTheUserOrAReportComes(t *testing.T) {
+func TestHistoryCountsTheMessagesOfTheUser(t *testing.T) {
 	t.Parallel()
 	call, result := ai(toolCall("1", "task", `{}`)), toolResult("1", "task", "Begun.")
-	for behind, want := range map[string]bool{
-		"<system-reminder>Today is Sunday.</system-reminder>":   true,
-		"<task-notification>1 is completed</task-notification>": false,
-		"Go on.": false,
+	for behind, want := range map[string]int{
+		"<system-reminder>Today is Sunday.</system-reminder>": 0,
+		"Go on.": 1,
 	} {
 		got := conversationOf(t, append(question(), call, result, llms.TextParts(llms.ChatMessageTypeHuman, behind)))
-		assert.Equal(t, want, got[0].Recent, behind)
+		assert.Equal(t, want, got[0].UserMessagesAfter, behind)
 	}
 }
 
@@ -84,10 +83,10 @@ func TestCallsWithoutIDsAreFoundByNameOrOrder(t *testing.T) {
 		ai(toolCall("", "search", `{"q":3}`)), toolResult("", "", "found 3"),
 	))
 	assert.Equal(t, []todo.Call{
-		{Name: "search", Arguments: `{"q":3}`, Result: "found 3", Answered: true, Recent: true},
-		{Name: "search", Arguments: `{"q":2}`, Result: "found 2", Answered: true, Recent: true},
-		{Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true, Recent: true},
-		{Name: "search", Arguments: `{"q":1}`, Result: "found 1", Answered: true, Recent: true},
+		{Name: "search", Arguments: `{"q":3}`, Result: "found 3", Answered: true},
+		{Name: "search", Arguments: `{"q":2}`, Result: "found 2", Answered: true},
+		{Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true},
+		{Name: "search", Arguments: `{"q":1}`, Result: "found 1", Answered: true},
 	}, got)
 }
 

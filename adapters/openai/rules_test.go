@@ -330,21 +330,19 @@ func TestHistoryIsReadFromItsEnd(t *testing.T) {
 		{ID: "second"},
 		{ID: "first", Result: "saved", Answered: true},
 		{ID: "again"}, // an earlier one, which has no answer of its own
-	}, slices.Collect(history(messages, len(messages))))
+	}, slices.Collect(adapter.Calls(history(messages))))
 
-	for newest := range history(messages, len(messages)-3) {
-		assert.Equal(t, "again", newest.ID)
-		assert.True(t, newest.Recent)
+	for newest := range history(messages) {
+		assert.Equal(t, "again", newest.Call.ID)
 		break
 	}
 }
 
-func TestCallsAreRecentUntilTheUserOrAReportComes(t *testing.T) {
+func TestHistoryCountsTheMessagesOfTheUser(t *testing.T) {
 	t.Parallel()
-	for behind, want := range map[string]bool{
-		"<system-reminder>Today is Sunday.</system-reminder>":   true,
-		"<task-notification>1 is completed</task-notification>": false,
-		"Go on.": false,
+	for behind, want := range map[string]int{
+		"<system-reminder>Today is Sunday.</system-reminder>": 0,
+		"Go on.": 1,
 	} {
 		got := describe(&openai.ChatCompletionRequest{Messages: []openai.ChatCompletionMessage{
 			{Role: openai.ChatMessageRoleUser, Content: "Begin."},
@@ -352,8 +350,8 @@ func TestCallsAreRecentUntilTheUserOrAReportComes(t *testing.T) {
 			{Role: openai.ChatMessageRoleTool, ToolCallID: "1", Content: "Begun."},
 			{Role: openai.ChatMessageRoleUser, Content: behind},
 		}})
-		for call := range got.History {
-			assert.Equal(t, want, call.Recent, behind)
+		for call := range adapter.Calls(got.History) {
+			assert.Equal(t, want, call.UserMessagesAfter, behind)
 		}
 	}
 }

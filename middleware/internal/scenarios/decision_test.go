@@ -522,7 +522,7 @@ func TestTodosAreAskedForWithSessionDeadlineAndConversation(t *testing.T) {
 			return nil, nil
 		}))
 		s.Call(s.Ctx, scenario.WithEdit(scenario.WithEdit(scenario.Request(), "call_1"), "call_2"), fakellm.Text(scenario.Plan))
-		newest := todo.Call{ID: "call_2", Name: "edit_file", Arguments: "{}", Result: "saved", Answered: true, Recent: true}
+		newest := todo.Call{ID: "call_2", Name: "edit_file", Arguments: "{}", Result: "saved", Answered: true}
 		older := newest
 		older.ID = "call_1"
 		assert.Equal(t, []todo.Call{newest, older}, seen)
