@@ -159,7 +159,11 @@ func (c *Call) endContinuation(err error) {
 	t, r := &c.turn, &c.turn.reader
 	called := err == nil && r.showedCall()
 	ending := session.Ending{
-		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called), Refused: isRefusal(err),
+		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
+		Unshown: err != nil && !c.decider.continued.shown, Refused: isRefusal(err),
+	}
+	if ending.Called && !r.otherCall {
+		ending.Calls = r.calls.identity()
 	}
 	if err == nil && !called {
 		c.releaseLater(ending) // a decision follows
@@ -313,7 +317,6 @@ func (c *Call) newContinuation() *adapter.Continuation {
 	} else {
 		k.Prompt = said
 	}
-	c.decider.blankUsed = c.decider.blankUsed || c.turn.isBlank()
 	if strings.TrimSpace(k.Text) == "" {
 		k.Text = ""
 		if k.Pause == nil {
@@ -337,7 +340,7 @@ func (c *Call) offersPause() bool {
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode:    c.session.settings().ApprovalMode,
+		Mode:    c.session.settings().ApprovalMode, End: c.turn.textEnd(),
 		InWords: c.fixedPrefix && !c.offersPause() && !c.request.ownPause,
 	}
 	if r := c.turn.rejection; r != nil {

@@ -177,27 +177,6 @@ func ExampleMiddleware_Settings() {
 	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
 }
 
-// A question beside the work is answered, and carryon acts again once the list is
-// written again.
-func ExampleWithTouchedLists() {
-	model := stalling()
-	model.turns = append(model.turns, sdkAnswer{ID: "a4", Text: "It is noon.", Stop: "stop"})
-	agent := &client{model, middleware.New(buildTodos, unhurried, middleware.WithTouchedLists())}
-	ctx, outcomes := middleware.Capture(continuation.WithSession(context.Background(), "conversation-42"))
-
-	_, _ = agent.Complete(ctx, fixTheBuild)
-	fmt.Println(outcomes.Last())
-
-	question := sdkRequest{Tools: fixTheBuild.Tools, Messages: []sdkMessage{
-		fixTheBuild.Messages[0], {Role: "assistant", Text: "Fixed."}, {Role: "user", Text: "What is the time?"},
-	}}
-	_, _ = agent.Complete(ctx, question)
-	fmt.Println(outcomes.Last())
-	// Output:
-	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
-	// 1 turn, 0 continuations: The todo list was not written in this user turn
-}
-
 // Without this option, carryon leaves a chat without tools alone.
 func ExampleWithToollessCalls() {
 	for _, option := range []middleware.Option{nil, middleware.WithToollessCalls()} {

@@ -33,7 +33,7 @@ func stalling() *sdkClient {
 }
 
 // unhurried switches the interval between prompts off, so that no example waits.
-var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
+var unhurried = middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off})
 
 func Example() {
 	model := stalling()
@@ -66,6 +66,7 @@ func Example() {
 	// - Make concrete progress toward completion
 	// - Update the task status when appropriate
 	// - Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make
+	// - If the task is done already, mark it as done and go on with the next
 }
 
 func ExampleCapture() {

@@ -20,11 +20,11 @@ func TestNothingMoreIsSentInAUserTurnThatTheProviderHasRefused(t *testing.T) {
 		429: continuation.ReasonMaxAttempts, 503: continuation.ReasonMaxAttempts,
 	} {
 		refused := sdkAnswer{err: &adapter.StatusError{Status: status, Err: errors.New("context_length_exceeded")}}
-		turns := []sdkAnswer{says("One."), refused}
+		turns := []sdkAnswer{says("One:"), refused}
 		if want == continuation.ReasonMaxAttempts {
 			turns = append(turns, refused) // it was sent once more
 		}
-		s := newSetup(append(turns, says("One."), says("Two.")),
+		s := newSetup(append(turns, says("One:"), says("Two:")),
 			middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off}))
 		_, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
@@ -68,9 +68,9 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 			_, err := middleware.Unary(begin(ctx, s.mw, request), &answers{usageTotals: newUsageTotals()},
 				func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					if k == nil {
-						return says("One."), nil
+						return says("One:"), nil
 					}
-					two := says("Two.")
+					two := says("Two:")
 					two.Usage = tt.usage
 					return two, tt.err
 				})
@@ -86,7 +86,7 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 // Most streams do not report their usage; a budget must hold anyway.
 func TestTokenBudgetHoldsWhereNoUsageIsReported(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("Two."), says("Three.")}, middleware.WithLimits(continuation.Limits{
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), says("Three:")}, middleware.WithLimits(continuation.Limits{
 		MaxAttempts: continuation.Off, MinInterval: continuation.Off, TokenBudget: 200,
 	}))
 	for i := range s.model.turns {

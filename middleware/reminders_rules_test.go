@@ -86,7 +86,7 @@ func TestNotesComeInTheOrderOfTheMessages(t *testing.T) {
 func TestNoteOfAMessageThatIsNoMoreGoesToTheLastOne(t *testing.T) {
 	t.Parallel()
 	s := newReminded(t, todo.Static())
-	attached := s.answered(t, requestOf("Fix the build.", "One.", "Two."), calls(edit("c1")))
+	attached := s.answered(t, requestOf("Fix the build.", "One:", "Two:"), calls(edit("c1")))
 	require.NotEmpty(t, attached)
 	assert.Equal(t, 2, attached[0].Message)
 	shortened := s.answered(t, requestOf("Fix the build.", "Summary."), says("Done."))
@@ -122,7 +122,7 @@ func TestReminderIsToldWithoutAFinishReason(t *testing.T) {
 // A model that both prints the call and makes it pauses once, and neither is shown.
 func TestPauseThatIsPrintedBesideItsCallIsNotShown(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), calls(pauses(blocked)).saying("todo_pause('" + blocked + "')")})
+	s := newSetup([]sdkAnswer{says("One:"), calls(pauses(blocked)).saying("todo_pause('" + blocked + "')")})
 	answer, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.NotContains(t, answer.Text, "todo_pause")

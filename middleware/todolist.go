@@ -20,11 +20,21 @@ type readList struct {
 	err    error // why there is no list
 	turn   int   // the turn that it was read for; 0 if it must be read again
 
-	background continuation.Background
+	background      continuation.Background
+	backgroundKnown bool
 }
 
 // noList is the list of a call that has not read any. It is never changed.
 var noList readList //nolint:gochecknoglobals // constant
+
+// putList sets the list in the input of a decision, and how the turn ends, which
+// matters only if there is work on the list.
+func (d *decider) putList(in *continuation.Input) {
+	d.list.putInto(in)
+	if t := &in.Turn; len(in.Todos) > 0 && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
+		t.End = d.turn.textEnd()
+	}
+}
 
 // putInto sets the list in the input of a decision.
 func (l *readList) putInto(in *continuation.Input) {

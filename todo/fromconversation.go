@@ -128,13 +128,8 @@ func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
 func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error) {
 	checkContext(ctx)
 	s := search{source: c, unread: maxArguments}
-	for call := range ConversationFrom(ctx) {
-		if err := ctx.Err(); err != nil {
-			return nil, Origin{}, err
-		}
-		if s.look(&call) {
-			break
-		}
+	if err := s.read(ctx); err != nil {
+		return nil, Origin{}, err
 	}
 	list, origin, err := s.result(func() ([]Todo, bool) {
 		list, _, ok := c.recall(ctx)
@@ -145,7 +140,7 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 		c.remember(ctx, list, origin)
 	case errors.Is(err, ErrNoList):
 		if list, tool, ok := c.recall(ctx); ok {
-			return list, Origin{Place: FromEarlierRequest, Tool: tool}, nil
+			return list, Origin{Place: FromEarlierRequest, Tool: tool, Written: WrittenEarlier}, nil
 		}
 	}
 	return list, origin, err

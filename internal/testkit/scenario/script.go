@@ -43,7 +43,7 @@ func ThreeTurns() []fakellm.Turn {
 }
 
 // NoInterval has no interval between prompts, so that no test waits.
-func NoInterval() middleware.Option { return Within(continuation.Limits{}) }
+func NoInterval() middleware.Option { return Within(continuation.Limits{MaxAttempts: 3}) }
 
 // AtMost allows n continuations in a row, with no interval between them.
 func AtMost(n int) middleware.Option { return Within(continuation.Limits{MaxAttempts: n}) }
