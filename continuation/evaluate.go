@@ -69,6 +69,7 @@ type Evaluation struct {
 	Conditions Conditions    // each as met, not met or not looked at
 	List       List          // counts of the todo list, or why there is none
 	Limit      int           // the limit that is reached, if Reason is Exhausted
+	Awaited    int           // tasks that have not ended, with ReasonBackground
 	State      State         // Input.State, updated for the progress and the staleness of the list
 }
 
@@ -146,7 +147,7 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	ev.remember(in)
 	return ev.check(ConditionActiveTodos, list.Active > 0, ev.List.reason()) &&
 		ev.judgeHandback(in) &&
-		ev.check(ConditionNoBackground, !in.busy(), ReasonBackground) &&
+		ev.judgeBackground(in) &&
 		ev.check(ConditionNotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&
 		ev.check(ConditionSuitableTodo, list.HasNext, ReasonNoSuitableTodo) &&
@@ -219,6 +220,14 @@ func (ev *Evaluation) judgeInterval(in *Input) bool {
 		ev.Wait = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval-in.Waited))
 	}
 	return ev.check(ConditionIntervalElapsed, ev.Wait == 0, ReasonTooSoon)
+}
+
+func (ev *Evaluation) judgeBackground(in *Input) bool {
+	if ev.check(ConditionNoBackground, !in.busy(), ReasonBackground) {
+		return true
+	}
+	ev.Awaited = in.Background.Unfinished
+	return false
 }
 
 // busy reports whether background tasks keep the session from being continued.

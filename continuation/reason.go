@@ -147,6 +147,12 @@ func (r Reason) Exhausted() bool {
 	return r == ReasonMaxAttempts || r == ReasonWithoutProgress || r == ReasonTokenBudget
 }
 
+// HandsBack reports whether the reason is that it is somebody else's turn: the user's,
+// or that of other agents and background work. It is no fault of anybody.
+func (r Reason) HandsBack() bool {
+	return r == ReasonAsksUser || r == ReasonListUntouched || r == ReasonOthersWork || r == ReasonBackground
+}
+
 // reasons has the code and the text of each reason.
 var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobals // constant
 	ReasonNone:            {"none", "No decision was taken"},

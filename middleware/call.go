@@ -48,6 +48,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	if err := c.session.registerUserTurn(c.cancel.caller, &r); err != nil {
 		c.storeFailed(c.turn.TurnID, err)
 	}
+	c.rememberList()
 	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && c.request.takesPause &&
 		c.session.settings().TodoContinuation {
 		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
@@ -118,6 +119,9 @@ func (c *Call) beginTurn(attempt int) {
 	if c.request.noSeparator {
 		c.turn.reader.text.separator = ""
 	}
+	if _, remembers := c.mw.todos.(rememberer); remembers && c.session.name() != "" {
+		c.turn.reader.listTools = c.mw
+	}
 	if later {
 		c.record(func(o *Outcome) { o.Turns = c.turn.Turn })
 	}
@@ -144,6 +148,9 @@ func (c *Call) endTurn(err error) {
 	}
 	if err == nil && !r.first { // the end of turn 1 is added with the first continuation
 		c.decider.continued.ends = append(c.decider.continued.ends, c.text.len())
+	}
+	if err == nil {
+		c.noteListWriting()
 	}
 	c.outcomeCell().addUsage(r.usage())
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
@@ -340,7 +347,7 @@ func (c *Call) offersPause() bool {
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode:    c.session.settings().ApprovalMode, End: c.turn.textEnd(),
+		Mode: c.session.settings().ApprovalMode, End: c.turn.textEnd(),
 		InWords: c.fixedPrefix && !c.offersPause() && !c.request.ownPause,
 	}
 	if r := c.turn.rejection; r != nil {

@@ -198,7 +198,7 @@ func (d *decider) gather(j *judgment) {
 func (d *decider) known(in *continuation.Input) {
 	in.Settings, in.Turn = d.session.settings(), d.facts()
 	in.Limits, in.Handback, in.ShortMessage = d.mw.options.limits, d.mw.options.handback, d.request.shortMessage
-	in.Waited, in.State.Touched = d.waited, d.session.touched
+	in.Waited, in.State.Touched = d.waited, d.hasWrittenList()
 	if d.hasShortLoop() {
 		in.Limits.MaxAttempts = 1
 	}
@@ -209,9 +209,11 @@ func (d *decider) known(in *continuation.Input) {
 // about the list if the call ends.
 func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Evaluation) {
 	in.UserTurn, in.Now = d.session.userTurn, d.mw.options.clock.Now()
+	wrote := d.hasWrittenList()
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
 	err := d.session.update(d.cancel.ctx, d.withRelease(func(s continuation.State) continuation.State {
 		in.State, in.Settings = s, d.session.settingsOf(s)
+		in.State.Touched = s.Touched || wrote
 		ev = continuation.Evaluate(in)
 		if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 			ev = continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read

@@ -58,6 +58,7 @@ func Example() {
 	//
 	// You have an active task that needs completion:
 	// 'Fix the build'
+	// You announced the next step: do it now, with a tool call.
 	//
 	// Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
 	//

@@ -81,11 +81,11 @@ func TestFilterPassesTheCallersTurnAsItIs(t *testing.T) {
 
 func TestFilterPutsTheSeparatorOnce(t *testing.T) {
 	t.Parallel()
-	p := &piecewise{turns: [][]sdkChunk{pieces("One", "."), pieces("Two", " and", " more.")}}
+	p := &piecewise{turns: [][]sdkChunk{pieces("One", ":"), pieces("Two", " and", " more.")}}
 	answer, err := p.run(begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild)))
 
 	require.NoError(t, err)
-	assert.Equal(t, []string{"One", ".", "\n\nTwo", " and", " more."}, p.texts())
+	assert.Equal(t, []string{"One", ":", "\n\nTwo", " and", " more."}, p.texts())
 	assert.Equal(t, "One:\n\nTwo and more.", answer.Text)
 }
 

@@ -95,7 +95,7 @@ func TestAPauseThatOnlyTheAdapterCanRead(t *testing.T) {
 		paused bool
 	}{
 		"in a continuation":            {[]sdkAnswer{says("One:"), says(blocked)}, false, 2, true},
-		"in the caller's own turn":     {[]sdkAnswer{says(blocked)}, false, 1, false},
+		"in the caller's own turn":     {[]sdkAnswer{says(blocked), calls(edit("c1"))}, false, 2, false},
 		"beside a call":                {[]sdkAnswer{says("One:"), calls(edit("c1")).saying(blocked)}, false, 2, false},
 		"with a todo_pause of its own": {[]sdkAnswer{says("One:"), says(blocked)}, true, 2, false},
 	} {
@@ -105,7 +105,9 @@ func TestAPauseThatOnlyTheAdapterCanRead(t *testing.T) {
 			sent := 0
 			answer, err := middleware.Unary(call, &asking{answers{usageTotals: newUsageTotals()}},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
-					sent++
+					if sent++; sent > len(test.turns) {
+						return sdkAnswer{}, errScriptEnded
+					}
 					return test.turns[sent-1], nil
 				})
 			require.NoError(t, err)

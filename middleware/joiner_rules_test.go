@@ -317,7 +317,7 @@ func TestErrorThatComesAsAnAnswer(t *testing.T) {
 		reason continuation.Reason
 	}{
 		"of the caller's own turn": {[]sdkAnswer{failure}, "overloaded", continuation.ReasonBrokeOff},
-		"of a continuation":        {[]sdkAnswer{says("One:"), failure, failure}, "One:", continuation.ReasonFailed},
+		"of a continuation":        {[]sdkAnswer{says("One:"), failure, failure, failure}, "One:", continuation.ReasonFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

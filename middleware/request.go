@@ -44,8 +44,8 @@ func traitsOf(r *adapter.Request) traits {
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
 		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, called: r.Loop != nil, noSeparator: r.NoSeparator,
 		shortMessage: handback.AnswersOnly(r.User),
-		size:     max(0, min(r.Size, math.MaxInt/2)),
-		messages: int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
+		size:         max(0, min(r.Size, math.MaxInt/2)),
+		messages:     int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
 		attachable: r.Attachable, history: r.History,
 		toolNames: r.ToolNames,
 	}

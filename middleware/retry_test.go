@@ -87,9 +87,9 @@ func TestWhichFailuresAreSentOnceMore(t *testing.T) {
 	}
 }
 
-// The second try is an attempt like any other: it waits for the interval, asks
-// the gate, and uses both budgets.
-func TestSecondTryIsAnAttempt(t *testing.T) {
+// Another try waits for the interval and asks the gate, as each continuation does. A try
+// that fails gives its attempt back, and uses the other budgets.
+func TestAnotherTryKeepsTheRules(t *testing.T) {
 	t.Parallel()
 	const off = continuation.Off
 	busy, edits := overloaded(503, inASecond), calls(edit("c1"))
@@ -103,15 +103,16 @@ func TestSecondTryIsAnAttempt(t *testing.T) {
 		"after the interval":            {[]sdkAnswer{busy, edits}, continuation.Limits{}, time.Second, continuation.ReasonToolCalls},
 		"after the pause":               {[]sdkAnswer{overloaded(429, pauseOf(7*time.Second)), edits}, continuation.Limits{}, 7 * time.Second, continuation.ReasonToolCalls},
 		"after the longer of both":      {[]sdkAnswer{overloaded(429, pauseOf(2*time.Second)), edits}, continuation.Limits{MinInterval: 5 * time.Second}, 5 * time.Second, continuation.ReasonToolCalls},
-		"fails too":                     {[]sdkAnswer{busy, busy}, continuation.Limits{MinInterval: off}, 0, continuation.ReasonFailed},
+		"fails too":                     {[]sdkAnswer{busy, busy, busy}, continuation.Limits{MinInterval: off}, 0, continuation.ReasonFailed},
+		"the third one later":           {[]sdkAnswer{busy, busy, edits}, continuation.Limits{}, 6 * time.Second, continuation.ReasonToolCalls},
 		"for each continuation":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, continuation.ReasonToolCalls},
 		"after a blank turn":            {[]sdkAnswer{says("Two:"), says(" "), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, continuation.ReasonToolCalls},
-		"not in a row too long":         {[]sdkAnswer{busy}, continuation.Limits{MinInterval: off, MaxAttempts: 1}, 0, continuation.ReasonFailed},
+		"with the only attempt":         {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 1}, 0, continuation.ReasonToolCalls},
 		"not beyond the other cap":      {[]sdkAnswer{busy}, continuation.Limits{MinInterval: off, MaxWithoutProgress: 1}, 0, continuation.ReasonFailed},
-		"not without an attempt left":   {[]sdkAnswer{busy, says("Two:"), busy}, continuation.Limits{MinInterval: off, MaxAttempts: 3}, 0, continuation.ReasonFailed},
+		"with the last attempt":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 2}, 0, continuation.ReasonToolCalls},
 		"not beyond the token budget":   {[]sdkAnswer{says("Two:"), busy}, continuation.Limits{MinInterval: off, TokenBudget: 15}, 0, continuation.ReasonTokenBudget},
 		"but within the token budget":   {[]sdkAnswer{says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, TokenBudget: 16}, 0, continuation.ReasonToolCalls},
-		"and the next may fail as well": {[]sdkAnswer{busy, says("Two:"), busy, busy}, continuation.Limits{MinInterval: off, MaxAttempts: 9}, 0, continuation.ReasonFailed},
+		"and the next may fail as well": {[]sdkAnswer{busy, says("Two:"), busy, busy, busy}, continuation.Limits{MinInterval: off, MaxAttempts: 9}, 0, continuation.ReasonFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,12 +152,11 @@ func TestSecondTryFollowsTheSameTurn(t *testing.T) {
 	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Equal(t, sdkUsage{In: 10, Out: 18}, answer.Usage, "the usage of the turns that ended well")
 	assert.Equal(t, 5, outcome.Turns)
-	for i, problem := range map[int]string{2: "HTTP 503", 4: "transport"} {
-		first, second := s.model.requests[i-1].Messages, s.model.requests[i].Messages
-		require.Len(t, second, len(first))
-		assert.Equal(t, first[:len(first)-1], second[:len(second)-1])
-		assert.Contains(t, second[len(second)-1].Text, "Previous attempt: it failed ("+problem+")")
-	}
+	assert.Equal(t, s.model.requests[1], s.model.requests[2], "the model has seen nothing of the first try")
+	first, second := s.model.requests[3].Messages, s.model.requests[4].Messages
+	require.Len(t, second, len(first))
+	assert.Equal(t, first[:len(first)-1], second[:len(second)-1])
+	assert.Contains(t, second[len(second)-1].Text, "Previous attempt: it failed (transport)")
 	var events []int
 	for _, turn := range s.events.Turns() {
 		events = append(events, turn.Turn)
@@ -363,8 +363,8 @@ func TestSecondTryIsDecidedAnew(t *testing.T) {
 // A failed first try does not use up a turn of an executor's loop.
 func TestSecondTryIsMadeInAShortLoop(t *testing.T) {
 	t.Parallel()
-	for _, turns := range [][]error{{errLost, nil}, {errLost, errLost}, {nil}} {
-		s := newSetup(nil)
+	for _, turns := range [][]error{{errLost, nil}, {errLost, errLost, errLost}, {nil}} {
+		s := newSetup(nil, defaultAttempts)
 		request := describe(fixTheBuild)
 		request.ShortLoop = true
 		asked := 0

@@ -60,7 +60,7 @@ func usage(in, out int) sdkChunk { return sdkChunk{ID: "a", Usage: &sdkUsage{In:
 
 func TestStreamWithoutFinishReasonsJoinsTexts(t *testing.T) {
 	t.Parallel()
-	sources := []*list{{chunks: pieces("One", ".")}, {chunks: pieces("Two:")}}
+	sources := []*list{{chunks: pieces("One", ":")}, {chunks: pieces("Two:")}}
 	got, outcome := spliced(t, newSetup(nil, onceMore()), sources...)
 
 	require.NoError(t, got.err)

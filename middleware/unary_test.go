@@ -61,7 +61,7 @@ func TestUnaryJoinsTheTurns(t *testing.T) {
 func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	t.Parallel()
 	down := &adapter.StatusError{Status: 503, Err: errors.New("sdk: overloaded")}
-	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), fails(down), fails(down)})
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), fails(down), fails(down), fails(down)})
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	assert.Equal(t, "stop", answer.Stop)
 	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage)
 	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
-	require.Len(t, s.events.Failures(), 2, "it was sent once more")
+	require.Len(t, s.events.Failures(), 3, "it was tried three times")
 	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
 	for _, failure := range []error{outcome.Err, s.events.Failures()[0].Err, s.events.Ended()[1].Err} {
 		var status *adapter.StatusError

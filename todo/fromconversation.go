@@ -146,6 +146,13 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 	return list, origin, err
 }
 
+// Remember remembers the list in the conversation of ctx for later requests of its
+// session, if it has a list. Package middleware calls it where a request carries a list
+// that no decision reads, because the turn ends in a tool call.
+func (c *conversationSource) Remember(ctx context.Context) {
+	_, _, _ = c.Locate(ctx) // which remembers what it finds
+}
+
 // WritesList reports whether tool is the name of a tool that writes the list, or
 // of one that may call or find such a tool.
 func (c *conversationSource) WritesList(tool string) bool {
