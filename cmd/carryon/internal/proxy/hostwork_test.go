@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,8 +11,8 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// An agent that waits for work of its host's is left to wait, until a report or
-// its user begins something new.
+// An agent that waits for work of its host's is left to wait, until the report comes or
+// the user has written several times.
 func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	const (
@@ -37,20 +38,21 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 		path, body string
 		waits      bool
 	}{
-		"qwen-code":                              {"/chat/completions", chat + "]}", true},
-		"qwen-code, a reminder":                  {"/chat/completions", chat + message(reminder), true},
-		"qwen-code, the report":                  {"/chat/completions", chat + message(report), false},
-		"qwen-code, the user":                    {"/chat/completions", chat + message("Go on."), false},
-		"Claude Code":                            {"/messages", claude + "]}]}", true},
-		"Claude Code, a reminder beside":         {"/messages", claude + block(reminder), true},
-		"Claude Code, the report beside":         {"/messages", claude + block(report), false},
-		"Claude Code, the report":                {"/messages", claude + "]}" + message(report), false},
-		"Claude Code, the user":                  {"/messages", claude + "]}" + message("Go on."), false},
-		"opencode over Responses":                {"/responses", responses + "]}", true},
-		"opencode over Responses, a reminder":    {"/responses", responses + message(reminder), true},
-		"opencode over Responses, the report":    {"/responses", responses + message(report), false},
-		"opencode over Responses, the user":      {"/responses", responses + message("Go on."), false},
-		"oh-my-opencode, a report in a reminder": {"/chat/completions", chat + message(`<system-reminder>\n[BACKGROUND TASK COMPLETED]\n</system-reminder>`), false},
+		"qwen-code":                               {"/chat/completions", chat + "]}", true},
+		"qwen-code, a reminder":                   {"/chat/completions", chat + message(reminder), true},
+		"qwen-code, the report":                   {"/chat/completions", chat + message(report), false},
+		"qwen-code, the user":                     {"/chat/completions", chat + message("Go on."), true},
+		"Claude Code":                             {"/messages", claude + "]}]}", true},
+		"Claude Code, a reminder beside":          {"/messages", claude + block(reminder), true},
+		"Claude Code, the report beside":          {"/messages", claude + block(report), false},
+		"Claude Code, the report":                 {"/messages", claude + "]}" + message(report), false},
+		"Claude Code, the user":                   {"/messages", claude + "]}" + message("Go on."), true},
+		"opencode over Responses":                 {"/responses", responses + "]}", true},
+		"opencode over Responses, a reminder":     {"/responses", responses + message(reminder), true},
+		"opencode over Responses, the report":     {"/responses", responses + message(report), false},
+		"opencode over Responses, the user":       {"/responses", responses + message("Go on."), true},
+		"Claude Code, three messages of its user": {"/messages", claude + "]}" + strings.Repeat(`,{"role":"user","content":"Go on."}`, 2) + message("Go on."), false},
+		"oh-my-opencode, a report in a reminder":  {"/chat/completions", chat + message(`<system-reminder>\n[BACKGROUND TASK COMPLETED]\n</system-reminder>`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
