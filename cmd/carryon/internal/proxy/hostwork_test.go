@@ -74,3 +74,36 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+// A goal that Codex pursues by itself writes to the model after every turn. All of these
+// turns are one user turn, with one budget.
+func TestMessagesOfTheAgentRenewNoBudget(t *testing.T) {
+	t.Parallel()
+	const goals, attempts = 30, 2
+	for name, message := range map[string]string{
+		"a goal":           `<codex_internal_context source=\"goal\">\nGo on.\n</codex_internal_context>`,
+		"a teammate":       `<teammate-message teammate_id=\"ada\">\nGo on.\n</teammate-message>`,
+		"behind its words": `[SYSTEM NOTIFICATION - NOT USER INPUT]\nNo human input has been received.\n\n<system-reminder>Go on.</system-reminder>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, "-max-attempts", "2")
+			input := `{"role":"user","content":"Build a page."},` +
+				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
+				`{"type":"function_call_output","call_id":"c1","output":"Plan updated"}`
+			for range goals {
+				s.upstream.Append(carryontest.Text("I think."), carryontest.Text("I still think."), carryontest.Text("I thought."))
+				r := newRequest(t, http.MethodPost, s.base+"/responses",
+					`{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan"},{"type":"function","name":"write"}],"input":[`+input+`]}`)
+				r.Header.Set("Thread-Id", "thread-1")
+				got := s.send(r)
+				require.NoError(t, got.err)
+				require.Equal(t, http.StatusOK, got.status, got.body)
+				input += `,{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I think."}]},` +
+					`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + message + `"}]}`
+			}
+			s.served.wait()
+			assert.Len(t, s.upstream.Requests(), goals+attempts)
+		})
+	}
+}
