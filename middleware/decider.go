@@ -8,6 +8,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/todolist"
@@ -25,6 +26,7 @@ type decider struct {
 	claimed   bool                     // the session is claimed for the next turn
 	rejected  bool                     // a pause was rejected
 	waited    time.Duration            // for the interval, before the next continuation
+	others    *background.Work         // what the agent has begun in the background; nil until it is needed
 	marked    bool                     // the session state records that the caller cancelled the call
 }
 
@@ -363,12 +365,22 @@ func (d *decider) commit() bool {
 	return d.goesOnAfter(&ev)
 }
 
+// othersWork returns what the agent has begun in the background, according to the history
+// of the request, which stays the same for the whole call.
+func (d *decider) othersWork() *background.Work {
+	if d.others == nil {
+		work := background.Read(d.request.history, d.request.users)
+		d.others = &work
+	}
+	return d.others
+}
+
 // readBackground asks for the session's work in the background. It reports false if
 // the question fails: then the call is not continued.
 func (d *decider) readBackground() bool {
 	d.list.background, d.list.backgroundKnown = continuation.Background{}, true
-	if d.request.called && awaitsReport(d.request.history) {
-		d.list.background = continuation.Background{Unfinished: 1, Oldest: d.mw.options.clock.Now()}
+	if awaited := d.othersWork().Awaited; awaited > 0 {
+		d.list.background = continuation.Background{Unfinished: awaited, Oldest: d.mw.options.clock.Now()} // nobody knows their age
 		return true
 	}
 	tasks := d.mw.options.tasks

@@ -54,7 +54,7 @@ func WithToolNames(names ...string) ConversationOption {
 //   - Tools that write the whole list: todo_write (also TodoWrite, todowrite),
 //     write_todos, update_plan, update_todo_list, create_todo_list,
 //     manage_todo_list, set_todo_list, todo_list, todos, todo, task_write,
-//     task_tracker, update_todo and checklist. [ParseList] says what their
+//     write_tasks, task_tracker, update_todo and checklist. [ParseList] says what their
 //     arguments may look like. An empty list means that nothing is left to do.
 //   - Changes of a list by id: items with "merge" set to true, and "updates".
 //   - Tools that are called once for each todo: TaskCreate, TaskUpdate,

@@ -125,6 +125,8 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonPreviousResponse)
 	case "conversation":
 		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonConversation)
+	case "client_metadata":
+		p.leaveIf(wire.HasSideMetadata(s.Raw()), continuation.ReasonSideCall)
 	case "background":
 		p.leaveIf(string(s.Raw()) == "true", continuation.ReasonBackgroundResponse)
 	}
