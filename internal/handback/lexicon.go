@@ -1,0 +1,137 @@
+package handback
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// kinds says what the phrases of a sentence do.
+type kinds uint16
+
+const (
+	step       kinds = 1 << iota // announces a step: "I will"
+	start                        // names the next step, but cancels no question: "Next:"
+	hang                         // makes a step hang on something: "until"
+	consent                      // makes it hang on the user: "once you"
+	request                      // hands the turn back, whatever else the sentence says
+	tell                         // hands it back unless it is offered: "let me know which"
+	offer                        // offers more: "let me know if you want"
+	offerOnly                    // makes an offer of the rest of the sentence: "if needed"
+	leaning                      // says what the model would choose
+	can                          // with a condition, a step: "I can"
+	imperative                   // at its beginning: asks for something
+	andStep                      // behind an imperative: "and I'll"
+	beforeI                      // behind an imperative: "before I"
+	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
+)
+
+// A phrase is an entry of the lexicon, in small letters.
+type phrase struct {
+	text   string
+	kinds  kinds
+	begins bool // only at the beginning of a clause
+	prefix bool // the last word may go on
+}
+
+// A lexicon finds the phrases by their first three bytes.
+type lexicon struct {
+	phrases []phrase // by key, the longest first
+	from    [keys + 1]uint16
+}
+
+const (
+	keyBits = 11
+	keys    = 1 << keyBits
+	minKey  = 3
+)
+
+func key(a, b, c byte) uint32 {
+	return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> (32 - keyBits)
+}
+
+// phrasebook is the lexicon of all languages, built once.
+var phrasebook = sync.OnceValue(func() *lexicon { //nolint:gochecknoglobals // constant
+	l := new(lexicon)
+	for _, entry := range entries() {
+		for text := range strings.SplitSeq(entry.phrases, "|") {
+			l.add(text, entry.kinds)
+		}
+	}
+	slices.SortStableFunc(l.phrases, func(a, b phrase) int {
+		if a.key() != b.key() {
+			return int(a.key()) - int(b.key())
+		}
+		return len(b.text) - len(a.text)
+	})
+	for i := range l.phrases {
+		l.from[l.phrases[i].key()+1]++
+	}
+	for i := range keys {
+		l.from[i+1] += l.from[i]
+	}
+	return l
+})
+
+func (p *phrase) key() uint32 { return key(p.text[0], p.text[1], p.text[2]) }
+
+// add adds the phrases that a pattern stands for. {a|b} would end an entry, so
+// alternatives are written {a/b}; ^ wants the beginning of a clause; * lets the last
+// word go on; _ is a space at the end; @ is something that has been left out.
+func (l *lexicon) add(pattern string, k kinds) {
+	if before, rest, ok := strings.Cut(pattern, "{"); ok {
+		choices, after, _ := strings.Cut(rest, "}")
+		for choice := range strings.SplitSeq(choices, "/") {
+			l.add(before+choice+after, k)
+		}
+		return
+	}
+	p := phrase{kinds: k}
+	pattern, p.begins = strings.CutPrefix(pattern, "^")
+	pattern, p.prefix = strings.CutSuffix(pattern, "*")
+	p.text = strings.NewReplacer("_", " ", "@", string(rune(omitted))).Replace(pattern)
+	last, _ := utf8.DecodeLastRuneInString(p.text)
+	p.prefix = p.prefix || last >= 0x0900 || !(last == '\'' || last >= '0') // scripts without spaces; punctuation
+	l.phrases = append(l.phrases, p)
+}
+
+// find returns the kinds of the longest phrase that text begins with.
+func find(text []byte, begins bool) kinds {
+	if len(text) < minKey {
+		return 0
+	}
+	l := phrasebook()
+	k := key(text[0], text[1], text[2])
+	for i := l.from[k]; i < l.from[k+1]; i++ {
+		p := &l.phrases[i]
+		if len(text) >= len(p.text) && string(text[:len(p.text)]) == p.text &&
+			(begins || !p.begins) && (p.prefix || !inWord(text[len(p.text):])) {
+			return p.kinds
+		}
+	}
+	return 0
+}
+
+// inWord reports whether a word goes on with rest.
+func inWord(rest []byte) bool {
+	return len(rest) > 0 && (isAlnum(rest[0]) || rest[0] >= 0xC3 && rest[0] < 0xE2 || rest[0] == '\'')
+}
+
+// asksWithoutMark reports whether text ends in a word that makes it a question in
+// languages that set no question mark.
+func asksWithoutMark(text []byte) bool {
+	text = bytes.TrimRight(text, ".!")
+	text = bytes.TrimSuffix(text, []byte("。"))
+	text = trimEnd(text)
+	for _, polite := range politeEndings() {
+		text = trimEnd(bytes.TrimSuffix(text, []byte(polite)))
+	}
+	for _, ending := range questionEndings() {
+		if bytes.HasSuffix(text, []byte(ending)) {
+			return true
+		}
+	}
+	return false
+}
