@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // asking are ends that ask the user something.
@@ -280,5 +281,34 @@ func TestAnswersOnly(t *testing.T) {
 		strings.Repeat("я", 61), strings.Repeat("a", 1<<20),
 	} {
 		assert.False(t, handback.AnswersOnly(message), "%.40s", message)
+	}
+}
+
+// What stands above changes nothing, and the time is linear, whatever the text.
+func FuzzOf(f *testing.F) {
+	for _, texts := range [][]string{asking, announcing, unclear} {
+		for _, text := range texts {
+			f.Add(text[max(0, len(text)-4096):])
+		}
+	}
+	f.Add("~~~ ``` ~~~\n```\n“ „ « ` \" https:// ((*_")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := handback.Of(text)
+		if strings.TrimSpace(text) != "" {
+			assert.Equal(t, got, handback.Of("> quoted\n\n"+text), "a quotation above")
+		}
+		assert.Equal(t, got, handback.Of(text+"\n\n> quoted\n"), "a quotation below: %q", text)
+		handback.AnswersOnly(text)
+	})
+}
+
+func TestOfIsLinearAndAllocatesNothing(t *testing.T) { // not parallel: it measures
+	for _, part := range []string{
+		"> is it?\n", "\"", "“ ", "„ ", "« ", "` ", "~~~ ", "``` ", "~~~\n", "``` x`\n", "- a\n\n", "1. a? I'll\n", "is it? ", "*_", "!!!\n\n",
+		"https://", "if ", "let me know if ", "再", "ไหม", "|", "|-|\n", "\n", " ", "\x01", "\xE2", "ա՞", "i'll wait until you say so. ",
+	} {
+		short, long := strings.Repeat(part, 2_000), strings.Repeat(part, 2_000*measure.Longer)
+		assert.Less(t, measure.Slowdown(func() { handback.Of(short) }, func() { handback.Of(long) }), float64(measure.Quadratic), "%q", part)
+		assert.Zero(t, measure.Allocations(func() { handback.Of(short) }), "%q", part)
 	}
 }

@@ -2,6 +2,7 @@ package handback
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,6 +16,7 @@ type reading struct {
 	length    int
 	last      sentence // the last sentence with a word in it
 	text      []byte
+	book      *lexicon
 	stops     int // how many sentences end in a mark
 }
 
@@ -36,24 +38,27 @@ func (r *reading) announces() bool { return r.kinds&(step|start) != 0 }
 
 // read reads the plain text of a paragraph.
 func read(text []byte) reading {
-	r := reading{text: text, length: len(text), list: text[0] == item}
+	r := reading{text: text, book: phrasebook(), length: len(text), list: text[0] == item || text[0] == '|'}
 	s := sentence{}
 	for i := 0; i < len(text); {
-		c := text[i]
-		if boundary[c] != 0 {
+		switch classes[text[i]] {
+		case letterByte:
+			i += r.word(&s, i)
+			continue
+		case omittedByte:
+			s.words++
+			r.find(&s, i)
+		case boundaryByte:
 			if n := r.boundary(&s, i); n > 0 {
 				i += n
 				continue
 			}
+			if text[i] >= utf8.RuneSelf {
+				i += r.word(&s, i)
+				continue
+			}
 		}
-		n := 1
-		if c >= utf8.RuneSelf || isAlnum(c) {
-			n = r.word(&s, i)
-		} else if c == omitted {
-			s.words++
-			s.kinds |= find(text[i:], false)
-		}
-		i += n
+		i++
 	}
 	r.end(&s, len(text))
 	if !r.asked && (r.greek() || asksWithoutMark(trimEnd(text))) {
@@ -65,18 +70,39 @@ func read(text []byte) reading {
 // word reads the word at i, or the rune where words are not set apart. It returns the
 // number of bytes read.
 func (r *reading) word(s *sentence, i int) int {
-	text := r.text
-	n := 1
-	if text[i] < utf8.RuneSelf {
-		for i+n < len(text) && (isAlnum(text[i+n]) || text[i+n] == '\'') {
-			n++
-		}
-	} else {
-		n = wideWord(text[i:])
-	}
 	s.words++
-	s.kinds |= find(text[i:], r.clauseStart(s, i))
+	r.find(s, i)
+	text := r.text[i:]
+	if text[0] >= utf8.RuneSelf {
+		return wideWord(text)
+	}
+	n := 1
+	for n < len(text) && (classes[text[n]] == letterByte && text[n] < utf8.RuneSelf || text[n] == '\'') {
+		n++
+	}
 	return n
+}
+
+// find adds the kinds of the longest phrase that begins at i to s.
+func (r *reading) find(s *sentence, i int) {
+	text := r.text[i:]
+	if len(text) < minKey {
+		return
+	}
+	var head uint64
+	if len(text) >= 8 {
+		head = binary.LittleEndian.Uint64(text)
+	} else {
+		head, _ = headOf(text)
+	}
+	k := key(head)
+	for at := r.book.from[k]; at < r.book.from[k+1]; at++ {
+		p := &r.book.phrases[at]
+		if p.matches(head, text) && (!p.begins || r.clauseStart(s, i)) {
+			s.kinds |= p.kinds
+			return
+		}
+	}
 }
 
 // wideWord returns the length of the word that begins with a rune of several bytes: one
@@ -90,7 +116,7 @@ func wideWord(text []byte) int {
 		return n
 	}
 	for n < len(text) && (text[n] >= 0x80 && text[n] < 0xE2 || isAlnum(text[n])) {
-		if boundary[text[n]] != 0 && isMark(text[n:]) {
+		if classes[text[n]] == boundaryByte && isMark(text[n:]) {
 			break
 		}
 		n++
@@ -135,11 +161,30 @@ func endsClause(text []byte) bool {
 	return false
 }
 
-// boundary tells the bytes at which a sentence may end.
-var boundary = [256]uint8{ //nolint:gochecknoglobals // constant
-	'.': 1, '!': 1, '?': 1, '\n': 1, '|': 1, item: 1, heading: 1,
-	0xCD: 1, 0xD5: 1, 0xD6: 1, 0xD8: 1, 0xDB: 1, 0xE0: 1, 0xE1: 1, 0xE2: 1, 0xE3: 1, 0xEA: 1, 0xEF: 1,
-}
+// A class says what a byte of a plain text may begin.
+type class uint8
+
+const (
+	otherByte    class = iota
+	letterByte         // a word
+	omittedByte        // the mark of what has been left out
+	boundaryByte       // the end of a sentence; if it is none, a word
+)
+
+// classes are the classes of all bytes.
+var classes = func() (classes [256]class) { //nolint:gochecknoglobals // constant
+	for c := range classes {
+		if c >= utf8.RuneSelf || isAlnum(byte(c)) {
+			classes[c] = letterByte
+		}
+	}
+	for _, c := range []byte(".!?\n|\xCD\xD5\xD6\xD8\xDB\xE0\xE1\xE2\xE3\xEA\xEF") {
+		classes[c] = boundaryByte
+	}
+	classes[item], classes[heading] = boundaryByte, boundaryByte
+	classes[omitted] = omittedByte
+	return classes
+}()
 
 // boundary ends s if a sentence ends at i, and returns the length of what ends it.
 func (r *reading) boundary(s *sentence, i int) int {
@@ -251,23 +296,21 @@ func (r *reading) end(s *sentence, end int) {
 
 // free reports whether s announces a step that hangs on nothing.
 func (s *sentence) free() bool {
-	return s.kinds&step != 0 && s.kinds&(hang|consent) == 0
+	return s.kinds&step != 0 && s.kinds&(hang|consent|stuck|offer|offerOnly) == 0
 }
 
 // handsBack reports whether s is a statement that hands the turn back.
 func (s *sentence) handsBack() bool {
 	k := s.kinds
 	switch {
-	case k&request != 0:
+	case k&request != 0,
+		k&imperative != 0 && k&(andStep|beforeI) != 0,
+		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0:
 		return true
 	case k&(offer|offerOnly) != 0:
 		return false
-	case k&tell != 0:
-		return true
-	case k&consent != 0 && k&(step|can) != 0:
-		return true
 	}
-	return k&imperative != 0 && k&(andStep|beforeI) != 0
+	return k&tell != 0 || k&consent != 0 && k&(step|can) != 0
 }
 
 // breaksOff reports whether the last paragraph ends in the middle of something.

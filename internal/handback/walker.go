@@ -245,7 +245,7 @@ type lineKind uint8
 const (
 	textLine   lineKind = iota
 	blankLine           // also a rule: it separates paragraphs
-	quotedLine          // also the ruling line of a table: it is left out
+	quotedLine          // also the ruling line of a table, or a lone tag: it is left out
 )
 
 // kindOf returns the kind of a line.
@@ -261,8 +261,8 @@ func kindOf(line string) lineKind {
 				return textLine
 			}
 			ruling++
-		case '>':
-			if ruling == 0 {
+		case '>', '<':
+			if ruling == 0 && (c == '>' || isTag(line[i:])) {
 				return quotedLine
 			}
 			return textLine
@@ -279,4 +279,14 @@ func kindOf(line string) lineKind {
 		return quotedLine
 	}
 	return blankLine
+}
+
+// isTag reports whether line is a tag of its own, such as <tool_call>.
+func isTag(line string) bool {
+	end := len(line)
+	for end > 0 && isBlank(line[end-1]) {
+		end--
+	}
+	const longest = 64
+	return end < longest && line[end-1] == '>' && strings.IndexByte(line[:end], ' ') < 0
 }
