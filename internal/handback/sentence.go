@@ -86,7 +86,7 @@ func (r *reading) word(s *sentence, i int) int {
 // find adds the kinds of the longest phrase that begins at i to s.
 func (r *reading) find(s *sentence, i int) {
 	text := r.text[i:]
-	if len(text) < minKey {
+	if len(text) < minKey || len(text) > maxPhrases {
 		return
 	}
 	var head uint64
