@@ -13,8 +13,8 @@ func english() []entry {
 		{step, "i'll|i will|i shall|let me|let's|let us|we'll|we will|i'm going to|i am going to|i'm gonna|we're going to"},
 		{step, "^{next/now/first/then}, {i/we}|^{next/now/first} {i/we}|^{next/now}, {i'm/we're}|^now {i'm/we're}|i'm now|i am now"},
 		{step, "^{moving on/proceeding/continuing} {to/with/now}|^{starting/beginning} {now/with}|{i'm/i am} {proceeding/continuing/moving on/starting}"},
-		{step, "{i'm/i am} about to|^{time/now} to|^on to|^onto the|^here goes"},
-		{start, "i {need to/should/must/have to} |and {starting/moving on/proceeding/continuing} |^now that |^next:|^next,|^next up|^now:|^now for|^now the|^now,|^next step:|^next is|^next comes|^up next"},
+		{step, "{i'll/i will} keep {going/working}|{i'm/i am} about to|^{time/now} to|^on to|^onto the|^here goes"},
+		{start, "i {need to/should/must/have to} |and {starting/moving on/proceeding/continuing} |^now that |^{starting/working on/proceeding/continuing/going to/gonna/will now/resuming/picking up}|^next:|^next,|^next up|^now:|^now for|^now the|^now,|^next step:|^next is|^next comes|^up next"},
 		{start, "^{implementing/creating/adding/writing/running/updating/fixing/checking/reading/building/testing/looking at} {the/a/this/it/them} "},
 		{start, "^now {onto/on to/moving/working/starting/continuing/proceeding/wiring/implementing/creating/adding/writing/running/updating/fixing/checking/reading/building/testing}"},
 		// No steps, although they begin like one.

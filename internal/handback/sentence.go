@@ -26,7 +26,7 @@ type sentence struct {
 	start, end int
 	kinds      kinds
 	words      int
-	mark       rune // the byte that the mark at its end begins with, or 0
+	mark       bool // a mark ends it
 	question   bool
 	label      bool // an item of a list or a heading
 	imperative bool // it begins with a request
@@ -248,7 +248,7 @@ func endsHere(rest []byte) bool {
 		return true
 	}
 	switch rest[0] {
-	case ' ', '\n', '|', ',', ';', '<', '-', '(', '"', omitted:
+	case ' ', '\n', '|', ',', ';', '<', '(', '"', omitted:
 		return true
 	}
 	return false
@@ -257,7 +257,7 @@ func endsHere(rest []byte) bool {
 // stop ends s with a mark of n bytes at i.
 func (r *reading) stop(s *sentence, i, n int, question bool) {
 	if s.words > 0 {
-		s.mark = rune(r.text[i])
+		s.mark = true
 		r.stops++
 		s.question = s.question || question && !r.opened(i)
 	}
@@ -316,29 +316,33 @@ func (s *sentence) handsBack() bool {
 // breaksOff reports whether the last paragraph ends in the middle of something.
 func (r *reading) breaksOff(w *walker) bool {
 	text := trimEnd(r.text)
-	if len(text) == 0 {
-		return false
-	}
-	if bytes.HasSuffix(text, []byte("...")) || bytes.HasSuffix(text, []byte("…")) {
-		return true
-	}
-	if bytes.HasSuffix(text, []byte(":")) || bytes.HasSuffix(text, []byte("：")) {
-		return !w.fenced
-	}
-	if text[len(text)-1] == ',' || bytes.HasSuffix(text, []byte("，")) || bytes.HasSuffix(text, []byte("、")) {
-		return true
-	}
-	if r.last.label || r.last.mark != 0 || w.fenced {
-		return false
-	}
 	last, _ := utf8.DecodeLastRune(text)
-	if !unicode.In(last, unicode.Latin, unicode.Cyrillic, unicode.Greek) || bytes.IndexByte(r.text, '|') >= 0 {
+	switch last {
+	case '…', ',', '，', '、':
+		return true
+	case '.':
+		return bytes.HasSuffix(text, []byte("..."))
+	case ':', '：':
+		return !w.fenced // the code is what the colon announces
+	}
+	return !w.fenced && unicode.In(last, unicode.Latin, unicode.Cyrillic, unicode.Greek) && r.lacksEnd(w)
+}
+
+// lacksEnd reports whether the last sentence, which ends in a letter, has no end. Notes,
+// items and headings often have no full stop: they are whole without one.
+func (r *reading) lacksEnd(w *walker) bool {
+	if r.last.label || r.last.mark || r.last.words < minWords || bytes.IndexByte(r.text, '|') >= 0 {
 		return false
 	}
-	const sentenceLong = 6 // words: what is shorter may be a note without a full stop
-	word := text[bytes.LastIndexAny(text, " \n")+1:]
-	return r.last.words > 2 && dangles(word) || r.last.words >= sentenceLong && (r.stops > 0 || w.endsInMark())
+	text := trimEnd(r.text)
+	return dangles(text[bytes.LastIndexAny(text, " \n")+1:]) ||
+		r.last.words >= minProse && (r.stops > 0 || w.endsInMark())
 }
+
+const (
+	minWords = 3 // what is shorter is a note
+	minProse = 6 // likewise, unless it ends in a word that no sentence can end in
+)
 
 // endsInMark reports whether the last line that is unread ends in a full stop, so that
 // a line without one breaks off.

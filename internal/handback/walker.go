@@ -250,43 +250,43 @@ const (
 
 // kindOf returns the kind of a line.
 func kindOf(line string) lineKind {
-	ruling := 0
-	for i := range len(line) {
-		switch c := line[i]; c {
-		case ' ', '\t', '\r':
-		case '-', '*', '_', '=', ':', '+':
-			ruling++
+	text := strings.Trim(line, " \t\r")
+	if text == "" {
+		return blankLine
+	}
+	switch text[0] {
+	case '>':
+		return quotedLine
+	case '<':
+		if isTag(text) {
+			return quotedLine
+		}
+	case '-', '*', '_', '=', ':', '+', '|':
+		return ruling(text)
+	}
+	return textLine
+}
+
+// ruling returns the kind of a line that may be a rule, or the ruling line of a table.
+func ruling(text string) lineKind {
+	kind := blankLine
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '-', '*', '_', '=', ':', '+':
 		case '|':
-			if i > 0 && ruling == 0 && line[i-1] != ' ' {
-				return textLine
-			}
-			ruling++
-		case '>', '<':
-			if ruling == 0 && (c == '>' || isTag(line[i:])) {
-				return quotedLine
-			}
-			return textLine
+			kind = quotedLine
 		default:
 			return textLine
 		}
 	}
-	switch {
-	case ruling == 0:
-		return blankLine
-	case ruling < len("---"):
+	if len(text) < len("---") {
 		return textLine
-	case strings.IndexByte(line, '|') >= 0:
-		return quotedLine
 	}
-	return blankLine
+	return kind
 }
 
-// isTag reports whether line is a tag of its own, such as <tool_call>.
-func isTag(line string) bool {
-	end := len(line)
-	for end > 0 && isBlank(line[end-1]) {
-		end--
-	}
+// isTag reports whether text is a tag of its own, such as <tool_call>.
+func isTag(text string) bool {
 	const longest = 64
-	return end < longest && line[end-1] == '>' && strings.IndexByte(line[:end], ' ') < 0
+	return len(text) < longest && text[len(text)-1] == '>' && strings.IndexByte(text, ' ') < 0
 }
