@@ -32,33 +32,36 @@ const (
 
 // A phrase is an entry of the lexicon, in small letters.
 type phrase struct {
-	head   uint64 // its first eight bytes, and which of their bits it has
-	mask   uint64
+	head
 	text   string
 	kinds  kinds
 	begins bool // only at the beginning of a clause
 	prefix bool // the last word may go on
 }
 
+// A head is the first eight bytes of a phrase, and which of their bits it has.
+type head struct{ bytes, mask uint64 }
+
 // A lexicon finds the phrases by their first bytes.
 type lexicon struct {
 	phrases []phrase // by key, the longest first
+	heads   []head   // theirs: most of what is compared is told apart by them
 	from    [keys + 1]uint16
 }
 
 const (
-	keyBits = 12
+	keyBits = 13
 	keys    = 1 << keyBits
 	minKey  = 3 // the length of the shortest phrase
 )
 
 // key returns the key of a phrase by its first bytes: four, or three if the third is a
 // space, as in "if ".
-func key(head uint64) uint32 {
-	if head>>16&0xFF == ' ' {
-		head &= 0xFFFFFF
+func key(bytes uint64) uint32 {
+	if bytes>>16&0xFF == ' ' {
+		bytes &= 0xFFFFFF
 	}
-	return uint32(head) * 0x9E3779B1 >> (32 - keyBits) //nolint:gosec // the first four bytes are meant
+	return uint32(bytes) * 0x9E3779B1 >> (32 - keyBits) //nolint:gosec // the first four bytes are meant
 }
 
 // phrasebook is the lexicon of all languages, built once.
@@ -82,6 +85,7 @@ var phrasebook = sync.OnceValue(func() *lexicon { //nolint:gochecknoglobals // c
 		return 1
 	})
 	for i := range l.phrases {
+		l.heads = append(l.heads, l.phrases[i].head)
 		l.from[l.phrases[i].key()+1]++
 	}
 	for i := range keys {
@@ -90,7 +94,7 @@ var phrasebook = sync.OnceValue(func() *lexicon { //nolint:gochecknoglobals // c
 	return l
 })
 
-func (p *phrase) key() uint32 { return key(p.head) }
+func (p *phrase) key() uint32 { return key(p.bytes) }
 
 // add adds the phrases that a pattern stands for. {a|b} would end an entry, so
 // alternatives are written {a/b}; ^ wants the beginning of a clause; * lets the last
@@ -109,23 +113,22 @@ func (l *lexicon) add(pattern string, k kinds) {
 	p.text = strings.NewReplacer("_", " ", "@", string(rune(omitted))).Replace(pattern)
 	last, _ := utf8.DecodeLastRuneInString(p.text)
 	p.prefix = p.prefix || last >= 0x0900 || !(last == '\'' || last >= '0') // scripts without spaces; punctuation
-	p.head, p.mask = headOf(p.text)
+	p.head = headOf(p.text)
 	l.phrases = append(l.phrases, p)
 }
 
-// matches reports whether text begins with p, and head are its first bytes.
-func (p *phrase) matches(head uint64, text []byte) bool {
-	return head&p.mask == p.head && len(text) >= len(p.text) && string(text[:len(p.text)]) == p.text &&
-		(p.prefix || !inWord(text[len(p.text):]))
+// matches reports whether text begins with p.
+func (p *phrase) matches(text []byte) bool {
+	return len(text) >= len(p.text) && string(text[:len(p.text)]) == p.text && (p.prefix || !inWord(text[len(p.text):]))
 }
 
-// headOf returns the first eight bytes of text, and which bits of them text has.
-func headOf[T string | []byte](text T) (head, mask uint64) {
+// headOf returns the head of text.
+func headOf[T string | []byte](text T) (h head) {
 	for i := range min(len(text), 8) {
-		head |= uint64(text[i]) << (8 * i)
-		mask |= 0xFF << (8 * i)
+		h.bytes |= uint64(text[i]) << (8 * i)
+		h.mask |= 0xFF << (8 * i)
 	}
-	return head, mask
+	return h
 }
 
 // inWord reports whether a word goes on with rest.

@@ -83,22 +83,26 @@ func (r *reading) word(s *sentence, i int) int {
 	return n
 }
 
-// find adds the kinds of the longest phrase that begins at i to s.
-func (r *reading) find(s *sentence, i int) {
-	text := r.text[i:]
+// find adds the kinds of the longest phrase that begins at at to s.
+func (r *reading) find(s *sentence, at int) {
+	text := r.text[at:]
 	if len(text) < minKey || len(text) > maxPhrases {
 		return
 	}
-	var head uint64
+	var first uint64
 	if len(text) >= 8 {
-		head = binary.LittleEndian.Uint64(text)
+		first = binary.LittleEndian.Uint64(text)
 	} else {
-		head, _ = headOf(text)
+		first = headOf(text).bytes
 	}
-	k := key(head)
-	for at := r.book.from[k]; at < r.book.from[k+1]; at++ {
-		p := &r.book.phrases[at]
-		if p.matches(head, text) && (!p.begins || r.clauseStart(s, i)) {
+	k := key(first)
+	from, to := r.book.from[k], r.book.from[k+1]
+	for i, h := range r.book.heads[from:to] {
+		if first&h.mask != h.bytes {
+			continue
+		}
+		p := &r.book.phrases[int(from)+i]
+		if p.matches(text) && (!p.begins || r.clauseStart(s, at)) {
 			s.kinds |= p.kinds
 			return
 		}
