@@ -38,7 +38,7 @@ const (
 	maxParagraph = 2 << 10
 	// maxPhrases is how many of these bytes are searched for phrases; for question marks
 	// all of them are.
-	maxPhrases = 1 << 10
+	maxPhrases = 768
 	// maxOptions is how many paragraphs of options may follow their question.
 	maxOptions = 6
 	// maxRemark is the length of the longest remark that may follow the options.
@@ -85,7 +85,8 @@ func (w *walker) optionsAsk(buf *[maxParagraph]byte, limit int) bool {
 // adds to a question above it: it follows the question's options, or says what the
 // model would choose.
 func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
-	if !w.mayAsk() {
+	const far = (maxOptions + 1) * maxParagraph
+	if !hasQuestionMark(w.text[max(0, w.at-far):max(0, w.at)]) {
 		return false
 	}
 	above, ok := w.paragraph(buf)
@@ -96,18 +97,6 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 		return above.asks() || w.optionsAsk(buf, maxOptions)
 	}
 	return remark&(leaning|offer) != 0 && above.asks()
-}
-
-// mayAsk reports whether there is a question mark in what is read next. It is cheap.
-func (w *walker) mayAsk() bool {
-	const far = (maxOptions + 1) * maxParagraph
-	above := w.text[max(0, w.at-far):max(0, w.at)]
-	for _, mark := range [...]string{"?", "？", "؟", "՞", ";\n"} {
-		if strings.Contains(above, mark) {
-			return true
-		}
-	}
-	return false
 }
 
 // AnswersOnly reports whether a message of the user can only be an answer, or a word to

@@ -158,6 +158,7 @@ func (w *walker) paragraph(buf *[maxParagraph]byte) (reading, bool) {
 		if !ok {
 			return reading{}, false
 		}
+		lines.start = w.shorten(lines)
 		p := plain{buf: buf}
 		for at := lines.start; at < lines.end; {
 			at = w.addLine(&p, at, lines.end)
@@ -199,6 +200,35 @@ func (w *walker) lines() (span, bool) {
 			return found, true
 		}
 	}
+}
+
+// shorten returns where the reading of a paragraph begins: near its end, unless it may
+// ask before that.
+func (w *walker) shorten(lines span) int {
+	near := lines.end - maxPhrases
+	if near <= lines.start || hasQuestionMark(w.text[lines.start:near]) {
+		return lines.start
+	}
+	const search = 256 // bytes that may be left out to begin with a line or a sentence
+	rest := w.text[near : near+search]
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		return near + i + 1
+	}
+	if i := strings.Index(rest, ". "); i >= 0 {
+		return near + i + 1
+	}
+	return runeStart(w.text, near)
+}
+
+// hasQuestionMark reports whether text may have a question mark. Rare ones
+// are not searched for.
+func hasQuestionMark(text string) bool {
+	for _, mark := range [...]string{"?", "？", "؟", "՞", ";\n"} {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // leave skips the rest of a paragraph that is too long to be read.
