@@ -59,7 +59,7 @@ func Of(text string) End {
 	switch {
 	case last.asks():
 		return Asks
-	case last.list && w.optionsAsk(&buf, maxOptions):
+	case (last.list || last.last.label && !stalls) && w.optionsAsk(&buf, maxOptions):
 		return Asks
 	case !last.list && !stalls && last.length <= maxRemark && w.remarkAsks(&buf, last.kinds):
 		return Asks
