@@ -23,13 +23,12 @@ type reading struct {
 // A sentence is a part of a paragraph up to a mark that ends it, or to the end of an
 // item or a heading.
 type sentence struct {
-	start, end int
-	kinds      kinds
-	words      int
-	mark       bool // a mark ends it
-	question   bool
-	label      bool // an item of a list or a heading
-	imperative bool // it begins with a request
+	start    int
+	kinds    kinds
+	words    int
+	mark     bool // a mark ends it
+	question bool
+	label    bool // an item of a list or a heading
 }
 
 func (r *reading) asks() bool { return r.asked || r.requested }
@@ -281,7 +280,6 @@ func (r *reading) end(s *sentence, end int) {
 	if s.words == 0 {
 		return
 	}
-	s.end = end
 	switch free := s.free(); {
 	case s.question:
 		r.asked = true
