@@ -60,7 +60,8 @@ func WithToolNames(names ...string) ConversationOption {
 //   - Tools that are called once for each todo: TaskCreate, TaskUpdate,
 //     task_update, task_complete, tracker_create_task, tracker_update_task, and
 //     todo with an "action" such as add, toggle, complete or clear. Their calls are
-//     replayed; the ids may be in the results.
+//     replayed; the ids may be in the results. TaskCreate and TaskUpdate may also say
+//     who owns a todo and what it waits for.
 //   - sql, the tool with which Copilot CLI keeps its list in a table. Its statements
 //     are followed as long as the results confirm them.
 //   - If a result repeats the whole list, as JSON or as a checklist, and has all

@@ -36,6 +36,9 @@ func (e End) String() string {
 const (
 	// maxParagraph is how many bytes at the end of a paragraph are read.
 	maxParagraph = 2 << 10
+	// maxPhrases is how many of these bytes are searched for phrases; for question marks
+	// all of them are.
+	maxPhrases = 768
 	// maxOptions is how many paragraphs of options may follow their question.
 	maxOptions = 6
 	// maxRemark is the length of the longest remark that may follow the options.
@@ -56,7 +59,7 @@ func Of(text string) End {
 	switch {
 	case last.asks():
 		return Asks
-	case last.list && w.optionsAsk(&buf, maxOptions):
+	case (last.list || last.last.label && !stalls) && w.optionsAsk(&buf, maxOptions):
 		return Asks
 	case !last.list && !stalls && last.length <= maxRemark && w.remarkAsks(&buf, last.kinds):
 		return Asks
@@ -82,6 +85,10 @@ func (w *walker) optionsAsk(buf *[maxParagraph]byte, limit int) bool {
 // adds to a question above it: it follows the question's options, or says what the
 // model would choose.
 func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
+	const far = (maxOptions + 1) * maxParagraph
+	if !hasQuestionMark(w.text[max(0, w.at-far):max(0, w.at)]) {
+		return false
+	}
 	above, ok := w.paragraph(buf)
 	if !ok {
 		return false

@@ -25,31 +25,43 @@ const (
 	imperative                   // at its beginning: asks for something
 	andStep                      // behind an imperative: "and I'll"
 	beforeI                      // behind an imperative: "before I"
+	stuck                        // on a condition: "I cannot continue"
+	without                      // is one: "without"
 	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
 )
 
 // A phrase is an entry of the lexicon, in small letters.
 type phrase struct {
+	head
 	text   string
 	kinds  kinds
 	begins bool // only at the beginning of a clause
 	prefix bool // the last word may go on
 }
 
-// A lexicon finds the phrases by their first three bytes.
+// A head is the first eight bytes of a phrase, and which of their bits it has.
+type head struct{ bytes, mask uint64 }
+
+// A lexicon finds the phrases by their first bytes.
 type lexicon struct {
 	phrases []phrase // by key, the longest first
+	heads   []head   // theirs: most of what is compared is told apart by them
 	from    [keys + 1]uint16
 }
 
 const (
-	keyBits = 11
+	keyBits = 13
 	keys    = 1 << keyBits
-	minKey  = 3
+	minKey  = 3 // the length of the shortest phrase
 )
 
-func key(a, b, c byte) uint32 {
-	return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> (32 - keyBits)
+// key returns the key of a phrase by its first bytes: four, or three if the third is a
+// space, as in "if ".
+func key(bytes uint64) uint32 {
+	if bytes>>16&0xFF == ' ' {
+		bytes &= 0xFFFFFF
+	}
+	return uint32(bytes) * 0x9E3779B1 >> (32 - keyBits) //nolint:gosec // the first four bytes are meant
 }
 
 // phrasebook is the lexicon of all languages, built once.
@@ -64,9 +76,16 @@ var phrasebook = sync.OnceValue(func() *lexicon { //nolint:gochecknoglobals // c
 		if a.key() != b.key() {
 			return int(a.key()) - int(b.key())
 		}
-		return len(b.text) - len(a.text)
+		if len(a.text) != len(b.text) || a.begins == b.begins {
+			return len(b.text) - len(a.text)
+		}
+		if a.begins {
+			return -1
+		}
+		return 1
 	})
 	for i := range l.phrases {
+		l.heads = append(l.heads, l.phrases[i].head)
 		l.from[l.phrases[i].key()+1]++
 	}
 	for i := range keys {
@@ -75,7 +94,7 @@ var phrasebook = sync.OnceValue(func() *lexicon { //nolint:gochecknoglobals // c
 	return l
 })
 
-func (p *phrase) key() uint32 { return key(p.text[0], p.text[1], p.text[2]) }
+func (p *phrase) key() uint32 { return key(p.bytes) }
 
 // add adds the phrases that a pattern stands for. {a|b} would end an entry, so
 // alternatives are written {a/b}; ^ wants the beginning of a clause; * lets the last
@@ -94,24 +113,22 @@ func (l *lexicon) add(pattern string, k kinds) {
 	p.text = strings.NewReplacer("_", " ", "@", string(rune(omitted))).Replace(pattern)
 	last, _ := utf8.DecodeLastRuneInString(p.text)
 	p.prefix = p.prefix || last >= 0x0900 || !(last == '\'' || last >= '0') // scripts without spaces; punctuation
+	p.head = headOf(p.text)
 	l.phrases = append(l.phrases, p)
 }
 
-// find returns the kinds of the longest phrase that text begins with.
-func find(text []byte, begins bool) kinds {
-	if len(text) < minKey {
-		return 0
+// matches reports whether text begins with p.
+func (p *phrase) matches(text []byte) bool {
+	return len(text) >= len(p.text) && string(text[:len(p.text)]) == p.text && (p.prefix || !inWord(text[len(p.text):]))
+}
+
+// headOf returns the head of text.
+func headOf[T string | []byte](text T) (h head) {
+	for i := range min(len(text), 8) {
+		h.bytes |= uint64(text[i]) << (8 * i)
+		h.mask |= 0xFF << (8 * i)
 	}
-	l := phrasebook()
-	k := key(text[0], text[1], text[2])
-	for i := l.from[k]; i < l.from[k+1]; i++ {
-		p := &l.phrases[i]
-		if len(text) >= len(p.text) && string(text[:len(p.text)]) == p.text &&
-			(begins || !p.begins) && (p.prefix || !inWord(text[len(p.text):])) {
-			return p.kinds
-		}
-	}
-	return 0
+	return h
 }
 
 // inWord reports whether a word goes on with rest.

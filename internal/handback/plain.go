@@ -1,6 +1,9 @@
 package handback
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // These bytes stand for what has been taken out of a plain text. None of them occurs in
 // a text otherwise.
@@ -37,25 +40,64 @@ func (p *plain) line(line string) {
 	if mark != 0 {
 		p.put(mark)
 	}
-	line = line[n:]
-	for i := 0; i < len(line); {
-		c := line[i]
-		switch {
-		case 'a' <= c && c <= 'z':
-			p.put(c)
-			p.letters = true
-			i++
-		case 'A' <= c && c <= 'Z':
-			p.put(c + 'a' - 'A')
-			p.letters = true
-			i++
-		case c >= 0x80:
+	for i := n; i < len(line); {
+		if small := small[line[i]]; small != 0 {
+			i += p.run(line[i:])
+			continue
+		}
+		if line[i] >= utf8.RuneSelf {
 			i += p.wide(line[i:])
-		default:
+		} else {
 			i += p.ascii(line, i)
 		}
 	}
 	p.put('\n')
+}
+
+// small holds the small letters of the ASCII bytes that need no more than that, and 0
+// for the others.
+var small = func() (small [256]byte) { //nolint:gochecknoglobals // constant
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
+		if strings.IndexByte("*_~\\`\":\x7f", c) < 0 {
+			small[c] = c
+		}
+	}
+	for c := byte('A'); c <= 'Z'; c++ {
+		small[c] = c + 'a' - 'A'
+	}
+	return small
+}()
+
+// run adds the bytes at the beginning of rest that need no more than small letters. It
+// returns how many these are.
+func (p *plain) run(rest string) int {
+	to := p.buf[p.length:]
+	n := 0
+	or := byte(0)
+	for n < len(rest) && n < len(to) {
+		c := small[rest[n]]
+		if c == 0 {
+			break
+		}
+		to[n] = c
+		or |= c
+		n++
+	}
+	p.length += n
+	p.letters = p.letters || or&0x40 != 0 && hasLetter(to[:n])
+	if n == len(to) {
+		return len(rest) // the buffer is full
+	}
+	return n
+}
+
+func hasLetter(text []byte) bool {
+	for _, c := range text {
+		if 'a' <= c && c <= 'z' {
+			return true
+		}
+	}
+	return false
 }
 
 // ascii adds what begins at i with an ASCII byte that is no letter. It returns the

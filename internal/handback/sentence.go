@@ -2,6 +2,7 @@ package handback
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,19 +16,19 @@ type reading struct {
 	length    int
 	last      sentence // the last sentence with a word in it
 	text      []byte
+	book      *lexicon
 	stops     int // how many sentences end in a mark
 }
 
 // A sentence is a part of a paragraph up to a mark that ends it, or to the end of an
 // item or a heading.
 type sentence struct {
-	start, end int
-	kinds      kinds
-	words      int
-	mark       rune // the byte that the mark at its end begins with, or 0
-	question   bool
-	label      bool // an item of a list or a heading
-	imperative bool // it begins with a request
+	start    int
+	kinds    kinds
+	words    int
+	mark     bool // a mark ends it
+	question bool
+	label    bool // an item of a list or a heading
 }
 
 func (r *reading) asks() bool { return r.asked || r.requested }
@@ -36,24 +37,27 @@ func (r *reading) announces() bool { return r.kinds&(step|start) != 0 }
 
 // read reads the plain text of a paragraph.
 func read(text []byte) reading {
-	r := reading{text: text, length: len(text), list: text[0] == item}
+	r := reading{text: text, book: phrasebook(), length: len(text), list: text[0] == item || text[0] == '|'}
 	s := sentence{}
 	for i := 0; i < len(text); {
-		c := text[i]
-		if boundary[c] != 0 {
+		switch classes[text[i]] {
+		case letterByte:
+			i += r.word(&s, i)
+			continue
+		case omittedByte:
+			s.words++
+			r.find(&s, i)
+		case boundaryByte:
 			if n := r.boundary(&s, i); n > 0 {
 				i += n
 				continue
 			}
+			if text[i] >= utf8.RuneSelf {
+				i += r.word(&s, i)
+				continue
+			}
 		}
-		n := 1
-		if c >= utf8.RuneSelf || isAlnum(c) {
-			n = r.word(&s, i)
-		} else if c == omitted {
-			s.words++
-			s.kinds |= find(text[i:], false)
-		}
-		i += n
+		i++
 	}
 	r.end(&s, len(text))
 	if !r.asked && (r.greek() || asksWithoutMark(trimEnd(text))) {
@@ -65,18 +69,43 @@ func read(text []byte) reading {
 // word reads the word at i, or the rune where words are not set apart. It returns the
 // number of bytes read.
 func (r *reading) word(s *sentence, i int) int {
-	text := r.text
-	n := 1
-	if text[i] < utf8.RuneSelf {
-		for i+n < len(text) && (isAlnum(text[i+n]) || text[i+n] == '\'') {
-			n++
-		}
-	} else {
-		n = wideWord(text[i:])
-	}
 	s.words++
-	s.kinds |= find(text[i:], r.clauseStart(s, i))
+	r.find(s, i)
+	text := r.text[i:]
+	if text[0] >= utf8.RuneSelf {
+		return wideWord(text)
+	}
+	n := 1
+	for n < len(text) && (classes[text[n]] == letterByte && text[n] < utf8.RuneSelf || text[n] == '\'') {
+		n++
+	}
 	return n
+}
+
+// find adds the kinds of the longest phrase that begins at at to s.
+func (r *reading) find(s *sentence, at int) {
+	text := r.text[at:]
+	if len(text) < minKey || len(text) > maxPhrases {
+		return
+	}
+	var first uint64
+	if len(text) >= 8 {
+		first = binary.LittleEndian.Uint64(text)
+	} else {
+		first = headOf(text).bytes
+	}
+	k := key(first)
+	from, to := r.book.from[k], r.book.from[k+1]
+	for i, h := range r.book.heads[from:to] {
+		if first&h.mask != h.bytes {
+			continue
+		}
+		p := &r.book.phrases[int(from)+i]
+		if p.matches(text) && (!p.begins || r.clauseStart(s, at)) {
+			s.kinds |= p.kinds
+			return
+		}
+	}
 }
 
 // wideWord returns the length of the word that begins with a rune of several bytes: one
@@ -90,7 +119,7 @@ func wideWord(text []byte) int {
 		return n
 	}
 	for n < len(text) && (text[n] >= 0x80 && text[n] < 0xE2 || isAlnum(text[n])) {
-		if boundary[text[n]] != 0 && isMark(text[n:]) {
+		if classes[text[n]] == boundaryByte && isMark(text[n:]) {
 			break
 		}
 		n++
@@ -135,11 +164,30 @@ func endsClause(text []byte) bool {
 	return false
 }
 
-// boundary tells the bytes at which a sentence may end.
-var boundary = [256]uint8{ //nolint:gochecknoglobals // constant
-	'.': 1, '!': 1, '?': 1, '\n': 1, '|': 1, item: 1, heading: 1,
-	0xCD: 1, 0xD5: 1, 0xD6: 1, 0xD8: 1, 0xDB: 1, 0xE0: 1, 0xE1: 1, 0xE2: 1, 0xE3: 1, 0xEA: 1, 0xEF: 1,
-}
+// A class says what a byte of a plain text may begin.
+type class uint8
+
+const (
+	otherByte    class = iota
+	letterByte         // a word
+	omittedByte        // the mark of what has been left out
+	boundaryByte       // the end of a sentence; if it is none, a word
+)
+
+// classes are the classes of all bytes.
+var classes = func() (classes [256]class) { //nolint:gochecknoglobals // constant
+	for c := range classes {
+		if c >= utf8.RuneSelf || isAlnum(byte(c)) {
+			classes[c] = letterByte
+		}
+	}
+	for _, c := range []byte(".!?\n|\xCD\xD5\xD6\xD8\xDB\xE0\xE1\xE2\xE3\xEA\xEF") {
+		classes[c] = boundaryByte
+	}
+	classes[item], classes[heading] = boundaryByte, boundaryByte
+	classes[omitted] = omittedByte
+	return classes
+}()
 
 // boundary ends s if a sentence ends at i, and returns the length of what ends it.
 func (r *reading) boundary(s *sentence, i int) int {
@@ -203,7 +251,7 @@ func endsHere(rest []byte) bool {
 		return true
 	}
 	switch rest[0] {
-	case ' ', '\n', '|', ',', ';', '<', '-', '(', '"', omitted:
+	case ' ', '\n', '|', ',', ';', '<', '(', '"', omitted:
 		return true
 	}
 	return false
@@ -212,7 +260,7 @@ func endsHere(rest []byte) bool {
 // stop ends s with a mark of n bytes at i.
 func (r *reading) stop(s *sentence, i, n int, question bool) {
 	if s.words > 0 {
-		s.mark = rune(r.text[i])
+		s.mark = true
 		r.stops++
 		s.question = s.question || question && !r.opened(i)
 	}
@@ -232,7 +280,6 @@ func (r *reading) end(s *sentence, end int) {
 	if s.words == 0 {
 		return
 	}
-	s.end = end
 	switch free := s.free(); {
 	case s.question:
 		r.asked = true
@@ -251,51 +298,53 @@ func (r *reading) end(s *sentence, end int) {
 
 // free reports whether s announces a step that hangs on nothing.
 func (s *sentence) free() bool {
-	return s.kinds&step != 0 && s.kinds&(hang|consent) == 0
+	return s.kinds&step != 0 && s.kinds&(hang|consent|stuck|offer|offerOnly) == 0
 }
 
 // handsBack reports whether s is a statement that hands the turn back.
 func (s *sentence) handsBack() bool {
 	k := s.kinds
 	switch {
-	case k&request != 0:
+	case k&request != 0,
+		k&imperative != 0 && k&(andStep|beforeI) != 0,
+		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0:
 		return true
 	case k&(offer|offerOnly) != 0:
 		return false
-	case k&tell != 0:
-		return true
-	case k&consent != 0 && k&(step|can) != 0:
-		return true
 	}
-	return k&imperative != 0 && k&(andStep|beforeI) != 0
+	return k&tell != 0 || k&consent != 0 && k&(step|can) != 0
 }
 
 // breaksOff reports whether the last paragraph ends in the middle of something.
 func (r *reading) breaksOff(w *walker) bool {
 	text := trimEnd(r.text)
-	if len(text) == 0 {
-		return false
-	}
-	if bytes.HasSuffix(text, []byte("...")) || bytes.HasSuffix(text, []byte("…")) {
-		return true
-	}
-	if bytes.HasSuffix(text, []byte(":")) || bytes.HasSuffix(text, []byte("：")) {
-		return !w.fenced
-	}
-	if text[len(text)-1] == ',' || bytes.HasSuffix(text, []byte("，")) || bytes.HasSuffix(text, []byte("、")) {
-		return true
-	}
-	if r.last.label || r.last.mark != 0 || w.fenced {
-		return false
-	}
 	last, _ := utf8.DecodeLastRune(text)
-	if !unicode.In(last, unicode.Latin, unicode.Cyrillic, unicode.Greek) || bytes.IndexByte(r.text, '|') >= 0 {
+	switch last {
+	case '…', ',', '，', '、':
+		return true
+	case '.':
+		return bytes.HasSuffix(text, []byte("..."))
+	case ':', '：':
+		return !w.fenced // the code is what the colon announces
+	}
+	return !w.fenced && unicode.In(last, unicode.Latin, unicode.Cyrillic, unicode.Greek) && r.lacksEnd(w)
+}
+
+// lacksEnd reports whether the last sentence, which ends in a letter, has no end. Notes,
+// items and headings often have no full stop: they are whole without one.
+func (r *reading) lacksEnd(w *walker) bool {
+	if r.last.label || r.last.mark || r.last.words < minWords || bytes.IndexByte(r.text, '|') >= 0 {
 		return false
 	}
-	const sentenceLong = 6 // words: what is shorter may be a note without a full stop
-	word := text[bytes.LastIndexAny(text, " \n")+1:]
-	return r.last.words > 2 && dangles(word) || r.last.words >= sentenceLong && (r.stops > 0 || w.endsInMark())
+	text := trimEnd(r.text)
+	return dangles(text[bytes.LastIndexAny(text, " \n")+1:]) ||
+		r.last.words >= minProse && (r.stops > 0 || w.endsInMark())
 }
+
+const (
+	minWords = 3 // what is shorter is a note
+	minProse = 6 // likewise, unless it ends in a word that no sentence can end in
+)
 
 // endsInMark reports whether the last line that is unread ends in a full stop, so that
 // a line without one breaks off.

@@ -158,6 +158,7 @@ func (w *walker) paragraph(buf *[maxParagraph]byte) (reading, bool) {
 		if !ok {
 			return reading{}, false
 		}
+		lines.start = w.shorten(lines)
 		p := plain{buf: buf}
 		for at := lines.start; at < lines.end; {
 			at = w.addLine(&p, at, lines.end)
@@ -199,6 +200,35 @@ func (w *walker) lines() (span, bool) {
 			return found, true
 		}
 	}
+}
+
+// shorten returns where the reading of a paragraph begins: near its end, unless it may
+// ask before that.
+func (w *walker) shorten(lines span) int {
+	near := lines.end - maxPhrases
+	if near <= lines.start || hasQuestionMark(w.text[lines.start:near]) {
+		return lines.start
+	}
+	const search = 256 // bytes that may be left out to begin with a line or a sentence
+	rest := w.text[near : near+search]
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		return near + i + 1
+	}
+	if i := strings.Index(rest, ". "); i >= 0 {
+		return near + i + 1
+	}
+	return runeStart(w.text, near)
+}
+
+// hasQuestionMark reports whether text may have a question mark. Rare ones
+// are not searched for.
+func hasQuestionMark(text string) bool {
+	for _, mark := range [...]string{"?", "？", "؟", "՞", ";\n"} {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // leave skips the rest of a paragraph that is too long to be read.
@@ -245,38 +275,48 @@ type lineKind uint8
 const (
 	textLine   lineKind = iota
 	blankLine           // also a rule: it separates paragraphs
-	quotedLine          // also the ruling line of a table: it is left out
+	quotedLine          // also the ruling line of a table, or a lone tag: it is left out
 )
 
 // kindOf returns the kind of a line.
 func kindOf(line string) lineKind {
-	ruling := 0
-	for i := range len(line) {
-		switch c := line[i]; c {
-		case ' ', '\t', '\r':
-		case '-', '*', '_', '=', ':', '+':
-			ruling++
+	text := strings.Trim(line, " \t\r")
+	if text == "" {
+		return blankLine
+	}
+	switch text[0] {
+	case '>':
+		return quotedLine
+	case '<':
+		if isTag(text) {
+			return quotedLine
+		}
+	case '-', '*', '_', '=', ':', '+', '|':
+		return ruling(text)
+	}
+	return textLine
+}
+
+// ruling returns the kind of a line that may be a rule, or the ruling line of a table.
+func ruling(text string) lineKind {
+	kind := blankLine
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '-', '*', '_', '=', ':', '+':
 		case '|':
-			if i > 0 && ruling == 0 && line[i-1] != ' ' {
-				return textLine
-			}
-			ruling++
-		case '>':
-			if ruling == 0 {
-				return quotedLine
-			}
-			return textLine
+			kind = quotedLine
 		default:
 			return textLine
 		}
 	}
-	switch {
-	case ruling == 0:
-		return blankLine
-	case ruling < len("---"):
+	if len(text) < len("---") {
 		return textLine
-	case strings.IndexByte(line, '|') >= 0:
-		return quotedLine
 	}
-	return blankLine
+	return kind
+}
+
+// isTag reports whether text is a tag of its own, such as <tool_call>.
+func isTag(text string) bool {
+	const longest = 64
+	return len(text) < longest && text[len(text)-1] == '>' && strings.IndexByte(text, ' ') < 0
 }
