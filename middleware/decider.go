@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // decider decides whether a call is continued, and claims the session for it.
@@ -375,11 +376,21 @@ func (d *decider) othersWork() *background.Work {
 	return d.others
 }
 
+// othersTodos returns the indexes of the todos that are not for the agent to do now.
+func othersTodos(todos []todo.Todo, team *background.Team) []int {
+	if team.Role == background.Alone {
+		return nil
+	}
+	return todolist.Others(todos, todolist.Agent{Name: team.Name, Member: team.Role == background.Member})
+}
+
 // readBackground asks for the session's work in the background. It reports false if
 // the question fails: then the call is not continued.
 func (d *decider) readBackground() bool {
 	d.list.background, d.list.backgroundKnown = continuation.Background{}, true
-	if awaited := d.othersWork().Awaited; awaited > 0 {
+	begun := d.othersWork()
+	d.list.others = othersTodos(d.list.todos, &begun.Team)
+	if awaited := begun.Awaited; awaited > 0 {
 		d.list.background = continuation.Background{Unfinished: awaited, Oldest: d.mw.options.clock.Now()} // nobody knows their age
 		return true
 	}

@@ -21,7 +21,8 @@ type readList struct {
 	turn   int   // the turn that it was read for; 0 if it must be read again
 
 	background      continuation.Background
-	backgroundKnown bool
+	others          []int // of todos, those that are not for this agent to do now
+	backgroundKnown bool  // both are known
 }
 
 // noList is the list of a call that has not read any. It is never changed.
@@ -39,7 +40,7 @@ func (d *decider) putList(in *continuation.Input) {
 // putInto sets the list in the input of a decision.
 func (l *readList) putInto(in *continuation.Input) {
 	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
-	in.Background = l.background
+	in.Background, in.Others = l.background, l.others
 }
 
 // readTodos asks the todo source, which may fail, panic or be too slow.

@@ -7,8 +7,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Agent is the agent of a team that a list is looked at for. The zero value is one
-// without a team.
+// Agent is the agent of a team that a list is looked at for.
 type Agent struct {
 	// Name is its name in the team; "" if it is not known.
 	Name string
@@ -20,18 +19,17 @@ type Agent struct {
 	Others []string
 }
 
-// Own returns the active todos that are work of the agent: those that no other agent
-// owns and that wait for no work of others. An item that waits for one that waits for
-// others does so too.
-func Own(todos []todo.Todo, agent Agent) []todo.Todo {
-	waits := agent.waits(todos)
-	own := make([]todo.Todo, 0, len(todos))
-	for i := range todos {
-		if active(&todos[i]) && !waits[i] {
-			own = append(own, todos[i])
+// Others returns the indexes, in order, of the active todos that are not for the agent to
+// do now: those that another agent owns, and those that wait for work of others. A todo
+// that waits for one that waits for others does so too.
+func Others(todos []todo.Todo, agent Agent) []int {
+	var others []int
+	for i, waits := range agent.waits(todos) {
+		if waits {
+			others = append(others, i)
 		}
 	}
-	return own
+	return others
 }
 
 func active(t *todo.Todo) bool {
