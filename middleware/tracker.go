@@ -97,12 +97,16 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 // identity returns a number that identifies the turn's calls other than todo_pause, by
 // names and arguments; 0 if it cannot tell them from others.
 func (t *tracker) identity() uint64 {
-	if len(t.calls) == maxCalls {
+	if len(t.calls) == 0 || len(t.calls) == maxCalls {
 		return 0
 	}
 	var sum uint64
 	for i := range t.calls {
-		if c := &t.calls[i]; c.kind != paused {
+		c := &t.calls[i]
+		if c.name == "" {
+			return 0
+		}
+		if c.kind != paused {
 			sum = addSum(addSum(sum, c.name), "\x00")*31 + c.sum
 		}
 	}
