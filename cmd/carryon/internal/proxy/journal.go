@@ -79,7 +79,7 @@ func (j *journal) begin(r *http.Request) *entry {
 		secrets:  &secrets{header: r.Header, query: r.URL.RawQuery, upstream: j.config.upstreamOf(r)},
 	}
 	if name := sessionOf(r.Header, j.config.SessionHeader); name != "" {
-		e.Session, e.Key = short(name, maxName), keyOf(r.Header, j.salt)
+		e.Session, e.Key = short(name, maxName), keyOf(r, j.salt)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()

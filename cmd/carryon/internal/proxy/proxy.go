@@ -161,7 +161,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, outcomes := middleware.Capture(r.Context())
 		if name := sessionOf(r.Header, p.config.SessionHeader); name != "" {
-			ctx = continuation.WithSession(ctx, sessionKey(r.Header, name))
+			ctx = continuation.WithSession(ctx, sessionKey(r, name))
 		}
 		if r.Header.Get("X-Initiator") == "agent" { // Copilot says so
 			ctx = continuation.Automatic(ctx)

@@ -3,8 +3,11 @@ package proxy
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/carryon-go/carryon/internal/wire"
 )
 
 // sessionHeader names the session of a request. The upstream does not receive it.
@@ -19,9 +22,6 @@ var agentHeaders = []string{ //nolint:gochecknoglobals // a table
 	"X-Session-Id", "X-Session-Affinity", // opencode
 	"X-Litellm-Session-Id", "X-Litellm-Trace-Id",
 }
-
-// credentials are the headers that tell the users of an upstream apart.
-var credentials = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"} //nolint:gochecknoglobals // a table
 
 // sessionOf returns the name of the request's session as the client gave it, or
 // "". The header chosen overrides the headers of agents.
@@ -42,20 +42,20 @@ func sessionOf(header http.Header, chosen string) string {
 	return ""
 }
 
-// sessionKey returns the key of a session. Requests with the same name and other
-// credentials get another key.
-func sessionKey(header http.Header, name string) string {
+// sessionKey returns the key of a request's session. Requests with the same name and
+// other credentials get another key.
+func sessionKey(r *http.Request, name string) string {
 	hash := sha256.New()
-	writeCredentials(hash, header)
+	writeCredentials(hash, r)
 	return hex.EncodeToString(hash.Sum(nil)[:8]) + ":" + name
 }
 
 // keyOf returns a short salted hash of a request's credentials, or "" without
 // credentials. Without the salt it reveals nothing about them.
-func keyOf(header http.Header, salt string) string {
+func keyOf(r *http.Request, salt string) string {
 	hash := sha256.New()
 	_, _ = io.WriteString(hash, salt) // a hash does not fail
-	if !writeCredentials(hash, header) {
+	if !writeCredentials(hash, r) {
 		return ""
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:2])
@@ -63,12 +63,8 @@ func keyOf(header http.Header, salt string) string {
 
 // writeCredentials writes the credentials of a request to a hash, and reports
 // whether there are any.
-func writeCredentials(hash io.Writer, header http.Header) (found bool) {
-	for _, h := range credentials {
-		for _, value := range header.Values(h) {
-			found = true
-			_, _ = io.WriteString(hash, h+": "+value+"\n") // a hash does not fail
-		}
-	}
-	return found
+func writeCredentials(hash io.Writer, r *http.Request) (found bool) {
+	return wire.AddCredentials(r.Header, r.URL.RawQuery, func(text string) {
+		_, _ = fmt.Fprintf(hash, "%d:%s", len(text), text) // a hash does not fail
+	})
 }
