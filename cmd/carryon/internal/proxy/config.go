@@ -35,9 +35,10 @@ type Config struct {
 	Metrics       bool             // serve metrics for Prometheus
 	Clock         middleware.Clock // nil is the system's
 
-	upstream  string        // the unparsed URL of Upstream
-	anthropic string        // the unparsed URL of Anthropic
-	patience  time.Duration // how long a stopping proxy waits for open answers; no flag sets it
+	upstream     string        // the unparsed URL of Upstream
+	anthropic    string        // the unparsed URL of Anthropic
+	patience     time.Duration // how long a stopping proxy waits for open answers; no flag sets it
+	bodyPatience time.Duration // how long a client may pause within a request body; no flag sets it
 }
 
 // SetUpstreams sets a base URL for each of two providers, for a program that may

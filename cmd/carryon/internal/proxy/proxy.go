@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -185,8 +184,10 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 			}
 		}()
 		answer := &answerWriter{ResponseWriter: w, late: &p.late}
+		forwarded, done := p.fullDuplex(w, r, withWriter(withEntry(ctx, e), answer))
+		defer done()
 		defer answer.sendHeaders()
-		next.ServeHTTP(answer, fullDuplex(w, r, withWriter(withEntry(ctx, e), answer)))
+		next.ServeHTTP(answer, forwarded)
 		how = whole
 	})
 }
@@ -213,12 +214,12 @@ func (p *Proxy) answered(r *http.Response) error {
 func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	closeUnread(r.Context(), w.Header())
 	switch {
+	case isLate(r.Context()):
+		p.journal.answered(r, http.StatusRequestTimeout)
+		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the rest of the request did not arrive within %v", p.config.bodyPatience))
+		return
 	case errors.Is(r.Context().Err(), context.Canceled):
 		panic(http.ErrAbortHandler) // the client has left
-	case errors.Is(err, os.ErrDeadlineExceeded) && r.Context().Err() == nil:
-		p.journal.answered(r, http.StatusRequestTimeout)
-		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the rest of the request did not arrive within %v", bodyPatience))
-		return
 	}
 	p.hints.unanswered(r, err)
 	p.logger.WarnContext(r.Context(), "no answer from the upstream", slog.Any("error", err))

@@ -99,7 +99,7 @@ func newServer(p *Proxy, logger *slog.Logger) *http.Server {
 	server := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       bodyPatience, // which body extends
+		ReadTimeout:       p.config.bodyPatience, // which body extends
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    128 << 10,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
