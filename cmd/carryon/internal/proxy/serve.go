@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -41,6 +42,8 @@ type Server struct {
 	state     engine // nil if the state is in memory
 	listening net.Addr
 	ended     chan error // receives the error of Serve
+	sweeping  sync.WaitGroup
+	endSweep  context.CancelFunc
 }
 
 // Start starts a proxy. It logs to w. Call [Server.Stop] to release it.
@@ -60,6 +63,9 @@ func Start(ctx context.Context, c *Config, w io.Writer) (*Server, error) {
 	}
 	s := &Server{state: state, proxy: p, server: newServer(p, logger), base: base, listening: listener.Addr(), ended: make(chan error, 1)}
 	go func() { s.ended <- s.server.Serve(listener) }()
+	sweeping, end := context.WithCancel(context.WithoutCancel(ctx))
+	s.endSweep = end
+	s.sweeping.Go(func() { sweep(sweeping, state, logger) })
 	return s, nil
 }
 
@@ -77,6 +83,8 @@ func (s *Server) Stop(ctx context.Context) error {
 		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
 		_ = s.server.Close() // err says it
 	}
+	s.endSweep()
+	s.sweeping.Wait()
 	return errors.Join(err, closeState(s.state))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"time"
 
@@ -60,6 +61,42 @@ func open(ctx context.Context, address string) (engine, error) {
 		return store, nil
 	}
 	return nil, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
+}
+
+// sweepEvery is how often expired records are deleted from a database that does not
+// do so by itself.
+const sweepEvery = time.Hour
+
+// sweeper is an engine that keeps expired records until it is told to delete them.
+type sweeper interface {
+	Sweep(ctx context.Context) (deleted int64, err error)
+}
+
+// sweep deletes the expired records of an engine now, and then again and again until
+// ctx ends. It returns at once if the engine needs no such help.
+func sweep(ctx context.Context, state engine, logger *slog.Logger) {
+	s, ok := state.(sweeper)
+	if !ok {
+		return
+	}
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		deleted, err := s.Sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			logger.WarnContext(ctx, "expired records of -state were not deleted", slog.Any("error", err))
+		case deleted > 0:
+			logger.DebugContext(ctx, "deleted expired records of -state", slog.Int64("records", deleted))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // recordsOf returns the engine as records, or a nil interface if there is none.
