@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
 )
 
 func main() { os.Exit(execute(context.Background(), os.Args, os.Stdout, os.Stderr)) }
@@ -28,7 +30,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &exit):
 		return int(exit)
 	}
-	_, _ = fmt.Fprintln(stderr, "carryon:", err) // there is nowhere else to report it
+	_, _ = fmt.Fprintln(stderr, "carryon:", proxy.Printable(err.Error())) // there is nowhere else to report it
 	if errors.As(err, new(usageError)) {
 		return 2
 	}

@@ -111,7 +111,7 @@ func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
 // say prints a line for the user, unless it is empty.
 func (c *runConfig) say(line string) {
 	if line != "" {
-		_, _ = fmt.Fprintln(c.stderr, "carryon:", line) // the reader may be gone
+		_, _ = fmt.Fprintln(c.stderr, "carryon:", proxy.Printable(line)) // the reader may be gone
 	}
 }
 

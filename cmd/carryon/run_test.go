@@ -37,6 +37,9 @@ func actAsAgent() int {
 		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/models")
 		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/v1/models")
 		return 0
+	case "path":
+		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/%1b]0;owned%07%e2%80%ae%c2%9b/chat/completions")
+		return 0
 	case "signal":
 		got := make(chan os.Signal, 1)
 		signal.Notify(got, syscall.SIGTERM)
@@ -133,6 +136,31 @@ func TestRunTellsWhenThereWasNoList(t *testing.T) {
 	_, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
 	require.NoError(t, err)
 	assert.Equal(t, "carryon: 1 request, 0 continuations, no todo list seen\n", stderr)
+}
+
+// A model that is out to do harm names its tools after what it wants to be typed.
+func TestRunPrintsNothingThatControlsTheTerminal(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t,
+		carryontest.Call("save_todos\x1b]0;owned\a;$(touch x)", `{"todos":[{"content":"a","status":"pending"}]}`), carryontest.Text("Next, I will go on."))
+	_, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
+	require.NoError(t, err)
+	assert.Equal(t, "carryon: 2 requests, 0 continuations, no todo list seen (-todo-tools names more tools that write one)\n", stderr)
+
+	notFound := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(notFound.Close)
+	_, stderr, err = asAgent(t, "path", "-upstream", notFound.URL+"/v1")
+	require.NoError(t, err)
+	assert.Contains(t, stderr, "answered 404 for "+notFound.URL+"/v1/")
+	assert.NotRegexp(t, "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\u202e]", stderr)
+}
+
+func TestRunTellsWhenTheListIsEmpty(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t, carryontest.Call("todo_write", `{"todos":[]}`), carryontest.Text("There is nothing to do."))
+	_, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
+	require.NoError(t, err)
+	assert.Equal(t, "carryon: 2 requests, 0 continuations, the todo list is empty\n", stderr)
 }
 
 func TestRunPassesTheExitCodeOn(t *testing.T) {

@@ -10,8 +10,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Serve runs a proxy until ctx ends, and then waits for open answers. It writes its
@@ -151,8 +154,28 @@ func rootOf(listening net.Addr) string {
 
 // say writes a line to w.
 func say(w io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintf(w, format+"\n", args...) // the reader may be gone
+	_, _ = fmt.Fprintln(w, Printable(fmt.Sprintf(format, args...))) // the reader may be gone
 }
+
+// Printable returns a line in which nothing controls a terminal or reorders text.
+// Parts of it may come from a client or an upstream.
+func Printable(line string) string {
+	if !strings.ContainsFunc(line, isHidden) {
+		return line
+	}
+	var b strings.Builder
+	for _, r := range line {
+		if isHidden(r) {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isHidden(r rune) bool { return !unicode.IsPrint(r) }
 
 // drainShare is the divisor of the patience that gives continuations' time to end.
 // They end at once, unless a client does not read.
