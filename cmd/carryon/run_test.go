@@ -36,6 +36,10 @@ func actAsAgent() int {
 	case "ask":
 		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/models")
 		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/v1/models")
+		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/models") // of the AI SDK and Kilo
+		return 0
+	case "astray":
+		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/anthropic/v1/messages")
 		return 0
 	case "path":
 		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/%1b]0;owned%07%e2%80%ae%c2%9b/chat/completions")
@@ -247,7 +251,15 @@ func TestRunFindsTheProvidersOfTheEnvironment(t *testing.T) {
 	p.Env = append(p.Env, "OPENAI_BASE_URL="+provider("a")+"/v1", "ANTHROPIC_BASE_URL="+provider("b"))
 	out, err := p.Output()
 	require.NoError(t, err)
-	assert.Equal(t, "OpenAI 200 a/v1/models <nil>\nAnthropic 200 b/v1/models <nil>\n", string(out))
+	assert.Equal(t, "OpenAI 200 a/v1/models <nil>\nAnthropic 200 b/v1/models <nil>\nAnthropic 200 b/v1/models <nil>\n", string(out))
+}
+
+func TestRunTellsOfAWrongBaseURL(t *testing.T) {
+	t.Parallel()
+	_, stderr, err := asAgent(t, "astray")
+	require.NoError(t, err)
+	assert.Regexp(t, `^carryon: a client asked for /anthropic/v1/messages: its base URL should be http://127\.0\.0\.1:\d+/v1\n`+
+		`carryon: 0 requests, 0 continuations, no todo list seen\n$`, stderr)
 }
 
 func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {

@@ -76,6 +76,7 @@ func newJournal(c *Config) *journal {
 func (j *journal) begin(r *http.Request) *entry {
 	e := &entry{
 		exchange: exchange{Began: j.config.now(), Method: short(r.Method, maxName), Path: short(r.URL.Path, maxName)},
+		base:     baseOf(r),
 		secrets:  &secrets{header: r.Header, query: r.URL.RawQuery, upstream: j.config.upstreamOf(r)},
 	}
 	if name := sessionOf(r.Header, j.config.SessionHeader); name != "" {

@@ -120,7 +120,7 @@ func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	})
 }
 
-// routes sends requests below /v1 to the upstream, and serves the proxy's own paths.
+// routes sends the requests for the upstream to it, and serves the proxy's own paths.
 func (p *Proxy) routes(forward http.Handler) http.Handler {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
@@ -129,12 +129,13 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 		own.Handle("GET "+metricsPath, p.metrics)
 	}
 	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is http://%s%s",
-			r.Method, short(r.URL.Path, maxName), r.Host, prefix))
+		p.hints.misdirected(r)
+		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is %s",
+			r.Method, short(r.URL.Path, maxName), baseOf(r)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A mux would redirect paths such as "//a/../b".
-		if path := r.URL.Path; path == prefix || strings.HasPrefix(path, prefix+"/") {
+		if _, ok := below(r.URL.Path); ok {
 			forward.ServeHTTP(w, r)
 			return
 		}
@@ -142,10 +143,15 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 	})
 }
 
+// baseOf returns the base URL that the client of a request should have.
+func baseOf(r *http.Request) string { return "http://" + short(r.Host, maxName) + prefix }
+
 // rewrite turns a request to the proxy into one to the upstream.
 func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
-	r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, prefix)
-	r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.RawPath, prefix)
+	rest, _ := below(r.Out.URL.Path)
+	cut := strings.TrimSuffix(r.Out.URL.Path, rest)
+	r.Out.URL.Path = rest
+	r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.RawPath, cut)
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy would drop parts that it cannot parse
 	r.SetURL(upstream)
 	r.Out.Header.Del(sessionHeader)
