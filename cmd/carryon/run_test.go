@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -205,13 +206,55 @@ func TestRunExplainsWhatIsWrong(t *testing.T) {
 		text string
 	}{
 		"run":                          {2, "there is no command to run: carryon run [flags] -- COMMAND [arguments]"},
-		"run -- no-such-program":       {1, `command "no-such-program" not found`},
+		"run -- no-such-program":       {127, `command "no-such-program" not found`},
+		"run -- /no/such/program":      {127, `command "/no/such/program" not found`},
+		"run -- /etc/passwd":           {126, `command "/etc/passwd" cannot be run: permission denied`},
+		"run -- /etc":                  {126, `command "/etc" cannot be run: is a directory`},
 		"run -upstream nothing -- ls":  {2, "-upstream must be a URL such as https://api.openai.com/v1"},
 		"run -log-file /no/such -- ls": {1, "open /no/such: no such file or directory"},
 	} {
 		out, err := program(t, strings.Fields(args)...).CombinedOutput()
 		assert.Equal(t, want.code, codeOf(t, err), args)
 		assert.Equal(t, "carryon: "+want.text+"\n", string(out))
+	}
+}
+
+// A script without a first line that the system understands.
+func TestRunTellsThatACommandIsNoProgram(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "script")
+	require.NoError(t, os.WriteFile(path, []byte("#!/no/such/shell\n"), 0o700)) //nolint:gosec // it is to be run
+	out, err := program(t, "run", "--", path).CombinedOutput()
+	assert.Equal(t, 127, codeOf(t, err))
+	assert.Equal(t, "carryon: command \""+path+"\" not found\n", string(out))
+	require.NoError(t, os.WriteFile(path, []byte("\x00\x01"), 0o700)) //nolint:gosec // the same
+	out, err = program(t, "run", "--", path).CombinedOutput()
+	assert.Equal(t, 126, codeOf(t, err))
+	assert.Equal(t, "carryon: command \""+path+"\" cannot be run: exec format error\n", string(out))
+}
+
+// The flags of the agent are the agent's, even if carryon has flags of the same names.
+func TestRunLeavesTheFlagsOfTheCommand(t *testing.T) {
+	t.Parallel()
+	for _, separator := range []string{"", "--"} {
+		args := append(strings.Fields("run -max-attempts 1 "+separator), "echo", "-v", "-list", "--max-attempts", "x", "-c")
+		out, err := program(t, args...).Output()
+		require.NoError(t, err)
+		assert.Equal(t, "-v -list --max-attempts x -c\n", string(out))
+	}
+}
+
+func TestRunTellsOfFlagsWithoutEffect(t *testing.T) {
+	t.Parallel()
+	const note = "carryon: -v and -log have no effect without -log-file, because the agent uses the terminal\n"
+	for _, args := range []string{"-v", "-log json"} {
+		out, err := program(t, strings.Fields("run "+args+" -- true")...).CombinedOutput()
+		require.NoError(t, err)
+		assert.Contains(t, string(out), note)
+		path := filepath.Join(t.TempDir(), "log")
+		out, err = program(t, strings.Fields("run -log-file "+path+" "+args+" -- true")...).CombinedOutput()
+		require.NoError(t, err)
+		assert.NotContains(t, string(out), note)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
 	}
 	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer upstream.Close()
-	proxy := handlerOf(t, parsed(t, "-upstream", upstream.URL, "-allow-host", "box.example"), http.DefaultTransport, loggerTo(io.Discard))
+	proxy := handlerOf(t, parsed(t, "-upstream", upstream.URL, "-allow-host", "BOX.example"), http.DefaultTransport, loggerTo(io.Discard))
 	for _, test := range tests {
 		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, test.local)
 		for _, path := range []string{pagePath, prefix + "/models"} {

@@ -19,15 +19,23 @@ type hints struct {
 	said []string
 }
 
-// answered adds a hint if the upstream refused the request.
+// answered logs that the upstream refused a request: with the probable cause if that
+// is a new one, which becomes a hint.
 func (h *hints) answered(r *http.Response) {
-	switch r.StatusCode {
-	case http.StatusNotFound:
-		if speaks(r.Request.URL.Path) {
-			h.say(notFound(r))
-		}
-	case http.StatusUnauthorized:
-		h.say("the upstream answered 401: the client must send a valid API key, because the proxy adds none")
+	hint := ""
+	switch {
+	case r.StatusCode == http.StatusNotFound && speaks(r.Request.URL.Path):
+		hint = notFound(r)
+	case r.StatusCode == http.StatusUnauthorized:
+		hint = "the upstream answered 401: the client must send a valid API key, because the proxy adds none"
+	}
+	isCall := r.StatusCode >= http.StatusBadRequest && speaks(r.Request.URL.Path)
+	switch {
+	case hint != "" && h.add(hint):
+		h.logger.Warn(hint)
+	case isCall, r.StatusCode == http.StatusTooManyRequests, r.StatusCode >= http.StatusInternalServerError:
+		h.logger.Warn("the upstream refused a request", slog.Int("status", r.StatusCode),
+			slog.String("method", short(r.Request.Method, maxName)), slog.String("path", short(r.Request.URL.Path, maxName)))
 	}
 }
 

@@ -186,7 +186,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 			}
 			if p.logger.Enabled(ctx, slog.LevelDebug) {
 				p.logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
-					slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
+					slog.String("answer", shown.Answer()), slog.Float64("took_ms", milliseconds(shown.Took())))
 			}
 		}()
 		answer := &answerWriter{ResponseWriter: w, late: &p.late}

@@ -10,30 +10,29 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 )
 
 // Serve runs a proxy until ctx ends, and then waits for open answers. It writes its
 // messages and its log to w.
 func Serve(ctx context.Context, c *Config, w io.Writer) error {
-	s, err := Start(ctx, c, w)
+	logger := c.Logger(w)
+	s, err := Start(ctx, c, logger)
 	if err != nil {
 		return err
 	}
-	greet(w, c, s.listening)
+	out := console{w, logger, c.LogFormat == "json"}
+	out.greet(c, s.listening)
 	if advice := c.Probe(ctx); advice != "" && ctx.Err() == nil {
-		say(w, "  warning: %s", advice)
+		out.warn(advice)
 	}
 	select {
 	case err := <-s.ended:
 		return err
 	case <-ctx.Done():
 	}
-	say(w, "Stopping. Open answers have %v to finish.", c.patience)
+	out.stopping(c.patience)
 	return s.Stop(context.WithoutCancel(ctx))
 }
 
@@ -49,9 +48,9 @@ type Server struct {
 	endSweep  context.CancelFunc
 }
 
-// Start starts a proxy. It logs to w. Call [Server.Stop] to release it.
-func Start(ctx context.Context, c *Config, w io.Writer) (*Server, error) {
-	logger, base := newLogger(c, w), newBase()
+// Start starts a proxy. Call [Server.Stop] to release it.
+func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error) {
+	base := newBase()
 	state, err := openState(ctx, c.State)
 	if err != nil {
 		return nil, err
@@ -120,30 +119,6 @@ func newServer(p *Proxy, logger *slog.Logger) *http.Server {
 	return server
 }
 
-func newLogger(c *Config, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: slog.LevelWarn}
-	if c.Verbose {
-		options.Level = slog.LevelDebug
-	}
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
-
-// greet prints the addresses.
-func greet(w io.Writer, c *Config, listening net.Addr) {
-	root := rootOf(listening)
-	upstream := *c.Upstream
-	upstream.RawQuery = "" // it may contain a key
-	say(w, "carryon is a proxy in front of %s", &upstream)
-	say(w, "  base URL for clients: %s%s", root, prefix)
-	say(w, "  recent activity:      %s%s", root, pagePath)
-	if tcp, ok := listening.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		say(w, "  Anyone who can reach this machine can use both.")
-	}
-}
-
 // rootOf returns the URL of a listener's address.
 func rootOf(listening net.Addr) string {
 	if tcp, ok := listening.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
@@ -151,31 +126,6 @@ func rootOf(listening net.Addr) string {
 	}
 	return "http://" + listening.String()
 }
-
-// say writes a line to w.
-func say(w io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintln(w, Printable(fmt.Sprintf(format, args...))) // the reader may be gone
-}
-
-// Printable returns a line in which nothing controls a terminal or reorders text.
-// Parts of it may come from a client or an upstream.
-func Printable(line string) string {
-	if !strings.ContainsFunc(line, isHidden) {
-		return line
-	}
-	var b strings.Builder
-	for _, r := range line {
-		if isHidden(r) {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func isHidden(r rune) bool { return !unicode.IsPrint(r) }
 
 // drainShare is the divisor of the patience that gives continuations' time to end.
 // They end at once, unless a client does not read.

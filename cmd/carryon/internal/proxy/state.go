@@ -43,24 +43,37 @@ func openState(ctx context.Context, address string) (engine, error) {
 }
 
 func open(ctx context.Context, address string) (engine, error) {
-	u, err := url.Parse(address)
+	isRedis, err := stateKind(address)
 	if err != nil {
-		return nil, errors.New("not a URL") // err quotes the URL, which may contain a password
+		return nil, err
+	}
+	if isRedis {
+		return redis.Open(address)
+	}
+	store, err := postgres.Open(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.CreateTable(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// stateKind returns whether the database at a URL is Redis; otherwise it is
+// PostgreSQL. It never quotes the URL, which may contain a password.
+func stateKind(address string) (isRedis bool, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" {
+		return false, errors.New("not a URL such as redis://127.0.0.1:6379 or postgres://127.0.0.1/carryon")
 	}
 	switch u.Scheme {
 	case "redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel", "rediss+sentinel":
-		return redis.Open(address)
+		return true, nil
 	case "postgres", "postgresql":
-		store, err := postgres.Open(ctx, address)
-		if err != nil {
-			return nil, err
-		}
-		if err := store.CreateTable(ctx); err != nil {
-			return nil, errors.Join(err, store.Close())
-		}
-		return store, nil
+		return false, nil
 	}
-	return nil, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
+	return false, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
 }
 
 // sweepEvery is how often expired records are deleted from a database that does not

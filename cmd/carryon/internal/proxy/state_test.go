@@ -88,7 +88,8 @@ func TestStateThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"mongo://secret@host":               "-state: mongo:// is not supported: use redis:// or postgres://",
-		"redis://:secret%zz@host":           "-state: not a URL",
+		"redis://:secret%zz@host":           "-state: not a URL such as redis://127.0.0.1:6379 or postgres://127.0.0.1/carryon",
+		"foo":                               "-state: not a URL such as",
 		"redis://:secret@" + nobody(t):      "-state: no answer: ",
 		"postgres://u:secret@" + nobody(t):  "-state: ",
 		"redis://:secret@host/not-a-number": "-state: ",
