@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,12 +19,17 @@ func addCaller(r *http.Request, add func(text string)) {
 // addSessions adds the headers that name a conversation. Such a header has one value
 // in all requests of a tool loop, and tells apart the conversations of one caller.
 func addSessions(r *http.Request, add func(text string)) {
-	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+	var names []string
+	for name := range r.Header {
 		if strings.Contains(strings.ToLower(name), "session") {
-			add(name)
-			for _, value := range r.Header[name] {
-				add(value)
-			}
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		add(name)
+		for _, value := range r.Header[name] {
+			add(value)
 		}
 	}
 }

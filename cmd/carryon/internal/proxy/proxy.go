@@ -165,8 +165,10 @@ func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
 func (p *Proxy) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, outcomes := middleware.Capture(r.Context())
-		if name := sessionOf(r.Header, p.config.SessionHeader); name != "" {
-			ctx = continuation.WithSession(ctx, sessionKey(r, name))
+		name, from := sessionOf(r.Header, p.config.SessionHeader), caller{}
+		if name != "" {
+			from = callerOf(r)
+			ctx = continuation.WithSession(ctx, from.sessionKey(name))
 		}
 		if r.Header.Get("X-Initiator") == "agent" { // Copilot says so
 			ctx = continuation.Automatic(ctx)
@@ -174,7 +176,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		if wait := p.config.MaxWait; wait > 0 {
 			ctx = continuation.WithDeadline(ctx, time.Now().Add(wait))
 		}
-		e := p.journal.begin(r)
+		e := p.journal.begin(r, name, &from)
 		how := cutShort // unless next returns: ReverseProxy panics to cut an answer short
 		defer func() {
 			if how == cutShort && r.Context().Err() != nil {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/carryon-go/carryon/internal/wire"
@@ -42,29 +41,31 @@ func sessionOf(header http.Header, chosen string) string {
 	return ""
 }
 
-// sessionKey returns the key of a request's session. Requests with the same name and
-// other credentials get another key.
-func sessionKey(r *http.Request, name string) string {
-	hash := sha256.New()
-	writeCredentials(hash, r)
-	return hex.EncodeToString(hash.Sum(nil)[:8]) + ":" + name
+// caller is a hash of everything that may tell the caller of a request from another
+// one; known is false if there is nothing.
+type caller struct {
+	hash  [sha256.Size]byte
+	known bool
 }
 
-// keyOf returns a short salted hash of a request's credentials, or "" without
-// credentials. Without the salt it reveals nothing about them.
-func keyOf(r *http.Request, salt string) string {
+func callerOf(r *http.Request) caller {
 	hash := sha256.New()
-	_, _ = io.WriteString(hash, salt) // a hash does not fail
-	if !writeCredentials(hash, r) {
-		return ""
-	}
-	return hex.EncodeToString(hash.Sum(nil)[:2])
-}
-
-// writeCredentials writes the credentials of a request to a hash, and reports
-// whether there are any.
-func writeCredentials(hash io.Writer, r *http.Request) (found bool) {
-	return wire.AddCredentials(r.Header, r.URL.RawQuery, func(text string) {
+	known := wire.AddCredentials(r.Header, r.URL.RawQuery, func(text string) {
 		_, _ = fmt.Fprintf(hash, "%d:%s", len(text), text) // a hash does not fail
 	})
+	return caller{[sha256.Size]byte(hash.Sum(nil)), known}
+}
+
+// sessionKey returns the key of a session. Sessions of one name and different callers
+// have different keys.
+func (c *caller) sessionKey(name string) string { return hex.EncodeToString(c.hash[:8]) + ":" + name }
+
+// shown returns a short salted hash of the caller, or "" if the caller is not known.
+// Without the salt it reveals nothing about the credentials.
+func (c *caller) shown(salt string) string {
+	if !c.known {
+		return ""
+	}
+	hash := sha256.Sum256(append([]byte(salt), c.hash[:]...))
+	return hex.EncodeToString(hash[:2])
 }
