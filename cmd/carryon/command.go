@@ -105,7 +105,8 @@ func explain(_ context.Context, c *cli.Command, err error, _ bool) error {
 	if known := plain(err); known != err { //nolint:errorlint // the same value
 		return known
 	}
-	return usageError{fmt.Errorf("%w (see %s -help)", err, c.FullName())}
+	text := strings.Replace(err.Error(), "flag provided but not defined:", "there is no flag", 1)
+	return usageError{fmt.Errorf("%s (see %s -help)", text, c.FullName())}
 }
 
 func rootAction(_ context.Context, c *cli.Command) error {

@@ -112,7 +112,7 @@ func TestProgramRefusesAWrongCommandLine(t *testing.T) {
 		"proxy -yolo=perhaps":       `-yolo must be true or false, not "perhaps"`,
 		"run -list=perhaps -- ls":   `-list must be true or false, not "perhaps"`,
 		"proxy -state foo":          "-state: not a URL such as redis://127.0.0.1:6379 or postgres://127.0.0.1/carryon",
-		"proxy -port 80":            "flag provided but not defined: -port (see carryon proxy -help)",
+		"proxy -port 80":            "there is no flag -port (see carryon proxy -help)",
 	} {
 		out, err := program(t, strings.Fields(args)...).CombinedOutput()
 		assert.Equal(t, 2, codeOf(t, err), args)

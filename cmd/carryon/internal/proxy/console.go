@@ -42,12 +42,13 @@ func RouteLogs(logger *slog.Logger) {
 	redis.SetLogger(redisLog{logger})
 }
 
-// redisLog is the log of go-redis, which reports failed connections.
+// redisLog is the log of go-redis. What it says is a detail of an error that is returned,
+// too.
 type redisLog struct{ logger *slog.Logger }
 
 // Printf implements the interface of go-redis.
 func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
-	l.logger.WarnContext(ctx, "redis: "+strings.TrimPrefix(fmt.Sprintf(format, args...), "redis: "))
+	l.logger.DebugContext(ctx, "redis: "+strings.TrimPrefix(fmt.Sprintf(format, args...), "redis: "))
 }
 
 // console tells whoever has started the proxy what it does: in sentences, or in lines
