@@ -36,6 +36,9 @@ func (b *body) Read(p []byte) (int, error) {
 	if now := time.Now(); now.Sub(b.extended) >= b.patience/extensions && !b.closed.Load() {
 		b.extended = now
 		_ = b.connection.SetReadDeadline(now.Add(b.patience)) // without a connection there is no client to wait for
+		if b.closed.Load() {                                  // abandon may have come first
+			b.linger()
+		}
 	}
 	n, err := b.ReadCloser.Read(p)
 	switch err { //nolint:errorlint // as readers return it
@@ -58,9 +61,14 @@ func (b *body) abandon() {
 		return
 	}
 	if !b.closed.Swap(true) {
-		_ = b.connection.SetReadDeadline(time.Now().Add(b.patience / extensions))
+		b.linger()
 	}
-	_ = b.ReadCloser.Close() // it waits for the read, and cannot fail otherwise
+	_ = b.ReadCloser.Close() // it waits for the read, and its error tells no more
+}
+
+// linger sets the last deadline.
+func (b *body) linger() {
+	_ = b.connection.SetReadDeadline(time.Now().Add(b.patience / extensions))
 }
 
 // isLate reports whether the client has stopped in the middle of the request. The
