@@ -27,8 +27,8 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// plain returns an error of the command line in words of its own where those of the
-// library speak of Go, or of its internals.
+// plain returns an error of the command line in the command's own words where those of
+// the library speak of Go or of its internals. Otherwise it returns nil.
 func plain(err error) error {
 	text := err.Error()
 	if found := badValue.FindStringSubmatch(text); found != nil {
@@ -40,7 +40,7 @@ func plain(err error) error {
 	if found := badTopic.FindStringSubmatch(text); found != nil {
 		return noCommand(found[1])
 	}
-	return err
+	return nil
 }
 
 var (
@@ -102,7 +102,7 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 
 // explain adds the help command to an error in the command line.
 func explain(_ context.Context, c *cli.Command, err error, _ bool) error {
-	if known := plain(err); known != err { //nolint:errorlint // the same value
+	if known := plain(err); known != nil {
 		return known
 	}
 	text := strings.Replace(err.Error(), "flag provided but not defined:", "there is no flag", 1)

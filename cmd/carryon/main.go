@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	err = plain(err)
+	err = cmp.Or(plain(err), err)
 	if !errors.As(err, new(exitError)) {
 		_, _ = fmt.Fprintln(stderr, "carryon:", proxy.Printable(err.Error())) // there is nowhere else to report it
 	}

@@ -125,23 +125,25 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	code, err := launch.Run(os.Environ())
 	stopped := server.Stop(ctx)
 	if err != nil {
-		return cmp.Or(c.refused(launch.Args[0], err), err)
+		return cmp.Or(c.refused(command[0], err), err)
 	}
-	for _, hint := range server.Hints() {
-		c.say(hint)
-	}
-	if stopped != nil {
-		c.say(stopped.Error())
-	}
-	c.report(server.Summary(), program)
+	c.report(server, stopped, program)
 	if code != 0 {
 		return exitError(code)
 	}
 	return nil
 }
 
-// report prints the summary line.
-func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
+// report says what was probably wrong, and what carryon has done. stopped is the error
+// of stopping the server.
+func (c *runConfig) report(server *proxy.Server, stopped error, program agent.Agent) {
+	for _, hint := range server.Hints() {
+		c.say(hint)
+	}
+	if stopped != nil {
+		c.say(stopped.Error())
+	}
+	s := server.Summary()
 	line := s.String()
 	if s.NoList && program.HasListSetting() && !c.list {
 		line += fmt.Sprintf(" (%s has its list turned off by default: turn it on with carryon run -list, or with %s)", program.Name, program.ListSetting())
