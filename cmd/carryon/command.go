@@ -31,11 +31,10 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // the library speak of Go or of its internals. Otherwise it returns nil.
 func plain(err error) error {
 	text := err.Error()
-	if found := badValue.FindStringSubmatch(text); found != nil {
-		return usageError{fmt.Errorf("%s must be %s, not %s", found[2], kindOf(found[3]), found[1])}
-	}
-	if found := badVariable.FindStringSubmatch(text); found != nil {
-		return usageError{fmt.Errorf("%s must be %s, not %s", found[2], kindOf(found[3]), found[1])}
+	for _, bad := range []*regexp.Regexp{badValue, badVariable} {
+		if found := bad.FindStringSubmatch(text); found != nil {
+			return usageError{fmt.Errorf("%s must be %s, not %s", found[2], kindOf(found[3]), found[1])}
+		}
 	}
 	if found := badTopic.FindStringSubmatch(text); found != nil {
 		return noCommand(found[1])

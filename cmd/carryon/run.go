@@ -74,14 +74,16 @@ const (
 func (c *runConfig) refused(command string, err error) error {
 	var path *fs.PathError
 	var lookup *exec.Error
-	cause := err
+	var cause error
 	switch {
 	case errors.As(err, &lookup):
 		cause = lookup.Err
-	case errors.As(err, &path) && path.Op == "fork/exec":
-		cause = path.Err
-	default:
+	case !errors.As(err, &path) || path.Op != "fork/exec":
 		return nil
+	case errors.Is(err, fs.ErrNotExist): // the command itself was found
+		cause = errors.New("the interpreter in its first line was not found")
+	default:
+		cause = path.Err
 	}
 	if errors.Is(cause, exec.ErrNotFound) || errors.Is(cause, fs.ErrNotExist) {
 		c.say(fmt.Sprintf("command %q not found", command))

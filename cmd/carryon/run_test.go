@@ -225,8 +225,8 @@ func TestRunTellsThatACommandIsNoProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "script")
 	require.NoError(t, os.WriteFile(path, []byte("#!/no/such/shell\n"), 0o700)) //nolint:gosec // it is to be run
 	out, err := program(t, "run", "--", path).CombinedOutput()
-	assert.Equal(t, 127, codeOf(t, err))
-	assert.Equal(t, "carryon: command \""+path+"\" not found\n", string(out))
+	assert.Equal(t, 126, codeOf(t, err))
+	assert.Equal(t, "carryon: command \""+path+"\" cannot be run: the interpreter in its first line was not found\n", string(out))
 	require.NoError(t, os.WriteFile(path, []byte("\x00\x01"), 0o700)) //nolint:gosec // the same
 	out, err = program(t, "run", "--", path).CombinedOutput()
 	assert.Equal(t, 126, codeOf(t, err))

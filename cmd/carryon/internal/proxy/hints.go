@@ -45,15 +45,12 @@ func notFound(r *http.Response) string {
 	u := *r.Request.URL
 	u.RawQuery = "" // it may contain a key
 	text := fmt.Sprintf("the upstream answered 404 for %s: ", short(u.String(), maxText))
-	e, ok := r.Request.Context().Value(entryKey{}).(*entry)
-	rest := u.Path
-	if ok {
-		rest, _ = below(e.Path)
+	if e, ok := r.Request.Context().Value(entryKey{}).(*entry); ok {
+		if rest, _ := below(e.Path); !isKnown(rest) { // the client's base URL has a path of its own
+			return text + "the client's base URL should be " + e.base
+		}
 	}
-	switch {
-	case !isKnown(rest): // the client's base URL has a path of its own
-		return text + "the client's base URL should be " + e.base
-	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"): // most servers answer so for a model that they lack
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") { // most servers answer so for a model that they lack
 		return text + "check the model, and -upstream, which usually ends in /v1"
 	}
 	return text + "check -upstream, which usually ends in /v1"
