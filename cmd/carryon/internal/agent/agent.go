@@ -45,6 +45,7 @@ type Agent struct {
 	args     func(Endpoint) []string // flags that go right after the agent's name
 	files    func(e Endpoint, command []string) []File
 	list     settings
+	modes    Modes
 	note     func(e Endpoint, command []string) string
 }
 

@@ -158,3 +158,39 @@ func TestFilesAreTemporary(t *testing.T) {
 	assert.NoFileExists(t, words[1])
 	assert.NoFileExists(t, words[2])
 }
+
+func TestModeOfACommand(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]agent.Mode{
+		"claude":                                {},
+		"claude -p x":                           {OneShot: true},
+		"claude --print=x":                      {OneShot: true},
+		"claude -- -p":                          {},
+		"claude --dangerously-skip-permissions": {Unattended: true},
+		"claude --permission-mode bypassPermissions -p x": {OneShot: true, Unattended: true},
+		"claude --permission-mode acceptEdits":            {},
+		"codex":                                           {},
+		"codex -p profile":                                {},
+		"codex exec x":                                    {OneShot: true, Unattended: true},
+		"npx @openai/codex --search exec x":               {OneShot: true, Unattended: true},
+		"codex -m some-model e x":                         {OneShot: true, Unattended: true},
+		"codex explain exec":                              {},
+		"codex -a never":                                  {Unattended: true},
+		"codex --ask-for-approval=never":                  {Unattended: true},
+		"codex --full-auto":                               {Unattended: true},
+		"qwen -y -p x":                                    {OneShot: true, Unattended: true},
+		"qwen --approval-mode yolo":                       {Unattended: true},
+		"opencode":                                        {},
+		"opencode run --auto x":                           {OneShot: true, Unattended: true},
+		"cn -p x --auto":                                  {OneShot: true, Unattended: true},
+		"copilot -p x --allow-all-tools":                  {OneShot: true, Unattended: true},
+		"pi -p x":                                         {OneShot: true},
+		"gemini --yolo":                                   {Unattended: true},
+		"aider --message x --yes-always":                  {OneShot: true, Unattended: true},
+		"some-agent -p x --yolo":                          {},
+	} {
+		words := strings.Fields(command)
+		a, position := agent.Of(words)
+		assert.Equal(t, want, a.Mode(words, position), command)
+	}
+}

@@ -12,13 +12,14 @@ type object = map[string]any
 // agents returns the agents that need more than the usual variables, or whose todo
 // list is off by default.
 func agents() []Agent {
-	return []Agent{claude(), codex(), qwen(), opencode(), continueDev(), copilot(), pi(), gemini()}
+	return []Agent{claude(), codex(), qwen(), opencode(), continueDev(), copilot(), pi(), gemini(), aider()}
 }
 
 func claude() Agent {
 	return Agent{
 		Name: "claude", packages: []string{"@anthropic-ai/claude-code"},
-		env: func(e Endpoint, _ []string) map[string]string { return map[string]string{"ANTHROPIC_BASE_URL": e.Root} },
+		modes: Modes{OneShot: []string{"-p", "--print"}, Unattended: []string{"--dangerously-skip-permissions", "--permission-mode=bypassPermissions"}},
+		env:   func(e Endpoint, _ []string) map[string]string { return map[string]string{"ANTHROPIC_BASE_URL": e.Root} },
 		list: settings{
 			env: map[string]string{"CLAUDE_CODE_ENABLE_TASKS": "0", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"},
 			how: "CLAUDE_CODE_ENABLE_TASKS=0 CLAUDE_CODE_ENABLE_TODO_TOOLS=1 in the environment",
@@ -29,6 +30,13 @@ func claude() Agent {
 func codex() Agent {
 	return Agent{
 		Name: "codex", packages: []string{"@openai/codex"},
+		modes: Modes{
+			OneShot: []string{"exec", "e", "review"}, // these never ask for permission
+			Unattended: []string{
+				"exec", "e", "review", "--dangerously-bypass-approvals-and-sandbox", "--yolo", "--full-auto",
+				"-a=never", "--ask-for-approval=never",
+			},
+		},
 		args: func(e Endpoint) []string {
 			return []string{
 				"-c", `model_provider="carryon"`,
@@ -48,6 +56,7 @@ func codex() Agent {
 func qwen() Agent {
 	return Agent{
 		Name: "qwen", packages: []string{"@qwen-code/qwen-code"},
+		modes: Modes{OneShot: []string{"-p", "--prompt"}, Unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
 		list: settings{
 			files: []File{{"QWEN_CODE_SYSTEM_SETTINGS_PATH", "settings.json", toJSON(object{"tools": object{"todoWrite": object{"enabled": true}}})}},
 			how:   `"tools": {"todoWrite": {"enabled": true}} in ~/.qwen/settings.json`,
@@ -59,6 +68,7 @@ func qwen() Agent {
 func opencode() Agent {
 	return Agent{
 		Name: "opencode", packages: []string{"opencode-ai"},
+		modes: Modes{OneShot: []string{"run"}, Unattended: []string{"--auto"}},
 		env: func(e Endpoint, command []string) map[string]string {
 			providers := object{
 				"openai":    object{"options": object{"baseURL": e.Base()}},
@@ -91,6 +101,7 @@ func opencode() Agent {
 func continueDev() Agent {
 	return Agent{
 		Name: "cn", packages: []string{"@continuedev/cli"},
+		modes: Modes{OneShot: []string{"-p", "--print"}, Unattended: []string{"--auto"}},
 		files: func(e Endpoint, command []string) []File {
 			if flagValue(command, "--config") != "" || e.Model == "" {
 				return nil
@@ -116,6 +127,10 @@ func continueDev() Agent {
 func copilot() Agent {
 	return Agent{
 		Name: "copilot", packages: []string{"@github/copilot"}, baseURLs: []string{"COPILOT_PROVIDER_BASE_URL"},
+		modes: Modes{
+			OneShot:    []string{"-p", "--prompt"},
+			Unattended: []string{"--allow-all-tools", "--allow-all", "--yolo", "--autopilot", "--mode=autopilot"},
+		},
 		env: func(e Endpoint, _ []string) map[string]string {
 			return map[string]string{"COPILOT_PROVIDER_BASE_URL": e.Base()}
 		},
@@ -126,6 +141,7 @@ func copilot() Agent {
 func pi() Agent {
 	return Agent{
 		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent"},
+		modes: Modes{OneShot: []string{"-p", "--print"}},
 		files: func(e Endpoint, command []string) []File {
 			bases := map[string]string{"openai": e.Base(), "anthropic": e.Root}
 			if chosen := piProvider(command); chosen != "" && bases[chosen] == "" {
@@ -157,8 +173,19 @@ func piProvider(command []string) string {
 func gemini() Agent {
 	return Agent{
 		Name: "gemini", packages: []string{"@google/gemini-cli"},
+		modes: Modes{OneShot: []string{"-p", "--prompt"}, Unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
 		note: func(Endpoint, []string) string {
 			return "gemini uses an API that carryon does not support: it runs without carryon."
+		},
+	}
+}
+
+func aider() Agent {
+	return Agent{
+		Name: "aider", packages: []string{"aider-chat"},
+		modes: Modes{
+			OneShot:    []string{"-m", "--message", "--msg", "-f", "--message-file"},
+			Unattended: []string{"--yes", "--yes-always"},
 		},
 	}
 }
