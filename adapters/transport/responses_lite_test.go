@@ -40,7 +40,7 @@ func TestLiteRequestKeepsItsShape(t *testing.T) {
 func TestLiteRequestPauses(t *testing.T) {
 	t.Parallel()
 	s := newQuietScene(t, twoTodos)
-	answer, got := s.respond(t, liteBody, fakellm.Text(plan), fakellm.Text("todo_pause('" + blocked + "')"))
+	answer, got := s.respond(t, liteBody, fakellm.Text(plan), fakellm.Text("todo_pause('"+blocked+"')"))
 	assert.NotNil(t, got.Outcome.Paused)
 	assert.Contains(t, strings.Join(answer.texts(), ""), "Task paused: "+blocked)
 }
