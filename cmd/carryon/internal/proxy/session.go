@@ -15,8 +15,9 @@ const sessionHeader = "X-Carryon-Session"
 var agentHeaders = []string{ //nolint:gochecknoglobals // a table
 	"X-Claude-Code-Session-Id",
 	"Thread-Id", "Session-Id", // Codex
-	"Session_id",                         // pi, and old versions of Codex
-	"X-Session-Id", "X-Session-Affinity", // opencode
+	"Session_id",                                               // pi, and old versions of Codex
+	"X-Opencode-Session", "X-Session-Id", "X-Session-Affinity", // opencode
+	"X-Agent-Task-Id", "X-Client-Session-Id", // Copilot CLI
 	"X-Litellm-Session-Id", "X-Litellm-Trace-Id",
 }
 
