@@ -7,7 +7,9 @@ import (
 )
 
 // endpoints returns the paths below a base URL whose answers carryon reads.
-func endpoints() []string { return []string{"/chat/completions", "/responses", "/messages"} }
+func endpoints() []string {
+	return []string{"/chat/completions", "/responses", "/messages", ":rawPredict", ":streamRawPredict"}
+}
 
 // speaks reports whether carryon reads the answers of a path.
 func speaks(path string) bool { return endpointOf(path) != "" }
