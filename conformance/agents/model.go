@@ -22,6 +22,9 @@ type model struct {
 
 // respond answers a request.
 func (m model) respond(r fakellm.Request) fakellm.Turn {
+	if slices.Contains(r.Tools, codeTool) && slices.Contains(r.Tools, "wait") {
+		return m.code(r)
+	}
 	return m.turn(r).Usage(1000, 20).Delay(time.Millisecond) // some clients misread a body that is complete at once
 }
 

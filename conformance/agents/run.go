@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,7 +45,8 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system's to clean up
 	for name, content := range a.home {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
 			return result{}, err
 		}
 	}
@@ -54,13 +56,22 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	}
 	server := fakellm.Start(turns...)
 	defer server.Close()
+	vendors, err := startVendors(server.Handler(), filepath.Join(dir, "ca.pem"), r.log)
+	if err != nil {
+		return result{}, err
+	}
+	defer vendors.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
-	c := exec.CommandContext(ctx, "env", r.command(a, server.URL(), under, fill)...) // env finds the program in the PATH that it gets
+	url := ""
+	if !a.vendors {
+		url = server.URL()
+	}
+	c := exec.CommandContext(ctx, "env", r.command(a, url, under, fill)...) // env finds the program in the PATH that it gets
 	c.WaitDelay = 5 * time.Second
 	c.Dir = dir
-	c.Env = r.environment(a, dir, server.URL(), under, fill)
+	c.Env = append(r.environment(a, dir, url, under, fill), cutOff(vendors.URL(), dir)...)
 	out, err := c.CombinedOutput()
 	if r.log != nil {
 		_, _ = fmt.Fprintf(r.log, "--- %s: %v\n%s\n", strings.Join(c.Args[1:], " "), err, out)
@@ -73,7 +84,10 @@ func (r runner) command(a agent, url string, under bool, fill *strings.Replacer)
 	var command []string
 	switch {
 	case under:
-		command = []string{r.carryon, "run", "-upstream", url}
+		command = []string{r.carryon, "run"}
+		if url != "" {
+			command = append(command, "-upstream", url)
+		}
 		if a.list {
 			command = append(command, "-list")
 		}
@@ -95,17 +109,30 @@ func (r runner) environment(a agent, home, url string, under bool, fill *strings
 	path := []string{r.bin, filepath.Join(modules, ".bin"), os.Getenv("PATH")}
 	env := append([]string{
 		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "TERM=dumb", "CI=1", "NODE_PATH=" + modules,
-		"OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model",
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
 	}, a.env...)
-	if under {
-		return env
+	if !a.vendors {
+		env = append(env, "OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model")
 	}
-	env = append(env, "OPENAI_BASE_URL="+url, "COPILOT_PROVIDER_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
+	switch {
+	case under:
+		return env
+	case !a.vendors:
+		env = append(env, "OPENAI_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
+	}
 	for _, variable := range a.alone {
 		env = append(env, fill.Replace(variable))
 	}
 	return env
+}
+
+// cutOff returns the variables that send an agent, and carryon, to the stand-in for all hosts but this one.
+func cutOff(proxy, home string) []string {
+	certificate := filepath.Join(home, "ca.pem")
+	return []string{
+		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
+		"SSL_CERT_FILE=" + certificate, "NODE_EXTRA_CA_CERTS=" + certificate, "CODEX_CA_CERTIFICATE=" + certificate, "NODE_USE_ENV_PROXY=1",
+	}
 }
 
 func resultOf(dir string, requests []fakellm.Request, out string) (r result) {
