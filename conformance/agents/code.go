@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,17 +39,28 @@ func (m model) code(r fakellm.Request) fakellm.Turn {
 	return script("const r = await tools.exec_command({cmd: " + toJSON(command) + "}); text(r.output);")
 }
 
-func said(text string) fakellm.Turn { return fakellm.Text(text).Usage(1000, 20).Delay(time.Millisecond) }
-
 // script is a call of the tool that runs JavaScript.
-func script(source string) fakellm.Turn {
+func script(source string) fakellm.Turn { return custom(codeTool, source) }
+
+// isCustom reports whether a tool of a Responses request takes plain text.
+func isCustom(r fakellm.Request, name string) bool {
+	tools, _ := r.JSON()["tools"].([]any)
+	return slices.ContainsFunc(tools, func(tool any) bool {
+		t, _ := tool.(map[string]any)
+		return t["type"] == "custom" && t["name"] == name
+	})
+}
+
+// custom is a call of a tool that takes plain text.
+func custom(name, input string) fakellm.Turn {
 	id := time.Now().UnixNano()
 	item := map[string]any{
-		"type": "custom_tool_call", "id": fmt.Sprint("ctc_", id), "status": "completed", "call_id": fmt.Sprint("call_", id), "name": codeTool, "input": source,
+		"type": "custom_tool_call", "id": fmt.Sprint("ctc_", id), "status": "completed", "call_id": fmt.Sprint("call_", id), "name": name, "input": input,
 	}
-	response := map[string]any{"id": fmt.Sprint("resp_", id), "object": "response", "status": "completed", "output": []any{item}, "usage": map[string]any{
+	usage := map[string]any{
 		"input_tokens": 1000, "output_tokens": 20, "total_tokens": 1020, "input_tokens_details": map[string]int{"cached_tokens": 0}, "output_tokens_details": map[string]int{"reasoning_tokens": 0},
-	}}
+	}
+	response := map[string]any{"id": fmt.Sprint("resp_", id), "object": "response", "status": "completed", "output": []any{item}, "usage": usage}
 	begun := map[string]any{"id": response["id"], "object": "response", "status": "in_progress", "output": []any{}}
 	return fakellm.Chunks(
 		toJSON(map[string]any{"type": "response.created", "sequence_number": 0, "response": begun}),

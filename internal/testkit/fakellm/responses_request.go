@@ -156,9 +156,9 @@ func (c storedResponse) clone() storedResponse {
 func (c *storedResponse) add(input responseInput) {
 	for _, item := range input {
 		switch item.Type {
-		case "function_call":
+		case "function_call", "custom_tool_call":
 			c.calls = append(c.calls, item.CallID)
-		case "function_call_output":
+		case "function_call_output", "custom_tool_call_output":
 			c.results = append(c.results, item.CallID)
 		}
 	}

@@ -290,7 +290,7 @@ func TestOpencodeKeepsItsProviders(t *testing.T) {
 	}
 	l := launch("opencode run -m mine/some-model hello", false)
 	assert.Contains(t, l.Notes[0], `the provider "mine"`)
-	assert.Equal(t, map[string]string{"kilo": "https://api.kilo.ai/api/openrouter"}, providersOf(t, launch("kilo run x", false), "KILO_CONFIG_CONTENT"))
+	assert.Equal(t, map[string]string{"kilo": "https://api.kilo.ai"}, providersOf(t, launch("kilo run x", false), "KILO_CONFIG_CONTENT"))
 }
 
 func TestOpencodeKeepsItsConfiguration(t *testing.T) {

@@ -26,7 +26,7 @@ func kilo() Agent {
 	return Agent{
 		Name: "kilo", packages: []string{"@kilocode/cli"},
 		modes:   Modes{OneShot: []string{"run"}, Unattended: []string{"--auto"}},
-		prepare: func(s *setup) { prepareOpencode(s, fork{"kilo", "KILO", "kilo", "https://api.kilo.ai/api/openrouter"}) },
+		prepare: func(s *setup) { prepareOpencode(s, fork{"kilo", "KILO", "kilo", "https://api.kilo.ai"}) },
 		hint:    "set options.baseURL of its provider in kilo.json",
 	}
 }
