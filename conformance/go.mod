@@ -38,6 +38,7 @@ require (
 	github.com/buger/jsonparser v1.1.2 // indirect
 	github.com/carryon-go/carryon/otel v0.0.0
 	github.com/coder/websocket v1.8.15 // indirect
+	github.com/creack/pty v1.1.24
 	github.com/dlclark/regexp2 v1.10.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect

@@ -68,6 +68,20 @@ func asMost() []agent {
 			env:     []string{"ANTHROPIC_API_KEY=" + anthropicKey}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
 		},
 		{
+			name: "Claude Code, subscription, terminal", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true, vendors: true, terminal: true,
+			command: []string{"claude", task, "--permission-mode", "acceptEdits"}, home: map[string]string{".claude.json": claudeState},
+			env: []string{"CLAUDE_CODE_OAUTH_TOKEN=" + claudeToken}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+		},
+		{
+			name: "Codex, ChatGPT login, terminal", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true,
+			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
+			alone:   []string{"CODEX_HOME={HOME}/list"},
+			home: map[string]string{
+				".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted, "list/auth.json": chatGPTLogin,
+				"list/config.toml": trusted + "[tools.update_plan]\nenabled = true\n",
+			},
+		},
+		{
 			name: "opencode, its free model", pkg: "opencode-ai", protocol: chat, vendors: true, command: []string{"opencode", "run", task},
 		},
 		{
@@ -90,6 +104,12 @@ func asMost() []agent {
 		},
 	}
 }
+
+const (
+	trusted     = "[projects.\"{HOME}\"]\ntrust_level = \"trusted\"\n"
+	claudeState = `{"hasCompletedOnboarding":true,"theme":"dark","bypassPermissionsModeAccepted":true,` +
+		`"projects":{"{HOME}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`
+)
 
 // The files with which agents know who their user is.
 var (

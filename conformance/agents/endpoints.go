@@ -20,7 +20,7 @@ type endpoint struct {
 const (
 	openAIKey    = "sk-proj-none"
 	anthropicKey = "sk-ant-api03-none"
-	claudeToken  = "sk-ant-oat01-none" //nolint:gosec // made up
+	claudeToken  = "sk-ant-oat01-none"                        //nolint:gosec // made up
 	githubToken  = "gho_none00000000000000000000000000000000" //nolint:gosec // made up
 	planKey      = "sk-sp-none"
 	account      = "11111111-2222-3333-4444-555555555555"

@@ -44,9 +44,10 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 		return result{}, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system's to clean up
+	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
 	for name, content := range a.home {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(fill.Replace(content)), 0o600)); err != nil {
 			return result{}, err
 		}
 	}
@@ -63,7 +64,6 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	defer vendors.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
 	url := ""
 	if !a.vendors {
 		url = server.URL()
@@ -72,7 +72,12 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	c.WaitDelay = 5 * time.Second
 	c.Dir = dir
 	c.Env = append(r.environment(a, dir, url, under, fill), cutOff(vendors.URL(), dir)...)
-	out, err := c.CombinedOutput()
+	var out []byte
+	if a.terminal {
+		out, err = inTerminal(ctx, c, func() int { return len(server.Requests()) })
+	} else {
+		out, err = c.CombinedOutput()
+	}
 	if r.log != nil {
 		_, _ = fmt.Fprintf(r.log, "--- %s: %v\n%s\n", strings.Join(c.Args[1:], " "), err, out)
 	}
@@ -108,9 +113,14 @@ func (r runner) environment(a agent, home, url string, under bool, fill *strings
 	modules := filepath.Join(r.agents, "node_modules")
 	path := []string{r.bin, filepath.Join(modules, ".bin"), os.Getenv("PATH")}
 	env := append([]string{
-		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "TERM=dumb", "CI=1", "NODE_PATH=" + modules,
+		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "NODE_PATH=" + modules,
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
 	}, a.env...)
+	if a.terminal {
+		env = append(env, "TERM=xterm-256color")
+	} else {
+		env = append(env, "TERM=dumb", "CI=1")
+	}
 	if !a.vendors {
 		env = append(env, "OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model")
 	}
