@@ -18,6 +18,7 @@ type agent struct {
 	alone          []string                  // more variables for the run without carryon
 	home           map[string]string         // files in the user's home
 	vendors        bool                      // it runs as most people run it: with a login, a default model and the vendor's own endpoint
+	before         bool                      // it has run before, without carryon
 	terminal       bool                      // it runs in a terminal, until the model has nothing more to do
 }
 
@@ -80,6 +81,11 @@ func asMost() []agent {
 				".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted, "list/auth.json": chatGPTLogin,
 				"list/config.toml": trusted + "[tools.update_plan]\nenabled = true\n",
 			},
+		},
+		{
+			name: "Codex, ChatGPT login, terminal, its server runs", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true, before: true,
+			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
+			home:    map[string]string{".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted + "[tools.update_plan]\nenabled = true\n"},
 		},
 		{
 			name: "opencode, its free model", pkg: "opencode-ai", protocol: chat, vendors: true, command: []string{"opencode", "run", task},

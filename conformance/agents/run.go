@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,24 +66,69 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	defer vendors.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	w := workplace{dir: dir, fill: fill, server: server, proxy: vendors.URL()}
+	defer w.endLeftovers()
+	if a.before {
+		r.start(ctx, a, false, w)
+		for _, f := range files {
+			if err := os.Remove(filepath.Join(dir, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return result{}, err
+			}
+		}
+	}
+	before := len(server.Requests())
+	out := r.start(ctx, a, under, w)
+	return resultOf(dir, server.Requests()[before:], out), nil
+}
+
+// workplace is where an agent works.
+type workplace struct {
+	dir    string // its home, too
+	fill   *strings.Replacer
+	server *fakellm.Server
+	proxy  string // the URL of the stand-in
+}
+
+// start runs an agent to its end, and returns what it printed.
+func (r runner) start(ctx context.Context, a agent, under bool, w workplace) string {
 	url := ""
 	if !a.vendors {
-		url = server.URL()
+		url = w.server.URL()
 	}
-	c := exec.CommandContext(ctx, "env", r.command(a, url, under, fill)...) // env finds the program in the PATH that it gets
+	c := exec.CommandContext(ctx, "env", r.command(a, url, under, w.fill)...) // env finds the program in the PATH that it gets
 	c.WaitDelay = 5 * time.Second
-	c.Dir = dir
-	c.Env = append(r.environment(a, dir, url, under, fill), cutOff(vendors.URL(), dir)...)
+	c.Dir = w.dir
+	c.Env = append(r.environment(a, w.dir, url, under, w.fill), cutOff(w.proxy, w.dir)...)
 	var out []byte
+	var err error
 	if a.terminal {
-		out, err = inTerminal(ctx, c, func() int { return len(server.Requests()) })
+		out, err = inTerminal(ctx, c, func() int { return len(w.server.Requests()) })
 	} else {
 		out, err = c.CombinedOutput()
 	}
 	if r.log != nil {
 		_, _ = fmt.Fprintf(r.log, "--- %s: %v\n%s\n", strings.Join(c.Args[1:], " "), err, out)
 	}
-	return resultOf(dir, server.Requests(), string(out)), nil
+	return string(out)
+}
+
+// endLeftovers ends the programs that an agent has installed in its home and left behind, where the system can name
+// them: Codex leaves a server.
+func (w workplace) endLeftovers() {
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
+		program, err := os.Readlink(filepath.Join(process, "exe"))
+		if err != nil || !strings.HasPrefix(program, w.dir+string(filepath.Separator)) {
+			continue
+		}
+		id, err := strconv.Atoi(filepath.Base(process))
+		if err != nil {
+			continue
+		}
+		if p, err := os.FindProcess(id); err == nil {
+			_ = p.Kill() // it may have ended
+		}
+	}
 }
 
 // command returns the program to run, and its arguments.
