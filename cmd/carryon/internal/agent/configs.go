@@ -11,7 +11,7 @@ import (
 type object = map[string]any
 
 // maxConfig is the largest configuration file that is read, in bytes.
-const maxConfig = 4 << 20
+const maxConfig = 32 << 20
 
 // readConfig reads a user's file. A file that is missing, or too large to be a
 // configuration, is as good as empty.

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
 func opencode() Agent {
@@ -161,12 +163,7 @@ func (s *setup) opencodeBase(f fork, name string) string {
 	case base != "":
 		return base
 	}
-	var models map[string]struct {
-		API string `json:"api"`
-	}
 	cache := cmp.Or(s.user.Getenv("XDG_CACHE_HOME"), s.home(".cache"))
-	if json.Unmarshal(readConfig(filepath.Join(cache, f.name, "models.json")), &models) != nil {
-		return ""
-	}
-	return models[name].API
+	models := readConfig(filepath.Join(cache, f.name, "models.json")) // megabytes, of which one text is needed
+	return rawjson.TextOf(rawjson.Member(rawjson.Member(models, name), "api"))
 }
