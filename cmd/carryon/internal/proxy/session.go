@@ -17,7 +17,7 @@ var agentHeaders = []string{ //nolint:gochecknoglobals // a table
 	"Thread-Id", "Session-Id", // Codex
 	"Session_id",                                               // pi, and old versions of Codex
 	"X-Opencode-Session", "X-Session-Id", "X-Session-Affinity", // opencode
-	"X-Agent-Task-Id", "X-Client-Session-Id", // Copilot CLI
+	"X-Client-Session-Id", "X-Agent-Task-Id", // Copilot CLI, whose task is new with each of the user's messages
 	"X-Litellm-Session-Id", "X-Litellm-Trace-Id",
 }
 
