@@ -22,6 +22,17 @@ type agent struct {
 	terminal       bool                      // it runs in a terminal, until the model has nothing more to do
 }
 
+// kind says how the agent runs.
+func (a agent) kind() string {
+	switch {
+	case a.terminal:
+		return "as its user runs it, in a terminal"
+	case a.vendors:
+		return "as its user runs it"
+	}
+	return "with `-upstream` and a key"
+}
+
 // goAgents returns the agents that this folder builds from Go modules.
 func goAgents() []agent {
 	const module = "github.com/cloudwego/eino"
@@ -69,12 +80,12 @@ func asMost() []agent {
 			env:     []string{"ANTHROPIC_API_KEY=" + anthropicKey}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
 		},
 		{
-			name: "Claude Code, subscription, terminal", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true, vendors: true, terminal: true,
+			name: "Claude Code, subscription", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true, vendors: true, terminal: true,
 			command: []string{"claude", task, "--permission-mode", "acceptEdits"}, home: map[string]string{".claude.json": claudeState},
 			env: []string{"CLAUDE_CODE_OAUTH_TOKEN=" + claudeToken}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
 		},
 		{
-			name: "Codex, ChatGPT login, terminal", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true,
+			name: "Codex, ChatGPT login", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true,
 			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
 			alone:   []string{"CODEX_HOME={HOME}/list"},
 			home: map[string]string{
@@ -83,7 +94,7 @@ func asMost() []agent {
 			},
 		},
 		{
-			name: "Codex, ChatGPT login, terminal, its server runs", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true, before: true,
+			name: "Codex, ChatGPT login, its server still runs", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true, before: true,
 			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
 			home:    map[string]string{".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted + "[tools.update_plan]\nenabled = true\n"},
 		},
