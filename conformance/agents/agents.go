@@ -52,7 +52,7 @@ const (
 // npmAgents returns the agents that npm installs.
 func npmAgents() []agent {
 	return slices.Concat(
-		asMost(), []agent{claude(), claudeWithTasks(), codex(), qwen()}, opencode(), []agent{continueDev(), pi()}, copilot(), frameworks())
+		asMost(), []agent{claude(), claudeWithTodoWrite(), codex(), qwen()}, opencode(), []agent{continueDev(), pi()}, copilot(), frameworks())
 }
 
 // asMost returns agents as most people run them: nothing but a login and the agent's defaults.
@@ -117,6 +117,10 @@ func asMost() []agent {
 			alone: []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH={HOME}/list.json"},
 		},
 		{
+			name: "pi, API key", pkg: "@mariozechner/pi-coding-agent", protocol: messages, vendors: true,
+			command: []string{"pi", "-e", piTodo, "--provider", "anthropic", "-p", task}, env: []string{"ANTHROPIC_API_KEY=" + anthropicKey},
+		},
+		{
 			name: "kilo, its free model", pkg: "@kilocode/cli", protocol: chat, vendors: true, command: []string{"kilo", "run", "--auto", task},
 		},
 	}
@@ -164,17 +168,17 @@ func frameworks() []agent {
 
 func claude() agent {
 	return agent{
-		name: "Claude Code", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true,
+		name: "Claude Code, its tasks", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true,
 		command: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"},
-		alone:   []string{"CLAUDE_CODE_ENABLE_TASKS=0", "CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+		alone:   []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
 	}
 }
 
-func claudeWithTasks() agent {
+func claudeWithTodoWrite() agent {
 	return agent{
-		name: "Claude Code, its tasks", pkg: "@anthropic-ai/claude-code", protocol: messages,
+		name: "Claude Code, TodoWrite", pkg: "@anthropic-ai/claude-code", protocol: messages,
 		command: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"},
-		env:     []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+		env:     []string{"CLAUDE_CODE_ENABLE_TASKS=0", "CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
 	}
 }
 
@@ -190,7 +194,7 @@ func qwen() agent {
 func codex() agent {
 	exec := []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5", task}
 	return agent{
-		name: "Codex", pkg: "@openai/codex", protocol: responses, list: true,
+		name: "Codex, gpt-5", pkg: "@openai/codex", protocol: responses, list: true, env: []string{"CODEX_API_KEY=sk-none"},
 		command: append([]string{"codex"}, exec...),
 		direct: func(url string) []string {
 			return append([]string{
@@ -238,26 +242,28 @@ func continueDev() agent {
 	}
 }
 
+// piTodo is an extension that brings a todo list.
+const piTodo = "{AGENTS}/node_modules/@mariozechner/pi-coding-agent/examples/extensions/todo.ts"
+
 // pi runs with the todo list from its example extension.
 func pi() agent {
-	const todo = "{AGENTS}/node_modules/@mariozechner/pi-coding-agent/examples/extensions/todo.ts"
 	return agent{
 		name: "pi, its todo extension", pkg: "@mariozechner/pi-coding-agent", protocol: responses,
-		command: []string{"pi", "-e", todo, "--provider", "openai", "--model", "gpt-5", "--offline", "-p", task},
+		command: []string{"pi", "-e", piTodo, "--provider", "openai", "--model", "gpt-5", "--offline", "-p", task},
 		direct: func(url string) []string {
 			script := fmt.Sprintf(`echo 'export default (pi) => pi.registerProvider("openai", { baseUrl: %q });' >direct.ts; exec pi -e direct.ts "$@"`, url)
-			return []string{"sh", "-c", script, "pi", "-e", todo, "--provider", "openai", "--model", "gpt-5", "--offline", "-p", task}
+			return []string{"sh", "-c", script, "pi", "-e", piTodo, "--provider", "openai", "--model", "gpt-5", "--offline", "-p", task}
 		},
 	}
 }
 
 func copilot() []agent {
 	command := []string{"copilot", "-p", task, "--allow-all-tools"}
-	env := []string{"COPILOT_MODEL=some-model", "COPILOT_PROVIDER_API_KEY=sk-none", "COPILOT_OFFLINE=true"}
+	env := []string{"COPILOT_PROVIDER_BASE_URL={URL}", "COPILOT_MODEL=some-model", "COPILOT_PROVIDER_API_KEY=sk-none", "COPILOT_OFFLINE=true"}
 	return []agent{
-		{name: "Copilot CLI", pkg: "@github/copilot", protocol: chat, command: command, env: env},
+		{name: "Copilot CLI, own key", pkg: "@github/copilot", protocol: chat, command: command, env: env},
 		{
-			name: "Copilot CLI, responses", pkg: "@github/copilot", protocol: responses, command: command,
+			name: "Copilot CLI, own key, responses", pkg: "@github/copilot", protocol: responses, command: command,
 			env: append(slices.Clone(env), "COPILOT_PROVIDER_WIRE_API=responses"),
 		},
 	}

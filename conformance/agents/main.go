@@ -20,7 +20,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	only := flag.String("only", "", "run the agents whose `name` contains this")
+	only := flag.String("only", "", "run the agents whose `names` contain one of these, separated by commas")
 	folder := flag.String("agents", "conformance/agents", "the `folder` of the agents")
 	verbose := flag.Bool("v", false, "show what the agents print")
 	document := flag.String("write", "", "write the table into this `document`, between its marks")
@@ -70,7 +70,7 @@ func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only str
 	}
 	for _, a := range agents {
 		version := r.versionOf(a)
-		if version == "" || !strings.Contains(strings.ToLower(a.name), strings.ToLower(only)) {
+		if version == "" || !named(a, only) {
 			continue
 		}
 		alone, err := r.run(ctx, a, false)
@@ -88,6 +88,16 @@ func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only str
 		unfinished = unfinished || with.files != len(files) || with.prompts > 0
 	}
 	return unfinished, nil
+}
+
+// named reports whether an agent's name contains one of these texts, which commas separate.
+func named(a agent, only string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(only), ",") {
+		if part = strings.TrimSpace(part); (part != "" || only == "") && strings.Contains(strings.ToLower(a.name), part) {
+			return true
+		}
+	}
+	return false
 }
 
 // The marks around the table in a document.

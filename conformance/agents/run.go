@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,64 +38,34 @@ type result struct {
 
 // run has an agent work in its own folder, under carryon or without it.
 func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
-	dir, err := os.MkdirTemp("", "carryon-agents-")
+	w, err := newWorkplace(a, r.agents, r.log)
 	if err != nil {
 		return result{}, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // the system's to clean up
-	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
-	for name, content := range a.home {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(fill.Replace(content)), 0o600)); err != nil {
+	defer w.Close()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if a.before {
+		r.start(ctx, a, false, w)
+		if err := w.reset(); err != nil {
 			return result{}, err
 		}
 	}
-	turns := make([]fakellm.Turn, 200)
-	for i := range turns {
-		turns[i] = fakellm.Func(model{dir}.respond)
-	}
-	server := fakellm.Start(turns...)
-	defer server.Close()
-	vendors, err := startVendors(server.Handler(), filepath.Join(dir, "ca.pem"), r.log)
-	if err != nil {
-		return result{}, err
-	}
-	defer vendors.Close()
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	w := workplace{dir: dir, fill: fill, server: server, proxy: vendors.URL()}
-	defer w.endLeftovers()
-	if a.before {
-		r.start(ctx, a, false, w)
-		for _, f := range files {
-			if err := os.Remove(filepath.Join(dir, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return result{}, err
-			}
-		}
-	}
-	before := len(server.Requests())
+	before := len(w.server.Requests())
 	out := r.start(ctx, a, under, w)
-	return resultOf(dir, server.Requests()[before:], out), nil
-}
-
-// workplace is where an agent works.
-type workplace struct {
-	dir    string // its home, too
-	fill   *strings.Replacer
-	server *fakellm.Server
-	proxy  string // the URL of the stand-in
+	return resultOf(w.dir, w.server.Requests()[before:], out), nil
 }
 
 // start runs an agent to its end, and returns what it printed.
-func (r runner) start(ctx context.Context, a agent, under bool, w workplace) string {
+func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) string {
 	url := ""
 	if !a.vendors {
 		url = w.server.URL()
 	}
-	c := exec.CommandContext(ctx, "env", r.command(a, url, under, w.fill)...) // env finds the program in the PATH that it gets
+	c := exec.CommandContext(ctx, "env", w.filled(r.command(a, url, under))...) // env finds the program in the PATH that it gets
 	c.WaitDelay = 5 * time.Second
 	c.Dir = w.dir
-	c.Env = append(r.environment(a, w.dir, url, under, w.fill), cutOff(w.proxy, w.dir)...)
+	c.Env = w.filled(append(r.environment(a, w.dir, url, under), w.cutOff()...))
 	var out []byte
 	var err error
 	if a.terminal {
@@ -112,27 +79,8 @@ func (r runner) start(ctx context.Context, a agent, under bool, w workplace) str
 	return string(out)
 }
 
-// endLeftovers ends the programs that an agent has installed in its home and left behind, where the system can name
-// them: Codex leaves a server.
-func (w workplace) endLeftovers() {
-	processes, _ := filepath.Glob("/proc/[0-9]*")
-	for _, process := range processes {
-		program, err := os.Readlink(filepath.Join(process, "exe"))
-		if err != nil || !strings.HasPrefix(program, w.dir+string(filepath.Separator)) {
-			continue
-		}
-		id, err := strconv.Atoi(filepath.Base(process))
-		if err != nil {
-			continue
-		}
-		if p, err := os.FindProcess(id); err == nil {
-			_ = p.Kill() // it may have ended
-		}
-	}
-}
-
 // command returns the program to run, and its arguments.
-func (r runner) command(a agent, url string, under bool, fill *strings.Replacer) []string {
+func (r runner) command(a agent, url string, under bool) []string {
 	var command []string
 	switch {
 	case under:
@@ -149,14 +97,11 @@ func (r runner) command(a agent, url string, under bool, fill *strings.Replacer)
 	default:
 		command = slices.Clone(a.command)
 	}
-	for i := range command {
-		command[i] = fill.Replace(command[i])
-	}
 	return command
 }
 
 // environment returns the environment of a user who has never run an agent.
-func (r runner) environment(a agent, home, url string, under bool, fill *strings.Replacer) []string {
+func (r runner) environment(a agent, home, url string, under bool) []string {
 	modules := filepath.Join(r.agents, "node_modules")
 	path := []string{r.bin, filepath.Join(modules, ".bin"), os.Getenv("PATH")}
 	env := append([]string{
@@ -177,19 +122,7 @@ func (r runner) environment(a agent, home, url string, under bool, fill *strings
 	case !a.vendors:
 		env = append(env, "OPENAI_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
 	}
-	for _, variable := range a.alone {
-		env = append(env, fill.Replace(variable))
-	}
-	return env
-}
-
-// cutOff returns the variables that send an agent, and carryon, to the stand-in for all hosts but this one.
-func cutOff(proxy, home string) []string {
-	certificate := filepath.Join(home, "ca.pem")
-	return []string{
-		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
-		"SSL_CERT_FILE=" + certificate, "NODE_EXTRA_CA_CERTS=" + certificate, "CODEX_CA_CERTIFICATE=" + certificate, "NODE_USE_ENV_PROXY=1",
-	}
+	return append(env, a.alone...)
 }
 
 func resultOf(dir string, requests []fakellm.Request, out string) (r result) {
