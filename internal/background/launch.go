@@ -96,4 +96,3 @@ func idAt(text string) string {
 	}
 	return strings.TrimRight(text[:end], ".:/")
 }
-
