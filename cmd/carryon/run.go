@@ -100,6 +100,7 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if err != nil {
 		return err
 	}
+	c.chooseMode(program.Mode(command, position), agent.HasTerminal())
 	launch := program.Launch(command, position, root, userOf(), c.list)
 	c.route(&launch, upstream)
 	if err := c.proxy.Check(); err != nil {
@@ -138,6 +139,26 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 		return exitError(code)
 	}
 	return nil
+}
+
+// chooseMode chooses who is there unless a flag says so, and tells the user why.
+func (c *runConfig) chooseMode(how agent.Mode, terminal bool) {
+	if c.proxy.Mode != "" || c.proxy.YOLO {
+		return
+	}
+	mode, why := proxy.ModeYOLO, ""
+	switch {
+	case how.Unattended:
+		why = "the agent was told to act without asking"
+	case how.OneShot:
+		why = "nobody can answer the agent in a run of one prompt"
+	case !terminal:
+		why = "standard input is no terminal, so nobody can answer the agent"
+	default:
+		mode, why = proxy.ModeStandard, "somebody at the terminal can answer the agent"
+	}
+	c.proxy.Mode = mode
+	c.say(fmt.Sprintf("%s mode, because %s (-mode overrules it)", mode, why))
 }
 
 // userOf returns where the user's settings are.

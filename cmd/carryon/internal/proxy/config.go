@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -20,7 +21,10 @@ type Config struct {
 	Listen        string   // address
 	Upstream      *url.URL // base URL of the endpoint
 	Routes        []Route  // requests with another endpoint; the first that matches counts
-	YOLO          bool     // tell the model to act without asking for confirmation
+	Mode          string   // who is there: "standard", "yolo", or "" for standard
+	YOLO          bool     // short for the mode "yolo"
+	Questions     string   // what follows a turn that asks the user something: "mode", "wait" or "continue"
+	Untouched     string   // the same for a user turn in which the list was not written
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	TokenBudget   int      // tokens that continuations may use in a user turn; 0 for no limit
 	MinInterval   time.Duration
@@ -83,10 +87,37 @@ func parseBaseURL(name, text string) (*url.URL, error) {
 	return u, nil
 }
 
+// The modes say who is there. In standard mode a person is, and a turn that the model
+// hands back is the person's. In YOLO mode nobody is, and carryon goes on.
+const (
+	ModeStandard = "standard"
+	ModeYOLO     = "yolo"
+)
+
+// isYOLO reports whether nobody is there.
+func (c *Config) isYOLO() bool { return c.YOLO || c.Mode == ModeYOLO }
+
+// handback returns which turns that the model hands back are continued.
+func (c *Config) handback() (continuation.Handback, error) {
+	questions, err := continuation.ParseHandbackRule(cmp.Or(c.Questions, continuation.ByMode.String()))
+	if err != nil {
+		return continuation.Handback{}, fmt.Errorf("-questions must be mode, wait or continue, not %q", c.Questions)
+	}
+	untouched, err := continuation.ParseHandbackRule(cmp.Or(c.Untouched, continuation.ByMode.String()))
+	if err != nil {
+		return continuation.Handback{}, fmt.Errorf("-untouched must be mode, wait or continue, not %q", c.Untouched)
+	}
+	return continuation.Handback{Questions: questions, Untouched: untouched}, nil
+}
+
 func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
 		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, not %d (to send no continuations, use -dry-run)", c.MaxAttempts)
+	case c.Mode != "" && c.Mode != ModeStandard && c.Mode != ModeYOLO:
+		return fmt.Errorf("-mode must be standard or yolo, not %q", c.Mode)
+	case c.YOLO && c.Mode == ModeStandard:
+		return errors.New("-yolo and -mode standard contradict each other")
 	case c.TokenBudget < 0:
 		return fmt.Errorf("-token-budget %d is negative", c.TokenBudget)
 	case c.MinInterval < 0:
@@ -100,7 +131,8 @@ func (c *Config) checkValues() error {
 	case c.SessionHeader != "" && !headerName.MatchString(c.SessionHeader):
 		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
 	}
-	return cmp.Or(c.checkHosts(), c.checkOrigins(), c.checkState())
+	_, err := c.handback()
+	return cmp.Or(err, c.checkHosts(), c.checkOrigins(), c.checkState())
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")

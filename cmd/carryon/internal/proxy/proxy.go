@@ -99,7 +99,10 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	if c.Clock != nil {
 		options = append(options, middleware.WithClock(c.Clock))
 	}
-	if c.YOLO {
+	if rules, err := c.handback(); err == nil { // Check has looked at it
+		options = append(options, middleware.WithHandback(rules))
+	}
+	if c.isYOLO() {
 		options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO))
 	}
 	if c.DryRun {
