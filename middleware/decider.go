@@ -25,7 +25,6 @@ type decider struct {
 	claimed   bool                     // the session is claimed for the next turn
 	blankUsed bool                     // a blank turn was continued
 	rejected  bool                     // a pause was rejected
-	others    *background.Work         // what the agent has begun in the background; nil until it is needed
 	marked    bool                     // the session state records that the caller cancelled the call
 }
 
@@ -352,13 +351,13 @@ func (d *decider) commit() bool {
 }
 
 // othersWork returns what the agent has begun in the background, according to the history
-// of the request, which stays the same for the whole call.
+// of the request, which stays the same for the whole call. The list must have been read.
 func (d *decider) othersWork() *background.Work {
-	if d.others == nil {
-		work := background.Read(d.request.history, d.request.users)
-		d.others = &work
+	if d.list.others == nil {
+		work := background.Read(d.request.history)
+		d.list.others = &work
 	}
-	return d.others
+	return d.list.others
 }
 
 // readBackground asks for the session's work in the background. It reports false if

@@ -21,7 +21,6 @@ type traits struct {
 	noSeparator bool
 
 	size       int   // of its texts
-	users      int   // messages of the user
 	messages   int32 // how many there are
 	system     int32 // the number of the system message, 0 for none
 	attachable func(message int) (string, bool)
@@ -40,7 +39,7 @@ func traitsOf(r *adapter.Request) traits {
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
 		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
-		size: max(0, min(r.Size, math.MaxInt/2)), users: r.Users,
+		size:     max(0, min(r.Size, math.MaxInt/2)),
 		messages: int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
 		attachable: r.Attachable, history: r.History,
 		toolNames: r.ToolNames,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -21,6 +22,7 @@ type readList struct {
 	turn   int   // the turn that it was read for; 0 if it must be read again
 
 	background continuation.Background
+	others     *background.Work // nil until it is needed
 }
 
 // noList is the list of a call that has not read any. It is never changed.
@@ -44,12 +46,12 @@ func (d *decider) readTodos() {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
 	if d.mw.sharedTodos && d.session.late.Load() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
-		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn}
+		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, others: d.list.others}
 		return
 	}
 	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
 	list := d.mw.locate(ctx, limit)
-	list.turn = d.turn.Turn
+	list.turn, list.others = d.turn.Turn, d.list.others
 	d.list = &list
 	if took, timed := watch.read(); timed {
 		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})

@@ -78,7 +78,7 @@ type Launch struct {
 	Promise string // what the result says as well; "" if its beginning is the promise
 	Ids     string // what stands before the id of the work, alternatives separated by "|"
 	Command bool   // it may be a server, which never ends
-	Member  bool   // it is a teammate: it lives on, and is at work or idle
+	Lead    string // the name in its team of the agent that launches a teammate, which lives on and is at work or idle
 	Seen    string
 }
 

@@ -47,16 +47,18 @@ const (
 	Member             // its work comes to its mailbox
 )
 
-// Read reads a history, which may be nil. users is how many messages of the user the
-// request has. The time that it takes is linear in the size of the history.
-func Read(history iter.Seq[adapter.Entry], users int) Work {
+// Read reads a history, which may be nil. The time that it takes is linear in the size of
+// the history.
+func Read(history iter.Seq[adapter.Entry]) Work {
 	if history == nil {
 		return Work{}
 	}
-	r := reader{users: users, before: users}
+	var r reader
 	for e := range history {
 		r.full = r.full || r.calls == maxCalls
 		switch {
+		case e.FromUser:
+			r.opens = ""
 		case e.Automatic != "":
 			r.readText(e.Automatic, false)
 		case r.full && !r.mayBeMember():
@@ -70,15 +72,12 @@ func Read(history iter.Seq[adapter.Entry], users int) Work {
 
 // reader collects what has happened, from the newest entry of a history to the oldest.
 type reader struct {
-	users  int
 	events []event // the newest first
 	full   bool    // there have been enough calls
 
 	calls, launches, reports int
 
-	before int    // how many messages of the user are before the oldest entry so far
-	opens  string // the oldest entry, if it is a message of a mailbox
-
+	opens   string // the oldest entry so far, if it is a message of a mailbox
 	sender  string // of the newest message that the agent has sent to its team
 	owner   string // the newest owner that the agent has written to a todo
 	mailbox bool   // a message of the team has come
@@ -145,7 +144,7 @@ func (r *reader) role() Role {
 	switch {
 	case r.leads:
 		return Lead
-	case r.opens != "" && r.before == 0:
+	case r.opens != "":
 		return Member
 	}
 	return Alone

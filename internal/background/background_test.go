@@ -20,14 +20,16 @@ import (
 // step is a part of a conversation: a message, or a call with its result.
 type step struct {
 	role, text      string
-	id, name, input string // of a call
+	texts           []string // of a message with parts
+	id, name, input string   // of a call
 	result          string
 }
 
-func user(text string) step   { return step{role: "user", text: text} }
-func system(text string) step { return step{role: "system", text: text} }
-func beside(text string) step { return step{role: "beside", text: text} } // the result before it
-func says(text string) step   { return step{role: "assistant", text: text} }
+func user(text string) step      { return step{role: "user", text: text} }
+func system(text string) step    { return step{role: "system", text: text} }
+func beside(text string) step    { return step{role: "beside", text: text} }  // the result before it
+func parts(texts ...string) step { return step{role: "parts", texts: texts} } // of a message of the user
+func says(text string) step      { return step{role: "assistant", text: text} }
 
 // call returns a call whose arguments are the members.
 func call(id, name, members, result string) step {
@@ -88,6 +90,16 @@ func quote(t testing.TB, text string) string {
 	return string(b)
 }
 
+// list returns a content with the parts.
+func list(t testing.TB, kind string, texts []string) string {
+	t.Helper()
+	var parts []string
+	for _, text := range texts {
+		parts = append(parts, `{"type":"`+kind+`","text":`+quote(t, text)+`}`)
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
 // protocols render a conversation as a request of a protocol.
 var protocols = map[string]struct {
 	wire.Protocol
@@ -109,6 +121,10 @@ var protocols = map[string]struct {
 				continue
 			}
 			flush()
+			if s.role == "parts" {
+				all = append(all, `{"role":"user","content":`+list(t, "text", s.texts)+`}`)
+				continue
+			}
 			if s.role == "" {
 				all = append(all, fmt.Sprintf(`{"role":"assistant","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]}`, s.id, s.name, s.input))
 				results = fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":[{"type":"text","text":%s}]}`, s.id, quote(t, s.result))
@@ -124,6 +140,8 @@ var protocols = map[string]struct {
 		var all []string
 		for _, s := range steps {
 			switch s.role {
+			case "parts":
+				all = append(all, `{"role":"user","content":`+list(t, "text", s.texts)+`}`)
 			case "":
 				all = append(all, fmt.Sprintf(`{"role":"assistant","tool_calls":[{"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}]}`,
 					s.id, s.name, quote(t, s.input)), fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%s}`, s.id, quote(t, s.result)))
@@ -140,6 +158,8 @@ var protocols = map[string]struct {
 		var all []string
 		for _, s := range steps {
 			switch s.role {
+			case "parts":
+				all = append(all, `{"type":"message","role":"user","content":`+list(t, "input_text", s.texts)+`}`)
 			case "":
 				all = append(all, fmt.Sprintf(`{"type":"function_call","call_id":%q,"name":%q,"arguments":%s}`, s.id, s.name, quote(t, s.input)),
 					fmt.Sprintf(`{"type":"function_call_output","call_id":%q,"output":%s}`, s.id, quote(t, s.result)))
@@ -162,7 +182,7 @@ func read(t *testing.T, steps []step, check func(t *testing.T, work background.W
 			text := p.render(t, steps)
 			facts, _, ok := p.Parse([]byte(text), body(text))
 			require.True(t, ok)
-			check(t, background.Read(facts.History, facts.Users))
+			check(t, background.Read(facts.History))
 		})
 	}
 }
@@ -219,6 +239,11 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 		"a workflow":                        {[]step{user("Go."), call("c", "Workflow", "", "Workflow launched in background. Task ID: wf1\nSummary: x"), edit("2")}, 1},
 		"a file that quotes a promise":      {[]step{user("Go."), call("c", "Read", "", "     1→# Notes\n     2→"+quoted)}, 0},
 		"a text that quotes a promise":      {[]step{user("Go."), call("c", "Read", "", "It says: you will be notified when it completes.")}, 0},
+		"a promise in 1 MB":                 {[]step{user("Go."), call("c", "Read", "", strings.Repeat(quoted, 8000))}, 0},
+		"reports in 1 MB":                   {[]step{user("Go."), agent("1"), call("c", "Read", "", strings.Repeat(report("agent1", "completed")+"\n", 4000)+"End.")}, 1},
+		"1 MB of a user's":                  {[]step{user("Go."), agent("1"), user(strings.Repeat(report("agent1", "completed"), 4000) + "And?")}, 1},
+		"in a list of parts":                {[]step{user("Go."), agent("1"), agent("2"), parts(report("agent1", "completed"), report("agent2", "completed"))}, 0},
+		"in a part beside the user's words": {[]step{user("Go."), agent("1"), parts(report("agent1", "completed"), "And now the form.")}, 0},
 		"a promise in 5 KB":                 {[]step{user("Go."), call("c", "Read", "", quoted+strings.Repeat("and so on\n", 500))}, 0},
 		"a file that quotes a report":       {[]step{user("Go."), agent("1"), call("c", "Read", "", "# Notes\n"+report("agent1", "completed")+"\nThat is all.")}, 1},
 		"a file that ends in a report":      {[]step{user("Go."), agent("1"), call("c", "Read", "", "# Notes\n"+report("agent1", "completed"))}, 1},
@@ -245,6 +270,37 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 	}
 }
 
+// Messages that the agent wrote begin no user turn, and what the user pastes does.
+func TestMessagesOfTheUserAreCounted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		message step
+		users   int
+	}{
+		"a report":                   {user(report("agent1", "completed")), 1},
+		"behind its banner":          {user(banner + report("agent1", "completed")), 1},
+		"of the system":              {system(banner + report("agent1", "completed")), 1},
+		"in parts":                   {parts(report("agent1", "completed"), "<system-reminder>a</system-reminder>"), 1},
+		"of a teammate":              {user(mail("ada", "Done.")), 1},
+		"pasted":                     {user("I got this: " + report("agent1", "completed")), 2},
+		"pasted, with a question":    {user(banner + report("agent1", "completed") + "\nWhat is this?"), 2},
+		"words behind older words":   {parts(report("agent1", "completed")+"\nRead the output file to retrieve the result: /tmp/a", "What is this?"), 2},
+		"a part beside the question": {parts(report("agent1", "completed"), "What is this?"), 2},
+	} {
+		for protocol, p := range protocols {
+			request := p.render(t, []step{user("Go."), agent("1"), c.message})
+			facts, _, ok := p.Parse([]byte(request), body(request))
+			require.True(t, ok)
+			assert.Equal(t, c.users, facts.Users, "%s in %s", name, protocol)
+			for e := range facts.History {
+				if e.IsCall() {
+					assert.Equal(t, c.users-1, e.Call.UserMessagesAfter, "%s in %s", name, protocol)
+				}
+			}
+		}
+	}
+}
+
 func TestTeams(t *testing.T) {
 	t.Parallel()
 	task := mail("team-lead", "You are ada, on the team site. Claim task 2.")
@@ -254,7 +310,7 @@ func TestTeams(t *testing.T) {
 	}{
 		"a lead whose teammates are at work": {
 			[]step{user("Go."), spawn("ada"), spawn("bob")},
-			background.Work{Awaited: 2, Team: background.Team{Role: background.Lead, AtWork: []string{"ada", "bob"}}},
+			background.Work{Awaited: 2, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}}},
 		},
 		"one of two is idle": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user(mail("ada", "I am done.") + "\n\n" + idle("ada"))},
@@ -290,11 +346,11 @@ func TestTeams(t *testing.T) {
 		},
 		"the team is gone": {
 			[]step{user("Go."), spawn("ada"), call("c", "TeamDelete", "", `{"success":true}`)},
-			background.Work{Team: background.Team{Role: background.Lead}},
+			background.Work{Team: background.Team{Role: background.Lead, Name: "team-lead"}},
 		},
 		"the team could not be ended": {
 			[]step{user("Go."), spawn("ada"), call("c", "TeamDelete", "", `{"success":false,"message":"1 active member"}`)},
-			background.Work{Awaited: 1, Team: background.Team{Role: background.Lead, AtWork: []string{"ada"}}},
+			background.Work{Awaited: 1, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}}},
 		},
 		"a lead whose history was cut": {
 			[]step{user("Summary."), send("c", "bob", "team-lead")},
@@ -358,7 +414,7 @@ func TestOnlyTheNewestWorkIsAwaited(t *testing.T) {
 	read(t, calls(member, 255), func(t *testing.T, work background.Work) {
 		assert.Equal(t, background.Team{Role: background.Member, Name: "ada"}, work.Team, "the beginning is looked for")
 	})
-	assert.Equal(t, background.Work{}, background.Read(nil, 0))
+	assert.Equal(t, background.Work{}, background.Read(nil))
 }
 
 // Words of launches and reports, in every place and size, are read in linear time.
@@ -386,7 +442,7 @@ func TestReadIsLinear(t *testing.T) { //nolint:paralleltest // measures time
 			return func() {
 				facts, _, ok := messages.Protocol{}.Parse([]byte(conversation), body(conversation))
 				require.True(t, ok)
-				background.Read(facts.History, facts.Users)
+				background.Read(facts.History)
 			}
 		}
 		assert.Less(t, measure.Slowdown(read(1<<14), read(measure.Longer<<14)), float64(measure.Quadratic), name)
@@ -407,7 +463,7 @@ func FuzzRead(f *testing.F) {
 			})
 			facts, _, ok := p.Parse([]byte(request), body(request))
 			require.True(t, ok)
-			work := background.Read(facts.History, facts.Users)
+			work := background.Read(facts.History)
 			assert.LessOrEqual(t, work.Awaited, 4)
 		}
 	})
@@ -426,7 +482,7 @@ func BenchmarkRead(b *testing.B) {
 			require.True(b, ok)
 			b.ReportAllocs()
 			for b.Loop() {
-				if work := background.Read(facts.History, facts.Users); work.Awaited != 1 {
+				if work := background.Read(facts.History); work.Awaited != 1 {
 					b.Fatal(work)
 				}
 			}

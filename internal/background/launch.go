@@ -55,13 +55,14 @@ func promise(text string, l *agents.Launch) (names [3]string, ok bool) {
 			continue
 		}
 		if id := idAt(text[at+len(label):]); id != "" {
-			if names[next] = id; !l.Member || next == nameOfMember {
+			names[next] = id
+			if l.Lead == "" || next == nameOfMember {
 				break
 			}
 			next = nameOfMember
 		}
 	}
-	if l.Member && names[nameOfMember] == "" {
+	if l.Lead != "" && names[nameOfMember] == "" {
 		names[nameOfMember], _, _ = strings.Cut(names[idOfWork], "@")
 	}
 	return names, true
@@ -96,4 +97,3 @@ func idAt(text string) string {
 	}
 	return strings.TrimRight(text[:end], ".:/")
 }
-

@@ -178,4 +178,3 @@ func isOver(result string) bool {
 	}
 	return false
 }
-
