@@ -3,6 +3,7 @@ package background_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -439,11 +440,10 @@ func TestReadIsLinear(t *testing.T) { //nolint:paralleltest // measures time
 			conversation := protocols["Messages"].render(t, []step{
 				user("Go."), agent("1"), call("c", "Read", "", text), call("d", "Bash", "", "ok\n"+banner+wrapped), beside(text), user(text), system(wrapped),
 			})
-			return func() {
-				facts, _, ok := messages.Protocol{}.Parse([]byte(conversation), body(conversation))
-				require.True(t, ok)
-				background.Read(facts.History)
-			}
+			facts, _, ok := messages.Protocol{}.Parse([]byte(conversation), body(conversation))
+			require.True(t, ok)
+			entries := slices.Collect(facts.History)
+			return func() { background.Read(slices.Values(entries)) }
 		}
 		assert.Less(t, measure.Slowdown(read(1<<14), read(measure.Longer<<14)), float64(measure.Quadratic), name)
 	}
