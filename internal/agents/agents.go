@@ -56,9 +56,10 @@ type Mark struct{ Member, Value, Seen string }
 
 // Element is the name of an element such as <system-reminder>…</system-reminder>.
 type Element struct {
-	Name string
-	Kind ElementKind
-	Seen string
+	Name  string
+	Kind  ElementKind
+	Seen  string
+	Needs string // what its attributes must hold: without it, users write such elements, too
 }
 
 // ElementKind is what an element holds.
@@ -75,8 +76,8 @@ const (
 // will report. All texts are in lower case.
 type Launch struct {
 	Begins  string // how the result begins, or a line of it that has the id near
-	Promise string // what the result says as well; "" if its beginning is the promise
-	Ids     string // what stands before the id of the work, alternatives separated by "|"
+	Promise string // what the result says as well, alternatives separated by "|"; "" if its beginning is the promise
+	Ids     string // what stands before the id of the work, alternatives likewise
 	Command bool   // it may be a server, which never ends
 	Lead    string // the name in its team of the agent that launches a teammate, which lives on and is at work or idle
 	Seen    string

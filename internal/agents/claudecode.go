@@ -25,11 +25,11 @@ func claudeCode() Agent {
 			{"You are now acting as the memory extraction subagent.", now},   // to remember it
 		},
 		Elements: []Element{
-			{"system-reminder", Wraps, now},
-			{"task-notification", Reports, now},
-			{"teammate-message", Holds, now},
-			{"agent-message", Holds, "2.1.283"},
-			{"cross-session-message", Holds, "2.1.283"},
+			{"system-reminder", Wraps, now, ""},
+			{"task-notification", Reports, now, ""},
+			{"teammate-message", Holds, now, ""},
+			{"agent-message", Holds, "2.1.283", ""},
+			{"cross-session-message", Holds, "2.1.283", ""},
 		},
 		Banners: []Fact{
 			{"[SYSTEM NOTIFICATION - NOT USER INPUT]", "2.1.193"},

@@ -11,9 +11,6 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// minID is the length of ids that arguments are searched for.
-const minID = 3
-
 // The bounds of the search. Work beyond them is not awaited.
 const (
 	maxCalls    = 256     // the newest calls
@@ -93,7 +90,7 @@ func (r *reader) mayBeMember() bool { return r.mailbox && !r.leads }
 type event struct {
 	kind   eventKind
 	names  [3]string // of the work: the id of the call, the id in its result, the name of a teammate
-	looked string    // the arguments of another call, which may look at the work
+	looked string    // the arguments of another call, which may look at the work, or the words of a report
 	behind int       // messages of the user after it
 
 	command, member bool
@@ -240,6 +237,9 @@ func (b *board) launch(e *event) {
 func (b *board) report(e *event) {
 	w := b.find(e)
 	isNamed := e.names != [3]string{}
+	if !isNamed {
+		w = b.named(e.looked)
+	}
 	for i := range b.workers {
 		if k := &b.workers[i]; w == nil && !k.member && !k.done && (!isNamed || k.nobody) {
 			w = k
@@ -254,11 +254,24 @@ func (b *board) report(e *event) {
 	}
 }
 
+// named returns the work whose id stands in the words of a report, or nil.
+func (b *board) named(words string) *worker {
+	if words == "" {
+		return nil
+	}
+	for i := range b.workers {
+		if w := &b.workers[i]; !w.done && !w.member && hasWord(words, w.names[idOfWork]) {
+			return w
+		}
+	}
+	return nil
+}
+
 // leave records that the model went on with something else, unless the call looks at
 // what it waits for.
 func (b *board) leave(e *event) {
 	for i := range b.workers {
-		if w := &b.workers[i]; !w.done && len(w.names[idOfWork]) >= minID && strings.Contains(e.looked, w.names[idOfWork]) {
+		if w := &b.workers[i]; !w.done && hasWord(e.looked, w.names[idOfWork]) {
 			return
 		}
 	}

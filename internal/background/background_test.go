@@ -260,9 +260,43 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 			call("d", "task", "", "Background task launched.\n\nBackground Task ID: bg_2\n\nSystem notifies on completion."),
 			user("<system-reminder>\n[BACKGROUND TASK COMPLETED]\n**ID:** `bg_2`\n**1 task still in progress.**\n</system-reminder>\n<!-- OMO_INTERNAL_INITIATOR -->"),
 		}, 1},
-		"in brackets":           {[]step{user("Go."), agent("1"), agent("2"), user("[Background task agent2 completed]")}, 1},
-		"in brackets, progress": {[]step{user("Go."), agent("1"), user("[Background task agent1 is at 50 %]")}, 1},
-		"by attributes":         {[]step{user("Go."), agent("1"), agent("2"), user(`<background-task id="agent1" status="cancelled">It was cancelled.</background-task>`)}, 1},
+		"opencode, as an element": {[]step{
+			user("Go."), call("c", "task", "", "<task id=\"ses_1\" state=\"running\">\n<summary>Background task started</summary>\n<task_result>\n"+
+				"Background task started. You will be notified automatically when it finishes; do not poll for progress.\n</task_result>\n</task>"),
+			agent("2"),
+		}, 2},
+		"opencode, as an element, reported": {[]step{
+			user("Go."), call("c", "task", "", "<task id=\"ses_1\" state=\"running\">\nYou will be notified automatically when it finishes.\n</task>"), agent("2"),
+			user("<task id=\"ses_1\" state=\"completed\">\n<summary>Background task completed: x</summary>\n<task_result>\nfailed\n</task_result>\n</task>"),
+		}, 1},
+		"a task that the user writes": {[]step{user("Go."), agent("1"), user("<task>All is completed.</task>")}, 1},
+		"opencode, the second": {[]step{
+			user("Go."), call("c", "subagent", "", "The subagent is working in the background (sessionID: ses_1). You will be notified automatically when it finishes."), agent("2"),
+			user("<subagent sessionID=\"ses_1\" state=\"error\" description=\"x\">\nIt broke.\n</subagent>"),
+		}, 1},
+		"Copilot CLI": {[]step{
+			user("Go."), call("c", "task", "", "Agent started in background with agent_id: explore-1. You'll be notified when it completes. Tell the user you're waiting and end your response."),
+			call("d", "task", "", "Agent started in background with agent_id: explore-12. You'll be notified when it completes."),
+		}, 2},
+		"Copilot CLI, reported": {[]step{
+			user("Go."), call("c", "task", "", "Agent started in background with agent_id: explore-1. You'll be notified when it completes."),
+			call("d", "task", "", "Agent started in background with agent_id: explore-12. You'll be notified when it completes."),
+			user("<system_notification>\nAgent \"explore-12\" has completed successfully. Use read_agent with agent_id \"explore-12\".\n</system_notification>"),
+			call("e", "read_agent", `"agent_id":"explore-1"`, "Agent is running. agent_id: explore-1, status: running"),
+		}, 1},
+		"Copilot CLI, not notified": {[]step{user("Go."), call("c", "task", "", "Agent started in background with agent_id: a1. You can use read_agent tool with this agent_id to check status.")}, 0},
+		"Copilot CLI, a command":    {[]step{user("Go."), call("c", "bash", "", "<command with shellId: 8 is still running after 30 seconds. You will be automatically notified when it completes>"), call("d", "read_bash", `"shellId":"8"`, "<command with shellId: 8 is still running>")}, 1},
+		"Letta Code":                {[]step{user("Go."), call("c", "Agent", "", "Task running in background with task ID: task_1\nAgent ID: agent-2\n\nYou will be notified automatically when this task completes.")}, 1},
+		"qwen-code, with an id": {[]step{
+			user("Go."), call("c", "agent", "", "Background agent launched successfully.\ntask_id: general-1 (internal ID)\nThe agent is working in the background. You will be notified automatically when it completes."),
+			agent("2"), user("<task-notification>\n<task-id>general-1</task-id>\n<status>completed</status>\n</task-notification>"),
+		}, 1},
+		"an id above the promise": {[]step{user("Go."), call("c", "subagent", "", "Background task started: x\nTask ID: s1\nYou will be notified when it completes.")}, 1},
+		"mail in a result":        {[]step{user("Go."), spawn("ada"), call("c", "Bash", "", "ok\n\nAnother Claude session sent a message while you were working:\n"+idle("ada")+"\n\nThis came from another Claude session — not typed by your user.")}, 0},
+		"mail that a file quotes": {[]step{user("Go."), spawn("ada"), call("c", "Read", "", "# Log\n"+idle("ada"))}, 1},
+		"in brackets":             {[]step{user("Go."), agent("1"), agent("2"), user("[Background task agent2 completed]")}, 1},
+		"in brackets, progress":   {[]step{user("Go."), agent("1"), user("[Background task agent1 is at 50 %]")}, 1},
+		"by attributes":           {[]step{user("Go."), agent("1"), agent("2"), user(`<background-task id="agent1" status="cancelled">It was cancelled.</background-task>`)}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
