@@ -32,7 +32,7 @@ func TestHistoryIsReadOnlyIfTheTurnMayBeContinued(t *testing.T) {
 		"nothing left to do":    {done, []sdkAnswer{says("Done.")}, []adapter.Entry{{Call: launch}}, 0, continuation.ReasonNoActiveTodos},
 		"an agent is at work":   {buildTodos, []sdkAnswer{says("I wait.")}, []adapter.Entry{{Call: launch}}, 1, continuation.ReasonBackground},
 		"it has reported":       {buildTodos, []sdkAnswer{says("Next."), calls(edit("1"))}, []adapter.Entry{{Automatic: report}, {Call: launch}}, 1, continuation.ReasonToolCalls},
-		"several continuations": {buildTodos, []sdkAnswer{says("a"), says("b"), says("c"), calls(edit("1"))}, nil, 1, continuation.ReasonToolCalls},
+		"several continuations": {buildTodos, []sdkAnswer{says("a:"), says("b:"), says("c:"), calls(edit("1"))}, nil, 1, continuation.ReasonToolCalls},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -161,7 +161,7 @@ func (e *explanation) decision(ev *continuation.Evaluation) {
 	case ev.Reason == continuation.ReasonTooSoon:
 		e.line("decision", now+"carry on with %q after %v", ev.Todo.Content, ev.Wait)
 	default:
-		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit}
+		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit, Awaited: ev.Awaited}
 		e.line("decision", now+"do nothing: %s", o.Explanation())
 	}
 }

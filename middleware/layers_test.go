@@ -45,7 +45,7 @@ func TestContinuationOfAnotherProcessIsLeftAlone(t *testing.T) {
 func TestSourceOrGateThatAsksTheModelDoesNotRecurse(t *testing.T) {
 	t.Parallel()
 	list := []todo.Todo{{Content: "Write", Status: todo.Pending}}
-	model := &sdkClient{turns: slices.Repeat([]sdkAnswer{says("One.")}, 40)}
+	model := &sdkClient{turns: slices.Repeat([]sdkAnswer{says("One:")}, 40)}
 	var agent *client
 	asks := func() error {
 		_, err := agent.Complete(t.Context(), fixTheBuild)

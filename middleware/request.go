@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 )
@@ -19,6 +20,8 @@ type traits struct {
 	saysDone    bool
 	shortLoop   bool
 	noSeparator bool
+
+	shortMessage bool // the user's newest message is short and asks nothing
 
 	size       int   // of its texts
 	messages   int32 // how many there are
@@ -39,8 +42,9 @@ func traitsOf(r *adapter.Request) traits {
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
 		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
-		size:     max(0, min(r.Size, math.MaxInt/2)),
-		messages: int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
+		shortMessage: handback.AnswersOnly(r.User),
+		size:         max(0, min(r.Size, math.MaxInt/2)),
+		messages:     int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
 		attachable: r.Attachable, history: r.History,
 		toolNames: r.ToolNames,
 	}

@@ -21,17 +21,29 @@ type readList struct {
 	err    error // why there is no list
 	turn   int   // the turn that it was read for; 0 if it must be read again
 
-	background continuation.Background
-	others     *background.Work // nil until it is needed
+	background      continuation.Background
+	others          []int // of todos, those that are not for this agent to do now
+	backgroundKnown bool  // both are known
+
+	work *background.Work // what the agent has begun in the background; nil until it is needed
 }
 
 // noList is the list of a call that has not read any. It is never changed.
 var noList readList //nolint:gochecknoglobals // constant
 
+// putList sets the list in the input of a decision, and how the turn ends, which
+// matters only if there is work on the list.
+func (d *decider) putList(in *continuation.Input) {
+	d.list.putInto(in)
+	if t := &in.Turn; len(in.Todos) > 0 && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
+		t.End = d.turn.textEnd()
+	}
+}
+
 // putInto sets the list in the input of a decision.
 func (l *readList) putInto(in *continuation.Input) {
 	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
-	in.Background = l.background
+	in.Background, in.Others = l.background, l.others
 }
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
@@ -46,12 +58,12 @@ func (d *decider) readTodos() {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
 	if d.mw.sharedTodos && d.session.late.Load() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
-		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, others: d.list.others}
+		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
 		return
 	}
 	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
 	list := d.mw.locate(ctx, limit)
-	list.turn, list.others = d.turn.Turn, d.list.others
+	list.turn, list.work = d.turn.Turn, d.list.work
 	d.list = &list
 	if took, timed := watch.read(); timed {
 		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
