@@ -89,7 +89,7 @@ func (r *reader) mayBeMember() bool { return r.mailbox && !r.leads }
 // event is something that has happened to the work of others.
 type event struct {
 	kind   eventKind
-	names  [3]string // of the work: the id of the call, the id in its result, the name of a teammate
+	names  [3]string // of the work: the id of the call, the id in its result, the name of an agent
 	looked string    // the arguments of another call, which may look at the work, or the words of a report
 	behind int       // messages of the user after it
 

@@ -225,6 +225,9 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 		"its end fetched":                   {[]step{user("Go."), agent("1"), call("c", "TaskOutput", `"task_id":"agent1"`, "<retrieval_status>success</retrieval_status>\n\n<task_id>agent1</task_id>\n\n<status>completed</status>\n\n<output>\n</output>")}, 0},
 		"its progress fetched":              {[]step{user("Go."), agent("1"), call("c", "TaskOutput", `"task_id":"agent1"`, "<retrieval_status>timeout</retrieval_status>\n\n<status>running</status>")}, 1},
 		"an agent is given more":            {[]step{user("Go."), agent("1"), user(report("agent1", "completed")), send("c", "agent1", "")}, 1},
+		"a named agent is given more": {[]step{
+			user("Go."), call("c", "Agent", `"name":"scout"`, agent("1").result), user(report("agent1", "completed")), send("d", "scout", ""),
+		}, 1},
 		"launched two user turns ago":       {[]step{user("Go."), agent("1"), user("And?"), says("It works."), user("What is the time?")}, 1},
 		"forgotten after three messages":    {[]step{user("Go."), agent("1"), user("a"), user("b"), user("c")}, 0},
 		"a message of the user's own":       {[]step{user("Go."), agent("1"), user("I got " + report("agent1", "completed"))}, 1},

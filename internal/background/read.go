@@ -106,6 +106,8 @@ func (r *reader) readCall(c *todo.Call) {
 	isMember := launch.Lead != ""
 	if isMember {
 		r.leads, r.lead = true, launch.Lead
+	} else {
+		names[nameOfMember] = argument(c.Arguments, "name") // messages may go to it
 	}
 	r.events = append(r.events, event{
 		kind: launched, names: names, behind: c.UserMessagesAfter, command: launch.Command, member: isMember,
