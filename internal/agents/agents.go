@@ -3,7 +3,10 @@
 // in which version of the agent it was seen. A fact without a version is an older one.
 package agents
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Agent is what is known of an agent, or of a framework that agents are made with.
 type Agent struct {
@@ -110,9 +113,9 @@ var all = sync.OnceValue(func() []Agent { //nolint:gochecknoglobals // facts, pu
 
 // Collect returns the facts of all agents that of returns for each, in order.
 func Collect[T any](of func(*Agent) []T) []T {
-	var facts []T
-	for i := range all() {
-		facts = append(facts, of(&all()[i])...)
+	facts := make([][]T, len(all()))
+	for i := range facts {
+		facts[i] = of(&all()[i])
 	}
-	return facts
+	return slices.Concat(facts...)
 }

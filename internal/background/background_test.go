@@ -84,19 +84,19 @@ type body string
 
 func (b body) Bytes() ([]byte, error) { return []byte(b), nil }
 
-func quote(t testing.TB, text string) string {
-	t.Helper()
+func quote(tb testing.TB, text string) string {
+	tb.Helper()
 	b, err := json.Marshal(text)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return string(b)
 }
 
 // list returns a content with the parts.
-func list(t testing.TB, kind string, texts []string) string {
-	t.Helper()
+func list(tb testing.TB, kind string, texts []string) string {
+	tb.Helper()
 	var parts []string
 	for _, text := range texts {
-		parts = append(parts, `{"type":"`+kind+`","text":`+quote(t, text)+`}`)
+		parts = append(parts, `{"type":"`+kind+`","text":`+quote(tb, text)+`}`)
 	}
 	return "[" + strings.Join(parts, ",") + "]"
 }
@@ -106,8 +106,8 @@ var protocols = map[string]struct {
 	wire.Protocol
 	render func(testing.TB, []step) string
 }{
-	"Messages": {messages.Protocol{}, func(t testing.TB, steps []step) string {
-		t.Helper()
+	"Messages": {messages.Protocol{}, func(tb testing.TB, steps []step) string {
+		tb.Helper()
 		var all []string
 		results := "" // blocks of the message that is open
 		flush := func() {
@@ -118,56 +118,56 @@ var protocols = map[string]struct {
 		}
 		for _, s := range steps {
 			if s.role == "beside" {
-				results += `,{"type":"text","text":` + quote(t, s.text) + `}`
+				results += `,{"type":"text","text":` + quote(tb, s.text) + `}`
 				continue
 			}
 			flush()
 			if s.role == "parts" {
-				all = append(all, `{"role":"user","content":`+list(t, "text", s.texts)+`}`)
+				all = append(all, `{"role":"user","content":`+list(tb, "text", s.texts)+`}`)
 				continue
 			}
 			if s.role == "" {
 				all = append(all, fmt.Sprintf(`{"role":"assistant","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]}`, s.id, s.name, s.input))
-				results = fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":[{"type":"text","text":%s}]}`, s.id, quote(t, s.result))
+				results = fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":[{"type":"text","text":%s}]}`, s.id, quote(tb, s.result))
 				continue
 			}
-			all = append(all, fmt.Sprintf(`{"role":%q,"content":%s}`, s.role, quote(t, s.text)))
+			all = append(all, fmt.Sprintf(`{"role":%q,"content":%s}`, s.role, quote(tb, s.text)))
 		}
 		flush()
 		return `{"messages":[` + strings.Join(all, ",") + `]}`
 	}},
-	"Chat Completions": {chatcompletions.Protocol{}, func(t testing.TB, steps []step) string {
-		t.Helper()
+	"Chat Completions": {chatcompletions.Protocol{}, func(tb testing.TB, steps []step) string {
+		tb.Helper()
 		var all []string
 		for _, s := range steps {
 			switch s.role {
 			case "parts":
-				all = append(all, `{"role":"user","content":`+list(t, "text", s.texts)+`}`)
+				all = append(all, `{"role":"user","content":`+list(tb, "text", s.texts)+`}`)
 			case "":
 				all = append(all, fmt.Sprintf(`{"role":"assistant","tool_calls":[{"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}]}`,
-					s.id, s.name, quote(t, s.input)), fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%s}`, s.id, quote(t, s.result)))
+					s.id, s.name, quote(tb, s.input)), fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%s}`, s.id, quote(tb, s.result)))
 			case "beside":
-				all = append(all, `{"role":"user","content":[{"type":"text","text":`+quote(t, s.text)+`}]}`)
+				all = append(all, `{"role":"user","content":[{"type":"text","text":`+quote(tb, s.text)+`}]}`)
 			default:
-				all = append(all, fmt.Sprintf(`{"role":%q,"content":%s}`, s.role, quote(t, s.text)))
+				all = append(all, fmt.Sprintf(`{"role":%q,"content":%s}`, s.role, quote(tb, s.text)))
 			}
 		}
 		return `{"messages":[` + strings.Join(all, ",") + `]}`
 	}},
-	"Responses": {responses.New(), func(t testing.TB, steps []step) string {
-		t.Helper()
+	"Responses": {responses.New(), func(tb testing.TB, steps []step) string {
+		tb.Helper()
 		var all []string
 		for _, s := range steps {
 			switch s.role {
 			case "parts":
-				all = append(all, `{"type":"message","role":"user","content":`+list(t, "input_text", s.texts)+`}`)
+				all = append(all, `{"type":"message","role":"user","content":`+list(tb, "input_text", s.texts)+`}`)
 			case "":
-				all = append(all, fmt.Sprintf(`{"type":"function_call","call_id":%q,"name":%q,"arguments":%s}`, s.id, s.name, quote(t, s.input)),
-					fmt.Sprintf(`{"type":"function_call_output","call_id":%q,"output":%s}`, s.id, quote(t, s.result)))
+				all = append(all, fmt.Sprintf(`{"type":"function_call","call_id":%q,"name":%q,"arguments":%s}`, s.id, s.name, quote(tb, s.input)),
+					fmt.Sprintf(`{"type":"function_call_output","call_id":%q,"output":%s}`, s.id, quote(tb, s.result)))
 			case "beside":
-				all = append(all, `{"type":"message","role":"user","content":[{"type":"input_text","text":`+quote(t, s.text)+`}]}`)
+				all = append(all, `{"type":"message","role":"user","content":[{"type":"input_text","text":`+quote(tb, s.text)+`}]}`)
 			default:
-				all = append(all, fmt.Sprintf(`{"type":"message","role":%q,"content":%s}`, s.role, quote(t, s.text)))
+				all = append(all, fmt.Sprintf(`{"type":"message","role":%q,"content":%s}`, s.role, quote(tb, s.text)))
 			}
 		}
 		return `{"input":[` + strings.Join(all, ",") + `]}`
@@ -196,35 +196,35 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 		steps []step
 		want  int
 	}{
-		"nothing":                           {[]step{user("Go."), edit("1")}, 0},
-		"one agent":                         {[]step{user("Go."), agent("1")}, 1},
-		"two agents":                        {[]step{user("Go."), agent("1"), agent("2")}, 2},
-		"one of two has reported":           {[]step{user("Go."), agent("1"), agent("2"), user(report("agent1", "completed"))}, 1},
-		"both have reported":                {[]step{user("Go."), agent("1"), agent("2"), user(report("agent2", "failed")), user(report("agent1", "killed"))}, 0},
-		"both in one message":               {[]step{user("Go."), agent("1"), agent("2"), user(report("agent1", "completed") + "\n" + report("agent2", "stopped"))}, 0},
-		"other calls since":                 {[]step{user("Go."), agent("1"), edit("2"), edit("3")}, 1},
-		"by the id of the call":             {[]step{user("Go."), agent("1"), user(reportOfCall)}, 0},
-		"a report of the system":            {[]step{user("Go."), agent("1"), system(report("agent1", "completed"))}, 0},
-		"a report behind its banner":        {[]step{user("Go."), agent("1"), user(banner + report("agent1", "completed"))}, 0},
-		"the same in a reminder":            {[]step{user("Go."), agent("1"), user("<system-reminder>\n" + banner + report("agent1", "completed") + "\n</system-reminder>")}, 0},
-		"a report beside a result":          {[]step{user("Go."), agent("1"), edit("2"), beside(report("agent1", "completed"))}, 0},
-		"in a result, behind the banner":    {[]step{user("Go."), agent("1"), call("c", "Bash", "", "ok\n\n"+banner+report("agent1", "completed"))}, 0},
-		"in a result, in a reminder":        {[]step{user("Go."), agent("1"), call("c", "Bash", "", "ok\n\n<system-reminder>\n"+banner+report("agent1", "completed")+"\n</system-reminder>")}, 0},
-		"in a result of 5 KB":               {[]step{user("Go."), agent("1"), call("c", "Bash", "", strings.Repeat("ok\n", 2000)+banner+report("agent1", "completed"))}, 0},
-		"two in a result":                   {[]step{user("Go."), agent("1"), agent("2"), call("c", "Bash", "", "ok\n\n"+banner+report("agent1", "completed")+"\n\n"+banner+report("agent2", "completed"))}, 0},
-		"behind older words of the agent":   {[]step{user("Go."), agent("1"), user(report("agent1", "completed") + "\nRead the output file to retrieve the result: /tmp/a.output")}, 0},
-		"a report with another id":          {[]step{user("Go."), agent("1"), user(report("agent7", "completed"))}, 1},
-		"progress":                          {[]step{user("Go."), agent("1"), user(report("agent1", "running"))}, 1},
-		"progress without a status":         {[]step{user("Go."), agent("1"), user("<task-notification><task-id>agent1</task-id><event>build completed</event></task-notification>")}, 1},
-		"a report without an id":            {[]step{user("Go."), agent("1"), agent("2"), user("<task-notification><status>completed</status></task-notification>")}, 1},
-		"all have ended":                    {[]step{user("Go."), agent("1"), agent("2"), agent("3"), user("<system-reminder>\n[ALL BACKGROUND TASKS COMPLETED]\n</system-reminder>")}, 0},
-		"all have ended, and one more":      {[]step{user("Go."), agent("1"), agent("2"), user("<system-reminder>\n[ALL BACKGROUND TASKS COMPLETE]\n- `agent1`\n</system-reminder>"), agent("3")}, 1},
-		"a report of another launch":        {[]step{user("Go."), user(report("agent1", "completed")), agent("1")}, 1},
-		"a launch stopped":                  {[]step{user("Go."), agent("1"), call("c", "TaskStop", `"task_id":"agent1"`, `{"message":"Successfully stopped task: agent1"}`)}, 0},
-		"a shell killed":                    {[]step{user("Go."), command("1"), call("c", "KillShell", `"shell_id":"shell1"`, "Killed.")}, 0},
-		"its end fetched":                   {[]step{user("Go."), agent("1"), call("c", "TaskOutput", `"task_id":"agent1"`, "<retrieval_status>success</retrieval_status>\n\n<task_id>agent1</task_id>\n\n<status>completed</status>\n\n<output>\n</output>")}, 0},
-		"its progress fetched":              {[]step{user("Go."), agent("1"), call("c", "TaskOutput", `"task_id":"agent1"`, "<retrieval_status>timeout</retrieval_status>\n\n<status>running</status>")}, 1},
-		"an agent is given more":            {[]step{user("Go."), agent("1"), user(report("agent1", "completed")), send("c", "agent1", "")}, 1},
+		"nothing":                         {[]step{user("Go."), edit("1")}, 0},
+		"one agent":                       {[]step{user("Go."), agent("1")}, 1},
+		"two agents":                      {[]step{user("Go."), agent("1"), agent("2")}, 2},
+		"one of two has reported":         {[]step{user("Go."), agent("1"), agent("2"), user(report("agent1", "completed"))}, 1},
+		"both have reported":              {[]step{user("Go."), agent("1"), agent("2"), user(report("agent2", "failed")), user(report("agent1", "killed"))}, 0},
+		"both in one message":             {[]step{user("Go."), agent("1"), agent("2"), user(report("agent1", "completed") + "\n" + report("agent2", "stopped"))}, 0},
+		"other calls since":               {[]step{user("Go."), agent("1"), edit("2"), edit("3")}, 1},
+		"by the id of the call":           {[]step{user("Go."), agent("1"), user(reportOfCall)}, 0},
+		"a report of the system":          {[]step{user("Go."), agent("1"), system(report("agent1", "completed"))}, 0},
+		"a report behind its banner":      {[]step{user("Go."), agent("1"), user(banner + report("agent1", "completed"))}, 0},
+		"the same in a reminder":          {[]step{user("Go."), agent("1"), user("<system-reminder>\n" + banner + report("agent1", "completed") + "\n</system-reminder>")}, 0},
+		"a report beside a result":        {[]step{user("Go."), agent("1"), edit("2"), beside(report("agent1", "completed"))}, 0},
+		"in a result, behind the banner":  {[]step{user("Go."), agent("1"), call("c", "Bash", "", "ok\n\n"+banner+report("agent1", "completed"))}, 0},
+		"in a result, in a reminder":      {[]step{user("Go."), agent("1"), call("c", "Bash", "", "ok\n\n<system-reminder>\n"+banner+report("agent1", "completed")+"\n</system-reminder>")}, 0},
+		"in a result of 5 KB":             {[]step{user("Go."), agent("1"), call("c", "Bash", "", strings.Repeat("ok\n", 2000)+banner+report("agent1", "completed"))}, 0},
+		"two in a result":                 {[]step{user("Go."), agent("1"), agent("2"), call("c", "Bash", "", "ok\n\n"+banner+report("agent1", "completed")+"\n\n"+banner+report("agent2", "completed"))}, 0},
+		"behind older words of the agent": {[]step{user("Go."), agent("1"), user(report("agent1", "completed") + "\nRead the output file to retrieve the result: /tmp/a.output")}, 0},
+		"a report with another id":        {[]step{user("Go."), agent("1"), user(report("agent7", "completed"))}, 1},
+		"progress":                        {[]step{user("Go."), agent("1"), user(report("agent1", "running"))}, 1},
+		"progress without a status":       {[]step{user("Go."), agent("1"), user("<task-notification><task-id>agent1</task-id><event>build completed</event></task-notification>")}, 1},
+		"a report without an id":          {[]step{user("Go."), agent("1"), agent("2"), user("<task-notification><status>completed</status></task-notification>")}, 1},
+		"all have ended":                  {[]step{user("Go."), agent("1"), agent("2"), agent("3"), user("<system-reminder>\n[ALL BACKGROUND TASKS COMPLETED]\n</system-reminder>")}, 0},
+		"all have ended, and one more":    {[]step{user("Go."), agent("1"), agent("2"), user("<system-reminder>\n[ALL BACKGROUND TASKS COMPLETE]\n- `agent1`\n</system-reminder>"), agent("3")}, 1},
+		"a report of another launch":      {[]step{user("Go."), user(report("agent1", "completed")), agent("1")}, 1},
+		"a launch stopped":                {[]step{user("Go."), agent("1"), call("c", "TaskStop", `"task_id":"agent1"`, `{"message":"Successfully stopped task: agent1"}`)}, 0},
+		"a shell killed":                  {[]step{user("Go."), command("1"), call("c", "KillShell", `"shell_id":"shell1"`, "Killed.")}, 0},
+		"its end fetched":                 {[]step{user("Go."), agent("1"), call("c", "TaskOutput", `"task_id":"agent1"`, "<retrieval_status>success</retrieval_status>\n\n<task_id>agent1</task_id>\n\n<status>completed</status>\n\n<output>\n</output>")}, 0},
+		"its progress fetched":            {[]step{user("Go."), agent("1"), call("c", "TaskOutput", `"task_id":"agent1"`, "<retrieval_status>timeout</retrieval_status>\n\n<status>running</status>")}, 1},
+		"an agent is given more":          {[]step{user("Go."), agent("1"), user(report("agent1", "completed")), send("c", "agent1", "")}, 1},
 		"a named agent is given more": {[]step{
 			user("Go."), call("c", "Agent", `"name":"scout"`, agent("1").result), user(report("agent1", "completed")), send("d", "scout", ""),
 		}, 1},
