@@ -17,6 +17,7 @@ const (
 	maxLaunches = 64      // the newest launches
 	maxReports  = 1 << 10 // the newest reports
 	maxResult   = 4 << 10 // bytes of a result that launches: a longer one, such as a file, quotes a promise
+	maxWords    = 512     // bytes of a report whose words may name the work
 	maxBehind   = 3       // messages of the user, behind which a launch is forgotten: its report was lost
 )
 

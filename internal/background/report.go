@@ -91,7 +91,7 @@ func (r *reader) readReport(p *automatic.Part) {
 	if !hasEndWord(status) {
 		return
 	}
-	r.addReport(event{kind: reported, looked: body[:min(len(body), maxResult)], names: [3]string{
+	r.addReport(event{kind: reported, looked: body[:min(len(body), maxWords)], names: [3]string{
 		child(body, "tool-use-id"), child(body, "task-id"), cmp.Or(attribute(p.Attributes, "id"), attribute(p.Attributes, "sessionID")),
 	}})
 }
