@@ -97,8 +97,8 @@ type Request struct {
 	// System is the number of the first system message, counted from 1; 0 means none.
 	System int
 
-	// History yields the tool calls of the request, and what the agent itself has
-	// written between them, newest first; see [HistoryWalk]. It is read at most a few
+	// History yields the tool calls of the request, and the messages between them,
+	// newest first; see [HistoryWalk]. It is read at most a few
 	// times per decision, and only if the decision needs the todos; for a stream, that
 	// is while the stream is read. It must stay valid until the call has ended,
 	// because the todo source reads it.
