@@ -46,7 +46,8 @@ func notFound(r *http.Response) string {
 	u.RawQuery = "" // it may contain a key
 	text := fmt.Sprintf("the upstream answered 404 for %s: ", short(u.String(), maxText))
 	if e, ok := r.Request.Context().Value(entryKey{}).(*entry); ok {
-		if rest, _ := below(e.Path); !isKnown(rest) { // the client's base URL has a path of its own
+		replaced, _ := replacedBy(e.Path, prefix, e.secrets.upstream)
+		if !isKnown(strings.TrimPrefix(e.Path, replaced)) { // the client's base URL has a path of its own
 			return text + "the client's base URL should be " + e.base
 		}
 	}
