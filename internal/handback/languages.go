@@ -1,12 +1,10 @@
 package handback
 
+import "slices"
+
 // entries returns the phrases of all languages.
 func entries() []entry {
-	all := english()
-	for _, other := range [...][]entry{german(), french(), spanish(), portuguese(), russian(), chinese(), japanese(), korean(), others()} {
-		all = append(all, other...)
-	}
-	return all
+	return slices.Concat(english(), german(), french(), spanish(), portuguese(), russian(), chinese(), japanese(), korean(), others())
 }
 
 func german() []entry {
