@@ -131,7 +131,7 @@ func requireJoined(t *testing.T, m scenario.Mode, first, second string) {
 	want, wantErr := readRawBySDK(t, first)
 	server := fakellm.Start(fakellm.Raw(first), fakellm.Raw(second))
 	defer server.Close()
-	got, outcome, err := readRaw(t, m.MemoryClient(server, middleware.New(scenario.TwoTodos(), scenario.AtMost(1))))
+	got, outcome, err := readRaw(t, m.MemoryClient(server, middleware.New(scenario.TwoTodos(), scenario.Unattended(), scenario.AtMost(1))))
 	require.True(t, outcome.Ended)
 	require.True(t, strings.HasPrefix(textOf(got), textOf(want)), "text %q of turn 1 is lost in %q", textOf(want), textOf(got))
 	if outcome.Turns == 1 && m.OnWire() && wantErr != nil {

@@ -27,7 +27,7 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 		reason continuation.Reason
 		want   int // continuations
 	}{
-		{"three in a row by default", continuation.Limits{}, continuation.ReasonMaxAttempts, 3},
+		{"four in a row by default", continuation.Limits{}, continuation.ReasonMaxAttempts, 4},
 		{"one in a row", continuation.Limits{MaxAttempts: 1}, continuation.ReasonMaxAttempts, 1},
 		{"five in a row", continuation.Limits{MaxAttempts: 5}, continuation.ReasonMaxAttempts, 5},
 		{
@@ -120,7 +120,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 		{"other punctuation", "I will write it.", "**I will** write it!", same},
 		{"other spacing", "I will write it.", "I  will\nwrite  it.", same},
 		{"another letter", "I will write it.", "I will write is.", other},
-		{"another number", "Step 1 is next.", "Step 2 is next.", other},
+		{"another number", "Step 1 is next:", "Step 2 is next:", other},
 		{"a longer text", "I will write it.", "I will write it. Now.", other},
 		{"signs alone", "...", "!!!", other},
 	}
@@ -133,7 +133,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 
 				scenario.RequireComplete(t, m, got, tt.first+"\n\n"+tt.again+"\n\nEnd.", "stop")
 				assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
-				assert.Contains(t, s.Prompts()[1], "continuation attempt #2")
+				assert.Contains(t, s.Prompts()[1], "ATTEMPT #2")
 				assert.Contains(t, s.Prompts()[1], tt.told)
 			})
 		})

@@ -319,7 +319,7 @@ func TestPrintedPauseCounts(t *testing.T) {
 					requirePaused(t, s, got, scenario.Blocked)
 					assert.Equal(t, "stop", got.Finish)
 					assert.NotContains(t, strings.ToLower(got.Text), "todo_pause")
-					assert.Equal(t, strings.Fields("One. "+tt.before+" "+scenario.BlockedNotice), strings.Fields(got.Text))
+					assert.Equal(t, strings.Fields("One: "+tt.before+" "+scenario.BlockedNotice), strings.Fields(got.Text))
 					assert.Len(t, s.Server.Requests(), 2)
 				}
 			})
