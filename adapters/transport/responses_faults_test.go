@@ -19,14 +19,20 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// responsesBytes returns the answers of a server to one request after another,
-// without carryon.
+// responsesBytes is bytesOf for the Responses API.
 func responsesBytes(tb testing.TB, body string, turns ...fakellm.Turn) []string {
+	tb.Helper()
+	return bytesOf(tb, "/responses", body, turns...)
+}
+
+// bytesOf returns the answers of a server to one request after another, without
+// carryon.
+func bytesOf(tb testing.TB, path, body string, turns ...fakellm.Turn) []string {
 	tb.Helper()
 	server := fakellm.NewServer(tb, turns...)
 	var all []string
 	for range turns {
-		r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
+		r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, fakellm.BaseURL+path, strings.NewReader(body))
 		require.NoError(tb, err)
 		response, err := server.Transport().RoundTrip(r)
 		require.NoError(tb, err)

@@ -36,7 +36,7 @@ func (a *answer) end(last []byte) sse.Event {
 	if !numbered && a.sequence != none {
 		e.Insert(s.At()-1, append([]byte(`,"sequence_number":`), a.number()...))
 	}
-	return a.write(rawjson.TextOf(rawjson.Member(a.ending, "type")), oneLine(e.Apply(a.ending)))
+	return a.write(rawjson.TextOf(rawjson.Member(a.ending, "type")), e.Apply(a.ending))
 }
 
 // ofTheLast are the members of a response object that tell how it ended. The

@@ -2,7 +2,6 @@ package responses
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -143,12 +142,3 @@ func isDone(e *sse.Event) bool {
 }
 
 const doneMark = "[DONE]"
-
-// oneLine returns JSON without line breaks, which can only stand between its
-// tokens.
-func oneLine(json []byte) []byte {
-	if bytes.ContainsAny(json, "\r\n") {
-		return []byte(strings.NewReplacer("\r", " ", "\n", " ").Replace(string(json)))
-	}
-	return json
-}

@@ -29,7 +29,7 @@ func (a *answer) render(e *entry) {
 		r.edits.Insert(s.At()-1, append([]byte(`,"sequence_number":`), a.number()...))
 	}
 	if len(r.edits) > 0 || !isFirst && !e.event.Written {
-		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(r.edits.Apply(data)))
+		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), r.edits.Apply(data))
 	}
 }
 
