@@ -21,6 +21,7 @@ type request struct {
 	declares bool // the caller's own request offers carryon's todo_pause
 	hasTools bool // it has the member
 	ownPause bool // a todo_pause is the caller's own
+	ownShell bool // the caller runs a shell
 
 	turns []said // what was said, by turn
 }
@@ -92,7 +93,7 @@ func (p *parser) read(body []byte) bool {
 	if p.left != continuation.ReasonNone {
 		f.LeaveAlone = p.left
 	}
-	if !p.callsTool { // the server runs all: a chat with a search, and no agent
+	if !p.callsTool && !p.ownShell { // the server runs all: a chat with a search, and no agent
 		f.Tools = 0
 	}
 	p.ownPause = f.OwnPause
@@ -236,7 +237,7 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "shell":
 			where := rawjson.TextView(rawjson.Member(t.environment, "type"))
-			p.callsTool = p.callsTool || where == "" || where == "local"
+			p.ownShell = p.ownShell || where == "" || where == "local"
 		}
 		p.callsTool = p.callsTool || slices.Contains(clientTools, t.kind)
 	}
