@@ -195,6 +195,28 @@ var requestsByPath = map[string]string{
 		`"tools":[{"name":"edit_file","input_schema":{"type":"object"}}]}`,
 }
 
+// responsesBody is a request of the Responses API in scope.
+func responsesBody(stream bool) string {
+	return fmt.Sprintf(`{"model":"test-model","stream":%t,"input":[{"role":"user","content":"Write and test the parser."}],`+
+		`"tools":[{"type":"function","name":"edit_file","parameters":{"type":"object","properties":{}},"strict":null}]}`, stream)
+}
+
+// bytesOf returns the answers of a server to one request after another, without
+// carryon.
+func bytesOf(t *testing.T, path, body string, turns ...fakellm.Turn) []string {
+	t.Helper()
+	server := fakellm.NewServer(t, turns...)
+	var all []string
+	for range turns {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fakellm.BaseURL+path, strings.NewReader(body))
+		require.NoError(t, err)
+		got := readReply(server.Transport().RoundTrip(r))
+		require.NoError(t, got.Err)
+		all = append(all, got.Body)
+	}
+	return all
+}
+
 // The lines of a joined answer end like those of turn 1, in all protocols and
 // whatever the continuation's end with.
 func TestJoinedAnswerHasTheLineEndsOfTurn1(t *testing.T) {

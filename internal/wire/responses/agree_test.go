@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func TestResponsesAgreeHoweverTheyAreAskedFor(t *testing.T) {
 			var read []responsesAnswer
 			var asked [][]string
 			for _, stream := range []bool{true, false} {
-				s := newQuietScene(t, twoTodos, opts...)
+				s := newScene(t, twoTodos, opts...)
 				answer, _ := s.respond(t, responsesBody(stream), turns...)
 				read = append(read, answer)
 				var bodies []string
@@ -74,7 +74,7 @@ func TestResponsesCarryNotesOfTasks(t *testing.T) {
 		require.NoError(t, err)
 		_, err = manager.Wait(ctx, ticket)
 		require.NoError(t, err)
-		s := newQuietScene(t, todo.Static(), middleware.WithTasks(manager))
+		s := newScene(t, todo.Static(), middleware.WithTasks(manager))
 		body := `{"store":false,"input":` + tt.input + `,"tools":[{"type":"function","name":"f"}]}`
 		s.respond(t, body, fakellm.Text("Good."))
 		sent := s.wire.bodies()[0]

@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"bytes"
