@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -104,6 +105,20 @@ func readResponses(stream string) (a responsesAnswer, err error) {
 	return r.answer, nil
 }
 
+// numbers are the sequence numbers in a stream.
+var numbers = regexp.MustCompile(`"sequence_number":\d+,`)
+
+// withoutAside returns a stream without the events that are about no item.
+func withoutAside(stream string) string {
+	var b strings.Builder
+	for frame := range strings.SplitSeq(strings.TrimSuffix(stream, "\n\n"), "\n\n") {
+		if strings.Contains(frame, `"type":"response.`) {
+			b.WriteString(frame + "\n\n")
+		}
+	}
+	return b.String()
+}
+
 func must(ok bool, format string, args ...any) {
 	if !ok {
 		panic(fmt.Sprintf(format, args...))
@@ -200,6 +215,11 @@ func (r *responsesReader) add(index int, item map[string]any) {
 func (r *responsesReader) close(index int, item map[string]any) {
 	was := r.answer.items[index]
 	must(was["id"] == item["id"] && was["type"] == item["type"], "item %v became %v", was, item)
+	if item["type"] == "function_call" {
+		arguments, _ := item["arguments"].(string)
+		must(json.Valid([]byte(arguments)), "half a call ends: %q", arguments)
+		must(r.args[index] == "" || r.args[index] == arguments, "arguments %q were %q", arguments, r.args[index])
+	}
 	if item["type"] == "message" {
 		var said strings.Builder
 		for part := range len(item["content"].([]any)) {

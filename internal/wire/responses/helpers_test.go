@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -183,15 +182,34 @@ func responsesBytes(tb testing.TB, body string, turns ...fakellm.Turn) []string 
 // what a client reads of the joined answer, and the error that ended it.
 func playOver(t *testing.T, turns ...string) (string, error) {
 	t.Helper()
+	return playBody(t, responsesBody(true), turns...)
+}
+
+// playBody is playOver for a request of another kind.
+func playBody(t *testing.T, body string, turns ...string) (string, error) {
+	t.Helper()
+	return play(t, body, oneContinuation(twoTodos), turns...)
+}
+
+// playPaused is playOver for a request that offers todo_pause.
+func playPaused(t *testing.T, turn string) string {
+	t.Helper()
+	got, err := play(t, responsesBody(true), oneContinuation(twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways)), turn)
+	require.NoError(t, err)
+	return got
+}
+
+func play(t *testing.T, body string, mw *middleware.Middleware, turns ...string) (string, error) {
+	t.Helper()
 	all := make([]fakellm.Turn, 0, len(turns))
 	for _, turn := range turns {
 		all = append(all, fakellm.Raw(turn))
 	}
 	server, base := fakellm.NewServer(t, all...), new(http.Transport)
 	defer base.CloseIdleConnections()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL()+"/responses", strings.NewReader(responsesBody(true)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL()+"/responses", strings.NewReader(body))
 	require.NoError(t, err)
-	got := readReply(transport.New(base, oneContinuation(twoTodos)).RoundTrip(r))
-	assert.NotZero(t, got.Status)
+	got := readReply(transport.New(base, mw).RoundTrip(r))
+	require.Equal(t, http.StatusOK, got.Status)
 	return got.Body, got.Err
 }
