@@ -127,7 +127,7 @@ func (g *giveBack) begin() storeAnswer {
 
 func (g *giveBack) try() storeAnswer {
 	g.tries++
-	answer := g.scope.session.release(g.scope.cancel.ctx, func(s continuation.State) continuation.State {
+	answer := g.scope.session.release(g.scope.cancel.ctx, g.tries == 1, func(s continuation.State) continuation.State {
 		return session.Release(s, g.token, g.ending)
 	})
 	if answer.err == nil || errors.Is(answer.err, continuation.ErrBadState) || g.tries == maxGiveBacks {

@@ -28,6 +28,7 @@ type sessionHandle struct {
 	overrides  continuation.Overrides // of the state when last seen
 	barred     bool                   // that state rules a continuation out, whatever the list
 	late       atomic.Bool            // the call has waited for a time-out once, and does not risk another
+	waited     atomic.Int64           // how long the current turn has waited for the store, and for what shares its time limit
 }
 
 // keyOf returns the key of a request's session. Without a session name, a tool loop
@@ -167,15 +168,22 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.
 
 // release is updateDetached for a claim. It asks the store even while other calls do
 // not. It reports nothing, because a claim may be released where observers must not
-// run.
-func (h *sessionHandle) release(ctx context.Context, f func(continuation.State) continuation.State) storeAnswer {
+// run. If the caller does not wait for it, it has the store's whole time limit.
+func (h *sessionHandle) release(ctx context.Context, waits bool, f func(continuation.State) continuation.State) storeAnswer {
 	if h.key == "" || h.mw.options.dryRun {
 		return storeAnswer{err: h.update(ctx, f)}
 	}
-	return h.askStore(context.WithoutCancel(ctx), func(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	update := func(ctx context.Context) error {
 		_, err := h.mw.update(ctx, h.key, f)
 		return err
-	})
+	}
+	if waits {
+		return h.askStore(ctx, update)
+	}
+	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)
+	defer cancel()
+	return h.askWithin(ctx, limited, update)
 }
 
 func (h *sessionHandle) updateStore(
@@ -226,15 +234,39 @@ func (h *sessionHandle) report(ctx context.Context, a storeAnswer) {
 	}
 }
 
-// askStore asks the store within its time limit. A late answer is an error, even from
-// a store that ignores its ctx.
+// limitWait returns a ctx that ends once the turn has waited for the store, shared
+// lists and background tasks for as long as one of them may take: a store that is
+// slow, but never late, must not delay a turn by several times its limit. It counts
+// real time, as the ctx does. Call done when the wait is over.
+func (h *sessionHandle) limitWait(ctx context.Context) (limited context.Context, done func()) {
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, h.timeLeft())
+	return limited, func() {
+		h.waited.Add(int64(time.Since(began)))
+		cancel()
+	}
+}
+
+// timeLeft returns how long the turn may still wait for the store, and for what
+// shares its time limit.
+func (h *sessionHandle) timeLeft() time.Duration {
+	return h.mw.options.storeTimeout - time.Duration(h.waited.Load())
+}
+
+// askStore asks the store within the time that the turn has left for it.
 func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) error) storeAnswer {
 	if h.mw.options.store == nil {
 		return storeAnswer{err: f(ctx)} // the default store neither waits nor fails
 	}
+	limited, done := h.limitWait(ctx)
+	defer done()
+	return h.askWithin(ctx, limited, f)
+}
+
+// askWithin asks the store as long as limited, which is derived from ctx, has not
+// ended. A late answer is an error, even from a store that ignores its ctx.
+func (h *sessionHandle) askWithin(ctx, limited context.Context, f func(context.Context) error) storeAnswer {
 	watch := h.mw.options.watchIf(func(o *Observer) bool { return o.StoreAnswered != nil })
-	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)
-	defer cancel()
 	err := f(limited)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = cmp.Or(err, limited.Err())

@@ -42,7 +42,7 @@ func areShared(tasks Tasks) bool {
 }
 
 // askTasks asks the background tasks a question. Tasks that are asked over a network
-// get as much time as the store, and are not asked for some seconds after a failure.
+// share the time limit of the store, and are not asked for some seconds after a failure.
 func (s *callScope) askTasks(ctx context.Context, question func(context.Context) error) error {
 	if !s.mw.options.sharedTasks {
 		return question(ctx)
@@ -54,8 +54,8 @@ func (s *callScope) askTasks(ctx context.Context, question func(context.Context)
 }
 
 func (s *callScope) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, s.mw.options.storeTimeout)
-	defer cancel()
+	limited, done := s.session.limitWait(ctx)
+	defer done()
 	err := question(limited)
 	switch {
 	case err == nil:

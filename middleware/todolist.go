@@ -33,8 +33,14 @@ func (l *readList) putInto(in *continuation.Input) {
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
 func (d *decider) readTodos() {
-	limit := d.mw.todoLimit()
-	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), limit)
+	ctx, limit := scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout
+	if d.mw.sharedTodos {
+		limit = min(limit, d.session.timeLeft())
+		limited, done := d.session.limitWait(ctx)
+		defer done()
+		ctx = limited
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if d.request.history != nil {
 		ctx = todo.WithConversation(ctx, d.request.history)
@@ -65,15 +71,6 @@ func (d *decider) readTodos() {
 
 // A sharer is a source that may keep its lists in an engine that processes share.
 type sharer interface{ IsShared() bool }
-
-// todoLimit returns how long the todo source may take; for a source that asks an
-// engine, no longer than the store.
-func (mw *Middleware) todoLimit() time.Duration {
-	if mw.sharedTodos {
-		return min(mw.options.todoTimeout, mw.options.storeTimeout)
-	}
-	return mw.options.todoTimeout
-}
 
 // A listWriter is a todo source that knows the tools that write its list.
 type listWriter interface {

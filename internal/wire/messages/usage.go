@@ -2,6 +2,7 @@ package messages
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -107,13 +108,24 @@ func countsOf(began, ended []byte) adapter.Usage {
 			}
 		}
 	}
-	return adapter.Usage{Prompt: input + written + read, Completion: output, Cached: read, Reasoning: reasoning}
+	return adapter.Usage{Prompt: addCounts(input, written, read), Completion: output, Cached: read, Reasoning: reasoning}
 }
 
 func setCount(count *int, raw []byte) {
-	if n, ok := rawjson.Int(raw); ok {
-		*count = n
+	if n, ok := wire.Count(raw); ok {
+		*count = max(n, 0)
 	}
+}
+
+// addCounts returns the sum of counts that are not negative, at most the largest int.
+func addCounts(counts ...int) (sum int) {
+	for _, n := range counts {
+		if sum > math.MaxInt-n {
+			return math.MaxInt
+		}
+		sum += n
+	}
+	return sum
 }
 
 // extendUsage returns the usage of an answer after a turn was added to it. The
