@@ -118,7 +118,7 @@ type giveBack struct {
 
 // begin makes the first try: now, or later if the call has already waited for the store.
 func (g *giveBack) begin() storeAnswer {
-	if g.scope.session.late.Load() {
+	if g.scope.session.waited.isOver() {
 		g.later()
 		return storeAnswer{}
 	}

@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,8 +28,7 @@ type sessionHandle struct {
 	registered bool                   // the store has registered the user turn
 	overrides  continuation.Overrides // of the state when last seen
 	barred     bool                   // that state rules a continuation out, whatever the list
-	late       atomic.Bool            // the call has waited for a time-out once, and does not risk another
-	waited     atomic.Int64           // how long the current turn has waited for the store, and for what shares its time limit
+	waited     storeWait
 }
 
 // keyOf returns the key of a request's session. Without a session name, a tool loop
@@ -198,7 +198,7 @@ func (h *sessionHandle) updateStore(
 
 // inStoreTime asks the store within its time limit, unless the breaker is open.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
-	if h.late.Load() || !h.mw.storeBreaker.allows(h.mw.options.clock) {
+	if h.waited.isOver() || !h.mw.storeBreaker.allows(h.mw.options.clock) {
 		return ErrStoreSkipped
 	}
 	answer := h.askStore(ctx, f)
@@ -209,7 +209,7 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 // unlessLate runs f now, or after a while if the call has already waited for a
 // time-out. It is for work that must be done, but not at the caller's expense.
 func (h *sessionHandle) unlessLate(f func()) {
-	if h.late.Load() {
+	if h.waited.isOver() {
 		h.mw.options.clock.AfterFunc(breakTime, f)
 		return
 	}
@@ -234,23 +234,49 @@ func (h *sessionHandle) report(ctx context.Context, a storeAnswer) {
 	}
 }
 
-// limitWait returns a ctx that ends once the turn has waited for the store, shared
-// lists and background tasks for as long as one of them may take: a store that is
-// slow, but never late, must not delay a turn by several times its limit. It counts
+// storeWait is how long the current turn has waited for the store, and for what
+// shares its time limit: shared lists and background tasks. A store that is slow, but
+// never late, must not delay a turn by several times its limit. After a time-out, the
+// call waits no more.
+type storeWait struct{ micros atomic.Int32 } // timedOut after a time-out
+
+const timedOut = -1
+
+func (w *storeWait) isOver() bool { return w.micros.Load() == timedOut }
+
+// end ends all waiting of the call.
+func (w *storeWait) end() { w.micros.Store(timedOut) }
+
+// beginTurn gives the next turn its own time.
+func (w *storeWait) beginTurn() {
+	if used := w.micros.Load(); used > 0 {
+		w.micros.CompareAndSwap(used, 0)
+	}
+}
+
+// add adds the time since a wait began.
+func (w *storeWait) add(began time.Time) {
+	used := w.micros.Load()
+	sum := min(int64(used)+time.Since(began).Microseconds(), math.MaxInt32)
+	if used != timedOut {
+		w.micros.CompareAndSwap(used, int32(sum)) //nolint:gosec // is no more than the largest
+	}
+}
+
+// timeLeft returns how long the turn may still wait.
+func (h *sessionHandle) timeLeft() time.Duration {
+	return h.mw.options.storeTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
+}
+
+// limitWait returns a ctx that ends once the turn has waited for as long as it may, in
 // real time, as the ctx does. Call done when the wait is over.
 func (h *sessionHandle) limitWait(ctx context.Context) (limited context.Context, done func()) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, h.timeLeft())
 	return limited, func() {
-		h.waited.Add(int64(time.Since(began)))
+		h.waited.add(began)
 		cancel()
 	}
-}
-
-// timeLeft returns how long the turn may still wait for the store, and for what
-// shares its time limit.
-func (h *sessionHandle) timeLeft() time.Duration {
-	return h.mw.options.storeTimeout - time.Duration(h.waited.Load())
 }
 
 // askStore asks the store within the time that the turn has left for it.
@@ -270,7 +296,7 @@ func (h *sessionHandle) askWithin(ctx, limited context.Context, f func(context.C
 	err := f(limited)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = cmp.Or(err, limited.Err())
-		h.late.Store(true)
+		h.waited.end()
 	}
 	took, timed := watch.read()
 	recovered, err := h.mw.storeAnswered(ctx, h.key, err)

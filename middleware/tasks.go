@@ -47,7 +47,7 @@ func (s *callScope) askTasks(ctx context.Context, question func(context.Context)
 	if !s.mw.options.sharedTasks {
 		return question(ctx)
 	}
-	if s.session.late.Load() || !s.mw.tasksBreaker.allows(s.mw.options.clock) {
+	if s.session.waited.isOver() || !s.mw.tasksBreaker.allows(s.mw.options.clock) {
 		return ErrTasksSkipped
 	}
 	return s.askSharedTasks(ctx, question)
@@ -63,7 +63,9 @@ func (s *callScope) askSharedTasks(ctx context.Context, question func(context.Co
 			s.mw.options.report.recovered(ctx, Recovered{Op: "tasks"})
 		}
 	case ctx.Err() == nil: // else it is the caller's doing
-		s.session.late.CompareAndSwap(false, limited.Err() != nil)
+		if limited.Err() != nil {
+			s.session.waited.end()
+		}
 		err = s.mw.tasksBreaker.open(s.mw.options.clock, err)
 	}
 	return err

@@ -48,7 +48,7 @@ func (d *decider) readTodos() {
 	if d.request.toolNames != nil {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
-	if d.mw.sharedTodos && d.session.late.Load() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
+	if d.mw.sharedTodos && d.session.waited.isOver() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
 		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn}
 		return
 	}
@@ -62,7 +62,9 @@ func (d *decider) readTodos() {
 	ended := d.cancel.hasEnded()
 	if !ended {
 		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)
-		d.session.late.CompareAndSwap(false, d.mw.sharedTodos && ctx.Err() != nil)
+		if d.mw.sharedTodos && ctx.Err() != nil {
+			d.session.waited.end()
+		}
 	}
 	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
 		d.fault(d.turn.TurnID, "todos", err)
