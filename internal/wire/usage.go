@@ -200,6 +200,26 @@ func decimals(number string) int {
 	return min(len(digits), maxDecimals)
 }
 
+// Count returns a number of tokens, and false for anything but a number. A number
+// that is too large for an int becomes the largest one: a budget must hold whatever
+// a provider reports.
+func Count(raw []byte) (n int, ok bool) {
+	if len(raw) == 0 || !isNumber(raw) {
+		return 0, false
+	}
+	if n, ok = rawjson.Int(raw); ok {
+		return n, true
+	}
+	f, _ := strconv.ParseFloat(rawjson.View(raw), 64) // infinite if it is out of range
+	switch {
+	case f >= math.MaxInt:
+		return math.MaxInt, true
+	case f <= math.MinInt:
+		return math.MinInt, true
+	}
+	return int(f), true
+}
+
 // AddUsage returns the sum of two usages. It adds numbers member by member, and
 // takes other values from b.
 func AddUsage(a, b []byte) []byte { return addUsages(a, b) }

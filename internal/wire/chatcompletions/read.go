@@ -2,7 +2,6 @@ package chatcompletions
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -278,22 +277,16 @@ func usageOf(raw []byte) (u adapter.Usage) {
 	for name := range s.Members() {
 		switch name {
 		case "prompt_tokens":
-			u.Prompt = count(s.Raw())
+			u.Prompt, _ = wire.Count(s.Raw())
 		case "completion_tokens":
-			u.Completion = count(s.Raw())
+			u.Completion, _ = wire.Count(s.Raw())
 		case "total_tokens":
-			u.Total = count(s.Raw())
+			u.Total, _ = wire.Count(s.Raw())
 		case "prompt_tokens_details":
-			u.Cached = count(s.Peek("cached_tokens"))
+			u.Cached, _ = wire.Count(s.Peek("cached_tokens"))
 		case "completion_tokens_details":
-			u.Reasoning = count(s.Peek("reasoning_tokens"))
+			u.Reasoning, _ = wire.Count(s.Peek("reasoning_tokens"))
 		}
 	}
 	return u
-}
-
-// count reads a number of tokens.
-func count(raw []byte) int {
-	f, _ := strconv.ParseFloat(rawjson.View(raw), 64)
-	return int(f)
 }
