@@ -151,3 +151,33 @@ func countOn(numbers []int64, n int) []int64 {
 	}
 	return list
 }
+
+// halfACall is a continuation that breaks off in a call.
+const halfACall = `{"type":"response.created","response":{"id":"resp_half","object":"response","created_at":1893456000,"status":"in_progress","model":"m","output":[]},"sequence_number":0}
+{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_half","type":"function_call","status":"in_progress","call_id":"call_half","name":"edit_file","arguments":""},"sequence_number":1}
+{"type":"response.function_call_arguments.delta","item_id":"fc_half","output_index":0,"delta":"{\"path","sequence_number":2}
+`
+
+// The provider's own error inside a continuation's call reaches the program, and half the call is no call.
+func TestErrorInsideACallIsRead(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{
+		"error":    `{"type":"error","code":"overloaded","message":"Overloaded","param":null,"sequence_number":3}`,
+		"an error": `{"type":"error","error":{"type":"overloaded","message":"Overloaded"},"sequence_number":3}`,
+		"failed":   `{"type":"response.failed","response":{"id":"resp_half","object":"response","status":"failed","error":{"code":"server_error","message":"Overloaded"},"output":[]},"sequence_number":3}`,
+		"cut":      "",
+	} {
+		for _, lineEnd := range []string{"\n", "\r\n"} {
+			first := strings.ReplaceAll(streamsIn(t, made)[0], "\n", lineEnd)
+			got := read(t, carryOnce(), first, streamsIn(t, halfACall+end)[0])
+			said := strings.Join(got.events, "\n") + got.response.Error.Message
+			if got.err != nil {
+				said += got.err.Error()
+			}
+			assert.Equal(t, name != "cut", strings.Contains(said, "Overloaded"), "%s: %s", name, said)
+			assert.True(t, got.err != nil || got.end == "response.failed" || strings.Contains(said, `"type":"error"`), name)
+			assert.Equal(t, 1, strings.Count(said, `"type":"response.output_item.done"`), "only turn 1's: %s", said)
+			assert.NotEqual(t, "response.completed", got.end)
+		}
+	}
+}

@@ -31,6 +31,19 @@ func (a *responsesAnswer) texts() []string {
 	return all
 }
 
+// failure returns the message of the error that the answer ended with, or "".
+func (a *responsesAnswer) failure() string {
+	failure := a.error
+	if a.kind == "response.failed" {
+		failure = a.response
+	}
+	if inner, ok := failure["error"].(map[string]any); ok {
+		failure = inner
+	}
+	message, _ := failure["message"].(string)
+	return message
+}
+
 // calls returns the names of the functions that were called, with their
 // arguments.
 func (a *responsesAnswer) calls() []string {
@@ -130,7 +143,7 @@ func (r *responsesReader) read(e map[string]any) {
 	r.answer.types = append(r.answer.types, kind)
 	must(r.answer.kind == "", "%s behind the end", kind)
 	_, hasError := e["error"]
-	must(!hasError || kind == "error", "%s with an error", kind)
+	must(!hasError || kind == "error" || kind == "", "%s with an error", kind)
 	r.count(e)
 	must(r.began || kind == "response.created" || kind == "error", "%s before response.created", kind)
 	switch kind {
@@ -142,7 +155,7 @@ func (r *responsesReader) read(e map[string]any) {
 		must(len(r.answer.items) == 0 || kind == "keepalive", "%s in the middle", kind)
 	case "response.completed", "response.incomplete", "response.failed":
 		r.end(kind, e)
-	case "error":
+	case "error", "":
 		r.answer.error = e
 	default:
 		r.item(kind, e)
@@ -151,7 +164,7 @@ func (r *responsesReader) read(e map[string]any) {
 
 func (r *responsesReader) count(e map[string]any) {
 	n, ok := e["sequence_number"].(float64)
-	must(!r.began || ok == r.numbered, "%s: numbered or not", e["type"])
+	must(!r.began || ok == r.numbered || e["type"] == nil, "%s: numbered or not", e["type"])
 	if r.numbered = ok; ok {
 		must(!r.began || int(n) == r.sequence+1, "%s: number %v after %d", e["type"], n, r.sequence)
 		r.sequence = int(n)
@@ -239,7 +252,7 @@ func (r *responsesReader) end(kind string, e map[string]any) {
 		must(!open || kind != "response.completed", "item %d is open at the end", index)
 	}
 	output, _ := r.answer.response["output"].([]any)
-	must(len(output) == 0 || len(output) == len(r.answer.items), "%d items at the end, %d before it", len(output), len(r.answer.items))
+	must(len(output) == 0 || len(output) == len(r.answer.items) || kind == "response.failed", "%d items at the end, %d before it", len(output), len(r.answer.items))
 	for i := range output {
 		item, was := output[i].(map[string]any), r.answer.items[i]
 		must(item["type"] == was["type"] && item["id"] == was["id"], "item %d is %v at the end, was %v", i, item, was)

@@ -88,7 +88,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 			t.Fail(wire.ErrUnreadable)
 			return
 		}
-		t.Fail(errorIn(e.Data()))
+		t.Fail(errorIn(e, ev))
 	case e.Kind != sse.Object:
 	case c.later && !json.Valid(e.Data()):
 		t.Fail(wire.ErrUnreadable)

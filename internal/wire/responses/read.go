@@ -369,14 +369,14 @@ func usageOf(raw []byte) (u adapter.Usage) {
 }
 
 // errorIn returns the error that an event reports.
-func errorIn(data []byte) *wire.ProviderError {
-	if raw := rawjson.Member(data, "error"); !rawjson.IsNull(raw) {
-		return wire.Reported(raw)
+func errorIn(e *sse.Event, ev *event) *wire.ProviderError {
+	if !rawjson.IsNull(ev.failure) {
+		return wire.Reported(ev.failure)
 	}
-	return wire.Reported(data)
+	return wire.Reported(e.Data())
 }
 
 // isFailure reports whether an event is an error or unreadable.
 func isFailure(e *sse.Event, ev *event) bool {
-	return e.Kind == sse.Broken || ev.kind == failed || string(e.Name()) == failed
+	return e.Kind == sse.Broken || ev.kind == failed || !rawjson.IsNull(ev.failure) || string(e.Name()) == failed
 }

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -15,7 +16,7 @@ func (a *answer) render(e *entry) {
 	isFirst := e.item == nil || e.item.turn.first
 	if !a.grown && isFirst { // it stays as it came
 		if a.follow(e.wireSequence); !e.asItCame && !e.event.Written {
-			e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), data)
+			e.event = a.write(e.kind(), data)
 		}
 		return
 	}
@@ -31,8 +32,13 @@ func (a *answer) render(e *entry) {
 		r.edits.Insert(s.At()-1, append([]byte(`,"sequence_number":`), a.number()...))
 	}
 	if !e.event.Written && !e.asItCame || len(r.edits) > 0 {
-		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), r.edits.Apply(data))
+		e.event = a.write(e.kind(), r.edits.Apply(data))
 	}
+}
+
+// kind returns the type of the event: in its data, or else its name.
+func (e *entry) kind() string {
+	return cmp.Or(rawjson.TextOf(rawjson.Member(e.event.Data(), "type")), string(e.event.Name()))
 }
 
 // follow notes the number of an event that is shown as it came, or none.

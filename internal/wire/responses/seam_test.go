@@ -118,12 +118,18 @@ func TestHalfACallDoesNotLookWhole(t *testing.T) {
 			for how, end := range map[string]string{
 				"cut":    "",
 				"error":  typedStream(`error "code":"overloaded","message":"Overloaded"`),
+				"plain":  "data: {\"error\":{\"code\":\"overloaded\",\"message\":\"Overloaded\"}}\n\n",
 				"failed": typedStream(`response.failed "response":{"id":"r2","status":"failed","error":{"code":"overloaded","message":"Overloaded"}}`),
 			} {
 				got, err := playBody(t, body, first, typedStream(events...)+end)
 				require.Contains(t, got, `"id":"f2"`, "a part of the call was shown")
 				if how == "cut" {
-					require.Error(t, err, "%s, %s: %s", name, how, got)
+					require.Error(t, err, "%s: %s", name, got)
+				} else {
+					require.NoError(t, err, "the error is part of the answer: %s, %s: %s", name, how, got)
+					answer, problem := readResponses(got)
+					require.NoError(t, problem, got)
+					assert.Equal(t, "Overloaded", answer.failure(), "%s, %s: %s", name, how, got)
 				}
 				assert.NotContains(t, strings.TrimPrefix(got, first), `"output_index":1,"item":{"id":"f2","status":"incomplete"`, name)
 				assert.Equal(t, 1, strings.Count(got, "event: response.output_item.done"), "only turn 1's: %s, %s", name, how)

@@ -33,6 +33,8 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 			a.settle(true)
 			a.forget()
 		}
+	case adapter.TurnError:
+		a.fail(e, ev)
 	case adapter.AnswerEnd:
 		a.flush(true)
 		a.out = append(a.out, a.end(rawjson.Member(a.ending, "response")))
@@ -43,6 +45,20 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	}
 	a.flush(false)
 	return a.takeOut()
+}
+
+// fail ends the answer with the error that an event reports. It shows nothing if
+// the event is not the protocol's own report of one.
+func (a *answer) fail(e *sse.Event, ev *event) {
+	switch {
+	case ev.kind == responseFailed:
+		a.flush(true)
+		a.ending, a.usage = e.Keep(e.Data()), nil
+		a.out = append(a.out, a.end(ev.response))
+	case e.Kind == sse.Object && stageOf(ev.kind) != last:
+		a.flush(true)
+		a.emit(&entry{event: *e, wireSequence: ev.sequence})
+	}
 }
 
 // takeOut returns the events that are ready to be shown, and gives up their
