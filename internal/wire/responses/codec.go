@@ -69,7 +69,7 @@ func (r *request) keep(firstID string, turn *reader) {
 	r.turns = append(r.turns, turn.messages())
 	id := rawjson.TextOf(turn.id)
 	if r.stored && len(r.turns) > 1 && !turn.pauses && id != "" && id != firstID && firstID != "" {
-		r.chains.put(firstID, id)
+		r.chains.put(r.caller, firstID, id)
 	}
 }
 
@@ -142,6 +142,7 @@ func (c *codec) begin(named bool, ev *event) {
 	}
 	c.began, c.answer.named = true, named
 	c.firstID = rawjson.TextOf(rawjson.Member(ev.response, "id"))
+	c.request.chains.forget(c.request.caller, c.firstID)
 }
 
 // finish reads the event that ends a turn.

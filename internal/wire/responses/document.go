@@ -64,6 +64,7 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 	}
 	if len(d.kept) == 0 {
 		d.firstID = rawjson.TextOf(d.reader.id)
+		d.request.chains.forget(d.request.caller, d.firstID)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 // request has the facts about a request that are needed until it is answered.
 type request struct {
 	chains   *chains
+	caller   identify
 	later    wire.Body
 	streams  bool
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
