@@ -19,6 +19,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // shape is the form of a stream of many items or parts. A stream of a shape may
@@ -226,6 +227,72 @@ func TestShapesTakeLinearTime(t *testing.T) { //nolint:paralleltest // measures
 	}
 }
 
+// members are what the shapes of requests and of usages repeat: each with its
+// number in it, or the same again and again.
+var members = map[string]struct{ begin, again, end string }{
+	"messages":             {`"input":[{"role":"user","content":"Go."}`, `,{"role":"user","content":"N"}`, `]`},
+	"parts of a message":   {`"input":[{"role":"user","content":[{"type":"input_text","text":"Go."}`, `,{"type":"input_text","text":"N"}`, `]}]`},
+	"calls":                {`"input":[{"role":"user","content":"Go."}`, `,{"type":"function_call","call_id":"cN","name":"update_plan","arguments":"{}"}`, `]`},
+	"outputs":              {`"input":[{"role":"user","content":"Go."}`, `,{"type":"function_call_output","call_id":"cN","output":"ok"}`, `]`},
+	"calls with outputs":   {`"input":[{"role":"user","content":"Go."}`, `,{"type":"custom_tool_call","call_id":"cN","name":"f","input":"x"},{"type":"custom_tool_call_output","call_id":"cN","output":"ok"}`, `]`},
+	"lists":                {`"input":[{"role":"user","content":"Go."}`, `,{"type":"function_call","call_id":"cN","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"N\",\"status\":\"pending\"}]}"},{"type":"function_call_output","call_id":"cN","output":"ok"}`, `]`},
+	"additional tools":     {`"input":[{"role":"user","content":"Go."}`, `,{"type":"additional_tools","tools":[{"type":"function","name":"fN"}]}`, `]`},
+	"tools":                {`"input":"Go.","tools":[{"type":"function","name":"f"}`, `,{"type":"function","name":"fN"}`, `]`},
+	"tools in a namespace": {`"input":"Go.","tools":[{"type":"namespace","name":"f","tools":[{"type":"function","name":"f"}`, `,{"type":"function","name":"fN"}`, `]}]`},
+	"allowed tools":        {`"input":"Go.","tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"}`, `,{"type":"function","name":"fN"}`, `]}`},
+	"names":                {`"input":"Go."`, `,"xN":1`, ``},
+	"previous ids":         {`"input":"Go."`, `,"previous_response_id":null`, ``},
+}
+
+// usages likewise.
+var usages = map[string]string{
+	"counts": `,"xN":1`, "counts of the prompt": `,"input_N_tokens":1`, "details": `,"input_tokens_details":{"xN":1}`, "deep": `,"x":{"N":{"a":{"b":1}}}`,
+}
+
+// grown returns about that many bytes of again, with numbers or without.
+func grown(again string, bytes int, numbered bool) string {
+	var b strings.Builder
+	for i := 0; b.Len() < bytes; i++ {
+		n := "1"
+		if numbered {
+			n = strconv.Itoa(i)
+		}
+		b.WriteString(strings.ReplaceAll(again, "N", n))
+	}
+	return b.String()
+}
+
+// The cost of a request and of a usage grows with its length, too.
+func TestShapesOfRequestsTakeLinearTime(t *testing.T) { //nolint:paralleltest // measures
+	if measure.RaceDetector {
+		t.Skip("what the race detector costs is not linear")
+	}
+	for _, numbered := range []bool{false, true} {
+		for name, m := range members {
+			play := func(n int) func() {
+				body := `{"stream":true,` + m.begin + grown(m.again, n, numbered) + m.end
+				if !strings.Contains(body, `"tools":[{"type":"f`) {
+					body += `,"tools":[{"type":"function","name":"edit_file"}]`
+				}
+				turns := []string{"data: " + `{"type":"response.created","response":{"id":"r1"}}` + "\n\n" + typedStream(messageEvents("m1", plan)...) + typedStream(completedEvent("r1", ""))}
+				return func() { playRequest(t, body+"}", todo.FromConversation(), append(turns, turns...)...) }
+			}
+			assert.Less(t, measure.Slowdown(play(shortAnswer), play(longAnswer)), float64(tooMuch), "%s, %t", name, numbered)
+		}
+		for name, again := range usages {
+			play := func(n int) func() {
+				document := func(id string) string {
+					return `{"id":"` + id + `","object":"response","status":"completed","output":[` + messageItem("m1", plan) +
+						`],"usage":{"input_tokens":5,"output_tokens":5,"total_tokens":10` + grown(again, n, numbered) + `}}`
+				}
+				one, two := document("r1"), document("r2")
+				return func() { playTurns(t, false, one, two) }
+			}
+			assert.Less(t, measure.Slowdown(play(shortAnswer), play(longAnswer)), float64(tooMuch), "usage: %s, %t", name, numbered)
+		}
+	}
+}
+
 // document returns an answer in one piece of about that many bytes.
 func (s shape) document(bytes int) string {
 	count := bytes/len(s.item(1, true)) + 1
@@ -235,6 +302,12 @@ func (s shape) document(bytes int) string {
 // playTurns plays a call, and reads its answer.
 func playTurns(t *testing.T, stream bool, turns ...string) {
 	t.Helper()
+	playRequest(t, responsesBody(stream), twoTodos, turns...)
+}
+
+func playRequest(t *testing.T, body string, todos todo.Provider, turns ...string) {
+	t.Helper()
+	stream := strings.Contains(body, `"stream":true`)
 	n := 0
 	base := roundTrip(func(r *http.Request) (*http.Response, error) {
 		if n++; n > len(turns) {
@@ -246,9 +319,9 @@ func playTurns(t *testing.T, stream bool, turns ...string) {
 		}
 		return response, r.Body.Close()
 	})
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://model.test/v1/responses", strings.NewReader(responsesBody(stream)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://model.test/v1/responses", strings.NewReader(body))
 	require.NoError(t, err)
-	response, err := transport.New(base, oneContinuation(twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))).RoundTrip(r)
+	response, err := transport.New(base, oneContinuation(todos, middleware.WithPauseTool(middleware.PauseToolAlways))).RoundTrip(r)
 	require.NoError(t, err)
 	_, _ = io.Copy(io.Discard, response.Body) // which may break off in a call
 	require.NoError(t, response.Body.Close())
