@@ -69,7 +69,7 @@ func (b *AnswerBody) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := b.readNext(p)
-	for more := n; more > 0 && err == nil && n < len(p) && (b.began || b.seam.missing > 0); n += more {
+	for more := n; more > 0 && err == nil && n < len(p) && (b.began || b.seam.missing() > 0); n += more {
 		more = b.readMore(p[n:])
 	}
 	b.began = b.began || n > 0
@@ -252,33 +252,34 @@ func (b *AnswerBody) released() []byte {
 // frame returns the lines of an event that is shown. A blank line is put before
 // one that carryon wrote.
 func (b *AnswerBody) frame(e *sse.Event) []byte {
-	lines := e.Lines(b.seam.end)
-	if e.Written && b.seam.missing > 0 {
-		lines = append(bytes.Repeat([]byte(b.seam.end.String()), int(b.seam.missing)), lines...)
+	end := b.seam.end()
+	lines := e.Lines(end)
+	if missing := b.seam.missing(); e.Written && missing > 0 {
+		lines = append(bytes.Repeat([]byte(end.String()), missing), lines...)
 	}
 	b.seam.follow(lines)
 	return lines
 }
 
-// seam is the place behind the bytes of a stream, where an event can be put in.
-type seam struct {
-	end     sse.LineEnd // of the stream
-	missing uint8       // how many line ends would end the event there: 0 after its blank line
-}
+// seam is the place behind the bytes of a stream, where an event can be put in:
+// the line end of the stream, and how many of them would end the event there, 0
+// after its blank line. It is one byte, because each open stream has one.
+type seam uint8
+
+func (s seam) end() sse.LineEnd { return sse.LineEnd(s & 3) }
+func (s seam) missing() int     { return int(s >> 2) }
 
 // follow puts the seam behind lines.
 func (s *seam) follow(lines []byte) {
 	end, ok := sse.EndOf(lines)
+	missing := seam(1)
 	switch {
 	case !ok:
-		s.missing = 2
-		return
+		end, missing = s.end(), 2
 	case endsBlank(lines):
-		s.missing = 0
-	default:
-		s.missing = 1
+		missing = 0
 	}
-	s.end = end
+	*s = seam(end) | missing<<2
 }
 
 // endsBlank reports whether the last line is blank.
