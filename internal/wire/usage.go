@@ -95,22 +95,37 @@ func outputOf(raw, answer []byte) []byte {
 		return raw
 	}
 	kept := []byte{'{'}
+	counted, prompt := numbersIn(answer), promptOf(raw)
 	members := rawjson.Over(raw)
 	for name := range members.Members() {
 		value := members.Raw()
-		switch counted := rawjson.Member(answer, name); {
-		case countsPrompt(name) && len(counted) > 0 && isNumber(counted):
+		switch {
+		case countsPrompt(name) && counted[name]:
 			value = []byte("0")
 		case countsPrompt(name):
 			continue
 		case name == "total_tokens":
-			if prompt := promptOf(raw); prompt != nil && isNumber(value) {
+			if prompt != nil && isNumber(value) {
 				value = addNumbers(string(value), "-"+string(prompt))
 			}
 		}
 		kept = append(append(append(append(kept, rawjson.Quote(name)...), ':'), value...), ',')
 	}
 	return append(bytes.TrimSuffix(kept, []byte{','}), '}')
+}
+
+// numbersIn returns the names of an object's members whose last value is a number.
+func numbersIn(object []byte) map[string]bool {
+	numbers := make(map[string]bool)
+	members := rawjson.Over(object)
+	for name := range members.Members() {
+		if raw := members.Raw(); len(raw) > 0 && isNumber(raw) {
+			numbers[strings.Clone(name)] = true
+		} else {
+			delete(numbers, name)
+		}
+	}
+	return numbers
 }
 
 // countsPrompt reports whether a member of a usage is about the prompt: its

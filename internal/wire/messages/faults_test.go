@@ -106,7 +106,8 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 					if reported := strings.HasSuffix(got, overloaded); err != nil || reported {
 						require.Contains(t, got, `"name":"edit_file"`, "an error only for half a call")
 						require.NotContains(t, got, "message_delta")
-						require.True(t, err != nil || fault == "report", "the provider's own words")
+						require.Error(t, err)
+						require.True(t, !reported || fault == "report", "the provider's own words")
 						continue
 					}
 					m := readStream(t, got)
@@ -174,16 +175,14 @@ func TestHalfACallIsAnError(t *testing.T) {
 			require.Error(t, outcome.Err)
 			assert.NotContains(t, got, "message_delta")
 			assert.NotContains(t, got, "message_stop")
+			require.Error(t, err)
 			if strings.HasPrefix(name, "an error") {
-				require.NoError(t, err)
 				at := strings.Index(got, "\n\nevent: error\ndata: ")
 				require.Positive(t, at, got)
 				report := strings.TrimPrefix(got[at:], "\n\nevent: error\ndata: ")
 				assert.JSONEq(t, `{"type":"error","error":{"type":"overloaded_error","message":"Later."}}`, report)
 				assert.Equal(t, len(report)-2, strings.Index(report, "\n"), "one line, and a blank one")
-				return
 			}
-			require.Error(t, err)
 		})
 	}
 }
