@@ -22,7 +22,8 @@ type chunks struct {
 
 // laterTurn is a continuation; nil in the caller's own turn.
 type laterTurn struct {
-	choice int // the index of its choice; noChoice until one says something
+	choice int  // the index of its choice; noChoice until one says something
+	others bool // another choice has said something
 	held   logprobs.Queue[openai.ChatCompletionTokenLogprob]
 }
 
@@ -62,18 +63,29 @@ func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, t adapter.TurnRead
 }
 
 // isFirst reports whether the choice is the first one of the answer. A continuation
-// asks for one choice; some gateways number it otherwise.
+// asks for one choice; some gateways number it otherwise, or only its end.
 func (d *chunks) isFirst(c *openai.ChatCompletionStreamChoice) bool {
-	return c.Index == 0 || d.later != nil && (d.later.choice == noChoice || d.later.choice == c.Index)
+	l := d.later
+	if c.Index == 0 || l == nil {
+		return c.Index == 0
+	}
+	return l.choice == noChoice || l.choice == c.Index || !l.others && !saysAnything(&c.Delta)
+}
+
+// saysAnything reports whether a delta has more than a role.
+func saysAnything(d *openai.ChatCompletionStreamChoiceDelta) bool {
+	return d.Content != "" || d.ReasoningContent != "" || d.Refusal != "" || len(d.ToolCalls) > 0 || d.FunctionCall != nil
 }
 
 // takeChoice takes the choice as the continuation's if it is the first that says
-// something.
+// something, and notes whether another one does.
 func (d *chunks) takeChoice(c *openai.ChatCompletionStreamChoice) {
-	delta := &c.Delta
-	says := delta.Content != "" || delta.ReasoningContent != "" || delta.Refusal != "" || len(delta.ToolCalls) > 0 || delta.FunctionCall != nil
-	if d.later != nil && d.later.choice == noChoice && (says || c.FinishReason != "") {
-		d.later.choice = c.Index
+	switch l := d.later; {
+	case l == nil:
+	case l.choice == noChoice && (saysAnything(&c.Delta) || c.FinishReason != ""):
+		l.choice = c.Index
+	case !d.isFirst(c):
+		l.others = true
 	}
 }
 

@@ -46,6 +46,7 @@ func (d *dialect) EndTurn(keep bool) {
 // laterTurn is a continuation that is streamed; nil in the caller's own turn.
 type laterTurn struct {
 	choice int    // the index of its choice; noChoice until one says something
+	others bool   // another choice has said something
 	held   tokens // of its text
 }
 

@@ -101,6 +101,9 @@ func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
 			d.takeChoice(own.Raw())
 			d.readChoice(s, t)
 		default:
+			if d.later != nil {
+				d.later.others = true
+			}
 			t.OtherChoice()
 			if callsTool(s.Raw()) {
 				t.OtherCall()
@@ -111,13 +114,16 @@ func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
 
 // isFirst reports whether the next choice is the first one of the answer. In a
 // chunk, that is a choice with index 0 or without an index. A continuation asks for
-// one choice; some gateways number it otherwise.
+// one choice; some gateways number it otherwise, or only its end.
 func (d *dialect) isFirst(s *rawjson.Scanner, at int) bool {
 	if d.document != nil {
 		return at == 0
 	}
-	index := choiceIndex(s.Peek("index"))
-	return index == 0 || d.later != nil && (d.later.choice == noChoice || d.later.choice == index)
+	index, l := choiceIndex(s.Peek("index")), d.later
+	if index == 0 || l == nil {
+		return index == 0
+	}
+	return l.choice == noChoice || l.choice == index || !l.others && !saysAnything(s.Peek("delta"))
 }
 
 // choiceIndex reads the index of a choice, 0 if it has none.

@@ -165,7 +165,10 @@ func TestHalfACallIsAnError(t *testing.T) {
 		"a message that begins":        began("") + begun + began("") + text("0", "One.") + ended("end_turn"),
 		"behind an early end":          began("") + event("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}`) + begun,
 		"an error behind an early end": began("") + event("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}`) + begun + overloaded,
-		"too many blocks":              began("") + begun + strings.Repeat(event("content_block_start", `"index":0,"content_block":`+call), 300) + ended("tool_use"),
+		"a late part": began("") + blockOf("0", call, input(`{"a"`)) + blockOf("1", strings.Replace(call, "t1", "t2", 1), input("{}")) +
+			event("content_block_delta", `"index":0,"delta":`+input(`:1}`)) + ended("tool_use"),
+		"a block in its place": began("") + begun + blockOf("0", strings.Replace(call, "t1", "t2", 1), input("{}")) + ended("tool_use"),
+		"too many blocks":      began("") + begun + strings.Repeat(event("content_block_start", `"index":0,"content_block":`+call), 300) + ended("tool_use"),
 		"a search that is too large to be held": began("") + strings.TrimSuffix(
 			blockOf("0", search, slices.Repeat([]string{input(`{"query":"` + strings.Repeat("x", 1<<18) + `"}`)}, 5)...), event("content_block_stop", `"index":0`)),
 	} {
