@@ -94,38 +94,21 @@ func outputOf(raw, answer []byte) []byte {
 	if rawjson.IsNull(raw) || raw[0] != '{' {
 		return raw
 	}
-	kept := []byte{'{'}
-	counted, prompt := numbersIn(answer), promptOf(raw)
+	kept, counted, prompt := []byte{'{'}, membersOf(answer), promptOf(raw)
 	members := rawjson.Over(raw)
 	for name := range members.Members() {
 		value := members.Raw()
 		switch {
-		case countsPrompt(name) && counted[name]:
+		case countsPrompt(name) && len(counted[name]) > 0 && isNumber(counted[name]):
 			value = []byte("0")
 		case countsPrompt(name):
 			continue
-		case name == "total_tokens":
-			if prompt != nil && isNumber(value) {
-				value = addNumbers(string(value), "-"+string(prompt))
-			}
+		case name == "total_tokens" && prompt != nil && isNumber(value):
+			value = addNumbers(string(value), "-"+string(prompt))
 		}
 		kept = append(append(append(append(kept, rawjson.Quote(name)...), ':'), value...), ',')
 	}
 	return append(bytes.TrimSuffix(kept, []byte{','}), '}')
-}
-
-// numbersIn returns the names of an object's members whose last value is a number.
-func numbersIn(object []byte) map[string]bool {
-	numbers := make(map[string]bool)
-	members := rawjson.Over(object)
-	for name := range members.Members() {
-		if raw := members.Raw(); len(raw) > 0 && isNumber(raw) {
-			numbers[strings.Clone(name)] = true
-		} else {
-			delete(numbers, name)
-		}
-	}
-	return numbers
 }
 
 // countsPrompt reports whether a member of a usage is about the prompt: its
@@ -155,13 +138,19 @@ func add(a, b []byte, depth int) []byte {
 	return b
 }
 
+// membersOf returns the members of an object.
+func membersOf(object []byte) map[string][]byte {
+	members := make(map[string][]byte)
+	s := rawjson.Over(object)
+	for name := range s.Members() {
+		members[name] = s.Raw()
+	}
+	return members
+}
+
 // addObjects keeps the members in the order of a, and then of b.
 func addObjects(a, b []byte, depth int) []byte {
-	more := make(map[string][]byte)
-	inB := rawjson.Over(b)
-	for name := range inB.Members() {
-		more[name] = inB.Raw()
-	}
+	more := membersOf(b)
 	sum := []byte{'{'}
 	put := func(name string, value []byte) {
 		sum = append(append(append(append(sum, rawjson.Quote(name)...), ':'), value...), ',')
@@ -171,7 +160,7 @@ func addObjects(a, b []byte, depth int) []byte {
 	for name := range inA.Members() {
 		put(name, add(inA.Raw(), more[name], depth))
 	}
-	inB = rawjson.Over(b)
+	inB := rawjson.Over(b)
 	for name := range inB.Members() {
 		if value, ok := more[name]; ok {
 			put(name, value)

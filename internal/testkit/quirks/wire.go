@@ -48,16 +48,27 @@ func (t Turn) finishHasText() bool {
 	return one.text() != ""
 }
 
-// missingBlankLine returns the bytes that complete the blank line after the
-// last event of the head. An LF after a CR is not a line of its own.
-func (t Turn) missingBlankLine() string {
-	switch {
-	case t.Head == "", strings.HasSuffix(t.Head, "\n\n"), strings.HasSuffix(t.Head, "\n\r\n"), strings.HasSuffix(t.Head, "\r\r"):
-		return ""
-	case strings.HasSuffix(t.Head, "\r"):
-		return "\n\n"
+// lineEnd returns what ends the lines of the head.
+func (t Turn) lineEnd() string {
+	for _, end := range []string{"\r\n", "\r"} {
+		if strings.HasSuffix(t.Head, end) {
+			return end
+		}
 	}
 	return "\n"
+}
+
+// missingBlankLine returns the bytes that complete the blank line after the
+// last event of the head.
+func (t Turn) missingBlankLine() string {
+	before, ended := strings.CutSuffix(t.Head, t.lineEnd())
+	switch {
+	case t.Head == "", ended && strings.HasSuffix(before, "\n"), ended && strings.HasSuffix(before, "\r"):
+		return ""
+	case ended:
+		return t.lineEnd()
+	}
+	return "\n\n"
 }
 
 // judgeStream judges a stream that was joined.
@@ -75,7 +86,7 @@ func (q Quirk) judgeStream(joined string) error {
 			return fmt.Errorf("it does not end as the first answer does: %q", q.First.Tail)
 		}
 	}
-	chunks, done, err := joinedChunks(rest)
+	chunks, done, err := joinedChunks(rest, q.First.lineEnd())
 	if err != nil {
 		return err
 	}

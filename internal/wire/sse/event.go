@@ -107,6 +107,15 @@ func New(raw []byte, from int, kind Kind) Event {
 	return Event{Raw: append(raw, "\n\n"...), from: from, to: to, Kind: kind, Written: true, Owned: true}
 }
 
+// Lines returns the event's lines. Those of an event that carryon wrote end as
+// end says.
+func (e *Event) Lines(end LineEnd) []byte {
+	if !e.Written || end == LF {
+		return e.Raw
+	}
+	return bytes.ReplaceAll(e.Raw, []byte("\n"), []byte(end.String()))
+}
+
 // Document returns an event for a whole JSON document, so that code that reads
 // events can read documents too. The white space around the document is not
 // part of the data.
