@@ -67,10 +67,9 @@ const (
 	// such as the end of a block, if the protocol needs that. The chunk is the zero
 	// value.
 	TurnCut
-	// TurnError shows the error that the provider reported inside a continuation's
-	// tool call, a part of which was shown: the call must not look whole, so the stream
-	// ends with the error. The chunk is the one whose Read called Fail. If the dialect
-	// appends nothing, the engine returns the error from Recv.
+	// TurnError shows the error that the provider reported inside a continuation, if
+	// the chunk is such a report: the chunk is the one whose Read called Fail. A part of
+	// a tool call was shown, which must not look whole, so Recv returns the error next.
 	TurnError
 	// AnswerEnd shows what closes a joined stream in the protocol, such as "[DONE]",
 	// if there is something. The chunk is the zero value. It comes last, and only

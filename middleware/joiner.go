@@ -373,18 +373,12 @@ func (j *joiner[C]) continuationFailed(err error, report *C) {
 		j.phase.enter(continuing)
 	case interrupted == nil:
 		j.endAnswer()
-	case report != nil && j.call.interruption() == nil && j.showError(report):
-		j.stop(io.EOF)
 	default:
+		if report != nil && j.call.interruption() == nil {
+			j.appendShown(report, &adapter.Edit{Part: adapter.TurnError, Continuation: true})
+		}
 		j.stop(interrupted)
 	}
-}
-
-// showError shows the provider's own report of an error, if c is one.
-func (j *joiner[C]) showError(c *C) bool {
-	before := len(j.output().chunks)
-	j.appendShown(c, &adapter.Edit{Part: adapter.TurnError, Continuation: true})
-	return len(j.out.chunks) > before
 }
 
 // endAnswer shows the ending that was held back, and ends the call.

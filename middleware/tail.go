@@ -94,6 +94,8 @@ func (t tail[C]) addOriginal(c *C) bool {
 // the end.
 func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	reader := t.reader()
+	adds := reader.chunk.adds()
+	e.goesOn = e.goesOn || adds
 	reader.finish = e.own // a finish in this chunk repeats it or means less
 	if reader.err != nil {
 		t.breakOff(reader.err, c)
@@ -103,8 +105,6 @@ func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	if reader.chunk.usage {
 		t.usage.set(t.writer.dialect, c)
 	}
-	adds := reader.chunk.adds()
-	e.goesOn = e.goesOn || adds
 	if !e.goesOn {
 		return true
 	}

@@ -94,6 +94,9 @@ func (q Quirk) judgeStream(joined string) error {
 	if done != (wantDone && !verbatim && q.Effect != Broken) {
 		return fmt.Errorf("ends in [DONE]: %v", done)
 	}
+	if chunks, err = q.withoutReport(chunks); err != nil {
+		return err
+	}
 	open := verbatim || q.Effect == Broken // the chunks of turn 2 have no ending of their own
 	return errors.Join(
 		checkEnvelopes(envelopeOf(chunksOf(q.First.Body())), chunks),
@@ -103,6 +106,20 @@ func (q Quirk) judgeStream(joined string) error {
 		q.checkFragments(chunks),
 		q.checkVerbatim(chunks),
 	)
+}
+
+// withoutReport returns the chunks without the provider's report of an error. It is
+// shown in a broken answer that has one, as the last chunk, and in no other.
+func (q Quirk) withoutReport(chunks []chunk) ([]chunk, error) {
+	reports := q.Effect == Broken && strings.Contains(q.Second.Body(), `"error"`)
+	switch last := len(chunks) - 1; {
+	case !reports:
+		return chunks, nil
+	case last < 0 || !present(chunks[last].members, "error"):
+		return nil, errors.New("the provider's error is lost")
+	default:
+		return chunks[:last], nil
+	}
 }
 
 // checkMembers checks that the chunks have no members that they must not have.

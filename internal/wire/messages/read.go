@@ -24,6 +24,7 @@ type turn struct {
 	ended  bool   // there was a message_delta
 	begun  int    // how many blocks have begun
 	last   string // the type of the newest
+	top    int    // the highest of their indexes
 	open   []readBlock
 }
 
@@ -40,7 +41,7 @@ const maxOpen = 256
 
 // begin begins a block. It reports false if too many are open.
 func (t *turn) begin(index int, kind string) bool {
-	t.begun, t.last = t.begun+1, kind
+	t.begun, t.last, t.top = t.begun+1, kind, max(t.top, index)
 	if len(t.open) == maxOpen {
 		return false
 	}
@@ -96,13 +97,14 @@ func failureIn(data []byte) error {
 }
 
 // beginBlock begins a block. What has too many blocks open is no answer of the
-// protocol.
+// protocol. A block that begins inside a call, under its index, has left half of it.
 func (c *codec) beginBlock(ev *event, t adapter.TurnReader) {
+	at := c.turn.find(ev.index)
+	inCall := at >= 0 && ev.index != noIndex && c.turn.open[at].index == ev.index && c.turn.open[at].kind == typeToolUse
 	switch known := c.turn.begin(ev.index, typeOf(ev.block)); {
-	case known:
-	case c.later:
+	case c.later && (inCall || !known):
 		t.Fail(wire.ErrUnreadable)
-	default:
+	case !known:
 		t.Unknown()
 	}
 }
@@ -210,11 +212,22 @@ func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
 			t.Signed()
 		}
 	case inputDelta:
-		if at := c.turn.find(ev.index); at >= 0 && c.turn.open[at].kind == typeToolUse {
-			t.Call(c.turn.open[at].index, "", "", c.text(rawjson.Member(ev.delta, "partial_json")))
-		}
+		c.readInput(ev, t)
 	}
 	c.readHeld(ev, t)
+}
+
+// readInput reads a part of a call's input. One that comes after its call has ended
+// belongs to no other: without it, the call would look whole.
+func (c *codec) readInput(ev *event, t adapter.TurnReader) {
+	at, input := c.turn.find(ev.index), c.text(rawjson.Member(ev.delta, "partial_json"))
+	isLate := at < 0 || ev.index != noIndex && c.turn.open[at].index != ev.index && ev.index <= c.turn.top
+	switch {
+	case c.later && input != "" && (isLate || c.turn.open[at].kind != typeToolUse && !mayCall(c.turn.open[at].kind)):
+		t.Fail(wire.ErrUnreadable)
+	case at >= 0 && c.turn.open[at].kind == typeToolUse:
+		t.Call(c.turn.open[at].index, "", "", input)
+	}
 }
 
 // readHeld counts the parts of a block that are held. What may be a call, and is too
