@@ -259,8 +259,8 @@ func (x *text) final(own string) string {
 }
 
 // settle ends the current turn. It leaves out text that the engine has not
-// shown, and items of which nothing is left. A turn that was cut off leaves
-// calls open: half a call must not look whole.
+// shown, and items of which nothing is left. If the turn was cut off, its open
+// calls stay open: half a call must not look whole.
 func (a *answer) settle(isCut bool) {
 	a.cutTexts()
 	t := a.turns[len(a.turns)-1]

@@ -211,7 +211,7 @@ func TestShapesTakeLinearTime(t *testing.T) { //nolint:paralleltest // measures
 	}
 	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
 	document := responsesBytes(t, responsesBody(false), fakellm.Text(plan))[0]
-	for seed := range uint64(1500 / oneIn(50)) {
+	for seed := range uint64(400 / oneIn(20)) {
 		s := shapeOf(seed)
 		whole := s
 		whole.output = map[string]string{"none": "all"}[s.output] + strings.TrimPrefix(s.output, "none")
@@ -398,5 +398,26 @@ func TestShapesWithoutEndAreEnded(t *testing.T) {
 			assert.True(t, second.closed, s)
 			cancel()
 		}
+	}
+}
+
+// A turn keeps no more than an answer may have: one whose items have no end
+// ends by itself.
+func TestTurnOfItemsWithoutEndEnds(t *testing.T) {
+	t.Parallel()
+	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	large := `{"id":"ws_2","type":"web_search_call","status":"completed","x":"` + strings.Repeat("x", 1<<20) + `"}`
+	small := `{"id":"ws_2","type":"web_search_call","status":"completed"}`
+	for name, item := range map[string]string{"large": large, "many": small} {
+		second := &endless{begin: typedStream(createdEvent("r2")), again: typedStream(`response.output_item.added "output_index":0,"item":`+item, `response.output_item.done "output_index":0,"item":`+item)}
+		bodies := []io.ReadCloser{io.NopCloser(strings.NewReader(first)), second}
+		body, err := readVia(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			next := bodies[0]
+			bodies = bodies[1:]
+			return streamed(r, next), r.Body.Close()
+		}), twoTodos)
+		require.NoError(t, err, name)
+		assert.True(t, second.closed, name)
+		assert.Equal(t, 1, strings.Count(body, `"type":"response.completed"`), name)
 	}
 }

@@ -23,6 +23,7 @@ const (
 	argumentsDelta = "response.function_call_arguments.delta"
 	argumentsDone  = "response.function_call_arguments.done"
 	failed         = "error"
+	completed      = "response.completed"
 	responseFailed = "response.failed"
 )
 
@@ -39,7 +40,7 @@ func stageOf(kind string) stage {
 	switch kind {
 	case "response.created", "response.queued", "response.in_progress", "keepalive":
 		return beginning
-	case "response.completed", "response.incomplete", responseFailed, "response.cancelled":
+	case completed, "response.incomplete", responseFailed, "response.cancelled":
 		return last
 	}
 	return during

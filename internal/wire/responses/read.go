@@ -18,6 +18,7 @@ type reader struct {
 	id       []byte // of the response, as it is written
 	items    index[*heard]
 	opened   int      // how many there are
+	kept     int      // how many bytes there are of them
 	refused  bool     // it is too large to be joined
 	said     []*heard // the messages
 	calls    bool     // the caller has to answer an item
@@ -46,6 +47,7 @@ type heard struct {
 const (
 	maxID    = 4 << 10 // bytes of an item's id, with which carryon writes events of its own
 	maxItems = 16 << 10
+	maxKept  = 64 << 20 // bytes of items and of what is added to them
 )
 
 // open returns the item that an event begins.
@@ -97,6 +99,10 @@ func (r *reader) list(it *heard) {
 
 // read reports an event's additions to the turn.
 func (r *reader) read(ev *event, t adapter.TurnReader) {
+	if r.kept += len(ev.item) + len(ev.delta); r.kept > maxKept {
+		r.refuse(t)
+		return
+	}
 	switch ev.kind {
 	case itemAdded:
 		r.readItem(r.open(ev, t), &ev.fields, t)

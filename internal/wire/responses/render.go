@@ -219,7 +219,7 @@ func (a *answer) closePart(x *text) {
 // closeCall ends a function call that a turn has left open although it has
 // ended well, if its arguments are whole.
 func (a *answer) closeCall(it *item) {
-	if it.kind == functionCall && json.Valid(it.arguments) {
+	if it.kind == functionCall && rawjson.ObjectEnd(it.arguments) == len(it.arguments) && json.Valid(it.arguments) {
 		a.finish(it, map[string][]byte{"status": []byte(`"completed"`), "arguments": rawjson.Quote(string(it.arguments))})
 	}
 }

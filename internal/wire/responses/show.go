@@ -78,7 +78,7 @@ func (a *answer) add(e sse.Event, ev *event, edit *adapter.Edit) {
 			a.base = t.response
 		}
 		a.say(edit.Text)
-		a.settle(false)
+		a.settle(ev.kind != completed)
 	case stageOf(ev.kind) == beginning, ev.kind == failed:
 	default:
 		a.addItem(e, ev, edit)
