@@ -67,14 +67,14 @@ const (
 	// such as the end of a block, if the protocol needs that. The chunk is the zero
 	// value.
 	TurnCut
-	// TurnError shows the error that the provider reported inside a continuation, if
-	// the chunk is such a report: the chunk is the one whose Read called Fail. A part of
-	// a tool call was shown, which must not look whole, so Recv returns the error next.
-	TurnError
 	// AnswerEnd shows what closes a joined stream in the protocol, such as "[DONE]",
 	// if there is something. The chunk is the zero value. It comes last, and only
 	// after AppendShown has written a finish.
 	AnswerEnd
+	// TurnError shows the error that the provider reported inside a continuation, if
+	// the chunk is such a report: the chunk is the one whose Read called Fail. A part of
+	// a tool call was shown, which must not look whole, so Recv returns the error next.
+	TurnError
 )
 
 // UsageShown says which usage is shown.

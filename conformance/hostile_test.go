@@ -207,8 +207,10 @@ func hostileResponses(ctx context.Context, url string, c *http.Client) (r hostil
 		Tools: []responses.ToolUnionParam{{OfFunction: &responses.FunctionToolParam{Name: "edit_file", Parameters: map[string]any{"type": "object"}}}},
 	})
 	defer stream.Close() //nolint:errcheck // the answer counts
-	for stream.Next() {
+	for r.Err == nil && stream.Next() {
 		switch e := stream.Current(); e.Type {
+		case "error": // which the SDK leaves to the program
+			r.Err = errors.New(e.Message)
 		case "response.output_text.delta":
 			r.Text += e.Delta
 		case "response.completed", "response.incomplete", "response.failed":
@@ -220,7 +222,7 @@ func hostileResponses(ctx context.Context, url string, c *http.Client) (r hostil
 			}
 		}
 	}
-	r.Err = stream.Err()
+	r.Err = errors.Join(r.Err, stream.Err())
 	return r
 }
 

@@ -84,6 +84,9 @@ func (c *Conversation) judgeTexts(r *Result, asked int) error {
 		if alone.Finish == "" && i < asked-1 {
 			continue // it was sent again, as nothing of it was shown yet
 		}
+		if c.Protocol == Responses && c.Turns[i].isShuffled {
+			continue // the end of an item repeats its text, so that a later part of it is dropped
+		}
 		at := strings.Index(rest, alone.Text)
 		switch {
 		case at >= 0:

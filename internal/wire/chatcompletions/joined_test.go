@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // chunkOf returns a chunk with one choice.
@@ -197,4 +199,14 @@ func TestHalfACallIsAnError(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A budget holds whatever counts a provider reports.
+func TestCountsBeyondAnyBudget(t *testing.T) {
+	t.Parallel()
+	usage := `,"usage":{"prompt_tokens":1e30,"completion_tokens":99999999999999999999,"total_tokens":3}}` + "\n\n"
+	second := strings.TrimSuffix(chunkOf(0, `{"content":"Soon."}`, "stop", ""), "}\n\n") + usage + done
+	budget := middleware.WithLimits(continuation.Limits{TokenBudget: 1_000_000, MaxAttempts: 3, MinInterval: continuation.Off})
+	got := scenario.New(t, scenario.WireStream, scenario.TwoTodos(), budget).Ask(planned(), fakellm.Raw(second))
+	assert.Equal(t, continuation.ReasonTokenBudget, got.Outcome.Reason, got.Outcome.Reason.String())
 }

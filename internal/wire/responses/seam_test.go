@@ -123,8 +123,8 @@ func TestHalfACallDoesNotLookWhole(t *testing.T) {
 			} {
 				got, err := playBody(t, body, first, typedStream(events...)+end)
 				require.Contains(t, got, `"id":"f2"`, "a part of the call was shown")
-				require.Error(t, err, "%s, %s: %s", name, how, got)
-				if how != "cut" {
+				require.Error(t, err, "%s: %s", name, got)
+				if how != "cut" { // the error is part of the answer, which some clients do not look for
 					answer, problem := readResponses(got)
 					require.NoError(t, problem, got)
 					assert.Equal(t, "Overloaded", answer.failure(), "%s, %s: %s", name, how, got)
@@ -142,14 +142,10 @@ func TestHalfACallDoesNotLookWhole(t *testing.T) {
 func TestCallThatIsLeftOpen(t *testing.T) {
 	t.Parallel()
 	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
-	for arguments, isJSON := range map[string]bool{`{\"path\":\"a\"}`: true, `{\"path`: false, "": false, "1": false} {
-		for _, end := range []string{"completed", "completed with output", "incomplete"} {
-			whole, output := isJSON && end != "incomplete", ""
-			if end == "completed with output" {
-				output = strings.Replace(callItem(), `"{}"`, `"`+arguments+`"`, 1)
-			}
+	for arguments, whole := range map[string]bool{`{\"path\":\"a\"}`: true, `{\"path`: false, "": false} {
+		for _, output := range []string{"", strings.Replace(callItem(), `"{}"`, `"`+arguments+`"`, 1)} {
 			call := append(callEvents(0)[:1], fmt.Sprintf(`response.function_call_arguments.delta "item_id":"f2","output_index":0,"delta":"%s"`, arguments))
-			got, err := playOver(t, first, typedStream(inOrder([]string{createdEvent("r2")}, call, []string{strings.ReplaceAll(completedEvent("r2", output), "completed", strings.Fields(end)[0])})...))
+			got, err := playOver(t, first, typedStream(inOrder([]string{createdEvent("r2")}, call, []string{completedEvent("r2", output)})...))
 			require.NoError(t, err)
 			assert.Equal(t, whole, strings.Contains(got, `"output_index":1,"item":{"id":"f2"`) && strings.Count(got, "response.output_item.done\n") == 2, got)
 			if whole {
