@@ -91,7 +91,7 @@ soak: need-go ## Send many streams through the proxy, one in ten failing: STREAM
 load: need-go ## Keep many slow streams open through the proxy at once: SLOW=2000
 	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestLoad . -args -slow $(SLOW)
 
-agents: need-go ## Run real agents with carryon and without (needs npm and 2 GB): ONLY=part of a name
+agents: need-go ## Run real agents with carryon and without (needs npm and 2 GB): ONLY=parts of names, with commas
 	@$(PURE); cd conformance && go build -o ../.bin/agents ./agents && cd .. && \
 		npm install --no-save --no-audit --no-fund --prefix conformance/agents && \
 		.bin/agents -only '$(ONLY)' $(if $(ONLY),,-write docs/command.md)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -23,6 +24,8 @@ type readList struct {
 	background      continuation.Background
 	others          []int // of todos, those that are not for this agent to do now
 	backgroundKnown bool  // both are known
+
+	work *background.Work // what the agent has begun in the background; nil until it is needed
 }
 
 // noList is the list of a call that has not read any. It is never changed.
@@ -55,12 +58,12 @@ func (d *decider) readTodos() {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
 	if d.mw.sharedTodos && d.session.late.Load() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
-		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn}
+		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
 		return
 	}
 	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
 	list := d.mw.locate(ctx, limit)
-	list.turn = d.turn.Turn
+	list.turn, list.work = d.turn.Turn, d.list.work
 	d.list = &list
 	if took, timed := watch.read(); timed {
 		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})

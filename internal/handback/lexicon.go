@@ -9,7 +9,7 @@ import (
 )
 
 // kinds says what the phrases of a sentence do.
-type kinds uint16
+type kinds uint32
 
 const (
 	step       kinds = 1 << iota // announces a step: "I will"
@@ -27,6 +27,8 @@ const (
 	beforeI                      // behind an imperative: "before I"
 	stuck                        // on a condition: "I cannot continue"
 	without                      // is one: "without"
+	soStep                       // a step that follows from the rest of the sentence: "so I'll"
+	atOnce                       // makes a step of a start: "now" at the end
 	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
 )
 

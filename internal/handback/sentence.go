@@ -298,21 +298,26 @@ func (r *reading) end(s *sentence, end int) {
 
 // free reports whether s announces a step that hangs on nothing.
 func (s *sentence) free() bool {
-	return s.kinds&step != 0 && s.kinds&(hang|consent|stuck|offer|offerOnly) == 0
+	k := s.kinds
+	steps := k&step != 0 || k&start != 0 && k&atOnce != 0
+	return steps && k&(hang|consent|stuck|offer|offerOnly) == 0 || k&soStep != 0 && k&consent == 0
 }
 
 // handsBack reports whether s is a statement that hands the turn back.
 func (s *sentence) handsBack() bool {
 	k := s.kinds
+	steps := k&(step|start) != 0 && k&(consent|andStep) == 0
 	switch {
+	case k&soStep != 0 && k&consent == 0:
+		return false
 	case k&request != 0,
 		k&imperative != 0 && k&(andStep|beforeI) != 0,
-		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0:
+		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0 && !steps:
 		return true
 	case k&(offer|offerOnly) != 0:
 		return false
 	}
-	return k&tell != 0 || k&consent != 0 && k&(step|can) != 0
+	return k&tell != 0 && !steps || k&consent != 0 && k&(step|can) != 0
 }
 
 // breaksOff reports whether the last paragraph ends in the middle of something.
