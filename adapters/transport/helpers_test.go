@@ -39,6 +39,9 @@ var twoTodos = todo.Static(
 // unhurried has no interval between prompts, so that no test waits.
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
+// unattended is the mode in which it does not matter how a text ends.
+var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
+
 // edit is the answer of a model that does its work.
 func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
 
@@ -111,7 +114,7 @@ func sceneOf(
 		events: carryontest.NewRecorder(),
 	}
 	s.mw = middleware.New(todos, slices.Concat(
-		[]middleware.Option{unhurried, middleware.WithObserver(s.events.Observer())}, opts)...)
+		[]middleware.Option{unhurried, unattended, middleware.WithObserver(s.events.Observer())}, opts)...)
 	s.client = &http.Client{Transport: transport.New(s.wire, s.mw)}
 	t.Cleanup(func() {
 		assert.Zero(t, s.wire.open(), "bodies left open")
