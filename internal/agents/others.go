@@ -5,7 +5,7 @@ func copilotCLI() Agent {
 	return Agent{
 		Name:     "Copilot CLI",
 		Tools:    []Tool{{"sql", RunsSQL, now}, {"update_todo", WritesList, ""}},
-		Headers:  []Fact{{"X-Client-Session-Id", now}},
+		Headers:  []Fact{{"X-Client-Session-Id", now}, {"X-Agent-Task-Id", now}},
 		Elements: []Element{{"system_notification", Reports, "1.0.95", ""}},
 		Launches: []Launch{
 			{Begins: "agent started in background with agent_id:", Promise: "be notified|end your response", Ids: "agent_id:", Seen: "1.0.95"},

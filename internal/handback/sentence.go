@@ -204,15 +204,7 @@ func (r *reading) boundary(s *sentence, i int) int {
 		}
 		return 1
 	case '.', '!', '?':
-		n := 1
-		for i+n < len(text) && (text[i+n] == '.' || text[i+n] == '!' || text[i+n] == '?') {
-			n++
-		}
-		if !endsHere(text[i+n:]) {
-			return 0
-		}
-		r.stop(s, i, n, bytes.IndexByte(text[i:i+n], '?') >= 0)
-		return n
+		return r.ascii(s, i)
 	}
 	if !utf8.FullRune(text[i:]) {
 		return 0
@@ -221,15 +213,30 @@ func (r *reading) boundary(s *sentence, i int) int {
 	switch {
 	case mark == armenianMark:
 		s.question = true
-		return n
-	case isQuestionMark(mark):
-		r.stop(s, i, n, true)
-		return n
-	case isStop(mark):
-		r.stop(s, i, n, false)
-		return n
+	case isQuestionMark(mark), isStop(mark):
+		r.stop(s, i, n, !isStop(mark))
+	default:
+		return 0
 	}
-	return 0
+	return n
+}
+
+// ascii ends s if the marks at i end it, and returns their length.
+func (r *reading) ascii(s *sentence, i int) int {
+	n := 0
+	asks := false
+	for _, c := range r.text[i:] {
+		if c != '.' && c != '!' && c != '?' {
+			break
+		}
+		asks = asks || c == '?'
+		n++
+	}
+	if !endsHere(r.text[i+n:]) {
+		return 0
+	}
+	r.stop(s, i, n, asks)
+	return n
 }
 
 // isStop reports whether r ends a sentence that is no question.

@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -272,5 +273,28 @@ func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
 		clock.Advance(1)
 		scenario.RequireComplete(t, s.Mode, <-call, scenario.Plan, "tool_calls")
 		assert.Len(t, s.Server.Requests(), 4)
+	})
+}
+
+// A tool call gives its attempt back, unless an earlier continuation of the user turn was
+// answered by the same calls: polling uses attempts up.
+func TestTheSameCallsAgainUseAttempts(t *testing.T) {
+	t.Parallel()
+	poll := func() fakellm.Turn { return fakellm.Call("look", `{"at":"build"}`) }
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos(), scenario.AtMost(2))
+		request := scenario.Request()
+		for i, used := range []int{0, 1, 2} {
+			got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), poll())
+			scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
+			assert.Equal(t, used, s.State(t).Attempts, "continuation %d", i+1)
+			request = scenario.WithEdit(request, "call_"+strconv.Itoa(i))
+		}
+		got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan))
+		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+
+		got = s.Call(s.Ctx, scenario.WithUserMessage(request, scenario.Plan, "Go on."), fakellm.Text(scenario.Plan), poll())
+		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
+		assert.Zero(t, s.State(t).Attempts, "in a new user turn it is a new call")
 	})
 }
