@@ -36,8 +36,9 @@ var twoTodos = todo.Static(
 	todo.Todo{ID: "2", Content: "Test the parser", Status: todo.Pending},
 )
 
-// unhurried has no interval between prompts, so that no test waits.
-var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
+// unhurried has no interval between prompts, so that no test waits, and an attempt less than by default, so that
+// scripts are short.
+var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3})
 
 // unattended is the mode in which it does not matter how a text ends.
 var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)

@@ -81,7 +81,7 @@ func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middle
 	if todos == nil {
 		todos = twoTodos
 	}
-	mw := middleware.New(todos, slices.Concat([]middleware.Option{unhurried, middleware.WithObserver(events.Observer())}, p.opts)...)
+	mw := middleware.New(todos, slices.Concat([]middleware.Option{unhurried, unattended, middleware.WithObserver(events.Observer())}, p.opts)...)
 	wire := &tap{base: server.Transport()}
 	config := openai.DefaultConfig("no key")
 	config.BaseURL, config.HTTPClient = fakellm.BaseURL, &http.Client{Transport: wire}
