@@ -248,7 +248,7 @@ func (j *joiner[C]) sourceEnded(err error) {
 		j.brokeOff(err)
 		j.endPassthrough(err)
 	case whole:
-		j.continuationFailed(ErrIncomplete, nil)
+		j.continuationFailed(j.deadlines.explain(ErrIncomplete), nil) // some SDKs end a stream whose ctx has ended
 	default:
 		j.continuationFailed(err, nil)
 	}

@@ -37,7 +37,8 @@ func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 		t.Run("of the provider", func(t *testing.T) {
 			t.Parallel()
 			s := scenario.New(t, m, scenario.TwoTodos())
-			got := s.Ask(fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
+			failure := scenario.Failure(http.StatusServiceUnavailable)
+			got := s.Ask(fakellm.Text("One:"), failure, failure, failure)
 			message, code := reportedIn(t, m, got.Outcome.Err)
 			assert.Equal(t, "the secret of the provider", message)
 			assert.Equal(t, "oops", code)
@@ -48,7 +49,8 @@ func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 		t.Run("of a proxy", func(t *testing.T) {
 			t.Parallel()
 			s := scenario.New(t, m, scenario.TwoTodos())
-			got := s.Ask(fakellm.Text("One:"), fakellm.Status(http.StatusBadGateway, "<html>"), fakellm.Status(http.StatusBadGateway, "<html>"))
+			failure := fakellm.Status(http.StatusBadGateway, "<html>")
+			got := s.Ask(fakellm.Text("One:"), failure, failure, failure)
 			var status *adapter.StatusError
 			require.ErrorAs(t, got.Outcome.Err, &status)
 			assert.Equal(t, http.StatusBadGateway, status.Status)

@@ -129,7 +129,8 @@ func TestOtherProtocolIsContinued(t *testing.T) {
 func TestOtherProtocolSurvivesAFailure(t *testing.T) {
 	t.Parallel()
 	first := blockAnswer("a", "stop", "Next I will write the parser.")
-	got, _, outcome := askBlocks(t, twoTodos, asItCame, first, "event: error\ndata: {\"type\":\"overloaded\",\"message\":\"Later.\"}\n\n")
+	failure := "event: error\ndata: {\"type\":\"overloaded\",\"message\":\"Later.\"}\n\n"
+	got, _, outcome := askBlocks(t, twoTodos, asItCame, first, failure, failure, failure)
 	assert.Equal(t, first, got)
 	var reported *transport.ProviderError
 	require.ErrorAs(t, outcome.Err, &reported)
