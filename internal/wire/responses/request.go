@@ -15,6 +15,7 @@ import (
 // request has the facts about a request that are needed until it is answered.
 type request struct {
 	chains   *chains
+	caller   identify
 	later    wire.Body
 	streams  bool
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
@@ -23,6 +24,7 @@ type request struct {
 	lite     bool // its tools are an item of the input: it has no member for them
 	typed    bool // the user's messages name their type, and have parts
 	ownPause bool // a todo_pause is the caller's own
+	ownShell bool // the caller runs a shell
 
 	turns []said // what was said, by turn
 }
@@ -93,7 +95,7 @@ func (p *parser) read(body []byte) bool {
 	if p.left != continuation.ReasonNone {
 		f.LeaveAlone = p.left
 	}
-	if !p.callsTool { // the server runs all: a chat with a search, and no agent
+	if !p.callsTool && !p.ownShell { // the server runs all: a chat with a search, and no agent
 		f.Tools = 0
 	}
 	p.ownPause = f.OwnPause
@@ -244,7 +246,7 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "shell":
 			where := rawjson.TextView(rawjson.Member(t.environment, "type"))
-			p.callsTool = p.callsTool || where == "" || where == "local"
+			p.ownShell = p.ownShell || where == "" || where == "local"
 		}
 		p.callsTool = p.callsTool || slices.Contains(clientTools, t.kind)
 	}

@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"errors"
@@ -18,25 +18,6 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
-
-// responsesBytes returns the answers of a server to one request after another,
-// without carryon.
-func responsesBytes(tb testing.TB, body string, turns ...fakellm.Turn) []string {
-	tb.Helper()
-	server := fakellm.NewServer(tb, turns...)
-	var all []string
-	for range turns {
-		r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
-		require.NoError(tb, err)
-		response, err := server.Transport().RoundTrip(r)
-		require.NoError(tb, err)
-		answer, err := io.ReadAll(response.Body)
-		require.NoError(tb, err)
-		require.NoError(tb, response.Body.Close())
-		all = append(all, string(answer))
-	}
-	return all
-}
 
 // secondTurns are continuations that the drills break.
 var secondTurns = map[string]fakellm.Turn{
@@ -113,8 +94,8 @@ func TestResponsesFirstTurnThatBreaksOffAtAnyByte(t *testing.T) {
 	t.Parallel()
 	whole := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("Think first.").AndCall("edit_file", "{}"))[0]
 	for n := 0; n < len(whole); n += oneIn(7) {
-		s := newQuietScene(t, twoTodos)
-		r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.url+"/responses", strings.NewReader(responsesBody(true)))
+		s := newScene(t, twoTodos)
+		r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(responsesBody(true)))
 		require.NoError(t, err)
 		require.Equal(t, whole[:n], s.send(t, r, fakellm.Raw(whole[:n])).Body)
 	}

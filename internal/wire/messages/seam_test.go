@@ -21,6 +21,12 @@ func input(json string) string {
 	return `{"type":"input_json_delta","partial_json":"` + strings.ReplaceAll(json, `"`, `\"`) + `"}`
 }
 
+// inLines returns a stream with the JSON of each event on several lines, ended by
+// CRLF.
+func inLines(stream string) string {
+	return strings.ReplaceAll(strings.NewReplacer(`{"`, "{\ndata: \"", `,"`, ",\ndata:\"").Replace(stream), "\n", "\r\n")
+}
+
 // Later turns in the shapes of all servers: blocks are numbered by their order.
 func TestShapesOfLaterTurns(t *testing.T) {
 	t.Parallel()
@@ -78,6 +84,21 @@ func TestShapesOfLaterTurns(t *testing.T) {
 		},
 		"no stop of a block": {
 			began("") + strings.TrimSuffix(text("0", "One."), event("content_block_stop", `"index":0`)) + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
+		"no stop of a call": {
+			began("") + strings.TrimSuffix(blockOf("0", call, input("{}")), event("content_block_stop", `"index":0`)) + ended("tool_use"), []string{"edit_file{}"}, "tool_use",
+		},
+		"no stop of a search": {
+			began("") + strings.TrimSuffix(blockOf("0", search), event("content_block_stop", `"index":0`)) + ended("end_turn"), []string{"<server_tool_use>"}, "end_turn",
+		},
+		"the end before the blocks": {
+			began("") + event("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}`) + text("0", "One.") + blockOf("1", call, input("{}")) +
+				blockOf("2", strings.Replace(call, "t1", "t2", 1), input("{}")) + event("message_stop", ""),
+			[]string{"\n\nOne.", "edit_file{}", "edit_file{}"},
+			"tool_use",
+		},
+		"several data lines": {
+			inLines(began("") + text("0", "One.") + blockOf("1", call, input("{}")) + ended("tool_use")), []string{"\n\nOne.", "edit_file{}"}, "tool_use",
 		},
 		"content in the beginning": {
 			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"text","text":"One."},`+call+`]`, 1) + ended("tool_use"),

@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func TestResponsesAgreeHoweverTheyAreAskedFor(t *testing.T) {
 			var read []responsesAnswer
 			var asked [][]string
 			for _, stream := range []bool{true, false} {
-				s := newQuietScene(t, twoTodos, opts...)
+				s := newScene(t, twoTodos, opts...)
 				answer, _ := s.respond(t, responsesBody(stream), turns...)
 				read = append(read, answer)
 				var bodies []string
@@ -74,7 +74,7 @@ func TestResponsesCarryNotesOfTasks(t *testing.T) {
 		require.NoError(t, err)
 		_, err = manager.Wait(ctx, ticket)
 		require.NoError(t, err)
-		s := newQuietScene(t, todo.Static(), middleware.WithTasks(manager))
+		s := newScene(t, todo.Static(), middleware.WithTasks(manager))
 		body := `{"store":false,"input":` + tt.input + `,"tools":[{"type":"function","name":"f"}]}`
 		s.respond(t, body, fakellm.Text("Good."))
 		sent := s.wire.bodies()[0]
@@ -109,4 +109,87 @@ func TestResponsesChainsAreTranslatedWhereverTheyAreSent(t *testing.T) {
 		`{"previous_response_id":"resp_2","input":"Go on."}`, `{"previous_response_id":"resp_2","input":"Go on."}`,
 		`{"previous_response_id":"resp_3","input":"Go on."}`,
 	}, wire.bodies()[2:])
+}
+
+// A caller is a sender of requests to a host.
+type caller struct {
+	url    string
+	header map[string]string
+}
+
+// The id of a joined answer is translated for the caller who was shown it, and
+// for nobody else.
+func TestResponsesChainsBelongToTheirCaller(t *testing.T) {
+	t.Parallel()
+	ann := caller{"http://model.test/v1/responses", map[string]string{"Authorization": "Bearer ann"}}
+	for name, tt := range map[string]struct {
+		other caller
+		same  bool
+	}{
+		"the same":            {ann, true},
+		"another request id":  {caller{ann.url, map[string]string{"Authorization": "Bearer ann", "X-Request-Id": "2"}}, true},
+		"another key":         {caller{ann.url, map[string]string{"Authorization": "Bearer bob"}}, false},
+		"no key":              {caller{ann.url, nil}, false},
+		"another project":     {caller{ann.url, map[string]string{"Authorization": "Bearer ann", "Openai-Project": "b"}}, false},
+		"another host":        {caller{"http://other.test/v1/responses", ann.header}, false},
+		"a key in the query":  {caller{ann.url + "?api-key=bob", ann.header}, false},
+		"a user in the URL":   {caller{"http://bob:x@model.test/v1/responses", ann.header}, false},
+		"another cookie":      {caller{ann.url, map[string]string{"Authorization": "Bearer ann", "Cookie": "bob"}}, false},
+		"its parts elsewhere": {caller{ann.url, map[string]string{"Authorization": "Bearer ", "Authorizatio": "n"}}, false},
+	} {
+		inBothWays(t, func(t *testing.T, w way) {
+			t.Helper()
+			server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text("All is said."), fakellm.Text("One."))
+			wire := &tap{base: server.Transport()}
+			rt := transport.New(wire, oneContinuation(twoTodos))
+			ann.ask(t, rt, responsesBody(w.stream))
+			tt.other.ask(t, rt, `{"previous_response_id":"resp_1","input":"Go on."}`)
+			want := `{"previous_response_id":"resp_1","input":"Go on."}`
+			if tt.same {
+				want = `{"previous_response_id":"resp_2","input":"Go on."}`
+			}
+			assert.Equal(t, want, wire.bodies()[2], name)
+		})
+	}
+}
+
+// ask sends a request, and reads the answer.
+func (c caller) ask(t *testing.T, rt http.RoundTripper, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url, strings.NewReader(body))
+	require.NoError(t, err)
+	for name, value := range c.header {
+		r.Header.Set(name, value)
+	}
+	require.NoError(t, readReply(rt.RoundTrip(r)).Err)
+}
+
+// An id that comes again stands for the answer that it came with last, whatever
+// that one was.
+func TestResponsesIDThatComesAgainHasItsNewMeaning(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		again []fakellm.Turn
+		want  string
+	}{
+		"joined again": {[]fakellm.Turn{fakellm.Text(plan).ResponseID("resp_a"), fakellm.Text("Said.").ResponseID("resp_c")}, "resp_c"},
+		"not joined":   {[]fakellm.Turn{edit().ResponseID("resp_a")}, "resp_a"},
+		"no stop":      {[]fakellm.Turn{fakellm.Text(plan).Finish("length").ResponseID("resp_a")}, "resp_a"},
+		"a pause":      {[]fakellm.Turn{fakellm.Text(plan).ResponseID("resp_a"), fakellm.Pause(blocked).ResponseID("resp_c")}, "resp_a"},
+		"failed":       {[]fakellm.Turn{fakellm.Text(plan).ResponseID("resp_a"), fakellm.Status(http.StatusBadRequest, "{}")}, "resp_a"},
+	} {
+		inBothWays(t, func(t *testing.T, w way) {
+			t.Helper()
+			turns := append([]fakellm.Turn{fakellm.Text(plan).ResponseID("resp_a"), fakellm.Text("Said.").ResponseID("resp_b")}, tt.again...)
+			server := fakellm.NewServer(t, append(turns, fakellm.Text("One."))...)
+			wire := &tap{base: server.Transport()}
+			rt := transport.New(wire, oneContinuation(twoTodos))
+			ann := caller{url: fakellm.BaseURL + "/responses"}
+			ann.ask(t, rt, responsesBody(w.stream))
+			ann.ask(t, rt, responsesBody(w.stream))
+			ann.ask(t, rt, `{"previous_response_id":"resp_a","input":"Go on."}`)
+			sent := wire.bodies()
+			assert.Equal(t, `{"previous_response_id":"`+tt.want+`","input":"Go on."}`, sent[len(sent)-1], name)
+		})
+	}
 }

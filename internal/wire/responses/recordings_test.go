@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"flag"
@@ -25,7 +25,7 @@ var responsesDir = flag.String("responses", "", "a folder of recorded Responses 
 func recordedResponses(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
-	for _, dir := range []string{"testdata/responses", *responsesDir} {
+	for _, dir := range []string{"testdata/streams", *responsesDir} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.chunks.txt"))
 		require.NoError(t, err)
 		for _, path := range paths {
