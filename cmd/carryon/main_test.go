@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	p := exec.CommandContext(t.Context(), os.Args[0], args...)
-	p.Env = append(os.Environ(), asProgram+"=1", "CARRYON_UPSTREAM="+idle.URL+"/v1")
+	p.Env = append(os.Environ(), asProgram+"=1", "CARRYON_UPSTREAM="+idle.URL+"/v1", "CARRYON_MODE=standard")
 	return p
 }
 
