@@ -117,6 +117,29 @@ func asMost() []agent {
 			alone: []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH={HOME}/list.json"},
 		},
 		{
+			name: "Claude Code, another endpoint in its settings", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true, vendors: true,
+			command: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+			home: map[string]string{".claude/settings.json": `{"env":{"ANTHROPIC_BASE_URL":"https://api.z.ai/api/anthropic","ANTHROPIC_AUTH_TOKEN":"` + planKey + `"}}`},
+		},
+		{
+			name: "Codex, another provider", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
+			env: []string{"OTHER_API_KEY=" + planKey}, alone: []string{"CODEX_HOME={HOME}/list"},
+			home: map[string]string{
+				".codex/config.toml": otherProvider, "list/config.toml": otherProvider + "[tools.update_plan]\nenabled = true\n",
+			},
+		},
+		{
+			name: "opencode, a key of Anthropic's", pkg: "opencode-ai", protocol: messages, vendors: true, command: []string{"opencode", "run", "-m", "anthropic/claude-sonnet-4-6", task},
+			home: map[string]string{".local/share/opencode/auth.json": `{"anthropic":{"type":"api","key":"` + anthropicKey + `"}}`},
+		},
+		{
+			name: "opencode, a provider of its configuration", pkg: "opencode-ai", protocol: chat, vendors: true, command: []string{"opencode", "run", task},
+			env: []string{"OTHER_API_KEY=" + planKey},
+			home: map[string]string{".config/opencode/opencode.jsonc": `{"model": "other/some-model", // mine
+				"provider": {"other": {"npm": "@ai-sdk/openai-compatible", "models": {"some-model": {}},
+					"options": {"baseURL": "https://llm.example.com/v1", "apiKey": "{env:OTHER_API_KEY}"}}}}`},
+		},
+		{
 			name: "pi, API key", pkg: "@mariozechner/pi-coding-agent", protocol: messages, vendors: true,
 			command: []string{"pi", "-e", piTodo, "--provider", "anthropic", "-p", task}, env: []string{"ANTHROPIC_API_KEY=" + anthropicKey},
 		},
@@ -127,6 +150,8 @@ func asMost() []agent {
 }
 
 const (
+	otherProvider = "model = \"gpt-5.5\"\nmodel_provider = \"other\"\n" +
+		"[model_providers.other]\nname = \"other\"\nbase_url = \"https://llm.example.com/v1\"\nenv_key = \"OTHER_API_KEY\"\nwire_api = \"responses\"\n"
 	trusted     = "[projects.\"{HOME}\"]\ntrust_level = \"trusted\"\n"
 	claudeState = `{"hasCompletedOnboarding":true,"theme":"dark","bypassPermissionsModeAccepted":true,` +
 		`"projects":{"{HOME}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`

@@ -49,6 +49,8 @@ func endpoints() []endpoint {
 		{host: "api.kilo.ai", path: "/api/openrouter/chat/completions"},
 		{host: "api.kilo.ai", path: "/api/gateway/chat/completions"},
 		{host: "coding.dashscope.aliyuncs.com", path: "/v1/chat/completions", login: planKey},
+		{host: "api.z.ai", path: "/api/anthropic/v1/messages", login: planKey},
+		{host: "llm.example.com", path: "/v1/", login: planKey},
 		{host: "api.github.com", path: "/copilot_internal/user", login: githubToken, body: copilotUser},
 		{host: "api.githubcopilot.com", path: "/models", login: githubToken, body: copilotModels},
 		{host: "api.githubcopilot.com", path: "/", login: githubToken},
