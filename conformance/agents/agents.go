@@ -62,7 +62,12 @@ func asMost() []agent {
 		{
 			name: "Codex, ChatGPT login", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
 			alone: []string{"CODEX_HOME={HOME}/list"},
-			home:  map[string]string{".codex/auth.json": chatGPTLogin, "list/auth.json": chatGPTLogin, "list/config.toml": "[tools.update_plan]\nenabled = true\n"},
+			home:  map[string]string{".codex/auth.json": chatGPTLogin(account), "list/auth.json": chatGPTLogin(account), "list/config.toml": "[tools.update_plan]\nenabled = true\n"},
+		},
+		{
+			name: "Codex, ChatGPT workspace in a region", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
+			alone: []string{"CODEX_HOME={HOME}/list"},
+			home:  map[string]string{".codex/auth.json": chatGPTLogin(regional), "list/auth.json": chatGPTLogin(regional), "list/config.toml": "[tools.update_plan]\nenabled = true\n"},
 		},
 		{
 			name: "Codex, API key login", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
@@ -89,14 +94,14 @@ func asMost() []agent {
 			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
 			alone:   []string{"CODEX_HOME={HOME}/list"},
 			home: map[string]string{
-				".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted, "list/auth.json": chatGPTLogin,
+				".codex/auth.json": chatGPTLogin(account), ".codex/config.toml": trusted, "list/auth.json": chatGPTLogin(account),
 				"list/config.toml": trusted + "[tools.update_plan]\nenabled = true\n",
 			},
 		},
 		{
 			name: "Codex, ChatGPT login, its server still runs", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true, before: true,
 			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
-			home:    map[string]string{".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted + "[tools.update_plan]\nenabled = true\n"},
+			home:    map[string]string{".codex/auth.json": chatGPTLogin(account), ".codex/config.toml": trusted + "[tools.update_plan]\nenabled = true\n"},
 		},
 		{
 			name: "opencode, its free model", pkg: "opencode-ai", protocol: chat, vendors: true, command: []string{"opencode", "run", task},
@@ -157,12 +162,17 @@ const (
 		`"projects":{"{HOME}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`
 )
 
+// chatGPTLogin returns the file with which Codex knows an account.
+func chatGPTLogin(account string) string {
+	token := chatGPTToken(account)
+	return toJSON(map[string]any{
+		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "last_refresh": time.Now().UTC().Format(time.RFC3339),
+		"tokens": map[string]string{"id_token": token, "access_token": token, "refresh_token": "rt_none", "account_id": account},
+	})
+}
+
 // The files with which agents know who their user is.
 var (
-	chatGPTLogin = toJSON(map[string]any{ //nolint:gochecknoglobals // constant
-		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "last_refresh": time.Now().UTC().Format(time.RFC3339),
-		"tokens": map[string]string{"id_token": chatGPTToken, "access_token": chatGPTToken, "refresh_token": "rt_none", "account_id": account},
-	})
 	apiKeyLogin  = toJSON(map[string]any{"auth_mode": "apikey", "OPENAI_API_KEY": openAIKey}) //nolint:gochecknoglobals // constant
 	qwenSettings = toJSON(map[string]any{                                                     //nolint:gochecknoglobals // constant
 		"env": map[string]string{"BAILIAN_CODING_PLAN_API_KEY": planKey},

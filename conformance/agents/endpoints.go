@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // endpoint is what a vendor serves below a path.
@@ -24,26 +23,32 @@ const (
 	githubToken  = "gho_none00000000000000000000000000000000" //nolint:gosec // made up
 	planKey      = "sk-sp-none"
 	account      = "11111111-2222-3333-4444-555555555555"
+	regional     = "66666666-2222-3333-4444-555555555555" // an account whose data stay in a region
 )
 
-// chatGPTToken is a token as ChatGPT issues it.
-var chatGPTToken = func() string { //nolint:gochecknoglobals // constant
+// chatGPTToken returns a token of an account as ChatGPT issues it.
+func chatGPTToken(account string) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	const forever = 4102444800
 	return part(`{"alg":"none"}`) + "." + part(fmt.Sprintf(
 		`{"exp":%d,"email":"somebody@example.com","https://api.openai.com/auth":{"chatgpt_account_id":%q,"chatgpt_plan_type":"pro","chatgpt_user_id":"user-1"}}`,
-		time.Now().Add(24*time.Hour).Unix(), account)) + "." + part("none")
-}()
+		forever, account)) + "." + part("none")
+}
 
 // endpoints returns what the vendors serve.
 func endpoints() []endpoint {
 	return []endpoint{
 		{host: "api.openai.com", path: "/v1/responses", login: openAIKey},
 		{host: "api.openai.com", path: "/v1/chat/completions", login: openAIKey},
-		{host: "chatgpt.com", path: "/backend-api/codex/responses", login: chatGPTToken, header: map[string]string{"Chatgpt-Account-Id": account}},
 		{
-			host: "chatgpt.com", path: "/backend-api/wham/accounts/check", login: chatGPTToken,
-			body: `{"accounts":[{"id":"` + account + `","plan_type":"pro","structure":"personal","workspace_backend_origin":"https://chatgpt.com","account_routing_override":"NO_CONSTRAINT"}],"account_ordering":["` + account + `"]}`,
+			host: "chatgpt.com", path: "/backend-api/codex/responses", login: chatGPTToken(account),
+			header: map[string]string{"Chatgpt-Account-Id": account},
 		},
+		{
+			host: "us.chatgpt.com", path: "/backend-api/codex/responses", login: chatGPTToken(regional),
+			header: map[string]string{"Chatgpt-Account-Id": regional, "X-Openai-Account-Routing-Override": "us"},
+		},
+		{host: "chatgpt.com", path: "/backend-api/wham/accounts/check", body: chatGPTAccounts},
 		{host: "api.anthropic.com", path: "/v1/messages"},
 		{host: "opencode.ai", path: "/zen/v1/"},
 		{host: "api.kilo.ai", path: "/api/openrouter/chat/completions"},
@@ -70,6 +75,11 @@ func (e *endpoint) accepts(r *http.Request) bool {
 	_, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return e.login == "" || given == e.login
 }
+
+const chatGPTAccounts = `{"accounts":[` +
+	`{"id":"` + account + `","plan_type":"pro","structure":"personal","workspace_backend_origin":"https://chatgpt.com","account_routing_override":"NO_CONSTRAINT"},` +
+	`{"id":"` + regional + `","plan_type":"enterprise","structure":"workspace","workspace_backend_origin":"https://us.chatgpt.com","account_routing_override":"us"}` +
+	`],"account_ordering":["` + account + `","` + regional + `"]}`
 
 const copilotUser = `{"login":"somebody","copilot_plan":"individual","access_type_sku":"plus_monthly_subscriber_quota","chat_enabled":true,` +
 	`"analytics_tracking_id":"none","organization_list":[],"endpoints":{"api":"https://api.githubcopilot.com","telemetry":"https://telemetry.githubcopilot.com"}}`
