@@ -115,6 +115,10 @@ func asMost() []agent {
 			command: []string{"copilot", "-p", task, "--allow-all-tools", "--model", "gpt-6.1"}, env: []string{"COPILOT_GITHUB_TOKEN=" + githubToken},
 		},
 		{
+			name: "Copilot CLI, GitHub login, company", pkg: "@github/copilot", protocol: messages, vendors: true,
+			command: []string{"copilot", "-p", task, "--allow-all-tools"}, env: []string{"COPILOT_GITHUB_TOKEN=" + companyToken},
+		},
+		{
 			name: "qwen-code, Coding Plan", pkg: "@qwen-code/qwen-code", protocol: chat, list: true, vendors: true,
 			command: []string{"qwen", "-p", task, "--yolo"}, home: map[string]string{
 				".qwen/settings.json": qwenSettings, "list.json": `{"tools":{"todoWrite":{"enabled":true}}}`,

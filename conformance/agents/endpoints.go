@@ -21,6 +21,7 @@ const (
 	anthropicKey = "sk-ant-api03-none"
 	claudeToken  = "sk-ant-oat01-none"                        //nolint:gosec // made up
 	githubToken  = "gho_none00000000000000000000000000000000" //nolint:gosec // made up
+	companyToken = "gho_none00000000000000000000000000000001" //nolint:gosec // made up
 	planKey      = "sk-sp-none"
 	account      = "11111111-2222-3333-4444-555555555555"
 	regional     = "66666666-2222-3333-4444-555555555555" // an account whose data stay in a region
@@ -57,9 +58,29 @@ func endpoints() []endpoint {
 		{host: "api.z.ai", path: "/api/anthropic/v1/messages", login: planKey},
 		{host: "llm.example.com", path: "/v1/", login: planKey},
 		{host: "api.github.com", path: "/copilot_internal/user", login: githubToken, body: copilotUser},
+		{host: "api.github.com", path: "/copilot_internal/user", login: companyToken, body: strings.ReplaceAll(copilotUser, "https://api.githubcopilot.com", "https://api.business.githubcopilot.com")},
+		{host: "api.business.githubcopilot.com", path: "/models", login: companyToken, body: copilotModels},
+		{host: "api.business.githubcopilot.com", path: "/", login: companyToken},
 		{host: "api.githubcopilot.com", path: "/models", login: githubToken, body: copilotModels},
 		{host: "api.githubcopilot.com", path: "/", login: githubToken},
 	}
+}
+
+// endpointFor returns the endpoint that a request is for, and the status with which it is answered.
+func endpointFor(host string, r *http.Request) (endpoint, int) {
+	status := http.StatusNotFound
+	for _, e := range endpoints() {
+		switch {
+		case e.host != host || !strings.HasPrefix(r.URL.Path, e.path):
+		case !e.accepts(r):
+			status = http.StatusUnauthorized // unless another one accepts it
+		case r.Header.Get("Upgrade") != "":
+			return e, http.StatusUpgradeRequired
+		default:
+			return e, http.StatusOK
+		}
+	}
+	return endpoint{}, status
 }
 
 // accepts reports whether a request has the credentials of the endpoint.

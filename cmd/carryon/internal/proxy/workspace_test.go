@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chatGPT is the base of a workspaces: it says where the account is, and records what
-// is sent.
+// chatGPT is the base of a workspaces. It says where an account is served, at GitHub
+// too, and records what is sent.
 type chatGPT struct {
 	status   int
 	accounts string
@@ -24,8 +24,8 @@ type chatGPT struct {
 
 func (c *chatGPT) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := httptest.NewRecorder()
-	if r.URL.String() == chatGPTAccounts {
-		c.asked = append(c.asked, r.Header.Get("Authorization")+" "+r.Header.Get(accountHeader)+r.Header.Get("Cookie"))
+	if url := r.URL.String(); url == "https://chatgpt.com/backend-api/wham/accounts/check" || url == "https://api.github.com/copilot_internal/user" {
+		c.asked = append(c.asked, r.Header.Get("Authorization")+" "+r.Header.Get("Chatgpt-Account-Id")+r.Header.Get("Cookie"))
 		answer.WriteHeader(c.status)
 		_, _ = io.WriteString(answer, c.accounts)
 	} else {
@@ -43,7 +43,7 @@ func codexRequest(t *testing.T, url, token, account string) *http.Request {
 	r.Header.Set("Authorization", token)
 	r.Header.Set("Cookie", "secret")
 	if account != "" {
-		r.Header.Set(accountHeader, account)
+		r.Header.Set("Chatgpt-Account-Id", account)
 	}
 	return r
 }
@@ -65,7 +65,7 @@ func TestChatGPTWorkspaceKeepsItsRegion(t *testing.T) {
 		"a user's origin":    {200, `{"accounts":[{"id":"a","workspace_backend_origin":"https://x:y@us.chatgpt.com"}]}`, responses},
 		"an error":           {404, `{"accounts":[{"id":"a","account_routing_override":"us"}]}`, responses},
 		"no JSON":            {200, `<html>`, responses},
-		"an answer too long": {200, `{"accounts":[` + strings.Repeat(" ", maxAccounts) + `{"id":"a","account_routing_override":"us"}]}`, responses},
+		"an answer too long": {200, `{"accounts":[` + strings.Repeat(" ", maxDirectory) + `{"id":"a","account_routing_override":"us"}]}`, responses},
 	} {
 		base := &chatGPT{status: tt.status, accounts: tt.accounts}
 		w := &workspaces{base: base, logger: slog.New(slog.DiscardHandler), now: time.Now}
@@ -78,6 +78,27 @@ func TestChatGPTWorkspaceKeepsItsRegion(t *testing.T) {
 		}
 		assert.Equal(t, []string{tt.want, tt.want}, base.sent, name)
 		assert.Equal(t, []string{"Bearer one a"}, base.asked, "%s: asked once, also in vain", name)
+	}
+}
+
+// Companies have addresses of their own at GitHub.
+func TestCopilotAccountKeepsItsAddress(t *testing.T) {
+	t.Parallel()
+	for accounts, want := range map[string]string{
+		`{"endpoints":{"api":"https://api.business.githubcopilot.com"}}`: "https://api.business.githubcopilot.com/v1/messages",
+		`{"endpoints":{"api":"https://api.githubcopilot.com"}}`:          "https://api.githubcopilot.com/v1/messages",
+		`{}`: "https://api.githubcopilot.com/v1/messages",
+		`{"endpoints":{"api":"http://api.business.githubcopilot.com"}}`: "https://api.githubcopilot.com/v1/messages",
+	} {
+		base := &chatGPT{status: 200, accounts: accounts}
+		w := &workspaces{base: base, logger: slog.New(slog.DiscardHandler), now: time.Now}
+		for _, token := range []string{"Bearer gho_one", "Bearer gho_one", ""} {
+			response, err := w.RoundTrip(codexRequest(t, "https://api.githubcopilot.com/v1/messages", token, ""))
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+		}
+		assert.Equal(t, []string{want, want, "https://api.githubcopilot.com/v1/messages"}, base.sent)
+		assert.Equal(t, []string{"Bearer gho_one "}, base.asked)
 	}
 }
 
