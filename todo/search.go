@@ -2,6 +2,7 @@ package todo
 
 import (
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -9,6 +10,7 @@ import (
 // search looks for the newest list of a conversation, starting at the newest call.
 type search struct {
 	source *conversationSource
+	tools  iter.Seq[string] // that the request offers; nil if they are not known
 
 	lists   int // examined calls that may hold a whole list
 	changed int // examined calls that change one
@@ -19,6 +21,8 @@ type search struct {
 	items  []Todo   // changes by calls for one todo each, newest first; joinItems adds them to later as one
 	origin Origin   // of the newest call among these
 	sql    sqlCalls // if they are newer than all of these
+
+	scripts scripts
 
 	found   bool  // the search has ended at a whole list
 	cut     bool  // the search has ended at a limit
@@ -42,15 +46,24 @@ var (
 func (s *search) look(wrapped *Call) (last bool) {
 	call := unwrapCall(wrapped)
 	kind := s.kindOf(call.Name)
+	if s.scripts.overlaps != nil {
+		return s.lookForOverlap(kind, &call)
+	}
 	switch {
-	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(&call):
+	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(&call), kind == scriptTool && !s.isScript(&call):
 		s.others.add(&call)
+		return false
+	case kind == waitTool:
+		s.others.add(&call)
+		s.scripts.lookAtWait(&call)
 		return false
 	case s.isOverLimit(kind):
 		s.cut = true
 		return true
 	case kind == sqlTool:
 		return s.lookAtSQL(&call)
+	case kind == scriptTool:
+		return s.lookAtScript(&call)
 	case reportsFailure(call.Result):
 		s.failed(&call, errFailed)
 		return false
@@ -218,6 +231,7 @@ func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 			return nil, Origin{}, &UnreadableError{Tool: s.origin.Tool, Err: err}
 		}
 	}
+	s.origin.Unconfirmed = s.scripts.unconfirmed()
 	list := s.list
 	for _, changes := range slices.Backward(s.later) {
 		list = merge(list, changes)

@@ -17,6 +17,8 @@ const (
 	completeTool                 // completes one todo
 	listTool                     // shows the list
 	sqlTool                      // runs SQL statements, which may change or show a list in a table
+	scriptTool                   // runs a script, which may call a tool that writes a whole list
+	waitTool                     // waits for a script
 )
 
 // tool is a known tool.
@@ -53,6 +55,21 @@ func knownTools() []tool {
 		{"sql", sqlTool},       // Copilot CLI
 		{"todoread", listTool}, // this package, and older versions of Claude Code
 	}
+}
+
+// scriptTools returns the tools with which Codex runs scripts. Their names are common,
+// so those of WithToolNames go first.
+func scriptTools() []tool { return []tool{{"exec", scriptTool}, {"wait", waitTool}} }
+
+// writes reports whether calls of such a tool can change the list.
+func (k toolKind) writes() bool {
+	switch k {
+	case otherTool, listTool, scriptTool, waitTool:
+		return false
+	case wholeTool, createTool, updateTool, completeTool, sqlTool:
+		return true
+	}
+	return false
 }
 
 // isWrapper reports whether a tool calls another one, which its arguments name.

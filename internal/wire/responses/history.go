@@ -29,16 +29,18 @@ func inputOf(b wire.Body) [][]byte {
 // the index of the first item whose calls are recent.
 func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	return func(yield func(todo.Call) bool) {
-		var results adapter.ToolResults[[]byte]
+		var results, notices adapter.ToolResults[[]byte]
 		for i, raw := range slices.Backward(inputOf(b)) {
 			item := itemOf(raw)
 			switch {
 			case item.typeName == "function_call" || item.typeName == "custom_tool_call":
-				c := callOf(&item, &results)
+				c := callOf(&item, &results, &notices)
 				c.Recent = i >= recent
 				if !yield(c) {
 					return
 				}
+			case item.typeName == "custom_tool_call_output" && item.name != nil: // a script has sent it while it ran
+				notices.Add(rawjson.TextOf(item.callID), item.output)
 			case strings.HasSuffix(item.typeName, "_output"):
 				results.Add(rawjson.TextOf(item.callID), item.output)
 			}
@@ -46,12 +48,15 @@ func history(b wire.Body, recent int) iter.Seq[todo.Call] {
 	}
 }
 
-// callOf returns a tool call with its result.
-func callOf(item *fields, results *adapter.ToolResults[[]byte]) todo.Call {
+// callOf returns a tool call with its result, or else with its newest notice.
+func callOf(item *fields, results, notices *adapter.ToolResults[[]byte]) todo.Call {
 	c := todo.Call{ID: rawjson.TextOf(item.callID), Name: rawjson.TextOf(item.name), Arguments: textOrJSON(item.arguments)}
-	var output []byte
-	if output, c.Answered = results.Take(c.ID); c.Answered {
-		c.Result = contentOf(output)
+	output, answered := results.Take(c.ID)
+	if !answered {
+		output, answered = notices.Take(c.ID)
+	}
+	if answered {
+		c.Answered, c.Result = true, contentOf(output)
 	}
 	return c
 }
@@ -123,36 +128,73 @@ func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
 	}
 }
 
-// ToolNames implements [adapter.ToolNamer]. It includes tools in namespaces,
-// and the tool search, which has only a type.
+// ToolNames implements [adapter.ToolNamer]. It includes tools in namespaces and in
+// items of the input, tools that only scripts can call, and the tool search, which has
+// only a type.
 func (r *request) ToolNames(yield func(string) bool) {
 	body, err := r.later.Bytes()
-	if err != nil {
+	if err != nil || !yieldNames(rawjson.Member(body, "tools"), yield) || !r.hasMore {
 		return
 	}
-	s := rawjson.Over(rawjson.Member(body, "tools"))
-	for range s.Elements() {
-		t := readTool(&s)
-		inner := rawjson.Over(t.tools)
-		for range inner.Elements() {
-			if nested := readTool(&inner); !nested.yieldName(yield) {
-				return
-			}
-		}
-		if !t.yieldName(yield) {
+	input := rawjson.Over(rawjson.Member(body, "input"))
+	for range input.Elements() {
+		if item := readItem(&input); item.typeName == additionalTools && !yieldNames(item.tools, yield) {
 			return
 		}
 	}
 }
 
+// yieldNames yields the names of a list of tools, and returns whether to go on.
+func yieldNames(tools []byte, yield func(string) bool) bool {
+	s := rawjson.Over(tools)
+	for range s.Elements() {
+		t := readTool(&s)
+		inner := rawjson.Over(t.tools)
+		for range inner.Elements() {
+			if nested := readTool(&inner); !nested.yieldName(yield) {
+				return false
+			}
+		}
+		if !t.yieldName(yield) {
+			return false
+		}
+	}
+	return true
+}
+
 // toolSearch is the type of a tool that has no name.
 const toolSearch = "tool_search"
 
-// yieldName yields the name of a tool that has one, and returns whether to go on.
+// yieldName yields the name of a tool that has one, and those of the tools that its
+// scripts can call. It returns whether to go on.
 func (t *tool) yieldName(yield func(string) bool) bool {
 	name := rawjson.TextOf(t.name)
 	if t.kind == toolSearch {
 		name = toolSearch
 	}
-	return name == "" || yield(name)
+	if name != "" && !yield(name) {
+		return false
+	}
+	return t.kind != "custom" || yieldScripted(rawjson.View(t.description), yield)
+}
+
+// scriptedTool precedes the name of each tool that scripts can call, in the
+// description of the tool that runs them: Codex declares them in TypeScript.
+const scriptedTool = "declare const tools: { "
+
+func yieldScripted(description string, yield func(string) bool) bool {
+	for {
+		_, after, found := strings.Cut(description, scriptedTool)
+		if !found {
+			return true
+		}
+		name, rest, isFunction := strings.Cut(after, "(")
+		if !isFunction {
+			return true
+		}
+		if !yield(strings.Clone(name)) {
+			return false
+		}
+		description = rest
+	}
 }

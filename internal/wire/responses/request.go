@@ -20,6 +20,7 @@ type request struct {
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
 	declares bool // the caller's own request offers carryon's todo_pause
 	hasTools bool // it has the member
+	hasMore  bool // the input has items with more tools
 	ownPause bool // a todo_pause is the caller's own
 
 	turns []said // what was said, by turn
@@ -183,11 +184,15 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 		}
 	}
 	p.last = item.content
-	if item.typeName == "additional_tools" {
+	if item.typeName == additionalTools {
+		p.hasMore = true
 		tools := rawjson.Over(item.tools)
 		p.readTools(&tools)
 	}
 }
+
+// additionalTools is the type of an input item that offers more tools.
+const additionalTools = "additional_tools"
 
 // clientTools are the types of tools that the caller runs. A shell is one if
 // its environment is the caller's.
@@ -197,8 +202,9 @@ var clientTools = []string{ //nolint:gochecknoglobals // constant
 
 // tool has the members of a tool that this package reads; an absent member is nil.
 type tool struct {
-	kind                             string // valid as long as the JSON is
-	name, strict, environment, tools []byte
+	kind string // valid as long as the JSON is
+
+	name, description, strict, environment, tools []byte
 }
 
 // readTool reads the next tool.
@@ -210,6 +216,8 @@ func readTool(s *rawjson.Scanner) tool {
 			t.kind = rawjson.TextView(s.Raw())
 		case "name":
 			t.name = s.Raw()
+		case "description":
+			t.description = s.Raw()
 		case "strict":
 			t.strict = s.Raw()
 		case "environment":
