@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -192,9 +193,13 @@ func yieldScripted(description string, yield func(string) bool) bool {
 		if !isFunction {
 			return true
 		}
-		if !yield(strings.Clone(name)) {
+		if isIdentifier(name) && !yield(strings.Clone(name)) {
 			return false
 		}
 		description = rest
 	}
+}
+
+func isIdentifier(name string) bool {
+	return len(name) <= 128 && strings.IndexFunc(name, func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
 }

@@ -188,7 +188,7 @@ func unescape(b *strings.Builder, text string) (size int) {
 		}
 		return size
 	case r == 'x':
-		return writeCode(b, hex(text, 1, 2), 3)
+		return writeCode(b, hex(text, 1, 3), 3)
 	case r == 'u':
 		return unescapeUnicode(b, text)
 	case r == '0' && len(text) > 1 && isDigit(rune(text[1])), '1' <= r && r <= '9':

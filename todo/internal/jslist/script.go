@@ -81,7 +81,7 @@ func (s *script) lookAtWord(i int) error {
 		if s.text(i+1) != "(" && (s.text(i+1) != "." || s.text(i+3) != "(") {
 			return errIndirect
 		}
-	case name == toolName && !s.isCalled(i):
+	case name == toolName && !s.isCalled(i), reachesAll(name):
 		return errIndirect
 	case (name == "const" || name == "let") && s.tokens[i].in < 0 && s.beginsStatement(i):
 		s.declare(i)

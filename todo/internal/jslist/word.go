@@ -1,5 +1,7 @@
 package jslist
 
+import "strings"
+
 // keywords are the words that are no names in a module.
 var keywords = map[string]bool{ //nolint:gochecknoglobals // constant
 	"await": true, "break": true, "case": true, "catch": true, "class": true, "const": true, "continue": true,
@@ -34,13 +36,23 @@ func isControl(name string) bool {
 // isAccess reports whether a symbol stands before the name of a property.
 func isAccess(symbol string) bool { return symbol == "." || symbol == "?." || symbol == "#" }
 
-// isHazard reports whether a script that uses a name may change what follows: end
+// reachesAll reports whether a script that uses a name may call any function, without
+// naming it.
+func reachesAll(name string) bool {
+	switch name {
+	case "eval", "Function", "constructor", "globalThis":
+		return true
+	}
+	return false
+}
+
+// isHazard reports whether a script that uses a name may change what it does later: end
 // early, run text as code, or change how values become JSON.
 func isHazard(name string) bool {
 	switch name {
-	case "exit", "eval", "Function", "constructor", "globalThis", "import", "prototype", "toJSON", "getPrototypeOf",
-		"setPrototypeOf", "defineProperty", "defineProperties", "Reflect", "Proxy":
+	case "exit", "import", "prototype", "toJSON", "getPrototypeOf", "setPrototypeOf", "defineProperty", "defineProperties",
+		"Reflect", "Proxy":
 		return true
 	}
-	return len(name) > 1 && name[:2] == "__"
+	return reachesAll(name) || strings.HasPrefix(name, "__")
 }
