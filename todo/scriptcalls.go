@@ -57,7 +57,8 @@ func (s *search) offersPlan() bool {
 // the older list is kept, and its origin says so.
 func (s *search) lookAtScript(call *Call) (last bool) {
 	state := s.scripts.stateOf(call)
-	if s.scripts.searched += len(call.Arguments); s.scripts.searched > maxScripts {
+	s.scripts.searched += len(call.Arguments)
+	if s.scripts.searched > maxScripts {
 		s.cut = true
 		return true
 	}

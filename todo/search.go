@@ -70,24 +70,29 @@ func (s *search) look(wrapped *Call) (last bool) {
 	case len(call.Arguments) > s.unread:
 		return s.stop(&call, errTooLong)
 	}
+	return s.read(kind, &call)
+}
+
+// read reads a call of a tool that writes or shows the list.
+func (s *search) read(kind toolKind, call *Call) (last bool) {
 	s.unread -= len(call.Arguments)
 	if kind == listTool {
-		s.others.add(&call)
+		s.others.add(call)
 	}
-	does, err := effectOf(kind, &call)
+	does, err := effectOf(kind, call)
 	if err != nil {
 		does = effect{shows: true}
 	}
-	if echo := s.echo(&call, &does); echo != nil {
-		return s.end(FromResult, &call, echo)
+	if echo := s.echo(call, &does); echo != nil {
+		return s.end(FromResult, call, echo)
 	}
 	switch {
 	case err != nil:
-		return s.unreadable(&call, err)
+		return s.unreadable(call, err)
 	case does.whole:
-		return s.end(FromCall, &call, does.items)
+		return s.end(FromCall, call, does.items)
 	case does.changes:
-		s.change(&call, does.items)
+		s.change(call, does.items)
 	}
 	return false
 }
