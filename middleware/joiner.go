@@ -363,7 +363,7 @@ func (j *joiner[C]) continuationFailed(err error) {
 	j.usage.current = nil
 	held := j.writer.drop() + j.reader().heldText()
 	interrupted := j.call.continuationFailed(err, j.reader().showedCall())
-	again := interrupted == nil && j.call.trySecond(err)
+	again := interrupted == nil && j.call.tryAgain(err)
 	if !again {
 		j.showText(held)
 	}

@@ -27,6 +27,8 @@ type sessionHandle struct {
 	registered bool                   // the store has registered the user turn
 	overrides  continuation.Overrides // of the state when last seen
 	barred     bool                   // that state rules a continuation out, whatever the list
+	touched    bool                   // in that state, the model has written the list in this user turn
+	denied     bool                   // in that state, a pause that only asked for leave was rejected
 	late       atomic.Bool            // the call has waited for a time-out once, and does not risk another
 }
 
@@ -135,7 +137,7 @@ func (h *sessionHandle) load(ctx context.Context) (continuation.State, error) {
 
 // saw remembers the parts of a state that the next decision begins with.
 func (h *sessionHandle) saw(s continuation.State) {
-	h.overrides = s.Overrides
+	h.overrides, h.touched, h.denied = s.Overrides, s.Touched, s.LeaveDenied
 	h.barred = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
@@ -19,16 +20,27 @@ type readList struct {
 	err    error // why there is no list
 	turn   int   // the turn that it was read for; 0 if it must be read again
 
-	background continuation.Background
+	background      continuation.Background
+	others          []int // of todos, those that are not for this agent to do now
+	backgroundKnown bool  // both are known
 }
 
 // noList is the list of a call that has not read any. It is never changed.
 var noList readList //nolint:gochecknoglobals // constant
 
+// putList sets the list in the input of a decision, and how the turn ends, which
+// matters only if there is work on the list.
+func (d *decider) putList(in *continuation.Input) {
+	d.list.putInto(in)
+	if t := &in.Turn; len(in.Todos) > 0 && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
+		t.End = d.turn.textEnd()
+	}
+}
+
 // putInto sets the list in the input of a decision.
 func (l *readList) putInto(in *continuation.Input) {
 	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
-	in.Background = l.background
+	in.Background, in.Others = l.background, l.others
 }
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
@@ -37,7 +49,7 @@ func (d *decider) readTodos() {
 	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), limit)
 	defer cancel()
 	if d.request.history != nil {
-		ctx = todo.WithConversation(ctx, d.request.history)
+		ctx = todo.WithConversation(ctx, adapter.Calls(d.request.history))
 	}
 	if d.request.toolNames != nil {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)

@@ -26,6 +26,9 @@ type turnReader struct {
 	finish      string
 	err         error
 	reported    *adapter.Usage // nil until usage is reported, mostly at the end
+
+	listTools *Middleware // says which tools write the list; nil if that does not matter
+	wroteList bool        // one of them was called
 }
 
 var _ adapter.TurnReader = (*turnReader)(nil)
@@ -120,6 +123,9 @@ func (r *turnReader) Reasoning(text string) {
 // Call implements [adapter.TurnReader].
 func (r *turnReader) Call(index int, id, name, arguments string) {
 	call := r.calls.add(index, id, name, arguments)
+	if name != "" && !r.wroteList && r.listTools != nil {
+		r.wroteList = r.listTools.isListTool(name)
+	}
 	r.chunk.size += len(id) + len(name) + len(arguments)
 	r.chunk.calls = append(r.chunk.calls, fragment{call: call, empty: id == "" && name == "" && arguments == ""})
 	if r.calls.others > 0 && r.text.printable {

@@ -166,7 +166,7 @@ func (u *unary[R]) fail(err error) (again bool, _ error) {
 	if interrupted := u.call.continuationFailed(err, slices.ContainsFunc(filters, TurnFilter.showedCall)); interrupted != nil {
 		return false, interrupted
 	}
-	return !slices.ContainsFunc(filters, TurnFilter.showedTurn) && u.call.trySecond(err), nil
+	return !slices.ContainsFunc(filters, TurnFilter.showedTurn) && u.call.tryAgain(err), nil
 }
 
 // join returns the answer that the caller sees.

@@ -83,6 +83,7 @@ func (s *search) lookAtScript(call *Call) (last bool) {
 	if err != nil {
 		return s.stop(&written, err)
 	}
+	s.noteWriting(call, &effect{whole: true})
 	s.end(FromCall, &written, list)
 	s.scripts.overlaps, s.scripts.ended = s.scripts.endedCells(), nil
 	return s.isOldest(call)
@@ -151,7 +152,9 @@ func (s *scripts) endedCells() map[string]bool {
 
 // isOldest reports whether no script older than a call can have run at the same time
 // as the one that wrote the list.
-func (s *search) isOldest(call *Call) bool { return !call.Recent && len(s.scripts.overlaps) == 0 }
+func (s *search) isOldest(call *Call) bool {
+	return call.UserMessagesAfter > 0 && len(s.scripts.overlaps) == 0
+}
 
 // lookForOverlap examines a call that is older than the script that wrote the list.
 // A script that still ran then may have written the list after it.

@@ -28,19 +28,12 @@ func wait(cell, result string) todo.Call {
 	return called("wait", `{"cell_id":"`+cell+`","yield_time_ms":1000}`, result)
 }
 
-func recent(calls ...todo.Call) []todo.Call {
-	for i := range calls {
-		calls[i].Recent = true
-	}
-	return calls
-}
-
 func TestListInScripts(t *testing.T) {
 	t.Parallel()
 	shell := called("exec", "text(await tools.exec_command({cmd: 'ls'}))", completed)
-	fromCall := todo.Origin{Place: todo.FromCall, Tool: "update_plan"}
+	fromCall := todo.Origin{Place: todo.FromCall, Tool: "update_plan", Written: todo.WrittenNow}
 	unconfirmed := func(why string) todo.Origin {
-		return todo.Origin{Place: todo.FromCall, Tool: "update_plan", Unconfirmed: why}
+		return todo.Origin{Place: todo.FromCall, Tool: "update_plan", Unconfirmed: why, Written: todo.WrittenNow}
 	}
 	for name, test := range map[string]struct {
 		calls  []todo.Call
@@ -67,17 +60,17 @@ func TestListInScripts(t *testing.T) {
 			"new", unconfirmed("its script failed"),
 		},
 		"another one ran at the same time": {
-			recent(wait("3", completed), script("new", completed), called("exec", "await tools.exec_command({cmd: 'make'})", runs), script("old", completed)),
+			[]todo.Call{wait("3", completed), script("new", completed), called("exec", "await tools.exec_command({cmd: 'make'})", runs), script("old", completed)},
 			"new", fromCall,
 		},
-		"the older one had ended": {recent(script("new", completed), wait("3", completed), script("old", runs)), "new", fromCall},
+		"the older one had ended": {[]todo.Call{script("new", completed), wait("3", completed), script("old", runs)}, "new", fromCall},
 		"a function of the same kind is newer": {
 			[]todo.Call{called("update_plan", `{"plan":[{"step":"new","status":"pending"}]}`, "Plan updated"), script("old", completed)},
 			"new", fromCall,
 		},
 		"a shell of that name": {
 			[]todo.Call{called("exec", `{"command":"rg 'tools.update_plan('"}`, "ok"), write("old")},
-			"old", todo.Origin{Place: todo.FromCall, Tool: "todo_write"},
+			"old", todo.Origin{Place: todo.FromCall, Tool: "todo_write", Written: todo.WrittenNow},
 		},
 	} {
 		list, origin, err := locate(test.calls)
@@ -93,7 +86,7 @@ func TestListInScriptsThatCannotBeRead(t *testing.T) {
 	for want, calls := range map[string][]todo.Call{
 		"its script computes the list":                                   {called("exec", "await tools.update_plan({plan: f()})", completed), script("old", completed)},
 		"its script failed":                                              {script("new", broken)},
-		"two scripts that ran at the same time wrote it":                 recent(wait("3", completed), script("new", completed), script("old", runs)),
+		"two scripts that ran at the same time wrote it":                 []todo.Call{wait("3", completed), script("new", completed), script("old", runs)},
 		"item 1: content is blank":                                       {script("", completed), script("old", completed)},
 		"it is kept in more calls than carryon reads":                    append(slices.Repeat([]todo.Call{called("TaskUpdate", `{"taskId":"1","status":"pending"}`, "Updated task #1")}, 1001), script("old", completed)),
 		"the arguments have no array of todos":                           {called("exec", "await tools.update_plan({})", completed)},
@@ -153,5 +146,5 @@ func TestRememberedListAndAScriptThatFailed(t *testing.T) {
 	list, origin, err := locateIn(script("new", broken))
 	require.NoError(t, err)
 	assert.Equal(t, only("old"), list)
-	assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "update_plan", Unconfirmed: "its script failed"}, origin)
+	assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "update_plan", Written: todo.WrittenEarlier, Unconfirmed: "its script failed"}, origin)
 }

@@ -1,10 +1,13 @@
 package todo
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/carryon-go/carryon/todo/internal/sqllist"
 )
 
 // search looks for the newest list of a conversation, starting at the newest call.
@@ -20,6 +23,7 @@ type search struct {
 	later  [][]Todo // changes of it, newest first
 	items  []Todo   // changes by calls for one todo each, newest first; joinItems adds them to later as one
 	origin Origin   // of the newest call among these
+	wrote  bool     // a call of the current user turn wrote the list
 	sql    sqlCalls // if they are newer than all of these
 
 	scripts scripts
@@ -42,39 +46,89 @@ var (
 	errFailed  = errors.New("its result reports a failure")
 )
 
+// read examines calls, newest first, until the list is found and it is known whether
+// the model wrote it in the current user turn.
+func (s *search) read(ctx context.Context) error {
+	ended := false
+	for wrapped := range ConversationFrom(ctx) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		earlier := wrapped.UserMessagesAfter > 0
+		if ended && earlier {
+			break
+		}
+		call := unwrapCall(&wrapped)
+		if ended {
+			s.lookForWriting(&call)
+		} else {
+			ended = s.look(&call)
+		}
+		if ended && (s.wrote || earlier) {
+			break
+		}
+	}
+	s.origin.Written = WrittenEarlier
+	if s.wrote {
+		s.origin.Written = WrittenNow
+	}
+	return nil
+}
+
+// lookForWriting examines a call that is older than the list: the list may have been
+// read after it was written.
+func (s *search) lookForWriting(call *Call) {
+	kind := s.kindOf(call.Name)
+	if kind == otherTool || kind == scriptTool || kind == waitTool || s.isOverLimit(kind) || len(call.Arguments) > s.unread || reportsFailure(call.Result) {
+		return
+	}
+	s.unread -= len(call.Arguments)
+	if kind == sqlTool {
+		s.wrote = s.wrote || sqllist.Mentions(call.Arguments) && changesTable(call.Arguments)
+		return
+	}
+	if does, err := effectOf(kind, call); err == nil {
+		s.noteWriting(call, &does)
+	}
+}
+
+// noteWriting notes a call that writes the list in the current user turn.
+func (s *search) noteWriting(call *Call, does *effect) {
+	s.wrote = s.wrote || call.UserMessagesAfter == 0 && (does.whole || does.changes)
+}
+
 // look examines the next older call, and reports whether the search ends there.
-func (s *search) look(wrapped *Call) (last bool) {
-	call := unwrapCall(wrapped)
+func (s *search) look(call *Call) (last bool) {
 	kind := s.kindOf(call.Name)
 	if s.scripts.overlaps != nil {
-		return s.lookForOverlap(kind, &call)
+		return s.lookForOverlap(kind, call)
 	}
 	switch {
-	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(&call), kind == scriptTool && !s.isScript(&call):
-		s.others.add(&call)
+	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(call), kind == scriptTool && !s.isScript(call):
+		s.others.add(call)
 		return false
 	case kind == waitTool:
-		s.others.add(&call)
-		s.scripts.lookAtWait(&call)
+		s.others.add(call)
+		s.scripts.lookAtWait(call)
 		return false
 	case s.isOverLimit(kind):
 		s.cut = true
 		return true
 	case kind == sqlTool:
-		return s.lookAtSQL(&call)
+		return s.lookAtSQL(call)
 	case kind == scriptTool:
-		return s.lookAtScript(&call)
+		return s.lookAtScript(call)
 	case reportsFailure(call.Result):
-		s.failed(&call, errFailed)
+		s.failed(call, errFailed)
 		return false
 	case len(call.Arguments) > s.unread:
-		return s.stop(&call, errTooLong)
+		return s.stop(call, errTooLong)
 	}
-	return s.read(kind, &call)
+	return s.lookAtList(kind, call)
 }
 
-// read reads a call of a tool that writes or shows the list.
-func (s *search) read(kind toolKind, call *Call) (last bool) {
+// lookAtList reads a call of a tool that writes or shows the list.
+func (s *search) lookAtList(kind toolKind, call *Call) (last bool) {
 	s.unread -= len(call.Arguments)
 	if kind == listTool {
 		s.others.add(call)
@@ -83,6 +137,7 @@ func (s *search) read(kind toolKind, call *Call) (last bool) {
 	if err != nil {
 		does = effect{shows: true}
 	}
+	s.noteWriting(call, &does)
 	if echo := s.echo(call, &does); echo != nil {
 		return s.end(FromResult, call, echo)
 	}
@@ -201,7 +256,7 @@ func (s *search) joinItems() {
 // foundAt notes where the list was found. The newest place counts.
 func (s *search) foundAt(place Place, call *Call) {
 	if s.origin.Tool == "" {
-		s.origin = Origin{Place: place, Tool: strings.Clone(call.Name)}
+		s.origin.Place, s.origin.Tool = place, strings.Clone(call.Name)
 	}
 }
 
@@ -226,7 +281,7 @@ func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 	if len(s.sql.calls) > 0 {
 		list, err := s.sql.list()
 		if err == nil {
-			return list, Origin{Place: FromSeveralCalls, Tool: s.sql.tool}, nil
+			return list, Origin{Place: FromSeveralCalls, Tool: s.sql.tool, Written: s.origin.Written}, nil
 		}
 		s.problem = &UnreadableError{Tool: s.sql.tool, Err: err}
 	}

@@ -37,7 +37,7 @@ func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 		t.Run("of the provider", func(t *testing.T) {
 			t.Parallel()
 			s := scenario.New(t, m, scenario.TwoTodos())
-			got := s.Ask(fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
+			got := s.Ask(fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
 			message, code := reportedIn(t, m, got.Outcome.Err)
 			assert.Equal(t, "the secret of the provider", message)
 			assert.Equal(t, "oops", code)
@@ -48,7 +48,7 @@ func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 		t.Run("of a proxy", func(t *testing.T) {
 			t.Parallel()
 			s := scenario.New(t, m, scenario.TwoTodos())
-			got := s.Ask(fakellm.Text("One."), fakellm.Status(http.StatusBadGateway, "<html>"), fakellm.Status(http.StatusBadGateway, "<html>"))
+			got := s.Ask(fakellm.Text("One:"), fakellm.Status(http.StatusBadGateway, "<html>"), fakellm.Status(http.StatusBadGateway, "<html>"))
 			var status *adapter.StatusError
 			require.ErrorAs(t, got.Outcome.Err, &status)
 			assert.Equal(t, http.StatusBadGateway, status.Status)
@@ -70,8 +70,8 @@ func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 				}
 				return http.DefaultTransport.RoundTrip(r)
 			})
-			got := s.Ask(fakellm.Text("One."))
-			scenario.RequireComplete(t, m, got, "One.", "stop")
+			got := s.Ask(fakellm.Text("One:"))
+			scenario.RequireComplete(t, m, got, "One:", "stop")
 			require.ErrorIs(t, got.Outcome.Err, gone)
 			assert.Equal(t, continuation.ResultTransport, s.State(t).LastResult)
 		})
@@ -82,7 +82,7 @@ func TestErrorEventOfAContinuationCanBeInspected(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), fakellm.Text("Two.").ErrorAfter(2, "overloaded"))
+		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two:").ErrorAfter(2, "overloaded"))
 		message, _ := reportedIn(t, m, got.Outcome.Err)
 		assert.Equal(t, "overloaded", message)
 	})
@@ -92,7 +92,7 @@ func TestErrorEventInTheCallersToolCallIsReturned(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), scenario.Edit().ErrorAfter(3, "overloaded"))
+		got := s.Ask(fakellm.Text("One:"), scenario.Edit().ErrorAfter(3, "overloaded"))
 		message, _ := reportedIn(t, m, got.Err)
 		assert.Equal(t, "overloaded", message)
 		assert.Empty(t, got.Finish)

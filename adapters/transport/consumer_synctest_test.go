@@ -253,7 +253,7 @@ func TestTextIsShownBeforeTheFinishIsSettled(t *testing.T) {
 				text, err := r.now()
 				require.NoError(b.t, err)
 				assert.True(b.t, strings.HasPrefix(text, textEvent+textEvent), text)
-				assert.Equal(b.t, name == "finish with text", strings.Contains(text, "Last."), "its own text too")
+				assert.Equal(b.t, name == "finish with text", strings.Contains(text, "Last:"), "its own text too")
 				assert.NotContains(b.t, text, `"finish_reason":"stop"`)
 				assert.Equal(b.t, 1, b.base.asked())
 			})

@@ -220,11 +220,11 @@ var (
 // scripts has a call for each way in which calls end.
 var scripts = map[string]parity{
 	"continued":        {turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
-	"twice":            {turns: append(texts("One.", "Two."), edit().AndText("Three."))},
+	"twice":            {turns: append(texts("One:", "Two:"), edit().AndText("Three:"))},
 	"nothing to do":    {todos: todo.Static(), turns: texts(plan)},
 	"tool call":        {turns: []fakellm.Turn{edit().AndText("Now.")}},
-	"exhausted":        {turns: texts("One.", "Two.", "Three.", "Four.", "Five."), calls: 2},
-	"no progress":      {turns: texts("One.", "One.", "One.", "One.")},
+	"exhausted":        {turns: texts("One:", "Two:", "Three:", "Four:", "Five:"), calls: 2},
+	"no progress":      {turns: texts("One:", "One:", "One:", "One:")},
 	"paused":           {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}},
 	"paused by text":   {turns: texts(plan, "I can't.\n\ntodo_pause('"+blocked+"')")},
 	"pause rejected":   {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").ID("p1"), edit()}},
@@ -266,7 +266,7 @@ func disabled() *continuation.Settings {
 
 // reasoned is a history that carries reasoning.
 func reasoned(r *openai.ChatCompletionRequest) {
-	r.Messages = append(r.Messages, openai.ChatCompletionMessage{Role: "assistant", Content: "So.", ReasoningContent: "Hm."},
+	r.Messages = append(r.Messages, openai.ChatCompletionMessage{Role: "assistant", Content: "So:", ReasoningContent: "Hm."},
 		openai.ChatCompletionMessage{Role: "user", Content: "Go on."})
 }
 
@@ -316,9 +316,9 @@ var manners = map[string]func(fakellm.Turn) fakellm.Turn{
 // The same holds for every manner of answering, in the first turn and in later ones.
 func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
 	t.Parallel()
-	said := fakellm.Text("One. Two.").Usage(3, 4)
-	called := fakellm.Text("Three.").AndCall("edit_file", `{"path":"a"}`).ID("a").AndCall("edit_file", `{"path":"b"}`).ID("b")
-	beside := fakellm.Text("Three.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	said := fakellm.Text("One. Two:").Usage(3, 4)
+	called := fakellm.Text("Three:").AndCall("edit_file", `{"path":"a"}`).ID("a").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	beside := fakellm.Text("Three:").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
 	for name, manner := range manners {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -329,7 +329,7 @@ func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
 					{said, manner(beside)},
 					{said, manner(fakellm.Pause(blocked))},
 					{manner(called)},
-					{said, manner(fakellm.Text("Four.")), called},
+					{said, manner(fakellm.Text("Four:")), called},
 				} {
 					parity{turns: turns}.requireParity(t, w)
 				}

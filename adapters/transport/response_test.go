@@ -165,7 +165,7 @@ func TestStrangeAnswersAreNotTouched(t *testing.T) {
 					assert.True(t, outcome.Ended)
 					assert.Equal(t, 1, outcome.Turns)
 					assert.Contains(t, []continuation.Reason{
-						continuation.ReasonBrokeOff, continuation.ReasonNotEnded, continuation.ReasonEmpty,
+						continuation.ReasonBrokeOff, continuation.ReasonNotEnded,
 					}, outcome.Reason)
 				})
 			})
@@ -314,7 +314,7 @@ func TestJoinedAnswerOfUnknownLength(t *testing.T) {
 	for protocol, http2 := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			server := fakellm.NewServer(t, texts("One.")[0], edit())
+			server := fakellm.NewServer(t, texts("One:")[0], edit())
 			base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				server.Handler().ServeHTTP(noLength{rw}, r)
 			}), http2)
@@ -584,7 +584,7 @@ func (c closer) Close() error { *c.closed++; return nil }
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		server := fakellm.NewServer(t, texts("One.", "Two.", "Three.")[0], texts("Two.")[0], edit())
+		server := fakellm.NewServer(t, texts("One:", "Two:", "Three:")[0], texts("Two:")[0], edit())
 		var mu sync.Mutex
 		conns := map[net.Conn]bool{}
 		listener := httptest.NewUnstartedServer(server.Handler())
@@ -599,7 +599,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 		t.Cleanup(base.CloseIdleConnections)
 		// The clock stands still, so that carryon waits for the end of an answer on any slow machine.
 		s := sceneOf(t, server, base, listener.URL+"/v1", twoTodos, middleware.WithClock(carryontest.NewClock()))
-		requireReading(t, s.ask(t, w), "One.\n\nTwo.", "tool_calls")
+		requireReading(t, s.ask(t, w), "One:\n\nTwo:", "tool_calls")
 		mu.Lock()
 		defer mu.Unlock()
 		assert.Len(t, conns, 1)
@@ -611,7 +611,7 @@ func TestJoinedAnswerIsTheSameOverEveryProtocol(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		turns := []fakellm.Turn{
-			fakellm.Text("One.").Header("X-Request-Id", "one").Comments(),
+			fakellm.Text("One:").Header("X-Request-Id", "one").Comments(),
 			fakellm.Text("Two. ").AndCall("todo_pause", `{"reason":"stuck"}`).ID("p"), edit().ID("c"),
 		}
 		want := newQuietScene(t, twoTodos).ask(t, w, turns...)
@@ -635,7 +635,7 @@ func TestTrailersOfAJoinedAnswer(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			inBothWays(t, func(t *testing.T, w way) {
-				server := fakellm.NewServer(t, texts("One.")[0], edit())
+				server := fakellm.NewServer(t, texts("One:")[0], edit())
 				asked := 0
 				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 					asked++

@@ -24,14 +24,14 @@ import (
 func TestResponsesAgreeHoweverTheyAreAskedFor(t *testing.T) {
 	t.Parallel()
 	scripts := map[string][]fakellm.Turn{
-		"several turns":    {fakellm.Text(plan).Reasoning("First."), fakellm.Text("Soon.").Reasoning("Hm."), fakellm.Text("Later."), edit()},
-		"a pause rejected": {fakellm.Text(plan), fakellm.Pause("stuck").AndText("Hm."), edit().AndText("Well.")},
-		"printed rejected": {fakellm.Text(plan), fakellm.Text("Hm. todo_pause('stuck')"), edit().AndText("Well.")},
+		"several turns":    {fakellm.Text(plan).Reasoning("First:"), fakellm.Text("Soon.").Reasoning("Hm."), fakellm.Text("Later."), edit()},
+		"a pause rejected": {fakellm.Text(plan), fakellm.Pause("stuck").AndText("Hm."), edit().AndText("Well:")},
+		"printed rejected": {fakellm.Text(plan), fakellm.Text("Hm. todo_pause('stuck')"), edit().AndText("Well:")},
 		"refused":          {fakellm.Text(plan), fakellm.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)},
 		"a blank turn":     {fakellm.Text(" "), edit()},
 	}
 	for name, second := range secondTurns {
-		scripts[name] = []fakellm.Turn{fakellm.Text(plan).Reasoning("First."), second, fakellm.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)}
+		scripts[name] = []fakellm.Turn{fakellm.Text(plan).Reasoning("First:"), second, fakellm.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)}
 	}
 	for name, turns := range scripts {
 		for mode, opts := range map[string][]middleware.Option{"": nil, ", always": {middleware.WithPauseTool(middleware.PauseToolAlways)}} {
@@ -76,7 +76,7 @@ func TestResponsesCarryNotesOfTasks(t *testing.T) {
 		require.NoError(t, err)
 		s := newQuietScene(t, todo.Static(), middleware.WithTasks(manager))
 		body := `{"store":false,"input":` + tt.input + `,"tools":[{"type":"function","name":"f"}]}`
-		s.respond(t, body, fakellm.Text("Good."))
+		s.respond(t, body, fakellm.Text("Good:"))
 		sent := s.wire.bodies()[0]
 		require.True(t, json.Valid([]byte(sent)), sent)
 		input := string(rawjson.Member([]byte(sent), "input"))
@@ -90,7 +90,7 @@ func TestResponsesCarryNotesOfTasks(t *testing.T) {
 // a joined answer. It changes no other.
 func TestResponsesChainsAreTranslatedWhereverTheyAreSent(t *testing.T) {
 	t.Parallel()
-	server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text("All is said."), fakellm.Text("One."), fakellm.Text("Two."), fakellm.Text("Three."))
+	server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text("All is said."), fakellm.Text("One:"), fakellm.Text("Two:"), fakellm.Text("Three:"))
 	wire := &tap{base: server.Transport()}
 	rt := transport.New(wire, oneContinuation(twoTodos))
 	ask := func(ctx context.Context, body string) {

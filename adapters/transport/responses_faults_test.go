@@ -57,7 +57,7 @@ func TestResponsesContinuationThatBreaksOffAtAnyByte(t *testing.T) {
 	for name, second := range secondTurns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
+			all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), second)
 			for n := 0; n < len(all[1]); n += oneIn(31) {
 				checkBroken(t, all[0], all[1][:n], io.EOF)
 				if n%13 == 0 {
@@ -125,7 +125,7 @@ func TestResponsesInPiecesOfAnySize(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // splits a text
 	for name, second := range secondTurns {
-		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
+		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), second)
 		var want string
 		for i := range 30 {
 			n := 0
@@ -172,7 +172,7 @@ func (p *randomPieces) Read(b []byte) (int, error) {
 // identical, and no input makes carryon panic.
 func FuzzResponses(f *testing.F) {
 	for _, second := range secondTurns {
-		all := responsesBytes(f, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
+		all := responsesBytes(f, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), second)
 		f.Add(all[0], all[1])
 		f.Add(all[1], all[0])
 		f.Add(strings.ReplaceAll(all[0], "\n", "\r\n"), all[1][:len(all[1])/2])
@@ -197,7 +197,7 @@ func TestResponsesThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // damages a text
 	for name, second := range secondTurns {
-		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
+		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), second)
 		for i := range 400 / oneIn(4) {
 			turns := []string{damaged(all[i%3%2], random), damaged(all[1], random)}
 			var opts []middleware.Option

@@ -64,7 +64,7 @@ func playResponses(t *testing.T, todos todo.Provider, turns ...string) (string, 
 // as alone: as the second turn, and, if it ends in text, as the first.
 func TestRecordedResponses(t *testing.T) {
 	t.Parallel()
-	own := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), edit().AndText("Now.").Reasoning("Do it."))
+	own := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), edit().AndText("Now.").Reasoning("Do it."))
 	joinedAsFirst, joinedAsSecond := 0, 0
 	for name, recorded := range recordedResponses(t) {
 		alone, _ := playResponses(t, todo.Static(), recorded)

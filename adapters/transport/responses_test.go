@@ -88,7 +88,7 @@ func TestResponsesWithNothingToDoAreByteIdentical(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]fakellm.Turn{
 		"a call": edit().AndText("Now."), "a refusal": fakellm.Turn{}.Refusal("I can't."), "cut short": fakellm.Text(plan).Finish("length"),
-		"done": fakellm.Text("All is done.").Reasoning("So."), "CRLF": fakellm.Text("All is done.").CRLF(), "comments": fakellm.Text("Done.").Comments(),
+		"done": fakellm.Text("All is done.").Reasoning("So:"), "CRLF": fakellm.Text("All is done.").CRLF(), "comments": fakellm.Text("Done.").Comments(),
 	} {
 		inBothWays(t, func(t *testing.T, w way) {
 			t.Helper()
@@ -120,7 +120,7 @@ func TestResponsesThatPause(t *testing.T) {
 			"beside a call":    {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndCall("edit_file", "{}").Reasoning("Hm.")}, []string{plan}, []string{"edit_file{}"}, 3},
 			"printed":          {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("It fails. todo_pause('" + blocked + "')")}, []string{plan, "It fails. " + notice}, nil, 2},
 			"printed alone":    {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("todo_pause('" + blocked + "')").Reasoning("Hm.")}, []string{plan + notice}, nil, 1},
-			"rejected":         {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").Reasoning("Hm."), edit().Reasoning("Well.")}, []string{plan}, []string{`edit_file{"path":"parser.go"}`}, 3},
+			"rejected":         {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").Reasoning("Hm."), edit().Reasoning("Well:")}, []string{plan}, []string{`edit_file{"path":"parser.go"}`}, 3},
 			"rejected printed": {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("So: todo_pause('stuck')"), edit().AndText("Yes.")}, []string{plan, "So: ", "Yes."}, []string{`edit_file{"path":"parser.go"}`}, 4},
 		} {
 			s := newQuietScene(t, twoTodos)

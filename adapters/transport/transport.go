@@ -103,6 +103,9 @@ func (t *transport) begin(sent time.Time, r *request, original *http.Request, pr
 		return nil
 	}
 	r.parsed = parsed
+	if facts.LeaveAlone == continuation.ReasonNone && wire.HasSideHeader(original.Header.Get) {
+		facts.LeaveAlone = continuation.ReasonSideCall
+	}
 	if t.mw.AttachesReminders() {
 		facts.Attachable = parsed.Attachable(r)
 	}

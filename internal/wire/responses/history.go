@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/agents"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/todo"
@@ -26,35 +27,61 @@ func inputOf(b wire.Body) [][]byte {
 	return rawjson.Elements(input)
 }
 
-// history yields the tool calls, newest first, each with its result. recent is
-// the index of the first item whose calls are recent.
-func history(b wire.Body, recent int) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
-		var results, notices adapter.ToolResults[[]byte]
-		for i, raw := range slices.Backward(inputOf(b)) {
-			item := itemOf(raw)
-			switch {
-			case item.typeName == "function_call" || item.typeName == "custom_tool_call":
-				c := callOf(&item, &results, &notices)
-				c.Recent = i >= recent
-				if !yield(c) {
-					return
-				}
-			case item.typeName == "custom_tool_call_output" && item.name != nil: // a script has sent it while it ran
-				notices.Add(rawjson.TextOf(item.callID), item.output)
-			case strings.HasSuffix(item.typeName, "_output"):
-				results.Add(rawjson.TextOf(item.callID), item.output)
+// history yields the entries of the input, newest first, each call with its result.
+func history(b wire.Body) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+		for _, raw := range slices.Backward(inputOf(b)) {
+			if item := itemOf(raw); !w.pass(&item) {
+				return
+			}
+		}
+	}
+}
+
+// walk is a walk through the items of an input, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results, notices adapter.ToolResults[[]byte]
+}
+
+// pass passes an item, and reports whether the walk goes on.
+func (w *walk) pass(item *fields) bool {
+	switch string(item.role) {
+	case `"user"`:
+		return w.User(identityOf(item.content), texts(item.content))
+	case `"system"`, `"developer"`:
+		return w.Text(contentOf(item.content))
+	}
+	switch {
+	case item.typeName == "function_call" || item.typeName == "custom_tool_call":
+		return w.Call(w.callOf(item))
+	case item.typeName == "custom_tool_call_output" && item.name != nil: // a script has sent it while it ran
+		w.notices.Add(rawjson.TextOf(item.callID), item.output)
+	case strings.HasSuffix(item.typeName, "_output"):
+		w.results.Add(rawjson.TextOf(item.callID), item.output)
+	}
+	return true
+}
+
+// texts yields the texts of a content's parts, the last one first.
+func texts(content []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, part := range slices.Backward(rawjson.Elements(content)) {
+			if text := rawjson.Member(part, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
+				return
 			}
 		}
 	}
 }
 
 // callOf returns a tool call with its result, or else with its newest notice.
-func callOf(item *fields, results, notices *adapter.ToolResults[[]byte]) todo.Call {
+func (w *walk) callOf(item *fields) todo.Call {
 	c := todo.Call{ID: rawjson.TextOf(item.callID), Name: rawjson.TextOf(item.name), Arguments: textOrJSON(item.arguments)}
-	output, answered := results.Take(c.ID)
+	output, answered := w.results.Take(c.ID)
 	if !answered {
-		output, answered = notices.Take(c.ID)
+		output, answered = w.notices.Take(c.ID)
 	}
 	if answered {
 		c.Answered, c.Result = true, contentOf(output)
@@ -179,27 +206,21 @@ func (t *tool) yieldName(yield func(string) bool) bool {
 	return t.kind != "custom" || yieldScripted(rawjson.View(t.description), yield)
 }
 
-// scriptedTool precedes the name of each tool that scripts can call, in the
-// description of the tool that runs them: Codex declares them in TypeScript.
-const scriptedTool = "declare const tools: { "
-
+// yieldScripted yields the names of the tools that scripts can call, from the description
+// of the tool that runs them.
 func yieldScripted(description string, yield func(string) bool) bool {
-	for {
-		_, after, found := strings.Cut(description, scriptedTool)
-		if !found {
-			return true
+	for _, declaration := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Declares }) {
+		for rest := description; ; {
+			_, after, found := strings.Cut(rest, declaration.Text)
+			if !found {
+				break
+			}
+			length := strings.IndexFunc(after, func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			if length > 0 && after[length] == '(' && !yield(strings.Clone(after[:length])) {
+				return false
+			}
+			rest = after
 		}
-		name, rest, isFunction := strings.Cut(after, "(")
-		if !isFunction {
-			return true
-		}
-		if isIdentifier(name) && !yield(strings.Clone(name)) {
-			return false
-		}
-		description = rest
 	}
-}
-
-func isIdentifier(name string) bool {
-	return len(name) <= 128 && strings.IndexFunc(name, func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
+	return true
 }

@@ -33,7 +33,7 @@ func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/respo
 func (p Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	in := parser{request: &request{chains: p.chains, stored: true, later: later}, firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := in.read(body)
-	in.facts.History, in.facts.ToolNames = history(later, in.recent), in.request
+	in.facts.History, in.facts.ToolNames = history(later), in.request
 	if first, input := in.firstCall, in.input; first >= 0 {
 		in.facts.Loop = func(add func(string)) { addLoop(input, first, add) }
 	}

@@ -62,7 +62,6 @@ type parser struct {
 	callsTool bool                // it offers a tool that the caller runs
 	strict    bool                // all functions ask for strict arguments
 	functions int
-	recent    int    // how many items there are up to that message, or to the last report
 	firstCall int    // the number of the first call after the user's last message, or -1
 	previous  []byte // the content of the message before that
 	last      []byte // the content of the item before
@@ -127,6 +126,8 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonPreviousResponse)
 	case "conversation":
 		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonConversation)
+	case "client_metadata":
+		p.leaveIf(wire.HasSideMetadata(s.Raw()), continuation.ReasonSideCall)
 	case "background":
 		p.leaveIf(string(s.Raw()) == "true", continuation.ReasonBackgroundResponse)
 	}
@@ -166,12 +167,9 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	f.Messages++
 	switch role := string(item.role); role {
 	case `"user"`:
-		switch user := identityOf(item.content); {
-		case !adapter.IsAutomatic(user):
+		if user := identityOf(item.content); !adapter.IsAutomatic(user) {
 			f.Users++
-			f.User, f.Unanswered, p.firstCall, p.previous, p.recent = user, true, -1, p.last, f.Messages
-		case adapter.IsReport(user):
-			p.recent = f.Messages
+			f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, p.last
 		}
 	case `"system"`, `"developer"`:
 		if f.System == 0 && takesText(item.content) {

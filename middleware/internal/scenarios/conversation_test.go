@@ -134,7 +134,7 @@ func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 		second := s.Call(s.Ctx, summarized, fakellm.Text("Now the parser."), scenario.Edit())
 		require.NoError(t, second.Err)
 		assert.True(t, second.Outcome.Continued(), second.Outcome)
-		assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "todo_write"}, second.Outcome.List.Origin)
+		assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "todo_write", Written: todo.WrittenEarlier}, second.Outcome.List.Origin)
 
 		stranger := s.Call(continuation.WithSession(t.Context(), ""), summarized, fakellm.Text("Now the parser."))
 		assert.Equal(t, continuation.ReasonNoList, stranger.Outcome.Reason)

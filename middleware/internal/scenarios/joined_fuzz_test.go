@@ -51,7 +51,7 @@ func FuzzJoinedStream(f *testing.F) {
 		whole, pause, "", "data: [DONE]\n\n", "data: ping\n\n", ": comment\n\n" + whole, strings.ReplaceAll(whole, "\n", "\r\n"),
 		event(finishChunk(calls("0 p function todo_pause "+pauseArgs, "1 a function edit_file {}"), "tool_calls", tokens(3, 4))),
 		event(deltaChunk(calls("0 a function todo _")), deltaChunk(calls("0 _ _ _list {}")), finishChunk(`{}`, "tool_calls")),
-		event(deltaChunk(calls("0 p function todo_ _")), deltaChunk(`{"content":"So."}`),
+		event(deltaChunk(calls("0 p function todo_ _")), deltaChunk(`{"content":"So:"}`),
 			deltaChunk(calls("0 _ _ pause "+pauseArgs))),
 		event(deltaChunk(`{"content":"todo_pause('"}`), deltaChunk(`{"content":"`+scenario.Blocked+`')"}`),
 			finishChunk(`{}`, "stop")),
@@ -88,10 +88,10 @@ var alphabet = []string{
 	deltaChunk(calls("1 _ _ _ _")), deltaChunk(calls("-1 b _ todo {}")),
 	deltaChunk(calls("1 p _ todo_pause "+pauseArgs, "0 a _ edit_file {}")),
 	finishChunk(calls("0 a _ todo {}"), "tool_calls", tokens(1, 2)),
-	finishChunk(`{}`, "stop"), finishChunk(`{"content":"Two."}`, "stop"), finishChunk(`{"content":"Two."}`, "stop", tokens(3, 4)),
+	finishChunk(`{}`, "stop"), finishChunk(`{"content":"Two:"}`, "stop"), finishChunk(`{"content":"Two:"}`, "stop", tokens(3, 4)),
 	finishChunk(`{}`, "tool_calls"), finishChunk(`{}`, "length"), finishChunk(`{"reasoning_content":"Hm."}`, "stop"),
 	rawChunk("", tokens(5, 6)), rawChunk(""), rawChunk(`{"index":1,"delta":{"content":"Other."},"finish_reason":"stop"}`),
-	rawChunk(`{"index":1,"delta":{"content":"Other."}},{"index":0,"delta":{"content":"Three."},"finish_reason":"stop"}`),
+	rawChunk(`{"index":1,"delta":{"content":"Other."}},{"index":0,"delta":{"content":"Three:"},"finish_reason":"stop"}`),
 	`{"choices":[{"delta":{"content":"no id"}}]}`, `{"error":{"message":"overloaded"}}`, "ping", "[DONE]",
 }
 

@@ -79,8 +79,8 @@ func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{TokenBudget: 40}))
 		got := s.Ask(
-			fakellm.Text("One.").Usage(5000, 500), // the caller's own turn
-			fakellm.Text("Two.").Usage(20, 1), fakellm.Text("Three.").Usage(20, 1))
+			fakellm.Text("One:").Usage(5000, 500), // the caller's own turn
+			fakellm.Text("Two:").Usage(20, 1), fakellm.Text("Three:").Usage(20, 1))
 		assert.Equal(t, continuation.ReasonTokenBudget, got.Outcome.Reason)
 		assert.Equal(t, 2, got.Outcome.Attempts)
 		assert.Equal(t, 42, s.State(t).Tokens)
@@ -100,7 +100,7 @@ func TestTokenBudgetCountsAConversationThatNobodyCounts(t *testing.T) {
 			s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{TokenBudget: 90_000}))
 			request := scenario.Request()
 			request.Messages[0].Content = strings.Repeat("word ", size/5)
-			turns := []fakellm.Turn{fakellm.Text("One.").NoUsage(), fakellm.Text("Two.").NoUsage(), scenario.Edit()}
+			turns := []fakellm.Turn{fakellm.Text("One:").NoUsage(), fakellm.Text("Two:").NoUsage(), scenario.Edit()}
 			got := s.Call(s.Ctx, request, turns[:sent]...)
 			require.NoError(t, got.Err)
 			assert.Len(t, s.Server.Requests(), sent)
@@ -144,7 +144,7 @@ func TestModelThatSaysTheSameOverAndOverStopsAtTheLimit(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(scenario.Texts("One.", "One.", "One.", "One.")...)
+		got := s.Ask(scenario.Texts("One:", "One:", "One:", "One:")...)
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 		assert.Equal(t, 3, got.Outcome.Attempts)
 	})
@@ -162,15 +162,15 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 			}
 			return nil
 		}))
-		got := s.Ask(scenario.Texts("One.", "Two.")...)
+		got := s.Ask(scenario.Texts("One:", "Two:")...)
 
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
 		assert.Equal(t, continuation.ReasonGate, got.Outcome.Reason)
 		assert.Equal(t, veto, got.Outcome.Err)
 		first := todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}
 		assert.Equal(t, []middleware.NextTurn{
-			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Todo: first, Text: "One."},
-			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 3, Attempt: 2}, Todo: first, Text: "One.\n\nTwo."},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Todo: first, Text: "One:"},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 3, Attempt: 2}, Todo: first, Text: "One:\n\nTwo:"},
 		}, asked)
 		assert.Empty(t, failures(s.Events), "a veto is no failure")
 		assert.Equal(t, 1, s.State(t).Attempts, "a veto costs no attempt")

@@ -45,24 +45,24 @@ func TestEventsComeInOrder(t *testing.T) {
 		turns []fakellm.Turn
 		want  []string // after the first turn's
 	}{
-		{"answered with a call", []fakellm.Turn{fakellm.Text("One."), scenario.Edit()}, []string{
+		{"answered with a call", []fakellm.Turn{fakellm.Text("One:"), scenario.Edit()}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
 		}},
-		{"exhausted", scenario.Texts("One.", "Two.", "Three."), []string{
+		{"exhausted", scenario.Texts("One:", "Two:", "Three:"), []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
 			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Decision 3", "Exhausted 3",
 		}},
-		{"paused", []fakellm.Turn{fakellm.Text("One."), fakellm.Pause(scenario.Blocked)}, []string{
+		{"paused", []fakellm.Turn{fakellm.Text("One:"), fakellm.Pause(scenario.Blocked)}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Paused 2",
 		}},
 		{"rejected, then paused", []fakellm.Turn{
-			fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause("stuck"),
+			fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause("stuck"),
 		}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2", "PauseRejected 2",
 			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3",
 		}},
 		{"failed twice", []fakellm.Turn{
-			fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable),
+			fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable),
 		}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Failed 2", "Decision 2",
 			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Failed 3",
@@ -93,7 +93,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One.").Usage(100, 10),
+		s.Ask(fakellm.Text("One:").Usage(100, 10),
 			scenario.Edit().AndCall("edit_file", "{}").Usage(200, 20))
 
 		first, second := continuation.TurnID{Session: "s", Call: 1, Turn: 1}, continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}
@@ -125,7 +125,7 @@ func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		ctx, outcomes := middleware.Capture(s.Ctx)
-		s.Server.Append(fakellm.Text("One.").Usage(1, 1), scenario.Edit().Usage(2, 2), scenario.Edit(), fakellm.Text("Two."))
+		s.Server.Append(fakellm.Text("One:").Usage(1, 1), scenario.Edit().Usage(2, 2), scenario.Edit(), fakellm.Text("Two:"))
 		for range 2 {
 			callUncaptured(t, ctx, s)
 		}
@@ -176,7 +176,7 @@ func TestObserversThatPanicDoNotMatter(t *testing.T) {
 		after := carryontest.NewRecorder()
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithObserver(broken), middleware.WithObserver(after.Observer()),
 			middleware.WithLogger(logged.logger()))
-		got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause("stuck"))
+		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause("stuck"))
 
 		requirePaused(t, s, got, "stuck")
 		want := append(firstTurn(), "ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
@@ -238,12 +238,12 @@ func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.Option) *logB
 	})
 	s := scenario.New(t, m, broken, append(opts, middleware.WithLogger(logged.logger()),
 		scenario.Within(continuation.Limits{MaxAttempts: 2}))...)
-	s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause(scenario.Blocked))
-	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), scenario.Texts("Three.", "Four.")...)
+	s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause(scenario.Blocked))
+	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), scenario.Texts("Three:", "Four:")...)
 	require.NoError(t, s.Middleware.Resume(s.Ctx))
-	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Four.", "Go on."), fakellm.Text("Five."),
+	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Four:", "Go on."), fakellm.Text("Five:"),
 		scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
-	s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Six."))
+	s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Six:"))
 	return logged
 }
 
@@ -291,7 +291,7 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 // privateTexts returns texts of prompts, messages, todos, reasons and errors.
 func privateTexts() []string {
 	return []string{
-		"Write the parser", "Continue working", "One.", "You write code", "stuck", "grammar.ebnf", "secret of the provider",
+		"Write the parser", "Continue working", "One:", "You write code", "stuck", "grammar.ebnf", "secret of the provider",
 		"Invalid pause reason",
 	}
 }

@@ -72,7 +72,7 @@ func updateCases() []updateCase {
 		interval = middleware.WithLimits(continuation.Limits{})
 		gate     = middleware.WithGate(func(context.Context, middleware.NextTurn) error { return nil })
 	)
-	texts := scenario.Texts("One.", "Two.", "Three.", "Four.")
+	texts := scenario.Texts("One:", "Two:", "Three:", "Four:")
 	return []updateCase{
 		{"a tool call", nil, []fakellm.Turn{scenario.Edit()}, open, cost{1, 1, 0}, 2},
 		{"text, the list is done", nil, texts[:1], done, cost{2, 1, 1}, 2},

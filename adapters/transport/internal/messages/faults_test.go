@@ -72,7 +72,7 @@ var seconds = map[string]string{
 		text("1", "I am ") + event("ping", "") + blockOf("2", `{"type":"tool_use","id":"t1","name":"todo_pause","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"reason\":\"`+blocked+`\"}"}`) + ended("tool_use"),
 	"printed pause":     began("") + text("0", "I am stuck. todo_pause('"+blocked+"')") + ended("end_turn"),
 	"search":            began("") + found() + ended("end_turn"),
-	"unsigned thinking": began("") + blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`) + text("1", "So.") + ended("end_turn"),
+	"unsigned thinking": began("") + blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`) + text("1", "So:") + ended("end_turn"),
 }
 
 var sample = flag.Int("sample", 16, "have answers fail at one in so many offsets; 1 is every byte")

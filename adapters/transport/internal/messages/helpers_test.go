@@ -157,7 +157,7 @@ func (a ask) requireAccepted(t *testing.T, m message) {
 		body = strings.Replace(body, `],"tools"`, `,{"role":"assistant","content":`+string(content)+`}],"tools"`, 1)
 	}
 	body = strings.Replace(body, `],"tools"`, `,{"role":"user","content":`+string(next)+`}],"tools"`, 1)
-	server := fakellm.NewServer(t, fakellm.Text("Good."))
+	server := fakellm.NewServer(t, fakellm.Text("Good:"))
 	again := transport.New(server.Transport(), middleware.New(todo.Static(), a.options...))
 	response, err := again.RoundTrip(request(t, body))
 	require.NoError(t, err)

@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"io"
 	"net/http"
+	"sync"
+
+	"github.com/carryon-go/carryon/internal/agents"
 )
 
 // sessionHeader names the session of a request. The upstream does not receive it.
@@ -12,13 +15,12 @@ const sessionHeader = "X-Carryon-Session"
 
 // agentHeaders are the headers in which agents name their conversations by default,
 // the most specific first.
-var agentHeaders = []string{ //nolint:gochecknoglobals // a table
-	"X-Claude-Code-Session-Id",
-	"Thread-Id", "Session-Id", // Codex
-	"Session_id",                         // pi, and old versions of Codex
-	"X-Session-Id", "X-Session-Affinity", // opencode
-	"X-Litellm-Session-Id", "X-Litellm-Trace-Id",
-}
+var agentHeaders = sync.OnceValue(func() (names []string) { //nolint:gochecknoglobals // facts, put together once
+	for _, h := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Headers }) {
+		names = append(names, h.Text)
+	}
+	return names
+})
 
 // credentials are the headers that tell the users of an upstream apart.
 var credentials = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"} //nolint:gochecknoglobals // a table
@@ -34,7 +36,7 @@ func sessionOf(header http.Header, chosen string) string {
 			return name
 		}
 	}
-	for _, h := range agentHeaders {
+	for _, h := range agentHeaders() {
 		if name := header.Get(h); name != "" {
 			return name
 		}

@@ -156,7 +156,8 @@ func TestMinInterval(t *testing.T) {
 // Agents name their conversations in headers of their own.
 func TestSessionsOfAgents(t *testing.T) {
 	t.Parallel()
-	for _, header := range append(agentHeaders, "X-Chat") {
+	assert.Subset(t, agentHeaders(), []string{"X-Claude-Code-Session-Id", "Thread-Id", "X-Opencode-Session", "X-Client-Session-Id"})
+	for _, header := range append(agentHeaders(), "X-Chat") {
 		s := newScene(t, "-max-attempts", "1", "-session-header", "X-Chat")
 		before := 0
 		c := conversation{header: map[string]string{header: "conversation-42"}}
