@@ -35,7 +35,7 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 			"  runs a proxy in front of a model endpoint. Programs change only their base URL.\n\n" +
 			"Each flag can also be set by the environment variable shown in its description.\n" +
 			"carryon completion bash (or zsh, fish, pwsh) prints a completion script for that shell.",
-		Commands:              []*cli.Command{runCommand(stderr), proxyCommand(stderr), versionCommand(stdout)},
+		Commands:              []*cli.Command{runCommand(stderr), proxyCommand(stderr), auditCommand(stdout, stderr), versionCommand(stdout)},
 		Action:                unknownCommand,
 		EnableShellCompletion: true,
 		HideVersion:           true, // "carryon version" prints it
