@@ -33,3 +33,13 @@ func TestRunLeavesTheTerminalToTheAgent(t *testing.T) {
 	assert.Equal(t, "carryon: 0 requests, 0 continuations, no todo list seen\r\n", readUntil(t, screen, "carryon"))
 	assert.Equal(t, 5, codeOf(t, p.Wait()))
 }
+
+// On a terminal, a bar shows how far the audit is. It is gone at the end.
+func TestAuditShowsABarOnATerminal(t *testing.T) {
+	t.Parallel()
+	terminal, err := pty.Start(auditOf(t))
+	require.NoError(t, err)
+	defer terminal.Close()
+	screen := bufio.NewReader(terminal)
+	assert.Contains(t, readUntil(t, screen, "transcripts"), "\r\x1b[Kcarryon has read 8 transcripts")
+}

@@ -49,7 +49,8 @@ func (f *format) place(home string, getenv func(string) string) string {
 
 // below returns the transcripts in a folder, or the file that root is. Folders that cannot be read are left out.
 func below(root string, f *format) (found []transcript, err error) {
-	if _, err := os.Stat(root); err != nil {
+	root, err = filepath.EvalSymlinks(root)
+	if err != nil {
 		return nil, err
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -59,8 +60,8 @@ func below(root string, f *format) (found []transcript, err error) {
 		case err != nil, entry.IsDir(), path != root && !entry.Type().IsRegular(), !mayBe(path, f):
 			return nil //nolint:nilerr // the rest can be read
 		}
-		if info, err := os.Stat(path); err == nil {
-			found = append(found, transcript{path, info.Size()})
+		if info, err := entry.Info(); err == nil {
+			found = append(found, transcript{path, info.Size() + sizeOfLog(path)})
 		}
 		return nil
 	})
@@ -77,3 +78,12 @@ func mayBe(path string, f *format) bool {
 }
 
 func isDatabase(path string) bool { return strings.HasSuffix(path, ".db") }
+
+// sizeOfLog returns the size of a database's log.
+func sizeOfLog(path string) int64 {
+	info, err := os.Stat(path + "-wal")
+	if !isDatabase(path) || err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -23,7 +23,7 @@ func readOpencode(ctx context.Context, path string, session func(id string) *con
 	defer d.close()
 	o := opencodeDatabase{database: d, messages: d.tables["message"], parts: d.tables["part"]}
 	sessions := d.tables["session"]
-	if sessions.column("parent_id") < 0 || o.messages.column("data") < 0 || o.parts.column("data") < 0 {
+	if !sessions.has("id", "parent_id") || !o.messages.has("id", "session_id", "data") || !o.parts.has("id", "message_id", "session_id", "data") {
 		return errUnknown
 	}
 	bySession, err := d.index(o.messages, "session_id")
@@ -35,7 +35,7 @@ func readOpencode(ctx context.Context, path string, session func(id string) *con
 		return err
 	}
 	return d.rows(sessions, func(r *row) bool {
-		values, err := r.values(sessions.column("parent_id") + 1)
+		values, err := r.values(max(sessions.column("id"), sessions.column("parent_id")) + 1)
 		if err != nil || len(values[sessions.column("parent_id")].bytes) > 0 {
 			return true
 		}
@@ -53,9 +53,6 @@ func readOpencode(ctx context.Context, path string, session func(id string) *con
 // index returns the rows of a table for each text in a column.
 func (d *database) index(t table, name string) (map[string][]int64, error) {
 	column := t.column(name)
-	if column < 0 {
-		return nil, errUnknown
-	}
 	found := map[string][]int64{}
 	err := d.rows(t, func(r *row) bool {
 		if values, err := r.values(column + 1); err == nil {
@@ -90,11 +87,11 @@ func (o *opencodeDatabase) data(t table, row int64) (id string, data []byte) {
 		return "", nil
 	}
 	column := t.column("data")
-	values, err := r.values(column + 1)
+	values, err := r.values(max(column, t.column("id")) + 1)
 	if err != nil {
 		return "", nil
 	}
-	return values[max(t.column("id"), 0)].text(), values[column].bytes
+	return values[t.column("id")].text(), values[column].bytes
 }
 
 // message reads a message with its parts, and returns how many bytes they have.

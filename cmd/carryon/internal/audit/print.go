@@ -111,8 +111,8 @@ func (r *Report) verdict() string {
 	case all.Stalled == 0 && all.TypedContinue == 0:
 		return fmt.Sprintf("No turn stalled, and nobody typed \"continue\". carryon would have sent %s, mostly where work was done and not ticked off: it is hardly worth it here.", requests(all.Standard.Continuations))
 	}
-	return fmt.Sprintf("%s stalled with work left, and \"continue\" was typed %s. carryon would have sent %s in standard mode, and %s in YOLO mode, at least: what comes after the first continuation of a turn cannot be seen here.",
-		plural(all.Stalled, "turn"), times(all.TypedContinue), requests(all.Standard.Continuations), requests(all.YOLO.Continuations))
+	return fmt.Sprintf("%s stalled with work left, and %s. carryon would have sent %s in standard mode, and %s in YOLO mode, at least: what comes after the first continuation of a turn cannot be seen here.",
+		plural(all.Stalled, "turn"), typed(all.TypedContinue), requests(all.Standard.Continuations), requests(all.YOLO.Continuations))
 }
 
 func plural(n int, noun string) string {
@@ -124,11 +124,15 @@ func plural(n int, noun string) string {
 
 func requests(n int) string { return plural(n, "request") }
 
-func times(n int) string {
-	if n == 1 {
-		return "once"
+// typed says how often the user had to say go on.
+func typed(n int) string {
+	switch n {
+	case 0:
+		return "nobody typed \"continue\" after a turn with work left"
+	case 1:
+		return "\"continue\" was typed once after a turn with work left"
 	}
-	return grouped(n) + " times"
+	return "\"continue\" was typed " + grouped(n) + " times after turns with work left"
 }
 
 // skips writes what was not read.

@@ -202,6 +202,16 @@ func (t table) column(name string) int {
 	return -1
 }
 
+// has reports whether the table has columns.
+func (t table) has(names ...string) bool {
+	for _, name := range names {
+		if t.column(name) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // row is a row of a table.
 type row struct {
 	id       int64
