@@ -43,6 +43,9 @@ func (c *Conversation) Judge(r *Result) error {
 	if asked < 2 && !c.Turns[0].damaged && r.Alone[0].accepts() {
 		problems = append(problems, errors.New("it was not continued"))
 	}
+	if asked > 1 && r.Joined.accepts() {
+		problems = append(problems, c.judgeShape(r.Raw))
+	}
 	problems = append(problems, c.judgeTexts(r, asked), c.judgeHalfCalls(r, asked), c.judgeEnd(r, asked))
 	return errors.Join(problems...)
 }
@@ -55,6 +58,24 @@ func (c *Conversation) judgeSize(r *Result, asked int) error {
 	}
 	if size += 100 * events; len(r.Raw) > size {
 		return fmt.Errorf("%d bytes were shown", len(r.Raw))
+	}
+	return nil
+}
+
+// judgeShape checks what only the strictest clients look at: a joined answer begins and
+// ends once, and so does each of its blocks.
+func (c *Conversation) judgeShape(joined string) error {
+	counts := func(member string) int { return strings.Count(joined, member) }
+	once := [...][]string{
+		{`"finish_reason":"`}, {`"type":"message_start"`, `"type":"message_delta"`, `"type":"message_stop"`}, {`"type":"response.created"`, `"type":"response.completed"`},
+	}[c.Protocol]
+	for _, member := range once {
+		if n := counts(member); n != 1 {
+			return fmt.Errorf("%s is there %d times", member, n)
+		}
+	}
+	if begun, ended := counts(`"type":"content_block_start"`), counts(`"type":"content_block_stop"`); begun != ended {
+		return fmt.Errorf("%d blocks begin, and %d end", begun, ended)
 	}
 	return nil
 }

@@ -61,8 +61,12 @@ func mayCall(kind string) bool {
 // endFirst records the end of the caller's own turn.
 func (s *blocks) endFirst(t *turn) {
 	s.next, s.thinking = t.begun-s.dropped, isThinking(t.last)
-	for i := range t.open {
-		if shown := s.firstIndex(t.open[i].index); shown >= 0 {
+	for _, b := range t.open {
+		shown := s.firstIndex(b.index)
+		if b.index == noIndex {
+			shown = b.order - s.dropped
+		}
+		if shown >= 0 {
 			s.unclosed = append(s.unclosed, shown)
 		}
 	}

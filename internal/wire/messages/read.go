@@ -31,6 +31,7 @@ type turn struct {
 // readBlock is a content block that has begun and not ended.
 type readBlock struct {
 	index int // on the wire
+	order int // among the blocks of the turn
 	kind  string
 	size  int // of its parts that are held; see [waits]
 }
@@ -41,11 +42,12 @@ const maxOpen = 256
 
 // begin begins a block. It reports false if too many are open.
 func (t *turn) begin(index int, kind string) bool {
+	order := t.begun
 	t.begun, t.last, t.top = t.begun+1, kind, max(t.top, index)
 	if len(t.open) == maxOpen {
 		return false
 	}
-	t.open = append(t.open, readBlock{index: index, kind: kind})
+	t.open = append(t.open, readBlock{index: index, order: order, kind: kind})
 	return true
 }
 

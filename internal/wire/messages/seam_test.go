@@ -247,3 +247,14 @@ func TestQuirksOfServers(t *testing.T) {
 		})
 	}
 }
+
+// A block that the caller's own turn leaves open is closed before another one.
+func TestFirstTurnWithoutTheEndOfItsBlock(t *testing.T) {
+	t.Parallel()
+	for name, index := range map[string]string{"index": `"index":0,`, "no index": ""} {
+		one := began("") + strings.ReplaceAll(strings.TrimSuffix(text("0", plan), event("content_block_stop", `"index":0`)), `"index":0,`, index) + ended("end_turn")
+		got, _, err := replayed(t, strings.NewReader(one), strings.NewReader(began("")+text("0", "Here.")+ended("end_turn")))
+		require.NoError(t, err)
+		assert.Contains(t, got, event("content_block_stop", `"index":0`)+event("content_block_start", `"index":1,"content_block":{"type":"text","text":""}`), name)
+	}
+}

@@ -412,6 +412,9 @@ func TestTurnOfItemsWithoutEndEnds(t *testing.T) {
 		second := &endless{begin: typedStream(createdEvent("r2")), again: typedStream(`response.output_item.added "output_index":0,"item":`+item, `response.output_item.done "output_index":0,"item":`+item)}
 		bodies := []io.ReadCloser{io.NopCloser(strings.NewReader(first)), second}
 		body, err := readVia(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			if len(bodies) == 0 {
+				return nil, io.ErrUnexpectedEOF // it is tried again
+			}
 			next := bodies[0]
 			bodies = bodies[1:]
 			return streamed(r, next), r.Body.Close()

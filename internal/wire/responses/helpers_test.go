@@ -20,6 +20,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
+// unattended runs have no person, so that it does not matter how a script's text ends.
+var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO) //nolint:gochecknoglobals // constant
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var sample = flag.Int("sample", 32, "have answers fail at one in so many offsets; 1 is every byte")
@@ -73,9 +76,9 @@ type scene struct {
 func newScene(t *testing.T, todos todo.Provider, opts ...middleware.Option) *scene {
 	t.Helper()
 	server := fakellm.NewServer(t)
-	limits := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
+	limits := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3})
 	s := &scene{ctx: continuation.WithSession(t.Context(), "s"), server: server, wire: &tap{base: server.Transport()}}
-	s.client = &http.Client{Transport: transport.New(s.wire, middleware.New(todos, append([]middleware.Option{limits}, opts...)...))}
+	s.client = &http.Client{Transport: transport.New(s.wire, middleware.New(todos, append([]middleware.Option{limits, unattended}, opts...)...))}
 	return s
 }
 
@@ -151,7 +154,7 @@ func streamed(r *http.Request, body io.ReadCloser) *http.Response {
 // oneContinuation returns a middleware that continues a call once.
 func oneContinuation(todos todo.Provider, opts ...middleware.Option) *middleware.Middleware {
 	limits := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
-	return middleware.New(todos, append(opts, limits)...)
+	return middleware.New(todos, append(opts, limits, unattended)...)
 }
 
 // quoted returns a text as JSON.
@@ -191,7 +194,7 @@ func playBody(t *testing.T, body string, turns ...string) (string, error) {
 	return play(t, body, oneContinuation(twoTodos), turns...)
 }
 
-// playPaused is playOver for a request that offers todo_pause.
+// playPaused is playBody for a request that offers todo_pause.
 func playPaused(t *testing.T, turn string) string {
 	t.Helper()
 	got, err := play(t, responsesBody(true), oneContinuation(twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways)), turn)
@@ -205,6 +208,8 @@ func play(t *testing.T, body string, mw *middleware.Middleware, turns ...string)
 	for _, turn := range turns {
 		all = append(all, fakellm.Raw(turn))
 	}
+	last := all[len(all)-1]
+	all = append(all, last, last) // a continuation that shows nothing is tried again
 	server, base := fakellm.NewServer(t, all...), new(http.Transport)
 	defer base.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL()+"/responses", strings.NewReader(body))

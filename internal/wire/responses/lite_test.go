@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ const liteBody = `{"model":"gpt-6.1-sol","input":[` +
 // asks for a pause in words.
 func TestLiteRequestKeepsItsShape(t *testing.T) {
 	t.Parallel()
-	s := newQuietScene(t, twoTodos)
+	s := newScene(t, twoTodos)
 	_, got := s.respond(t, liteBody, fakellm.Text(plan), edit())
 	assert.Equal(t, 2, got.Outcome.Turns)
 	bodies := s.wire.bodies()
@@ -39,7 +39,7 @@ func TestLiteRequestKeepsItsShape(t *testing.T) {
 // The model of a lite request may pause in words.
 func TestLiteRequestPauses(t *testing.T) {
 	t.Parallel()
-	s := newQuietScene(t, twoTodos)
+	s := newScene(t, twoTodos)
 	answer, got := s.respond(t, liteBody, fakellm.Text(plan), fakellm.Text("todo_pause('"+blocked+"')"))
 	assert.NotNil(t, got.Outcome.Paused)
 	assert.Contains(t, strings.Join(answer.texts(), ""), "Task paused: "+blocked)
@@ -48,7 +48,7 @@ func TestLiteRequestPauses(t *testing.T) {
 // todo_pause that is offered from the start is one of the tools in the input.
 func TestLiteRequestOffersThePauseAmongItsTools(t *testing.T) {
 	t.Parallel()
-	s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
+	s := newScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 	_, _ = s.respond(t, liteBody, fakellm.Call("update_plan", "{}"))
 	assert.Equal(t, strings.Replace(liteBody, `"name":"update_plan"}]}`, `"name":"update_plan"}]},`+flatTool(t, false), 1), s.wire.bodies()[0])
 }
@@ -57,7 +57,7 @@ func TestLiteRequestOffersThePauseAmongItsTools(t *testing.T) {
 func TestTypedMessagesGetATypedPrompt(t *testing.T) {
 	t.Parallel()
 	body := strings.Replace(liteBody, `"store"`, `"tools":[{"type":"function","name":"f"}],"store"`, 1)
-	s := newQuietScene(t, twoTodos)
+	s := newScene(t, twoTodos)
 	_, _ = s.respond(t, body, fakellm.Text(plan), edit())
 	assert.Contains(t, s.wire.bodies()[1], `"tools":[{"type":"function","name":"f"},`+flatTool(t, false)+`]`)
 	assert.Contains(t, s.wire.bodies()[1], `{"type":"message","role":"user","content":[{"type":"input_text","text":`)
