@@ -22,7 +22,7 @@ type listener interface {
 	// turnEnded is called when a turn of the model has ended in text, or was broken off.
 	turnEnded(c *conversation, broke bool)
 	// userSaid is called for each message of the user.
-	userSaid(c *conversation, text string)
+	userSaid(c *conversation, id, text string)
 	// flush is called at the end.
 	flush()
 }
@@ -64,13 +64,13 @@ func newConversation(agent, file string, l listener) *conversation {
 	return &conversation{agent: agent, file: file, listener: l, waiting: map[string]int{}}
 }
 
-// message adds a message with the role of the user, which the agent may have written.
-func (c *conversation) message(text string) {
+// message adds a message with the role of the user, which the agent may have written. id may be "".
+func (c *conversation) message(id, text string) {
 	text = clip(text)
 	c.endTurn(false)
 	automatic := adapter.IsAutomatic(text)
 	if !automatic {
-		c.listener.userSaid(c, text)
+		c.listener.userSaid(c, strings.Clone(id), text)
 		c.users, c.user, c.afterUser = c.users+1, text, true
 	}
 	c.add(entry{user: !automatic, text: text})

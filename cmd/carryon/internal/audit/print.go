@@ -147,6 +147,7 @@ func (r *Report) skips(b *strings.Builder) {
 		{r.Skipped.Lines, "line", "broken or of an unknown kind"},
 		{r.Skipped.LongLines, "line", "of more than 16 MiB"},
 		{r.Skipped.Copies, "turn", "that a transcript repeats from another one"},
+		{r.Skipped.Turns, "turn", "of sessions with more than 1 000"},
 	} {
 		if skip.count > 0 {
 			fmt.Fprintf(b, "Left out: %s %s.\n", plural(skip.count, skip.noun), skip.text)
