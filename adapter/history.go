@@ -6,15 +6,21 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Entry is an entry of a request's history: a tool call, or a text that the agent,
-// and not its user, has written, such as the report of a task in the background.
+// Entry is an entry of a request's history: a tool call, a message of the user, or a text
+// that the agent, and not its user, has written, such as the report of a task in the
+// background.
 type Entry struct {
-	// Call is the tool call, with its result; only if Automatic is "".
+	// Call is the tool call, with its result, if the entry is none of the others.
 	Call todo.Call
 	// Automatic is a text for which [IsAutomatic] holds: a message with the role of
 	// the user or of the system, or a part of one, also beside the results of tools.
 	Automatic string
+	// FromUser says that the entry is a message of the user. Its words do not matter.
+	FromUser bool
 }
+
+// IsCall reports whether the entry is a tool call.
+func (e *Entry) IsCall() bool { return e.Automatic == "" && !e.FromUser }
 
 // Calls returns the tool calls of a history, or nil if the history is nil.
 func Calls(history iter.Seq[Entry]) iter.Seq[todo.Call] {
@@ -23,7 +29,7 @@ func Calls(history iter.Seq[Entry]) iter.Seq[todo.Call] {
 	}
 	return func(yield func(todo.Call) bool) {
 		for e := range history {
-			if e.Automatic == "" && !yield(e.Call) {
+			if e.IsCall() && !yield(e.Call) {
 				return
 			}
 		}
@@ -47,16 +53,15 @@ func (w *HistoryWalk) User(text string, parts iter.Seq[string]) bool {
 	if IsAutomatic(text) {
 		return w.Yield(Entry{Automatic: text})
 	}
-	w.users++
-	if parts == nil {
-		return true
-	}
-	for part := range parts {
-		if !w.Text(part) {
-			return false
+	if parts != nil {
+		for part := range parts {
+			if !w.Text(part) {
+				return false
+			}
 		}
 	}
-	return true
+	w.users++
+	return w.Yield(Entry{FromUser: true})
 }
 
 // Text passes a text that is an entry only if the agent has written it: a message of

@@ -23,10 +23,12 @@ func TestHistoryWalkTellsTheUsersMessagesFromTheAgents(t *testing.T) {
 	all := []adapter.Entry{
 		{Automatic: today},
 		{Call: todo.Call{ID: "3"}},
+		{FromUser: true},
 		{Call: todo.Call{ID: "2", UserMessagesAfter: 1}},
 		{Automatic: report},
 		{Call: todo.Call{ID: "1", UserMessagesAfter: 1}},
 		{Automatic: report}, // a part of the user's message
+		{FromUser: true},
 		{Call: todo.Call{UserMessagesAfter: 2}},
 	}
 	assert.Equal(t, all, slices.Collect(history))

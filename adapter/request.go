@@ -28,9 +28,9 @@ type Request struct {
 	// ReasonNone if it does not. It is for reasons of the protocol that no other
 	// field expresses.
 	LeaveAlone continuation.Reason
-	// FixedPrefix says that nothing may be added before what the model says next,
-	// because the provider checks its signed reasoning against it when the reasoning
-	// is sent back. Then nothing is joined to the caller's messages, and todo_pause
+	// FixedPrefix says that nothing may be added before what the model says next:
+	// the provider checks its signed reasoning against it when the reasoning is sent
+	// back, or the request lists its tools there. Then nothing is joined to the caller's messages, and todo_pause
 	// is not added to the tools: the model is asked to pause in words. With
 	// middleware.WithPauseTool(middleware.PauseToolAlways) todo_pause is there from
 	// the start, and stays.
@@ -97,8 +97,8 @@ type Request struct {
 	// System is the number of the first system message, counted from 1; 0 means none.
 	System int
 
-	// History yields the tool calls of the request, and what the agent itself has
-	// written between them, newest first; see [HistoryWalk]. It is read at most a few
+	// History yields the tool calls of the request, and the messages between them,
+	// newest first; see [HistoryWalk]. It is read at most a few
 	// times per decision, and only if the decision needs the todos; for a stream, that
 	// is while the stream is read. It must stay valid until the call has ended,
 	// because the todo source reads it.

@@ -58,3 +58,47 @@ func TestHistoryIsReadOnlyIfTheTurnMayBeContinued(t *testing.T) {
 		})
 	}
 }
+
+// A member of a team goes on only with what is its own.
+func TestTodosOfOtherAgentsAreNoReasonToGoOn(t *testing.T) {
+	t.Parallel()
+	message := `<teammate-message teammate_id="team-lead">You are ada, a member of the team "builders". Take a task.</teammate-message>`
+	claim := todo.Call{ID: "1", Name: "TaskUpdate", Arguments: `{"taskId":"1","owner":"ada"}`, Result: "Updated task #1 owner", Answered: true}
+	history := func(yield func(adapter.Entry) bool) {
+		_ = yield(adapter.Entry{Call: claim}) && yield(adapter.Entry{Automatic: message})
+	}
+	for name, c := range map[string]struct {
+		list   []todo.Todo
+		reason continuation.Reason
+		others int
+		next   string
+	}{
+		"its own is open": {
+			[]todo.Todo{{ID: "1", Content: "Form", Status: todo.Pending, Owner: "ada"}, {ID: "2", Content: "Style", Status: todo.InProgress, Owner: "bob"}},
+			continuation.ReasonSatisfied, 1, "Form",
+		},
+		"its own is done": {
+			[]todo.Todo{{ID: "1", Content: "Form", Status: todo.Completed, Owner: "ada"}, {ID: "2", Content: "Style", Status: todo.InProgress, Owner: "bob"}},
+			continuation.ReasonOthersWork, 1, "",
+		},
+		"its own waits for another's": {
+			[]todo.Todo{{ID: "1", Content: "Form", Status: todo.Pending, Owner: "ada", BlockedBy: "2"}, {ID: "2", Content: "Style", Status: todo.InProgress, Owner: "bob"}},
+			continuation.ReasonOthersWork, 2, "",
+		},
+	} {
+		request := describe(fixTheBuild)
+		request.History, request.Users, request.User = history, 0, ""
+		s := newSetup(nil, middleware.WithDryRun())
+		source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return c.list, nil })
+		mw := middleware.New(source, middleware.WithDryRun(), middleware.WithObserver(s.events.Observer()))
+		call := begin(t.Context(), mw, request)
+		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
+			return says("Next:"), nil
+		})
+		require.NoError(t, err)
+		outcome := call.Outcome()
+		assert.Equal(t, c.reason, outcome.Reason, name)
+		assert.Equal(t, c.others, outcome.List.Others, name)
+		assert.Equal(t, c.next, s.events.Decisions()[0].Evaluation.Todo.Content, name)
+	}
+}

@@ -27,7 +27,6 @@ type decider struct {
 	claimed   bool                     // the session is claimed for the next turn
 	rejected  bool                     // a pause was rejected
 	waited    time.Duration            // for the interval, before the next continuation
-	others    *background.Work         // what the agent has begun in the background; nil until it is needed
 	marked    bool                     // the session state records that the caller cancelled the call
 }
 
@@ -367,13 +366,13 @@ func (d *decider) commit() bool {
 }
 
 // othersWork returns what the agent has begun in the background, according to the history
-// of the request, which stays the same for the whole call.
+// of the request, which stays the same for the whole call. The list must have been read.
 func (d *decider) othersWork() *background.Work {
-	if d.others == nil {
-		work := background.Read(d.request.history, d.request.users)
-		d.others = &work
+	if d.list.work == nil {
+		work := background.Read(d.request.history)
+		d.list.work = &work
 	}
-	return d.others
+	return d.list.work
 }
 
 // othersTodos returns the indexes of the todos that are not for the agent to do now.

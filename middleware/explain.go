@@ -98,7 +98,7 @@ func (c *Call) explain(r *adapter.Request) {
 
 // preview returns the decision that carryon would take if the model stopped now.
 func (c *Call) preview() (continuation.Evaluation, readList) {
-	d := decider{callScope: &c.callScope, turn: &c.turn}
+	d := decider{callScope: &c.callScope, turn: &c.turn, list: &noList}
 	var in continuation.Input
 	d.known(&in)
 	in.Turn = continuation.EndedTurn{Finish: "stop"}

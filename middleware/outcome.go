@@ -83,9 +83,9 @@ func (o Outcome) Explanation() string {
 	case continuation.ReasonUnknownStatus, continuation.ReasonNoActiveTodos:
 		return reason + ": " + o.List.String() + " (from " + o.List.Origin.String() + ")"
 	case continuation.ReasonAsksUser:
-		return reason + ": carryon goes on after the answer, or at once in the approval mode yolo"
+		return reason + ": carryon goes on after the answer; with ApprovalYOLO or Handback.Questions it would not wait"
 	case continuation.ReasonListUntouched:
-		return reason + ": carryon goes on when the model writes the list, or the user only says so"
+		return reason + ": carryon goes on when the model writes the list, or with Handback.Untouched"
 	case continuation.ReasonOthersWork:
 		return reason + ": " + strconv.Itoa(o.List.Others) + " of " + o.List.String()
 	case continuation.ReasonBackground:

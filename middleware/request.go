@@ -24,7 +24,6 @@ type traits struct {
 	shortMessage bool // the user's newest message is short and asks nothing
 
 	size       int   // of its texts
-	users      int   // messages of the user
 	messages   int32 // how many there are
 	system     int32 // the number of the system message, 0 for none
 	attachable func(message int) (string, bool)
@@ -44,8 +43,8 @@ func traitsOf(r *adapter.Request) traits {
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
 		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
 		shortMessage: handback.AnswersOnly(r.User),
-		size:         max(0, min(r.Size, math.MaxInt/2)), users: r.Users,
-		messages: int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
+		size:         max(0, min(r.Size, math.MaxInt/2)),
+		messages:     int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
 		attachable: r.Attachable, history: r.History,
 		toolNames: r.ToolNames,
 	}

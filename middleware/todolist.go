@@ -9,6 +9,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -23,6 +24,8 @@ type readList struct {
 	background      continuation.Background
 	others          []int // of todos, those that are not for this agent to do now
 	backgroundKnown bool  // both are known
+
+	work *background.Work // what the agent has begun in the background; nil until it is needed
 }
 
 // noList is the list of a call that has not read any. It is never changed.
@@ -45,8 +48,14 @@ func (l *readList) putInto(in *continuation.Input) {
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
 func (d *decider) readTodos() {
-	limit := d.mw.todoLimit()
-	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), limit)
+	ctx, limit := scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout
+	if d.mw.sharedTodos {
+		limit = min(limit, d.session.timeLeft())
+		limited, done := d.session.limitWait(ctx)
+		defer done()
+		ctx = limited
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if d.request.history != nil {
 		ctx = todo.WithConversation(ctx, adapter.Calls(d.request.history))
@@ -54,13 +63,13 @@ func (d *decider) readTodos() {
 	if d.request.toolNames != nil {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
-	if d.mw.sharedTodos && d.session.late.Load() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
-		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn}
+	if d.mw.sharedTodos && d.session.waited.isOver() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
+		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
 		return
 	}
 	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
 	list := d.mw.locate(ctx, limit)
-	list.turn = d.turn.Turn
+	list.turn, list.work = d.turn.Turn, d.list.work
 	d.list = &list
 	if took, timed := watch.read(); timed {
 		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
@@ -68,7 +77,9 @@ func (d *decider) readTodos() {
 	ended := d.cancel.hasEnded()
 	if !ended {
 		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)
-		d.session.late.CompareAndSwap(false, d.mw.sharedTodos && ctx.Err() != nil)
+		if d.mw.sharedTodos && ctx.Err() != nil {
+			d.session.waited.end()
+		}
 	}
 	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
 		d.fault(d.turn.TurnID, "todos", err)
@@ -77,15 +88,6 @@ func (d *decider) readTodos() {
 
 // A sharer is a source that may keep its lists in an engine that processes share.
 type sharer interface{ IsShared() bool }
-
-// todoLimit returns how long the todo source may take; for a source that asks an
-// engine, no longer than the store.
-func (mw *Middleware) todoLimit() time.Duration {
-	if mw.sharedTodos {
-		return min(mw.options.todoTimeout, mw.options.storeTimeout)
-	}
-	return mw.options.todoTimeout
-}
 
 // A listWriter is a todo source that knows the tools that write its list.
 type listWriter interface {

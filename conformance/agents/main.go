@@ -20,7 +20,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	only := flag.String("only", "", "run the agents whose `name` contains this")
+	only := flag.String("only", "", "run the agents whose `names` contain one of these, separated by commas")
 	folder := flag.String("agents", "conformance/agents", "the `folder` of the agents")
 	verbose := flag.Bool("v", false, "show what the agents print")
 	document := flag.String("write", "", "write the table into this `document`, between its marks")
@@ -64,13 +64,13 @@ func run(folder, only, document string, verbose bool) error {
 
 // table prints a line for each agent that is installed.
 func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only string) (unfinished bool, err error) {
-	if _, err := fmt.Fprintln(w, "| agent | protocol | files, of 3, without | with | extra requests | prompts in its history | carryon says |\n"+
-		"|---|---|---|---|---|---|---|"); err != nil {
+	if _, err := fmt.Fprintln(w, "| agent | run | protocol | files, of 3, without | with | extra requests | prompts in its history | carryon says |\n"+
+		"|---|---|---|---|---|---|---|---|"); err != nil {
 		return false, err
 	}
 	for _, a := range agents {
 		version := r.versionOf(a)
-		if version == "" || !strings.Contains(strings.ToLower(a.name), strings.ToLower(only)) {
+		if version == "" || !named(a, only) {
 			continue
 		}
 		alone, err := r.run(ctx, a, false)
@@ -81,13 +81,23 @@ func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only str
 		if err != nil {
 			return false, err
 		}
-		if _, err := fmt.Fprintf(w, "| %s %s | %s | %d | %d | %d | %d | %s |\n",
-			a.name, version, a.protocol, alone.files, with.files, with.added, with.prompts, with.says); err != nil {
+		if _, err := fmt.Fprintf(w, "| %s %s | %s | %s | %d | %d | %d | %d | %s |\n",
+			a.name, version, a.kind(), a.protocol, alone.files, with.files, with.added, with.prompts, with.says); err != nil {
 			return false, err
 		}
 		unfinished = unfinished || with.files != len(files) || with.prompts > 0
 	}
 	return unfinished, nil
+}
+
+// named reports whether an agent's name contains one of these texts, which commas separate.
+func named(a agent, only string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(only), ",") {
+		if part = strings.TrimSpace(part); (part != "" || only == "") && strings.Contains(strings.ToLower(a.name), part) {
+			return true
+		}
+	}
+	return false
 }
 
 // The marks around the table in a document.

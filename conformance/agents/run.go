@@ -38,42 +38,56 @@ type result struct {
 
 // run has an agent work in its own folder, under carryon or without it.
 func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
-	dir, err := os.MkdirTemp("", "carryon-agents-")
+	w, err := newWorkplace(a, r.agents, r.log)
 	if err != nil {
 		return result{}, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // the system's to clean up
-	for name, content := range a.home {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+	defer w.Close()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if a.before {
+		r.start(ctx, a, false, w)
+		if err := w.reset(); err != nil {
 			return result{}, err
 		}
 	}
-	turns := make([]fakellm.Turn, 200)
-	for i := range turns {
-		turns[i] = fakellm.Func(model{dir}.respond)
+	before := len(w.server.Requests())
+	out := r.start(ctx, a, under, w)
+	return resultOf(w.dir, w.server.Requests()[before:], out), nil
+}
+
+// start runs an agent to its end, and returns what it printed.
+func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) string {
+	url := ""
+	if !a.vendors {
+		url = w.server.URL()
 	}
-	server := fakellm.Start(turns...)
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
-	c := exec.CommandContext(ctx, "env", r.command(a, server.URL(), under, fill)...) // env finds the program in the PATH that it gets
+	c := exec.CommandContext(ctx, "env", w.filled(r.command(a, url, under))...) // env finds the program in the PATH that it gets
 	c.WaitDelay = 5 * time.Second
-	c.Dir = dir
-	c.Env = r.environment(a, dir, server.URL(), under, fill)
-	out, err := c.CombinedOutput()
+	c.Dir = w.dir
+	c.Env = w.filled(append(r.environment(a, w.dir, url, under), w.cutOff()...))
+	var out []byte
+	var err error
+	if a.terminal {
+		out, err = inTerminal(ctx, c, func() int { return len(w.server.Requests()) })
+	} else {
+		out, err = c.CombinedOutput()
+	}
 	if r.log != nil {
 		_, _ = fmt.Fprintf(r.log, "--- %s: %v\n%s\n", strings.Join(c.Args[1:], " "), err, out)
 	}
-	return resultOf(dir, server.Requests(), string(out)), nil
+	return string(out)
 }
 
 // command returns the program to run, and its arguments.
-func (r runner) command(a agent, url string, under bool, fill *strings.Replacer) []string {
+func (r runner) command(a agent, url string, under bool) []string {
 	var command []string
 	switch {
 	case under:
-		command = []string{r.carryon, "run", "-upstream", url}
+		command = []string{r.carryon, "run"}
+		if url != "" {
+			command = append(command, "-upstream", url)
+		}
 		if a.list {
 			command = append(command, "-list")
 		}
@@ -83,29 +97,32 @@ func (r runner) command(a agent, url string, under bool, fill *strings.Replacer)
 	default:
 		command = slices.Clone(a.command)
 	}
-	for i := range command {
-		command[i] = fill.Replace(command[i])
-	}
 	return command
 }
 
 // environment returns the environment of a user who has never run an agent.
-func (r runner) environment(a agent, home, url string, under bool, fill *strings.Replacer) []string {
+func (r runner) environment(a agent, home, url string, under bool) []string {
 	modules := filepath.Join(r.agents, "node_modules")
 	path := []string{r.bin, filepath.Join(modules, ".bin"), os.Getenv("PATH")}
 	env := append([]string{
-		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "TERM=dumb", "CI=1", "NODE_PATH=" + modules,
-		"OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model",
+		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "NODE_PATH=" + modules,
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
 	}, a.env...)
-	if under {
+	if a.terminal {
+		env = append(env, "TERM=xterm-256color")
+	} else {
+		env = append(env, "TERM=dumb", "CI=1")
+	}
+	if !a.vendors {
+		env = append(env, "OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model")
+	}
+	switch {
+	case under:
 		return env
+	case !a.vendors:
+		env = append(env, "OPENAI_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
 	}
-	env = append(env, "OPENAI_BASE_URL="+url, "COPILOT_PROVIDER_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
-	for _, variable := range a.alone {
-		env = append(env, fill.Replace(variable))
-	}
-	return env
+	return append(env, a.alone...)
 }
 
 func resultOf(dir string, requests []fakellm.Request, out string) (r result) {

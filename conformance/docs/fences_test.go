@@ -45,7 +45,7 @@ var notRun = map[string]map[string]string{
 		"OPENAI_MODEL=":   "the same",
 		"COPILOT_MODEL=":  "the same",
 		"{\"":             "configuration of another program; make agents gives it the same",
-		"model_provider ": "configuration of another program; make agents gives it the same",
+		"openai_base_url": "configuration of another program; make agents gives it the same",
 		"name: carryon":   "configuration of another program; make agents gives it the same",
 		"carryon proxy ":  "the flags are those of docs/command.md; needs the server",
 		"vllm serve ":     "needs a model server",

@@ -3,7 +3,10 @@
 // in which version of the agent it was seen. A fact without a version is an older one.
 package agents
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Agent is what is known of an agent, or of a framework that agents are made with.
 type Agent struct {
@@ -59,9 +62,10 @@ type Mark struct{ Member, Value, Seen string }
 
 // Element is the name of an element such as <system-reminder>…</system-reminder>.
 type Element struct {
-	Name string
-	Kind ElementKind
-	Seen string
+	Name  string
+	Kind  ElementKind
+	Seen  string
+	Needs string // what its attributes must hold: without it, users write such elements, too
 }
 
 // ElementKind is what an element holds.
@@ -78,10 +82,10 @@ const (
 // will report. All texts are in lower case.
 type Launch struct {
 	Begins  string // how the result begins, or a line of it that has the id near
-	Promise string // what the result says as well; "" if its beginning is the promise
-	Ids     string // what stands before the id of the work, alternatives separated by "|"
+	Promise string // what the result says as well, alternatives separated by "|"; "" if its beginning is the promise
+	Ids     string // what stands before the id of the work, alternatives likewise
 	Command bool   // it may be a server, which never ends
-	Member  bool   // it is a teammate: it lives on, and is at work or idle
+	Lead    string // the name in its team of the agent that launches a teammate, which lives on and is at work or idle
 	Seen    string
 }
 
@@ -112,9 +116,9 @@ var all = sync.OnceValue(func() []Agent { //nolint:gochecknoglobals // facts, pu
 
 // Collect returns the facts of all agents that of returns for each, in order.
 func Collect[T any](of func(*Agent) []T) []T {
-	var facts []T
-	for i := range all() {
-		facts = append(facts, of(&all()[i])...)
+	facts := make([][]T, len(all()))
+	for i := range facts {
+		facts[i] = of(&all()[i])
 	}
-	return facts
+	return slices.Concat(facts...)
 }

@@ -1,7 +1,10 @@
 package agents
 
 func claudeCode() Agent {
-	const now = "2.1.330"
+	const (
+		now      = "2.1.330"
+		teamLead = "team-lead"
+	)
 	return Agent{
 		Name: "Claude Code",
 		Tools: []Tool{
@@ -22,11 +25,11 @@ func claudeCode() Agent {
 			{"You are now acting as the memory extraction subagent.", now},   // to remember it
 		},
 		Elements: []Element{
-			{"system-reminder", Wraps, now},
-			{"task-notification", Reports, now},
-			{"teammate-message", Holds, now},
-			{"agent-message", Holds, "2.1.283"},
-			{"cross-session-message", Holds, "2.1.283"},
+			{"system-reminder", Wraps, now, ""},
+			{"task-notification", Reports, now, ""},
+			{"teammate-message", Holds, now, ""},
+			{"agent-message", Holds, "2.1.283", ""},
+			{"cross-session-message", Holds, "2.1.283", ""},
 		},
 		Banners: []Fact{
 			{"[SYSTEM NOTIFICATION - NOT USER INPUT]", "2.1.193"},
@@ -45,14 +48,14 @@ func claudeCode() Agent {
 			{Begins: "command ", Promise: "you will be notified when", Ids: "with id:", Command: true, Seen: now},
 			{Begins: "you will be notified when", Ids: "with id:|task id:", Seen: ""},
 			{Begins: "you will be notified automatically when", Ids: "agentid:|task id:", Seen: ""},
-			{Begins: "spawned successfully", Promise: "will receive instructions via mailbox", Ids: "agent_id:|name:", Member: true, Seen: now},
+			{Begins: "spawned successfully", Promise: "will receive instructions via mailbox", Ids: "agent_id:|name:", Lead: teamLead, Seen: now},
 		},
 		Stops: []Call{{"TaskStop", "task_id|shell_id", now}, {"KillShell", "shell_id|task_id", "2.0"}, {"KillBash", "shell_id", "1.0"}},
 		Looks: []Call{
 			{"TaskOutput", "task_id", now}, {"AgentOutputTool", "agentId|agent_id", "2.0"}, {"BashOutput", "bash_id|shell_id", "2.0"},
 		},
 		Mailboxes: []Mailbox{{
-			Element: "teammate-message", From: "teammate_id", Lead: "team-lead",
+			Element: "teammate-message", From: "teammate_id", Lead: teamLead,
 			Send: Call{"SendMessage", "to|recipient", now}, Sender: "sender", Disband: "TeamDelete",
 			Idle: "idle_notification|shutdown_approved", Gone: "teammate_terminated", Seen: now,
 		}},

@@ -14,11 +14,11 @@ func codex() Agent {
 			{"thread_source", "thread_title", now},
 		},
 		Elements: []Element{
-			{"environment_context", Holds, now},
-			{"codex_internal_context", Holds, now},
-			{"goal_context", Holds, ""},
-			{"subagent_notification", Holds, ""},
-			{"turn_aborted", Holds, ""},
+			{"environment_context", Holds, now, ""},
+			{"codex_internal_context", Holds, now, ""},
+			{"goal_context", Holds, "", ""},
+			{"subagent_notification", Holds, "", ""},
+			{"turn_aborted", Holds, "", ""},
 		},
 	}
 }

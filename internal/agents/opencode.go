@@ -6,8 +6,14 @@ func openCode() Agent {
 		Name:    "opencode",
 		Tools:   []Tool{{"todowrite", WritesList, now}},
 		Headers: []Fact{{"X-Opencode-Session", now}, {"X-Session-Id", now}, {"X-Session-Affinity", now}},
+		Elements: []Element{
+			{"task", Reports, now, `state="`},
+			{"subagent", Reports, "2.0 beta", `state="`},
+		},
 		Launches: []Launch{
 			{Begins: "the task is working in the background", Promise: "you will be notified automatically when", Ids: "task_id:|task id:", Seen: now},
+			{Begins: "<task id=", Promise: "you will be notified automatically when", Ids: "<task id=", Seen: now},
+			{Begins: "the subagent is working in the background", Promise: "you will be notified automatically when", Ids: "sessionid:", Seen: "2.0 beta"},
 		},
 	}
 }
@@ -16,7 +22,7 @@ func openCode() Agent {
 func ohMyOpenCode() Agent {
 	return Agent{
 		Name:     "oh-my-opencode",
-		Elements: []Element{{"background-task", Reports, ""}},
+		Elements: []Element{{"background-task", Reports, "", ""}},
 		Trailers: []Fact{{"<!-- OMO_INTERNAL_INITIATOR -->", ""}},
 		Reports:  []Fact{{"[background task", ""}, {"[all background tasks", ""}, {"all background tasks", ""}},
 		Launches: []Launch{

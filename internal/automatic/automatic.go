@@ -26,20 +26,20 @@ type Part struct {
 
 // facts are what the rules need to know of agents.
 type facts struct {
-	elements                     map[string]agents.ElementKind
+	elements                     map[string]agents.Element
 	banners, trailers, reporting []agents.Fact
 }
 
 // known are the facts, put together once.
 var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 	k := &facts{
-		elements:  make(map[string]agents.ElementKind),
+		elements:  make(map[string]agents.Element),
 		banners:   agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Banners }),
 		trailers:  agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Trailers }),
 		reporting: agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Reports }),
 	}
 	for _, e := range agents.Collect(func(a *agents.Agent) []agents.Element { return a.Elements }) {
-		k.elements[e.Name] = e.Kind
+		k.elements[e.Name] = e
 	}
 	return k
 })
@@ -64,7 +64,7 @@ func Parts(text string, yield func(Part) bool) {
 		return
 	}
 	read(text, func(p Part) bool {
-		if known().elements[p.Name] != agents.Wraps {
+		if known().elements[p.Name].Kind != agents.Wraps {
 			return yield(p)
 		}
 		goesOn := true
@@ -113,7 +113,7 @@ func cutElement(text string) (p Part, rest string, ok bool) {
 		return p, text, false
 	}
 	p.Name = text[1 : 1+end]
-	kind, ok := known().elements[p.Name]
+	element, ok := known().elements[p.Name]
 	if !ok {
 		return p, text, false
 	}
@@ -122,7 +122,10 @@ func cutElement(text string) (p Part, rest string, ok bool) {
 	if open < 0 {
 		return p, text, false
 	}
-	p.Attributes, p.Reports = inside[:open], kind == agents.Reports
+	p.Attributes, p.Reports = inside[:open], element.Kind == agents.Reports
+	if !strings.Contains(p.Attributes, element.Needs) {
+		return p, text, false
+	}
 	p.Body, rest, ok = strings.Cut(inside[open+1:], "</"+p.Name+">")
 	return p, rest, ok
 }
@@ -170,19 +173,32 @@ func afterParagraph(text string) string {
 	return text[end:]
 }
 
-// Tail returns the automatic text at the end of a tool's result, or "". A report needs a
-// banner there, or the element of a reminder: a file may end in a report that it quotes.
+// Tail returns the automatic text at the end of a tool's result, or "". It needs a banner
+// there, or the element of a reminder: a file may end in a report that it quotes.
 func Tail(result string) string {
 	end := strings.TrimRight(result, blank)
 	start := len(end)
 	for range maxTail {
-		before, ok := cutLast(strings.TrimRight(end[:start], blank))
+		before, ok := cutLast(cutTrailer(strings.TrimRight(end[:start], blank)))
 		if !ok {
 			break
 		}
 		start = before
 	}
 	return end[start:]
+}
+
+// cutTrailer cuts the last paragraph of a text if it is a trailer.
+func cutTrailer(text string) string {
+	at := strings.LastIndex(text[max(0, len(text)-maxPreamble):], "\n\n")
+	if at < 0 {
+		return text
+	}
+	at += max(0, len(text)-maxPreamble)
+	if !hasPrefix(text[at+len("\n\n"):], known().trailers) {
+		return text
+	}
+	return strings.TrimRight(text[:at], blank)
 }
 
 // cutLast returns where the element begins in which a text ends, with its banner.
@@ -195,7 +211,7 @@ func cutLast(text string) (begin int, ok bool) {
 		return 0, false
 	}
 	name := text[end+len("</") : len(text)-1]
-	kind, isKnown := known().elements[name]
+	element, isKnown := known().elements[name]
 	begin = strings.LastIndex(text[:end], "<"+name)
 	if !isKnown || begin < 0 {
 		return 0, false
@@ -203,7 +219,7 @@ func cutLast(text string) (begin int, ok bool) {
 	if _, rest, whole := cutElement(text[begin:]); !whole || rest != "" {
 		return 0, false
 	}
-	if kind != agents.Reports {
+	if element.Kind == agents.Wraps {
 		return begin, true
 	}
 	return bannerBefore(text, begin)

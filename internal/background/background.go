@@ -11,15 +11,13 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// minID is the length of ids that arguments are searched for.
-const minID = 3
-
 // The bounds of the search. Work beyond them is not awaited.
 const (
 	maxCalls    = 256     // the newest calls
 	maxLaunches = 64      // the newest launches
 	maxReports  = 1 << 10 // the newest reports
 	maxResult   = 4 << 10 // bytes of a result that launches: a longer one, such as a file, quotes a promise
+	maxWords    = 512     // bytes of a report whose words may name the work
 	maxBehind   = 3       // messages of the user, behind which a launch is forgotten: its report was lost
 )
 
@@ -47,16 +45,18 @@ const (
 	Member             // its work comes to its mailbox
 )
 
-// Read reads a history, which may be nil. users is how many messages of the user the
-// request has. The time that it takes is linear in the size of the history.
-func Read(history iter.Seq[adapter.Entry], users int) Work {
+// Read reads a history, which may be nil. The time that it takes is linear in the size of
+// the history.
+func Read(history iter.Seq[adapter.Entry]) Work {
 	if history == nil {
 		return Work{}
 	}
-	r := reader{users: users, before: users}
+	var r reader
 	for e := range history {
 		r.full = r.full || r.calls == maxCalls
 		switch {
+		case e.FromUser:
+			r.opens = ""
 		case e.Automatic != "":
 			r.readText(e.Automatic, false)
 		case r.full && !r.mayBeMember():
@@ -70,15 +70,12 @@ func Read(history iter.Seq[adapter.Entry], users int) Work {
 
 // reader collects what has happened, from the newest entry of a history to the oldest.
 type reader struct {
-	users  int
 	events []event // the newest first
 	full   bool    // there have been enough calls
 
 	calls, launches, reports int
 
-	before int    // how many messages of the user are before the oldest entry so far
-	opens  string // the oldest entry, if it is a message of a mailbox
-
+	opens   string // the oldest entry so far, if it is a message of a mailbox
 	sender  string // of the newest message that the agent has sent to its team
 	owner   string // the newest owner that the agent has written to a todo
 	mailbox bool   // a message of the team has come
@@ -93,8 +90,8 @@ func (r *reader) mayBeMember() bool { return r.mailbox && !r.leads }
 // event is something that has happened to the work of others.
 type event struct {
 	kind   eventKind
-	names  [3]string // of the work: the id of the call, the id in its result, the name of a teammate
-	looked string    // the arguments of another call, which may look at the work
+	names  [3]string // of the work: the id of the call, the id in its result, the name of an agent
+	looked string    // the arguments of another call, which may look at the work, or the words of a report
 	behind int       // messages of the user after it
 
 	command, member bool
@@ -145,7 +142,7 @@ func (r *reader) role() Role {
 	switch {
 	case r.leads:
 		return Lead
-	case r.opens != "" && r.before == 0:
+	case r.opens != "":
 		return Member
 	}
 	return Alone
@@ -241,6 +238,9 @@ func (b *board) launch(e *event) {
 func (b *board) report(e *event) {
 	w := b.find(e)
 	isNamed := e.names != [3]string{}
+	if !isNamed {
+		w = b.named(e.looked)
+	}
 	for i := range b.workers {
 		if k := &b.workers[i]; w == nil && !k.member && !k.done && (!isNamed || k.nobody) {
 			w = k
@@ -255,11 +255,24 @@ func (b *board) report(e *event) {
 	}
 }
 
+// named returns the work whose id stands in the words of a report, or nil.
+func (b *board) named(words string) *worker {
+	if words == "" {
+		return nil
+	}
+	for i := range b.workers {
+		if w := &b.workers[i]; !w.done && !w.member && hasWord(words, w.names[idOfWork]) {
+			return w
+		}
+	}
+	return nil
+}
+
 // leave records that the model went on with something else, unless the call looks at
 // what it waits for.
 func (b *board) leave(e *event) {
 	for i := range b.workers {
-		if w := &b.workers[i]; !w.done && len(w.names[idOfWork]) >= minID && strings.Contains(e.looked, w.names[idOfWork]) {
+		if w := &b.workers[i]; !w.done && hasWord(e.looked, w.names[idOfWork]) {
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package background
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/internal/agents"
@@ -45,7 +46,8 @@ func launchAt(line string) *agents.Launch {
 // returns the names of the work.
 func promise(text string, l *agents.Launch) (names [3]string, ok bool) {
 	lower := lowerASCII(text)
-	if !strings.Contains(lower, l.Promise) {
+	promises := func(alternative string) bool { return strings.Contains(lower, alternative) }
+	if !slices.ContainsFunc(strings.Split(l.Promise, "|"), promises) {
 		return names, false
 	}
 	next := idOfWork
@@ -55,13 +57,14 @@ func promise(text string, l *agents.Launch) (names [3]string, ok bool) {
 			continue
 		}
 		if id := idAt(text[at+len(label):]); id != "" {
-			if names[next] = id; !l.Member || next == nameOfMember {
+			names[next] = id
+			if l.Lead == "" || next == nameOfMember {
 				break
 			}
 			next = nameOfMember
 		}
 	}
-	if l.Member && names[nameOfMember] == "" {
+	if l.Lead != "" && names[nameOfMember] == "" {
 		names[nameOfMember], _, _ = strings.Cut(names[idOfWork], "@")
 	}
 	return names, true
@@ -97,3 +100,20 @@ func idAt(text string) string {
 	return strings.TrimRight(text[:end], ".:/")
 }
 
+// hasWord reports whether an id stands in a text, and not only as a part of a longer word.
+func hasWord(text, id string) bool {
+	if id == "" {
+		return false
+	}
+	for {
+		at := strings.Index(text, id)
+		if at < 0 {
+			return false
+		}
+		end := at + len(id)
+		if (at == 0 || !isWord(text[at-1])) && (end == len(text) || !isWord(text[end])) {
+			return true
+		}
+		text = text[end:]
+	}
+}

@@ -86,7 +86,7 @@ func fold(to []byte, name string) []byte {
 
 // readCall reads a call and its result.
 func (r *reader) readCall(c *todo.Call) {
-	r.opens, r.before = "", r.users-c.UserMessagesAfter
+	r.opens = ""
 	if r.full {
 		return
 	}
@@ -103,9 +103,14 @@ func (r *reader) readCall(c *todo.Call) {
 		return
 	}
 	names[idOfCall] = c.ID
-	r.leads = r.leads || launch.Member
+	isMember := launch.Lead != ""
+	if isMember {
+		r.leads, r.lead = true, launch.Lead
+	} else {
+		names[nameOfMember] = argument(c.Arguments, "name") // messages may go to it
+	}
 	r.events = append(r.events, event{
-		kind: launched, names: names, behind: c.UserMessagesAfter, command: launch.Command, member: launch.Member,
+		kind: launched, names: names, behind: c.UserMessagesAfter, command: launch.Command, member: isMember,
 	})
 }
 

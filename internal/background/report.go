@@ -1,6 +1,7 @@
 package background
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -77,12 +78,12 @@ func (r *reader) readReport(p *automatic.Part) {
 		return
 	}
 	body := p.Body
-	for _, quotes := range [...]string{"<result", "<event", "<output>"} { // what others say
+	for _, quotes := range [...]string{"<result", "<event", "<output>", "<task_result", "<task_error"} { // what others say
 		body, _, _ = strings.Cut(body, quotes)
 	}
 	status := child(body, "status")
 	if status == "" {
-		status = attribute(p.Attributes, "status")
+		status = cmp.Or(attribute(p.Attributes, "status"), attribute(p.Attributes, "state"))
 	}
 	if status == "" {
 		status = ownWords(body)
@@ -90,8 +91,9 @@ func (r *reader) readReport(p *automatic.Part) {
 	if !hasEndWord(status) {
 		return
 	}
-	e := event{kind: reported, names: [3]string{child(body, "tool-use-id"), child(body, "task-id"), attribute(p.Attributes, "id")}}
-	r.addReport(e)
+	r.addReport(event{kind: reported, looked: body[:min(len(body), maxWords)], names: [3]string{
+		child(body, "tool-use-id"), child(body, "task-id"), cmp.Or(attribute(p.Attributes, "id"), attribute(p.Attributes, "sessionID")),
+	}})
 }
 
 // readLines reads lines in brackets, and the id behind them.
@@ -152,6 +154,7 @@ func ownWords(body string) string {
 var endWords = map[string]bool{ //nolint:gochecknoglobals // constant
 	"completed": true, "complete": true, "finished": true, "done": true, "failed": true, "error": true, "killed": true,
 	"stopped": true, "cancelled": true, "canceled": true, "terminated": true, "aborted": true, "interrupted": true, "timeout": true, "expired": true,
+	"success": true, "succeeded": true,
 }
 
 // hasEndWord reports whether one of the words of a text says that the work has ended.
@@ -178,4 +181,3 @@ func isOver(result string) bool {
 	}
 	return false
 }
-

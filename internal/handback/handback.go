@@ -4,6 +4,7 @@
 package handback
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,26 +60,37 @@ func Of(text string) End {
 	switch {
 	case last.asks():
 		return Asks
-	case (last.list || last.last.label && !stalls) && w.optionsAsk(&buf, maxOptions):
+	case last.list, last.last.label && !stalls:
+		if above := w.aboveList(&buf); above != Unclear {
+			return above
+		}
+	case !stalls && last.length <= maxRemark && w.remarkAsks(&buf, last.kinds):
 		return Asks
-	case !last.list && !stalls && last.length <= maxRemark && w.remarkAsks(&buf, last.kinds):
-		return Asks
-	case stalls:
+	}
+	if stalls {
 		return Announces
 	}
 	return Unclear
 }
 
-// optionsAsk reports whether a question stands above a list of options, of which at
-// most limit paragraphs are left.
-func (w *walker) optionsAsk(buf *[maxParagraph]byte, limit int) bool {
-	for range limit {
+// aboveList returns how the paragraph ends that a list stands below, of which some
+// paragraphs have been read: it may ask which of the items to do, or announce them all.
+func (w *walker) aboveList(buf *[maxParagraph]byte) End {
+	for range maxOptions {
 		above, ok := w.paragraph(buf)
-		if !ok || above.asks() || !above.list {
-			return ok && above.asks()
+		switch {
+		case !ok:
+			return Unclear
+		case above.asks():
+			return Asks
+		case above.list:
+		case above.kinds&step != 0 && bytes.HasSuffix(trimEnd(above.text), []byte(":")):
+			return Announces
+		default:
+			return Unclear
 		}
 	}
-	return false
+	return Unclear
 }
 
 // remarkAsks reports whether the last paragraph, with the given kinds of phrases, only
@@ -90,13 +102,13 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 		return false
 	}
 	above, ok := w.paragraph(buf)
-	if !ok {
+	switch {
+	case !ok:
 		return false
+	case above.asks():
+		return above.list || remark&(leaning|offer) != 0
 	}
-	if above.list {
-		return above.asks() || w.optionsAsk(buf, maxOptions)
-	}
-	return remark&(leaning|offer) != 0 && above.asks()
+	return above.list && w.aboveList(buf) == Asks
 }
 
 // AnswersOnly reports whether a message of the user can only be an answer, or a word to

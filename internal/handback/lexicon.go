@@ -9,7 +9,7 @@ import (
 )
 
 // kinds says what the phrases of a sentence do.
-type kinds uint16
+type kinds uint32
 
 const (
 	step       kinds = 1 << iota // announces a step: "I will"
@@ -27,6 +27,8 @@ const (
 	beforeI                      // behind an imperative: "before I"
 	stuck                        // on a condition: "I cannot continue"
 	without                      // is one: "without"
+	soStep                       // a step that follows from the rest of the sentence: "so I'll"
+	atOnce                       // makes a step of a start: "now" at the end
 	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
 )
 
@@ -57,11 +59,11 @@ const (
 
 // key returns the key of a phrase by its first bytes: four, or three if the third is a
 // space, as in "if ".
-func key(bytes uint64) uint32 {
-	if bytes>>16&0xFF == ' ' {
-		bytes &= 0xFFFFFF
+func key(first uint64) uint32 {
+	if first>>16&0xFF == ' ' {
+		first &= 0xFFFFFF
 	}
-	return uint32(bytes) * 0x9E3779B1 >> (32 - keyBits) //nolint:gosec // the first four bytes are meant
+	return uint32(first) * 0x9E3779B1 >> (32 - keyBits) //nolint:gosec // the first four bytes are meant
 }
 
 // phrasebook is the lexicon of all languages, built once.
@@ -110,7 +112,7 @@ func (l *lexicon) add(pattern string, k kinds) {
 	p := phrase{kinds: k}
 	pattern, p.begins = strings.CutPrefix(pattern, "^")
 	pattern, p.prefix = strings.CutSuffix(pattern, "*")
-	p.text = strings.NewReplacer("_", " ", "@", string(rune(omitted))).Replace(pattern)
+	p.text = strings.ReplaceAll(strings.ReplaceAll(pattern, "_", " "), "@", string(rune(omitted)))
 	last, _ := utf8.DecodeLastRuneInString(p.text)
 	p.prefix = p.prefix || last >= 0x0900 || !(last == '\'' || last >= '0') // scripts without spaces; punctuation
 	p.head = headOf(p.text)

@@ -183,32 +183,47 @@ func (p *plain) address(rest string) int {
 // wide adds the rune that rest begins with, or leaves out the quotation that it opens.
 // It returns the number of bytes read.
 func (p *plain) wide(rest string) int {
-	switch c := rest[0]; {
-	case len(rest) < 2:
-		p.put(c)
+	if len(rest) < 2 {
+		p.put(rest[0])
 		return 1
-	case c == 0xC2 && rest[1] == 0xA0: // a space that does not break
-		p.put(' ')
-		return 2
-	case c == 0xC2 && rest[1] == 0xAB:
-		return p.quotation(rest, 2, "»", 1<<1)
-	case c == 0xC3 || c == 0xC4 || c == 0xD0:
+	}
+	switch rest[0] {
+	case 0xC2:
+		return p.latinMark(rest)
+	case 0xC3, 0xC4, 0xD0:
 		return p.capital(rest)
-	case c == 0xE2 || c == 0xE3:
+	case 0xE1:
+		return p.vietnamese(rest)
+	case 0xE2, 0xE3:
 		return p.mark(rest)
-	case c == 0xE1 && len(rest) > 2 && (rest[1] == 0xBA || rest[1] == 0xBB):
-		p.letters = true
-		p.puts(rest[:2])
-		p.put(rest[2] | 1) // Vietnamese: a capital is followed by its small letter
-		return 3
-	case c == 0xF0: // emoji, and letters of dead scripts
-		n := min(len(rest), 4)
-		p.puts(rest[:n])
-		return n
-	case c != 0xEF && c != 0xC2:
+	case 0xEF, 0xF0: // full-width punctuation; emoji, and letters of dead scripts
+	default:
 		p.letters = true
 	}
 	return p.rune(rest)
+}
+
+// latinMark adds a mark of Latin-1, or leaves out the quotation that it opens.
+func (p *plain) latinMark(rest string) int {
+	switch rest[1] {
+	case 0xA0: // a space that does not break
+		p.put(' ')
+		return 2
+	case 0xAB:
+		return p.quotation(rest, len("«"), "»", 1<<1)
+	}
+	return p.rune(rest)
+}
+
+// vietnamese adds a letter, one with the marks of Vietnamese as a small one.
+func (p *plain) vietnamese(rest string) int {
+	p.letters = true
+	if len(rest) < 3 || rest[1] != 0xBA && rest[1] != 0xBB {
+		return p.rune(rest)
+	}
+	p.puts(rest[:2])
+	p.put(rest[2] | 1) // a capital is followed by its small letter
+	return 3
 }
 
 // rune adds the rune that rest begins with.

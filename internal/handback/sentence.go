@@ -204,15 +204,7 @@ func (r *reading) boundary(s *sentence, i int) int {
 		}
 		return 1
 	case '.', '!', '?':
-		n := 1
-		for i+n < len(text) && (text[i+n] == '.' || text[i+n] == '!' || text[i+n] == '?') {
-			n++
-		}
-		if !endsHere(text[i+n:]) {
-			return 0
-		}
-		r.stop(s, i, n, bytes.IndexByte(text[i:i+n], '?') >= 0)
-		return n
+		return r.ascii(s, i)
 	}
 	if !utf8.FullRune(text[i:]) {
 		return 0
@@ -221,15 +213,30 @@ func (r *reading) boundary(s *sentence, i int) int {
 	switch {
 	case mark == armenianMark:
 		s.question = true
-		return n
-	case isQuestionMark(mark):
-		r.stop(s, i, n, true)
-		return n
-	case isStop(mark):
-		r.stop(s, i, n, false)
-		return n
+	case isQuestionMark(mark), isStop(mark):
+		r.stop(s, i, n, !isStop(mark))
+	default:
+		return 0
 	}
-	return 0
+	return n
+}
+
+// ascii ends s if the marks at i end it, and returns their length.
+func (r *reading) ascii(s *sentence, i int) int {
+	n := 0
+	asks := false
+	for _, c := range r.text[i:] {
+		if c != '.' && c != '!' && c != '?' {
+			break
+		}
+		asks = asks || c == '?'
+		n++
+	}
+	if !endsHere(r.text[i+n:]) {
+		return 0
+	}
+	r.stop(s, i, n, asks)
+	return n
 }
 
 // isStop reports whether r ends a sentence that is no question.
@@ -298,21 +305,26 @@ func (r *reading) end(s *sentence, end int) {
 
 // free reports whether s announces a step that hangs on nothing.
 func (s *sentence) free() bool {
-	return s.kinds&step != 0 && s.kinds&(hang|consent|stuck|offer|offerOnly) == 0
+	k := s.kinds
+	steps := k&step != 0 || k&start != 0 && k&atOnce != 0
+	return steps && k&(hang|consent|stuck|offer|offerOnly) == 0 || k&soStep != 0 && k&consent == 0
 }
 
 // handsBack reports whether s is a statement that hands the turn back.
 func (s *sentence) handsBack() bool {
 	k := s.kinds
+	steps := k&(step|start) != 0 && k&(consent|andStep) == 0
 	switch {
+	case k&soStep != 0 && k&consent == 0:
+		return false
 	case k&request != 0,
 		k&imperative != 0 && k&(andStep|beforeI) != 0,
-		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0:
+		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0 && !steps:
 		return true
 	case k&(offer|offerOnly) != 0:
 		return false
 	}
-	return k&tell != 0 || k&consent != 0 && k&(step|can) != 0
+	return k&tell != 0 && !steps || k&consent != 0 && k&(step|can) != 0
 }
 
 // breaksOff reports whether the last paragraph ends in the middle of something.

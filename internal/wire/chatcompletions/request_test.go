@@ -186,7 +186,9 @@ func TestHistoryHasWhatTheAgentWrote(t *testing.T) {
 		{Automatic: "<task-notification>d</task-notification>"},
 		{Call: todo.Call{ID: "c2"}},
 		{Automatic: "<task-notification>b</task-notification>"},
+		{FromUser: true},
 		{Call: todo.Call{ID: "c1", Result: "<task-notification>a</task-notification>", Answered: true, UserMessagesAfter: 1}},
+		{FromUser: true},
 	}, slices.Collect(facts.History))
 	assert.Equal(t, 2, facts.Users)
 }

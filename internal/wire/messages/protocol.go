@@ -15,8 +15,14 @@ type Protocol struct{}
 var _ wire.Protocol = Protocol{}
 
 // Match implements [wire.Protocol]. Batches and the counting of tokens have paths
-// of their own.
-func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/messages") }
+// of their own. On Vertex AI the path names the model, and other publishers' models
+// take other requests.
+func (Protocol) Match(path string) bool {
+	if strings.HasSuffix(path, ":rawPredict") || strings.HasSuffix(path, ":streamRawPredict") {
+		return strings.Contains(path, "/publishers/anthropic/models/")
+	}
+	return strings.HasSuffix(path, "/messages")
+}
 
 // Parse implements [wire.Protocol]. Other APIs have a path that ends in
 // /messages too, but no list of messages in the body.

@@ -316,6 +316,7 @@ func wordsOf(content []byte) string {
 		} else {
 			b.Write(block.json)
 		}
+		b.WriteByte(0) // so that the blocks can't run into each other
 	}
 	return b.String()
 }

@@ -38,7 +38,7 @@ func TestFactsOfARequest(t *testing.T) {
 	f, parsed := parse(t, conversation)
 	assert.True(t, parsed.Stream())
 	assert.Equal(t, []any{2, false, false, adapter.ToolChoiceAuto}, []any{f.Tools, f.StrictTools, f.OwnPause, f.Choice})
-	assert.Equal(t, []any{5, 2, `Write it.{"type":"image","source":{"url":"a"}}`}, []any{f.Messages, f.Users, f.User})
+	assert.Equal(t, []any{5, 2, "Write it.\x00{\"type\":\"image\",\"source\":{\"url\":\"a\"}}\x00"}, []any{f.Messages, f.Users, f.User})
 	assert.Equal(t, []any{"claude-sonnet-4-5", "anthropic", true}, []any{f.Model, f.Provider, f.Streamed})
 	assert.Equal(t, []string{"TodoWrite", "bash"}, slices.Collect(f.ToolNames.ToolNames))
 	assert.NotNil(t, f.Loop)
@@ -107,8 +107,10 @@ func TestHistoryHasWhatTheAgentWrote(t *testing.T) {
 		{Automatic: "<task-notification>f</task-notification>"},
 		{Automatic: "<task-notification>e</task-notification>"},
 		{Automatic: "<task-notification>d</task-notification>"},
+		{FromUser: true},
 		{Automatic: "<task-notification>c</task-notification>"},
 		{Call: todo.Call{ID: "c1", Arguments: "{}", Result: "<task-notification>b</task-notification>", Answered: true, UserMessagesAfter: 1}},
+		{FromUser: true},
 	}, slices.Collect(facts.History))
 	assert.Equal(t, 2, facts.Users)
 	assert.True(t, facts.Unanswered, "a message of the system is no answer")

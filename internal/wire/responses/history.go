@@ -161,7 +161,7 @@ func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
 // only a type.
 func (r *request) ToolNames(yield func(string) bool) {
 	body, err := r.later.Bytes()
-	if err != nil || !yieldNames(rawjson.Member(body, "tools"), yield) || !r.hasMore {
+	if err != nil || !yieldNames(rawjson.Member(body, "tools"), yield) || !r.lite {
 		return
 	}
 	input := rawjson.Over(rawjson.Member(body, "input"))

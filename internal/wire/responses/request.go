@@ -15,13 +15,16 @@ import (
 // request has the facts about a request that are needed until it is answered.
 type request struct {
 	chains   *chains
+	caller   identify
 	later    wire.Body
 	streams  bool
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
 	declares bool // the caller's own request offers carryon's todo_pause
 	hasTools bool // it has the member
-	hasMore  bool // the input has items with more tools
+	lite     bool // the input has items with tools, mostly in place of the member
+	typed    bool // the user's messages name their type, and have parts
 	ownPause bool // a todo_pause is the caller's own
+	ownShell bool // the caller runs a shell
 
 	turns []said // what was said, by turn
 }
@@ -92,11 +95,13 @@ func (p *parser) read(body []byte) bool {
 	if p.left != continuation.ReasonNone {
 		f.LeaveAlone = p.left
 	}
-	if !p.callsTool { // the server runs all: a chat with a search, and no agent
+	if !p.callsTool && !p.ownShell { // the server runs all: a chat with a search, and no agent
 		f.Tools = 0
 	}
 	p.ownPause = f.OwnPause
 	f.StrictTools = p.strict && p.functions > 0
+	p.lite = p.lite && !p.hasTools
+	f.FixedPrefix = p.lite
 	return isObject && s.OK() && s.Kind() == 0
 }
 
@@ -167,6 +172,7 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	f.Messages++
 	switch role := string(item.role); role {
 	case `"user"`:
+		p.typed = item.typeName == "message" && !rawjson.IsString(item.content)
 		if user := identityOf(item.content); !adapter.IsAutomatic(user) {
 			f.Users++
 			f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, p.last
@@ -183,13 +189,14 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	}
 	p.last = item.content
 	if item.typeName == additionalTools {
-		p.hasMore = true
+		p.lite = true
 		tools := rawjson.Over(item.tools)
 		p.readTools(&tools)
 	}
 }
 
-// additionalTools is the type of an input item that offers more tools.
+// additionalTools is the type of an item with tools. Codex sends one in place of the
+// member "tools".
 const additionalTools = "additional_tools"
 
 // clientTools are the types of tools that the caller runs. A shell is one if
@@ -242,7 +249,7 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "shell":
 			where := rawjson.TextView(rawjson.Member(t.environment, "type"))
-			p.callsTool = p.callsTool || where == "" || where == "local"
+			p.ownShell = p.ownShell || where == "" || where == "local"
 		}
 		p.callsTool = p.callsTool || slices.Contains(clientTools, t.kind)
 	}

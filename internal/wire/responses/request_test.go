@@ -40,7 +40,9 @@ func TestHistoryHasWhatTheAgentWrote(t *testing.T) {
 		{Automatic: "<task-notification>e</task-notification>"},
 		{Automatic: "<task-notification>d</task-notification>"},
 		{Automatic: "<task-notification>b</task-notification>"},
+		{FromUser: true},
 		{Call: todo.Call{ID: "c1", Name: "task", Result: "<task-notification>a</task-notification>", Answered: true, UserMessagesAfter: 1}},
+		{FromUser: true},
 	}, slices.Collect(facts.History))
 	assert.Equal(t, 2, facts.Users)
 }

@@ -219,7 +219,7 @@ func TestUnusableContinuationIsAFailure(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One:"), turn, turn)
+				got := s.Ask(fakellm.Text("One:"), turn, turn, turn)
 				scenario.RequireComplete(t, m, got, "One:", "stop")
 				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
 			})

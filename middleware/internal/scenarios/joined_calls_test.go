@@ -540,7 +540,7 @@ func TestPauseToolOfTheCallersOwnIsKept(t *testing.T) {
 		server := fakellm.NewServer(t, draft, fakellm.Pause(scenario.Blocked).ID("p").With(fakellm.WholeCalls))
 		request := scenario.Request()
 		request.Tools = append(request.Tools, scenario.Tool("todo_pause"))
-		mw := middleware.New(scenario.TwoTodos(), scenario.NoInterval())
+		mw := middleware.New(scenario.TwoTodos(), scenario.Unattended(), scenario.NoInterval())
 		got := scenario.ReadStream(t.Context(), m.HTTPClient(server, mw), request)
 		require.NoError(t, got.Err)
 		assert.Equal(t, concat(draftShown, []string{

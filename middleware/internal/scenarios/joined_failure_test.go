@@ -62,7 +62,7 @@ func TestFailedContinuationKeepsWhatCameBefore(t *testing.T) {
 			for n := range len(whole) + 2 {
 				t.Run(fmt.Sprintf("%s, %s after %d", name, f.name, n), func(t *testing.T) {
 					t.Parallel()
-					got := scriptOf(pair(draft.Usage(100, 50), f.in(turn, n)), scenario.AtMost(1)).sameOnTheWire(t, true)
+					got := scriptOf(pair(draft.Usage(100, 50), f.in(turn, n), f.in(turn, n), f.in(turn, n)), scenario.AtMost(1)).sameOnTheWire(t, true)
 					requireFailedAfter(t, got.answer, whole[:min(n, len(whole))])
 				})
 			}

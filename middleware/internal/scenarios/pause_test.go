@@ -319,7 +319,7 @@ func TestPrintedPauseCounts(t *testing.T) {
 					requirePaused(t, s, got, scenario.Blocked)
 					assert.Equal(t, "stop", got.Finish)
 					assert.NotContains(t, strings.ToLower(got.Text), "todo_pause")
-					assert.Equal(t, strings.Fields("One. "+tt.before+" "+scenario.BlockedNotice), strings.Fields(got.Text))
+					assert.Equal(t, strings.Fields("One: "+tt.before+" "+scenario.BlockedNotice), strings.Fields(got.Text))
 					assert.Len(t, s.Server.Requests(), 2)
 				}
 			})
@@ -621,5 +621,35 @@ func TestPauseToolAlwaysIsNotDeclaredOutOfScope(t *testing.T) {
 		assert.Equal(t, []string{"edit_file"}, requests[0].Tools)
 		assert.Equal(t, []string{"edit_file"}, requests[1].Tools)
 		assert.Equal(t, []string{"edit_file", "todo_pause"}, requests[2].Tools)
+	})
+}
+
+// Where nobody can give leave, a pause that only asks for it is rejected once in a user
+// turn. A person who is there gives it.
+func TestPauseThatOnlyAsksForLeave(t *testing.T) {
+	t.Parallel()
+	const reason = "Awaiting confirmation to continue"
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		got := s.Ask(fakellm.Text(scenario.Plan), fakellm.Pause(reason), scenario.Edit())
+		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
+		assert.Contains(t, s.Server.Requests()[2].Last().Content, "No permission is needed: go on with the task")
+
+		got = s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text(scenario.Plan), fakellm.Pause(reason))
+		requirePaused(t, s, got, reason)
+
+		require.NoError(t, s.Middleware.Resume(s.Ctx), "the list is worth all attempts again")
+		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Paused.", "Go on."), fakellm.Text(scenario.Plan), fakellm.Pause(reason), scenario.Edit())
+		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
+
+		for name, options := range map[string][]middleware.Option{
+			"a person is there":        {middleware.WithApprovalMode(continuation.ApprovalDefault)},
+			"the program has a policy": {middleware.WithPausePolicy(pause.Strict)},
+		} {
+			s = scenario.New(t, m, scenario.TwoTodos(), options...)
+			got = s.Ask(fakellm.Text(scenario.Plan), fakellm.Pause(reason))
+			requirePaused(t, s, got, reason)
+			assert.Len(t, s.Server.Requests(), 2, name)
+		}
 	})
 }

@@ -61,11 +61,12 @@ func TestEventsComeInOrder(t *testing.T) {
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2", "PauseRejected 2",
 			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3",
 		}},
-		{"failed twice", []fakellm.Turn{
-			fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable),
+		{"failed three times", []fakellm.Turn{
+			fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable),
 		}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Failed 2", "Decision 2",
-			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Failed 3",
+			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Failed 3", "Decision 3",
+			"ContinuationStarted 4", "TurnEnded 4", "ContinuationEnded 4", "Failed 4",
 		}},
 	}
 	for _, tt := range tests {
@@ -242,7 +243,7 @@ func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.Option) *logB
 	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), scenario.Texts("Three:", "Four:")...)
 	require.NoError(t, s.Middleware.Resume(s.Ctx))
 	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Four:", "Go on."), fakellm.Text("Five:"),
-		scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
+		scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
 	s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Six:"))
 	return logged
 }
@@ -276,22 +277,22 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 		assert.EqualValues(t, 1, decisions[0]["todos"])
 		assert.EqualValues(t, 1, decisions[0]["active"])
 		assert.Equal(t, "the program's source", decisions[0]["list_from"])
-		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 5, "a line for each request that was added")
+		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 6, "a line for each request that was added")
 		assert.Contains(t, decisions[0]["conditions"], "interval_elapsed")
 		failed := logged.withMessage(t, "carryon: failed")
-		require.Len(t, failed, 3, "it was sent once more")
+		require.Len(t, failed, 4, "it was tried three times")
 		assert.Equal(t, "continuation", failed[0]["op"])
 		assert.Contains(t, failed[0]["error"], "503")
 		assert.Equal(t, "HTTP status 503", failed[0]["error"])
-		assert.Equal(t, "todos", failed[2]["op"])
-		assert.Equal(t, `no list for "the todo of somebody"`, failed[2]["error"], "the program's own errors, as they are")
+		assert.Equal(t, "todos", failed[3]["op"])
+		assert.Equal(t, `no list for "the todo of somebody"`, failed[3]["error"], "the program's own errors, as they are")
 	})
 }
 
 // privateTexts returns texts of prompts, messages, todos, reasons and errors.
 func privateTexts() []string {
 	return []string{
-		"Write the parser", "Continue working", "One:", "You write code", "stuck", "grammar.ebnf", "secret of the provider",
+		"Write the parser", "continue working", "One:", "You write code", "stuck", "grammar.ebnf", "secret of the provider",
 		"Invalid pause reason",
 	}
 }
@@ -311,7 +312,7 @@ func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		logged := loggedCalls(t, m, middleware.WithContent())
 		text := logged.String()
-		for _, shown := range []string{"Write the parser", "Continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
+		for _, shown := range []string{"Write the parser", "continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
 			assert.Contains(t, text, shown)
 		}
 		assert.NotContains(t, text, "no key")

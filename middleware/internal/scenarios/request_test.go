@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -23,7 +24,7 @@ func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 
 		requests := s.Server.Requests()
 		require.Len(t, requests, 4)
-		want := []string{"One:", "One. \n\nTwo:", "One. \n\nTwo:\n\nThree:"}
+		want := []string{"One.", "One. \n\nTwo:", "One. \n\nTwo:\n\nThree:"}
 		for i, request := range requests[1:] {
 			require.Len(t, request.Messages, 4, "request %d", i+2)
 			assert.Equal(t, requests[0].Messages, request.Messages[:2])
@@ -37,7 +38,7 @@ func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 func TestPromptsSayWhichAttemptTheyAreAndWhatCameOfTheLast(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithApprovalMode(continuation.ApprovalDefault))
 		s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit())
 		prompts := s.Prompts()
 		require.Len(t, prompts, 2)

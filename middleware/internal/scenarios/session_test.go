@@ -23,7 +23,7 @@ func TestAttemptThatLedToAToolCallIsReturned(t *testing.T) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1, MaxWithoutProgress: 4}))
 		request := scenario.Request()
 		for i := range 4 {
-			got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), scenario.Edit().ID("call_"+strconv.Itoa(i)))
+			got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), fakellm.Call("edit_file", `{"path":"parser`+strconv.Itoa(i)+`.go"}`).ID("call_"+strconv.Itoa(i)))
 			scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
 			request = scenario.WithEdit(request, "call_"+strconv.Itoa(i))
 		}

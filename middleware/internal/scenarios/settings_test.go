@@ -115,7 +115,7 @@ func TestCommandSwitchesContinuationOnDuringATurn(t *testing.T) {
 func TestCommandChangesTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithApprovalMode(continuation.ApprovalDefault))
 		to := func(mode string) func() { return func() { typeCommand(t, s, "/set approval-mode "+mode) } }
 		got := s.Ask(
 			fakellm.Text("One:"), doFirst(to("yolo"), fakellm.Text("Two:")), doFirst(to("default"), fakellm.Text("Three:")),

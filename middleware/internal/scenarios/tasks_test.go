@@ -407,13 +407,13 @@ func TestReminderOfAContinuationThatFailedIsSentAgain(t *testing.T) {
 		s := newTaskScenario(t, m, scenario.TwoTodos())
 		s.ends(t, "job-7")
 		got := s.Ask(doFirst(func() { s.ends(t, "job-8") }, fakellm.Text(scenario.Plan)),
-			fakellm.Status(http.StatusBadGateway, `{}`), fakellm.Status(http.StatusBadGateway, `{}`))
+			fakellm.Status(http.StatusBadGateway, `{}`), fakellm.Status(http.StatusBadGateway, `{}`), fakellm.Status(http.StatusBadGateway, `{}`))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
 		s.Ask(scenario.Edit())
 		assert.Contains(t, s.Content(t, 1, 3), reminderOf("job-8"))
 		assert.Contains(t, s.Content(t, 2, 3), reminderOf("job-8"), "sent once more, with all that it said")
-		assert.Contains(t, s.Content(t, 3, 1), reminderOf("job-8"))
-		assert.NotContains(t, s.Content(t, 3, 1), completionOf("job-7"))
+		assert.Contains(t, s.Content(t, 4, 1), reminderOf("job-8"))
+		assert.NotContains(t, s.Content(t, 4, 1), completionOf("job-7"))
 	})
 }
 

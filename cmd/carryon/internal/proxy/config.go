@@ -1,9 +1,13 @@
 package proxy
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,8 +20,11 @@ import (
 type Config struct {
 	Listen        string   // address
 	Upstream      *url.URL // base URL of the endpoint
-	Anthropic     *url.URL // base URL for requests to Anthropic's API; nil for Upstream
-	YOLO          bool     // tell the model to act without asking for confirmation
+	Routes        []Route  // requests with another endpoint; the first that matches counts
+	Mode          string   // who is there: "standard", "yolo", or "" for standard
+	YOLO          bool     // short for the mode "yolo"
+	Questions     string   // what follows a turn that asks the user something: "mode", "wait" or "continue"
+	Untouched     string   // the same for a user turn in which the list was not written
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	TokenBudget   int      // tokens that continuations may use in a user turn; 0 for no limit
 	MinInterval   time.Duration
@@ -35,31 +42,31 @@ type Config struct {
 	Metrics       bool             // serve metrics for Prometheus
 	Clock         middleware.Clock // nil is the system's
 
-	upstream  string        // the unparsed URL of Upstream
-	anthropic string        // the unparsed URL of Anthropic
-	patience  time.Duration // how long a stopping proxy waits for open answers; no flag sets it
+	upstream     string        // the unparsed URL of Upstream
+	source       string        // what sets upstream, in errors
+	listener     net.Listener  // of Bind
+	patience     time.Duration // how long a stopping proxy waits for open answers; no flag sets it
+	bodyPatience time.Duration // how long a client may pause within a request body; no flag sets it
 }
 
-// SetUpstreams sets a base URL for each of two providers, for a program that may
-// call either, as the environment has them. It overrides the flag -upstream.
-// [Config.Check] parses the URLs.
-func (c *Config) SetUpstreams(openAI, anthropic string) {
-	c.upstream, c.anthropic = openAI, anthropic
+// SetUpstream sets the base URL of the endpoint in place of the flag -upstream.
+// source is what it comes from, in errors. [Config.Check] parses the URL.
+func (c *Config) SetUpstream(upstream, source string) {
+	c.upstream, c.source = upstream, source
 }
+
+// NamedUpstream returns the base URL that the flag -upstream sets, or its default.
+func (c *Config) NamedUpstream() string { return c.upstream }
 
 // Check parses the base URLs, and returns an error that names the flag, or the
-// environment, if a value is invalid.
+// source, if a value is invalid.
 func (c *Config) Check() error {
-	name := "-upstream"
-	if c.anthropic != "" {
-		name = "the base URL in the environment"
-	}
 	var err error
-	if c.Upstream, err = parseBaseURL(name, c.upstream); err != nil {
+	if c.Upstream, err = parseBaseURL(cmp.Or(c.source, "-upstream"), c.upstream); err != nil {
 		return err
 	}
-	if c.anthropic != "" {
-		if c.Anthropic, err = parseBaseURL("ANTHROPIC_BASE_URL", c.anthropic); err != nil {
+	for i := range c.Routes {
+		if c.Routes[i].url, err = parseBaseURL(c.Routes[i].Source, c.Routes[i].Base); err != nil {
 			return err
 		}
 	}
@@ -80,18 +87,37 @@ func parseBaseURL(name, text string) (*url.URL, error) {
 	return u, nil
 }
 
-// upstreamOf returns the base URL of the endpoint that a request is for.
-func (c *Config) upstreamOf(r *http.Request) *url.URL {
-	if c.Anthropic != nil && r.Header.Get("Anthropic-Version") != "" { // its SDKs always send it
-		return c.Anthropic
+// The modes say who is there. In standard mode a person is, and a turn that the model
+// hands back is the person's. In YOLO mode nobody is, and carryon goes on.
+const (
+	ModeStandard = "standard"
+	ModeYOLO     = "yolo"
+)
+
+// isYOLO reports whether nobody is there.
+func (c *Config) isYOLO() bool { return c.YOLO || c.Mode == ModeYOLO }
+
+// handback returns which turns that the model hands back are continued.
+func (c *Config) handback() (continuation.Handback, error) {
+	questions, err := continuation.ParseHandbackRule(cmp.Or(c.Questions, continuation.ByMode.String()))
+	if err != nil {
+		return continuation.Handback{}, fmt.Errorf("-questions must be mode, wait or continue, not %q", c.Questions)
 	}
-	return c.Upstream
+	untouched, err := continuation.ParseHandbackRule(cmp.Or(c.Untouched, continuation.ByMode.String()))
+	if err != nil {
+		return continuation.Handback{}, fmt.Errorf("-untouched must be mode, wait or continue, not %q", c.Untouched)
+	}
+	return continuation.Handback{Questions: questions, Untouched: untouched}, nil
 }
 
 func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
 		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, not %d (to send no continuations, use -dry-run)", c.MaxAttempts)
+	case c.Mode != "" && c.Mode != ModeStandard && c.Mode != ModeYOLO:
+		return fmt.Errorf("-mode must be standard or yolo, not %q", c.Mode)
+	case c.YOLO && c.Mode == ModeStandard:
+		return errors.New("-yolo and -mode standard contradict each other")
 	case c.TokenBudget < 0:
 		return fmt.Errorf("-token-budget %d is negative", c.TokenBudget)
 	case c.MinInterval < 0:
@@ -102,6 +128,45 @@ func (c *Config) checkValues() error {
 		return fmt.Errorf("-usage must be one, sum or last, not %q", c.Usage)
 	case c.LogFormat != "text" && c.LogFormat != "json":
 		return fmt.Errorf("-log must be text or json, not %q", c.LogFormat)
+	case c.SessionHeader != "" && !headerName.MatchString(c.SessionHeader):
+		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
+	}
+	_, err := c.handback()
+	return cmp.Or(err, c.checkHosts(), c.checkOrigins(), c.checkState())
+}
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// checkHosts lets no host name pass that no request can have.
+func (c *Config) checkHosts() error {
+	for i, host := range c.Hosts {
+		if host == "" || strings.ContainsAny(host, ":/*") {
+			return fmt.Errorf("-allow-host must be a host name alone, such as box.example, not %q", host)
+		}
+		c.Hosts[i] = strings.ToLower(host)
+	}
+	return nil
+}
+
+// checkOrigins lets no origin pass that no browser sends.
+func (c *Config) checkOrigins() error {
+	for _, origin := range c.CORS {
+		if origin == "*" {
+			continue
+		}
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil || strings.Contains(origin, "*") {
+			return fmt.Errorf("-cors must be an origin such as https://app.example, or * for all, not %q", origin)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkState() error {
+	if c.State == "" {
+		return nil
+	}
+	if _, err := stateKind(c.State); err != nil {
+		return fmt.Errorf("-state: %w", err)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 			entry := s.report(t).Entries[0]
 			if c.waits {
 				assert.Len(t, s.upstream.Requests(), 1)
-				assert.Equal(t, "Background tasks are pending or running", entry.Outcome.Explanation)
+				assert.Equal(t, "Background tasks are pending or running: 1 is awaited", entry.Outcome.Explanation)
 			} else {
 				assert.Len(t, s.upstream.Requests(), 2, entry.Outcome.Explanation)
 			}
@@ -92,7 +92,7 @@ func TestMessagesOfTheAgentRenewNoBudget(t *testing.T) {
 				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
 				`{"type":"function_call_output","call_id":"c1","output":"Plan updated"}`
 			for range goals {
-				s.upstream.Append(carryontest.Text("I think."), carryontest.Text("I still think."), carryontest.Text("I thought."))
+				s.upstream.Append(carryontest.Text("Next, I will write style.css."), carryontest.Text("Now I will write it."), carryontest.Text("I will write it now."))
 				r := newRequest(t, http.MethodPost, s.base+"/responses",
 					`{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan"},{"type":"function","name":"write"}],"input":[`+input+`]}`)
 				r.Header.Set("Thread-Id", "thread-1")
@@ -103,7 +103,7 @@ func TestMessagesOfTheAgentRenewNoBudget(t *testing.T) {
 					`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + message + `"}]}`
 			}
 			s.served.wait()
-			assert.Len(t, s.upstream.Requests(), goals+attempts)
+			assert.Equal(t, goals+attempts, len(s.upstream.Requests())) //nolint:testifylint // the requests are long
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -153,12 +154,19 @@ func (j *journal) copies(after uint64) (report, []entry) {
 
 // upstreamsOf returns the upstreams without queries, which may hold keys.
 func upstreamsOf(c *Config) []string {
+	urls := []*url.URL{c.Upstream}
+	for i := range c.Routes {
+		urls = append(urls, c.Routes[i].url)
+	}
 	all := []string{}
-	for _, upstream := range []*url.URL{c.Upstream, c.Anthropic} {
-		if upstream != nil {
-			u := *upstream
-			u.RawQuery = ""
-			all = append(all, u.String())
+	for _, upstream := range urls {
+		if upstream == nil {
+			continue
+		}
+		u := *upstream
+		u.RawQuery = ""
+		if text := u.String(); !slices.Contains(all, text) {
+			all = append(all, text)
 		}
 	}
 	return all
@@ -226,6 +234,11 @@ func (t *turn) show(number int) shownTurn {
 	return s
 }
 
+// webSocketOutcome is the outcome of a request that became a WebSocket.
+var webSocketOutcome = outcome{ //nolint:gochecknoglobals // constant
+	Code: "web_socket", Reason: "A WebSocket", Explanation: "A WebSocket, which carryon does not read", LeftAlone: true,
+}
+
 // outcome returns an outcome as text.
 func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	shown := outcome{
@@ -242,10 +255,17 @@ func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	return shown
 }
 
-// explanation returns the outcome's explanation, with the proxy's flag in place of
-// the Go option that it recommends.
+// asFlags replaces the Go options that explanations recommend by the proxy's flags.
+var asFlags = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // constant
+	return strings.NewReplacer(
+		"todo.WithToolNames", "-todo-tools", "ApprovalYOLO or Handback.Questions", "-yolo or -questions continue", "Handback.Untouched", "-untouched continue",
+	)
+})
+
+// explanation returns the outcome's explanation, with the proxy's flags in place of
+// the Go options that it recommends.
 func explanation(o *middleware.Outcome) string {
-	return short(strings.ReplaceAll(o.Explanation(), "todo.WithToolNames", "-todo-tools"), maxText)
+	return short(asFlags().Replace(o.Explanation()), maxText)
 }
 
 // see adds the todo list, or the tools that were called instead.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -72,8 +73,11 @@ var seconds = map[string]string{
 		text("1", "I am ") + event("ping", "") + blockOf("2", `{"type":"tool_use","id":"t1","name":"todo_pause","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"reason\":\"`+blocked+`\"}"}`) + ended("tool_use"),
 	"printed pause":     began("") + text("0", "I am stuck. todo_pause('"+blocked+"')") + ended("end_turn"),
 	"search":            began("") + found() + ended("end_turn"),
-	"unsigned thinking": began("") + blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`) + text("1", "So:") + ended("end_turn"),
+	"unsigned thinking": began("") + blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`) + text("1", "So.") + ended("end_turn"),
 }
+
+// overloaded is an error that the provider reports in a stream.
+var overloaded = event("error", `"error":{"type":"overloaded_error","message":"Later."}`)
 
 var sample = flag.Int("sample", 16, "have answers fail at one in so many offsets; 1 is every byte")
 
@@ -86,7 +90,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 		"end": func() io.Reader { return strings.NewReader("") },
 		"cut": func() io.Reader { return iotest.ErrReader(errLost) },
 		"report": func() io.Reader {
-			return strings.NewReader("\n\n" + event("error", `"error":{"type":"overloaded_error","message":"Later."}`))
+			return strings.NewReader("\n\n" + overloaded)
 		},
 		"garbage": func() io.Reader { return strings.NewReader("\n\ndata: {]\n\n") },
 	} {
@@ -99,9 +103,11 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 					got, outcome, err := replayed(t, strings.NewReader(first), io.MultiReader(strings.NewReader(second[:at]), rest()))
 					require.True(t, strings.HasPrefix(got, first[:strings.Index(first, "event: message_delta")]), "turn 1 is shown as it came")
 					require.Error(t, outcome.Err)
-					if err != nil {
+					if reported := strings.HasSuffix(got, overloaded); err != nil || reported {
 						require.Contains(t, got, `"name":"edit_file"`, "an error only for half a call")
 						require.NotContains(t, got, "message_delta")
+						require.Error(t, err)
+						require.True(t, !reported || fault == "report", "the provider's own words")
 						continue
 					}
 					m := readStream(t, got)
@@ -143,5 +149,43 @@ func TestSecondTurnsThatAreRefused(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, first, got, body)
 		require.Error(t, outcome.Err)
+	}
+}
+
+// Half a call must not look whole, wherever the answer ends, and whatever else it
+// has. An error event in it is shown as it came.
+func TestHalfACallIsAnError(t *testing.T) {
+	t.Parallel()
+	begun := event("content_block_start", `"index":0,"content_block":`+call) + event("content_block_delta", `"index":0,"delta":`+input(`{"a`))
+	for name, second := range map[string]string{
+		"in the call":                  began("") + begun,
+		"behind the call":              began("") + begun + event("content_block_stop", `"index":0`),
+		"an error":                     began("") + begun + overloaded,
+		"an error in lines":            began("") + begun + inLines(overloaded),
+		"a message that begins":        began("") + begun + began("") + text("0", "One.") + ended("end_turn"),
+		"behind an early end":          began("") + event("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}`) + begun,
+		"an error behind an early end": began("") + event("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}`) + begun + overloaded,
+		"a late part": began("") + blockOf("0", call, input(`{"a"`)) + blockOf("1", strings.Replace(call, "t1", "t2", 1), input("{}")) +
+			event("content_block_delta", `"index":0,"delta":`+input(`:1}`)) + ended("tool_use"),
+		"a block in its place": began("") + begun + blockOf("0", strings.Replace(call, "t1", "t2", 1), input("{}")) + ended("tool_use"),
+		"too many blocks":      began("") + begun + strings.Repeat(event("content_block_start", `"index":0,"content_block":`+call), 300) + ended("tool_use"),
+		"a search that is too large to be held": began("") + strings.TrimSuffix(
+			blockOf("0", search, slices.Repeat([]string{input(`{"query":"` + strings.Repeat("x", 1<<18) + `"}`)}, 5)...), event("content_block_stop", `"index":0`)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, outcome, err := replayed(t, strings.NewReader(first), strings.NewReader(second))
+			require.Error(t, outcome.Err)
+			assert.NotContains(t, got, "message_delta")
+			assert.NotContains(t, got, "message_stop")
+			require.Error(t, err)
+			if strings.HasPrefix(name, "an error") {
+				at := strings.Index(got, "\n\nevent: error\ndata: ")
+				require.Positive(t, at, got)
+				report := strings.TrimPrefix(got[at:], "\n\nevent: error\ndata: ")
+				assert.JSONEq(t, `{"type":"error","error":{"type":"overloaded_error","message":"Later."}}`, report)
+				assert.Equal(t, len(report)-2, strings.Index(report, "\n"), "one line, and a blank one")
+			}
+		})
 	}
 }

@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"encoding/json"
@@ -200,7 +200,7 @@ func TestResponsesThatAreLeftAlone(t *testing.T) {
 			"two lists of tools":   {strings.Replace(responsesBody(w.stream), `"tools"`, `"tools":[],"tools"`, 1), continuation.ReasonUnreadable},
 			"no input":             {strings.Replace(responsesBody(w.stream), `"input"`, `"prompt":{"id":"p"},"x"`, 1), continuation.ReasonNoMessages},
 		} {
-			s := newQuietScene(t, twoTodos)
+			s := newScene(t, twoTodos)
 			if name == "previous_response_id" {
 				tt.body = strings.Replace(tt.body, `"resp_0"`, `"resp_1"`, 1)
 				s.respond(t, responsesBody(w.stream, `"background":true`), fakellm.Text("Hello."))
@@ -221,7 +221,7 @@ func TestResponsesThatDoNotEndInText(t *testing.T) {
 		"custom-tool": continuation.ReasonToolCalls, "unknown-item": continuation.ReasonUnknownContent, "incomplete": continuation.ReasonNotEnded,
 		"end-turn-false": continuation.ReasonNotEnded, "commentary-and-calls": continuation.ReasonToolCalls,
 	} {
-		s := newQuietScene(t, twoTodos)
+		s := newScene(t, twoTodos)
 		stream := recordedResponses(t)[name+".chunks.txt"]
 		_, got := s.respond(t, responsesBody(true), fakellm.Raw(stream))
 		assert.Equal(t, recorded, got.Outcome.Reason, name)
@@ -235,7 +235,7 @@ func TestResponsesWithAMemberManyTimes(t *testing.T) {
 	many := strings.Repeat(`"usage":{},`, 1000)
 	stream := typedStream(inOrder([]string{createdEvent("r1")}, messageEvents("m1", plan),
 		[]string{strings.Replace(completedEvent("r1", messageItem("m1", plan)), `"usage"`, many+`"usage"`, 1)})...)
-	s := newQuietScene(t, twoTodos)
+	s := newScene(t, twoTodos)
 	_, got := s.respond(t, responsesBody(true), fakellm.Raw(stream))
 	assert.Equal(t, continuation.ReasonUnknownContent, got.Outcome.Reason)
 	assert.Equal(t, stream, got.Body)
@@ -263,7 +263,7 @@ func TestResponsesContinuationRequests(t *testing.T) {
 			`{"store":false,"input":[{"role":"user","content":"Go."},{"role":"assistant","content":"` + plan + `"},{"role":"user","content":PROMPT}],"tools":[{"type":"function","name":"f","strict":true},{"type":"web_search"},STRICT]}`,
 		},
 	} {
-		s := newQuietScene(t, twoTodos)
+		s := newScene(t, twoTodos)
 		_, _ = s.respond(t, tt.body, fakellm.Text(plan), edit())
 		bodies := s.wire.bodies()
 		require.Len(t, bodies, 2, name)
@@ -292,7 +292,7 @@ func flatTool(t *testing.T, strict bool) string {
 // A phase is kept in the messages that are replayed, each as an item of its own.
 func TestResponsesPhasesAreReplayed(t *testing.T) {
 	t.Parallel()
-	s := newQuietScene(t, twoTodos)
+	s := newScene(t, twoTodos)
 	stream := recordedResponses(t)["two-phases.chunks.txt"]
 	answer, _ := s.respond(t, responsesBody(true), fakellm.Raw(stream), edit())
 	assert.Len(t, answer.items, 3)
@@ -317,7 +317,7 @@ func TestResponsesTodosFromTheInput(t *testing.T) {
 		"the newest": {`{"type":"function_call","call_id":"c","name":"update_plan","arguments":"` + list("in_progress") + `"},{"type":"function_call_output","call_id":"c","output":"ok"},` +
 			`{"type":"custom_tool_call","call_id":"d","name":"update_plan","input":"` + list("completed") + `"},{"type":"custom_tool_call_output","call_id":"d","output":[{"type":"input_text","text":"ok"}]}`, 1},
 	} {
-		s := newQuietScene(t, todo.FromConversation())
+		s := newScene(t, todo.FromConversation())
 		body := `{"input":[{"role":"user","content":"Go."},` + tt.items + `],"tools":[{"type":"function","name":"update_plan"}],"store":false}`
 		turns := []fakellm.Turn{fakellm.Text(plan), edit()}[:tt.turns]
 		_, got := s.respond(t, body, turns...)
@@ -331,13 +331,13 @@ func TestResponsesPauseInTurnOne(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		t.Helper()
-		s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
+		s := newScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		answer, _ := s.respond(t, responsesBody(w.stream), fakellm.Pause(blocked).AndText("It fails.").Reasoning("Hm."))
 		assert.Equal(t, []string{"It fails.\n\nTask paused: " + blocked}, answer.texts())
 		assert.Len(t, answer.items, 2)
 		assert.Equal(t, "response.completed", answer.kind)
 
-		s = newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
+		s = newScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		answer, _ = s.respond(t, responsesBody(w.stream), fakellm.Pause(blocked).AndCall("edit_file", "{}").Reasoning("Hm."))
 		assert.Equal(t, []string{"edit_file{}"}, answer.calls())
 		assert.Len(t, answer.items, 2, "the reasoning stays before the call")
@@ -392,7 +392,7 @@ func TestResponsesTodosFromScripts(t *testing.T) {
 		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 1, continuation.ReasonNoList},
 		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 1, continuation.ReasonNoList},
 	} {
-		s := newQuietScene(t, todo.FromConversation())
+		s := newScene(t, todo.FromConversation())
 		_, got := s.respond(t, codexRequest(t, tt.description, tt.items), []fakellm.Turn{fakellm.Text(plan), edit()}[:tt.turns]...)
 		assert.Equal(t, tt.turns, got.Outcome.Turns, "%s: %s", name, got.Outcome)
 		assert.Equal(t, tt.reason, got.Outcome.Reason, "%s: %s", name, got.Outcome)

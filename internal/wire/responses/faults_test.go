@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"errors"
@@ -19,25 +19,6 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// responsesBytes returns the answers of a server to one request after another,
-// without carryon.
-func responsesBytes(tb testing.TB, body string, turns ...fakellm.Turn) []string {
-	tb.Helper()
-	server := fakellm.NewServer(tb, turns...)
-	var all []string
-	for range turns {
-		r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
-		require.NoError(tb, err)
-		response, err := server.Transport().RoundTrip(r)
-		require.NoError(tb, err)
-		answer, err := io.ReadAll(response.Body)
-		require.NoError(tb, err)
-		require.NoError(tb, response.Body.Close())
-		all = append(all, string(answer))
-	}
-	return all
-}
-
 // secondTurns are continuations that the drills break.
 var secondTurns = map[string]fakellm.Turn{
 	"text":           fakellm.Text("The parser is written now.").Reasoning("Think it over."),
@@ -57,7 +38,7 @@ func TestResponsesContinuationThatBreaksOffAtAnyByte(t *testing.T) {
 	for name, second := range secondTurns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), second)
+			all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
 			for n := 0; n < len(all[1]); n += oneIn(31) {
 				checkBroken(t, all[0], all[1][:n], io.EOF)
 				if n%13 == 0 {
@@ -113,8 +94,8 @@ func TestResponsesFirstTurnThatBreaksOffAtAnyByte(t *testing.T) {
 	t.Parallel()
 	whole := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("Think first.").AndCall("edit_file", "{}"))[0]
 	for n := 0; n < len(whole); n += oneIn(7) {
-		s := newQuietScene(t, twoTodos)
-		r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.url+"/responses", strings.NewReader(responsesBody(true)))
+		s := newScene(t, twoTodos)
+		r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(responsesBody(true)))
 		require.NoError(t, err)
 		require.Equal(t, whole[:n], s.send(t, r, fakellm.Raw(whole[:n])).Body)
 	}
@@ -125,7 +106,7 @@ func TestResponsesInPiecesOfAnySize(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // splits a text
 	for name, second := range secondTurns {
-		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), second)
+		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
 		var want string
 		for i := range 30 {
 			n := 0
@@ -172,7 +153,7 @@ func (p *randomPieces) Read(b []byte) (int, error) {
 // identical, and no input makes carryon panic.
 func FuzzResponses(f *testing.F) {
 	for _, second := range secondTurns {
-		all := responsesBytes(f, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), second)
+		all := responsesBytes(f, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
 		f.Add(all[0], all[1])
 		f.Add(all[1], all[0])
 		f.Add(strings.ReplaceAll(all[0], "\n", "\r\n"), all[1][:len(all[1])/2])
@@ -197,7 +178,7 @@ func TestResponsesThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // damages a text
 	for name, second := range secondTurns {
-		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), second)
+		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
 		for i := range 400 / oneIn(4) {
 			turns := []string{damaged(all[i%3%2], random), damaged(all[1], random)}
 			var opts []middleware.Option

@@ -21,6 +21,12 @@ func input(json string) string {
 	return `{"type":"input_json_delta","partial_json":"` + strings.ReplaceAll(json, `"`, `\"`) + `"}`
 }
 
+// inLines returns a stream with the JSON of each event on several lines, ended by
+// CRLF.
+func inLines(stream string) string {
+	return strings.ReplaceAll(strings.NewReplacer(`{"`, "{\ndata: \"", `,"`, ",\ndata:\"").Replace(stream), "\n", "\r\n")
+}
+
 // Later turns in the shapes of all servers: blocks are numbered by their order.
 func TestShapesOfLaterTurns(t *testing.T) {
 	t.Parallel()
@@ -35,8 +41,8 @@ func TestShapesOfLaterTurns(t *testing.T) {
 			"tool_use",
 		},
 		"gaps": {
-			began("") + text("0", "One:") + text("2", " Two:") + blockOf("4", call, input("{}")) + ended("tool_use"),
-			[]string{"\n\nOne:", " Two:", "edit_file{}"},
+			began("") + text("0", "One.") + text("2", " Two.") + blockOf("4", call, input("{}")) + ended("tool_use"),
+			[]string{"\n\nOne.", " Two.", "edit_file{}"},
 			"tool_use",
 		},
 		"no index": {
@@ -45,7 +51,7 @@ func TestShapesOfLaterTurns(t *testing.T) {
 			"tool_use",
 		},
 		"index -1": {
-			began("") + strings.ReplaceAll(text("0", "One:"), `"index":0`, `"index":-1`) + ended("end_turn"), []string{"\n\nOne:"}, "end_turn",
+			began("") + strings.ReplaceAll(text("0", "One."), `"index":0`, `"index":-1`) + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
 		},
 		"the same index again": {
 			began("") + strings.TrimSuffix(blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`),
@@ -59,29 +65,44 @@ func TestShapesOfLaterTurns(t *testing.T) {
 			"tool_use",
 		},
 		"text without a block": {
-			began("") + event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"One:"}`) + ended("end_turn"),
-			[]string{"\n\nOne:"},
+			began("") + event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"One."}`) + ended("end_turn"),
+			[]string{"\n\nOne."},
 			"end_turn",
 		},
 		"text in the beginning of its block": {
-			began("") + blockOf("0", `{"type":"text","text":"One:"}`, " Two:") + ended("end_turn"), []string{"\n\nOne. Two:"}, "end_turn",
+			began("") + blockOf("0", `{"type":"text","text":"One."}`, " Two.") + ended("end_turn"), []string{"\n\nOne. Two."}, "end_turn",
 		},
 		"blocks without text": {
-			began("") + text("0", "") + text("1", "One:") + text("2", "") + ended("end_turn"), []string{"\n\nOne:"}, "end_turn",
+			began("") + text("0", "") + text("1", "One.") + text("2", "") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
 		},
 		"blocks that overlap": {
 			began("") + event("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`) +
-				event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"One:"}`) + blockOf("1", call, input("{}")) +
-				event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":" Two:"}`) + event("content_block_stop", `"index":0`) + ended("tool_use"),
-			[]string{"\n\nOne:", "edit_file{}", " Two:"},
+				event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"One."}`) + blockOf("1", call, input("{}")) +
+				event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":" Two."}`) + event("content_block_stop", `"index":0`) + ended("tool_use"),
+			[]string{"\n\nOne.", "edit_file{}", " Two."},
 			"tool_use",
 		},
 		"no stop of a block": {
-			began("") + strings.TrimSuffix(text("0", "One:"), event("content_block_stop", `"index":0`)) + ended("end_turn"), []string{"\n\nOne:"}, "end_turn",
+			began("") + strings.TrimSuffix(text("0", "One."), event("content_block_stop", `"index":0`)) + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
+		"no stop of a call": {
+			began("") + strings.TrimSuffix(blockOf("0", call, input("{}")), event("content_block_stop", `"index":0`)) + ended("tool_use"), []string{"edit_file{}"}, "tool_use",
+		},
+		"no stop of a search": {
+			began("") + strings.TrimSuffix(blockOf("0", search), event("content_block_stop", `"index":0`)) + ended("end_turn"), []string{"<server_tool_use>"}, "end_turn",
+		},
+		"the end before the blocks": {
+			began("") + event("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}`) + text("0", "One.") + blockOf("1", call, input("{}")) +
+				blockOf("2", strings.Replace(call, "t1", "t2", 1), input("{}")) + event("message_stop", ""),
+			[]string{"\n\nOne.", "edit_file{}", "edit_file{}"},
+			"tool_use",
+		},
+		"several data lines": {
+			inLines(began("") + text("0", "One.") + blockOf("1", call, input("{}")) + ended("tool_use")), []string{"\n\nOne.", "edit_file{}"}, "tool_use",
 		},
 		"content in the beginning": {
-			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"text","text":"One:"},`+call+`]`, 1) + ended("tool_use"),
-			[]string{"\n\nOne:", "edit_file{}"},
+			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"text","text":"One."},`+call+`]`, 1) + ended("tool_use"),
+			[]string{"\n\nOne.", "edit_file{}"},
 			"tool_use",
 		},
 		"a pause in the beginning": {
@@ -95,29 +116,29 @@ func TestShapesOfLaterTurns(t *testing.T) {
 			"tool_use",
 		},
 		"redacted thinking": {
-			began("") + blockOf("0", `{"type":"redacted_thinking","data":"x"}`) + text("1", "One:") + ended("end_turn"), []string{"\n\nOne:"}, "end_turn",
+			began("") + blockOf("0", `{"type":"redacted_thinking","data":"x"}`) + text("1", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
 		},
 		"an unknown block": {
-			began("") + blockOf("0", `{"type":"novelty","a":1}`, `{"type":"text_delta","text":""}`) + text("1", "One:") + ended("end_turn"),
-			[]string{"<novelty>", "\n\nOne:"},
+			began("") + blockOf("0", `{"type":"novelty","a":1}`, `{"type":"text_delta","text":""}`) + text("1", "One.") + ended("end_turn"),
+			[]string{"<novelty>", "\n\nOne."},
 			"end_turn",
 		},
 		"an unknown block that is signed": {
-			began("") + blockOf("0", `{"type":"novelty","signature":"x"}`) + text("1", "One:") + ended("end_turn"), []string{"\n\nOne:"}, "end_turn",
+			began("") + blockOf("0", `{"type":"novelty","signature":"x"}`) + text("1", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
 		},
 		"a message_start again": {
-			began("") + began("") + text("0", "One:") + ended("end_turn"), []string{"\n\nOne:"}, "end_turn",
+			began("") + began("") + text("0", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
 		},
 		"data without names": {
-			strings.ReplaceAll(strings.ReplaceAll(began("")+text("0", "One:")+ended("end_turn"), "event: ", ": "), ": message", ":message"),
-			[]string{"\n\nOne:"},
+			strings.ReplaceAll(strings.ReplaceAll(began("")+text("0", "One.")+ended("end_turn"), "event: ", ": "), ": message", ":message"),
+			[]string{"\n\nOne."},
 			"end_turn",
 		},
-		"an unknown event":    {began("") + event("novelty", "") + text("0", "One:") + ended("end_turn"), []string{"\n\nOne:"}, "end_turn"},
-		"comments":            {": OPENROUTER PROCESSING\n\n" + began("") + ": wait\n\n" + text("0", "One:") + ended("end_turn"), []string{"\n\nOne:"}, "end_turn"},
-		"CRLF":                {strings.ReplaceAll(began("")+text("0", "One:")+ended("end_turn"), "\n", "\r\n"), []string{"\n\nOne:"}, "end_turn"},
-		"no usage at the end": {strings.ReplaceAll(began("")+text("0", "One:")+ended("end_turn"), `,"usage":{"output_tokens":5}`, ""), []string{"\n\nOne:"}, "end_turn"},
-		"[DONE] behind it":    {began("") + text("0", "One:") + ended("end_turn") + "data: [DONE]\n\n", []string{"\n\nOne:"}, "end_turn"},
+		"an unknown event":    {began("") + event("novelty", "") + text("0", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn"},
+		"comments":            {": OPENROUTER PROCESSING\n\n" + began("") + ": wait\n\n" + text("0", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn"},
+		"CRLF":                {strings.ReplaceAll(began("")+text("0", "One.")+ended("end_turn"), "\n", "\r\n"), []string{"\n\nOne."}, "end_turn"},
+		"no usage at the end": {strings.ReplaceAll(began("")+text("0", "One.")+ended("end_turn"), `,"usage":{"output_tokens":5}`, ""), []string{"\n\nOne."}, "end_turn"},
+		"[DONE] behind it":    {began("") + text("0", "One.") + ended("end_turn") + "data: [DONE]\n\n", []string{"\n\nOne."}, "end_turn"},
 	} {
 		for way, as := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader} {
 			t.Run(name+", "+way, func(t *testing.T) {
@@ -152,10 +173,10 @@ func TestServerToolsOfLaterTurns(t *testing.T) {
 func TestFirstTurnWithServerTools(t *testing.T) {
 	t.Parallel()
 	turn := began(`,"container":{"id":"c1"}`) + found() + ended("end_turn")
-	got, _, err := replayed(t, strings.NewReader(turn), strings.NewReader(began("")+text("0", "One:")+ended("end_turn")))
+	got, _, err := replayed(t, strings.NewReader(turn), strings.NewReader(began("")+text("0", "One.")+ended("end_turn")))
 	require.NoError(t, err)
 	m := readStream(t, got)
-	assert.Equal(t, []string{"<server_tool_use>", "<web_search_tool_result>", "It is so.", " And so is this.", "\n\nOne:"}, m.shown())
+	assert.Equal(t, []string{"<server_tool_use>", "<web_search_tool_result>", "It is so.", " And so is this.", "\n\nOne."}, m.shown())
 	assert.JSONEq(t, `{"id":"c1"}`, string(m.Container), "the first turn's stays")
 }
 
@@ -224,5 +245,16 @@ func TestQuirksOfServers(t *testing.T) {
 				assert.JSONEq(t, `{"input_tokens":10,"output_tokens":10}`, string(got.message.Usage))
 			}
 		})
+	}
+}
+
+// A block that the caller's own turn leaves open is closed before another one.
+func TestFirstTurnWithoutTheEndOfItsBlock(t *testing.T) {
+	t.Parallel()
+	for name, index := range map[string]string{"index": `"index":0,`, "no index": ""} {
+		one := began("") + strings.ReplaceAll(strings.TrimSuffix(text("0", plan), event("content_block_stop", `"index":0`)), `"index":0,`, index) + ended("end_turn")
+		got, _, err := replayed(t, strings.NewReader(one), strings.NewReader(began("")+text("0", "Here.")+ended("end_turn")))
+		require.NoError(t, err)
+		assert.Contains(t, got, event("content_block_stop", `"index":0`)+event("content_block_start", `"index":1,"content_block":{"type":"text","text":""}`), name)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 func TestTurnsAreJoined(t *testing.T) {
@@ -90,6 +92,21 @@ func TestTurnsAreJoined(t *testing.T) {
 				assert.JSONEq(t, test.usage, string(got.message.Usage))
 				assert.NotContains(t, got.raw, "todo_pause\"")
 			})
+		})
+	}
+}
+
+// A budget holds whatever counts a provider reports.
+func TestCountsBeyondAnyBudget(t *testing.T) {
+	t.Parallel()
+	budget := middleware.WithLimits(continuation.Limits{TokenBudget: 1_000_000, MaxAttempts: 3, MinInterval: continuation.Off})
+	for _, usage := range []string{
+		`{"input_tokens":9223372036854775807,"cache_read_input_tokens":9223372036854775807,"output_tokens":2}`, `{"input_tokens":3,"output_tokens":1e30}`,
+	} {
+		ask{options: []middleware.Option{budget}, turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Text("Soon.").UsageJSON(usage)}}.both(t, func(t *testing.T, got answer) {
+			t.Helper()
+			assert.Equal(t, continuation.ReasonTokenBudget, got.outcome.Reason, got.outcome.Reason.String())
+			assert.Len(t, got.requests, 2)
 		})
 	}
 }

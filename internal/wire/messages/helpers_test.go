@@ -33,6 +33,9 @@ var twoTodos = todo.Static(
 // unhurried has no interval between prompts, so that no test waits.
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
+// unattended is the mode in which it does not matter how a text ends.
+var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
+
 // edit is the answer of a model that does its work.
 func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
 
@@ -115,7 +118,7 @@ func (a ask) exchange(t *testing.T, stream bool) answer {
 		todos = twoTodos
 	}
 	mw := middleware.New(todos, slices.Concat([]middleware.Option{
-		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(a.turns)-1, 1)}),
+		unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(a.turns)-1, 1)}),
 	}, a.options)...)
 	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, fakellm.BaseURL+"/messages", strings.NewReader(a.body(stream)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // Only "end_turn" is a plain stop. With any other stop reason, the caller's own
@@ -56,11 +57,10 @@ func TestContinuationsThatDoNotEndWell(t *testing.T) {
 	for name, test := range map[string]struct {
 		turn  fakellm.Turn
 		shown string // of the turn, by a stream
-		unary string
 	}{
-		"refusal":   {fakellm.Text("I will ").Refusal("not."), "\n\nI will not.", ""},
-		"no reason": {fakellm.Text("Here.").With(fakellm.NoFinish), "\n\nHere.", ""},
-		"no stop":   {fakellm.Text("Here.").EndAfter(-2), "\n\nHere.", ""},
+		"refusal":   {fakellm.Text("I will ").Refusal("not."), "\n\nI will not."},
+		"no reason": {fakellm.Text("Here.").With(fakellm.NoFinish), "\n\nHere."},
+		"no stop":   {fakellm.Text("Here.").EndAfter(-2), "\n\nHere."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,17 +68,21 @@ func TestContinuationsThatDoNotEndWell(t *testing.T) {
 				if name == "no stop" && !stream {
 					continue
 				}
-				got := ask{turns: []fakellm.Turn{fakellm.Text(plan), test.turn}}.play(t, stream)
+				got := ask{
+					options: []middleware.Option{middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})},
+					turns:   []fakellm.Turn{fakellm.Text(plan), test.turn, test.turn, test.turn},
+				}.play(t, stream)
 				require.NoError(t, got.err)
 				assert.Equal(t, "end_turn", got.message.StopReason)
 				assert.JSONEq(t, `{"input_tokens":10,"output_tokens":5}`, string(got.message.Usage))
 				assert.Equal(t, continuation.ReasonFailed, got.outcome.Reason)
 				require.Error(t, got.outcome.Err)
-				want := []string{plan}
+				want, sent := []string{plan}, 4 // nothing is shown of an answer in one piece: it is asked for three times
 				if stream {
-					want = append(want, test.shown)
+					want, sent = append(want, test.shown), 2
 				}
 				assert.Equal(t, want, got.message.shown())
+				assert.Len(t, got.requests, sent)
 			}
 		})
 	}

@@ -1,10 +1,11 @@
-package transport_test
+package responses_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -28,6 +29,19 @@ func (a *responsesAnswer) texts() []string {
 		}
 	}
 	return all
+}
+
+// failure returns the message of the error that the answer ended with, or "".
+func (a *responsesAnswer) failure() string {
+	failure := a.error
+	if a.kind == "response.failed" {
+		failure = a.response
+	}
+	if inner, ok := failure["error"].(map[string]any); ok {
+		failure = inner
+	}
+	message, _ := failure["message"].(string)
+	return message
 }
 
 // calls returns the names of the functions that were called, with their
@@ -104,6 +118,20 @@ func readResponses(stream string) (a responsesAnswer, err error) {
 	return r.answer, nil
 }
 
+// numbers are the sequence numbers in a stream.
+var numbers = regexp.MustCompile(`"sequence_number":\d+,`)
+
+// withoutAside returns a stream without the events that are about no item.
+func withoutAside(stream string) string {
+	var b strings.Builder
+	for frame := range strings.SplitSeq(strings.TrimSuffix(stream, "\n\n"), "\n\n") {
+		if strings.Contains(frame, `"type":"response.`) {
+			b.WriteString(frame + "\n\n")
+		}
+	}
+	return b.String()
+}
+
 func must(ok bool, format string, args ...any) {
 	if !ok {
 		panic(fmt.Sprintf(format, args...))
@@ -115,7 +143,7 @@ func (r *responsesReader) read(e map[string]any) {
 	r.answer.types = append(r.answer.types, kind)
 	must(r.answer.kind == "", "%s behind the end", kind)
 	_, hasError := e["error"]
-	must(!hasError || kind == "error", "%s with an error", kind)
+	must(!hasError || kind == "error" || kind == "", "%s with an error", kind)
 	r.count(e)
 	must(r.began || kind == "response.created" || kind == "error", "%s before response.created", kind)
 	switch kind {
@@ -127,7 +155,7 @@ func (r *responsesReader) read(e map[string]any) {
 		must(len(r.answer.items) == 0 || kind == "keepalive", "%s in the middle", kind)
 	case "response.completed", "response.incomplete", "response.failed":
 		r.end(kind, e)
-	case "error":
+	case "error", "":
 		r.answer.error = e
 	default:
 		r.item(kind, e)
@@ -136,7 +164,7 @@ func (r *responsesReader) read(e map[string]any) {
 
 func (r *responsesReader) count(e map[string]any) {
 	n, ok := e["sequence_number"].(float64)
-	must(!r.began || ok == r.numbered, "%s: numbered or not", e["type"])
+	must(!r.began || ok == r.numbered || e["type"] == nil, "%s: numbered or not", e["type"])
 	if r.numbered = ok; ok {
 		must(!r.began || int(n) == r.sequence+1, "%s: number %v after %d", e["type"], n, r.sequence)
 		r.sequence = int(n)
@@ -200,6 +228,11 @@ func (r *responsesReader) add(index int, item map[string]any) {
 func (r *responsesReader) close(index int, item map[string]any) {
 	was := r.answer.items[index]
 	must(was["id"] == item["id"] && was["type"] == item["type"], "item %v became %v", was, item)
+	if item["type"] == "function_call" {
+		arguments, _ := item["arguments"].(string)
+		must(json.Valid([]byte(arguments)), "half a call ends: %q", arguments)
+		must(r.args[index] == "" || r.args[index] == arguments, "arguments %q were %q", arguments, r.args[index])
+	}
 	if item["type"] == "message" {
 		var said strings.Builder
 		for part := range len(item["content"].([]any)) {
@@ -219,7 +252,7 @@ func (r *responsesReader) end(kind string, e map[string]any) {
 		must(!open || kind != "response.completed", "item %d is open at the end", index)
 	}
 	output, _ := r.answer.response["output"].([]any)
-	must(len(output) == 0 || len(output) == len(r.answer.items), "%d items at the end, %d before it", len(output), len(r.answer.items))
+	must(len(output) == 0 || len(output) == len(r.answer.items) || kind == "response.failed", "%d items at the end, %d before it", len(output), len(r.answer.items))
 	for i := range output {
 		item, was := output[i].(map[string]any), r.answer.items[i]
 		must(item["type"] == was["type"] && item["id"] == was["id"], "item %d is %v at the end, was %v", i, item, was)

@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"flag"
@@ -25,7 +25,7 @@ var responsesDir = flag.String("responses", "", "a folder of recorded Responses 
 func recordedResponses(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
-	for _, dir := range []string{"testdata/responses", *responsesDir} {
+	for _, dir := range []string{"testdata/streams", *responsesDir} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.chunks.txt"))
 		require.NoError(t, err)
 		for _, path := range paths {
@@ -64,7 +64,7 @@ func playResponses(t *testing.T, todos todo.Provider, turns ...string) (string, 
 // as alone: as the second turn, and, if it ends in text, as the first.
 func TestRecordedResponses(t *testing.T) {
 	t.Parallel()
-	own := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First:"), edit().AndText("Now.").Reasoning("Do it."))
+	own := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), edit().AndText("Now.").Reasoning("Do it."))
 	joinedAsFirst, joinedAsSecond := 0, 0
 	for name, recorded := range recordedResponses(t) {
 		alone, _ := playResponses(t, todo.Static(), recorded)

@@ -1,4 +1,4 @@
-package transport_test
+package responses_test
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ func responsesBody(stream bool, more ...string) string {
 // strictest client reads it.
 func (s *scene) respond(t *testing.T, body string, turns ...fakellm.Turn) (responsesAnswer, reply) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, s.url+"/responses", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
 	require.NoError(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	got := s.send(t, r, turns...)
@@ -60,7 +60,7 @@ func TestResponsesAreContinued(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		t.Helper()
-		s := newQuietScene(t, twoTodos)
+		s := newScene(t, twoTodos)
 		answer, _ := s.respond(t, responsesBody(w.stream),
 			fakellm.Text(plan).Reasoning("Think first.").Usage(100, 20), edit().Reasoning("Now do it.").Usage(130, 10))
 		assert.Equal(t, "response.completed", answer.kind)
@@ -88,13 +88,13 @@ func TestResponsesWithNothingToDoAreByteIdentical(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]fakellm.Turn{
 		"a call": edit().AndText("Now."), "a refusal": fakellm.Turn{}.Refusal("I can't."), "cut short": fakellm.Text(plan).Finish("length"),
-		"done": fakellm.Text("All is done.").Reasoning("So:"), "CRLF": fakellm.Text("All is done.").CRLF(), "comments": fakellm.Text("Done.").Comments(),
+		"done": fakellm.Text("All is done.").Reasoning("So."), "CRLF": fakellm.Text("All is done.").CRLF(), "comments": fakellm.Text("Done.").Comments(),
 	} {
 		inBothWays(t, func(t *testing.T, w way) {
 			t.Helper()
-			s := newQuietScene(t, todo.Static())
+			s := newScene(t, todo.Static())
 			_, got := s.respond(t, responsesBody(w.stream), turn)
-			direct := sceneOf(t, fakellm.NewServer(t), nil, fakellm.BaseURL, todo.Static())
+			direct := newScene(t, todo.Static())
 			direct.client.Transport = direct.server.Transport()
 			_, want := direct.respond(t, responsesBody(w.stream), turn)
 			assert.Equal(t, want.Body, got.Body, name)
@@ -120,10 +120,10 @@ func TestResponsesThatPause(t *testing.T) {
 			"beside a call":    {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndCall("edit_file", "{}").Reasoning("Hm.")}, []string{plan}, []string{"edit_file{}"}, 3},
 			"printed":          {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("It fails. todo_pause('" + blocked + "')")}, []string{plan, "It fails. " + notice}, nil, 2},
 			"printed alone":    {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("todo_pause('" + blocked + "')").Reasoning("Hm.")}, []string{plan + notice}, nil, 1},
-			"rejected":         {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").Reasoning("Hm."), edit().Reasoning("Well:")}, []string{plan}, []string{`edit_file{"path":"parser.go"}`}, 3},
+			"rejected":         {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").Reasoning("Hm."), edit().Reasoning("Well.")}, []string{plan}, []string{`edit_file{"path":"parser.go"}`}, 3},
 			"rejected printed": {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("So: todo_pause('stuck')"), edit().AndText("Yes.")}, []string{plan, "So: ", "Yes."}, []string{`edit_file{"path":"parser.go"}`}, 4},
 		} {
-			s := newQuietScene(t, twoTodos)
+			s := newScene(t, twoTodos)
 			answer, _ := s.respond(t, responsesBody(w.stream), tt.turns...)
 			assert.Equal(t, tt.texts, answer.texts(), name)
 			assert.Equal(t, tt.calls, answer.calls(), name)

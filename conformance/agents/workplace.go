@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+)
+
+// workplace is where an agent works: a folder that is also its home, and everything else that it can reach.
+type workplace struct {
+	dir     string
+	fill    *strings.Replacer // of the names of places in commands, variables and files
+	server  *fakellm.Server   // the model
+	vendors *vendors
+}
+
+// newWorkplace makes a workplace with the agent's files. The caller must close it.
+func newWorkplace(a agent, agents string, log io.Writer) (*workplace, error) {
+	dir, err := os.MkdirTemp("", "carryon-agents-")
+	if err != nil {
+		return nil, err
+	}
+	turns := make([]fakellm.Turn, 200)
+	for i := range turns {
+		turns[i] = fakellm.Func(model{dir}.respond)
+	}
+	w := &workplace{dir: dir, server: fakellm.Start(turns...)}
+	w.fill = strings.NewReplacer("{AGENTS}", agents, "{HOME}", dir, "{URL}", w.server.URL())
+	w.vendors, err = startVendors(w.server.Handler(), w.certificate(), log)
+	for name, content := range a.home {
+		path := filepath.Join(dir, name)
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(w.fill.Replace(content)), 0o600))
+	}
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close removes the workplace, and ends what the agent has left behind there.
+func (w *workplace) Close() {
+	w.endLeftovers()
+	if w.vendors != nil {
+		w.vendors.Close()
+	}
+	w.server.Close()
+	_ = os.RemoveAll(w.dir) // the system's to clean up
+}
+
+// filled returns texts with the names of places filled in.
+func (w *workplace) filled(texts []string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = w.fill.Replace(text)
+	}
+	return all
+}
+
+// reset removes the files that the agent has written.
+func (w *workplace) reset() error {
+	for _, f := range files {
+		if err := os.Remove(filepath.Join(w.dir, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *workplace) certificate() string { return filepath.Join(w.dir, "ca.pem") }
+
+// cutOff returns the variables that send an agent, and carryon, to the stand-in for all hosts but this one.
+func (w *workplace) cutOff() []string {
+	proxy, certificate := w.vendors.URL(), w.certificate()
+	return []string{
+		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy,
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "NODE_USE_ENV_PROXY=1",
+		"SSL_CERT_FILE=" + certificate, "NODE_EXTRA_CA_CERTS=" + certificate, "CODEX_CA_CERTIFICATE=" + certificate,
+	}
+}
+
+// endLeftovers ends the programs that an agent has installed in its home and left running, where the system can name
+// them: Codex leaves a server.
+func (w *workplace) endLeftovers() {
+	processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
+	for _, process := range processes {
+		program, err := os.Readlink(filepath.Join(process, "exe"))
+		if err != nil || !strings.HasPrefix(program, w.dir+string(filepath.Separator)) {
+			continue
+		}
+		if id, err := strconv.Atoi(filepath.Base(process)); err == nil {
+			if p, err := os.FindProcess(id); err == nil {
+				_ = p.Kill() // it may have ended
+			}
+		}
+	}
+}
