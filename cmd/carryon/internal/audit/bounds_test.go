@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,7 +193,7 @@ func FuzzDatabase(f *testing.F) {
 	f.Add(uint32(40), []byte{255, 255})
 	f.Fuzz(func(t *testing.T, at uint32, bytes []byte) {
 		corrupt(t, t.TempDir(), func(file, log []byte) {
-			all := append(file[:len(file):len(file)], log...)
+			all := append(slices.Clip(file), log...)
 			from := int(at) % len(all)
 			if from < len(file) {
 				copy(file[from:], bytes)

@@ -115,12 +115,12 @@ func (c *conversation) calls(id, name, arguments string) {
 // result adds the result of a call. A running call may have several; the first one with the right beginning counts.
 func (c *conversation) result(id, text string) {
 	c.answer, c.afterUser = answer{}, false
-	at, ok := c.waiting[id]
-	if at -= c.dropped; !ok || at < 0 {
+	number, ok := c.waiting[id]
+	if !ok || number < c.dropped {
 		return
 	}
 	delete(c.waiting, id)
-	call := &c.entries[at].call
+	call := &c.entries[number-c.dropped].call
 	call.Result, call.Answered = clip(text), true
 	c.bytes += len(call.Result)
 }
@@ -174,7 +174,7 @@ func (c *conversation) history() iter.Seq[adapter.Entry] {
 		walk := adapter.HistoryWalk{Yield: yield}
 		for i := range c.entries {
 			e := &c.entries[len(c.entries)-1-i]
-			more := false
+			var more bool
 			switch {
 			case e.user:
 				more = walk.User(e.text, nil)
