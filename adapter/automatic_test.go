@@ -22,22 +22,12 @@ func TestIsAutomatic(t *testing.T) {
 		"<system-reminder>a</system-reminder> Go on.":                                                   false,
 		"Go on. <system-reminder>a</system-reminder>":                                                   false,
 		"<system-reminder>a</system-reminder><user>Go on.</user>":                                       false,
+		"<codex_internal_context source=\"goal\">\nGo on.\n</codex_internal_context>":                   true,
+		"<codex_internal_context source=\"other\">Go on.</codex_internal_context>":                      true,
+		"<environment_context>\n<cwd>/w</cwd>\n</environment_context>":                                  true,
+		"<teammate-message teammate_id=\"ada\" summary=\"a > b\">Go on.</teammate-message>":             true,
 	} {
 		assert.Equal(t, want, adapter.IsAutomatic(text), "%q", text)
-	}
-}
-
-func TestIsReport(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{
-		"": false, "<system-reminder>Today is Sunday.</system-reminder>": false,
-		"<task-notification id=\"7\">done</task-notification>":                                 true,
-		"<background-task>7 is done</background-task>":                                         true,
-		"<system-reminder>\n[BACKGROUND TASK COMPLETED]\n**ID:** `bg_1`\n</system-reminder>":   true,
-		"<system-reminder>\n[ALL BACKGROUND TASKS COMPLETE]\n</system-reminder>":               true,
-		"<system-reminder>a</system-reminder>\x00<task-notification>b</task-notification>\x00": true,
-	} {
-		assert.Equal(t, want, adapter.IsReport(text), "%q", text)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // Request is what the engine needs to know about a request. An adapter fills it in
@@ -98,11 +97,12 @@ type Request struct {
 	// System is the number of the first system message, counted from 1; 0 means none.
 	System int
 
-	// History yields the tool calls of the request, newest first. It is read at most
-	// once per decision, and only if the decision needs the todos; for a stream, that
+	// History yields the tool calls of the request, and the messages between them,
+	// newest first; see [HistoryWalk]. It is read at most a few
+	// times per decision, and only if the decision needs the todos; for a stream, that
 	// is while the stream is read. It must stay valid until the call has ended,
 	// because the todo source reads it.
-	History iter.Seq[todo.Call]
+	History iter.Seq[Entry]
 	// ToolNames yields the names of the tools that the request offers. It is read
 	// when History is; nil means that they are unknown.
 	ToolNames ToolNamer

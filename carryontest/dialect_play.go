@@ -57,6 +57,7 @@ func (t *trial[C]) play(options []middleware.Option, turns ...modelTurn) *perfor
 	options = append([]middleware.Option{
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(turns)-1, 1)}),
 		middleware.WithObserver(p.events.Observer()),
+		middleware.WithApprovalMode(continuation.ApprovalYOLO), // the turns of the script neither ask nor announce anything
 	}, options...)
 	call, _ := middleware.New(todos, options...).Begin(t.ctx, adapter.Request{
 		Tools: 1, Users: 1, User: "Write the parser.", NoFinish: t.Kind != CallbackDialect && t.lacks(FieldFinish),
@@ -88,7 +89,7 @@ func (t *trial[C]) playChunks(p *performance[C], call *middleware.Call, turns []
 	stream := middleware.NewStream(call, t.New(), first,
 		func(_ context.Context, k *adapter.Continuation) (adapter.Source[C], error) {
 			p.sent = append(p.sent, k)
-			if len(p.sent) == len(turns) {
+			if len(p.sent) >= len(turns) {
 				return nil, errPlayed
 			}
 			return source(len(p.sent)), nil
@@ -129,7 +130,7 @@ func (t *trial[C]) playWhole(p *performance[C], call *middleware.Call, turns []m
 			p.sent = append(p.sent, k)
 		}
 		number := len(p.sent)
-		if number == len(turns) || turns[number].fails {
+		if number >= len(turns) || turns[number].fails {
 			var none C
 			return none, errPlayed
 		}
@@ -155,7 +156,7 @@ func (t *trial[C]) playCallback(p *performance[C], call *middleware.Call, turns 
 			p.sent = append(p.sent, k)
 		}
 		number := len(p.sent)
-		if number == len(turns) {
+		if number >= len(turns) {
 			return modelTurn{}, errPlayed
 		}
 		for _, v := range t.distinct(t.chunksOf(turns[number], number)...) {

@@ -222,6 +222,10 @@ func fillState(tb testing.TB, v reflect.Value, n *int64) {
 		}
 	case reflect.Uint64:
 		v.SetUint(math.MaxUint64 - uint64(*n)) //nolint:gosec // small
+	case reflect.Array:
+		for i := range v.Len() {
+			fillState(tb, v.Index(i), n)
+		}
 	case reflect.Uint8:
 		v.SetUint(uint64(*n)) //nolint:gosec // small
 	case reflect.Int:

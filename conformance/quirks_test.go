@@ -34,7 +34,7 @@ func newMiddleware(opts ...middleware.Option) *middleware.Middleware {
 // For every row of the quirk table, the SDK reads what the row says.
 func TestQuirksAreReadWell(t *testing.T) {
 	t.Parallel()
-	goldens := quirks.Goldens{Dir: filepath.Join("..", "internal", "quirks", "testdata"), Update: *updateGoldens}
+	goldens := quirks.Goldens{Dir: filepath.Join("..", "internal", "testkit", "quirks", "testdata"), Update: *updateGoldens}
 	for _, q := range quirks.All() {
 		t.Run(q.Slug(), func(t *testing.T) {
 			t.Parallel()

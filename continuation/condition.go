@@ -11,11 +11,14 @@ const (
 	ConditionInScope                          // else the reason of the scope, such as ReasonNoTools
 	ConditionUnbroken                         // else ReasonBrokeOff
 	ConditionNoToolCalls                      // else ReasonToolCalls
-	ConditionEndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused, ReasonNotEnded or ReasonEmpty
+	ConditionEndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused or ReasonNotEnded
 	ConditionNotPaused                        // else ReasonPaused
 	ConditionNotRefused                       // else ReasonProviderRefused
 	ConditionCurrentUserTurn                  // else ReasonSuperseded
-	ConditionActiveTodos                      // else ReasonNoActiveTodos or another reason of the list, such as ReasonUntouched
+	ConditionActiveTodos                      // else ReasonNoActiveTodos or another reason of the list, such as ReasonNoList
+	ConditionAsksNothing                      // else ReasonAsksUser
+	ConditionListTouched                      // else ReasonListUntouched
+	ConditionOwnWork                          // else ReasonOthersWork
 	ConditionNoBackground                     // else ReasonBackground
 	ConditionNotActive                        // else ReasonActive
 	ConditionAttemptsLeft                     // else ReasonMaxAttempts
@@ -42,6 +45,9 @@ func (c Condition) String() string {
 		ConditionNotRefused:      "not_refused",
 		ConditionCurrentUserTurn: "current_user_turn",
 		ConditionActiveTodos:     "active_todos",
+		ConditionAsksNothing:     "asks_nothing",
+		ConditionListTouched:     "list_touched",
+		ConditionOwnWork:         "own_work",
 		ConditionNoBackground:    "no_background",
 		ConditionNotActive:       "not_active",
 		ConditionAttemptsLeft:    "attempts_left",

@@ -18,15 +18,19 @@ type Input struct {
 	TodosKnown bool        // if false, Evaluate ends with ReasonTodosNeeded where it needs the list
 	TodosErr   error       // why there is no list, nil if there is one; ignored unless TodosKnown
 	Origin     todo.Origin // where the list was read
+	Others     []int       // indexes in Todos, in order, of active todos that are not for this agent to do now
 	Background Background  // of the session
+	Handback   Handback    // whether a turn that seems to be handed back is continued
 	Limits     Limits      // with defaults applied
 	State      State       // of the session
 
-	// TouchedOnly allows a continuation only if the list was written in this user
-	// turn; see middleware.WithTouchedLists.
-	TouchedOnly bool
+	// ShortMessage says that the user's newest message is short and asks nothing, such
+	// as "continue": the list is the user's concern even if nothing has written it
+	// since.
+	ShortMessage bool
 
-	Now time.Time // current time, for claims, the interval and the age of tasks
+	Now    time.Time     // current time, for claims, the interval and the age of tasks
+	Waited time.Duration // how long the call has already waited for the interval
 }
 
 // EndedTurn describes a turn of the model that has ended.
@@ -43,9 +47,10 @@ type EndedTurn struct {
 	Finish      string // the provider's finish reason, "" if there was none
 	NoFinish    bool   // the provider never gives one
 	TooLong     bool   // more text than carryon keeps
-	Blank       bool   // the text is nothing but white space
-	BlankOK     bool   // a blank turn may be continued
 	Rejected    bool   // the model called todo_pause with a reason that was rejected
+
+	// End says how the text ends. Evaluate looks at it only if there are active todos.
+	End TurnEnd
 }
 
 // Background is the state of a session's background tasks.
@@ -64,6 +69,7 @@ type Evaluation struct {
 	Conditions Conditions    // each as met, not met or not looked at
 	List       List          // counts of the todo list, or why there is none
 	Limit      int           // the limit that is reached, if Reason is Exhausted
+	Awaited    int           // tasks that have not ended, with ReasonBackground
 	State      State         // Input.State, updated for the progress and the staleness of the list
 }
 
@@ -111,8 +117,7 @@ func (ev *Evaluation) judgeEnding(t *EndedTurn) bool {
 	return ev.check(ConditionEndedWell, !t.ManyChoices, ReasonManyChoices) &&
 		ev.check(ConditionEndedWell, !t.Refused, ReasonRefused) &&
 		ev.check(ConditionEndedWell, !t.Unknown, ReasonUnknownContent) &&
-		ev.check(ConditionEndedWell, plain, ReasonNotEnded) &&
-		ev.check(ConditionEndedWell, !t.Blank || t.BlankOK, ReasonEmpty)
+		ev.check(ConditionEndedWell, plain, ReasonNotEnded)
 }
 
 func (ev *Evaluation) judgeUserTurn(in *Input) bool {
@@ -130,8 +135,8 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 		ev.List = List{Origin: in.Origin, Err: in.TodosErr}
 		return ev.check(ConditionActiveTodos, false, reasonWithoutList(in.TodosErr)) // a list that was not read shows no progress
 	}
-	list := todolist.Summarize(in.Todos)
-	ev.List = listOf(len(in.Todos), &list)
+	list := todolist.Summarize(in.Todos, in.Others)
+	ev.List = listOf(&list)
 	ev.List.Origin = in.Origin
 	watermarks, used := todolist.Watermarks(in.State.Watermarks).Observe(&list, todolist.Used{
 		Attempts: in.State.Attempts, Continuations: in.State.Continuations,
@@ -141,34 +146,62 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	ev.Todo = list.Next
 	ev.remember(in)
 	return ev.check(ConditionActiveTodos, list.Active > 0, ev.List.reason()) &&
-		ev.check(ConditionActiveTodos, !in.TouchedOnly || ev.State.Touched, ReasonUntouched) &&
-		ev.check(ConditionNoBackground, !in.busy(), ReasonBackground) &&
+		ev.judgeHandback(in) &&
+		ev.judgeBackground(in) &&
 		ev.check(ConditionNotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&
 		ev.check(ConditionSuitableTodo, list.HasNext, ReasonNoSuitableTodo) &&
 		ev.judgeInterval(in)
 }
 
+// judgeHandback asks whose turn it is: whether the model has handed it back to the
+// user. A rejected pause is answered all the same.
+func (ev *Evaluation) judgeHandback(in *Input) bool {
+	mode, asks := in.Settings.ApprovalMode, in.Turn.End == EndAsks && !in.Turn.Rejected
+	untouched := in.Origin.Written == todo.WrittenEarlier && !ev.State.Touched && !in.ShortMessage
+	return ev.check(ConditionAsksNothing, !asks || !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
+		ev.check(ConditionListTouched, !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
+		ev.check(ConditionOwnWork, ev.List.Active > ev.List.Others, ReasonOthersWork)
+}
+
 // remember updates what the state records of the list itself.
 func (ev *Evaluation) remember(in *Input) {
-	if s := &ev.State; s.Cancelled || in.TouchedOnly {
-		seen := todolist.Seen{Stale: s.Stale, Cancelled: s.Cancelled, List: s.List, Touched: s.Touched}.Next(in.Todos, in.TouchedOnly)
-		s.Stale, s.Cancelled, s.List, s.Touched = seen.Stale, seen.Cancelled, seen.List, seen.Touched
+	s := &ev.State
+	s.Touched = s.Touched || in.Origin.Written == todo.WrittenNow
+	if s.Cancelled { // the list that is seen next is the stale one
+		s.Stale, s.Cancelled = todolist.Digest(in.Todos), false
 	}
 }
 
 func (ev *Evaluation) judgeBudgets(in *Input) bool {
 	attempts := in.Limits.MaxAttempts
+	if in.isUnclear() {
+		attempts = one(attempts)
+	}
 	if ev.State.Stale != 0 {
 		if todolist.Digest(in.Todos) != ev.State.Stale {
 			ev.State.Stale = 0
-		} else if attempts == Off || attempts > 1 {
-			attempts = 1
+		} else {
+			attempts = one(attempts)
 		}
 	}
 	return ev.checkLimit(ConditionAttemptsLeft, ev.State.Attempts, attempts, ReasonMaxAttempts) &&
 		ev.checkLimit(ConditionProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
 		ev.checkLimit(ConditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
+}
+
+// isUnclear reports whether a person is there, and the turn neither asks the person
+// anything nor shows that the model has stalled.
+func (in *Input) isUnclear() bool {
+	return in.Settings.ApprovalMode != ApprovalYOLO && in.Turn.End == EndUnclear && !in.Turn.Rejected
+}
+
+// one returns a limit of one attempt, or the limit itself if it is lower.
+func one(attempts int) int {
+	if attempts == Off {
+		return 1
+	}
+	return min(attempts, 1)
 }
 
 // checkLimit is check for a limit of which used is used up.
@@ -182,10 +215,19 @@ func (ev *Evaluation) checkLimit(c Condition, used, limit int, otherwise Reason)
 
 func (ev *Evaluation) judgeInterval(in *Input) bool {
 	if last := in.State.LastPrompt; in.Limits.MinInterval != Off && !last.IsZero() {
-		// A clock that was set back must not make the wait longer than the interval.
-		ev.Wait = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval))
+		// A clock that was set back, or another replica's clock, must not make the call
+		// wait for longer than one interval in all.
+		ev.Wait = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval-in.Waited))
 	}
 	return ev.check(ConditionIntervalElapsed, ev.Wait == 0, ReasonTooSoon)
+}
+
+func (ev *Evaluation) judgeBackground(in *Input) bool {
+	if ev.check(ConditionNoBackground, !in.busy(), ReasonBackground) {
+		return true
+	}
+	ev.Awaited = in.Background.Unfinished
+	return false
 }
 
 // busy reports whether background tasks keep the session from being continued.

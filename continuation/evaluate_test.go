@@ -34,20 +34,23 @@ func violations() []violation {
 		{continuation.ConditionEndedWell, continuation.ReasonManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
 		{continuation.ConditionEndedWell, continuation.ReasonRefused, func(i *in) { i.Turn.Refused = true }},
 		{continuation.ConditionEndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},
-		{continuation.ConditionEndedWell, continuation.ReasonEmpty, func(i *in) { i.Turn.Blank = true }},
 		{continuation.ConditionNotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
 		{continuation.ConditionNotRefused, continuation.ReasonProviderRefused, func(i *in) { i.State.Refused = true }},
 		{continuation.ConditionCurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
 		{continuation.ConditionActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
 		{continuation.ConditionActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
-		{continuation.ConditionActiveTodos, continuation.ReasonUntouched, func(i *in) { i.TouchedOnly, i.State.List = true, todolist.Digest(i.Todos) }},
+		{continuation.ConditionAsksNothing, continuation.ReasonAsksUser, func(i *in) { i.Turn.End = continuation.EndAsks }},
+		{continuation.ConditionListTouched, continuation.ReasonListUntouched, func(i *in) { i.Origin.Written = todo.WrittenEarlier }},
+		{continuation.ConditionOwnWork, continuation.ReasonOthersWork, func(i *in) {
+			i.Todos, i.Others = []todo.Todo{pending("theirs")}, []int{0}
+		}},
 		{continuation.ConditionNoBackground, continuation.ReasonBackground, func(i *in) {
 			i.Background = continuation.Background{Unfinished: 1, Oldest: noon}
 		}},
 		{continuation.ConditionNotActive, continuation.ReasonActive, func(i *in) {
 			i.State.Claim = continuation.Claim{Token: 1, Since: noon}
 		}},
-		{continuation.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 3 }},
+		{continuation.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 4 }},
 		{continuation.ConditionProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
 		{continuation.ConditionTokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
 		{continuation.ConditionSuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
@@ -145,10 +148,8 @@ func TestEvaluateHowTheTurnEnded(t *testing.T) {
 		{"no finish where there never is one", continuation.EndedTurn{NoFinish: true}, continuation.ReasonSatisfied},
 		{"a finish where there never is one", continuation.EndedTurn{NoFinish: true, Finish: "length"}, continuation.ReasonNotEnded},
 		{"a plain stop where there never is one", continuation.EndedTurn{NoFinish: true, Finish: "stop"}, continuation.ReasonSatisfied},
-		{"blank", continuation.EndedTurn{Finish: "stop", Blank: true}, continuation.ReasonEmpty},
-		{"blank, allowed", continuation.EndedTurn{Finish: "stop", Blank: true, BlankOK: true}, continuation.ReasonSatisfied},
-		{"not blank, allowed", continuation.EndedTurn{Finish: "stop", BlankOK: true}, continuation.ReasonSatisfied},
-		{"blank and cut, allowed", continuation.EndedTurn{Finish: "length", Blank: true, BlankOK: true}, continuation.ReasonNotEnded},
+		{"blank", continuation.EndedTurn{Finish: "stop", End: continuation.EndNone}, continuation.ReasonSatisfied},
+		{"blank and cut", continuation.EndedTurn{Finish: "length", End: continuation.EndNone}, continuation.ReasonNotEnded},
 		{"refused", continuation.EndedTurn{Finish: "stop", Refused: true}, continuation.ReasonRefused},
 	}
 	for _, c := range cases {
@@ -164,7 +165,7 @@ func TestEvaluateRejectedPause(t *testing.T) {
 	t.Parallel()
 	exempt := []continuation.Reason{
 		continuation.ReasonManyChoices, continuation.ReasonRefused, continuation.ReasonNotEnded,
-		continuation.ReasonEmpty,
+		continuation.ReasonAsksUser,
 	}
 	for _, v := range violations() {
 		in := satisfied(t)
@@ -235,9 +236,9 @@ func TestEvaluateBudgets(t *testing.T) {
 		state  continuation.State
 		want   continuation.Reason
 	}{
-		{"last attempt", continuation.Limits{}, continuation.State{Attempts: 2}, continuation.ReasonSatisfied},
-		{"attempts used up", continuation.Limits{}, continuation.State{Attempts: 3}, continuation.ReasonMaxAttempts},
-		{"more than used up", continuation.Limits{}, continuation.State{Attempts: 4}, continuation.ReasonMaxAttempts},
+		{"last attempt", continuation.Limits{}, continuation.State{Attempts: 3}, continuation.ReasonSatisfied},
+		{"attempts used up", continuation.Limits{}, continuation.State{Attempts: 4}, continuation.ReasonMaxAttempts},
+		{"more than used up", continuation.Limits{}, continuation.State{Attempts: 5}, continuation.ReasonMaxAttempts},
 		{"one attempt", continuation.Limits{MaxAttempts: 1}, continuation.State{}, continuation.ReasonSatisfied},
 		{"one attempt used", continuation.Limits{MaxAttempts: 1}, continuation.State{Attempts: 1}, continuation.ReasonMaxAttempts},
 		{"attempts off", continuation.Limits{MaxAttempts: off}, continuation.State{Attempts: 1 << 30}, continuation.ReasonSatisfied},
@@ -417,9 +418,7 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 	changed := ev.State
 	changed.Attempts, changed.Continuations = in.State.Attempts, in.State.Continuations
 	changed.Watermarks, changed.Stale = in.State.Watermarks, in.State.Stale
-	if in.TouchedOnly {
-		changed.List, changed.Touched = in.State.List, in.State.Touched
-	}
+	changed.Touched = in.State.Touched || changed.Touched && in.Origin.Written != todo.WrittenNow
 	require.Equalf(t, in.State, changed, "only the progress of the list is noted: %+v\n%+v", in, ev)
 }
 
@@ -449,7 +448,8 @@ func randomInput(rng *rand.Rand) continuation.Input {
 	}
 	in.Turn.Rejected = rng.IntN(8) == 0
 	in.Turn.NoFinish = rng.IntN(8) == 0
-	in.Turn.BlankOK = rng.IntN(8) == 0
+	in.Turn.End = continuation.TurnEnd(rng.IntN(4))
+	in.Origin.Written = todo.Written(rng.IntN(3))
 	for _, v := range violations() {
 		if rng.IntN(20) == 0 {
 			v.cause(&in)

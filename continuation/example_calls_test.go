@@ -97,6 +97,7 @@ func ExampleOneLineTemplates() {
 	// (Automatic message: no new message has come from the user.)
 	//
 	// You have an active task: 'Fix the build'. Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
+	// You announced the next step: do it now, with a tool call.
 	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
@@ -112,6 +113,7 @@ func ExampleTemplates() {
 	// (Automatic message: no new message has come from the user.)
 	//
 	// Still open: 'Fix the build'. Carry on, or call todo_pause with the reason.
+	// You announced the next step: do it now, with a tool call.
 	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/carryon-go/carryon/internal/todolist"
 )
 
 // Off in a field of [Limits] means that there is no such limit.
@@ -11,7 +13,7 @@ const Off = -1
 
 // Defaults of [Limits].
 const (
-	DefaultMaxAttempts        = 3
+	DefaultMaxAttempts        = 4
 	DefaultMaxWithoutProgress = 10
 	DefaultMinInterval        = time.Second
 	DefaultResponseTimeout    = 30 * time.Second
@@ -20,13 +22,25 @@ const (
 	DefaultMaxTaskAge         = 30 * time.Minute
 )
 
+// MaxAddedProgress is how many todos beyond those that the list had when carryon first
+// saw it in a user turn can renew the budgets by being completed. Without a bound, a
+// model that adds one finished todo after another would be continued for ever.
+const MaxAddedProgress = todolist.MaxAdded
+
 // Limits bound what carryon may add to a call. A zero field means its default
 // and [Off] means no limit; other negative values are refused.
 type Limits struct {
 	// MaxAttempts is the number of continuations allowed in a row without progress. A
-	// tool call is progress, and so is a todo list with more todos completed or fewer
-	// active than ever before in the user turn. If a user turn ends paused, cancelled
-	// or out of budget, later turns get one attempt until the list changes.
+	// tool call is progress, unless an earlier continuation of the user turn made the
+	// same call with the same arguments. So is a todo list with more todos completed or
+	// fewer active than ever before in the user turn; but todos that were added to the
+	// list in the user turn count only for the first [MaxAddedProgress] of them. A
+	// continuation that fails before anything of it is shown uses no attempt.
+	//
+	// Only one attempt is allowed, until the list makes progress, if a turn of
+	// [ApprovalDefault] neither asks for anything nor shows that the model has stalled.
+	// The same is true, until the list changes, after a user turn that ended paused,
+	// cancelled or out of budget.
 	MaxAttempts int
 	// MaxWithoutProgress is the number of continuations allowed in a user turn since
 	// the todo list last made progress, even if they call tools.

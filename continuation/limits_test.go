@@ -14,7 +14,7 @@ import (
 func TestLimitsDefaults(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, continuation.Limits{
-		MaxAttempts: 3, MaxWithoutProgress: 10, MinInterval: time.Second, ResponseTimeout: 30 * time.Second,
+		MaxAttempts: 4, MaxWithoutProgress: 10, MinInterval: time.Second, ResponseTimeout: 30 * time.Second,
 		FirstByteTimeout: 5 * time.Minute, TokenBudget: continuation.Off, ClaimLife: 10 * time.Minute, MaxTaskAge: 30 * time.Minute,
 	}, withDefaults(t, continuation.Limits{}))
 }

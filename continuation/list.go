@@ -20,6 +20,7 @@ type List struct {
 	Active    int         `json:"active"` // those that are pending or in progress
 	Completed int         `json:"completed"`
 	Cancelled int         `json:"cancelled"`
+	Others    int         `json:"others,omitzero"` // active todos that belong to other agents, or wait for them
 	// UnknownStatus is the first unknown status on the list, as it was written; "" if
 	// all are known.
 	UnknownStatus todo.Status `json:"unknown_status,omitzero"`
@@ -55,12 +56,14 @@ type (
 
 // ListOf counts the todos of a list.
 func ListOf(todos []todo.Todo) List {
-	summary := todolist.Summarize(todos)
-	return listOf(len(todos), &summary)
+	summary := todolist.Summarize(todos, nil)
+	return listOf(&summary)
 }
 
-func listOf(n int, s *todolist.Summary) List {
-	return List{Todos: n, Active: s.Active, Completed: s.Completed, Cancelled: s.Cancelled, UnknownStatus: s.Unknown}
+func listOf(s *todolist.Summary) List {
+	return List{
+		Todos: s.Todos, Active: s.Active, Completed: s.Completed, Cancelled: s.Cancelled, Others: s.Others, UnknownStatus: s.Unknown,
+	}
 }
 
 // Unknown returns how many todos have an unknown status. They do not count as active.

@@ -53,7 +53,7 @@ func TestProgressStartsAttemptsAnew(t *testing.T) {
 	}
 	for _, c := range cases {
 		s := continuation.State{UserTurn: turn7, LastPrompt: noon}
-		for attempt := 1; attempt <= 3; attempt++ {
+		for attempt := 1; attempt <= continuation.DefaultMaxAttempts; attempt++ {
 			var ev continuation.Evaluation
 			s, ev = step(t, s, before...)
 			require.True(t, ev.Continue, c.name)
@@ -66,7 +66,7 @@ func TestProgressStartsAttemptsAnew(t *testing.T) {
 			assert.Zero(t, ev.State.Attempts, c.name)
 		} else {
 			assert.Equal(t, continuation.ReasonMaxAttempts, ev.Reason, c.name)
-			assert.Equal(t, 4, ev.Attempt, c.name)
+			assert.Equal(t, continuation.DefaultMaxAttempts+1, ev.Attempt, c.name)
 		}
 		assert.Equal(t, c.progress, ev.State.Continuations == 0, "%s: progress renews both budgets", c.name)
 	}
@@ -103,7 +103,7 @@ func TestProgressNeedsSomethingToCompareWith(t *testing.T) {
 	in.Todos = []todo.Todo{completed("a"), completed("b"), pending("c")}
 	ev := continuation.Evaluate(in)
 	assert.Equal(t, 2, ev.State.Attempts)
-	assert.Equal(t, continuation.Watermarks{Set: true, Completed: 2, Active: 1}, ev.State.Watermarks)
+	assert.Equal(t, continuation.Watermarks{Set: true, Todos: 3, Completed: 2, Active: 1}, ev.State.Watermarks)
 }
 
 func TestProgressMovesEachWatermarkByItself(t *testing.T) {
@@ -121,7 +121,7 @@ func TestProgressMovesEachWatermarkByItself(t *testing.T) {
 func TestAttemptCountsFromTheProgressThatWasSeen(t *testing.T) {
 	t.Parallel()
 	for _, v := range violations() {
-		if v.condition <= continuation.ConditionActiveTodos || v.condition == continuation.ConditionAttemptsLeft ||
+		if v.condition <= continuation.ConditionActiveTodos || v.condition == continuation.ConditionOwnWork || v.condition == continuation.ConditionAttemptsLeft ||
 			v.condition == continuation.ConditionProgressLeft || v.condition == continuation.ConditionSuitableTodo {
 			continue
 		}

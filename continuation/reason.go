@@ -62,7 +62,6 @@ const (
 	// know. It may be a call.
 	ReasonUnknownContent
 	ReasonNotEnded // no finish reason, or one that is not a plain stop
-	ReasonEmpty    // only white space, in the second such turn of the call; see middleware.WithoutEmptyTurns
 
 	// ReasonPaused and the others of this group judge the session.
 	ReasonPaused     // by the model, in this call or an earlier one, or by the program
@@ -79,8 +78,13 @@ const (
 	ReasonSourceLate     // see middleware.WithTodoTimeout
 	ReasonEmptyList      // the list has no todos
 	ReasonUnknownStatus  // no todo is active, and some have an unknown status
-	ReasonUntouched      // see middleware.WithTouchedLists
 	ReasonNoActiveTodos  // the work is done: all are completed or cancelled
+
+	// ReasonAsksUser and the others of this group say that the turn is somebody else's:
+	// the user's, or that of other agents.
+	ReasonAsksUser      // see Handback.Questions
+	ReasonListUntouched // see Handback.Untouched
+	ReasonOthersWork    // no active todo is for this agent to do now
 
 	// ReasonBackground and the others of this group judge what else the session
 	// does, and what it has used.
@@ -143,6 +147,12 @@ func (r Reason) Exhausted() bool {
 	return r == ReasonMaxAttempts || r == ReasonWithoutProgress || r == ReasonTokenBudget
 }
 
+// HandsBack reports whether the reason is that it is somebody else's turn: the user's,
+// or that of other agents and background work. It is no fault of anybody.
+func (r Reason) HandsBack() bool {
+	return r == ReasonAsksUser || r == ReasonListUntouched || r == ReasonOthersWork || r == ReasonBackground
+}
+
 // reasons has the code and the text of each reason.
 var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobals // constant
 	ReasonNone:            {"none", "No decision was taken"},
@@ -185,7 +195,6 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonRefused:         {"refused", "The model refused to answer"},
 	ReasonUnknownContent:  {"unknown_content", "The turn held content that carryon does not know"},
 	ReasonNotEnded:        {"not_ended", "The turn did not end with a plain stop"},
-	ReasonEmpty:           {"empty_turn", "The turn held no text"},
 	ReasonPaused:          {"paused", "The session is paused"},
 	ReasonSuperseded:      {"superseded", "A newer user turn has begun"},
 	ReasonProviderRefused: {"provider_refused", "The provider refused a continuation in this user turn"},
@@ -196,8 +205,10 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonSourceLate:      {"source_late", "The todo source was late"},
 	ReasonEmptyList:       {"list_empty", "The todo list is empty"},
 	ReasonUnknownStatus:   {"unknown_status", "No active todos found (pending or in_progress), but unknown statuses"},
-	ReasonUntouched:       {"untouched", "The todo list was not written in this user turn"},
 	ReasonNoActiveTodos:   {"no_active_todos", "No active todos found (pending or in_progress)"},
+	ReasonAsksUser:        {"asks_user", "The model asked the user something"},
+	ReasonListUntouched:   {"list_untouched", "The todo list was not written in this user turn"},
+	ReasonOthersWork:      {"others_work", "All open todos belong to other agents, or wait for them"},
 	ReasonBackground:      {"background", "Background tasks are pending or running"},
 	ReasonActive:          {"already_active", "Already in continuation process"},
 	ReasonMaxAttempts:     {"max_attempts", "Maximum continuation attempts exceeded"},

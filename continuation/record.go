@@ -19,6 +19,7 @@ type record struct {
 	users         int32
 	attempts      int32
 	continuations int32
+	todos         int32
 	completed     int32
 	active        int32 // -1: no watermarks yet
 	textLength    int32
@@ -34,6 +35,7 @@ const (
 	refused
 	touched
 	cancelled
+	leaveDenied
 )
 
 func flagsOf(s State) (f flags) {
@@ -48,6 +50,9 @@ func flagsOf(s State) (f flags) {
 	}
 	if s.Cancelled {
 		f |= cancelled
+	}
+	if s.LeaveDenied {
+		f |= leaveDenied
 	}
 	return f
 }
@@ -94,7 +99,7 @@ type rareRecord struct {
 	paused   Pause
 	loopSeen instant
 	stale    uint64
-	list     uint64
+	calls    CallsSeen
 	loopSize int32
 	own      Overrides
 }
@@ -104,7 +109,7 @@ func rareRecordOf(s *State) rareRecord {
 		paused:   s.Paused,
 		loopSeen: instantOf(s.Loop.Seen),
 		stale:    s.Stale,
-		list:     s.List,
+		calls:    s.Calls,
 		loopSize: small(s.Loop.Size),
 		own:      s.Overrides,
 	}
@@ -116,7 +121,7 @@ func (r *rareRecord) unpackTo(s *State) {
 	}
 	s.Paused = r.paused
 	s.Loop = Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
-	s.Stale, s.List, s.Overrides = r.stale, r.list, r.own
+	s.Stale, s.Calls, s.Overrides = r.stale, r.calls, r.own
 }
 
 // before reports whether the store forgets r before o.
@@ -155,7 +160,7 @@ func (r *record) pack(s State, now int64) {
 		lastPrompt:    instantOf(s.LastPrompt),
 	}
 	if s.Watermarks.Set {
-		r.completed, r.active = small(s.Watermarks.Completed), small(s.Watermarks.Active)
+		r.todos, r.completed, r.active = small(s.Watermarks.Todos), small(s.Watermarks.Completed), small(s.Watermarks.Active)
 	}
 	if claim := claimRecordOf(s.Claim); claim != (claimRecord{}) {
 		r.claim = copied(claim)
@@ -178,6 +183,7 @@ func (r *record) unpack() State {
 		Refused:       r.flags&refused != 0,
 		Touched:       r.flags&touched != 0,
 		Cancelled:     r.flags&cancelled != 0,
+		LeaveDenied:   r.flags&leaveDenied != 0,
 		TextLength:    int(r.textLength),
 		Attempts:      int(r.attempts),
 		Continuations: int(r.continuations),
@@ -188,7 +194,7 @@ func (r *record) unpack() State {
 		Claim:         r.claim.unpack(),
 	}
 	if r.active >= 0 {
-		s.Watermarks = Watermarks{Set: true, Completed: int(r.completed), Active: int(r.active)}
+		s.Watermarks = Watermarks{Set: true, Todos: int(r.todos), Completed: int(r.completed), Active: int(r.active)}
 	}
 	r.rare.unpackTo(&s)
 	return s

@@ -25,6 +25,10 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 		for i := range v.NumField() {
 			fill(t, v.Field(i), n)
 		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i), n)
+		}
 	case reflect.Uint64:
 		v.SetUint(math.MaxUint64 - uint64(*n)) //nolint:gosec // small
 	case reflect.Uint8:

@@ -20,13 +20,14 @@ func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
 		Paused:   Pause{Reason: "No <key> \"naïve\"", Since: at},
 		Attempts: 2, Continuations: 5, Tokens: 1 << 40,
 		LastPrompt: at, LastResult: ResultTransport,
-		Watermarks: Watermarks{Set: true, Completed: 4, Active: 1},
+		Watermarks: Watermarks{Set: true, Todos: 5, Completed: 4, Active: 1},
 		Stale:      1<<53 + 1,
 		Overrides:  Overrides{TodoContinuation: SwitchedOff, YOLO: SwitchedOn},
 		Refused:    true,
-		List:       1<<62 + 1,
-		Cancelled:  true,
-		Touched:    true,
+		Cancelled:   true,
+		Touched:     true,
+		LeaveDenied: true,
+		Calls:       CallsSeen{1<<62 + 1, 5},
 		Loop:       Loop{Size: 9, Seen: at},
 	})
 }

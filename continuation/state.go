@@ -29,13 +29,18 @@ type State struct {
 	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that gets one attempt; see [Limits].MaxAttempts
 	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
 
-	List    uint64 `json:"list,omitzero"`    // digest of the list as last seen; see middleware.WithTouchedLists
-	Touched bool   `json:"touched,omitzero"` // the list was written in this user turn
+	Touched     bool      `json:"touched,omitzero"`      // the model wrote the list in this user turn
+	LeaveDenied bool      `json:"leave_denied,omitzero"` // a pause that only asked for leave was rejected in this user turn
+	Calls       CallsSeen `json:"calls,omitzero"`        // of the continuations of this user turn
 
 	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see [NewSharedSettings]
 
 	Loop Loop `json:"loop,omitzero"` // calls without a session only
 }
+
+// CallsSeen identifies the tool calls of the latest continuations of a user turn that
+// called tools, newest first: one hash of names and arguments for each continuation.
+type CallsSeen [8]uint64
 
 // Loop tells a tool loop without a session from a later one with the same messages.
 type Loop struct {
@@ -59,6 +64,7 @@ func (p Pause) IsSet() bool { return !p.Since.IsZero() }
 // measured against them.
 type Watermarks struct {
 	Set       bool `json:"set,omitzero"`       // a list was seen
+	Todos     int  `json:"todos,omitzero"`     // how many todos it had when it was first seen
 	Completed int  `json:"completed,omitzero"` // the highest number of completed items so far
 	Active    int  `json:"active,omitzero"`    // the lowest number of active items so far
 }

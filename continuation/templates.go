@@ -53,7 +53,8 @@ Remember to:
 - Focus on the specific task described
 - Make concrete progress toward completion
 - Update the task status when appropriate
-- Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make`
+- Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make
+- If the task is done already, mark it as done and go on with the next`
 	t.YOLO.Base = `CONTINUE TASK IMMEDIATELY:
 '{taskDescription}'
 
@@ -63,7 +64,8 @@ YOLO MODE - Take action now:
 - Execute the task without asking for confirmation
 - Make concrete progress immediately
 - Only pause if there are actual blocking errors
-- Update task status when complete`
+- Update task status when complete
+- If the task is done already, mark it as done and go on with the next`
 	return t
 }
 

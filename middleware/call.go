@@ -48,6 +48,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	if err := c.session.registerUserTurn(c.cancel.caller, &r); err != nil {
 		c.storeFailed(c.turn.TurnID, err)
 	}
+	c.rememberList()
 	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && c.request.takesPause &&
 		c.session.settings().TodoContinuation {
 		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
@@ -113,10 +114,14 @@ func (c *Call) beginTurn(attempt int) {
 	later, ours := c.turn.Turn > 0, !c.request.ownPause
 	if later {
 		c.decider.continued.begin(c)
+		c.session.waited.beginTurn()
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
 	if c.request.noSeparator {
 		c.turn.reader.text.separator = ""
+	}
+	if _, remembers := c.mw.todos.(rememberer); remembers && c.session.name() != "" {
+		c.turn.reader.listTools = c.mw
 	}
 	if later {
 		c.record(func(o *Outcome) { o.Turns = c.turn.Turn })
@@ -145,6 +150,9 @@ func (c *Call) endTurn(err error) {
 	if err == nil && !r.first { // the end of turn 1 is added with the first continuation
 		c.decider.continued.ends = append(c.decider.continued.ends, c.text.len())
 	}
+	if err == nil {
+		c.noteListWriting()
+	}
 	c.outcomeCell().addUsage(r.usage())
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
 		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage(), Err: err, Times: c.observed.turnTimes(err),
@@ -159,7 +167,11 @@ func (c *Call) endContinuation(err error) {
 	t, r := &c.turn, &c.turn.reader
 	called := err == nil && r.showedCall()
 	ending := session.Ending{
-		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called), Refused: isRefusal(err),
+		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
+		Unshown: err != nil && !c.decider.continued.shown, Refused: isRefusal(err),
+	}
+	if ending.Called && !r.otherCall {
+		ending.Calls = r.calls.identity()
 	}
 	if err == nil && !called {
 		c.releaseLater(ending) // a decision follows
@@ -313,7 +325,6 @@ func (c *Call) newContinuation() *adapter.Continuation {
 	} else {
 		k.Prompt = said
 	}
-	c.decider.blankUsed = c.decider.blankUsed || c.turn.isBlank()
 	if strings.TrimSpace(k.Text) == "" {
 		k.Text = ""
 		if k.Pause == nil {
@@ -337,7 +348,7 @@ func (c *Call) offersPause() bool {
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode:    c.session.settings().ApprovalMode,
+		Mode: c.session.settings().ApprovalMode, End: c.turn.textEnd(),
 		InWords: c.fixedPrefix && !c.offersPause() && !c.request.ownPause,
 	}
 	if r := c.turn.rejection; r != nil {

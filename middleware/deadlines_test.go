@@ -73,20 +73,20 @@ func TestSilenceIsMeasuredWhereSomebodyWaits(t *testing.T) {
 		reads time.Duration // what the consumer takes between two chunks
 		err   error
 	}{
-		"the first chunk may take longer": {[]step{{late, "One."}, {soon, "Two."}}, 0, nil},
-		"but not for ever":                {[]step{{firstByteIn, "One."}}, 0, middleware.ErrFirstByteTimeout},
-		"the second may not":              {[]step{{0, "One."}, {late, "Two."}}, 0, middleware.ErrResponseTimeout},
-		"nor a later one":                 {[]step{{0, "One."}, {soon, "Two."}, {late, "Three."}}, 0, middleware.ErrResponseTimeout},
-		"each has all the time":           {[]step{{0, "One."}, {soon, "Two."}, {soon, "Three."}}, 0, nil},
-		"the reader's own time":           {[]step{{0, "One."}, {0, "Two."}, {0, "Three."}}, time.Hour, nil},
-		"a part of a chunk is a sign":     {[]step{{0, "One."}, {soon, ""}, {soon, ""}, {soon, "Two."}}, 0, nil},
-		"and the last one counts":         {[]step{{0, "One."}, {soon, ""}, {late, "Two."}}, 0, middleware.ErrResponseTimeout},
-		"also of the first":               {[]step{{firstByteIn - 1, ""}, {soon, "One."}}, 0, nil},
-		"signs of life without a word":    {afterMany(11, step{soon, ""}, step{soon, ""}, step{0, "One."}), 0, middleware.ErrResponseTimeout},
-		"chunks that say nothing":         {afterMany(11, step{soon, empty}, step{soon, empty}, step{0, "One."}), 0, middleware.ErrResponseTimeout},
-		"a word in time":                  {afterMany(10, step{soon, empty}, step{0, "One."}), 0, nil},
-		"and another":                     {append(afterMany(9, step{soon, ""}, step{0, "One."}), afterMany(9, step{soon, ""}, step{0, "Two."})...), 0, nil},
-		"after which silence counts":      {[]step{{soon, ""}, {late, "One."}}, 0, middleware.ErrResponseTimeout},
+		"the first chunk may take longer": {[]step{{late, "One:"}, {soon, "Two:"}}, 0, nil},
+		"but not for ever":                {[]step{{firstByteIn, "One:"}}, 0, middleware.ErrFirstByteTimeout},
+		"the second may not":              {[]step{{0, "One:"}, {late, "Two:"}}, 0, middleware.ErrResponseTimeout},
+		"nor a later one":                 {[]step{{0, "One:"}, {soon, "Two:"}, {late, "Three:"}}, 0, middleware.ErrResponseTimeout},
+		"each has all the time":           {[]step{{0, "One:"}, {soon, "Two:"}, {soon, "Three:"}}, 0, nil},
+		"the reader's own time":           {[]step{{0, "One:"}, {0, "Two:"}, {0, "Three:"}}, time.Hour, nil},
+		"a part of a chunk is a sign":     {[]step{{0, "One:"}, {soon, ""}, {soon, ""}, {soon, "Two:"}}, 0, nil},
+		"and the last one counts":         {[]step{{0, "One:"}, {soon, ""}, {late, "Two:"}}, 0, middleware.ErrResponseTimeout},
+		"also of the first":               {[]step{{firstByteIn - 1, ""}, {soon, "One:"}}, 0, nil},
+		"signs of life without a word":    {afterMany(11, step{soon, ""}, step{soon, ""}, step{0, "One:"}), 0, middleware.ErrResponseTimeout},
+		"chunks that say nothing":         {afterMany(11, step{soon, empty}, step{soon, empty}, step{0, "One:"}), 0, middleware.ErrResponseTimeout},
+		"a word in time":                  {afterMany(10, step{soon, empty}, step{0, "One:"}), 0, nil},
+		"and another":                     {append(afterMany(9, step{soon, ""}, step{0, "One:"}), afterMany(9, step{soon, ""}, step{0, "Two:"})...), 0, nil},
+		"after which silence counts":      {[]step{{soon, ""}, {late, "One:"}}, 0, middleware.ErrResponseTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,13 +125,60 @@ func TestLimitsThatAreOffAreNotWatched(t *testing.T) {
 	stream := middleware.NewStream(begin(t.Context(), s.mw, describe(fixTheBuild)), newChunks(), said(),
 		func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 			waiting = append(waiting, clock.Waiters())
-			return &closer{list{chunks: append(pieces("Two.", "Three."), stop())}, func() {
+			return &closer{list{chunks: append(pieces("Two:", "Three:"), stop())}, func() {
 				waiting = append(waiting, clock.Waiters())
 			}}, nil
 		})
 	drain(t, stream)
 	require.NoError(t, stream.Outcome().Err)
 	assert.Equal(t, []int{0, 0, 0, 0}, waiting[:4], "as it opens, and for each chunk")
+}
+
+// An SDK may return what it has, and no error, when its ctx ends. A continuation that took all its time is not sent
+// again.
+func TestLimitIsKnownThoughTheSDKReportsNoError(t *testing.T) {
+	t.Parallel()
+	t.Run("unary", func(t *testing.T) {
+		t.Parallel()
+		clock := carryontest.NewClock()
+		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
+		sent := 0
+		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+				if sent++; k == nil {
+					return says("One:"), nil
+				}
+				clock.Advance(time.Hour)
+				require.Error(t, ctx.Err())
+				return sdkAnswer{Text: "Tw"}, nil
+			})
+		require.NoError(t, err)
+		assert.Equal(t, "One:", answer.Text)
+		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
+		assert.Equal(t, 2, sent)
+	})
+	t.Run("stream", func(t *testing.T) {
+		t.Parallel()
+		clock := carryontest.NewClock()
+		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
+		sent := 0
+		stream := middleware.NewStream(call, newChunks(), &list{chunks: append(pieces("One:"), sdkChunk{Stop: "stop"})},
+			func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
+				sent++
+				clock.Advance(time.Hour)
+				return &list{}, nil
+			})
+		text, err := "", error(nil)
+		for err == nil {
+			var chunk sdkChunk
+			chunk, err = stream.Recv()
+			text += chunk.Text
+		}
+		require.ErrorIs(t, err, io.EOF)
+		assert.Equal(t, "One:", text)
+		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
+		assert.Equal(t, 1, sent)
+	})
 }
 
 func TestCallersDeadlineIsAnticipated(t *testing.T) {
@@ -145,7 +192,7 @@ func TestCallersDeadlineIsAnticipated(t *testing.T) {
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				if k == nil {
-					return says("One."), nil
+					return says("One:"), nil
 				}
 				clock.Advance(cut - 1)
 				require.NoError(t, ctx.Err(), "%v", left)
@@ -153,7 +200,7 @@ func TestCallersDeadlineIsAnticipated(t *testing.T) {
 				return sdkAnswer{}, ctx.Err()
 			})
 		require.NoError(t, err)
-		assert.Equal(t, "One.", answer.Text)
+		assert.Equal(t, "One:", answer.Text)
 		assert.Equal(t, middleware.ErrDeadlineNear, call.Outcome().Err, "%v", left)
 	}
 }

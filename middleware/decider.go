@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"time"
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // decider decides whether a call is continued, and claims the session for it.
@@ -22,8 +25,8 @@ type decider struct {
 	cause     error                    // the error of the gate, the store or the tasks that ended the continuations
 	continued *continued               // nil before the first continuation
 	claimed   bool                     // the session is claimed for the next turn
-	blankUsed bool                     // a blank turn was continued
 	rejected  bool                     // a pause was rejected
+	waited    time.Duration            // for the interval, before the next continuation
 	marked    bool                     // the session state records that the caller cancelled the call
 }
 
@@ -122,7 +125,7 @@ func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) c
 	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil {
 		return s
 	}
-	s = session.ObserveList(s, d.list.todos, d.mw.options.touchedOnly)
+	s = session.ObserveList(s, d.list.todos, d.list.origin.Written)
 	if ev.Reason.Exhausted() {
 		s = session.MarkStale(s, todolist.Digest(d.list.todos))
 	}
@@ -151,7 +154,7 @@ func (d *decider) settleBy(j *judgment, claims bool) {
 		return
 	}
 	*j = judgment{}
-	if d.gather(j); !j.final { // the session is not barred any more
+	if d.gather(j); !j.final { // the session is not barred any more, or the background is known now
 		j.ev = d.update(j.in, claims)
 	}
 }
@@ -174,21 +177,20 @@ func (d *decider) gather(j *judgment) {
 		j.final = false
 		return
 	}
-	isRead := d.list.turn == d.turn.Turn
-	if !isRead {
+	if d.list.turn != d.turn.Turn {
 		d.readTodos()
 	}
 	j.in.Turn = d.facts() // the call may have ended meanwhile
 	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.mw.options.clock.Now()
-	d.list.putInto(&j.in)
+	d.putList(&j.in)
 	j.ev = continuation.Evaluate(j.in)
-	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !isRead {
+	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 		if !d.readBackground() {
 			d.list.turn = 0
 			j.ev = continuation.Evaluation{Reason: continuation.ReasonStore}
 			return
 		}
-		d.list.putInto(&j.in)
+		d.putList(&j.in)
 		j.ev = continuation.Evaluate(j.in)
 	}
 	j.final = j.ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
@@ -197,12 +199,10 @@ func (d *decider) gather(j *judgment) {
 // known puts into the input what is known without asking anybody.
 func (d *decider) known(in *continuation.Input) {
 	in.Settings, in.Turn = d.session.settings(), d.facts()
-	in.Limits, in.TouchedOnly = d.mw.options.limits, d.mw.options.touchedOnly
+	in.Limits, in.Handback, in.ShortMessage = d.mw.options.limits, d.mw.options.handback, d.request.shortMessage
+	in.Waited, in.State.Touched = d.waited, d.hasWrittenList()
 	if d.hasShortLoop() {
 		in.Limits.MaxAttempts = 1
-		if d.continued.hasFailed() {
-			in.Limits.MaxAttempts = 2 // the first try has used up no turn of the program's loop
-		}
 	}
 }
 
@@ -211,13 +211,19 @@ func (d *decider) known(in *continuation.Input) {
 // about the list if the call ends.
 func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Evaluation) {
 	in.UserTurn, in.Now = d.session.userTurn, d.mw.options.clock.Now()
+	wrote := d.hasWrittenList()
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
 	err := d.session.update(d.cancel.ctx, d.withRelease(func(s continuation.State) continuation.State {
 		in.State, in.Settings = s, d.session.settingsOf(s)
+		in.State.Touched = s.Touched || wrote
 		ev = continuation.Evaluate(in)
+		if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
+			ev = continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
+			return s
+		}
 		switch {
 		case ev.Continue && claims:
-			return session.Claim(ev.State, token, in.Now, in.Limits.ClaimLife)
+			return session.Claim(d.afterLeave(ev.State), token, in.Now, in.Limits.ClaimLife)
 		case ev.Continue, ev.Wait > 0, s.UserTurn != in.UserTurn:
 			return s
 		}
@@ -245,6 +251,15 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	return ev
 }
 
+// afterLeave records in the state of a session that the model was told that it needs
+// no leave, if it was.
+func (d *decider) afterLeave(s continuation.State) continuation.State {
+	if r := d.turn.rejection; r != nil && r.asksLeave {
+		s.LeaveDenied = true
+	}
+	return s
+}
+
 // withoutStore returns the evaluation of a call whose store has failed.
 func (d *decider) withoutStore(err error) continuation.Evaluation {
 	d.cause = err
@@ -259,7 +274,7 @@ func (d *decider) facts() continuation.EndedTurn {
 		return continuation.EndedTurn{BrokeOff: true}
 	}
 	facts := d.turn.facts()
-	facts.NoFinish, facts.BlankOK = d.request.noFinish, !d.mw.options.noEmptyTurns && !d.blankUsed
+	facts.NoFinish = d.request.noFinish
 	return facts
 }
 
@@ -269,7 +284,7 @@ func (d *decider) facts() continuation.EndedTurn {
 func (d *decider) next() (bool, error) {
 	for {
 		if d.claimed {
-			d.claimed = false
+			d.claimed, d.waited = false, 0
 			return true, nil
 		}
 		if d.mw.drain.hasBegun() {
@@ -286,6 +301,7 @@ func (d *decider) next() (bool, error) {
 				return false, d.interruption()
 			}
 			d.observed.waited(wait)
+			d.waited += wait
 			if d.mw.drain.hasBegun() {
 				continue
 			}
@@ -339,7 +355,7 @@ func (d *decider) commit() bool {
 	}
 	var in continuation.Input
 	d.known(&in)
-	d.list.putInto(&in)
+	d.putList(&in)
 	ev := d.update(in, true)
 	if ev.Continue {
 		d.keep(&ev)
@@ -349,12 +365,32 @@ func (d *decider) commit() bool {
 	return d.goesOnAfter(&ev)
 }
 
+// othersWork returns what the agent has begun in the background, according to the history
+// of the request, which stays the same for the whole call. The list must have been read.
+func (d *decider) othersWork() *background.Work {
+	if d.list.work == nil {
+		work := background.Read(d.request.history)
+		d.list.work = &work
+	}
+	return d.list.work
+}
+
+// othersTodos returns the indexes of the todos that are not for the agent to do now.
+func othersTodos(todos []todo.Todo, team *background.Team) []int {
+	if team.Role == background.Alone {
+		return nil
+	}
+	return todolist.Others(todos, todolist.Agent{Name: team.Name, Member: team.Role == background.Member})
+}
+
 // readBackground asks for the session's work in the background. It reports false if
 // the question fails: then the call is not continued.
 func (d *decider) readBackground() bool {
-	d.list.background = continuation.Background{}
-	if d.request.called && awaitsReport(d.request.history) {
-		d.list.background = continuation.Background{Unfinished: 1, Oldest: d.mw.options.clock.Now()}
+	d.list.background, d.list.backgroundKnown = continuation.Background{}, true
+	begun := d.othersWork()
+	d.list.others = othersTodos(d.list.todos, &begun.Team)
+	if awaited := begun.Awaited; awaited > 0 {
+		d.list.background = continuation.Background{Unfinished: awaited, Oldest: d.mw.options.clock.Now()} // nobody knows their age
 		return true
 	}
 	tasks := d.mw.options.tasks

@@ -17,12 +17,12 @@ import (
 
 func TestDrainedMiddlewareBeginsNoContinuation(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One.")})
+	s := newSetup([]sdkAnswer{says("One:")})
 	require.NoError(t, s.mw.Drain(t.Context()))
 	require.NoError(t, s.mw.Drain(t.Context()), "it may be called again")
 	answer, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, "One:", answer.Text)
 	assert.Equal(t, continuation.ReasonShutdown, outcome.Reason)
 	assert.Len(t, s.model.requests, 1)
 }
@@ -38,7 +38,7 @@ func TestDrainEndsAContinuation(t *testing.T) {
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				if k == nil {
-					return says("One."), nil
+					return says("One:"), nil
 				}
 				go func() { drained <- s.mw.Drain(context.WithoutCancel(ctx)) }()
 				<-ctx.Done()
@@ -47,7 +47,7 @@ func TestDrainEndsAContinuation(t *testing.T) {
 				return sdkAnswer{}, ctx.Err()
 			})
 		require.NoError(t, err)
-		assert.Equal(t, "One.", answer.Text)
+		assert.Equal(t, "One:", answer.Text)
 		require.NoError(t, <-drained)
 		outcome := call.Outcome()
 		assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
@@ -65,7 +65,7 @@ func TestDrainEndsAStreamedContinuation(t *testing.T) {
 		return &drainedSource{ctx: ctx, mw: s.mw}, nil
 	})
 	got := drain(t, stream)
-	assert.Equal(t, "One.\n\nTw", got.answer.Text, "text that was shown stays")
+	assert.Equal(t, "One:\n\nTw", got.answer.Text, "text that was shown stays")
 	assert.Equal(t, "stop", got.answer.Stop, "the finish reason of the first turn")
 	require.ErrorIs(t, call.Outcome().Err, middleware.ErrShutdown)
 	requireReleased(ctx, t, s.mw)
@@ -100,7 +100,7 @@ func TestDrainTakesTheSessionOfWhoHangs(t *testing.T) {
 	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
-				return says("One."), nil
+				return says("One:"), nil
 			}
 			over, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 			cancel(io.ErrClosedPipe)
@@ -115,13 +115,13 @@ func TestDrainTakesTheSessionOfWhoHangs(t *testing.T) {
 func TestDrainEndsAWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSetup([]sdkAnswer{says("One."), says("Two."), says("Three.")},
+		s := newSetup([]sdkAnswer{says("One:"), says("Two:"), says("Three:")},
 			middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}))
 		time.AfterFunc(time.Minute, func() { assert.NoError(t, s.mw.Drain(context.Background())) }) //nolint:usetesting // as a program does
 		began := time.Now()
 		answer, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
-		assert.Equal(t, "One.\n\nTwo.", answer.Text)
+		assert.Equal(t, "One:\n\nTwo:", answer.Text)
 		assert.Equal(t, continuation.ReasonShutdown, outcome.Reason)
 		assert.Equal(t, time.Minute, time.Since(began))
 	})

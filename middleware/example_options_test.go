@@ -53,7 +53,7 @@ func ExampleWithTasks() {
 	// [ASYNC TASKS: 1 total]
 	// [1] run the tests - [RUNNING] (job-7)
 	//
-	// 1 turn, 0 continuations: Background tasks are pending or running
+	// 1 turn, 0 continuations: Background tasks are pending or running: 1 is awaited
 }
 
 // A dry run shows what carryon would do.
@@ -175,27 +175,6 @@ func ExampleMiddleware_Settings() {
 	// todo-continuation is now false.
 	// 1 turn, 0 continuations: Todo continuation is disabled in ephemeral settings
 	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
-}
-
-// A question beside the work is answered, and carryon acts again once the list is
-// written again.
-func ExampleWithTouchedLists() {
-	model := stalling()
-	model.turns = append(model.turns, sdkAnswer{ID: "a4", Text: "It is noon.", Stop: "stop"})
-	agent := &client{model, middleware.New(buildTodos, unhurried, middleware.WithTouchedLists())}
-	ctx, outcomes := middleware.Capture(continuation.WithSession(context.Background(), "conversation-42"))
-
-	_, _ = agent.Complete(ctx, fixTheBuild)
-	fmt.Println(outcomes.Last())
-
-	question := sdkRequest{Tools: fixTheBuild.Tools, Messages: []sdkMessage{
-		fixTheBuild.Messages[0], {Role: "assistant", Text: "Fixed."}, {Role: "user", Text: "What is the time?"},
-	}}
-	_, _ = agent.Complete(ctx, question)
-	fmt.Println(outcomes.Last())
-	// Output:
-	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
-	// 1 turn, 0 continuations: The todo list was not written in this user turn
 }
 
 // Without this option, carryon leaves a chat without tools alone.

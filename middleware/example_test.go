@@ -33,7 +33,7 @@ func stalling() *sdkClient {
 }
 
 // unhurried switches the interval between prompts off, so that no example waits.
-var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
+var unhurried = middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off})
 
 func Example() {
 	model := stalling()
@@ -58,6 +58,7 @@ func Example() {
 	//
 	// You have an active task that needs completion:
 	// 'Fix the build'
+	// You announced the next step: do it now, with a tool call.
 	//
 	// Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
 	//
@@ -66,6 +67,7 @@ func Example() {
 	// - Make concrete progress toward completion
 	// - Update the task status when appropriate
 	// - Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make
+	// - If the task is done already, mark it as done and go on with the next
 }
 
 func ExampleCapture() {

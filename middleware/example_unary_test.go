@@ -84,18 +84,22 @@ func (o offering) ToolNames(yield func(string) bool) {
 	}
 }
 
-// history yields the tool calls of the messages, newest first.
-func history(messages []sdkMessage) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
-		results := map[string]string{}
+// history yields the tool calls of the messages, newest first, and what the program
+// itself has written between them.
+func history(messages []sdkMessage) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		walk, results := adapter.HistoryWalk{Yield: yield}, map[string]string{}
 		for _, m := range slices.Backward(messages) {
-			if m.Role == "tool" {
+			switch {
+			case m.Role == "tool":
 				results[m.CallID] = m.Text
+			case m.Role == "user" && !walk.User(m.Text, nil), m.Role == "system" && !walk.Text(m.Text):
+				return
 			}
 			for _, call := range slices.Backward(m.Calls) {
 				result, answered := results[call.ID]
 				c := todo.Call{ID: call.ID, Name: call.Name, Arguments: call.Args, Result: result, Answered: answered}
-				if !yield(c) {
+				if !walk.Call(c) {
 					return
 				}
 			}

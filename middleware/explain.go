@@ -98,7 +98,7 @@ func (c *Call) explain(r *adapter.Request) {
 
 // preview returns the decision that carryon would take if the model stopped now.
 func (c *Call) preview() (continuation.Evaluation, readList) {
-	d := decider{callScope: &c.callScope, turn: &c.turn}
+	d := decider{callScope: &c.callScope, turn: &c.turn, list: &noList}
 	var in continuation.Input
 	d.known(&in)
 	in.Turn = continuation.EndedTurn{Finish: "stop"}
@@ -123,7 +123,7 @@ func (e *explanation) request(session string, r *adapter.Request) {
 	}
 	e.line("session", "%s", session)
 	e.line("tools", "%d offered%s", r.Tools, listed(r.ToolNames))
-	if called := calledTools(r.History); called != nil {
+	if called := calledTools(adapter.Calls(r.History)); called != nil {
 		e.line("called", "%s, newest first", strings.Join(called, ", "))
 	} else {
 		e.line("called", "no tool so far")
@@ -161,7 +161,7 @@ func (e *explanation) decision(ev *continuation.Evaluation) {
 	case ev.Reason == continuation.ReasonTooSoon:
 		e.line("decision", now+"carry on with %q after %v", ev.Todo.Content, ev.Wait)
 	default:
-		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit}
+		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit, Awaited: ev.Awaited}
 		e.line("decision", now+"do nothing: %s", o.Explanation())
 	}
 }

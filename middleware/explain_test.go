@@ -19,7 +19,7 @@ import (
 func explained(t *testing.T, ctx context.Context, mw *middleware.Middleware, r sdkRequest) string { //nolint:revive // t first
 	t.Helper()
 	var b bytes.Buffer
-	agent := &client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}
+	agent := &client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}
 	_, err := agent.Complete(middleware.Explain(ctx, &b), r)
 	require.NoError(t, err)
 	return b.String()

@@ -71,13 +71,13 @@ func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 			begun = begun.Add(step.after)
 			time.Sleep(time.Until(begun)) //nolint:forbidigo // of the bubble
 			store.ill = !step.heals
-			s.model.turns = append(s.model.turns, says("One."))
+			s.model.turns = append(s.model.turns, says("One:"))
 			if step.asked == 0 {
-				s.model.turns = append(s.model.turns, says("Two."))
+				s.model.turns = append(s.model.turns, says("Two:"))
 			}
 			answer, outcome, err := s.answer(inSession(t, step.name))
 			require.NoError(t, err)
-			assert.Contains(t, answer.Text, "One.", step.name)
+			assert.Contains(t, answer.Text, "One:", step.name)
 			assert.Equal(t, step.reason, outcome.Reason, step.name)
 			assert.Equal(t, step.took, time.Since(begun), step.name)
 			if step.asked > 0 {
@@ -122,11 +122,11 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 	began := time.Now()
 	text := play(t, begin(ctx, mw, request))
 	took := time.Since(began)
-	assert.Contains(t, text, "One.", "the answer is not lost")
+	assert.Contains(t, text, "One:", "the answer is not lost")
 	if took == 0 {
 		assert.Greater(t, healthy, 8, "user turn, reminder, list, tasks, claim, its release, and twice the delivery")
 		assert.Empty(t, events.Failures())
-		assert.Equal(t, "One.\n\nTwo.", text)
+		assert.Equal(t, "One:\n\nTwo:", text)
 	} else {
 		assert.Equal(t, middleware.DefaultStoreTimeout, took)
 		assert.Len(t, events.Failures(), 1, "the failure is reported once")
@@ -137,8 +137,53 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim, "the claim is released")
-	assert.Contains(t, play(t, begin(ctx, mw, describe(fixTheBuild))), "One.\n\nTwo.")
+	assert.Contains(t, play(t, begin(ctx, mw, describe(fixTheBuild))), "One:\n\nTwo:")
 	require.NoError(t, tasks.Close(t.Context()))
+}
+
+// slowStore takes its time for each update, but is never late.
+type slowStore struct {
+	*continuation.MemoryStore
+
+	takes time.Duration
+}
+
+func (s slowStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	select {
+	case <-time.After(s.takes):
+		return s.MemoryStore.Update(ctx, key, f)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Updates that are each in time do not add up to more than the time limit of one.
+func TestStoreThatIsSlowCostsATurnItsTimeOnce(t *testing.T) {
+	t.Parallel()
+	const limit = middleware.DefaultStoreTimeout
+	for streamed, play := range map[bool]func(*testing.T, *middleware.Call) string{true: playStream, false: playUnary} {
+		for name, tt := range map[string]struct {
+			takes, took time.Duration // an update, and the call
+			text        string
+		}{
+			"nearly all of the time":  {limit * 9 / 10, limit, "One:"},
+			"more than half of it":    {limit * 6 / 10, limit, "One:"},
+			"less than half of it":    {limit * 4 / 10, 3 * limit * 4 / 10, "One:\n\nTwo:"},
+			"next to nothing of it":   {limit / 100, 3 * limit / 100, "One:\n\nTwo:"},
+			"all of it, and a little": {limit + 1, limit, "One:"},
+		} {
+			t.Run(fmt.Sprintf("streamed %t, %s", streamed, name), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					store := slowStore{continuation.NewMemoryStore(), tt.takes}
+					mw := middleware.New(todo.Static(todo.Todo{Content: "Fix the build", Status: todo.Pending}), middleware.WithStore(store), onceMore())
+					began := time.Now()
+					assert.Equal(t, tt.text, play(t, begin(inSession(t, "s"), mw, describe(fixTheBuild))))
+					assert.Equal(t, tt.took, time.Since(began))
+				})
+			})
+		}
+	}
 }
 
 // badStates cannot read the state of one session.
@@ -153,7 +198,7 @@ func (s badStates) Update(ctx context.Context, key string, f func(continuation.S
 
 func TestStateThatCannotBeReadCostsItsOwnSessionAlone(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("One."), says("One."), says("One."), calls(edit("c1"))},
+	s := newSetup([]sdkAnswer{says("One:"), says("One:"), says("One:"), says("One:"), calls(edit("c1"))},
 		middleware.WithStore(badStates{continuation.NewMemoryStore()}))
 	for range 3 {
 		_, outcome, err := s.answer(inSession(t, "newer"))
@@ -189,7 +234,7 @@ func TestCallerWhoLeavesDuringTheDecisionIsNoFaultOfTheStore(t *testing.T) {
 		ctx, leave := context.WithCancel(inSession(t, "s"))
 		s := newSetup(nil, middleware.WithStore(&leavingStore{MemoryStore: continuation.NewMemoryStore(), leave: leave}))
 		call := begin(ctx, s.mw, describe(fixTheBuild))
-		assert.Equal(t, "One.", play(t, call), name)
+		assert.Equal(t, "One:", play(t, call), name)
 		assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason, name)
 		assert.Empty(t, s.events.Failures(), name)
 	}
@@ -225,7 +270,7 @@ func TestTodoSourceThatIsLateIsLeftAloneForAWhile(t *testing.T) {
 			begun := time.Now()
 			late = step.late
 			ctx, outcomes := middleware.Capture(t.Context())
-			agent := &client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}
+			agent := &client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}
 			_, err := agent.Complete(ctx, fixTheBuild)
 			require.NoError(t, err)
 			assert.Equal(t, step.reason, outcomes.Last().Reason, i)
@@ -239,10 +284,10 @@ func TestTodoSourceThatIsLateIsLeftAloneForAWhile(t *testing.T) {
 func TestStoreThatHangsIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSetup([]sdkAnswer{says("One.")}, middleware.WithStore(hangingStore{}))
+		s := newSetup([]sdkAnswer{says("One:")}, middleware.WithStore(hangingStore{}))
 		answer, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
-		assert.Equal(t, "One.", answer.Text)
+		assert.Equal(t, "One:", answer.Text)
 		assert.Equal(t, continuation.ReasonStore, outcome.Reason)
 		require.Len(t, s.events.Failures(), 1, "it is asked, and reported, once")
 		assert.Equal(t, "store", s.events.Failures()[0].Op)
@@ -264,14 +309,14 @@ func (s lateStore) Update(ctx context.Context, key string, f func(continuation.S
 func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 	t.Parallel()
 	for late, reason := range map[time.Duration]continuation.Reason{
-		400 * time.Millisecond: continuation.ReasonToolCalls, 600 * time.Millisecond: continuation.ReasonStore,
+		150 * time.Millisecond: continuation.ReasonToolCalls, 600 * time.Millisecond: continuation.ReasonStore,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := lateStore{continuation.NewMemoryStore(), late}
-			s := newSetup([]sdkAnswer{says("One."), calls(edit("c"))}, middleware.WithStore(store))
+			s := newSetup([]sdkAnswer{says("One:"), calls(edit("c"))}, middleware.WithStore(store))
 			answer, outcome, err := s.answer(inSession(t, "s"))
 			require.NoError(t, err)
-			assert.Contains(t, answer.Text, "One.")
+			assert.Contains(t, answer.Text, "One:")
 			assert.Equal(t, reason, outcome.Reason)
 			if reason == continuation.ReasonStore {
 				require.Len(t, s.events.Failures(), 1)
@@ -305,11 +350,11 @@ func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for lost := 1; lost <= 8; lost++ {
 		store := &lossyStore{MemoryStore: continuation.NewMemoryStore(), lost: lost}
-		s := newSetup([]sdkAnswer{says("One."), says("Two."), calls(edit("c"))}, middleware.WithStore(store))
+		s := newSetup([]sdkAnswer{says("One:"), says("Two:"), calls(edit("c"))}, middleware.WithStore(store))
 		ctx := inSession(t, "s")
 		answer, _, err := s.answer(ctx)
 		require.NoError(t, err)
-		assert.Contains(t, answer.Text, "One.")
+		assert.Contains(t, answer.Text, "One:")
 		store.lost = 0
 		state, err := s.mw.State(ctx)
 		require.NoError(t, err)
@@ -331,9 +376,9 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(*setup, *middleware.Call){
 		"a stream, in a continuation": func(_ *setup, call *middleware.Call) {
-			stream := middleware.NewStream(call, newChunks(), &list{chunks: []sdkChunk{{Text: "One."}, stop()}},
+			stream := middleware.NewStream(call, newChunks(), &list{chunks: []sdkChunk{{Text: "One:"}, stop()}},
 				func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
-					return &panicking{list{chunks: []sdkChunk{{Text: "Two."}}}}, nil
+					return &panicking{list{chunks: []sdkChunk{{Text: "Two:"}}}}, nil
 				})
 			defer stream.Close()
 			for {
@@ -348,7 +393,7 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 					if k != nil {
 						panic("sdk: broken")
 					}
-					return says("One."), nil
+					return says("One:"), nil
 				})
 		},
 		"an answer, in the caller's own turn": func(_ *setup, call *middleware.Call) {
@@ -383,7 +428,7 @@ func TestUsageOfAChunkThatIsNotShownIsNotLost(t *testing.T) {
 	call := usage(3, 4)
 	call.Calls = []sdkCall{pauses(blocked)}
 	got := drain(t, joined(inSession(t, "s"), s, newChunks(),
-		&list{chunks: []sdkChunk{{ID: "a", Text: "One."}, call, {Stop: "tools"}}}))
+		&list{chunks: []sdkChunk{{ID: "a", Text: "One:"}, call, {Stop: "tools"}}}))
 	require.NoError(t, got.err)
 	assert.Equal(t, sdkUsage{In: 3, Out: 4}, got.answer.Usage)
 }
@@ -394,7 +439,7 @@ func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
 	request := describe(fixTheBuild)
 	request.NoFinish = true
 	got := drain(t, middleware.NewStream(begin(inSession(t, "s"), s.mw, request), newChunks(), &list{chunks: []sdkChunk{
-		{ID: "a", Text: "One."}, fragment(sdkCall{ID: "c", Name: "todo_"}), usage(3, 4), fragment(sdkCall{Name: "list"}),
+		{ID: "a", Text: "One:"}, fragment(sdkCall{ID: "c", Name: "todo_"}), usage(3, 4), fragment(sdkCall{Name: "list"}),
 	}}, nil))
 	require.NoError(t, got.err)
 	require.Len(t, got.chunks, 4)
@@ -440,11 +485,11 @@ func TestSourceThatFailsIsNoProgress(t *testing.T) {
 		require.NoError(t, err)
 		return state
 	}
-	before := ask(says("One."), says("Two."), says("Three."), says("Four."), says("Five."))
+	before := ask(says("One:"), says("Two:"), says("Three:"), says("Four:"), says("Five:"))
 	require.Equal(t, 3, before.Attempts)
 	require.NotZero(t, before.Stale)
 	down = true
-	assert.Equal(t, before, ask(says("Six.")), "no list")
+	assert.Equal(t, before, ask(says("Six:")), "no list")
 	paused := ask(calls(pauses(blocked)))
 	assert.Equal(t, before.Stale, paused.Stale, "the unread list does not become the stale one")
 	assert.Equal(t, before.Watermarks, paused.Watermarks)

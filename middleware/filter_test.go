@@ -81,12 +81,12 @@ func TestFilterPassesTheCallersTurnAsItIs(t *testing.T) {
 
 func TestFilterPutsTheSeparatorOnce(t *testing.T) {
 	t.Parallel()
-	p := &piecewise{turns: [][]sdkChunk{pieces("One", "."), pieces("Two", " and", " more.")}}
+	p := &piecewise{turns: [][]sdkChunk{pieces("One", ":"), pieces("Two", " and", " more.")}}
 	answer, err := p.run(begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild)))
 
 	require.NoError(t, err)
-	assert.Equal(t, []string{"One", ".", "\n\nTwo", " and", " more."}, p.texts())
-	assert.Equal(t, "One.\n\nTwo and more.", answer.Text)
+	assert.Equal(t, []string{"One", ":", "\n\nTwo", " and", " more."}, p.texts())
+	assert.Equal(t, "One:\n\nTwo and more.", answer.Text)
 }
 
 func TestFilterPutsNoSeparatorBeforeTheFirstText(t *testing.T) {
@@ -102,13 +102,13 @@ func TestFilterPutsNoSeparatorBeforeTheFirstText(t *testing.T) {
 	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
-				return says("One."), nil
+				return says("One:"), nil
 			}
-			return says("Two."), filter.Chunk("Two.")
+			return says("Two:"), filter.Chunk("Two:")
 		}, filter)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"Two."}, shown)
-	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+	assert.Equal(t, []string{"Two:"}, shown)
+	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 }
 
 func TestFilterLeavesOutPauses(t *testing.T) {
@@ -119,24 +119,24 @@ func TestFilterLeavesOutPauses(t *testing.T) {
 		calls []sdkCall
 	}{
 		"called": {
-			append(pieces("Two."), fragment(sdkCall{ID: "p", Name: "todo_pause", Args: `{"reason":"` + blocked + `"}`})),
-			[]string{"One.", "\n\nTwo.", "\n\nTask paused: " + blocked},
+			append(pieces("Two:"), fragment(sdkCall{ID: "p", Name: "todo_pause", Args: `{"reason":"` + blocked + `"}`})),
+			[]string{"One:", "\n\nTwo:", "\n\nTask paused: " + blocked},
 			nil,
 		},
 		"called, after another tool": {
 			[]sdkChunk{fragment(edit("c1")), fragment(sdkCall{Index: 1, ID: "p", Name: "todo_pause", Args: `{"reason":"` + blocked + `"}`})},
-			[]string{"One.", "", "\n\nTask paused: " + blocked},
+			[]string{"One:", "", "\n\nTask paused: " + blocked},
 			[]sdkCall{edit("c1")},
 		},
 		"printed": {
 			pieces("I am blocked. todo", "_pause('"+blocked+"')"),
-			[]string{"One.", "\n\nI am blocked. ", "\n\nTask paused: " + blocked},
+			[]string{"One:", "\n\nI am blocked. ", "\n\nTask paused: " + blocked},
 			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &piecewise{turns: [][]sdkChunk{pieces("One."), test.turn}}
+			p := &piecewise{turns: [][]sdkChunk{pieces("One:"), test.turn}}
 			call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 			answer, err := p.run(call)
 
@@ -156,12 +156,12 @@ func TestFilterLeavesOutPauses(t *testing.T) {
 
 func TestFilterShowsTextThatWasNoPauseAfterAll(t *testing.T) {
 	t.Parallel()
-	p := &piecewise{turns: [][]sdkChunk{pieces("One."), pieces("Then: todo", "_pause('")}}
+	p := &piecewise{turns: [][]sdkChunk{pieces("One:"), pieces("Then: todo", "_pause('")}}
 	answer, err := p.run(begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild)))
 
 	require.NoError(t, err)
-	assert.Equal(t, []string{"One.", "\n\nThen: ", "todo_pause('"}, p.texts())
-	assert.Equal(t, "One.\n\nThen: todo_pause('", answer.Text)
+	assert.Equal(t, []string{"One:", "\n\nThen: ", "todo_pause('"}, p.texts())
+	assert.Equal(t, "One:\n\nThen: todo_pause('", answer.Text)
 }
 
 func TestFilterStopsAtTheCallbacksError(t *testing.T) {
@@ -182,7 +182,7 @@ func TestFilterStopsAtTheCallbacksError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &piecewise{
-				turns: [][]sdkChunk{pieces("One,", " two."), pieces("Three,", " four."), pieces("Five.")},
+				turns: [][]sdkChunk{pieces("One,", " two."), pieces("Three,", " four."), pieces("Five:")},
 				fail: func(shown int) error {
 					if shown >= test.at {
 						return enough
@@ -209,7 +209,7 @@ func TestFilterLeavesACallbackThatFailedAloneToTheEnd(t *testing.T) {
 	t.Parallel()
 	enough := errors.New("the reader has left")
 	p := &piecewise{
-		turns: [][]sdkChunk{pieces("One."), append(pieces("Two, ", "todo"), fragment(pauses(blocked)))},
+		turns: [][]sdkChunk{pieces("One:"), append(pieces("Two, ", "todo"), fragment(pauses(blocked)))},
 		fail: func(shown int) error {
 			if shown > 1 {
 				return enough
@@ -219,7 +219,7 @@ func TestFilterLeavesACallbackThatFailedAloneToTheEnd(t *testing.T) {
 		deaf: true,
 	}
 	_, _ = p.run(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)))
-	assert.Equal(t, []string{"One.", "\n\nTwo, "}, p.texts(), "neither text that was held back nor the notice")
+	assert.Equal(t, []string{"One:", "\n\nTwo, "}, p.texts(), "neither text that was held back nor the notice")
 }
 
 func TestFilterKeepsSeveralCallbacksApart(t *testing.T) {
@@ -235,20 +235,20 @@ func TestFilterKeepsSeveralCallbacksApart(t *testing.T) {
 	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
-				return says("One."), all.Chunk(sdkChunk{Text: "One."})
+				return says("One:"), all.Chunk(sdkChunk{Text: "One:"})
 			}
-			return calls(pauses(blocked)), errors.Join(text.Chunk("Two."), all.Chunk(fragment(pauses(blocked))))
+			return calls(pauses(blocked)), errors.Join(text.Chunk("Two:"), all.Chunk(fragment(pauses(blocked))))
 		}, text, all)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"Two.", "\n\nTask paused: " + blocked}, words)
-	assert.Equal(t, []string{"One.", "\n\nTask paused: " + blocked}, everything)
+	assert.Equal(t, []string{"Two:", "\n\nTask paused: " + blocked}, words)
+	assert.Equal(t, []string{"One:", "\n\nTask paused: " + blocked}, everything)
 }
 
 func TestWithoutACallbackNothingIsFiltered(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))})
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))})
 	answer, _, err := s.answer(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, "One:", answer.Text)
 	assert.Nil(t, s.model.requests[1].OnText)
 }

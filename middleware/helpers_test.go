@@ -39,7 +39,9 @@ func (a sdkAnswer) stoppedBy(reason string) sdkAnswer {
 	return a
 }
 
-func edit(id string) sdkCall { return sdkCall{ID: id, Name: "edit_file", Args: `{"path":"parser.go"}`} }
+func edit(id string) sdkCall {
+	return sdkCall{ID: id, Name: "edit_file", Args: `{"path":"parser.go","change":"` + id + `"}`}
+}
 
 func pauses(reason string) sdkCall {
 	return sdkCall{ID: "p", Name: "todo_pause", Args: `{"reason":"` + reason + `"}`}

@@ -14,6 +14,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
+// defaultAttempts leaves the number of attempts to the middleware.
+var defaultAttempts = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}) //nolint:gochecknoglobals // constant
+
 // hinted plays answers to a call with the request.
 func hinted(ctx context.Context, t *testing.T, mw *middleware.Middleware, r adapter.Request, turns ...sdkAnswer) int {
 	t.Helper()
@@ -33,15 +36,15 @@ func TestAShortLoopHasOneContinuationInARow(t *testing.T) {
 	t.Parallel()
 	list := []todo.Todo{{ID: "1", Content: "One", Status: todo.Pending}, {ID: "2", Content: "Two", Status: todo.Pending}}
 	source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return list, nil })
-	mw := middleware.New(source, unhurried)
+	mw := middleware.New(source, defaultAttempts)
 	r := adapter.Request{Tools: 1, Users: 1, User: "Do it.", ShortLoop: true}
 	ctx := inSession(t, "s")
 
-	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("One."), calls(edit("c1")), says("Two.")))
-	assert.Equal(t, 1, hinted(ctx, t, mw, r, says("Two.")), "a tool call does not give it back")
+	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("One:"), calls(edit("c1")), says("Two:")))
+	assert.Equal(t, 1, hinted(ctx, t, mw, r, says("Two:")), "a tool call does not give it back")
 	list = []todo.Todo{{ID: "1", Content: "One", Status: todo.Completed}, list[1]}
-	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("Three."), says("Four."), says("Five.")), "progress does")
-	assert.Equal(t, 1, hinted(ctx, t, mw, r, says("Six.")))
+	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("Three:"), says("Four:"), says("Five:")), "progress does")
+	assert.Equal(t, 1, hinted(ctx, t, mw, r, says("Six:")))
 }
 
 func TestAShortLoopKeepsToTheProgramsOwnLimit(t *testing.T) {
@@ -49,25 +52,25 @@ func TestAShortLoopKeepsToTheProgramsOwnLimit(t *testing.T) {
 	mw := middleware.New(buildTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	r := adapter.Request{Tools: 1, Users: 1, User: "Do it.", ShortLoop: true}
 	ctx := inSession(t, "s")
-	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("One."), calls(edit("c1"))))
-	assert.Equal(t, 3, hinted(ctx, t, mw, r, says("Two."), says("Three."), says("Four."), says("Five.")))
+	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("One:"), calls(edit("c1"))))
+	assert.Equal(t, 3, hinted(ctx, t, mw, r, says("Two:"), says("Three:"), says("Four:"), says("Five:")))
 }
 
 func TestARequestMayDoWithoutTools(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(buildTodos, unhurried)
+	mw := middleware.New(buildTodos, defaultAttempts)
 	assert.Nil(t, begin(t.Context(), mw, adapter.Request{Users: 1, User: "Do it."}))
-	assert.Equal(t, 2, hinted(t.Context(), t, mw, adapter.Request{Users: 1, User: "Do it.", Toolless: true, ShortLoop: true}, says("One."), says("Two.")))
+	assert.Equal(t, 2, hinted(t.Context(), t, mw, adapter.Request{Users: 1, User: "Do it.", Toolless: true, ShortLoop: true}, says("One:"), says("Two:")))
 }
 
 func TestATextAgentsLoopIsKnownByItsFirstStep(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(buildTodos, unhurried)
+	mw := middleware.New(buildTodos, defaultAttempts)
 	step := func(message string) adapter.Request {
 		return adapter.Request{TextAgent: true, ShortLoop: true, Users: 1, User: message, Loop: func(add func(string)) { add("Do it. Look.") }}
 	}
-	assert.Equal(t, 2, hinted(t.Context(), t, mw, step("Do it. Look. Found."), says("One."), says("Two.")))
-	assert.Equal(t, 1, hinted(t.Context(), t, mw, step("Do it. Look. Found. Look again. Found."), says("Three.")))
+	assert.Equal(t, 2, hinted(t.Context(), t, mw, step("Do it. Look. Found."), says("One:"), says("Two:")))
+	assert.Equal(t, 1, hinted(t.Context(), t, mw, step("Do it. Look. Found. Look again. Found."), says("Three:")))
 }
 
 // asking is a dialect of answers that pause with the reason in their text.
@@ -91,18 +94,20 @@ func TestAPauseThatOnlyTheAdapterCanRead(t *testing.T) {
 		sent   int
 		paused bool
 	}{
-		"in a continuation":            {[]sdkAnswer{says("One."), says(blocked)}, false, 2, true},
-		"in the caller's own turn":     {[]sdkAnswer{says(blocked)}, false, 1, false},
-		"beside a call":                {[]sdkAnswer{says("One."), calls(edit("c1")).saying(blocked)}, false, 2, false},
-		"with a todo_pause of its own": {[]sdkAnswer{says("One."), says(blocked)}, true, 2, false},
+		"in a continuation":            {[]sdkAnswer{says("One:"), says(blocked)}, false, 2, true},
+		"in the caller's own turn":     {[]sdkAnswer{says(blocked), calls(edit("c1"))}, false, 2, false},
+		"beside a call":                {[]sdkAnswer{says("One:"), calls(edit("c1")).saying(blocked)}, false, 2, false},
+		"with a todo_pause of its own": {[]sdkAnswer{says("One:"), says(blocked)}, true, 2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			call := begin(t.Context(), newSetup(nil, onceMore(), middleware.WithoutEmptyTurns()).mw, adapter.Request{Tools: 1, OwnPause: test.own})
+			call := begin(t.Context(), newSetup(nil, onceMore()).mw, adapter.Request{Tools: 1, OwnPause: test.own})
 			sent := 0
 			answer, err := middleware.Unary(call, &asking{answers{usageTotals: newUsageTotals()}},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
-					sent++
+					if sent++; sent > len(test.turns) {
+						return sdkAnswer{}, errScriptEnded
+					}
 					return test.turns[sent-1], nil
 				})
 			require.NoError(t, err)
@@ -111,7 +116,7 @@ func TestAPauseThatOnlyTheAdapterCanRead(t *testing.T) {
 			assert.Equal(t, test.paused, outcome.Paused != nil)
 			if test.paused {
 				assert.Equal(t, blocked, outcome.Paused.Reason)
-				assert.Equal(t, "One.\n\nTask paused: "+blocked, answer.Text)
+				assert.Equal(t, "One:\n\nTask paused: "+blocked, answer.Text)
 			}
 		})
 	}
@@ -135,13 +140,13 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 					sent++
 					assert.Equal(t, k == nil, filter.Relaying())
 					if k != nil {
-						return says("Two."), filter.Chunk("Two.")
+						return says("Two:"), filter.Chunk("Two:")
 					}
 					require.NoError(t, filter.Relayed(false, nil))
 					require.ErrorIs(t, filter.Relayed(true, fail), fail)
 					assert.Equal(t, fail == nil, filter.Relaying())
 					require.ErrorIs(t, filter.Chunk("More."), fail)
-					return says("One."), nil // some SDKs do not hear of it
+					return says("One:"), nil // some SDKs do not hear of it
 				}, filter)
 			require.NoError(t, err)
 			if fail != nil {
@@ -150,7 +155,7 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 				assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
 				return
 			}
-			assert.Equal(t, []string{"More.", "\n\nTwo."}, shown)
+			assert.Equal(t, []string{"More.", "\n\nTwo:"}, shown)
 		})
 	}
 }
@@ -171,6 +176,6 @@ func TestFilterThatUnaryWasNotGivenPanics(t *testing.T) {
 	t.Parallel()
 	filter := middleware.NewFilter(texts{}, func(string) error { return nil })
 	const message = "carryon/middleware: Unary was not given the filter"
-	assert.PanicsWithValue(t, message, func() { _ = filter.Chunk("One.") })
+	assert.PanicsWithValue(t, message, func() { _ = filter.Chunk("One:") })
 	assert.PanicsWithValue(t, message, func() { filter.Relaying() })
 }

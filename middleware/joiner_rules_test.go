@@ -22,7 +22,7 @@ var errLost = errors.New("sdk: connection lost")
 
 func TestConnectionThatIsLostAfterTheFinish(t *testing.T) {
 	t.Parallel()
-	one, more := sdkChunk{ID: "a", Text: "One."}, sdkChunk{ID: "a", Text: "Two."}
+	one, more := sdkChunk{ID: "a", Text: "One:"}, sdkChunk{ID: "a", Text: "Two:"}
 	for name, test := range map[string]struct {
 		first, second *list
 		err, recorded error
@@ -59,7 +59,7 @@ func TestConnectionThatIsLostAfterTheFinish(t *testing.T) {
 
 func TestContinuationThatFailedIsClosedBeforeTheCallerKnows(t *testing.T) {
 	t.Parallel()
-	source := &list{chunks: pieces("Two."), err: errLost}
+	source := &list{chunks: pieces("Two:"), err: errLost}
 	stream := continued(t.Context(), newSetup(nil), source)
 	for {
 		if _, err := stream.Recv(); err != nil {
@@ -93,7 +93,7 @@ func TestDeadlineHasToLeaveTheTimeThatTheCallersOwnTurnTook(t *testing.T) {
 			clock := carryontest.NewClock()
 			ctx := hurried{t.Context(), clock.Now().Add(10 * time.Second)}
 			call := begin(ctx, newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
-			turns, texts := 0, []string{"One.", "Two.", ""}
+			turns, texts := 0, []string{"One:", "Two:", ""}
 			_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 					turns++
@@ -118,7 +118,7 @@ func TestNoTimerOutlivesAnAnswer(t *testing.T) {
 	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
-				return says("One."), nil
+				return says("One:"), nil
 			}
 			watched = clock.Waiters()
 			return calls(edit("c1")), nil
@@ -131,7 +131,7 @@ func TestNoTimerOutlivesAnAnswer(t *testing.T) {
 func TestNoTimerOutlivesAStream(t *testing.T) {
 	t.Parallel()
 	for _, turns := range [][]sdkAnswer{
-		{says("One."), calls(edit("c1"))}, {says("One."), fails(errors.New("overloaded"))}, {says("One."), says("Two."), calls(edit("c1"))},
+		{says("One:"), calls(edit("c1"))}, {says("One:"), fails(errors.New("overloaded"))}, {says("One:"), says("Two:"), calls(edit("c1"))},
 	} {
 		clock := carryontest.NewClock()
 		s := newSetup(turns, middleware.WithClock(clock))
@@ -149,7 +149,7 @@ func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 		reads  int
 		reason continuation.Reason
 	}{
-		"in its text":      {pieces("One.", "Two."), 1, continuation.ReasonBrokeOff},
+		"in its text":      {pieces("One:", "Two:"), 1, continuation.ReasonBrokeOff},
 		"after its finish": {[]sdkChunk{fragment(edit("c1")), {Stop: "tools"}, {}}, 2, continuation.ReasonToolCalls},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,8 +183,8 @@ func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 func TestStreamThatIsClosedAfterMoreThanTheFinish(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
-	stream := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two."}, stop(), {Text: "More."}, {}}})
-	for _, want := range []string{"One.", "\n\nTwo.", "More."} {
+	stream := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two:"}, stop(), {Text: "More."}, {}}})
+	for _, want := range []string{"One:", "\n\nTwo:", "More."} {
 		chunk, err := stream.Recv()
 		require.NoError(t, err)
 		require.Equal(t, want, chunk.Text)
@@ -198,9 +198,9 @@ func TestStreamThatIsClosedAfterMoreThanTheFinish(t *testing.T) {
 func TestAdapterRelaysNoMoreOnceTheFinishIsSeen(t *testing.T) {
 	t.Parallel()
 	stream := continued(t.Context(), newSetup(nil), said())
-	chunk, err := stream.Relay().Handle(sdkChunk{ID: "a", Text: "One.", Stop: "stop"}, nil)
+	chunk, err := stream.Relay().Handle(sdkChunk{ID: "a", Text: "One:", Stop: "stop"}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, sdkChunk{ID: "a", Text: "One."}, chunk)
+	assert.Equal(t, sdkChunk{ID: "a", Text: "One:"}, chunk)
 	assert.Nil(t, stream.Relay(), "the rest is held back")
 	require.NoError(t, stream.Close())
 }
@@ -253,7 +253,7 @@ func TestReasoningIsRepeatedIfTheHistoryCarriesIt(t *testing.T) {
 		call := begin(t.Context(), newSetup(nil).mw, request)
 		var thoughts []string
 		stream := middleware.NewStream(call, thinking{newChunks()},
-			&list{chunks: []sdkChunk{{ID: "thought", Text: "so."}, {ID: "a", Text: "One."}, stop()}},
+			&list{chunks: []sdkChunk{{ID: "thought", Text: "so."}, {ID: "a", Text: "One:"}, stop()}},
 			func(_ context.Context, k *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				thoughts = append(thoughts, k.Reasoning)
 				return nil, errLost
@@ -264,7 +264,7 @@ func TestReasoningIsRepeatedIfTheHistoryCarriesIt(t *testing.T) {
 		if carried {
 			want = "Hm, so."
 		}
-		assert.Equal(t, []string{want, want}, thoughts, "it is sent once more")
+		assert.Equal(t, []string{want, want, want}, thoughts, "it is tried three times")
 	}
 }
 
@@ -280,7 +280,7 @@ func TestContextsOfAnAnswersTurns(t *testing.T) {
 			if ctxs = append(ctxs, ctx); len(ctxs) == 3 {
 				return calls(edit("c1")), nil
 			}
-			return says([]string{"One.", "Two."}[len(ctxs)-1]), nil
+			return says([]string{"One:", "Two:"}[len(ctxs)-1]), nil
 		})
 	require.NoError(t, err)
 	require.Len(t, ctxs, 3)
@@ -317,7 +317,7 @@ func TestErrorThatComesAsAnAnswer(t *testing.T) {
 		reason continuation.Reason
 	}{
 		"of the caller's own turn": {[]sdkAnswer{failure}, "overloaded", continuation.ReasonBrokeOff},
-		"of a continuation":        {[]sdkAnswer{says("One."), failure, failure}, "One.", continuation.ReasonFailed},
+		"of a continuation":        {[]sdkAnswer{says("One:"), failure, failure, failure}, "One:", continuation.ReasonFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -346,10 +346,10 @@ func TestRejectedPauseOfAnAnswerIsAcceptedIfTheModelCannotBeTold(t *testing.T) {
 		}
 		return nil
 	}
-	s := newSetup([]sdkAnswer{says("One."), calls(pauses("stuck"))}, middleware.WithGate(veto))
+	s := newSetup([]sdkAnswer{says("One:"), calls(pauses("stuck"))}, middleware.WithGate(veto))
 	answer, outcome, err := s.answer(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTask paused: stuck", answer.Text)
+	assert.Equal(t, "One:\n\nTask paused: stuck", answer.Text)
 	require.NotNil(t, outcome.Paused)
 	assert.Equal(t, "stuck", outcome.Paused.Reason)
 }
@@ -371,7 +371,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			s := newSetup([]sdkAnswer{says("One."), says("Two.")}, middleware.WithClock(carryontest.NewClock()),
+			s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithClock(carryontest.NewClock()),
 				middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}),
 				middleware.WithObserver(middleware.Observer{Decision: func(_ context.Context, d middleware.Decision) {
 					if d.Evaluation.Reason == continuation.ReasonTooSoon {
@@ -382,7 +382,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 			var text string
 			var err error
 			if streamed {
-				got := drain(t, continued(ctx, s, &list{chunks: []sdkChunk{{Text: "Two."}, stop()}}))
+				got := drain(t, continued(ctx, s, &list{chunks: []sdkChunk{{Text: "Two:"}, stop()}}))
 				text, err = got.answer.Text, got.err
 			} else {
 				var answer sdkAnswer
@@ -390,7 +390,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 				text = answer.Text
 			}
 			require.ErrorIs(t, err, context.Canceled)
-			assert.Equal(t, "One.\n\nTwo.", text, "the caller gets the text so far")
+			assert.Equal(t, "One:\n\nTwo:", text, "the caller gets the text so far")
 			assert.Equal(t, continuation.ReasonBrokeOff, outcomes.Last().Reason)
 			require.ErrorIs(t, outcomes.Last().Err, context.Canceled)
 			assert.Empty(t, s.events.Failures())
@@ -400,7 +400,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 
 func TestRejectedPauseIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), calls(pauses("stuck")), says("Three."), calls(edit("c1"))})
+	s := newSetup([]sdkAnswer{says("One:"), calls(pauses("stuck")), says("Three:"), calls(edit("c1"))})
 	_, _, err := s.answer(t.Context())
 	require.NoError(t, err)
 	require.Len(t, s.model.requests, 4)
@@ -412,10 +412,10 @@ func TestRejectedPauseIsAnsweredOnce(t *testing.T) {
 
 func TestAnswerIsComparedWithTheOneBeforeIt(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("Two."), says("two!"), says("Three.")})
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), says("two:"), says("Three:")})
 	answer, outcome, err := s.answer(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.\n\ntwo!\n\nThree.", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:\n\ntwo:\n\nThree:", answer.Text)
 	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
 	prompts := s.model.requests
 	assert.NotContains(t, prompts[2].Messages[len(prompts[2].Messages)-1].Text, "same answer as before")
@@ -424,15 +424,15 @@ func TestAnswerIsComparedWithTheOneBeforeIt(t *testing.T) {
 
 func TestSeamStandsBetweenTextsAlone(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says(""), says("Two."), calls(edit("c1"))})
+	s := newSetup([]sdkAnswer{says(""), says("Two:"), calls(edit("c1"))})
 	answer, _, err := s.answer(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, "Two.", answer.Text)
+	assert.Equal(t, "Two:", answer.Text)
 }
 
 func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One.")}, middleware.WithDryRun())
+	s := newSetup([]sdkAnswer{says("One:")}, middleware.WithDryRun())
 	ctx := inSession(t, "conversation-42")
 	_, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
@@ -457,7 +457,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, before.Paused.IsSet())
 	for turn, reason := range map[string]continuation.Reason{"one": continuation.ReasonPaused, "two": continuation.ReasonSatisfied} {
-		dry := newSetup([]sdkAnswer{says("One.")}, middleware.WithStore(store), middleware.WithDryRun())
+		dry := newSetup([]sdkAnswer{says("One:")}, middleware.WithStore(store), middleware.WithDryRun())
 		_, outcome, err := dry.answer(continuation.WithUserTurn(inSession(t, "s"), turn))
 		require.NoError(t, err)
 		assert.Equal(t, reason, outcome.Reason)
@@ -469,7 +469,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	resumed, err := live.mw.State(inSession(t, "s"))
 	require.NoError(t, err)
 	done := middleware.New(todo.Static(), middleware.WithStore(store), middleware.WithDryRun())
-	_, err = (&client{&sdkClient{turns: []sdkAnswer{says("One.")}}, done}).Complete(continuation.WithUserTurn(inSession(t, "s"), "one"), fixTheBuild)
+	_, err = (&client{&sdkClient{turns: []sdkAnswer{says("One:")}}, done}).Complete(continuation.WithUserTurn(inSession(t, "s"), "one"), fixTheBuild)
 	require.NoError(t, err)
 	after, err := live.mw.State(inSession(t, "s"))
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func answersPause(r *adapter.Request) bool {
 		return false
 	}
 	rejected := pause.InvalidReasonError{} // the result begins with its text
-	for call := range r.History {
+	for call := range adapter.Calls(r.History) {
 		return pause.Is(call.Name) && strings.HasPrefix(call.Result, rejected.Error())
 	}
 	return false

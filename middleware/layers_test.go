@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"testing"
 
@@ -17,8 +18,8 @@ import (
 func TestContinuationOfAnotherProcessIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	const prompt = continuation.PromptPreamble + "\n\nYou have an active task."
-	rejected := slices.Values([]todo.Call{{Name: "todo_pause", Result: "Invalid pause reason: Reason is required\n\nThe task"}})
-	accepted := slices.Values([]todo.Call{{Name: "todo_pause", Result: "paused"}})
+	rejected := callsOf(todo.Call{Name: "todo_pause", Result: "Invalid pause reason: Reason is required\n\nThe task"})
+	accepted := callsOf(todo.Call{Name: "todo_pause", Result: "paused"})
 	for name, c := range map[string]struct {
 		request adapter.Request
 		nested  bool
@@ -44,7 +45,7 @@ func TestContinuationOfAnotherProcessIsLeftAlone(t *testing.T) {
 func TestSourceOrGateThatAsksTheModelDoesNotRecurse(t *testing.T) {
 	t.Parallel()
 	list := []todo.Todo{{Content: "Write", Status: todo.Pending}}
-	model := &sdkClient{turns: slices.Repeat([]sdkAnswer{says("One.")}, 40)}
+	model := &sdkClient{turns: slices.Repeat([]sdkAnswer{says("One:")}, 40)}
 	var agent *client
 	asks := func() error {
 		_, err := agent.Complete(t.Context(), fixTheBuild)
@@ -58,4 +59,15 @@ func TestSourceOrGateThatAsksTheModelDoesNotRecurse(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, continuation.ReasonMaxAttempts, outcomes.Last().Reason)
 	assert.Len(t, model.requests, 5, "two turns: the list is read twice and the gate asked once")
+}
+
+// callsOf is a history of the calls, newest first.
+func callsOf(newestFirst ...todo.Call) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		for _, c := range newestFirst {
+			if !yield(adapter.Entry{Call: c}) {
+				return
+			}
+		}
+	}
 }

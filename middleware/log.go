@@ -118,6 +118,10 @@ func (l *eventLog) turnEnded(ctx context.Context, e TurnEnded) {
 
 func (l *eventLog) decided(ctx context.Context, e Decision) {
 	l.warn(ctx, e.TurnID, &e.Evaluation)
+	if ev := &e.Evaluation; ev.Reason.HandsBack() {
+		l.write(ctx, slog.LevelInfo, "carryon: not continued", e.TurnID, slog.String("reason", ev.Reason.String()),
+			slog.String("code", ev.Reason.Code()), slog.Int("active", ev.List.Active), slog.Int("others", ev.List.Others), slog.Int("awaited", ev.Awaited))
+	}
 	if l.listens(ctx, slog.LevelDebug) {
 		l.write(ctx, slog.LevelDebug, "carryon: decision", e.TurnID,
 			slog.Bool("should_continue", e.Evaluation.Continue),

@@ -31,6 +31,8 @@ type Middleware struct {
 	storeBreaker, tasksBreaker, sourceBreaker breaker
 	badStates                                 badStates
 	plugins                                   plugins
+
+	writings *listWritings
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
@@ -58,7 +60,7 @@ func TryNew(todos todo.Provider, opts ...Option) (*Middleware, error) {
 		return nil, fmt.Errorf("middleware: %w", err)
 	}
 	source, _ := todos.(sharer)
-	mw := &Middleware{todos: todos, sharedTodos: source != nil && source.IsShared(), options: o, prompter: prompter, store: o.store, drain: newDrain()}
+	mw := &Middleware{todos: todos, sharedTodos: source != nil && source.IsShared(), options: o, prompter: prompter, store: o.store, drain: newDrain(), writings: newListWritings()}
 	if mw.store == nil {
 		mw.store = continuation.NewMemoryStore(continuation.WithClock(o.clock.Now))
 	}

@@ -32,7 +32,7 @@ func TestStatePauseAndResumeNeedASession(t *testing.T) {
 func TestPauseKeepsTheSessionFromBeingContinuedUntilResume(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	s := newSetup([]sdkAnswer{calls(edit("c0")), says("One."), says("One."), calls(edit("c1"))},
+	s := newSetup([]sdkAnswer{calls(edit("c0")), says("One:"), says("One:"), calls(edit("c1"))},
 		middleware.WithClock(clock))
 	ctx, other := inSession(t, "s"), inSession(t, "other")
 	_, _, err := s.answer(ctx) // the user turn has begun
@@ -48,7 +48,7 @@ func TestPauseKeepsTheSessionFromBeingContinuedUntilResume(t *testing.T) {
 
 	answer, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, "One:", answer.Text)
 	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
 
 	require.NoError(t, s.mw.Resume(ctx))
@@ -60,7 +60,7 @@ func TestPauseKeepsTheSessionFromBeingContinuedUntilResume(t *testing.T) {
 
 func TestPauseBeforeTheFirstCallHolds(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("Two.")})
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:")})
 	ctx := continuation.Automatic(continuation.WithSession(t.Context(), "s"))
 	require.NoError(t, s.mw.Pause(ctx, "not yet"))
 	_, outcome, err := s.answer(ctx)
@@ -129,11 +129,11 @@ func TestStoreThatFailsCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 		for left := range 2 {
 			t.Run(fmt.Sprintf("%s after %d updates", way, left), func(t *testing.T) {
 				t.Parallel()
-				s := newSetup([]sdkAnswer{says("One."), says("Two.")}, middleware.WithStore(newFaultyStore(left, fail)))
+				s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithStore(newFaultyStore(left, fail)))
 				answer, outcome, err := s.answer(inSession(t, "s"))
 
 				require.NoError(t, err)
-				assert.Equal(t, says("One."), answer)
+				assert.Equal(t, says("One:"), answer)
 				assert.Equal(t, continuation.ReasonStore, outcome.Reason)
 				assert.Len(t, s.model.requests, 1, "nothing is sent")
 				require.NotEmpty(t, s.events.Failures())
@@ -153,7 +153,7 @@ func TestStoreThatFailedOnceCostsTheContinuationsOfTheCall(t *testing.T) {
 	lost := errors.New("store: connection lost")
 	store := newFaultyStore(0, func() error { return lost })
 	store.heals = true
-	s := newSetup([]sdkAnswer{says("One."), says("Two.")}, middleware.WithStore(store))
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithStore(store))
 	_, outcome, err := s.answer(inSession(t, "s"))
 
 	require.NoError(t, err)
@@ -167,12 +167,12 @@ func TestStoreThatFailedOnceCostsTheContinuationsOfTheCall(t *testing.T) {
 func TestStoreThatFailsDuringAContinuationCostsNothingThatWasSaid(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("store: connection lost")
-	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1")).saying("Two.")},
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1")).saying("Two:")},
 		middleware.WithStore(newFaultyStore(2, func() error { return lost })))
 	answer, _, err := s.answer(inSession(t, "s"))
 
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Len(t, answer.Calls, 1)
 	require.NotEmpty(t, s.events.Failures())
 	assert.Equal(t, "store", s.events.Failures()[0].Op)
@@ -200,8 +200,8 @@ func TestStoreSharedByTwoMiddlewares(t *testing.T) {
 	t.Parallel()
 	store := continuation.NewMemoryStore()
 	once := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
-	first := newSetup([]sdkAnswer{says("One."), says("Two.")}, once, middleware.WithStore(store))
-	second := newSetup([]sdkAnswer{says("Three.")}, once, middleware.WithStore(store))
+	first := newSetup([]sdkAnswer{says("One:"), says("Two:")}, once, middleware.WithStore(store))
+	second := newSetup([]sdkAnswer{says("Three:")}, once, middleware.WithStore(store))
 	ctx := inSession(t, "s")
 
 	_, outcome, err := first.answer(ctx)
@@ -237,10 +237,10 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 			}
 			mw := middleware.New(source, unhurried, middleware.WithObserver(events.Observer()), middleware.WithTodoTimeout(limit))
 			ctx, outcomes := middleware.Capture(t.Context())
-			answer, err := (&client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}).Complete(ctx, fixTheBuild)
+			answer, err := (&client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}).Complete(ctx, fixTheBuild)
 
 			require.NoError(t, err)
-			assert.Equal(t, says("One."), answer)
+			assert.Equal(t, says("One:"), answer)
 			assert.Equal(t, want, outcomes.Last().Reason)
 			require.ErrorIs(t, outcomes.Last().Err, lost, "the outcome has the error")
 			require.Len(t, events.Failures(), 1)
@@ -252,12 +252,12 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 
 func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One.")},
+	s := newSetup([]sdkAnswer{says("One:")},
 		middleware.WithGate(func(context.Context, middleware.NextTurn) error { panic("no gate") }))
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)
-	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, "One:", answer.Text)
 	assert.Equal(t, continuation.ReasonGate, outcome.Reason)
 	var panicked *middleware.PanicError
 	require.ErrorAs(t, outcome.Err, &panicked)
@@ -274,7 +274,7 @@ func TestObserverThatPanicsDoesNotReachTheCaller(t *testing.T) {
 		Decision:  func(context.Context, middleware.Decision) { panic("no observer") },
 	})
 	after := carryontest.NewRecorder()
-	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))}, broken, middleware.WithObserver(after.Observer()))
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))}, broken, middleware.WithObserver(after.Observer()))
 	answer, _, err := s.answer(t.Context())
 
 	require.NoError(t, err)
@@ -331,14 +331,14 @@ func TestOneSessionManyCallsAtOnce(t *testing.T) {
 	texts, errs := make([]string, many), make([]error, many)
 	for i := range many {
 		wait.Go(func() {
-			agent := &client{&sdkClient{turns: []sdkAnswer{says("One."), calls(edit("c1"))}}, s.mw}
+			agent := &client{&sdkClient{turns: []sdkAnswer{says("One:"), calls(edit(fmt.Sprint("c", i)))}}, s.mw}
 			answer, err := agent.Complete(ctx, fixTheBuild)
 			texts[i], errs[i] = answer.Text, err
 		})
 	}
 	wait.Wait()
 	require.NoError(t, errors.Join(errs...))
-	assert.Equal(t, slices.Repeat([]string{"One."}, many), texts)
+	assert.Equal(t, slices.Repeat([]string{"One:"}, many), texts)
 	require.Len(t, outcomes.All(), many)
 	continued := 0
 	for _, outcome := range outcomes.All() {
@@ -363,13 +363,13 @@ func TestManySessionsAtOnceAreKeptApart(t *testing.T) {
 			t.Parallel()
 			session := strconv.Itoa(i)
 			reason := blocked + " for " + session
-			model := &sdkClient{turns: []sdkAnswer{says("One."), calls(pauses(reason))}}
+			model := &sdkClient{turns: []sdkAnswer{says("One:"), calls(pauses(reason))}}
 			ctx, outcomes := middleware.Capture(inSession(t, session))
 			stream, err := (&client{model, s.mw}).Stream(ctx, fixTheBuild)
 			require.NoError(t, err)
 			got := drain(t, stream)
 			require.NoError(t, got.err)
-			assert.Equal(t, "One.\n\nTask paused: "+reason, got.answer.Text)
+			assert.Equal(t, "One:\n\nTask paused: "+reason, got.answer.Text)
 			assert.Equal(t, session, outcomes.Last().Session)
 			state, err := s.mw.State(ctx)
 			require.NoError(t, err)

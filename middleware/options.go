@@ -49,7 +49,7 @@ type prompting struct {
 
 // pausing is how the model pauses.
 type pausing struct {
-	policy    pause.Policy
+	policy    pause.Policy // nil for the default
 	notice    pause.Notice
 	pauseTool PauseToolMode
 }
@@ -63,17 +63,16 @@ type reminding struct {
 
 // callRules say which calls are continued, if any.
 type callRules struct {
-	toolless     bool
-	noEmptyTurns bool
-	touchedOnly  bool
-	dryRun       bool
-	earlySend    bool
+	toolless  bool
+	handback  continuation.Handback
+	dryRun    bool
+	earlySend bool
 }
 
 // newOptions applies the options to the defaults.
 func newOptions(opts []Option) options {
 	o := options{clock: clock.System(), todoTimeout: DefaultTodoTimeout, storeTimeout: DefaultStoreTimeout}
-	o.policy, o.notice = pause.Strict, pause.ShortNotice
+	o.notice = pause.ShortNotice
 	for _, option := range opts {
 		if option != nil {
 			option(&o)
@@ -102,6 +101,14 @@ func newOptions(opts []Option) options {
 		o.report.observers = append(o.report.observers, o.report.log.observer())
 	}
 	return o
+}
+
+// pausePolicy returns the policy that judges a model's reasons for pausing.
+func (o *pausing) pausePolicy() pause.Policy {
+	if o.policy == nil {
+		return pause.Strict
+	}
+	return o.policy
 }
 
 // refuse records why an option is misused. The first one counts.
@@ -174,7 +181,8 @@ func WithStore(store continuation.Store) Option {
 }
 
 // WithPausePolicy sets the policy that judges a model's reasons for pausing, in place
-// of [pause.Strict].
+// of [pause.Strict]. In [continuation.ApprovalYOLO] the default also rejects, once per
+// user turn, a reason that only asks for leave to go on; see [pause.NoLeave].
 func WithPausePolicy(policy pause.Policy) Option {
 	return check(policy != nil, func(o *options) { o.policy = policy }, "nil pause policy")
 }
@@ -255,9 +263,9 @@ func WithTodoTimeout(d time.Duration) Option {
 	return check(d > 0, func(o *options) { o.todoTimeout = d }, "todo timeout %v is not positive", d)
 }
 
-// WithStoreTimeout sets how long a store of [WithStore] may take, instead of
-// [DefaultStoreTimeout]. It also limits background tasks and lists that processes
-// share. A call waits for only one time-out: after it, the call is not continued, and
+// WithStoreTimeout sets how long a turn may wait for a store of [WithStore], instead of
+// [DefaultStoreTimeout], with the time for background tasks and lists that processes
+// share included. A call waits for only one time-out: after it, the call is not continued, and
 // asks none of them again. After a time-out or an error no call asks the store for
 // some seconds; then one of them tries again.
 func WithStoreTimeout(d time.Duration) Option {
@@ -270,20 +278,16 @@ func WithToollessCalls() Option {
 	return func(o *options) { o.toolless = true }
 }
 
-// WithoutEmptyTurns stops carryon from continuing a turn in which the model said
-// nothing. Without it such a turn is continued, once per call, with a placeholder for
-// what the model said.
-func WithoutEmptyTurns() Option {
-	return func(o *options) { o.noEmptyTurns = true }
-}
-
-// WithTouchedLists makes carryon act only in user turns in which the list was
-// written, so that a question beside the work gets its answer and no more. A list
-// counts as written if an id, a text, a status or the order of its todos differs from
-// the list of the session's last decision, and if the session sees it for the first
-// time. Calls without a session have no earlier list.
-func WithTouchedLists() Option {
-	return func(o *options) { o.touchedOnly = true }
+// WithHandback sets whether carryon continues turns that the model seems to hand back
+// to the user: questions, and turns beside the work on the list. By default the approval
+// mode of the session decides; see [continuation.Handback].
+func WithHandback(h continuation.Handback) Option {
+	return func(o *options) {
+		if err := h.Check(); err != nil {
+			o.refuse("%w", err)
+		}
+		o.handback = h
+	}
 }
 
 // WithDryRun makes carryon take and report every decision and act on none: it sends

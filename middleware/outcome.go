@@ -25,6 +25,7 @@ type Outcome struct {
 	List     continuation.List   `json:"list,omitzero"`    // the todo list as last read; zero if it was not
 	Finish   string              `json:"finish,omitzero"`  // the provider's finish reason, with ReasonNotEnded
 	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted()
+	Awaited  int                 `json:"awaited,omitzero"` // background tasks that have not ended, with ReasonBackground
 	Paused   *pause.Result       `json:"paused,omitzero"`  // set if the model paused
 	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero where none was reported; nil if carryon left the call alone
 	Err      error               `json:"-"`                // why the call broke off, a failure of a continuation, the todo source or the store, or a gate's veto
@@ -81,6 +82,17 @@ func (o Outcome) Explanation() string {
 		return reason + ": " + problemOf(o.List.Err)
 	case continuation.ReasonUnknownStatus, continuation.ReasonNoActiveTodos:
 		return reason + ": " + o.List.String() + " (from " + o.List.Origin.String() + ")"
+	case continuation.ReasonAsksUser:
+		return reason + ": carryon goes on after the answer; with ApprovalYOLO or Handback.Questions it would not wait"
+	case continuation.ReasonListUntouched:
+		return reason + ": carryon goes on when the model writes the list, or with Handback.Untouched"
+	case continuation.ReasonOthersWork:
+		return reason + ": " + strconv.Itoa(o.List.Others) + " of " + o.List.String()
+	case continuation.ReasonBackground:
+		if o.Awaited == 1 {
+			return reason + ": 1 is awaited"
+		}
+		return reason + ": " + strconv.Itoa(o.Awaited) + " are awaited"
 	case continuation.ReasonEmptyList:
 		return reason + " (from " + o.List.Origin.String() + ")"
 	default:
@@ -104,7 +116,7 @@ func problemOf(err error) string {
 // decided records a decision on a turn, with its cause if that is not part of the
 // evaluation.
 func (o *Outcome) decided(ev *continuation.Evaluation, t *turn, cause error) {
-	o.Reason, o.Limit, o.Finish = ev.Reason, ev.Limit, ""
+	o.Reason, o.Limit, o.Finish, o.Awaited = ev.Reason, ev.Limit, "", ev.Awaited
 	switch ev.Reason { //nolint:exhaustive // the others have nothing of their own
 	case continuation.ReasonNotEnded:
 		o.Finish = t.reader.finish

@@ -26,7 +26,12 @@ type pauses struct {
 // another. A call of todo_pause ends the call, unless its reason is rejected and the
 // model can be told.
 func (p *pauses) goesOn() bool {
-	reason, err, ok := p.turn.pauseReason(p.mw.options.policy)
+	reason, err, ok := p.turn.pauseReason(p.mw.options.pausePolicy())
+	asksLeave := false
+	if ok && err == nil && p.deniesLeave() {
+		err = pause.NoLeave(reason)
+		asksLeave = err != nil
+	}
 	switch {
 	case !ok:
 		return p.decide()
@@ -38,18 +43,25 @@ func (p *pauses) goesOn() bool {
 		p.pause(reason)
 		return false
 	}
-	return p.reject(reason, err)
+	return p.reject(&rejection{reason: reason, err: err, asksLeave: asksLeave, answer: p.turn.pauseAnswer()})
+}
+
+// deniesLeave reports whether a pause that only asks for leave to go on is rejected:
+// nobody is there who could give it, and this is the first such pause of the user turn.
+// A program with a policy of its own decides itself.
+func (p *pauses) deniesLeave() bool {
+	return p.session.settings().ApprovalMode == continuation.ApprovalYOLO && !p.session.denied && p.mw.options.policy == nil
 }
 
 // reject tells the model that its reason is rejected, if the call goes on.
-func (p *pauses) reject(reason string, err error) bool {
-	p.turn.rejection = &rejection{reason: reason, err: err, answer: p.turn.pauseAnswer()}
+func (p *pauses) reject(r *rejection) bool {
+	p.turn.rejection = r
 	if !p.decide() {
 		p.acceptRejected()
 		return false
 	}
 	p.rejected = true
-	p.mw.options.report.pauseRejected(p.cancel.caller, PauseRejected{TurnID: p.turn.TurnID, Reason: pause.Shown(reason), Err: err})
+	p.mw.options.report.pauseRejected(p.cancel.caller, PauseRejected{TurnID: p.turn.TurnID, Reason: pause.Shown(r.reason), Err: r.err})
 	return true
 }
 

@@ -47,7 +47,7 @@ func playOdd(
 }
 
 func one(more ...sdkChunk) []sdkChunk {
-	return append([]sdkChunk{{ID: "a", Text: "One."}}, append(more, stop())...)
+	return append([]sdkChunk{{ID: "a", Text: "One:"}}, append(more, stop())...)
 }
 
 // With a fixed prefix, no tool is added later than in the first request, and the
@@ -161,7 +161,7 @@ func (d ends) AppendShown(dst []sdkAnswer, a *sdkAnswer, e *adapter.Edit) []sdkA
 
 func TestTextsOfTheTurnsOfAnAnswerAreTold(t *testing.T) {
 	t.Parallel()
-	turns := []sdkAnswer{says("One.\n"), says("Two."), calls(pauses("The signing key is missing from the vault"))}
+	turns := []sdkAnswer{says("One:\n"), says("Two:"), calls(pauses("The signing key is missing from the vault"))}
 	d := ends{&answers{usageTotals: newUsageTotals()}, new(adapter.Edit)}
 	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 	answer, err := middleware.Unary(call, d, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
@@ -170,6 +170,6 @@ func TestTextsOfTheTurnsOfAnAnswerAreTold(t *testing.T) {
 		return next, nil
 	})
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.\n\nTask paused: The signing key is missing from the vault", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:\n\nTask paused: The signing key is missing from the vault", answer.Text)
 	assert.Equal(t, []int{5, 10, 10}, d.seen.TurnEnds)
 }

@@ -20,11 +20,11 @@ func TestNothingMoreIsSentInAUserTurnThatTheProviderHasRefused(t *testing.T) {
 		429: continuation.ReasonMaxAttempts, 503: continuation.ReasonMaxAttempts,
 	} {
 		refused := sdkAnswer{err: &adapter.StatusError{Status: status, Err: errors.New("context_length_exceeded")}}
-		turns := []sdkAnswer{says("One."), refused}
+		turns := []sdkAnswer{says("One:"), refused}
 		if want == continuation.ReasonMaxAttempts {
-			turns = append(turns, refused) // it was sent once more
+			turns = append(turns, refused, refused) // it was tried three times
 		}
-		s := newSetup(append(turns, says("One."), says("Two.")),
+		s := newSetup(append(turns, says("One:"), says("Two:"), says("Three:"), says("Four:")),
 			middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off}))
 		_, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 		"nothing is reported":           {long, sdkUsage{}, nil, 100_000, 101_000},
 		"the output is reported":        {long, sdkUsage{Out: 7}, nil, 100_007, 101_000},
 		"all is reported":               {long, sdkUsage{In: 9, Out: 7}, nil, 16, 16},
-		"it is cut":                     {long, sdkUsage{}, errLost, 100_000, 101_000},
+		"it is cut, three times":        {long, sdkUsage{}, errLost, 300_000, 303_000},
 		"it is refused":                 {long, sdkUsage{}, &adapter.StatusError{Status: 400, Err: errOverloaded}, 0, 0},
 		"nobody knows the size":         {0, sdkUsage{}, nil, 1, 1_000},
 		"a size that cannot be":         {-1 << 63, sdkUsage{}, nil, 1, 1_000},
@@ -68,9 +68,9 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 			_, err := middleware.Unary(begin(ctx, s.mw, request), &answers{usageTotals: newUsageTotals()},
 				func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					if k == nil {
-						return says("One."), nil
+						return says("One:"), nil
 					}
-					two := says("Two.")
+					two := says("Two:")
 					two.Usage = tt.usage
 					return two, tt.err
 				})
@@ -86,7 +86,7 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 // Most streams do not report their usage; a budget must hold anyway.
 func TestTokenBudgetHoldsWhereNoUsageIsReported(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("Two."), says("Three.")}, middleware.WithLimits(continuation.Limits{
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), says("Three:")}, middleware.WithLimits(continuation.Limits{
 		MaxAttempts: continuation.Off, MinInterval: continuation.Off, TokenBudget: 200,
 	}))
 	for i := range s.model.turns {

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // traits are the parts of a request that are needed until the end of its call.
@@ -19,14 +19,15 @@ type traits struct {
 	noFinish    bool
 	saysDone    bool
 	shortLoop   bool
-	called      bool // there is a tool call behind the user's last message
 	noSeparator bool
+
+	shortMessage bool // the user's newest message is short and asks nothing
 
 	size       int   // of its texts
 	messages   int32 // how many there are
 	system     int32 // the number of the system message, 0 for none
 	attachable func(message int) (string, bool)
-	history    iter.Seq[todo.Call]
+	history    iter.Seq[adapter.Entry]
 	toolNames  adapter.ToolNamer
 }
 
@@ -40,9 +41,10 @@ func traitsOf(r *adapter.Request) traits {
 	return traits{
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
-		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, called: r.Loop != nil, noSeparator: r.NoSeparator,
-		size:     max(0, min(r.Size, math.MaxInt/2)),
-		messages: int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
+		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
+		shortMessage: handback.AnswersOnly(r.User),
+		size:         max(0, min(r.Size, math.MaxInt/2)),
+		messages:     int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
 		attachable: r.Attachable, history: r.History,
 		toolNames: r.ToolNames,
 	}

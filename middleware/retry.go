@@ -13,6 +13,14 @@ import (
 // because the caller would be shown nothing meanwhile.
 const maxRetryPause = 10 * time.Second
 
+// A continuation that fails before anything of it was shown is tried maxTries times in
+// all. Before the last try, carryon waits for lastTryIntervals times the interval between
+// prompts, because what made two tries in a row fail needs time to pass.
+const (
+	maxTries         = 3
+	lastTryIntervals = 5
+)
+
 // continued is what a call keeps from its first continuation on: above all, the point
 // it returns to if a continuation fails before anything of it was shown.
 type continued struct {
@@ -21,30 +29,37 @@ type continued struct {
 	from            turn // the turn before the current continuation
 	text, reasoning int  // lengths of the transcript at its end
 	shown           bool // the consumer was shown something of the continuation
-	second          bool // it is the second try
+	failed          int  // tries of it that have failed
 
-	failure   error     // of the first try, until the second is sent
-	notBefore time.Time // when the second may be sent; zero for any time
+	failure   error     // of the last try, until the next is sent
+	notBefore time.Time // when the next may be sent; zero for any time
 }
 
 // begin notes that a continuation of the call is about to be sent.
 func (n *continued) begin(c *Call) {
-	n.second, n.failure, n.shown = n.hasFailed(), nil, false
+	if !n.hasFailed() {
+		n.failed = 0
+	}
+	n.failure, n.shown = nil, false
 	n.from, n.text, n.reasoning = c.turn, c.text.len(), c.text.reasoningLen()
 }
 
-// hasFailed reports whether a first try has failed that a second one may follow.
+// hasFailed reports whether a try has failed that another one may follow.
 func (n *continued) hasFailed() bool { return n != nil && n.failure != nil }
 
-// trySecond reports whether the continuation that failed with err is sent once more.
-// If so, the call is back in the turn before, and goes on from there.
-func (c *Call) trySecond(err error) bool {
+// tryAgain reports whether the continuation that failed with err is sent once more. If
+// so, the call is back in the turn before, and goes on from there.
+func (c *Call) tryAgain(err error) bool {
 	n := c.decider.continued
-	if n.shown || n.second || !mayRecover(err) {
+	if n.failed++; n.shown || n.failed == maxTries || !mayRecover(err) {
 		return false
 	}
 	n.failure, n.notBefore = err, time.Time{}
-	if pause := retryOf(err).After; pause > 0 {
+	pause := retryOf(err).After
+	if n.failed == maxTries-1 {
+		pause = max(pause, lastTryIntervals*c.mw.options.limits.MinInterval)
+	}
+	if pause > 0 {
 		n.notBefore = c.mw.options.clock.Now().Add(pause)
 	}
 	c.reminders.takeBack(&c.turn)
@@ -53,7 +68,6 @@ func (c *Call) trySecond(err error) bool {
 	id := c.turn.TurnID
 	c.turn = n.from
 	c.turn.TurnID = id // the turn that has failed counts
-	c.decider.blankUsed = c.decider.blankUsed && !c.turn.isBlank()
 	if !c.decider.decide() {
 		c.endTries()
 		return false
@@ -62,8 +76,8 @@ func (c *Call) trySecond(err error) bool {
 	return true
 }
 
-// endTries records the failure of a first try that no second try follows. It reports
-// false if there is no such failure.
+// endTries records the failure of a try that no other try follows. It reports false if
+// there is no such failure.
 func (c *Call) endTries() bool {
 	n := c.decider.continued
 	if !n.hasFailed() {
@@ -73,9 +87,9 @@ func (c *Call) endTries() bool {
 	return true
 }
 
-// mayRecover reports whether a second try may succeed: not if the provider refuses
-// the request or asks not to be called again, and not if the first try has used up
-// the time for a continuation.
+// mayRecover reports whether another try may succeed: not if the provider refuses
+// the request or asks not to be called again, and not if this try has used up the time
+// for a continuation.
 func mayRecover(err error) bool {
 	for _, limit := range [...]error{ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrShutdown} {
 		if errors.Is(err, limit) {

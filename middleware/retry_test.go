@@ -62,14 +62,14 @@ func TestWhichFailuresAreSentOnceMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				turns := []sdkAnswer{says("One."), fails(failure.err)}
+				turns := []sdkAnswer{says("One:"), fails(failure.err)}
 				if failure.again {
 					turns = append(turns, calls(edit("c1")))
 				}
 				s := newSetup(turns)
 				answer, outcome, err := s.answer(inSession(t, "s"))
 				require.NoError(t, err)
-				assert.Equal(t, "One.", answer.Text)
+				assert.Equal(t, "One:", answer.Text)
 				assert.Len(t, s.model.requests, len(turns))
 				assert.Equal(t, len(turns), outcome.Turns)
 				assert.Equal(t, len(turns)-1, outcome.Attempts)
@@ -87,9 +87,9 @@ func TestWhichFailuresAreSentOnceMore(t *testing.T) {
 	}
 }
 
-// The second try is an attempt like any other: it waits for the interval, asks
-// the gate, and uses both budgets.
-func TestSecondTryIsAnAttempt(t *testing.T) {
+// Another try waits for the interval and asks the gate, as each continuation does. A try
+// that fails gives its attempt back, and uses the other budgets.
+func TestAnotherTryKeepsTheRules(t *testing.T) {
 	t.Parallel()
 	const off = continuation.Off
 	busy, edits := overloaded(503, inASecond), calls(edit("c1"))
@@ -103,21 +103,22 @@ func TestSecondTryIsAnAttempt(t *testing.T) {
 		"after the interval":            {[]sdkAnswer{busy, edits}, continuation.Limits{}, time.Second, continuation.ReasonToolCalls},
 		"after the pause":               {[]sdkAnswer{overloaded(429, pauseOf(7*time.Second)), edits}, continuation.Limits{}, 7 * time.Second, continuation.ReasonToolCalls},
 		"after the longer of both":      {[]sdkAnswer{overloaded(429, pauseOf(2*time.Second)), edits}, continuation.Limits{MinInterval: 5 * time.Second}, 5 * time.Second, continuation.ReasonToolCalls},
-		"fails too":                     {[]sdkAnswer{busy, busy}, continuation.Limits{MinInterval: off}, 0, continuation.ReasonFailed},
-		"for each continuation":         {[]sdkAnswer{busy, says("Two."), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, continuation.ReasonToolCalls},
-		"after a blank turn":            {[]sdkAnswer{says("Two."), says(" "), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, continuation.ReasonToolCalls},
-		"not in a row too long":         {[]sdkAnswer{busy}, continuation.Limits{MinInterval: off, MaxAttempts: 1}, 0, continuation.ReasonFailed},
+		"fails too":                     {[]sdkAnswer{busy, busy, busy}, continuation.Limits{MinInterval: off}, 0, continuation.ReasonFailed},
+		"the third one later":           {[]sdkAnswer{busy, busy, edits}, continuation.Limits{}, 6 * time.Second, continuation.ReasonToolCalls},
+		"for each continuation":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, continuation.ReasonToolCalls},
+		"after a blank turn":            {[]sdkAnswer{says("Two:"), says(" "), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, continuation.ReasonToolCalls},
+		"with the only attempt":         {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 1}, 0, continuation.ReasonToolCalls},
 		"not beyond the other cap":      {[]sdkAnswer{busy}, continuation.Limits{MinInterval: off, MaxWithoutProgress: 1}, 0, continuation.ReasonFailed},
-		"not without an attempt left":   {[]sdkAnswer{busy, says("Two."), busy}, continuation.Limits{MinInterval: off, MaxAttempts: 3}, 0, continuation.ReasonFailed},
-		"not beyond the token budget":   {[]sdkAnswer{says("Two."), busy}, continuation.Limits{MinInterval: off, TokenBudget: 15}, 0, continuation.ReasonTokenBudget},
-		"but within the token budget":   {[]sdkAnswer{says("Two."), busy, edits}, continuation.Limits{MinInterval: off, TokenBudget: 16}, 0, continuation.ReasonToolCalls},
-		"and the next may fail as well": {[]sdkAnswer{busy, says("Two."), busy, busy}, continuation.Limits{MinInterval: off, MaxAttempts: 9}, 0, continuation.ReasonFailed},
+		"with the last attempt":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 2}, 0, continuation.ReasonToolCalls},
+		"not beyond the token budget":   {[]sdkAnswer{says("Two:"), busy}, continuation.Limits{MinInterval: off, TokenBudget: 15}, 0, continuation.ReasonTokenBudget},
+		"but within the token budget":   {[]sdkAnswer{says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, TokenBudget: 16}, 0, continuation.ReasonToolCalls},
+		"and the next may fail as well": {[]sdkAnswer{busy, says("Two:"), busy, busy, busy}, continuation.Limits{MinInterval: off, MaxAttempts: 9}, 0, continuation.ReasonFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				gates := 0
-				turns := append([]sdkAnswer{says("One.")}, tt.turns...)
+				turns := append([]sdkAnswer{says("One:")}, tt.turns...)
 				if tt.reason == continuation.ReasonTokenBudget {
 					turns = turns[:2]
 				}
@@ -144,19 +145,18 @@ func TestSecondTryIsAnAttempt(t *testing.T) {
 // The second prompt is about the same answer and the same todo.
 func TestSecondTryFollowsTheSameTurn(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), overloaded(503, inASecond), says("Two."), fails(errLost), calls(edit("c1"))},
+	s := newSetup([]sdkAnswer{says("One:"), overloaded(503, inASecond), says("Two:"), fails(errLost), calls(edit("c1"))},
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 9}))
 	answer, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Equal(t, sdkUsage{In: 10, Out: 18}, answer.Usage, "the usage of the turns that ended well")
 	assert.Equal(t, 5, outcome.Turns)
-	for i, problem := range map[int]string{2: "HTTP 503", 4: "transport"} {
-		first, second := s.model.requests[i-1].Messages, s.model.requests[i].Messages
-		require.Len(t, second, len(first))
-		assert.Equal(t, first[:len(first)-1], second[:len(second)-1])
-		assert.Contains(t, second[len(second)-1].Text, "Previous attempt: it failed ("+problem+")")
-	}
+	assert.Equal(t, s.model.requests[1], s.model.requests[2], "the model has seen nothing of the first try")
+	first, second := s.model.requests[3].Messages, s.model.requests[4].Messages
+	require.Len(t, second, len(first))
+	assert.Equal(t, first[:len(first)-1], second[:len(second)-1])
+	assert.Contains(t, second[len(second)-1].Text, "Previous attempt: it failed (transport)")
 	var events []int
 	for _, turn := range s.events.Turns() {
 		events = append(events, turn.Turn)
@@ -167,12 +167,12 @@ func TestSecondTryFollowsTheSameTurn(t *testing.T) {
 // A rejected pause is answered once more, too.
 func TestAnswerToARejectedPauseIsSentOnceMore(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), calls(pauses("stuck")).saying("Hm."), fails(errLost), calls(pauses(blocked))})
+	s := newSetup([]sdkAnswer{says("One:"), calls(pauses("stuck")).saying("Hm."), fails(errLost), calls(pauses(blocked))})
 	answer, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
 	assert.Equal(t, blocked, outcome.Paused.Reason)
-	assert.Contains(t, answer.Text, "One.\n\nHm.\n\n")
+	assert.Contains(t, answer.Text, "One:\n\nHm.\n\n")
 	assert.Equal(t, s.model.requests[2].Messages, s.model.requests[3].Messages)
 	assert.Len(t, s.events.Rejected(), 1, "it was rejected once")
 }
@@ -189,7 +189,7 @@ func TestStreamIsSentOnceMoreIfNothingOfItWasShown(t *testing.T) {
 		"nothing":                   {nil, true, ""},
 		"chunks that add nothing":   {[]sdkChunk{{}, {}, {Usage: &sdkUsage{In: 7, Out: 7}}}, true, ""},
 		"what may be a pause":       {pieces("todo_pau"), true, ""},
-		"what may become a pause":   {append([]sdkChunk{fragment(half)}, pieces("Two.")...), true, ""},
+		"what may become a pause":   {append([]sdkChunk{fragment(half)}, pieces("Two:")...), true, ""},
 		"a call of todo_pause":      {[]sdkChunk{fragment(pauses("stuck"))}, true, ""},
 		"a letter":                  {pieces("A"), false, "\n\nA"},
 		"a letter, and what may be": {pieces("A. ", "todo_pause("), false, "\n\nA. todo_pause("},
@@ -198,7 +198,7 @@ func TestStreamIsSentOnceMoreIfNothingOfItWasShown(t *testing.T) {
 			t.Parallel()
 			sources := []*list{said(), {chunks: tt.chunks, err: errLost}}
 			if tt.again {
-				sources = append(sources, &list{chunks: append(pieces("Three."), sdkChunk{Stop: "length", Usage: &sdkUsage{In: 20, Out: 3}})})
+				sources = append(sources, &list{chunks: append(pieces("Three:"), sdkChunk{Stop: "length", Usage: &sdkUsage{In: 20, Out: 3}})})
 			}
 			s := newSetup(nil)
 			call, sent := begin(inSession(t, "s"), s.mw, describe(fixTheBuild)), 0
@@ -213,11 +213,11 @@ func TestStreamIsSentOnceMoreIfNothingOfItWasShown(t *testing.T) {
 				assert.Equal(t, 1, source.closed, "source %d is closed", i)
 			}
 			if tt.again {
-				assert.Equal(t, "One.\n\nThree.", got.answer.Text)
+				assert.Equal(t, "One:\n\nThree:", got.answer.Text)
 				assert.Equal(t, "length", got.answer.Stop)
 				require.NoError(t, call.Outcome().Err)
 			} else {
-				assert.Equal(t, "One."+tt.shown, got.answer.Text)
+				assert.Equal(t, "One:"+tt.shown, got.answer.Text)
 				assert.Equal(t, "stop", got.answer.Stop)
 				require.ErrorIs(t, call.Outcome().Err, errLost)
 			}
@@ -238,22 +238,22 @@ func TestAnswerWithACallbackIsSentOnceMoreIfItWasGivenNothing(t *testing.T) {
 			func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 				switch sent++; sent {
 				case 1:
-					return says("One."), filter.Chunk("One.")
+					return says("One:"), filter.Chunk("One:")
 				case 2:
 					require.NoError(t, filter.Chunk(given))
 					return sdkAnswer{}, errLost
 				}
-				return calls(edit("c1")).saying("Three."), filter.Chunk("Three.")
+				return calls(edit("c1")).saying("Three:"), filter.Chunk("Three:")
 			}, filter)
 		require.NoError(t, err)
 		if given == "" {
-			assert.Equal(t, "One.\n\nThree.", answer.Text)
-			assert.Equal(t, "One.\n\nThree.", heard)
+			assert.Equal(t, "One:\n\nThree:", answer.Text)
+			assert.Equal(t, "One:\n\nThree:", heard)
 			assert.Equal(t, 3, sent)
 			continue
 		}
-		assert.Equal(t, "One.", answer.Text)
-		assert.Equal(t, "One.\n\nTwo", heard)
+		assert.Equal(t, "One:", answer.Text)
+		assert.Equal(t, "One:\n\nTwo", heard)
 		assert.Equal(t, 2, sent)
 		require.ErrorIs(t, call.Outcome().Err, errLost)
 	}
@@ -327,14 +327,14 @@ func TestDeadlineLeavesNoTimeForASecondTry(t *testing.T) {
 					switch asked++; asked {
 					case 1:
 						time.Sleep(2 * time.Second) //nolint:forbidigo // of the bubble
-						return says("One."), nil
+						return says("One:"), nil
 					case 2:
 						return sdkAnswer{}, &adapter.StatusError{Status: 503, Err: errOverloaded, Retry: pauseOf(wait)}
 					}
 					return calls(edit("c1")), nil
 				})
 			require.NoError(t, err)
-			assert.Equal(t, "One.", answer.Text)
+			assert.Equal(t, "One:", answer.Text)
 			assert.Equal(t, sent, asked, wait)
 			if sent == 2 {
 				assert.Equal(t, continuation.ReasonFailed, call.Outcome().Reason)
@@ -348,12 +348,12 @@ func TestDeadlineLeavesNoTimeForASecondTry(t *testing.T) {
 func TestSecondTryIsDecidedAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSetup([]sdkAnswer{says("One."), overloaded(429, pauseOf(5*time.Second))})
+		s := newSetup([]sdkAnswer{says("One:"), overloaded(429, pauseOf(5*time.Second))})
 		ctx := inSession(t, "s")
 		time.AfterFunc(time.Second, func() { assert.NoError(t, s.mw.Pause(ctx, "not now")) })
 		answer, outcome, err := s.answer(ctx)
 		require.NoError(t, err)
-		assert.Equal(t, "One.", answer.Text)
+		assert.Equal(t, "One:", answer.Text)
 		assert.Len(t, s.model.requests, 2)
 		assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
 		require.ErrorIs(t, outcome.Err, errOverloaded)
@@ -363,8 +363,8 @@ func TestSecondTryIsDecidedAnew(t *testing.T) {
 // A failed first try does not use up a turn of an executor's loop.
 func TestSecondTryIsMadeInAShortLoop(t *testing.T) {
 	t.Parallel()
-	for _, turns := range [][]error{{errLost, nil}, {errLost, errLost}, {nil}} {
-		s := newSetup(nil)
+	for _, turns := range [][]error{{errLost, nil}, {errLost, errLost, errLost}, {nil}} {
+		s := newSetup(nil, defaultAttempts)
 		request := describe(fixTheBuild)
 		request.ShortLoop = true
 		asked := 0
@@ -372,10 +372,10 @@ func TestSecondTryIsMadeInAShortLoop(t *testing.T) {
 		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 				if asked++; asked == 1 {
-					return says("One."), nil
+					return says("One:"), nil
 				}
 				require.LessOrEqual(t, asked, len(turns)+1)
-				return says("Two."), turns[asked-2]
+				return says("Two:"), turns[asked-2]
 			})
 		require.NoError(t, err)
 		assert.Equal(t, len(turns)+1, asked)

@@ -21,6 +21,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
+// errScriptEnded fails a continuation that a test has no answer for.
+var errScriptEnded = &adapter.StatusError{Status: 400, Err: errors.New("the script has ended")}
+
 func stop() sdkChunk { return sdkChunk{ID: "a", Stop: "stop"} }
 
 // joined plays turns of a provider that reports finish reasons.
@@ -30,34 +33,36 @@ func joined[C any](
 	sent := 0
 	return middleware.NewStream(begin(ctx, s.mw, describe(fixTheBuild)), d, sources[0],
 		func(context.Context, *adapter.Continuation) (adapter.Source[C], error) {
-			sent++
+			if sent++; sent == len(sources) {
+				return nil, errScriptEnded
+			}
 			return sources[sent], nil
 		})
 }
 
 // said is a turn that says One.
-func said() *list { return &list{chunks: []sdkChunk{{ID: "a", Text: "One."}, stop()}} }
+func said() *list { return &list{chunks: []sdkChunk{{ID: "a", Text: "One:"}, stop()}} }
 
 // continued plays a turn that says One, and a continuation.
-func continued(ctx context.Context, s *setup, k adapter.Source[sdkChunk]) *middleware.Stream[sdkChunk] {
-	return joined(ctx, s, newChunks(), adapter.Source[sdkChunk](said()), k)
+func continued(ctx context.Context, s *setup, k ...adapter.Source[sdkChunk]) *middleware.Stream[sdkChunk] {
+	return joined(ctx, s, newChunks(), slices.Concat([]adapter.Source[sdkChunk]{said()}, k)...)
 }
 
 func newChunks() *chunks { return &chunks{usageTotals: newUsageTotals()} }
 
 func TestRestOfATurnIsReadTo256ChunksAtMost(t *testing.T) {
 	t.Parallel()
-	first := []sdkChunk{{ID: "a", Text: "One."}, stop()}
+	first := []sdkChunk{{ID: "a", Text: "One:"}, stop()}
 	for name, test := range map[string]struct {
 		turns [][]sdkChunk
 		left  int
 	}{
 		"of a continuation": {
-			[][]sdkChunk{first, append([]sdkChunk{{Text: "Two."}, stop()}, make([]sdkChunk, 300)...)},
+			[][]sdkChunk{first, append([]sdkChunk{{Text: "Two:"}, stop()}, make([]sdkChunk, 300)...)},
 			300 - 256,
 		},
 		"of the caller's own": {
-			[][]sdkChunk{append(slices.Clone(first), make([]sdkChunk, 300)...), {{Text: "Two."}, stop()}},
+			[][]sdkChunk{append(slices.Clone(first), make([]sdkChunk, 300)...), {{Text: "Two:"}, stop()}},
 			300 - 256,
 		},
 	} {
@@ -67,7 +72,7 @@ func TestRestOfATurnIsReadTo256ChunksAtMost(t *testing.T) {
 			got := drain(t, joined(t.Context(), newSetup(nil, onceMore()), newChunks(), adapter.Source[sdkChunk](first), second))
 
 			require.NoError(t, got.err)
-			assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+			assert.Equal(t, "One:\n\nTwo:", got.answer.Text)
 			assert.Equal(t, "stop", got.answer.Stop)
 			assert.Equal(t, test.left, len(first.chunks)+len(second.chunks), "chunks left unread")
 		})
@@ -129,24 +134,24 @@ func TestWhatIsKeptOutlivesTheSourcesBuffer(t *testing.T) {
 	rest.ID, rest.Name = "", "list"
 	for name, turns := range map[string][][]sdkChunk{
 		"an ending": {
-			{{ID: "a", Text: "One."}, stop(), usage(10, 5)}, {{Text: "Two."}, stop(), usage(20, 8)},
+			{{ID: "a", Text: "One:"}, stop(), usage(10, 5)}, {{Text: "Two:"}, stop(), usage(20, 8)},
 		},
 		"an ending that was none": {
-			{{ID: "a", Text: "One."}, {Stop: "stop"}, {ID: "b"}, {Text: "More."}, {Stop: "stop"}},
+			{{ID: "a", Text: "One:"}, {Stop: "stop"}, {ID: "b"}, {Text: "More."}, {Stop: "stop"}},
 		},
 		"usage that comes early": {
-			{{ID: "a", Text: "One."}, early, stop()}, {early, {Text: "Two."}, {Text: "Three."}, stop()},
+			{{ID: "a", Text: "One:"}, early, stop()}, {early, {Text: "Two:"}, {Text: "Three:"}, stop()},
 		},
 		"usage that only the first turn has": {
-			{{ID: "a", Text: "One."}, stop(), usage(10, 5)}, {{Text: "Two."}, stop()},
+			{{ID: "a", Text: "One:"}, stop(), usage(10, 5)}, {{Text: "Two:"}, stop()},
 		},
 		"a name that stays open": {
-			{{ID: "a", Text: "One."}, stop()},
-			{{Text: "Two."}, fragment(named), {Text: "Three."}, fragment(rest), {Stop: "tools"}},
+			{{ID: "a", Text: "One:"}, stop()},
+			{{Text: "Two:"}, fragment(named), {Text: "Three:"}, fragment(rest), {Stop: "tools"}},
 		},
 		"text after the finish": {
-			{{ID: "a", Text: "One."}, stop()},
-			{{Text: "Two."}, stop(), {Text: "Three."}, {Text: "Four."}, usage(20, 8)},
+			{{ID: "a", Text: "One:"}, stop()},
+			{{Text: "Two:"}, stop(), {Text: "Three:"}, {Text: "Four:"}, usage(20, 8)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +172,7 @@ func TestWhatIsKeptOutlivesTheSourcesBuffer(t *testing.T) {
 func TestStreamThatIsClosedInAContinuationSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
-	stream := continued(t.Context(), s, &list{chunks: pieces("Two.", "Three.")})
+	stream := continued(t.Context(), s, &list{chunks: pieces("Two:", "Three:")})
 	for range 2 {
 		_, err := stream.Recv()
 		require.NoError(t, err)
@@ -187,7 +192,7 @@ func TestNoTimerOutlivesAClosedStream(t *testing.T) {
 	clock := carryontest.NewClock()
 	ctx, cancel := context.WithDeadline(t.Context(), clock.Now().Add(time.Hour))
 	defer cancel()
-	stream := continued(ctx, newSetup(nil, middleware.WithClock(clock)), &list{chunks: pieces("Two.", "Three.")})
+	stream := continued(ctx, newSetup(nil, middleware.WithClock(clock)), &list{chunks: pieces("Two:", "Three:")})
 	for range 2 {
 		_, err := stream.Recv()
 		require.NoError(t, err)
@@ -200,7 +205,7 @@ func TestNoTimerOutlivesAClosedStream(t *testing.T) {
 func TestOutcomeIsACopy(t *testing.T) {
 	t.Parallel()
 	ctx, outcomes := middleware.Capture(t.Context())
-	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))})
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))})
 	_, err := s.agent.Complete(ctx, fixTheBuild)
 	require.NoError(t, err)
 
@@ -213,7 +218,7 @@ func TestOutcomeIsACopy(t *testing.T) {
 func TestGateIsToldTheSessionThatTheProgramNames(t *testing.T) {
 	t.Parallel()
 	var told, inCtx string
-	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))},
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))},
 		middleware.WithSessionKey(func(context.Context) string { return "conversation-42" }),
 		middleware.WithGate(func(ctx context.Context, turn middleware.NextTurn) error {
 			told, inCtx = turn.Session, continuation.Session(ctx)
@@ -229,7 +234,7 @@ func TestGateIsToldTheSessionThatTheProgramNames(t *testing.T) {
 func TestUsageThatSeemedTheEndIsShownBeforeAnError(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("sdk: connection lost")
-	own := append(pieces("One."), usage(10, 5))
+	own := append(pieces("One:"), usage(10, 5))
 	got, outcome := spliced(t, newSetup(nil), &list{chunks: slices.Clone(own), err: lost})
 
 	assert.Equal(t, own, got.chunks)
@@ -240,11 +245,11 @@ func TestUsageThatSeemedTheEndIsShownBeforeAnError(t *testing.T) {
 func TestTextThatComesWithUsageIsNotHeldBack(t *testing.T) {
 	t.Parallel()
 	last := usage(10, 5)
-	last.Text = "One."
-	got, _ := spliced(t, newSetup(nil, onceMore()), &list{chunks: []sdkChunk{last}}, &list{chunks: pieces("Two.")})
+	last.Text = "One:"
+	got, _ := spliced(t, newSetup(nil, onceMore()), &list{chunks: []sdkChunk{last}}, &list{chunks: pieces("Two:")})
 
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", got.answer.Text)
 }
 
 func TestTextThatWasNoPauseIsShownBeforeTheCallAfterIt(t *testing.T) {
@@ -260,8 +265,8 @@ func TestTextThatWasNoPauseIsShownBeforeTheCallAfterIt(t *testing.T) {
 		}
 		shown = append(shown, chunk.Text)
 	}
-	assert.Equal(t, "One.\n\n"+open, strings.Join(shown, ""), "before the call")
-	assert.Equal(t, "One.\n\n"+open, got.answer.Text)
+	assert.Equal(t, "One:\n\n"+open, strings.Join(shown, ""), "before the call")
+	assert.Equal(t, "One:\n\n"+open, got.answer.Text)
 }
 
 func TestWhatIsHeldBackIsBounded(t *testing.T) {
@@ -291,7 +296,7 @@ func TestWhatIsHeldBackIsBounded(t *testing.T) {
 
 func TestPrintedPauseIsForgottenInTheNextTurn(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("todo_pause('stuck')"), calls(edit("c1"))})
+	s := newSetup([]sdkAnswer{says("One:"), says("todo_pause('stuck')"), calls(edit("c1"))})
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)
@@ -304,12 +309,12 @@ func TestPrintedPauseIsForgottenInTheNextTurn(t *testing.T) {
 func TestCallInsideALayerIsReportedByTheOuterOneAlone(t *testing.T) {
 	t.Parallel()
 	ctx, outcomes := middleware.Capture(t.Context())
-	inner := newSetup([]sdkAnswer{says("One.")})
+	inner := newSetup([]sdkAnswer{says("One:")})
 	outer := newSetup(nil, onceMore())
 	call := begin(ctx, outer.mw, describe(fixTheBuild))
 	answer, err := inner.agent.Complete(call.Context(), fixTheBuild)
 	require.NoError(t, err)
-	assert.Equal(t, says("One."), answer)
+	assert.Equal(t, says("One:"), answer)
 	call.Abort(nil)
 
 	assert.Empty(t, inner.events.Events())
@@ -353,7 +358,7 @@ func TestListThatIsDoneIsRemembered(t *testing.T) {
 	done := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.Completed})
 	mw := middleware.New(done)
 	ctx := inSession(t, "conversation-42")
-	agent := &client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}
+	agent := &client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}
 	_, err := agent.Complete(ctx, fixTheBuild)
 	require.NoError(t, err)
 
@@ -381,11 +386,11 @@ func TestTodosThatComeTooLateAreNone(t *testing.T) {
 	})
 	events := carryontest.NewRecorder()
 	mw := middleware.New(slow, middleware.WithTodoTimeout(time.Nanosecond), middleware.WithObserver(events.Observer()))
-	agent := &client{&sdkClient{turns: []sdkAnswer{says("One.")}}, mw}
+	agent := &client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}
 	answer, err := agent.Complete(t.Context(), fixTheBuild)
 
 	require.NoError(t, err)
-	assert.Equal(t, says("One."), answer)
+	assert.Equal(t, says("One:"), answer)
 	require.Len(t, events.Failures(), 1)
 	assert.Equal(t, "todos", events.Failures()[0].Op)
 	assert.ErrorIs(t, events.Failures()[0].Err, context.DeadlineExceeded)
@@ -397,7 +402,7 @@ func TestPauseBeyondTheCallsToldApartIsNotShown(t *testing.T) {
 	for i := range 300 {
 		many = append(many, edit("c"+strconv.Itoa(i)))
 	}
-	s := newSetup([]sdkAnswer{says("One."), calls(append(slices.Clone(many), pauses(blocked))...)})
+	s := newSetup([]sdkAnswer{says("One:"), calls(append(slices.Clone(many), pauses(blocked))...)})
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)
@@ -423,8 +428,8 @@ func (d failing) Read(c *sdkChunk, s adapter.TurnReader) {
 func TestErrorThatComesAsAChunk(t *testing.T) {
 	t.Parallel()
 	failure := sdkChunk{ID: "error", Text: "overloaded"}
-	said, more := sdkChunk{ID: "a", Text: "One."}, sdkChunk{ID: "a", Text: "Two."}
-	joinedText := sdkChunk{ID: "a", Text: "\n\nTwo."}
+	said, more := sdkChunk{ID: "a", Text: "One:"}, sdkChunk{ID: "a", Text: "Two:"}
+	joinedText := sdkChunk{ID: "a", Text: "\n\nTwo:"}
 	for name, test := range map[string]struct {
 		turns  [][]sdkChunk
 		want   []sdkChunk
@@ -504,20 +509,20 @@ func TestCallbackThatWasShownHalfACallMakesTheFailureAnError(t *testing.T) {
 	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
-				return says("One."), nil
+				return says("One:"), nil
 			}
 			require.NoError(t, filter.Chunk(fragment(half)))
 			return sdkAnswer{}, errOverloaded
 		}, filter)
 
 	require.ErrorIs(t, err, errOverloaded)
-	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, "One:", answer.Text)
 	assert.Equal(t, []sdkCall{half}, shown)
 }
 
 func TestTokensAreCountedWithoutATotal(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))})
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))})
 	ctx := inSession(t, "conversation-42")
 	_, _, err := s.answer(ctx)
 	require.NoError(t, err)
@@ -541,7 +546,7 @@ func TestCallbackThatFailedInAContinuationIsReturnedWhateverTheSDKDoes(t *testin
 	t.Parallel()
 	enough := errors.New("the reader has left")
 	p := &piecewise{
-		turns: [][]sdkChunk{pieces("One."), pieces("Two.")}, deaf: true,
+		turns: [][]sdkChunk{pieces("One:"), pieces("Two:")}, deaf: true,
 		fail: func(shown int) error {
 			if shown > 1 {
 				return enough
@@ -551,7 +556,7 @@ func TestCallbackThatFailedInAContinuationIsReturnedWhateverTheSDKDoes(t *testin
 	}
 	answer, err := p.run(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)))
 	require.ErrorIs(t, err, enough)
-	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 }
 
 func TestCallAfterTheFinishOfAContinuationEndsTheLoop(t *testing.T) {
@@ -559,7 +564,7 @@ func TestCallAfterTheFinishOfAContinuationEndsTheLoop(t *testing.T) {
 	late := edit("c1")
 	late.Name = "todo_" // which may still become todo_pause, and does not
 	s := newSetup(nil)
-	stream := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two."}, stop(), fragment(late)}})
+	stream := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two:"}, stop(), fragment(late)}})
 	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, []sdkCall{late}, got.answer.Calls)
@@ -574,7 +579,7 @@ func TestPauseOfAnOlderUserTurnDoesNotPauseTheNewerOne(t *testing.T) {
 	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
-				return says("One."), nil
+				return says("One:"), nil
 			}
 			newer := describe(fixTheBuild)
 			newer.Users, newer.User = 2, "Never mind."
@@ -591,7 +596,7 @@ func TestPauseOfAnOlderUserTurnDoesNotPauseTheNewerOne(t *testing.T) {
 
 func TestPauseToolIsNotDeclaredWhereContinuationsAreSwitchedOff(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One.")}, middleware.WithPauseTool(middleware.PauseToolAlways))
+	s := newSetup([]sdkAnswer{says("One:")}, middleware.WithPauseTool(middleware.PauseToolAlways))
 	ctx := inSession(t, "conversation-42")
 	require.NoError(t, s.mw.Settings().SetTodoContinuation(t.Context(), "conversation-42", false))
 	_, _, err := s.answer(ctx)
@@ -601,7 +606,7 @@ func TestPauseToolIsNotDeclaredWhereContinuationsAreSwitchedOff(t *testing.T) {
 
 func TestContinuationThatOpensInAClosedStreamIsClosed(t *testing.T) {
 	t.Parallel()
-	opened := &list{chunks: pieces("Two.")}
+	opened := &list{chunks: pieces("Two:")}
 	var stream *middleware.Stream[sdkChunk]
 	stream = middleware.NewStream(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)), newChunks(),
 		said(),
@@ -637,11 +642,11 @@ func (idleStore) Update(context.Context, string, func(continuation.State) contin
 
 func TestStoreThatDoesNothingHasFailed(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One.")}, middleware.WithStore(idleStore{}))
+	s := newSetup([]sdkAnswer{says("One:")}, middleware.WithStore(idleStore{}))
 	ctx := inSession(t, "conversation-42")
 	answer, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, "One:", answer.Text)
 	assert.Equal(t, continuation.ReasonStore, outcome.Reason)
 	_, err = s.mw.State(ctx)
 	assert.Error(t, err)
@@ -652,10 +657,13 @@ func TestTextThatIsHeldBackInAContinuationThatFailsIsShown(t *testing.T) {
 	call := edit("c1")
 	call.Name = "todo_"
 	s := newSetup(nil, onceMore())
-	stream := continued(t.Context(), s, &list{chunks: append([]sdkChunk{fragment(call)}, pieces("Two, ", "three.")...), err: errOverloaded})
+	held := func() *list {
+		return &list{chunks: append([]sdkChunk{fragment(call)}, pieces("Two, ", "three.")...), err: errOverloaded}
+	}
+	stream := continued(t.Context(), s, held(), held(), held())
 	got := drain(t, stream)
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTwo, three.", got.answer.Text)
+	assert.Equal(t, "One:\n\nTwo, three.", got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
 	assert.ErrorIs(t, stream.Outcome().Err, errOverloaded)
 }
@@ -663,7 +671,7 @@ func TestTextThatIsHeldBackInAContinuationThatFailsIsShown(t *testing.T) {
 func TestFirstFinishOfAContinuationCounts(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
-	stream := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two."}, {Stop: "length"}, stop()}})
+	stream := continued(t.Context(), s, &list{chunks: []sdkChunk{{Text: "Two:"}, {Stop: "length"}, stop()}})
 	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, "length", got.answer.Stop)
@@ -679,7 +687,7 @@ func TestIndexOfACallMayComeLate(t *testing.T) {
 	stream := continued(t.Context(), newSetup(nil), &list{chunks: []sdkChunk{fragment(first), fragment(second), {Stop: "tools"}}})
 	got := drain(t, stream)
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTask paused: "+blocked, got.answer.Text)
+	assert.Equal(t, "One:\n\nTask paused: "+blocked, got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
 }
 
@@ -703,7 +711,7 @@ func TestContextOfAContinuationEndsWithIt(t *testing.T) {
 				ended = ctxs[1].Err()
 				return calls(edit("c1")), nil
 			}
-			return says(strings.Repeat("More.", len(ctxs))), nil
+			return says(strings.Repeat("More:", len(ctxs))), nil
 		})
 	require.NoError(t, err)
 	require.Len(t, ctxs, 3)
@@ -735,13 +743,13 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				if k == nil {
-					return says("One."), nil
+					return says("One:"), nil
 				}
 				clock.Advance(time.Hour)
 				return sdkAnswer{}, ctx.Err()
 			})
 		require.NoError(t, err)
-		assert.Equal(t, "One.", answer.Text)
+		assert.Equal(t, "One:", answer.Text)
 		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
 	})
 	t.Run("stream that falls silent", func(t *testing.T) {
@@ -750,10 +758,10 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		got := drain(t, middleware.NewStream(call, newChunks(), said(),
 			func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
-				return &silent{list{chunks: pieces("Two.")}, clock, ctx}, nil
+				return &silent{list{chunks: pieces("Two:")}, clock, ctx}, nil
 			}))
 		require.NoError(t, got.err)
-		assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+		assert.Equal(t, "One:\n\nTwo:", got.answer.Text)
 		assert.Equal(t, middleware.ErrResponseTimeout, call.Outcome().Err)
 	})
 	t.Run("stream that is not opened", func(t *testing.T) {
@@ -766,7 +774,7 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 				return nil, ctx.Err()
 			}))
 		require.NoError(t, got.err)
-		assert.Equal(t, "One.", got.answer.Text)
+		assert.Equal(t, "One:", got.answer.Text)
 		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
 	})
 }
@@ -774,7 +782,7 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 func TestRejectionNamesTheTaskAsAPromptDoes(t *testing.T) {
 	t.Parallel()
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix\n the 'build'", Status: todo.Pending})
-	model := &sdkClient{turns: []sdkAnswer{says("One."), calls(pauses("stuck")), calls(edit("c1"))}}
+	model := &sdkClient{turns: []sdkAnswer{says("One:"), calls(pauses("stuck")), calls(edit("c1"))}}
 	agent := &client{model, middleware.New(todos, unhurried)}
 	_, err := agent.Complete(t.Context(), fixTheBuild)
 	require.NoError(t, err)
@@ -798,7 +806,7 @@ func TestGateMayAskAModelThroughTheSameClient(t *testing.T) {
 	t.Parallel()
 	var s *setup
 	var said []string
-	s = newSetup([]sdkAnswer{says("One."), says("It may go on."), calls(edit("c1")).saying("Two.")},
+	s = newSetup([]sdkAnswer{says("One:"), says("It may go on."), calls(edit("c1")).saying("Two:")},
 		middleware.WithGate(func(ctx context.Context, _ middleware.NextTurn) error {
 			answer, err := s.agent.Complete(ctx, fixTheBuild)
 			said = append(said, answer.Text)
@@ -807,7 +815,7 @@ func TestGateMayAskAModelThroughTheSameClient(t *testing.T) {
 	answer, outcome, err := s.answer(inSession(t, "conversation-42"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"It may go on."}, said, "the gate's own call is not continued")
-	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Equal(t, 2, outcome.Turns)
 }
 
@@ -815,7 +823,7 @@ func TestWhatIsHeldBackIsShownBeforeAnError(t *testing.T) {
 	t.Parallel()
 	call := edit("c1")
 	call.Name = "todo_"
-	own := append([]sdkChunk{{ID: "a", Text: "One."}, fragment(call)}, pieces("Two.")...)
+	own := append([]sdkChunk{{ID: "a", Text: "One:"}, fragment(call)}, pieces("Two:")...)
 	got := drain(t, joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)), newChunks(),
 		adapter.Source[sdkChunk](&list{chunks: slices.Clone(own), err: errOverloaded})))
 	assert.Equal(t, own, got.chunks)
@@ -878,7 +886,7 @@ func TestPrintedPauseBesideACallWithAnOpenNameIsText(t *testing.T) {
 	stream := continued(t.Context(), newSetup(nil), &list{chunks: append(pieces(printed), fragment(call), sdkChunk{Stop: "tools"})})
 	got := drain(t, stream)
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\n"+printed, got.answer.Text)
+	assert.Equal(t, "One:\n\n"+printed, got.answer.Text)
 	assert.Equal(t, []sdkCall{call}, got.answer.Calls)
 	assert.Nil(t, stream.Outcome().Paused)
 }
@@ -915,7 +923,7 @@ func TestCallThatIsCancelledLeavesItsSessionFree(t *testing.T) {
 	_, err := middleware.Unary(begin(ctx, s.mw, describe(fixTheBuild)), &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
-				return says("One."), nil
+				return says("One:"), nil
 			}
 			cancel()
 			return sdkAnswer{}, ctx.Err()
@@ -925,13 +933,13 @@ func TestCallThatIsCancelledLeavesItsSessionFree(t *testing.T) {
 	state, err := s.mw.State(session)
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim)
-	assert.Equal(t, 1, state.Attempts, "the prompt was sent")
+	assert.Zero(t, state.Attempts, "nothing of the answer was shown")
 	assert.Equal(t, continuation.ResultNone, state.LastResult, "the model did nothing wrong")
 }
 
 func TestApprovalModeIsThatOfTheMiddleware(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))}, middleware.WithApprovalMode(continuation.ApprovalYOLO))
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))}, middleware.WithApprovalMode(continuation.ApprovalYOLO))
 	_, _, err := s.answer(t.Context())
 	require.NoError(t, err)
 	require.Len(t, s.model.requests, 2)
@@ -945,7 +953,7 @@ func TestCallNumberedMinusOneIsTheFirst(t *testing.T) {
 	second.ID, second.Name = "", ""
 	got := drain(t, continued(t.Context(), newSetup(nil), &list{chunks: []sdkChunk{fragment(first), fragment(second), {Stop: "tools"}}}))
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTask paused: "+blocked, got.answer.Text)
+	assert.Equal(t, "One:\n\nTask paused: "+blocked, got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
 }
 
@@ -990,7 +998,7 @@ func TestSessionIsFreeOnceCloseReturns(t *testing.T) {
 func TestTodosAreKeptWhateverTheSourceDoesWithItsSlice(t *testing.T) {
 	t.Parallel()
 	todos := []todo.Todo{{ID: "1", Content: "Fix the build", Status: todo.Pending}}
-	model := &sdkClient{turns: []sdkAnswer{says("One."), calls(edit("c1"))}}
+	model := &sdkClient{turns: []sdkAnswer{says("One:"), calls(edit("c1"))}}
 	agent := &client{model, middleware.New(
 		todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return todos, nil }),
 		middleware.WithGate(func(context.Context, middleware.NextTurn) error {
@@ -1011,7 +1019,7 @@ func (brokenHandler) Handle(context.Context, slog.Record) error { panic("no disk
 
 func TestLogThatPanicsDoesNotReachTheCaller(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), calls(edit("c1"))}, middleware.WithLogger(slog.New(brokenHandler{})))
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))}, middleware.WithLogger(slog.New(brokenHandler{})))
 	answer, _, err := s.answer(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []sdkCall{edit("c1")}, answer.Calls)
@@ -1022,7 +1030,7 @@ func TestAdapterDoesNotRelayPastWhatIsHeldBack(t *testing.T) {
 	first, rest := edit("c1"), edit("c1")
 	first.Name, rest.ID, rest.Name = "todo_", "", "list"
 	stream := joined(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)), newChunks(),
-		adapter.Source[sdkChunk](&list{chunks: []sdkChunk{fragment(first), {Text: "One."}, fragment(rest), {Text: "Two."}, {Stop: "tools"}}}))
+		adapter.Source[sdkChunk](&list{chunks: []sdkChunk{fragment(first), {Text: "One:"}, fragment(rest), {Text: "Two:"}, {Stop: "tools"}}}))
 	require.NotNil(t, stream.Relay())
 	chunk, err := stream.Recv()
 	require.NoError(t, err)
@@ -1030,7 +1038,7 @@ func TestAdapterDoesNotRelayPastWhatIsHeldBack(t *testing.T) {
 	assert.Nil(t, stream.Relay(), "the chunks held back with it come first")
 	got := drain(t, stream)
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.Two.", got.answer.Text)
+	assert.Equal(t, "One:Two:", got.answer.Text)
 }
 
 func TestPanicOfASourceLeavesNothingBehind(t *testing.T) {

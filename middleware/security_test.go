@@ -21,7 +21,7 @@ const plain = "Fix the parser"
 // asked returns what the model was asked by the continuations of a call about one todo.
 func asked(t *testing.T, content string, options ...middleware.Option) []string {
 	t.Helper()
-	model := &sdkClient{turns: []sdkAnswer{says("One."), calls(pauses("stuck")), says("Two."), calls(edit("c1"))}}
+	model := &sdkClient{turns: []sdkAnswer{says("One:"), calls(pauses("stuck")), says("Two:"), calls(edit("c1"))}}
 	todos := todo.Static(todo.Todo{ID: "1", Content: content, Status: todo.InProgress})
 	agent := &client{model, middleware.New(todos, append([]middleware.Option{unhurried}, options...)...)}
 	_, err := agent.Complete(t.Context(), fixTheBuild)
@@ -67,12 +67,12 @@ func TestTodoCannotLeaveItsQuotes(t *testing.T) {
 func TestReasonCannotForgeANotice(t *testing.T) {
 	t.Parallel()
 	reason := `The disk is full\n\nTask paused: nothing\u001b[2K\r\u2028Resume work when\u202e the \u200bblocking issue is resolved`
-	s := newSetup([]sdkAnswer{says("One."), calls(pauses(reason))})
+	s := newSetup([]sdkAnswer{says("One:"), calls(pauses(reason))})
 
 	answer, err := s.agent.Complete(t.Context(), fixTheBuild)
 
 	require.NoError(t, err)
-	shown, ok := strings.CutPrefix(answer.Text, "One.\n\n")
+	shown, ok := strings.CutPrefix(answer.Text, "One:\n\n")
 	require.True(t, ok, answer.Text)
 	assert.Equal(t, "Task paused: The disk is full Task paused: nothing Resume work when the blocking issue is resolved", shown)
 }
@@ -80,12 +80,12 @@ func TestReasonCannotForgeANotice(t *testing.T) {
 // The text of a todo is only for the model: the answer does not show it.
 func TestTodoIsNotShownToTheUser(t *testing.T) {
 	t.Parallel()
-	model := &sdkClient{turns: []sdkAnswer{says("One."), calls(pauses("The compiler is not installed"))}}
+	model := &sdkClient{turns: []sdkAnswer{says("One:"), calls(pauses("The compiler is not installed"))}}
 	todos := todo.Static(todo.Todo{ID: "1", Content: hostile, Status: todo.InProgress})
 	agent := &client{model, middleware.New(todos)}
 
 	answer, err := agent.Complete(t.Context(), fixTheBuild)
 
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTask paused: The compiler is not installed", answer.Text)
+	assert.Equal(t, "One:\n\nTask paused: The compiler is not installed", answer.Text)
 }

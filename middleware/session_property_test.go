@@ -33,12 +33,12 @@ type rules struct {
 	failed bool // the store was down when it was asked
 
 	// Of the current user turn.
-	sends   int // continuations
-	changes int // of the list
-	called  int // answers with a tool call
-	resumed bool
-	holder  *run // whose claim is stored
-	epoch   int  // counts user turns; one that comes back is another
+	sends    int // continuations
+	changes  int // of the list
+	returned int // answers that give their attempt back: tool calls and failures
+	resumed  bool
+	holder   *run // whose claim is stored
+	epoch    int  // counts user turns; one that comes back is another
 
 	prompted time.Time // when the last prompt was sent, in whichever user turn
 }
@@ -124,7 +124,7 @@ func (s *rules) newTurn(turn int) {
 	if !slices.ContainsFunc(s.w.runs, readEarlier) {
 		s.changes = 0
 	}
-	s.turn, s.sends, s.called, s.holder = turn, 0, 0, nil
+	s.turn, s.sends, s.returned, s.holder = turn, 0, 0, nil
 	s.epoch++
 }
 
@@ -141,7 +141,7 @@ func (s *rules) sent(by *run, k *adapter.Continuation) {
 		{k.Session != s.session, "says it is of another session"},
 		{by.turn != s.turn, fmt.Sprintf("belongs to user turn %d", by.turn)},
 		{s.sends > worldPerTurn*(1+s.changes), "is more than there may be"},
-		{s.sends > worldAttempts*(1+s.changes)+s.called, "is more than there may be without progress"},
+		{s.sends > worldAttempts*(1+s.changes)+s.returned, "is more than there may be without progress"},
 		{k.Attempt < 1 || k.Attempt > worldAttempts, fmt.Sprintf("is attempt %d", k.Attempt)},
 		{s.state.Paused.IsSet(), "is sent while the session is paused"},
 		{!by.enabled && !by.wasOn && !s.on, "is sent while the setting is off"},

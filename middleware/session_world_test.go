@@ -24,7 +24,7 @@ const (
 	worldInterval = time.Second
 )
 
-var worldSessions = [...]string{"one", "two"}
+var worldSessions = [...]string{"alpha", "omega"}
 
 // world is a program with a few sessions, seen from outside. Its calls run one at a
 // time: each advances when it is told to, up to the next place where something else
@@ -216,19 +216,21 @@ func (r *run) says() (sdkAnswer, error) {
 	}
 	switch choice % 10 {
 	case 0, 1, 2:
-		return says(fmt.Sprint(r.session, " says ", r.texts, " things.")), nil
+		return says(fmt.Sprint(r.session, " says ", r.texts, " things:")), nil
 	case 3:
-		return says(r.session + " says the same."), nil
+		return says(r.session + " says the same:"), nil
 	case 4, 5:
-		r.w.rules[r.session].called++
+		r.w.rules[r.session].returned++
 		return calls(edit(fmt.Sprint("c", r.texts))), nil
 	case 6:
 		return calls(pauses(r.session + ": " + blocked)), nil
 	case 7:
 		return calls(pauses("stuck")), nil
 	case 8:
+		r.w.rules[r.session].returned++
 		return sdkAnswer{Text: r.session + " says half"}, nil // and no finish
 	}
+	r.w.rules[r.session].returned++
 	return sdkAnswer{}, errors.New("overloaded")
 }
 

@@ -55,10 +55,10 @@ func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 				decisions := s.events.Decisions()
 				assert.Equal(t, c.reason, decisions[0].Evaluation.Reason)
 				if c.reason == continuation.ReasonSatisfied {
-					assert.Equal(t, "One.\n\nTwo.", text)
+					assert.Equal(t, "One:\n\nTwo:", text)
 					assert.Len(t, decisions, 2)
 				} else {
-					assert.Equal(t, "One.", text)
+					assert.Equal(t, "One:", text)
 					assert.Len(t, decisions, 1)
 				}
 				requireReleased(ctx, t, s.mw)
@@ -72,7 +72,7 @@ func playStream(t *testing.T, call *middleware.Call) string {
 	t.Helper()
 	return drain(t, middleware.NewStream(call, newChunks(), said(),
 		func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
-			return &list{chunks: []sdkChunk{{ID: "a", Text: "Two."}, {ID: "a", Calls: []sdkCall{edit("c")}}, {ID: "a", Stop: "tools"}}}, nil
+			return &list{chunks: []sdkChunk{{ID: "a", Text: "Two:"}, {ID: "a", Calls: []sdkCall{edit("c")}}, {ID: "a", Stop: "tools"}}}, nil
 		})).answer.Text
 }
 
@@ -82,9 +82,9 @@ func playUnary(t *testing.T, call *middleware.Call) string {
 	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
-				return says("One."), nil
+				return says("One:"), nil
 			}
-			return calls(edit("c")).saying("Two."), nil
+			return calls(edit("c")).saying("Two:"), nil
 		})
 	require.NoError(t, err)
 	return answer.Text
@@ -96,7 +96,7 @@ func TestDrainDoesNotWaitForACallThatHasEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, ctx := range []context.Context{t.Context(), inSession(t, "s")} {
-			s := newSetup([]sdkAnswer{says("One."), says("Two.").stoppedBy("length")})
+			s := newSetup([]sdkAnswer{says("One:"), says("Two:").stoppedBy("length")})
 			_, outcome, err := s.answer(ctx)
 			require.NoError(t, err)
 			assert.Equal(t, continuation.ReasonNotEnded, outcome.Reason, "that decision makes no update")

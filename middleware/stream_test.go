@@ -60,11 +60,11 @@ func usage(in, out int) sdkChunk { return sdkChunk{ID: "a", Usage: &sdkUsage{In:
 
 func TestStreamWithoutFinishReasonsJoinsTexts(t *testing.T) {
 	t.Parallel()
-	sources := []*list{{chunks: pieces("One", ".")}, {chunks: pieces("Two.")}}
+	sources := []*list{{chunks: pieces("One", ":")}, {chunks: pieces("Two:")}}
 	got, outcome := spliced(t, newSetup(nil, onceMore()), sources...)
 
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", got.answer.Text)
 	assert.Empty(t, got.answer.Stop)
 	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
 	for i, source := range sources {
@@ -75,10 +75,10 @@ func TestStreamWithoutFinishReasonsJoinsTexts(t *testing.T) {
 func TestStreamWithoutFinishReasonsEndsInACall(t *testing.T) {
 	t.Parallel()
 	got, outcome := spliced(t, newSetup(nil),
-		&list{chunks: pieces("One.")}, &list{chunks: append(pieces("Two."), fragment(edit("c1")))})
+		&list{chunks: pieces("One:")}, &list{chunks: append(pieces("Two:"), fragment(edit("c1")))})
 
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTwo.", got.answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", got.answer.Text)
 	assert.Equal(t, []sdkCall{edit("c1")}, got.answer.Calls)
 	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
 	assert.NoError(t, outcome.Err)
@@ -87,10 +87,10 @@ func TestStreamWithoutFinishReasonsEndsInACall(t *testing.T) {
 func TestStreamWithoutFinishReasonsPauses(t *testing.T) {
 	t.Parallel()
 	got, outcome := spliced(t, newSetup(nil),
-		&list{chunks: pieces("One.")}, &list{chunks: []sdkChunk{fragment(pauses(blocked))}})
+		&list{chunks: pieces("One:")}, &list{chunks: []sdkChunk{fragment(pauses(blocked))}})
 
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTask paused: "+blocked, got.answer.Text)
+	assert.Equal(t, "One:\n\nTask paused: "+blocked, got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
 	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
 }
@@ -98,7 +98,7 @@ func TestStreamWithoutFinishReasonsPauses(t *testing.T) {
 func TestStreamWithoutFinishReasonsShowsTheJoinedUsageOnceAndLast(t *testing.T) {
 	t.Parallel()
 	got, _ := spliced(t, newSetup(nil, onceMore()),
-		&list{chunks: append(pieces("One."), usage(10, 5))}, &list{chunks: append(pieces("Two."), usage(20, 8))})
+		&list{chunks: append(pieces("One:"), usage(10, 5))}, &list{chunks: append(pieces("Two:"), usage(20, 8))})
 
 	require.NoError(t, got.err)
 	assert.Equal(t, sdkUsage{In: 10, Out: 13}, got.answer.Usage)
@@ -116,16 +116,16 @@ func TestStreamWithoutFinishReasonsSurvivesAFailure(t *testing.T) {
 	t.Parallel()
 	down := errors.New("sdk: connection lost")
 	got, outcome := spliced(t, newSetup(nil),
-		&list{chunks: pieces("One.")}, &list{chunks: pieces("Tw"), err: down})
+		&list{chunks: pieces("One:")}, &list{chunks: pieces("Tw"), err: down})
 
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTw", got.answer.Text)
+	assert.Equal(t, "One:\n\nTw", got.answer.Text)
 	assert.ErrorIs(t, outcome.Err, down)
 }
 
 func TestStreamWithoutFinishReasonsLeavesATurnThatCallsAlone(t *testing.T) {
 	t.Parallel()
-	own := append(pieces("One."), fragment(edit("c1")), usage(10, 5))
+	own := append(pieces("One:"), fragment(edit("c1")), usage(10, 5))
 	got, outcome := spliced(t, newSetup(nil), &list{chunks: own})
 
 	require.NoError(t, got.err)
@@ -137,13 +137,13 @@ func TestStreamReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("sdk: connection lost")
 	s := newSetup(nil)
-	source := &list{chunks: pieces("One."), err: lost}
+	source := &list{chunks: pieces("One:"), err: lost}
 	call := begin(t.Context(), s.mw, describe(fixTheBuild))
 	stream := middleware.NewStream(call, &chunks{usageTotals: newUsageTotals()}, source, nil)
 
 	chunk, err := stream.Recv()
 	require.NoError(t, err)
-	assert.Equal(t, "One.", chunk.Text)
+	assert.Equal(t, "One:", chunk.Text)
 	for range 2 {
 		_, err = stream.Recv()
 		assert.Same(t, lost, err)
@@ -156,7 +156,7 @@ func TestStreamReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 
 func TestStreamWithoutFinishReasonsIsAsItCameIfThereIsNothingToDo(t *testing.T) {
 	t.Parallel()
-	own := append(pieces("One."), usage(10, 5))
+	own := append(pieces("One:"), usage(10, 5))
 	s := newSetup(nil)
 	s.mw = middleware.New(todo.Static())
 	got, outcome := spliced(t, s, &list{chunks: own})
@@ -168,7 +168,7 @@ func TestStreamWithoutFinishReasonsIsAsItCameIfThereIsNothingToDo(t *testing.T) 
 
 func TestStreamWithoutFinishReasonsIsAsItCameIfTheGateVetoes(t *testing.T) {
 	t.Parallel()
-	own := append(pieces("One."), usage(10, 5))
+	own := append(pieces("One:"), usage(10, 5))
 	veto := func(context.Context, middleware.NextTurn) error { return errors.New("not now") }
 	got, outcome := spliced(t, newSetup(nil, middleware.WithGate(veto)), &list{chunks: own})
 
@@ -180,10 +180,10 @@ func TestStreamWithoutFinishReasonsIsAsItCameIfTheGateVetoes(t *testing.T) {
 func TestStreamWithoutFinishReasonsPausesInTheCallersOwnTurn(t *testing.T) {
 	t.Parallel()
 	got, outcome := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)),
-		&list{chunks: append(pieces("One."), fragment(pauses(blocked)), usage(10, 5))})
+		&list{chunks: append(pieces("One:"), fragment(pauses(blocked)), usage(10, 5))})
 
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTask paused: "+blocked, got.answer.Text)
+	assert.Equal(t, "One:\n\nTask paused: "+blocked, got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
 	assert.Equal(t, sdkUsage{In: 10, Out: 5}, got.answer.Usage)
 	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
@@ -199,20 +199,20 @@ func TestStreamWithoutFinishReasonsShowsWhatWasHeld(t *testing.T) {
 		calls  []sdkCall
 	}{
 		"text":         {pieces("Two. ", "todo_pause('"), "Two. todo_pause('", nil},
-		"a call":       {append(pieces("Two."), fragment(half)), "Two.", []sdkCall{half}},
+		"a call":       {append(pieces("Two:"), fragment(half)), "Two:", []sdkCall{half}},
 		"call, text":   {append([]sdkChunk{fragment(half)}, pieces("Two. ", "todo_pause('")...), "Two. todo_pause('", []sdkCall{half}},
-		"usage behind": {append(pieces("Two."), fragment(half), usage(20, 8)), "Two.", []sdkCall{half}},
+		"usage behind": {append(pieces("Two:"), fragment(half), usage(20, 8)), "Two:", []sdkCall{half}},
 	} {
-		got, _ := spliced(t, newSetup(nil, onceMore()), &list{chunks: pieces("One.")}, &list{chunks: test.chunks})
+		got, _ := spliced(t, newSetup(nil, onceMore()), &list{chunks: pieces("One:")}, &list{chunks: test.chunks})
 		require.NoError(t, got.err)
-		assert.Equal(t, "One.\n\n"+test.text, got.answer.Text, name)
+		assert.Equal(t, "One:\n\n"+test.text, got.answer.Text, name)
 		assert.Equal(t, test.calls, got.answer.Calls, name)
 	}
 }
 
 func TestStreamWithoutFinishReasonsShowsWhatWasHeldOfTheCallersOwnTurn(t *testing.T) {
 	t.Parallel()
-	own := append(pieces("One."), fragment(sdkCall{ID: "c1", Name: "todo_"}), usage(10, 5))
+	own := append(pieces("One:"), fragment(sdkCall{ID: "c1", Name: "todo_"}), usage(10, 5))
 	got, _ := spliced(t, newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)), &list{chunks: own})
 	require.NoError(t, got.err)
 	assert.Equal(t, own, got.chunks)
@@ -221,11 +221,13 @@ func TestStreamWithoutFinishReasonsShowsWhatWasHeldOfTheCallersOwnTurn(t *testin
 func TestTextThatWasHeldWhenATurnFailedIsShownInItsOrder(t *testing.T) {
 	t.Parallel()
 	down := errors.New("sdk: connection lost")
-	got, outcome := spliced(t, newSetup(nil, onceMore()), &list{chunks: pieces("One.")},
-		&list{chunks: append([]sdkChunk{fragment(sdkCall{ID: "c1", Name: "todo_"})}, pieces("Two. ", "todo_pause('")...), err: down})
+	held := func() *list {
+		return &list{chunks: append([]sdkChunk{fragment(sdkCall{ID: "c1", Name: "todo_"})}, pieces("Two. ", "todo_pause('")...), err: down}
+	}
+	got, outcome := spliced(t, newSetup(nil, onceMore()), &list{chunks: pieces("One:")}, held(), held(), held())
 
 	require.NoError(t, got.err)
-	assert.Equal(t, "One.\n\nTwo. todo_pause('", got.answer.Text)
+	assert.Equal(t, "One:\n\nTwo. todo_pause('", got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
 	assert.ErrorIs(t, outcome.Err, down)
 }
@@ -233,7 +235,7 @@ func TestTextThatWasHeldWhenATurnFailedIsShownInItsOrder(t *testing.T) {
 func TestTurnsOfAStreamAreNumberedByTheirAttempts(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
-	_, _ = spliced(t, s, &list{chunks: pieces("One.")}, &list{chunks: pieces("Two.")}, &list{chunks: []sdkChunk{fragment(edit("c1"))}})
+	_, _ = spliced(t, s, &list{chunks: pieces("One:")}, &list{chunks: pieces("Two:")}, &list{chunks: []sdkChunk{fragment(edit("c1"))}})
 	var attempts []int
 	for _, turn := range s.events.Turns() {
 		attempts = append(attempts, turn.Attempt)

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -19,36 +21,55 @@ type readList struct {
 	err    error // why there is no list
 	turn   int   // the turn that it was read for; 0 if it must be read again
 
-	background continuation.Background
+	background      continuation.Background
+	others          []int // of todos, those that are not for this agent to do now
+	backgroundKnown bool  // both are known
+
+	work *background.Work // what the agent has begun in the background; nil until it is needed
 }
 
 // noList is the list of a call that has not read any. It is never changed.
 var noList readList //nolint:gochecknoglobals // constant
 
+// putList sets the list in the input of a decision, and how the turn ends, which
+// matters only if there is work on the list.
+func (d *decider) putList(in *continuation.Input) {
+	d.list.putInto(in)
+	if t := &in.Turn; len(in.Todos) > 0 && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
+		t.End = d.turn.textEnd()
+	}
+}
+
 // putInto sets the list in the input of a decision.
 func (l *readList) putInto(in *continuation.Input) {
 	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
-	in.Background = l.background
+	in.Background, in.Others = l.background, l.others
 }
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
 func (d *decider) readTodos() {
-	limit := d.mw.todoLimit()
-	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), limit)
+	ctx, limit := scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout
+	if d.mw.sharedTodos {
+		limit = min(limit, d.session.timeLeft())
+		limited, done := d.session.limitWait(ctx)
+		defer done()
+		ctx = limited
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if d.request.history != nil {
-		ctx = todo.WithConversation(ctx, d.request.history)
+		ctx = todo.WithConversation(ctx, adapter.Calls(d.request.history))
 	}
 	if d.request.toolNames != nil {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
-	if d.mw.sharedTodos && d.session.late.Load() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
-		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn}
+	if d.mw.sharedTodos && d.session.waited.isOver() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
+		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
 		return
 	}
 	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
 	list := d.mw.locate(ctx, limit)
-	list.turn = d.turn.Turn
+	list.turn, list.work = d.turn.Turn, d.list.work
 	d.list = &list
 	if took, timed := watch.read(); timed {
 		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
@@ -56,7 +77,9 @@ func (d *decider) readTodos() {
 	ended := d.cancel.hasEnded()
 	if !ended {
 		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)
-		d.session.late.CompareAndSwap(false, d.mw.sharedTodos && ctx.Err() != nil)
+		if d.mw.sharedTodos && ctx.Err() != nil {
+			d.session.waited.end()
+		}
 	}
 	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
 		d.fault(d.turn.TurnID, "todos", err)
@@ -65,15 +88,6 @@ func (d *decider) readTodos() {
 
 // A sharer is a source that may keep its lists in an engine that processes share.
 type sharer interface{ IsShared() bool }
-
-// todoLimit returns how long the todo source may take; for a source that asks an
-// engine, no longer than the store.
-func (mw *Middleware) todoLimit() time.Duration {
-	if mw.sharedTodos {
-		return min(mw.options.todoTimeout, mw.options.storeTimeout)
-	}
-	return mw.options.todoTimeout
-}
 
 // A listWriter is a todo source that knows the tools that write its list.
 type listWriter interface {

@@ -28,6 +28,7 @@ type tracker struct {
 	latest       rawjson.Balance // brackets of the latest call's arguments, if it has neither index nor id
 	unwatched    bool            // every call is an ordinary one
 	pauseRemoved bool            // a call of todo_pause was found, and is not shown
+	exposed      bool            // a call was shown before its name, which is todo_pause
 }
 
 // toolCall is one tool call of a turn.
@@ -36,6 +37,7 @@ type toolCall struct {
 	id        string
 	name      string
 	arguments []byte // kept only while the call is, or may become, todo_pause
+	sum       uint64 // of the arguments
 	kind      kind
 	shown     bool // a fragment of it was shown
 	rewritten bool // it is shown under the index out
@@ -85,11 +87,41 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 	if c.index == adapter.NoIndex && c.id == "" {
 		t.latest.Add([]byte(arguments)) // only the latest call can get a fragment without index and id
 	}
+	c.sum = addSum(c.sum, arguments)
 	if c.kind != other {
 		room := maxArguments + 1 - len(c.arguments) // one byte more, so that overlong arguments show
 		c.arguments = append(c.arguments, arguments[:min(len(arguments), max(room, 0))]...)
 	}
 	return at
+}
+
+// identity returns a number that identifies the turn's calls other than todo_pause, by
+// names and arguments; 0 if it cannot tell them from others.
+func (t *tracker) identity() uint64 {
+	if len(t.calls) == 0 || len(t.calls) == maxCalls {
+		return 0
+	}
+	var sum uint64
+	for i := range t.calls {
+		c := &t.calls[i]
+		if c.name == "" {
+			return 0
+		}
+		if c.kind != paused {
+			sum = addSum(addSum(sum, c.name), "\x00")*31 + c.sum
+		}
+	}
+	return sum | 1
+}
+
+// addSum adds a text to an FNV-1a hash. Replicas share such hashes, so they must be the
+// same in every process.
+func addSum(sum uint64, text string) uint64 {
+	const prime = 0x100000001b3
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * prime
+	}
+	return sum
 }
 
 // overflow takes a fragment of a call beyond maxCalls.
@@ -147,6 +179,7 @@ func (t *tracker) continuesLatest(index int, name string) bool {
 // rename adds to the name of a call and decides what it is. Some providers
 // split names over fragments, and some repeat them.
 func (t *tracker) rename(c *toolCall, name string) {
+	t.exposed = t.exposed || c.kind == other && c.name == "" && !t.unwatched && pause.Is(name)
 	if c.kind != open || name == "" || name == c.name {
 		return
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -20,13 +22,17 @@ type turn struct {
 	from      int // where its text begins in the transcript
 	previous  int // where the text of the turn before it begins
 	rejection *rejection
+
+	end     continuation.TurnEnd // of its text, once endRead
+	endRead bool
 }
 
 // rejection is a pause whose reason was not accepted.
 type rejection struct {
-	reason string
-	err    error
-	answer *adapter.PauseAnswer // nil if the call was printed
+	reason    string
+	err       error
+	asksLeave bool                 // the reason only asked for leave to go on
+	answer    *adapter.PauseAnswer // nil if the call was printed
 }
 
 // next returns the turn that follows, with this attempt. If watched, calls of
@@ -43,6 +49,28 @@ func (t *turn) next(attempt int, watched, printable bool) turn {
 			text: turnText{transcript: text, separator: separator, printable: printable, reasoned: text.reasoned},
 		},
 	}
+}
+
+// textEnd returns how the text of the turn ends. It reads the text once.
+func (t *turn) textEnd() continuation.TurnEnd {
+	if !t.endRead {
+		t.endRead, t.end = true, endOf(t.text())
+	}
+	return t.end
+}
+
+func endOf(text []byte) continuation.TurnEnd {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return continuation.EndNone
+	}
+	switch handback.Of(rawjson.View(text)) {
+	case handback.Announces:
+		return continuation.EndAnnounces
+	case handback.Asks:
+		return continuation.EndAsks
+	case handback.Unclear:
+	}
+	return continuation.EndUnclear
 }
 
 // text returns the text of the turn.
@@ -65,9 +93,6 @@ func (t *turn) facts() continuation.EndedTurn {
 	}
 	if r.late {
 		facts.Finish = "" // the finish was not the end
-	}
-	if !facts.ToolCalls && !facts.TooLong { // either is decisive, and most turns of an agent end in calls
-		facts.Blank = t.isBlank()
 	}
 	return facts
 }

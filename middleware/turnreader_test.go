@@ -65,7 +65,7 @@ func TestTurnReaderAddsUpWhatAChunkHolds(t *testing.T) {
 func TestTurnReaderKnowsWhatAReaderWouldMiss(t *testing.T) {
 	t.Parallel()
 	for name, report := range map[string]func(*turnReader){
-		"text":                 func(r *turnReader) { r.Text("One.") },
+		"text":                 func(r *turnReader) { r.Text("One:") },
 		"reasoning":            func(r *turnReader) { r.Reasoning("why") },
 		"a call":               func(r *turnReader) { r.Call(0, "", "", "") },
 		"a call of other form": (*turnReader).OtherCall,

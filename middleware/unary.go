@@ -150,10 +150,13 @@ func (u *unary[R]) turn(k *adapter.Continuation) (R, error) {
 	d := u.call.deadlinesOf(k)
 	defer d.end()
 	answer, err := u.do(d.ctx, k)
-	if err != nil {
-		return answer, d.explain(err)
+	if err == nil {
+		err = u.read(&answer)
 	}
-	return answer, u.read(&answer)
+	if err != nil {
+		err = d.explain(err) // some SDKs return what they have when the ctx ends
+	}
+	return answer, err
 }
 
 // fail ends a continuation that failed, and reports whether it is sent once more: if
@@ -166,7 +169,7 @@ func (u *unary[R]) fail(err error) (again bool, _ error) {
 	if interrupted := u.call.continuationFailed(err, slices.ContainsFunc(filters, TurnFilter.showedCall)); interrupted != nil {
 		return false, interrupted
 	}
-	return !slices.ContainsFunc(filters, TurnFilter.showedTurn) && u.call.trySecond(err), nil
+	return !slices.ContainsFunc(filters, TurnFilter.showedTurn) && u.call.tryAgain(err), nil
 }
 
 // join returns the answer that the caller sees.

@@ -43,33 +43,33 @@ func TestUnaryReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 
 func TestUnaryJoinsTheTurns(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), says("Two."), calls(edit("c1")).saying("Three.")})
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), calls(edit("c1")).saying("Three:")})
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.\n\nThree.", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:\n\nThree:", answer.Text)
 	assert.Equal(t, []sdkCall{edit("c1")}, answer.Calls)
 	assert.Equal(t, "tools", answer.Stop)
 	assert.Equal(t, sdkUsage{In: 10, Out: 18}, answer.Usage)
 	assert.Equal(t, []adapter.Usage{
 		{Prompt: 10, Completion: 5}, {Prompt: 10, Completion: 5}, {Prompt: 20, Completion: 8},
 	}, outcome.Usage)
-	assert.Equal(t, "One.\n\nTwo.", s.model.requests[2].Messages[1].Text, "earlier prompts are not repeated")
+	assert.Equal(t, "One:\n\nTwo:", s.model.requests[2].Messages[1].Text, "earlier prompts are not repeated")
 	assert.Len(t, s.model.requests[2].Messages, 3)
 }
 
 func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	t.Parallel()
 	down := &adapter.StatusError{Status: 503, Err: errors.New("sdk: overloaded")}
-	s := newSetup([]sdkAnswer{says("One."), says("Two."), fails(down), fails(down)})
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), fails(down), fails(down), fails(down)})
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Equal(t, "stop", answer.Stop)
 	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage)
 	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
-	require.Len(t, s.events.Failures(), 2, "it was sent once more")
+	require.Len(t, s.events.Failures(), 3, "it was tried three times")
 	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
 	for _, failure := range []error{outcome.Err, s.events.Failures()[0].Err, s.events.Ended()[1].Err} {
 		var status *adapter.StatusError
@@ -83,11 +83,11 @@ func TestUnaryTakesAnAnswerWithoutFinishForAFailure(t *testing.T) {
 	t.Parallel()
 	cut := says("Thr")
 	cut.Stop = ""
-	s := newSetup([]sdkAnswer{says("One."), says("Two."), cut, cut})
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), cut, cut, cut})
 	answer, outcome, err := s.answer(t.Context())
 
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage, "without the usage of the failed turn")
 	assert.ErrorIs(t, outcome.Err, middleware.ErrIncomplete)
 }
@@ -95,7 +95,7 @@ func TestUnaryTakesAnAnswerWithoutFinishForAFailure(t *testing.T) {
 func TestUnaryReturnsTheAnswerSoFarWhenTheCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := newSetup([]sdkAnswer{says("One."), says("Two.")})
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:")})
 	call := begin(ctx, s.mw, describe(fixTheBuild))
 	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
@@ -106,7 +106,7 @@ func TestUnaryReturnsTheAnswerSoFarWhenTheCallerGivesUp(t *testing.T) {
 		})
 
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, "One:", answer.Text)
 	assert.Equal(t, "stop", answer.Stop)
 	assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
 }
@@ -117,12 +117,12 @@ func TestUnaryWithoutFinishReasons(t *testing.T) {
 		last sdkAnswer
 		want string
 	}{
-		"text": {sdkAnswer{Text: "Two."}, "One.\n\nTwo."},
-		"call": {sdkAnswer{Calls: []sdkCall{edit("c1")}}, "One."},
+		"text": {sdkAnswer{Text: "Two:"}, "One:\n\nTwo:"},
+		"call": {sdkAnswer{Calls: []sdkCall{edit("c1")}}, "One:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSetup([]sdkAnswer{{Text: "One."}, test.last},
+			s := newSetup([]sdkAnswer{{Text: "One:"}, test.last},
 				middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 			request := describe(fixTheBuild)
 			request.NoFinish = true
@@ -143,13 +143,13 @@ func TestUnaryWithoutFinishReasons(t *testing.T) {
 
 func TestUnaryLeavesTheCallersOwnPauseToolAlone(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One."), calls(pauses(blocked))})
+	s := newSetup([]sdkAnswer{says("One:"), calls(pauses(blocked))})
 	request := fixTheBuild
 	request.Tools = []sdkTool{{Name: "todo_pause"}}
 	answer, err := s.agent.Complete(t.Context(), request)
 
 	require.NoError(t, err)
-	assert.Equal(t, "One.", answer.Text)
+	assert.Equal(t, "One:", answer.Text)
 	assert.Equal(t, []sdkCall{pauses(blocked)}, answer.Calls)
 	assert.Equal(t, "tools", answer.Stop)
 	assert.Len(t, s.model.requests[1].Tools, 1)
@@ -166,13 +166,13 @@ func TestUnaryPanicInTheModelReleasesTheSession(t *testing.T) {
 				if k != nil {
 					panic("sdk: broken")
 				}
-				return says("One."), nil
+				return says("One:"), nil
 			})
 	})
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim.Token)
-	assert.Equal(t, 1, state.Attempts, "the attempt has been used")
+	assert.Zero(t, state.Attempts, "nothing was shown of the attempt")
 	assert.True(t, call.Outcome().Ended)
 }
 

@@ -19,10 +19,10 @@ type Call struct {
 	Result string
 	// Answered reports whether the history has such a message.
 	Answered bool
-	// Recent reports whether the call belongs to the model's present work: no message
-	// of the user and no report of background work comes after it. It is false where
-	// the history does not say.
-	Recent bool
+	// UserMessagesAfter is how many messages of the user follow the call. Messages that
+	// the agent itself has written with the user's role do not count. It is 0 where the
+	// history does not say: then the call counts as one of the present user turn.
+	UserMessagesAfter int
 }
 
 // Conversation iterates over the tool calls in a request's history, newest

@@ -93,7 +93,7 @@ func allHaveStatus(items []any) bool {
 }
 
 // listing reads the lines of a text that have a status, with their ids: a checklist,
-// "[x] #1: Fix the bug" and "#1 [completed] Fix the bug".
+// "[x] #1: Fix the bug" and "#1 [completed] Fix the bug (ann) [blocked by #3, #4]".
 func listing(text string) []any {
 	var items []any
 	for line := range strings.Lines(text) {
@@ -109,10 +109,34 @@ func listing(text string) []any {
 		item := map[string]any{"content": content, "status": string(status)}
 		if id != "" {
 			item["id"] = id
+			readTeam(item, content)
 		}
 		items = append(items, item)
 	}
 	return items
+}
+
+// readTeam reads the blockers and the owner that end the content of a numbered line. The
+// owner stays in the content, because a word in brackets may be a part of it.
+func readTeam(item map[string]any, content string) {
+	if before, blockers, found := cutLast(content, "[blocked by ", "]"); found {
+		content = before
+		item["content"], item["blockedBy"] = content, blockers
+	}
+	if before, owner, found := cutLast(content, " (", ")"); found && before != "" && !strings.ContainsAny(owner, " \t") {
+		item["owner"] = strings.TrimPrefix(owner, "@")
+	}
+}
+
+// cutLast returns the text between the last opening mark and the closing mark that ends
+// text, and what is before it.
+func cutLast(text, opening, closing string) (before, between string, found bool) {
+	inner, found := strings.CutSuffix(text, closing)
+	at := strings.LastIndex(inner, opening)
+	if !found || at < 0 {
+		return text, "", false
+	}
+	return strings.TrimSpace(inner[:at]), inner[at+len(opening):], true
 }
 
 // cutNumber returns the id that a text begins with, as "#1" or "#1:", and what

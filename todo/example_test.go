@@ -152,7 +152,7 @@ func ExampleProviderFunc() {
 	list, err := provider.Todos(continuation.WithSession(context.Background(), "alice"))
 	fmt.Println(list, err)
 	// Output:
-	// [{t-17 Fix the bug in_progress }] <nil>
+	// [{t-17 Fix the bug in_progress   }] <nil>
 }
 
 func ExampleStatic() {
@@ -177,7 +177,7 @@ func ExampleParseList() {
 	var refused *todo.ArgumentsError
 	fmt.Println(errors.As(err, &refused), err)
 	// Output:
-	// [{ID:1 Content:Fix the bug Status:in_progress Priority:}] <nil>
+	// [{ID:1 Content:Fix the bug Status:in_progress Priority: Owner: BlockedBy:}] <nil>
 	// true todo: item 1: status is a number; send one of pending, in_progress, completed, cancelled
 }
 
@@ -197,7 +197,7 @@ func ExampleConversationFrom() {
 	})
 	fmt.Println(provider.Todos(ctx))
 	// Output:
-	// [{1 Fix the bug pending }] <nil>
+	// [{1 Fix the bug pending   }] <nil>
 }
 
 func ExampleFromConversation() {
@@ -231,5 +231,5 @@ func ExampleWithToolNames() {
 	}))
 	fmt.Println(todos.Todos(ctx))
 	// Output:
-	// [{1 Fix the bug pending }] <nil>
+	// [{1 Fix the bug pending   }] <nil>
 }

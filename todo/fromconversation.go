@@ -54,13 +54,14 @@ func WithToolNames(names ...string) ConversationOption {
 //   - Tools that write the whole list: todo_write (also TodoWrite, todowrite),
 //     write_todos, update_plan, update_todo_list, create_todo_list,
 //     manage_todo_list, set_todo_list, todo_list, todos, todo, task_write,
-//     task_tracker, update_todo and checklist. [ParseList] says what their
+//     write_tasks, task_tracker, update_todo and checklist. [ParseList] says what their
 //     arguments may look like. An empty list means that nothing is left to do.
 //   - Changes of a list by id: items with "merge" set to true, and "updates".
 //   - Tools that are called once for each todo: TaskCreate, TaskUpdate,
 //     task_update, task_complete, tracker_create_task, tracker_update_task, and
 //     todo with an "action" such as add, toggle, complete or clear. Their calls are
-//     replayed; the ids may be in the results.
+//     replayed; the ids may be in the results. TaskCreate and TaskUpdate may also say
+//     who owns a todo and what it waits for.
 //   - sql, the tool with which Copilot CLI keeps its list in a table. Its statements
 //     are followed as long as the results confirm them.
 //   - If a result repeats the whole list, as JSON or as a checklist, and has all
@@ -128,13 +129,8 @@ func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
 func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error) {
 	checkContext(ctx)
 	s := search{source: c, unread: maxArguments}
-	for call := range ConversationFrom(ctx) {
-		if err := ctx.Err(); err != nil {
-			return nil, Origin{}, err
-		}
-		if s.look(&call) {
-			break
-		}
+	if err := s.read(ctx); err != nil {
+		return nil, Origin{}, err
 	}
 	list, origin, err := s.result(func() ([]Todo, bool) {
 		list, _, ok := c.recall(ctx)
@@ -145,10 +141,17 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 		c.remember(ctx, list, origin)
 	case errors.Is(err, ErrNoList):
 		if list, tool, ok := c.recall(ctx); ok {
-			return list, Origin{Place: FromEarlierRequest, Tool: tool}, nil
+			return list, Origin{Place: FromEarlierRequest, Tool: tool, Written: WrittenEarlier}, nil
 		}
 	}
 	return list, origin, err
+}
+
+// Remember remembers the list in the conversation of ctx for later requests of its
+// session, if it has a list. Package middleware calls it where a request carries a list
+// that no decision reads, because the turn ends in a tool call.
+func (c *conversationSource) Remember(ctx context.Context) {
+	_, _, _ = c.Locate(ctx) // which remembers what it finds
 }
 
 // WritesList reports whether tool is the name of a tool that writes the list, or

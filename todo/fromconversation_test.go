@@ -96,6 +96,10 @@ func TestListsOfAgents(t *testing.T) {
 			Name: "manage_todo_list", Arguments: `{"operation":"write","todoList":[{"id":1,"title":"a","description":"long","status":"completed"},{"id":2,"title":"b","description":"long","status":"in-progress"}]}`,
 			Result: "Successfully wrote todo list",
 		},
+		"nanocoder": {
+			Name: "write_tasks", Arguments: `{"tasks":[{"title":"a","status":"completed"},{"title":"b","status":"in_progress"}]}`,
+			Result: "Tasks updated",
+		},
 		"Kimi CLI": {
 			Name: "SetTodoList", Arguments: `{"todos":[{"title":"a","status":"done"},{"title":"b","status":"in_progress"}]}`,
 			Result: "<system>Todo list updated</system>",

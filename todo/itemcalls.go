@@ -36,7 +36,16 @@ func effectOfItem(kind toolKind, call *Call) (effect, error) {
 	if t.ID == "" {
 		return effect{}, errItem
 	}
-	return effect{changes: true, items: []Todo{t}}, nil
+	return effect{changes: true, items: append([]Todo{t}, blockedBy(t.ID, fields)...)}, nil
+}
+
+// blockedBy returns the changes of the todos that the one of id blocks from now on.
+func blockedBy(id string, fields map[string]any) []Todo {
+	var changes []Todo
+	for blocked := range blockers(idsIn(fields["addBlocks"])) {
+		changes = append(changes, Todo{ID: blocked, BlockedBy: idsIn(id)})
+	}
+	return changes
 }
 
 // createOf returns the effect of a call that adds a todo. Often only the result has

@@ -140,8 +140,8 @@ func (m *Memory) list(session string) []Todo {
 //
 // Write fails with [ErrNoSession] without a session. It fails with an
 // *ArgumentsError, and keeps the old list, if a content is blank, if the list exceeds
-// the limits of WithMaxItems or WithMaxContent, or if an id, a status or a priority
-// is longer than 1 KiB. It also fails if the engine of [WithRecords] does.
+// the limits of WithMaxItems or WithMaxContent, or if one of its other
+// texts is longer than 1 KiB. It also fails if the engine of [WithRecords] does.
 func (m *Memory) Write(ctx context.Context, todos []Todo) error {
 	_, err := m.replace(ctx, slices.Clone(todos))
 	return err
@@ -236,7 +236,7 @@ func sizeOf(list []Todo) int {
 	n := itself * len(list)
 	for i := range list {
 		t := &list[i]
-		n += len(t.ID) + len(t.Content) + len(t.Status) + len(t.Priority)
+		n += len(t.ID) + len(t.Content) + len(t.Status) + len(t.Priority) + len(t.Owner) + len(t.BlockedBy)
 	}
 	return n
 }
@@ -297,8 +297,8 @@ func (o *memoryOptions) checkTexts(list []Todo) error {
 			return refuse(i+1, fmt.Sprintf("content has %d bytes", len(t.Content)),
 				fmt.Sprintf("send at most %d", o.maxContent))
 		}
-		if max(len(t.ID), len(t.Status), len(t.Priority)) > maxLabel {
-			return refuse(i+1, "id, status or priority is too long",
+		if max(len(t.ID), len(t.Status), len(t.Priority), len(t.Owner), len(t.BlockedBy)) > maxLabel {
+			return refuse(i+1, "id, status, priority, owner or blockedBy is too long",
 				fmt.Sprintf("send at most %d bytes in each", maxLabel))
 		}
 	}

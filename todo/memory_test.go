@@ -184,9 +184,9 @@ func TestMemoryRefusesAndKeepsTheListBefore(t *testing.T) {
 		"grows too long": {
 			listOf("ab\xff"), 1, "todo: item 1: content has 5 bytes; send at most 4",
 		},
-		"long id":       {[]todo.Todo{{ID: strings.Repeat("x", 1025), Content: "a"}}, 1, "todo: item 1: id, status or priority is too long; send at most 1024 bytes in each"},
-		"long status":   {[]todo.Todo{{Status: todo.Status(strings.Repeat("x", 1025)), Content: "a"}}, 1, "todo: item 1: id, status or priority is too long; send at most 1024 bytes in each"},
-		"long priority": {[]todo.Todo{{Priority: strings.Repeat("x", 1025), Content: "a"}}, 1, "todo: item 1: id, status or priority is too long; send at most 1024 bytes in each"},
+		"long id":       {[]todo.Todo{{ID: strings.Repeat("x", 1025), Content: "a"}}, 1, "todo: item 1: id, status, priority, owner or blockedBy is too long; send at most 1024 bytes in each"},
+		"long status":   {[]todo.Todo{{Status: todo.Status(strings.Repeat("x", 1025)), Content: "a"}}, 1, "todo: item 1: id, status, priority, owner or blockedBy is too long; send at most 1024 bytes in each"},
+		"long priority": {[]todo.Todo{{Priority: strings.Repeat("x", 1025), Content: "a"}}, 1, "todo: item 1: id, status, priority, owner or blockedBy is too long; send at most 1024 bytes in each"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := memory.Write(in(t, "a"), test.list)

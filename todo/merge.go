@@ -3,7 +3,7 @@ package todo
 import "cmp"
 
 // merge applies changes to list: a change whose id is in list replaces the
-// fields of that todo for which it has a value, and any other change that has a
+// fields of that todo for which it has a value, adds its blockers, and any other change that has a
 // content is appended. list must be normalized, and so is the result.
 func merge(list, changes []Todo) []Todo {
 	at := make(map[string]int, len(list))
@@ -44,5 +44,7 @@ func changed(t, change Todo) Todo {
 	t.Content = cmp.Or(change.Content, t.Content)
 	t.Status = cmp.Or(change.Status, t.Status)
 	t.Priority = cmp.Or(change.Priority, t.Priority)
+	t.Owner = cmp.Or(change.Owner, t.Owner)
+	t.BlockedBy = joinBlockers(t.BlockedBy, change.BlockedBy)
 	return t
 }

@@ -1,18 +1,20 @@
 package todo
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // normalize changes list in place so that texts are trimmed and valid UTF-8,
 // ids are present and unique, known statuses have their usual spelling, and at
-// most one todo is in progress. It keeps an unknown status, and refuses a blank
+// most one todo of each owner is in progress. It keeps an unknown status, and refuses a blank
 // content.
 func normalize(list []Todo) error {
 	for i := range list {
 		t := &list[i]
 		t.ID, t.Content, t.Priority = clean(t.ID), clean(t.Content), clean(t.Priority)
+		t.Owner, t.BlockedBy = clean(t.Owner), joinBlockers("", clean(t.BlockedBy))
 		if t.Content == "" {
 			return refuse(i+1, "content is blank", sendContent)
 		}
@@ -64,18 +66,21 @@ func freeID(base string, taken map[string]bool, suffix map[string]int) string {
 	}
 }
 
-// keepOneInProgress keeps the last todo in progress and makes the others
+// keepOneInProgress keeps the last todo in progress of each owner and makes the others
 // pending. Models tend to start a todo before they complete the previous one;
 // pending rather than completed means that no work is lost.
 func keepOneInProgress(list []Todo) {
-	found := false
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Status != InProgress {
-			continue
+	var found map[string]bool // owners
+	for i := range slices.Backward(list) {
+		t := &list[i]
+		switch {
+		case t.Status != InProgress:
+		case found[t.Owner]:
+			t.Status = Pending
+		case found == nil:
+			found = map[string]bool{t.Owner: true}
+		default:
+			found[t.Owner] = true
 		}
-		if found {
-			list[i].Status = Pending
-		}
-		found = true
 	}
 }

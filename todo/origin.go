@@ -13,6 +13,46 @@ type Origin struct {
 	// Tool is the name of the tool whose call or result was read, as the model
 	// wrote it, or "".
 	Tool string `json:"tool,omitzero"`
+	// Written says whether the model wrote the list in the current user turn.
+	Written Written `json:"written,omitzero"`
+}
+
+// Written says whether the model wrote the todo list in the current user turn. A call
+// that writes the list counts even if it changes nothing; one that only reads it does
+// not.
+type Written uint8
+
+// What is known of the last call that wrote the list.
+const (
+	WrittenUnknown Written = iota // the source does not tell
+	WrittenEarlier                // it is older than the user's last message
+	WrittenNow                    // it is newer
+)
+
+// String returns "unknown", "earlier" or "now".
+func (w Written) String() string {
+	switch w {
+	case WrittenEarlier:
+		return "earlier"
+	case WrittenNow:
+		return "now"
+	case WrittenUnknown:
+	}
+	return "unknown"
+}
+
+// MarshalText returns what String does.
+func (w Written) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (w *Written) UnmarshalText(text []byte) error {
+	for known := WrittenUnknown; known <= WrittenNow; known++ {
+		if known.String() == string(text) {
+			*w = known
+			return nil
+		}
+	}
+	return fmt.Errorf("todo: %q says nothing of when a list was written", text)
 }
 
 // Place is a kind of place that a list is read from.

@@ -34,8 +34,10 @@ var idNames = []string{"id", "taskId", "task_id", "todoId", "todo_id"} //nolint:
 // An item is an object, or a plain string, which is its content. Its content is the
 // first non-blank value of "content", "task", "title", "subject", "description",
 // "text", "step", "todo" and "name". Ids and priorities may be numbers. A missing
-// status becomes Pending, and an unknown one is kept. Keys match in any case, null
-// counts as absent, other keys are ignored, and the last of duplicate keys counts.
+// status becomes Pending, and an unknown one is kept. An "owner" is a
+// string, and "blockedBy" an array of ids; these two are read in this spelling only. The
+// other keys match in any case. Null counts as absent, unknown keys are ignored, and the
+// last of duplicate keys counts.
 //
 // A text in place of the array may be a Markdown checklist: each line with a
 // check box, such as "- [x] Fix the bug", is an item. "[ ]" is pending, "[x]"
@@ -236,7 +238,11 @@ func parseFields(position int, fields map[string]any) (Todo, error) {
 	priority, wrongPriority := parseLabel(position, fields, "priority")
 	content, wrongContent := parseContent(position, fields)
 	status, wrongStatus := parseItemStatus(position, fields)
-	return Todo{ID: id, Content: content, Status: status, Priority: priority},
+	owner, _ := fields["owner"].(string)
+	return Todo{
+			ID: id, Content: content, Status: status, Priority: priority,
+			Owner: clean(owner), BlockedBy: joinBlockers(idsIn(fields["blockedBy"]), idsIn(fields["addBlockedBy"])),
+		},
 		cmp.Or(wrongID, wrongPriority, wrongContent, wrongStatus)
 }
 

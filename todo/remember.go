@@ -91,6 +91,7 @@ func (c *conversationSource) remember(ctx context.Context, list []Todo, origin O
 		*t = Todo{
 			ID: strings.Clone(t.ID), Content: strings.Clone(t.Content),
 			Status: Status(strings.Clone(string(t.Status))), Priority: strings.Clone(t.Priority),
+			Owner: strings.Clone(t.Owner), BlockedBy: strings.Clone(t.BlockedBy),
 		}
 	}
 	c.remembered.put(session, rememberedList{todos: own, tool: origin.Tool, tools: tools})

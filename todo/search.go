@@ -1,9 +1,12 @@
 package todo
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/carryon-go/carryon/todo/internal/sqllist"
 )
 
 // search looks for the newest list of a conversation, starting at the newest call.
@@ -18,6 +21,7 @@ type search struct {
 	later  [][]Todo // changes of it, newest first
 	items  []Todo   // changes by calls for one todo each, newest first; joinItems adds them to later as one
 	origin Origin   // of the newest call among these
+	wrote  bool     // a call of the current user turn wrote the list
 	sql    sqlCalls // if they are newer than all of these
 
 	found   bool  // the search has ended at a whole list
@@ -38,43 +42,94 @@ var (
 	errFailed  = errors.New("its result reports a failure")
 )
 
+// read examines calls, newest first, until the list is found and it is known whether
+// the model wrote it in the current user turn.
+func (s *search) read(ctx context.Context) error {
+	ended := false
+	for wrapped := range ConversationFrom(ctx) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		earlier := wrapped.UserMessagesAfter > 0
+		if ended && earlier {
+			break
+		}
+		call := unwrapCall(&wrapped)
+		if ended {
+			s.lookForWriting(&call)
+		} else {
+			ended = s.look(&call)
+		}
+		if ended && (s.wrote || earlier) {
+			break
+		}
+	}
+	s.origin.Written = WrittenEarlier
+	if s.wrote {
+		s.origin.Written = WrittenNow
+	}
+	return nil
+}
+
+// lookForWriting examines a call that is older than the list: the list may have been
+// read after it was written.
+func (s *search) lookForWriting(call *Call) {
+	kind := s.kindOf(call.Name)
+	if kind == otherTool || s.isOverLimit(kind) || len(call.Arguments) > s.unread || reportsFailure(call.Result) {
+		return
+	}
+	s.unread -= len(call.Arguments)
+	if kind == sqlTool {
+		s.wrote = s.wrote || sqllist.Mentions(call.Arguments) && changesTable(call.Arguments)
+		return
+	}
+	if does, err := effectOf(kind, call); err == nil {
+		s.noteWriting(call, &does)
+	}
+}
+
+// noteWriting notes a call that writes the list in the current user turn.
+func (s *search) noteWriting(call *Call, does *effect) {
+	s.wrote = s.wrote || call.UserMessagesAfter == 0 && (does.whole || does.changes)
+}
+
 // look examines the next older call, and reports whether the search ends there.
-func (s *search) look(wrapped *Call) (last bool) {
-	call := unwrapCall(wrapped)
+func (s *search) look(call *Call) (last bool) {
 	kind := s.kindOf(call.Name)
 	switch {
-	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(&call):
-		s.others.add(&call)
+	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(call):
+		s.others.add(call)
 		return false
 	case s.isOverLimit(kind):
 		s.cut = true
 		return true
 	case kind == sqlTool:
-		return s.lookAtSQL(&call)
+		return s.lookAtSQL(call)
 	case reportsFailure(call.Result):
-		s.failed(&call, errFailed)
+		s.failed(call, errFailed)
 		return false
 	case len(call.Arguments) > s.unread:
-		return s.stop(&call, errTooLong)
+		return s.stop(call, errTooLong)
 	}
 	s.unread -= len(call.Arguments)
 	if kind == listTool {
-		s.others.add(&call)
+		s.others.add(call)
 	}
-	does, err := effectOf(kind, &call)
+	does, err := effectOf(kind, call)
 	if err != nil {
 		does = effect{shows: true}
 	}
-	if echo := s.echo(&call, &does); echo != nil {
-		return s.end(FromResult, &call, echo)
+	s.noteWriting(call, &does)
+	if echo := s.echo(call, &does); echo != nil {
+		return s.end(FromResult, call, echo)
 	}
 	switch {
 	case err != nil:
-		return s.unreadable(&call, err)
+		return s.unreadable(call, err)
 	case does.whole:
-		return s.end(FromCall, &call, does.items)
+		return s.end(FromCall, call, does.items)
 	case does.changes:
-		s.change(&call, does.items)
+		s.change(call, does.items)
 	}
 	return false
 }
@@ -183,7 +238,7 @@ func (s *search) joinItems() {
 // foundAt notes where the list was found. The newest place counts.
 func (s *search) foundAt(place Place, call *Call) {
 	if s.origin.Tool == "" {
-		s.origin = Origin{Place: place, Tool: strings.Clone(call.Name)}
+		s.origin.Place, s.origin.Tool = place, strings.Clone(call.Name)
 	}
 }
 
@@ -208,7 +263,7 @@ func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 	if len(s.sql.calls) > 0 {
 		list, err := s.sql.list()
 		if err == nil {
-			return list, Origin{Place: FromSeveralCalls, Tool: s.sql.tool}, nil
+			return list, Origin{Place: FromSeveralCalls, Tool: s.sql.tool, Written: s.origin.Written}, nil
 		}
 		s.problem = &UnreadableError{Tool: s.sql.tool, Err: err}
 	}

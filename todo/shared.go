@@ -9,12 +9,13 @@ import (
 )
 
 // sharedList is a list as it is kept on an engine. An incompatible change takes the
-// next version of the format, which must decode this one too.
+// next version of the format, which must decode the older ones too: version 1 had no
+// owners and blockers.
 type sharedList struct {
 	Todos []Todo `json:"todos"`
 }
 
-func listFormat() recordtable.Format { return recordtable.Format{Kind: "todos", Version: 1} }
+func listFormat() recordtable.Format { return recordtable.Format{Kind: "todos", Version: 2} }
 
 // table returns the table that keeps the lists, or nil to keep them in memory.
 func (o *memoryOptions) table() *recordtable.Table[sharedList] {

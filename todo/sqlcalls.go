@@ -3,6 +3,7 @@ package todo
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/carryon-go/carryon/todo/internal/sqllist"
 )
@@ -36,7 +37,20 @@ func (s *search) lookAtSQL(call *Call) (last bool) {
 	if s.sql.tool == "" {
 		s.sql.tool = strings.Clone(call.Name)
 	}
+	s.wrote = s.wrote || call.UserMessagesAfter == 0 && changesTable(query)
 	s.sql.calls = append(s.sql.calls, sqllist.Call{Query: query, Result: call.Result})
+	return false
+}
+
+// changesTable reports whether a text has a statement that may change a table. It may be
+// wrong for one that quotes such a statement.
+func changesTable(query string) bool {
+	for _, word := range strings.FieldsFunc(query, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		switch strings.ToLower(word) {
+		case "insert", "update", "delete", "replace":
+			return true
+		}
+	}
 	return false
 }
 

@@ -42,7 +42,7 @@ func TestListInSQL(t *testing.T) {
 		{ID: "first", Content: "a", Status: todo.Completed},
 		{ID: "second", Content: "b", Status: todo.Pending},
 	}, got)
-	assert.Equal(t, todo.Origin{Place: todo.FromSeveralCalls, Tool: "sql"}, origin)
+	assert.Equal(t, todo.Origin{Place: todo.FromSeveralCalls, Tool: "sql", Written: todo.WrittenNow}, origin)
 	assert.True(t, writesList(t, "sql"))
 	assert.False(t, writesList(t, "session_store_sql"))
 }

@@ -1,22 +1,28 @@
 package todo
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/carryon-go/carryon/internal/agents"
+)
 
 // toolName is the name of a tool in lower case, without "_" and "-": agents
 // spell the same tool todo_write, TodoWrite, todowrite and todo-write.
 type toolName string
 
 // toolKind is what a tool does to a list.
-type toolKind uint8
+type toolKind = agents.ToolKind
 
 const (
-	otherTool    toolKind = iota // nothing
-	wholeTool                    // writes a whole list, or a part of one, as its arguments say
-	createTool                   // adds one todo
-	updateTool                   // changes one todo, or several
-	completeTool                 // completes one todo
-	listTool                     // shows the list
-	sqlTool                      // runs SQL statements, which may change or show a list in a table
+	otherTool    = agents.NoList
+	wholeTool    = agents.WritesList
+	createTool   = agents.CreatesItem
+	updateTool   = agents.UpdatesItems
+	completeTool = agents.CompletesOne
+	listTool     = agents.ShowsList
+	sqlTool      = agents.RunsSQL
 )
 
 // tool is a known tool.
@@ -25,44 +31,40 @@ type tool struct {
 	kind toolKind
 }
 
-// knownTools returns the tools of common agents. Names are in lower case and
-// without "_" and "-", or they match nothing.
-func knownTools() []tool {
-	return []tool{
-		{"todowrite", wholeTool},          // Claude Code, opencode, Qwen Code, Cursor, goose, and this package
-		{"writetodos", wholeTool},         // LangChain, deepagents, Eino, Gemini CLI
-		{"updateplan", wholeTool},         // Codex, Zed
-		{"updatetodolist", wholeTool},     // Roo Code; grok-cli changes a part of its list with it
-		{"createtodolist", wholeTool},     // grok-cli
-		{"managetodolist", wholeTool},     // Copilot in VS Code
-		{"updatetodo", wholeTool},         // older versions of Copilot CLI
-		{"settodolist", wholeTool},        // Kimi CLI
-		{"taskwrite", wholeTool},          // Mastra
-		{"todolist", wholeTool},           // Hermes
-		{"todos", wholeTool},              // Crush
-		{"todo", wholeTool},               // Mistral Vibe, pi
-		{"tasktracker", wholeTool},        // OpenHands
-		{"checklist", wholeTool},          // Continue
-		{"taskcreate", createTool},        // Claude Code
-		{"taskupdate", updateTool},        // Claude Code, Mastra
-		{"taskcomplete", completeTool},    // Mastra
-		{"tasklist", listTool},            // Claude Code
-		{"trackercreatetask", createTool}, // Gemini CLI; so are the next two
-		{"trackerupdatetask", updateTool},
-		{"trackerlisttasks", listTool},
-		{"sql", sqlTool},       // Copilot CLI
-		{"todoread", listTool}, // this package, and older versions of Claude Code
+// agentTools are the tools of agents, each name once.
+var agentTools = sync.OnceValue(func() (known struct{ lists, wrappers, searches []tool }) { //nolint:gochecknoglobals // facts, put together once
+	add := func(to []tool, t tool) []tool {
+		if slices.Contains(to, t) {
+			return to
+		}
+		return append(to, t)
 	}
-}
+	for _, t := range agents.Collect(func(a *agents.Agent) []agents.Tool { return a.Tools }) {
+		switch found := (tool{newToolName(t.Name), t.Kind}); t.Kind {
+		case agents.CallsTool:
+			known.wrappers = add(known.wrappers, found)
+		case agents.FindsTools:
+			known.searches = add(known.searches, found)
+		default:
+			known.lists = add(known.lists, found)
+		}
+	}
+	return known
+})
+
+// knownTools returns the tools of agents that have to do with a list, in a slice that may
+// grow.
+func knownTools() []tool { return slices.Clip(agentTools().lists) }
 
 // isWrapper reports whether a tool calls another one, which its arguments name.
-func isWrapper(tool string) bool { return toolName("toolcall").matches(tool) } // Qwen Code
+func isWrapper(tool string) bool { return isOneOf(agentTools().wrappers, tool) }
 
-// isSearch reports whether a tool finds other tools, which requests offer from then
-// on.
-func isSearch(tool string) bool {
-	for _, known := range [...]toolName{"toolsearch", "toolsearchtoolregex", "toolsearchtoolbm25"} { // Claude Code and the providers' own
-		if known.matches(tool) {
+// isSearch reports whether a tool finds other tools, which requests offer from then on.
+func isSearch(tool string) bool { return isOneOf(agentTools().searches, tool) }
+
+func isOneOf(tools []tool, name string) bool {
+	for i := range tools {
+		if tools[i].name.matches(name) {
 			return true
 		}
 	}

@@ -35,4 +35,9 @@ type Todo struct {
 	// Priority is free text such as "high"; "" means none. carryon keeps the
 	// order of the list and does not sort by priority.
 	Priority string `json:"priority,omitempty"`
+	// Owner names the agent of a team that the todo is given to; "" means none.
+	Owner string `json:"owner,omitempty"`
+	// BlockedBy are the ids of the todos that have to be done before, separated by
+	// commas; "" means none. carryon reads up to 64 of them.
+	BlockedBy string `json:"blockedBy,omitempty"`
 }

@@ -36,7 +36,7 @@ func TestTheEndOfATaskRidesOnTheRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := continuation.WithSession(t.Context(), "s")
-			s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")), middleware.WithTasks(ended(ctx, t)))
+			s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")), middleware.WithTasks(ended(ctx, t)))
 			_, err := s.model.GenerateContent(ctx, messages, withTools("search"))
 			require.NoError(t, err)
 			requests := s.requests()
@@ -77,7 +77,7 @@ func TestANoteIsJoinedToWhateverAMessageEndsWith(t *testing.T) {
 			var sent []llms.MessageContent
 			model := spoken(func(_ context.Context, messages []llms.MessageContent, _ *llms.CallOptions) (*llms.ContentResponse, error) {
 				sent = messages
-				return says("Did one.", "stop"), nil
+				return says("Did one:", "stop"), nil
 			})
 			wrapped := carrylangchain.Wrap(model, middleware.New(todo.Static(), middleware.WithTasks(ended(ctx, t))))
 			messages := []llms.MessageContent{{Role: test.role, Parts: test.parts}}
@@ -115,7 +115,7 @@ func TestANoteIsJoinedToAFunctionsResult(t *testing.T) {
 	var sent []llms.MessageContent
 	model := spoken(func(_ context.Context, messages []llms.MessageContent, _ *llms.CallOptions) (*llms.ContentResponse, error) {
 		sent = messages
-		return says("Did one.", "stop"), nil
+		return says("Did one:", "stop"), nil
 	})
 	result := toolResult("", "search", "found")
 	result.Role = llms.ChatMessageTypeFunction

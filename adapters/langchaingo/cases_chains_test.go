@@ -293,19 +293,19 @@ func TestWorkersOfOneSessionAreContinuedOneAtATime(t *testing.T) {
 
 func TestPlainChainsAreContinuedIfTheyWantIt(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")))
 	model := carrylangchain.Wrap(s.bare, s.mw, carrylangchain.WithPlainChains())
 	buffer := memory.NewConversationBuffer()
 	answer, err := chains.Run(s.ctx, chains.NewConversation(model, buffer), "Write the parser.")
 	require.NoError(t, err)
-	assert.Equal(t, "Did one.\n\nDid two.", answer)
+	assert.Equal(t, "Did one:\n\nDid two:", answer)
 	requests := s.requests()
 	require.Len(t, requests, 2)
 	assert.Empty(t, requests[1].Tools, "a first tool is never added")
 	assertPrompt(t, requests[1].Last().Content)
 	history, err := buffer.LoadMemoryVariables(s.ctx, nil)
 	require.NoError(t, err)
-	assert.Equal(t, "Human: Write the parser.\nAI: Did one.\n\nDid two.", history["history"])
+	assert.Equal(t, "Human: Write the parser.\nAI: Did one:\n\nDid two:", history["history"])
 }
 
 func TestCase30TheSessionIsThatOfCtx(t *testing.T) {
@@ -326,7 +326,7 @@ func TestCase30TheSessionIsThatOfCtx(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			todos := new(asker)
-			server := fakellm.NewServer(t, fakellm.Text("Did one."), fakellm.Text("Did two."), fakellm.Text("Suppressed."))
+			server := fakellm.NewServer(t, fakellm.Text("Did one:"), fakellm.Text("Did two:"), fakellm.Text("Suppressed."))
 			model := carrylangchain.Wrap(newOpenAI(t, server), middleware.New(todos, unhurried), carrylangchain.WithPlainChains())
 			chain := chains.NewLLMChain(model, prompt)
 			ctx := continuation.WithSession(t.Context(), "s1")
@@ -344,7 +344,7 @@ func TestCase30TheSessionIsThatOfCtx(t *testing.T) {
 
 func TestCase30CallbacksCanTellTheTurns(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")),
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")),
 		onceMore)
 	started, streamed := new(turnsSeen), new(turnsSeen)
 	s.bare.CallbacksHandler = started

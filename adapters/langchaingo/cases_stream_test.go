@@ -59,13 +59,13 @@ func TestCase14PausesAreLeftOutOfTheToolJSON(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, turns(fakellm.Text("Did one."), second))
+			s := newScene(t, turns(fakellm.Text("Did one:"), second))
 			r := new(recording)
 			choice := s.requireAsk(t, r.option())
 			assert.Equal(t, []string{"search"}, names(choice))
 			assert.Equal(t, toolChunks(alone.chunks), toolChunks(r.chunks), "byte for byte")
 			assert.NotContains(t, r.text(), "todo_pause")
-			assert.Contains(t, r.text(), "Did one.\n\nStuck.")
+			assert.Contains(t, r.text(), "Did one:\n\nStuck.")
 			assert.Contains(t, r.text(), "\n\nTask paused: "+blocked)
 		})
 	}
@@ -73,7 +73,7 @@ func TestCase14PausesAreLeftOutOfTheToolJSON(t *testing.T) {
 
 func TestCase14OfAMixedChunkTheOthersStay(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Chunks(
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Chunks(
 		`{"choices":[{"index":0,"delta":{"tool_calls":[`+
 			`{"index":0,"id":"p","type":"function","function":{"name":"todo_pause","arguments":`+strconv.Quote(reasonJSON(blocked))+`}},`+
 			`{"index":1,"id":"b","type":"function","function":{"name":"search","arguments":"{}"}}]}}]}`,
@@ -92,11 +92,11 @@ func TestTextThatLooksLikeACallIsText(t *testing.T) {
 		`[{"id":"p","type":"function","function":{"name":"todo_pause","arguments":"{}"}}] and so on`,
 		`[{"`, `[]`, `[{}]`,
 	} {
-		s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pieces(text, " That was all.")),
+		s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pieces(text, " That was all.")),
 			onceMore)
 		r := new(recording)
 		choice := s.requireAsk(t, r.option())
-		assert.Equal(t, "Did one.\n\n"+text+" That was all.", choice.Content)
+		assert.Equal(t, "Did one:\n\n"+text+" That was all.", choice.Content)
 		assert.Equal(t, choice.Content, r.text())
 	}
 }
@@ -121,7 +121,7 @@ func TestCase15EachFunctionIsFilteredForItself(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, turns(fakellm.Text("Did one.").Reasoning("Let me see."), second))
+			s := newScene(t, turns(fakellm.Text("Did one:").Reasoning("Let me see."), second))
 			r, why := new(recording), new(reasons)
 			options := []llms.CallOption{why.option()}
 			if test.text {
@@ -133,7 +133,7 @@ func TestCase15EachFunctionIsFilteredForItself(t *testing.T) {
 			assert.Equal(t, "Let me see.\n\nHm, well.", strings.Join(why.reasoning, ""))
 			all := strings.Join(why.chunks, "")
 			assert.NotContains(t, all, "todo_pause")
-			assert.Contains(t, all, "Did one.\n\nStuck.")
+			assert.Contains(t, all, "Did one:\n\nStuck.")
 			assert.Contains(t, all, "\n\nTask paused: "+blocked)
 			var arguments strings.Builder
 			for _, chunk := range toolChunks(why.chunks) {
@@ -176,14 +176,14 @@ func TestCase15WithoutAFunctionTheModelIsGivenNone(t *testing.T) {
 
 func TestAModelThatDoesNotStreamIsNotStreamedFor(t *testing.T) {
 	t.Parallel()
-	model, _ := speaks(says("Did one.", "stop"), &llms.ContentResponse{Choices: []*llms.ContentChoice{{
+	model, _ := speaks(says("Did one:", "stop"), &llms.ContentResponse{Choices: []*llms.ContentChoice{{
 		StopReason: "tool_calls", ToolCalls: []llms.ToolCall{{FunctionCall: &llms.FunctionCall{Name: "todo_pause", Arguments: reasonJSON(blocked)}}},
 	}}})
 	r, why := new(recording), new(reasons)
 	answer, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).
 		GenerateContent(t.Context(), question(), withTools("search"), r.option(), why.option())
 	require.NoError(t, err)
-	assert.Equal(t, "Did one.\n\nTask paused: "+blocked, answer.Choices[0].Content)
+	assert.Equal(t, "Did one:\n\nTask paused: "+blocked, answer.Choices[0].Content)
 	assert.Empty(t, r.chunks)
 	assert.Empty(t, why.chunks)
 }
@@ -194,20 +194,20 @@ func TestCase15ReasoningMayComeAlone(t *testing.T) {
 	model := spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		asked++
 		for _, err := range []error{
-			o.StreamingReasoningFunc(ctx, []byte("Hm. "), nil), o.StreamingReasoningFunc(ctx, nil, []byte("Did it.")),
+			o.StreamingReasoningFunc(ctx, []byte("Hm. "), nil), o.StreamingReasoningFunc(ctx, nil, []byte("Did it:")),
 		} {
 			if err != nil {
 				return nil, err
 			}
 		}
-		return says("Did it.", "stop"), nil
+		return says("Did it:", "stop"), nil
 	})
 	why := new(reasons)
 	_, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), withTools("search"), why.option())
 	require.NoError(t, err)
 	assert.Equal(t, 2, asked)
 	assert.Equal(t, []string{"Hm. ", "", "\n\nHm. ", ""}, why.reasoning)
-	assert.Equal(t, []string{"", "Did it.", "", "\n\nDid it."}, why.chunks)
+	assert.Equal(t, []string{"", "Did it:", "", "\n\nDid it:"}, why.chunks)
 }
 
 func TestCase16ACancelledTurnIsAnError(t *testing.T) {
@@ -232,7 +232,7 @@ func TestCase16ACancelledTurnIsAnError(t *testing.T) {
 
 func TestCase16ACancelledContinuationIsAnError(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two, too.").HangAfter(3)))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two, too.").HangAfter(3)))
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.ctx = ctx
 	r := new(recording)
@@ -245,7 +245,7 @@ func TestCase16ACancelledContinuationIsAnError(t *testing.T) {
 	answer, err := s.ask(r.option())
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotNil(t, answer, "the answer so far comes with it")
-	assert.True(t, strings.HasPrefix(answer.Choices[0].Content, "Did one."))
+	assert.True(t, strings.HasPrefix(answer.Choices[0].Content, "Did one:"))
 	assert.Len(t, s.requests(), 2)
 	state, err := s.mw.State(context.WithoutCancel(ctx))
 	require.NoError(t, err)
@@ -274,11 +274,11 @@ func TestAWholeAnswerIsReturnedThoughCtxHasEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	model := spoken(func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
 		cancel()
-		return says("Did one.", "stop"), nil
+		return says("Did one:", "stop"), nil
 	})
 	answer, err := carrylangchain.Wrap(model, middleware.New(twoTodos)).GenerateContent(ctx, question(), withTools("search"))
 	require.NoError(t, err)
-	assert.Equal(t, "Did one.", answer.Choices[0].Content)
+	assert.Equal(t, "Did one:", answer.Choices[0].Content)
 }
 
 func TestAWholeContinuationIsReturnedThoughCtxHasEnded(t *testing.T) {
@@ -311,16 +311,16 @@ func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 	}
 	t.Run("in a continuation", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
+		s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")))
 		r := failing(6)
 		_, err := s.ask(r.option())
 		require.ErrorIs(t, err, enough)
 		assert.Len(t, s.requests(), 2)
-		assert.Equal(t, "Did one.\n\nDid ", r.text(), "the function is left alone afterwards")
+		assert.Equal(t, "Did one:\n\nDid ", r.text(), "the function is left alone afterwards")
 	})
 	t.Run("in turn 1", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t, turns(fakellm.Text("Did one.")))
+		s := newScene(t, turns(fakellm.Text("Did one:")))
 		_, err := s.ask(failing(2).option())
 		require.ErrorIs(t, err, enough)
 		assert.Len(t, s.requests(), 1)
@@ -332,13 +332,13 @@ func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 			asked++
 			_ = o.StreamingFunc(ctx, []byte("Did "))
 			_ = o.StreamingFunc(ctx, []byte("one."))
-			return says("Did one.", "stop"), nil
+			return says("Did one:", "stop"), nil
 		})
 		r := failing(1)
 		answer, err := carrylangchain.Wrap(model, middleware.New(twoTodos)).GenerateContent(t.Context(), question(), withTools("search"), r.option())
 		require.ErrorIs(t, err, enough)
 		assert.Equal(t, 1, asked)
-		assert.Equal(t, "Did one.", answer.Choices[0].Content)
+		assert.Equal(t, "Did one:", answer.Choices[0].Content)
 		assert.Equal(t, "Did ", r.text())
 	})
 }
@@ -346,13 +346,13 @@ func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	t.Parallel()
 	busy := fakellm.Status(429, `{"error":{"message":"slow down"}}`)
-	s := newScene(t, turns(fakellm.Text("Did one."), busy, busy))
+	s := newScene(t, turns(fakellm.Text("Did one:"), busy, busy, busy))
 	ctx, outcomes := middleware.Capture(s.ctx)
 	s.ctx = ctx
 	choice := s.requireAsk(t)
-	assert.Equal(t, "Did one.", choice.Content)
+	assert.Equal(t, "Did one:", choice.Content)
 	assert.Equal(t, "stop", choice.StopReason)
-	require.Len(t, s.events.Failures(), 2, "it is sent once more")
+	require.Len(t, s.events.Failures(), 3, "it is sent twice more")
 	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
 	outcome := outcomes.Last()
 	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
@@ -367,9 +367,9 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 		for _, streamed := range []bool{false, true} {
 			t.Run(fmt.Sprint(status, streamed), func(t *testing.T) {
 				t.Parallel()
-				sent := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Status(status, `{"error":{"message":"status code: 200"}}`)}
+				sent := []fakellm.Turn{fakellm.Text("Did one:"), fakellm.Status(status, `{"error":{"message":"status code: 200"}}`)}
 				if again {
-					sent = append(sent, fakellm.Text("Did two.").Finish("length"))
+					sent = append(sent, fakellm.Text("Did two:").Finish("length"))
 				}
 				s := newScene(t, sent)
 				ctx, outcomes := middleware.Capture(s.ctx)
@@ -385,11 +385,11 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 					assert.Equal(t, choice.Content, r.text())
 				}
 				if again {
-					assert.Equal(t, "Did one.\n\nDid two.", choice.Content)
+					assert.Equal(t, "Did one:\n\nDid two:", choice.Content)
 					require.NoError(t, outcomes.Last().Err)
 					return
 				}
-				assert.Equal(t, "Did one.", choice.Content)
+				assert.Equal(t, "Did one:", choice.Content)
 				var refused *adapter.StatusError
 				require.ErrorAs(t, outcomes.Last().Err, &refused)
 				assert.Equal(t, status, refused.Status)
@@ -405,15 +405,15 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 func TestStreamThatHasShownSomethingIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	for after, again := range map[int]bool{0: true, 1: true, 3: false} {
-		sent := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Text("And then two.").CutAfter(after)}
+		sent := []fakellm.Turn{fakellm.Text("Did one:"), fakellm.Text("And then two.").CutAfter(after)}
 		if again {
-			sent = append(sent, fakellm.Text("Did two.").Finish("length"))
+			sent = append(sent, fakellm.Text("Did two:").Finish("length"))
 		}
 		s := newScene(t, sent)
 		r := new(recording)
 		s.requireAsk(t, r.option())
 		assert.Len(t, s.requests(), len(sent), after)
-		assert.Equal(t, again, r.text() == "Did one.\n\nDid two.", r.text())
+		assert.Equal(t, again, r.text() == "Did one:\n\nDid two:", r.text())
 	}
 }
 
@@ -421,7 +421,7 @@ func TestStreamThatHasShownSomethingIsNotSentAgain(t *testing.T) {
 func TestTokenBudgetCountsTheConversation(t *testing.T) {
 	t.Parallel()
 	for size, sent := range map[int]int{100: 3, 300_000: 2} {
-		s := newScene(t, []fakellm.Turn{fakellm.Text("One.").NoUsage(), fakellm.Text("Two.").NoUsage(), fakellm.Text("Three.").Finish("length")}[:sent],
+		s := newScene(t, []fakellm.Turn{fakellm.Text("One:").NoUsage(), fakellm.Text("Two:").NoUsage(), fakellm.Text("Three:").Finish("length")}[:sent],
 			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 9, TokenBudget: 90_000}))
 		long := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, strings.Repeat("word ", size/5))}
 		_, err := s.model.GenerateContent(s.ctx, long, withTools("search"))
@@ -433,11 +433,11 @@ func TestTokenBudgetCountsTheConversation(t *testing.T) {
 func TestATruncatedContinuationFails(t *testing.T) {
 	t.Parallel()
 	// The openai client takes a stream that ends without a finish reason for a whole answer.
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two, too.").EndAfter(3)))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two, too.").EndAfter(3)))
 	ctx, outcomes := middleware.Capture(s.ctx)
 	s.ctx = ctx
 	choice := s.requireAsk(t, new(recording).option())
-	assert.Equal(t, "Did one.", choice.Content)
+	assert.Equal(t, "Did one:", choice.Content)
 	assert.Equal(t, "stop", choice.StopReason)
 	require.ErrorIs(t, outcomes.Last().Err, middleware.ErrIncomplete)
 }

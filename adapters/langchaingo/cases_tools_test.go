@@ -23,16 +23,16 @@ import (
 
 func TestCase01ToolCallersAreContinued(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")))
 	choice := s.requireAsk(t)
 
-	assert.Equal(t, "Did one.\n\nDid two.", choice.Content)
+	assert.Equal(t, "Did one:\n\nDid two:", choice.Content)
 	assert.Equal(t, "stop", choice.StopReason)
 	requests := s.requests()
 	require.Len(t, requests, 2)
 	assert.Equal(t, requests[0].Messages, requests[1].Messages[:2])
 	require.Len(t, requests[1].Messages, 4)
-	assert.Equal(t, fakellm.Message{Role: "assistant", Content: "Did one."}, requests[1].Messages[2])
+	assert.Equal(t, fakellm.Message{Role: "assistant", Content: "Did one:"}, requests[1].Messages[2])
 	assert.Equal(t, "user", requests[1].Last().Role)
 	assertPrompt(t, requests[1].Last().Content)
 	assert.Equal(t, []string{"search"}, requests[0].Tools)
@@ -54,7 +54,7 @@ func TestCase02WithNothingToDoTheAnswerIsTheModels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, asked := speaks(says("Did one.", "stop"), says("Did two.", "stop"))
+			model, asked := speaks(says("Did one:", "stop"), says("Did two:", "stop"))
 			answers := map[bool]int{true: 2, false: 1}
 			var first *llms.ContentResponse
 			spy := spoken(func(ctx context.Context, m []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
@@ -77,7 +77,7 @@ func TestCase03TurnsWithACallAreNotContinued(t *testing.T) {
 	t.Parallel()
 	t.Run("tool call", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t, turns(fakellm.Call("search", `{}`).AndText("So.")))
+		s := newScene(t, turns(fakellm.Call("search", `{}`).AndText("So:")))
 		assert.Equal(t, []string{"search"}, names(s.requireAsk(t)))
 		assert.Len(t, s.requests(), 1)
 	})
@@ -91,7 +91,7 @@ func TestCase03TurnsWithACallAreNotContinued(t *testing.T) {
 	})
 	t.Run("in a second block", func(t *testing.T) {
 		t.Parallel()
-		server := newScript(t, `{"content":[{"type":"text","text":"So."},{"type":"tool_use","id":"t1","name":"search","input":{}}],`+
+		server := newScript(t, `{"content":[{"type":"text","text":"So:"},{"type":"tool_use","id":"t1","name":"search","input":{}}],`+
 			`"stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":1}}`)
 		model := carrylangchain.Wrap(newAnthropic(t, server), middleware.New(twoTodos, unhurried))
 		answer, err := model.GenerateContent(t.Context(), question(), withTools("search"))
@@ -112,7 +112,7 @@ func TestCase03TurnsWithACallAreNotContinued(t *testing.T) {
 					return nil, err
 				}
 			}
-			return says("So.", "tool_use"), nil
+			return says("So:", "tool_use"), nil
 		})
 		ctx, outcomes := middleware.Capture(t.Context())
 		r := new(recording)
@@ -126,13 +126,13 @@ func TestCase03TurnsWithACallAreNotContinued(t *testing.T) {
 
 func TestCase04APauseIsLeftOut(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked).AndText("Stuck.")))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pause(blocked).AndText("Stuck.")))
 	choice := s.requireAsk(t)
 
 	assert.Empty(t, choice.ToolCalls)
 	assert.Nil(t, choice.FuncCall)
 	assert.Equal(t, "stop", choice.StopReason)
-	assert.Equal(t, "Did one.\n\nStuck.\n\nTask paused: "+blocked, choice.Content)
+	assert.Equal(t, "Did one:\n\nStuck.\n\nTask paused: "+blocked, choice.Content)
 	state, err := s.mw.State(s.ctx)
 	require.NoError(t, err)
 	assert.Equal(t, blocked, state.Paused.Reason)
@@ -147,13 +147,13 @@ func TestCase05OtherCallsStay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, turns(fakellm.Text("Did one."), second))
+			s := newScene(t, turns(fakellm.Text("Did one:"), second))
 			choice := s.requireAsk(t)
 			assert.Equal(t, []string{"search", "fetch"}, names(choice))
 			assert.Same(t, choice.ToolCalls[0].FunctionCall, choice.FuncCall)
 			assert.JSONEq(t, `{"q":1}`, choice.FuncCall.Arguments)
 			assert.Equal(t, "tool_calls", choice.StopReason)
-			assert.Equal(t, "Did one.\n\nTask paused: "+blocked, choice.Content)
+			assert.Equal(t, "Did one:\n\nTask paused: "+blocked, choice.Content)
 		})
 	}
 }
@@ -165,7 +165,7 @@ func TestCase05PhantomsOfAPauseAreGone(t *testing.T) {
 	delta := func(fields string) string {
 		return `{"choices":[{"index":0,"delta":{` + fields + `}}]}`
 	}
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Chunks(
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Chunks(
 		delta(`"tool_calls":[{"index":0,"id":"p","type":"function","function":{"name":"todo_pause","arguments":""}}]`),
 		delta(`"tool_calls":[{"index":0,"function":{"arguments":`+strconv.Quote(reasonJSON(blocked))+`}}]`),
 		delta(`"tool_calls":[{"index":0,"function":{}}]`),
@@ -173,18 +173,18 @@ func TestCase05PhantomsOfAPauseAreGone(t *testing.T) {
 	choice := s.requireAsk(t, new(recording).option())
 	assert.Empty(t, choice.ToolCalls)
 	assert.Nil(t, choice.FuncCall)
-	assert.Equal(t, "Did one.\n\nTask paused: "+blocked, choice.Content)
+	assert.Equal(t, "Did one:\n\nTask paused: "+blocked, choice.Content)
 }
 
 func TestCase05FragmentsOfAPauseAreOneCall(t *testing.T) {
 	t.Parallel()
 	// The openai client returns this if a server repeats the type in each
 	// fragment.
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked).With(fakellm.RepeatType)))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pause(blocked).With(fakellm.RepeatType)))
 	choice := s.requireAsk(t, new(recording).option())
 	assert.Empty(t, choice.ToolCalls)
 	assert.Nil(t, choice.FuncCall)
-	assert.Equal(t, "Did one.\n\nTask paused: "+blocked, choice.Content)
+	assert.Equal(t, "Did one:\n\nTask paused: "+blocked, choice.Content)
 }
 
 func TestCase05CallsWithOneIDAreToldApartByName(t *testing.T) {
@@ -193,17 +193,17 @@ func TestCase05CallsWithOneIDAreToldApartByName(t *testing.T) {
 	answer.Choices[0].ToolCalls = []llms.ToolCall{
 		toolCall("x", "todo_pause", reasonJSON(blocked)), toolCall("x", "search", `{"q":1}`), toolCall("x", "fetch", `{}`),
 	}
-	model, _ := speaks(says("Did one.", "stop"), answer)
+	model, _ := speaks(says("Did one:", "stop"), answer)
 	got, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"search", "fetch"}, names(got.Choices[0]))
-	assert.Equal(t, "Did one.\n\nTask paused: "+blocked, got.Choices[0].Content)
+	assert.Equal(t, "Did one:\n\nTask paused: "+blocked, got.Choices[0].Content)
 }
 
 func TestCase06FunctionsInPlaceOfTools(t *testing.T) {
 	t.Parallel()
 	// The mistral client is in module conformance.
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Call("search", `{}`)))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Call("search", `{}`)))
 	answer, err := s.model.GenerateContent(s.ctx, question(), llms.WithFunctions([]llms.FunctionDefinition{definition("search")}))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"search"}, names(answer.Choices[0]))
@@ -214,9 +214,9 @@ func TestCase06FunctionsInPlaceOfTools(t *testing.T) {
 
 func TestCase03ALegacyFunctionCallEndsAContinuation(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Call("search", `{"q":1}`).With(fakellm.Legacy)))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Call("search", `{"q":1}`).With(fakellm.Legacy)))
 	choice := s.requireAsk(t)
-	assert.Equal(t, "Did one.", choice.Content)
+	assert.Equal(t, "Did one:", choice.Content)
 	assert.Empty(t, choice.ToolCalls)
 	require.NotNil(t, choice.FuncCall)
 	assert.Equal(t, llms.FunctionCall{Name: "search", Arguments: `{"q":1}`}, *choice.FuncCall)
@@ -239,7 +239,7 @@ func TestCase06TheListInUseIsExtended(t *testing.T) {
 			var last llms.CallOptions
 			model := spoken(func(_ context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 				last = *o
-				return says("Did it.", "stop"), nil
+				return says("Did it:", "stop"), nil
 			})
 			_, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), test.options...)
 			require.NoError(t, err)
@@ -255,11 +255,11 @@ func TestCase07ATodoPauseOfTheCallersOwnIsKept(t *testing.T) {
 		withTools("search", "Todo_Pause"),
 		llms.WithFunctions([]llms.FunctionDefinition{definition("search"), definition("Todo_Pause")}),
 	} {
-		s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked)))
+		s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pause(blocked)))
 		answer, err := s.model.GenerateContent(s.ctx, question(), option)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"todo_pause"}, names(answer.Choices[0]))
-		assert.Equal(t, "Did one.", answer.Choices[0].Content)
+		assert.Equal(t, "Did one:", answer.Choices[0].Content)
 		requests := s.requests()
 		require.Len(t, requests, 2)
 		assert.Equal(t, []string{"search", "Todo_Pause"}, requests[1].Tools)
@@ -268,14 +268,14 @@ func TestCase07ATodoPauseOfTheCallersOwnIsKept(t *testing.T) {
 
 func TestCase08ASharedAnswerIsNotChanged(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause(blocked).AndCall("search", `{}`)))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pause(blocked).AndCall("search", `{}`)))
 	kept := &keeping{answers: map[string]*llms.ContentResponse{}}
 	model := carrylangchain.Wrap(cache.New(s.bare, kept), s.mw)
 	for range 2 {
 		answer, err := model.GenerateContent(t.Context(), question(), withTools("search"))
 		require.NoError(t, err)
 		assert.Equal(t, []string{"search"}, names(answer.Choices[0]))
-		assert.Equal(t, "Did one.\n\nTask paused: "+blocked, answer.Choices[0].Content)
+		assert.Equal(t, "Did one:\n\nTask paused: "+blocked, answer.Choices[0].Content)
 	}
 	assert.Len(t, s.requests(), 2, "the second call is answered by the cache")
 	require.NotNil(t, kept.last)
@@ -309,7 +309,7 @@ func TestCase09NothingOfTheCallersIsChanged(t *testing.T) {
 		metadata := map[string]any{"thinking_config": &llms.ThinkingConfig{}}
 		options := append(make([]llms.CallOption, 0, 8), list, llms.WithMetadata(metadata))
 		wantMetadata := maps.Clone(metadata)
-		s.server.Append(slices.Repeat(turns(fakellm.Text("Did one."), fakellm.Text("Did two.")), 8)...)
+		s.server.Append(slices.Repeat(turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")), 8)...)
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
@@ -326,7 +326,7 @@ func TestCase09NothingOfTheCallersIsChanged(t *testing.T) {
 			assert.Nil(t, option)
 		}
 	}
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause("stuck"), fakellm.Text("Did two.")),
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pause("stuck"), fakellm.Text("Did two:")),
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	_, err := s.model.GenerateContent(s.ctx, messages, llms.WithTools(tools))
 	require.NoError(t, err)
@@ -355,7 +355,7 @@ func TestCase11CallsOutOfScopeAreNotContinued(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, asked := speaks(says("Did one.", "stop"))
+			model, asked := speaks(says("Did one:", "stop"))
 			ctx, outcomes := middleware.Capture(t.Context())
 			wrapped := carrylangchain.Wrap(model, middleware.New(twoTodos))
 			_, err := wrapped.GenerateContent(ctx, question(), slices.Concat([]llms.CallOption{withTools("search")}, test.options)...)
@@ -369,12 +369,12 @@ func TestCase11CallsOutOfScopeAreNotContinued(t *testing.T) {
 func TestCase11TurnsThatDidNotEndAreNotContinued(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"length", "content_filter"} {
-		s := newScene(t, turns(fakellm.Text("Did one.").Finish(reason)))
+		s := newScene(t, turns(fakellm.Text("Did one:").Finish(reason)))
 		assert.Equal(t, reason, s.requireAsk(t).StopReason)
 		assert.Len(t, s.requests(), 1, reason)
 	}
 	for _, reason := range []string{"FinishReasonMaxTokens", "FinishReasonSafety", "max_tokens", "refusal", "MALFORMED_FUNCTION_CALL"} {
-		model, asked := speaks(says("Did one.", reason))
+		model, asked := speaks(says("Did one:", reason))
 		_, err := carrylangchain.Wrap(model, middleware.New(twoTodos)).GenerateContent(t.Context(), question(), withTools("search"))
 		require.NoError(t, err)
 		assert.Equal(t, 1, *asked, reason)
@@ -387,18 +387,18 @@ func TestCase12CountsAreJoinedUnderTheirOwnKeys(t *testing.T) {
 	usage := `{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":4},` +
 		`"completion_tokens_details":{"reasoning_tokens":3}}`
 	s := newScene(t, turns(
-		fakellm.Text("Did one.").UsageJSON(usage).Reasoning("First."),
-		fakellm.Text("Did two.").UsageJSON(usage).Reasoning("Second.")))
+		fakellm.Text("Did one:").UsageJSON(usage).Reasoning("First:"),
+		fakellm.Text("Did two:").UsageJSON(usage).Reasoning("Second:")))
 	choice := s.requireAsk(t)
 	for key, want := range map[string]any{
 		"PromptTokens": 10, "CompletionTokens": 10, "TotalTokens": 20, "ReasoningTokens": 6, "ThinkingTokens": 6,
 		"CompletionReasoningTokens": 6, "PromptCachedTokens": 4, "PromptAudioTokens": 0,
-		"ThinkingContent": "First.\n\nSecond.",
+		"ThinkingContent": "First:\n\nSecond:",
 	} {
 		assert.Equal(t, want, choice.GenerationInfo[key], key)
 	}
 	assert.Equal(t, 6, llms.ExtractThinkingTokens(choice.GenerationInfo).ThinkingTokens)
-	assert.Equal(t, "First.\n\nSecond.", choice.ReasoningContent)
+	assert.Equal(t, "First:\n\nSecond:", choice.ReasoningContent)
 }
 
 func TestCase12BlocksCountOnce(t *testing.T) {
@@ -407,17 +407,17 @@ func TestCase12BlocksCountOnce(t *testing.T) {
 		return `{"content":[{"type":"thinking","thinking":"Hm.","signature":"sig"},{"type":"text","text":"` + text + `"}],` +
 			`"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":5,"cache_read_input_tokens":2}}`
 	}
-	server := newScript(t, turn("Did one."), turn("Did two."))
+	server := newScript(t, turn("Did one:"), turn("Did two:"))
 	model := carrylangchain.Wrap(newAnthropic(t, server), middleware.New(twoTodos, unhurried))
 	answer, err := model.GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	require.Len(t, answer.Choices, 1)
-	assert.Equal(t, "Did one.\n\nDid two.", answer.Choices[0].Content)
+	assert.Equal(t, "Did one:\n\nDid two:", answer.Choices[0].Content)
 	assert.Equal(t, "end_turn", answer.Choices[0].StopReason)
 	info := answer.Choices[0].GenerationInfo
 	for key, want := range map[string]any{
 		"InputTokens": 10, "OutputTokens": 10, "CacheReadInputTokens": 2, "CacheCreationInputTokens": 0,
-		"ThinkingContent": "Hm.\n\nHm.", "ThinkingSignature": "sig", "OutputContent": "Did one.\n\nDid two.",
+		"ThinkingContent": "Hm.\n\nHm.", "ThinkingSignature": "sig", "OutputContent": "Did one:\n\nDid two:",
 	} {
 		assert.Equal(t, want, info[key], key)
 	}
@@ -425,21 +425,21 @@ func TestCase12BlocksCountOnce(t *testing.T) {
 
 func TestCase12WithoutInfoThereIsNone(t *testing.T) {
 	t.Parallel()
-	model, _ := speaks(says("Did one.", ""), says("Did two.", ""))
+	model, _ := speaks(says("Did one:", ""), says("Did two:", ""))
 	answer, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
-	assert.Equal(t, "Did one.\n\nDid two.", answer.Choices[0].Content)
+	assert.Equal(t, "Did one:\n\nDid two:", answer.Choices[0].Content)
 	assert.Nil(t, answer.Choices[0].GenerationInfo)
 }
 
 func TestCase12OnlyKeptTurnsReason(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one.").Reasoning("First."), fakellm.Text("Did two.").Reasoning("Second."),
+	s := newScene(t, turns(fakellm.Text("Did one:").Reasoning("First:"), fakellm.Text("Did two:").Reasoning("Second:"),
 		fakellm.Text("Did three, too.").Reasoning("Third.").EndAfter(4)),
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	choice := s.requireAsk(t, new(recording).option())
-	assert.Equal(t, "Did one.\n\nDid two.", choice.Content)
-	assert.Equal(t, "First.\n\nSecond.", choice.ReasoningContent)
+	assert.Equal(t, "Did one:\n\nDid two:", choice.Content)
+	assert.Equal(t, "First:\n\nSecond:", choice.ReasoningContent)
 	assert.Len(t, s.requests(), 3)
 }
 
@@ -457,10 +457,10 @@ func TestCase12CountsOfAnyKindAreJoined(t *testing.T) {
 	}
 	second := map[string]any{
 		"uTokens": uint32(2), "fTokens": 2.5, "f_tokens": float32(2), "mixedTokens": int64(2), "nilTokens": 2, "textTokens": "many",
-		"secondTokens": 8, "usage": usage{10, 20, 30, "second", 1}, "OutputContent": "Two.", "ThinkingContent": 7,
+		"secondTokens": 8, "usage": usage{10, 20, 30, "second", 1}, "OutputContent": "Two:", "ThinkingContent": 7,
 		"ThinkingBudgetAllocated": 200, "CacheHit": true,
 	}
-	answers := []*llms.ContentResponse{says("Did one.", "stop"), says("Did two.", "stop")}
+	answers := []*llms.ContentResponse{says("Did one:", "stop"), says("Did two:", "stop")}
 	answers[0].Choices[0].GenerationInfo, answers[1].Choices[0].GenerationInfo = maps.Clone(first), maps.Clone(second)
 	model, _ := speaks(answers...)
 	ctx, outcomes := middleware.Capture(t.Context())
@@ -468,7 +468,7 @@ func TestCase12CountsOfAnyKindAreJoined(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{
 		"uTokens": uint32(3), "fTokens": 4.0, "f_tokens": float32(3), "mixedTokens": int64(2), "nilTokens": 2, "textTokens": "many",
-		"firstTokens": 7, "secondTokens": 8, "usage": usage{1, 22, 23, "second", 1}, "OutputContent": "Two.", "ThinkingContent": 7,
+		"firstTokens": 7, "secondTokens": 8, "usage": usage{1, 22, 23, "second", 1}, "OutputContent": "Two:", "ThinkingContent": 7,
 		"ThinkingBudgetAllocated": 200, "CacheHit": true,
 	}, answer.Choices[0].GenerationInfo)
 	assert.Equal(t, first, answers[0].Choices[0].GenerationInfo, "the model's own")
@@ -490,7 +490,7 @@ func TestCase12CountsAreReadInAnyType(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer := says("Did one.", "length")
+			answer := says("Did one:", "length")
 			answer.Choices[0].GenerationInfo = test.info
 			model, _ := speaks(answer)
 			ctx, outcomes := middleware.Capture(t.Context())
@@ -507,7 +507,7 @@ func TestCase12BlocksAreReadTogether(t *testing.T) {
 	blocks := func() *llms.ContentResponse {
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{
 			{GenerationInfo: map[string]any{"InputTokens": 10, "ThinkingContent": ""}, StopReason: "end_turn"},
-			{Content: "Did it.", GenerationInfo: map[string]any{"InputTokens": 10, "ThinkingContent": "Hm.", "id": "x"}},
+			{Content: "Did it:", GenerationInfo: map[string]any{"InputTokens": 10, "ThinkingContent": "Hm.", "id": "x"}},
 		}}
 	}
 	first := blocks()
@@ -515,7 +515,7 @@ func TestCase12BlocksAreReadTogether(t *testing.T) {
 	answer, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	require.Len(t, answer.Choices, 1)
-	assert.Equal(t, "Did it.\n\nDone.", answer.Choices[0].Content)
+	assert.Equal(t, "Did it:\n\nDone.", answer.Choices[0].Content)
 	assert.Equal(t, map[string]any{"InputTokens": 10, "ThinkingContent": "Hm.", "id": "x"}, answer.Choices[0].GenerationInfo)
 	assert.Equal(t, blocks(), first)
 }

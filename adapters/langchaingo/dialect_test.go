@@ -22,15 +22,15 @@ func TestAnswers(t *testing.T) {
 		Lacks: carryontest.FieldID | carryontest.FieldRole,
 		Stops: map[string]*llms.ContentResponse{
 			"a function call": {Choices: []*llms.ContentChoice{{
-				Content: "So.", StopReason: "function_call", FuncCall: &llms.FunctionCall{Name: "f"},
+				Content: "So:", StopReason: "function_call", FuncCall: &llms.FunctionCall{Name: "f"},
 			}}},
-			"a call that was dropped": {Choices: []*llms.ContentChoice{{Content: "So.", StopReason: "tool_use"}}},
+			"a call that was dropped": {Choices: []*llms.ContentChoice{{Content: "So:", StopReason: "tool_use"}}},
 			"a call in a second block": {Choices: []*llms.ContentChoice{
-				{Content: "So.", StopReason: "stop"},
+				{Content: "So:", StopReason: "stop"},
 				{ToolCalls: []llms.ToolCall{{FunctionCall: &llms.FunctionCall{Name: "f"}}}, StopReason: "stop"},
 			}},
 			"a call of nothing": {Choices: []*llms.ContentChoice{{
-				Content: "So.", StopReason: "stop", ToolCalls: []llms.ToolCall{{}},
+				Content: "So:", StopReason: "stop", ToolCalls: []llms.ToolCall{{}},
 			}}},
 			"a second text": {Choices: []*llms.ContentChoice{
 				{Content: "Either.", StopReason: "stop"}, {Content: "Or.", StopReason: "stop"},

@@ -15,7 +15,7 @@ import (
 // however a continuation's text is cut into chunks, and that a tool call
 // streamed between the texts does not change.
 func FuzzStreamedText(f *testing.F) {
-	f.Add("Did two.", 3, "search")
+	f.Add("Did two:", 3, "search")
 	f.Add("I can't. todo_pause('"+blocked+"')", 5, "todo_pause")
 	f.Add("todo_pause(", 1, "todo_")
 	f.Add(`[{"id":"1"}]`, 4, `"`)
@@ -27,7 +27,7 @@ func FuzzStreamedText(f *testing.F) {
 		turn := 0
 		model := spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 			if turn++; turn == 1 {
-				return says("Did one.", "stop"), o.StreamingFunc(ctx, []byte("Did one."))
+				return says("Did one:", "stop"), o.StreamingFunc(ctx, []byte("Did one:"))
 			}
 			for _, piece := range cut(text, size) {
 				if err := o.StreamingFunc(ctx, []byte(piece)); err != nil {

@@ -10,24 +10,56 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// history yields the tool calls of the messages, newest first, each with its
-// result. It reads messages only as the caller asks for more. recent is the
-// index of the first message whose calls are recent.
-func history(messages []llms.MessageContent, recent int) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
-		var results adapter.ToolResults[string]
-		for i, message := range slices.Backward(messages) {
-			for _, part := range slices.Backward(message.Parts) {
-				switch p := part.(type) {
-				case llms.ToolCallResponse:
-					results.Add(resultKey(p.ToolCallID, p.Name), p.Content)
-				case llms.ToolCall:
-					call := answered(&p, &results)
-					call.Recent = i >= recent
-					if !yield(call) {
-						return
-					}
-				}
+// history yields the entries of the messages, newest first, each call with its result.
+// It reads messages only as the caller asks for more.
+func history(messages []llms.MessageContent) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+		for i := range slices.Backward(messages) {
+			if !w.pass(&messages[i]) {
+				return
+			}
+		}
+	}
+}
+
+// walk is a walk through the messages of a request, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results adapter.ToolResults[string]
+}
+
+// pass passes a message, and reports whether the walk goes on.
+func (w *walk) pass(m *llms.MessageContent) bool {
+	switch m.Role {
+	case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
+		return w.User(identityOf(m), texts(m.Parts))
+	case llms.ChatMessageTypeSystem:
+		return w.Text(identityOf(m))
+	}
+	for _, part := range slices.Backward(m.Parts) {
+		switch p := part.(type) {
+		case llms.ToolCallResponse:
+			w.results.Add(resultKey(p.ToolCallID, p.Name), p.Content)
+		case llms.ToolCall:
+			if !w.Call(answered(&p, &w.results)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// texts yields the texts of the parts, the last one first.
+func texts(parts []llms.ContentPart) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, part := range slices.Backward(parts) {
+			if cached, ok := part.(llms.CachedContent); ok {
+				part = cached.ContentPart
+			}
+			if text, ok := part.(llms.TextContent); ok && !yield(text.Text) {
+				return
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func conversationOf(t *testing.T, messages []llms.MessageContent) (calls []todo.
 		calls = slices.Collect(todo.ConversationFrom(ctx))
 		return nil, nil
 	})
-	model, _ := speaks(says("Did one.", "stop"))
+	model, _ := speaks(says("Did one:", "stop"))
 	_, err := carrylangchain.Wrap(model, middleware.New(source)).GenerateContent(t.Context(), messages, withTools("search"))
 	require.NoError(t, err)
 	return calls
@@ -55,24 +55,23 @@ func TestHistoryIsShownNewestFirst(t *testing.T) {
 		ai(llms.ToolCall{ID: "4"}),
 	))
 	assert.Equal(t, []todo.Call{
-		{ID: "4", Recent: true},
-		{ID: "3", Name: "search", Arguments: `{"q":3}`, Recent: true},
-		{ID: "1", Name: "search", Arguments: `{"q":2}`, Result: "found more", Answered: true, Recent: true},
-		{ID: "2", Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true, Recent: true},
-		{ID: "1", Name: "search", Arguments: `{"q":1}`, Result: "found", Answered: true, Recent: true},
+		{ID: "4"},
+		{ID: "3", Name: "search", Arguments: `{"q":3}`},
+		{ID: "1", Name: "search", Arguments: `{"q":2}`, Result: "found more", Answered: true},
+		{ID: "2", Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true},
+		{ID: "1", Name: "search", Arguments: `{"q":1}`, Result: "found", Answered: true},
 	}, got)
 }
 
-func TestCallsAreRecentUntilTheUserOrAReportComes(t *testing.T) {
+func TestHistoryCountsTheMessagesOfTheUser(t *testing.T) {
 	t.Parallel()
 	call, result := ai(toolCall("1", "task", `{}`)), toolResult("1", "task", "Begun.")
-	for behind, want := range map[string]bool{
-		"<system-reminder>Today is Sunday.</system-reminder>":   true,
-		"<task-notification>1 is completed</task-notification>": false,
-		"Go on.": false,
+	for behind, want := range map[string]int{
+		"<system-reminder>Today is Sunday.</system-reminder>": 0,
+		"Go on.": 1,
 	} {
 		got := conversationOf(t, append(question(), call, result, llms.TextParts(llms.ChatMessageTypeHuman, behind)))
-		assert.Equal(t, want, got[0].Recent, behind)
+		assert.Equal(t, want, got[0].UserMessagesAfter, behind)
 	}
 }
 
@@ -84,10 +83,10 @@ func TestCallsWithoutIDsAreFoundByNameOrOrder(t *testing.T) {
 		ai(toolCall("", "search", `{"q":3}`)), toolResult("", "", "found 3"),
 	))
 	assert.Equal(t, []todo.Call{
-		{Name: "search", Arguments: `{"q":3}`, Result: "found 3", Answered: true, Recent: true},
-		{Name: "search", Arguments: `{"q":2}`, Result: "found 2", Answered: true, Recent: true},
-		{Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true, Recent: true},
-		{Name: "search", Arguments: `{"q":1}`, Result: "found 1", Answered: true, Recent: true},
+		{Name: "search", Arguments: `{"q":3}`, Result: "found 3", Answered: true},
+		{Name: "search", Arguments: `{"q":2}`, Result: "found 2", Answered: true},
+		{Name: "fetch", Arguments: `{}`, Result: "fetched", Answered: true},
+		{Name: "search", Arguments: `{"q":1}`, Result: "found 1", Answered: true},
 	}, got)
 }
 
@@ -104,7 +103,7 @@ func TestTodosOfTheConversation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, asked := speaks(says("Did one.", "stop"), says("Did two.", "stop"))
+			model, asked := speaks(says("Did one:", "stop"), says("Did two:", "stop"))
 			messages := slices.Concat(question(), []llms.MessageContent{ai(written), toolResult("1", "", "saved")}, test.more)
 			wrapped := carrylangchain.Wrap(model, middleware.New(todo.FromConversation(), unhurried))
 			_, err := wrapped.GenerateContent(t.Context(), messages, withTools("todo_write"))
@@ -119,7 +118,7 @@ func TestANewMessageOfTheUserRenewsTheBudget(t *testing.T) {
 	s := newScene(t, nil)
 	ask := func(messages []llms.MessageContent) int {
 		before := len(s.requests())
-		s.server.Append(fakellm.Text("One."), fakellm.Text("Two."))
+		s.server.Append(fakellm.Text("One:"), fakellm.Text("Two:"))
 		_, err := s.model.GenerateContent(s.ctx, messages, withTools("search"))
 		require.NoError(t, err)
 		return len(s.requests()) - before
@@ -133,9 +132,9 @@ func TestANewMessageOfTheUserRenewsTheBudget(t *testing.T) {
 	assert.Equal(t, 2, ask(first))
 	assert.Equal(t, 1, ask(first), "the budget is used up")
 	assert.Equal(t, 1, ask(append(first, ai(toolCall("1", "search", "{}")), toolResult("1", "", "found"))), "a tool result is no new message")
-	assert.Equal(t, 2, ask(append(first, ai(llms.TextPart("One.")), picture("http://test/1.png"))))
-	assert.Equal(t, 1, ask(append(first, ai(llms.TextPart("One.")), picture("http://test/1.png"))))
-	assert.Equal(t, 2, ask(append(first, ai(llms.TextPart("One.")), picture("http://test/2.png"))))
+	assert.Equal(t, 2, ask(append(first, ai(llms.TextPart("One:")), picture("http://test/1.png"))))
+	assert.Equal(t, 1, ask(append(first, ai(llms.TextPart("One:")), picture("http://test/1.png"))))
+	assert.Equal(t, 2, ask(append(first, ai(llms.TextPart("One:")), picture("http://test/2.png"))))
 }
 
 func TestMessagesOfTheUserAreToldApart(t *testing.T) {
@@ -155,9 +154,9 @@ func TestMessagesOfTheUserAreToldApart(t *testing.T) {
 	} {
 		for _, more := range []int{1, 0} { // the second time the budget is used up
 			before := len(s.requests())
-			s.server.Append(fakellm.Text("One."))
+			s.server.Append(fakellm.Text("One:"))
 			if more == 1 {
-				s.server.Append(fakellm.Text("Two."))
+				s.server.Append(fakellm.Text("Two:"))
 			}
 			_, err := s.model.GenerateContent(s.ctx, []llms.MessageContent{message}, withTools("search"))
 			require.NoError(t, err)
@@ -172,7 +171,7 @@ func TestCallsOfEarlierUserTurnsAreNotThisLoops(t *testing.T) {
 	messages := append(question(), ai(toolCall("call-17", "search", "{}")), toolResult("call-17", "", "found"),
 		llms.TextParts(llms.ChatMessageTypeHuman, "And now?"))
 	for range 2 {
-		s.server.Append(fakellm.Text("One."), fakellm.Text("Two."))
+		s.server.Append(fakellm.Text("One:"), fakellm.Text("Two:"))
 		_, err := s.model.GenerateContent(t.Context(), messages, withTools("search"))
 		require.NoError(t, err)
 	}
@@ -181,7 +180,7 @@ func TestCallsOfEarlierUserTurnsAreNotThisLoops(t *testing.T) {
 
 func TestWithoutASessionALoopHasOneBudget(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("One."), fakellm.Call("search", "{}"), fakellm.Text("Two.")))
+	s := newScene(t, turns(fakellm.Text("One:"), fakellm.Call("search", "{}"), fakellm.Text("Two:")))
 	messages := append(question(), ai(toolCall("call-17", "search", "{}")), toolResult("call-17", "", "found"))
 	for range 2 {
 		_, err := s.model.GenerateContent(t.Context(), messages, withTools("search"))
@@ -196,7 +195,7 @@ func TestProgressRenewsTheBudget(t *testing.T) {
 	source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return list, nil })
 	call := says("", "tool_calls")
 	call.Choices[0].ToolCalls = []llms.ToolCall{toolCall("1", "search", "{}")}
-	model, asked := speaks(says("One.", "stop"), call, says("Two.", "stop"), says("Three.", "stop"), call, says("Four.", "stop"))
+	model, asked := speaks(says("One:", "stop"), call, says("Two:", "stop"), says("Three:", "stop"), call, says("Four:", "stop"))
 	wrapped := carrylangchain.Wrap(model, middleware.New(source, unhurried))
 	ctx := continuation.WithSession(t.Context(), "s")
 	ask := func() {
@@ -216,10 +215,10 @@ func TestProgressRenewsTheBudget(t *testing.T) {
 
 func TestLimitsOfTheProgramsOwnHold(t *testing.T) {
 	t.Parallel()
-	model, asked := speaks(says("One.", "stop"), says("Two.", "stop"), says("Three.", "stop"), says("Four.", "stop"))
+	model, asked := speaks(says("One:", "stop"), says("Two:", "stop"), says("Three:", "stop"), says("Four:", "stop"))
 	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3}))
 	answer, err := carrylangchain.Wrap(model, mw).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	assert.Equal(t, 4, *asked)
-	assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", answer.Choices[0].Content)
+	assert.Equal(t, "One:\n\nTwo:\n\nThree:\n\nFour:", answer.Choices[0].Content)
 }

@@ -36,25 +36,35 @@ func TestNilArgumentsPanicWithASentence(t *testing.T) {
 func TestOddAnswersAreReturnedAsTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]*llms.ContentResponse{
-		"nil":                nil,
-		"no choices":         {},
-		"a nil choice":       {Choices: []*llms.ContentChoice{nil}},
-		"a call of nothing":  {Choices: []*llms.ContentChoice{{Content: "So.", ToolCalls: []llms.ToolCall{{}}}}},
-		"an empty text":      {Choices: []*llms.ContentChoice{{StopReason: "stop"}}},
+		"a call of nothing":  {Choices: []*llms.ContentChoice{{Content: "So:", ToolCalls: []llms.ToolCall{{}}}}},
 		"info of odd types":  {Choices: []*llms.ContentChoice{{StopReason: "length", GenerationInfo: map[string]any{"PromptTokens": "many", "usage": 7, "TotalTokens": nil}}}},
 		"a struct of usage":  {Choices: []*llms.ContentChoice{{StopReason: "length", GenerationInfo: map[string]any{"usage": struct{ tokens int }{1}}}}},
-		"cut off":            {Choices: []*llms.ContentChoice{{Content: "So.", StopReason: "length"}, {}}},
-		"an unknown purpose": {Choices: []*llms.ContentChoice{{Content: "So.", StopReason: "whatever"}}},
+		"cut off":            {Choices: []*llms.ContentChoice{{Content: "So:", StopReason: "length"}, {}}},
+		"an unknown purpose": {Choices: []*llms.ContentChoice{{Content: "So:", StopReason: "whatever"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			model, asked := speaks(answer)
-			mw := middleware.New(twoTodos, middleware.WithoutEmptyTurns())
+			mw := middleware.New(twoTodos)
 			got, err := carrylangchain.Wrap(model, mw).GenerateContent(t.Context(), question(), withTools("search"))
 			require.NoError(t, err)
 			assert.Same(t, answer, got)
 			assert.Equal(t, 1, *asked)
 		})
+	}
+}
+
+func TestAnAnswerWithoutTextIsContinued(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]*llms.ContentResponse{
+		"nil": nil, "no choices": {}, "a nil choice": {Choices: []*llms.ContentChoice{nil}}, "an empty text": says("", "stop"),
+	} {
+		model, asked := speaks(answer, says("Did one:", "stop"))
+		got, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), withTools("search"))
+		require.NoError(t, err, name)
+		require.Len(t, got.Choices, 1, name)
+		assert.Equal(t, "Did one:", got.Choices[0].Content, name)
+		assert.Equal(t, 2, *asked, name)
 	}
 }
 
@@ -65,20 +75,20 @@ func TestOddContinuationsCostNothing(t *testing.T) {
 		want   string
 		err    string
 	}{
-		"nil":          {nil, "Did one.", "langchaingo: the model gave no choices"},
-		"no choices":   {&llms.ContentResponse{}, "Did one.", "langchaingo: the model gave no choices"},
-		"a nil choice": {&llms.ContentResponse{Choices: []*llms.ContentChoice{nil}}, "Did one.", "langchaingo: the model gave no choices"},
-		"an empty one": {says("", "stop"), "Did one.", ""},
+		"nil":          {nil, "Did one:", "langchaingo: the model gave no choices"},
+		"no choices":   {&llms.ContentResponse{}, "Did one:", "langchaingo: the model gave no choices"},
+		"a nil choice": {&llms.ContentResponse{Choices: []*llms.ContentChoice{nil}}, "Did one:", "langchaingo: the model gave no choices"},
+		"an empty one": {says("", "stop"), "Did one:", ""},
 		"many texts": {&llms.ContentResponse{Choices: []*llms.ContentChoice{
-			{Content: "Did ", StopReason: "stop"}, nil, {Content: "two.", StopReason: "stop"},
-		}}, "Did one.\n\nDid two.", ""},
+			{Content: "Did ", StopReason: "stop"}, nil, {Content: "two:", StopReason: "stop"},
+		}}, "Did one:\n\nDid two:", ""},
 		"a call of nothing": {&llms.ContentResponse{Choices: []*llms.ContentChoice{
-			{Content: "Did two.", StopReason: "stop", ToolCalls: []llms.ToolCall{{}}},
-		}}, "Did one.\n\nDid two.", ""},
+			{Content: "Did two:", StopReason: "stop", ToolCalls: []llms.ToolCall{{}}},
+		}}, "Did one:\n\nDid two:", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, asked := speaks(says("Did one.", "stop"), test.second, test.second)
+			model, asked := speaks(says("Did one:", "stop"), test.second, test.second, test.second)
 			ctx, outcomes := middleware.Capture(t.Context())
 			got, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(ctx, question(), withTools("search"))
 			require.NoError(t, err)
@@ -87,7 +97,7 @@ func TestOddContinuationsCostNothing(t *testing.T) {
 			if test.err == "" {
 				assert.Equal(t, 2, *asked)
 			} else {
-				assert.Equal(t, 3, *asked, "it is sent once more")
+				assert.Equal(t, 4, *asked, "it is sent twice more")
 			}
 			if test.err != "" {
 				require.EqualError(t, outcomes.Last().Err, test.err)
@@ -121,7 +131,7 @@ func TestOddParametersAreNoneOfOurs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, asked := speaks(says("Did one.", "stop"), says("Did two.", "stop"))
+			model, asked := speaks(says("Did one:", "stop"), says("Did two:", "stop"))
 			ctx, outcomes := middleware.Capture(t.Context())
 			_, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(ctx, question(), test.options...)
 			require.NoError(t, err)
@@ -152,11 +162,11 @@ func TestOddMessagesAreNoneOfOurs(t *testing.T) {
 			t.Run(name+kind, func(t *testing.T) {
 				t.Parallel()
 				ctx := continuation.WithSession(t.Context(), "s")
-				model, asked := speaks(says("Did one.", "stop"), says("Did two.", "stop"))
+				model, asked := speaks(says("Did one:", "stop"), says("Did two:", "stop"))
 				mw := middleware.New(twoTodos, unhurried, middleware.WithTasks(ended(ctx, t)))
 				answer, err := carrylangchain.Wrap(model, mw, options...).GenerateContent(ctx, messages, withTools("search"))
 				require.NoError(t, err)
-				assert.Equal(t, "Did one.\n\nDid two.", answer.Choices[0].Content)
+				assert.Equal(t, "Did one:\n\nDid two:", answer.Choices[0].Content)
 				assert.Equal(t, 2, *asked)
 			})
 		}
@@ -172,7 +182,7 @@ func TestTodoPauseIsAmongTheAllowedTools(t *testing.T) {
 		}
 		return map[string]any{"type": "allowed_tools", "allowed_tools": map[string]any{"mode": "auto", "tools": tools}}
 	}
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")))
 	choice := allowed("search")
 	s.requireAsk(t, llms.WithToolChoice(choice))
 	requests := s.requests()
@@ -203,7 +213,7 @@ func TestAPanicOfTheModelLeavesNothingBehind(t *testing.T) {
 		if asked++; asked > 1 {
 			panic("oops")
 		}
-		return says("Did one.", "stop"), nil
+		return says("Did one:", "stop"), nil
 	})
 	assert.PanicsWithValue(t, "oops", func() {
 		_, _ = carrylangchain.Wrap(model, s.mw).GenerateContent(s.ctx, question(), withTools("search"))
@@ -227,7 +237,7 @@ func TestTodoPauseMayBeDeclaredAlways(t *testing.T) {
 
 func TestUsageMayBeThatOfTheLastTurn(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one.").Usage(10, 5), fakellm.Text("Did two.").Usage(20, 7)),
+	s := newScene(t, turns(fakellm.Text("Did one:").Usage(10, 5), fakellm.Text("Did two:").Usage(20, 7)),
 		middleware.WithUsage(middleware.UsageLastTurn))
 	assert.Equal(t, 27, s.requireAsk(t).GenerationInfo["TotalTokens"])
 }
@@ -244,16 +254,16 @@ func TestATextAgentThatNobodyCanReadIsLeftAlone(t *testing.T) {
 
 func TestADryRunSendsNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one.")), middleware.WithDryRun())
-	assert.Equal(t, "Did one.", s.requireAsk(t).Content)
+	s := newScene(t, turns(fakellm.Text("Did one:")), middleware.WithDryRun())
+	assert.Equal(t, "Did one:", s.requireAsk(t).Content)
 	assert.Len(t, s.requests(), 1)
 }
 
 func TestALayerInsideAnotherStandsAside(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")))
 	s.model = carrylangchain.Wrap(s.model, s.mw)
-	assert.Equal(t, "Did one.\n\nDid two.", s.requireAsk(t).Content)
+	assert.Equal(t, "Did one:\n\nDid two:", s.requireAsk(t).Content)
 	assert.Len(t, s.requests(), 2)
 }
 
@@ -266,7 +276,7 @@ func TestAStrictToolHasAStrictTodoPauseBesideIt(t *testing.T) {
 			"functions": llms.WithFunctions([]llms.FunctionDefinition{f}),
 			"tools":     llms.WithTools([]llms.Tool{{Type: "function", Function: &f}}),
 		} {
-			s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Text("Did two.")))
+			s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")))
 			_, err := s.model.GenerateContent(s.ctx, question(), option)
 			require.NoError(t, err)
 			tools := object(s.requests()[1].JSON()).list("tools")
@@ -281,7 +291,8 @@ func TestAStrictToolHasAStrictTodoPauseBesideIt(t *testing.T) {
 func readBy(t *testing.T, read func(string) carrylangchain.Reading, answers ...*llms.ContentResponse) *llms.ContentResponse {
 	t.Helper()
 	model, _ := speaks(answers...)
-	mw := middleware.New(twoTodos, middleware.WithoutEmptyTurns(), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(answers) - 1}))
+	mw := middleware.New(twoTodos, unattended,
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(answers) - 1}))
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(read)).
 		GenerateContent(t.Context(), question(), llms.WithStopWords([]string{"\nObservation:"}))
 	require.NoError(t, err)
@@ -337,13 +348,15 @@ func TestAParserThatPanicsCanNotReadTheAnswer(t *testing.T) {
 
 func TestATextAgentsOddAnswersAreReturnedAsTheyAre(t *testing.T) {
 	t.Parallel()
+	unreadable := func(string) carrylangchain.Reading { return carrylangchain.Reading{} }
 	finishes := func(answer string) carrylangchain.Reading {
 		return carrylangchain.Reading{Kind: carrylangchain.Finish, Answer: answer}
 	}
 	for name, answer := range map[string]*llms.ContentResponse{
 		"nil": nil, "no choices": {}, "a nil choice": {Choices: []*llms.ContentChoice{nil}}, "no text": says("", "stop"),
 	} {
-		assert.Same(t, answer, readBy(t, finishes, answer), name)
+		assert.Same(t, answer, readBy(t, unreadable, answer), name)
+		assert.Equal(t, "one", readBy(t, finishes, answer, says("one", "stop")).Choices[0].Content, "%s, as a final answer", name)
 	}
 }
 
@@ -355,10 +368,10 @@ func TestNothingOfATextAgentsFailedTurnIsShown(t *testing.T) {
 	asked := 0
 	model := spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		asked++
-		answer := []*llms.ContentResponse{says("one", "stop"), says("two", "stop"), says("thr", "")}[asked-1]
+		answer := []*llms.ContentResponse{says("one", "stop"), says("two", "stop"), says("thr", "")}[min(asked, 3)-1]
 		return answer, o.StreamingFunc(ctx, []byte(answer.Choices[0].Content))
 	})
-	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
+	mw := middleware.New(twoTodos, unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	r := new(recording)
 	ctx, outcomes := middleware.Capture(t.Context())
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(finishes)).

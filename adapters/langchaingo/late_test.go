@@ -41,14 +41,14 @@ func TestLateStreamOfTheOnlyTurnPasses(t *testing.T) {
 	var stream func(context.Context, []byte) error
 	model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		stream = o.StreamingFunc
-		return says("One. Two.", "stop"), stream(ctx, []byte("One. "))
+		return says("One. Two:", "stop"), stream(ctx, []byte("One. "))
 	}), middleware.New(todo.Static(), unhurried))
 	var h heard
 	_, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Go on.")},
 		withTools("search"), llms.WithStreamingFunc(h.hear))
 	require.NoError(t, err)
-	require.NoError(t, stream(t.Context(), []byte("Two.")))
-	assert.Equal(t, "One. Two.", h.text())
+	require.NoError(t, stream(t.Context(), []byte("Two:")))
+	assert.Equal(t, "One. Two:", h.text())
 }
 
 // Chunks that a turn streams during the next turn belong to neither.
@@ -59,21 +59,21 @@ func TestLateStreamOfAnEarlierTurnIsLeftOut(t *testing.T) {
 	model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		if asked++; asked == 1 {
 			first = o.StreamingFunc
-			return says("One.", "stop"), first(ctx, []byte("One."))
+			return says("One:", "stop"), first(ctx, []byte("One:"))
 		}
 		if err := o.StreamingFunc(ctx, []byte("Two")); err != nil {
 			return nil, err
 		}
 		require.Error(t, first(ctx, []byte("late")))
-		return says("Two.", "stop"), o.StreamingFunc(ctx, []byte("."))
+		return says("Two:", "stop"), o.StreamingFunc(ctx, []byte(":"))
 	}), middleware.New(twoTodos, unhurried))
 	var h heard
 	answer, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Go on.")},
 		withTools("search"), llms.WithStreamingFunc(h.hear))
 	require.NoError(t, err)
 	require.Error(t, first(t.Context(), []byte("late")))
-	assert.Equal(t, "One.\n\nTwo.", h.text())
-	assert.Equal(t, "One.\n\nTwo.", answer.Choices[0].Content)
+	assert.Equal(t, "One:\n\nTwo:", h.text())
+	assert.Equal(t, "One:\n\nTwo:", answer.Choices[0].Content)
 }
 
 // While a streaming function still runs after the end of its turn, no other goroutine calls it, and nobody waits for
@@ -85,12 +85,12 @@ func TestStreamingFunctionThatStillRunsIsLeftAlone(t *testing.T) {
 	asked, calls := 0, 0
 	model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		if asked++; asked == 1 {
-			others.Go(func() { _ = o.StreamingFunc(ctx, []byte("One.")) })
+			others.Go(func() { _ = o.StreamingFunc(ctx, []byte("One:")) })
 			<-running
-			return says("One.", "stop"), nil
+			return says("One:", "stop"), nil
 		}
-		_ = o.StreamingFunc(ctx, []byte("Two."))
-		return says("Two.", "stop"), nil
+		_ = o.StreamingFunc(ctx, []byte("Two:"))
+		return says("Two:", "stop"), nil
 	}), middleware.New(twoTodos, unhurried))
 	answer, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Go on.")},
 		withTools("search"), llms.WithStreamingFunc(func(context.Context, []byte) error {
@@ -102,7 +102,7 @@ func TestStreamingFunctionThatStillRunsIsLeftAlone(t *testing.T) {
 	close(release)
 	others.Wait()
 	require.NoError(t, err)
-	assert.Equal(t, "One.\n\nTwo.", answer.Choices[0].Content)
+	assert.Equal(t, "One:\n\nTwo:", answer.Choices[0].Content)
 	assert.Equal(t, 1, calls)
 }
 

@@ -13,7 +13,7 @@ import (
 // readMessages finds the last message of the user and the first tool call
 // after it.
 func readMessages(r *adapter.Request, messages []llms.MessageContent) {
-	firstCall, recent := -1, 0
+	firstCall := -1
 	r.Messages, r.Unanswered = len(messages), true
 	for i := range slices.Backward(messages) {
 		m := &messages[i]
@@ -22,12 +22,8 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 		case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
 			user := identityOf(m)
 			if adapter.IsAutomatic(user) {
-				if recent == 0 && adapter.IsReport(user) {
-					recent = i + 1
-				}
 				continue
 			}
-			recent = max(recent, i+1)
 			if r.Users++; r.Users == 1 {
 				r.User = user
 				if i > 0 && r.Unanswered {
@@ -45,7 +41,7 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 		}
 	}
 	r.Unanswered = r.Unanswered && r.Users > 0
-	r.History = history(messages, recent)
+	r.History = history(messages)
 	if firstCall >= 0 {
 		r.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}

@@ -74,14 +74,14 @@ func messagesOf(request object) (list []string) {
 
 func TestAnthropicIsContinued(t *testing.T) {
 	t.Parallel()
-	server := newScript(t, claude("end_turn", block("Did one.")), claude("tool_use",
+	server := newScript(t, claude("end_turn", block("Did one:")), claude("tool_use",
 		block("Stuck."), use("p", "todo_pause", reasonJSON(blocked)), use("c", "search", `{"q":1}`)))
 	model := carrylangchain.Wrap(newAnthropic(t, server), middleware.New(twoTodos, unhurried))
 	answer, err := model.GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	require.Len(t, answer.Choices, 1)
 	choice := answer.Choices[0]
-	assert.Equal(t, "Did one.\n\nStuck.\n\nTask paused: "+blocked, choice.Content)
+	assert.Equal(t, "Did one:\n\nStuck.\n\nTask paused: "+blocked, choice.Content)
 	assert.Equal(t, []string{"search"}, names(choice))
 	assert.Nil(t, choice.FuncCall, "a field that the provider does not use")
 	assert.Equal(t, "tool_use", choice.StopReason)
@@ -91,37 +91,37 @@ func TestAnthropicIsContinued(t *testing.T) {
 	assert.Len(t, requests[1]["tools"], 2)
 	sent := messagesOf(requests[1])
 	require.Len(t, sent, 3)
-	assert.Equal(t, "assistant: text Did one.", sent[1])
+	assert.Equal(t, "assistant: text Did one:", sent[1])
 }
 
 func TestAnthropicIsToldOfARejectedPause(t *testing.T) {
 	t.Parallel()
-	server := newScript(t, claude("end_turn", block("Did one.")),
-		claude("tool_use", block("Well."), use("p", "todo_pause", `{"reason":"stuck"}`)),
-		claude("end_turn", block("Did two.")))
+	server := newScript(t, claude("end_turn", block("Did one:")),
+		claude("tool_use", block("Well:"), use("p", "todo_pause", `{"reason":"stuck"}`)),
+		claude("end_turn", block("Did two:")))
 	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	answer, err := carrylangchain.Wrap(newAnthropic(t, server), mw).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
-	assert.Equal(t, "Did one.\n\nWell.\n\nDid two.", answer.Choices[0].Content)
+	assert.Equal(t, "Did one:\n\nWell:\n\nDid two:", answer.Choices[0].Content)
 	requests := server.requests()
 	require.Len(t, requests, 3)
 	sent := messagesOf(requests[2])
 	require.Len(t, sent, 4)
 	// The client sends the first part of an AI message alone.
-	assert.Equal(t, "assistant: text Did one.\n\nWell.", sent[1])
+	assert.Equal(t, "assistant: text Did one:\n\nWell:", sent[1])
 	assert.Equal(t, "assistant: tool_use todo_pause", sent[2])
 	assert.Contains(t, sent[3], "user: tool_result Invalid pause reason: ")
 }
 
 func TestOpenAIIsToldOfARejectedPause(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one."), fakellm.Pause("stuck").ID("p").AndText("Well."), fakellm.Text("Did two.")),
+	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pause("stuck").ID("p").AndText("Well:"), fakellm.Text("Did two:")),
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
-	assert.Equal(t, "Did one.\n\nWell.\n\nDid two.", s.requireAsk(t).Content)
+	assert.Equal(t, "Did one:\n\nWell:\n\nDid two:", s.requireAsk(t).Content)
 	messages := s.requests()[2].Messages
 	require.Len(t, messages, 4)
 	assert.Equal(t, fakellm.Message{
-		Role: "assistant", Content: "Did one.\n\nWell.",
+		Role: "assistant", Content: "Did one:\n\nWell:",
 		ToolCalls: []fakellm.ToolCall{{ID: "p", Name: "todo_pause", Arguments: reasonJSON("stuck")}},
 	}, messages[2])
 	assert.Equal(t, "tool", messages[3].Role)
@@ -132,10 +132,10 @@ func TestOpenAIIsToldOfARejectedPause(t *testing.T) {
 func TestAPauseWithoutATextIsAnsweredWithoutOne(t *testing.T) {
 	t.Parallel()
 	mw := middleware.New(twoTodos, unhurried, middleware.WithPauseTool(middleware.PauseToolAlways))
-	server := newScript(t, claude("tool_use", use("p", "todo_pause", `{"reason":"stuck"}`)), claude("end_turn", block("Did two.")))
+	server := newScript(t, claude("tool_use", use("p", "todo_pause", `{"reason":"stuck"}`)), claude("end_turn", block("Did two:")))
 	answer, err := carrylangchain.Wrap(newAnthropic(t, server), mw).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
-	assert.Equal(t, "Did two.", answer.Choices[0].Content)
+	assert.Equal(t, "Did two:", answer.Choices[0].Content)
 	sent := messagesOf(server.requests()[1])
 	require.Len(t, sent, 3)
 	assert.Equal(t, "assistant: tool_use todo_pause", sent[1])
@@ -150,7 +150,7 @@ func TestAPauseWithoutATextIsAnsweredWithoutOne(t *testing.T) {
 			return paused, nil
 		}
 		last = messages
-		return says("Did two.", "stop"), nil
+		return says("Did two:", "stop"), nil
 	})
 	_, err = carrylangchain.Wrap(model, mw, carrylangchain.WithSinglePrompt()).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
@@ -160,14 +160,14 @@ func TestAPauseWithoutATextIsAnsweredWithoutOne(t *testing.T) {
 
 func TestAnthropicStreams(t *testing.T) {
 	t.Parallel()
-	server := newScript(t, claudeStream("end_turn", []string{"Did ", "one."}, "", ""),
+	server := newScript(t, claudeStream("end_turn", []string{"Did ", "one:"}, "", ""),
 		claudeStream("tool_use", []string{"Stuck", "."}, "todo_pause", reasonJSON(blocked)))
 	model := carrylangchain.Wrap(newAnthropic(t, server), middleware.New(twoTodos, unhurried))
 	r, why := new(recording), new(reasons)
 	answer, err := model.GenerateContent(t.Context(), question(), withTools("search"), r.option(), why.option())
 	require.NoError(t, err)
-	assert.Equal(t, "Did one.\n\nStuck.\n\nTask paused: "+blocked, answer.Choices[0].Content)
-	assert.Equal(t, []string{"Did ", "one.", "\n\nStuck", ".", "\n\nTask paused: " + blocked}, r.chunks)
+	assert.Equal(t, "Did one:\n\nStuck.\n\nTask paused: "+blocked, answer.Choices[0].Content)
+	assert.Equal(t, []string{"Did ", "one:", "\n\nStuck", ".", "\n\nTask paused: " + blocked}, r.chunks)
 	assert.Empty(t, why.chunks, "the provider gives it thoughts alone")
 	assert.Empty(t, answer.Choices[0].ToolCalls)
 	assert.Equal(t, "end_turn", answer.Choices[0].StopReason)
@@ -185,17 +185,17 @@ func llama(pieces ...string) string {
 
 func TestOllamaNeverGivesAStopReason(t *testing.T) {
 	t.Parallel()
-	server := newScript(t, llama("Did ", "one."), llama("Did ", "two."))
+	server := newScript(t, llama("Did ", "one:"), llama("Did ", "two:"))
 	model := carrylangchain.Wrap(newOllama(t, server), middleware.New(twoTodos, unhurried), carrylangchain.WithPlainChains())
 	r := new(recording)
 	answer, err := model.GenerateContent(t.Context(), question(), r.option())
 	require.NoError(t, err)
-	assert.Equal(t, "Did one.\n\nDid two.", answer.Choices[0].Content)
+	assert.Equal(t, "Did one:\n\nDid two:", answer.Choices[0].Content)
 	assert.Equal(t, answer.Choices[0].Content, r.text())
 	assert.Equal(t, 20, answer.Choices[0].GenerationInfo["TotalTokens"])
 	sent := messagesOf(server.requests()[1])
 	require.Len(t, sent, 4)
-	assert.Equal(t, "assistant: Did one.", sent[2])
+	assert.Equal(t, "assistant: Did one:", sent[2])
 }
 
 func TestOllamaCutOffIsNotContinued(t *testing.T) {
@@ -211,7 +211,7 @@ func TestOllamaCutOffIsNotContinued(t *testing.T) {
 
 func TestAMissingStopReasonCountsOnceTheModelHasGivenOne(t *testing.T) {
 	t.Parallel()
-	model, asked := speaks(says("Did one.", "tool_calls"), says("Did tw", ""))
+	model, asked := speaks(says("Did one:", "tool_calls"), says("Did tw", ""))
 	wrapped := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried))
 	for range 2 {
 		_, err := wrapped.GenerateContent(t.Context(), question(), withTools("search"))
@@ -227,12 +227,12 @@ func TestProvidersThatReadOneMessageAreRefusedOrFolded(t *testing.T) {
 		text    string
 		prompts int
 	}{
-		"refused": {nil, "Did one.", 1},
-		"folded":  {[]carrylangchain.Option{carrylangchain.WithSinglePrompt()}, "Did one.\n\nDid two.", 2},
+		"refused": {nil, "Did one:", 1},
+		"folded":  {[]carrylangchain.Option{carrylangchain.WithSinglePrompt()}, "Did one:\n\nDid two:", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := newScript(t, `[{"generated_text":"Did one."}]`, `[{"generated_text":"Did two."}]`)
+			server := newScript(t, `[{"generated_text":"Did one:"}]`, `[{"generated_text":"Did two:"}]`)
 			llm, err := huggingface.New(huggingface.WithToken("none"), huggingface.WithURL(server.URL), huggingface.WithHTTPClient(server.Client()))
 			require.NoError(t, err)
 			model := carrylangchain.Wrap(llm, middleware.New(twoTodos, unhurried),
@@ -244,7 +244,7 @@ func TestProvidersThatReadOneMessageAreRefusedOrFolded(t *testing.T) {
 			require.Len(t, requests, test.prompts)
 			if test.prompts > 1 {
 				prompt := requests[1].text("inputs")
-				assert.True(t, strings.HasPrefix(prompt, "Write the parser.\n\nDid one.\n\n"), prompt)
+				assert.True(t, strings.HasPrefix(prompt, "Write the parser.\n\nDid one:\n\n"), prompt)
 				assertPrompt(t, prompt)
 			}
 		})
@@ -277,7 +277,7 @@ func TestFoldingLeavesTheCallersMessagesAlone(t *testing.T) {
 
 func TestARejectedPauseIsFoldedToo(t *testing.T) {
 	t.Parallel()
-	answers := []*llms.ContentResponse{says("Did one.", ""), says("Well.", ""), says("Did two.", "")}
+	answers := []*llms.ContentResponse{says("Did one:", ""), says("Well:", ""), says("Did two:", "")}
 	answers[1].Choices[0].ToolCalls = []llms.ToolCall{toolCall("p", "todo_pause", reasonJSON("stuck"))}
 	var sent [][]llms.MessageContent
 	model := spoken(func(_ context.Context, messages []llms.MessageContent, _ *llms.CallOptions) (*llms.ContentResponse, error) {
@@ -287,11 +287,11 @@ func TestARejectedPauseIsFoldedToo(t *testing.T) {
 	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithSinglePrompt()).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
-	assert.Equal(t, "Did one.\n\nWell.\n\nDid two.", answer.Choices[0].Content)
+	assert.Equal(t, "Did one:\n\nWell:\n\nDid two:", answer.Choices[0].Content)
 	require.Len(t, sent, 3)
 	require.Len(t, sent[2], len(question()))
 	first, _ := sent[2][0].Parts[0].(llms.TextContent)
-	assert.True(t, strings.HasPrefix(first.Text, "You write code.\n\nDid one.\n\nWell.\n\nInvalid pause reason: "), first.Text)
+	assert.True(t, strings.HasPrefix(first.Text, "You write code.\n\nDid one:\n\nWell:\n\nInvalid pause reason: "), first.Text)
 }
 
 func TestEmbeddingsAreTheModels(t *testing.T) {

@@ -52,15 +52,15 @@ func firstStep(message string) string {
 // steps yields the tool calls in the message, newest first. It parses them only
 // as the caller asks for more. A result may end with text of the next thought:
 // nothing marks where the one ends and the other begins.
-func (m *Model) steps(message string) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
+func (m *Model) steps(message string) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
 		parts := strings.Split(message[scratchpad(message):], observation)
 		for i := len(parts) - 1; i > 0; i-- {
 			reading := m.options.read(lastAction(parts[i-1]))
-			if reading.Kind == Action && !yield(todo.Call{
+			if reading.Kind == Action && !yield(adapter.Entry{Call: todo.Call{
 				Name: reading.Tool, Arguments: reading.Input,
-				Result: strings.TrimSpace(untilThought(parts[i])), Answered: true, Recent: true,
-			}) {
+				Result: strings.TrimSpace(untilThought(parts[i])), Answered: true,
+			}}) {
 				return
 			}
 		}

@@ -34,7 +34,7 @@ func TestAnswers(t *testing.T) {
 		Kind: carryontest.AnswerDialect,
 		Stops: map[string]openai.ChatCompletionResponse{
 			"a refusal":       answerWith(openai.ChatCompletionMessage{Content: "No.", Refusal: "I won't."}),
-			"a function call": answerWith(openai.ChatCompletionMessage{Content: "So.", FunctionCall: &openai.FunctionCall{Name: "f"}}),
+			"a function call": answerWith(openai.ChatCompletionMessage{Content: "So:", FunctionCall: &openai.FunctionCall{Name: "f"}}),
 			"a second choice": answerWith(
 				openai.ChatCompletionMessage{Content: "Either."}, openai.ChatCompletionMessage{Content: "Or."}),
 		},

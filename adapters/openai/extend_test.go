@@ -127,7 +127,7 @@ func TestCallersSlicesAreNotWrittenTo(t *testing.T) {
 				request.Messages = append(make([]openai.ChatCompletionMessage, 0, 8), request.Messages...)
 				request.Tools = append(make([]openai.Tool, 0, 8), request.Tools...)
 				request.ToolChoice = scenario.AllowedTools("auto")
-				s.Call(s.Ctx, request, fakellm.Text("One."), fakellm.Pause("stuck"), scenario.Edit())
+				s.Call(s.Ctx, request, fakellm.Text("One:"), fakellm.Pause("stuck"), scenario.Edit())
 
 				require.Len(t, s.Server.Requests(), 3)
 				want := scenario.FullRequest()
@@ -181,7 +181,7 @@ func TestNoHeaderIsAdded(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), scenario.Edit())
+		s.Ask(fakellm.Text("One:"), scenario.Edit())
 		requests := s.Server.Requests()
 		require.Len(t, requests, 2)
 		first, second := requests[0].Header, requests[1].Header

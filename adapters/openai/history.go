@@ -9,27 +9,56 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// history yields the tool calls of the messages, newest first, each with its
-// result. It reads messages only as the caller asks for more. recent is the
-// index of the first message whose calls are recent.
-func history(messages []openai.ChatCompletionMessage, recent int) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
-		var results adapter.ToolResults[*openai.ChatCompletionMessage]
+// history yields the entries of the messages, newest first, each call with its result.
+// It reads messages only as the caller asks for more.
+func history(messages []openai.ChatCompletionMessage) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
 		for i := len(messages) - 1; i >= 0; i-- {
-			m := &messages[i]
-			if m.Role == openai.ChatMessageRoleTool {
-				results.Add(m.ToolCallID, m)
+			if !w.pass(&messages[i]) {
+				return
 			}
-			for j := len(m.ToolCalls) - 1; j >= 0; j-- {
-				call := &m.ToolCalls[j]
-				c := todo.Call{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments, Recent: i >= recent}
-				var result *openai.ChatCompletionMessage
-				if result, c.Answered = results.Take(call.ID); c.Answered {
-					c.Result = textOf(result)
-				}
-				if !yield(c) {
-					return
-				}
+		}
+	}
+}
+
+// walk is a walk through the messages of a request, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results adapter.ToolResults[*openai.ChatCompletionMessage]
+}
+
+// pass passes a message, and reports whether the walk goes on.
+func (w *walk) pass(m *openai.ChatCompletionMessage) bool {
+	switch m.Role {
+	case openai.ChatMessageRoleUser:
+		return w.User(identityOf(m), texts(m.MultiContent))
+	case openai.ChatMessageRoleSystem, openai.ChatMessageRoleDeveloper:
+		return w.Text(textOf(m))
+	case openai.ChatMessageRoleTool:
+		w.results.Add(m.ToolCallID, m)
+	}
+	for i := len(m.ToolCalls) - 1; i >= 0; i-- {
+		call := &m.ToolCalls[i]
+		c := todo.Call{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments}
+		var result *openai.ChatCompletionMessage
+		if result, c.Answered = w.results.Take(call.ID); c.Answered {
+			c.Result = textOf(result)
+		}
+		if !w.Call(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// texts yields the texts of the parts, the last one first.
+func texts(parts []openai.ChatMessagePart) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := len(parts) - 1; i >= 0; i-- {
+			if text := parts[i].Text; text != "" && !yield(text) {
+				return
 			}
 		}
 	}

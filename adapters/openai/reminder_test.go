@@ -103,8 +103,8 @@ func TestReminderIsJoinedToTheLastMessageThatCanHoldIt(t *testing.T) {
 				s.finish(t)
 				request := scenario.Request()
 				request.Messages = slices.Clone(tt.messages)
-				s.Call(s.Ctx, request, fakellm.Text("Well."))
-				plain.Call(plain.Ctx, request, fakellm.Text("Well."))
+				s.Call(s.Ctx, request, fakellm.Text("Well:"))
+				plain.Call(plain.Ctx, request, fakellm.Text("Well:"))
 				assert.Equal(t, tt.messages, request.Messages)
 
 				want := plain.Server.Requests()[0].Messages
@@ -134,7 +134,7 @@ func TestSummaryStandsBehindTheSystemMessageIfThatIsWanted(t *testing.T) {
 				s := newTaskScenario(t, m, middleware.WithTaskSummary(middleware.SummaryInSystem))
 				request := scenario.Request()
 				request.Messages[0] = message
-				answers := func() { s.Call(s.Ctx, request, fakellm.Text("Well.")) }
+				answers := func() { s.Call(s.Ctx, request, fakellm.Text("Well:")) }
 				answers()
 				s.begin(t)
 				answers()

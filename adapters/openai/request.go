@@ -72,7 +72,7 @@ func describeMessages(d *adapter.Request, messages []openai.ChatCompletionMessag
 // readMessages finds the last message of the user and the first tool call
 // after it.
 func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
-	firstCall, recent := -1, 0
+	firstCall := -1
 	d.Unanswered = true
 	for i := range slices.Backward(messages) {
 		m := &messages[i]
@@ -80,9 +80,7 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 		d.Size += sizeOf(m)
 		switch {
 		case m.Role == openai.ChatMessageRoleUser:
-			if readUser(d, messages[:i+1]) && recent == 0 {
-				recent = i + 1
-			}
+			readUser(d, messages[:i+1])
 		case d.Users == 0 && len(m.ToolCalls) > 0:
 			firstCall, d.Unanswered = i, false
 		case d.Users == 0 && (m.Role == openai.ChatMessageRoleAssistant || m.Role == openai.ChatMessageRoleTool):
@@ -90,7 +88,7 @@ func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 		}
 	}
 	d.Unanswered = d.Unanswered && d.Users > 0
-	d.History = history(messages, recent)
+	d.History = history(messages)
 	if firstCall >= 0 {
 		d.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}
@@ -108,23 +106,20 @@ func sizeOf(m *openai.ChatCompletionMessage) int {
 	return size
 }
 
-// readUser reads the last of the messages, which has the role of the user. It
-// reports whether calls before it are no longer recent: they are not if the
-// user wrote the message, or if it is a report.
-func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) bool {
+// readUser reads the last of the messages, which has the role of the user.
+func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 	last := len(messages) - 1
 	user := identityOf(&messages[last])
 	if adapter.IsAutomatic(user) {
-		return adapter.IsReport(user)
+		return
 	}
 	if d.Users++; d.Users > 1 {
-		return true // a later one is the last
+		return // a later one is the last
 	}
 	d.User = user
 	if last > 0 && d.Unanswered {
 		d.Previous = identityOf(&messages[last-1])
 	}
-	return true
 }
 
 // addLoop adds the messages of a tool loop. The last message has the first call

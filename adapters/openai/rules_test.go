@@ -26,7 +26,7 @@ import (
 func begin(t *testing.T, options ...middleware.Option) *middleware.Call {
 	t.Helper()
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending})
-	options = append(options, middleware.WithLimits(continuation.Limits{MaxAttempts: 1}))
+	options = append(options, middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 	call, _ := middleware.New(todos, options...).Begin(t.Context(), adapter.Request{Tools: 1, Users: 1, User: "Write it."})
 	require.NotNil(t, call)
 	return call
@@ -111,11 +111,11 @@ func TestLaterChunksDropWhatIsAboutTheirPrompt(t *testing.T) {
 		chunks[0].PromptFilterResults = []openai.PromptFilterResult{{Index: 0}}
 		return chunks
 	}
-	got := joinChunks(t, begin(t), turn("One."), turn("Two."))
+	got := joinChunks(t, begin(t), turn("One:"), turn("Two:"))
 	require.Len(t, got, 3)
 	assert.NotEmpty(t, got[0].PromptFilterResults)
 	assert.NotEmpty(t, got[0].PromptAnnotations)
-	assert.Equal(t, "\n\nTwo.", got[1].Choices[0].Delta.Content)
+	assert.Equal(t, "\n\nTwo:", got[1].Choices[0].Delta.Content)
 	assert.Empty(t, got[1].PromptFilterResults, "of a prompt that the caller did not write")
 	assert.Empty(t, got[1].PromptAnnotations)
 }
@@ -124,14 +124,14 @@ func TestTextOfAChunkIsShownOnceHoweverManyChoicesItHas(t *testing.T) {
 	t.Parallel()
 	twice := textChunk("Two ")
 	twice.Choices = append(twice.Choices, textChunk("words.").Choices...)
-	got := joinChunks(t, begin(t), stopped("One."), append([]openai.ChatCompletionStreamResponse{twice}, stopped(" Yes.")...))
+	got := joinChunks(t, begin(t), stopped("One:"), append([]openai.ChatCompletionStreamResponse{twice}, stopped(" Yes.")...))
 	var texts []string
 	for _, chunk := range got {
 		for _, choice := range chunk.Choices {
 			texts = append(texts, choice.Delta.Content)
 		}
 	}
-	assert.Equal(t, "One.\n\nTwo words. Yes.", strings.Join(texts, ""))
+	assert.Equal(t, "One:\n\nTwo words. Yes.", strings.Join(texts, ""))
 }
 
 func TestEnvelopeIsTheFirstChunksIfNoneHasAnID(t *testing.T) {
@@ -143,7 +143,7 @@ func TestEnvelopeIsTheFirstChunksIfNoneHasAnID(t *testing.T) {
 		}
 		return chunks
 	}
-	got := joinChunks(t, begin(t), turn("One.", 7), turn("Two.", 70))
+	got := joinChunks(t, begin(t), turn("One:", 7), turn("Two:", 70))
 	require.Len(t, got, 3)
 	assert.EqualValues(t, 7, got[1].Created)
 	assert.EqualValues(t, 7, got[2].Created)
@@ -154,7 +154,7 @@ func TestCallInAnotherChoiceIsACall(t *testing.T) {
 	calling := chunkWith(openai.ChatCompletionStreamChoiceDelta{ToolCalls: []openai.ToolCall{{ID: "c1"}}})
 	calling.Choices[0].Index = 1
 	call := begin(t)
-	joinChunks(t, call, append([]openai.ChatCompletionStreamResponse{calling}, stopped("One.")...))
+	joinChunks(t, call, append([]openai.ChatCompletionStreamResponse{calling}, stopped("One:")...))
 	assert.Equal(t, continuation.ReasonToolCalls, call.Outcome().Reason)
 
 	call = begin(t)
@@ -176,14 +176,14 @@ func TestOnlyPlainTextIsRelayedUnread(t *testing.T) {
 
 func TestAnswerOfTheSDKIsNotChanged(t *testing.T) {
 	t.Parallel()
-	last := textAnswer("Two.")
+	last := textAnswer("Two:")
 	last.Choices[0].Message.ToolCalls = []openai.ToolCall{
 		{ID: "p", Function: openai.FunctionCall{Name: "todo_pause", Arguments: `{"reason":"The grammar is missing"}`}},
 		{ID: "c1", Function: openai.FunctionCall{Name: "edit_file"}},
 	}
 	kept, err := json.Marshal(last)
 	require.NoError(t, err)
-	got := joinAnswers(t, begin(t), textAnswer("One."), last)
+	got := joinAnswers(t, begin(t), textAnswer("One:"), last)
 	assert.Len(t, got.Choices[0].Message.ToolCalls, 1)
 	after, err := json.Marshal(last)
 	require.NoError(t, err)
@@ -193,10 +193,10 @@ func TestAnswerOfTheSDKIsNotChanged(t *testing.T) {
 func TestTextInPartsIsJoinedToOne(t *testing.T) {
 	t.Parallel()
 	last := answerWith(openai.ChatCompletionMessage{MultiContent: []openai.ChatMessagePart{
-		{Type: openai.ChatMessagePartTypeText, Text: "Tw"}, {Type: openai.ChatMessagePartTypeText, Text: "o."},
+		{Type: openai.ChatMessagePartTypeText, Text: "Tw"}, {Type: openai.ChatMessagePartTypeText, Text: "o:"},
 	}})
-	got := joinAnswers(t, begin(t), textAnswer("One."), last)
-	assert.Equal(t, "One.\n\nTwo.", got.Choices[0].Message.Content)
+	got := joinAnswers(t, begin(t), textAnswer("One:"), last)
+	assert.Equal(t, "One:\n\nTwo:", got.Choices[0].Message.Content)
 	_, err := json.Marshal(got)
 	assert.NoError(t, err, "the SDK refuses a message with both")
 }
@@ -207,20 +207,20 @@ func TestCallsOfAnAnswerAreDistinctWhateverTheirIDs(t *testing.T) {
 		{ID: "call", Function: openai.FunctionCall{Name: "todo_pause", Arguments: `{"reason":"The grammar is missing"}`}},
 		{ID: "call", Function: openai.FunctionCall{Name: "edit_file", Arguments: "{}"}},
 	}})
-	got := joinAnswers(t, begin(t), textAnswer("One."), last)
+	got := joinAnswers(t, begin(t), textAnswer("One:"), last)
 	assert.Equal(t, last.Choices[0].Message.ToolCalls[1:], got.Choices[0].Message.ToolCalls)
 }
 
 func TestUsageOfTheLastTurnIsThatOfTheLastThatHasOne(t *testing.T) {
 	t.Parallel()
-	first := textAnswer("One.")
+	first := textAnswer("One:")
 	first.Usage = openai.Usage{PromptTokens: 10, CompletionTokens: 5, TotalTokens: 15}
-	got := joinAnswers(t, begin(t, middleware.WithUsage(middleware.UsageLastTurn)), first, textAnswer("Two."))
+	got := joinAnswers(t, begin(t, middleware.WithUsage(middleware.UsageLastTurn)), first, textAnswer("Two:"))
 	assert.Equal(t, first.Usage, got.Usage)
 
-	chunks := stopped("One.")
+	chunks := stopped("One:")
 	chunks[1].Usage = &first.Usage
-	all := joinChunks(t, begin(t, middleware.WithUsage(middleware.UsageLastTurn)), chunks, stopped("Two."))
+	all := joinChunks(t, begin(t, middleware.WithUsage(middleware.UsageLastTurn)), chunks, stopped("Two:"))
 	assert.Equal(t, &first.Usage, all[len(all)-1].Usage)
 	assert.NotNil(t, all[len(all)-1].Choices, "written again, it has an empty list and no null")
 }
@@ -330,21 +330,19 @@ func TestHistoryIsReadFromItsEnd(t *testing.T) {
 		{ID: "second"},
 		{ID: "first", Result: "saved", Answered: true},
 		{ID: "again"}, // an earlier one, which has no answer of its own
-	}, slices.Collect(history(messages, len(messages))))
+	}, slices.Collect(adapter.Calls(history(messages))))
 
-	for newest := range history(messages, len(messages)-3) {
-		assert.Equal(t, "again", newest.ID)
-		assert.True(t, newest.Recent)
+	for newest := range history(messages) {
+		assert.Equal(t, "again", newest.Call.ID)
 		break
 	}
 }
 
-func TestCallsAreRecentUntilTheUserOrAReportComes(t *testing.T) {
+func TestHistoryCountsTheMessagesOfTheUser(t *testing.T) {
 	t.Parallel()
-	for behind, want := range map[string]bool{
-		"<system-reminder>Today is Sunday.</system-reminder>":   true,
-		"<task-notification>1 is completed</task-notification>": false,
-		"Go on.": false,
+	for behind, want := range map[string]int{
+		"<system-reminder>Today is Sunday.</system-reminder>": 0,
+		"Go on.": 1,
 	} {
 		got := describe(&openai.ChatCompletionRequest{Messages: []openai.ChatCompletionMessage{
 			{Role: openai.ChatMessageRoleUser, Content: "Begin."},
@@ -352,8 +350,8 @@ func TestCallsAreRecentUntilTheUserOrAReportComes(t *testing.T) {
 			{Role: openai.ChatMessageRoleTool, ToolCallID: "1", Content: "Begun."},
 			{Role: openai.ChatMessageRoleUser, Content: behind},
 		}})
-		for call := range got.History {
-			assert.Equal(t, want, call.Recent, behind)
+		for call := range adapter.Calls(got.History) {
+			assert.Equal(t, want, call.UserMessagesAfter, behind)
 		}
 	}
 }
@@ -367,15 +365,15 @@ func withReasoning(text, reasoning string) openai.ChatCompletionResponse {
 
 func TestReasoningOfTheTurnsIsJoined(t *testing.T) {
 	t.Parallel()
-	got := joinAnswers(t, begin(t), withReasoning("One.", "Hm."), withReasoning("Two.", "Aha."))
+	got := joinAnswers(t, begin(t), withReasoning("One:", "Hm."), withReasoning("Two:", "Aha."))
 	assert.Equal(t, "Hm.\n\nAha.", got.Choices[0].Message.ReasoningContent)
 }
 
 func TestReasoningOfATurnThatFailedIsNotKept(t *testing.T) {
 	t.Parallel()
-	failed := withReasoning("Two.", "Aha.")
+	failed := withReasoning("Two:", "Aha.")
 	failed.Choices[0].FinishReason = ""
-	got := joinAnswers(t, begin(t), withReasoning("One.", "Hm."), failed)
+	got := joinAnswers(t, begin(t), withReasoning("One:", "Hm."), failed, failed, failed)
 	assert.Equal(t, "Hm.", got.Choices[0].Message.ReasoningContent)
 }
 
@@ -407,7 +405,7 @@ func (b *closingBody) Close() error {
 
 func TestCloseOfAStreamThatIsPassedThroughClosesIt(t *testing.T) {
 	t.Parallel()
-	server := fakellm.NewServer(t, fakellm.Text("One."))
+	server := fakellm.NewServer(t, fakellm.Text("One:"))
 	transport := &closing{base: server.Transport()}
 	config := openai.DefaultConfig("no key")
 	config.BaseURL, config.HTTPClient = fakellm.BaseURL, &http.Client{Transport: transport}
@@ -422,7 +420,7 @@ func TestCloseOfAStreamThatIsPassedThroughClosesIt(t *testing.T) {
 
 func TestRangeEndsWithTheError(t *testing.T) {
 	t.Parallel()
-	server := fakellm.NewServer(t, fakellm.Text("One.").CutAfter(1))
+	server := fakellm.NewServer(t, fakellm.Text("One:").CutAfter(1))
 	config := openai.DefaultConfig("no key")
 	config.BaseURL = server.URL()
 	mw := middleware.New(todo.Static())

@@ -9,7 +9,6 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // blocks is a small protocol that has what Chat Completions has not: events that
@@ -31,7 +30,7 @@ func (blocks) Match(path string) bool { return strings.HasSuffix(path, "/blocks"
 func (blocks) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	return adapter.Request{
 		Tools: len(rawjson.Elements(rawjson.Member(body, "tools"))), Users: 1, User: "Go on.",
-		History: func(func(todo.Call) bool) {
+		History: func(func(adapter.Entry) bool) {
 			if _, err := later.Bytes(); err != nil {
 				panic(err)
 			}

@@ -116,7 +116,7 @@ func inBubble(t *testing.T, test func(b *bubble), opts ...middleware.Option) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bubble{t: t, base: new(feeder), mw: middleware.New(twoTodos, opts...)}
+		b := &bubble{t: t, base: new(feeder), mw: middleware.New(twoTodos, append(opts, unattended)...)}
 		b.ctx, b.cancel = context.WithCancel(continuation.WithSession(t.Context(), "s"))
 		defer b.cancel()
 		var ctx context.Context

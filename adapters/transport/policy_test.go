@@ -65,12 +65,13 @@ type told struct {
 
 // parity plays a script to both clients.
 type parity struct {
-	todos   todo.Provider
-	opts    []middleware.Option
-	ctx     func(context.Context) context.Context
-	request func(*openai.ChatCompletionRequest)
-	turns   []fakellm.Turn
-	calls   int // number of calls, one after the other; 0 means 1
+	todos    todo.Provider
+	opts     []middleware.Option
+	attended bool // a person is there: it matters how a text ends
+	ctx      func(context.Context) context.Context
+	request  func(*openai.ChatCompletionRequest)
+	turns    []fakellm.Turn
+	calls    int // number of calls, one after the other; 0 means 1
 }
 
 func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middleware.Middleware) (chats, opener)) []told {
@@ -81,7 +82,11 @@ func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middle
 	if todos == nil {
 		todos = twoTodos
 	}
-	mw := middleware.New(todos, slices.Concat([]middleware.Option{unhurried, middleware.WithObserver(events.Observer())}, p.opts)...)
+	options := []middleware.Option{unhurried, middleware.WithObserver(events.Observer())}
+	if !p.attended {
+		options = append(options, unattended)
+	}
+	mw := middleware.New(todos, slices.Concat(options, p.opts)...)
 	wire := &tap{base: server.Transport()}
 	config := openai.DefaultConfig("no key")
 	config.BaseURL, config.HTTPClient = fakellm.BaseURL, &http.Client{Transport: wire}
@@ -231,20 +236,23 @@ var scripts = map[string]parity{
 	"pause beside":     {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndCall("edit_file", "{}")}},
 	"paused, then no":  {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked), fakellm.Text("And now?")}, calls: 2},
 	"refused":          {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Status(400, `{"error":{"message":"x"}}`)}},
-	"failed":           {turns: []fakellm.Turn{fakellm.Text(plan), down, down}},
-	"cut":              {turns: []fakellm.Turn{fakellm.Text(plan), cut, cut}},
+	"failed":           {turns: []fakellm.Turn{fakellm.Text(plan), down, down, down}},
+	"cut":              {turns: []fakellm.Turn{fakellm.Text(plan), cut, cut, cut}},
 	"sent once more":   {turns: []fakellm.Turn{fakellm.Text(plan), down, edit()}},
+	"sent twice more":  {turns: []fakellm.Turn{fakellm.Text(plan), down, cut, edit()}},
+	"asks":             {attended: true, turns: texts("Which one do you want?")},
+	"unclear":          {attended: true, turns: texts("One.", "Two.")},
 	"turn 1 refused":   {turns: []fakellm.Turn{fakellm.Status(429, `{"error":{"message":"x"}}`)}},
 	"turn 1 cut":       {turns: []fakellm.Turn{fakellm.Text(plan).Cut()}},
 	"length":           {turns: []fakellm.Turn{fakellm.Text(plan).Finish("length")}},
 	"no finish":        {turns: []fakellm.Turn{fakellm.Text(plan).With(fakellm.NoFinish)}},
 	"refusal":          {turns: []fakellm.Turn{fakellm.Text("").Refusal("No.")}},
-	"no text":          {turns: []fakellm.Turn{fakellm.Text(" \n"), fakellm.Text(" \n")}},
+	"no text":          {turns: texts(" \n", " \n", " \n", " \n")},
 	"empty turns":      {turns: []fakellm.Turn{fakellm.Text(""), edit()}},
 	"legacy call":      {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Call("edit_file", "{}").With(fakellm.Legacy)}},
 	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: texts(plan)},
 	"suppressed":       {ctx: continuation.Suppress, turns: texts(plan)},
-	"disabled":         {opts: []middleware.Option{middleware.WithSettings(disabled())}, turns: texts(plan)},
+	"disabled":         {attended: true, opts: []middleware.Option{middleware.WithSettings(disabled())}, turns: texts(plan)},
 	"vetoed":           {opts: []middleware.Option{middleware.WithGate(func(context.Context, middleware.NextTurn) error { return errors.New("no") })}, turns: texts(plan)},
 	"always declared":  {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
 	"always, paused":   {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(plan).AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}},

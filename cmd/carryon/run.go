@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 
 	"github.com/urfave/cli/v3"
 
@@ -24,6 +27,7 @@ type runConfig struct {
 
 func runCommand(stderr io.Writer) *cli.Command {
 	c := runConfig{stderr: stderr}
+	afterCommand := 1 // what follows COMMAND is its own
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run an agent with carryon between it and its model",
@@ -46,13 +50,47 @@ func runCommand(stderr io.Writer) *cli.Command {
 			},
 		}, c.proxy.Flags()...),
 		HideHelpCommand: true,
+		StopOnNthArg:    &afterCommand,
 		Action: func(ctx context.Context, command *cli.Command) error {
 			if !command.Args().Present() {
 				return usageError{errors.New("there is no command to run: carryon run [flags] -- COMMAND [arguments]")}
 			}
+			if c.logFile == "" && (command.IsSet("v") || command.IsSet("log")) {
+				c.say("-v and -log have no effect without -log-file, because the agent uses the terminal")
+			}
 			return c.run(ctx, command.Args().Slice(), command.IsSet("upstream"))
 		},
 	}
+}
+
+// The exit codes of shells for a command that they cannot run.
+const (
+	codeNotRun   = 126
+	codeNotFound = 127
+)
+
+// refused reports why a command cannot be run. It returns nil if err is of another
+// kind.
+func (c *runConfig) refused(command string, err error) error {
+	var path *fs.PathError
+	var lookup *exec.Error
+	var cause error
+	switch {
+	case errors.As(err, &lookup):
+		cause = lookup.Err
+	case !errors.As(err, &path) || path.Op != "fork/exec":
+		return nil
+	case errors.Is(err, fs.ErrNotExist): // the command itself was found
+		cause = errors.New("the interpreter in its first line was not found")
+	default:
+		cause = path.Err
+	}
+	if errors.Is(cause, exec.ErrNotFound) || errors.Is(cause, fs.ErrNotExist) {
+		c.say(fmt.Sprintf("command %q not found", command))
+		return exitError(codeNotFound)
+	}
+	c.say(fmt.Sprintf("command %q cannot be run: %v", command, cause))
+	return exitError(codeNotRun)
 }
 
 // run runs an agent's command. It returns an [exitError] if the exit code is not 0.
@@ -62,17 +100,23 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if err != nil {
 		return err
 	}
+	c.chooseMode(program.Mode(command, position), agent.HasTerminal())
 	launch := program.Launch(command, position, root, userOf(), c.list)
 	c.route(&launch, upstream)
 	if err := c.proxy.Check(); err != nil {
 		return usageError{err}
+	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return cmp.Or(c.refused(command[0], err), err)
 	}
 	log, err := c.openLog()
 	if err != nil {
 		return err
 	}
 	defer log.Close() //nolint:errcheck // nothing is buffered
-	server, err := proxy.Start(ctx, &c.proxy, log)
+	logger := c.proxy.Logger(log)
+	proxy.RouteLogs(logger)
+	server, err := proxy.Start(ctx, &c.proxy, logger)
 	if err != nil {
 		return err
 	}
@@ -88,19 +132,33 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	code, err := launch.Run(os.Environ())
 	stopped := server.Stop(ctx)
 	if err != nil {
-		return err
+		return cmp.Or(c.refused(command[0], err), err)
 	}
-	for _, hint := range server.Hints() {
-		c.say(hint)
-	}
-	if stopped != nil {
-		c.say(stopped.Error())
-	}
-	c.report(server.Summary(), program)
+	c.report(server, stopped, program)
 	if code != 0 {
 		return exitError(code)
 	}
 	return nil
+}
+
+// chooseMode chooses who is there unless a flag says so, and tells the user why.
+func (c *runConfig) chooseMode(how agent.Mode, terminal bool) {
+	if c.proxy.Mode != "" || c.proxy.YOLO {
+		return
+	}
+	mode, why := proxy.ModeYOLO, ""
+	switch {
+	case how.Unattended:
+		why = "the agent was told to act without asking"
+	case how.OneShot:
+		why = "nobody can answer the agent in a run of one prompt"
+	case !terminal:
+		why = "standard input is no terminal, so nobody can answer the agent"
+	default:
+		mode, why = proxy.ModeStandard, "somebody at the terminal can answer the agent"
+	}
+	c.proxy.Mode = mode
+	c.say(fmt.Sprintf("%s mode, because %s (-mode overrules it)", mode, why))
 }
 
 // userOf returns where the user's settings are.
@@ -130,8 +188,16 @@ func (c *runConfig) route(launch *agent.Launch, upstream bool) {
 	}
 }
 
-// report prints the summary line.
-func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
+// report says what was probably wrong, and what carryon has done. stopped is the error
+// of stopping the server.
+func (c *runConfig) report(server *proxy.Server, stopped error, program agent.Agent) {
+	for _, hint := range server.Hints() {
+		c.say(hint)
+	}
+	if stopped != nil {
+		c.say(stopped.Error())
+	}
+	s := server.Summary()
 	line := s.String()
 	if s.Requests == 0 {
 		line = "the agent never used carryon: 0 requests"
@@ -148,7 +214,7 @@ func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
 // say prints a line for the user, unless it is empty.
 func (c *runConfig) say(line string) {
 	if line != "" {
-		_, _ = fmt.Fprintln(c.stderr, "carryon:", line) // the reader may be gone
+		_, _ = fmt.Fprintln(c.stderr, "carryon:", proxy.Printable(line)) // the reader may be gone
 	}
 }
 

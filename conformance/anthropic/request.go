@@ -34,7 +34,7 @@ func describe(p *sdk.MessageNewParams) adapter.Request {
 	}
 	previous := ""
 	for i := range p.Messages {
-		if m := &p.Messages[i]; isUsers(m) {
+		if m := &p.Messages[i]; isUsers(m) && !adapter.IsAutomatic(textOf(m)) {
 			d.Users++
 			d.User, d.Unanswered, d.Previous, d.Loop = textOf(m), true, previous, nil
 		} else {
@@ -126,17 +126,21 @@ func resultOf(r *sdk.ToolResultBlockParam) string {
 	return text.String()
 }
 
-// history yields the tool calls of the messages, newest first, each with its
-// result.
-func history(messages []sdk.MessageParam) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
+// history yields the tool calls of the messages, newest first, each with its result,
+// and what the agent itself has written between them.
+func history(messages []sdk.MessageParam) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		walk := adapter.HistoryWalk{Yield: yield}
 		var results adapter.ToolResults[*sdk.ToolResultBlockParam]
-		for _, m := range slices.Backward(messages) {
-			for _, block := range slices.Backward(m.Content) {
+		for i := range slices.Backward(messages) {
+			if isUsers(&messages[i]) && !walk.User(textOf(&messages[i]), nil) {
+				return
+			}
+			for _, block := range slices.Backward(messages[i].Content) {
 				if block.OfToolResult != nil {
 					results.Add(block.OfToolResult.ToolUseID, block.OfToolResult)
 				}
-				if block.OfToolUse != nil && !yield(callOf(block.OfToolUse, &results)) {
+				if block.OfToolUse != nil && !walk.Call(callOf(block.OfToolUse, &results)) {
 					return
 				}
 			}

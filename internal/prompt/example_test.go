@@ -32,6 +32,7 @@ func ExamplePrompter() {
 	// - Make concrete progress toward completion
 	// - Update the task status when appropriate
 	// - Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make
+	// - If the task is done already, mark it as done and go on with the next
 	//
 	// Note: This is continuation attempt #2. Please make sure to take concrete action.
 	// Previous attempt: no tool was called and no todo changed

@@ -20,7 +20,19 @@ const (
 	inWords = "\n\ntodo_pause is not among your tools. To pause, end your answer with it as text: todo_pause('reason')"
 	// scratchBytes is room for all values of a prompt: the description, the
 	// attempt and the line on the previous attempt.
-	scratchBytes = 2*description.MaxBytes + 96
+	scratchBytes = 2*description.MaxBytes + 96 + maxSeen
+	// maxSeen is how many bytes a line on the turn has at most.
+	maxSeen = 192
+)
+
+// Lines on what was seen of the turn that the prompt follows. They never quote the
+// model.
+const (
+	seenAnnounced = "\nYou announced the next step: do it now, with a tool call."
+	seenQuestion  = "\nNobody can answer now: choose what you would recommend, say so, and go on. " +
+		"What cannot be undone and was not asked for needs todo_pause."
+	seenUnclear = "\nIf the task is done, mark it as done and go on with the next. " +
+		"If you wait for the user or for other agents, call todo_pause."
 )
 
 // Input is what one prompt depends on.
@@ -32,6 +44,8 @@ type Input struct {
 	Attempt int
 	// Mode selects the texts. Every mode but YOLO has the standard ones.
 	Mode continuation.ApprovalMode
+	// End says how the text of the turn ended that the prompt follows.
+	End continuation.TurnEnd
 	// InWords says that todo_pause is not among the tools, and that the model can
 	// pause in words.
 	InWords bool
@@ -59,8 +73,8 @@ type variant struct {
 }
 
 // Prompt returns the message that asks the model to carry on. Its first line
-// is [continuation.PromptPreamble], followed by a blank line and the Base text.
-// With InWords, a line follows on how to pause. From attempt 2 on, and after
+// is [continuation.PromptPreamble], followed by a blank line and the Base text. Behind
+// the line with the description, a line may say what was seen of the turn. With InWords, a line follows on how to pause. From attempt 2 on, and after
 // another blank line, come the Retry or Urgent text and a line on the previous
 // attempt. A prompt does not end in a newline. The same input always gives the
 // same prompt.
@@ -78,7 +92,8 @@ func (p *Prompter) Prompt(in Input) string {
 	}
 	attempt := strconv.AppendInt(task[len(task):], int64(number), 10)
 	previous := appendPrevious(attempt[len(attempt):], &in, number)
-	v := values{slotTask: task, slotAttempt: attempt}
+	seen := append(previous[len(previous):], in.seen()...)
+	v := values{slotTask: task, slotAttempt: attempt, slotSeen: seen}
 	texts := &p.standard
 	if in.Mode == continuation.ApprovalYOLO {
 		texts = &p.yolo
@@ -102,6 +117,23 @@ func (p *Prompter) Prompt(in Input) string {
 		b.Write(previous)
 	}
 	return b.String()
+}
+
+// seen returns the line on the turn, with a line break before it, or "". Where nobody
+// is there, an unclear end gets none: many of these models only report what they did,
+// and a line that offers a pause makes them take it.
+func (in *Input) seen() string {
+	switch {
+	case in.Rejection != nil:
+		return ""
+	case in.End == continuation.EndAnnounces:
+		return seenAnnounced
+	case in.End == continuation.EndAsks:
+		return seenQuestion
+	case in.End == continuation.EndUnclear && in.Mode != continuation.ApprovalYOLO:
+		return seenUnclear
+	}
+	return ""
 }
 
 // appendPrevious appends the line on the previous attempt, if there is one. The

@@ -45,13 +45,23 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknogloba
 type compiler struct{ faults []error }
 
 // body compiles the body of a prompt, with the line that every prompt opens
-// with.
+// with. What was seen of the turn follows the first line with the description.
 func (c *compiler) body(name, text string) template {
 	t, ok := c.parse(name, continuation.PromptPreamble+"\n\n"+strings.TrimSpace(text))
-	if ok && !slices.ContainsFunc(t, func(s segment) bool { return s.then == slotTask }) {
-		c.fault(name, taskPlaceholder, "needs {"+taskPlaceholder+"}")
+	if !ok {
+		return nil
 	}
-	return t
+	task := slices.IndexFunc(t, func(s segment) bool { return s.then == slotTask })
+	if task < 0 {
+		c.fault(name, taskPlaceholder, "needs {"+taskPlaceholder+"}")
+		return nil
+	}
+	for i := task + 1; i < len(t); i++ {
+		if line, rest, ends := strings.Cut(t[i].text, "\n"); ends {
+			return slices.Replace(t, i, i+1, segment{line, slotSeen}, segment{"\n" + rest, t[i].then})
+		}
+	}
+	return append(t, segment{"", slotSeen})
 }
 
 // addition compiles a text that may follow the body, or nothing.
@@ -111,6 +121,7 @@ const (
 	slotNone slot = iota
 	slotTask
 	slotAttempt
+	slotSeen
 	slotCount
 )
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -23,18 +24,23 @@ func Claim(s continuation.State, token uint64, now time.Time, life time.Duration
 
 // Ending is how a continuation ended.
 type Ending struct {
-	Called bool // with a tool call
-	Tokens int  // that it used, as far as known
+	Called bool   // with a tool call
+	Calls  uint64 // identifies its calls by names and arguments; 0 if they are not known
+	Tokens int    // that it used, as far as known
 	Result continuation.PromptResult
+	// Unshown says that it failed before the caller was shown anything of it.
+	Unshown bool
 	// Refused says that the provider will not answer this conversation, however
 	// often it is asked.
 	Refused bool
 }
 
-// Release returns the state after the continuation with that token ended. If
-// its answer had a tool call, its attempt does not count. Release changes
-// nothing if the claim is gone: another call has it, or a newer user turn has
-// begun.
+// Release returns the state after the continuation that claimed the session with this
+// token has ended. If the session is not claimed with it, nothing changes.
+//
+// A continuation gives its attempt back if it called tools, unless an earlier one of
+// the user turn made the same calls: polling, and calls that fail again and again, use
+// attempts up. It also gives it back if it failed before anything of it was shown.
 func Release(s continuation.State, token uint64, e Ending) continuation.State {
 	if token == 0 || s.Claim.Token != token {
 		return s
@@ -43,7 +49,12 @@ func Release(s continuation.State, token uint64, e Ending) continuation.State {
 	s.Tokens = addTokens(s.Tokens, e.Tokens)
 	s.Refused = s.Refused || e.Refused
 	s.LastResult = e.Result
-	if e.Called && s.Attempts > 0 {
+	repeats := e.Calls != 0 && slices.Contains(s.Calls[:], e.Calls)
+	if e.Calls != 0 && !repeats {
+		copy(s.Calls[1:], s.Calls[:])
+		s.Calls[0] = e.Calls
+	}
+	if (e.Called && !repeats || e.Unshown) && s.Attempts > 0 {
 		s.Attempts--
 	}
 	return s

@@ -51,14 +51,15 @@ func Cancel(s continuation.State, digest uint64) continuation.State {
 	return MarkStale(s, digest)
 }
 
-// ObserveList returns the state after the list was seen. Progress, and only
-// progress, resets the counts of attempts and continuations. touched says
-// whether to track if the list was written.
-func ObserveList(s continuation.State, todos []todo.Todo, touched bool) continuation.State {
-	list := todolist.Summarize(todos)
+// ObserveList returns the state after the list was seen: what is new about it, and
+// whether the model wrote it in this user turn.
+func ObserveList(s continuation.State, todos []todo.Todo, written todo.Written) continuation.State {
+	list := todolist.Summarize(todos, nil)
 	watermarks, used := todolist.Watermarks(s.Watermarks).Observe(&list, todolist.Used{Attempts: s.Attempts, Continuations: s.Continuations})
 	s.Watermarks, s.Attempts, s.Continuations = continuation.Watermarks(watermarks), used.Attempts, used.Continuations
-	seen := todolist.Seen{Stale: s.Stale, Cancelled: s.Cancelled, List: s.List, Touched: s.Touched}.Next(todos, touched)
-	s.Stale, s.Cancelled, s.List, s.Touched = seen.Stale, seen.Cancelled, seen.List, seen.Touched
+	s.Touched = s.Touched || written == todo.WrittenNow
+	if s.Cancelled {
+		s.Stale, s.Cancelled = todolist.Digest(todos), false
+	}
 	return s
 }

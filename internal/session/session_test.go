@@ -230,7 +230,7 @@ func TestCancel(t *testing.T) {
 	assert.True(t, unknown.Cancelled)
 	next := session.RegisterUserTurn(unknown, session.UserTurnOf(2, "x"))
 	assert.True(t, next.Cancelled, "a new user turn has not seen the list either")
-	seen := session.ObserveList(next, list, false)
+	seen := session.ObserveList(next, list, todo.WrittenUnknown)
 	assert.False(t, seen.Cancelled)
 	assert.Equal(t, todolist.Digest(list), seen.Stale)
 	assert.False(t, session.Resume(unknown).Cancelled)
@@ -239,16 +239,12 @@ func TestCancel(t *testing.T) {
 func TestObserveListSeesThatItWasWritten(t *testing.T) {
 	t.Parallel()
 	list := []todo.Todo{{Content: "a", Status: todo.Pending}}
-	s := session.ObserveList(busyState(), list, true)
-	assert.True(t, s.Touched, "it was never seen")
-	assert.Equal(t, todolist.Digest(list), s.List)
-	s = session.RegisterUserTurn(s, session.UserTurnOf(2, "x"))
-	assert.False(t, session.ObserveList(s, list, true).Touched)
-	list[0].Status = todo.InProgress
-	s = session.ObserveList(s, list, true)
+	assert.False(t, session.ObserveList(busyState(), list, todo.WrittenUnknown).Touched)
+	assert.False(t, session.ObserveList(busyState(), list, todo.WrittenEarlier).Touched)
+	s := session.ObserveList(busyState(), list, todo.WrittenNow)
 	assert.True(t, s.Touched)
-	assert.True(t, session.ObserveList(s, list, true).Touched, "until the user writes again")
-	assert.Zero(t, session.ObserveList(busyState(), list, false).List, "unless it is asked for")
+	assert.True(t, session.ObserveList(s, list, todo.WrittenEarlier).Touched, "until the user writes again")
+	assert.False(t, session.RegisterUserTurn(s, session.UserTurnOf(2, "x")).Touched)
 }
 
 func TestTransitionsChangeNothing(t *testing.T) {
@@ -269,14 +265,14 @@ func TestObserveList(t *testing.T) {
 	before := busyState()
 	before.Watermarks = continuation.Watermarks{}
 	want := before
-	want.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 1}
-	seen := session.ObserveList(before, list, false)
+	want.Watermarks = continuation.Watermarks{Set: true, Todos: 2, Completed: 1, Active: 1}
+	seen := session.ObserveList(before, list, todo.WrittenUnknown)
 	assert.Equal(t, want, seen, "the first list is no progress")
-	assert.Equal(t, want, session.ObserveList(seen, list, false), "nor is the same one again")
+	assert.Equal(t, want, session.ObserveList(seen, list, todo.WrittenUnknown), "nor is the same one again")
 
 	want.Attempts, want.Continuations = 0, 0
-	want.Watermarks = continuation.Watermarks{Set: true, Completed: 1}
-	assert.Equal(t, want, session.ObserveList(seen, list[1:], false))
+	want.Watermarks = continuation.Watermarks{Set: true, Todos: 2, Completed: 1}
+	assert.Equal(t, want, session.ObserveList(seen, list[1:], todo.WrittenUnknown))
 }
 
 // model says the same as State in other words: what the current user turn

@@ -51,7 +51,7 @@ func RegisterUserTurn(s continuation.State, t UserTurn) continuation.State {
 	next := s
 	if !t.isOf(s) {
 		next = continuation.State{
-			UserTurn: s.UserTurn + 1, LastPrompt: s.LastPrompt, Stale: s.Stale, Cancelled: s.Cancelled, List: s.List, Overrides: s.Overrides,
+			UserTurn: s.UserTurn + 1, LastPrompt: s.LastPrompt, Stale: s.Stale, Cancelled: s.Cancelled, Overrides: s.Overrides,
 		}
 	}
 	next.Message, next.Users, next.TextLength = t.message, t.users, len(t.text)

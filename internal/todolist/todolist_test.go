@@ -27,8 +27,32 @@ func TestSummarize(t *testing.T) {
 		"no status is pending":     {[]todo.Todo{{Content: "i"}}, todolist.Summary{Active: 1, Next: todo.Todo{Content: "i"}, HasNext: true}},
 		"the first of its kind is": {[]todo.Todo{second, {Content: "f", Status: todo.InProgress}}, todolist.Summary{Active: 2, Next: second, HasNext: true}},
 	} {
-		assert.Equal(t, c.want, todolist.Summarize(c.todos), name)
+		c.want.Todos = len(c.todos)
+		assert.Equal(t, c.want, todolist.Summarize(c.todos, nil), name)
 	}
+}
+
+func TestWorkOfOthersIsNotNext(t *testing.T) {
+	t.Parallel()
+	mine, theirs := todo.Todo{Content: "a", Status: todo.Pending}, todo.Todo{Content: "b", Status: todo.InProgress}
+	assert.Equal(t, todolist.Summary{Todos: 2, Active: 2, Others: 1, Next: mine, HasNext: true}, todolist.Summarize([]todo.Todo{theirs, mine}, []int{0}))
+	assert.Equal(t, todolist.Summary{Todos: 2, Active: 2, Others: 2}, todolist.Summarize([]todo.Todo{theirs, mine}, []int{0, 1}))
+}
+
+func TestAddedTodosAreProgressOnlyUpToABound(t *testing.T) {
+	t.Parallel()
+	marks, used := todolist.Watermarks{}.Observe(&todolist.Summary{Todos: 3, Active: 2, Completed: 1}, todolist.Used{})
+	renewed := 0
+	for done := 2; done < 100; done++ { // the model adds one finished todo after another
+		used = todolist.Used{Attempts: 1, Continuations: 1}
+		marks, used = marks.Observe(&todolist.Summary{Todos: 2 + done, Active: 2, Completed: done}, used)
+		if used == (todolist.Used{}) {
+			renewed++
+		}
+	}
+	assert.Equal(t, 3+todolist.MaxAdded-1, renewed)
+	_, used = marks.Observe(&todolist.Summary{Todos: 101, Active: 1, Completed: 100}, todolist.Used{Attempts: 1})
+	assert.Zero(t, used, "work on what was there is progress still")
 }
 
 func TestObserve(t *testing.T) {

@@ -1,28 +1,76 @@
 package wire
 
-import "strings"
+import (
+	"strings"
+	"sync"
 
-// sideCalls returns how agents begin the prompts of side calls, which are not
-// part of their work. Such a request has the conversation and all of its tools,
-// so that it hits the provider's cache, and no header identifies it.
-func sideCalls() []string {
-	return []string{
-		"CRITICAL: Respond with TEXT ONLY",                        // Claude Code, to shorten the conversation, as the next ones
-		"[SUGGESTION MODE:",                                       // to guess what the user may write next
-		"<system-reminder>This is a side question from the user.", // to answer it while the work goes on
-		"The user stepped away and is coming back. Recap",         // to say where the work stands
-		"Generate a short kebab-case name",                        // to name the conversation
-		"You are now acting as the memory extraction subagent.",   // to remember it
-		"You are performing a CONTEXT CHECKPOINT COMPACTION.",     // Codex, to shorten the conversation
-	}
+	"github.com/carryon-go/carryon/internal/agents"
+	"github.com/carryon-go/carryon/internal/rawjson"
+)
+
+// sideCalls are the signs of side calls, which are not part of an agent's work. Such a
+// request has the conversation and all of its tools, so that it hits the provider's
+// cache.
+type sideCalls struct {
+	prompts []agents.Fact
+	headers []string
+	members []string // the same in lower case
+	marks   []agents.Mark
 }
+
+var knownSideCalls = sync.OnceValue(func() *sideCalls { //nolint:gochecknoglobals // facts, put together once
+	k := &sideCalls{
+		prompts: agents.Collect(func(a *agents.Agent) []agents.Fact { return a.SideCalls }),
+		marks:   agents.Collect(func(a *agents.Agent) []agents.Mark { return a.SideMarks }),
+	}
+	for _, h := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Metadata }) {
+		k.headers, k.members = append(k.headers, h.Text), append(k.members, strings.ToLower(h.Text))
+	}
+	return k
+})
 
 // IsSideCall reports whether text, the last message of a request and the
 // user's, is the prompt of a side call. The answer to a side call is not a turn
 // of the work.
 func IsSideCall(text string) bool {
-	for _, begin := range sideCalls() {
-		if strings.HasPrefix(text, begin) {
+	for i := range knownSideCalls().prompts {
+		if strings.HasPrefix(text, knownSideCalls().prompts[i].Text) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasSideHeader reports whether a header of a request, which get returns by its name, says
+// that it is a side call.
+func HasSideHeader(get func(name string) string) bool {
+	for _, name := range knownSideCalls().headers {
+		if text := get(name); text != "" && isMarked([]byte(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasSideMetadata reports whether the client_metadata of a request says that it is a side
+// call.
+func HasSideMetadata(metadata []byte) bool {
+	for _, name := range knownSideCalls().members {
+		if raw := rawjson.Member(metadata, name); rawjson.IsString(raw) {
+			text, _ := rawjson.Text(raw, nil)
+			if isMarked(text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isMarked reports whether what a request says about itself is said of side calls.
+func isMarked(object []byte) bool {
+	for i := range knownSideCalls().marks {
+		m := &knownSideCalls().marks[i]
+		if rawjson.TextOf(rawjson.Member(object, m.Member)) == m.Value {
 			return true
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
 func TestIsSideCall(t *testing.T) {
@@ -19,4 +21,24 @@ func TestIsSideCall(t *testing.T) {
 	} {
 		assert.Equal(t, want, IsSideCall(text), text)
 	}
+}
+
+func TestSideCallsSayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	for metadata, want := range map[string]bool{
+		"": false, "x": false, `{}`: false, `{"request_kind":"turn","thread_source":"user"}`: false, `{"request_kind":1}`: false,
+		`{"request_kind":"compaction"}`: true, `{"request_kind":"turn","thread_source":"thread_title"}`: true,
+	} {
+		header := func(name string) string {
+			if name == "X-Codex-Turn-Metadata" {
+				return metadata
+			}
+			return ""
+		}
+		assert.Equal(t, want, HasSideHeader(header), metadata)
+		member := append(append([]byte(`{"x-codex-turn-metadata":`), rawjson.Quote(metadata)...), '}')
+		assert.Equal(t, want, HasSideMetadata(member), metadata)
+	}
+	assert.False(t, HasSideMetadata([]byte(`{"request_kind":"compaction"}`)))
+	assert.False(t, HasSideMetadata(nil))
 }

@@ -20,26 +20,26 @@ import (
 func TestCase19FunctionsAgentCarriesOn(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, functions, setup{},
-		fakellm.Text("Did one."), fakellm.Call("search", `{"__arg1":"two"}`), fakellm.Text("Did two."))
+		fakellm.Text("Did one:"), fakellm.Call("search", `{"__arg1":"two"}`), fakellm.Text("Did two:"))
 	r := s.requireRun(t, "Do both.")
-	assert.Equal(t, "Did two.", r.output)
+	assert.Equal(t, "Did two:", r.output)
 	assert.Equal(t, []string{"two"}, s.tool.inputs)
 	require.Len(t, r.steps, 1)
-	assert.Contains(t, r.steps[0].Action.Log, "Did one.", "the text of the turn before the call is in its log")
+	assert.Contains(t, r.steps[0].Action.Log, "Did one:", "the text of the turn before the call is in its log")
 	requests := s.server.Requests()
 	require.Len(t, requests, 3)
 	assert.Contains(t, text(requests[1]), "todo_pause")
 	assert.NotContains(t, text(requests[2]), "todo_pause")
 	assert.Equal(t, []string{"search"}, requests[2].Tools)
-	assert.Equal(t, "Human: Do both.\nAI: Did two.", s.remembered(t))
+	assert.Equal(t, "Human: Do both.\nAI: Did two:", s.remembered(t))
 }
 
 func TestCase20FunctionsAgentPauses(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, functions, setup{},
-		fakellm.Text("Did one."), fakellm.Pause(blocked).AndText("Stuck."))
+		fakellm.Text("Did one:"), fakellm.Pause(blocked).AndText("Stuck."))
 	r := s.requireRun(t, "Do both.")
-	assert.Equal(t, "Did one.\n\nStuck.\n\nTask paused: "+blocked, r.output, "a pause shows its notice")
+	assert.Equal(t, "Did one:\n\nStuck.\n\nTask paused: "+blocked, r.output, "a pause shows its notice")
 	assert.Empty(t, r.steps)
 	assert.Len(t, s.server.Requests(), 2)
 }
@@ -185,7 +185,7 @@ func TestCase27ABudgetLeavesTheExecutorItsSteps(t *testing.T) {
 			// continuation.
 			respond := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
 				switch {
-				case !strings.Contains(r.Last().Content, "You have an active task"):
+				case !strings.Contains(r.Last().Content, "todo_pause"):
 					return fakellm.Text(k.final + "done")
 				case k.final == "":
 					return fakellm.Call("search", `{"__arg1":"tea"}`)
@@ -207,13 +207,13 @@ func TestCase27ABudgetLeavesTheExecutorItsSteps(t *testing.T) {
 
 func TestCase28FunctionsAgentStreams(t *testing.T) {
 	t.Parallel()
-	script := []fakellm.Turn{fakellm.Text("Did one."), fakellm.Text("Did two.")}
+	script := []fakellm.Turn{fakellm.Text("Did one:"), fakellm.Text("Did two:")}
 	// The agent removes its handler's streaming function, so it does not
 	// stream, with or without carryon.
 	handler := callbacks.NewFinalStreamHandler()
 	egress := collect(handler)
 	s := newScene(t, functions, setup{agent: []agents.Option{agents.WithCallbacksHandler(handler)}}, script...)
-	assert.Equal(t, "Did one.\n\nDid two.", s.requireRun(t, "Do both.").output)
+	assert.Equal(t, "Did one:\n\nDid two:", s.requireRun(t, "Do both.").output)
 	assert.Empty(t, egress())
 	assert.False(t, s.server.Requests()[1].Stream)
 
@@ -223,7 +223,7 @@ func TestCase28FunctionsAgentStreams(t *testing.T) {
 		chunks = append(chunks, string(chunk))
 		return nil
 	}))
-	assert.Equal(t, "Did one.\n\nDid two.", strings.Join(chunks, ""))
+	assert.Equal(t, "Did one:\n\nDid two:", strings.Join(chunks, ""))
 }
 
 func TestCase30NestedAgentsHaveTheSessionToo(t *testing.T) {
@@ -242,13 +242,13 @@ func TestCase30NestedAgentsHaveTheSessionToo(t *testing.T) {
 			todos := sessionsOf(&sessions)
 			inner := newScene(t, oneShot, setup{todos: todos}, fakellm.Text("Final Answer: inner"), fakellm.Text("Final Answer: more"))
 			outer := newScene(t, functions, setup{todos: todos},
-				fakellm.Call("search", `{"__arg1":"tea"}`), fakellm.Text("Did one."), fakellm.Text("Did two."))
+				fakellm.Call("search", `{"__arg1":"tea"}`), fakellm.Text("Did one:"), fakellm.Text("Did two:"))
 			outer.tool.do = func(ctx context.Context, _ string) (string, error) {
 				inner.ctx = test.nested(ctx)
 				r, err := inner.run("Find tea.")
 				return r.output, err
 			}
-			assert.Equal(t, "Did one.\n\nDid two.", outer.requireRun(t, "Do both.").output)
+			assert.Equal(t, "Did one:\n\nDid two:", outer.requireRun(t, "Do both.").output)
 			assert.Len(t, inner.server.Requests(), test.asked)
 			assert.Contains(t, sessions, "s")
 			assert.NotContains(t, sessions, "")

@@ -35,9 +35,9 @@ func TestATextAgentsStepsAreItsHistory(t *testing.T) {
 			calls[i].Result, _, _ = strings.Cut(calls[i].Result, "Thought:")
 		}
 		assert.Equal(t, []todo.Call{
-			{Name: "search", Arguments: "{\n\"q\": 2\n}", Result: "found", Answered: true, Recent: true},
-			{Name: "todo_write", Arguments: list, Result: "todo_write is not a valid tool, try another one", Answered: true, Recent: true},
-			{Name: "search", Arguments: "tea", Result: "found", Answered: true, Recent: true},
+			{Name: "search", Arguments: "{\n\"q\": 2\n}", Result: "found", Answered: true},
+			{Name: "todo_write", Arguments: list, Result: "todo_write is not a valid tool, try another one", Answered: true},
+			{Name: "search", Arguments: "tea", Result: "found", Answered: true},
 		}, calls)
 	})
 }
@@ -73,7 +73,7 @@ func TestWithoutASessionARunHasABudgetFromItsSecondStepOn(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
 		respond := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
-			if strings.Contains(r.Last().Content, "You have an active task") {
+			if strings.Contains(r.Last().Content, "todo_pause") {
 				return searches("tea")
 			}
 			return fakellm.Text(k.final + "done")

@@ -204,7 +204,7 @@ data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]}}]}
 
 func TestContinuable(t *testing.T) {
 	t.Parallel()
-	text := quirks.Reading{Text: "One.", Finish: "stop"}
+	text := quirks.Reading{Text: "One:", Finish: "stop"}
 	blank, cut, calling := text, text, text
 	blank.Text, cut.Finish, calling.Calls = " \n", "length", []quirks.Call{{Name: "f"}}
 	plain := httprr.Chat{Body: []byte("{}"), Turn: quirks.Turn{Means: text}}

@@ -71,7 +71,7 @@ func TestRowsSayWhatTheyMean(t *testing.T) {
 
 func TestMeaningOfARow(t *testing.T) {
 	t.Parallel()
-	first := quirks.Turn{Means: quirks.Reading{Text: "One.", Finish: "stop", Usage: quirks.Usage{Prompt: 1, Total: 1}}}
+	first := quirks.Turn{Means: quirks.Reading{Text: "One:", Finish: "stop", Usage: quirks.Usage{Prompt: 1, Total: 1}}}
 	edit, pause := quirks.Call{Name: "edit_file"}, quirks.Call{Name: "Todo_Pause"}
 	second := func(means quirks.Reading) quirks.Turn { return quirks.Turn{Means: means} }
 	shown := "Tw"
@@ -80,35 +80,35 @@ func TestMeaningOfARow(t *testing.T) {
 		want quirks.Reading
 	}{
 		"joined": {
-			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two.", Finish: "length", Usage: quirks.Usage{Prompt: 2, Total: 2}})},
-			quirks.Reading{Text: "One.\n\nTwo.", Finish: "length", Usage: quirks.Usage{Prompt: 1, Total: 1}},
+			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two:", Finish: "length", Usage: quirks.Usage{Prompt: 2, Total: 2}})},
+			quirks.Reading{Text: "One:\n\nTwo:", Finish: "length", Usage: quirks.Usage{Prompt: 1, Total: 1}},
 		},
 		"joined, without text": {
 			quirks.Quirk{First: first, Second: second(quirks.Reading{Calls: []quirks.Call{edit}, Finish: "tool_calls"})},
-			quirks.Reading{Text: "One.", Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: first.Means.Usage},
+			quirks.Reading{Text: "One:", Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: first.Means.Usage},
 		},
 		"a pause": {
 			quirks.Quirk{First: first, Second: second(quirks.Reading{Calls: []quirks.Call{pause}, Finish: "tool_calls"}), Notice: "Paused."},
-			quirks.Reading{Text: "One.\n\nPaused.", Finish: "stop", Usage: first.Means.Usage},
+			quirks.Reading{Text: "One:\n\nPaused.", Finish: "stop", Usage: first.Means.Usage},
 		},
 		"a pause beside another call": {
 			quirks.Quirk{First: first, Second: second(quirks.Reading{Calls: []quirks.Call{pause, edit}, Finish: "tool_calls"}), Notice: "Paused."},
-			quirks.Reading{Text: "One.\n\nPaused.", Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: first.Means.Usage},
+			quirks.Reading{Text: "One:\n\nPaused.", Calls: []quirks.Call{edit}, Finish: "tool_calls", Usage: first.Means.Usage},
 		},
 		"a part is shown": {
-			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two.", Finish: "stop"}), Shown: &shown},
-			quirks.Reading{Text: "One.\n\nTw", Finish: "stop", Usage: first.Means.Usage},
+			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two:", Finish: "stop"}), Shown: &shown},
+			quirks.Reading{Text: "One:\n\nTw", Finish: "stop", Usage: first.Means.Usage},
 		},
 		"relayed": {
-			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two."}), Effect: quirks.Relayed}, first.Means,
+			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two:"}), Effect: quirks.Relayed}, first.Means,
 		},
 		"dropped": {
-			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two.", Err: "cut"}), Effect: quirks.Dropped},
-			quirks.Reading{Text: "One.\n\nTwo.", Finish: "stop", Usage: first.Means.Usage},
+			quirks.Quirk{First: first, Second: second(quirks.Reading{Text: "Two:", Err: "cut"}), Effect: quirks.Dropped},
+			quirks.Reading{Text: "One:\n\nTwo:", Finish: "stop", Usage: first.Means.Usage},
 		},
 		"broken": {
 			quirks.Quirk{First: first, Second: second(quirks.Reading{Calls: []quirks.Call{edit}, Err: "cut"}), Effect: quirks.Broken},
-			quirks.Reading{Text: "One.", Calls: []quirks.Call{edit}, Err: "cut"},
+			quirks.Reading{Text: "One:", Calls: []quirks.Call{edit}, Err: "cut"},
 		},
 	} {
 		assert.Equal(t, c.want, c.row.Means(), name)
@@ -123,11 +123,11 @@ func TestSlugIsAFileName(t *testing.T) {
 func TestReadingsAreWrittenInLines(t *testing.T) {
 	t.Parallel()
 	r := quirks.Reading{
-		Text: "One.\nTwo.", Reasoning: "Hm.", Finish: "stop", Err: "unexpected EOF",
+		Text: "One:\nTwo:", Reasoning: "Hm.", Finish: "stop", Err: "unexpected EOF",
 		Calls: []quirks.Call{{ID: "a", Type: "function", Name: "edit_file", Arguments: `{"path":"a"}`}, {}},
 		Usage: quirks.Usage{Prompt: 1, Completion: 2, Total: 3, Cached: 4, Reasoning: 5},
 	}
-	want := "  text       \"One.\\nTwo.\"\n" +
+	want := "  text       \"One:\\nTwo:\"\n" +
 		"  reasoning  `Hm.`\n" +
 		"  call       a function edit_file `{\"path\":\"a\"}`\n" +
 		"  call       - - - -\n" +

@@ -57,7 +57,7 @@ func newScenario(
 		Events: carryontest.NewRecorder(),
 	}
 	s.Middleware = middleware.New(todos, slices.Concat(
-		[]middleware.Option{NoInterval(), middleware.WithObserver(s.Events.Observer())}, opts)...)
+		[]middleware.Option{NoInterval(), Unattended(), middleware.WithObserver(s.Events.Observer())}, opts)...)
 	s.Client = s.ClientWith(s.Middleware)
 	t.Cleanup(func() {
 		opened, closed := transport.Bodies()

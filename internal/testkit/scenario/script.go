@@ -43,7 +43,11 @@ func ThreeTurns() []fakellm.Turn {
 }
 
 // NoInterval has no interval between prompts, so that no test waits.
-func NoInterval() middleware.Option { return Within(continuation.Limits{}) }
+func NoInterval() middleware.Option { return Within(continuation.Limits{MaxAttempts: 3}) }
+
+// Unattended sets the approval mode in which it does not matter how a text ends, so that
+// a script may say anything.
+func Unattended() middleware.Option { return middleware.WithApprovalMode(continuation.ApprovalYOLO) }
 
 // AtMost allows n continuations in a row, with no interval between them.
 func AtMost(n int) middleware.Option { return Within(continuation.Limits{MaxAttempts: n}) }

@@ -34,25 +34,51 @@ func (r *request) ToolNames(yield func(string) bool) {
 	}
 }
 
-// history yields the tool calls, newest first, each with its result. It finds
-// the messages in one pass, and reads them only as the caller asks for more.
-// recent is the index of the first message whose calls are recent.
-func history(b wire.Body, recent int) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
-		var results adapter.ToolResults[[]byte]
-		messages := messagesOf(b)
-		for i, message := range slices.Backward(messages) {
-			s := rawjson.Over(message)
-			m := readMessage(&s)
-			if string(m.role) == `"tool"` {
-				results.Add(rawjson.TextOf(m.callID), m.content)
+// history yields the entries of the messages, newest first, each call with its result.
+// It finds the messages in one pass, and reads them only as the caller asks for more.
+func history(b wire.Body) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+		for _, raw := range slices.Backward(messagesOf(b)) {
+			s := rawjson.Over(raw)
+			if m := readMessage(&s); !w.pass(&m) {
+				return
 			}
-			for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
-				c := callOf(call, &results)
-				c.Recent = i >= recent
-				if !yield(c) {
-					return
-				}
+		}
+	}
+}
+
+// walk is a walk through the messages of a request, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results adapter.ToolResults[[]byte]
+}
+
+// pass passes a message, and reports whether the walk goes on.
+func (w *walk) pass(m *message) bool {
+	switch string(m.role) {
+	case `"user"`:
+		return w.User(identityOf(m.content), texts(m.content))
+	case `"system"`, `"developer"`:
+		return w.Text(contentOf(m.content))
+	case `"tool"`:
+		w.results.Add(rawjson.TextOf(m.callID), m.content)
+	}
+	for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
+		if !w.Call(callOf(call, &w.results)) {
+			return false
+		}
+	}
+	return true
+}
+
+// texts yields the texts of a content's parts, the last one first.
+func texts(content []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, part := range slices.Backward(rawjson.Elements(content)) {
+			if text := rawjson.Member(part, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
+				return
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/chat/
 func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	p := parser{request: new(request), firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := p.read(body)
-	p.facts.History = history(later, p.recent)
+	p.facts.History = history(later)
 	p.later, p.facts.ToolNames = later, p.request
 	if first, messages := p.firstCall, p.messages; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }

@@ -48,7 +48,6 @@ type parser struct {
 	facts     adapter.Request
 	prefills  bool   // the last message is the beginning of the answer
 	previous  []byte // the content of the message before the user's last one
-	recent    int    // how many messages there are up to the user's last one, or the last report
 	firstCall int    // the index of the message with the first call after the user's last one, or -1
 
 	messages rawjson.Scanner // at the list of messages
@@ -120,7 +119,7 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 	// If there are several lists, the last one counts.
 	f.Messages, f.System, f.Users, f.User, f.Unanswered, f.Previous = 0, 0, 0, "", false, ""
 	prefix := false
-	p.firstCall, p.recent = -1, 0
+	p.firstCall = -1
 	var previous []byte // the content of the message before
 	for range s.Elements() {
 		m := readMessage(s)
@@ -161,14 +160,11 @@ func (p *parser) addMessage(m *message, previous []byte) {
 // addUser adds a message in the role of the user.
 func (p *parser) addUser(user string, previous []byte) {
 	f := &p.facts
-	switch {
-	case !adapter.IsAutomatic(user):
-		f.Users++
-		f.User, f.Unanswered, p.firstCall = user, true, -1
-		p.previous, p.recent = previous, f.Messages
-	case adapter.IsReport(user):
-		p.recent = f.Messages
+	if adapter.IsAutomatic(user) {
+		return
 	}
+	f.Users++
+	f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, previous
 }
 
 // message has the members of a message; an absent member is nil.

@@ -104,12 +104,12 @@ func TestHistoryIsReadNewestFirst(t *testing.T) {
 		`{"id":"c2","function":{"name":"b","arguments":{"x":1}}}]},{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"one"}]},`+
 		`{"role":"assistant","tool_calls":[{"id":"c3","function":{"name":"c","arguments":"[]"}}]}]}`)
 	assert.Equal(t, []todo.Call{
-		{ID: "c3", Name: "c", Arguments: "[]", Recent: true},
-		{ID: "c2", Name: "b", Arguments: `{"x":1}`, Recent: true},
-		{ID: "c1", Name: "a", Arguments: "{}", Answered: true, Result: "one", Recent: true},
-	}, slices.Collect(facts.History))
+		{ID: "c3", Name: "c", Arguments: "[]"},
+		{ID: "c2", Name: "b", Arguments: `{"x":1}`},
+		{ID: "c1", Name: "a", Arguments: "{}", Answered: true, Result: "one"},
+	}, slices.Collect(adapter.Calls(facts.History)))
 	facts, _, _ = chatcompletions.Protocol{}.Parse([]byte(`{}`), body(""))
-	assert.Empty(t, slices.Collect(facts.History), "a body that cannot be read again has none")
+	assert.Empty(t, slices.Collect(adapter.Calls(facts.History)), "a body that cannot be read again has none")
 }
 
 // An attachment comes directly after the message's own text.
@@ -171,4 +171,24 @@ func TestRefusals(t *testing.T) {
 	for _, text := range []string{``, `{}`, `<html>`, `[]`} {
 		assert.NoError(t, r.Refusal([]byte(text)), text)
 	}
+}
+
+func TestHistoryHasWhatTheAgentWrote(t *testing.T) {
+	t.Parallel()
+	facts, _ := parse(t, `{"messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Begin."},`+
+		`{"role":"assistant","tool_calls":[{"id":"c1"}]},{"role":"tool","tool_call_id":"c1","content":"<task-notification>a</task-notification>"},`+
+		`{"role":"user","content":[{"type":"text","text":"<task-notification>b</task-notification>"},{"type":"text","text":"And?"}]},`+
+		`{"role":"assistant","content":"<task-notification>c</task-notification>","tool_calls":[{"id":"c2"}]},`+
+		`{"role":"developer","content":[{"type":"text","text":"<task-notification>d</task-notification>"}]},`+
+		`{"role":"user","content":"<task-notification>e</task-notification>"}]}`)
+	assert.Equal(t, []adapter.Entry{
+		{Automatic: "<task-notification>e</task-notification>"},
+		{Automatic: "<task-notification>d</task-notification>"},
+		{Call: todo.Call{ID: "c2"}},
+		{Automatic: "<task-notification>b</task-notification>"},
+		{FromUser: true},
+		{Call: todo.Call{ID: "c1", Result: "<task-notification>a</task-notification>", Answered: true, UserMessagesAfter: 1}},
+		{FromUser: true},
+	}, slices.Collect(facts.History))
+	assert.Equal(t, 2, facts.Users)
 }

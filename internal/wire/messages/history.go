@@ -19,29 +19,63 @@ func messagesOf(b wire.Body) [][]byte {
 	return rawjson.MemberElements(body, "messages")
 }
 
-// history yields the tool calls, newest first, each with its result. It finds
-// the messages in one pass, and reads them only as the caller asks for more.
-// recent is the index of the first message whose calls are recent.
-func history(b wire.Body, recent int) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
-		var results adapter.ToolResults[[]byte]
-		recent := recent // also if it is walked again
-		for i, raw := range slices.Backward(messagesOf(b)) {
-			for _, block := range slices.Backward(rawjson.Elements(rawjson.Member(raw, "content"))) {
-				switch rawjson.TextOf(rawjson.Member(block, "type")) {
-				case typeToolResult:
-					results.Add(rawjson.TextOf(rawjson.Member(block, "tool_use_id")), block)
-				case typeText: // Claude Code puts reports beside results
-					if text := rawjson.TextOf(rawjson.Member(block, "text")); adapter.IsAutomatic(text) && adapter.IsReport(text) {
-						recent = max(recent, i+1)
-					}
-				case typeToolUse:
-					c := callOf(block, &results)
-					c.Recent = i >= recent
-					if !yield(c) {
-						return
-					}
-				}
+// history yields the entries of the messages, newest first, each call with its result.
+// It finds the messages in one pass, and reads them only as the caller asks for more.
+func history(b wire.Body) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+		for _, raw := range slices.Backward(messagesOf(b)) {
+			s := rawjson.Over(raw)
+			if m := readMessage(&s); !w.pass(&m) {
+				return
+			}
+		}
+	}
+}
+
+// walk is a walk through the messages of a request, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results adapter.ToolResults[[]byte]
+}
+
+// pass passes a message, and reports whether the walk goes on.
+func (w *walk) pass(m *message) bool {
+	switch {
+	case m.role == roleUser && !m.has.result:
+		return w.User(wordsOf(m.content), texts(m.content))
+	case rawjson.IsString(m.content):
+		return m.role != roleSystem || w.Text(rawjson.TextOf(m.content))
+	}
+	for _, block := range slices.Backward(rawjson.Elements(m.content)) {
+		if !w.passBlock(m.role, block) {
+			return false
+		}
+	}
+	return true
+}
+
+// passBlock passes a block of a message that the user has not written. Agents put their
+// own texts beside the results of tools, too.
+func (w *walk) passBlock(role string, block []byte) bool {
+	switch rawjson.TextOf(rawjson.Member(block, "type")) {
+	case typeToolResult:
+		w.results.Add(rawjson.TextOf(rawjson.Member(block, "tool_use_id")), block)
+	case typeText:
+		return role == roleAssistant || w.Text(rawjson.TextOf(rawjson.Member(block, "text")))
+	case typeToolUse:
+		return w.Call(callOf(block, &w.results))
+	}
+	return true
+}
+
+// texts yields the texts of a content's blocks, the last one first.
+func texts(content []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, block := range slices.Backward(rawjson.Elements(content)) {
+			if text := rawjson.Member(block, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
+				return
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Reque
 	p := parser{request: &request{later: later}, facts: adapter.Request{Provider: "anthropic", SaysDone: true}}
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()
-	p.facts.History, p.facts.ToolNames = history(later, p.conversation.recent), p.request
+	p.facts.History, p.facts.ToolNames = history(later), p.request
 	if first, messages := p.conversation.firstCall, p.messages; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
 	}

@@ -54,7 +54,6 @@ type conversation struct {
 	users     int    // messages of the user; one with tool results is not
 	user      []byte // the content of the last of them
 	previous  []byte // the content of the message before that
-	recent    int    // how many messages there are up to it, or to the last report
 	firstCall int    // the index of the message with the first tool call after it, or -1
 	answered  bool   // a message stands behind it
 	last      string // the role of the last message
@@ -113,7 +112,7 @@ func (p *parser) describe() {
 	if f.Unanswered = c.users > 0 && !c.answered; f.Unanswered {
 		f.Previous = wordsOf(c.previous)
 	}
-	p.leaveAlone(c.last == "assistant", continuation.ReasonPrefill)
+	p.leaveAlone(c.last == roleAssistant, continuation.ReasonPrefill)
 	p.leaveAlone(isSideCall(c.newest), continuation.ReasonSideCall)
 }
 
@@ -161,21 +160,18 @@ func readConversation(s *rawjson.Scanner) conversation {
 		c.messages++
 		c.last, c.thought = m.role, c.thought || m.has.thought
 		switch m.role {
-		case "user":
+		case roleUser:
 			c.newest = m.content
-		case "assistant":
+		case roleAssistant:
 			c.newest = nil
 		}
 		switch {
-		case m.role == "user" && !m.has.result && adapter.IsAutomatic(wordsOf(m.content)):
-			if adapter.IsReport(wordsOf(m.content)) {
-				c.recent = c.messages
-			}
-		case m.role == "user" && !m.has.result:
-			c.recent = c.messages
+		case m.role == roleSystem:
+		case m.role == roleUser && !m.has.result && adapter.IsAutomatic(wordsOf(m.content)):
+		case m.role == roleUser && !m.has.result:
 			c.users++
 			c.user, c.previous, c.firstCall, c.answered = m.content, previous, -1, false
-		case m.role == "assistant" && c.firstCall < 0 && m.has.call:
+		case m.role == roleAssistant && c.firstCall < 0 && m.has.call:
 			c.firstCall, c.answered = c.messages-1, true
 		default:
 			c.answered = true
@@ -215,13 +211,22 @@ func readMessage(s *rawjson.Scanner) message {
 	return m
 }
 
+// The roles of messages.
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleSystem    = "system"
+)
+
 // roleOf returns the role, or "" for one of no interest.
 func roleOf(raw []byte) string {
 	switch string(raw) {
 	case `"user"`:
-		return "user"
+		return roleUser
 	case `"assistant"`:
-		return "assistant"
+		return roleAssistant
+	case `"system"`:
+		return roleSystem
 	}
 	return ""
 }
@@ -311,6 +316,7 @@ func wordsOf(content []byte) string {
 		} else {
 			b.Write(block.json)
 		}
+		b.WriteByte(0) // so that the blocks can't run into each other
 	}
 	return b.String()
 }

@@ -38,17 +38,17 @@ func TestFactsOfARequest(t *testing.T) {
 	f, parsed := parse(t, conversation)
 	assert.True(t, parsed.Stream())
 	assert.Equal(t, []any{2, false, false, adapter.ToolChoiceAuto}, []any{f.Tools, f.StrictTools, f.OwnPause, f.Choice})
-	assert.Equal(t, []any{5, 2, `Write it.{"type":"image","source":{"url":"a"}}`}, []any{f.Messages, f.Users, f.User})
+	assert.Equal(t, []any{5, 2, "Write it.\x00{\"type\":\"image\",\"source\":{\"url\":\"a\"}}\x00"}, []any{f.Messages, f.Users, f.User})
 	assert.Equal(t, []any{"claude-sonnet-4-5", "anthropic", true}, []any{f.Model, f.Provider, f.Streamed})
 	assert.Equal(t, []string{"TodoWrite", "bash"}, slices.Collect(f.ToolNames.ToolNames))
 	assert.NotNil(t, f.Loop)
 	var calls []todo.Call
-	for call := range f.History {
+	for call := range adapter.Calls(f.History) {
 		calls = append(calls, call)
 	}
 	assert.Equal(t, []todo.Call{
-		{ID: "t2", Name: "edit_file", Arguments: "{}", Result: "Error: no such file", Answered: true, Recent: true},
-		{ID: "t1", Name: "TodoWrite", Arguments: `{"todos":[]}`, Result: "ok", Answered: true, Recent: true},
+		{ID: "t2", Name: "edit_file", Arguments: "{}", Result: "Error: no such file", Answered: true},
+		{ID: "t1", Name: "TodoWrite", Arguments: `{"todos":[]}`, Result: "ok", Answered: true},
 	}, calls)
 	attachable := parsed.Attachable(body(conversation))
 	text, ok := attachable(4)
@@ -90,4 +90,28 @@ func TestModelsThatThinkUnasked(t *testing.T) {
 		f, _ := parse(t, `{"model":"`+model+`","messages":[]}`)
 		assert.Equal(t, want, f.FixedPrefix, model)
 	}
+}
+
+func TestHistoryHasWhatTheAgentWrote(t *testing.T) {
+	t.Parallel()
+	facts, _ := parse(t, `{"messages":[{"role":"user","content":"Begin."},`+
+		`{"role":"assistant","content":[{"type":"text","text":"<task-notification>a</task-notification>"},{"type":"tool_use","id":"c1","input":{}}]},`+
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"<task-notification>b</task-notification>"},`+
+		`{"type":"text","text":"<task-notification>c</task-notification>"},{"type":"text","text":"Not of the agent."}]},`+
+		`{"role":"user","content":[{"type":"text","text":"<task-notification>d</task-notification>"},{"type":"text","text":"And?"}]},`+
+		`{"role":"system","content":"<task-notification>e</task-notification>"},`+
+		`{"role":"system","content":[{"type":"text","text":"<task-notification>f</task-notification>"}]},`+
+		`{"role":"user","content":"<task-notification>g</task-notification>"}]}`)
+	assert.Equal(t, []adapter.Entry{
+		{Automatic: "<task-notification>g</task-notification>"},
+		{Automatic: "<task-notification>f</task-notification>"},
+		{Automatic: "<task-notification>e</task-notification>"},
+		{Automatic: "<task-notification>d</task-notification>"},
+		{FromUser: true},
+		{Automatic: "<task-notification>c</task-notification>"},
+		{Call: todo.Call{ID: "c1", Arguments: "{}", Result: "<task-notification>b</task-notification>", Answered: true, UserMessagesAfter: 1}},
+		{FromUser: true},
+	}, slices.Collect(facts.History))
+	assert.Equal(t, 2, facts.Users)
+	assert.True(t, facts.Unanswered, "a message of the system is no answer")
 }

@@ -25,22 +25,48 @@ func inputOf(b wire.Body) [][]byte {
 	return rawjson.Elements(input)
 }
 
-// history yields the tool calls, newest first, each with its result. recent is
-// the index of the first item whose calls are recent.
-func history(b wire.Body, recent int) iter.Seq[todo.Call] {
-	return func(yield func(todo.Call) bool) {
-		var results adapter.ToolResults[[]byte]
-		for i, raw := range slices.Backward(inputOf(b)) {
-			item := itemOf(raw)
-			switch {
-			case item.typeName == "function_call" || item.typeName == "custom_tool_call":
-				c := callOf(&item, &results)
-				c.Recent = i >= recent
-				if !yield(c) {
-					return
-				}
-			case strings.HasSuffix(item.typeName, "_output"):
-				results.Add(rawjson.TextOf(item.callID), item.output)
+// history yields the entries of the input, newest first, each call with its result.
+func history(b wire.Body) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+		for _, raw := range slices.Backward(inputOf(b)) {
+			if item := itemOf(raw); !w.pass(&item) {
+				return
+			}
+		}
+	}
+}
+
+// walk is a walk through the items of an input, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results adapter.ToolResults[[]byte]
+}
+
+// pass passes an item, and reports whether the walk goes on.
+func (w *walk) pass(item *fields) bool {
+	switch string(item.role) {
+	case `"user"`:
+		return w.User(identityOf(item.content), texts(item.content))
+	case `"system"`, `"developer"`:
+		return w.Text(contentOf(item.content))
+	}
+	switch {
+	case item.typeName == "function_call" || item.typeName == "custom_tool_call":
+		return w.Call(callOf(item, &w.results))
+	case strings.HasSuffix(item.typeName, "_output"):
+		w.results.Add(rawjson.TextOf(item.callID), item.output)
+	}
+	return true
+}
+
+// texts yields the texts of a content's parts, the last one first.
+func texts(content []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, part := range slices.Backward(rawjson.Elements(content)) {
+			if text := rawjson.Member(part, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
+				return
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 // request has the facts about a request that are needed until it is answered.
 type request struct {
 	chains   *chains
+	caller   identify
 	later    wire.Body
 	streams  bool
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
@@ -23,6 +24,7 @@ type request struct {
 	lite     bool // its tools are an item of the input: it has no member for them
 	typed    bool // the user's messages name their type, and have parts
 	ownPause bool // a todo_pause is the caller's own
+	ownShell bool // the caller runs a shell
 
 	turns []said // what was said, by turn
 }
@@ -63,7 +65,6 @@ type parser struct {
 	callsTool bool                // it offers a tool that the caller runs
 	strict    bool                // all functions ask for strict arguments
 	functions int
-	recent    int    // how many items there are up to that message, or to the last report
 	firstCall int    // the number of the first call after the user's last message, or -1
 	previous  []byte // the content of the message before that
 	last      []byte // the content of the item before
@@ -94,7 +95,7 @@ func (p *parser) read(body []byte) bool {
 	if p.left != continuation.ReasonNone {
 		f.LeaveAlone = p.left
 	}
-	if !p.callsTool { // the server runs all: a chat with a search, and no agent
+	if !p.callsTool && !p.ownShell { // the server runs all: a chat with a search, and no agent
 		f.Tools = 0
 	}
 	p.ownPause = f.OwnPause
@@ -130,6 +131,8 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonPreviousResponse)
 	case "conversation":
 		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonConversation)
+	case "client_metadata":
+		p.leaveIf(wire.HasSideMetadata(s.Raw()), continuation.ReasonSideCall)
 	case "background":
 		p.leaveIf(string(s.Raw()) == "true", continuation.ReasonBackgroundResponse)
 	}
@@ -170,12 +173,9 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	switch role := string(item.role); role {
 	case `"user"`:
 		p.typed = item.typeName == "message" && !rawjson.IsString(item.content)
-		switch user := identityOf(item.content); {
-		case !adapter.IsAutomatic(user):
+		if user := identityOf(item.content); !adapter.IsAutomatic(user) {
 			f.Users++
-			f.User, f.Unanswered, p.firstCall, p.previous, p.recent = user, true, -1, p.last, f.Messages
-		case adapter.IsReport(user):
-			p.recent = f.Messages
+			f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, p.last
 		}
 	case `"system"`, `"developer"`:
 		if f.System == 0 && takesText(item.content) {
@@ -246,7 +246,7 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "shell":
 			where := rawjson.TextView(rawjson.Member(t.environment, "type"))
-			p.callsTool = p.callsTool || where == "" || where == "local"
+			p.ownShell = p.ownShell || where == "" || where == "local"
 		}
 		p.callsTool = p.callsTool || slices.Contains(clientTools, t.kind)
 	}

@@ -201,11 +201,11 @@ func TestContextThatEndsDuringAContinuation(t *testing.T) {
 	cause := errors.New("the user left")
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		turn, arrived, release := gatedTurn(fakellm.Text("Two."))
+		turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
 		defer release()
 		ctx, cancel := context.WithCancelCause(s.Ctx)
 		defer cancel(nil)
-		s.Server.Append(fakellm.Text("One."), turn)
+		s.Server.Append(fakellm.Text("One:"), turn)
 		call := inBackground(func() scenario.Answer { return s.Mode.Call(ctx, s.Client, scenario.Request()) })
 		<-arrived
 		cancel(cause)
@@ -213,7 +213,7 @@ func TestContextThatEndsDuringAContinuation(t *testing.T) {
 		requireBrokeOff(t, s, got, context.Canceled)
 		require.ErrorIs(t, got.Err, cause)
 		if m != scenario.WireUnary { // http.Client returns an answer or an error, not both
-			assert.Equal(t, "One.", got.Text, "the text so far is not lost")
+			assert.Equal(t, "One:", got.Text, "the text so far is not lost")
 		}
 		assert.Len(t, s.Server.Requests(), 2)
 		assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
@@ -227,7 +227,7 @@ func TestContextThatEndsInTheTextOfAContinuation(t *testing.T) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithCancel(s.Ctx)
 		defer cancel()
-		s.Server.Append(fakellm.Text("One."), fakellm.Text("Two three four.").HangAfter(3))
+		s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two three four.").HangAfter(3))
 		got, err := scenario.Open(ctx, s.Client, scenario.Request())
 		require.NoError(t, err)
 		defer got.Close()
@@ -312,9 +312,9 @@ func TestCloseDuringTheOpeningOfAContinuation(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		turn, arrived, release := gatedTurn(fakellm.Text("Two."))
+		turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
 		defer release()
-		s.Server.Append(fakellm.Text("One."), turn)
+		s.Server.Append(fakellm.Text("One:"), turn)
 		require.ErrorIs(t, closeDuring(t, s, arrived), m.ErrClosed())
 		assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
 	})
@@ -325,7 +325,7 @@ func TestCloseDuringRecvOfAContinuation(t *testing.T) {
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		arrived := make(chan struct{})
-		s.Server.Append(fakellm.Text("One."), doFirst(func() { close(arrived) }, fakellm.Text("Two.").HangAfter(0)))
+		s.Server.Append(fakellm.Text("One:"), doFirst(func() { close(arrived) }, fakellm.Text("Two:").HangAfter(0)))
 		require.ErrorIs(t, closeDuring(t, s, arrived), m.ErrClosed())
 		assert.Empty(t, failures(s.Events))
 	})
@@ -383,7 +383,7 @@ func TestCloseFromWithinRecv(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				todos, option := prepare(func() { assert.NoError(t, stream.Close()) })
 				s := scenario.New(t, m, todos, option)
-				s.Server.Append(fakellm.Text(scenario.Plan), fakellm.Text("Two."))
+				s.Server.Append(fakellm.Text(scenario.Plan), fakellm.Text("Two:"))
 				var err error
 				stream, err = scenario.Open(s.Ctx, s.Client, scenario.Request())
 				require.NoError(t, err)
@@ -414,7 +414,7 @@ func TestCloseWhenTheStoreHasAnswered(t *testing.T) {
 				}
 			}}
 			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithStore(continuation.NewMemoryStore()), middleware.WithObserver(observer))
-			s.Server.Append(fakellm.Text("One."), scenario.Edit())
+			s.Server.Append(fakellm.Text("One:"), scenario.Edit())
 			var err error
 			stream, err = scenario.Open(s.Ctx, s.Client, scenario.Request())
 			require.NoError(t, err)
@@ -519,9 +519,9 @@ func TestSessionIsFreeWhenTheCallIsOver(t *testing.T) {
 				t.Parallel()
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithStore(
 					slowStore{continuation.NewMemoryStore()}))
-				turn, arrived, release := gatedTurn(fakellm.Text("Two."))
+				turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
 				defer release()
-				s.Server.Append(fakellm.Text("One."), turn)
+				s.Server.Append(fakellm.Text("One:"), turn)
 				ctx, cancel := context.WithCancel(s.Ctx)
 				defer cancel()
 				got, err := scenario.Open(ctx, s.Client, scenario.Request())
@@ -565,7 +565,7 @@ func TestCloseByAnObserverOfAStoreThatFails(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		store := &failingStore{Store: continuation.NewMemoryStore()}
-		server := fakellm.NewServer(t, fakellm.Text("One."), fakellm.Text("Two three.").HangAfter(2))
+		server := fakellm.NewServer(t, fakellm.Text("One:"), fakellm.Text("Two three.").HangAfter(2))
 		var got scenario.Stream
 		observed := make(chan struct{})
 		observe := sync.OnceFunc(func() { close(observed) })

@@ -62,12 +62,12 @@ func TestTextOfTurnsIsJoined(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		server := fakellm.NewServer(t,
-			fakellm.Text("One."), fakellm.Text("Two."), fakellm.Text("Three."), fakellm.Text("Four."))
+			fakellm.Text("One:"), fakellm.Text("Two:"), fakellm.Text("Three:"), fakellm.Text("Four:"))
 		mw := middleware.New(scenario.TwoTodos(), scenario.NoInterval())
 		got := m.Call(t.Context(), m.HTTPClient(server, mw), scenario.Request())
 
 		require.NoError(t, got.Err)
-		assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", got.Text)
+		assert.Equal(t, "One:\n\nTwo:\n\nThree:\n\nFour:", got.Text)
 		assert.Equal(t, "stop", got.Finish)
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 		assert.Equal(t, 3, got.Outcome.Attempts)

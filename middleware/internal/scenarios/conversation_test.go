@@ -118,6 +118,32 @@ func TestListInTheHistoryDecides(t *testing.T) {
 	}
 }
 
+// In a long run no turn ends in text, so no decision reads the list. When the agent then
+// shortens its history, the list is still known, and that it was written in this user turn.
+func TestListThatNoDecisionHasReadIsRemembered(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, todo.FromConversation(), scenario.AtMost(1), middleware.WithApprovalMode(continuation.ApprovalDefault))
+		first := scenario.Request()
+		first.Messages[1].Content = "Write the parser, then test it with everything that the old one could read."
+		first.Tools = append(first.Tools, scenario.Tool("todo_write"))
+		arguments := scenario.TodoArguments("pending Write the parser")
+		require.NoError(t, s.Call(s.Ctx, first, fakellm.Call("todo_write", arguments)).Err)
+		second := scenario.WithTodos(first, "todo_write", arguments, "saved")
+		second.Tools = first.Tools
+		require.NoError(t, s.Call(s.Ctx, second, scenario.Edit()).Err)
+
+		shortened := first
+		shortened.Messages = append(slices.Clone(first.Messages), openai.ChatCompletionMessage{
+			Role: openai.ChatMessageRoleAssistant, Content: "So far the parser was begun.",
+		})
+		got := s.Call(s.Ctx, shortened, fakellm.Text(scenario.Plan), scenario.Edit())
+		require.NoError(t, got.Err)
+		assert.True(t, got.Outcome.Continued(), got.Outcome)
+		assert.Equal(t, todo.FromEarlierRequest, got.Outcome.List.Origin.Place)
+	})
+}
+
 // An agent summarizes its history, and the call that wrote the list is lost.
 func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 	t.Parallel()
@@ -134,7 +160,7 @@ func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 		second := s.Call(s.Ctx, summarized, fakellm.Text("Now the parser."), scenario.Edit())
 		require.NoError(t, second.Err)
 		assert.True(t, second.Outcome.Continued(), second.Outcome)
-		assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "todo_write"}, second.Outcome.List.Origin)
+		assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "todo_write", Written: todo.WrittenEarlier}, second.Outcome.List.Origin)
 
 		stranger := s.Call(continuation.WithSession(t.Context(), ""), summarized, fakellm.Text("Now the parser."))
 		assert.Equal(t, continuation.ReasonNoList, stranger.Outcome.Reason)

@@ -165,9 +165,9 @@ func TestSettingCountsFromTheNextDecisionOn(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		off := func() { assert.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), "s", false)) }
-		got := s.Ask(fakellm.Text("One."), doFirst(off, fakellm.Text("Two.")))
+		got := s.Ask(fakellm.Text("One:"), doFirst(off, fakellm.Text("Two:")))
 
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
 		assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 2)
 	})
@@ -247,16 +247,13 @@ func TestTurnThatIsNoPlainAnswerIsNotContinued(t *testing.T) {
 		{"an unknown finish", text.Finish("exploded"), continuation.ReasonNotEnded},
 		{"no finish", text.With(fakellm.NoFinish), continuation.ReasonNotEnded},
 		{"a refusal", fakellm.Text("").Refusal("I can't help with that."), continuation.ReasonRefused},
-		{"no text", fakellm.Text(""), continuation.ReasonEmpty},
-		{"white space", fakellm.Pieces(" ", "\n\t", "\u00a0"), continuation.ReasonEmpty},
-		{"reasoning only", fakellm.Text("").Reasoning("Hm."), continuation.ReasonEmpty},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				todos := scenario.NewList(scenario.InProgress("Write the parser"))
-				s := scenario.New(t, m, todos, middleware.WithoutEmptyTurns())
+				s := scenario.New(t, m, todos)
 				got := s.Ask(tt.turn)
 
 				scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), tt.turn), got)
@@ -327,20 +324,22 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 	}
 }
 
-func TestEmptyTurnIsContinuedOnce(t *testing.T) {
+func TestEmptyTurnsAreContinuedLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text(" "), fakellm.Text(""))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 2, MinInterval: continuation.Off}))
+		got := s.Ask(fakellm.Text(" "), fakellm.Text(""), fakellm.Text("\n"))
 
 		require.NoError(t, got.Err)
 		assert.Equal(t, "stop", got.Finish)
-		assert.Equal(t, continuation.ReasonEmpty, got.Outcome.Reason)
+		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 		requests := s.Server.Requests()
-		require.Len(t, requests, 2)
-		answer := requests[1].Messages[2]
-		assert.Equal(t, "assistant", answer.Role)
-		assert.Equal(t, "(no answer)", answer.Content, "providers refuse an empty message")
+		require.Len(t, requests, 3)
+		for _, request := range requests[1:] {
+			answer := request.Messages[2]
+			assert.Equal(t, "assistant", answer.Role)
+			assert.Equal(t, "(no answer)", answer.Content, "providers refuse an empty message")
+		}
 	})
 }
 
@@ -394,8 +393,8 @@ func TestPauseDuringAContinuationKeepsTheNextFromBeingSent(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		stop := func() { assert.NoError(t, s.Middleware.Pause(s.Ctx, "enough")) }
-		got := s.Ask(fakellm.Text("One."), doFirst(stop, fakellm.Text("Two.")))
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
+		got := s.Ask(fakellm.Text("One:"), doFirst(stop, fakellm.Text("Two:")))
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
 		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
 	})
 }
@@ -423,8 +422,8 @@ func TestNewUserTurnKeepsAnOlderCallFromItsNextContinuation(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		second, arrived, release := gatedTurn(fakellm.Text("Two."))
-		s.Server.Append(fakellm.Text("One."), second, scenario.Edit())
+		second, arrived, release := gatedTurn(fakellm.Text("Two:"))
+		s.Server.Append(fakellm.Text("One:"), second, scenario.Edit())
 		older := inBackground(func() scenario.Answer { return s.Mode.Call(s.Ctx, s.Client, scenario.Request()) })
 		<-arrived
 		newer := s.Mode.Call(s.Ctx, s.Client, scenario.WithUserMessage(scenario.Request(), "", "Write the lexer first."))
@@ -432,7 +431,7 @@ func TestNewUserTurnKeepsAnOlderCallFromItsNextContinuation(t *testing.T) {
 		release()
 
 		got := <-older
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
 		assert.Equal(t, continuation.ReasonSuperseded, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 3)
 	})
@@ -522,7 +521,7 @@ func TestTodosAreAskedForWithSessionDeadlineAndConversation(t *testing.T) {
 			return nil, nil
 		}))
 		s.Call(s.Ctx, scenario.WithEdit(scenario.WithEdit(scenario.Request(), "call_1"), "call_2"), fakellm.Text(scenario.Plan))
-		newest := todo.Call{ID: "call_2", Name: "edit_file", Arguments: "{}", Result: "saved", Answered: true, Recent: true}
+		newest := todo.Call{ID: "call_2", Name: "edit_file", Arguments: "{}", Result: "saved", Answered: true}
 		older := newest
 		older.ID = "call_1"
 		assert.Equal(t, []todo.Call{newest, older}, seen)
@@ -534,15 +533,15 @@ func TestSecondCallOfASessionThatIsBeingContinuedIsNot(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		held, arrived, release := gatedTurn(scenario.Edit())
-		s.Server.Append(fakellm.Text("First."), held, fakellm.Text("Second."))
+		s.Server.Append(fakellm.Text("First:"), held, fakellm.Text("Second:"))
 		first := inBackground(func() scenario.Answer { return s.Mode.Call(s.Ctx, s.Client, scenario.Request()) })
 		<-arrived
 		second := s.Mode.Call(s.Ctx, s.Client, scenario.Request())
 		release()
 
-		scenario.RequireComplete(t, m, second, "Second.", "stop")
+		scenario.RequireComplete(t, m, second, "Second:", "stop")
 		assert.Equal(t, continuation.ReasonActive, second.Outcome.Reason)
-		scenario.RequireComplete(t, m, <-first, "First.", "tool_calls")
+		scenario.RequireComplete(t, m, <-first, "First:", "tool_calls")
 		assert.Len(t, s.Server.Requests(), 3)
 	})
 }
@@ -552,15 +551,15 @@ func TestCallsOfOtherSessionsAreContinuedMeanwhile(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		held, arrived, release := gatedTurn(scenario.Edit())
-		s.Server.Append(fakellm.Text("First."), held, fakellm.Text("Second."), scenario.Edit())
+		s.Server.Append(fakellm.Text("First:"), held, fakellm.Text("Second:"), scenario.Edit())
 		first := inBackground(func() scenario.Answer { return s.Mode.Call(s.Ctx, s.Client, scenario.Request()) })
 		<-arrived
 		second := s.Mode.Call(continuation.WithSession(s.Ctx, "another"), s.Client, scenario.Request())
 		release()
 
-		scenario.RequireComplete(t, m, second, "Second.", "tool_calls")
+		scenario.RequireComplete(t, m, second, "Second:", "tool_calls")
 		assert.Equal(t, "another", second.Outcome.Session)
-		scenario.RequireComplete(t, m, <-first, "First.", "tool_calls")
+		scenario.RequireComplete(t, m, <-first, "First:", "tool_calls")
 	})
 }
 

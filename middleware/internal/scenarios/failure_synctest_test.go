@@ -31,8 +31,8 @@ func requireTimedOut(t *testing.T, s *scenario.Scenario, got scenario.Answer, te
 func TestContinuationThatIsNotAnsweredIsGivenUp(t *testing.T) {
 	t.Parallel()
 	tests := map[string]fakellm.Turn{
-		"no headers": fakellm.Text("Two.").Hang(),
-		"no bytes":   fakellm.Text("Two.").HangAfter(0),
+		"no headers": fakellm.Text("Two:").Hang(),
+		"no bytes":   fakellm.Text("Two:").HangAfter(0),
 	}
 	for name, turn := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,8 +40,8 @@ func TestContinuationThatIsNotAnsweredIsGivenUp(t *testing.T) {
 			scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 				began := time.Now()
-				got := s.Ask(fakellm.Text("One."), turn)
-				requireTimedOut(t, s, got, "One.", middleware.ErrFirstByteTimeout)
+				got := s.Ask(fakellm.Text("One:"), turn)
+				requireTimedOut(t, s, got, "One:", middleware.ErrFirstByteTimeout)
 				assert.Equal(t, 5*time.Minute, time.Since(began))
 			})
 		})
@@ -54,8 +54,8 @@ func TestHalfAnAnswerInOnePieceIsGivenUp(t *testing.T) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(),
 			middleware.WithLimits(continuation.Limits{FirstByteTimeout: time.Minute}))
 		began := time.Now()
-		got := s.Ask(fakellm.Text("One."), fakellm.Text("Two.").HangAfter(1))
-		requireTimedOut(t, s, got, "One.", middleware.ErrFirstByteTimeout)
+		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two:").HangAfter(1))
+		requireTimedOut(t, s, got, "One:", middleware.ErrFirstByteTimeout)
 		assert.Equal(t, time.Minute, time.Since(began))
 	})
 }
@@ -65,8 +65,8 @@ func TestContinuationThatFallsSilentIsGivenUp(t *testing.T) {
 	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		began := time.Now()
-		got := s.Ask(fakellm.Text("One."), fakellm.Text("Two three four.").HangAfter(3))
-		requireTimedOut(t, s, got, "One.\n\nTwo three ", middleware.ErrResponseTimeout)
+		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two three four.").HangAfter(3))
+		requireTimedOut(t, s, got, "One:\n\nTwo three ", middleware.ErrResponseTimeout)
 		assert.Equal(t, 30*time.Second, time.Since(began))
 	})
 }
@@ -75,7 +75,7 @@ func TestSilenceInACallersToolCallIsReturned(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), scenario.Edit().HangAfter(3))
+		got := s.Ask(fakellm.Text("One:"), scenario.Edit().HangAfter(3))
 		require.ErrorIs(t, got.Err, middleware.ErrResponseTimeout)
 		assert.Empty(t, got.Finish)
 	})
@@ -85,8 +85,8 @@ func TestSlowContinuationIsNotSilent(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), scenario.Edit().AndText("Two three four five six.").Delay(29*time.Second))
-		scenario.RequireComplete(t, s.Mode, got, "One.\n\nTwo three four five six.", "tool_calls")
+		got := s.Ask(fakellm.Text("One:"), scenario.Edit().AndText("Two three four five six.").Delay(29*time.Second))
+		scenario.RequireComplete(t, s.Mode, got, "One:\n\nTwo three four five six.", "tool_calls")
 	})
 }
 
@@ -148,7 +148,7 @@ func TestRestOfAnAnswerMayTakeTwoSeconds(t *testing.T) {
 func TestCallersDeadlineCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]fakellm.Turn{
-		"no headers": fakellm.Text("Two.").Hang(), "no bytes": fakellm.Text("Two.").HangAfter(0),
+		"no headers": fakellm.Text("Two:").Hang(), "no bytes": fakellm.Text("Two:").HangAfter(0),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,8 +157,8 @@ func TestCallersDeadlineCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 				ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 				defer cancel()
 				began := time.Now()
-				got := s.Call(ctx, scenario.Request(), fakellm.Text("One."), turn)
-				requireTimedOut(t, s, got, "One.", middleware.ErrDeadlineNear)
+				got := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), turn)
+				requireTimedOut(t, s, got, "One:", middleware.ErrDeadlineNear)
 				assert.Equal(t, 9*time.Second, time.Since(began), "a tenth before the deadline")
 			})
 		})
@@ -172,8 +172,8 @@ func TestDeadlineIsAnticipatedByTwoSecondsAtMost(t *testing.T) {
 		ctx, cancel := context.WithTimeout(s.Ctx, time.Minute)
 		defer cancel()
 		began := time.Now()
-		got := s.Call(ctx, scenario.Request(), fakellm.Text("One."), fakellm.Text("Two.").Hang())
-		requireTimedOut(t, s, got, "One.", middleware.ErrDeadlineNear)
+		got := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), fakellm.Text("Two:").Hang())
+		requireTimedOut(t, s, got, "One:", middleware.ErrDeadlineNear)
 		assert.Equal(t, 58*time.Second, time.Since(began))
 	})
 }
@@ -184,8 +184,8 @@ func TestDeadlineInTheTextOfAContinuationEndsItInTime(t *testing.T) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
-		got := s.Call(ctx, scenario.Request(), fakellm.Text("One."), fakellm.Text("Two three four.").HangAfter(3))
-		requireTimedOut(t, s, got, "One.\n\nTwo three ", middleware.ErrDeadlineNear)
+		got := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), fakellm.Text("Two three four.").HangAfter(3))
+		requireTimedOut(t, s, got, "One:\n\nTwo three ", middleware.ErrDeadlineNear)
 	})
 }
 
@@ -203,8 +203,8 @@ func TestContinuationIsNotOpenedWithTooLittleTimeLeft(t *testing.T) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
-		got := s.Call(ctx, scenario.Request(), inAbout(m, fakellm.Text("One."), 6*time.Second))
-		scenario.RequireComplete(t, m, got, "One.", "stop")
+		got := s.Call(ctx, scenario.Request(), inAbout(m, fakellm.Text("One:"), 6*time.Second))
+		scenario.RequireComplete(t, m, got, "One:", "stop")
 		assert.Equal(t, continuation.ReasonDeadline, got.Outcome.Reason)
 		require.NoError(t, got.Outcome.Err)
 		assert.Len(t, s.Server.Requests(), 1)
@@ -218,8 +218,8 @@ func TestContinuationIsOpenedWithEnoughTimeLeft(t *testing.T) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
-		got := s.Call(ctx, scenario.Request(), inAbout(m, fakellm.Text("One."), 4*time.Second), scenario.Edit())
-		scenario.RequireComplete(t, m, got, "One.", "tool_calls")
+		got := s.Call(ctx, scenario.Request(), inAbout(m, fakellm.Text("One:"), 4*time.Second), scenario.Edit())
+		scenario.RequireComplete(t, m, got, "One:", "tool_calls")
 	})
 }
 
@@ -227,12 +227,12 @@ func TestWaitThatLeavesTooLittleTimeIsNotBegun(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
-		s.Ask(fakellm.Text("One."), scenario.Edit())
+		s.Ask(fakellm.Text("One:"), scenario.Edit())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
 		began := time.Now()
-		got := s.Call(ctx, scenario.Request(), fakellm.Text("One."))
-		scenario.RequireComplete(t, m, got, "One.", "stop")
+		got := s.Call(ctx, scenario.Request(), fakellm.Text("One:"))
+		scenario.RequireComplete(t, m, got, "One:", "stop")
 		assert.Equal(t, continuation.ReasonDeadline, got.Outcome.Reason)
 		assert.Zero(t, time.Since(began))
 	})
@@ -242,7 +242,7 @@ func TestRejectedPauseKeepsTheInterval(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), scenario.Edit())
+		s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), scenario.Edit())
 		assert.Equal(t, []time.Duration{0, time.Second}, gaps(s))
 	})
 }
@@ -253,9 +253,9 @@ func TestRejectedPauseIsAcceptedIfTheWaitWouldMissTheDeadline(t *testing.T) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
-		got := s.Call(ctx, scenario.Request(), fakellm.Text("One."), fakellm.Pause("stuck"))
+		got := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), fakellm.Pause("stuck"))
 		requirePaused(t, s, got, "stuck")
-		assert.Equal(t, "One.\n\nTask paused: stuck", got.Text)
+		assert.Equal(t, "One:\n\nTask paused: stuck", got.Text)
 	})
 }
 
@@ -263,16 +263,16 @@ func TestStreamThatIsDroppedKeepsItsSessionForTenMinutes(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
-		s.Server.Append(fakellm.Text("One."), fakellm.Text("Two three."))
+		s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two three."))
 		dropped, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
 		require.NoError(t, err)
 		defer dropped.Close()
 		readUntil(t, dropped.Recv, "Two")
 
-		got := s.Ask(fakellm.Text("Three."))
+		got := s.Ask(fakellm.Text("Three:"))
 		assert.Equal(t, continuation.ReasonActive, got.Outcome.Reason)
 		<-time.After(10 * time.Minute)
-		got = s.Ask(fakellm.Text("Three."), scenario.Edit())
+		got = s.Ask(fakellm.Text("Three:"), scenario.Edit())
 		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
 		assert.Equal(t, 1, got.Outcome.Attempts)
 	})
@@ -282,7 +282,7 @@ func TestEndOfTheContextReleasesADroppedStream(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
-		s.Server.Append(fakellm.Text("One."), fakellm.Text("Two three."))
+		s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two three."))
 		ctx, cancel := context.WithCancel(s.Ctx)
 		dropped, err := scenario.Open(ctx, s.Client, scenario.Request())
 		require.NoError(t, err)
@@ -306,7 +306,7 @@ func TestProviderIsGivenTheTimeThatItAsksFor(t *testing.T) {
 			t.Parallel()
 			scenario.InBubbles(t, []scenario.Mode{scenario.WireUnary, scenario.WireStream}, func(t *testing.T, m scenario.Mode) {
 				s := scenario.NewInBubble(t, m, scenario.TwoTodos())
-				turns := []fakellm.Turn{fakellm.Text("One."), scenario.Failure(http.StatusTooManyRequests).Header("Retry-After", seconds)}
+				turns := []fakellm.Turn{fakellm.Text("One:"), scenario.Failure(http.StatusTooManyRequests).Header("Retry-After", seconds)}
 				if sent == 3 {
 					turns = append(turns, scenario.Edit())
 				}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jarcoal/httpmock"
@@ -29,10 +30,10 @@ var failingTurns = []struct {
 	{"HTTP 429", scenario.Failure(http.StatusTooManyRequests), "", "HTTP 429"},
 	{"HTTP 503", scenario.Failure(http.StatusServiceUnavailable), "", "HTTP 503"},
 	{"HTTP 502 of a proxy", fakellm.Status(http.StatusBadGateway, "<html>the secret</html>"), "", "HTTP 502"},
-	{"connection refused", fakellm.Text("Two.").Cut(), "", "transport"},
-	{"cut at once", fakellm.Text("Two.").CutAfter(0), "", "transport"},
-	{"cut after the role", fakellm.Text("Two.").CutAfter(1), "", "transport"},
-	{"ended at once", fakellm.Text("Two.").EndAfter(0), "", "transport"},
+	{"connection refused", fakellm.Text("Two:").Cut(), "", "transport"},
+	{"cut at once", fakellm.Text("Two:").CutAfter(0), "", "transport"},
+	{"cut after the role", fakellm.Text("Two:").CutAfter(1), "", "transport"},
+	{"ended at once", fakellm.Text("Two:").EndAfter(0), "", "transport"},
 }
 
 // failingStreams are continuations that fail in the middle of a stream, which shows the text before the failure.
@@ -43,17 +44,17 @@ var failingStreams = []struct {
 	problem string
 }{
 	{"cut in the text", fakellm.Text("Two three four.").CutAfter(3), "\n\nTwo three ", "transport"},
-	{"cut before the finish", fakellm.Pieces("Two.").CutAfter(2), "\n\nTwo.", "transport"},
-	{"error event at once", fakellm.Text("Two.").ErrorAfter(0, "the secret"), "", "transport"},
+	{"cut before the finish", fakellm.Pieces("Two:").CutAfter(2), "\n\nTwo:", "transport"},
+	{"error event at once", fakellm.Text("Two:").ErrorAfter(0, "the secret"), "", "transport"},
 	{"error event in the text", fakellm.Text("Two three four.").ErrorAfter(3, "the secret"), "\n\nTwo three ", "transport"},
 	{"ended in the text", fakellm.Text("Two three four.").EndAfter(3), "\n\nTwo three ", "transport"},
-	{"no finish", fakellm.Text("Two.").With(fakellm.NoFinish), "\n\nTwo.", "transport"},
-	{"no finish and no [DONE]", fakellm.Text("Two.").With(fakellm.NoFinish).NoDone(), "\n\nTwo.", "transport"},
+	{"no finish", fakellm.Text("Two:").With(fakellm.NoFinish), "\n\nTwo:", "transport"},
+	{"no finish and no [DONE]", fakellm.Text("Two:").With(fakellm.NoFinish).NoDone(), "\n\nTwo:", "transport"},
 	{"text held that may be a pause", fakellm.Pieces("Two. ", "todo_pa").With(fakellm.NoFinish), "\n\nTwo. todo_pa", "transport"},
 	{"half a todo_pause", fakellm.Pause(scenario.Blocked).CutAfter(3), "", "transport"},
 	{"half a name that may be todo_pause", fakellm.Call("todo_write", "{}").With(fakellm.SplitName).CutAfter(2), "", "transport"},
 	{
-		"broken JSON", fakellm.Chunks(`{"id":"x","choices":[{"index":0,"delta":{"content":"Two."}}]}`, `{"id`), "\n\nTwo.",
+		"broken JSON", fakellm.Chunks(`{"id":"x","choices":[{"index":0,"delta":{"content":"Two:"}}]}`, `{"id`), "\n\nTwo:",
 		"transport",
 	},
 }
@@ -70,14 +71,15 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				t.Parallel()
 				s := scenario.New(t, m, scenario.TwoTodos())
 				refused := tt.problem == "HTTP 400" || tt.problem == "HTTP 401"
-				turns := []fakellm.Turn{fakellm.Text("One.").Usage(100, 11), tt.turn}
-				if !refused && (!m.Streamed() || tt.shown == "") {
-					turns = append(turns, tt.turn) // it is sent once more
+				turns := []fakellm.Turn{fakellm.Text("One:").Usage(100, 11), tt.turn}
+				unshown := !m.Streamed() || tt.shown == ""
+				if !refused && unshown {
+					turns = append(turns, tt.turn, tt.turn) // it is tried three times
 				}
 				sent := len(turns)
 				got := s.Ask(turns...)
 
-				text := "One."
+				text := "One:"
 				if m.Streamed() {
 					text += tt.shown
 				}
@@ -92,18 +94,22 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				require.Len(t, failed, sent-1)
 				assert.Equal(t, "continuation", failed[0].Op)
 				assert.Equal(t, got.Outcome.Err, failed[sent-2].Err)
-				assert.Equal(t, sent-1, s.State(t).Attempts, "each is an attempt")
+				used := 1
+				if unshown {
+					used = 0
+				}
+				assert.Equal(t, used, s.State(t).Attempts, "what nobody has seen is no attempt")
 
 				if refused {
-					got = s.Ask(fakellm.Text("One."))
+					got = s.Ask(fakellm.Text("One:"))
 					assert.Equal(t, continuation.ReasonProviderRefused, got.Outcome.Reason)
 					return
 				}
-				s.Server.Append(fakellm.Text("One."), scenario.Edit())
+				s.Server.Append(fakellm.Text("One:"), scenario.Edit())
 				got = s.Ask()
 				require.NoError(t, got.Err)
 				prompt := s.Prompts()[sent]
-				assert.Contains(t, prompt, "Previous attempt: it failed ("+tt.problem+")")
+				assert.Equal(t, !unshown, strings.Contains(prompt, "Previous attempt: it failed ("+tt.problem+")"))
 				assert.NotContains(t, prompt, "secret", "never text from the provider")
 			})
 		}
@@ -114,13 +120,13 @@ func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One.").Usage(100, 1), fakellm.Text("Two.").Usage(200, 2).Finish("end_turn"),
-			scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "end_turn")
+		got := s.Ask(fakellm.Text("One:").Usage(100, 1), fakellm.Text("Two:").Usage(200, 2).Finish("end_turn"),
+			scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "end_turn")
 		require.NotNil(t, got.Usage)
 		assert.Equal(t, 103, got.Usage.TotalTokens)
-		assert.Equal(t, 4, got.Outcome.Turns)
-		assert.Equal(t, 3, got.Outcome.Attempts)
+		assert.Equal(t, 5, got.Outcome.Turns)
+		assert.Equal(t, 4, got.Outcome.Attempts)
 	})
 }
 
@@ -128,10 +134,10 @@ func TestContinuationWithoutAFinishIsIncomplete(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		cut := fakellm.Text("Two.").With(fakellm.NoFinish)
-		turns := []fakellm.Turn{fakellm.Text("One."), cut}
+		cut := fakellm.Text("Two:").With(fakellm.NoFinish)
+		turns := []fakellm.Turn{fakellm.Text("One:"), cut}
 		if !m.Streamed() { // nothing of it was shown
-			turns = append(turns, cut)
+			turns = append(turns, cut, cut)
 		}
 		got := s.Ask(turns...)
 		require.NoError(t, got.Err)
@@ -160,10 +166,10 @@ func TestFailureInTheCallersToolCallIsReturned(t *testing.T) {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One."), tt.turn)
+				got := s.Ask(fakellm.Text("One:"), tt.turn)
 				require.ErrorIs(t, got.Err, tt.want)
 				assert.Empty(t, got.Finish, "the answer does not look complete")
-				assert.Equal(t, "One.", got.Text)
+				assert.Equal(t, "One:", got.Text)
 				require.ErrorIs(t, got.Outcome.Err, tt.want)
 				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
 				assert.Equal(t, []string{"continuation"}, failures(s.Events))
@@ -177,23 +183,23 @@ func TestFailureAfterTheFinishOfAContinuationIsNoFailureOfIt(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		for name, turn := range map[string]fakellm.Turn{
-			"text cut before [DONE]": fakellm.Text("Two.").CutAfter(-1),
-			"text cut before usage":  fakellm.Text("Two.").CutAfter(-2),
-			"text and an error":      fakellm.Text("Two.").ErrorAfter(-1, "late"),
+			"text cut before [DONE]": fakellm.Text("Two:").CutAfter(-1),
+			"text cut before usage":  fakellm.Text("Two:").CutAfter(-2),
+			"text and an error":      fakellm.Text("Two:").ErrorAfter(-1, "late"),
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One."), turn)
-				scenario.RequireComplete(t, s.Mode, got, "One.\n\nTwo.", "stop")
+				got := s.Ask(fakellm.Text("One:"), turn)
+				scenario.RequireComplete(t, s.Mode, got, "One:\n\nTwo:", "stop")
 				assert.Len(t, s.Server.Requests(), 2)
 			})
 		}
 		t.Run("call cut before [DONE]", func(t *testing.T) {
 			t.Parallel()
 			s := scenario.New(t, m, scenario.TwoTodos())
-			got := s.Ask(fakellm.Text("One."), scenario.Edit().CutAfter(-1))
-			scenario.RequireComplete(t, s.Mode, got, "One.", "tool_calls")
+			got := s.Ask(fakellm.Text("One:"), scenario.Edit().CutAfter(-1))
+			scenario.RequireComplete(t, s.Mode, got, "One:", "tool_calls")
 			require.Len(t, got.Calls, 1)
 		})
 	})
@@ -213,8 +219,8 @@ func TestUnusableContinuationIsAFailure(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One."), turn, turn)
-				scenario.RequireComplete(t, m, got, "One.", "stop")
+				got := s.Ask(fakellm.Text("One:"), turn, turn, turn)
+				scenario.RequireComplete(t, m, got, "One:", "stop")
 				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
 			})
 		})
@@ -225,17 +231,17 @@ func TestFailedContinuationIsFollowedByTheNextUserTurn(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
-		got := s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), fakellm.Text("One."), scenario.Edit())
-		scenario.RequireComplete(t, m, got, "One.", "tool_calls")
-		assert.NotContains(t, s.Prompts()[3], "Previous attempt", "that was in the previous user turn")
+		s.Ask(fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
+		got := s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), fakellm.Text("One:"), scenario.Edit())
+		scenario.RequireComplete(t, m, got, "One:", "tool_calls")
+		assert.NotContains(t, s.Prompts()[4], "Previous attempt", "that was in the previous user turn")
 	})
 }
 
 func TestProviderThatRefusesTheExtraToolCostsNothing(t *testing.T) {
 	t.Parallel()
 	const whole = `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,` +
-		`"message":{"role":"assistant","content":"One."},"finish_reason":"stop"}],` +
+		`"message":{"role":"assistant","content":"One:"},"finish_reason":"stop"}],` +
 		`"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
 	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
 		provider := httpmock.NewMockTransport()
@@ -247,7 +253,7 @@ func TestProviderThatRefusesTheExtraToolCostsNothing(t *testing.T) {
 		events := carryontest.NewRecorder()
 		mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()))
 		got := m.Call(t.Context(), m.Client(scenario.Config("http://provider.test/v1", provider), mw), scenario.Request())
-		scenario.RequireComplete(t, m, got, "One.", "stop")
+		scenario.RequireComplete(t, m, got, "One:", "stop")
 		assert.Equal(t, 5, got.Usage.TotalTokens)
 		assert.Equal(t, 2, provider.GetTotalCallCount())
 		assert.Equal(t, []string{"continuation"}, failures(events))
@@ -261,7 +267,7 @@ func TestCallOfAFailedContinuationIsDroppedIfNothingWasShown(t *testing.T) {
 	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		cut := scenario.Edit().With(fakellm.NoFinish)
-		got := s.Ask(fakellm.Text(scenario.Plan), cut, cut)
+		got := s.Ask(fakellm.Text(scenario.Plan), cut, cut, cut)
 		require.NoError(t, got.Err)
 		assert.Equal(t, scenario.Plan, got.Text)
 		assert.Equal(t, "stop", got.Finish)

@@ -21,9 +21,9 @@ func TestPromptsKeepTheInterval(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
-		got := s.Ask(scenario.Texts("One.", "Two.", "Three.", "Four.")...)
+		got := s.Ask(scenario.Texts("One:", "Two:", "Three:", "Four:", "Five:")...)
 		require.NoError(t, got.Err)
-		assert.Equal(t, []time.Duration{0, time.Second, time.Second}, gaps(s), "the first prompt does not wait")
+		assert.Equal(t, []time.Duration{0, time.Second, time.Second, time.Second}, gaps(s), "the first prompt does not wait")
 	})
 }
 

@@ -393,18 +393,18 @@ func TestChunksHeldForAnOpenNameAreReleasedInOrder(t *testing.T) {
 		{
 			name: "at the end of the name",
 			sent: []string{
-				`{"content":"So."}`, calls("0 a function todo _"), `{"content":" Well."}`, `{"reasoning_content":"Hm."}`,
+				`{"content":"So:"}`, calls("0 a function todo _"), `{"content":" Well:"}`, `{"reasoning_content":"Hm."}`,
 				calls("1 b function edit_file {}"), calls("0 _ _ _list {}"), `{"content":" Bye."}`,
 			},
 			shown: []string{
-				`"\n\nSo."`, "[0 a function todo _]", `" Well."`, `thinks "Hm."`,
+				`"\n\nSo:"`, "[0 a function todo _]", `" Well:"`, `thinks "Hm."`,
 				"[1 b function edit_file {}]", "[0 _ _ _list {}]", `" Bye."`,
 			},
 		},
 		{
 			name:  "at the finish",
-			sent:  []string{calls("0 a function todo {}"), `{"content":"Well."}`},
-			shown: []string{"[0 a function todo {}]", `"\n\nWell."`},
+			sent:  []string{calls("0 a function todo {}"), `{"content":"Well:"}`},
+			shown: []string{"[0 a function todo {}]", `"\n\nWell:"`},
 		},
 	})
 }
@@ -430,21 +430,21 @@ func TestPauseAtTheFinish(t *testing.T) {
 			shown: []string{"[0 a function edit_file {}]", noticeShown, "finish tool_calls usage 10/7/17"},
 		},
 		"text, both, the finish and usage in one chunk": {
-			sent: []string{finishChunk(strings.Replace(calls(pause, edit), "{", `{"role":"assistant","content":"So.",`, 1),
+			sent: []string{finishChunk(strings.Replace(calls(pause, edit), "{", `{"role":"assistant","content":"So:",`, 1),
 				"tool_calls", tokens(1, 2))},
-			shown: []string{`"\n\nSo." [0 a function edit_file {}]`, noticeShown, "finish tool_calls usage 10/7/17"},
+			shown: []string{`"\n\nSo:" [0 a function edit_file {}]`, noticeShown, "finish tool_calls usage 10/7/17"},
 		},
 		"the last of the name": {
 			sent:  []string{deltaChunk(calls("0 p function todo_ _")), finishChunk(calls("0 _ _ pause "+pauseArgs), "tool_calls")},
 			shown: []string{noticeShown, "finish stop", "usage 10/5/15 alone"},
 		},
 		"a call after the finish": {
-			sent:  []string{finishChunk(`{"content":"So."}`, "stop"), deltaChunk(calls("0 a function edit_file {}"))},
-			shown: []string{`"\n\nSo."`, "[0 a function edit_file {}]", "finish stop", "usage 10/5/15 alone"},
+			sent:  []string{finishChunk(`{"content":"So:"}`, "stop"), deltaChunk(calls("0 a function edit_file {}"))},
+			shown: []string{`"\n\nSo:"`, "[0 a function edit_file {}]", "finish stop", "usage 10/5/15 alone"},
 		},
 		"a pause after the finish": {
-			sent:  []string{finishChunk(`{"content":"So."}`, "tool_calls"), deltaChunk(calls(pause))},
-			shown: []string{`"\n\nSo."`, noticeShown, "finish stop", "usage 10/5/15 alone"},
+			sent:  []string{finishChunk(`{"content":"So:"}`, "tool_calls"), deltaChunk(calls(pause))},
+			shown: []string{`"\n\nSo:"`, noticeShown, "finish stop", "usage 10/5/15 alone"},
 		},
 		"the rest of a pause after the finish": {
 			sent: []string{
@@ -540,7 +540,7 @@ func TestPauseToolOfTheCallersOwnIsKept(t *testing.T) {
 		server := fakellm.NewServer(t, draft, fakellm.Pause(scenario.Blocked).ID("p").With(fakellm.WholeCalls))
 		request := scenario.Request()
 		request.Tools = append(request.Tools, scenario.Tool("todo_pause"))
-		mw := middleware.New(scenario.TwoTodos(), scenario.NoInterval())
+		mw := middleware.New(scenario.TwoTodos(), scenario.Unattended(), scenario.NoInterval())
 		got := scenario.ReadStream(t.Context(), m.HTTPClient(server, mw), request)
 		require.NoError(t, got.Err)
 		assert.Equal(t, concat(draftShown, []string{

@@ -41,7 +41,7 @@ func TestCloseFromAnotherGoroutineEndsWhateverRuns(t *testing.T) {
 			scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 				server := fakellm.Start(c.turns...)
 				t.Cleanup(server.Close)
-				mw := middleware.New(scenario.TwoTodos(), append([]middleware.Option{scenario.AtMost(2)}, c.options...)...)
+				mw := middleware.New(scenario.TwoTodos(), append([]middleware.Option{scenario.Unattended(), scenario.AtMost(2)}, c.options...)...)
 				ctx := continuation.WithSession(t.Context(), "s")
 				s, err := scenario.Open(ctx, m.MemoryClient(server, mw), scenario.RequestWithUsage())
 				require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestManyStreamsOnOneSession(t *testing.T) {
 			turns[i] = fakellm.Func(draftThenCall)
 		}
 		server := fakellm.NewServer(t, turns...)
-		mw := middleware.New(scenario.TwoTodos(), unlimited)
+		mw := middleware.New(scenario.TwoTodos(), scenario.Unattended(), unlimited)
 		client := m.MemoryClient(server, mw)
 		ctx := continuation.WithSession(t.Context(), "s")
 		answers := make([]scenario.Answer, streams*rounds)
@@ -131,7 +131,7 @@ func TestStreamsOfOneSessionClosedAtAnyPoint(t *testing.T) {
 			turns[i] = fakellm.Func(draftThenCall)
 		}
 		server := fakellm.NewServer(t, turns...)
-		mw := middleware.New(scenario.TwoTodos(), unlimited)
+		mw := middleware.New(scenario.TwoTodos(), scenario.Unattended(), unlimited)
 		client := m.MemoryClient(server, mw)
 		ctx := continuation.WithSession(t.Context(), "s")
 		answers := make([]closedAnswer, streams*rounds)

@@ -32,13 +32,13 @@ var faults = []fault{
 // secondTurns are continuations in the shapes in which a failure matters.
 var secondTurns = map[string]fakellm.Turn{
 	"text":                  fakellm.Text("Work goes on, and on."),
-	"finish with text":      fakellm.Text("Work goes on.").With(fakellm.FinishWithText),
-	"finish twice":          fakellm.Text("Work goes on.").With(fakellm.FinishTwice, fakellm.NullFinishLast),
-	"one chunk":             fakellm.Text("Work goes on.").With(fakellm.OneChunk),
-	"reasoning":             fakellm.Text("Work goes on.").Reasoning("So it does."),
-	"usage in every chunk":  fakellm.Text("Work goes on.").With(fakellm.UsageEveryChunk),
-	"usage on the finish":   fakellm.Text("Work goes on.").With(fakellm.UsageOnFinish),
-	"without DONE":          fakellm.Text("Work goes on.").NoDone(),
+	"finish with text":      fakellm.Text("Work goes on:").With(fakellm.FinishWithText),
+	"finish twice":          fakellm.Text("Work goes on:").With(fakellm.FinishTwice, fakellm.NullFinishLast),
+	"one chunk":             fakellm.Text("Work goes on:").With(fakellm.OneChunk),
+	"reasoning":             fakellm.Text("Work goes on:").Reasoning("So it does."),
+	"usage in every chunk":  fakellm.Text("Work goes on:").With(fakellm.UsageEveryChunk),
+	"usage on the finish":   fakellm.Text("Work goes on:").With(fakellm.UsageOnFinish),
+	"without DONE":          fakellm.Text("Work goes on:").NoDone(),
 	"held text":             fakellm.Pieces("Work. Todo_", "list: see: `todo_pause(", "' and more", "."),
 	"call":                  fakellm.Call("edit_file", `{"path":"parser.go","mode":"w"}`),
 	"call, split name":      fakellm.Call("todo_list", `{"path":"parser.go"}`).With(fakellm.SplitName),
@@ -62,7 +62,7 @@ func TestFailedContinuationKeepsWhatCameBefore(t *testing.T) {
 			for n := range len(whole) + 2 {
 				t.Run(fmt.Sprintf("%s, %s after %d", name, f.name, n), func(t *testing.T) {
 					t.Parallel()
-					got := scriptOf(pair(draft.Usage(100, 50), f.in(turn, n)), scenario.AtMost(1)).sameOnTheWire(t, true)
+					got := scriptOf(pair(draft.Usage(100, 50), f.in(turn, n), f.in(turn, n), f.in(turn, n)), scenario.AtMost(1)).sameOnTheWire(t, true)
 					requireFailedAfter(t, got.answer, whole[:min(n, len(whole))])
 				})
 			}
@@ -134,11 +134,11 @@ func TestFailureLateInAChainKeepsAllTurnsBefore(t *testing.T) {
 				t.Parallel()
 				scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 					got := joinOn(t.Context(), m, []fakellm.Turn{
-						draft.Usage(100, 50), fakellm.Text("Two.").Usage(10, 5).Finish("end_turn"), f.in(third.With(fakellm.NoFinish), n),
+						draft.Usage(100, 50), fakellm.Text("Two:").Usage(10, 5).Finish("end_turn"), f.in(third.With(fakellm.NoFinish), n),
 					})
 					require.NoError(t, got.Err)
 					requireWellFormedEnd(t, got.Chunks)
-					assert.True(t, strings.HasPrefix(got.Text, "Plan.\n\nTwo."), got.Text)
+					assert.True(t, strings.HasPrefix(got.Text, "Plan.\n\nTwo:"), got.Text)
 					assert.Equal(t, "end_turn", got.Finish)
 					require.NotNil(t, got.Usage)
 					assert.Equal(t, 100, got.Usage.PromptTokens)

@@ -194,7 +194,7 @@ func readBySDK(t *testing.T, turn fakellm.Turn) ([]chunk, error) {
 func joinOn(ctx context.Context, m scenario.Mode, turns []fakellm.Turn) scenario.Answer {
 	server := fakellm.Start(turns...)
 	defer server.Close()
-	mw := middleware.New(scenario.TwoTodos(), scenario.AtMost(max(len(turns)-1, 1)))
+	mw := middleware.New(scenario.TwoTodos(), scenario.Unattended(), scenario.AtMost(max(len(turns)-1, 1)))
 	return scenario.ReadStream(ctx, m.MemoryClient(server, mw), scenario.Request())
 }
 
@@ -205,7 +205,7 @@ func readJoined(
 ) ([]chunk, middleware.Outcome, error) {
 	t.Helper()
 	server := fakellm.NewServer(t, turns...)
-	mw := middleware.New(scenario.TwoTodos(), append([]middleware.Option{scenario.AtMost(max(len(turns)-1, 1))}, options...)...)
+	mw := middleware.New(scenario.TwoTodos(), append([]middleware.Option{scenario.Unattended(), scenario.AtMost(max(len(turns)-1, 1))}, options...)...)
 	s, err := scenario.Open(t.Context(), m.MemoryClient(server, mw), scenario.RequestWithUsage())
 	require.NoError(t, err)
 	chunks, err := scenario.ReadAll(s)
@@ -221,14 +221,14 @@ type joinCase struct {
 }
 
 // pair returns the turns of a call with one continuation.
-func pair(first, second fakellm.Turn) []fakellm.Turn {
-	return []fakellm.Turn{first, second}
+func pair(first fakellm.Turn, more ...fakellm.Turn) []fakellm.Turn {
+	return append([]fakellm.Turn{first}, more...)
 }
 
 func (c joinCase) run(t *testing.T, m scenario.Mode) {
 	t.Helper()
 	server := fakellm.NewServer(t, c.turns...)
-	options := append([]middleware.Option{scenario.AtMost(max(len(c.turns)-1, 1))}, c.options...)
+	options := append([]middleware.Option{scenario.Unattended(), scenario.AtMost(max(len(c.turns)-1, 1))}, c.options...)
 	got := scenario.ReadStream(t.Context(), m.HTTPClient(server, middleware.New(scenario.TwoTodos(), options...)),
 		scenario.Request())
 	require.NoError(t, got.Err)

@@ -157,10 +157,10 @@ func TestJoinedAnswerIsReadAsItsTurnsAlone(t *testing.T) {
 			t.Parallel()
 			turns := newGenerator(seed).chain()
 			want := joinBySDK(t, turns)
-			streamed := scriptOf(turns, scenario.AtMost(len(turns)-1)).sameOnTheWire(t, true).answer
+			streamed := scriptOf(turns, scenario.AtMost(len(turns)-1), scenario.Unattended()).sameOnTheWire(t, true).answer
 			requireReadAs(t, want, streamed)
 			assert.Equal(t, len(turns), streamed.Outcome.Turns)
-			whole := scriptOf(turns, scenario.AtMost(len(turns)-1)).sameOnTheWire(t, false).answer
+			whole := scriptOf(turns, scenario.AtMost(len(turns)-1), scenario.Unattended()).sameOnTheWire(t, false).answer
 			requireReadAs(t, want, whole)
 			assert.Equal(t, whole.Outcome, streamed.Outcome)
 		})
@@ -214,7 +214,7 @@ func TestPauseAmongCallsIsRemovedFromAnyShape(t *testing.T) {
 				want.Finish = "stop"
 			}
 			for _, streamed := range []bool{true, false} {
-				got := scriptOf(pair(first, second), scenario.AtMost(1)).sameOnTheWire(t, streamed).answer
+				got := scriptOf(pair(first, second), scenario.AtMost(1), scenario.Unattended()).sameOnTheWire(t, streamed).answer
 				for i := range got.Calls {
 					got.Calls[i].Type = openai.ToolTypeFunction // some providers leave it out, and it is added only to calls that change
 				}

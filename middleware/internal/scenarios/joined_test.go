@@ -95,9 +95,9 @@ func TestJoinedStreamOfText(t *testing.T) {
 		},
 		{
 			name:  "a chain of turns",
-			turns: []fakellm.Turn{draft, done().With(fakellm.FinishWithText), fakellm.Text("Again."), fakellm.Text("Last.").With(fakellm.OneChunk)},
+			turns: []fakellm.Turn{draft, done().With(fakellm.FinishWithText), fakellm.Text("Again."), fakellm.Text("Last:").With(fakellm.OneChunk)},
 			want: concat(draftShown, []string{
-				`"\n\nDone."`, `"\n\nAgain."`, `"\n\nLast."`, "finish stop usage 10/20/30",
+				`"\n\nDone."`, `"\n\nAgain."`, `"\n\nLast:"`, "finish stop usage 10/20/30",
 			}),
 		},
 	})

@@ -39,7 +39,7 @@ func startStepped(t *testing.T, m scenario.Mode, turns ...fakellm.Turn) *stepped
 	}
 	server := fakellm.Start(turns...)
 	t.Cleanup(server.Close)
-	mw := middleware.New(scenario.TwoTodos(), scenario.AtMost(len(turns)-1))
+	mw := middleware.New(scenario.TwoTodos(), scenario.Unattended(), scenario.AtMost(len(turns)-1))
 	s, err := scenario.Open(t.Context(), m.MemoryClient(server, mw), scenario.RequestWithUsage())
 	require.NoError(t, err)
 	go func() {

@@ -75,13 +75,13 @@ func TestJoinedStreamOfUsage(t *testing.T) {
 		},
 		{
 			name:  "of the middle turn only",
-			turns: []fakellm.Turn{one.NoUsage(), two, fakellm.Text("Last.").NoUsage()},
-			want:  concat(draftShown, []string{text, `"\n\nLast."`, "finish stop", "usage 120/20/140 alone"}),
+			turns: []fakellm.Turn{one.NoUsage(), two, fakellm.Text("Last:").NoUsage()},
+			want:  concat(draftShown, []string{text, `"\n\nLast:"`, "finish stop", "usage 120/20/140 alone"}),
 		},
 		{
 			name:  "of three turns",
-			turns: []fakellm.Turn{one, two.With(fakellm.UsageOnFinish), fakellm.Text("Last.").Usage(1, 2).With(fakellm.UsageTwice)},
-			want:  concat(draftShown, []string{text, `"\n\nLast."`, "finish stop", "usage 100/32/132 alone"}),
+			turns: []fakellm.Turn{one, two.With(fakellm.UsageOnFinish), fakellm.Text("Last:").Usage(1, 2).With(fakellm.UsageTwice)},
+			want:  concat(draftShown, []string{text, `"\n\nLast:"`, "finish stop", "usage 100/32/132 alone"}),
 		},
 		{
 			name: "totals grow by what is not the prompt", want: concat(draftShown, []string{text, "finish stop", "usage 1/6/1097 alone"}),
@@ -182,7 +182,7 @@ func TestUsagePerTurnStandsInTheOutcome(t *testing.T) {
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		got := joinOn(t.Context(), m, []fakellm.Turn{
 			draft.Usage(100, 10).With(fakellm.UsageEveryChunk), done().Usage(120, 20).With(fakellm.UsageTwice),
-			fakellm.Text("Last.").NoUsage(),
+			fakellm.Text("Last:").NoUsage(),
 		})
 		require.NoError(t, got.Err)
 		assert.Equal(t, []adapter.Usage{

@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 		reason continuation.Reason
 		want   int // continuations
 	}{
-		{"three in a row by default", continuation.Limits{}, continuation.ReasonMaxAttempts, 3},
+		{"four in a row by default", continuation.Limits{}, continuation.ReasonMaxAttempts, 4},
 		{"one in a row", continuation.Limits{MaxAttempts: 1}, continuation.ReasonMaxAttempts, 1},
 		{"five in a row", continuation.Limits{MaxAttempts: 5}, continuation.ReasonMaxAttempts, 5},
 		{
@@ -79,8 +80,8 @@ func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{TokenBudget: 40}))
 		got := s.Ask(
-			fakellm.Text("One.").Usage(5000, 500), // the caller's own turn
-			fakellm.Text("Two.").Usage(20, 1), fakellm.Text("Three.").Usage(20, 1))
+			fakellm.Text("One:").Usage(5000, 500), // the caller's own turn
+			fakellm.Text("Two:").Usage(20, 1), fakellm.Text("Three:").Usage(20, 1))
 		assert.Equal(t, continuation.ReasonTokenBudget, got.Outcome.Reason)
 		assert.Equal(t, 2, got.Outcome.Attempts)
 		assert.Equal(t, 42, s.State(t).Tokens)
@@ -100,7 +101,7 @@ func TestTokenBudgetCountsAConversationThatNobodyCounts(t *testing.T) {
 			s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{TokenBudget: 90_000}))
 			request := scenario.Request()
 			request.Messages[0].Content = strings.Repeat("word ", size/5)
-			turns := []fakellm.Turn{fakellm.Text("One.").NoUsage(), fakellm.Text("Two.").NoUsage(), scenario.Edit()}
+			turns := []fakellm.Turn{fakellm.Text("One:").NoUsage(), fakellm.Text("Two:").NoUsage(), scenario.Edit()}
 			got := s.Call(s.Ctx, request, turns[:sent]...)
 			require.NoError(t, got.Err)
 			assert.Len(t, s.Server.Requests(), sent)
@@ -120,7 +121,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 		{"other punctuation", "I will write it.", "**I will** write it!", same},
 		{"other spacing", "I will write it.", "I  will\nwrite  it.", same},
 		{"another letter", "I will write it.", "I will write is.", other},
-		{"another number", "Step 1 is next.", "Step 2 is next.", other},
+		{"another number", "Step 1 is next:", "Step 2 is next:", other},
 		{"a longer text", "I will write it.", "I will write it. Now.", other},
 		{"signs alone", "...", "!!!", other},
 	}
@@ -133,7 +134,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 
 				scenario.RequireComplete(t, m, got, tt.first+"\n\n"+tt.again+"\n\nEnd.", "stop")
 				assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
-				assert.Contains(t, s.Prompts()[1], "continuation attempt #2")
+				assert.Contains(t, s.Prompts()[1], "ATTEMPT #2")
 				assert.Contains(t, s.Prompts()[1], tt.told)
 			})
 		})
@@ -144,7 +145,7 @@ func TestModelThatSaysTheSameOverAndOverStopsAtTheLimit(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(scenario.Texts("One.", "One.", "One.", "One.")...)
+		got := s.Ask(scenario.Texts("One:", "One:", "One:", "One:")...)
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 		assert.Equal(t, 3, got.Outcome.Attempts)
 	})
@@ -162,15 +163,15 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 			}
 			return nil
 		}))
-		got := s.Ask(scenario.Texts("One.", "Two.")...)
+		got := s.Ask(scenario.Texts("One:", "Two:")...)
 
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
 		assert.Equal(t, continuation.ReasonGate, got.Outcome.Reason)
 		assert.Equal(t, veto, got.Outcome.Err)
 		first := todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}
 		assert.Equal(t, []middleware.NextTurn{
-			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Todo: first, Text: "One."},
-			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 3, Attempt: 2}, Todo: first, Text: "One.\n\nTwo."},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Todo: first, Text: "One:"},
+			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 3, Attempt: 2}, Todo: first, Text: "One:\n\nTwo:"},
 		}, asked)
 		assert.Empty(t, failures(s.Events), "a veto is no failure")
 		assert.Equal(t, 1, s.State(t).Attempts, "a veto costs no attempt")
@@ -272,5 +273,28 @@ func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
 		clock.Advance(1)
 		scenario.RequireComplete(t, s.Mode, <-call, scenario.Plan, "tool_calls")
 		assert.Len(t, s.Server.Requests(), 4)
+	})
+}
+
+// A tool call gives its attempt back, unless an earlier continuation of the user turn was
+// answered by the same calls: polling uses attempts up.
+func TestTheSameCallsAgainUseAttempts(t *testing.T) {
+	t.Parallel()
+	poll := func() fakellm.Turn { return fakellm.Call("look", `{"at":"build"}`) }
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos(), scenario.AtMost(2))
+		request := scenario.Request()
+		for i, used := range []int{0, 1, 2} {
+			got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), poll())
+			scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
+			assert.Equal(t, used, s.State(t).Attempts, "continuation %d", i+1)
+			request = scenario.WithEdit(request, "call_"+strconv.Itoa(i))
+		}
+		got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan))
+		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+
+		got = s.Call(s.Ctx, scenario.WithUserMessage(request, scenario.Plan, "Go on."), fakellm.Text(scenario.Plan), poll())
+		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
+		assert.Zero(t, s.State(t).Attempts, "in a new user turn it is a new call")
 	})
 }

@@ -92,7 +92,7 @@ func TestObserversEncloseCallsAndTurns(t *testing.T) {
 		})
 		s := scenario.New(t, m, todos, middleware.WithObserver(seen.observer()))
 		s.Transport.Base = roundTripper{&seen, s.Transport.Base}
-		require.NoError(t, s.Ask(fakellm.Text("One."), scenario.Edit()).Err)
+		require.NoError(t, s.Ask(fakellm.Text("One:"), scenario.Edit()).Err)
 
 		first := []string{"/call/turn1: turn 1 ended", "/call: todos", "/call: satisfied"}
 		if m.Streamed() { // the list tells whether the finish is held back
@@ -126,13 +126,13 @@ func TestObserversCannotBreakACall(t *testing.T) {
 		}
 		list := todo.Static(todo.Todo{Content: "Write it", Status: todo.Pending})
 		s := scenario.New(t, m, list, middleware.WithObserver(broken), middleware.WithObserver(forgetful))
-		answer := s.Ask(fakellm.Text("One."), scenario.Edit())
+		answer := s.Ask(fakellm.Text("One:"), scenario.Edit())
 		require.NoError(t, answer.Err)
 		assert.Equal(t, 2, answer.Outcome.Turns)
 
 		ctx, cancel := context.WithCancelCause(s.Ctx)
 		cancel(errors.New("the caller's own"))
-		assert.ErrorIs(t, s.Call(ctx, scenario.Request(), fakellm.Text("One.")).Err, context.Canceled, "the caller's ctx still ends the call")
+		assert.ErrorIs(t, s.Call(ctx, scenario.Request(), fakellm.Text("One:")).Err, context.Canceled, "the caller's ctx still ends the call")
 	})
 }
 
@@ -147,7 +147,7 @@ func TestTurnsHaveTimes(t *testing.T) {
 				s := scenario.NewInBubble(t, m, list, middleware.WithObserver(seen.observer()),
 					middleware.WithLimits(continuation.Limits{MaxAttempts: 1}))
 				began := time.Now()
-				require.NoError(t, s.Ask(fakellm.Text("One.").Delay(time.Second), scenario.Edit().Delay(3*time.Second)).Err)
+				require.NoError(t, s.Ask(fakellm.Text("One:").Delay(time.Second), scenario.Edit().Delay(3*time.Second)).Err)
 
 				require.Len(t, seen.turns, 2)
 				first, second := seen.turns[0].Times, seen.turns[1].Times
@@ -168,7 +168,7 @@ func TestJoinsBeginWhereTheAnswerStoodStill(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
-		require.NoError(t, s.Ask(fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable).Delay(time.Second), scenario.Edit()).Err)
+		require.NoError(t, s.Ask(fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable).Delay(time.Second), scenario.Edit()).Err)
 		turns := s.Events.Turns()
 		require.Len(t, turns, 3)
 		assert.Zero(t, turns[1].Times.Join, "nothing was read of it")
@@ -201,7 +201,7 @@ func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
 			return nil, errors.New("no list")
 		})
 		s := scenario.NewInBubble(t, m, todos, middleware.WithObserver(observer), middleware.WithStore(waitingStore{continuation.NewMemoryStore()}))
-		require.NoError(t, s.Ask(fakellm.Text("One."), fakellm.Text("Two.")).Err)
+		require.NoError(t, s.Ask(fakellm.Text("One:"), fakellm.Text("Two:")).Err)
 
 		require.Len(t, read, 2)
 		assert.Equal(t, continuation.TurnID{Session: "s", Call: 1, Turn: 1}, read[0].TurnID)
@@ -227,7 +227,7 @@ func TestFailuresOfTheStoreAreTold(t *testing.T) {
 		}))
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Client = s.ClientWith(mw)
-		require.NoError(t, s.Ask(fakellm.Text("One.")).Err)
+		require.NoError(t, s.Ask(fakellm.Text("One:")).Err)
 		require.Len(t, answered, 1, "a store that has failed is not asked again")
 		assert.Error(t, answered[0].Err)
 	})
@@ -253,7 +253,7 @@ func clockLooks(t *testing.T, m scenario.Mode, observers ...middleware.Observer)
 	}
 	s := scenario.New(t, m, scenario.TwoTodos())
 	s.Client = s.ClientWith(middleware.New(scenario.TwoTodos(), options...))
-	require.NoError(t, s.Ask(fakellm.Text("One."), scenario.Edit()).Err)
+	require.NoError(t, s.Ask(fakellm.Text("One:"), scenario.Edit()).Err)
 	return looks
 }
 
@@ -277,7 +277,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 	pause := fakellm.Call("todo_pause", `{"reason":"The file go.mod is missing from the workspace"}`)
 	for result, turn := range map[string]fakellm.Turn{
 		"tool_call": scenario.Edit(),
-		"text":      fakellm.Text("Two."),
+		"text":      fakellm.Text("Two:"),
 		"paused":    pause,
 		"failed":    scenario.Failure(http.StatusBadRequest),
 	} {
@@ -285,7 +285,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
-				require.NoError(t, s.Ask(fakellm.Text("One."), turn).Err)
+				require.NoError(t, s.Ask(fakellm.Text("One:"), turn).Err)
 				require.NotEmpty(t, s.Events.Ended())
 				assert.Equal(t, result, s.Events.Ended()[0].Result)
 			})
@@ -297,7 +297,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 			s := scenario.New(t, m, scenario.TwoTodos())
 			ctx, cancel := context.WithCancel(s.Ctx)
 			defer cancel()
-			answer := s.Call(ctx, scenario.Request(), fakellm.Text("One."), doFirst(cancel, fakellm.Text("Two.").Hang()))
+			answer := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), doFirst(cancel, fakellm.Text("Two:").Hang()))
 			require.ErrorIs(t, answer.Err, context.Canceled)
 			require.Len(t, s.Events.Ended(), 1)
 			assert.Equal(t, "interrupted", s.Events.Ended()[0].Result)
@@ -327,7 +327,7 @@ func TestSlowAndBrokenObserversCannotBreakACall(t *testing.T) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithObserver(slowAndBroken(called)),
 			middleware.WithStore(continuation.NewMemoryStore()),
 			middleware.WithLimits(continuation.Limits{FirstByteTimeout: 20 * time.Second, ResponseTimeout: 20 * time.Second}))
-		answer := s.Ask(fakellm.Text("One."), scenario.Edit())
+		answer := s.Ask(fakellm.Text("One:"), scenario.Edit())
 		require.NoError(t, answer.Err)
 		assert.Equal(t, 2, answer.Outcome.Turns, "the time of observers counts against no limit")
 		assert.Equal(t, continuation.ReasonToolCalls, answer.Outcome.Reason)

@@ -117,10 +117,10 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."),
-			fakellm.Call("Todo_Pause", `{"reason":"stuck"}`).ID("call_p").AndText("Two."), scenario.Edit())
+		got := s.Ask(fakellm.Text("One:"),
+			fakellm.Call("Todo_Pause", `{"reason":"stuck"}`).ID("call_p").AndText("Two:"), scenario.Edit())
 
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "tool_calls")
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "tool_calls")
 		require.Len(t, got.Calls, 1)
 		assert.Equal(t, "edit_file", got.Calls[0].Function.Name)
 		requests := s.Server.Requests()
@@ -129,7 +129,7 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 		require.Len(t, messages, 4, "no prompt is repeated")
 		assert.Equal(t, requests[0].Messages, messages[:2])
 		assert.Equal(t, fakellm.Message{
-			Role: "assistant", Content: "One.\n\nTwo.",
+			Role: "assistant", Content: "One:\n\nTwo:",
 			ToolCalls: []fakellm.ToolCall{{ID: "call_p", Name: "Todo_Pause", Arguments: `{"reason":"stuck"}`}},
 		}, messages[2])
 		assert.Equal(t, "tool", messages[3].Role)
@@ -150,11 +150,11 @@ func TestRejectedPauseWithoutTextIsAnsweredAlone(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Text("Two."), scenario.Edit())
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "tool_calls")
+		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Text("Two:"), scenario.Edit())
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "tool_calls")
 		requests := s.Server.Requests()
 		require.Len(t, requests, 4)
-		assert.Equal(t, "One.", requests[2].Messages[2].Content)
+		assert.Equal(t, "One:", requests[2].Messages[2].Content)
 		assert.Equal(t, "user", requests[3].Last().Role, "the turn after is prompted again")
 	})
 }
@@ -175,7 +175,7 @@ func TestRejectedPauseWithoutAnIDGetsOne(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), pauseWithoutID(m, `{"reason":"stuck"}`), scenario.Edit())
+		s.Ask(fakellm.Text("One:"), pauseWithoutID(m, `{"reason":"stuck"}`), scenario.Edit())
 		requests := s.Server.Requests()
 		require.Len(t, requests, 3)
 		result := requests[2].Last()
@@ -192,8 +192,8 @@ func TestBrokenArgumentsAreNotSentBack(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One."), pauseWithoutID(m, arguments), scenario.Edit())
-				scenario.RequireComplete(t, m, got, "One.", "tool_calls")
+				got := s.Ask(fakellm.Text("One:"), pauseWithoutID(m, arguments), scenario.Edit())
+				scenario.RequireComplete(t, m, got, "One:", "tool_calls")
 				requests := s.Server.Requests()
 				require.Len(t, requests, 3)
 				assert.Equal(t, "{}", requests[2].Messages[2].ToolCalls[0].Arguments, "providers refuse broken ones")
@@ -215,10 +215,10 @@ func TestSecondPauseIsAcceptedWhateverItsReason(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"),
+				got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"),
 					fakellm.Call("todo_pause", tt.arguments))
 				requirePaused(t, s, got, tt.shown)
-				assert.Equal(t, "One.\n\nTask paused: "+tt.shown, got.Text)
+				assert.Equal(t, "One:\n\nTask paused: "+tt.shown, got.Text)
 				assert.Equal(t, "stop", got.Finish)
 				assert.Len(t, s.Server.Requests(), 3)
 			})
@@ -235,9 +235,9 @@ func TestPauseIsAcceptedIfNoAttemptIsLeft(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(limits))
-				got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"))
+				got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"))
 				requirePaused(t, s, got, "stuck")
-				assert.Equal(t, "One.\n\nTask paused: stuck", got.Text)
+				assert.Equal(t, "One:\n\nTask paused: stuck", got.Text)
 				assert.Empty(t, s.Events.Rejected())
 			})
 		})
@@ -271,10 +271,10 @@ func TestPauseBesideOtherCallsIsAcceptedAndTheyAreKept(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One."), tt.turn)
+				got := s.Ask(fakellm.Text("One:"), tt.turn)
 
 				requirePaused(t, s, got, "stuck")
-				assert.Equal(t, "One.\n\nTask paused: stuck", got.Text)
+				assert.Equal(t, "One:\n\nTask paused: stuck", got.Text)
 				assert.Equal(t, "tool_calls", got.Finish)
 				var names []string
 				for _, call := range got.Calls {
@@ -315,11 +315,11 @@ func TestPrintedPauseCounts(t *testing.T) {
 					fakellm.Text(tt.text).With(fakellm.OneChunk),
 				} {
 					s := scenario.New(t, m, scenario.TwoTodos())
-					got := s.Ask(fakellm.Text("One."), turn)
+					got := s.Ask(fakellm.Text("One:"), turn)
 					requirePaused(t, s, got, scenario.Blocked)
 					assert.Equal(t, "stop", got.Finish)
 					assert.NotContains(t, strings.ToLower(got.Text), "todo_pause")
-					assert.Equal(t, strings.Fields("One. "+tt.before+" "+scenario.BlockedNotice), strings.Fields(got.Text))
+					assert.Equal(t, strings.Fields("One: "+tt.before+" "+scenario.BlockedNotice), strings.Fields(got.Text))
 					assert.Len(t, s.Server.Requests(), 2)
 				}
 			})
@@ -348,8 +348,8 @@ func TestTextThatIsNoPrintedPauseIsShown(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
-				got := s.Ask(fakellm.Text("One."), fakellm.Pieces(strings.Split(text, "")...))
-				scenario.RequireComplete(t, m, got, "One.\n\n"+text, "stop")
+				got := s.Ask(fakellm.Text("One:"), fakellm.Pieces(strings.Split(text, "")...))
+				scenario.RequireComplete(t, m, got, "One:\n\n"+text, "stop")
 				assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 			})
 		})
@@ -361,8 +361,8 @@ func TestPrintedPauseBesideACallIsText(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		text := "todo_pause('" + scenario.Blocked + "')"
-		got := s.Ask(fakellm.Text("One."), scenario.Edit().AndText(text))
-		scenario.RequireComplete(t, m, got, "One.\n\n"+text, "tool_calls")
+		got := s.Ask(fakellm.Text("One:"), scenario.Edit().AndText(text))
+		scenario.RequireComplete(t, m, got, "One:\n\n"+text, "tool_calls")
 		assert.Nil(t, got.Outcome.Paused)
 		assert.False(t, s.State(t).Paused.IsSet())
 	})
@@ -383,7 +383,7 @@ func TestRejectedPrintedPauseStandsInTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), fakellm.Text("Two. todo_pause('stuck')"), scenario.Edit())
+		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two. todo_pause('stuck')"), scenario.Edit())
 		require.NoError(t, got.Err)
 		assert.NotContains(t, got.Text, "todo_pause")
 		prompts := s.Prompts()
@@ -399,9 +399,9 @@ func TestSecondPrintedPauseIsAccepted(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Text("todo_pause('help me')"))
+		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Text("todo_pause('help me')"))
 		requirePaused(t, s, got, "help me")
-		assert.Equal(t, "One.\n\nTask paused: help me", got.Text)
+		assert.Equal(t, "One:\n\nTask paused: help me", got.Text)
 	})
 }
 
@@ -411,9 +411,9 @@ func TestToollessCallIsPausedByPrinting(t *testing.T) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithToollessCalls())
 		request := scenario.Request()
 		request.Tools = nil
-		got := s.Call(s.Ctx, request, fakellm.Text("One."), fakellm.Text("todo_pause('"+scenario.Blocked+"')"))
+		got := s.Call(s.Ctx, request, fakellm.Text("One:"), fakellm.Text("todo_pause('"+scenario.Blocked+"')"))
 		requirePaused(t, s, got, scenario.Blocked)
-		assert.Equal(t, "One.\n\n"+scenario.BlockedNotice, got.Text)
+		assert.Equal(t, "One:\n\n"+scenario.BlockedNotice, got.Text)
 	})
 }
 
@@ -426,14 +426,14 @@ func TestNoticeIsWhatTheProgramWants(t *testing.T) {
 		notice pause.Notice
 		want   string
 	}{
-		{"short", pause.ShortNotice, "One.\n\n" + scenario.BlockedNotice},
-		{"full", pause.FullNotice, "One.\n\n" + pause.FullNotice(scenario.Blocked, at)},
-		{"none", pause.NoNotice, "One."},
+		{"short", pause.ShortNotice, "One:\n\n" + scenario.BlockedNotice},
+		{"full", pause.FullNotice, "One:\n\n" + pause.FullNotice(scenario.Blocked, at)},
+		{"none", pause.NoNotice, "One:"},
 		{
 			"custom", func(reason string, at time.Time) string { return reason + " at " + at.Format(time.Kitchen) },
-			"One.\n\n" + scenario.Blocked + " at 12:00AM",
+			"One:\n\n" + scenario.Blocked + " at 12:00AM",
 		},
-		{"panicking", panicking, "One.\n\n" + scenario.BlockedNotice},
+		{"panicking", panicking, "One:\n\n" + scenario.BlockedNotice},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -441,10 +441,10 @@ func TestNoticeIsWhatTheProgramWants(t *testing.T) {
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithNotice(tt.notice),
 					middleware.WithClock(carryontest.NewClock()))
-				got := s.Ask(fakellm.Text("One."), fakellm.Pause(scenario.Blocked))
+				got := s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 				requirePaused(t, s, got, scenario.Blocked)
 				assert.Equal(t, tt.want, got.Text)
-				assert.Equal(t, strings.TrimPrefix(strings.TrimPrefix(tt.want, "One."), "\n\n"), got.Outcome.Paused.Message)
+				assert.Equal(t, strings.TrimPrefix(strings.TrimPrefix(tt.want, "One:"), "\n\n"), got.Outcome.Paused.Message)
 				assert.Equal(t, at, got.Outcome.Paused.Time)
 				if tt.name == "panicking" {
 					assert.Equal(t, []string{"notice"}, failures(s.Events))
@@ -466,14 +466,14 @@ func TestPolicyIsTheProgramsOwn(t *testing.T) {
 		t.Parallel()
 		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPausePolicy(pause.Lenient))
-			requirePaused(t, s, s.Ask(fakellm.Text("One."), fakellm.Pause("stuck")), "stuck")
+			requirePaused(t, s, s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck")), "stuck")
 		})
 	})
 	t.Run("custom", func(t *testing.T) {
 		t.Parallel()
 		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPausePolicy(picky))
-			got := s.Ask(fakellm.Text("One."), fakellm.Pause(scenario.Blocked), fakellm.Pause("please"))
+			got := s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked), fakellm.Pause("please"))
 			requirePaused(t, s, got, "please")
 			assert.Contains(t, s.Prompts()[1], "Invalid pause reason: say please\n")
 		})
@@ -482,9 +482,9 @@ func TestPolicyIsTheProgramsOwn(t *testing.T) {
 		t.Parallel()
 		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPausePolicy(func(string) error { panic("no policy") }))
-			got := s.Ask(fakellm.Text("One."), fakellm.Pause(scenario.Blocked))
+			got := s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 			requirePaused(t, s, got, "Tool execution error")
-			assert.Equal(t, "One.\n\nTask paused: Tool execution error", got.Text)
+			assert.Equal(t, "One:\n\nTask paused: Tool execution error", got.Text)
 			assert.Equal(t, []string{"pause policy"}, failures(s.Events))
 		})
 	})
@@ -494,9 +494,9 @@ func TestReasonIsShownWithoutControlCharacters(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		got := s.Ask(fakellm.Text("One."), fakellm.Pause("The \x1b[31mdisk\x1b[0m is\r\n\u202efull\u0000 today"))
+		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("The \x1b[31mdisk\x1b[0m is\r\n\u202efull\u0000 today"))
 		requirePaused(t, s, got, "The disk is full today")
-		assert.Equal(t, "One.\n\nTask paused: The disk is full today", got.Text)
+		assert.Equal(t, "One:\n\nTask paused: The disk is full today", got.Text)
 	})
 }
 
@@ -504,11 +504,11 @@ func TestPausedSessionWaitsForTheNextUserTurn(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), fakellm.Pause(scenario.Blocked))
-		got := s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Two."))
+		s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
+		got := s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Two:"))
 		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
 		assert.Nil(t, got.Outcome.Paused, "the pause belongs to an earlier call")
-		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "It is there now."),
+		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "It is there now."),
 			fakellm.Text(scenario.Plan), scenario.Edit())
 		assert.Equal(t, 1, got.Outcome.Attempts)
 		assert.False(t, s.State(t).Paused.IsSet())
@@ -519,7 +519,7 @@ func TestPausedSessionGoesOnAfterResume(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), fakellm.Pause(scenario.Blocked))
+		s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 		require.NoError(t, s.Middleware.Resume(s.Ctx))
 		got := s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text(scenario.Plan), scenario.Edit())
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
@@ -531,7 +531,7 @@ func TestPauseChangesNoTodo(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		todos := scenario.NewList(scenario.InProgress("A"), scenario.Pending("B"))
 		s := scenario.New(t, m, todos)
-		s.Ask(fakellm.Text("One."), fakellm.Pause(scenario.Blocked))
+		s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 		left, err := todos.Todos(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, []todo.Todo{scenario.InProgress("A"), scenario.Pending("B")}, left)
@@ -542,8 +542,8 @@ func TestPauseToolAlwaysKeepsThePrefixTheSame(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
-		got := s.Ask(fakellm.Text("One."), fakellm.Text("Two."), scenario.Edit().ID("call_1"))
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "tool_calls")
+		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit().ID("call_1"))
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "tool_calls")
 		s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), scenario.Edit())
 
 		requests := s.Server.Requests()
@@ -561,9 +561,9 @@ func TestPauseToolAlwaysPausesInTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
-		got := s.Ask(fakellm.Pause(scenario.Blocked).AndText("One."))
+		got := s.Ask(fakellm.Pause(scenario.Blocked).AndText("One:"))
 		requirePaused(t, s, got, scenario.Blocked)
-		assert.Equal(t, "One.\n\n"+scenario.BlockedNotice, got.Text)
+		assert.Equal(t, "One:\n\n"+scenario.BlockedNotice, got.Text)
 		assert.Equal(t, "stop", got.Finish)
 		assert.Empty(t, got.Calls)
 		assert.Len(t, s.Server.Requests(), 1)
@@ -621,5 +621,35 @@ func TestPauseToolAlwaysIsNotDeclaredOutOfScope(t *testing.T) {
 		assert.Equal(t, []string{"edit_file"}, requests[0].Tools)
 		assert.Equal(t, []string{"edit_file"}, requests[1].Tools)
 		assert.Equal(t, []string{"edit_file", "todo_pause"}, requests[2].Tools)
+	})
+}
+
+// Where nobody can give leave, a pause that only asks for it is rejected once in a user
+// turn. A person who is there gives it.
+func TestPauseThatOnlyAsksForLeave(t *testing.T) {
+	t.Parallel()
+	const reason = "Awaiting confirmation to continue"
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		got := s.Ask(fakellm.Text(scenario.Plan), fakellm.Pause(reason), scenario.Edit())
+		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
+		assert.Contains(t, s.Server.Requests()[2].Last().Content, "No permission is needed: go on with the task")
+
+		got = s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text(scenario.Plan), fakellm.Pause(reason))
+		requirePaused(t, s, got, reason)
+
+		require.NoError(t, s.Middleware.Resume(s.Ctx), "the list is worth all attempts again")
+		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Paused.", "Go on."), fakellm.Text(scenario.Plan), fakellm.Pause(reason), scenario.Edit())
+		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
+
+		for name, options := range map[string][]middleware.Option{
+			"a person is there":        {middleware.WithApprovalMode(continuation.ApprovalDefault)},
+			"the program has a policy": {middleware.WithPausePolicy(pause.Strict)},
+		} {
+			s = scenario.New(t, m, scenario.TwoTodos(), options...)
+			got = s.Ask(fakellm.Text(scenario.Plan), fakellm.Pause(reason))
+			requirePaused(t, s, got, reason)
+			assert.Len(t, s.Server.Requests(), 2, name)
+		}
 	})
 }

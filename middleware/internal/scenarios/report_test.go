@@ -45,27 +45,28 @@ func TestEventsComeInOrder(t *testing.T) {
 		turns []fakellm.Turn
 		want  []string // after the first turn's
 	}{
-		{"answered with a call", []fakellm.Turn{fakellm.Text("One."), scenario.Edit()}, []string{
+		{"answered with a call", []fakellm.Turn{fakellm.Text("One:"), scenario.Edit()}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
 		}},
-		{"exhausted", scenario.Texts("One.", "Two.", "Three."), []string{
+		{"exhausted", scenario.Texts("One:", "Two:", "Three:"), []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
 			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Decision 3", "Exhausted 3",
 		}},
-		{"paused", []fakellm.Turn{fakellm.Text("One."), fakellm.Pause(scenario.Blocked)}, []string{
+		{"paused", []fakellm.Turn{fakellm.Text("One:"), fakellm.Pause(scenario.Blocked)}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Paused 2",
 		}},
 		{"rejected, then paused", []fakellm.Turn{
-			fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause("stuck"),
+			fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause("stuck"),
 		}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2", "PauseRejected 2",
 			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3",
 		}},
-		{"failed twice", []fakellm.Turn{
-			fakellm.Text("One."), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable),
+		{"failed three times", []fakellm.Turn{
+			fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable),
 		}, []string{
 			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Failed 2", "Decision 2",
-			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Failed 3",
+			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Failed 3", "Decision 3",
+			"ContinuationStarted 4", "TurnEnded 4", "ContinuationEnded 4", "Failed 4",
 		}},
 	}
 	for _, tt := range tests {
@@ -93,7 +94,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One.").Usage(100, 10),
+		s.Ask(fakellm.Text("One:").Usage(100, 10),
 			scenario.Edit().AndCall("edit_file", "{}").Usage(200, 20))
 
 		first, second := continuation.TurnID{Session: "s", Call: 1, Turn: 1}, continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}
@@ -125,7 +126,7 @@ func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		ctx, outcomes := middleware.Capture(s.Ctx)
-		s.Server.Append(fakellm.Text("One.").Usage(1, 1), scenario.Edit().Usage(2, 2), scenario.Edit(), fakellm.Text("Two."))
+		s.Server.Append(fakellm.Text("One:").Usage(1, 1), scenario.Edit().Usage(2, 2), scenario.Edit(), fakellm.Text("Two:"))
 		for range 2 {
 			callUncaptured(t, ctx, s)
 		}
@@ -176,7 +177,7 @@ func TestObserversThatPanicDoNotMatter(t *testing.T) {
 		after := carryontest.NewRecorder()
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithObserver(broken), middleware.WithObserver(after.Observer()),
 			middleware.WithLogger(logged.logger()))
-		got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause("stuck"))
+		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause("stuck"))
 
 		requirePaused(t, s, got, "stuck")
 		want := append(firstTurn(), "ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
@@ -238,12 +239,12 @@ func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.Option) *logB
 	})
 	s := scenario.New(t, m, broken, append(opts, middleware.WithLogger(logged.logger()),
 		scenario.Within(continuation.Limits{MaxAttempts: 2}))...)
-	s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), fakellm.Pause(scenario.Blocked))
-	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), scenario.Texts("Three.", "Four.")...)
+	s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause(scenario.Blocked))
+	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), scenario.Texts("Three:", "Four:")...)
 	require.NoError(t, s.Middleware.Resume(s.Ctx))
-	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Four.", "Go on."), fakellm.Text("Five."),
-		scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
-	s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Six."))
+	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Four:", "Go on."), fakellm.Text("Five:"),
+		scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
+	s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Six:"))
 	return logged
 }
 
@@ -276,22 +277,22 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 		assert.EqualValues(t, 1, decisions[0]["todos"])
 		assert.EqualValues(t, 1, decisions[0]["active"])
 		assert.Equal(t, "the program's source", decisions[0]["list_from"])
-		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 5, "a line for each request that was added")
+		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 6, "a line for each request that was added")
 		assert.Contains(t, decisions[0]["conditions"], "interval_elapsed")
 		failed := logged.withMessage(t, "carryon: failed")
-		require.Len(t, failed, 3, "it was sent once more")
+		require.Len(t, failed, 4, "it was tried three times")
 		assert.Equal(t, "continuation", failed[0]["op"])
 		assert.Contains(t, failed[0]["error"], "503")
 		assert.Equal(t, "HTTP status 503", failed[0]["error"])
-		assert.Equal(t, "todos", failed[2]["op"])
-		assert.Equal(t, `no list for "the todo of somebody"`, failed[2]["error"], "the program's own errors, as they are")
+		assert.Equal(t, "todos", failed[3]["op"])
+		assert.Equal(t, `no list for "the todo of somebody"`, failed[3]["error"], "the program's own errors, as they are")
 	})
 }
 
 // privateTexts returns texts of prompts, messages, todos, reasons and errors.
 func privateTexts() []string {
 	return []string{
-		"Write the parser", "Continue working", "One.", "You write code", "stuck", "grammar.ebnf", "secret of the provider",
+		"Write the parser", "continue working", "One:", "You write code", "stuck", "grammar.ebnf", "secret of the provider",
 		"Invalid pause reason",
 	}
 }
@@ -311,7 +312,7 @@ func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		logged := loggedCalls(t, m, middleware.WithContent())
 		text := logged.String()
-		for _, shown := range []string{"Write the parser", "Continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
+		for _, shown := range []string{"Write the parser", "continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
 			assert.Contains(t, text, shown)
 		}
 		assert.NotContains(t, text, "no key")

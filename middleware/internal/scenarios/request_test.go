@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -19,11 +20,11 @@ func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One. "), fakellm.Text("Two.\n"), fakellm.Text("Three."), scenario.Edit())
+		s.Ask(fakellm.Text("One. "), fakellm.Text("Two:\n"), fakellm.Text("Three:"), scenario.Edit())
 
 		requests := s.Server.Requests()
 		require.Len(t, requests, 4)
-		want := []string{"One.", "One. \n\nTwo.", "One. \n\nTwo.\n\nThree."}
+		want := []string{"One.", "One. \n\nTwo:", "One. \n\nTwo:\n\nThree:"}
 		for i, request := range requests[1:] {
 			require.Len(t, request.Messages, 4, "request %d", i+2)
 			assert.Equal(t, requests[0].Messages, request.Messages[:2])
@@ -37,8 +38,8 @@ func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 func TestPromptsSayWhichAttemptTheyAreAndWhatCameOfTheLast(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), fakellm.Text("Two."), scenario.Edit())
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithApprovalMode(continuation.ApprovalDefault))
+		s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit())
 		prompts := s.Prompts()
 		require.Len(t, prompts, 2)
 		for _, prompt := range prompts {
@@ -57,7 +58,7 @@ func TestApprovalModeOfTheSessionChoosesThePrompt(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		require.NoError(t, s.Middleware.Settings().SetApprovalMode(t.Context(), "s", continuation.ApprovalYOLO))
-		s.Ask(fakellm.Text("One."), scenario.Edit())
+		s.Ask(fakellm.Text("One:"), scenario.Edit())
 		assert.Contains(t, s.Prompts()[0], "CONTINUE TASK IMMEDIATELY:")
 	})
 }
@@ -127,7 +128,7 @@ func TestOnlyContinuationsAreMarked(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), fakellm.Text("Two."), scenario.Edit())
+		s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit())
 		assert.Equal(t, []scenario.Mark{
 			{},
 			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Set: true},

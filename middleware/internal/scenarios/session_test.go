@@ -23,7 +23,7 @@ func TestAttemptThatLedToAToolCallIsReturned(t *testing.T) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1, MaxWithoutProgress: 4}))
 		request := scenario.Request()
 		for i := range 4 {
-			got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), scenario.Edit().ID("call_"+strconv.Itoa(i)))
+			got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan), fakellm.Call("edit_file", `{"path":"parser`+strconv.Itoa(i)+`.go"}`).ID("call_"+strconv.Itoa(i)))
 			scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
 			request = scenario.WithEdit(request, "call_"+strconv.Itoa(i))
 		}
@@ -39,7 +39,7 @@ func TestAttemptsAddUpOverTheCallsOfAUserTurn(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(twoAttempts()...) // two attempts
-		s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), scenario.Texts("Three.", "Four.")...)
+		s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), scenario.Texts("Three:", "Four:")...)
 		assert.Equal(t, []int{1, 2, 3}, attempts(s.Events), "a tool result is no new user turn")
 	})
 }
@@ -80,7 +80,7 @@ func TestProgressOfTheListStartsTheCountAnew(t *testing.T) {
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				todos := scenario.NewList(a, b, c)
 				s := scenario.New(t, m, todos)
-				s.Server.Append(scenario.Texts("Zero.", "One.")...)
+				s.Server.Append(scenario.Texts("Zero.", "One:")...)
 				for i := range len(tt.want) - 1 {
 					s.Server.Append(doFirst(func() {
 						if i < len(tt.changes) {
@@ -162,12 +162,12 @@ func TestCallerMayNameTheUserTurn(t *testing.T) {
 
 // twoAttempts are the turns of a call with two continuations, the last of which is cut.
 func twoAttempts() []fakellm.Turn {
-	return []fakellm.Turn{fakellm.Text("One."), fakellm.Text("Two."), fakellm.Text("Three.").Finish("length")}
+	return []fakellm.Turn{fakellm.Text("One:"), fakellm.Text("Two:"), fakellm.Text("Three:").Finish("length")}
 }
 
 // useAllAttempts uses all attempts of a user turn.
 func useAllAttempts(s *scenario.Scenario) {
-	s.Ask(scenario.Texts("One.", "Two.", "Three.", "Four.")...)
+	s.Ask(scenario.Texts("One:", "Two:", "Three:", "Four:")...)
 }
 
 func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
@@ -175,7 +175,7 @@ func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
 	ends := map[string]func(*scenario.Scenario){
 		"after exhaustion": useAllAttempts,
 		"after a pause": func(s *scenario.Scenario) {
-			s.Ask(fakellm.Text("One."), fakellm.Pause("The grammar file grammar.ebnf is missing"))
+			s.Ask(fakellm.Text("One:"), fakellm.Pause("The grammar file grammar.ebnf is missing"))
 		},
 	}
 	for name, end := range ends {
@@ -185,7 +185,7 @@ func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
 				todos := scenario.NewList(scenario.InProgress("A"), scenario.Pending("B"))
 				s := scenario.New(t, m, todos)
 				end(s)
-				next := scenario.WithUserMessage(scenario.Request(), "Four.", "What is the time?")
+				next := scenario.WithUserMessage(scenario.Request(), "Four:", "What is the time?")
 				for range 2 {
 					got := s.Call(s.Ctx, next, scenario.Texts("Noon.", "Still noon.")...)
 					assert.Equal(t, 1, got.Outcome.Attempts)
@@ -194,7 +194,7 @@ func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
 				}
 
 				todos.Set(scenario.InProgress("A"), scenario.Pending("B"), scenario.Pending("C"))
-				got := s.Call(s.Ctx, next, scenario.Texts("Ah.", "Be.", "Ce.", "De.")...)
+				got := s.Call(s.Ctx, next, scenario.Texts("Ah:", "Be.", "Ce.", "De.")...)
 				assert.Equal(t, 3, got.Outcome.Attempts, "the list has changed")
 			})
 		})
@@ -205,9 +205,9 @@ func TestResumeMakesAStaleListWorthAllAttempts(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Ask(fakellm.Text("One."), fakellm.Pause("The grammar file grammar.ebnf is missing"))
+		s.Ask(fakellm.Text("One:"), fakellm.Pause("The grammar file grammar.ebnf is missing"))
 		require.NoError(t, s.Middleware.Resume(s.Ctx))
-		got := s.Ask(scenario.Texts("Ah.", "Be.", "Ce.")...)
+		got := s.Ask(scenario.Texts("Ah:", "Be.", "Ce.")...)
 		assert.Equal(t, 2, got.Outcome.Attempts, "the pause itself was one")
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 	})
@@ -218,7 +218,7 @@ func TestWithoutASessionConversationsShareNothing(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		for range 3 { // the same request every time, as from different users
-			got := s.Call(t.Context(), scenario.Request(), scenario.Texts("One.", "Two.", "Three.", "Four.")...)
+			got := s.Call(t.Context(), scenario.Request(), scenario.Texts("One:", "Two:", "Three:", "Four:")...)
 			assert.Equal(t, 3, got.Outcome.Attempts)
 			assert.Empty(t, got.Outcome.Session)
 		}
@@ -231,7 +231,7 @@ func TestWithoutASessionAToolLoopSharesItsCounters(t *testing.T) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		one, two := scenario.WithEdit(scenario.Request(), "call_1"), scenario.WithEdit(scenario.Request(), "call_2")
 		s.Call(t.Context(), one, twoAttempts()...)
-		s.Call(t.Context(), scenario.WithEdit(one, "call_3"), scenario.Texts("One.", "Two.")...)
+		s.Call(t.Context(), scenario.WithEdit(one, "call_3"), scenario.Texts("One:", "Two:")...)
 		assert.Equal(t, []int{1, 2, 3}, attempts(s.Events), "the loop goes on")
 		s.Call(t.Context(), two, twoAttempts()...)
 		assert.Equal(t, []int{1, 2, 3, 1, 2}, attempts(s.Events), "another loop")
@@ -243,7 +243,7 @@ func TestWithoutASessionNothingIsPausedForLater(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Call(t.Context(), scenario.WithEdit(scenario.Request(), "call_1"),
-			fakellm.Text("One."), fakellm.Pause("The grammar file grammar.ebnf is missing"))
+			fakellm.Text("One:"), fakellm.Pause("The grammar file grammar.ebnf is missing"))
 		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
 		got = s.Call(t.Context(), scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text(scenario.Plan), scenario.Edit())
 		assert.Equal(t, 1, got.Outcome.Attempts)
@@ -259,7 +259,7 @@ func TestSessionsShareNothing(t *testing.T) {
 		useAllAttempts(s)
 		require.NoError(t, s.Middleware.Pause(s.Ctx, "enough"))
 		other := continuation.WithSession(t.Context(), "another")
-		got := s.Call(other, scenario.Request(), scenario.Texts("One.", "Two.", "Three.", "Four.")...)
+		got := s.Call(other, scenario.Request(), scenario.Texts("One:", "Two:", "Three:", "Four:")...)
 		assert.Equal(t, 3, got.Outcome.Attempts)
 		assert.Equal(t, "another", got.Outcome.Session)
 	})

@@ -38,15 +38,15 @@ func TestCommandStopsWhatWouldBeContinuedNext(t *testing.T) {
 				var answered string
 				var err error
 				switchOff := func() { answered, err = command(s.Middleware.Settings()) }
-				got := s.Ask(fakellm.Text("One."), doFirst(switchOff, fakellm.Text("Two.")))
+				got := s.Ask(fakellm.Text("One:"), doFirst(switchOff, fakellm.Text("Two:")))
 				require.NoError(t, err)
 				assert.Equal(t, "todo-continuation is now false.", answered)
-				scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "stop")
+				scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
 				assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
 				assert.Equal(t, []int{1}, attempts(s.Events))
 
 				typeCommand(t, s, "/set todo-continuation on")
-				got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Two.", "Go on."),
+				got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Two:", "Go on."),
 					fakellm.Text(scenario.Plan), scenario.Edit())
 				scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
 			})
@@ -60,7 +60,7 @@ func TestCommandTypedWhileAContinuationStreams(t *testing.T) {
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		typed := make(chan struct{})
-		s.Server.Append(fakellm.Text("One."), fakellm.Text("Two and three.").GateAfter(2, typed))
+		s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two and three.").GateAfter(2, typed))
 		stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
 		require.NoError(t, err)
 		defer stream.Close()
@@ -81,7 +81,7 @@ func TestCommandTypedWhileAContinuationStreams(t *testing.T) {
 		for _, c := range rest {
 			a.Add(c)
 		}
-		assert.Equal(t, "One.\n\nTwo and three.", text.String()+a.Text, "the continuation is not cut off")
+		assert.Equal(t, "One:\n\nTwo and three.", text.String()+a.Text, "the continuation is not cut off")
 		assert.Equal(t, "stop", a.Finish)
 		assert.Equal(t, continuation.ReasonDisabled, stream.Outcome().Reason)
 		assert.Len(t, s.Server.Requests(), 2)
@@ -115,13 +115,13 @@ func TestCommandSwitchesContinuationOnDuringATurn(t *testing.T) {
 func TestCommandChangesTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithApprovalMode(continuation.ApprovalDefault))
 		to := func(mode string) func() { return func() { typeCommand(t, s, "/set approval-mode "+mode) } }
 		got := s.Ask(
-			fakellm.Text("One."), doFirst(to("yolo"), fakellm.Text("Two.")), doFirst(to("default"), fakellm.Text("Three.")),
-			fakellm.Text("Four."),
+			fakellm.Text("One:"), doFirst(to("yolo"), fakellm.Text("Two:")), doFirst(to("default"), fakellm.Text("Three:")),
+			fakellm.Text("Four:"),
 		)
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.\n\nThree.\n\nFour.", "stop")
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:\n\nThree:\n\nFour:", "stop")
 		prompts := s.Prompts()
 		require.Len(t, prompts, 3)
 		for i, want := range []string{
@@ -145,12 +145,12 @@ func TestCommandThatIsRefusedOrForAnotherSessionChangesNothing(t *testing.T) {
 			}
 			require.NoError(t, settings.SetTodoContinuation(t.Context(), "another", false))
 		}
-		got := s.Ask(fakellm.Text("One."), doFirst(mistype, fakellm.Text("Two.")), scenario.Edit())
+		got := s.Ask(fakellm.Text("One:"), doFirst(mistype, fakellm.Text("Two:")), scenario.Edit())
 		require.Len(t, refused, 3)
 		for i, want := range []error{continuation.ErrSettingValue, continuation.ErrSettingValue, continuation.ErrUnknownSetting} {
 			require.ErrorIs(t, refused[i], want)
 		}
-		scenario.RequireComplete(t, m, got, "One.\n\nTwo.", "tool_calls")
+		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "tool_calls")
 	})
 }
 
@@ -160,13 +160,13 @@ func TestCommandNamesTheSessionAsTheKeyFunctionDoes(t *testing.T) {
 		key := middleware.WithSessionKey(func(ctx context.Context) string { return "user/" + continuation.Session(ctx) })
 		s := scenario.New(t, m, scenario.TwoTodos(), key)
 		typeCommand(t, s, "/set todo-continuation off")
-		got := s.Ask(fakellm.Text("One."), scenario.Edit())
-		scenario.RequireComplete(t, m, got, "One.", "tool_calls")
+		got := s.Ask(fakellm.Text("One:"), scenario.Edit())
+		scenario.RequireComplete(t, m, got, "One:", "tool_calls")
 
 		_, err := s.Middleware.Settings().CommandFor(t.Context(), "user/s", "/set todo-continuation off")
 		require.NoError(t, err)
-		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One.", "Go on."), fakellm.Text("Two."))
-		scenario.RequireComplete(t, m, got, "Two.", "stop")
+		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), fakellm.Text("Two:"))
+		scenario.RequireComplete(t, m, got, "Two:", "stop")
 		assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
 	})
 }

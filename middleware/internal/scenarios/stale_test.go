@@ -10,7 +10,6 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
-	"github.com/carryon-go/carryon/middleware"
 )
 
 // cancelAt cancels a call whose last turn hangs, once the request for that turn has arrived.
@@ -32,8 +31,8 @@ func TestCancelledUserTurnLeavesOneAttempt(t *testing.T) {
 		turns []fakellm.Turn
 		again int // attempts of the same request afterwards
 	}{
-		"in its first turn":   {scenario.Texts("One."), 1},
-		"in its continuation": {scenario.Texts("One.", "Two."), 0}, // which was the one
+		"in its first turn":   {scenario.Texts("One:"), 1},
+		"in its continuation": {scenario.Texts("One:", "Two:"), 0}, // which was the one
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,18 +40,18 @@ func TestCancelledUserTurnLeavesOneAttempt(t *testing.T) {
 				todos := scenario.NewList(scenario.InProgress("A"), scenario.Pending("B"))
 				s := scenario.New(t, m, todos)
 				cancelAt(s, c.turns...)
-				got := s.Ask(scenario.Texts("One.", "Two.")[:1+c.again]...)
+				got := s.Ask(scenario.Texts("One:", "Two:")[:1+c.again]...)
 				require.Equal(t, c.again, got.Outcome.Attempts)
 				require.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 
-				next := scenario.WithUserMessage(scenario.Request(), "Two.", "What is the time?")
+				next := scenario.WithUserMessage(scenario.Request(), "Two:", "What is the time?")
 				got = s.Call(s.Ctx, next, scenario.Texts("Noon.", "Still noon.")...)
 				require.Equal(t, 1, got.Outcome.Attempts)
 				require.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 
 				todos.Set(scenario.InProgress("A"), scenario.Pending("C"))
 				next = scenario.WithUserMessage(next, "Still noon.", "Go on")
-				got = s.Call(s.Ctx, next, scenario.Texts("Ah.", "Be.", "Ce.", "De.")...)
+				got = s.Call(s.Ctx, next, scenario.Texts("Ah:", "Be.", "Ce.", "De.")...)
 				assert.Equal(t, 3, got.Outcome.Attempts, "the list has changed")
 			})
 		})
@@ -68,7 +67,7 @@ func TestClosedStreamLeavesOneAttempt(t *testing.T) {
 		require.NoError(t, err)
 		readUntil(t, stream.Recv, "One two")
 		require.NoError(t, stream.Close())
-		got := s.Ask(scenario.Texts("One.", "Two.")...)
+		got := s.Ask(scenario.Texts("One:", "Two:")...)
 		assert.Equal(t, 1, got.Outcome.Attempts)
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 	})
@@ -88,33 +87,7 @@ func TestStreamClosedAfterAToolCallLeavesAllAttempts(t *testing.T) {
 			called = len(chunk.Choices) > 0 && len(chunk.Choices[0].Delta.ToolCalls) > 0
 		}
 		require.NoError(t, stream.Close())
-		got := s.Ask(scenario.Texts("One.", "Two.", "Three.", "Four.")...)
+		got := s.Ask(scenario.Texts("One:", "Two:", "Three:", "Four:")...)
 		assert.Equal(t, 3, got.Outcome.Attempts)
-	})
-}
-
-func TestTouchedLists(t *testing.T) {
-	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		todos := scenario.NewList(scenario.InProgress("A"))
-		s := scenario.New(t, m, todos, middleware.WithTouchedLists())
-		got := s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
-		require.Equal(t, 1, got.Outcome.Attempts, "a list that was never seen counts as written")
-
-		got = s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
-		require.Equal(t, 1, got.Outcome.Attempts, "in the same user turn it stays written")
-
-		next := scenario.WithUserMessage(scenario.Request(), "Done.", "What is the time?")
-		got = s.Call(s.Ctx, next, fakellm.Text("Noon."))
-		require.Zero(t, got.Outcome.Attempts)
-		require.Equal(t, continuation.ReasonUntouched, got.Outcome.Reason)
-
-		todos.Set(scenario.InProgress("A"), scenario.Pending("B"))
-		got = s.Call(s.Ctx, next, fakellm.Text(scenario.Plan), scenario.Edit())
-		require.Equal(t, 1, got.Outcome.Attempts, "the list was written")
-
-		next = scenario.WithUserMessage(next, "Done.", "Thank you")
-		got = s.Call(s.Ctx, next, fakellm.Text("You're welcome."))
-		assert.Equal(t, continuation.ReasonUntouched, got.Outcome.Reason)
 	})
 }

@@ -83,7 +83,7 @@ func (s *taskScenario) ends(t *testing.T, ids ...string) {
 func plainBody(t *testing.T, m scenario.Mode, request openai.ChatCompletionRequest, opts ...middleware.Option) string {
 	t.Helper()
 	s := scenario.New(t, m, noTodos, opts...)
-	s.Call(s.Ctx, request, fakellm.Text("Well."))
+	s.Call(s.Ctx, request, fakellm.Text("Well:"))
 	return s.Body(t, 0)
 }
 
@@ -140,9 +140,9 @@ func TestModelIsToldOnceThatATaskHasEnded(t *testing.T) {
 		require.NoError(t, s.tasks.Finish(t.Context(), s.ticket("job-7"), asynctask.Message("All 214 tests pass.")))
 
 		request := scenario.Request()
-		scenario.RequireComplete(t, m, s.Call(s.Ctx, request, fakellm.Text("Good.")), "Good.", "stop")
+		scenario.RequireComplete(t, m, s.Call(s.Ctx, request, fakellm.Text("Good:")), "Good:", "stop")
 		assert.Equal(t, scenario.Request(), request, "the request is the caller's")
-		next := scenario.WithUserMessage(scenario.Request(), "Good.", "Thanks.")
+		next := scenario.WithUserMessage(scenario.Request(), "Good:", "Thanks.")
 		scenario.RequireComplete(t, m, s.Call(s.Ctx, next, fakellm.Text("Bye.")), "Bye.", "stop")
 
 		first := s.Server.Requests()[0]
@@ -237,12 +237,12 @@ func TestReminderOfACallThatFailedIsSentAgain(t *testing.T) {
 				require.Error(t, tt.fail(s).Err)
 				assert.Empty(t, s.Events.Reminders())
 
-				require.NoError(t, s.Ask(fakellm.Text("Good.")).Err)
+				require.NoError(t, s.Ask(fakellm.Text("Good:")).Err)
 				assert.Equal(t, s.Body(t, 0), s.Body(t, 1))
 				assert.Contains(t, s.Content(t, 1, 1), reminderOf("job-7"))
 				assert.Len(t, s.Events.Reminders(), 1)
 
-				require.NoError(t, s.Ask(fakellm.Text("Good.")).Err)
+				require.NoError(t, s.Ask(fakellm.Text("Good:")).Err)
 				assert.Equal(t, question, s.Content(t, 2, 1))
 			})
 		})
@@ -271,7 +271,7 @@ func TestReminderOfAStreamThatWasClosedBeforeItsFinishIsSentAgain(t *testing.T) 
 		require.NoError(t, stream.Close())
 		assert.Empty(t, s.Events.Reminders())
 
-		s.Ask(fakellm.Text("Good."))
+		s.Ask(fakellm.Text("Good:"))
 		assert.Equal(t, s.Content(t, 0, 1), s.Content(t, 1, 1))
 		assert.Len(t, s.Events.Reminders(), 1)
 	})
@@ -290,7 +290,7 @@ func TestReminderOfAStreamThatWasClosedAfterItsFinishIsDelivered(t *testing.T) {
 		require.NoError(t, stream.Close())
 		assert.Len(t, s.Events.Reminders(), 1)
 
-		s.Ask(fakellm.Text("Good."))
+		s.Ask(fakellm.Text("Good:"))
 		assert.Equal(t, question, s.Content(t, 1, 1))
 	})
 }
@@ -299,7 +299,7 @@ func TestOneOfTwoConcurrentCallsCarriesTheReminder(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		for name, first := range map[string]fakellm.Turn{
-			"the one that carries it ends well": fakellm.Text("One."), "it fails": fakellm.Status(http.StatusBadGateway, `{}`),
+			"the one that carries it ends well": fakellm.Text("One:"), "it fails": fakellm.Status(http.StatusBadGateway, `{}`),
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -309,10 +309,10 @@ func TestOneOfTwoConcurrentCallsCarriesTheReminder(t *testing.T) {
 				defer release()
 				done := inBackground(func() scenario.Answer { return s.Ask(turn) })
 				<-arrived
-				s.Ask(fakellm.Text("Two."))
+				s.Ask(fakellm.Text("Two:"))
 				release()
 				<-done
-				s.Ask(fakellm.Text("Three."))
+				s.Ask(fakellm.Text("Three:"))
 
 				assert.Contains(t, s.Content(t, 0, 1), reminderOf("job-7"))
 				assert.NotContains(t, s.Content(t, 1, 1), "agent_id", "the other call carries it")
@@ -328,9 +328,9 @@ func TestTaskThatEndsDuringACallIsReportedByTheNext(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
 		s.ends(t, "job-7")
-		s.Ask(doFirst(func() { s.ends(t, "job-8") }, fakellm.Text("One.")))
-		s.Ask(fakellm.Text("Two."))
-		s.Ask(fakellm.Text("Three."))
+		s.Ask(doFirst(func() { s.ends(t, "job-8") }, fakellm.Text("One:")))
+		s.Ask(fakellm.Text("Two:"))
+		s.Ask(fakellm.Text("Three:"))
 		assert.Contains(t, s.Content(t, 0, 1), reminderOf("job-7"))
 		assert.Equal(t, question+"\n\n"+reminderOf("job-8")+"\n\n"+
 			summaryOf("job-7 - [DONE] (job-7)", "job-8 - [DONE] (job-8)"), s.Content(t, 1, 1))
@@ -371,7 +371,7 @@ func TestPromptDoesNotRepeatWhatTheRequestCarries(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos())
 		s.ends(t, "job-7")
-		s.Ask(fakellm.Text("One."), fakellm.Text("Two."), scenario.Edit())
+		s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit())
 		for i := range 3 {
 			assert.Equal(t, s.Content(t, 0, 1), s.Content(t, i, 1))
 			assert.Equal(t, 1, strings.Count(s.Body(t, i), "ASYNC TASKS"), "request %d", i)
@@ -385,15 +385,15 @@ func TestTextOfACallDoesNotEndTheReminderOfAnother(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
-		turn, arrived, release := gatedTurn(fakellm.Text("One."))
+		turn, arrived, release := gatedTurn(fakellm.Text("One:"))
 		defer release()
 		done := inBackground(func() scenario.Answer { return s.Ask(turn) })
 		<-arrived
 		s.ends(t, "job-7")
 		s.Ask(scenario.Edit().ID("call_1"))
-		s.Server.Append(fakellm.Text("Two."))
+		s.Server.Append(fakellm.Text("Two:"))
 		release()
-		scenario.RequireComplete(t, m, <-done, "One.\n\nTwo.", "stop")
+		scenario.RequireComplete(t, m, <-done, "One:\n\nTwo:", "stop")
 		s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), scenario.Edit())
 		assert.NotContains(t, s.Body(t, 2), "agent_id", "another call carries it")
 		requireSameUpTo(t, s.Content(t, 1, 1), s.Body(t, 1), s.Body(t, 3))
@@ -407,13 +407,13 @@ func TestReminderOfAContinuationThatFailedIsSentAgain(t *testing.T) {
 		s := newTaskScenario(t, m, scenario.TwoTodos())
 		s.ends(t, "job-7")
 		got := s.Ask(doFirst(func() { s.ends(t, "job-8") }, fakellm.Text(scenario.Plan)),
-			fakellm.Status(http.StatusBadGateway, `{}`), fakellm.Status(http.StatusBadGateway, `{}`))
+			fakellm.Status(http.StatusBadGateway, `{}`), fakellm.Status(http.StatusBadGateway, `{}`), fakellm.Status(http.StatusBadGateway, `{}`))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
 		s.Ask(scenario.Edit())
 		assert.Contains(t, s.Content(t, 1, 3), reminderOf("job-8"))
 		assert.Contains(t, s.Content(t, 2, 3), reminderOf("job-8"), "sent once more, with all that it said")
-		assert.Contains(t, s.Content(t, 3, 1), reminderOf("job-8"))
-		assert.NotContains(t, s.Content(t, 3, 1), completionOf("job-7"))
+		assert.Contains(t, s.Content(t, 4, 1), reminderOf("job-8"))
+		assert.NotContains(t, s.Content(t, 4, 1), completionOf("job-7"))
 	})
 }
 
@@ -421,7 +421,7 @@ func TestSummaryIsSentWhenItHasChanged(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
-		answers := func() { s.Ask(fakellm.Text("Well.")) }
+		answers := func() { s.Ask(fakellm.Text("Well:")) }
 		answers()
 		s.begins(t, "job-7")
 		answers()
@@ -450,8 +450,8 @@ func TestSummaryIsSentOnChangeWithoutASystemMessage(t *testing.T) {
 		s.ends(t, "job-7")
 		request := scenario.Request()
 		request.Messages = request.Messages[1:]
-		s.Call(s.Ctx, request, fakellm.Text("Well."))
-		s.Call(s.Ctx, request, fakellm.Text("Well."))
+		s.Call(s.Ctx, request, fakellm.Text("Well:"))
+		s.Call(s.Ctx, request, fakellm.Text("Well:"))
 		assert.Equal(t, question+"\n\n"+reminderOf("job-7")+"\n\n"+summaryOf("job-7 - [DONE] (job-7)"), s.Content(t, 0, 0))
 		assert.Equal(t, question, s.Content(t, 1, 0))
 	})
@@ -508,7 +508,7 @@ func TestNothingOfASessionShowsInAnother(t *testing.T) {
 		require.NoError(t, s.tasks.Fail(t.Context(), failed, errors.New("secret error")))
 		s.ends(t, "job-7")
 
-		got := s.Ask(fakellm.Text("One."), fakellm.Pause("stuck"), scenario.Edit())
+		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), scenario.Edit())
 		require.NoError(t, got.Err)
 		for _, ctx := range []context.Context{s.Ctx, t.Context()} {
 			got := s.Call(ctx, scenario.WithEdit(scenario.Request(), "call_1"), scenario.Edit())
@@ -543,8 +543,8 @@ func TestWithoutASessionOnlyTheOneConversationGetsReminders(t *testing.T) {
 			ticket, err := s.tasks.Begin(t.Context(), "job-7", "job-7")
 			require.NoError(t, err)
 			require.NoError(t, s.tasks.Finish(t.Context(), ticket, nil))
-			s.Call(t.Context(), scenario.Request(), fakellm.Text("Well."))
-			s.Call(t.Context(), scenario.Request(), fakellm.Text("Well."))
+			s.Call(t.Context(), scenario.Request(), fakellm.Text("Well:"))
+			s.Call(t.Context(), scenario.Request(), fakellm.Text("Well:"))
 			assert.Equal(t, opts != nil, strings.Contains(s.Content(t, 0, 1), "job-7"), name)
 			assert.Equal(t, question, s.Content(t, 1, 1), name)
 		}
@@ -574,8 +574,8 @@ func TestRequestWithNoPlaceForAReminderLeavesItToTheNext(t *testing.T) {
 		s.ends(t, "job-7")
 		request := scenario.Request()
 		request.Messages = request.Messages[:1]
-		s.Call(s.Ctx, request, fakellm.Text("Well."))
-		s.Ask(fakellm.Text("Well."))
+		s.Call(s.Ctx, request, fakellm.Text("Well:"))
+		s.Ask(fakellm.Text("Well:"))
 		assert.Equal(t, plainBody(t, m, request), s.Body(t, 0))
 		assert.Contains(t, s.Content(t, 1, 1), reminderOf("job-7"))
 	})
@@ -589,7 +589,7 @@ func TestOutputsReachTheModelAsTheyAre(t *testing.T) {
 		require.NoError(t, s.tasks.Finish(t.Context(), s.ticket("job-7"),
 			asynctask.Message("<a href=\"x\">\t&\\ \u2028 \xff\x00 grüße</a>")))
 		require.NoError(t, s.tasks.Finish(t.Context(), s.ticket("job-8"), asynctask.Message(strings.Repeat("ab<", 1<<20))))
-		s.Ask(fakellm.Text("Well."))
+		s.Ask(fakellm.Text("Well:"))
 		text := s.Content(t, 0, 1)
 		assert.True(t, utf8.ValidString(s.Body(t, 0)))
 		assert.Contains(t, text, `"final_message": "<a href=\"x\">\t&\\ `)
@@ -623,10 +623,10 @@ func TestRequestsOutOfScopeCarryNoReminder(t *testing.T) {
 				s.ends(t, "job-7")
 				request := scenario.Request()
 				ctx := change(s.Ctx, &request)
-				require.NoError(t, s.Call(ctx, request, fakellm.Text("Well.")).Err)
+				require.NoError(t, s.Call(ctx, request, fakellm.Text("Well:")).Err)
 				assert.Equal(t, plainBody(t, m, request), s.Body(t, 0))
 				assert.Empty(t, s.Events.Reminders())
-				s.Ask(fakellm.Text("Well."))
+				s.Ask(fakellm.Text("Well:"))
 				assert.Contains(t, s.Content(t, 1, 1), reminderOf("job-7"))
 			})
 		})
@@ -652,8 +652,8 @@ func TestReminderGoesWithADeclaredPause(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		s.ends(t, "job-7")
-		s.Ask(fakellm.Text("Well."))
-		s.Ask(fakellm.Text("Well."))
+		s.Ask(fakellm.Text("Well:"))
+		s.Ask(fakellm.Text("Well:"))
 		assert.Contains(t, s.Content(t, 0, 1), reminderOf("job-7"))
 		assert.Equal(t, []string{"edit_file", "todo_pause"}, s.Server.Requests()[0].Tools)
 		assert.Equal(t, plainBody(t, m, scenario.Request(), middleware.WithPauseTool(middleware.PauseToolAlways)), s.Body(t, 1))
@@ -681,7 +681,7 @@ func TestLogOfADeliveryHoldsNoTexts(t *testing.T) {
 		s := newTaskScenario(t, m, noTodos,
 			middleware.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 		s.ends(t, "job-7", "job-8")
-		s.Ask(fakellm.Text("Well."))
+		s.Ask(fakellm.Text("Well:"))
 		assert.Contains(t, log.String(), `level=DEBUG msg="carryon: reminder delivered" tasks=2 attempt=0 session=s turn=1`)
 		assert.NotContains(t, log.String(), "job-7")
 		assert.NotContains(t, log.String(), "The result of")
@@ -732,7 +732,7 @@ func TestTaskThatStartedATurnIsNotReportedTwice(t *testing.T) {
 		trigger := autotrigger.New(s.Ctx, s.tasks, autotrigger.Host{
 			Busy: func() bool { return false },
 			Trigger: func(ctx context.Context, message string) error {
-				got := s.Call(ctx, scenario.WithUserMessage(scenario.Request(), "Well.", message), fakellm.Text("Good."))
+				got := s.Call(ctx, scenario.WithUserMessage(scenario.Request(), "Well:", message), fakellm.Text("Good:"))
 				answered <- got
 				return got.Err
 			},
@@ -741,10 +741,10 @@ func TestTaskThatStartedATurnIsNotReportedTwice(t *testing.T) {
 		require.NoError(t, s.tasks.Finish(t.Context(), s.ticket("job-7"), asynctask.Message("The result of job-7.")))
 		require.NoError(t, s.clock.BlockUntil(t.Context(), 1))
 		s.clock.Advance(autotrigger.Window)
-		scenario.RequireComplete(t, m, <-answered, "Good.", "stop")
+		scenario.RequireComplete(t, m, <-answered, "Good:", "stop")
 		require.NoError(t, trigger.Stop(t.Context()))
 
-		s.Ask(fakellm.Text("Well."))
+		s.Ask(fakellm.Text("Well:"))
 		assert.Equal(t, reminderOf("job-7")+"\n\n"+automatic+summaryOf("job-7 - [DONE] (job-7)"), s.Content(t, 0, 3))
 		assert.Equal(t, question, s.Content(t, 1, 1))
 		assert.Empty(t, s.Events.Reminders(), "the program has reported it")

@@ -69,10 +69,10 @@ func updateCases() []updateCase {
 	var (
 		open     = []todo.Todo{scenario.InProgress("Write it"), scenario.Pending("Test it")}
 		done     = []todo.Todo{scenario.Completed("Write it"), scenario.Completed("Test it")}
-		interval = middleware.WithLimits(continuation.Limits{})
+		interval = middleware.WithLimits(continuation.Limits{MaxAttempts: 3})
 		gate     = middleware.WithGate(func(context.Context, middleware.NextTurn) error { return nil })
 	)
-	texts := scenario.Texts("One.", "Two.", "Three.", "Four.")
+	texts := scenario.Texts("One:", "Two:", "Three:", "Four:")
 	return []updateCase{
 		{"a tool call", nil, []fakellm.Turn{scenario.Edit()}, open, cost{1, 1, 0}, 2},
 		{"text, the list is done", nil, texts[:1], done, cost{2, 1, 1}, 2},

@@ -138,7 +138,7 @@ func TestWrapAndTheWireAgreeOnUnusableAnswers(t *testing.T) {
 	for name, turn := range unusableTurns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scriptOf(append(pair(draft, turn), turn)).sameOnTheWire(t, false)
+			scriptOf(pair(draft, turn, turn, turn)).sameOnTheWire(t, false)
 			scriptOf([]fakellm.Turn{turn}).sameOnTheWire(t, false)
 		})
 	}

@@ -69,13 +69,13 @@ func FuzzTypedAndWireAgree(f *testing.F) {
 		f.Add([]byte(spell([]byte{1, 24})), []byte(spell([]byte{12, byte(letter), 13, 27, 37})), true, form)
 	}
 	for i, message := range []string{
-		`{"content":"So."}`, `{"content":""}`, `{"content":null,"refusal":"No."}`, `{"content":"todo_pause('` + scenario.Blocked + `')"}`,
+		`{"content":"So:"}`, `{"content":""}`, `{"content":null,"refusal":"No."}`, `{"content":"todo_pause('` + scenario.Blocked + `')"}`,
 		`{"content":"On.","reasoning_content":"Hm."}`, `{"tool_calls":[{"id":"a","type":"function","function":{"name":"edit_file","arguments":"{}"}}]}`,
 		`{"content":"x","tool_calls":[{"id":"p","type":"function","function":{"name":"todo_pause","arguments":"{\"reason\":\"stuck\"}"}}]}`,
 	} {
 		answer := `{"id":"a","created":1,"model":"m","choices":[{"index":0,"message":` + message + `,"finish_reason":"stop"}],` + tokens(1, 2) + `}`
 		f.Add([]byte(answer), []byte(answer), false, uint8(i))                                                                 //nolint:gosec // an index
-		f.Add([]byte(`{"choices":[{"message":{"content":"So."},"finish_reason":"stop"}]}`), []byte(answer), false, uint8(8+i)) //nolint:gosec // an index
+		f.Add([]byte(`{"choices":[{"message":{"content":"So:"},"finish_reason":"stop"}]}`), []byte(answer), false, uint8(8+i)) //nolint:gosec // an index
 	}
 	for letter := range alphabet {
 		f.Add([]byte{1, byte(letter), 24}, []byte{0, 1, byte(letter), 24, 30, 37}, true, spelled|uint8(letter%32)) //nolint:gosec // 5 bits

@@ -16,4 +16,8 @@ func fromOthers() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGH
 
 func isFromTerminal(s os.Signal) bool { return slices.Contains(fromTerminal(), s) }
 
+// HasTerminal reports whether the standard input is a terminal, at which somebody may
+// answer an agent.
+func HasTerminal() bool { return isTerminal(os.Stdin) }
+
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) } //nolint:gosec // descriptors are small

@@ -2,9 +2,12 @@ package proxy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,7 +21,10 @@ type Config struct {
 	Listen        string   // address
 	Upstream      *url.URL // base URL of the endpoint
 	Routes        []Route  // requests with another endpoint; the first that matches counts
-	YOLO          bool     // tell the model to act without asking for confirmation
+	Mode          string   // who is there: "standard", "yolo", or "" for standard
+	YOLO          bool     // short for the mode "yolo"
+	Questions     string   // what follows a turn that asks the user something: "mode", "wait" or "continue"
+	Untouched     string   // the same for a user turn in which the list was not written
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	TokenBudget   int      // tokens that continuations may use in a user turn; 0 for no limit
 	MinInterval   time.Duration
@@ -36,10 +42,11 @@ type Config struct {
 	Metrics       bool             // serve metrics for Prometheus
 	Clock         middleware.Clock // nil is the system's
 
-	upstream string        // the unparsed URL of Upstream
-	source   string        // what sets upstream, in errors
-	listener net.Listener  // of Bind
-	patience time.Duration // how long a stopping proxy waits for open answers; no flag sets it
+	upstream     string        // the unparsed URL of Upstream
+	source       string        // what sets upstream, in errors
+	listener     net.Listener  // of Bind
+	patience     time.Duration // how long a stopping proxy waits for open answers; no flag sets it
+	bodyPatience time.Duration // how long a client may pause within a request body; no flag sets it
 }
 
 // SetUpstream sets the base URL of the endpoint in place of the flag -upstream.
@@ -80,10 +87,37 @@ func parseBaseURL(name, text string) (*url.URL, error) {
 	return u, nil
 }
 
+// The modes say who is there. In standard mode a person is, and a turn that the model
+// hands back is the person's. In YOLO mode nobody is, and carryon goes on.
+const (
+	ModeStandard = "standard"
+	ModeYOLO     = "yolo"
+)
+
+// isYOLO reports whether nobody is there.
+func (c *Config) isYOLO() bool { return c.YOLO || c.Mode == ModeYOLO }
+
+// handback returns which turns that the model hands back are continued.
+func (c *Config) handback() (continuation.Handback, error) {
+	questions, err := continuation.ParseHandbackRule(cmp.Or(c.Questions, continuation.ByMode.String()))
+	if err != nil {
+		return continuation.Handback{}, fmt.Errorf("-questions must be mode, wait or continue, not %q", c.Questions)
+	}
+	untouched, err := continuation.ParseHandbackRule(cmp.Or(c.Untouched, continuation.ByMode.String()))
+	if err != nil {
+		return continuation.Handback{}, fmt.Errorf("-untouched must be mode, wait or continue, not %q", c.Untouched)
+	}
+	return continuation.Handback{Questions: questions, Untouched: untouched}, nil
+}
+
 func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
 		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, not %d (to send no continuations, use -dry-run)", c.MaxAttempts)
+	case c.Mode != "" && c.Mode != ModeStandard && c.Mode != ModeYOLO:
+		return fmt.Errorf("-mode must be standard or yolo, not %q", c.Mode)
+	case c.YOLO && c.Mode == ModeStandard:
+		return errors.New("-yolo and -mode standard contradict each other")
 	case c.TokenBudget < 0:
 		return fmt.Errorf("-token-budget %d is negative", c.TokenBudget)
 	case c.MinInterval < 0:
@@ -94,6 +128,45 @@ func (c *Config) checkValues() error {
 		return fmt.Errorf("-usage must be one, sum or last, not %q", c.Usage)
 	case c.LogFormat != "text" && c.LogFormat != "json":
 		return fmt.Errorf("-log must be text or json, not %q", c.LogFormat)
+	case c.SessionHeader != "" && !headerName.MatchString(c.SessionHeader):
+		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
+	}
+	_, err := c.handback()
+	return cmp.Or(err, c.checkHosts(), c.checkOrigins(), c.checkState())
+}
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// checkHosts lets no host name pass that no request can have.
+func (c *Config) checkHosts() error {
+	for i, host := range c.Hosts {
+		if host == "" || strings.ContainsAny(host, ":/*") {
+			return fmt.Errorf("-allow-host must be a host name alone, such as box.example, not %q", host)
+		}
+		c.Hosts[i] = strings.ToLower(host)
+	}
+	return nil
+}
+
+// checkOrigins lets no origin pass that no browser sends.
+func (c *Config) checkOrigins() error {
+	for _, origin := range c.CORS {
+		if origin == "*" {
+			continue
+		}
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil || strings.Contains(origin, "*") {
+			return fmt.Errorf("-cors must be an origin such as https://app.example, or * for all, not %q", origin)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkState() error {
+	if c.State == "" {
+		return nil
+	}
+	if _, err := stateKind(c.State); err != nil {
+		return fmt.Errorf("-state: %w", err)
 	}
 	return nil
 }

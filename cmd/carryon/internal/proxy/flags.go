@@ -31,7 +31,7 @@ func (c *Config) UpstreamFlag(help string) cli.Flag {
 
 // Flags returns the remaining flags of c. Call [Config.Check] after parsing them.
 func (c *Config) Flags() []cli.Flag {
-	c.patience = 10 * time.Second
+	c.patience, c.bodyPatience = 10*time.Second, bodyPatience
 	on := func(name string, value *bool, usage string) cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: value, Sources: variable(name), Usage: usage}
 	}
@@ -58,7 +58,10 @@ func (c *Config) Flags() []cli.Flag {
 			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
 			Usage: "`time` after which clients give up, for clients that do not send it: continuations end earlier; 0 for no limit",
 		},
-		on("yolo", &c.YOLO, "tell the model to act without asking for confirmation"),
+		text("mode", &c.Mode, "", "`mode` that says who is there: standard (a person, whose turn it is when in doubt) or yolo (nobody: go on when in doubt)"),
+		on("yolo", &c.YOLO, "short for -mode yolo"),
+		text("questions", &c.Questions, "mode", "`rule` for turns that ask the user something: mode (as -mode says), wait or continue"),
+		text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the list was not written: mode (as -mode says), wait or continue"),
 		on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
 		on("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
 		list("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,8 +11,8 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// An agent that waits for work of its host's is left to wait, until a report or
-// its user begins something new.
+// An agent that waits for work of its host's is left to wait, until the report comes or
+// the user has written several times.
 func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	const (
@@ -37,20 +38,21 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 		path, body string
 		waits      bool
 	}{
-		"qwen-code":                              {"/chat/completions", chat + "]}", true},
-		"qwen-code, a reminder":                  {"/chat/completions", chat + message(reminder), true},
-		"qwen-code, the report":                  {"/chat/completions", chat + message(report), false},
-		"qwen-code, the user":                    {"/chat/completions", chat + message("Go on."), false},
-		"Claude Code":                            {"/messages", claude + "]}]}", true},
-		"Claude Code, a reminder beside":         {"/messages", claude + block(reminder), true},
-		"Claude Code, the report beside":         {"/messages", claude + block(report), false},
-		"Claude Code, the report":                {"/messages", claude + "]}" + message(report), false},
-		"Claude Code, the user":                  {"/messages", claude + "]}" + message("Go on."), false},
-		"opencode over Responses":                {"/responses", responses + "]}", true},
-		"opencode over Responses, a reminder":    {"/responses", responses + message(reminder), true},
-		"opencode over Responses, the report":    {"/responses", responses + message(report), false},
-		"opencode over Responses, the user":      {"/responses", responses + message("Go on."), false},
-		"oh-my-opencode, a report in a reminder": {"/chat/completions", chat + message(`<system-reminder>\n[BACKGROUND TASK COMPLETED]\n</system-reminder>`), false},
+		"qwen-code":                               {"/chat/completions", chat + "]}", true},
+		"qwen-code, a reminder":                   {"/chat/completions", chat + message(reminder), true},
+		"qwen-code, the report":                   {"/chat/completions", chat + message(report), false},
+		"qwen-code, the user":                     {"/chat/completions", chat + message("Go on."), true},
+		"Claude Code":                             {"/messages", claude + "]}]}", true},
+		"Claude Code, a reminder beside":          {"/messages", claude + block(reminder), true},
+		"Claude Code, the report beside":          {"/messages", claude + block(report), false},
+		"Claude Code, the report":                 {"/messages", claude + "]}" + message(report), false},
+		"Claude Code, the user":                   {"/messages", claude + "]}" + message("Go on."), true},
+		"opencode over Responses":                 {"/responses", responses + "]}", true},
+		"opencode over Responses, a reminder":     {"/responses", responses + message(reminder), true},
+		"opencode over Responses, the report":     {"/responses", responses + message(report), false},
+		"opencode over Responses, the user":       {"/responses", responses + message("Go on."), true},
+		"Claude Code, three messages of its user": {"/messages", claude + "]}" + strings.Repeat(`,{"role":"user","content":"Go on."}`, 2) + message("Go on."), false},
+		"oh-my-opencode, a report in a reminder":  {"/chat/completions", chat + message(`<system-reminder>\n[BACKGROUND TASK COMPLETED]\n</system-reminder>`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,10 +67,43 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 			entry := s.report(t).Entries[0]
 			if c.waits {
 				assert.Len(t, s.upstream.Requests(), 1)
-				assert.Equal(t, "Background tasks are pending or running", entry.Outcome.Explanation)
+				assert.Equal(t, "Background tasks are pending or running: 1 is awaited", entry.Outcome.Explanation)
 			} else {
 				assert.Len(t, s.upstream.Requests(), 2, entry.Outcome.Explanation)
 			}
+		})
+	}
+}
+
+// A goal that Codex pursues by itself writes to the model after every turn. All of these
+// turns are one user turn, with one budget.
+func TestMessagesOfTheAgentRenewNoBudget(t *testing.T) {
+	t.Parallel()
+	const goals, attempts = 30, 2
+	for name, message := range map[string]string{
+		"a goal":           `<codex_internal_context source=\"goal\">\nGo on.\n</codex_internal_context>`,
+		"a teammate":       `<teammate-message teammate_id=\"ada\">\nGo on.\n</teammate-message>`,
+		"behind its words": `[SYSTEM NOTIFICATION - NOT USER INPUT]\nNo human input has been received.\n\n<system-reminder>Go on.</system-reminder>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, "-max-attempts", "2")
+			input := `{"role":"user","content":"Build a page."},` +
+				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
+				`{"type":"function_call_output","call_id":"c1","output":"Plan updated"}`
+			for range goals {
+				s.upstream.Append(carryontest.Text("Next, I will write style.css."), carryontest.Text("Now I will write it."), carryontest.Text("I will write it now."))
+				r := newRequest(t, http.MethodPost, s.base+"/responses",
+					`{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan"},{"type":"function","name":"write"}],"input":[`+input+`]}`)
+				r.Header.Set("Thread-Id", "thread-1")
+				got := s.send(r)
+				require.NoError(t, got.err)
+				require.Equal(t, http.StatusOK, got.status, got.body)
+				input += `,{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I think."}]},` +
+					`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + message + `"}]}`
+			}
+			s.served.wait()
+			assert.Equal(t, goals+attempts, len(s.upstream.Requests())) //nolint:testifylint // the requests are long
 		})
 	}
 }

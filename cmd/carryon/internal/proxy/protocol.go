@@ -11,6 +11,16 @@ func endpoints() []string {
 	return []string{"/chat/completions", "/responses", "/messages", ":rawPredict", ":streamRawPredict"}
 }
 
+// isKnown reports whether clients of any API ask for a path below their base URL.
+func isKnown(path string) bool {
+	for _, known := range append(endpoints(), "/models") {
+		if path == known || strings.HasPrefix(path, known+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // speaks reports whether carryon reads the answers of a path.
 func speaks(path string) bool { return endpointOf(path) != "" }
 

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -100,7 +99,10 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	if c.Clock != nil {
 		options = append(options, middleware.WithClock(c.Clock))
 	}
-	if c.YOLO {
+	if rules, err := c.handback(); err == nil { // Check has looked at it
+		options = append(options, middleware.WithHandback(rules))
+	}
+	if c.isYOLO() {
 		options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO))
 	}
 	if c.DryRun {
@@ -113,7 +115,7 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	return refuseWebSockets(p.record(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			upstream, replaced := p.config.routeOf(r.In)
+			upstream, replaced, _ := p.config.routeOf(r.In)
 			rewrite(r, upstream, replaced)
 		},
 		Transport:      decoding{transport.New(encoding{&workspaces{base: base, logger: p.logger, now: p.config.now}}, p.middleware)},
@@ -133,22 +135,26 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 		own.Handle("GET "+metricsPath, p.metrics)
 	}
 	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if upstream, _ := p.config.routeOf(r); upstream != nil {
+		if upstream, _, _ := p.config.routeOf(r); upstream != nil {
 			forward.ServeHTTP(w, r)
 			return
 		}
-		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is http://%s%s",
-			r.Method, short(r.URL.Path, maxName), r.Host, prefix))
+		p.hints.misdirected(r)
+		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is %s",
+			r.Method, short(r.URL.Path, maxName), baseOf(r)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A mux would redirect paths such as "//a/../b".
-		if upstream, replaced := p.config.routeOf(r); upstream != nil && replaced != "" {
+		if _, _, certain := p.config.routeOf(r); certain {
 			forward.ServeHTTP(w, r)
 			return
 		}
 		own.ServeHTTP(w, r)
 	})
 }
+
+// baseOf returns the base URL that the client of a request should have.
+func baseOf(r *http.Request) string { return "http://" + short(r.Host, maxName) + prefix }
 
 // rewrite turns a request to the proxy into one to the upstream.
 // The base URL of the upstream replaces that prefix of the path.
@@ -168,8 +174,10 @@ func rewrite(r *httputil.ProxyRequest, upstream *url.URL, replaced string) {
 func (p *Proxy) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, outcomes := middleware.Capture(r.Context())
-		if name := sessionOf(r.Header, p.config.SessionHeader); name != "" {
-			ctx = continuation.WithSession(ctx, sessionKey(r.Header, name))
+		name, from := sessionOf(r.Header, p.config.SessionHeader), caller{}
+		if name != "" {
+			from = callerOf(r)
+			ctx = continuation.WithSession(ctx, from.sessionKey(name))
 		}
 		if r.Header.Get("X-Initiator") == "agent" { // Copilot says so
 			ctx = continuation.Automatic(ctx)
@@ -177,7 +185,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		if wait := p.config.MaxWait; wait > 0 {
 			ctx = continuation.WithDeadline(ctx, time.Now().Add(wait))
 		}
-		e := p.journal.begin(r)
+		e := p.journal.begin(r, name, &from)
 		how := cutShort // unless next returns: ReverseProxy panics to cut an answer short
 		defer func() {
 			if how == cutShort && r.Context().Err() != nil {
@@ -193,12 +201,14 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 			}
 			if p.logger.Enabled(ctx, slog.LevelDebug) {
 				p.logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
-					slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
+					slog.String("answer", shown.Answer()), slog.Float64("took_ms", milliseconds(shown.Took())))
 			}
 		}()
 		answer := &answerWriter{ResponseWriter: w, late: &p.late}
+		forwarded, done := p.fullDuplex(w, r, withWriter(withEntry(ctx, e), answer))
+		defer done()
 		defer answer.sendHeaders()
-		next.ServeHTTP(answer, fullDuplex(w, r, withWriter(withEntry(ctx, e), answer)))
+		next.ServeHTTP(answer, forwarded)
 		how = whole
 	})
 }
@@ -229,12 +239,12 @@ func (p *Proxy) answered(r *http.Response) error {
 func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	closeUnread(r.Context(), w.Header())
 	switch {
+	case isLate(r.Context()):
+		p.journal.answered(r, http.StatusRequestTimeout)
+		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the rest of the request did not arrive within %v", p.config.bodyPatience))
+		return
 	case errors.Is(r.Context().Err(), context.Canceled):
 		panic(http.ErrAbortHandler) // the client has left
-	case errors.Is(err, os.ErrDeadlineExceeded) && r.Context().Err() == nil:
-		p.journal.answered(r, http.StatusRequestTimeout)
-		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the rest of the request did not arrive within %v", bodyPatience))
-		return
 	}
 	p.hints.unanswered(r, err)
 	p.logger.WarnContext(r.Context(), "no answer from the upstream", slog.Any("error", err))

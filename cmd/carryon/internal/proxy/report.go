@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -254,10 +255,17 @@ func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	return shown
 }
 
-// explanation returns the outcome's explanation, with the proxy's flag in place of
-// the Go option that it recommends.
+// asFlags replaces the Go options that explanations recommend by the proxy's flags.
+var asFlags = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // constant
+	return strings.NewReplacer(
+		"todo.WithToolNames", "-todo-tools", "ApprovalYOLO or Handback.Questions", "-yolo or -questions continue", "Handback.Untouched", "-untouched continue",
+	)
+})
+
+// explanation returns the outcome's explanation, with the proxy's flags in place of
+// the Go options that it recommends.
 func explanation(o *middleware.Outcome) string {
-	return short(strings.ReplaceAll(o.Explanation(), "todo.WithToolNames", "-todo-tools"), maxText)
+	return short(asFlags().Replace(o.Explanation()), maxText)
 }
 
 // see adds the todo list, or the tools that were called instead.

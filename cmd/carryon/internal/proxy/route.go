@@ -18,25 +18,48 @@ type Route struct {
 }
 
 func (r *Route) matches(request *http.Request) bool {
-	return below(request.URL.Path, r.Prefix) && (r.Header == "" || request.Header.Get(r.Header) != "")
-}
-
-// below reports whether a path is the prefix, or continues it.
-func below(path, prefix string) bool {
-	rest, ok := strings.CutPrefix(path, prefix)
-	return ok && (rest == "" || rest[0] == '/')
+	_, below := cutPrefix(request.URL.Path, r.Prefix)
+	below = below || r.Prefix == prefix && isKnown(request.URL.Path)
+	return below && (r.Header == "" || request.Header.Get(r.Header) != "")
 }
 
 // routeOf returns the base URL of the endpoint that a request is for, and the prefix
-// of its path that this URL replaces; nil if there is no such endpoint.
-func (c *Config) routeOf(r *http.Request) (upstream *url.URL, replaced string) {
+// of its path that this URL replaces; nil if there is no such endpoint. certain says
+// that the path is none of the proxy's own.
+func (c *Config) routeOf(r *http.Request) (upstream *url.URL, replaced string, certain bool) {
 	for i := range c.Routes {
 		if route := &c.Routes[i]; route.matches(r) {
-			return route.url, route.Prefix
+			replaced, _ = replacedBy(r.URL.Path, route.Prefix, route.url)
+			return route.url, replaced, replaced != ""
 		}
 	}
-	if below(r.URL.Path, prefix) {
-		return c.Upstream, prefix
+	if replaced, ok := replacedBy(r.URL.Path, prefix, c.Upstream); ok {
+		return c.Upstream, replaced, true
 	}
-	return nil, ""
+	return nil, "", false
+}
+
+// replacedBy returns the beginning of a client's path that the upstream's base URL
+// replaces: start. Programs differ in whether the base URL that they are given contains
+// the /v1: the paths that all know are served without it, and, if the upstream's own
+// base URL has one, also with one that was added to it. replacedBy reports false for
+// any other path that does not begin with start.
+func replacedBy(path, start string, upstream *url.URL) (replaced string, ok bool) {
+	rest, ok := cutPrefix(path, start)
+	if !ok {
+		return "", isKnown(path)
+	}
+	if again, twice := cutPrefix(rest, prefix); twice && isKnown(again) && strings.HasSuffix(strings.TrimSuffix(upstream.Path, "/"), prefix) {
+		return strings.TrimSuffix(path, again), true
+	}
+	return start, true
+}
+
+// cutPrefix returns the path below the prefix, or the path itself.
+func cutPrefix(path, prefix string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, prefix)
+	if !ok || rest != "" && rest[0] != '/' {
+		return path, false
+	}
+	return rest, true
 }

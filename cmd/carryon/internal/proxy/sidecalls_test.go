@@ -63,6 +63,13 @@ func TestSideCallsAreLeftAlone(t *testing.T) {
 				`,{"role":"user","content":"Who should speak next?"}]}`,
 			"No tool of the request can write the todo list",
 		},
+		"a title with tools (Codex)": {
+			"/responses", `{"model":"m","store":false,"client_metadata":{"x-codex-turn-metadata":"{\"request_kind\":\"turn\",\"thread_source\":\"thread_title\"}"},` +
+				`"tools":[{"type":"function","name":"update_plan","parameters":{}}],"input":[{"role":"user","content":"Generate a title."},` +
+				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
+				`{"type":"function_call_output","call_id":"c1","output":"ok"}]}`,
+			"An agent asks for something beside its work",
+		},
 		"a compaction with tools (Codex)": {
 			"/responses", `{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan","parameters":{}}],"input":[{"role":"user","content":"Build a page."},` +
 				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
@@ -89,5 +96,24 @@ func TestSideCallsAreLeftAlone(t *testing.T) {
 				assert.Equal(t, side.reason, entry.Outcome.Explanation)
 			}
 		})
+	}
+}
+
+// Codex says in a header what a request is for.
+func TestSideCallsAreKnownByTheirHeader(t *testing.T) {
+	t.Parallel()
+	for metadata, requests := range map[string]int{
+		`{"request_kind":"turn","thread_source":"user"}`:       2,
+		`{"request_kind":"compaction","thread_source":"user"}`: 1,
+		`{"request_kind":`: 2,
+		"":                 2,
+	} {
+		s := newScene(t)
+		s.upstream.Append(carryontest.Text("Next, I will write style.css."), carryontest.Call("write", `{}`))
+		c := conversation{header: map[string]string{"X-Codex-Turn-Metadata": metadata}}
+		got := s.send(post(t, s.base, c))
+		require.NoError(t, got.err)
+		s.served.wait()
+		assert.Len(t, s.upstream.Requests(), requests, metadata)
 	}
 }

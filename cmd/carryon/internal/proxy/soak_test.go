@@ -27,7 +27,7 @@ var soakStreams = flag.Int("streams", 2400, "how many streams the soak test send
 const (
 	wholeSoak = 20_000
 	soakTime  = 2 * time.Minute
-	agents    = 16
+	clients   = 16
 	warm      = maxEntries + 200 // streams after which everything that is kept, such as the journal, is full
 )
 
@@ -61,7 +61,7 @@ type soak struct {
 
 func newSoak(t *testing.T) *soak {
 	t.Helper()
-	s := &soak{onward: newBase(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: agents}}}
+	s := &soak{onward: newBase(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}}
 	model := httptest.NewServer(http.HandlerFunc(s.answer))
 	t.Cleanup(model.Close)
 	c := parsed(t, "-upstream", model.URL+"/v1", "-min-interval", "0")
@@ -87,7 +87,7 @@ func (s *soak) play(t *testing.T, from, to int) {
 	var next atomic.Int64
 	next.Store(int64(from))
 	var running sync.WaitGroup
-	for i := range agents {
+	for i := range clients {
 		running.Go(func() {
 			client := s.agent(i)
 			for n := int(next.Add(1)) - 1; n < to; n = int(next.Add(1)) - 1 {

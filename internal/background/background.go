@@ -1,0 +1,299 @@
+// Package background reads from the history of a request which work the agent has begun
+// in the background and not reported on yet, and how its team stands. It reads the words
+// of agents, which are facts of package agents, and has no other state.
+package background
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+)
+
+// The bounds of the search. Work beyond them is not awaited.
+const (
+	maxCalls    = 256     // the newest calls
+	maxLaunches = 64      // the newest launches
+	maxReports  = 1 << 10 // the newest reports
+	maxResult   = 4 << 10 // bytes of a result that launches: a longer one, such as a file, quotes a promise
+	maxWords    = 512     // bytes of a report whose words may name the work
+	maxBehind   = 3       // messages of the user, behind which a launch is forgotten: its report was lost
+)
+
+// Work is what an agent waits for.
+type Work struct {
+	// Awaited is how many launches have not reported, teammates at work included.
+	Awaited int
+	Team    Team
+}
+
+// Team is the team that an agent belongs to.
+type Team struct {
+	Role   Role
+	Name   string   // of the agent in its team; "" if the history does not tell
+	AtWork []string // the lead's teammates that are not idle
+}
+
+// Role is what an agent is in its team.
+type Role uint8
+
+// The roles.
+const (
+	Alone  Role = iota // there is no team
+	Lead               // it has spawned the others
+	Member             // its work comes to its mailbox
+)
+
+// Read reads a history, which may be nil. The time that it takes is linear in the size of
+// the history.
+func Read(history iter.Seq[adapter.Entry]) Work {
+	if history == nil {
+		return Work{}
+	}
+	var r reader
+	for e := range history {
+		r.full = r.full || r.calls == maxCalls
+		switch {
+		case e.FromUser:
+			r.opens = ""
+		case e.Automatic != "":
+			r.readText(e.Automatic, false)
+		case r.full && !r.mayBeMember():
+			return r.work()
+		default:
+			r.readCall(&e.Call)
+		}
+	}
+	return r.work()
+}
+
+// reader collects what has happened, from the newest entry of a history to the oldest.
+type reader struct {
+	events []event // the newest first
+	full   bool    // there have been enough calls
+
+	calls, launches, reports int
+
+	opens   string // the oldest entry so far, if it is a message of a mailbox
+	sender  string // of the newest message that the agent has sent to its team
+	owner   string // the newest owner that the agent has written to a todo
+	mailbox bool   // a message of the team has come
+	leads   bool   // the agent has spawned a teammate, or sent a message as the lead
+	lead    string // the name of leads in such teams
+}
+
+// mayBeMember reports whether the beginning of the conversation may say that the agent is
+// a member of a team.
+func (r *reader) mayBeMember() bool { return r.mailbox && !r.leads }
+
+// event is something that has happened to the work of others.
+type event struct {
+	kind   eventKind
+	names  [3]string // of the work: the id of the call, the id in its result, the name of an agent
+	looked string    // the arguments of another call, which may look at the work, or the words of a report
+	behind int       // messages of the user after it
+
+	command, member bool
+}
+
+type eventKind uint8
+
+const (
+	launched  eventKind = iota
+	reported            // it has ended, and the agent has told the model
+	stopped             // a call has ended it, or has seen its end
+	endedAll            // all of it has ended
+	acted               // the model went on with something else
+	wrote               // a message to a teammate or an agent, which is at work from now on
+	idle                // a teammate does nothing now
+	disbanded           // the team has ended
+)
+
+// work replays the events and returns what is left.
+func (r *reader) work() Work {
+	var b board
+	for i := range slices.Backward(r.events) {
+		b.add(&r.events[i])
+	}
+	w := Work{Team: Team{Role: r.role()}}
+	switch w.Team.Role {
+	case Member:
+		w.Team.Name = r.memberName()
+	case Lead:
+		w.Team.Name = r.lead
+	case Alone:
+	}
+	for i := range b.workers {
+		k := &b.workers[i]
+		switch {
+		case !k.isAwaited():
+		case !k.member:
+			w.Awaited++
+		case w.Team.Role == Lead:
+			w.Awaited++
+			w.Team.AtWork = append(w.Team.AtWork, strings.Clone(k.names[nameOfMember]))
+		}
+	}
+	return w
+}
+
+func (r *reader) role() Role {
+	switch {
+	case r.leads:
+		return Lead
+	case r.opens != "":
+		return Member
+	}
+	return Alone
+}
+
+// board is the work that goes on, from the oldest launch to the newest.
+type board struct {
+	workers []worker
+}
+
+// worker is one launch.
+type worker struct {
+	names  [3]string
+	behind int
+	done   bool // it has ended, or is idle
+	left   bool // the model went on with something else
+	nobody bool // its result named no id
+
+	command, member bool
+}
+
+// Indexes of the names of a worker.
+const (
+	idOfCall = iota
+	idOfWork
+	nameOfMember
+)
+
+func (w *worker) isAwaited() bool {
+	return !w.done && w.behind < maxBehind && !(w.command && w.left)
+}
+
+func (w *worker) has(name string) bool { return name != "" && slices.Contains(w.names[:], name) }
+
+// add adds the next event.
+func (b *board) add(e *event) {
+	switch e.kind {
+	case launched:
+		b.launch(e)
+	case reported:
+		b.report(e)
+	case stopped:
+		if w := b.find(e); w != nil {
+			w.done = true
+		}
+	case endedAll:
+		b.each(func(w *worker) { w.done = true })
+	case acted:
+		b.leave(e)
+	case wrote:
+		b.leave(e)
+		b.rouse(e)
+	case idle:
+		if w := b.find(e); w != nil && w.member {
+			w.done = true
+		}
+	case disbanded:
+		b.each(func(w *worker) { w.done = w.done || w.member })
+	}
+}
+
+func (b *board) each(f func(w *worker)) {
+	for i := range b.workers {
+		f(&b.workers[i])
+	}
+}
+
+// find returns the newest worker with one of the event's names, or nil.
+func (b *board) find(e *event) *worker {
+	for i := range slices.Backward(b.workers) {
+		for _, name := range e.names {
+			if b.workers[i].has(name) {
+				return &b.workers[i]
+			}
+		}
+	}
+	return nil
+}
+
+func (b *board) launch(e *event) {
+	launch := worker{
+		names: e.names, behind: e.behind, nobody: e.names[idOfWork] == "", command: e.command, member: e.member,
+	}
+	if w := b.find(&event{names: [3]string{e.names[nameOfMember]}}); w != nil && e.member {
+		*w = launch // spawned again
+		return
+	}
+	b.workers = append(b.workers, launch)
+}
+
+// report ends the work that a report names. One that names none ends the oldest, and one
+// with an unknown name the oldest without a name of its own, so that the waiting ends.
+func (b *board) report(e *event) {
+	w := b.find(e)
+	isNamed := e.names != [3]string{}
+	if !isNamed {
+		w = b.named(e.looked)
+	}
+	for i := range b.workers {
+		if k := &b.workers[i]; w == nil && !k.member && !k.done && (!isNamed || k.nobody) {
+			w = k
+		}
+	}
+	if w == nil || w.member {
+		return
+	}
+	w.done = true
+	if !w.command { // the model works again, whatever its servers do
+		b.each(func(k *worker) { k.left = true })
+	}
+}
+
+// named returns the work whose id stands in the words of a report, or nil.
+func (b *board) named(words string) *worker {
+	if words == "" {
+		return nil
+	}
+	for i := range b.workers {
+		if w := &b.workers[i]; !w.done && !w.member && hasWord(words, w.names[idOfWork]) {
+			return w
+		}
+	}
+	return nil
+}
+
+// leave records that the model went on with something else, unless the call looks at
+// what it waits for.
+func (b *board) leave(e *event) {
+	for i := range b.workers {
+		if w := &b.workers[i]; !w.done && hasWord(e.looked, w.names[idOfWork]) {
+			return
+		}
+	}
+	b.each(func(w *worker) { w.left = true })
+}
+
+// rouse sets those to work that a message goes to.
+func (b *board) rouse(e *event) {
+	to := e.names[idOfWork]
+	if to == "" || to == "*" {
+		b.each(func(w *worker) {
+			if w.member {
+				w.done, w.behind = false, e.behind
+			}
+		})
+		return
+	}
+	switch w := b.find(e); {
+	case w != nil && !w.command:
+		w.done, w.behind = false, e.behind
+	case w == nil && e.member: // spawned in a part of the history that was cut
+		b.workers = append(b.workers, worker{names: [3]string{nameOfMember: to}, behind: e.behind, member: true})
+	}
+}

@@ -1,0 +1,395 @@
+package handback
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A reading is what the sentences of a paragraph say.
+type reading struct {
+	list      bool // the paragraph begins with the item of a list
+	asked     bool // a question stands that no step behind it cancels
+	requested bool // likewise a statement that hands back
+	kinds     kinds
+	length    int
+	last      sentence // the last sentence with a word in it
+	text      []byte
+	book      *lexicon
+	stops     int // how many sentences end in a mark
+}
+
+// A sentence is a part of a paragraph up to a mark that ends it, or to the end of an
+// item or a heading.
+type sentence struct {
+	start    int
+	kinds    kinds
+	words    int
+	mark     bool // a mark ends it
+	question bool
+	label    bool // an item of a list or a heading
+}
+
+func (r *reading) asks() bool { return r.asked || r.requested }
+
+func (r *reading) announces() bool { return r.kinds&(step|start) != 0 }
+
+// read reads the plain text of a paragraph.
+func read(text []byte) reading {
+	r := reading{text: text, book: phrasebook(), length: len(text), list: text[0] == item || text[0] == '|'}
+	s := sentence{}
+	for i := 0; i < len(text); {
+		switch classes[text[i]] {
+		case letterByte:
+			i += r.word(&s, i)
+			continue
+		case omittedByte:
+			s.words++
+			r.find(&s, i)
+		case boundaryByte:
+			if n := r.boundary(&s, i); n > 0 {
+				i += n
+				continue
+			}
+			if text[i] >= utf8.RuneSelf {
+				i += r.word(&s, i)
+				continue
+			}
+		}
+		i++
+	}
+	r.end(&s, len(text))
+	if !r.asked && (r.greek() || asksWithoutMark(trimEnd(text))) {
+		r.asked = true
+	}
+	return r
+}
+
+// word reads the word at i, or the rune where words are not set apart. It returns the
+// number of bytes read.
+func (r *reading) word(s *sentence, i int) int {
+	s.words++
+	r.find(s, i)
+	text := r.text[i:]
+	if text[0] >= utf8.RuneSelf {
+		return wideWord(text)
+	}
+	n := 1
+	for n < len(text) && (classes[text[n]] == letterByte && text[n] < utf8.RuneSelf || text[n] == '\'') {
+		n++
+	}
+	return n
+}
+
+// find adds the kinds of the longest phrase that begins at at to s.
+func (r *reading) find(s *sentence, at int) {
+	text := r.text[at:]
+	if len(text) < minKey || len(text) > maxPhrases {
+		return
+	}
+	var first uint64
+	if len(text) >= 8 {
+		first = binary.LittleEndian.Uint64(text)
+	} else {
+		first = headOf(text).bytes
+	}
+	k := key(first)
+	from, to := r.book.from[k], r.book.from[k+1]
+	for i, h := range r.book.heads[from:to] {
+		if first&h.mask != h.bytes {
+			continue
+		}
+		p := &r.book.phrases[int(from)+i]
+		if p.matches(text) && (!p.begins || r.clauseStart(s, at)) {
+			s.kinds |= p.kinds
+			return
+		}
+	}
+}
+
+// wideWord returns the length of the word that begins with a rune of several bytes: one
+// rune in scripts that set no spaces.
+func wideWord(text []byte) int {
+	n := 1
+	for n < len(text) && text[n]&0xC0 == 0x80 {
+		n++
+	}
+	if text[0] >= 0xE0 && !spaced(text) {
+		return n
+	}
+	for n < len(text) && (text[n] >= 0x80 && text[n] < 0xE2 || isAlnum(text[n])) {
+		if classes[text[n]] == boundaryByte && isMark(text[n:]) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// isMark reports whether text begins with a mark that ends a sentence, or asks.
+func isMark(text []byte) bool {
+	r, _ := utf8.DecodeRune(text)
+	return isStop(r) || isQuestionMark(r)
+}
+
+// spaced reports whether text begins in a script of three bytes a rune that sets spaces
+// between words: Devanagari and its neighbours, Latin with the marks of Vietnamese.
+func spaced(text []byte) bool {
+	return text[0] == 0xE0 && len(text) > 1 && text[1] < 0xB8 || text[0] == 0xE1
+}
+
+// clauseStart reports whether the word at i begins a sentence, or a clause behind a
+// comma, a colon, a dash or a bracket.
+func (r *reading) clauseStart(s *sentence, i int) bool {
+	for i--; i >= s.start; i-- {
+		switch r.text[i] {
+		case ' ', '\n', '\'':
+		case ',', ':', '(', '[', '-', ';', item, heading:
+			return true
+		default:
+			return endsClause(r.text[:i+1])
+		}
+	}
+	return true
+}
+
+// endsClause reports whether text ends in a dash, or a mark of East Asian punctuation
+// within a sentence.
+func endsClause(text []byte) bool {
+	switch r, _ := utf8.DecodeLastRune(text); r {
+	case '—', '–', '，', '、', '：', '；', '（', '،':
+		return true
+	}
+	return false
+}
+
+// A class says what a byte of a plain text may begin.
+type class uint8
+
+const (
+	otherByte    class = iota
+	letterByte         // a word
+	omittedByte        // the mark of what has been left out
+	boundaryByte       // the end of a sentence; if it is none, a word
+)
+
+// classes are the classes of all bytes.
+var classes = func() (classes [256]class) { //nolint:gochecknoglobals // constant
+	for c := range classes {
+		if c >= utf8.RuneSelf || isAlnum(byte(c)) {
+			classes[c] = letterByte
+		}
+	}
+	for _, c := range []byte(".!?\n|\xCD\xD5\xD6\xD8\xDB\xE0\xE1\xE2\xE3\xEA\xEF") {
+		classes[c] = boundaryByte
+	}
+	classes[item], classes[heading] = boundaryByte, boundaryByte
+	classes[omitted] = omittedByte
+	return classes
+}()
+
+// boundary ends s if a sentence ends at i, and returns the length of what ends it.
+func (r *reading) boundary(s *sentence, i int) int {
+	text := r.text
+	switch c := text[i]; c {
+	case item, heading, '|':
+		r.end(s, i)
+		s.start, s.label = i+1, c != '|'
+		return 1
+	case '\n':
+		if s.label || i+1 < len(text) && (text[i+1] == item || text[i+1] == heading || text[i+1] == '|') {
+			r.end(s, i)
+			s.start = i + 1
+		}
+		return 1
+	case '.', '!', '?':
+		return r.ascii(s, i)
+	}
+	if !utf8.FullRune(text[i:]) {
+		return 0
+	}
+	mark, n := utf8.DecodeRune(text[i:])
+	switch {
+	case mark == armenianMark:
+		s.question = true
+	case isQuestionMark(mark), isStop(mark):
+		r.stop(s, i, n, !isStop(mark))
+	default:
+		return 0
+	}
+	return n
+}
+
+// ascii ends s if the marks at i end it, and returns their length.
+func (r *reading) ascii(s *sentence, i int) int {
+	n := 0
+	asks := false
+	for _, c := range r.text[i:] {
+		if c != '.' && c != '!' && c != '?' {
+			break
+		}
+		asks = asks || c == '?'
+		n++
+	}
+	if !endsHere(r.text[i+n:]) {
+		return 0
+	}
+	r.stop(s, i, n, asks)
+	return n
+}
+
+// isStop reports whether r ends a sentence that is no question.
+func isStop(r rune) bool {
+	switch r {
+	case '。', '！', '｡', '．', '।', '۔', '։', '።', '…':
+		return true
+	}
+	return false
+}
+
+// endsHere reports whether what follows a mark lets it end a sentence: in an address or
+// a name it does not.
+func endsHere(rest []byte) bool {
+	for len(rest) > 0 && bytes.IndexByte([]byte(")]}'"), rest[0]) >= 0 {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 || rest[0] >= utf8.RuneSelf {
+		return true
+	}
+	switch rest[0] {
+	case ' ', '\n', '|', ',', ';', '<', '(', '"', omitted:
+		return true
+	}
+	return false
+}
+
+// stop ends s with a mark of n bytes at i.
+func (r *reading) stop(s *sentence, i, n int, question bool) {
+	if s.words > 0 {
+		s.mark = true
+		r.stops++
+		s.question = s.question || question && !r.opened(i)
+	}
+	label := s.label && s.words == 0
+	r.end(s, i+n)
+	s.start, s.label = i+n, label || s.label
+}
+
+// opened reports whether a bracket opens right before i: "(?)" asks nothing.
+func (r *reading) opened(i int) bool {
+	return i > 0 && (r.text[i-1] == '(' || r.text[i-1] == '[')
+}
+
+// end adds s to what the paragraph says, and begins the next sentence. A sentence
+// within an item belongs to the item.
+func (r *reading) end(s *sentence, end int) {
+	if s.words == 0 {
+		return
+	}
+	switch free := s.free(); {
+	case s.question:
+		r.asked = true
+	case s.handsBack():
+		r.requested = true
+	case free && !s.label:
+		r.asked, r.requested = false, false
+	}
+	if s.kinds&tell != 0 && s.kinds&offerOnly != 0 {
+		s.kinds |= offer
+	}
+	r.kinds |= s.kinds
+	r.last = *s
+	*s = sentence{start: end, label: s.label && end < len(r.text) && r.text[end] != '\n'}
+}
+
+// free reports whether s announces a step that hangs on nothing.
+func (s *sentence) free() bool {
+	k := s.kinds
+	steps := k&step != 0 || k&start != 0 && k&atOnce != 0
+	return steps && k&(hang|consent|stuck|offer|offerOnly) == 0 || k&soStep != 0 && k&consent == 0
+}
+
+// handsBack reports whether s is a statement that hands the turn back.
+func (s *sentence) handsBack() bool {
+	k := s.kinds
+	steps := k&(step|start) != 0 && k&(consent|andStep) == 0
+	switch {
+	case k&soStep != 0 && k&consent == 0:
+		return false
+	case k&request != 0,
+		k&imperative != 0 && k&(andStep|beforeI) != 0,
+		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0 && !steps:
+		return true
+	case k&(offer|offerOnly) != 0:
+		return false
+	}
+	return k&tell != 0 && !steps || k&consent != 0 && k&(step|can) != 0
+}
+
+// breaksOff reports whether the last paragraph ends in the middle of something.
+func (r *reading) breaksOff(w *walker) bool {
+	text := trimEnd(r.text)
+	last, _ := utf8.DecodeLastRune(text)
+	switch last {
+	case '…', ',', '，', '、':
+		return true
+	case '.':
+		return bytes.HasSuffix(text, []byte("..."))
+	case ':', '：':
+		return !w.fenced // the code is what the colon announces
+	}
+	return !w.fenced && unicode.In(last, unicode.Latin, unicode.Cyrillic, unicode.Greek) && r.lacksEnd(w)
+}
+
+// lacksEnd reports whether the last sentence, which ends in a letter, has no end. Notes,
+// items and headings often have no full stop: they are whole without one.
+func (r *reading) lacksEnd(w *walker) bool {
+	if r.last.label || r.last.mark || r.last.words < minWords || bytes.IndexByte(r.text, '|') >= 0 {
+		return false
+	}
+	text := trimEnd(r.text)
+	return dangles(text[bytes.LastIndexAny(text, " \n")+1:]) ||
+		r.last.words >= minProse && (r.stops > 0 || w.endsInMark())
+}
+
+const (
+	minWords = 3 // what is shorter is a note
+	minProse = 6 // likewise, unless it ends in a word that no sentence can end in
+)
+
+// endsInMark reports whether the last line that is unread ends in a full stop, so that
+// a line without one breaks off.
+func (w *walker) endsInMark() bool {
+	for i := w.at; i > max(w.at-8, 0); i-- {
+		switch c := w.text[i-1]; c {
+		case ' ', '\n', '\r', '*', ')':
+		default:
+			return c == '.' || c == '!' || c == '?'
+		}
+	}
+	return false
+}
+
+// trimEnd cuts what may follow the last word of a paragraph and its mark: white space,
+// brackets, emoji.
+func trimEnd(text []byte) []byte {
+	for len(text) > 0 {
+		last, n := utf8.DecodeLastRune(text)
+		if !unicode.IsSpace(last) && !unicode.Is(unicode.So, last) && !unicode.In(last, unicode.Pe, unicode.Pf, unicode.Variation_Selector, unicode.Cf, unicode.Sk) {
+			break
+		}
+		text = text[:len(text)-n]
+	}
+	return text
+}
+
+// greek reports whether the paragraph ends in the question mark of Greek.
+func (r *reading) greek() bool {
+	text := trimEnd(r.text)
+	if !bytes.HasSuffix(text, []byte(";")) {
+		return false
+	}
+	before, _ := utf8.DecodeLastRune(text[:len(text)-1])
+	return unicode.Is(unicode.Greek, before)
+}

@@ -1,0 +1,106 @@
+package pause
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxLeave is how many runes a reason that only asks for leave may have. Longer ones
+// mostly say what the model needs.
+const maxLeave = 200
+
+const problemLeave = "No permission is needed: go on with the task"
+
+// NoLeave is a [Policy] that rejects a reason which only asks whether to go on, such as
+// "Awaiting confirmation to continue" or "Should I proceed with the next item?". It
+// accepts every other reason, above all one that names a choice, something that is
+// missing, something that cannot be undone, an error, or somebody else's work.
+//
+// Package middleware applies it once per user turn, after [Strict], in a session whose
+// approval mode says that nobody can answer.
+func NoLeave(reason string) error {
+	if len(reason) > maxLeave*utf8.UTFMax || utf8.RuneCountInString(reason) > maxLeave {
+		return nil
+	}
+	words := plainWords(reason)
+	if onlyAsksLeave(words) {
+		return reject(problemLeave)
+	}
+	return nil
+}
+
+// onlyAsksLeave reports whether words ask for leave to go on and name nothing that
+// only a person can settle.
+func onlyAsksLeave(words []string) bool {
+	if slices.ContainsFunc(words, namesObstacle) {
+		return false
+	}
+	text := " " + strings.Join(words, " ") + " "
+	contains := func(phrase string) bool { return strings.Contains(text, " "+phrase+" ") }
+	goesOn := slices.ContainsFunc(goOnPhrases(), contains)
+	return goesOn && slices.ContainsFunc(leavePhrases(), contains) || onlyWaits(words)
+}
+
+// leavePhrases ask for leave, if what they ask for is to go on.
+func leavePhrases() []string {
+	return []string{
+		"confirmation", "confirm", "confirms", "permission", "approval", "approve", "approves", "consent", "go ahead", "green light",
+		"should i", "should we", "shall i", "shall we", "may i", "can i", "could i", "do i",
+		"do you want me", "would you like me", "you'd like me", "you want me", "if i should", "whether i should", "whether to",
+		"on your word", "your signal", "user to say", "tells me to", "tell me to", "told to", "asked to", "instructed to", "instructions to", "instruction to",
+		"waiting for the user to continue", "ready to",
+	}
+}
+
+// goOnPhrases say what the model asks leave for.
+func goOnPhrases() []string {
+	return []string{
+		"continue", "continuing", "proceed", "proceeding", "go on", "going on", "go ahead", "move on", "moving on", "carry on", "resume",
+		"start", "starting", "begin", "beginning", "next", "the rest", "remaining", "keep going",
+	}
+}
+
+// namesObstacle reports whether a word names something that only a person can settle.
+// The stems err on the side of pausing: a reason that is accepted costs one message of
+// the user, a blocked model that is sent on may do harm.
+func namesObstacle(word string) bool {
+	switch word {
+	case "or", "which", "what", "who", "where", "why", "how", "either", "between", "not", "no", "rm", "pr", "ci", "pay", "sudo", "root", "key", "keys", "sure":
+		return true
+	}
+	return slices.ContainsFunc(obstacleStems(), func(stem string) bool { return strings.HasPrefix(word, stem) })
+}
+
+func obstacleStems() []string {
+	return []string{
+		// a choice
+		"option", "choice", "choos", "decid", "decision", "prefer", "alternativ", "approach", "clarif", "ambigu", "unclear", "conflict",
+		// something missing
+		"miss", "absent", "unavailab", "credential", "password", "token", "secret", "access", "install", "licen", "provid", "suppl", "upload", "login",
+		// something that cannot be undone
+		"delet", "remov", "drop", "overwrit", "forc", "reset", "wip", "destr", "irrevers", "deploy", "production", "publish", "releas", "push", "merg",
+		"payment", "purchas", "spend", "truncat", "purg", "revok", "migrat", "rollback", "revert", "uninstall", "send", "email", "rewrit", "format",
+		// an error
+		"error", "fail", "denied", "deni", "cannot", "can't", "couldn't", "unable", "broke", "break", "timeout", "timed", "exception", "crash", "invalid", "block",
+		"limit", "quota",
+		// somebody else's work
+		"agent", "subagent", "teammate", "worker", "background", "pipeline", "build", "job", "process", "server", "finish", "complet", "review", "team", "colleague",
+	}
+}
+
+// onlyWaits reports whether words say no more than that the model waits for leave.
+func onlyWaits(words []string) bool {
+	asks := false
+	for _, word := range words {
+		switch word {
+		case "confirmation", "confirm", "permission", "approval", "approve", "go-ahead", "consent":
+			asks = true
+		case "awaiting", "await", "waiting", "wait", "for", "from", "of", "to", "by", "on", "the", "a", "your", "user", "user's", "users", "you", "please",
+			"i", "i'm", "am", "is", "need", "needs", "needed", "require", "required", "requires", "requesting", "request", "asking", "explicit", "further", "final", "now":
+		default:
+			return false
+		}
+	}
+	return asks
+}

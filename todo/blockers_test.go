@@ -1,0 +1,134 @@
+package todo_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// The list of a team, as its agents keep it.
+var teamCalls = []todo.Call{
+	called("TaskCreate", `{"subject":"schema","owner":"ann"}`, "Task #1 created successfully: schema"),
+	called("TaskCreate", `{"subject":"routes","blockedBy":["1"]}`, "Task #2 created successfully: routes"),
+	called("TaskCreate", `{"subject":"docs"}`, "Task #3 created successfully: docs"),
+	called("TaskUpdate", `{"taskId":"1","status":"in_progress"}`, "Updated task #1 status"),
+	called("TaskUpdate", `{"taskId":"2","owner":"bob","status":"in_progress","addBlockedBy":[3,"1"]}`, "Updated task #2 owner, status, blockedBy"),
+	called("TaskUpdate", `{"taskId":"1","addBlocks":["3","2"]}`, "Updated task #1 blocks"),
+}
+
+var teamList = []todo.Todo{
+	{ID: "1", Content: "schema", Status: todo.InProgress, Owner: "ann"},
+	{ID: "2", Content: "routes", Status: todo.InProgress, Owner: "bob", BlockedBy: "1,3"},
+	{ID: "3", Content: "docs", Status: todo.Pending, BlockedBy: "1"},
+}
+
+func newestFirst(calls []todo.Call) []todo.Call {
+	calls = slices.Clone(calls)
+	slices.Reverse(calls)
+	return calls
+}
+
+func TestOwnersAndBlockersOfItems(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, teamList, todosOf(t, newestFirst(teamCalls)))
+
+	calls := append(slices.Clone(teamCalls), called("TaskUpdate", `{"taskId":"2","owner":"ann"}`, "Updated task #2 owner"))
+	moved := todosOf(t, newestFirst(calls))
+	assert.Equal(t, "ann", moved[1].Owner)
+	assert.Equal(t, []todo.Status{todo.Pending, todo.InProgress}, []todo.Status{moved[0].Status, moved[1].Status}, "one in progress of each owner")
+}
+
+func TestOwnersAndBlockersInAListing(t *testing.T) {
+	t.Parallel()
+	listed := called("TaskList", `{}`, strings.Join([]string{
+		"#1 [in_progress] schema (ann)",
+		"#2 [in_progress] routes (bob) [blocked by #1, #3]",
+		"#3 [pending] docs [blocked by #1]",
+		"#4 [pending] tidy (if there is time)",
+		"#5 [pending] f(x)",
+		"#6 [pending] (bob)",
+	}, "\n"))
+	assert.Equal(t, []todo.Todo{
+		{ID: "1", Content: "schema (ann)", Status: todo.InProgress, Owner: "ann"},
+		{ID: "2", Content: "routes (bob)", Status: todo.InProgress, Owner: "bob", BlockedBy: "1,3"},
+		{ID: "3", Content: "docs", Status: todo.Pending, BlockedBy: "1"},
+		{ID: "4", Content: "tidy (if there is time)", Status: todo.Pending},
+		{ID: "5", Content: "f(x)", Status: todo.Pending},
+		{ID: "6", Content: "(bob)", Status: todo.Pending},
+	}, todosOf(t, []todo.Call{listed}))
+
+	checklist := called("todo_read", `{}`, "- [ ] schema (ann) [blocked by #1]")
+	assert.Equal(t, []todo.Todo{{ID: "1", Content: "schema (ann) [blocked by #1]", Status: todo.Pending}},
+		todosOf(t, []todo.Call{checklist}), "a list without numbers is not that of a team")
+}
+
+func TestOddOwnersAndBlockersAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for arguments, want := range map[string]todo.Todo{
+		`[{"content":"a","owner":{"id":1},"blockedBy":{"id":2}}]`:    {},
+		`[{"content":"a","owner":7,"blockedBy":true}]`:               {},
+		`[{"content":"a","owner":null,"blockedBy":[null,[],"",{}]}]`: {},
+		`[{"content":"a","owner":" ann ","blockedBy":"[\"1\", 2]"}]`: {Owner: "ann", BlockedBy: "1,2"},
+		`[{"content":"a","blockedBy":"#1, #2,,1"}]`:                  {BlockedBy: "1,2"},
+		`[{"content":"a","blockedBy":3,"addBlockedBy":["3","x-1"]}]`: {BlockedBy: "3,x-1"},
+		`[{"content":"a","OWNER":"ann","blockedby":["1"]}]`:          {},
+	} {
+		list, err := todo.ParseList(arguments)
+		require.NoError(t, err, arguments)
+		want.ID, want.Content, want.Status = "1", "a", todo.Pending
+		assert.Equal(t, []todo.Todo{want}, list, arguments)
+	}
+}
+
+func TestOwnersAndBlockersAreRemembered(t *testing.T) {
+	t.Parallel()
+	source := todo.FromConversation()
+	look := func(calls ...todo.Call) []todo.Todo {
+		ctx := continuation.WithSession(todo.WithConversation(t.Context(), slices.Values(newestFirst(calls))), "s")
+		list, err := source.Todos(ctx)
+		require.NoError(t, err)
+		return list
+	}
+	assert.Equal(t, teamList, look(teamCalls...))
+	assert.Equal(t, teamList, look(), "the history was cut")
+
+	want := slices.Clone(teamList)
+	want[2].Owner, want[2].BlockedBy = "cid", "1,2"
+	assert.Equal(t, want, look(
+		called("TaskUpdate", `{"taskId":"3","owner":"cid"}`, "Updated task #3 owner"),
+		called("TaskUpdate", `{"taskId":"2","addBlocks":["3"]}`, "Updated task #2 blocks"),
+	), "and goes on")
+}
+
+func TestMemoryKeepsOwnersAndBlockers(t *testing.T) {
+	t.Parallel()
+	memory := todo.NewMemory()
+	ctx := continuation.WithSession(t.Context(), "s")
+	require.NoError(t, memory.Write(ctx, teamList))
+	assert.Equal(t, teamList, memory.Read(ctx))
+
+	require.NoError(t, memory.Write(ctx, []todo.Todo{{Content: "a", Owner: " ann\xff ", BlockedBy: "#2, #2 ,3"}}))
+	assert.Equal(t, []todo.Todo{{ID: "1", Content: "a", Status: todo.Pending, Owner: "ann\uFFFD", BlockedBy: "2,3"}}, memory.Read(ctx))
+
+	for _, long := range []todo.Todo{{Content: "a", Owner: strings.Repeat("x", 2<<10)}, {Content: "a", BlockedBy: strings.Repeat("x", 2<<10)}} {
+		require.ErrorIs(t, memory.Write(ctx, []todo.Todo{long}), todo.ErrArguments)
+	}
+}
+
+func TestManyBlockersAreReadInLinearTime(t *testing.T) { // not parallel: it measures
+	parse := func(n int) func() {
+		arguments := `[{"content":"a","blockedBy":[` + strings.Repeat(`"1234",`, n) + `"1"],"addBlockedBy":"` + strings.Repeat("1,", n) + `"}]`
+		return func() {
+			_, err := todo.ParseList(arguments)
+			assert.NoError(t, err)
+		}
+	}
+	assert.Less(t, measure.Slowdown(parse(500), parse(500*measure.Longer)), float64(measure.Quadratic))
+}
