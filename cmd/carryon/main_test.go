@@ -72,7 +72,7 @@ func TestProgramExplainsItself(t *testing.T) {
 	for _, ask := range []string{"", "help", "-h", "--help"} {
 		out, err := program(t, strings.Fields(ask)...).Output()
 		require.NoError(t, err)
-		for _, command := range []string{"run", "proxy", "version", "help"} {
+		for _, command := range []string{"run", "proxy", "audit", "version", "help"} {
 			assert.Contains(t, string(out), "\n   "+command, "carryon %s", ask)
 		}
 	}

@@ -343,3 +343,58 @@ func TestResponsesPauseInTurnOne(t *testing.T) {
 		assert.Len(t, answer.items, 2, "the reasoning stays before the call")
 	})
 }
+
+// codexRequest is a request as Codex sends it in code mode: no member tools, and one tool that runs scripts.
+func codexRequest(t *testing.T, description string, items ...string) string {
+	t.Helper()
+	exec, err := json.Marshal(map[string]any{"type": "custom", "name": "exec", "description": description, "format": map[string]string{"type": "grammar", "syntax": "lark", "definition": "start: /[\\s\\S]+/"}})
+	require.NoError(t, err)
+	const (
+		wait = `{"type":"function","name":"wait","strict":false,"parameters":{"type":"object","properties":{"cell_id":{"type":"string"}}}}`
+		user = `{"type":"message","id":"msg_1","role":"user","content":[{"type":"input_text","text":"Write the parser and test it."}]}`
+	)
+	tools := `{"type":"additional_tools","role":"developer","tools":[{"type":"namespace","name":"functions","tools":[` + string(exec) + "," + wait + `]}]}`
+	return `{"model":"test-model","stream":true,"store":false,"parallel_tool_calls":false,"tool_choice":"auto","include":["reasoning.encrypted_content"],"input":[` +
+		strings.Join(append([]string{tools, user}, items...), ",") + `]}`
+}
+
+// scriptItems are the items of a script that ran.
+func scriptItems(t *testing.T, source, state string) string {
+	t.Helper()
+	input, err := json.Marshal(source)
+	require.NoError(t, err)
+	return `{"type":"custom_tool_call","id":"ctc_1","status":"completed","call_id":"c","name":"exec","input":` + string(input) + `},` +
+		`{"type":"custom_tool_call_output","id":"ctco_1","call_id":"c","output":[{"type":"input_text","text":"` + state + `\nWall time 0.1 seconds\nOutput:\n"},{"type":"input_text","text":"{}"}]}`
+}
+
+// A list that the model writes in a script is read from the script.
+func TestResponsesTodosFromScripts(t *testing.T) {
+	t.Parallel()
+	const (
+		declares = "Runs JavaScript.\n```ts\ndeclare const tools: { update_plan(args: {}): Promise<unknown>; };\n```"
+		script   = `const plan = [{step: "Write the parser", status: 'completed'}, {step: "Test it", "status": 'in_progress'}];` +
+			"\ntext(await tools.update_plan({plan})); // the plan\nconst r = await tools.exec_command({cmd: `ls ${dir}`});"
+		waits = `,{"type":"function_call","call_id":"w","name":"wait","arguments":"{\"cell_id\":\"7\"}"},` +
+			`{"type":"function_call_output","call_id":"w","output":[{"type":"input_text","text":"Script completed\nWall time 2 seconds\nOutput:\n"}]}`
+	)
+	for name, tt := range map[string]struct {
+		description string
+		items       string
+		turns       int
+		reason      continuation.Reason
+	}{
+		"open":                {declares, scriptItems(t, script, "Script completed"), 2, continuation.ReasonToolCalls},
+		"done":                {declares, scriptItems(t, strings.Replace(script, "in_progress", "completed", 1), "Script completed"), 1, continuation.ReasonNoActiveTodos},
+		"waited for":          {declares, scriptItems(t, script, "Script running with cell ID 7") + waits, 2, continuation.ReasonToolCalls},
+		"running":             {declares, scriptItems(t, script, "Script running with cell ID 7"), 1, continuation.ReasonListUnreadable},
+		"failed":              {declares, scriptItems(t, script, "Script failed"), 1, continuation.ReasonListUnreadable},
+		"computed":            {declares, scriptItems(t, "await tools.update_plan({plan: f()})", "Script completed"), 1, continuation.ReasonListUnreadable},
+		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 1, continuation.ReasonNoList},
+		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 1, continuation.ReasonNoList},
+	} {
+		s := newScene(t, todo.FromConversation())
+		_, got := s.respond(t, codexRequest(t, tt.description, tt.items), []fakellm.Turn{fakellm.Text(plan), edit()}[:tt.turns]...)
+		assert.Equal(t, tt.turns, got.Outcome.Turns, "%s: %s", name, got.Outcome)
+		assert.Equal(t, tt.reason, got.Outcome.Reason, "%s: %s", name, got.Outcome)
+	}
+}

@@ -21,7 +21,7 @@ type request struct {
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
 	declares bool // the caller's own request offers carryon's todo_pause
 	hasTools bool // it has the member
-	lite     bool // its tools are an item of the input: it has no member for them
+	lite     bool // the input has items with tools, mostly in place of the member
 	typed    bool // the user's messages name their type, and have parts
 	ownPause bool // a todo_pause is the caller's own
 	ownShell bool // the caller runs a shell
@@ -207,8 +207,9 @@ var clientTools = []string{ //nolint:gochecknoglobals // constant
 
 // tool has the members of a tool that this package reads; an absent member is nil.
 type tool struct {
-	kind                             string // valid as long as the JSON is
-	name, strict, environment, tools []byte
+	kind string // valid as long as the JSON is
+
+	name, description, strict, environment, tools []byte
 }
 
 // readTool reads the next tool.
@@ -220,6 +221,8 @@ func readTool(s *rawjson.Scanner) tool {
 			t.kind = rawjson.TextView(s.Raw())
 		case "name":
 			t.name = s.Raw()
+		case "description":
+			t.description = s.Raw()
 		case "strict":
 			t.strict = s.Raw()
 		case "environment":
