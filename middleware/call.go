@@ -115,6 +115,7 @@ func (c *Call) beginTurn(attempt int) {
 		c.decider.continued.begin(c)
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
+	c.turn.reader.totals = c.mw.options.usage.shown()
 	if c.request.noSeparator {
 		c.turn.reader.text.separator = ""
 	}

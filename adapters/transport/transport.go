@@ -97,7 +97,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 // the body is not of the protocol, or if carryon does not continue the call. sent
 // is when the request was sent, or zero.
 func (t *transport) begin(sent time.Time, r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
-	facts, parsed, ok := protocol.Parse(body, r)
+	facts, parsed, ok := protocol.Parse(original.URL, body, r)
 	if !ok {
 		t.mw.Pass(original.Context(), continuation.ReasonUnreadable)
 		return nil
@@ -148,7 +148,7 @@ func translates(protocol wire.Protocol) wire.Translator {
 func (t *transport) protocolOf(r *http.Request) (wire.Protocol, continuation.Reason) {
 	if r.URL != nil {
 		for _, protocol := range t.protocols {
-			if protocol.Match(r.URL.Path) {
+			if protocol.Match(r.URL) {
 				return protocol, reasonNotToRead(r)
 			}
 		}

@@ -250,8 +250,16 @@ func (b *AnswerBody) released() []byte {
 }
 
 // frame returns the lines of an event that is shown. A blank line is put before
-// one that carryon wrote.
+// one that carryon wrote, which has its own: the blank line behind it that belongs to
+// an event that was not shown is left out.
 func (b *AnswerBody) frame(e *sse.Event) []byte {
+	wrote := b.seam.wrote
+	if b.seam.wrote = e.Written; wrote && !e.Written && isBlank(e) {
+		return nil
+	}
+	if !b.seam.known {
+		b.seam.end = b.first.lineEnd
+	}
 	lines := e.Lines(b.seam.end)
 	if e.Written && b.seam.missing > 0 {
 		lines = append(bytes.Repeat([]byte(b.seam.end.String()), int(b.seam.missing)), lines...)
@@ -263,6 +271,8 @@ func (b *AnswerBody) frame(e *sse.Event) []byte {
 // seam is the place behind the bytes of a stream, where an event can be put in.
 type seam struct {
 	end     sse.LineEnd // of the stream
+	known   bool        // lines of the stream were shown
+	wrote   bool        // carryon wrote the event that was shown last
 	missing uint8       // how many line ends would end the event there: 0 after its blank line
 }
 
@@ -278,7 +288,7 @@ func (s *seam) follow(lines []byte) {
 	default:
 		s.missing = 1
 	}
-	s.end = end
+	s.end, s.known = end, true
 }
 
 // endsBlank reports whether the last line is blank.

@@ -3,6 +3,7 @@
 package messages
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -16,11 +17,11 @@ var _ wire.Protocol = Protocol{}
 
 // Match implements [wire.Protocol]. Batches and the counting of tokens have paths
 // of their own.
-func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/messages") }
+func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/messages") }
 
 // Parse implements [wire.Protocol]. Other APIs have a path that ends in
 // /messages too, but no list of messages in the body.
-func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	p := parser{request: &request{later: later}, facts: adapter.Request{Provider: "anthropic", SaysDone: true}}
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()

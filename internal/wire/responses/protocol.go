@@ -8,6 +8,7 @@
 package responses
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -27,10 +28,10 @@ var (
 func New() Protocol { return Protocol{newChains(maxChains)} }
 
 // Match implements [wire.Protocol].
-func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/responses") }
+func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/responses") }
 
 // Parse implements [wire.Protocol].
-func (p Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (p Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	in := parser{request: &request{chains: p.chains, stored: true, later: later}, firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := in.read(body)
 	in.facts.History, in.facts.ToolNames = history(later, in.recent), in.request

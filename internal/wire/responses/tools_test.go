@@ -19,7 +19,7 @@ func TestToolsAreNamed(t *testing.T) {
 	t.Parallel()
 	const request = `{"input":"Go.","tools":[{"type":"function","name":"bash"},{"type":"web_search"},` +
 		`{"type":"namespace","name":"tasks","tools":[{"type":"function","name":"update_plan"}]},{"type":"tool_search"}]}`
-	facts, _, ok := responses.New().Parse([]byte(request), body(request))
+	facts, _, ok := responses.New().Parse(nil, []byte(request), body(request))
 	require.True(t, ok)
 	assert.Equal(t, []string{"bash", "update_plan", "tasks", "tool_search"}, slices.Collect(facts.ToolNames.ToolNames))
 }
