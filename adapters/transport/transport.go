@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
+	"github.com/carryon-go/carryon/internal/wire/gemini"
 	"github.com/carryon-go/carryon/internal/wire/messages"
 	"github.com/carryon-go/carryon/internal/wire/responses"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -27,11 +28,11 @@ const (
 
 // protocols returns the protocols of a transport. To add one, add it here.
 func protocols() []wire.Protocol {
-	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}, responses.New()}
+	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}, responses.New(), gemini.Protocol{}}
 }
 
 // New returns a RoundTripper that sends requests through base and continues
-// calls of all three protocols as mw decides. A nil base means
+// calls of all four protocols as mw decides. A nil base means
 // http.DefaultTransport. New panics if mw is nil.
 //
 // The result is safe for concurrent use if base is. Its method
