@@ -18,7 +18,10 @@ require (
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/gorilla/websocket v1.5.3 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
+	google.golang.org/genai v1.77.0 // indirect
 )
 
 require (

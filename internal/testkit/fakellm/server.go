@@ -66,7 +66,7 @@ func (s *Server) URL() string {
 }
 
 // Handler returns the server as a handler for an http.Server of the caller's own. It serves POST requests for any path
-// that ends in /chat/completions, /responses or /messages. To cut an answer, it panics with http.ErrAbortHandler, which
+// that ends in /chat/completions, /responses, /messages, :generateContent or :streamGenerateContent. To cut an answer, it panics with http.ErrAbortHandler, which
 // makes an http.Server drop the connection.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
