@@ -34,8 +34,7 @@ func (s *Server) URL() string { return s.server.URL() }
 
 // Handler returns the server as a handler for your own http.Server. It serves POST requests for any path that ends in
 // /chat/completions, /responses, /messages, :generateContent or :streamGenerateContent. To cut an answer it panics with
-// http.ErrAbortHandler, which an http.Server
-// understands.
+// http.ErrAbortHandler, which an http.Server understands.
 func (s *Server) Handler() http.Handler { return s.server.Handler() }
 
 // Transport serves requests in memory, whatever their host; BaseURL will do. A response's body is written as it is read,

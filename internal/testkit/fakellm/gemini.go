@@ -31,9 +31,13 @@ func (gemini) failure(kind failureKind, text string) event {
 }
 
 func (g gemini) document(a answer, r Request, number int) string {
+	a.text = []string{strings.Join(a.text, "")}
 	var parts []json.RawMessage
 	for _, chunk := range a.geminiParts(r, number) {
 		parts = append(parts, chunk...)
+	}
+	if n := len(parts); n > 1 && len(a.calls) == 0 && signs(r.Model) {
+		parts = append(parts[:n-2], signedText(parts[n-2], parts[n-1])) // the signature stands on the text
 	}
 	return string(g.chunk(a, r, number, parts, a.geminiFinish(), a.usage.geminiJSON(1, 1)))
 }
@@ -128,6 +132,11 @@ func (a answer) geminiParts(r Request, number int) [][]json.RawMessage {
 		chunks = chunks[:1]
 	}
 	return chunks
+}
+
+// signedText is a text with the signature of an empty one.
+func signedText(text, signature json.RawMessage) json.RawMessage {
+	return json.RawMessage(strings.TrimSuffix(string(text), "}") + strings.TrimPrefix(string(signature), `{"text":""`))
 }
 
 // geminiCall is a call. Older models give none an id.

@@ -75,9 +75,11 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 	return append(dst, sse.Document(body, true))
 }
 
-// writeParts writes the parts of all turns, and the notice of a pause behind them.
+// writeParts writes the parts of all turns, and the notice of a pause behind them. A
+// turn that has only an empty text adds nothing.
 func (d *document) writeParts(w *partWriter) {
 	edit, from := *w.edit, 0
+	var all [][]byte
 	for i, turn := range d.kept {
 		to := len(edit.Text)
 		if i < len(edit.TurnEnds) {
@@ -88,19 +90,27 @@ func (d *document) writeParts(w *partWriter) {
 			own.Calls = nil // only the last turn has calls to show
 		}
 		w.edit, w.turn, w.calls, w.called, from = &own, shownTurn{}, 0, false, to
+		w.parts, w.groups = nil, nil
 		w.write(turn)
+		for _, group := range append(w.groups, w.parts) {
+			if len(group) > 1 || len(group) == 1 && !isEmptyText(group[0]) {
+				all = append(all, group...)
+			}
+		}
 	}
+	w.parts = all
 	if notice := edit.Text[from:]; notice != "" {
 		w.add(textPart(notice))
 	}
-	var all [][]byte
-	for _, group := range append(w.groups, w.parts) {
-		all = append(all, group...)
-	}
-	w.parts = all
 	if len(w.parts) == 0 {
 		w.parts = [][]byte{[]byte(emptyText)}
 	}
+}
+
+// isEmptyText reports whether a part is an empty text.
+func isEmptyText(raw []byte) bool {
+	p := readPart(raw)
+	return p.kind == plain && string(p.text) == `""`
 }
 
 // lastChanges returns what the end of the last turn changes in the first one's

@@ -94,7 +94,7 @@ func (s *show) appendWhole(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []
 	dst = s.flush(dst)
 	c := parse(e, s.wrapped)
 	switch {
-	case c == nil && !s.later:
+	case c == nil && !s.later && e.Kind != sse.NonData:
 		return append(dst, *e)
 	case c == nil, s.later && c.bare:
 		return dst
