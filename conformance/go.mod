@@ -14,6 +14,7 @@ require (
 	github.com/tmc/langchaingo v0.1.14
 	go.uber.org/goleak v1.3.0
 	google.golang.org/api v0.218.0
+	google.golang.org/genai v1.77.0
 )
 
 require (
@@ -21,7 +22,6 @@ require (
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/gorilla/websocket v1.5.3 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
-	google.golang.org/genai v1.77.0 // indirect
 )
 
 require (

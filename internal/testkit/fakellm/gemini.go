@@ -1,6 +1,7 @@
 package fakellm
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -111,7 +112,7 @@ func (a answer) geminiParts(r Request, number int) [][]json.RawMessage {
 			add("text", text)
 		}
 	}
-	signature := fmt.Sprintf("c2lnbmF0dXJl%d", number)
+	signature := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "signature %d", number))
 	for i, c := range a.numberedCalls(number) {
 		members := []any{"functionCall", geminiCall(c, signs(r.Model))}
 		if i == 0 && signs(r.Model) {
