@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/telemetry"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -22,9 +23,6 @@ type instruments struct {
 	turnDuration, timeToFirstChunk          metric.Float64Histogram // nil unless asked for
 	labels                                  *labels
 }
-
-// seconds are the bucket boundaries of the histograms.
-var seconds = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120} //nolint:gochecknoglobals // constant
 
 // maker makes instruments and joins their errors.
 type maker struct {
@@ -40,7 +38,7 @@ func (m *maker) counter(name, unit, description string) metric.Int64Counter {
 
 func (m *maker) histogram(name, description string) metric.Float64Histogram {
 	h, err := m.meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description),
-		metric.WithExplicitBucketBoundaries(seconds...))
+		metric.WithExplicitBucketBoundaries(telemetry.Seconds()...))
 	m.err = errors.Join(m.err, err)
 	return h
 }
@@ -110,7 +108,7 @@ func (i *instruments) openCalls(ctx context.Context, streamed bool, n int64) {
 // took records a duration, with error.type if err is not nil.
 func (*instruments) took(ctx context.Context, h metric.Float64Histogram, took time.Duration, err error) {
 	if err != nil {
-		h.Record(ctx, took.Seconds(), metric.WithAttributes(errorType.String(kindOfError(ctx, err))))
+		h.Record(ctx, took.Seconds(), metric.WithAttributes(errorType.String(telemetry.ErrorKind(ctx, err))))
 		return
 	}
 	h.Record(ctx, took.Seconds())
@@ -140,7 +138,7 @@ func (i *instruments) turnEnded(ctx context.Context, c *call, e *middleware.Turn
 	}
 	attributes := []attribute.KeyValue{operationName.String(chat), providerName.String(c.provider), requestModel.String(c.model.name)}
 	if e.Err != nil {
-		attributes = append(attributes, errorType.String(kindOfError(ctx, e.Err)))
+		attributes = append(attributes, errorType.String(telemetry.ErrorKind(ctx, e.Err)))
 	}
 	set := metric.WithAttributes(attributes...)
 	i.turnDuration.Record(ctx, e.Times.Ended.Sub(e.Times.Began).Seconds(), set)

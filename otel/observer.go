@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/telemetry"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -177,7 +178,7 @@ func (r *reporter) setError(ctx context.Context, span trace.Span, err error) {
 	if err == nil {
 		return
 	}
-	kind, text := kindOfError(ctx, err), ""
+	kind, text := telemetry.ErrorKind(ctx, err), ""
 	if r.content {
 		text = err.Error()
 	}

@@ -1,38 +1,35 @@
 package transport
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// credentialWords are parts of the names of headers that identify the caller.
-// Such a header has one value in all requests of a tool loop.
-var credentialWords = [...]string{ //nolint:gochecknoglobals // constant
-	"auth", "key", "token", "secret", "cookie", "organization", "project", "account", "tenant", "user-id", "session",
-}
-
-// addCredentials adds the host and the credentials of a request, to tell it
-// from another caller's request with the same messages. The texts are hashed,
-// and not stored.
-func addCredentials(r *http.Request, add func(text string)) {
+// addCaller adds the host and the credentials of a request, to tell its caller from
+// another one. The texts are hashed, and not stored.
+func addCaller(r *http.Request, add func(text string)) {
 	add(r.URL.Host)
 	add(r.URL.User.String())
-	add(r.URL.RawQuery)
-	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
-		if isCredential(name) {
-			add(name)
-			for _, value := range r.Header[name] {
-				add(value)
-			}
-		}
-	}
+	wire.AddCredentials(r.Header, r.URL.RawQuery, add)
 }
 
-// isCredential reports whether a header of that name may identify the caller.
-func isCredential(name string) bool {
-	name = strings.ToLower(name)
-	return name != "idempotency-key" && // differs from request to request
-		slices.ContainsFunc(credentialWords[:], func(word string) bool { return strings.Contains(name, word) })
+// addSessions adds the headers that name a conversation. Such a header has one value
+// in all requests of a tool loop, and tells apart the conversations of one caller.
+func addSessions(r *http.Request, add func(text string)) {
+	var names []string
+	for name := range r.Header {
+		if strings.Contains(strings.ToLower(name), "session") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		add(name)
+		for _, value := range r.Header[name] {
+			add(value)
+		}
+	}
 }

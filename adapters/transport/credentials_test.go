@@ -40,6 +40,9 @@ func TestStrangersWithoutASessionShareNothing(t *testing.T) {
 		"another kind of key":    {longer, key("X-Api-Key", "ann"), true},
 		"another organization":   {longer, func(r *http.Request) { ann(r); r.Header.Set("OpenAI-Organization", "b") }, true},
 		"another key in a query": {longer, func(r *http.Request) { ann(r); r.URL.RawQuery = "key=b" }, true},
+		"another cookie":         {longer, func(r *http.Request) { ann(r); r.Header.Set("Cookie", "login=b") }, true},
+		"another session":        {longer, func(r *http.Request) { ann(r); r.Header.Set("X-Session-Id", "b") }, true},
+		"another program":        {longer, func(r *http.Request) { ann(r); r.Header.Set("User-Agent", "b") }, false},
 		"another request id": {longer, func(r *http.Request) {
 			ann(r)
 			r.Header.Set("X-Request-Id", "b")

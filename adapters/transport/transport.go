@@ -109,7 +109,8 @@ func (t *transport) begin(sent time.Time, r *request, original *http.Request, pr
 	}
 	if loop := facts.Loop; loop != nil {
 		facts.Loop = func(add func(string)) {
-			addCredentials(original, add)
+			addCaller(original, add)
+			addSessions(original, add)
 			loop(add)
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v3"
@@ -19,10 +21,52 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// exitError is the exit code of the agent, which has reported its own error.
+// exitError is an exit code. Its cause was reported: by the agent whose code it is, or
+// by whoever returned it.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// plain returns an error of the command line in words of its own where those of the
+// library speak of Go, or of its internals.
+func plain(err error) error {
+	text := err.Error()
+	if found := badValue.FindStringSubmatch(text); found != nil {
+		return usageError{fmt.Errorf("%s must be %s, not %s", found[2], kindOf(found[3]), found[1])}
+	}
+	if found := badVariable.FindStringSubmatch(text); found != nil {
+		return usageError{fmt.Errorf("%s must be %s, not %s", found[2], kindOf(found[3]), found[1])}
+	}
+	if found := badTopic.FindStringSubmatch(text); found != nil {
+		return noCommand(found[1])
+	}
+	return err
+}
+
+var (
+	badValue    = regexp.MustCompile(`(?s)^invalid value (".*") for flag (-\S+): (.*)$`)
+	badVariable = regexp.MustCompile(`(?s)^could not parse (".*") as \S+ value from environment variable "(\w+)" for flag \S+: (.*)$`)
+	badTopic    = regexp.MustCompile(`(?s)^No help topic for '(.*)'`)
+)
+
+// kindOf says what a value must be that failed to parse with an error.
+func kindOf(problem string) string {
+	switch {
+	case strings.HasPrefix(problem, "strconv."):
+		return "a whole number"
+	case strings.HasPrefix(problem, "time: "):
+		return "a time such as 10s or 1m30s"
+	}
+	return "true or false"
+}
+
+func noCommand(name string) error {
+	return usageError{fmt.Errorf("there is no command %q (see carryon help)", name)}
+}
+
+func unexpected(argument string) error {
+	return usageError{fmt.Errorf("unexpected argument %q", argument)}
+}
 
 // newCommand returns the root command with its subcommands.
 func newCommand(stdout, stderr io.Writer) *cli.Command {
@@ -35,11 +79,17 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 			"  runs a proxy in front of a model endpoint. Programs change only their base URL.\n\n" +
 			"Each flag can also be set by the environment variable shown in its description.\n" +
 			"carryon completion bash (or zsh, fish, pwsh) prints a completion script for that shell.",
-		Commands:              []*cli.Command{runCommand(stderr), proxyCommand(stderr), versionCommand(stdout)},
-		Action:                unknownCommand,
+		Commands: []*cli.Command{runCommand(stderr), proxyCommand(stderr), versionCommand(stdout)},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version of this program", Local: true}},
+		Before: func(ctx context.Context, c *cli.Command) (context.Context, error) {
+			if c.Bool("version") && c.Args().Present() {
+				return ctx, unexpected(c.Args().First())
+			}
+			return ctx, nil
+		},
+		Action:                rootAction,
 		EnableShellCompletion: true,
-		HideVersion:           true, // "carryon version" prints it
-		Suggest:               true,
+		HideVersion:           true, // the flag above prints it as the command does
 		Writer:                stdout,
 		ErrWriter:             stderr,
 		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // execute knows the exit codes
@@ -52,12 +102,19 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 
 // explain adds the help command to an error in the command line.
 func explain(_ context.Context, c *cli.Command, err error, _ bool) error {
-	return usageError{fmt.Errorf("%w (see %s -help)", err, c.FullName())}
+	if known := plain(err); known != err { //nolint:errorlint // the same value
+		return known
+	}
+	text := strings.Replace(err.Error(), "flag provided but not defined:", "there is no flag", 1)
+	return usageError{fmt.Errorf("%s (see %s -help)", text, c.FullName())}
 }
 
-func unknownCommand(_ context.Context, c *cli.Command) error {
-	if c.Args().Present() {
-		return usageError{fmt.Errorf("there is no command %q (see carryon help)", c.Args().First())}
+func rootAction(_ context.Context, c *cli.Command) error {
+	switch {
+	case c.Args().Present():
+		return noCommand(c.Args().First())
+	case c.Bool("version"):
+		return printVersion(c.Root().Writer)
 	}
 	return cli.ShowRootCommandHelp(c)
 }
@@ -80,16 +137,27 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 		HideHelpCommand: true,
 		Action: func(ctx context.Context, command *cli.Command) error {
 			if command.Args().Present() {
-				return usageError{fmt.Errorf("unexpected argument %q", command.Args().First())}
+				return unexpected(command.Args().First())
 			}
 			if err := c.Check(); err != nil {
-				return usageError{err}
+				return inLog(&c, stderr, usageError{err})
 			}
+			proxy.RouteLogs(c.Logger(stderr))
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 			context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 			floor := make([]byte, heapFloor)
 			defer runtime.KeepAlive(floor)
-			return proxy.Serve(ctx, &c, stderr)
+			return inLog(&c, stderr, proxy.Serve(ctx, &c, stderr))
 		},
 	}
+}
+
+// inLog reports an error as a line of the log if all output is to be JSON. It returns
+// the error that says what is left to do.
+func inLog(c *proxy.Config, stderr io.Writer, err error) error {
+	if err == nil || c.LogFormat != "json" {
+		return err
+	}
+	c.Logger(stderr).Error(err.Error())
+	return exitError(exitCode(err))
 }

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
 )
 
 func main() { os.Exit(execute(context.Background(), os.Args, os.Stdout, os.Stderr)) }
@@ -21,15 +23,23 @@ func main() { os.Exit(execute(context.Background(), os.Args, os.Stdout, os.Stder
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := newCommand(stdout, stderr).Run(ctx, args)
+	if err == nil {
+		return 0
+	}
+	err = plain(err)
+	if !errors.As(err, new(exitError)) {
+		_, _ = fmt.Fprintln(stderr, "carryon:", proxy.Printable(err.Error())) // there is nowhere else to report it
+	}
+	return exitCode(err)
+}
+
+// exitCode returns the exit code for an error.
+func exitCode(err error) int {
 	var exit exitError
 	switch {
-	case err == nil:
-		return 0
 	case errors.As(err, &exit):
 		return int(exit)
-	}
-	_, _ = fmt.Fprintln(stderr, "carryon:", err) // there is nowhere else to report it
-	if errors.As(err, new(usageError)) {
+	case errors.As(err, new(usageError)):
 		return 2
 	}
 	return 1

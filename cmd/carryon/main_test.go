@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -88,22 +90,117 @@ func TestProgramExplainsItself(t *testing.T) {
 
 func TestProgramTellsItsVersion(t *testing.T) {
 	t.Parallel()
-	out, err := program(t, "version").Output()
-	require.NoError(t, err)
-	assert.Regexp(t, `^carryon \S.* \(`+runtime.Version()+` `, string(out))
+	for _, ask := range []string{"version", "--version", "-version"} {
+		out, err := program(t, ask).Output()
+		require.NoError(t, err)
+		assert.Regexp(t, `^carryon \S.* \(`+runtime.Version()+` .*\)\n$`, string(out), ask)
+	}
 }
 
 func TestProgramRefusesAWrongCommandLine(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"serve":                 `there is no command "serve" (see carryon help)`,
-		"proxy serve":           `unexpected argument "serve"`,
-		"proxy -max-attempts 0": "-max-attempts must be at least 1, or -1 for no limit, not 0 (to send no continuations, use -dry-run)",
-		"proxy -port 80":        "flag provided but not defined: -port (see carryon proxy -help)",
+		"serve":                     `there is no command "serve" (see carryon help)`,
+		"help serve":                `there is no command "serve" (see carryon help)`,
+		"proxy serve":               `unexpected argument "serve"`,
+		"version -- now":            `unexpected argument "now"`,
+		"--version proxy":           `unexpected argument "proxy"`,
+		"proxy -max-attempts 0":     "-max-attempts must be at least 1, or -1 for no limit, not 0 (to send no continuations, use -dry-run)",
+		"proxy -max-attempts three": `-max-attempts must be a whole number, not "three"`,
+		"proxy -token-budget 1e3":   `-token-budget must be a whole number, not "1e3"`,
+		"proxy -min-interval 5":     `-min-interval must be a time such as 10s or 1m30s, not "5"`,
+		"proxy -yolo=perhaps":       `-yolo must be true or false, not "perhaps"`,
+		"run -list=perhaps -- ls":   `-list must be true or false, not "perhaps"`,
+		"proxy -state foo":          "-state: not a URL such as redis://127.0.0.1:6379 or postgres://127.0.0.1/carryon",
+		"proxy -port 80":            "there is no flag -port (see carryon proxy -help)",
 	} {
 		out, err := program(t, strings.Fields(args)...).CombinedOutput()
 		assert.Equal(t, 2, codeOf(t, err), args)
 		assert.Equal(t, "carryon: "+want+"\n", string(out))
+	}
+	for variable, want := range map[string]string{
+		"CARRYON_MAX_ATTEMPTS=three": `CARRYON_MAX_ATTEMPTS must be a whole number, not "three"`,
+		"CARRYON_MAX_WAIT=5":         `CARRYON_MAX_WAIT must be a time such as 10s or 1m30s, not "5"`,
+		"CARRYON_METRICS=\x1b[2J":    `CARRYON_METRICS must be true or false, not "\x1b[2J"`,
+	} {
+		p := program(t, "proxy")
+		p.Env = append(p.Env, variable)
+		out, err := p.CombinedOutput()
+		assert.Equal(t, 2, codeOf(t, err), variable)
+		assert.Equal(t, "carryon: "+want+"\n", string(out))
+	}
+}
+
+// A program that reads the log as JSON reads all of it.
+func TestJSONLogIsOnlyJSON(t *testing.T) {
+	t.Parallel()
+	redis := miniredis.RunT(t)
+	upstream := carryontest.NewServer(t, carryontest.Text("Next, I will write style.css."), carryontest.Call("write_file", "{}"), carryontest.Text("Later."))
+	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.URL(), "-log", "json", "-v", "-state", "redis://"+redis.Addr())
+	stderr, err := p.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.Start())
+	var lines []map[string]any
+	reader := bufio.NewReader(stderr)
+	read := func() bool {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			return false
+		}
+		var one map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &one), line)
+		lines = append(lines, one)
+		return true
+	}
+	until := func(message string) map[string]any {
+		for read() {
+			if one := lines[len(lines)-1]; one["msg"] == message {
+				return one
+			}
+		}
+		require.Fail(t, "there is no such line", message)
+		return nil
+	}
+	listening := until("listening")
+	assert.Equal(t, upstream.URL(), listening["upstream"])
+	assert.Equal(t, false, listening["open_to_network"])
+	ask := strings.Replace(stalled, `"tools": [`, `"tools": [{"type": "function", "function": {"name": "todo_write"}}, `, 1)
+	send := func() {
+		base, _ := listening["base_url"].(string)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/chat/completions", strings.NewReader(ask))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("X-Carryon-Session", "a")
+		onward := new(http.Transport)
+		defer onward.CloseIdleConnections()
+		response, err := onward.RoundTrip(request)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+	}
+	send()
+	assert.Equal(t, "INFO", until("carryon: continuation started")["level"])
+	assert.IsType(t, 0.0, until("request")["took_ms"])
+	redis.Close() // go-redis has a log of its own
+	send()
+	until("request")
+	require.NoError(t, p.Process.Signal(os.Interrupt))
+	assert.InDelta(t, 10, until("stopping")["patience_s"], 0)
+	for read() {
+		continue
+	}
+	require.NoError(t, p.Wait())
+
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	for code, args := range map[int][]string{1: {"-listen", taken.Addr().String()}, 2: {"-max-attempts", "0"}} {
+		out, err := program(t, append([]string{"proxy", "-log", "json"}, args...)...).CombinedOutput()
+		assert.Equal(t, code, codeOf(t, err))
+		var one map[string]any
+		require.NoError(t, json.Unmarshal(out, &one), string(out))
+		assert.Equal(t, "ERROR", one["level"])
 	}
 }
 

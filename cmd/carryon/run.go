@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 
 	"github.com/urfave/cli/v3"
 
@@ -24,6 +27,7 @@ type runConfig struct {
 
 func runCommand(stderr io.Writer) *cli.Command {
 	c := runConfig{stderr: stderr}
+	afterCommand := 1 // what follows COMMAND is its own
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run an agent with carryon between it and its model",
@@ -46,13 +50,45 @@ func runCommand(stderr io.Writer) *cli.Command {
 			},
 		}, c.proxy.Flags()...),
 		HideHelpCommand: true,
+		StopOnNthArg:    &afterCommand,
 		Action: func(ctx context.Context, command *cli.Command) error {
 			if !command.Args().Present() {
 				return usageError{errors.New("there is no command to run: carryon run [flags] -- COMMAND [arguments]")}
 			}
+			if c.logFile == "" && (command.IsSet("v") || command.IsSet("log")) {
+				c.say("-v and -log have no effect without -log-file, because the agent uses the terminal")
+			}
 			return c.run(ctx, command.Args().Slice(), command.IsSet("upstream"))
 		},
 	}
+}
+
+// The exit codes of shells for a command that they cannot run.
+const (
+	codeNotRun   = 126
+	codeNotFound = 127
+)
+
+// refused reports why a command cannot be run. It returns nil if err is of another
+// kind.
+func (c *runConfig) refused(command string, err error) error {
+	var path *fs.PathError
+	var lookup *exec.Error
+	cause := err
+	switch {
+	case errors.As(err, &lookup):
+		cause = lookup.Err
+	case errors.As(err, &path) && path.Op == "fork/exec":
+		cause = path.Err
+	default:
+		return nil
+	}
+	if errors.Is(cause, exec.ErrNotFound) || errors.Is(cause, fs.ErrNotExist) {
+		c.say(fmt.Sprintf("command %q not found", command))
+		return exitError(codeNotFound)
+	}
+	c.say(fmt.Sprintf("command %q cannot be run: %v", command, cause))
+	return exitError(codeNotRun)
 }
 
 // run runs an agent's command. It returns an [exitError] if the exit code is not 0.
@@ -64,12 +100,17 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if err := c.proxy.Check(); err != nil {
 		return usageError{err}
 	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return cmp.Or(c.refused(command[0], err), err)
+	}
 	log, err := c.openLog()
 	if err != nil {
 		return err
 	}
 	defer log.Close() //nolint:errcheck // nothing is buffered
-	server, err := proxy.Start(ctx, &c.proxy, log)
+	logger := c.proxy.Logger(log)
+	proxy.RouteLogs(logger)
+	server, err := proxy.Start(ctx, &c.proxy, logger)
 	if err != nil {
 		return err
 	}
@@ -84,7 +125,7 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	code, err := launch.Run(os.Environ())
 	stopped := server.Stop(ctx)
 	if err != nil {
-		return err
+		return cmp.Or(c.refused(launch.Args[0], err), err)
 	}
 	for _, hint := range server.Hints() {
 		c.say(hint)
@@ -111,7 +152,7 @@ func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
 // say prints a line for the user, unless it is empty.
 func (c *runConfig) say(line string) {
 	if line != "" {
-		_, _ = fmt.Fprintln(c.stderr, "carryon:", line) // the reader may be gone
+		_, _ = fmt.Fprintln(c.stderr, "carryon:", proxy.Printable(line)) // the reader may be gone
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -36,6 +37,13 @@ func actAsAgent() int {
 	case "ask":
 		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/models")
 		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/v1/models")
+		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/models") // of the AI SDK and Kilo
+		return 0
+	case "astray":
+		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/anthropic/v1/messages")
+		return 0
+	case "path":
+		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/%1b]0;owned%07%e2%80%ae%c2%9b/chat/completions")
 		return 0
 	case "signal":
 		got := make(chan os.Signal, 1)
@@ -135,6 +143,31 @@ func TestRunTellsWhenThereWasNoList(t *testing.T) {
 	assert.Equal(t, "carryon: 1 request, 0 continuations, no todo list seen\n", stderr)
 }
 
+// A model that is out to do harm names its tools after what it wants to be typed.
+func TestRunPrintsNothingThatControlsTheTerminal(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t,
+		carryontest.Call("save_todos\x1b]0;owned\a;$(touch x)", `{"todos":[{"content":"a","status":"pending"}]}`), carryontest.Text("Next, I will go on."))
+	_, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
+	require.NoError(t, err)
+	assert.Equal(t, "carryon: 2 requests, 0 continuations, no todo list seen (-todo-tools names more tools that write one)\n", stderr)
+
+	notFound := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(notFound.Close)
+	_, stderr, err = asAgent(t, "path", "-upstream", notFound.URL+"/v1")
+	require.NoError(t, err)
+	assert.Contains(t, stderr, "answered 404 for "+notFound.URL+"/v1/")
+	assert.NotRegexp(t, "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\u202e]", stderr)
+}
+
+func TestRunTellsWhenTheListIsEmpty(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t, carryontest.Call("todo_write", `{"todos":[]}`), carryontest.Text("There is nothing to do."))
+	_, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
+	require.NoError(t, err)
+	assert.Equal(t, "carryon: 2 requests, 0 continuations, the todo list is empty\n", stderr)
+}
+
 func TestRunPassesTheExitCodeOn(t *testing.T) {
 	t.Parallel()
 	upstream := carryontest.NewServer(t, carryontest.Text("Hello."))
@@ -173,13 +206,55 @@ func TestRunExplainsWhatIsWrong(t *testing.T) {
 		text string
 	}{
 		"run":                          {2, "there is no command to run: carryon run [flags] -- COMMAND [arguments]"},
-		"run -- no-such-program":       {1, `command "no-such-program" not found`},
+		"run -- no-such-program":       {127, `command "no-such-program" not found`},
+		"run -- /no/such/program":      {127, `command "/no/such/program" not found`},
+		"run -- /etc/passwd":           {126, `command "/etc/passwd" cannot be run: permission denied`},
+		"run -- /etc":                  {126, `command "/etc" cannot be run: is a directory`},
 		"run -upstream nothing -- ls":  {2, "-upstream must be a URL such as https://api.openai.com/v1"},
 		"run -log-file /no/such -- ls": {1, "open /no/such: no such file or directory"},
 	} {
 		out, err := program(t, strings.Fields(args)...).CombinedOutput()
 		assert.Equal(t, want.code, codeOf(t, err), args)
 		assert.Equal(t, "carryon: "+want.text+"\n", string(out))
+	}
+}
+
+// A script without a first line that the system understands.
+func TestRunTellsThatACommandIsNoProgram(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "script")
+	require.NoError(t, os.WriteFile(path, []byte("#!/no/such/shell\n"), 0o700)) //nolint:gosec // it is to be run
+	out, err := program(t, "run", "--", path).CombinedOutput()
+	assert.Equal(t, 127, codeOf(t, err))
+	assert.Equal(t, "carryon: command \""+path+"\" not found\n", string(out))
+	require.NoError(t, os.WriteFile(path, []byte("\x00\x01"), 0o700)) //nolint:gosec // the same
+	out, err = program(t, "run", "--", path).CombinedOutput()
+	assert.Equal(t, 126, codeOf(t, err))
+	assert.Equal(t, "carryon: command \""+path+"\" cannot be run: exec format error\n", string(out))
+}
+
+// The flags of the agent are the agent's, even if carryon has flags of the same names.
+func TestRunLeavesTheFlagsOfTheCommand(t *testing.T) {
+	t.Parallel()
+	for _, separator := range []string{"", "--"} {
+		args := append(strings.Fields("run -max-attempts 1 "+separator), "echo", "-v", "-list", "--max-attempts", "x", "-c")
+		out, err := program(t, args...).Output()
+		require.NoError(t, err)
+		assert.Equal(t, "-v -list --max-attempts x -c\n", string(out))
+	}
+}
+
+func TestRunTellsOfFlagsWithoutEffect(t *testing.T) {
+	t.Parallel()
+	const note = "carryon: -v and -log have no effect without -log-file, because the agent uses the terminal\n"
+	for _, args := range []string{"-v", "-log json"} {
+		out, err := program(t, strings.Fields("run "+args+" -- true")...).CombinedOutput()
+		require.NoError(t, err)
+		assert.Contains(t, string(out), note)
+		path := filepath.Join(t.TempDir(), "log")
+		out, err = program(t, strings.Fields("run -log-file "+path+" "+args+" -- true")...).CombinedOutput()
+		require.NoError(t, err)
+		assert.NotContains(t, string(out), note)
 	}
 }
 
@@ -219,7 +294,15 @@ func TestRunFindsTheProvidersOfTheEnvironment(t *testing.T) {
 	p.Env = append(p.Env, "OPENAI_BASE_URL="+provider("a")+"/v1", "ANTHROPIC_BASE_URL="+provider("b"))
 	out, err := p.Output()
 	require.NoError(t, err)
-	assert.Equal(t, "OpenAI 200 a/v1/models <nil>\nAnthropic 200 b/v1/models <nil>\n", string(out))
+	assert.Equal(t, "OpenAI 200 a/v1/models <nil>\nAnthropic 200 b/v1/models <nil>\nAnthropic 200 b/v1/models <nil>\n", string(out))
+}
+
+func TestRunTellsOfAWrongBaseURL(t *testing.T) {
+	t.Parallel()
+	_, stderr, err := asAgent(t, "astray")
+	require.NoError(t, err)
+	assert.Regexp(t, `^carryon: a client asked for /anthropic/v1/messages: its base URL should be http://127\.0\.0\.1:\d+/v1\n`+
+		`carryon: 0 requests, 0 continuations, no todo list seen\n$`, stderr)
 }
 
 func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {

@@ -15,11 +15,18 @@ func versionCommand(stdout io.Writer) *cli.Command {
 		Name:            "version",
 		Usage:           "print the version of this program",
 		HideHelpCommand: true,
-		Action: func(context.Context, *cli.Command) error {
-			_, err := fmt.Fprintf(stdout, "carryon %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+		Action: func(_ context.Context, c *cli.Command) error {
+			if c.Args().Present() {
+				return unexpected(c.Args().First())
+			}
+			return printVersion(stdout)
 		},
 	}
+}
+
+func printVersion(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "carryon %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // released is the version of a release, without its "v". It is "" in other builds.

@@ -1,6 +1,9 @@
 package sqllist
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A statement changes a table.
 type statement interface {
@@ -116,12 +119,9 @@ const todos = "todos" // the name of the table
 func parseStatement(tokens []token) statement {
 	p := parser{tokens}
 	kind, _ := p.name()
-	mentions := slices.ContainsFunc(tokens, func(t token) bool {
-		return (t.kind == word || t.kind == quoted) && t.text == todos
-	})
 	switch {
-	case !mentions:
-		return parseOther(kind)
+	case !slices.ContainsFunc(tokens, mayNameTable):
+		return parseOther(kind, tokens)
 	case kind == "pragma", kind == "explain", kind == "values", kind == "with" && !slices.ContainsFunc(tokens, writes):
 		return nothing{}
 	case kind == "select":
@@ -132,6 +132,8 @@ func parseStatement(tokens []token) statement {
 		return parseUpdate(p)
 	case kind == "delete":
 		return parseDelete(p)
+	case kind == "replace":
+		return parseReplace(p)
 	case kind == "create" && p.words("table", "if", "not", "exists", todos):
 		return nothing{} // the table exists, or is empty now, which the first INSERT shows
 	case kind == "create", kind == "alter", kind == "drop":
@@ -140,13 +142,20 @@ func parseStatement(tokens []token) statement {
 	return unknown{}
 }
 
+// mayNameTable reports whether a token may stand for the table. SQLite takes a string
+// for a name where only a name can be.
+func mayNameTable(t token) bool { return t.kind != symbol && strings.EqualFold(t.text, todos) }
+
 // writes reports whether a statement with this word may change a table.
 func writes(t token) bool {
 	return t.kind == word && (t.text == "insert" || t.text == "update" || t.text == "delete" || t.text == "replace")
 }
 
 // parseOther returns what a statement does that does not name the table.
-func parseOther(kind string) statement {
+func parseOther(kind string, tokens []token) statement {
+	if kind == "create" && slices.Contains(tokens, token{word, "trigger"}) {
+		return redefinition{} // the statements that follow in it may name the table
+	}
 	switch kind {
 	case "select", "insert", "update", "delete", "replace", "create", "drop", "alter", "with", "values", "pragma", "explain":
 		return nothing{}
@@ -177,10 +186,13 @@ func parseSelect(p parser) statement {
 // is the list's, or what the statement does instead.
 func (p *parser) target() (other statement) {
 	name, ok := p.name()
+	if !ok {
+		name, ok = p.value() // a string
+	}
 	switch {
 	case !ok || p.symbol("."):
 		return unknown{}
-	case name != todos:
+	case !strings.EqualFold(name, todos):
 		return nothing{}
 	}
 	return nil
@@ -202,8 +214,9 @@ func parseInsert(p parser) statement {
 	var columns []string
 	column := func() bool {
 		name, ok := p.name()
+		isNew := !slices.Contains(columns, name) // SQLite takes the first of two values
 		columns = append(columns, name)
-		return ok && isColumn(name)
+		return ok && isNew && isColumn(name)
 	}
 	if !p.list(column) || !p.words("values") {
 		return unknown{}
@@ -217,6 +230,17 @@ func parseInsert(p parser) statement {
 		return unknown{}
 	}
 	return s
+}
+
+// parseReplace reads REPLACE INTO another table.
+func parseReplace(p parser) statement {
+	if !p.words("into") {
+		return unknown{}
+	}
+	if other := p.target(); other != nil {
+		return other
+	}
+	return unknown{}
 }
 
 // row takes the values of one row. Those of an id, a title and a status must be

@@ -1,9 +1,11 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -35,9 +37,10 @@ type Config struct {
 	Metrics       bool             // serve metrics for Prometheus
 	Clock         middleware.Clock // nil is the system's
 
-	upstream  string        // the unparsed URL of Upstream
-	anthropic string        // the unparsed URL of Anthropic
-	patience  time.Duration // how long a stopping proxy waits for open answers; no flag sets it
+	upstream     string        // the unparsed URL of Upstream
+	anthropic    string        // the unparsed URL of Anthropic
+	patience     time.Duration // how long a stopping proxy waits for open answers; no flag sets it
+	bodyPatience time.Duration // how long a client may pause within a request body; no flag sets it
 }
 
 // SetUpstreams sets a base URL for each of two providers, for a program that may
@@ -102,6 +105,44 @@ func (c *Config) checkValues() error {
 		return fmt.Errorf("-usage must be one, sum or last, not %q", c.Usage)
 	case c.LogFormat != "text" && c.LogFormat != "json":
 		return fmt.Errorf("-log must be text or json, not %q", c.LogFormat)
+	case c.SessionHeader != "" && !headerName.MatchString(c.SessionHeader):
+		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
+	}
+	return cmp.Or(c.checkHosts(), c.checkOrigins(), c.checkState())
+}
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// checkHosts lets no host name pass that no request can have.
+func (c *Config) checkHosts() error {
+	for i, host := range c.Hosts {
+		if host == "" || strings.ContainsAny(host, ":/*") {
+			return fmt.Errorf("-allow-host must be a host name alone, such as box.example, not %q", host)
+		}
+		c.Hosts[i] = strings.ToLower(host)
+	}
+	return nil
+}
+
+// checkOrigins lets no origin pass that no browser sends.
+func (c *Config) checkOrigins() error {
+	for _, origin := range c.CORS {
+		if origin == "*" {
+			continue
+		}
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil || strings.Contains(origin, "*") {
+			return fmt.Errorf("-cors must be an origin such as https://app.example, or * for all, not %q", origin)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkState() error {
+	if c.State == "" {
+		return nil
+	}
+	if _, err := stateKind(c.State); err != nil {
+		return fmt.Errorf("-state: %w", err)
 	}
 	return nil
 }

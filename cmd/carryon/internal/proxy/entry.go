@@ -67,6 +67,7 @@ func rounded(d time.Duration) time.Duration {
 type entry struct {
 	exchange
 
+	base     string // the base URL that the client should have
 	turns    []turn
 	first    [1]turn // storage for turns while there is one turn
 	outcome  outcome

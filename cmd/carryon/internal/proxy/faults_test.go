@@ -2,15 +2,14 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -270,34 +269,81 @@ func TestLargeRequestToAnUpstreamThatIsDown(t *testing.T) {
 	}
 }
 
-func TestRequestThatStopsHalfWayIsGivenUp(t *testing.T) {
+// A client that stops in the middle of a request gets an error, if the upstream has
+// not answered, and its connection is closed, whatever the upstream does.
+func TestRequestThatStopsHalfWayIsClosed(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		upstream := carryontest.NewServer(t, carryontest.Text("Hello"))
-		proxy := handlerOf(t, parsed(t, "-upstream", carryontest.BaseURL), upstream.Transport(), loggerTo(io.Discard))
-		w := &stopping{ResponseRecorder: httptest.NewRecorder(), deadline: time.Now().Add(newServer(proxy, loggerTo(io.Discard)).ReadTimeout)}
-		r := newRequest(t, http.MethodPost, prefix+"/chat/completions", "")
-		r.Body, r.ContentLength = w, 100
-		began := time.Now()
-		proxy.ServeHTTP(w, r)
-		assert.Equal(t, http.StatusRequestTimeout, w.Code)
-		assert.Equal(t, bodyPatience, time.Since(began))
-		assert.Empty(t, upstream.Requests())
-	})
+	early := func(w http.ResponseWriter) { // otherwise the upstream reads the body before it answers
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		w.Header().Set("Connection", "close")
+	}
+	answers := func(w http.ResponseWriter, _ *http.Request) {
+		early(w)
+		_, _ = io.WriteString(w, "early")
+	}
+	waits := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		answers(w, r)
+	}
+	refuses := func(w http.ResponseWriter, _ *http.Request) {
+		early(w)
+		w.WriteHeader(http.StatusUnauthorized)
+	}
+	streams := func(w http.ResponseWriter, _ *http.Request) {
+		early(w)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for range 3 {
+			_, _ = io.WriteString(w, "data: x\n\n")
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+	const half = `{"model":"m","input":"`
+	for name, test := range map[string]struct {
+		upstream http.HandlerFunc // nil: nothing listens
+		request  string
+		want     int
+	}{
+		"before a call":               {waits, "POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 100\r\n", http.StatusRequestTimeout},
+		"in a chunk":                  {waits, "POST /v1/chat/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", http.StatusRequestTimeout},
+		"of HTTP 1.0":                 {waits, "POST /v1/chat/completions HTTP/1.0\r\nContent-Length: 100\r\n", http.StatusRequestTimeout},
+		"while the upstream waits":    {waits, "POST /v1/embeddings HTTP/1.1\r\nContent-Length: 100\r\n", http.StatusRequestTimeout},
+		"while the upstream answers":  {answers, "POST /v1/embeddings HTTP/1.1\r\nContent-Length: 100\r\n", http.StatusOK},
+		"while the upstream streams":  {streams, "POST /v1/embeddings HTTP/1.1\r\nContent-Length: 100\r\n", http.StatusOK},
+		"while the upstream refuses":  {refuses, "POST /v1/embeddings HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", http.StatusUnauthorized},
+		"of a large request":          {answers, "POST /v1/files HTTP/1.1\r\nContent-Length: 100000000\r\n", http.StatusOK},
+		"while the upstream is down":  {nil, "POST /v1/embeddings HTTP/1.1\r\nContent-Length: 100\r\n", http.StatusBadGateway},
+		"at a path that is not there": {answers, "POST /nothing HTTP/1.1\r\nContent-Length: 100\r\n", http.StatusNotFound},
+		"of a website":                {answers, "POST /v1/embeddings HTTP/1.1\r\nOrigin: https://a\r\nContent-Length: 100\r\n", http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			upstream := "http://" + nobody(t)
+			if test.upstream != nil {
+				server := httptest.NewServer(test.upstream)
+				t.Cleanup(server.Close)
+				upstream = server.URL
+			}
+			c := parsed(t, "-listen", "127.0.0.1:0", "-upstream", upstream+"/v1")
+			c.bodyPatience = 300 * time.Millisecond
+			r := start(t, c)
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(strings.TrimSuffix(r.base, prefix), "http://"))
+			require.NoError(t, err)
+			defer conn.Close()
+			require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second))) // for a proxy that never closes it
+			body := half
+			if strings.Contains(test.request, "chunked") {
+				body = "64\r\n" + half
+			}
+			_, err = io.WriteString(conn, test.request+"Host: localhost\r\nContent-Type: application/json\r\n\r\n"+body)
+			require.NoError(t, err)
+			answer, err := io.ReadAll(conn)
+			require.NoError(t, err, "the proxy closes the connection")
+			response, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, response.StatusCode)
+			_, err = io.Copy(io.Discard, response.Body)
+			require.NoError(t, err, "the answer is whole")
+			require.NoError(t, response.Body.Close())
+		})
+	}
 }
-
-// stopping is a connection whose client sends half of a request.
-type stopping struct {
-	*httptest.ResponseRecorder
-
-	deadline time.Time
-}
-
-func (s *stopping) SetReadDeadline(at time.Time) error { s.deadline = at; return nil }
-
-func (s *stopping) Read([]byte) (int, error) {
-	<-time.After(time.Until(s.deadline))
-	return 0, os.ErrDeadlineExceeded
-}
-
-func (*stopping) Close() error { return nil }

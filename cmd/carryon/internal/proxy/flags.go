@@ -31,7 +31,7 @@ func (c *Config) UpstreamFlag(help string) cli.Flag {
 
 // Flags returns the remaining flags of c. Call [Config.Check] after parsing them.
 func (c *Config) Flags() []cli.Flag {
-	c.patience = 10 * time.Second
+	c.patience, c.bodyPatience = 10*time.Second, bodyPatience
 	on := func(name string, value *bool, usage string) cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: value, Sources: variable(name), Usage: usage}
 	}

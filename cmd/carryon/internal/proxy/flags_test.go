@@ -19,7 +19,7 @@ func TestFlags(t *testing.T) {
 			Listen:      "127.0.0.1:8787",
 			Upstream:    &url.URL{Scheme: "https", Host: "api.openai.com", Path: "/v1"},
 			MaxAttempts: 3, MinInterval: time.Second, Usage: "one", LogFormat: "text",
-			TodoTools: []string{}, CORS: []string{}, Hosts: []string{}, patience: 10 * time.Second,
+			TodoTools: []string{}, CORS: []string{}, Hosts: []string{}, patience: 10 * time.Second, bodyPatience: bodyPatience,
 		}
 		change(&c)
 		return &c
@@ -93,6 +93,14 @@ func TestWrongFlags(t *testing.T) {
 		"usage":             {"-usage all", `-usage must be one, sum or last, not "all"`},
 		"log":               {"-log xml", `-log must be text or json, not "xml"`},
 		"an endpoint":       {"-upstream http://host/v1/chat/completions", "-upstream must be a base URL: leave out /chat/completions"},
+		"state, no URL":     {"-state foo", "-state: not a URL such as redis://127.0.0.1:6379 or postgres://127.0.0.1/carryon"},
+		"state, unknown":    {"-state mongo://sk-secret@host", "-state: mongo:// is not supported: use redis:// or postgres://"},
+		"origin":            {"-cors app.example", `-cors must be an origin such as https://app.example, or * for all, not "app.example"`},
+		"origin, a pattern": {"-cors https://*.example", `-cors must be an origin such as https://app.example, or * for all, not "https://*.example"`},
+		"origin, a path":    {"-cors https://app.example/", "-cors must be an origin"},
+		"host, a URL":       {"-allow-host http://box", `-allow-host must be a host name alone, such as box.example, not "http://box"`},
+		"host, a port":      {"-allow-host box:80", "-allow-host must be a host name alone"},
+		"header":            {"-session-header X:Chat", `-session-header must be the name of a header, not "X:Chat"`},
 		"unknown":           {"-port 80", "flag provided but not defined: -port"},
 	}
 	for name, test := range tests {

@@ -37,11 +37,26 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case misled(r, g.hosts):
 		refuse(w, r, http.StatusForbidden, "clients reach it at http://127.0.0.1 or http://localhost, not at "+
 			short(r.Host, maxName)+" (-allow-host allows another name)")
-	case g.origin != nil && g.origin.Check(r) != nil:
+	case g.isForeign(r):
 		refuse(w, r, http.StatusForbidden, "a website may not use it (-cors allows one)")
 	default:
 		g.next.ServeHTTP(w, r)
 	}
+}
+
+// isForeign reports whether a website sends a request that it may not send. It may
+// send a GET, whose answer its browser does not show to it. But browsers let every
+// website read a WebSocket, and leave it to the server to refuse the handshake.
+func (g *guard) isForeign(r *http.Request) bool {
+	if g.origin == nil {
+		return false
+	}
+	if r.Header.Get("Upgrade") != "" {
+		unsafe := *r
+		unsafe.Method = http.MethodPost // which the check does not let pass as one that only reads
+		r = &unsafe
+	}
+	return g.origin.Check(r) != nil
 }
 
 // misled reports whether a website may have pointed its own name at this machine

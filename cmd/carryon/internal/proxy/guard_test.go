@@ -39,7 +39,7 @@ func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
 	}
 	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer upstream.Close()
-	proxy := handlerOf(t, parsed(t, "-upstream", upstream.URL, "-allow-host", "box.example"), http.DefaultTransport, loggerTo(io.Discard))
+	proxy := handlerOf(t, parsed(t, "-upstream", upstream.URL, "-allow-host", "BOX.example"), http.DefaultTransport, loggerTo(io.Discard))
 	for _, test := range tests {
 		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, test.local)
 		for _, path := range []string{pagePath, prefix + "/models"} {
@@ -79,6 +79,41 @@ func TestWebsitesAreRefusedUnlessAllowed(t *testing.T) {
 			require.NoError(t, got.err)
 			assert.Equal(t, test.want, got.status)
 			assert.Equal(t, test.allow, got.header.Get("Access-Control-Allow-Origin"))
+		})
+	}
+}
+
+// Browsers do not keep a website from reading a WebSocket to another site.
+func TestWebsitesOpenNoWebSocket(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // the server's own
+		if err == nil {
+			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nsecret")
+			_ = conn.Close()
+		}
+	}))
+	t.Cleanup(upstream.Close)
+	for name, test := range map[string]struct {
+		header string
+		flags  []string
+		want   int
+	}{
+		"a program":                {"", nil, http.StatusSwitchingProtocols},
+		"another website":          {"Origin: https://evil.example\r\n", nil, http.StatusForbidden},
+		"another port":             {"Origin: http://localhost:1\r\n", nil, http.StatusForbidden},
+		"no website":               {"Origin: null\r\n", nil, http.StatusForbidden},
+		"another, in new browsers": {"Origin: https://evil.example\r\nSec-Fetch-Site: cross-site\r\n", nil, http.StatusForbidden},
+		"the proxy itself":         {"Origin: http://localhost:8787\r\n", nil, http.StatusSwitchingProtocols},
+		"an allowed website":       {"Origin: https://app.example\r\n", []string{"-cors", "https://app.example"}, http.StatusSwitchingProtocols},
+		"not the allowed one":      {"Origin: https://evil.example\r\n", []string{"-cors", "https://app.example"}, http.StatusForbidden},
+		"any website":              {"Origin: https://app.example\r\n", []string{"-cors", "*"}, http.StatusSwitchingProtocols},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t, parsed(t, append(test.flags, "-listen", "127.0.0.1:0", "-upstream", upstream.URL+"/v1")...))
+			assert.Equal(t, test.want, raw(t, r.base, "GET /v1/realtime HTTP/1.1\r\nHost: localhost:8787\r\nConnection: Upgrade\r\n"+
+				"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"+test.header+"\r\n"))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -18,17 +19,51 @@ type hints struct {
 	said []string
 }
 
-// answered adds a hint if the upstream refused the request.
+// answered logs that the upstream refused a request: with the probable cause if that
+// is a new one, which becomes a hint.
 func (h *hints) answered(r *http.Response) {
-	switch r.StatusCode {
-	case http.StatusNotFound:
-		if speaks(r.Request.URL.Path) {
-			u := *r.Request.URL
-			u.RawQuery = "" // it may contain a key
-			h.say(fmt.Sprintf("the upstream answered 404 for %s: check -upstream, which usually ends in /v1", &u))
-		}
-	case http.StatusUnauthorized:
-		h.say("the upstream answered 401: the client must send a valid API key, because the proxy adds none")
+	hint := ""
+	switch {
+	case r.StatusCode == http.StatusNotFound && speaks(r.Request.URL.Path):
+		hint = notFound(r)
+	case r.StatusCode == http.StatusUnauthorized:
+		hint = "the upstream answered 401: the client must send a valid API key, because the proxy adds none"
+	}
+	isCall := r.StatusCode >= http.StatusBadRequest && speaks(r.Request.URL.Path)
+	switch {
+	case hint != "" && h.add(hint):
+		h.logger.Warn(hint)
+	case isCall, r.StatusCode == http.StatusTooManyRequests, r.StatusCode >= http.StatusInternalServerError:
+		h.logger.Warn("the upstream refused a request", slog.Int("status", r.StatusCode),
+			slog.String("method", short(r.Request.Method, maxName)), slog.String("path", short(r.Request.URL.Path, maxName)))
+	}
+}
+
+// notFound says what is probably wrong if the upstream does not know the path of a
+// call.
+func notFound(r *http.Response) string {
+	u := *r.Request.URL
+	u.RawQuery = "" // it may contain a key
+	text := fmt.Sprintf("the upstream answered 404 for %s: ", short(u.String(), maxText))
+	e, ok := r.Request.Context().Value(entryKey{}).(*entry)
+	rest := u.Path
+	if ok {
+		rest, _ = below(e.Path)
+	}
+	switch {
+	case !isKnown(rest): // the client's base URL has a path of its own
+		return text + "the client's base URL should be " + e.base
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"): // most servers answer so for a model that they lack
+		return text + "check the model, and -upstream, which usually ends in /v1"
+	}
+	return text + "check -upstream, which usually ends in /v1"
+}
+
+// misdirected adds a hint if the request is one to a model at a path that the proxy
+// does not serve.
+func (h *hints) misdirected(r *http.Request) {
+	if r.Method != http.MethodGet || speaks(r.URL.Path) {
+		h.say(fmt.Sprintf("a client asked for %s: its base URL should be %s", short(r.URL.Path, maxName), baseOf(r)))
 	}
 }
 

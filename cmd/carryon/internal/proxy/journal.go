@@ -18,7 +18,7 @@ const maxEntries = 1000
 type journal struct {
 	config *Config
 	page   *page
-	salt   string // for keyOf, random in each process
+	salt   string // of the callers that are shown, random in each process
 
 	mu       sync.Mutex
 	began    time.Time
@@ -72,14 +72,15 @@ func newJournal(c *Config) *journal {
 	return &journal{config: c, page: newPage(), salt: rand.Text(), began: c.now()}
 }
 
-// begin adds an entry for a request.
-func (j *journal) begin(r *http.Request) *entry {
+// begin adds an entry for a request, in the session of that name or in none.
+func (j *journal) begin(r *http.Request, session string, from *caller) *entry {
 	e := &entry{
 		exchange: exchange{Began: j.config.now(), Method: short(r.Method, maxName), Path: short(r.URL.Path, maxName)},
+		base:     baseOf(r),
 		secrets:  &secrets{header: r.Header, query: r.URL.RawQuery, upstream: j.config.upstreamOf(r)},
 	}
-	if name := sessionOf(r.Header, j.config.SessionHeader); name != "" {
-		e.Session, e.Key = short(name, maxName), keyOf(r.Header, j.salt)
+	if session != "" {
+		e.Session, e.Key = short(session, maxName), from.shown(j.salt)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()

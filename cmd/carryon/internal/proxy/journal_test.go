@@ -101,13 +101,14 @@ func TestJournalTellsKeysApart(t *testing.T) {
 	assert.Equal(t, entries[1].Key, entries[3].Key)
 	assert.NotEqual(t, entries[1].Key, entries[2].Key)
 	assert.Len(t, entries[1].Key, 4)
-	assert.NotEqual(t, keyOf(http.Header{"X-Api-Key": {"k"}}, "salt"), keyOf(http.Header{"X-Api-Key": {"k"}}, "pepper"))
+	from := callerOf(newRequest(t, http.MethodPost, "http://localhost/", ""))
+	assert.NotEqual(t, from.shown("salt"), from.shown("pepper"))
 }
 
 func TestReportOfWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	j := newJournal(new(Config))
-	first, second := j.begin(listing(t)), j.begin(listing(t))
+	first, second := j.begin(listing(t), "", new(caller)), j.begin(listing(t), "", new(caller))
 	before := j.report(0)
 	assert.Len(t, before.Entries, 2)
 	assert.Empty(t, j.report(before.Revision).Entries)
@@ -142,7 +143,7 @@ func TestJournalKeepsTheNewestRequests(t *testing.T) {
 	t.Parallel()
 	j := newJournal(new(Config))
 	for range maxEntries + 50 {
-		j.end(j.begin(listing(t)), whole, new(middleware.Outcomes))
+		j.end(j.begin(listing(t), "", new(caller)), whole, new(middleware.Outcomes))
 	}
 	report := j.report(0)
 	require.Len(t, report.Entries, maxEntries)
@@ -155,8 +156,7 @@ func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 	t.Parallel()
 	j := newJournal(&Config{Content: true})
 	r := httptest.NewRequestWithContext(t.Context(), strings.Repeat("M", 300), "/v1/"+strings.Repeat("p", 300), nil)
-	r.Header.Set(sessionHeader, strings.Repeat("é", 300)+"\xff")
-	e := j.begin(r)
+	e := j.begin(r, strings.Repeat("é", 300)+"\xff", new(caller))
 	ctx := withEntry(t.Context(), e)
 	for i := range maxNotes + 50 {
 		j.at(ctx, continuation.TurnID{Turn: i + 1}, func(e *entry, t *turn) { e.note(t, noteFailed, strings.Repeat("t", 2*maxText), "") })
@@ -172,7 +172,7 @@ func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 func TestReportIsACopy(t *testing.T) {
 	t.Parallel()
 	j := newJournal(new(Config))
-	ctx := withEntry(t.Context(), j.begin(listing(t)))
+	ctx := withEntry(t.Context(), j.begin(listing(t), "", new(caller)))
 	add := func(text string) {
 		j.at(ctx, continuation.TurnID{Turn: 1}, func(e *entry, t *turn) { e.note(t, noteFailed, text, "") })
 	}
@@ -219,7 +219,7 @@ func TestAnswers(t *testing.T) {
 		"the client left": {0, clientLeft, true},
 	} {
 		r := listing(t)
-		e := j.begin(r)
+		e := j.begin(r, "", new(caller))
 		j.answered(r.WithContext(withEntry(t.Context(), e)), end.status)
 		got := j.end(e, end.how, new(middleware.Outcomes))
 		assert.Equal(t, want, got.Answer())

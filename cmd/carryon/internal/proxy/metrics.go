@@ -9,12 +9,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/carryon-go/carryon/internal/telemetry"
 )
 
 // metricsPath is the path at which -metrics serves the metrics.
 const metricsPath = "/metrics"
 
-// metrics counts what the proxy does, for Prometheus. Clients cannot choose label
+// metrics counts what the proxy does, for Prometheus: what the module otel counts too,
+// under the names that its metrics have in Prometheus, and the requests. Clients cannot choose label
 // values, except the name of a model: see [models].
 type metrics struct {
 	http.Handler
@@ -23,7 +26,8 @@ type metrics struct {
 	requests, calls, decisions, continuations, tokens, exhausted, failures *prometheus.CounterVec
 	pauses, rejected                                                       prometheus.Counter
 	open                                                                   *prometheus.GaugeVec
-	join, wait, todos, store                                               prometheus.Histogram
+	join, wait                                                             prometheus.Observer
+	todos, store                                                           *prometheus.HistogramVec
 	models                                                                 models
 }
 
@@ -34,11 +38,9 @@ func newMetrics() *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return f.NewCounterVec(prometheus.CounterOpts{Namespace: "carryon", Name: name, Help: help}, labels)
 	}
-	histogram := func(name, help string, bounds []float64) prometheus.Histogram {
-		return f.NewHistogram(prometheus.HistogramOpts{Namespace: "carryon", Name: name, Help: help, Buckets: bounds})
+	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
+		return f.NewHistogramVec(prometheus.HistogramOpts{Namespace: "carryon", Name: name, Help: help, Buckets: telemetry.Seconds()}, labels)
 	}
-	quick := []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1}
-	slow := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
 	m := &metrics{
 		Handler:       promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 		registry:      registry,
@@ -54,11 +56,13 @@ func newMetrics() *metrics {
 		open: f.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: "carryon", Name: "calls_open", Help: "Open calls that carryon may continue, streamed or not.",
 		}, []string{"stream"}),
-		join:  histogram("join_duration_seconds", "How long a stream stood still before a continuation: from the finish of a turn to the first chunk of the next.", slow),
-		wait:  histogram("wait_duration_seconds", "Waits before a continuation, to keep the interval.", slow),
-		todos: histogram("todos_duration_seconds", "How long it took to read a todo list.", quick),
-		store: histogram("store_duration_seconds", "How long the shared state took to answer, with -state.", quick),
+		join:  histogram("join_duration_seconds", "How long a stream stood still before a continuation: from the finish of a turn to the first chunk of the next.").WithLabelValues(),
+		wait:  histogram("wait_duration_seconds", "Waits before a continuation, to keep the interval.").WithLabelValues(),
+		todos: histogram("todos_duration_seconds", "How long it took to read a todo list, by the kind of error.", "error_type"),
+		store: histogram("store_duration_seconds", "How long the shared state took to answer, with -state, by the kind of error.", "error_type"),
 	}
+	m.todos.WithLabelValues("")
+	m.store.WithLabelValues("")
 	for _, result := range []string{"tool_call", "text", "paused", "failed", "interrupted"} {
 		m.continuations.WithLabelValues(result) // so that the first one is an increase
 	}

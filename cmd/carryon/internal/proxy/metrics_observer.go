@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/telemetry"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -24,13 +25,21 @@ func (m *metrics) observer() middleware.Observer {
 			m.exhausted.WithLabelValues(e.Reason.Code()).Inc()
 		},
 		Failed: func(_ context.Context, e middleware.Failed) { m.failures.WithLabelValues(e.Op).Inc() },
-		TodosRead: func(_ context.Context, e middleware.TodosRead) {
-			m.todos.Observe(e.Took.Seconds())
+		TodosRead: func(ctx context.Context, e middleware.TodosRead) {
+			m.todos.WithLabelValues(kindOf(ctx, e.Err)).Observe(e.Took.Seconds())
 		},
-		StoreAnswered: func(_ context.Context, e middleware.StoreAnswered) {
-			m.store.Observe(e.Took.Seconds())
+		StoreAnswered: func(ctx context.Context, e middleware.StoreAnswered) {
+			m.store.WithLabelValues(kindOf(ctx, e.Err)).Observe(e.Took.Seconds())
 		},
 	}
+}
+
+// kindOf returns the label of an error, "" for none.
+func kindOf(ctx context.Context, err error) string {
+	if err == nil {
+		return ""
+	}
+	return telemetry.ErrorKind(ctx, err)
 }
 
 // countedCall is a call that counts as open. The call's ctx carries it.

@@ -105,8 +105,8 @@ func TestMetrics(t *testing.T) {
 				`carryon_calls_open{stream="true"}`:                                0,
 				`carryon_calls_open{stream="false"}`:                               0,
 				`carryon_continuations_total{result="interrupted"}`:                0,
-				`carryon_todos_duration_seconds_count`:                             2,
-				`carryon_store_duration_seconds_count`:                             0,
+				`carryon_todos_duration_seconds_count{error_type=""}`:              2,
+				`carryon_store_duration_seconds_count{error_type=""}`:              0,
 				`carryon_tokens_total{model="test-model",turn="own",type="input"}`: 30,
 			},
 		},
@@ -202,9 +202,48 @@ func TestMetrics(t *testing.T) {
 
 func TestMetricsOfTheSharedState(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, "-metrics", "-state", "redis://"+miniredis.RunT(t).Addr())
+	redis := miniredis.RunT(t)
+	s := newScene(t, "-metrics", "-state", "redis://"+redis.Addr())
 	s.ask(t, conversation{session: "a"}, carryontest.Text(plan), edit())
-	assert.Positive(t, s.samples(t)["carryon_store_duration_seconds_count"])
+	const answered, failed = `carryon_store_duration_seconds_count{error_type=""}`, `carryon_store_duration_seconds_count{error_type="_OTHER"}`
+	before := s.samples(t)
+	assert.Positive(t, before[answered])
+	assert.NotContains(t, before, failed)
+
+	redis.SetError("LOADING the data set")
+	s.ask(t, conversation{session: "b"}, carryontest.Text(plan))
+	after := s.samples(t)
+	assert.InDelta(t, before[answered], after[answered], 0)
+	assert.Positive(t, after[failed])
+}
+
+// Whoever counts with package otel and whoever scrapes the command has the same
+// metrics.
+func TestMetricsAreThoseOfOpenTelemetry(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../../docs/telemetry.md")
+	if err != nil {
+		t.Skip("outside of the repository there is no documentation")
+	}
+	counted := metricLabels()
+	short := strings.NewReplacer("carryon.turn.kind", "turn", "carryon.", "", "gen_ai.request.", "", "gen_ai.token.", "", "error.type", "error_type")
+	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon\\.[\\w.]+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(string(text), -1) {
+		name := strings.ReplaceAll(row[1], ".", "_")
+		switch {
+		case row[1] == "carryon.tasks.delivered":
+			continue // the proxy has no tasks
+		case strings.HasSuffix(name, "_duration"):
+			name += "_seconds"
+		case name != "carryon_calls_open":
+			name += "_total"
+		}
+		labels, found := counted[name]
+		assert.True(t, found, "there is no %s", name)
+		assert.ElementsMatch(t, labels, regexp.MustCompile(`\w+`).FindAllString(short.Replace(row[2]), -1), name)
+		delete(counted, name)
+	}
+	delete(counted, "carryon_requests_total") // there is no such event
+	assert.Empty(t, counted, "of the proxy alone")
 }
 
 func TestMetricsOfOpenCalls(t *testing.T) {
@@ -301,7 +340,7 @@ func TestMetricsHaveKnownLabels(t *testing.T) {
 	known := map[string][]string{
 		"reason": reasons, "continued": yes, "stream": yes, "model": {"test-model"},
 		"result": {"tool_call", "text", "paused", "failed", "interrupted"},
-		"turn":   {"own", "continuation"}, "type": {"input", "output"}, "status": {"200"}, "operation": {"continuation"},
+		"turn":   {"own", "continuation"}, "type": {"input", "output"}, "error_type": {""}, "status": {"200"}, "operation": {"continuation"},
 	}
 	s := newScene(t, "-metrics", "-max-attempts", "1")
 	s.ask(t, conversation{}, carryontest.Text(plan), carryontest.Text("Soon."))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/internal/telemetry"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -68,7 +69,7 @@ func (j *journal) turnEnded(ctx context.Context, entry *entry, t *turn, e *middl
 	}
 	text, quoted := j.cause(e.Err)
 	t.failure = entry.quote(text, quoted)
-	t.interrupted = errors.Is(e.Err, middleware.ErrClosed) || errors.Is(e.Err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled)
+	t.interrupted = telemetry.IsInterruption(ctx, e.Err)
 }
 
 // paused records a pause.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -68,5 +69,29 @@ func TestHintsAreGivenOnce(t *testing.T) {
 		}
 		s.served.wait()
 		assert.Len(t, regexp.MustCompile(regexp.QuoteMeta(hint)).FindAllString(s.logs.String(), -1), 1)
+	}
+}
+
+// The upstream is not blamed for what a client does wrong.
+func TestHintNamesWhatIsProbablyWrong(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/v1/chat/completions":           "/v1/chat/completions: check -upstream, which usually ends in /v1",
+		"/v1/v1/messages":                "/v1/messages: check -upstream, which usually ends in /v1",
+		"/v1/responses?json=1":           "/v1/responses: check the model, and -upstream, which usually ends in /v1",
+		"/v1/anthropic/v1/messages":      "/v1/anthropic/v1/messages: the client's base URL should be ",
+		"/v1/chat/completions/responses": "/v1/chat/completions/responses: check -upstream, which usually ends in /v1",
+	} {
+		s := sceneOf(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.RawQuery != "" {
+				w.Header().Set("Content-Type", "application/json")
+			}
+			w.WriteHeader(http.StatusNotFound)
+		})
+		s.send(newRequest(t, http.MethodPost, strings.TrimSuffix(s.base, prefix)+path, "{}"))
+		if strings.HasSuffix(want, "be ") {
+			want += s.base
+		}
+		s.logs.await("answered 404 for " + strings.TrimSuffix(s.direct, "/v1") + want)
 	}
 }

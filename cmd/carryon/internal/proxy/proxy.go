@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -121,7 +120,7 @@ func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	})
 }
 
-// routes sends requests below /v1 to the upstream, and serves the proxy's own paths.
+// routes sends the requests for the upstream to it, and serves the proxy's own paths.
 func (p *Proxy) routes(forward http.Handler) http.Handler {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
@@ -130,12 +129,13 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 		own.Handle("GET "+metricsPath, p.metrics)
 	}
 	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is http://%s%s",
-			r.Method, short(r.URL.Path, maxName), r.Host, prefix))
+		p.hints.misdirected(r)
+		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is %s",
+			r.Method, short(r.URL.Path, maxName), baseOf(r)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A mux would redirect paths such as "//a/../b".
-		if path := r.URL.Path; path == prefix || strings.HasPrefix(path, prefix+"/") {
+		if _, ok := below(r.URL.Path); ok {
 			forward.ServeHTTP(w, r)
 			return
 		}
@@ -143,10 +143,15 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 	})
 }
 
+// baseOf returns the base URL that the client of a request should have.
+func baseOf(r *http.Request) string { return "http://" + short(r.Host, maxName) + prefix }
+
 // rewrite turns a request to the proxy into one to the upstream.
 func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
-	r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, prefix)
-	r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.RawPath, prefix)
+	rest, _ := below(r.Out.URL.Path)
+	cut := strings.TrimSuffix(r.Out.URL.Path, rest)
+	r.Out.URL.Path = rest
+	r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.RawPath, cut)
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy would drop parts that it cannot parse
 	r.SetURL(upstream)
 	r.Out.Header.Del(sessionHeader)
@@ -160,8 +165,10 @@ func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
 func (p *Proxy) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, outcomes := middleware.Capture(r.Context())
-		if name := sessionOf(r.Header, p.config.SessionHeader); name != "" {
-			ctx = continuation.WithSession(ctx, sessionKey(r.Header, name))
+		name, from := sessionOf(r.Header, p.config.SessionHeader), caller{}
+		if name != "" {
+			from = callerOf(r)
+			ctx = continuation.WithSession(ctx, from.sessionKey(name))
 		}
 		if r.Header.Get("X-Initiator") == "agent" { // Copilot says so
 			ctx = continuation.Automatic(ctx)
@@ -169,7 +176,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		if wait := p.config.MaxWait; wait > 0 {
 			ctx = continuation.WithDeadline(ctx, time.Now().Add(wait))
 		}
-		e := p.journal.begin(r)
+		e := p.journal.begin(r, name, &from)
 		how := cutShort // unless next returns: ReverseProxy panics to cut an answer short
 		defer func() {
 			if how == cutShort && r.Context().Err() != nil {
@@ -181,12 +188,14 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 			}
 			if p.logger.Enabled(ctx, slog.LevelDebug) {
 				p.logger.DebugContext(ctx, "request", slog.String("method", shown.Method), slog.String("path", shown.Path),
-					slog.String("answer", shown.Answer()), slog.Duration("took", shown.Took()))
+					slog.String("answer", shown.Answer()), slog.Float64("took_ms", milliseconds(shown.Took())))
 			}
 		}()
 		answer := &answerWriter{ResponseWriter: w, late: &p.late}
+		forwarded, done := p.fullDuplex(w, r, withWriter(withEntry(ctx, e), answer))
+		defer done()
 		defer answer.sendHeaders()
-		next.ServeHTTP(answer, fullDuplex(w, r, withWriter(withEntry(ctx, e), answer)))
+		next.ServeHTTP(answer, forwarded)
 		how = whole
 	})
 }
@@ -213,12 +222,12 @@ func (p *Proxy) answered(r *http.Response) error {
 func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	closeUnread(r.Context(), w.Header())
 	switch {
+	case isLate(r.Context()):
+		p.journal.answered(r, http.StatusRequestTimeout)
+		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the rest of the request did not arrive within %v", p.config.bodyPatience))
+		return
 	case errors.Is(r.Context().Err(), context.Canceled):
 		panic(http.ErrAbortHandler) // the client has left
-	case errors.Is(err, os.ErrDeadlineExceeded) && r.Context().Err() == nil:
-		p.journal.answered(r, http.StatusRequestTimeout)
-		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the rest of the request did not arrive within %v", bodyPatience))
-		return
 	}
 	p.hints.unanswered(r, err)
 	p.logger.WarnContext(r.Context(), "no answer from the upstream", slog.Any("error", err))

@@ -190,16 +190,47 @@ func TestHealth(t *testing.T) {
 	assert.Empty(t, s.report(t).Entries)
 }
 
+// A program may add /v1 to its base URL, or expect it there, or both.
+func TestPathsWithAndWithoutVersion(t *testing.T) {
+	t.Parallel()
+	s := sceneOf(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RequestURI) })
+	root := strings.TrimSuffix(s.base, prefix)
+	for path, want := range map[string]string{
+		"/chat/completions":            "/v1/chat/completions",
+		"/v1/chat/completions":         "/v1/chat/completions",
+		"/v1/v1/chat/completions":      "/v1/chat/completions",
+		"/responses":                   "/v1/responses",
+		"/responses/resp_1/cancel":     "/v1/responses/resp_1/cancel",
+		"/v1/v1/responses":             "/v1/responses",
+		"/messages?beta=true":          "/v1/messages?beta=true",
+		"/messages/count_tokens":       "/v1/messages/count_tokens",
+		"/v1/v1/messages/count_tokens": "/v1/messages/count_tokens",
+		"/models":                      "/v1/models",
+		"/v1/v1/models/a%2Fb":          "/v1/models/a%2Fb",
+		"/models/a%2Fb":                "/v1/models/a%2Fb",
+		"/v1":                          "/v1/",
+		"/v1/v1":                       "/v1/v1",
+		"/v1/v1/files":                 "/v1/v1/files",
+		"/v1/v1beta/models":            "/v1/v1beta/models",
+		"/v1/v1/v1/models":             "/v1/v1/v1/models",
+	} {
+		got := s.send(newRequest(t, http.MethodPost, root+path, "{}"))
+		require.NoError(t, got.err)
+		assert.Equal(t, want, got.body, path)
+	}
+}
+
 func TestWrongPathsAreExplained(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	root := strings.TrimSuffix(s.base, prefix)
 	for request, path := range map[string]string{
-		http.MethodPost + " /chat/completions": "/chat/completions",
-		http.MethodGet + " /":                  "/",
-		http.MethodGet + " /v12/models":        "/v12/models",
-		http.MethodPost + " /healthz":          "/healthz",
-		http.MethodPost + " " + pagePath:       pagePath,
+		http.MethodPost + " /api/chat/completions": "/api/chat/completions",
+		http.MethodGet + " /":                      "/",
+		http.MethodGet + " /favicon.ico":           "/favicon.ico",
+		http.MethodGet + " /v12/models":            "/v12/models",
+		http.MethodPost + " /healthz":              "/healthz",
+		http.MethodPost + " " + pagePath:           pagePath,
 	} {
 		method, _, _ := strings.Cut(request, " ")
 		got := s.send(newRequest(t, method, root+path, ""))
@@ -208,4 +239,6 @@ func TestWrongPathsAreExplained(t *testing.T) {
 		assert.JSONEq(t, `{"error":{"type":"proxy_error","message":"carryon: no such path: `+request+
 			`; the base URL for clients is `+s.base+`"}}`, got.body)
 	}
+	assert.Contains(t, s.logs.String(), "a client asked for /api/chat/completions: its base URL should be "+s.base)
+	assert.NotContains(t, s.logs.String(), "favicon")
 }

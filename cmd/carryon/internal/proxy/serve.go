@@ -10,26 +10,29 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
 // Serve runs a proxy until ctx ends, and then waits for open answers. It writes its
 // messages and its log to w.
 func Serve(ctx context.Context, c *Config, w io.Writer) error {
-	s, err := Start(ctx, c, w)
+	logger := c.Logger(w)
+	s, err := Start(ctx, c, logger)
 	if err != nil {
 		return err
 	}
-	greet(w, c, s.listening)
+	out := console{w, logger, c.LogFormat == "json"}
+	out.greet(c, s.listening)
 	if advice := c.Probe(ctx); advice != "" && ctx.Err() == nil {
-		say(w, "  warning: %s", advice)
+		out.warn(advice)
 	}
 	select {
 	case err := <-s.ended:
 		return err
 	case <-ctx.Done():
 	}
-	say(w, "Stopping. Open answers have %v to finish.", c.patience)
+	out.stopping(c.patience)
 	return s.Stop(context.WithoutCancel(ctx))
 }
 
@@ -41,11 +44,13 @@ type Server struct {
 	state     engine // nil if the state is in memory
 	listening net.Addr
 	ended     chan error // receives the error of Serve
+	sweeping  sync.WaitGroup
+	endSweep  context.CancelFunc
 }
 
-// Start starts a proxy. It logs to w. Call [Server.Stop] to release it.
-func Start(ctx context.Context, c *Config, w io.Writer) (*Server, error) {
-	logger, base := newLogger(c, w), newBase()
+// Start starts a proxy. Call [Server.Stop] to release it.
+func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error) {
+	base := newBase()
 	state, err := openState(ctx, c.State)
 	if err != nil {
 		return nil, err
@@ -60,6 +65,9 @@ func Start(ctx context.Context, c *Config, w io.Writer) (*Server, error) {
 	}
 	s := &Server{state: state, proxy: p, server: newServer(p, logger), base: base, listening: listener.Addr(), ended: make(chan error, 1)}
 	go func() { s.ended <- s.server.Serve(listener) }()
+	sweeping, end := context.WithCancel(context.WithoutCancel(ctx))
+	s.endSweep = end
+	s.sweeping.Go(func() { sweep(sweeping, state, logger) })
 	return s, nil
 }
 
@@ -77,6 +85,8 @@ func (s *Server) Stop(ctx context.Context) error {
 		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
 		_ = s.server.Close() // err says it
 	}
+	s.endSweep()
+	s.sweeping.Wait()
 	return errors.Join(err, closeState(s.state))
 }
 
@@ -99,7 +109,7 @@ func newServer(p *Proxy, logger *slog.Logger) *http.Server {
 	server := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       bodyPatience, // which body extends
+		ReadTimeout:       p.config.bodyPatience, // which body extends
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    128 << 10,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
@@ -109,41 +119,12 @@ func newServer(p *Proxy, logger *slog.Logger) *http.Server {
 	return server
 }
 
-func newLogger(c *Config, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: slog.LevelWarn}
-	if c.Verbose {
-		options.Level = slog.LevelDebug
-	}
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
-
-// greet prints the addresses.
-func greet(w io.Writer, c *Config, listening net.Addr) {
-	root := rootOf(listening)
-	upstream := *c.Upstream
-	upstream.RawQuery = "" // it may contain a key
-	say(w, "carryon is a proxy in front of %s", &upstream)
-	say(w, "  base URL for clients: %s%s", root, prefix)
-	say(w, "  recent activity:      %s%s", root, pagePath)
-	if tcp, ok := listening.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		say(w, "  Anyone who can reach this machine can use both.")
-	}
-}
-
 // rootOf returns the URL of a listener's address.
 func rootOf(listening net.Addr) string {
 	if tcp, ok := listening.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		return fmt.Sprintf("http://localhost:%d", tcp.Port)
 	}
 	return "http://" + listening.String()
-}
-
-// say writes a line to w.
-func say(w io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintf(w, format+"\n", args...) // the reader may be gone
 }
 
 // drainShare is the divisor of the patience that gives continuations' time to end.

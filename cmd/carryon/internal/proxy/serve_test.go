@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -50,7 +51,7 @@ func TestStopDoesNotWaitForUnusedConnections(t *testing.T) {
 	t.Parallel()
 	c := parsed(t, "-listen", "127.0.0.1:0")
 	c.patience = 4 * time.Second // less than net/http gives a connection that has sent nothing
-	s, err := Start(t.Context(), c, io.Discard)
+	s, err := Start(t.Context(), c, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	unused, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.Root(), "http://"))
 	require.NoError(t, err)
@@ -151,24 +152,31 @@ func TestServeSaysWhereEverythingIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			said := new(strings.Builder)
-			greet(said, parsed(t, "-upstream", "https://host/v1?key=sk-secret"), test.at)
+			(&console{w: said}).greet(parsed(t, "-upstream", "https://host/v1?key=sk-secret"), test.at)
 			assert.Equal(t, "carryon is a proxy in front of https://host/v1\n"+test.want, said.String())
 		})
 	}
 }
 
-func TestNothingIsLoggedUnlessAskedFor(t *testing.T) {
+// What costs money or goes wrong is logged, and nothing else unless it is asked for.
+func TestLogAtItsDefaultLevel(t *testing.T) {
 	t.Parallel()
-	upstream := carryontest.NewServer(t, carryontest.Text(plan), edit())
+	upstream := carryontest.NewServer(t, edit(), carryontest.Text(plan), edit(),
+		carryontest.Status(http.StatusTooManyRequests, "{}"), carryontest.Status(http.StatusInternalServerError, "{}"))
 	r := start(t, parsed(t, "-listen", "127.0.0.1:0", "-upstream", upstream.URL()))
-	response, err := newClient(t).Do(post(t, r.base, conversation{}))
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	require.Equal(t, http.StatusOK, response.StatusCode)
-
+	client := newClient(t)
+	for range 4 {
+		response, err := client.Do(post(t, r.base, conversation{session: "a"}))
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+	}
 	r.stop()
 	require.NoError(t, <-r.err)
 	rest, err := io.ReadAll(r.said)
 	require.NoError(t, err)
-	assert.Equal(t, "Stopping. Open answers have 10s to finish.\n", string(rest))
+	assert.Regexp(t, `^time=\S+ level=INFO msg="carryon: continuation started" todo_id=1 attempt=1 session=\S+ turn=2
+time=\S+ level=WARN msg="the upstream refused a request" status=429 method=POST path=/v1/chat/completions
+time=\S+ level=WARN msg="the upstream refused a request" status=500 method=POST path=/v1/chat/completions
+Stopping. Open answers have 10s to finish.
+$`, string(rest))
 }

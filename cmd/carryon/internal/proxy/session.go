@@ -3,8 +3,10 @@ package proxy
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
+	"fmt"
 	"net/http"
+
+	"github.com/carryon-go/carryon/internal/wire"
 )
 
 // sessionHeader names the session of a request. The upstream does not receive it.
@@ -19,9 +21,6 @@ var agentHeaders = []string{ //nolint:gochecknoglobals // a table
 	"X-Session-Id", "X-Session-Affinity", // opencode
 	"X-Litellm-Session-Id", "X-Litellm-Trace-Id",
 }
-
-// credentials are the headers that tell the users of an upstream apart.
-var credentials = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"} //nolint:gochecknoglobals // a table
 
 // sessionOf returns the name of the request's session as the client gave it, or
 // "". The header chosen overrides the headers of agents.
@@ -42,33 +41,31 @@ func sessionOf(header http.Header, chosen string) string {
 	return ""
 }
 
-// sessionKey returns the key of a session. Requests with the same name and other
-// credentials get another key.
-func sessionKey(header http.Header, name string) string {
-	hash := sha256.New()
-	writeCredentials(hash, header)
-	return hex.EncodeToString(hash.Sum(nil)[:8]) + ":" + name
+// caller is a hash of everything that may tell the caller of a request from another
+// one; known is false if there is nothing.
+type caller struct {
+	hash  [sha256.Size]byte
+	known bool
 }
 
-// keyOf returns a short salted hash of a request's credentials, or "" without
-// credentials. Without the salt it reveals nothing about them.
-func keyOf(header http.Header, salt string) string {
+func callerOf(r *http.Request) caller {
 	hash := sha256.New()
-	_, _ = io.WriteString(hash, salt) // a hash does not fail
-	if !writeCredentials(hash, header) {
+	known := wire.AddCredentials(r.Header, r.URL.RawQuery, func(text string) {
+		_, _ = fmt.Fprintf(hash, "%d:%s", len(text), text) // a hash does not fail
+	})
+	return caller{[sha256.Size]byte(hash.Sum(nil)), known}
+}
+
+// sessionKey returns the key of a session. Sessions of one name and different callers
+// have different keys.
+func (c *caller) sessionKey(name string) string { return hex.EncodeToString(c.hash[:8]) + ":" + name }
+
+// shown returns a short salted hash of the caller, or "" if the caller is not known.
+// Without the salt it reveals nothing about the credentials.
+func (c *caller) shown(salt string) string {
+	if !c.known {
 		return ""
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:2])
-}
-
-// writeCredentials writes the credentials of a request to a hash, and reports
-// whether there are any.
-func writeCredentials(hash io.Writer, header http.Header) (found bool) {
-	for _, h := range credentials {
-		for _, value := range header.Values(h) {
-			found = true
-			_, _ = io.WriteString(hash, h+": "+value+"\n") // a hash does not fail
-		}
-	}
-	return found
+	hash := sha256.Sum256(append([]byte(salt), c.hash[:]...))
+	return hex.EncodeToString(hash[:2])
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"testing/synctest"
@@ -169,15 +170,56 @@ func TestSessionsOfAgents(t *testing.T) {
 	}
 }
 
-func TestSessionsAreNotSharedBetweenCredentials(t *testing.T) {
+// Two callers may give their conversations the same name. Gateways take keys in
+// headers of their own, in a cookie or in the query, and one key may serve several
+// projects.
+func TestSessionsAreNotSharedBetweenCallers(t *testing.T) {
 	t.Parallel()
-	for _, header := range credentials {
+	key := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	query := func(query string) func(*http.Request) {
+		return func(r *http.Request) { r.URL.RawQuery = query }
+	}
+	for name, c := range map[string]struct {
+		alice, bob func(*http.Request)
+		apart      bool
+	}{
+		"keys":                    {key("Authorization", "Bearer a"), key("Authorization", "Bearer b"), true},
+		"keys of Anthropic":       {key("X-Api-Key", "a"), key("X-Api-Key", "b"), true},
+		"keys of Azure":           {key("Api-Key", "a"), key("Api-Key", "b"), true},
+		"keys of Google":          {key("X-Goog-Api-Key", "a"), key("X-Goog-Api-Key", "b"), true},
+		"keys of Portkey":         {key("X-Portkey-Api-Key", "a"), key("X-Portkey-Api-Key", "b"), true},
+		"keys of LiteLLM":         {key("X-Litellm-Api-Key", "a"), key("X-Litellm-Api-Key", "b"), true},
+		"keys of API Management":  {key("Ocp-Apim-Subscription-Key", "a"), key("Ocp-Apim-Subscription-Key", "b"), true},
+		"secrets of Cloudflare":   {key("Cf-Access-Client-Secret", "a"), key("Cf-Access-Client-Secret", "b"), true},
+		"cookies":                 {key("Cookie", "login=a"), key("Cookie", "login=b"), true},
+		"keys in the query":       {query("key=a"), query("key=b"), true},
+		"projects":                {key("Openai-Project", "a"), key("Openai-Project", "b"), true},
+		"organizations":           {key("Openai-Organization", "a"), key("Openai-Organization", "b"), true},
+		"organizations, shortly":  {key("X-Org-Id", "a"), key("X-Org-Id", "b"), true},
+		"accounts of ChatGPT":     {key("Chatgpt-Account-Id", "a"), key("Chatgpt-Account-Id", "b"), true},
+		"users of a chat website": {key("X-Openwebui-User-Id", "a"), key("X-Openwebui-User-Id", "b"), true},
+		"request ids":             {key("X-Request-Id", "a"), key("X-Request-Id", "b"), false},
+		"idempotency keys":        {key("Idempotency-Key", "a"), key("Idempotency-Key", "b"), false},
+		"programs":                {key("User-Agent", "a"), key("User-Agent", "b"), false},
+		"other session headers":   {key("X-Session-Id", "a"), key("X-Session-Id", "b"), false},
+	} {
 		s := newScene(t, "-max-attempts", "1")
 		before := 0
-		for _, key := range []string{"sk-one", "sk-two"} {
-			s.ask(t, conversation{session: "a", header: map[string]string{header: key}}, stalls()...)
-			assert.Equal(t, 2, s.asked(&before), "%s: %s has a budget of its own", header, key)
+		send := func(as func(*http.Request)) {
+			s.upstream.Append(stalls()...)
+			r := post(t, s.base, conversation{session: "a"})
+			as(r)
+			require.Equal(t, http.StatusOK, s.send(r).status)
+			s.served.wait()
 		}
+		send(c.alice)
+		require.Equal(t, 2, s.asked(&before), name)
+		send(c.bob)
+		assert.Equal(t, c.apart, s.asked(&before) == 2, name)
+		entries := s.report(t).Entries
+		assert.Equal(t, c.apart, entries[0].Key != entries[1].Key, name)
 	}
 }
 

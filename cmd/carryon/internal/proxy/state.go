@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"time"
 
@@ -42,24 +43,73 @@ func openState(ctx context.Context, address string) (engine, error) {
 }
 
 func open(ctx context.Context, address string) (engine, error) {
-	u, err := url.Parse(address)
+	isRedis, err := stateKind(address)
 	if err != nil {
-		return nil, errors.New("not a URL") // err quotes the URL, which may contain a password
+		return nil, err
+	}
+	if isRedis {
+		return redis.Open(address)
+	}
+	store, err := postgres.Open(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.CreateTable(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// stateKind returns whether the database at a URL is Redis; otherwise it is
+// PostgreSQL. It never quotes the URL, which may contain a password.
+func stateKind(address string) (isRedis bool, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" {
+		return false, errors.New("not a URL such as redis://127.0.0.1:6379 or postgres://127.0.0.1/carryon")
 	}
 	switch u.Scheme {
 	case "redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel", "rediss+sentinel":
-		return redis.Open(address)
+		return true, nil
 	case "postgres", "postgresql":
-		store, err := postgres.Open(ctx, address)
-		if err != nil {
-			return nil, err
-		}
-		if err := store.CreateTable(ctx); err != nil {
-			return nil, errors.Join(err, store.Close())
-		}
-		return store, nil
+		return false, nil
 	}
-	return nil, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
+	return false, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
+}
+
+// sweepEvery is how often expired records are deleted from a database that does not
+// do so by itself.
+const sweepEvery = time.Hour
+
+// sweeper is an engine that keeps expired records until it is told to delete them.
+type sweeper interface {
+	Sweep(ctx context.Context) (deleted int64, err error)
+}
+
+// sweep deletes the expired records of an engine now, and then again and again until
+// ctx ends. It returns at once if the engine needs no such help.
+func sweep(ctx context.Context, state engine, logger *slog.Logger) {
+	s, ok := state.(sweeper)
+	if !ok {
+		return
+	}
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		deleted, err := s.Sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			logger.WarnContext(ctx, "expired records of -state were not deleted", slog.Any("error", err))
+		case deleted > 0:
+			logger.DebugContext(ctx, "deleted expired records of -state", slog.Int64("records", deleted))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // recordsOf returns the engine as records, or a nil interface if there is none.

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -15,6 +16,7 @@ type Summary struct {
 	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
 
 	List    continuation.List // the list last seen; zero if there was none
+	Empty   bool              // there was a list, and it never had a todo
 	Paused  bool              // the last call was paused by the model
 	NoList  bool              // there were calls with tools, and none had a list
 	Problem error             // why the latest call had no readable list, or nil
@@ -43,12 +45,27 @@ func (s Summary) noList() string {
 	var none *todo.NoListError
 	switch {
 	case errors.As(s.Problem, &unread):
-		return strings.TrimPrefix(unread.Error(), "todo: ")
+		return short(strings.TrimPrefix(unread.Error(), "todo: "), maxText)
+	case s.Empty:
+		return "the todo list is empty"
 	case errors.As(s.Problem, &none) && len(none.Lookalikes) > 0:
-		return "no todo list seen (if " + none.Lookalikes[0] + " writes one: -todo-tools " + strings.Join(none.Lookalikes, ",") + ")"
+		return "no todo list seen (" + adviceOn(none.Lookalikes) + ")"
 	}
 	return "no todo list seen"
 }
+
+// adviceOn says how to name tools that look like todo tools. The client chose their
+// names. They become part of a command to type only if no shell sees more in them.
+func adviceOn(tools []string) string {
+	for _, name := range tools {
+		if !plainName.MatchString(name) {
+			return "-todo-tools names more tools that write one"
+		}
+	}
+	return "if " + tools[0] + " writes one: -todo-tools " + strings.Join(tools, ",")
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$`)
 
 // progressOf returns how much of a list is done.
 func progressOf(l continuation.List) string {
@@ -66,6 +83,7 @@ func plural(n int, what string) string {
 type lastList struct {
 	list    continuation.List
 	problem error // of the latest call in scope
+	empty   bool  // a list without todos was read
 	paused  bool
 	calls   bool // there was a call in scope
 }
@@ -78,8 +96,11 @@ func (l *lastList) take(o *middleware.Outcome) {
 		return // carryon did not read the list
 	}
 	l.calls, l.paused, l.problem = true, o.Paused != nil, o.List.Err
-	if o.List.Todos > 0 {
+	switch {
+	case o.List.Todos > 0:
 		l.list = o.List
+	case o.List.Err == nil && o.List != (continuation.List{}):
+		l.empty = true
 	}
 }
 
@@ -88,6 +109,7 @@ func (j *journal) summary() Summary {
 	defer j.mu.Unlock()
 	return Summary{
 		Requests: j.counts.Requests, Turns: j.counts.Continuations, Tokens: j.counts.Tokens,
-		List: j.list.list, Paused: j.list.paused, NoList: j.list.calls && j.list.list.Todos == 0, Problem: j.list.problem,
+		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
+		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
 	}
 }

@@ -79,6 +79,9 @@ function showAbout() {
 	find("zone-local").title = localZone;
 }
 
+// isPlainName reports whether no shell sees more than a name in it. Names come from clients.
+const isPlainName = (name) => /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/.test(name);
+
 // showNotices says what is to be done, if anything is.
 function showNotices() {
 	const notices = [];
@@ -88,9 +91,9 @@ function showNotices() {
 		notices.push(notice("dry", "Dry run: carryon decides and reports, and continues nothing."));
 	}
 	if (alike.size > 0) {
-		const names = [...alike].join(",");
+		const command = ["-todo-tools", ...[...alike].every(isPlainName) ? [[...alike].join(",")] : []].join(" ");
 		notices.push(notice("alike", alike.size === 1 ? "A tool looks like a todo tool, and carryon does not know it. " : "Some tools look like todo tools, and carryon does not know them. ",
-			"If it writes the list, start carryon with ", h("code", null, `-todo-tools ${names}`), "."));
+			"If it writes the list, start carryon with ", h("code", null, command), "."));
 	}
 	const unread = withTools.find((r) => ["list_unreadable", "unknown_status"].includes(r.outcome.code));
 	if (unread) notices.push(notice("unread", `${unread.outcome.explanation}.`));

@@ -1,4 +1,7 @@
-package otel
+// Package telemetry has what every exporter of carryon's measurements must agree on:
+// the module otel, and the command, which cannot import it because OpenTelemetry needs
+// a newer Go.
+package telemetry
 
 import (
 	"context"
@@ -9,9 +12,14 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// kindOfError returns the value of error.type for an error of a call with this ctx:
-// an HTTP status, or a word from a small set, which suits metrics.
-func kindOfError(ctx context.Context, err error) string {
+// Seconds returns the bucket boundaries of the histograms of durations.
+func Seconds() []float64 {
+	return []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
+}
+
+// ErrorKind returns the value of error.type for an error of a call with this ctx: an
+// HTTP status, or a word from a small set, which suits metrics.
+func ErrorKind(ctx context.Context, err error) string {
 	var status *adapter.StatusError
 	if errors.As(err, &status) && status.Status > 0 {
 		return strconv.Itoa(status.Status)
@@ -29,7 +37,7 @@ func kindOfError(ctx context.Context, err error) string {
 	switch {
 	case errors.As(err, &panicked):
 		return "panic"
-	case isInterruption(ctx, err):
+	case IsInterruption(ctx, err):
 		return "cancelled"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "deadline_exceeded"
@@ -37,8 +45,8 @@ func kindOfError(ctx context.Context, err error) string {
 	return "_OTHER"
 }
 
-// isInterruption reports whether a call with this ctx failed because the caller
-// ended it. It looks at ctx too, because some SDKs return only the cause.
-func isInterruption(ctx context.Context, err error) bool {
+// IsInterruption reports whether a call with this ctx failed because the caller ended
+// it. It looks at ctx too, because some SDKs return only the cause.
+func IsInterruption(ctx context.Context, err error) bool {
 	return err != nil && (errors.Is(err, middleware.ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(ctx.Err(), context.Canceled))
 }
