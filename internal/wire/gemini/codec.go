@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"slices"
+
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
@@ -85,7 +87,7 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 const (
 	roleText wire.Role = wire.Ignored + 1 + iota
 	roleReasoning
-	roleUsage
+	roleCount // and one for each of the counts
 )
 
 // Classify implements [wire.Codec]. A chunk with one part of text or of thinking, its
@@ -110,7 +112,11 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 		l.body(&s)
 	}
 	// Behind the last member there may be blanks, which hide the length of a text.
-	return l.relays && l.parts == 1 && s.OK() && s.At() == len(data)
+	if !l.relays || l.parts != 1 || !s.OK() || s.At() != len(data) {
+		return false
+	}
+	c.usages.set(l.taken)
+	return true
 }
 
 // lookout looks for what an event may vary in. Its methods read the next value.
@@ -118,6 +124,7 @@ type lookout struct {
 	v      *wire.Values
 	relays bool // nothing speaks against it
 	parts  int
+	taken  []byte // the usage
 }
 
 func (l *lookout) body(s *rawjson.Scanner) {
@@ -129,12 +136,24 @@ func (l *lookout) body(s *rawjson.Scanner) {
 				l.candidate(s)
 			}
 		case "usageMetadata":
-			l.value(s, '{', roleUsage)
+			l.usage(s)
 		case "responseId", "modelVersion", "createTime":
 		default:
 			l.relays = false
 		}
 	}
+}
+
+// usage reads the usage, whose counts may vary. A usage with other members than the one
+// before it is another shape.
+func (l *lookout) usage(s *rawjson.Scanner) {
+	from := s.At()
+	for name := range s.Members() {
+		if at := slices.Index(counts[:], name); at >= 0 {
+			l.value(s, 0, roleCount+wire.Role(at)) //nolint:gosec // a small number
+		}
+	}
+	l.taken = s.Since(from)
 }
 
 func (l *lookout) candidate(s *rawjson.Scanner) {
@@ -184,22 +203,25 @@ func (l *lookout) part(s *rawjson.Scanner) {
 	}
 }
 
-// value adds the next value, which must be of that JSON type.
-func (l *lookout) value(s *rawjson.Scanner, bracket byte, role wire.Role) {
-	isOfType := s.Kind() == bracket
+// value adds the next value, which must be a string if quote is one, and else a number.
+func (l *lookout) value(s *rawjson.Scanner, quote byte, role wire.Role) {
+	first := s.Kind()
+	isOfType := first == quote || quote == 0 && '0' <= first && first <= '9'
 	from := s.At()
 	s.Skip()
 	l.relays = l.relays && isOfType && l.v.Add(from, s.At(), role)
 }
 
-// Observe implements [wire.Codec]. The usage is reported with the finish.
+// Observe implements [wire.Codec]. The usage is reported with the finish, because a
+// lock for each chunk would cost more than all the rest.
 func (c *codec) Observe(role wire.Role, value []byte, r wire.Relay) {
 	switch role {
 	case roleText:
 		r.Text(rawjson.View(value))
 	case roleReasoning:
 		r.Reasoning(rawjson.View(value))
-	case roleUsage:
-		c.usages.set(value)
+	case wire.Ignored:
+	default:
+		c.usages.observe(int(role-roleCount), value)
 	}
 }

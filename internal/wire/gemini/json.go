@@ -20,38 +20,85 @@ func remove(name string) change { return change{name: name} }
 
 // changed returns a copy of an object with changes. Other members keep their values as
 // they stand. Of several members with a changed name one is left: with all of them, a
-// small object could become a large one.
+// small object could become a large one. The last of several changes of a name counts.
 func changed(object []byte, changes ...change) []byte {
 	size := len(object) + 2
-	pending := make(map[string]*change, len(changes))
 	for i := range changes {
-		c := &changes[i]
-		pending[c.name] = c
-		size += len(c.name) + len(c.value) + len(`"":,`)
+		size += len(changes[i].name) + len(changes[i].value) + len(`"":,`)
 	}
+	p := pendingOf(changes)
 	out := append(make([]byte, 0, size), '{')
-	put := func(name string, value []byte) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(rawjson.AppendQuote(out, name), ':'), value...)
-	}
 	s := rawjson.Over(object)
 	for name := range s.Members() {
 		value := s.Raw()
-		c, isChanged := pending[name]
-		switch {
-		case !isChanged:
-			put(name, value)
-		case c.value != nil:
-			put(name, c.value)
-			c.value, c.added = nil, false
+		if at := p.find(name); at >= 0 {
+			value = p.take(at)
+		}
+		if value != nil {
+			out = appendMember(out, name, value)
 		}
 	}
 	for i := range changes {
-		if c := &changes[i]; c.added && pending[c.name] == c {
-			put(c.name, c.value)
+		if at := p.find(changes[i].name); at == i && changes[i].added && !p.taken[i] {
+			out = appendMember(out, changes[i].name, changes[i].value)
 		}
 	}
 	return append(out, '}')
+}
+
+// appendMember appends a member to an object that has not ended.
+func appendMember(out []byte, name string, value []byte) []byte {
+	if len(out) > 1 {
+		out = append(out, ',')
+	}
+	return append(append(rawjson.AppendQuote(out, name), ':'), value...)
+}
+
+// pending are changes that are being made.
+type pending struct {
+	changes []change
+	taken   []bool         // the change was made
+	room    [few]bool      // for taken
+	at      map[string]int // the changes by their names, if they are many
+}
+
+// few is how many changes are searched without a map.
+const few = 8
+
+func pendingOf(changes []change) *pending {
+	p := &pending{changes: changes}
+	if len(changes) <= few {
+		p.taken = p.room[:len(changes)]
+		return p
+	}
+	p.taken, p.at = make([]bool, len(changes)), make(map[string]int, len(changes))
+	for i := range changes {
+		p.at[changes[i].name] = i
+	}
+	return p
+}
+
+// find returns the index of the change of a name, or -1.
+func (p *pending) find(name string) int {
+	if p.at != nil {
+		if at, ok := p.at[name]; ok {
+			return at
+		}
+		return -1
+	}
+	for at := len(p.changes) - 1; at >= 0; at-- {
+		if p.changes[at].name == name {
+			return at
+		}
+	}
+	return -1
+}
+
+// take returns the value of a change, and nil if it was made already.
+func (p *pending) take(at int) []byte {
+	if p.taken[at] {
+		return nil
+	}
+	p.taken[at] = true
+	return p.changes[at].value
 }

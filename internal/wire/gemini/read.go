@@ -36,6 +36,8 @@ type chunk struct {
 	extras     bool   // there are citations, or other notes to the content
 	finish     []byte // the finish reason, or nil
 	usage      []byte // nil if there is none
+	failure    []byte // the error, or nil
+	blocked    bool   // the provider has blocked the prompt
 }
 
 // part is a part of a chunk's content.
@@ -87,6 +89,10 @@ func parse(e *sse.Event, wrapped bool) *chunk {
 			}
 		case "usageMetadata":
 			c.usage = s.Raw()
+		case "error":
+			c.failure = s.Raw()
+		case "promptFeedback":
+			c.blocked = !rawjson.IsEmpty(rawjson.Member(s.Raw(), "blockReason"))
 		}
 	}
 	c.readCandidate()
@@ -179,15 +185,15 @@ type reader struct {
 
 // read reports a chunk, but not its usage.
 func (r *reader) read(c *chunk) {
-	if raw := rawjson.Member(c.body, "error"); !rawjson.IsNull(raw) {
-		r.to.Fail(reported(raw))
+	if !rawjson.IsNull(c.failure) {
+		r.to.Fail(reported(c.failure))
 		return
 	}
 	if c.bare {
 		r.to.Unknown()
 		return
 	}
-	if feedback := rawjson.Member(c.body, "promptFeedback"); !rawjson.IsEmpty(rawjson.Member(feedback, "blockReason")) {
+	if c.blocked {
 		r.blocked()
 	}
 	if c.candidates > 1 || c.index != 0 {

@@ -49,11 +49,6 @@ func (v *envelope) take(c *chunk, later bool) {
 	keep(&v.trace, rawjson.Member(c.outer, "traceId"))
 }
 
-// changes puts a later chunk under the envelope.
-func (v *envelope) changes() []change {
-	return []change{set("modelVersion", v.model), set("createTime", v.created), set("responseId", v.response)}
-}
-
 // shownTurn is a turn as it is shown.
 type shownTurn struct {
 	open      bool   // a call comes in pieces
@@ -179,14 +174,15 @@ func (s *show) data(c *shownChunk) []byte {
 	} else {
 		own = []change{set("index", []byte("0"))}
 	}
-	body := changed(source.body, set("candidates", inList(c.changedCandidate(&source, own...))))
+	changes := append(make([]change, 0, few), set("candidates", inList(c.changedCandidate(&source, own...))))
 	if c.usage != nil {
-		body = changed(body, set("usageMetadata", c.usage))
+		changes = append(changes, set("usageMetadata", c.usage))
 	}
 	moved := s.later || c.source == nil
 	if moved {
-		body = changed(body, s.envelope.changes()...)
+		changes = append(changes, set("modelVersion", s.envelope.model), set("createTime", s.envelope.created), set("responseId", s.envelope.response))
 	}
+	body := changed(source.body, changes...)
 	if !s.wrapped {
 		return body
 	}
@@ -199,10 +195,12 @@ func (s *show) data(c *shownChunk) []byte {
 
 // changedCandidate returns the candidate of a chunk as it is shown.
 func (c *shownChunk) changedCandidate(source *chunk, more ...change) []byte {
-	content := changed(source.content, set("parts", inList(bytes.Join(c.parts, []byte{','}))))
-	if rawjson.IsEmpty(rawjson.Member(content, "role")) {
-		content = changed(content, set("role", []byte(`"model"`)))
+	parts := set("parts", inList(bytes.Join(c.parts, []byte{','})))
+	role := rawjson.Member(source.content, "role")
+	if rawjson.IsEmpty(role) {
+		role = []byte(`"model"`)
 	}
+	content := changed(source.content, parts, set("role", role))
 	changes := append(more, set("content", content), set("finishReason", c.finish), remove("continuationToken"))
 	if !c.message {
 		changes = append(changes, remove("finishMessage"))

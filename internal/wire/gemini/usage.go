@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -29,14 +30,53 @@ func isOutput(name string) bool {
 	return false
 }
 
+// counts are the counts that vary in the usage of relayed chunks.
+var counts = [...]string{promptCount, cachedCount, candidatesCount, thoughtsCount, toolUseCount, totalCount} //nolint:gochecknoglobals // constant
+
 // usages sums the usage of a call. Each chunk has the usage of its turn so far.
 type usages struct {
 	totals *adapter.UsageTotals[[]byte] // nil as long as there is nothing to keep
 	turn   []byte                       // of the current turn: the last value of each member
+	latest *latestCounts                // of relayed chunks, newer than those in turn; nil if there are none
+}
+
+// latestCounts are the counts of the latest relayed chunk, as they stand there.
+type latestCounts [len(counts)]struct {
+	digits [maxDigits]byte
+	n      uint8
+}
+
+// maxDigits is how many digits a count may have.
+const maxDigits = 15
+
+// observe takes a count of a relayed chunk.
+func (u *usages) observe(count int, value []byte) {
+	if u.latest == nil {
+		u.latest = new(latestCounts)
+	}
+	if n := len(value); n <= maxDigits {
+		l := &u.latest[count]
+		l.n = uint8(copy(l.digits[:], value)) //nolint:gosec // at most maxDigits
+	}
+}
+
+// fold puts the counts of relayed chunks into the usage of the turn.
+func (u *usages) fold() {
+	if u.latest == nil {
+		return
+	}
+	var with []change
+	for i := range u.latest {
+		if l := &u.latest[i]; l.n > 0 {
+			with = append(with, set(counts[i], l.digits[:l.n]))
+		}
+	}
+	u.turn, u.latest = append(u.turn[:0], changed(u.turn, with...)...), nil
 }
 
 // set takes the usage of a chunk. A chunk may have fewer members than one before it.
 func (u *usages) set(raw []byte) {
+	u.fold()
 	if len(raw) == 0 || raw[0] != '{' {
 		return
 	}
@@ -78,6 +118,7 @@ func merged(a, b []byte) []byte {
 
 // EndTurn ends the turn, as [adapter.Dialect] says.
 func (u *usages) EndTurn(keep bool) {
+	u.fold()
 	if keep && len(u.turn) > 0 {
 		if u.totals == nil {
 			u.totals = &adapter.UsageTotals[[]byte]{Add: sumUsages, Extend: extendUsage}
@@ -181,7 +222,12 @@ func sumUsages(a, b []byte) []byte {
 // addCounts adds two numbers, or two lists of counts by modality. Of other values the
 // second one is the sum.
 func addCounts(a, b []byte) []byte {
-	if len(a) == 0 || a[0] != '[' || len(b) == 0 || b[0] != '[' {
+	x, okX := rawjson.Int(a)
+	y, okY := rawjson.Int(b)
+	switch {
+	case okX && okY && max(len(a), len(b)) <= maxDigits:
+		return strconv.AppendInt(nil, int64(x+y), 10)
+	case len(a) == 0 || a[0] != '[' || len(b) == 0 || b[0] != '[':
 		return wire.AddUsage(a, b)
 	}
 	sums := rawjson.Elements(a)
