@@ -8,6 +8,7 @@ func automaticElements() []string {
 	return []string{
 		"system-reminder", "system_reminder", "task-notification", "environment_context", "background-task",
 		"current-task-list", "task-list-update", // Mastra's
+		"codex_internal_context",
 	}
 }
 

@@ -29,9 +29,9 @@ type Request struct {
 	// ReasonNone if it does not. It is for reasons of the protocol that no other
 	// field expresses.
 	LeaveAlone continuation.Reason
-	// FixedPrefix says that nothing may be added before what the model says next,
-	// because the provider checks its signed reasoning against it when the reasoning
-	// is sent back. Then nothing is joined to the caller's messages, and todo_pause
+	// FixedPrefix says that nothing may be added before what the model says next:
+	// the provider checks its signed reasoning against it when the reasoning is sent
+	// back, or the request lists its tools there. Then nothing is joined to the caller's messages, and todo_pause
 	// is not added to the tools: the model is asked to pause in words. With
 	// middleware.WithPauseTool(middleware.PauseToolAlways) todo_pause is there from
 	// the start, and stays.

@@ -30,6 +30,6 @@ func TestRunLeavesTheTerminalToTheAgent(t *testing.T) {
 	_, err = io.WriteString(terminal, "one\ntwo\n")
 	require.NoError(t, err)
 	readUntil(t, screen, "got ")
-	assert.Equal(t, "carryon: 0 requests, 0 continuations, no todo list seen\r\n", readUntil(t, screen, "carryon"))
+	assert.Equal(t, "carryon: the agent never used carryon: 0 requests (to point it there, set its base URL to that of a carryon proxy)\r\n", readUntil(t, screen, "carryon"))
 	assert.Equal(t, 5, codeOf(t, p.Wait()))
 }

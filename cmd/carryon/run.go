@@ -94,9 +94,12 @@ func (c *runConfig) refused(command string, err error) error {
 // run runs an agent's command. It returns an [exitError] if the exit code is not 0.
 func (c *runConfig) run(ctx context.Context, command []string, upstream bool) error {
 	program, position := agent.Of(command)
-	if !upstream {
-		c.proxy.SetUpstreams(program.Upstreams(os.Getenv))
+	root, err := c.proxy.Bind(ctx)
+	if err != nil {
+		return err
 	}
+	launch := program.Launch(command, position, root, userOf(), c.list)
+	c.route(&launch, upstream)
 	if err := c.proxy.Check(); err != nil {
 		return usageError{err}
 	}
@@ -120,8 +123,9 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if c.page {
 		c.say("recent activity: " + server.Page())
 	}
-	launch := program.Launch(command, position, agent.Endpoint{Root: server.Root(), Model: os.Getenv("OPENAI_MODEL")}, c.list)
-	c.say(launch.Note)
+	for _, note := range launch.Notes {
+		c.say(note)
+	}
 	code, err := launch.Run(os.Environ())
 	stopped := server.Stop(ctx)
 	if err != nil {
@@ -140,9 +144,42 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	return nil
 }
 
+// userOf returns where the user's settings are.
+func userOf() agent.User {
+	home, _ := os.UserHomeDir() // without one, there are no settings to find
+	dir, _ := os.Getwd()        // likewise
+	return agent.User{Getenv: os.Getenv, Home: home, Dir: dir}
+}
+
+// route gives the proxy the endpoints that the agent would use alone. With -upstream,
+// that one takes their place.
+func (c *runConfig) route(launch *agent.Launch, upstream bool) {
+	named := c.proxy.NamedUpstream()
+	if !upstream {
+		c.proxy.SetUpstream(launch.Main.Base, launch.Main.Source)
+	}
+	for _, r := range launch.Routes {
+		route := proxy.Route{Prefix: r.Prefix, Header: r.Header, Base: r.Base, Source: r.Source}
+		switch {
+		case !upstream:
+		case r.Prefix == "" || r.Header != "":
+			continue
+		default:
+			route.Base, route.Source = named, "-upstream"
+		}
+		c.proxy.Routes = append(c.proxy.Routes, route)
+	}
+}
+
 // report prints the summary line.
 func (c *runConfig) report(s proxy.Summary, program agent.Agent) {
 	line := s.String()
+	if s.Requests == 0 {
+		line = "the agent never used carryon: 0 requests"
+	}
+	if s.Unused() {
+		line += fmt.Sprintf(" (to point it there, %s)", program.Hint())
+	}
 	if s.NoList && program.HasListSetting() && !c.list {
 		line += fmt.Sprintf(" (%s has its list turned off by default: turn it on with carryon run -list, or with %s)", program.Name, program.ListSetting())
 	}

@@ -262,7 +262,7 @@ func TestRunTellsOfFlagsWithoutEffect(t *testing.T) {
 func TestRunNamesTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for variable, want := range map[string]string{
-		"OPENAI_BASE_URL=nothing":                  "the base URL in the environment must be a URL such as https://api.openai.com/v1",
+		"OPENAI_BASE_URL=nothing":                  "OPENAI_BASE_URL must be a URL such as https://api.openai.com/v1",
 		"ANTHROPIC_BASE_URL=http://key@localhost/": "ANTHROPIC_BASE_URL must not contain a user name: clients send their own API keys",
 	} {
 		c := program(t, "run", "--", "ls")

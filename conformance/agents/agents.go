@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // agent is an agent to run.
@@ -16,6 +17,20 @@ type agent struct {
 	env            []string                  // variables that the user has set
 	alone          []string                  // more variables for the run without carryon
 	home           map[string]string         // files in the user's home
+	vendors        bool                      // it runs as most people run it: with a login, a default model and the vendor's own endpoint
+	before         bool                      // it has run before, without carryon
+	terminal       bool                      // it runs in a terminal, until the model has nothing more to do
+}
+
+// kind says how the agent runs.
+func (a agent) kind() string {
+	switch {
+	case a.terminal:
+		return "as its user runs it, in a terminal"
+	case a.vendors:
+		return "as its user runs it"
+	}
+	return "with `-upstream` and a key"
 }
 
 // goAgents returns the agents that this folder builds from Go modules.
@@ -37,8 +52,98 @@ const (
 // npmAgents returns the agents that npm installs.
 func npmAgents() []agent {
 	return slices.Concat(
-		[]agent{claude(), claudeWithTasks(), codex(), qwen()}, opencode(), []agent{continueDev(), pi()}, copilot(), frameworks())
+		asMost(), []agent{claude(), claudeWithTasks(), codex(), qwen()}, opencode(), []agent{continueDev(), pi()}, copilot(), frameworks())
 }
+
+// asMost returns agents as most people run them: nothing but a login and the agent's defaults.
+func asMost() []agent {
+	exec := []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", task}
+	return []agent{
+		{
+			name: "Codex, ChatGPT login", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
+			alone: []string{"CODEX_HOME={HOME}/list"},
+			home:  map[string]string{".codex/auth.json": chatGPTLogin, "list/auth.json": chatGPTLogin, "list/config.toml": "[tools.update_plan]\nenabled = true\n"},
+		},
+		{
+			name: "Codex, API key login", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
+			alone: []string{"CODEX_HOME={HOME}/list"},
+			home:  map[string]string{".codex/auth.json": apiKeyLogin, "list/auth.json": apiKeyLogin, "list/config.toml": "[tools.update_plan]\nenabled = true\n"},
+		},
+		{
+			name: "Claude Code, subscription", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true, vendors: true,
+			command: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"},
+			env:     []string{"CLAUDE_CODE_OAUTH_TOKEN=" + claudeToken}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+		},
+		{
+			name: "Claude Code, API key", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true, vendors: true,
+			command: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"},
+			env:     []string{"ANTHROPIC_API_KEY=" + anthropicKey}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+		},
+		{
+			name: "Claude Code, subscription", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true, vendors: true, terminal: true,
+			command: []string{"claude", task, "--permission-mode", "acceptEdits"}, home: map[string]string{".claude.json": claudeState},
+			env: []string{"CLAUDE_CODE_OAUTH_TOKEN=" + claudeToken}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+		},
+		{
+			name: "Codex, ChatGPT login", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true,
+			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
+			alone:   []string{"CODEX_HOME={HOME}/list"},
+			home: map[string]string{
+				".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted, "list/auth.json": chatGPTLogin,
+				"list/config.toml": trusted + "[tools.update_plan]\nenabled = true\n",
+			},
+		},
+		{
+			name: "Codex, ChatGPT login, its server still runs", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true, before: true,
+			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
+			home:    map[string]string{".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted + "[tools.update_plan]\nenabled = true\n"},
+		},
+		{
+			name: "opencode, its free model", pkg: "opencode-ai", protocol: chat, vendors: true, command: []string{"opencode", "run", task},
+		},
+		{
+			name: "Copilot CLI, GitHub login", pkg: "@github/copilot", protocol: messages, vendors: true,
+			command: []string{"copilot", "-p", task, "--allow-all-tools"}, env: []string{"COPILOT_GITHUB_TOKEN=" + githubToken},
+		},
+		{
+			name: "Copilot CLI, GitHub login, GPT", pkg: "@github/copilot", protocol: responses, vendors: true,
+			command: []string{"copilot", "-p", task, "--allow-all-tools", "--model", "gpt-6.1"}, env: []string{"COPILOT_GITHUB_TOKEN=" + githubToken},
+		},
+		{
+			name: "qwen-code, Coding Plan", pkg: "@qwen-code/qwen-code", protocol: chat, list: true, vendors: true,
+			command: []string{"qwen", "-p", task, "--yolo"}, home: map[string]string{
+				".qwen/settings.json": qwenSettings, "list.json": `{"tools":{"todoWrite":{"enabled":true}}}`,
+			},
+			alone: []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH={HOME}/list.json"},
+		},
+		{
+			name: "kilo, its free model", pkg: "@kilocode/cli", protocol: chat, vendors: true, command: []string{"kilo", "run", "--auto", task},
+		},
+	}
+}
+
+const (
+	trusted     = "[projects.\"{HOME}\"]\ntrust_level = \"trusted\"\n"
+	claudeState = `{"hasCompletedOnboarding":true,"theme":"dark","bypassPermissionsModeAccepted":true,` +
+		`"projects":{"{HOME}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`
+)
+
+// The files with which agents know who their user is.
+var (
+	chatGPTLogin = toJSON(map[string]any{ //nolint:gochecknoglobals // constant
+		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "last_refresh": time.Now().UTC().Format(time.RFC3339),
+		"tokens": map[string]string{"id_token": chatGPTToken, "access_token": chatGPTToken, "refresh_token": "rt_none", "account_id": account},
+	})
+	apiKeyLogin  = toJSON(map[string]any{"auth_mode": "apikey", "OPENAI_API_KEY": openAIKey}) //nolint:gochecknoglobals // constant
+	qwenSettings = toJSON(map[string]any{                                                     //nolint:gochecknoglobals // constant
+		"env": map[string]string{"BAILIAN_CODING_PLAN_API_KEY": planKey},
+		"modelProviders": map[string]any{"openai": []map[string]string{{
+			"id": "qwen3.5-plus", "name": "Qwen 3.5 Plus", "baseUrl": "https://coding.dashscope.aliyuncs.com/v1", "envKey": "BAILIAN_CODING_PLAN_API_KEY",
+		}}},
+		"security": map[string]any{"auth": map[string]string{"selectedType": "openai"}}, "model": map[string]string{"name": "qwen3.5-plus"},
+		"$version": 3,
+	})
+)
 
 // frameworks returns the agents that this folder builds with JavaScript frameworks.
 func frameworks() []agent {

@@ -64,8 +64,8 @@ func run(folder, only, document string, verbose bool) error {
 
 // table prints a line for each agent that is installed.
 func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only string) (unfinished bool, err error) {
-	if _, err := fmt.Fprintln(w, "| agent | protocol | files, of 3, without | with | extra requests | prompts in its history | carryon says |\n"+
-		"|---|---|---|---|---|---|---|"); err != nil {
+	if _, err := fmt.Fprintln(w, "| agent | run | protocol | files, of 3, without | with | extra requests | prompts in its history | carryon says |\n"+
+		"|---|---|---|---|---|---|---|---|"); err != nil {
 		return false, err
 	}
 	for _, a := range agents {
@@ -81,8 +81,8 @@ func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only str
 		if err != nil {
 			return false, err
 		}
-		if _, err := fmt.Fprintf(w, "| %s %s | %s | %d | %d | %d | %d | %s |\n",
-			a.name, version, a.protocol, alone.files, with.files, with.added, with.prompts, with.says); err != nil {
+		if _, err := fmt.Fprintf(w, "| %s %s | %s | %s | %d | %d | %d | %d | %s |\n",
+			a.name, version, a.kind(), a.protocol, alone.files, with.files, with.added, with.prompts, with.says); err != nil {
 			return false, err
 		}
 		unfinished = unfinished || with.files != len(files) || with.prompts > 0

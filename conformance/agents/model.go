@@ -22,13 +22,12 @@ type model struct {
 
 // respond answers a request.
 func (m model) respond(r fakellm.Request) fakellm.Turn {
-	return m.turn(r).Usage(1000, 20).Delay(time.Millisecond) // some clients misread a body that is complete at once
-}
-
-func (m model) turn(r fakellm.Request) fakellm.Turn {
+	if slices.Contains(r.Tools, codeTool) && slices.Contains(r.Tools, "wait") {
+		return m.code(r)
+	}
 	write, ok := m.writerOf(r.Tools)
 	if !ok {
-		return fakellm.Text("A page about tea") // a title, say
+		return said("A page about tea") // a title, say
 	}
 	written := m.written(r)
 	list, hasList := listOf(r.Tools)
@@ -41,16 +40,24 @@ func (m model) turn(r fakellm.Request) fakellm.Turn {
 	}
 	switch {
 	case written == len(files):
-		return fakellm.Text("All done: the page, its styles and the README.")
+		return said("All done: the page, its styles and the README.")
 	case written > 0 && !asked(r):
-		return fakellm.Text(files[written-1] + " is in place. Next, I will write " + files[written] + ".")
+		return said(files[written-1] + " is in place. Next, I will write " + files[written] + ".")
+	}
+	if isCustom(r, write.name) {
+		return custom(write.name, m.patch(files[written]))
 	}
 	return call(write.name, write.arguments(files[written]))
 }
 
 func call(name, arguments string) fakellm.Turn {
-	return fakellm.Call(name, arguments).ID(fmt.Sprint("call_", time.Now().UnixNano()))
+	return timed(fakellm.Call(name, arguments).ID(fmt.Sprint("call_", time.Now().UnixNano())))
 }
+
+func said(text string) fakellm.Turn { return timed(fakellm.Text(text)) }
+
+// timed adds usage to a turn, and the pauses of a real model: some clients misread a body that is complete at once.
+func timed(t fakellm.Turn) fakellm.Turn { return t.Usage(1000, 20).Delay(time.Millisecond) }
 
 // written returns how many files the calls in the request have written.
 func (m model) written(r fakellm.Request) (n int) {
@@ -99,7 +106,7 @@ func (m model) writerOf(names []string) (writer, bool) {
 		"Write":      with("file_path", "content"),
 
 		"apply_patch": func(file string) string { // opencode, for OpenAI's models
-			return toJSON(map[string]any{"patchText": "*** Begin Patch\n*** Add File: " + filepath.Join(m.dir, file) + "\n+" + content + "\n*** End Patch"})
+			return toJSON(map[string]any{"patchText": m.patch(file)})
 		},
 
 		"exec_command":  func(file string) string { return toJSON(map[string]any{"cmd": shell(file)}) },
@@ -118,6 +125,11 @@ func (m model) writerOf(names []string) (writer, bool) {
 		}
 	}
 	return writer{}, false
+}
+
+// patch is a patch that adds a file.
+func (m model) patch(file string) string {
+	return "*** Begin Patch\n*** Add File: " + filepath.Join(m.dir, file) + "\n+<p>Tea.</p>\n*** End Patch"
 }
 
 func toJSON(value any) string {

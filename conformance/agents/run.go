@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,8 +46,10 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 		return result{}, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system's to clean up
+	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
 	for name, content := range a.home {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(fill.Replace(content)), 0o600)); err != nil {
 			return result{}, err
 		}
 	}
@@ -54,18 +59,76 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 	}
 	server := fakellm.Start(turns...)
 	defer server.Close()
+	vendors, err := startVendors(server.Handler(), filepath.Join(dir, "ca.pem"), r.log)
+	if err != nil {
+		return result{}, err
+	}
+	defer vendors.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	fill := strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir)
-	c := exec.CommandContext(ctx, "env", r.command(a, server.URL(), under, fill)...) // env finds the program in the PATH that it gets
+	w := workplace{dir: dir, fill: fill, server: server, proxy: vendors.URL()}
+	defer w.endLeftovers()
+	if a.before {
+		r.start(ctx, a, false, w)
+		for _, f := range files {
+			if err := os.Remove(filepath.Join(dir, f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return result{}, err
+			}
+		}
+	}
+	before := len(server.Requests())
+	out := r.start(ctx, a, under, w)
+	return resultOf(dir, server.Requests()[before:], out), nil
+}
+
+// workplace is where an agent works.
+type workplace struct {
+	dir    string // its home, too
+	fill   *strings.Replacer
+	server *fakellm.Server
+	proxy  string // the URL of the stand-in
+}
+
+// start runs an agent to its end, and returns what it printed.
+func (r runner) start(ctx context.Context, a agent, under bool, w workplace) string {
+	url := ""
+	if !a.vendors {
+		url = w.server.URL()
+	}
+	c := exec.CommandContext(ctx, "env", r.command(a, url, under, w.fill)...) // env finds the program in the PATH that it gets
 	c.WaitDelay = 5 * time.Second
-	c.Dir = dir
-	c.Env = r.environment(a, dir, server.URL(), under, fill)
-	out, err := c.CombinedOutput()
+	c.Dir = w.dir
+	c.Env = append(r.environment(a, w.dir, url, under, w.fill), cutOff(w.proxy, w.dir)...)
+	var out []byte
+	var err error
+	if a.terminal {
+		out, err = inTerminal(ctx, c, func() int { return len(w.server.Requests()) })
+	} else {
+		out, err = c.CombinedOutput()
+	}
 	if r.log != nil {
 		_, _ = fmt.Fprintf(r.log, "--- %s: %v\n%s\n", strings.Join(c.Args[1:], " "), err, out)
 	}
-	return resultOf(dir, server.Requests(), string(out)), nil
+	return string(out)
+}
+
+// endLeftovers ends the programs that an agent has installed in its home and left behind, where the system can name
+// them: Codex leaves a server.
+func (w workplace) endLeftovers() {
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
+		program, err := os.Readlink(filepath.Join(process, "exe"))
+		if err != nil || !strings.HasPrefix(program, w.dir+string(filepath.Separator)) {
+			continue
+		}
+		id, err := strconv.Atoi(filepath.Base(process))
+		if err != nil {
+			continue
+		}
+		if p, err := os.FindProcess(id); err == nil {
+			_ = p.Kill() // it may have ended
+		}
+	}
 }
 
 // command returns the program to run, and its arguments.
@@ -73,7 +136,10 @@ func (r runner) command(a agent, url string, under bool, fill *strings.Replacer)
 	var command []string
 	switch {
 	case under:
-		command = []string{r.carryon, "run", "-upstream", url}
+		command = []string{r.carryon, "run"}
+		if url != "" {
+			command = append(command, "-upstream", url)
+		}
 		if a.list {
 			command = append(command, "-list")
 		}
@@ -94,18 +160,36 @@ func (r runner) environment(a agent, home, url string, under bool, fill *strings
 	modules := filepath.Join(r.agents, "node_modules")
 	path := []string{r.bin, filepath.Join(modules, ".bin"), os.Getenv("PATH")}
 	env := append([]string{
-		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "TERM=dumb", "CI=1", "NODE_PATH=" + modules,
-		"OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model",
+		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "NODE_PATH=" + modules,
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
 	}, a.env...)
-	if under {
-		return env
+	if a.terminal {
+		env = append(env, "TERM=xterm-256color")
+	} else {
+		env = append(env, "TERM=dumb", "CI=1")
 	}
-	env = append(env, "OPENAI_BASE_URL="+url, "COPILOT_PROVIDER_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
+	if !a.vendors {
+		env = append(env, "OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model")
+	}
+	switch {
+	case under:
+		return env
+	case !a.vendors:
+		env = append(env, "OPENAI_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
+	}
 	for _, variable := range a.alone {
 		env = append(env, fill.Replace(variable))
 	}
 	return env
+}
+
+// cutOff returns the variables that send an agent, and carryon, to the stand-in for all hosts but this one.
+func cutOff(proxy, home string) []string {
+	certificate := filepath.Join(home, "ca.pem")
+	return []string{
+		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
+		"SSL_CERT_FILE=" + certificate, "NODE_EXTRA_CA_CERTS=" + certificate, "CODEX_CA_CERTIFICATE=" + certificate, "NODE_USE_ENV_PROXY=1",
+	}
 }
 
 func resultOf(dir string, requests []fakellm.Request, out string) (r result) {

@@ -15,7 +15,7 @@ type responseRequest struct {
 	Store              *bool           `json:"store"`
 	Input              responseInput   `json:"input"`
 	PreviousResponseID string          `json:"previous_response_id"`
-	Tools              []chatName      `json:"tools"`
+	Tools              responseTools   `json:"tools"`
 	Conversation       json.RawMessage `json:"conversation"`
 }
 
@@ -23,15 +23,34 @@ type responseRequest struct {
 type responseInput []inputItem
 
 type inputItem struct {
-	Type             string      `json:"type"`
-	ID               string      `json:"id"`
-	Role             string      `json:"role"`
-	Content          chatContent `json:"content"`
-	CallID           string      `json:"call_id"`
-	Name             string      `json:"name"`
-	Arguments        string      `json:"arguments"`
-	Output           chatContent `json:"output"`
-	EncryptedContent string      `json:"encrypted_content"`
+	Type             string        `json:"type"`
+	ID               string        `json:"id"`
+	Role             string        `json:"role"`
+	Content          chatContent   `json:"content"`
+	CallID           string        `json:"call_id"`
+	Name             string        `json:"name"`
+	Arguments        string        `json:"arguments"`
+	Input            string        `json:"input"` // of a custom tool
+	Output           chatContent   `json:"output"`
+	EncryptedContent string        `json:"encrypted_content"`
+	Tools            responseTools `json:"tools"` // that are added
+}
+
+// responseTools are the tools of a request. A namespace has others inside.
+type responseTools []struct {
+	Name  string        `json:"name"`
+	Tools responseTools `json:"tools"`
+}
+
+func (t responseTools) names() (names []string) {
+	for _, tool := range t {
+		if tool.Tools != nil {
+			names = append(names, tool.Tools.names()...)
+		} else {
+			names = append(names, tool.Name)
+		}
+	}
+	return names
 }
 
 func (in *responseInput) UnmarshalJSON(data []byte) error {
@@ -64,10 +83,9 @@ func (p responses) read(r *Request) error {
 		if m, ok := item.message(); ok {
 			r.Messages = append(r.Messages, m)
 		}
+		r.Tools = append(r.Tools, item.Tools.names()...)
 	}
-	for _, tool := range body.Tools {
-		r.Tools = append(r.Tools, tool.Name)
-	}
+	r.Tools = append(r.Tools, body.Tools.names()...)
 	return p.store.check(body)
 }
 
@@ -78,7 +96,9 @@ func (i inputItem) message() (Message, bool) {
 		return Message{Role: i.Role, Content: string(i.Content)}, i.Role != ""
 	case "function_call":
 		return Message{Role: "assistant", ToolCalls: []ToolCall{{ID: i.CallID, Name: i.Name, Arguments: i.Arguments}}}, true
-	case "function_call_output":
+	case "custom_tool_call":
+		return Message{Role: "assistant", ToolCalls: []ToolCall{{ID: i.CallID, Name: i.Name, Arguments: i.Input}}}, true
+	case "function_call_output", "custom_tool_call_output":
 		return Message{Role: "tool", ToolCallID: i.CallID, Content: string(i.Output)}, true
 	}
 	return Message{}, false
@@ -136,9 +156,9 @@ func (c storedResponse) clone() storedResponse {
 func (c *storedResponse) add(input responseInput) {
 	for _, item := range input {
 		switch item.Type {
-		case "function_call":
+		case "function_call", "custom_tool_call":
 			c.calls = append(c.calls, item.CallID)
-		case "function_call_output":
+		case "function_call_output", "custom_tool_call_output":
 			c.results = append(c.results, item.CallID)
 		}
 	}

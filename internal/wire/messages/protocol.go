@@ -16,8 +16,14 @@ type Protocol struct{}
 var _ wire.Protocol = Protocol{}
 
 // Match implements [wire.Protocol]. Batches and the counting of tokens have paths
-// of their own.
-func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/messages") }
+// of their own. On Vertex AI the path names the model, and other publishers' models
+// take other requests.
+func (Protocol) Match(u *url.URL) bool {
+	if strings.HasSuffix(u.Path, ":rawPredict") || strings.HasSuffix(u.Path, ":streamRawPredict") {
+		return strings.Contains(u.Path, "/publishers/anthropic/models/")
+	}
+	return strings.HasSuffix(u.Path, "/messages")
+}
 
 // Parse implements [wire.Protocol]. Other APIs have a path that ends in
 // /messages too, but no list of messages in the body.

@@ -23,7 +23,7 @@ func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
 	if k.PauseTool != nil && r.stored {
 		members = []byte(`"parallel_tool_calls":false`)
 	}
-	return r.extend(body, &k.Additions, append(r.assistant(k), prompt(k)...), members)
+	return r.extend(body, &k.Additions, append(r.assistant(k), r.prompt(k)...), members)
 }
 
 // extend returns the body with additions, and with items after its input.
@@ -36,6 +36,9 @@ func (r *request) extend(body []byte, a *adapter.Additions, items [][]byte, memb
 		from := s.KeyAt()
 		switch {
 		case key == "input":
+			if input := s; r.lite && a.PauseTool != nil {
+				offer(&e, &input, a.PauseTool)
+			}
 			extendInput(&e, &s, a.Attachments, items)
 		case key == "tools" && a.PauseTool != nil:
 			e.Append(&s, toolOf(a.PauseTool))
@@ -47,7 +50,7 @@ func (r *request) extend(body []byte, a *adapter.Additions, items [][]byte, memb
 			member = nil
 		}
 	}
-	if a.PauseTool != nil && !r.hasTools { // they are among the items of the input
+	if a.PauseTool != nil && !r.hasTools && !r.lite {
 		insert(&e, &s, append(append([]byte(`"tools":[`), toolOf(a.PauseTool)...), ']'))
 	}
 	if member != nil {
@@ -60,6 +63,25 @@ func (r *request) extend(body []byte, a *adapter.Additions, items [][]byte, memb
 // others.
 func insert(e *rawjson.Edits, s *rawjson.Scanner, member []byte) {
 	e.Insert(s.At()-1, append([]byte{','}, member...))
+}
+
+// offer adds a tool to the last list of tools among the items, which are the next
+// value in s.
+func offer(e *rawjson.Edits, s *rawjson.Scanner, tool *adapter.PauseTool) {
+	var last rawjson.Edits
+	for range s.Elements() {
+		item := *s
+		if f := readItem(s); f.typeName != additionalTools {
+			continue
+		}
+		last = last[:0]
+		for name := range item.Members() {
+			if name == "tools" {
+				last.Append(&item, toolOf(tool))
+			}
+		}
+	}
+	*e = append(*e, last...)
 }
 
 // extendInput extends the input, which is the next value in s. A string becomes
@@ -109,12 +131,15 @@ func (r *request) assistant(k *adapter.Continuation) [][]byte {
 	add := func(text, phase string) {
 		switch {
 		case strings.TrimSpace(text) == "":
-		case phase == "":
+		case phase == "" && !r.typed:
 			items = append(items, rawjson.Object("role", "assistant", "content", text))
 		default:
 			content := rawjson.Object("type", "output_text", "text", text, "annotations", []string{})
-			items = append(items, rawjson.Object("type", "message", "role", "assistant",
-				"content", []json.RawMessage{content}, "phase", json.RawMessage(phase)))
+			members := []any{"type", "message", "role", "assistant", "content", []json.RawMessage{content}}
+			if phase != "" {
+				members = append(members, "phase", json.RawMessage(phase))
+			}
+			items = append(items, rawjson.Object(members...))
 		}
 	}
 	rest, taken := k.Text, 0
@@ -135,12 +160,16 @@ func (r *request) assistant(k *adapter.Continuation) [][]byte {
 	return items
 }
 
-// prompt returns carryon's prompt, or the model's call of todo_pause and its
-// result. The call has no item id, so that the server demands no reasoning
-// before it.
-func prompt(k *adapter.Continuation) [][]byte {
+// prompt returns carryon's prompt in the shape of the user's messages, or the
+// model's call of todo_pause and its result. The call has no item id, so that the
+// server demands no reasoning before it.
+func (r *request) prompt(k *adapter.Continuation) [][]byte {
 	p := k.Pause
-	if p == nil {
+	switch {
+	case p == nil && r.typed:
+		text := rawjson.Object("type", "input_text", "text", k.Prompt)
+		return [][]byte{rawjson.Object("type", "message", "role", "user", "content", []json.RawMessage{text})}
+	case p == nil:
 		return [][]byte{rawjson.Object("role", "user", "content", k.Prompt)}
 	}
 	return [][]byte{

@@ -20,6 +20,8 @@ type request struct {
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
 	declares bool // the caller's own request offers carryon's todo_pause
 	hasTools bool // it has the member
+	lite     bool // its tools are an item of the input: it has no member for them
+	typed    bool // the user's messages name their type, and have parts
 	ownPause bool // a todo_pause is the caller's own
 
 	turns []said // what was said, by turn
@@ -97,6 +99,8 @@ func (p *parser) read(body []byte) bool {
 	}
 	p.ownPause = f.OwnPause
 	f.StrictTools = p.strict && p.functions > 0
+	p.lite = p.lite && !p.hasTools
+	f.FixedPrefix = p.lite
 	return isObject && s.OK() && s.Kind() == 0
 }
 
@@ -165,6 +169,7 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	f.Messages++
 	switch role := string(item.role); role {
 	case `"user"`:
+		p.typed = item.typeName == "message" && !rawjson.IsString(item.content)
 		switch user := identityOf(item.content); {
 		case !adapter.IsAutomatic(user):
 			f.Users++
@@ -183,11 +188,16 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 		}
 	}
 	p.last = item.content
-	if item.typeName == "additional_tools" {
+	if item.typeName == additionalTools {
+		p.lite = true
 		tools := rawjson.Over(item.tools)
 		p.readTools(&tools)
 	}
 }
+
+// additionalTools is the type of an item with tools. Codex sends one in place of the
+// member "tools".
+const additionalTools = "additional_tools"
 
 // clientTools are the types of tools that the caller runs. A shell is one if
 // its environment is the caller's.

@@ -1,164 +1,141 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-type object = map[string]any
-
-// agents returns the agents that need more than the usual variables, or whose todo
-// list is off by default.
+// agents returns the agents that need more than the usual variables, or that have
+// flags of their own to know.
 func agents() []Agent {
-	return []Agent{claude(), codex(), qwen(), opencode(), continueDev(), copilot(), pi(), gemini()}
+	return []Agent{claude(), codex(), qwen(), opencode(), kilo(), continueDev(), copilot(), pi(), gemini(), aider()}
 }
 
-func claude() Agent {
-	return Agent{
-		Name: "claude", packages: []string{"@anthropic-ai/claude-code"},
-		env: func(e Endpoint, _ []string) map[string]string { return map[string]string{"ANTHROPIC_BASE_URL": e.Root} },
-		list: settings{
-			env: map[string]string{"CLAUDE_CODE_ENABLE_TASKS": "0", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"},
-			how: "CLAUDE_CODE_ENABLE_TASKS=0 CLAUDE_CODE_ENABLE_TODO_TOOLS=1 in the environment",
-		},
-	}
-}
-
-func codex() Agent {
-	return Agent{
-		Name: "codex", packages: []string{"@openai/codex"},
-		args: func(e Endpoint) []string {
-			return []string{
-				"-c", `model_provider="carryon"`,
-				"-c", `model_providers.carryon.name="carryon"`,
-				"-c", fmt.Sprintf("model_providers.carryon.base_url=%q", e.Base()),
-				"-c", `model_providers.carryon.env_key="OPENAI_API_KEY"`,
-				"-c", `model_providers.carryon.wire_api="responses"`,
-			}
-		},
-		list: settings{
-			args: []string{"-c", "tools.update_plan.enabled=true"},
-			how:  "[tools.update_plan] enabled = true in ~/.codex/config.toml",
-		},
-	}
-}
-
-func qwen() Agent {
-	return Agent{
-		Name: "qwen", packages: []string{"@qwen-code/qwen-code"},
-		list: settings{
-			files: []File{{"QWEN_CODE_SYSTEM_SETTINGS_PATH", "settings.json", toJSON(object{"tools": object{"todoWrite": object{"enabled": true}}})}},
-			how:   `"tools": {"todoWrite": {"enabled": true}} in ~/.qwen/settings.json`,
-		},
-	}
-}
-
-// opencode reads its providers from files, and more of them from the environment.
-func opencode() Agent {
-	return Agent{
-		Name: "opencode", packages: []string{"opencode-ai"},
-		env: func(e Endpoint, command []string) map[string]string {
-			providers := object{
-				"openai":    object{"options": object{"baseURL": e.Base()}},
-				"anthropic": object{"options": object{"baseURL": e.Base()}},
-			}
-			chosen, model, _ := strings.Cut(flagValue(command, "-m", "--model"), "/")
-			if chosen == "carryon" && model != "" {
-				providers["carryon"] = object{
-					"npm":     "@ai-sdk/openai-compatible",
-					"name":    "carryon",
-					"options": object{"baseURL": e.Base(), "apiKey": "{env:OPENAI_API_KEY}"},
-					"models":  object{model: object{}},
-				}
-			}
-			return map[string]string{"OPENCODE_CONFIG_CONTENT": toJSON(object{"provider": providers})}
-		},
-		note: func(e Endpoint, command []string) string {
-			switch chosen, _, _ := strings.Cut(flagValue(command, "-m", "--model"), "/"); chosen {
-			case "", "openai", "anthropic", "carryon":
-				return ""
-			default:
-				return fmt.Sprintf("opencode takes the address of the provider %q from its configuration. "+
-					"Set options.baseURL there to %s, or name the model carryon/NAME.", chosen, e.Base())
-			}
-		},
-	}
-}
-
-// continueDev reads its models from a file.
+// continueDev reads its models from a file, or from its user's account.
 func continueDev() Agent {
 	return Agent{
 		Name: "cn", packages: []string{"@continuedev/cli"},
-		files: func(e Endpoint, command []string) []File {
-			if flagValue(command, "--config") != "" || e.Model == "" {
-				return nil
-			}
-			return []File{{"--config", "config.yaml", toJSON(object{ // JSON is YAML
-				"name": "carryon", "version": "1.0.0", "schema": "v1",
-				"models": []object{{
-					"name": e.Model, "provider": "openai", "model": e.Model, "apiBase": e.Base(),
-					"apiKey": "${{ secrets.OPENAI_API_KEY }}", "capabilities": []string{"tool_use"},
-				}},
-			})}}
-		},
-		note: func(e Endpoint, command []string) string {
-			if flagValue(command, "--config") == "" && e.Model != "" {
-				return ""
-			}
-			return "cn takes the address of its model from its configuration: set apiBase there to " + e.Base() +
-				", or set OPENAI_MODEL and leave out --config."
-		},
+		modes:   Modes{OneShot: []string{"-p", "--print"}, Unattended: []string{"--auto"}},
+		prepare: prepareContinue,
+		hint:    "set apiBase in its configuration",
 	}
+}
+
+// prepareContinue gives an agent without a configuration one for the model that the
+// user has named.
+func prepareContinue(s *setup) {
+	program(s)
+	model := s.user.Getenv("OPENAI_MODEL")
+	if s.flag("--config") != "" || model == "" || readConfig(s.home(".continue", "config.yaml")) != nil {
+		s.note("cn takes the address of its model from its configuration: it runs without carryon unless apiBase there is that of a carryon proxy.")
+		return
+	}
+	s.Files = append(s.Files, File{"--config", "config.yaml", toJSON(object{ // JSON is YAML
+		"name": "carryon", "version": "1.0.0", "schema": "v1",
+		"models": []object{{
+			"name": model, "provider": "openai", "model": model, "apiBase": s.base(),
+			"apiKey": "${{ secrets.OPENAI_API_KEY }}", "capabilities": []string{"tool_use"},
+		}},
+	})})
 }
 
 func copilot() Agent {
 	return Agent{
-		Name: "copilot", packages: []string{"@github/copilot"}, baseURLs: []string{"COPILOT_PROVIDER_BASE_URL"},
-		env: func(e Endpoint, _ []string) map[string]string {
-			return map[string]string{"COPILOT_PROVIDER_BASE_URL": e.Base()}
+		Name: "copilot", packages: []string{"@github/copilot"},
+		modes: Modes{
+			OneShot:    []string{"-p", "--prompt"},
+			Unattended: []string{"--allow-all-tools", "--allow-all", "--yolo", "--autopilot", "--mode=autopilot"},
 		},
+		prepare: prepareCopilot,
+		hint:    "set COPILOT_API_URL, or COPILOT_PROVIDER_BASE_URL with a key of your own",
+	}
+}
+
+// prepareCopilot redirects the models of the GitHub login, or those of the user's own
+// endpoint if there is one.
+func prepareCopilot(s *setup) {
+	const own, account, github = "COPILOT_PROVIDER_BASE_URL", "COPILOT_API_URL", "https://api.githubcopilot.com"
+	if slices.Contains(s.words(), "--autopilot") || s.flag("--mode") == "autopilot" {
+		s.note("Copilot's autopilot goes on by itself: carryon is not needed for that.")
+	}
+	host := cmp.Or(s.user.Getenv("COPILOT_GH_HOST"), s.user.Getenv("GH_HOST"))
+	switch base := s.user.Getenv(own); {
+	case base != "":
+		s.Env[own] = s.route("copilot", base, own)
+	case host != "" && host != "github.com" && s.user.Getenv(account) == "":
+		s.note("Copilot's models at %s have an address of their own: it runs without carryon unless COPILOT_API_URL names that address.", host)
+	default:
+		s.Env[account] = s.route("copilot", cmp.Or(s.user.Getenv(account), github), account)
 	}
 }
 
 // pi reads its models from a file. An extension can change their base URLs.
 func pi() Agent {
 	return Agent{
-		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent"},
-		files: func(e Endpoint, command []string) []File {
-			bases := map[string]string{"openai": e.Base(), "anthropic": e.Root}
-			if chosen := piProvider(command); chosen != "" && bases[chosen] == "" {
-				bases[chosen] = e.Base()
-			}
-			var code strings.Builder
-			code.WriteString("export default (pi) => {\n")
-			for _, provider := range slices.Sorted(maps.Keys(bases)) {
-				fmt.Fprintf(&code, "  pi.registerProvider(%s, { baseUrl: %s });\n", toJSON(provider), toJSON(bases[provider]))
-			}
-			code.WriteString("};\n")
-			return []File{{"--extension", "carryon.js", code.String()}}
-		},
+		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent", "@earendil-works/pi-coding-agent"},
+		modes:   Modes{OneShot: []string{"-p", "--print"}},
+		prepare: preparePi,
+		hint:    "set the baseUrl of its provider in ~/.pi/agent/models.json",
 	}
 }
 
-// piProvider returns the provider that a command names, or "".
-func piProvider(command []string) string {
-	if provider := flagValue(command, "--provider"); provider != "" {
-		return provider
+// piProviders are the base URLs of pi's built-in providers. Those with several are
+// missing, and those whose protocol carryon does not know.
+var piProviders = map[string]string{ //nolint:gochecknoglobals // constant
+	"anthropic": anthropic, "openai": openAI, "openai-codex": "https://chatgpt.com/backend-api",
+	"github-copilot": "https://api.individual.githubcopilot.com", "openrouter": "https://openrouter.ai/api/v1",
+	"opencode-go": "https://opencode.ai/zen/go/v1", "vercel-ai-gateway": "https://ai-gateway.vercel.sh",
+	"cerebras": "https://api.cerebras.ai/v1", "deepseek": "https://api.deepseek.com", "fireworks": "https://api.fireworks.ai/inference",
+	"groq": "https://api.groq.com/openai/v1", "huggingface": "https://router.huggingface.co/v1",
+	"kimi-coding": "https://api.kimi.com/coding", "minimax": "https://api.minimax.io/anthropic", "minimax-cn": "https://api.minimaxi.com/anthropic",
+	"moonshotai": "https://api.moonshot.ai/v1", "moonshotai-cn": "https://api.moonshot.cn/v1", "xai": xAI, "zai": "https://api.z.ai/api/coding/paas/v4",
+}
+
+// preparePi gives pi an extension that changes the base URLs of all its providers.
+// That switches none of them on.
+func preparePi(s *setup) {
+	bases := maps.Clone(piProviders)
+	own, _ := at(readJSON(cmp.Or(s.user.Getenv("PI_CODING_AGENT_DIR"), s.home(".pi", "agent"))+"/models.json"), "providers").(object)
+	for provider := range own {
+		if base := textAt(own, provider, "baseUrl"); base != "" {
+			bases[provider] = base
+		}
 	}
-	provider, _, ok := strings.Cut(flagValue(command, "--model"), "/")
-	if !ok {
-		return ""
+	var code strings.Builder
+	code.WriteString("export default (pi) => {\n")
+	for _, provider := range slices.Sorted(maps.Keys(bases)) {
+		fmt.Fprintf(&code, "  pi.registerProvider(%s, { baseUrl: %s });\n", toJSON(provider), toJSON(s.route(provider, bases[provider], "baseUrl of pi's provider "+provider)))
 	}
-	return provider
+	code.WriteString("};\n")
+	s.Files = append(s.Files, File{"--extension", "carryon.js", code.String()})
+	chosen := s.flag("--provider")
+	if name, _, ok := strings.Cut(s.flag("--model"), "/"); ok && chosen == "" {
+		chosen = name
+	}
+	if chosen != "" && bases[chosen] == "" {
+		s.note("carryon does not know where pi's provider %q is: its models run without carryon.", chosen)
+	}
 }
 
 func gemini() Agent {
 	return Agent{
 		Name: "gemini", packages: []string{"@google/gemini-cli"},
-		note: func(Endpoint, []string) string {
-			return "gemini uses an API that carryon does not support: it runs without carryon."
+		modes: Modes{OneShot: []string{"-p", "--prompt"}, Unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
+		prepare: func(s *setup) {
+			s.note("gemini uses an API that carryon does not support: it runs without carryon.")
+		},
+	}
+}
+
+func aider() Agent {
+	return Agent{
+		Name: "aider", packages: []string{"aider-chat"},
+		modes: Modes{
+			OneShot:    []string{"-m", "--message", "--msg", "-f", "--message-file"},
+			Unattended: []string{"--yes", "--yes-always"},
 		},
 	}
 }

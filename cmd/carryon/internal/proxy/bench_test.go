@@ -34,7 +34,7 @@ func BenchmarkStream(b *testing.B) {
 	base := newBase()
 	defer base.CloseIdleConnections()
 	forward := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { rewrite(r, c.Upstream) }, Transport: base, FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) { rewrite(r, c.Upstream, prefix) }, Transport: base, FlushInterval: -1,
 	}
 	bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex()

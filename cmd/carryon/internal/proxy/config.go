@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -18,7 +19,7 @@ import (
 type Config struct {
 	Listen        string   // address
 	Upstream      *url.URL // base URL of the endpoint
-	Anthropic     *url.URL // base URL for requests to Anthropic's API; nil for Upstream
+	Routes        []Route  // requests with another endpoint; the first that matches counts
 	YOLO          bool     // tell the model to act without asking for confirmation
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	TokenBudget   int      // tokens that continuations may use in a user turn; 0 for no limit
@@ -38,31 +39,30 @@ type Config struct {
 	Clock         middleware.Clock // nil is the system's
 
 	upstream     string        // the unparsed URL of Upstream
-	anthropic    string        // the unparsed URL of Anthropic
+	source       string        // what sets upstream, in errors
+	listener     net.Listener  // of Bind
 	patience     time.Duration // how long a stopping proxy waits for open answers; no flag sets it
 	bodyPatience time.Duration // how long a client may pause within a request body; no flag sets it
 }
 
-// SetUpstreams sets a base URL for each of two providers, for a program that may
-// call either, as the environment has them. It overrides the flag -upstream.
-// [Config.Check] parses the URLs.
-func (c *Config) SetUpstreams(openAI, anthropic string) {
-	c.upstream, c.anthropic = openAI, anthropic
+// SetUpstream sets the base URL of the endpoint in place of the flag -upstream.
+// source is what it comes from, in errors. [Config.Check] parses the URL.
+func (c *Config) SetUpstream(upstream, source string) {
+	c.upstream, c.source = upstream, source
 }
 
+// NamedUpstream returns the base URL that the flag -upstream sets, or its default.
+func (c *Config) NamedUpstream() string { return c.upstream }
+
 // Check parses the base URLs, and returns an error that names the flag, or the
-// environment, if a value is invalid.
+// source, if a value is invalid.
 func (c *Config) Check() error {
-	name := "-upstream"
-	if c.anthropic != "" {
-		name = "the base URL in the environment"
-	}
 	var err error
-	if c.Upstream, err = parseBaseURL(name, c.upstream); err != nil {
+	if c.Upstream, err = parseBaseURL(cmp.Or(c.source, "-upstream"), c.upstream); err != nil {
 		return err
 	}
-	if c.anthropic != "" {
-		if c.Anthropic, err = parseBaseURL("ANTHROPIC_BASE_URL", c.anthropic); err != nil {
+	for i := range c.Routes {
+		if c.Routes[i].url, err = parseBaseURL(c.Routes[i].Source, c.Routes[i].Base); err != nil {
 			return err
 		}
 	}
@@ -81,14 +81,6 @@ func parseBaseURL(name, text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s must be a base URL: leave out %s", name, endpointOf(u.Path))
 	}
 	return u, nil
-}
-
-// upstreamOf returns the base URL of the endpoint that a request is for.
-func (c *Config) upstreamOf(r *http.Request) *url.URL {
-	if c.Anthropic != nil && r.Header.Get("Anthropic-Version") != "" { // its SDKs always send it
-		return c.Anthropic
-	}
-	return c.Upstream
 }
 
 func (c *Config) checkValues() error {

@@ -42,6 +42,8 @@ type counts struct {
 	Refused       int     `json:"pauses_refused"`    // because of their reason
 	Exhausted     int     `json:"budgets_used_up"`   // calls that used up a budget
 	Failed        int     `json:"failures_absorbed"` // failures that no client noticed
+	WebSockets    int     `json:"web_sockets"`       // that passed unread, including those that are open
+	Encoded       int     `json:"bodies_encoded"`    // requests that carryon could not decode
 }
 
 // results counts turns by how they ended.
@@ -74,10 +76,11 @@ func newJournal(c *Config) *journal {
 
 // begin adds an entry for a request, in the session of that name or in none.
 func (j *journal) begin(r *http.Request, session string, from *caller) *entry {
+	upstream, _ := j.config.routeOf(r)
 	e := &entry{
 		exchange: exchange{Began: j.config.now(), Method: short(r.Method, maxName), Path: short(r.URL.Path, maxName)},
 		base:     baseOf(r),
-		secrets:  &secrets{header: r.Header, query: r.URL.RawQuery, upstream: j.config.upstreamOf(r)},
+		secrets:  &secrets{header: r.Header, query: r.URL.RawQuery, upstream: upstream},
 	}
 	if session != "" {
 		e.Session, e.Key = short(session, maxName), from.shown(j.salt)
@@ -124,11 +127,17 @@ func (j *journal) end(e *entry, how ending, outcomes *middleware.Outcomes) entry
 	e.Ended, e.Cut, e.Left = j.config.now(), how != whole, how == clientLeft
 	for _, o := range outcomes.All() { // at most one
 		e.outcome = j.outcome(e, &o)
+		if o.Reason == continuation.ReasonEncoded {
+			j.counts.Encoded++
+		}
 		if isNoCall(o.Reason) {
 			continue
 		}
 		j.list.take(&o)
 		j.counts.add(e, &o)
+	}
+	if e.Status == http.StatusSwitchingProtocols {
+		e.outcome = webSocketOutcome
 	}
 	e.secrets = nil
 	j.touch(e)

@@ -7,7 +7,9 @@ import (
 )
 
 // endpoints returns the paths below a base URL whose answers carryon reads.
-func endpoints() []string { return []string{"/chat/completions", "/responses", "/messages"} }
+func endpoints() []string {
+	return []string{"/chat/completions", "/responses", "/messages", ":rawPredict", ":streamRawPredict"}
+}
 
 // below returns the part of a client's path that belongs below the upstream's base
 // URL. Programs differ in whether the base URL that they are given contains the /v1:

@@ -110,17 +110,20 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 
 // forward returns the handler that asks the upstream.
 func (p *Proxy) forward(base http.RoundTripper) http.Handler {
-	return p.record(&httputil.ReverseProxy{
-		Rewrite:        func(r *httputil.ProxyRequest) { rewrite(r, p.config.upstreamOf(r.In)) },
-		Transport:      transport.New(base, p.middleware),
+	return refuseWebSockets(p.record(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			upstream, replaced := p.config.routeOf(r.In)
+			rewrite(r, upstream, replaced)
+		},
+		Transport:      decoding{transport.New(encoding{base}, p.middleware)},
 		BufferPool:     newBuffers(),
 		ModifyResponse: p.answered,
 		ErrorHandler:   p.unanswered,
 		ErrorLog:       slog.NewLogLogger(p.logger.Handler(), slog.LevelWarn),
-	})
+	}))
 }
 
-// routes sends the requests for the upstream to it, and serves the proxy's own paths.
+// routes sends requests to their upstream, and serves the proxy's own paths.
 func (p *Proxy) routes(forward http.Handler) http.Handler {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
@@ -129,13 +132,17 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 		own.Handle("GET "+metricsPath, p.metrics)
 	}
 	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if upstream, _ := p.config.routeOf(r); upstream != nil {
+			forward.ServeHTTP(w, r)
+			return
+		}
 		p.hints.misdirected(r)
 		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is %s",
 			r.Method, short(r.URL.Path, maxName), baseOf(r)))
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A mux would redirect paths such as "//a/../b".
-		if _, ok := below(r.URL.Path); ok {
+		if upstream, replaced := p.config.routeOf(r); upstream != nil && replaced != "" {
 			forward.ServeHTTP(w, r)
 			return
 		}
@@ -147,11 +154,10 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 func baseOf(r *http.Request) string { return "http://" + short(r.Host, maxName) + prefix }
 
 // rewrite turns a request to the proxy into one to the upstream.
-func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
-	rest, _ := below(r.Out.URL.Path)
-	cut := strings.TrimSuffix(r.Out.URL.Path, rest)
-	r.Out.URL.Path = rest
-	r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.RawPath, cut)
+// The base URL of the upstream replaces that prefix of the path.
+func rewrite(r *httputil.ProxyRequest, upstream *url.URL, replaced string) {
+	r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, replaced)
+	r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.RawPath, replaced)
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // ReverseProxy would drop parts that it cannot parse
 	r.SetURL(upstream)
 	r.Out.Header.Del(sessionHeader)
@@ -183,6 +189,10 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 				how = clientLeft
 			}
 			shown := p.journal.end(e, how, outcomes)
+			if shown.outcome.reason == continuation.ReasonEncoded {
+				p.logger.WarnContext(ctx, "the body of a request is encoded in a way that carryon cannot read",
+					slog.String("path", shown.Path), slog.String("encoding", short(r.Header.Get("Content-Encoding"), maxName)))
+			}
 			if p.metrics != nil {
 				p.metrics.ended(&shown)
 			}
@@ -204,6 +214,10 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 func (p *Proxy) answered(r *http.Response) error {
 	p.journal.answered(r.Request, r.StatusCode)
 	p.hints.answered(r)
+	if r.StatusCode == http.StatusSwitchingProtocols {
+		p.journal.count(func(c *counts) { c.WebSockets++ })
+		p.logger.WarnContext(r.Request.Context(), "a WebSocket passes carryon unread", slog.String("path", r.Request.URL.Path))
+	}
 	closeUnread(r.Request.Context(), r.Header)
 	if len(p.config.CORS) > 0 { // the proxy sets these, and browsers refuse duplicates
 		for name := range r.Header {

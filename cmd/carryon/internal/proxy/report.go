@@ -153,12 +153,19 @@ func (j *journal) copies(after uint64) (report, []entry) {
 
 // upstreamsOf returns the upstreams without queries, which may hold keys.
 func upstreamsOf(c *Config) []string {
+	urls := []*url.URL{c.Upstream}
+	for i := range c.Routes {
+		urls = append(urls, c.Routes[i].url)
+	}
 	all := []string{}
-	for _, upstream := range []*url.URL{c.Upstream, c.Anthropic} {
-		if upstream != nil {
-			u := *upstream
-			u.RawQuery = ""
-			all = append(all, u.String())
+	for _, upstream := range urls {
+		if upstream == nil {
+			continue
+		}
+		u := *upstream
+		u.RawQuery = ""
+		if text := u.String(); !slices.Contains(all, text) {
+			all = append(all, text)
 		}
 	}
 	return all
@@ -224,6 +231,11 @@ func (t *turn) show(number int) shownTurn {
 		s.Decision = &decision{t.goOn, t.dryRun, t.reason.Code(), t.reason.String()}
 	}
 	return s
+}
+
+// webSocketOutcome is the outcome of a request that became a WebSocket.
+var webSocketOutcome = outcome{ //nolint:gochecknoglobals // constant
+	Code: "web_socket", Reason: "A WebSocket", Explanation: "A WebSocket, which carryon does not read", LeftAlone: true,
 }
 
 // outcome returns an outcome as text.

@@ -59,16 +59,28 @@ func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error)
 	if err != nil {
 		return nil, errors.Join(err, closeState(state))
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w (-listen sets the address)", err), closeState(state))
+	if _, err := c.Bind(ctx); err != nil {
+		return nil, errors.Join(err, closeState(state))
 	}
+	listener := c.listener
+	c.listener = nil
 	s := &Server{state: state, proxy: p, server: newServer(p, logger), base: base, listening: listener.Addr(), ended: make(chan error, 1)}
 	go func() { s.ended <- s.server.Serve(listener) }()
 	sweeping, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.endSweep = end
 	s.sweeping.Go(func() { sweep(sweeping, state, logger) })
 	return s, nil
+}
+
+// Bind begins to listen, and returns the URL of the proxy on this machine, without a
+// path. It does nothing if the proxy listens already. [Start] answers the clients.
+func (c *Config) Bind(ctx context.Context) (root string, err error) {
+	if c.listener == nil {
+		if c.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen); err != nil {
+			return "", fmt.Errorf("%w (-listen sets the address)", err)
+		}
+	}
+	return rootOf(c.listener.Addr()), nil
 }
 
 // Stop refuses new requests and waits for open answers, up to c.patience; then it

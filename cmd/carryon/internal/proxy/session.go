@@ -17,8 +17,9 @@ const sessionHeader = "X-Carryon-Session"
 var agentHeaders = []string{ //nolint:gochecknoglobals // a table
 	"X-Claude-Code-Session-Id",
 	"Thread-Id", "Session-Id", // Codex
-	"Session_id",                         // pi, and old versions of Codex
-	"X-Session-Id", "X-Session-Affinity", // opencode
+	"Session_id",                                               // pi, and old versions of Codex
+	"X-Opencode-Session", "X-Session-Id", "X-Session-Affinity", // opencode
+	"X-Client-Session-Id", "X-Agent-Task-Id", // Copilot CLI, whose task is new with each of the user's messages
 	"X-Litellm-Session-Id", "X-Litellm-Trace-Id",
 }
 

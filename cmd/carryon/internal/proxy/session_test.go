@@ -263,3 +263,19 @@ func TestAutomaticMessagesRenewNoBudget(t *testing.T) {
 	s.ask(t, conversation{session: "a", more: "Continue.", todos: `{"todos":[{"content":"Write the lexer","status":"pending"}]}`}, stalls()...)
 	assert.Equal(t, 4, s.asked(&before), "a word from the user")
 }
+
+// Each agent names its conversation in its own way, and some in several.
+func TestMostSpecificSessionHeaderCounts(t *testing.T) {
+	t.Parallel()
+	for want, headers := range map[string][]string{
+		"claude": {"X-Claude-Code-Session-Id"}, "codex": {"thread-id", "session-id"}, "pi": {"session_id"},
+		"zen": {"X-Opencode-Session", "X-Session-Id"}, "opencode": {"X-Session-Id", "X-Session-Affinity"},
+		"copilot": {"X-Client-Session-Id", "X-Agent-Task-Id"}, "task": {"X-Agent-Task-Id"},
+	} {
+		header := make(http.Header)
+		for i, name := range headers {
+			header.Set(name, []string{want, "another"}[i])
+		}
+		assert.Equal(t, want, sessionOf(header, ""), headers)
+	}
+}

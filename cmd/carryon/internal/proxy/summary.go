@@ -14,6 +14,8 @@ import (
 // Summary is what a proxy has done so far.
 type Summary struct {
 	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
+	Calls                   int // requests to a model, among all
+	WebSockets, Encoded     int // what passed unread
 
 	List    continuation.List // the list last seen; zero if there was none
 	Empty   bool              // there was a list, and it never had a todo
@@ -30,13 +32,31 @@ func (s Summary) String() string {
 		parts = append(parts, "paused by the model with "+progressOf(l))
 	case l.Todos > 0:
 		parts = append(parts, progressOf(l))
+	case s.Unused():
+		parts = append(parts, "no call of a model seen")
 	default:
 		parts = append(parts, s.noList())
 	}
+	parts = append(parts, s.unread()...)
 	if s.Tokens > 0 {
 		parts = append(parts, fmt.Sprintf("%d tokens added", s.Tokens))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Unused reports whether carryon has seen no call of a model: the agent has asked
+// elsewhere, or in a way that carryon cannot read.
+func (s Summary) Unused() bool { return s.Calls == 0 && !s.NoList }
+
+// unread says what carryon could not read.
+func (s Summary) unread() (parts []string) {
+	if s.WebSockets > 0 {
+		parts = append(parts, plural(s.WebSockets, "WebSocket")+" passed unread")
+	}
+	if s.Encoded > 0 {
+		parts = append(parts, plural(s.Encoded, "encoded body", "encoded bodies")+" passed unread")
+	}
+	return parts
 }
 
 // noList says why there was no list.
@@ -72,11 +92,16 @@ func progressOf(l continuation.List) string {
 	return fmt.Sprintf("%d of %s done", l.Todos-l.Active-l.Unknown(), plural(l.Todos, "todo"))
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// plural returns a number of things. Their plural is formed with an s unless many is
+// given.
+func plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // lastList is the todo list last seen.
@@ -109,6 +134,7 @@ func (j *journal) summary() Summary {
 	defer j.mu.Unlock()
 	return Summary{
 		Requests: j.counts.Requests, Turns: j.counts.Continuations, Tokens: j.counts.Tokens,
+		Calls: j.counts.Calls, WebSockets: j.counts.WebSockets, Encoded: j.counts.Encoded,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
 	}

@@ -16,16 +16,19 @@ func TestSummaryIsALine(t *testing.T) {
 	t.Parallel()
 	list := continuation.List{Todos: 3, Active: 1, Completed: 2}
 	for want, s := range map[string]Summary{
-		"0 requests, 0 continuations, no todo list seen":                                {},
-		"1 request, 1 continuation, 2 of 3 todos done, 7 tokens added":                  {Requests: 1, Turns: 1, Tokens: 7, List: list},
-		"2 requests, 1 continuation, paused by the model with 2 of 3 todos done":        {Requests: 2, Turns: 1, Paused: true, List: list},
-		"2 requests, 0 continuations, the list of sql could not be read: it is strange": {Requests: 2, Problem: &todo.UnreadableError{Tool: "sql", Err: errors.New("it is strange")}},
+		"0 requests, 0 continuations, no call of a model seen":                           {},
+		"1 request, 0 continuations, no call of a model seen, 1 WebSocket passed unread": {Requests: 1, WebSockets: 1},
+		"3 requests, 0 continuations, no todo list seen, 2 encoded bodies passed unread": {Requests: 3, Calls: 1, Encoded: 2},
+		"1 request, 0 continuations, no todo list seen":                                  {Requests: 1, Calls: 1},
+		"1 request, 1 continuation, 2 of 3 todos done, 7 tokens added":                   {Requests: 1, Turns: 1, Tokens: 7, List: list},
+		"2 requests, 1 continuation, paused by the model with 2 of 3 todos done":         {Requests: 2, Turns: 1, Paused: true, List: list},
+		"2 requests, 0 continuations, the list of sql could not be read: it is strange":  {Requests: 2, Calls: 2, Problem: &todo.UnreadableError{Tool: "sql", Err: errors.New("it is strange")}},
 		"2 requests, 0 continuations, no todo list seen (if plan_todos writes one: -todo-tools plan_todos,todo_add)": {
-			Requests: 2, Problem: &todo.NoListError{Lookalikes: []string{"plan_todos", "todo_add"}},
+			Requests: 2, Calls: 2, Problem: &todo.NoListError{Lookalikes: []string{"plan_todos", "todo_add"}},
 		},
-		"2 requests, 0 continuations, the todo list is empty": {Requests: 2, Empty: true},
+		"2 requests, 0 continuations, the todo list is empty": {Requests: 2, Calls: 2, Empty: true},
 		"1 request, 0 continuations, no todo list seen (-todo-tools names more tools that write one)": {
-			Requests: 1, Problem: &todo.NoListError{Lookalikes: []string{"plan_todos", "todo;rm -rf ~"}},
+			Requests: 1, Calls: 1, Problem: &todo.NoListError{Lookalikes: []string{"plan_todos", "todo;rm -rf ~"}},
 		},
 	} {
 		assert.Equal(t, want, s.String())
@@ -36,7 +39,7 @@ func TestSummaryIsALine(t *testing.T) {
 func TestSummaryQuotesNoName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"$(todo)", "todo`id`", "-todo", "todo list", "todo,x", "todo'", "todo\x1b[2J", "t\u202eodo", "", strings.Repeat("todo", 1000)} {
-		s := Summary{Problem: &todo.NoListError{Lookalikes: []string{name}}}
+		s := Summary{Calls: 1, Problem: &todo.NoListError{Lookalikes: []string{name}}}
 		assert.Equal(t, "0 requests, 0 continuations, no todo list seen (-todo-tools names more tools that write one)", s.String())
 		s = Summary{Problem: &todo.UnreadableError{Tool: name, Err: errors.New("it is strange")}}
 		assert.Less(t, len(s.String()), 1000)

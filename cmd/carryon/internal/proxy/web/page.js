@@ -95,6 +95,9 @@ function showNotices() {
 		notices.push(notice("alike", alike.size === 1 ? "A tool looks like a todo tool, and carryon does not know it. " : "Some tools look like todo tools, and carryon does not know them. ",
 			"If it writes the list, start carryon with ", h("code", null, command), "."));
 	}
+	const { web_sockets, bodies_encoded } = report.counts;
+	if (web_sockets > 0) notices.push(notice("sockets", `${count(web_sockets, "WebSocket")} passed, which carryon does not read: have the client post its requests.`));
+	if (bodies_encoded > 0) notices.push(notice("encoded", `${count(bodies_encoded, "request")} had a body that carryon cannot decode: have the client send plain bodies.`));
 	const unread = withTools.find((r) => ["list_unreadable", "unknown_status"].includes(r.outcome.code));
 	if (unread) notices.push(notice("unread", `${unread.outcome.explanation}.`));
 	if (!alike.size && !unread && withTools.length > 0 && withTools.every((r) => ["no_list", "no_list_tool"].includes(r.outcome.code))) {

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// idle is for how long an agent in a terminal sends no request once it has nothing more to do.
+const idle = 8 * time.Second
+
+// interrupt is what Ctrl-C sends.
+const interrupt = "\x03"
+
+// inTerminal runs a command in a terminal until it sends no more requests, and then ends it as its user would. It
+// returns what the terminal has shown, without the control sequences.
+func inTerminal(ctx context.Context, c *exec.Cmd, requests func() int) ([]byte, error) {
+	terminal, err := pty.StartWithSize(c, &pty.Winsize{Rows: 50, Cols: 200})
+	if err != nil {
+		return nil, err
+	}
+	defer terminal.Close() //nolint:errcheck // nothing is buffered
+	screen := &screen{terminal: terminal, ended: make(chan struct{})}
+	go screen.read()
+	for last, quiet := 0, time.Duration(0); quiet < idle; quiet += time.Second {
+		select {
+		case <-time.After(time.Second):
+		case <-screen.ended:
+			return screen.text(), c.Wait()
+		case <-ctx.Done():
+			quiet = idle
+		}
+		if n := requests(); n != last || n == 0 {
+			last, quiet = n, 0
+		}
+	}
+	for range 10 {
+		_, _ = terminal.WriteString(interrupt) // it may have ended
+		select {
+		case <-screen.ended:
+			return screen.text(), c.Wait()
+		case <-time.After(time.Second / 2):
+		}
+	}
+	_ = c.Process.Kill() // it does not end by itself
+	<-screen.ended
+	return screen.text(), c.Wait()
+}
+
+// screen collects what a terminal is sent.
+type screen struct {
+	terminal *os.File
+	ended    chan struct{}
+
+	mu    sync.Mutex
+	shown bytes.Buffer
+}
+
+// read reads until the terminal closes. It answers the question for the cursor's position, without which some agents do
+// not start.
+func (s *screen) read() {
+	defer close(s.ended)
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := s.terminal.Read(buffer)
+		if bytes.Contains(buffer[:n], []byte("\x1b[6n")) {
+			_, _ = s.terminal.WriteString("\x1b[1;1R") // it may have ended
+		}
+		s.mu.Lock()
+		_, _ = s.shown.Write(buffer[:n])
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+var controls = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\\\)|[@-_=>78])|\r`)
+
+func (s *screen) text() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return controls.ReplaceAll(s.shown.Bytes(), nil)
+}
