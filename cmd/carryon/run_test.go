@@ -302,7 +302,7 @@ func TestRunTellsOfAWrongBaseURL(t *testing.T) {
 	_, stderr, err := asAgent(t, "astray")
 	require.NoError(t, err)
 	assert.Regexp(t, `^carryon: a client asked for /anthropic/v1/messages: its base URL should be http://127\.0\.0\.1:\d+/v1\n`+
-		`carryon: 0 requests, 0 continuations, no todo list seen\n$`, stderr)
+		`carryon: the agent never used carryon: 0 requests \(to point it there, set its base URL to that of a carryon proxy\)\n$`, stderr)
 }
 
 func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {

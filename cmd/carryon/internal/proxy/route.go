@@ -17,26 +17,32 @@ type Route struct {
 	url *url.URL // Base, parsed
 }
 
-func (r *Route) matches(request *http.Request) bool {
-	return isBelow(request.URL.Path, r.Prefix) && (r.Header == "" || request.Header.Get(r.Header) != "")
-}
-
-// isBelow reports whether a path is the prefix, or continues it.
-func isBelow(path, prefix string) bool {
-	rest, ok := strings.CutPrefix(path, prefix)
-	return ok && (rest == "" || rest[0] == '/')
+// match returns the part of a request's path that the base URL replaces, if the route
+// is for the request. A route for /v1 is for all paths that [below] knows.
+func (r *Route) match(request *http.Request) (replaced string, ok bool) {
+	if r.Header != "" && request.Header.Get(r.Header) == "" {
+		return "", false
+	}
+	path := request.URL.Path
+	if r.Prefix == prefix {
+		rest, ok := below(path)
+		return strings.TrimSuffix(path, rest), ok
+	}
+	rest, ok := strings.CutPrefix(path, r.Prefix)
+	return r.Prefix, ok && (rest == "" || rest[0] == '/')
 }
 
 // routeOf returns the base URL of the endpoint that a request is for, and the prefix
 // of its path that this URL replaces; nil if there is no such endpoint.
 func (c *Config) routeOf(r *http.Request) (upstream *url.URL, replaced string) {
 	for i := range c.Routes {
-		if route := &c.Routes[i]; route.matches(r) {
-			return route.url, route.Prefix
+		if replaced, ok := c.Routes[i].match(r); ok {
+			return c.Routes[i].url, replaced
 		}
 	}
-	if rest, ok := below(r.URL.Path); ok {
-		return c.Upstream, strings.TrimSuffix(r.URL.Path, rest)
+	rest := Route{Prefix: prefix}
+	if replaced, ok := rest.match(r); ok {
+		return c.Upstream, replaced
 	}
 	return nil, ""
 }
