@@ -8,10 +8,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/wire"
-	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
-	"github.com/carryon-go/carryon/internal/wire/gemini"
-	"github.com/carryon-go/carryon/internal/wire/messages"
-	"github.com/carryon-go/carryon/internal/wire/responses"
+	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -25,11 +22,6 @@ const (
 	// carryon reads. From a larger event on, a stream passes untouched.
 	MaxEvent = sse.MaxEvent
 )
-
-// protocols returns the protocols of a transport. To add one, add it here.
-func protocols() []wire.Protocol {
-	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}, responses.New(), gemini.Protocol{}}
-}
 
 // New returns a RoundTripper that sends requests through base and continues
 // calls of all four protocols as mw decides. A nil base means
@@ -51,7 +43,7 @@ func New(base http.RoundTripper, mw *middleware.Middleware) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return &transport{base: base, mw: mw, protocols: protocols()}
+	return &transport{base: base, mw: mw, protocols: protocols.New()}
 }
 
 type transport struct {

@@ -10,6 +10,7 @@ package gemini
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -45,6 +46,26 @@ func (Protocol) Parse(u *url.URL, body []byte, later wire.Body) (adapter.Request
 		p.facts.Loop = func(add func(string)) { addLoop(contents, first, add) }
 	}
 	return p.facts, p.request, ok
+}
+
+// methods are those of the API's models, in any version of the API.
+var methods = []string{ //nolint:gochecknoglobals // constant
+	unaryMethod, streamMethod, ":countTokens", ":computeTokens", ":embedContent", ":batchEmbedContents", ":batchGenerateContent",
+}
+
+// Serves reports whether a path belongs to the API: it begins with a version that no
+// other API has, or ends in a method. Only "v1" is a version of others too.
+func Serves(path string) bool {
+	version, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch {
+	case strings.HasPrefix(version, "v1beta"), strings.HasPrefix(version, "v1alpha"), strings.HasPrefix(version, "v1internal:"):
+		return true
+	case version != "v1":
+		return false
+	case strings.HasPrefix(rest, "projects/"), strings.HasPrefix(rest, "publishers/"):
+		return true
+	}
+	return slices.ContainsFunc(methods, func(method string) bool { return strings.HasSuffix(rest, method) })
 }
 
 // endpoint is what the URL of a request says.
