@@ -21,9 +21,10 @@ type turnReader struct {
 	unknown     bool // there was content that the dialect does not know
 	signed      bool // there was signed reasoning
 	manyChoices bool
-	late        bool // more came after the finish
-	done        bool // the provider has said that the turn is over
-	ended       bool // nothing more is read
+	late        bool               // more came after the finish
+	done        bool               // the provider has said that the turn is over
+	ended       bool               // nothing more is read
+	totals      adapter.UsageShown // which usage of the answer so far its chunks may show
 	finish      string
 	err         error
 	reported    *adapter.Usage // nil until usage is reported, mostly at the end
@@ -155,6 +156,9 @@ func (r *turnReader) OtherCall() { r.otherCall, r.chunk.other = true, true }
 
 // Signed implements [adapter.TurnReader].
 func (r *turnReader) Signed() { r.signed = true }
+
+// Content implements [adapter.TurnReader].
+func (r *turnReader) Content() { r.chunk.other = true }
 
 // Unknown implements [adapter.TurnReader].
 func (r *turnReader) Unknown() { r.unknown, r.chunk.other = true, true }

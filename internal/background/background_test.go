@@ -181,7 +181,7 @@ func read(t *testing.T, steps []step, check func(t *testing.T, work background.W
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := p.render(t, steps)
-			facts, _, ok := p.Parse([]byte(text), body(text))
+			facts, _, ok := p.Parse(nil, []byte(text), body(text))
 			require.True(t, ok)
 			check(t, background.Read(facts.History))
 		})
