@@ -392,7 +392,7 @@ func TestResponsesTodosFromScripts(t *testing.T) {
 		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 1, continuation.ReasonNoList},
 		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 1, continuation.ReasonNoList},
 	} {
-		s := newQuietScene(t, todo.FromConversation())
+		s := newScene(t, todo.FromConversation())
 		_, got := s.respond(t, codexRequest(t, tt.description, tt.items), []fakellm.Turn{fakellm.Text(plan), edit()}[:tt.turns]...)
 		assert.Equal(t, tt.turns, got.Outcome.Turns, "%s: %s", name, got.Outcome)
 		assert.Equal(t, tt.reason, got.Outcome.Reason, "%s: %s", name, got.Outcome)
