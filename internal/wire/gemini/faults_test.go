@@ -254,9 +254,11 @@ func seeds() []string {
 // BenchmarkHostile reads and shows chunks of many members, parts or counts: the throughput must not fall with the size.
 func BenchmarkHostile(b *testing.B) {
 	for name, chunk := range map[string]func(n int) string{
-		"parts":   func(n int) string { return of(strings.Repeat(says("a")+",", n)+edits, stop) },
-		"pauses":  func(n int) string { return of(strings.Repeat(signed(pauses, "s")+",", n)+edits, stop) },
-		"members": func(n int) string { return `{` + strings.Repeat(`"usageMetadata":{},"candidates":[],`, n) + of(says("a"), stop)[1:] },
+		"parts":  func(n int) string { return of(strings.Repeat(says("a")+",", n)+edits, stop) },
+		"pauses": func(n int) string { return of(strings.Repeat(signed(pauses, "s")+",", n)+edits, stop) },
+		"members": func(n int) string {
+			return `{` + strings.Repeat(`"usageMetadata":{},"candidates":[],`, n) + of(says("a"), stop)[1:]
+		},
 		"counts": func(n int) string {
 			return withUsage(of(says("a"), stop), `{`+strings.Repeat(`"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":1}],`, n)+`"x":1}`)
 		},
