@@ -40,7 +40,7 @@ func (g gemini) document(a answer, r Request, number int) string {
 	if n := len(parts); n > 1 && len(a.calls) == 0 && signs(r.Model) {
 		parts = append(parts[:n-2], signedText(parts[n-2], parts[n-1])) // the signature stands on the text
 	}
-	return string(g.chunk(a, r, number, parts, a.geminiFinish(), a.usage.geminiJSON(1, 1)))
+	return string(g.chunk(a, r, number, parts, end{a.geminiFinish(), a.usage.geminiJSON(1, 1)}))
 }
 
 func (g gemini) stream(a answer, r Request, number int) []event {
@@ -51,23 +51,29 @@ func (g gemini) stream(a answer, r Request, number int) []event {
 		if i == len(chunks)-1 {
 			finish = a.geminiFinish()
 		}
-		list = append(list, event{data: string(g.chunk(a, r, number, parts, finish, a.usage.geminiJSON(i+1, len(chunks))))})
+		list = append(list, event{data: string(g.chunk(a, r, number, parts, end{finish, a.usage.geminiJSON(i+1, len(chunks))}))})
 	}
 	return list
 }
 
-// chunk is a chunk of an answer, or the whole one. A nil usage is none, and an empty finish too.
-func (g gemini) chunk(a answer, r Request, number int, parts []json.RawMessage, finish string, usage any) json.RawMessage {
+// end is what a chunk has behind its parts. A nil usage is none, and an empty finish too.
+type end struct {
+	finish string
+	usage  any
+}
+
+// chunk is a chunk of an answer, or the whole one.
+func (g gemini) chunk(a answer, r Request, number int, parts []json.RawMessage, e end) json.RawMessage {
 	candidate := []any{"content", object("parts", parts, "role", "model")}
-	if finish != "" {
-		candidate = append(candidate, "finishReason", finish)
+	if e.finish != "" {
+		candidate = append(candidate, "finishReason", e.finish)
 	}
-	if finish != "" && len(a.calls) > 0 {
+	if e.finish != "" && len(a.calls) > 0 {
 		candidate = append(candidate, "finishMessage", "Model generated function call(s).")
 	}
 	members := []any{"candidates", []json.RawMessage{object(append(candidate, "index", 0)...)}}
-	if usage != nil {
-		members = append(members, "usageMetadata", usage)
+	if e.usage != nil {
+		members = append(members, "usageMetadata", e.usage)
 	}
 	id, model := fmt.Sprintf("resp-%d", number), r.Model
 	if a.model != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -152,7 +153,7 @@ func (r *geminiRequest) check(signed bool) error {
 			return fmt.Errorf("contents of turn %d: %w", i, err)
 		}
 		if signed && i > user && turn.Role == "model" && !turn.isSigned() {
-			return errors.New("Function call is missing a thought_signature in functionCall parts") //nolint:staticcheck,revive // the API's own words
+			return errors.New("Function call is missing a thought_signature in functionCall parts") //nolint:staticcheck // the API's own words
 		}
 	}
 	return r.checkTools()
@@ -168,19 +169,11 @@ func (r *geminiRequest) turns() ([]geminiContent, error) {
 		if content.Role == "" || content.Role == "function" {
 			content.Role = "user"
 		}
-		if len(content.Parts) == 0 {
-			return nil, fmt.Errorf("contents[%d].parts must not be empty", i)
+		if err := content.checkParts(); err != nil {
+			return nil, fmt.Errorf("contents[%d].%w", i, err)
 		}
-		for _, part := range content.Parts {
-			if part.Text == nil && part.FunctionCall == nil && part.FunctionResponse == nil {
-				continue // of another kind
-			}
-			if part.Text != nil && *part.Text == "" && part.ThoughtSignature == "" && content.Role == "user" {
-				return nil, fmt.Errorf("contents[%d].parts has an empty text", i)
-			}
-		}
-		if n := len(turns); n > 0 && turns[n-1].Role == content.Role && turns[n-1].count().results == content.count().results {
-			turns[n-1].Parts = append(turns[n-1].Parts[:len(turns[n-1].Parts):len(turns[n-1].Parts)], content.Parts...)
+		if n := len(turns) - 1; n >= 0 && turns[n].Role == content.Role && turns[n].count().results == content.count().results {
+			turns[n].Parts = slices.Concat(turns[n].Parts, content.Parts)
 			continue
 		}
 		turns = append(turns, content)
@@ -189,6 +182,18 @@ func (r *geminiRequest) turns() ([]geminiContent, error) {
 		return nil, errors.New("contents must begin and end with the user")
 	}
 	return turns, nil
+}
+
+func (c geminiContent) checkParts() error {
+	if len(c.Parts) == 0 {
+		return errors.New("parts must not be empty")
+	}
+	for _, part := range c.Parts {
+		if part.Text != nil && *part.Text == "" && part.ThoughtSignature == "" && c.Role == "user" {
+			return errors.New("parts has an empty text")
+		}
+	}
+	return nil
 }
 
 type counts struct{ calls, results int }

@@ -22,7 +22,7 @@ var _ wire.Codec = (*codec)(nil)
 
 // EndTurn implements [adapter.Dialect].
 func (c *codec) EndTurn(keep bool) {
-	c.show.endTurn(keep)
+	c.endTurn(keep)
 	c.read = progress{}
 }
 
@@ -50,7 +50,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	}
 	c.began = true
 	c.envelope.take(ch, c.later)
-	c.usages.set(ch.usage)
+	c.set(ch.usage)
 	if counts := countsOf(c.usages.turn); counts != (adapter.Usage{}) && (ch.usage != nil || ch.finish != nil) {
 		t.Usage(counts)
 	}
@@ -117,7 +117,7 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 	if !l.relays || l.parts != 1 || !s.OK() || s.At() != len(data) {
 		return false
 	}
-	c.usages.set(l.taken)
+	c.set(l.taken)
 	return true
 }
 
@@ -224,6 +224,6 @@ func (c *codec) Observe(role wire.Role, value []byte, r wire.Relay) {
 		r.Reasoning(rawjson.View(value))
 	case wire.Ignored:
 	default:
-		c.usages.observe(int(role-roleCount), value)
+		c.observe(int(role-roleCount), value)
 	}
 }

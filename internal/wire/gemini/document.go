@@ -40,7 +40,7 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 		t.Fail(wire.ErrUnreadable)
 		return
 	}
-	d.usages.set(d.turn.usage)
+	d.set(d.turn.usage)
 	if counts := countsOf(d.usages.turn); counts != (adapter.Usage{}) {
 		t.Usage(counts)
 	}
@@ -66,7 +66,7 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 	}
 	candidate := shown.changedCandidate(first, lastChanges(first.candidate, last.candidate, paused)...)
 	body := changed(first.body, set("candidates", inList(candidate)))
-	if usage := d.usages.shown(edit.Usage); usage != nil {
+	if usage := d.shown(edit.Usage); usage != nil {
 		body = changed(body, set("usageMetadata", usage))
 	}
 	if d.wrapped {
@@ -137,7 +137,7 @@ func lastChanges(first, last []byte, paused bool) []change {
 
 // withoutPlaces returns notes to a content without places in it.
 func withoutPlaces(notes []byte) []byte {
-	with := []change{remove("groundingSupports")}
+	with := append(make([]change, 0, few), remove("groundingSupports"))
 	for _, name := range []string{"citationSources", "citations"} {
 		list := rawjson.MemberElements(notes, name)
 		for i := range list {

@@ -2,6 +2,7 @@ package gemini_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
-	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -61,7 +61,7 @@ func (b *splitBody) Read(p []byte) (int, error) {
 
 func (*splitBody) Close() error { return nil }
 
-func (a ask) from(t *testing.T, s *streams) answer {
+func (a ask) from(t testing.TB, s *streams) answer {
 	t.Helper()
 	return a.over(t, s, true, 0, func() []fakellm.Request { return nil })
 }
@@ -251,8 +251,8 @@ func seeds() []string {
 	return all
 }
 
-// A chunk of many members, parts, candidates or counts is read and shown in time proportional to its size.
-func TestLinear(t *testing.T) { //nolint:paralleltest // measures time
+// BenchmarkHostile reads and shows chunks of many members, parts or counts: the throughput must not fall with the size.
+func BenchmarkHostile(b *testing.B) {
 	for name, chunk := range map[string]func(n int) string{
 		"parts":  func(n int) string { return of(strings.Repeat(says("a")+",", n)+edits, stop) },
 		"pauses": func(n int) string { return of(strings.Repeat(signed(pauses, "s")+",", n)+edits, stop) },
@@ -266,10 +266,14 @@ func TestLinear(t *testing.T) { //nolint:paralleltest // measures time
 			return withUsage(of(says("a"), stop), `{"candidatesTokensDetails":[`+strings.Repeat(`{"modality":"TEXT","tokenCount":1},`, n)+`{}]}`)
 		},
 	} {
-		read := func(n int) func() {
-			s := []string{whole([]string{of(says(plan), stop)}), whole([]string{chunk(n)}), ""}
-			return func() { ask{attempts: 1}.from(t, &streams{texts: s}) }
+		for _, n := range []int{1 << 8, 1 << 14} {
+			texts := []string{whole([]string{of(says(plan), stop)}), whole([]string{chunk(n)}), ""}
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				b.SetBytes(int64(len(texts[1])))
+				for b.Loop() {
+					ask{attempts: 1}.from(b, &streams{texts: texts})
+				}
+			})
 		}
-		assert.Less(t, measure.Slowdown(read(1<<9), read(measure.Longer<<9)), float64(measure.Quadratic), name)
 	}
 }

@@ -154,7 +154,7 @@ func (a ask) exchange(t *testing.T, stream bool, pieces int) answer {
 }
 
 // over asks for an answer of base.
-func (a ask) over(t *testing.T, base http.RoundTripper, stream bool, pieces int, requests func() []fakellm.Request) answer {
+func (a ask) over(t testing.TB, base http.RoundTripper, stream bool, pieces int, requests func() []fakellm.Request) answer {
 	t.Helper()
 	todos := a.todos
 	if todos == nil {
@@ -251,7 +251,7 @@ func eventsOf(t *testing.T, raw string) []string {
 	}
 	require.True(t, strings.HasSuffix(raw, end), "%q", raw)
 	var datas []string
-	for _, event := range strings.Split(strings.TrimSuffix(raw, end), end) {
+	for event := range strings.SplitSeq(strings.TrimSuffix(raw, end), end) {
 		data, ok := strings.CutPrefix(event, "data: ")
 		require.True(t, ok && !strings.ContainsAny(data, "\r\n"), "%q", raw)
 		datas = append(datas, data)
@@ -332,10 +332,12 @@ func (a ask) requireAccepted(t *testing.T, got *answer) {
 		contents = hello
 	}
 	var results []string
+	var all strings.Builder
+	all.WriteString(contents)
 	for _, c := range got.chunks {
 		content, err := json.Marshal(map[string]any{"role": "model", "parts": c.Candidates[0].Content.Parts})
 		require.NoError(t, err)
-		contents += "," + string(content)
+		all.WriteString("," + string(content))
 		for _, p := range c.parts(t) {
 			if p.FunctionCall != nil {
 				result, err := json.Marshal(map[string]any{"functionResponse": map[string]any{
@@ -350,7 +352,7 @@ func (a ask) requireAccepted(t *testing.T, got *answer) {
 		results = []string{`{"text":"Go on."}`}
 	}
 	next := a
-	next.contents = contents + `,{"role":"user","parts":[` + strings.Join(results, ",") + `]}`
+	next.contents = all.String() + `,{"role":"user","parts":[` + strings.Join(results, ",") + `]}`
 	next.todos, next.options = todo.Static(), nil
 	next.turns = []fakellm.Turn{fakellm.Text("Yes.")}
 	again := next.exchange(t, false, 0)

@@ -1,7 +1,6 @@
 package gemini_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +17,9 @@ import (
 
 // withUsage is a chunk with a usage.
 func withUsage(chunk, usage string) string {
-	from := strings.Index(chunk, `"usageMetadata":`)
-	to := strings.Index(chunk, `,"modelVersion"`)
-	return chunk[:from] + `"usageMetadata":` + usage + chunk[to:]
+	before, _, _ := strings.Cut(chunk, `"usageMetadata":`)
+	_, after, _ := strings.Cut(chunk, `,"modelVersion"`)
+	return before + `"usageMetadata":` + usage + `,"modelVersion"` + after
 }
 
 // Each chunk of a later turn has the usage of the answer so far: the prompt of the first turn, and the output of all.
@@ -207,7 +206,7 @@ func TestRefusal(t *testing.T) {
 	for _, body := range []string{refused, "[" + refused + "]"} {
 		got := ask{attempts: 1, turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Status(429, body)}}.play(t, true)
 		var provider *transport.ProviderError
-		require.True(t, errors.As(got.outcome.Err, &provider), got.outcome.Err)
+		require.ErrorAs(t, got.outcome.Err, &provider)
 		assert.Equal(t, &transport.ProviderError{Type: "RESOURCE_EXHAUSTED", Code: "429", Message: "Quota exceeded", RetryAfter: 17 * time.Second}, provider)
 		assert.Equal(t, plan, got.text(t))
 	}

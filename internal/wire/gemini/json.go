@@ -1,6 +1,10 @@
 package gemini
 
-import "github.com/carryon-go/carryon/internal/rawjson"
+import (
+	"slices"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
+)
 
 // change is what becomes of the members of an object with a name.
 type change struct {
@@ -86,7 +90,7 @@ func (p *pending) find(name string) int {
 		}
 		return -1
 	}
-	for at := len(p.changes) - 1; at >= 0; at-- {
+	for at := range slices.Backward(p.changes) {
 		if p.changes[at].name == name {
 			return at
 		}

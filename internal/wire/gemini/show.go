@@ -60,7 +60,7 @@ type shownTurn struct {
 
 // endTurn ends a turn.
 func (s *show) endTurn(keep bool) {
-	s.usages.EndTurn(keep)
+	s.EndTurn(keep)
 	if keep {
 		s.paused = s.turn.dropped && !s.turn.called
 	}
@@ -106,7 +106,7 @@ func (s *show) appendWhole(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []
 		dst = s.flush(dst)
 		s.held = &shownChunk{source: c, parts: group, extras: true}
 		if s.later && c.usage != nil {
-			s.held.usage = s.usages.shown(edit.Totals)
+			s.held.usage = s.shown(edit.Totals)
 		}
 	}
 	if c.finish != nil && w.called {
@@ -118,7 +118,7 @@ func (s *show) appendWhole(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []
 // appendSynthetic shows a text that has no chunk, or the finish of the answer. A text
 // waits for what follows: the notice of a pause stands in the chunk with the finish.
 func (s *show) appendSynthetic(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
-	usage := s.usages.shown(edit.Totals)
+	usage := s.shown(edit.Totals)
 	if edit.Text != "" {
 		if s.held == nil {
 			s.held = new(shownChunk)

@@ -3,7 +3,7 @@
 package protocols
 
 import (
-	"net/http"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -78,16 +78,7 @@ func messagesError(_ int, message string) []byte {
 }
 
 func geminiError(status int, message string) []byte {
-	word := "UNKNOWN"
-	switch status {
-	case http.StatusForbidden:
-		word = "PERMISSION_DENIED"
-	case http.StatusNotFound:
-		word = "NOT_FOUND"
-	case http.StatusRequestTimeout:
-		word = "DEADLINE_EXCEEDED"
-	case http.StatusBadGateway:
-		word = "UNAVAILABLE"
-	}
+	words := map[int]string{403: "PERMISSION_DENIED", 404: "NOT_FOUND", 408: "DEADLINE_EXCEEDED", 502: "UNAVAILABLE"}
+	word := cmp.Or(words[status], "UNKNOWN")
 	return rawjson.Object("error", map[string]any{"code": status, "message": message, "status": word})
 }
