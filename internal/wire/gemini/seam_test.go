@@ -188,8 +188,8 @@ func TestLineEnds(t *testing.T) {
 		"LF, then CRLF":     {lf, raw(of(edits, stop))},
 		"CRLF, then LF":     {raw(of(says(plan)), of(says(" So."), stop)), fakellm.Raw("data: " + of(edits, stop) + "\n\n")},
 		"one chunk":         {raw(of(says(plan), stop)), fakellm.Raw(": ping\n\nevent: x\nid: 1\ndata:" + of(edits, stop))},
-		"data in two lines": {raw(of(says(plan), stop)), fakellm.Raw("data: {\"candidates\":[{\"content\":{\"parts\":[\ndata: " + edits + "\ndata: ]},\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":1}}\n\n")},
-		"a failure":         {raw(of(says(plan), stop)), fakellm.Status(500, "")},
+		"data in two lines": {raw(of(says(plan), stop)), fakellm.Raw("data: {\"candidates\":\ndata: [{\"content\":{\"parts\":[" + edits + "]},\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":1}}\n\n")},
+		"a failure":         {raw(of(says(plan), stop)), fakellm.Status(500, ""), fakellm.Status(500, ""), fakellm.Status(500, "")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,6 +199,7 @@ func TestLineEnds(t *testing.T) {
 			if name != "LF, then CRLF" {
 				assert.NotContains(t, withoutCR, "\n")
 			}
+			assert.Equal(t, name != "a failure", strings.Contains(got.raw, "edit_file"))
 		})
 	}
 }
