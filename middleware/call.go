@@ -117,6 +117,7 @@ func (c *Call) beginTurn(attempt int) {
 		c.session.waited.beginTurn()
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
+	c.turn.reader.totals = c.mw.options.usage.shown()
 	if c.request.noSeparator {
 		c.turn.reader.text.separator = ""
 	}

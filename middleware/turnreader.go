@@ -28,6 +28,7 @@ type turnReader struct {
 	wroteList   bool                 // a tool that writes the list was called
 	endingRead  bool                 // ending is set
 	ending      continuation.TurnEnd // how the text ends
+	totals      adapter.UsageShown   // which usage of the answer so far its chunks may show
 	finish      string
 	err         error
 	reported    *adapter.Usage // nil until usage is reported, mostly at the end
@@ -158,6 +159,9 @@ func (r *turnReader) OtherCall() { r.otherCall, r.chunk.other = true, true }
 
 // Signed implements [adapter.TurnReader].
 func (r *turnReader) Signed() { r.signed = true }
+
+// Content implements [adapter.TurnReader].
+func (r *turnReader) Content() { r.chunk.other = true }
 
 // Unknown implements [adapter.TurnReader].
 func (r *turnReader) Unknown() { r.unknown, r.chunk.other = true, true }

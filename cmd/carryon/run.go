@@ -213,7 +213,7 @@ func (c *runConfig) report(server *proxy.Server, stopped error, program agent.Ag
 		line += fmt.Sprintf(" (to point it there, %s)", program.Hint())
 	}
 	if s.NoList && program.HasListSetting() && !c.list {
-		line += fmt.Sprintf(" (%s has its list turned off by default: turn it on with carryon run -list, or with %s)", program.Name, program.ListSetting())
+		line += fmt.Sprintf(" (%s has its list turned off by default: %s)", program.Name, program.ListAdvice())
 	}
 	c.say(line)
 }
