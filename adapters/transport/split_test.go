@@ -89,7 +89,7 @@ type joined struct {
 var madeUpID = regexp.MustCompile(`"(id|tool_call_id)":"[a-zA-Z0-9]{9}"`)
 
 // join plays two turns, and reads the joined answer.
-func join(t *testing.T, todos todo.Provider, first, second string, as split, opts ...middleware.Option) joined {
+func join(t testing.TB, todos todo.Provider, first, second string, as split, opts ...middleware.Option) joined {
 	t.Helper()
 	var got joined
 	base := roundTrip(func(r *http.Request) (*http.Response, error) {
