@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -316,9 +315,7 @@ func FuzzSplit(f *testing.F) {
 		f.Add([]byte(generated(seed)), []byte(generated(seed+1000)), seed)
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte, seed uint64) {
-		began := time.Now()
 		requireAnySplit(t, string(first), string(second), seed)
-		require.Less(t, time.Since(began), 30*time.Second, "it takes too long")
 	})
 }
 
