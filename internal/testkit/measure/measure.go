@@ -57,15 +57,15 @@ const (
 )
 
 // Linear runs a benchmark with the name that reports how many times as long the
-// longer function takes as the shorter one: about [Longer] times if the time is
-// linear, the square of that if it is quadratic. The benchmark fails if the time
-// does not grow linearly.
+// longer function takes as the shorter one, in CPU time: about [Longer] times if
+// the time is linear, the square of that if it is quadratic. The benchmark fails
+// if the time does not grow linearly.
 func Linear(b *testing.B, name string, shorter, longer func()) {
 	b.Helper()
 	b.Run(name, func(b *testing.B) {
 		least := math.Inf(1)
 		for b.Loop() {
-			least = min(least, slowdown(shorter, longer))
+			least = min(least, slowdown(cpuTime, shorter, longer))
 		}
 		b.ReportMetric(0, "ns/op") // the sum of all runs, which says nothing
 		b.ReportMetric(least, "times-as-long")
@@ -75,7 +75,13 @@ func Linear(b *testing.B, name string, shorter, longer func()) {
 	})
 }
 
-func slowdown(shorter, longer func()) float64 {
+// slowdown takes its time from a clock.
+func slowdown(clock func() time.Duration, shorter, longer func()) float64 {
+	timed := func(work func()) time.Duration {
+		began := clock()
+		work()
+		return clock() - began
+	}
 	least, most := time.Hour, time.Hour
 	for range tries {
 		least = min(least, timed(shorter))
@@ -86,10 +92,4 @@ func slowdown(shorter, longer func()) float64 {
 		}
 	}
 	return float64(most) / float64(max(least, 100*time.Microsecond)) // less is noise
-}
-
-func timed(work func()) time.Duration {
-	began := time.Now()
-	work()
-	return time.Since(began)
 }

@@ -3,7 +3,6 @@ package measure
 import (
 	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -44,22 +43,22 @@ func TestAllocationsAreCounted(t *testing.T) { //nolint:paralleltest // measures
 
 func TestSlowdownTellsTheSquareFromTheLine(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		lasts := func(d time.Duration) func() { return func() { <-time.After(d) } }
-		const line, square = Longer, Longer * Longer
-		assert.InDelta(t, line, slowdown(lasts(time.Millisecond), lasts(line*time.Millisecond)), 0)
-		assert.InDelta(t, square, slowdown(lasts(time.Millisecond), lasts(square*time.Millisecond)), 0)
-		assert.InDelta(t, 1, slowdown(lasts(0), lasts(100*time.Microsecond)), 0, "what is too short to measure")
+	const line, square = Longer, Longer * Longer
+	var now time.Duration
+	clock := func() time.Duration { return now }
+	lasts := func(d time.Duration) func() { return func() { now += d } }
+	assert.InDelta(t, line, slowdown(clock, lasts(time.Millisecond), lasts(line*time.Millisecond)), 0)
+	assert.InDelta(t, square, slowdown(clock, lasts(time.Millisecond), lasts(square*time.Millisecond)), 0)
+	assert.InDelta(t, 1, slowdown(clock, lasts(0), lasts(100*time.Microsecond)), 0, "what is too short to measure")
 
-		runs := 0
-		recovers := func() {
-			if runs++; runs < tries {
-				<-time.After(time.Minute) // other work on the machine
-			}
-			<-time.After(line * time.Millisecond)
+	runs := 0
+	recovers := func() {
+		if runs++; runs < tries {
+			now += time.Minute // other work on the machine
 		}
-		assert.InDelta(t, line, slowdown(lasts(time.Millisecond), recovers), 0, "the least of several runs counts")
-		assert.Less(t, float64(2*line), float64(quadratic))
-		assert.Less(t, float64(2*quadratic), float64(square))
-	})
+		now += line * time.Millisecond
+	}
+	assert.InDelta(t, line, slowdown(clock, lasts(time.Millisecond), recovers), 0, "the least of several runs counts")
+	assert.Less(t, float64(2*line), float64(quadratic))
+	assert.Less(t, float64(2*quadratic), float64(square))
 }
