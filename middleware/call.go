@@ -114,6 +114,7 @@ func (c *Call) beginTurn(attempt int) {
 	later, ours := c.turn.Turn > 0, !c.request.ownPause
 	if later {
 		c.decider.continued.begin(c)
+		c.session.waited.beginTurn()
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
 	if c.request.noSeparator {

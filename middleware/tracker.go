@@ -28,6 +28,7 @@ type tracker struct {
 	latest       rawjson.Balance // brackets of the latest call's arguments, if it has neither index nor id
 	unwatched    bool            // every call is an ordinary one
 	pauseRemoved bool            // a call of todo_pause was found, and is not shown
+	exposed      bool            // a call was shown before its name, which is todo_pause
 }
 
 // toolCall is one tool call of a turn.
@@ -178,6 +179,7 @@ func (t *tracker) continuesLatest(index int, name string) bool {
 // rename adds to the name of a call and decides what it is. Some providers
 // split names over fragments, and some repeat them.
 func (t *tracker) rename(c *toolCall, name string) {
+	t.exposed = t.exposed || c.kind == other && c.name == "" && !t.unwatched && pause.Is(name)
 	if c.kind != open || name == "" || name == c.name {
 		return
 	}

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -120,11 +121,18 @@ func (r *turnReader) Reasoning(text string) {
 	}
 }
 
+// errExposed is the failure of a turn whose call of todo_pause was shown in part. The
+// caller cannot answer it.
+var errExposed = errors.New("middleware: the name of a call of todo_pause came after the call was shown")
+
 // Call implements [adapter.TurnReader].
 func (r *turnReader) Call(index int, id, name, arguments string) {
 	call := r.calls.add(index, id, name, arguments)
 	if name != "" && !r.wroteList && r.listTools != nil {
 		r.wroteList = r.listTools.isListTool(name)
+	}
+	if r.calls.exposed && !r.first {
+		r.Fail(errExposed)
 	}
 	r.chunk.size += len(id) + len(name) + len(arguments)
 	r.chunk.calls = append(r.chunk.calls, fragment{call: call, empty: id == "" && name == "" && arguments == ""})

@@ -135,6 +135,22 @@ func TestRunContinuesAnAgent(t *testing.T) {
 	assert.Equal(t, "carryon: 4 requests, 1 continuation, 1 of 1 todo done, 111 tokens added\n", stderr)
 }
 
+// A flag or a variable that says who is there is not explained.
+func TestRunTellsWhoIsThere(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"":               "carryon: yolo mode, because standard input is no terminal, so nobody can answer the agent (-mode overrules it)\n",
+		"-mode standard": "", "-mode yolo": "", "-yolo": "",
+	} {
+		p := program(t, slices.Concat([]string{"run"}, strings.Fields(args), []string{"--", "true"})...)
+		p.Env = slices.DeleteFunc(p.Env, func(variable string) bool { return strings.HasPrefix(variable, "CARRYON_MODE=") })
+		out, err := p.CombinedOutput()
+		require.NoError(t, err, string(out))
+		told, _, _ := strings.Cut(string(out), "carryon: the agent never used carryon")
+		assert.Equal(t, want, told, args)
+	}
+}
+
 func TestRunTellsWhenThereWasNoList(t *testing.T) {
 	t.Parallel()
 	upstream := carryontest.NewServer(t, carryontest.Text("Next, I will write style.css."))
@@ -302,7 +318,7 @@ func TestRunTellsOfAWrongBaseURL(t *testing.T) {
 	_, stderr, err := asAgent(t, "astray")
 	require.NoError(t, err)
 	assert.Regexp(t, `^carryon: a client asked for /anthropic/v1/messages: its base URL should be http://127\.0\.0\.1:\d+/v1\n`+
-		`carryon: 0 requests, 0 continuations, no todo list seen\n$`, stderr)
+		`carryon: the agent never used carryon: 0 requests `, stderr)
 }
 
 func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {

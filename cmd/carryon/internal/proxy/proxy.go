@@ -118,7 +118,7 @@ func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 			upstream, replaced, _ := p.config.routeOf(r.In)
 			rewrite(r, upstream, replaced)
 		},
-		Transport:      decoding{transport.New(encoding{base}, p.middleware)},
+		Transport:      decoding{transport.New(encoding{&workspaces{base: base, logger: p.logger, now: p.config.now}}, p.middleware)},
 		BufferPool:     newBuffers(),
 		ModifyResponse: p.answered,
 		ErrorHandler:   p.unanswered,
