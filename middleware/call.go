@@ -49,7 +49,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 		c.storeFailed(c.turn.TurnID, err)
 	}
 	c.rememberList()
-	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && c.request.takesPause &&
+	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && !c.heldOut && c.request.takesPause &&
 		c.session.settings().TodoContinuation {
 		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
 	}
@@ -64,6 +64,7 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c := &Call{callScope: callScope{mw: mw, request: traitsOf(r), cancel: canceller{caller: ctx, ctx: ctx}}}
 	c.fixedPrefix = r.FixedPrefix
 	name := mw.session(ctx)
+	c.heldOut = mw.options.holdsOut(name)
 	c.session.mw, c.session.key = mw, keyOf(ctx, name, r)
 	c.turn.Session, c.turn.reader.text.transcript = name, &c.text
 	if r.Reasoning {

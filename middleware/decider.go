@@ -64,7 +64,7 @@ func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
+	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.heldOut && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
 }
 
 // conclude reports an evaluation, and keeps it as the last one if another may follow.
@@ -78,7 +78,7 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 	}
 	d.record(func(o *Outcome) { o.decided(ev, d.turn, cause) })
 	if report := &d.mw.options.report; len(report.observers) > 0 { // the event is too large to make it for nobody
-		report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Err: cause})
+		report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Holdout: d.heldOut, Err: cause})
 	}
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()
@@ -165,7 +165,7 @@ func (d *decider) settleBy(j *judgment, claims bool) {
 func (d *decider) gather(j *judgment) {
 	d.known(&j.in)
 	j.final = true
-	if j.ev = continuation.Evaluate(j.in); j.ev.Reason != continuation.ReasonTodosNeeded {
+	if j.ev = d.evaluate(j.in); j.ev.Reason != continuation.ReasonTodosNeeded {
 		return
 	}
 	d.cancel.derive() // every request from here on must end with the call
@@ -183,7 +183,7 @@ func (d *decider) gather(j *judgment) {
 	j.in.Turn = d.facts() // the call may have ended meanwhile
 	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.mw.options.clock.Now()
 	d.putList(&j.in)
-	j.ev = continuation.Evaluate(j.in)
+	j.ev = d.evaluate(j.in)
 	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 		if !d.readBackground() {
 			d.list.turn = 0
@@ -191,7 +191,7 @@ func (d *decider) gather(j *judgment) {
 			return
 		}
 		d.putList(&j.in)
-		j.ev = continuation.Evaluate(j.in)
+		j.ev = d.evaluate(j.in)
 	}
 	j.final = j.ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
 }
@@ -216,7 +216,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	err := d.session.update(d.cancel.ctx, d.withRelease(func(s continuation.State) continuation.State {
 		in.State, in.Settings = s, d.session.settingsOf(s)
 		in.State.Touched = s.Touched || wrote
-		ev = continuation.Evaluate(in)
+		ev = d.evaluate(in)
 		if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 			ev = continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
 			return s
@@ -240,7 +240,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		}
 		if d.cancel.hasEnded() { // the error is the caller's doing
 			in.Turn = d.facts()
-			return continuation.Evaluate(in)
+			return d.evaluate(in)
 		}
 		d.storeFailed(d.turn.TurnID, err)
 		return d.withoutStore(err)

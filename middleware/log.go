@@ -125,6 +125,7 @@ func (l *eventLog) decided(ctx context.Context, e Decision) {
 	if l.listens(ctx, slog.LevelDebug) {
 		l.write(ctx, slog.LevelDebug, "carryon: decision", e.TurnID,
 			slog.Bool("should_continue", e.Evaluation.Continue),
+			slog.Bool("holdout", e.Holdout),
 			slog.String("reason", e.Evaluation.Reason.String()),
 			slog.String("code", e.Evaluation.Reason.Code()),
 			slog.String("todo_id", e.Evaluation.Todo.ID),

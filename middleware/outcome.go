@@ -30,6 +30,7 @@ type Outcome struct {
 	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero where none was reported; nil if carryon left the call alone
 	Err      error               `json:"-"`                // why the call broke off, a failure of a continuation, the todo source or the store, or a gate's veto
 	DryRun   bool                `json:"dry_run,omitzero"` // carryon did nothing: Reason says what it would have done
+	Holdout  bool                `json:"holdout,omitzero"` // the session belongs to the control group of [WithHoldout]
 	Ended    bool                `json:"ended"`            // false until the call has ended
 }
 
@@ -54,6 +55,9 @@ func (o Outcome) String() string {
 	}
 	if o.DryRun {
 		b.WriteString(" (dry run)")
+	}
+	if o.Holdout && o.Reason != continuation.ReasonHoldout {
+		b.WriteString(" (holdout)")
 	}
 	return b.String()
 }

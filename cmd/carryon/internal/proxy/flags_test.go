@@ -40,6 +40,7 @@ func TestFlags(t *testing.T) {
 		"interval":    {"-min-interval 250ms", with(func(c *Config) { c.MinInterval = 250 * time.Millisecond })},
 		"no interval": {"-min-interval 0", with(func(c *Config) { c.MinInterval = 0 })},
 		"dry run":     {"-dry-run", with(func(c *Config) { c.DryRun = true })},
+		"holdout":     {"-holdout 0.5", with(func(c *Config) { c.Holdout = "0.5" })},
 		"lists": {"-todo-tools note,plan -cors http://a,http://b -allow-host box", with(func(c *Config) {
 			c.TodoTools, c.CORS, c.Hosts = []string{"note", "plan"}, []string{"http://a", "http://b"}, []string{"box"}
 		})},
@@ -90,6 +91,10 @@ func TestWrongFlags(t *testing.T) {
 		"budget":            {"-token-budget -1", "-token-budget -1 is negative"},
 		"interval":          {"-min-interval -1s", "-min-interval -1s is negative"},
 		"interval, no unit": {"-min-interval 5", `invalid value "5" for flag -min-interval`},
+		"holdout":           {"-holdout 1.5", `-holdout must be a share from 0 to 1, such as 0.5, not "1.5"`},
+		"holdout, negative": {"-holdout -0.5", `-holdout must be a share from 0 to 1`},
+		"holdout, NaN":      {"-holdout NaN", `-holdout must be a share from 0 to 1`},
+		"holdout in words":  {"-holdout half", `-holdout must be a share from 0 to 1, such as 0.5, not "half"`},
 		"usage":             {"-usage all", `-usage must be one, sum or last, not "all"`},
 		"log":               {"-log xml", `-log must be text or json, not "xml"`},
 		"an endpoint":       {"-upstream http://host/v1/chat/completions", "-upstream must be a base URL: leave out /chat/completions"},
