@@ -27,6 +27,7 @@ type decider struct {
 	claimed   bool                     // the session is claimed for the next turn
 	rejected  bool                     // a pause was rejected
 	waited    time.Duration            // for the interval, before the next continuation
+	verdict   session.Verdict          // of the last change of the session state
 	marked    bool                     // the session state records that the caller cancelled the call
 }
 
@@ -116,16 +117,20 @@ func (d *decider) refuse(reason continuation.Reason) {
 	ev := *d.last
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
 	d.conclude(&ev)
+	d.verdict = session.Verdict{}
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
+	d.judged()
 }
 
 // afterList returns the state after an evaluation that ends the call's continuations.
-// It records what is new about the list, if the evaluation has looked at it.
+// It records what is new about the list, if the evaluation has looked at it, and judges
+// the last continuation by it.
 func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) continuation.State {
+	d.verdict = session.Verdict{}
 	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil {
 		return s
 	}
-	s = session.ObserveList(s, d.list.todos, d.list.origin.Written)
+	s, d.verdict = session.Judge(s, session.ObserveList(s, d.list.todos, d.list.origin.Written))
 	if ev.Reason.Exhausted() {
 		s = session.MarkStale(s, todolist.Digest(d.list.todos))
 	}
@@ -216,6 +221,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	err := d.session.update(d.cancel.ctx, d.withRelease(func(s continuation.State) continuation.State {
 		in.State, in.Settings = s, d.session.settingsOf(s)
 		in.State.Touched = s.Touched || wrote
+		d.verdict = session.Verdict{}
 		ev = d.evaluate(in)
 		if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 			ev = continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
@@ -223,7 +229,9 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		}
 		switch {
 		case ev.Continue && claims:
-			return session.Claim(d.afterLeave(ev.State), token, in.Now, in.Limits.ClaimLife)
+			var next continuation.State
+			next, d.verdict = session.Judge(s, ev.State)
+			return session.Claim(d.afterLeave(next), token, in.Now, in.Limits.ClaimLife)
 		case ev.Continue, ev.Wait > 0, s.UserTurn != in.UserTurn:
 			return s
 		}
@@ -231,6 +239,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	}))
 	if err == nil {
 		d.released()
+		d.judged()
 	}
 	switch {
 	case err != nil:

@@ -119,3 +119,26 @@ func TestHoldoutRefusesWhatIsNoShare(t *testing.T) {
 		require.ErrorContains(t, err, "is not between 0 and 1", share)
 	}
 }
+
+// What is not sent is counted, with an estimate of its tokens.
+func TestUnsentContinuationsAreEstimated(t *testing.T) {
+	t.Parallel()
+	unreported := says("One:")
+	unreported.Usage = sdkUsage{}
+	for name, option := range map[string]middleware.Option{"dry run": middleware.WithDryRun(), "holdout": middleware.WithHoldout(1)} {
+		s := newSetup([]sdkAnswer{says("One:"), calls(edit("1")), unreported}, option)
+		_, stalled, err := s.answer(inSession(t, "s"))
+		require.NoError(t, err, name)
+		assert.Equal(t, 1, stalled.Worth.Unsent, name)
+		assert.Zero(t, stalled.Worth.Tokens, name)
+		assert.Greater(t, stalled.Worth.Estimate.Input, 10+5, "%s: the turn and the prompt", name)
+		assert.Equal(t, 5, stalled.Worth.Estimate.Output, name)
+		_, working, err := s.answer(inSession(t, "s"))
+		require.NoError(t, err, name)
+		assert.Zero(t, working.Worth, name)
+		_, stalled, err = s.answer(inSession(t, "s"))
+		require.NoError(t, err, name)
+		assert.Equal(t, 1, stalled.Worth.Unsent, name)
+		assert.Positive(t, stalled.Worth.Estimate.Input, "%s: no usage was reported", name)
+	}
+}
