@@ -209,6 +209,7 @@ func (c *runConfig) report(server *proxy.Server, stopped error, program agent.Ag
 		line += fmt.Sprintf(" (%s has its list turned off by default: turn it on with carryon run -list, or with %s)", program.Name, program.ListSetting())
 	}
 	c.say(line)
+	c.say(s.Worth)
 }
 
 // say prints a line for the user, unless it is empty.

@@ -265,7 +265,7 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 			assert.Contains(t, line, "attempt")
 		}
 		assert.Equal(t, map[string]string{
-			"carryon: turn ended": "DEBUG", "carryon: decision": "DEBUG", "carryon: continuation started": "INFO",
+			"carryon: turn ended": "DEBUG", "carryon: worth": "DEBUG", "carryon: decision": "DEBUG", "carryon: continuation started": "INFO",
 			"carryon: continuation ended": "DEBUG", "carryon: paused": "INFO", "carryon: pause rejected": "WARN",
 			"carryon: exhausted": "WARN", "carryon: failed": "ERROR",
 		}, levels)

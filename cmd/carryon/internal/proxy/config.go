@@ -31,6 +31,7 @@ type Config struct {
 	MinInterval   time.Duration
 	DryRun        bool             // decide and report, but send no continuations
 	Holdout       string           // share of the sessions that is never continued, from 0 to 1; "" for none
+	Price         string           // of a million tokens: new input, cached input, output; "" if it is not known
 	Content       bool             // show texts on the page
 	Verbose       bool             // log every request and decision
 	LogFormat     string           // "text" or "json"
@@ -121,6 +122,15 @@ func (c *Config) holdout() (float64, error) {
 	return share, nil
 }
 
+// price returns what a million tokens cost; nothing if that is not known.
+func (c *Config) price() (price, error) {
+	p, err := parsePrice(cmp.Or(c.Price, "0,0,0"))
+	if err != nil {
+		return price{}, fmt.Errorf("-price must be three prices of a million tokens (new input, cached input, output), such as 3,0.30,15, not %q", c.Price)
+	}
+	return p, nil
+}
+
 func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
@@ -143,8 +153,9 @@ func (c *Config) checkValues() error {
 		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
 	}
 	_, err := c.handback()
-	_, unshared := c.holdout()
-	return cmp.Or(err, unshared, c.checkHosts(), c.checkOrigins(), c.checkState())
+	_, badShare := c.holdout()
+	_, badPrice := c.price()
+	return cmp.Or(err, badShare, badPrice, c.checkHosts(), c.checkOrigins(), c.checkState())
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")

@@ -41,6 +41,7 @@ func TestFlags(t *testing.T) {
 		"no interval": {"-min-interval 0", with(func(c *Config) { c.MinInterval = 0 })},
 		"dry run":     {"-dry-run", with(func(c *Config) { c.DryRun = true })},
 		"holdout":     {"-holdout 0.5", with(func(c *Config) { c.Holdout = "0.5" })},
+		"price":       {"-price 3,0.30,15", with(func(c *Config) { c.Price = "3,0.30,15" })},
 		"lists": {"-todo-tools note,plan -cors http://a,http://b -allow-host box", with(func(c *Config) {
 			c.TodoTools, c.CORS, c.Hosts = []string{"note", "plan"}, []string{"http://a", "http://b"}, []string{"box"}
 		})},
@@ -95,6 +96,11 @@ func TestWrongFlags(t *testing.T) {
 		"holdout, negative": {"-holdout -0.5", `-holdout must be a share from 0 to 1`},
 		"holdout, NaN":      {"-holdout NaN", `-holdout must be a share from 0 to 1`},
 		"holdout in words":  {"-holdout half", `-holdout must be a share from 0 to 1, such as 0.5, not "half"`},
+		"price, two":        {"-price 3,15", "-price must be three prices of a million tokens"},
+		"price, negative":   {"-price 3,-1,15", `such as 3,0.30,15, not "3,-1,15"`},
+		"price, NaN":        {"-price 3,NaN,15", `-price must be three prices`},
+		"price, infinite":   {"-price 3,Inf,15", `-price must be three prices`},
+		"price in words":    {"-price cheap", `-price must be three prices`},
 		"usage":             {"-usage all", `-usage must be one, sum or last, not "all"`},
 		"log":               {"-log xml", `-log must be text or json, not "xml"`},
 		"an endpoint":       {"-upstream http://host/v1/chat/completions", "-upstream must be a base URL: leave out /chat/completions"},

@@ -22,6 +22,7 @@ type report struct {
 	Oldest   int       `json:"oldest"`   // the number of the oldest request that is kept
 	Settings settings  `json:"settings"`
 	Counts   counts    `json:"counts"`
+	Worth    worth     `json:"worth"`
 	Entries  []shown   `json:"requests"` // newest first
 }
 
@@ -137,7 +138,7 @@ func (j *journal) report(after uint64) report {
 func (j *journal) copies(after uint64) (report, []entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r := report{Began: j.began, Now: j.config.now(), Revision: j.revision, Counts: j.counts}
+	r := report{Began: j.began, Now: j.config.now(), Revision: j.revision, Counts: j.counts, Worth: worthOf(j.worth, j.config)}
 	if len(j.entries) > 0 {
 		r.Oldest = j.entries[0].Number
 	}
