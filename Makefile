@@ -79,11 +79,11 @@ fuzz: need-go ## Run each fuzz target for FUZZTIME=10s
 			done; exit $${failed:-0}; } || failed=1; \
 	$(DONE)
 
-faults: need-go ## Break answers at every byte, for every Go client (long; make test runs a sample)
+faults: need-go ## Break answers at every byte, and make hostile ones, for every Go client (long; make test runs a sample)
 	@$(PURE); go test -count=1 -timeout 2h \
-			-run 'TestAnswersThatFailAnywhere|Test.*ThatBreaksOff|TestContinuationThatDiesAnywhere|TestResponsesThatAreDamaged|TestErrorOfTheBody|TestAttacksTakeLinearTime|TestTwoCallsKeepTheRules|TestSessionsKeepTheirRules' \
-			./adapters/transport ./adapters/transport/internal/messages ./adapters/langchaingo ./adapters/openai ./middleware -args -sample 1 && \
-		cd conformance && go test -count=1 -run TestAnswersThatFailAnywhere -timeout 2h . -args -sample 1
+			-run 'TestAnswersThatFailAnywhere|Test.*ThatBreaksOff|TestContinuationThatDiesAnywhere|TestResponsesThatAreDamaged|TestErrorOfTheBody|TestAttacksTakeLinearTime|TestShapes|TestHalfACall|TestEventsAside|TestTwoCallsKeepTheRules|TestSessionsKeepTheirRules' \
+			./adapters/transport ./internal/wire/messages ./internal/wire/responses ./adapters/langchaingo ./adapters/openai ./middleware -args -sample 1 && \
+		cd conformance && go test -count=1 -run 'TestAnswersThatFailAnywhere|TestHostileTurns' -timeout 2h . -args -sample 1 -conversations 20000
 
 soak: need-go ## Send many streams through the proxy, one in ten failing: STREAMS=20000
 	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestSoak ./internal/proxy -args -streams $(STREAMS)

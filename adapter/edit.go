@@ -71,6 +71,10 @@ const (
 	// if there is something. The chunk is the zero value. It comes last, and only
 	// after AppendShown has written a finish.
 	AnswerEnd
+	// TurnError shows the error that the provider reported inside a continuation, if
+	// the chunk is such a report: the chunk is the one whose Read called Fail. A part of
+	// a tool call was shown, which must not look whole, so Recv returns the error next.
+	TurnError
 )
 
 // UsageShown says which usage is shown.

@@ -14,17 +14,14 @@ type Usage struct {
 	Reasoning int `json:"reasoning,omitzero"`
 }
 
-// Tokens returns Total, or Prompt plus Completion if the provider leaves the total
-// out.
+// Tokens returns Total, or Prompt plus Completion if that is more or the provider
+// leaves the total out.
 func (u Usage) Tokens() int {
-	if u.Total > 0 {
-		return u.Total
-	}
 	prompt, completion := max(u.Prompt, 0), max(u.Completion, 0)
 	if prompt > math.MaxInt-completion {
 		return math.MaxInt
 	}
-	return prompt + completion
+	return max(u.Total, prompt+completion)
 }
 
 // UsageTotals keeps the usage of a call in an SDK's own type U. A [Dialect] embeds it

@@ -7,6 +7,7 @@ replace github.com/carryon-go/carryon => ../
 require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
 	github.com/carryon-go/carryon v0.0.0
+	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
 	github.com/openai/openai-go/v3 v3.95.0
 	github.com/sashabaranov/go-openai v1.43.0
 	github.com/stretchr/testify v1.12.1
@@ -18,6 +19,9 @@ require (
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/dlclark/regexp2/v2 v2.5.2 // indirect
+	github.com/go-sourcemap/sourcemap v2.1.3+incompatible // indirect
+	github.com/google/pprof v0.0.0-20230207041349-798e818bf904 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 )
 
@@ -32,7 +36,7 @@ require (
 	cloud.google.com/go/longrunning v0.6.2 // indirect
 	cloud.google.com/go/vertexai v0.12.0 // indirect
 	github.com/Masterminds/goutils v1.1.1 // indirect
-	github.com/Masterminds/semver/v3 v3.2.0 // indirect
+	github.com/Masterminds/semver/v3 v3.5.0 // indirect
 	github.com/Masterminds/sprig/v3 v3.2.3 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect

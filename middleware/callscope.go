@@ -15,9 +15,6 @@ type callScope struct {
 	cancel  canceller
 	session sessionHandle
 
-	heldOut     bool // the session belongs to the control group of [WithHoldout]
-	fixedPrefix bool // no tool may be added; see [adapter.Request]
-
 	observed *observation // nil without observers
 
 	patience *patience // of the caller; nil if it is unlimited
@@ -89,7 +86,7 @@ func (s *callScope) hasShortLoop() bool { return s.request.shortLoop && !s.mw.op
 
 // firstOutcome is the outcome of a call that has only begun.
 func (s *callScope) firstOutcome() Outcome {
-	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.mw.options.dryRun, Holdout: s.heldOut}
+	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.mw.options.dryRun, Holdout: s.session.heldOut}
 }
 
 // record changes the outcome.

@@ -118,7 +118,7 @@ type giveBack struct {
 
 // begin makes the first try: now, or later if the call has already waited for the store.
 func (g *giveBack) begin() storeAnswer {
-	if g.scope.session.late.Load() {
+	if g.scope.session.waited.isOver() {
 		g.later()
 		return storeAnswer{}
 	}
@@ -127,7 +127,7 @@ func (g *giveBack) begin() storeAnswer {
 
 func (g *giveBack) try() storeAnswer {
 	g.tries++
-	answer := g.scope.session.release(g.scope.cancel.ctx, func(s continuation.State) continuation.State {
+	answer := g.scope.session.release(g.scope.cancel.ctx, g.tries == 1, func(s continuation.State) continuation.State {
 		return session.Release(s, g.token, g.ending)
 	})
 	if answer.err == nil || errors.Is(answer.err, continuation.ErrBadState) || g.tries == maxGiveBacks {

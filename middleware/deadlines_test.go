@@ -134,6 +134,53 @@ func TestLimitsThatAreOffAreNotWatched(t *testing.T) {
 	assert.Equal(t, []int{0, 0, 0, 0}, waiting[:4], "as it opens, and for each chunk")
 }
 
+// An SDK may return what it has, and no error, when its ctx ends. A continuation that took all its time is not sent
+// again.
+func TestLimitIsKnownThoughTheSDKReportsNoError(t *testing.T) {
+	t.Parallel()
+	t.Run("unary", func(t *testing.T) {
+		t.Parallel()
+		clock := carryontest.NewClock()
+		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
+		sent := 0
+		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+				if sent++; k == nil {
+					return says("One:"), nil
+				}
+				clock.Advance(time.Hour)
+				require.Error(t, ctx.Err())
+				return sdkAnswer{Text: "Tw"}, nil
+			})
+		require.NoError(t, err)
+		assert.Equal(t, "One:", answer.Text)
+		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
+		assert.Equal(t, 2, sent)
+	})
+	t.Run("stream", func(t *testing.T) {
+		t.Parallel()
+		clock := carryontest.NewClock()
+		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
+		sent := 0
+		stream := middleware.NewStream(call, newChunks(), &list{chunks: append(pieces("One:"), sdkChunk{Stop: "stop"})},
+			func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
+				sent++
+				clock.Advance(time.Hour)
+				return &list{}, nil
+			})
+		text, err := "", error(nil)
+		for err == nil {
+			var chunk sdkChunk
+			chunk, err = stream.Recv()
+			text += chunk.Text
+		}
+		require.ErrorIs(t, err, io.EOF)
+		assert.Equal(t, "One:", text)
+		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
+		assert.Equal(t, 1, sent)
+	})
+}
+
 func TestCallersDeadlineIsAnticipated(t *testing.T) {
 	t.Parallel()
 	for left, cut := range map[time.Duration]time.Duration{

@@ -26,9 +26,10 @@ type decider struct {
 	continued *continued               // nil before the first continuation
 	claimed   bool                     // the session is claimed for the next turn
 	rejected  bool                     // a pause was rejected
-	waited    time.Duration            // for the interval, before the next continuation
 	verdict   session.Verdict          // of the last change of the session state
 	marked    bool                     // the session state records that the caller cancelled the call
+	fixed     bool                     // no tool may be added; see FixedPrefix of [adapter.Request]
+	waited    time.Duration            // for the interval, before the next continuation
 }
 
 // decide takes and reports the decision on the current turn. It reports whether the
@@ -65,7 +66,7 @@ func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.heldOut && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
+	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.session.heldOut && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
 }
 
 // conclude reports an evaluation, and keeps it as the last one if another may follow.
@@ -79,7 +80,7 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 	}
 	d.record(func(o *Outcome) { o.decided(ev, d.turn, cause) })
 	if report := &d.mw.options.report; len(report.observers) > 0 { // the event is too large to make it for nobody
-		report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Holdout: d.heldOut, Err: cause})
+		report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Holdout: d.session.heldOut, Err: cause})
 	}
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()

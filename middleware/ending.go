@@ -35,6 +35,7 @@ type rewrittenEnding[C any] struct {
 	reason       shownFinish
 	own          string // the finish reason of the turn
 	continuation bool
+	goesOn       bool // content came after the finish
 }
 
 func (e *rewrittenEnding[C]) model() (c *C, continuation bool) { return e.finish, e.continuation }

@@ -141,6 +141,51 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 	require.NoError(t, tasks.Close(t.Context()))
 }
 
+// slowStore takes its time for each update, but is never late.
+type slowStore struct {
+	*continuation.MemoryStore
+
+	takes time.Duration
+}
+
+func (s slowStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+	select {
+	case <-time.After(s.takes):
+		return s.MemoryStore.Update(ctx, key, f)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Updates that are each in time do not add up to more than the time limit of one.
+func TestStoreThatIsSlowCostsATurnItsTimeOnce(t *testing.T) {
+	t.Parallel()
+	const limit = middleware.DefaultStoreTimeout
+	for streamed, play := range map[bool]func(*testing.T, *middleware.Call) string{true: playStream, false: playUnary} {
+		for name, tt := range map[string]struct {
+			takes, took time.Duration // an update, and the call
+			text        string
+		}{
+			"nearly all of the time":  {limit * 9 / 10, limit, "One:"},
+			"more than half of it":    {limit * 6 / 10, limit, "One:"},
+			"less than half of it":    {limit * 4 / 10, 3 * limit * 4 / 10, "One:\n\nTwo:"},
+			"next to nothing of it":   {limit / 100, 3 * limit / 100, "One:\n\nTwo:"},
+			"all of it, and a little": {limit + 1, limit, "One:"},
+		} {
+			t.Run(fmt.Sprintf("streamed %t, %s", streamed, name), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					store := slowStore{continuation.NewMemoryStore(), tt.takes}
+					mw := middleware.New(todo.Static(todo.Todo{Content: "Fix the build", Status: todo.Pending}), middleware.WithStore(store), onceMore())
+					began := time.Now()
+					assert.Equal(t, tt.text, play(t, begin(inSession(t, "s"), mw, describe(fixTheBuild))))
+					assert.Equal(t, tt.took, time.Since(began))
+				})
+			})
+		}
+	}
+}
+
 // badStates cannot read the state of one session.
 type badStates struct{ *continuation.MemoryStore }
 
@@ -264,7 +309,7 @@ func (s lateStore) Update(ctx context.Context, key string, f func(continuation.S
 func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 	t.Parallel()
 	for late, reason := range map[time.Duration]continuation.Reason{
-		400 * time.Millisecond: continuation.ReasonToolCalls, 600 * time.Millisecond: continuation.ReasonStore,
+		150 * time.Millisecond: continuation.ReasonToolCalls, 600 * time.Millisecond: continuation.ReasonStore,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := lateStore{continuation.NewMemoryStore(), late}

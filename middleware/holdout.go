@@ -33,7 +33,7 @@ func (o *options) holdsOut(name string) bool {
 // of the control group. It does not wait for the interval there either.
 func (s *callScope) evaluate(in continuation.Input) continuation.Evaluation {
 	ev := continuation.Evaluate(in)
-	if s.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
+	if s.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
 		ev.Continue, ev.Reason, ev.Wait = false, continuation.ReasonHoldout, 0
 	}
 	return ev

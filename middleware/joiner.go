@@ -86,7 +86,7 @@ func (j *joiner[C]) handle(c C, err error) {
 		out.add(c)
 		j.brokeOff(reader.err)
 	case broke:
-		j.continuationFailed(cmp.Or(reader.err, ErrIncomplete))
+		j.continuationFailed(cmp.Or(reader.err, ErrIncomplete), &out.current)
 	case reader.chunk.finishes:
 		j.phase.enter(finishing)
 	default:
@@ -137,7 +137,7 @@ func (j *joiner[C]) keepAlive() {
 		d.wordless = 0
 	}
 	if err := d.ctx.Err(); err != nil { // the chunks already there may never end
-		j.continuationFailed(d.explain(err))
+		j.continuationFailed(d.explain(err), nil)
 		return
 	}
 	if j.out.isEmpty() && d.unshown >= d.heartbeat {
@@ -248,9 +248,9 @@ func (j *joiner[C]) sourceEnded(err error) {
 		j.brokeOff(err)
 		j.endPassthrough(err)
 	case whole:
-		j.continuationFailed(ErrIncomplete)
+		j.continuationFailed(j.deadlines.explain(ErrIncomplete), nil) // some SDKs end a stream whose ctx has ended
 	default:
-		j.continuationFailed(err)
+		j.continuationFailed(err, nil)
 	}
 }
 
@@ -348,15 +348,15 @@ func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 		err = ErrClosed
 	}
 	if err != nil {
-		j.continuationFailed(j.deadlines.explain(err))
+		j.continuationFailed(j.deadlines.explain(err), nil)
 	}
 }
 
 // continuationFailed sends a failed continuation once more, if the consumer was shown
 // nothing of it and another try may succeed. Otherwise it ends the call: the answer
 // ends as the last good turn did, or with an error if the caller ended the call or
-// saw part of a tool call.
-func (j *joiner[C]) continuationFailed(err error) {
+// saw part of a tool call. Report is the chunk that the failure was read from, or nil.
+func (j *joiner[C]) continuationFailed(err error, report *C) {
 	j.closeSource()
 	j.call.endTurn(err)
 	j.writer.dialect.EndTurn(false)
@@ -371,10 +371,13 @@ func (j *joiner[C]) continuationFailed(err error) {
 	switch {
 	case again:
 		j.phase.enter(continuing)
-	case interrupted != nil:
-		j.stop(interrupted)
-	default:
+	case interrupted == nil:
 		j.endAnswer()
+	default:
+		if report != nil && j.call.interruption() == nil {
+			j.appendShown(report, &adapter.Edit{Part: adapter.TurnError, Continuation: true})
+		}
+		j.stop(interrupted)
 	}
 }
 

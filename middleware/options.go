@@ -264,9 +264,9 @@ func WithTodoTimeout(d time.Duration) Option {
 	return check(d > 0, func(o *options) { o.todoTimeout = d }, "todo timeout %v is not positive", d)
 }
 
-// WithStoreTimeout sets how long a store of [WithStore] may take, instead of
-// [DefaultStoreTimeout]. It also limits background tasks and lists that processes
-// share. A call waits for only one time-out: after it, the call is not continued, and
+// WithStoreTimeout sets how long a turn may wait for a store of [WithStore], instead of
+// [DefaultStoreTimeout], with the time for background tasks and lists that processes
+// share included. A call waits for only one time-out: after it, the call is not continued, and
 // asks none of them again. After a time-out or an error no call asks the store for
 // some seconds; then one of them tries again.
 func WithStoreTimeout(d time.Duration) Option {

@@ -185,9 +185,8 @@ func (o *Outcomes) add(first Outcome) *outcomeCell {
 // outcomeCell holds the outcome of a call that has not ended. The call writes it,
 // and anybody may read it.
 type outcomeCell struct {
-	mu    sync.Mutex
-	o     Outcome
-	usage [1]adapter.Usage // room for a single turn's
+	mu sync.Mutex
+	o  Outcome
 }
 
 func (c *outcomeCell) get() Outcome {
@@ -212,9 +211,6 @@ func (c *outcomeCell) addUsage(u adapter.Usage, continuation bool) {
 	c.edit(func(o *Outcome) {
 		if continuation {
 			o.Worth.Tokens = o.Worth.Tokens.plus(splitTokens(u))
-		}
-		if o.Usage == nil {
-			o.Usage = c.usage[:0]
 		}
 		o.Usage = append(o.Usage, u)
 	})

@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -29,7 +30,8 @@ type sessionHandle struct {
 	barred     bool                   // that state rules a continuation out, whatever the list
 	touched    bool                   // in that state, the model has written the list in this user turn
 	denied     bool                   // in that state, a pause that only asked for leave was rejected
-	late       atomic.Bool            // the call has waited for a time-out once, and does not risk another
+	heldOut    bool                   // the session belongs to the control group of [WithHoldout]
+	waited     storeWait
 }
 
 // keyOf returns the key of a request's session. Without a session name, a tool loop
@@ -169,15 +171,22 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.
 
 // release is updateDetached for a claim. It asks the store even while other calls do
 // not. It reports nothing, because a claim may be released where observers must not
-// run.
-func (h *sessionHandle) release(ctx context.Context, f func(continuation.State) continuation.State) storeAnswer {
+// run. If the caller does not wait for it, it has the store's whole time limit.
+func (h *sessionHandle) release(ctx context.Context, waits bool, f func(continuation.State) continuation.State) storeAnswer {
 	if h.key == "" || h.mw.options.dryRun {
 		return storeAnswer{err: h.update(ctx, f)}
 	}
-	return h.askStore(context.WithoutCancel(ctx), func(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	update := func(ctx context.Context) error {
 		_, err := h.mw.update(ctx, h.key, f)
 		return err
-	})
+	}
+	if waits {
+		return h.askStore(ctx, update)
+	}
+	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)
+	defer cancel()
+	return h.askWithin(ctx, limited, update)
 }
 
 func (h *sessionHandle) updateStore(
@@ -192,7 +201,7 @@ func (h *sessionHandle) updateStore(
 
 // inStoreTime asks the store within its time limit, unless the breaker is open.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
-	if h.late.Load() || !h.mw.storeBreaker.allows(h.mw.options.clock) {
+	if h.waited.isOver() || !h.mw.storeBreaker.allows(h.mw.options.clock) {
 		return ErrStoreSkipped
 	}
 	answer := h.askStore(ctx, f)
@@ -203,7 +212,7 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 // unlessLate runs f now, or after a while if the call has already waited for a
 // time-out. It is for work that must be done, but not at the caller's expense.
 func (h *sessionHandle) unlessLate(f func()) {
-	if h.late.Load() {
+	if h.waited.isOver() {
 		h.mw.options.clock.AfterFunc(breakTime, f)
 		return
 	}
@@ -228,19 +237,69 @@ func (h *sessionHandle) report(ctx context.Context, a storeAnswer) {
 	}
 }
 
-// askStore asks the store within its time limit. A late answer is an error, even from
-// a store that ignores its ctx.
+// storeWait is how long the current turn has waited for the store, and for what
+// shares its time limit: shared lists and background tasks. A store that is slow, but
+// never late, must not delay a turn by several times its limit. After a time-out, the
+// call waits no more.
+type storeWait struct{ micros atomic.Int32 } // timedOut after a time-out
+
+const timedOut = -1
+
+func (w *storeWait) isOver() bool { return w.micros.Load() == timedOut }
+
+// end ends all waiting of the call.
+func (w *storeWait) end() { w.micros.Store(timedOut) }
+
+// beginTurn gives the next turn its own time.
+func (w *storeWait) beginTurn() {
+	if used := w.micros.Load(); used > 0 {
+		w.micros.CompareAndSwap(used, 0)
+	}
+}
+
+// add adds the time since a wait began.
+func (w *storeWait) add(began time.Time) {
+	used := w.micros.Load()
+	sum := min(int64(used)+time.Since(began).Microseconds(), math.MaxInt32)
+	if used != timedOut {
+		w.micros.CompareAndSwap(used, int32(sum)) //nolint:gosec // is no more than the largest
+	}
+}
+
+// timeLeft returns how long the turn may still wait.
+func (h *sessionHandle) timeLeft() time.Duration {
+	return h.mw.options.storeTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
+}
+
+// limitWait returns a ctx that ends once the turn has waited for as long as it may, in
+// real time, as the ctx does. Call done when the wait is over.
+func (h *sessionHandle) limitWait(ctx context.Context) (limited context.Context, done func()) {
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, h.timeLeft())
+	return limited, func() {
+		h.waited.add(began)
+		cancel()
+	}
+}
+
+// askStore asks the store within the time that the turn has left for it.
 func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) error) storeAnswer {
 	if h.mw.options.store == nil {
 		return storeAnswer{err: f(ctx)} // the default store neither waits nor fails
 	}
+	limited, done := h.limitWait(ctx)
+	defer done()
+	return h.askWithin(ctx, limited, f)
+}
+
+// askWithin asks the store as long as limited, which is derived from ctx, has not
+// ended. A late answer is an error, even from a store that ignores its ctx.
+func (h *sessionHandle) askWithin(ctx, limited context.Context, f func(context.Context) error) storeAnswer {
 	watch := h.mw.options.watchIf(func(o *Observer) bool { return o.StoreAnswered != nil })
-	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)
-	defer cancel()
 	err := f(limited)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = cmp.Or(err, limited.Err())
-		h.late.Store(true)
+		h.waited.end()
 	}
 	took, timed := watch.read()
 	recovered, err := h.mw.storeAnswered(ctx, h.key, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,12 +18,14 @@ import (
 )
 
 // work is a job for an agent: a list, and a model that needs callsEach tool calls for
-// each item. In any turn the model may stop in text, say nothing, or be unreachable.
-// When it is asked to carry on, it stops half as often.
+// each item. In any turn the model may announce a step and stop, report what it did and
+// stop, ask for leave, say nothing, or be unreachable. When it is asked to carry on, it
+// stops half as often.
 type work struct {
-	rng                  *rand.Rand
-	items, done, calls   int
-	stalls, blank, fails float64
+	rng                           *rand.Rand
+	items, done, calls            int
+	stalls, reports, blank, fails float64
+	asks                          float64
 }
 
 const callsEach = 3
@@ -41,9 +44,9 @@ func (w *work) Todos(context.Context) ([]todo.Todo, error) {
 
 // turn is what the model answers.
 func (w *work) turn(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
-	stalls := w.stalls
+	share := 1.0
 	if k != nil {
-		stalls /= 2
+		share = 0.5
 	}
 	switch p := w.rng.Float64(); {
 	case p < w.fails:
@@ -52,8 +55,14 @@ func (w *work) turn(_ context.Context, k *adapter.Continuation) (sdkAnswer, erro
 		return says(""), nil
 	case w.done == w.items:
 		return says("All is done."), nil
-	case w.rng.Float64() < stalls:
-		return says(fmt.Sprint("Next I will go on with this: ", w.rng.Int())), nil
+	}
+	switch p := w.rng.Float64() / share; {
+	case p < w.stalls:
+		return says(fmt.Sprint("Next I will go on with part ", w.rng.Int(), ".")), nil
+	case p < w.stalls+w.reports:
+		return says(fmt.Sprint("Part ", w.rng.Int(), " is done.")), nil
+	case p < w.stalls+w.reports+w.asks:
+		return says(fmt.Sprint("Shall I go on with part ", w.rng.Int(), "?")), nil
 	}
 	if w.calls++; w.calls%callsEach == 0 {
 		w.done++
@@ -61,61 +70,111 @@ func (w *work) turn(_ context.Context, k *adapter.Continuation) (sdkAnswer, erro
 	return calls(edit(fmt.Sprint("c", w.calls))), nil
 }
 
+// result is what came of a job.
+type result struct {
+	done  bool
+	added int // continuations
+	typed int // messages of the person, each of which only says go on
+	leave int // questions for leave that carryon answered, though a person was there
+}
+
+// maxTyped is how often the person says go on before they give up.
+const maxTyped = 40
+
 // finish runs an agent that goes on as long as the model calls tools, and whose SDK
-// retries twice. It reports whether the work gets done, and how many continuations
-// that takes.
-func (w *work) finish(t *testing.T, mw *middleware.Middleware, session string) (done bool, added int) {
+// retries twice. If a person is there, they say "go on" whenever the agent stops early.
+func (w *work) finish(t *testing.T, mw *middleware.Middleware, session string, attended bool) (r result) {
 	t.Helper()
+	users, message := 1, "Do it."
 	for loop, tries := 0, 0; ; loop++ {
-		request := adapter.Request{Tools: 1, Users: 1, User: "Do it.", Unanswered: loop == 0, Messages: 1 + 2*loop}
+		request := adapter.Request{Tools: 1, Users: users, User: message, Unanswered: loop == 0, Messages: 1 + 2*loop}
 		call, _ := mw.Begin(inSession(t, session), request)
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, w.turn)
-		added += call.Outcome().Attempts
+		r.added += call.Outcome().Attempts
+		if attended && strings.Contains(answer.Text, "?\n\n") {
+			r.leave++
+		}
 		switch {
 		case err != nil && tries < 2:
 			tries++
 			continue
-		case err != nil || len(answer.Calls) == 0:
-			return w.done == w.items, added
+		case err == nil && len(answer.Calls) > 0:
+			tries = 0
+			continue
+		case w.done == w.items, !attended, r.typed == maxTyped:
+			r.done = w.done == w.items
+			return r
 		}
-		tries = 0
+		r.typed++
+		users, message, loop, tries = users+1, "go on", -1, 0
 	}
 }
 
-// Together the rules finish nearly all of the work of models that stop too early, say
-// nothing, or cannot be reached; and their cost is bounded.
+// totals are the results of many jobs.
+type totals struct {
+	sessions, finished, alone, added, typed, leave, calls int
+}
+
+func (s *totals) add(r result, calls int) {
+	s.sessions++
+	s.added, s.typed, s.leave, s.calls = s.added+r.added, s.typed+r.typed, s.leave+r.leave, s.calls+calls
+	if r.done {
+		s.finished++
+	}
+	if r.done && r.typed == 0 {
+		s.alone++
+	}
+}
+
+func (s *totals) share(n int) float64 { return float64(n) / float64(s.sessions) }
+
+func (s *totals) String() string {
+	return fmt.Sprintf("%5.1f %% finished, %5.1f %% without a word, %.2f continuations for each tool call, %3.0f words and %2.0f questions answered per 100 sessions",
+		100*s.share(s.finished), 100*s.share(s.alone), float64(s.added)/float64(s.calls), 100*s.share(s.typed), 100*s.share(s.leave))
+}
+
+// Where nobody is there, the rules finish nearly all of the work of models that stop too
+// early, ask for leave, say nothing, or cannot be reached. Where a person is there, their
+// questions are theirs, and stalls are not. The cost is bounded in both modes.
 func TestWorkIsFinishedInASimulation(t *testing.T) {
 	t.Parallel()
-	const sessions = 600
+	const sessions = 150
 	for name, tt := range map[string]struct {
 		work  work
-		least float64 // share of the sessions that are finished
+		yolo  float64 // the least share of the sessions that finish where nobody is there
+		alone float64 // the least share that a person need not say a word in
 		most  float64 // continuations for each tool call
 	}{
-		"short tasks":                     {work{items: 4, stalls: 0.3}, 0.9, 0.6},
-		"long tasks":                      {work{items: 20, stalls: 0.3}, 0.9, 0.6},
-		"failures":                        {work{items: 20, stalls: 0.3, fails: 0.05}, 0.8, 0.6},
-		"blank turns":                     {work{items: 20, stalls: 0.3, blank: 0.03}, 0.8, 0.6},
-		"long tasks of better models":     {work{items: 20, stalls: 0.1}, 0.98, 0.3},
-		"blank turns and failures, short": {work{items: 4, stalls: 0.3, blank: 0.03, fails: 0.05}, 0.9, 0.6},
+		"short tasks":                 {work{items: 4, stalls: 0.3}, 0.95, 0.95, 0.6},
+		"long tasks":                  {work{items: 20, stalls: 0.3}, 0.95, 0.95, 0.6},
+		"reports":                     {work{items: 20, reports: 0.15}, 0.95, 0.1, 0.3},
+		"questions":                   {work{items: 20, stalls: 0.1, asks: 0.05}, 0.95, 0.01, 0.3},
+		"failures":                    {work{items: 20, stalls: 0.3, fails: 0.05}, 0.9, 0.9, 0.6},
+		"blank turns":                 {work{items: 20, stalls: 0.3, blank: 0.03}, 0.9, 0.9, 0.6},
+		"long tasks of better models": {work{items: 20, stalls: 0.1}, 0.98, 0.98, 0.3},
+		"all of it":                   {work{items: 10, stalls: 0.15, reports: 0.1, asks: 0.05, blank: 0.02, fails: 0.02}, 0.9, 0.05, 0.6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			finished, added, made := 0, 0, 0
+			var yolo, standard totals
 			for seed := range uint64(sessions) {
-				w := tt.work
-				w.rng = rand.New(rand.NewPCG(seed, 17))
-				mw := middleware.New(&w, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
-				done, more := w.finish(t, mw, "s")
-				if added, made = added+more, made+w.calls; done {
-					finished++
+				for mode, sum := range map[continuation.ApprovalMode]*totals{continuation.ApprovalYOLO: &yolo, continuation.ApprovalDefault: &standard} {
+					w := tt.work
+					w.rng = rand.New(rand.NewPCG(seed, 17))
+					mw := middleware.New(&w, middleware.WithApprovalMode(mode), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
+					sum.add(w.finish(t, mw, "s", mode == continuation.ApprovalDefault), w.calls)
 				}
 			}
-			share := float64(finished) / sessions
-			t.Logf("%.1f %% finished, %.2f continuations for each tool call", 100*share, float64(added)/float64(made))
-			assert.GreaterOrEqual(t, share, tt.least)
-			assert.LessOrEqual(t, float64(added)/float64(made), tt.most)
-			require.Positive(t, finished)
+			t.Logf("yolo, nobody is there:    %v", &yolo)
+			t.Logf("standard, a person is there: %v", &standard)
+			assert.GreaterOrEqual(t, yolo.share(yolo.finished), tt.yolo)
+			assert.GreaterOrEqual(t, standard.share(standard.finished), 0.99, "the person sees to it")
+			assert.GreaterOrEqual(t, standard.share(standard.alone), tt.alone)
+			assert.Zero(t, standard.leave, "no question is answered in the person's place")
+			for _, sum := range []*totals{&yolo, &standard} {
+				assert.LessOrEqual(t, float64(sum.added)/float64(sum.calls), tt.most)
+			}
+			require.Positive(t, yolo.finished)
 		})
 	}
 }

@@ -25,7 +25,7 @@ type tail[C any] struct{ *joiner[C] }
 func (t tail[C]) read() {
 	source := t.source.get()
 	if source == nil {
-		t.breakOff(ErrClosed)
+		t.breakOff(ErrClosed, nil)
 		return
 	}
 	reader := t.reader()
@@ -40,7 +40,7 @@ func (t tail[C]) read() {
 		c, err := t.recv()
 		switch {
 		case err != nil && !late.Load() && !done && (t.call.request.saysDone || !errors.Is(err, io.EOF)):
-			t.breakOff(err)
+			t.breakOff(err, nil)
 			return
 		case err != nil:
 			t.turnEnded(nil)
@@ -94,26 +94,30 @@ func (t tail[C]) addOriginal(c *C) bool {
 // the end.
 func (t tail[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	reader := t.reader()
+	adds := reader.chunk.adds()
+	e.goesOn = e.goesOn || adds
 	reader.finish = e.own // a finish in this chunk repeats it or means less
 	if reader.err != nil {
-		t.breakOff(reader.err)
+		t.breakOff(reader.err, c)
 		return false
 	}
 	reader.calls.decideOpen()
 	if reader.chunk.usage {
 		t.usage.set(t.writer.dialect, c)
 	}
-	if !reader.chunk.adds() {
+	if !e.goesOn {
 		return true
 	}
 	t.writer.show(reader, c, &reader.chunk, t.output())
 	e.reason = t.call.pauses.shownFinish()
-	return false // the next read starts with the full time limit
+	return !adds // after content, the next read starts with the full time limit
 }
 
 // breakOff ends a turn that broke off after its finish. A turn whose ending is
-// rewritten counts as ended, but is not continued.
-func (t tail[C]) breakOff(err error) {
+// rewritten counts as ended, but is not continued. If it had gone on with a call, the
+// call may be cut in half, and the turn has failed. Report is the chunk that the
+// failure was read from, or nil.
+func (t tail[C]) breakOff(err error, report *C) {
 	fault := err
 	if errors.Is(err, io.EOF) {
 		fault = io.ErrUnexpectedEOF
@@ -124,11 +128,18 @@ func (t tail[C]) breakOff(err error) {
 		t.pass()
 		t.sourceEnded(err)
 	case *rewrittenEnding[C]:
-		if e.continuation && t.call.interruption() != nil {
-			t.continuationFailed(fault)
-			return
+		halfCall := e.goesOn && t.reader().showedCall()
+		switch {
+		case e.continuation && (halfCall || t.call.interruption() != nil):
+			t.continuationFailed(fault, report)
+		case halfCall:
+			t.call.breakOff(fault)
+			t.endSingleTurn(fault)
+			t.closeSource()
+			t.stop(fault)
+		default:
+			t.turnEnded(fault)
 		}
-		t.turnEnded(fault)
 	}
 }
 

@@ -42,20 +42,20 @@ func areShared(tasks Tasks) bool {
 }
 
 // askTasks asks the background tasks a question. Tasks that are asked over a network
-// get as much time as the store, and are not asked for some seconds after a failure.
+// share the time limit of the store, and are not asked for some seconds after a failure.
 func (s *callScope) askTasks(ctx context.Context, question func(context.Context) error) error {
 	if !s.mw.options.sharedTasks {
 		return question(ctx)
 	}
-	if s.session.late.Load() || !s.mw.tasksBreaker.allows(s.mw.options.clock) {
+	if s.session.waited.isOver() || !s.mw.tasksBreaker.allows(s.mw.options.clock) {
 		return ErrTasksSkipped
 	}
 	return s.askSharedTasks(ctx, question)
 }
 
 func (s *callScope) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, s.mw.options.storeTimeout)
-	defer cancel()
+	limited, done := s.session.limitWait(ctx)
+	defer done()
 	err := question(limited)
 	switch {
 	case err == nil:
@@ -63,7 +63,9 @@ func (s *callScope) askSharedTasks(ctx context.Context, question func(context.Co
 			s.mw.options.report.recovered(ctx, Recovered{Op: "tasks"})
 		}
 	case ctx.Err() == nil: // else it is the caller's doing
-		s.session.late.CompareAndSwap(false, limited.Err() != nil)
+		if limited.Err() != nil {
+			s.session.waited.end()
+		}
 		err = s.mw.tasksBreaker.open(s.mw.options.clock, err)
 	}
 	return err

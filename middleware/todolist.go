@@ -48,8 +48,14 @@ func (l *readList) putInto(in *continuation.Input) {
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
 func (d *decider) readTodos() {
-	limit := d.mw.todoLimit()
-	ctx, cancel := context.WithTimeout(scope.WithSession(d.cancel.derive(), d.turn.Session), limit)
+	ctx, limit := scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout
+	if d.mw.sharedTodos {
+		limit = min(limit, d.session.timeLeft())
+		limited, done := d.session.limitWait(ctx)
+		defer done()
+		ctx = limited
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if d.request.history != nil {
 		ctx = todo.WithConversation(ctx, adapter.Calls(d.request.history))
@@ -57,7 +63,7 @@ func (d *decider) readTodos() {
 	if d.request.toolNames != nil {
 		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
 	}
-	if d.mw.sharedTodos && d.session.late.Load() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
+	if d.mw.sharedTodos && d.session.waited.isOver() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
 		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
 		return
 	}
@@ -71,7 +77,9 @@ func (d *decider) readTodos() {
 	ended := d.cancel.hasEnded()
 	if !ended {
 		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)
-		d.session.late.CompareAndSwap(false, d.mw.sharedTodos && ctx.Err() != nil)
+		if d.mw.sharedTodos && ctx.Err() != nil {
+			d.session.waited.end()
+		}
 	}
 	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
 		d.fault(d.turn.TurnID, "todos", err)
@@ -80,15 +88,6 @@ func (d *decider) readTodos() {
 
 // A sharer is a source that may keep its lists in an engine that processes share.
 type sharer interface{ IsShared() bool }
-
-// todoLimit returns how long the todo source may take; for a source that asks an
-// engine, no longer than the store.
-func (mw *Middleware) todoLimit() time.Duration {
-	if mw.sharedTodos {
-		return min(mw.options.todoTimeout, mw.options.storeTimeout)
-	}
-	return mw.options.todoTimeout
-}
 
 // A listWriter is a todo source that knows the tools that write its list.
 type listWriter interface {

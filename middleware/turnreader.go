@@ -1,10 +1,12 @@
 package middleware
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/pausecall"
 )
 
@@ -20,15 +22,17 @@ type turnReader struct {
 	unknown     bool // there was content that the dialect does not know
 	signed      bool // there was signed reasoning
 	manyChoices bool
-	late        bool // more came after the finish
-	done        bool // the provider has said that the turn is over
-	ended       bool // nothing more is read
+	late        bool                 // more came after the finish
+	done        bool                 // the provider has said that the turn is over
+	ended       bool                 // nothing more is read
+	wroteList   bool                 // a tool that writes the list was called
+	endingRead  bool                 // ending is set
+	ending      continuation.TurnEnd // how the text ends
 	finish      string
 	err         error
 	reported    *adapter.Usage // nil until usage is reported, mostly at the end
 
 	listTools *Middleware // says which tools write the list; nil if that does not matter
-	wroteList bool        // one of them was called
 }
 
 var _ adapter.TurnReader = (*turnReader)(nil)
@@ -123,11 +127,18 @@ func (r *turnReader) Reasoning(text string) {
 	}
 }
 
+// errExposed is the failure of a turn whose call of todo_pause was shown in part. The
+// caller cannot answer it.
+var errExposed = errors.New("middleware: the name of a call of todo_pause came after the call was shown")
+
 // Call implements [adapter.TurnReader].
 func (r *turnReader) Call(index int, id, name, arguments string) {
 	call := r.calls.add(index, id, name, arguments)
 	if name != "" && !r.wroteList && r.listTools != nil {
 		r.wroteList = r.listTools.isListTool(name)
+	}
+	if r.calls.exposed && !r.first {
+		r.Fail(errExposed)
 	}
 	r.chunk.size += len(id) + len(name) + len(arguments)
 	r.chunk.calls = append(r.chunk.calls, fragment{call: call, empty: id == "" && name == "" && arguments == ""})
@@ -251,8 +262,8 @@ func (r *turnReader) heldText() string {
 type turnText struct {
 	transcript *transcript          // nil if the text is not kept
 	printed    pausecall.Finder     // holds back what may be a printed todo_pause
-	printable  bool                 // the model may print todo_pause as text
 	separator  string               // precedes the first text, if text was shown before the turn
+	printable  bool                 // the model may print todo_pause as text
 	shown      bool                 // the turn has shown text
 	reasoned   adapter.ReasoningEnd // of the turns before it, until it has reasoning of its own
 }

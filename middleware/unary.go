@@ -150,10 +150,13 @@ func (u *unary[R]) turn(k *adapter.Continuation) (R, error) {
 	d := u.call.deadlinesOf(k)
 	defer d.end()
 	answer, err := u.do(d.ctx, k)
-	if err != nil {
-		return answer, d.explain(err)
+	if err == nil {
+		err = u.read(&answer)
 	}
-	return answer, u.read(&answer)
+	if err != nil {
+		err = d.explain(err) // some SDKs return what they have when the ctx ends
+	}
+	return answer, err
 }
 
 // fail ends a continuation that failed, and reports whether it is sent once more: if

@@ -90,7 +90,7 @@ func (d *decider) judged() {
 		switch w := &o.Worth; v.Kind {
 		case session.Progress:
 			w.Resumed++
-			w.Finished += v.Finished
+			w.Finished += int(v.Finished)
 		case session.Repeated:
 			w.Repeated++
 		case session.NoProgress:

@@ -64,6 +64,9 @@ func WithToolNames(names ...string) ConversationOption {
 //     who owns a todo and what it waits for.
 //   - sql, the tool with which Copilot CLI keeps its list in a table. Its statements
 //     are followed as long as the results confirm them.
+//   - exec, the tool with which Codex runs scripts that call update_plan, if the
+//     request offers update_plan. The scripts are read and never run. One that failed
+//     or has not ended does not count, and Origin.Unconfirmed says so.
 //   - If a result repeats the whole list, as JSON or as a checklist, and has all
 //     todos of its call, the result counts and not the call. TaskList,
 //     tracker_list_tasks and todo_read have only a result.
@@ -86,8 +89,8 @@ func WithToolNames(names ...string) ConversationOption {
 // If it finds no such call, it returns a [*NoListError] with the tools that were
 // called and those among them that look like a todo tool. It returns an
 // [*UnreadableError], because an older list would be a guess, if an item of the
-// newest list cannot be read, if the list is too long, if its SQL is of a kind that
-// carryon does not read, or if the history holds only a part of it.
+// newest list cannot be read, if the list is too long, if its SQL or its script is of
+// a kind that carryon does not read, or if the history holds only a part of it.
 //
 // FromConversation examines at most 32 calls that may hold a list and 1,000 that
 // change one, reads at most 256 KiB of them, and stops once it has found the list.
@@ -116,6 +119,7 @@ func TryFromConversation(opts ...ConversationOption) (Provider, error) {
 	if slices.Contains(c.tools, tool{"", wholeTool}) {
 		return nil, errors.New("todo: WithToolNames: blank name")
 	}
+	c.tools = append(c.tools, scriptTools()...)
 	return c, nil
 }
 
@@ -128,7 +132,8 @@ func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
 // Locate implements [Locator].
 func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error) {
 	checkContext(ctx)
-	s := search{source: c, unread: maxArguments}
+	tools, _ := ToolsFrom(ctx)
+	s := search{source: c, tools: tools, unread: maxArguments}
 	if err := s.read(ctx); err != nil {
 		return nil, Origin{}, err
 	}
@@ -139,9 +144,9 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 	switch {
 	case err == nil:
 		c.remember(ctx, list, origin)
-	case errors.Is(err, ErrNoList):
+	case errors.Is(err, ErrNoList), s.scripts.doubt != nil && errors.Is(err, s.scripts.doubt):
 		if list, tool, ok := c.recall(ctx); ok {
-			return list, Origin{Place: FromEarlierRequest, Tool: tool, Written: WrittenEarlier}, nil
+			return list, Origin{Place: FromEarlierRequest, Tool: tool, Written: WrittenEarlier, Unconfirmed: s.scripts.unconfirmed()}, nil
 		}
 	}
 	return list, origin, err
@@ -155,10 +160,10 @@ func (c *conversationSource) Remember(ctx context.Context) {
 }
 
 // WritesList reports whether tool is the name of a tool that writes the list, or
-// of one that may call or find such a tool.
+// of one that may call or find such a tool. A tool that runs scripts is neither: what
+// they can call is offered under names of its own.
 func (c *conversationSource) WritesList(tool string) bool {
-	kind := c.kindOf(tool)
-	return kind != otherTool && kind != listTool || isWrapper(tool) || isSearch(tool)
+	return writes(c.kindOf(tool)) || isWrapper(tool) || isSearch(tool)
 }
 
 // kindOf returns what a tool does to the list, by its name.

@@ -13,6 +13,9 @@ type Origin struct {
 	// Tool is the name of the tool whose call or result was read, as the model
 	// wrote it, or "".
 	Tool string `json:"tool,omitzero"`
+	// Unconfirmed says why a newer call, which may have changed the list or not, does
+	// not count: "its script failed". It is "" if there is no such call.
+	Unconfirmed string `json:"unconfirmed,omitzero"`
 	// Written says whether the model wrote the list in the current user turn.
 	Written Written `json:"written,omitzero"`
 }
@@ -111,6 +114,10 @@ func (p *Place) UnmarshalText(code []byte) error {
 
 // String returns a description such as "the last call of todo_write".
 func (o Origin) String() string {
+	if why := o.Unconfirmed; why != "" {
+		o.Unconfirmed = ""
+		return o.String() + "; a newer call is not confirmed: " + why
+	}
 	switch o.Place {
 	case FromProgram:
 		return "the program's source"

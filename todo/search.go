@@ -3,6 +3,7 @@ package todo
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 // search looks for the newest list of a conversation, starting at the newest call.
 type search struct {
 	source *conversationSource
+	tools  iter.Seq[string] // that the request offers; nil if they are not known
 
 	lists   int // examined calls that may hold a whole list
 	changed int // examined calls that change one
@@ -23,6 +25,8 @@ type search struct {
 	origin Origin   // of the newest call among these
 	wrote  bool     // a call of the current user turn wrote the list
 	sql    sqlCalls // if they are newer than all of these
+
+	scripts scripts
 
 	found   bool  // the search has ended at a whole list
 	cut     bool  // the search has ended at a limit
@@ -75,7 +79,7 @@ func (s *search) read(ctx context.Context) error {
 // read after it was written.
 func (s *search) lookForWriting(call *Call) {
 	kind := s.kindOf(call.Name)
-	if kind == otherTool || s.isOverLimit(kind) || len(call.Arguments) > s.unread || reportsFailure(call.Result) {
+	if kind == otherTool || kind == scriptTool || kind == waitTool || s.isOverLimit(kind) || len(call.Arguments) > s.unread || reportsFailure(call.Result) {
 		return
 	}
 	s.unread -= len(call.Arguments)
@@ -96,21 +100,35 @@ func (s *search) noteWriting(call *Call, does *effect) {
 // look examines the next older call, and reports whether the search ends there.
 func (s *search) look(call *Call) (last bool) {
 	kind := s.kindOf(call.Name)
+	if s.scripts.overlaps != nil {
+		return s.lookForOverlap(kind, call)
+	}
 	switch {
-	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(call):
+	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(call), kind == scriptTool && !s.isScript(call):
 		s.others.add(call)
+		return false
+	case kind == waitTool:
+		s.others.add(call)
+		s.scripts.lookAtWait(call)
 		return false
 	case s.isOverLimit(kind):
 		s.cut = true
 		return true
 	case kind == sqlTool:
 		return s.lookAtSQL(call)
+	case kind == scriptTool:
+		return s.lookAtScript(call)
 	case reportsFailure(call.Result):
 		s.failed(call, errFailed)
 		return false
 	case len(call.Arguments) > s.unread:
 		return s.stop(call, errTooLong)
 	}
+	return s.lookAtList(kind, call)
+}
+
+// lookAtList reads a call of a tool that writes or shows the list.
+func (s *search) lookAtList(kind toolKind, call *Call) (last bool) {
 	s.unread -= len(call.Arguments)
 	if kind == listTool {
 		s.others.add(call)
@@ -273,6 +291,7 @@ func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 			return nil, Origin{}, &UnreadableError{Tool: s.origin.Tool, Err: err}
 		}
 	}
+	s.origin.Unconfirmed = s.scripts.unconfirmed()
 	list := s.list
 	for _, changes := range slices.Backward(s.later) {
 		list = merge(list, changes)

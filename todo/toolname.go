@@ -23,6 +23,8 @@ const (
 	completeTool = agents.CompletesOne
 	listTool     = agents.ShowsList
 	sqlTool      = agents.RunsSQL
+	scriptTool   = agents.RunsScripts
+	waitTool     = agents.AwaitsScript
 )
 
 // tool is a known tool.
@@ -32,7 +34,7 @@ type tool struct {
 }
 
 // agentTools are the tools of agents, each name once.
-var agentTools = sync.OnceValue(func() (known struct{ lists, wrappers, searches []tool }) { //nolint:gochecknoglobals // facts, put together once
+var agentTools = sync.OnceValue(func() (known struct{ lists, scripts, wrappers, searches []tool }) { //nolint:gochecknoglobals // facts, put together once
 	add := func(to []tool, t tool) []tool {
 		if slices.Contains(to, t) {
 			return to
@@ -41,6 +43,8 @@ var agentTools = sync.OnceValue(func() (known struct{ lists, wrappers, searches 
 	}
 	for _, t := range agents.Collect(func(a *agents.Agent) []agents.Tool { return a.Tools }) {
 		switch found := (tool{newToolName(t.Name), t.Kind}); t.Kind {
+		case scriptTool, waitTool:
+			known.scripts = add(known.scripts, found)
 		case agents.CallsTool:
 			known.wrappers = add(known.wrappers, found)
 		case agents.FindsTools:
@@ -55,6 +59,15 @@ var agentTools = sync.OnceValue(func() (known struct{ lists, wrappers, searches 
 // knownTools returns the tools of agents that have to do with a list, in a slice that may
 // grow.
 func knownTools() []tool { return slices.Clip(agentTools().lists) }
+
+// scriptTools returns the tools that run scripts. Their names are common, so the tools of
+// WithToolNames go first.
+func scriptTools() []tool { return agentTools().scripts }
+
+// writes reports whether calls of a tool of a kind can change the list.
+func writes(kind toolKind) bool {
+	return kind != otherTool && kind != listTool && kind != scriptTool && kind != waitTool
+}
 
 // isWrapper reports whether a tool calls another one, which its arguments name.
 func isWrapper(tool string) bool { return isOneOf(agentTools().wrappers, tool) }

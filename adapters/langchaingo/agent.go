@@ -91,7 +91,7 @@ func (d *agentAnswers) readLater(text string, t adapter.TurnReader) {
 	if more == "" {
 		return
 	}
-	d.given += adapter.SeparatorAfter(d.given) + more
+	d.given += d.separator() + more
 	d.shown = d.read(d.given).Answer
 	t.Text(more)
 	d.streams.each(func(one *stream) { one.say(more) })
@@ -105,7 +105,7 @@ func (d *agentAnswers) fitting(more string) string {
 		if more == "" {
 			break
 		}
-		reading := d.read(d.given + adapter.SeparatorAfter(d.given) + more)
+		reading := d.read(d.given + d.separator() + more)
 		answer := strings.TrimSpace(reading.Answer)
 		if reading.Kind == Finish && strings.HasPrefix(answer, strings.TrimSpace(d.shown)) &&
 			strings.HasSuffix(answer, more) {
@@ -113,6 +113,14 @@ func (d *agentAnswers) fitting(more string) string {
 		}
 	}
 	return ""
+}
+
+// separator returns what stands between given and more text.
+func (d *agentAnswers) separator() string {
+	if d.given == "" {
+		return ""
+	}
+	return adapter.SeparatorAfter(d.given)
 }
 
 // AppendShown implements [adapter.Dialect].
@@ -125,8 +133,8 @@ func (d *agentAnswers) AppendShown(
 		return d.answers.AppendShown(dst, a, &edit)
 	}
 	edit.Text = d.given
-	if notice := d.fitting(strings.TrimPrefix(strings.TrimPrefix(e.Text, d.given), adapter.SeparatorAfter(d.given))); notice != "" {
-		edit.Text += adapter.SeparatorAfter(d.given) + notice
+	if notice := d.fitting(strings.TrimPrefix(strings.TrimPrefix(e.Text, d.given), d.separator())); notice != "" {
+		edit.Text += d.separator() + notice
 	}
 	return d.answers.AppendShown(dst, a, &edit)
 }

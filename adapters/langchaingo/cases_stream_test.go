@@ -346,13 +346,13 @@ func TestCase17AnErrorOfTheStreamingFunctionIsReturned(t *testing.T) {
 func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	t.Parallel()
 	busy := fakellm.Status(429, `{"error":{"message":"slow down"}}`)
-	s := newScene(t, turns(fakellm.Text("Did one:"), busy, busy))
+	s := newScene(t, turns(fakellm.Text("Did one:"), busy, busy, busy))
 	ctx, outcomes := middleware.Capture(s.ctx)
 	s.ctx = ctx
 	choice := s.requireAsk(t)
 	assert.Equal(t, "Did one:", choice.Content)
 	assert.Equal(t, "stop", choice.StopReason)
-	require.Len(t, s.events.Failures(), 2, "it is sent once more")
+	require.Len(t, s.events.Failures(), 3, "it is sent twice more")
 	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
 	outcome := outcomes.Last()
 	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)

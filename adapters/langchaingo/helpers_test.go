@@ -35,6 +35,9 @@ var twoTodos = todo.Static(
 // unhurried has no interval between prompts, so that no test waits.
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
+// unattended is the mode in which it does not matter how a text ends.
+var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
+
 // onceMore allows one continuation, at once.
 var onceMore = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
 

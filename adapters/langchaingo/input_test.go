@@ -36,11 +36,7 @@ func TestNilArgumentsPanicWithASentence(t *testing.T) {
 func TestOddAnswersAreReturnedAsTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]*llms.ContentResponse{
-		"nil":                nil,
-		"no choices":         {},
-		"a nil choice":       {Choices: []*llms.ContentChoice{nil}},
 		"a call of nothing":  {Choices: []*llms.ContentChoice{{Content: "So:", ToolCalls: []llms.ToolCall{{}}}}},
-		"an empty text":      {Choices: []*llms.ContentChoice{{StopReason: "stop"}}},
 		"info of odd types":  {Choices: []*llms.ContentChoice{{StopReason: "length", GenerationInfo: map[string]any{"PromptTokens": "many", "usage": 7, "TotalTokens": nil}}}},
 		"a struct of usage":  {Choices: []*llms.ContentChoice{{StopReason: "length", GenerationInfo: map[string]any{"usage": struct{ tokens int }{1}}}}},
 		"cut off":            {Choices: []*llms.ContentChoice{{Content: "So:", StopReason: "length"}, {}}},
@@ -58,6 +54,20 @@ func TestOddAnswersAreReturnedAsTheyAre(t *testing.T) {
 	}
 }
 
+func TestAnAnswerWithoutTextIsContinued(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]*llms.ContentResponse{
+		"nil": nil, "no choices": {}, "a nil choice": {Choices: []*llms.ContentChoice{nil}}, "an empty text": says("", "stop"),
+	} {
+		model, asked := speaks(answer, says("Did one:", "stop"))
+		got, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), withTools("search"))
+		require.NoError(t, err, name)
+		require.Len(t, got.Choices, 1, name)
+		assert.Equal(t, "Did one:", got.Choices[0].Content, name)
+		assert.Equal(t, 2, *asked, name)
+	}
+}
+
 func TestOddContinuationsCostNothing(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -70,7 +80,7 @@ func TestOddContinuationsCostNothing(t *testing.T) {
 		"a nil choice": {&llms.ContentResponse{Choices: []*llms.ContentChoice{nil}}, "Did one:", "langchaingo: the model gave no choices"},
 		"an empty one": {says("", "stop"), "Did one:", ""},
 		"many texts": {&llms.ContentResponse{Choices: []*llms.ContentChoice{
-			{Content: "Did ", StopReason: "stop"}, nil, {Content: "two.", StopReason: "stop"},
+			{Content: "Did ", StopReason: "stop"}, nil, {Content: "two:", StopReason: "stop"},
 		}}, "Did one:\n\nDid two:", ""},
 		"a call of nothing": {&llms.ContentResponse{Choices: []*llms.ContentChoice{
 			{Content: "Did two:", StopReason: "stop", ToolCalls: []llms.ToolCall{{}}},
@@ -78,7 +88,7 @@ func TestOddContinuationsCostNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, asked := speaks(says("Did one:", "stop"), test.second, test.second)
+			model, asked := speaks(says("Did one:", "stop"), test.second, test.second, test.second)
 			ctx, outcomes := middleware.Capture(t.Context())
 			got, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(ctx, question(), withTools("search"))
 			require.NoError(t, err)
@@ -87,7 +97,7 @@ func TestOddContinuationsCostNothing(t *testing.T) {
 			if test.err == "" {
 				assert.Equal(t, 2, *asked)
 			} else {
-				assert.Equal(t, 3, *asked, "it is sent once more")
+				assert.Equal(t, 4, *asked, "it is sent twice more")
 			}
 			if test.err != "" {
 				require.EqualError(t, outcomes.Last().Err, test.err)
@@ -281,7 +291,8 @@ func TestAStrictToolHasAStrictTodoPauseBesideIt(t *testing.T) {
 func readBy(t *testing.T, read func(string) carrylangchain.Reading, answers ...*llms.ContentResponse) *llms.ContentResponse {
 	t.Helper()
 	model, _ := speaks(answers...)
-	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(answers) - 1}))
+	mw := middleware.New(twoTodos, unattended,
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(answers) - 1}))
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(read)).
 		GenerateContent(t.Context(), question(), llms.WithStopWords([]string{"\nObservation:"}))
 	require.NoError(t, err)
@@ -337,13 +348,15 @@ func TestAParserThatPanicsCanNotReadTheAnswer(t *testing.T) {
 
 func TestATextAgentsOddAnswersAreReturnedAsTheyAre(t *testing.T) {
 	t.Parallel()
+	unreadable := func(string) carrylangchain.Reading { return carrylangchain.Reading{} }
 	finishes := func(answer string) carrylangchain.Reading {
 		return carrylangchain.Reading{Kind: carrylangchain.Finish, Answer: answer}
 	}
 	for name, answer := range map[string]*llms.ContentResponse{
 		"nil": nil, "no choices": {}, "a nil choice": {Choices: []*llms.ContentChoice{nil}}, "no text": says("", "stop"),
 	} {
-		assert.Same(t, answer, readBy(t, finishes, answer), name)
+		assert.Same(t, answer, readBy(t, unreadable, answer), name)
+		assert.Equal(t, "one", readBy(t, finishes, answer, says("one", "stop")).Choices[0].Content, "%s, as a final answer", name)
 	}
 }
 
@@ -355,10 +368,10 @@ func TestNothingOfATextAgentsFailedTurnIsShown(t *testing.T) {
 	asked := 0
 	model := spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		asked++
-		answer := []*llms.ContentResponse{says("one", "stop"), says("two", "stop"), says("thr", "")}[asked-1]
+		answer := []*llms.ContentResponse{says("one", "stop"), says("two", "stop"), says("thr", "")}[min(asked, 3)-1]
 		return answer, o.StreamingFunc(ctx, []byte(answer.Choices[0].Content))
 	})
-	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
+	mw := middleware.New(twoTodos, unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	r := new(recording)
 	ctx, outcomes := middleware.Capture(t.Context())
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(finishes)).

@@ -65,7 +65,7 @@ func TestLateStreamOfAnEarlierTurnIsLeftOut(t *testing.T) {
 			return nil, err
 		}
 		require.Error(t, first(ctx, []byte("late")))
-		return says("Two:", "stop"), o.StreamingFunc(ctx, []byte("."))
+		return says("Two:", "stop"), o.StreamingFunc(ctx, []byte(":"))
 	}), middleware.New(twoTodos, unhurried))
 	var h heard
 	answer, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Go on.")},

@@ -91,7 +91,7 @@ func TestAnthropicIsContinued(t *testing.T) {
 	assert.Len(t, requests[1]["tools"], 2)
 	sent := messagesOf(requests[1])
 	require.Len(t, sent, 3)
-	assert.Equal(t, "assistant: text Did one.", sent[1])
+	assert.Equal(t, "assistant: text Did one:", sent[1])
 }
 
 func TestAnthropicIsToldOfARejectedPause(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAnthropicIsToldOfARejectedPause(t *testing.T) {
 	sent := messagesOf(requests[2])
 	require.Len(t, sent, 4)
 	// The client sends the first part of an AI message alone.
-	assert.Equal(t, "assistant: text Did one.\n\nWell:", sent[1])
+	assert.Equal(t, "assistant: text Did one:\n\nWell:", sent[1])
 	assert.Equal(t, "assistant: tool_use todo_pause", sent[2])
 	assert.Contains(t, sent[3], "user: tool_result Invalid pause reason: ")
 }
@@ -160,14 +160,14 @@ func TestAPauseWithoutATextIsAnsweredWithoutOne(t *testing.T) {
 
 func TestAnthropicStreams(t *testing.T) {
 	t.Parallel()
-	server := newScript(t, claudeStream("end_turn", []string{"Did ", "one."}, "", ""),
+	server := newScript(t, claudeStream("end_turn", []string{"Did ", "one:"}, "", ""),
 		claudeStream("tool_use", []string{"Stuck", "."}, "todo_pause", reasonJSON(blocked)))
 	model := carrylangchain.Wrap(newAnthropic(t, server), middleware.New(twoTodos, unhurried))
 	r, why := new(recording), new(reasons)
 	answer, err := model.GenerateContent(t.Context(), question(), withTools("search"), r.option(), why.option())
 	require.NoError(t, err)
 	assert.Equal(t, "Did one:\n\nStuck.\n\nTask paused: "+blocked, answer.Choices[0].Content)
-	assert.Equal(t, []string{"Did ", "one.", "\n\nStuck", ".", "\n\nTask paused: " + blocked}, r.chunks)
+	assert.Equal(t, []string{"Did ", "one:", "\n\nStuck", ".", "\n\nTask paused: " + blocked}, r.chunks)
 	assert.Empty(t, why.chunks, "the provider gives it thoughts alone")
 	assert.Empty(t, answer.Choices[0].ToolCalls)
 	assert.Equal(t, "end_turn", answer.Choices[0].StopReason)
@@ -185,7 +185,7 @@ func llama(pieces ...string) string {
 
 func TestOllamaNeverGivesAStopReason(t *testing.T) {
 	t.Parallel()
-	server := newScript(t, llama("Did ", "one."), llama("Did ", "two."))
+	server := newScript(t, llama("Did ", "one:"), llama("Did ", "two:"))
 	model := carrylangchain.Wrap(newOllama(t, server), middleware.New(twoTodos, unhurried), carrylangchain.WithPlainChains())
 	r := new(recording)
 	answer, err := model.GenerateContent(t.Context(), question(), r.option())

@@ -6,6 +6,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/logprobs"
 )
 
 // answers is the dialect of whole answers.
@@ -14,7 +15,12 @@ type answers struct {
 
 	envelope  adapter.Envelope[envelope]
 	reasoning adapter.KeptReasoning
+	turn      tokens   // of the current turn
+	kept      []tokens // of each turn that was kept
 }
+
+// tokens are the log probabilities of a turn's text.
+type tokens = logprobs.Queue[openai.LogProb]
 
 func newAnswers() *answers { return &answers{usageTotals: newUsageTotals()} }
 
@@ -25,8 +31,9 @@ func (d *answers) Read(a *openai.ChatCompletionResponse, t adapter.TurnReader) {
 		m := &a.Choices[i].Message
 		if i == 0 {
 			d.reasoning.SetTurn(m.ReasoningContent)
+			d.readLogprobs(&a.Choices[i])
 		}
-		readChoice(t, i, m, a.Choices[i].FinishReason, wholeCall)
+		readChoice(t, i == 0, m, a.Choices[i].FinishReason, wholeCall)
 	}
 	if a.Usage != (openai.Usage{}) {
 		d.SetTurn(a.Usage)
@@ -58,7 +65,32 @@ func (d *answers) AppendShown(
 	choice.Message.Content, choice.Message.MultiContent = e.Text, nil
 	choice.Message.ToolCalls = keptCalls(choice.Message.ToolCalls, e)
 	choice.Message.ReasoningContent = d.reasoning.Text()
+	d.editLogprobs(choice, e)
+	if e.Continuation {
+		choice.Index = 0
+	}
 	return append(dst, *a)
+}
+
+// readLogprobs takes the log probabilities of a choice's text.
+func (d *answers) readLogprobs(choice *openai.ChatCompletionChoice) {
+	d.turn = tokens{}
+	if choice.LogProbs != nil {
+		d.turn.Add(textOf(&choice.Message), choice.LogProbs.Content, func(t *openai.LogProb) int { return len(t.Token) })
+	}
+}
+
+// editLogprobs gives a choice the log probabilities of the text of all turns.
+func (d *answers) editLogprobs(choice *openai.ChatCompletionChoice, e *adapter.Edit) {
+	var all []openai.LogProb
+	from := 0
+	for i := range min(len(d.kept), len(e.TurnEnds)) {
+		all = append(all, d.kept[i].Take(e.Text[from:e.TurnEnds[i]])...)
+		from = e.TurnEnds[i]
+	}
+	if len(all) > 0 || choice.LogProbs != nil {
+		choice.LogProbs = &openai.LogProbs{Content: all}
+	}
 }
 
 // keptCalls returns the calls that are shown. Whole answers have no indexes to
@@ -87,4 +119,7 @@ func (d *answers) Clone(a *openai.ChatCompletionResponse) openai.ChatCompletionR
 func (d *answers) EndTurn(keep bool) {
 	d.usageTotals.EndTurn(keep)
 	d.reasoning.EndTurn(keep)
+	if keep {
+		d.kept = append(d.kept, d.turn)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/logprobs"
 )
 
 // chunks is the dialect of streams.
@@ -15,7 +16,18 @@ type chunks struct {
 	usageTotals
 
 	envelope adapter.Envelope[envelope]
+	over     bool // the turn has ended: what is read next begins another
+	later    *laterTurn
 }
+
+// laterTurn is a continuation; nil in the caller's own turn.
+type laterTurn struct {
+	choice int  // the index of its choice; noChoice until one says something
+	others bool // another choice has said something
+	held   logprobs.Queue[openai.ChatCompletionTokenLogprob]
+}
+
+const noChoice = -1
 
 // envelope has the fields that the joined answer takes from the first turn, in
 // every chunk.
@@ -29,10 +41,14 @@ func newChunks() *chunks { return &chunks{usageTotals: newUsageTotals()} }
 
 // Read implements [adapter.Dialect].
 func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, t adapter.TurnReader) {
+	if d.over {
+		d.over, d.later = false, &laterTurn{choice: noChoice}
+	}
 	d.envelope.Take(envelope{c.ID, c.Object, c.Model, c.Created, nil}, c.ID != "")
 	for i := range c.Choices {
 		choice := &c.Choices[i]
-		readChoice(t, choice.Index, &openai.ChatCompletionMessage{
+		d.takeChoice(choice)
+		readChoice(t, d.isFirst(choice), &openai.ChatCompletionMessage{
 			Content:          choice.Delta.Content,
 			ReasoningContent: choice.Delta.ReasoningContent,
 			Refusal:          choice.Delta.Refusal,
@@ -43,6 +59,33 @@ func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, t adapter.TurnRead
 	if c.Usage != nil {
 		d.SetTurn(*c.Usage)
 		t.Usage(counts(c.Usage))
+	}
+}
+
+// isFirst reports whether the choice is the first one of the answer. A continuation
+// asks for one choice; some gateways number it otherwise, or only its end.
+func (d *chunks) isFirst(c *openai.ChatCompletionStreamChoice) bool {
+	l := d.later
+	if c.Index == 0 || l == nil {
+		return c.Index == 0
+	}
+	return l.choice == noChoice || l.choice == c.Index || !l.others && !saysAnything(&c.Delta)
+}
+
+// saysAnything reports whether a delta has more than a role.
+func saysAnything(d *openai.ChatCompletionStreamChoiceDelta) bool {
+	return d.Content != "" || d.ReasoningContent != "" || d.Refusal != "" || len(d.ToolCalls) > 0 || d.FunctionCall != nil
+}
+
+// takeChoice takes the choice as the continuation's if it is the first that says
+// something, and notes whether another one does.
+func (d *chunks) takeChoice(c *openai.ChatCompletionStreamChoice) {
+	switch l := d.later; {
+	case l == nil:
+	case l.choice == noChoice && (saysAnything(&c.Delta) || c.FinishReason != ""):
+		l.choice = c.Index
+	case !d.isFirst(c):
+		l.others = true
 	}
 }
 
@@ -57,10 +100,10 @@ func callFragment(_ int, call *openai.ToolCall) int {
 // readChoice reports a choice: its message, or what a chunk adds to it. indexOf
 // returns the index of the call that is number at in the message.
 func readChoice(
-	t adapter.TurnReader, index int, m *openai.ChatCompletionMessage, finish openai.FinishReason,
+	t adapter.TurnReader, isFirst bool, m *openai.ChatCompletionMessage, finish openai.FinishReason,
 	indexOf func(at int, call *openai.ToolCall) int,
 ) {
-	if index != 0 {
+	if !isFirst {
 		t.OtherChoice()
 		if len(m.ToolCalls) > 0 || m.FunctionCall != nil {
 			t.OtherCall()
@@ -101,7 +144,7 @@ func (d *chunks) AppendShown(
 	if e.Part == adapter.UsageOnly {
 		c.Choices = []openai.ChatCompletionStreamChoice{}
 	} else {
-		left = editChoices(c, e) || left
+		left = d.editChoices(c, e) || left
 	}
 	if !left {
 		return dst
@@ -109,29 +152,27 @@ func (d *chunks) AppendShown(
 	return append(dst, *c)
 }
 
-// editChoices applies the edit and reports whether anything is left to show.
-// The edit's text and finish reason go into the first choice with index 0: some
-// providers send several of them in a chunk.
-func editChoices(c *openai.ChatCompletionStreamResponse, e *adapter.Edit) bool {
+// editChoices applies the edit and reports whether anything is left to show. The
+// edit's text and finish reason go into the first of the chunk's choices that belong
+// to the answer: some providers send several of them in a chunk.
+func (d *chunks) editChoices(c *openai.ChatCompletionStreamResponse, e *adapter.Edit) bool {
 	edit, calls, left, shown := *e, 0, false, false
 	if e.Part == adapter.Synthetic {
-		c.Choices = slices.DeleteFunc(c.Choices, func(choice openai.ChatCompletionStreamChoice) bool {
-			return choice.Index != 0
-		})
+		c.Choices = slices.DeleteFunc(c.Choices, func(choice openai.ChatCompletionStreamChoice) bool { return !d.isFirst(&choice) })
 	}
 	for i := range c.Choices {
-		if c.Choices[i].Index != 0 {
+		if !d.isFirst(&c.Choices[i]) {
 			left = true
 			continue
 		}
-		if editChoice(&c.Choices[i], &edit, &calls) {
+		if d.editChoice(&c.Choices[i], &edit, &calls) {
 			left = true
 		}
 		edit.Text, edit.Finish, edit.PlainStop, shown = "", "", false, true
 	}
 	if !shown && (e.Text != "" || e.FinishOr(stop) != "") {
 		c.Choices = append(c.Choices, openai.ChatCompletionStreamChoice{})
-		return editChoice(&c.Choices[len(c.Choices)-1], e, &calls)
+		return d.editChoice(&c.Choices[len(c.Choices)-1], e, &calls)
 	}
 	return left
 }
@@ -141,12 +182,15 @@ const stop = string(openai.FinishReasonStop)
 
 // editChoice applies the edit to one choice and reports whether anything is
 // left to show. calls counts the calls of the chunk, over all its choices.
-func editChoice(choice *openai.ChatCompletionStreamChoice, e *adapter.Edit, calls *int) bool {
+func (d *chunks) editChoice(choice *openai.ChatCompletionStreamChoice, e *adapter.Edit, calls *int) bool {
 	finish := e.FinishOr(stop)
 	choice.FinishReason = openai.FinishReason(finish)
+	if e.Continuation {
+		choice.Index = 0
+	}
+	d.editLogprobs(choice, e)
 	if e.Part == adapter.Synthetic {
 		choice.Delta = openai.ChatCompletionStreamChoiceDelta{Content: e.Text}
-		choice.Logprobs = nil
 		return e.Text != "" || finish != ""
 	}
 	delta := &choice.Delta
@@ -165,8 +209,33 @@ func editChoice(choice *openai.ChatCompletionStreamChoice, e *adapter.Edit, call
 		*calls++
 	}
 	delta.ToolCalls = kept
-	return e.Text != "" || finish != "" || len(kept) > 0 || delta.Role != "" ||
+	return e.Text != "" || finish != "" || len(kept) > 0 || delta.Role != "" || choice.Logprobs != nil && len(choice.Logprobs.Content) > 0 ||
 		delta.ReasoningContent != "" || delta.Refusal != "" || delta.FunctionCall != nil
+}
+
+// editLogprobs gives a choice the log probabilities of the text that it shows.
+func (d *chunks) editLogprobs(choice *openai.ChatCompletionStreamChoice, e *adapter.Edit) {
+	own, text := choice.Logprobs, choice.Delta.Content
+	if e.Part == adapter.Synthetic {
+		own, text, choice.Logprobs = nil, "", nil
+	}
+	if d.later == nil || d.later.held.IsEmpty() && text == e.Text && e.Part == adapter.Whole {
+		return
+	}
+	held := &d.later.held
+	if e.Part == adapter.Whole {
+		var tokens []openai.ChatCompletionTokenLogprob
+		if own != nil {
+			tokens = own.Content
+		}
+		held.Add(text, tokens, func(t *openai.ChatCompletionTokenLogprob) int { return len(t.Token) })
+	}
+	switch shown := held.Take(e.Text); {
+	case own != nil:
+		choice.Logprobs = &openai.ChatCompletionStreamChoiceLogprobs{Content: shown, Refusal: own.Refusal}
+	case len(shown) > 0:
+		choice.Logprobs = &openai.ChatCompletionStreamChoiceLogprobs{Content: shown}
+	}
 }
 
 func editCall(call openai.ToolCall, edit adapter.CallEdit) openai.ToolCall {
@@ -194,5 +263,6 @@ func (d *chunks) Clone(c *openai.ChatCompletionStreamResponse) openai.ChatComple
 // EndTurn implements [adapter.Dialect].
 func (d *chunks) EndTurn(keep bool) {
 	d.envelope.Fix()
+	d.over = true
 	d.usageTotals.EndTurn(keep)
 }

@@ -26,7 +26,7 @@ import (
 func begin(t *testing.T, options ...middleware.Option) *middleware.Call {
 	t.Helper()
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending})
-	options = append(options, middleware.WithLimits(continuation.Limits{MaxAttempts: 1}))
+	options = append(options, middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 	call, _ := middleware.New(todos, options...).Begin(t.Context(), adapter.Request{Tools: 1, Users: 1, User: "Write it."})
 	require.NotNil(t, call)
 	return call
@@ -193,7 +193,7 @@ func TestAnswerOfTheSDKIsNotChanged(t *testing.T) {
 func TestTextInPartsIsJoinedToOne(t *testing.T) {
 	t.Parallel()
 	last := answerWith(openai.ChatCompletionMessage{MultiContent: []openai.ChatMessagePart{
-		{Type: openai.ChatMessagePartTypeText, Text: "Tw"}, {Type: openai.ChatMessagePartTypeText, Text: "o."},
+		{Type: openai.ChatMessagePartTypeText, Text: "Tw"}, {Type: openai.ChatMessagePartTypeText, Text: "o:"},
 	}})
 	got := joinAnswers(t, begin(t), textAnswer("One:"), last)
 	assert.Equal(t, "One:\n\nTwo:", got.Choices[0].Message.Content)
@@ -373,7 +373,7 @@ func TestReasoningOfATurnThatFailedIsNotKept(t *testing.T) {
 	t.Parallel()
 	failed := withReasoning("Two:", "Aha.")
 	failed.Choices[0].FinishReason = ""
-	got := joinAnswers(t, begin(t), withReasoning("One:", "Hm."), failed)
+	got := joinAnswers(t, begin(t), withReasoning("One:", "Hm."), failed, failed, failed)
 	assert.Equal(t, "Hm.", got.Choices[0].Message.ReasoningContent)
 }
 

@@ -116,7 +116,7 @@ func inBubble(t *testing.T, test func(b *bubble), opts ...middleware.Option) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bubble{t: t, base: new(feeder), mw: middleware.New(twoTodos, opts...)}
+		b := &bubble{t: t, base: new(feeder), mw: middleware.New(twoTodos, append(opts, unattended)...)}
 		b.ctx, b.cancel = context.WithCancel(continuation.WithSession(t.Context(), "s"))
 		defer b.cancel()
 		var ctx context.Context
@@ -253,7 +253,7 @@ func TestTextIsShownBeforeTheFinishIsSettled(t *testing.T) {
 				text, err := r.now()
 				require.NoError(b.t, err)
 				assert.True(b.t, strings.HasPrefix(text, textEvent+textEvent), text)
-				assert.Equal(b.t, name == "finish with text", strings.Contains(text, "Last:"), "its own text too")
+				assert.Equal(b.t, name == "finish with text", strings.Contains(text, "Last."), "its own text too")
 				assert.NotContains(b.t, text, `"finish_reason":"stop"`)
 				assert.Equal(b.t, 1, b.base.asked())
 			})

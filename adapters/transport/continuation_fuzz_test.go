@@ -47,7 +47,7 @@ func elementsOf(list string) (elements []json.RawMessage, ok bool) {
 // playing answers requests in order: with a turn to be continued, one that pauses without a reason, and others.
 func playing(sent *[]string, stream bool) http.RoundTripper {
 	const pause = `"tool_calls":[{"index":0,"id":"p","type":"function","function":{"name":"todo_pause","arguments":"{\"reason\":\"stuck\"}"}}]`
-	turns := []string{`"content":"So:","reasoning_content":"Hm."`, pause, `"content":"On."`, `"content":"Done."`}
+	turns := []string{`"content":"So.","reasoning_content":"Hm."`, pause, `"content":"On."`, `"content":"Done."`}
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		turn := turns[min(len(*sent), len(turns)-1)]

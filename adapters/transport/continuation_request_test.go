@@ -153,7 +153,7 @@ func TestContinuationKeepsHeadersAndAddress(t *testing.T) {
 			request.Header.Set(name, value)
 		}
 		request.Header["X-Lower"] = []string{"a", "b"}
-		requireReading(t, s.send(t, request, texts("One:", "Two:")[0], texts("Two:")[0], edit()), "One:\n\nTwo:", "tool_calls")
+		requireReading(t, s.send(t, request, texts("One.", "Two.")[0], texts("Two.")[0], edit()), "One.\n\nTwo.", "tool_calls")
 
 		seen := s.wire.seen()
 		require.Len(t, seen, 3)
@@ -353,8 +353,8 @@ func TestPauseToolIsDeclaredAlways(t *testing.T) {
 		const choice = `"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function",` +
 			`"function":{"name":"edit_file"}}]}}`
 		body := bodyOf(w.stream, choice, `"store":true`, `"prediction":{}`)
-		got := s.send(t, s.request(t, body), texts("One:")[0], texts("Two:")[0], edit())
-		requireReading(t, got, "One:\n\nTwo:", "tool_calls")
+		got := s.send(t, s.request(t, body), texts("One.")[0], texts("Two.")[0], edit())
+		requireReading(t, got, "One.\n\nTwo.", "tool_calls")
 		bodies := s.wire.bodies()
 		require.Len(t, bodies, 3)
 		declared := strings.NewReplacer(editFile, editFile+","+pauseTool(t, false),

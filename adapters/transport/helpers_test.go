@@ -36,8 +36,12 @@ var twoTodos = todo.Static(
 	todo.Todo{ID: "2", Content: "Test the parser", Status: todo.Pending},
 )
 
-// unhurried has no interval between prompts, so that no test waits.
-var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
+// unhurried has no interval between prompts, so that no test waits, and an attempt less than by default, so that
+// scripts are short.
+var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3})
+
+// unattended is the mode in which it does not matter how a text ends.
+var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
 
 // edit is the answer of a model that does its work.
 func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
@@ -111,7 +115,7 @@ func sceneOf(
 		events: carryontest.NewRecorder(),
 	}
 	s.mw = middleware.New(todos, slices.Concat(
-		[]middleware.Option{unhurried, middleware.WithObserver(s.events.Observer())}, opts)...)
+		[]middleware.Option{unhurried, unattended, middleware.WithObserver(s.events.Observer())}, opts)...)
 	s.client = &http.Client{Transport: transport.New(s.wire, s.mw)}
 	t.Cleanup(func() {
 		assert.Zero(t, s.wire.open(), "bodies left open")

@@ -87,7 +87,7 @@ func TestBodiesOfAnyLengthPass(t *testing.T) {
 // Names of sessions come from headers, too. However long they are, little of them is kept, and no two are mixed up.
 func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // measures memory
 	const calls, size = 50, 900 << 10
-	tasks := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}), unhurried)
+	tasks := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}), unhurried, unattended)
 	name := func(i int) string { return strings.Repeat("x", size) + string(rune('a'+i)) }
 	ask := func(i int) {
 		asked := 0

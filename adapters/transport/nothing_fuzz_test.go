@@ -124,7 +124,7 @@ func (m manner) deal(t *testing.T, request, answer []byte, through func(http.Rou
 // If carryon has nothing to do, neither the provider nor the client can tell that it is there. The one exception is the
 // length of a stream, which is dropped when a continuation is still possible.
 func FuzzNothingToDo(f *testing.F) {
-	whole := `{"id":"a","choices":[{"index":0,"message":{"role":"assistant","content":"So:"},"finish_reason":"stop"}]}`
+	whole := `{"id":"a","choices":[{"index":0,"message":{"role":"assistant","content":"So."},"finish_reason":"stop"}]}`
 	for seed := range uint64(24) {
 		f.Add([]byte(bodyOf(seed%2 == 0, `"n":1`)), []byte(generated(seed)), seed)
 		f.Add([]byte(bodyOf(seed%2 == 1)), []byte(whole), seed*7)

@@ -65,12 +65,13 @@ type told struct {
 
 // parity plays a script to both clients.
 type parity struct {
-	todos   todo.Provider
-	opts    []middleware.Option
-	ctx     func(context.Context) context.Context
-	request func(*openai.ChatCompletionRequest)
-	turns   []fakellm.Turn
-	calls   int // number of calls, one after the other; 0 means 1
+	todos    todo.Provider
+	opts     []middleware.Option
+	attended bool // a person is there: it matters how a text ends
+	ctx      func(context.Context) context.Context
+	request  func(*openai.ChatCompletionRequest)
+	turns    []fakellm.Turn
+	calls    int // number of calls, one after the other; 0 means 1
 }
 
 func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middleware.Middleware) (chats, opener)) []told {
@@ -81,7 +82,11 @@ func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middle
 	if todos == nil {
 		todos = twoTodos
 	}
-	mw := middleware.New(todos, slices.Concat([]middleware.Option{unhurried, middleware.WithObserver(events.Observer())}, p.opts)...)
+	options := []middleware.Option{unhurried, middleware.WithObserver(events.Observer())}
+	if !p.attended {
+		options = append(options, unattended)
+	}
+	mw := middleware.New(todos, slices.Concat(options, p.opts)...)
 	wire := &tap{base: server.Transport()}
 	config := openai.DefaultConfig("no key")
 	config.BaseURL, config.HTTPClient = fakellm.BaseURL, &http.Client{Transport: wire}
@@ -220,31 +225,34 @@ var (
 // scripts has a call for each way in which calls end.
 var scripts = map[string]parity{
 	"continued":        {turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
-	"twice":            {turns: append(texts("One:", "Two:"), edit().AndText("Three:"))},
+	"twice":            {turns: append(texts("One.", "Two."), edit().AndText("Three."))},
 	"nothing to do":    {todos: todo.Static(), turns: texts(plan)},
 	"tool call":        {turns: []fakellm.Turn{edit().AndText("Now.")}},
-	"exhausted":        {turns: texts("One:", "Two:", "Three:", "Four:", "Five:"), calls: 2},
-	"no progress":      {turns: texts("One:", "One:", "One:", "One:")},
+	"exhausted":        {turns: texts("One.", "Two.", "Three.", "Four.", "Five."), calls: 2},
+	"no progress":      {turns: texts("One.", "One.", "One.", "One.")},
 	"paused":           {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}},
 	"paused by text":   {turns: texts(plan, "I can't.\n\ntodo_pause('"+blocked+"')")},
 	"pause rejected":   {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").ID("p1"), edit()}},
 	"pause beside":     {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndCall("edit_file", "{}")}},
 	"paused, then no":  {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked), fakellm.Text("And now?")}, calls: 2},
 	"refused":          {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Status(400, `{"error":{"message":"x"}}`)}},
-	"failed":           {turns: []fakellm.Turn{fakellm.Text(plan), down, down}},
-	"cut":              {turns: []fakellm.Turn{fakellm.Text(plan), cut, cut}},
+	"failed":           {turns: []fakellm.Turn{fakellm.Text(plan), down, down, down}},
+	"cut":              {turns: []fakellm.Turn{fakellm.Text(plan), cut, cut, cut}},
 	"sent once more":   {turns: []fakellm.Turn{fakellm.Text(plan), down, edit()}},
+	"sent twice more":  {turns: []fakellm.Turn{fakellm.Text(plan), down, cut, edit()}},
+	"asks":             {attended: true, turns: texts("Which one do you want?")},
+	"unclear":          {attended: true, turns: texts("One.", "Two.")},
 	"turn 1 refused":   {turns: []fakellm.Turn{fakellm.Status(429, `{"error":{"message":"x"}}`)}},
 	"turn 1 cut":       {turns: []fakellm.Turn{fakellm.Text(plan).Cut()}},
 	"length":           {turns: []fakellm.Turn{fakellm.Text(plan).Finish("length")}},
 	"no finish":        {turns: []fakellm.Turn{fakellm.Text(plan).With(fakellm.NoFinish)}},
 	"refusal":          {turns: []fakellm.Turn{fakellm.Text("").Refusal("No.")}},
-	"no text":          {turns: []fakellm.Turn{fakellm.Text(" \n"), fakellm.Text(" \n")}},
+	"no text":          {turns: texts(" \n", " \n", " \n", " \n")},
 	"empty turns":      {turns: []fakellm.Turn{fakellm.Text(""), edit()}},
 	"legacy call":      {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Call("edit_file", "{}").With(fakellm.Legacy)}},
 	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: texts(plan)},
 	"suppressed":       {ctx: continuation.Suppress, turns: texts(plan)},
-	"disabled":         {opts: []middleware.Option{middleware.WithSettings(disabled())}, turns: texts(plan)},
+	"disabled":         {attended: true, opts: []middleware.Option{middleware.WithSettings(disabled())}, turns: texts(plan)},
 	"vetoed":           {opts: []middleware.Option{middleware.WithGate(func(context.Context, middleware.NextTurn) error { return errors.New("no") })}, turns: texts(plan)},
 	"always declared":  {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
 	"always, paused":   {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(plan).AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}},
@@ -266,7 +274,7 @@ func disabled() *continuation.Settings {
 
 // reasoned is a history that carries reasoning.
 func reasoned(r *openai.ChatCompletionRequest) {
-	r.Messages = append(r.Messages, openai.ChatCompletionMessage{Role: "assistant", Content: "So:", ReasoningContent: "Hm."},
+	r.Messages = append(r.Messages, openai.ChatCompletionMessage{Role: "assistant", Content: "So.", ReasoningContent: "Hm."},
 		openai.ChatCompletionMessage{Role: "user", Content: "Go on."})
 }
 
@@ -316,9 +324,9 @@ var manners = map[string]func(fakellm.Turn) fakellm.Turn{
 // The same holds for every manner of answering, in the first turn and in later ones.
 func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
 	t.Parallel()
-	said := fakellm.Text("One. Two:").Usage(3, 4)
-	called := fakellm.Text("Three:").AndCall("edit_file", `{"path":"a"}`).ID("a").AndCall("edit_file", `{"path":"b"}`).ID("b")
-	beside := fakellm.Text("Three:").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	said := fakellm.Text("One. Two.").Usage(3, 4)
+	called := fakellm.Text("Three.").AndCall("edit_file", `{"path":"a"}`).ID("a").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	beside := fakellm.Text("Three.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
 	for name, manner := range manners {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -329,7 +337,7 @@ func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
 					{said, manner(beside)},
 					{said, manner(fakellm.Pause(blocked))},
 					{manner(called)},
-					{said, manner(fakellm.Text("Four:")), called},
+					{said, manner(fakellm.Text("Four.")), called},
 				} {
 					parity{turns: turns}.requireParity(t, w)
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -128,7 +129,8 @@ func TestOtherProtocolIsContinued(t *testing.T) {
 func TestOtherProtocolSurvivesAFailure(t *testing.T) {
 	t.Parallel()
 	first := blockAnswer("a", "stop", "Next I will write the parser.")
-	got, _, outcome := askBlocks(t, twoTodos, asItCame, first, "event: error\ndata: {\"type\":\"overloaded\",\"message\":\"Later.\"}\n\n")
+	failure := "event: error\ndata: {\"type\":\"overloaded\",\"message\":\"Later.\"}\n\n"
+	got, _, outcome := askBlocks(t, twoTodos, asItCame, first, failure, failure, failure)
 	assert.Equal(t, first, got)
 	var reported *transport.ProviderError
 	require.ErrorAs(t, outcome.Err, &reported)
@@ -181,4 +183,92 @@ func readBlocks(t *testing.T, answer string) blocksRead {
 	}
 	assert.Equal(t, []int{1, 1}, []int{started, ended}, "one start, one end")
 	return got
+}
+
+// lineEnds are what may end the lines of a stream.
+var lineEnds = map[string]string{"LF": "\n", "CRLF": "\r\n", "CR": "\r"}
+
+// requestsByPath are requests in scope, one of each protocol.
+var requestsByPath = map[string]string{
+	"/chat/completions": bodyOf(true),
+	"/responses":        responsesBody(true),
+	"/messages": `{"model":"claude-sonnet-4-5","max_tokens":1024,"stream":true,"messages":[{"role":"user","content":"Write the parser."}],` +
+		`"tools":[{"name":"edit_file","input_schema":{"type":"object"}}]}`,
+}
+
+// responsesBody is a request of the Responses API in scope.
+func responsesBody(stream bool) string {
+	return fmt.Sprintf(`{"model":"test-model","stream":%t,"input":[{"role":"user","content":"Write and test the parser."}],`+
+		`"tools":[{"type":"function","name":"edit_file","parameters":{"type":"object","properties":{}},"strict":null}]}`, stream)
+}
+
+// bytesOf returns the answers of a server to one request after another, without
+// carryon.
+func bytesOf(t *testing.T, path, body string, turns ...fakellm.Turn) []string {
+	t.Helper()
+	server := fakellm.NewServer(t, turns...)
+	var all []string
+	for range turns {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fakellm.BaseURL+path, strings.NewReader(body))
+		require.NoError(t, err)
+		got := readReply(server.Transport().RoundTrip(r))
+		require.NoError(t, got.Err)
+		all = append(all, got.Body)
+	}
+	return all
+}
+
+// The lines of a joined answer end like those of turn 1, in all protocols and
+// whatever the continuation's end with.
+func TestJoinedAnswerHasTheLineEndsOfTurn1(t *testing.T) {
+	t.Parallel()
+	for path, body := range requestsByPath {
+		for name, second := range map[string]fakellm.Turn{
+			"text": fakellm.Text("It is written now."), "call": edit().AndText("Now."), "pause": fakellm.Pause(blocked).AndText("It fails."),
+			"fails": fakellm.Text("It is written now.").EndAfter(2),
+		} {
+			t.Run(path+" "+name, func(t *testing.T) {
+				t.Parallel()
+				first := bytesOf(t, path, body, fakellm.Text(plan))[0]
+				want := joinedOver(t, path, body, fakellm.Raw(first), second)
+				for end, chars := range lineEnds {
+					turn1 := fakellm.Raw(strings.ReplaceAll(first, "\n", chars))
+					assert.Equal(t, strings.ReplaceAll(want, "\n", chars), joinedOver(t, path, body, turn1, second), end)
+					assert.Equal(t, strings.ReplaceAll(want, "\n", chars), joinedOver(t, path, body, turn1, second.CRLF()), end)
+				}
+			})
+		}
+	}
+}
+
+// A continuation may have its JSON on several data lines.
+func TestJoinedAnswerHasOneDataLineForEachEvent(t *testing.T) {
+	t.Parallel()
+	for path, body := range requestsByPath {
+		for name, second := range map[string]fakellm.Turn{
+			"text": fakellm.Text("It is written now."), "call": edit().AndText("Now."), "pause": fakellm.Pause(blocked).AndText("It fails."),
+		} {
+			whole := bytesOf(t, path, body, fakellm.Text(plan), second)
+			split := strings.ReplaceAll(whole[1], `,"`, ",\ndata: \"")
+			want := joinedOver(t, path, body, fakellm.Raw(whole[0]), fakellm.Raw(whole[1]))
+			got := joinedOver(t, path, body, fakellm.Raw(whole[0]), fakellm.Raw(split))
+			assert.Equal(t, want, strings.ReplaceAll(got, `, "`, `,"`), path+" "+name)
+		}
+	}
+}
+
+// joinedOver returns the answer that carryon makes of turns over a connection.
+func joinedOver(t *testing.T, path, body string, turns ...fakellm.Turn) string {
+	t.Helper()
+	server, base := fakellm.NewServer(t, turns...), new(http.Transport)
+	defer base.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL()+path, strings.NewReader(body))
+	require.NoError(t, err)
+	response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(r)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	got, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Len(t, server.Requests(), 2)
+	return string(got)
 }

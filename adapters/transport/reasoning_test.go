@@ -31,29 +31,29 @@ func TestReasoningOfTurnsStandsApart(t *testing.T) {
 			[]string{`{"reasoning_content":"\n\nThree, "}`, `{"reasoning_content":"four."}`},
 		},
 		"a line break is there": {
-			[]string{`{"reasoning":"One:"}`, `{"reasoning":"\n"}`},
-			[]string{`{"reasoning":"Two:"}`},
-			[]string{`{"reasoning":"\nTwo:"}`},
+			[]string{`{"reasoning":"One."}`, `{"reasoning":"\n"}`},
+			[]string{`{"reasoning":"Two."}`},
+			[]string{`{"reasoning":"\nTwo."}`},
 		},
 		"none before it": {
 			nil,
-			[]string{`{"reasoning":"Two:"}`},
-			[]string{`{"reasoning":"Two:"}`},
+			[]string{`{"reasoning":"Two."}`},
+			[]string{`{"reasoning":"Two."}`},
 		},
 		"both names": {
-			[]string{`{"reasoning":"One:","reasoning_content":"One:"}`},
-			[]string{`{"reasoning":"Two:","reasoning_content":"Two:"}`},
-			[]string{`{"reasoning":"\n\nTwo:","reasoning_content":"\n\nTwo:"}`},
+			[]string{`{"reasoning":"One.","reasoning_content":"One."}`},
+			[]string{`{"reasoning":"Two.","reasoning_content":"Two."}`},
+			[]string{`{"reasoning":"\n\nTwo.","reasoning_content":"\n\nTwo."}`},
 		},
 		"details": {
-			[]string{`{"reasoning":"One:","reasoning_details":[{"type":"reasoning.text","text":"One:"}]}`},
-			[]string{`{"reasoning":"Two:","reasoning_details":[{"type":"reasoning.encrypted","data":"x"},{"type":"reasoning.summary","summary":"Two:"}]}`},
-			[]string{`{"reasoning":"\n\nTwo:","reasoning_details":[{"type":"reasoning.encrypted","data":"x"},{"type":"reasoning.summary","summary":"\n\nTwo:"}]}`},
+			[]string{`{"reasoning":"One.","reasoning_details":[{"type":"reasoning.text","text":"One."}]}`},
+			[]string{`{"reasoning":"Two.","reasoning_details":[{"type":"reasoning.encrypted","data":"x"},{"type":"reasoning.summary","summary":"Two."}]}`},
+			[]string{`{"reasoning":"\n\nTwo.","reasoning_details":[{"type":"reasoning.encrypted","data":"x"},{"type":"reasoning.summary","summary":"\n\nTwo."}]}`},
 		},
 		"details that are signed": {
-			[]string{`{"reasoning":"One:","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"One:"}]}`},
-			[]string{`{"reasoning":"Two:","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"Two:"}]}`},
-			[]string{`{"reasoning":"\n\nTwo:","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"Two:"}]}`},
+			[]string{`{"reasoning":"One.","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"One."}]}`},
+			[]string{`{"reasoning":"Two.","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"Two."}]}`},
+			[]string{`{"reasoning":"\n\nTwo.","reasoning_details":[{"type":"reasoning.text","format":"anthropic-claude-v1","text":"Two."}]}`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestReasoningOfTurnsIsSentBackApart(t *testing.T) {
 	inBothWays(t, func(t *testing.T, w way) {
 		s := newQuietScene(t, twoTodos)
 		body := strings.Replace(bodyOf(w.stream), `"messages":[`, `"messages":[{"role":"assistant","reasoning_content":"x"},`, 1)
-		got := s.send(t, s.request(t, body), fakellm.Text(plan).Reasoning("One:"), fakellm.Text("Then the tests.").Reasoning("Two:"), edit())
+		got := s.send(t, s.request(t, body), fakellm.Text(plan).Reasoning("One."), fakellm.Text("Then the tests.").Reasoning("Two."), edit())
 		require.NoError(t, got.Err)
-		assert.Contains(t, s.wire.bodies()[2], `"reasoning_content":"One:\n\nTwo:"`)
+		assert.Contains(t, s.wire.bodies()[2], `"reasoning_content":"One.\n\nTwo."`)
 	})
 }

@@ -47,7 +47,7 @@ var (
 
 // forRecordings continues a call once, and without waiting.
 func forRecordings(todos todo.Provider) *middleware.Middleware {
-	return middleware.New(todos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
+	return middleware.New(todos, unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 }
 
 // recordedAnswer is an answer to the byte.

@@ -107,7 +107,7 @@ func TestRequestsWithNothingToDoAreTheSameOnTheWire(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBothWays(t, func(t *testing.T, w way) {
-				server := fakellm.NewServer(t, texts("One:", "Two:")...)
+				server := fakellm.NewServer(t, texts("One.", "Two.")...)
 				url, tap := listening(t, server.Handler())
 				var sent [2]string
 				for i, mw := range []*middleware.Middleware{nil, middleware.New(todo.Static())} {
@@ -390,7 +390,7 @@ func TestContextReachesTheBase(t *testing.T) {
 	inBothWays(t, func(t *testing.T, w way) {
 		s := newQuietScene(t, twoTodos)
 		s.ctx = context.WithValue(s.ctx, key{}, "value")
-		requireReading(t, s.ask(t, w, texts("One:", "Two:")[0], edit()), "One:", "tool_calls")
+		requireReading(t, s.ask(t, w, texts("One.", "Two.")[0], edit()), "One.", "tool_calls")
 		marks := []bool{}
 		for _, r := range s.wire.seen() {
 			assert.Equal(t, "value", r.Context().Value(key{}))

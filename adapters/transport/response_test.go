@@ -221,7 +221,8 @@ func TestRefusedContinuationCanBeInspected(t *testing.T) {
 		assert.NotContains(t, got.Body, "secret")
 
 		s = newScene(t, twoTodos) // nothing more is sent in the user turn of a refusal
-		got = s.ask(t, w, texts(plan)[0], fakellm.Status(http.StatusBadGateway, `<html>`), fakellm.Status(http.StatusBadGateway, `<html>`))
+		failure := fakellm.Status(http.StatusBadGateway, `<html>`)
+		got = s.ask(t, w, texts(plan)[0], failure, failure, failure)
 		require.ErrorIs(t, got.Outcome.Err, transport.ErrStatus)
 	})
 }
@@ -314,7 +315,7 @@ func TestJoinedAnswerOfUnknownLength(t *testing.T) {
 	for protocol, http2 := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			server := fakellm.NewServer(t, texts("One:")[0], edit())
+			server := fakellm.NewServer(t, texts("One.")[0], edit())
 			base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				server.Handler().ServeHTTP(noLength{rw}, r)
 			}), http2)
@@ -502,7 +503,7 @@ func TestUnaryContinuationThatFailsCostsNothing(t *testing.T) {
 			assert.Equal(t, stalled, got.Body)
 			assert.Equal(t, int64(len(stalled)), got.Length)
 			assert.Equal(t, `"1"`, got.Header.Get("Etag"), "the body is the same")
-			want := 3 // it is sent once more
+			want := 4 // it is sent twice more
 			switch name {
 			case "a refusal", "a redirect", "another success", "a part", "nothing": // which will be the same again
 				want = 2
@@ -584,7 +585,7 @@ func (c closer) Close() error { *c.closed++; return nil }
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
-		server := fakellm.NewServer(t, texts("One:", "Two:", "Three:")[0], texts("Two:")[0], edit())
+		server := fakellm.NewServer(t, texts("One.", "Two.", "Three.")[0], texts("Two.")[0], edit())
 		var mu sync.Mutex
 		conns := map[net.Conn]bool{}
 		listener := httptest.NewUnstartedServer(server.Handler())
@@ -599,7 +600,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 		t.Cleanup(base.CloseIdleConnections)
 		// The clock stands still, so that carryon waits for the end of an answer on any slow machine.
 		s := sceneOf(t, server, base, listener.URL+"/v1", twoTodos, middleware.WithClock(carryontest.NewClock()))
-		requireReading(t, s.ask(t, w), "One:\n\nTwo:", "tool_calls")
+		requireReading(t, s.ask(t, w), "One.\n\nTwo.", "tool_calls")
 		mu.Lock()
 		defer mu.Unlock()
 		assert.Len(t, conns, 1)
@@ -611,7 +612,7 @@ func TestJoinedAnswerIsTheSameOverEveryProtocol(t *testing.T) {
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, w way) {
 		turns := []fakellm.Turn{
-			fakellm.Text("One:").Header("X-Request-Id", "one").Comments(),
+			fakellm.Text("One.").Header("X-Request-Id", "one").Comments(),
 			fakellm.Text("Two. ").AndCall("todo_pause", `{"reason":"stuck"}`).ID("p"), edit().ID("c"),
 		}
 		want := newQuietScene(t, twoTodos).ask(t, w, turns...)
@@ -635,7 +636,7 @@ func TestTrailersOfAJoinedAnswer(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			inBothWays(t, func(t *testing.T, w way) {
-				server := fakellm.NewServer(t, texts("One:")[0], edit())
+				server := fakellm.NewServer(t, texts("One.")[0], edit())
 				asked := 0
 				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 					asked++

@@ -248,9 +248,9 @@ func TestNestedLayerStandsAside(t *testing.T) {
 		s.client.Transport = transport.New(transport.New(s.wire, s.mw), s.mw)
 		got := s.ask(t, w, edit().AndText("Done."))
 		requireReading(t, got, "Done.", "tool_calls")
-		got = s.ask(t, w, texts("One:", "Two:", "Three:", "Four:")...)
+		got = s.ask(t, w, texts("One.", "Two.", "Three.", "Four.")...)
 		require.NoError(t, got.Err)
-		assert.Equal(t, "One:\n\nTwo:\n\nThree:\n\nFour:", got.reading(t).Text)
+		assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", got.reading(t).Text)
 		assert.Len(t, s.server.Requests(), 5, "not squared")
 	})
 }

@@ -153,7 +153,7 @@ const (
 	saysOther  = `{"id":"a","choices":[{"delta":{"content":"Other."},"index":0}],"x":[1,{"y":"}"}]}`
 	saysReason = `{"id":"a","choices":[{"index":0,"delta":{"reasoning_content":"Hm."}}]}`
 	saysFinish = `{"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
-	saysLast   = `{"id":"a","choices":[{"index":0,"delta":{"content":"Last:"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`
+	saysLast   = `{"id":"a","choices":[{"index":0,"delta":{"content":"Last."},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`
 	saysUsage  = `{"id":"a","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}`
 	saysCall   = `{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"edit_file","arguments":"{}"}}]}}]}`
 	saysPause  = `{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"todo_pause","arguments":"{\"reason\":\"` + blocked + `\"}"}}]},"finish_reason":"tool_calls"}]}`

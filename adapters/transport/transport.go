@@ -147,13 +147,21 @@ func translates(protocol wire.Protocol) wire.Translator {
 	return nil
 }
 
+// forCaller returns the protocol as the caller of a request uses it.
+func forCaller(protocol wire.Protocol, r *http.Request) wire.Protocol {
+	if translator, ok := protocol.(wire.Translator); ok {
+		return translator.For(func(add func(string)) { addCaller(r, add) })
+	}
+	return protocol
+}
+
 // protocolOf returns the protocol that a request may belong to, or the reason
 // to leave it alone. It does not read the body.
 func (t *transport) protocolOf(r *http.Request) (wire.Protocol, continuation.Reason) {
 	if r.URL != nil {
 		for _, protocol := range t.protocols {
 			if protocol.Match(r.URL.Path) {
-				return protocol, reasonNotToRead(r)
+				return forCaller(protocol, r), reasonNotToRead(r)
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 			"  runs a proxy in front of a model endpoint. Programs change only their base URL.\n\n" +
 			"Each flag can also be set by the environment variable shown in its description.\n" +
 			"carryon completion bash (or zsh, fish, pwsh) prints a completion script for that shell.",
-		Commands: []*cli.Command{runCommand(stderr), proxyCommand(stderr), versionCommand(stdout)},
+		Commands: []*cli.Command{runCommand(stderr), proxyCommand(stderr), auditCommand(stdout, stderr), versionCommand(stdout)},
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version of this program", Local: true}},
 		Before: func(ctx context.Context, c *cli.Command) (context.Context, error) {
 			if c.Bool("version") && c.Args().Present() {

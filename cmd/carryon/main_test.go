@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	p := exec.CommandContext(t.Context(), os.Args[0], args...)
-	p.Env = append(os.Environ(), asProgram+"=1", "CARRYON_UPSTREAM="+idle.URL+"/v1")
+	p.Env = append(os.Environ(), asProgram+"=1", "CARRYON_UPSTREAM="+idle.URL+"/v1", "CARRYON_MODE=standard")
 	return p
 }
 
@@ -72,7 +72,7 @@ func TestProgramExplainsItself(t *testing.T) {
 	for _, ask := range []string{"", "help", "-h", "--help"} {
 		out, err := program(t, strings.Fields(ask)...).Output()
 		require.NoError(t, err)
-		for _, command := range []string{"run", "proxy", "version", "help"} {
+		for _, command := range []string{"run", "proxy", "audit", "version", "help"} {
 			assert.Contains(t, string(out), "\n   "+command, "carryon %s", ask)
 		}
 	}

@@ -33,3 +33,15 @@ func TestRunLeavesTheTerminalToTheAgent(t *testing.T) {
 	assert.Equal(t, "carryon: the agent never used carryon: 0 requests (to point it there, set its base URL to that of a carryon proxy)\r\n", readUntil(t, screen, "carryon"))
 	assert.Equal(t, 5, codeOf(t, p.Wait()))
 }
+
+// On a terminal, a bar shows how far the audit is. It is gone at the end.
+func TestAuditShowsABarOnATerminal(t *testing.T) {
+	t.Parallel()
+	p := auditOf(t)
+	terminal, err := pty.Start(p)
+	require.NoError(t, err)
+	defer terminal.Close()
+	out, _ := io.ReadAll(terminal) // which ends with an error of the terminal
+	require.NoError(t, p.Wait())
+	assert.Contains(t, string(out), "\r\x1b[Kcarryon has read 8 transcripts")
+}

@@ -45,6 +45,8 @@ func actAsAgent() int {
 	case "path":
 		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/%1b]0;owned%07%e2%80%ae%c2%9b/chat/completions")
 		return 0
+	case "socket":
+		return askForSocket()
 	case "signal":
 		got := make(chan os.Signal, 1)
 		signal.Notify(got, syscall.SIGTERM)
@@ -105,6 +107,24 @@ func ask(provider, url string) {
 	fmt.Println(provider, answer.StatusCode, string(body), err)
 }
 
+// askForSocket begins a WebSocket for the Responses API.
+func askForSocket() int {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, os.Getenv("OPENAI_BASE_URL")+"/responses", nil)
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "websocket")
+	answer, err := new(http.Transport).RoundTrip(r)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer answer.Body.Close()
+	fmt.Println(answer.StatusCode)
+	return 0
+}
+
 func tool(name string) openai.Tool {
 	return openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{Name: name, Parameters: json.RawMessage(`{"type":"object"}`)}}
 }
@@ -132,7 +152,24 @@ func TestRunContinuesAnAgent(t *testing.T) {
 	stdout, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
 	require.NoError(t, err)
 	assert.Equal(t, "\nNext, I will write style.css.\n\nAll done.\n", stdout)
-	assert.Equal(t, "carryon: 4 requests, 1 continuation, 1 of 1 todo done, 111 tokens added\n", stderr)
+	assert.Equal(t, "carryon: 4 requests, 1 continuation, 1 of 1 todo done, 111 tokens added\n"+
+		"carryon: resumed 1 stall; 1 todo was finished after that, for 111 tokens\n", stderr)
+}
+
+// A flag or a variable that says who is there is not explained.
+func TestRunTellsWhoIsThere(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"":               "carryon: yolo mode, because standard input is no terminal, so nobody can answer the agent (-mode overrules it)\n",
+		"-mode standard": "", "-mode yolo": "", "-yolo": "",
+	} {
+		p := program(t, slices.Concat([]string{"run"}, strings.Fields(args), []string{"--", "true"})...)
+		p.Env = slices.DeleteFunc(p.Env, func(variable string) bool { return strings.HasPrefix(variable, "CARRYON_MODE=") })
+		out, err := p.CombinedOutput()
+		require.NoError(t, err, string(out))
+		told, _, _ := strings.Cut(string(out), "carryon: the agent never used carryon")
+		assert.Equal(t, want, told, args)
+	}
 }
 
 func TestRunTellsWhenThereWasNoList(t *testing.T) {
@@ -302,7 +339,7 @@ func TestRunTellsOfAWrongBaseURL(t *testing.T) {
 	_, stderr, err := asAgent(t, "astray")
 	require.NoError(t, err)
 	assert.Regexp(t, `^carryon: a client asked for /anthropic/v1/messages: its base URL should be http://127\.0\.0\.1:\d+/v1\n`+
-		`carryon: 0 requests, 0 continuations, no todo list seen\n$`, stderr)
+		`carryon: the agent never used carryon: 0 requests `, stderr)
 }
 
 func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {
@@ -318,4 +355,20 @@ func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {
 		assert.Equal(t, 1, codeOf(t, err))
 		assert.Equal(t, strings.ReplaceAll(want, "{URL}", server.URL)+"carryon: 1 request, 0 continuations, no todo list seen\n", stderr)
 	}
+}
+
+// An agent that asks its model elsewhere is told how to point it here, also in the log.
+func TestRunTellsThatItWasNotUsed(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	_, stderr, err := asAgent(t, "env", "-log-file", log)
+	require.NoError(t, err)
+	assert.Contains(t, stderr, "carryon: the agent never used carryon: 0 requests (to point it there, set its base URL to that of a carryon proxy)\n")
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "the agent asked no model through carryon")
+
+	_, stderr, err = asAgent(t, "socket")
+	require.NoError(t, err)
+	assert.Contains(t, stderr, "carryon: the agent never used carryon: it asked for a WebSocket")
 }

@@ -62,7 +62,12 @@ func asMost() []agent {
 		{
 			name: "Codex, ChatGPT login", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
 			alone: []string{"CODEX_HOME={HOME}/list"},
-			home:  map[string]string{".codex/auth.json": chatGPTLogin, "list/auth.json": chatGPTLogin, "list/config.toml": "[tools.update_plan]\nenabled = true\n"},
+			home:  map[string]string{".codex/auth.json": chatGPTLogin(account), "list/auth.json": chatGPTLogin(account), "list/config.toml": "[tools.update_plan]\nenabled = true\n"},
+		},
+		{
+			name: "Codex, ChatGPT workspace in a region", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
+			alone: []string{"CODEX_HOME={HOME}/list"},
+			home:  map[string]string{".codex/auth.json": chatGPTLogin(regional), "list/auth.json": chatGPTLogin(regional), "list/config.toml": "[tools.update_plan]\nenabled = true\n"},
 		},
 		{
 			name: "Codex, API key login", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
@@ -89,14 +94,14 @@ func asMost() []agent {
 			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
 			alone:   []string{"CODEX_HOME={HOME}/list"},
 			home: map[string]string{
-				".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted, "list/auth.json": chatGPTLogin,
+				".codex/auth.json": chatGPTLogin(account), ".codex/config.toml": trusted, "list/auth.json": chatGPTLogin(account),
 				"list/config.toml": trusted + "[tools.update_plan]\nenabled = true\n",
 			},
 		},
 		{
 			name: "Codex, ChatGPT login, its server still runs", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, terminal: true, before: true,
 			command: []string{"codex", "--dangerously-bypass-approvals-and-sandbox", task},
-			home:    map[string]string{".codex/auth.json": chatGPTLogin, ".codex/config.toml": trusted + "[tools.update_plan]\nenabled = true\n"},
+			home:    map[string]string{".codex/auth.json": chatGPTLogin(account), ".codex/config.toml": trusted + "[tools.update_plan]\nenabled = true\n"},
 		},
 		{
 			name: "opencode, its free model", pkg: "opencode-ai", protocol: chat, vendors: true, command: []string{"opencode", "run", task},
@@ -110,11 +115,38 @@ func asMost() []agent {
 			command: []string{"copilot", "-p", task, "--allow-all-tools", "--model", "gpt-6.1"}, env: []string{"COPILOT_GITHUB_TOKEN=" + githubToken},
 		},
 		{
+			name: "Copilot CLI, GitHub login, company", pkg: "@github/copilot", protocol: messages, vendors: true,
+			command: []string{"copilot", "-p", task, "--allow-all-tools"}, env: []string{"COPILOT_GITHUB_TOKEN=" + companyToken},
+		},
+		{
 			name: "qwen-code, Coding Plan", pkg: "@qwen-code/qwen-code", protocol: chat, list: true, vendors: true,
 			command: []string{"qwen", "-p", task, "--yolo"}, home: map[string]string{
 				".qwen/settings.json": qwenSettings, "list.json": `{"tools":{"todoWrite":{"enabled":true}}}`,
 			},
 			alone: []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH={HOME}/list.json"},
+		},
+		{
+			name: "Claude Code, another endpoint in its settings", pkg: "@anthropic-ai/claude-code", protocol: messages, list: true, vendors: true,
+			command: []string{"claude", "-p", task, "--permission-mode", "acceptEdits"}, alone: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1"},
+			home: map[string]string{".claude/settings.json": `{"env":{"ANTHROPIC_BASE_URL":"https://api.z.ai/api/anthropic","ANTHROPIC_AUTH_TOKEN":"` + planKey + `"}}`},
+		},
+		{
+			name: "Codex, another provider", pkg: "@openai/codex", protocol: responses, list: true, vendors: true, command: exec,
+			env: []string{"OTHER_API_KEY=" + planKey}, alone: []string{"CODEX_HOME={HOME}/list"},
+			home: map[string]string{
+				".codex/config.toml": otherProvider, "list/config.toml": otherProvider + "[tools.update_plan]\nenabled = true\n",
+			},
+		},
+		{
+			name: "opencode, a key of Anthropic's", pkg: "opencode-ai", protocol: messages, vendors: true, command: []string{"opencode", "run", "-m", "anthropic/claude-sonnet-4-6", task},
+			home: map[string]string{".local/share/opencode/auth.json": `{"anthropic":{"type":"api","key":"` + anthropicKey + `"}}`},
+		},
+		{
+			name: "opencode, a provider of its configuration", pkg: "opencode-ai", protocol: chat, vendors: true, command: []string{"opencode", "run", task},
+			env: []string{"OTHER_API_KEY=" + planKey},
+			home: map[string]string{".config/opencode/opencode.jsonc": `{"model": "other/some-model", // mine
+				"provider": {"other": {"npm": "@ai-sdk/openai-compatible", "models": {"some-model": {}},
+					"options": {"baseURL": "https://llm.example.com/v1", "apiKey": "{env:OTHER_API_KEY}"}}}}`},
 		},
 		{
 			name: "pi, API key", pkg: "@mariozechner/pi-coding-agent", protocol: messages, vendors: true,
@@ -127,17 +159,24 @@ func asMost() []agent {
 }
 
 const (
+	otherProvider = "model = \"gpt-5.5\"\nmodel_provider = \"other\"\n" +
+		"[model_providers.other]\nname = \"other\"\nbase_url = \"https://llm.example.com/v1\"\nenv_key = \"OTHER_API_KEY\"\nwire_api = \"responses\"\n"
 	trusted     = "[projects.\"{HOME}\"]\ntrust_level = \"trusted\"\n"
 	claudeState = `{"hasCompletedOnboarding":true,"theme":"dark","bypassPermissionsModeAccepted":true,` +
 		`"projects":{"{HOME}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`
 )
 
+// chatGPTLogin returns the file with which Codex knows an account.
+func chatGPTLogin(account string) string {
+	token := chatGPTToken(account)
+	return toJSON(map[string]any{
+		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "last_refresh": time.Now().UTC().Format(time.RFC3339),
+		"tokens": map[string]string{"id_token": token, "access_token": token, "refresh_token": "rt_none", "account_id": account},
+	})
+}
+
 // The files with which agents know who their user is.
 var (
-	chatGPTLogin = toJSON(map[string]any{ //nolint:gochecknoglobals // constant
-		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "last_refresh": time.Now().UTC().Format(time.RFC3339),
-		"tokens": map[string]string{"id_token": chatGPTToken, "access_token": chatGPTToken, "refresh_token": "rt_none", "account_id": account},
-	})
 	apiKeyLogin  = toJSON(map[string]any{"auth_mode": "apikey", "OPENAI_API_KEY": openAIKey}) //nolint:gochecknoglobals // constant
 	qwenSettings = toJSON(map[string]any{                                                     //nolint:gochecknoglobals // constant
 		"env": map[string]string{"BAILIAN_CODING_PLAN_API_KEY": planKey},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // endpoint is what a vendor serves below a path.
@@ -22,37 +21,66 @@ const (
 	anthropicKey = "sk-ant-api03-none"
 	claudeToken  = "sk-ant-oat01-none"                        //nolint:gosec // made up
 	githubToken  = "gho_none00000000000000000000000000000000" //nolint:gosec // made up
+	companyToken = "gho_none00000000000000000000000000000001" //nolint:gosec // made up
 	planKey      = "sk-sp-none"
 	account      = "11111111-2222-3333-4444-555555555555"
+	regional     = "66666666-2222-3333-4444-555555555555" // an account whose data stay in a region
 )
 
-// chatGPTToken is a token as ChatGPT issues it.
-var chatGPTToken = func() string { //nolint:gochecknoglobals // constant
+// chatGPTToken returns a token of an account as ChatGPT issues it.
+func chatGPTToken(account string) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	const forever = 4102444800
 	return part(`{"alg":"none"}`) + "." + part(fmt.Sprintf(
 		`{"exp":%d,"email":"somebody@example.com","https://api.openai.com/auth":{"chatgpt_account_id":%q,"chatgpt_plan_type":"pro","chatgpt_user_id":"user-1"}}`,
-		time.Now().Add(24*time.Hour).Unix(), account)) + "." + part("none")
-}()
+		forever, account)) + "." + part("none")
+}
 
 // endpoints returns what the vendors serve.
 func endpoints() []endpoint {
 	return []endpoint{
 		{host: "api.openai.com", path: "/v1/responses", login: openAIKey},
 		{host: "api.openai.com", path: "/v1/chat/completions", login: openAIKey},
-		{host: "chatgpt.com", path: "/backend-api/codex/responses", login: chatGPTToken, header: map[string]string{"Chatgpt-Account-Id": account}},
 		{
-			host: "chatgpt.com", path: "/backend-api/wham/accounts/check", login: chatGPTToken,
-			body: `{"accounts":[{"id":"` + account + `","plan_type":"pro","structure":"personal","workspace_backend_origin":"https://chatgpt.com","account_routing_override":"NO_CONSTRAINT"}],"account_ordering":["` + account + `"]}`,
+			host: "chatgpt.com", path: "/backend-api/codex/responses", login: chatGPTToken(account),
+			header: map[string]string{"Chatgpt-Account-Id": account},
 		},
+		{
+			host: "us.chatgpt.com", path: "/backend-api/codex/responses", login: chatGPTToken(regional),
+			header: map[string]string{"Chatgpt-Account-Id": regional, "X-Openai-Account-Routing-Override": "us"},
+		},
+		{host: "chatgpt.com", path: "/backend-api/wham/accounts/check", body: chatGPTAccounts},
 		{host: "api.anthropic.com", path: "/v1/messages"},
 		{host: "opencode.ai", path: "/zen/v1/"},
 		{host: "api.kilo.ai", path: "/api/openrouter/chat/completions"},
 		{host: "api.kilo.ai", path: "/api/gateway/chat/completions"},
 		{host: "coding.dashscope.aliyuncs.com", path: "/v1/chat/completions", login: planKey},
+		{host: "api.z.ai", path: "/api/anthropic/v1/messages", login: planKey},
+		{host: "llm.example.com", path: "/v1/", login: planKey},
 		{host: "api.github.com", path: "/copilot_internal/user", login: githubToken, body: copilotUser},
+		{host: "api.github.com", path: "/copilot_internal/user", login: companyToken, body: strings.ReplaceAll(copilotUser, "https://api.githubcopilot.com", "https://api.business.githubcopilot.com")},
+		{host: "api.business.githubcopilot.com", path: "/models", login: companyToken, body: copilotModels},
+		{host: "api.business.githubcopilot.com", path: "/", login: companyToken},
 		{host: "api.githubcopilot.com", path: "/models", login: githubToken, body: copilotModels},
 		{host: "api.githubcopilot.com", path: "/", login: githubToken},
 	}
+}
+
+// endpointFor returns the endpoint that a request is for, and the status with which it is answered.
+func endpointFor(host string, r *http.Request) (endpoint, int) {
+	status := http.StatusNotFound
+	for _, e := range endpoints() {
+		switch {
+		case e.host != host || !strings.HasPrefix(r.URL.Path, e.path):
+		case !e.accepts(r):
+			status = http.StatusUnauthorized // unless another one accepts it
+		case r.Header.Get("Upgrade") != "":
+			return e, http.StatusUpgradeRequired
+		default:
+			return e, http.StatusOK
+		}
+	}
+	return endpoint{}, status
 }
 
 // accepts reports whether a request has the credentials of the endpoint.
@@ -68,6 +96,11 @@ func (e *endpoint) accepts(r *http.Request) bool {
 	_, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return e.login == "" || given == e.login
 }
+
+const chatGPTAccounts = `{"accounts":[` +
+	`{"id":"` + account + `","plan_type":"pro","structure":"personal","workspace_backend_origin":"https://chatgpt.com","account_routing_override":"NO_CONSTRAINT"},` +
+	`{"id":"` + regional + `","plan_type":"enterprise","structure":"workspace","workspace_backend_origin":"https://us.chatgpt.com","account_routing_override":"us"}` +
+	`],"account_ordering":["` + account + `","` + regional + `"]}`
 
 const copilotUser = `{"login":"somebody","copilot_plan":"individual","access_type_sku":"plus_monthly_subscriber_quota","chat_enabled":true,` +
 	`"analytics_tracking_id":"none","organization_list":[],"endpoints":{"api":"https://api.githubcopilot.com","telemetry":"https://telemetry.githubcopilot.com"}}`

@@ -18,7 +18,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,9 +33,6 @@ type vendors struct {
 	server   *http.Server
 	authority
 	log io.Writer // gets a line for each request; nil to drop it
-
-	mu   sync.Mutex
-	used []string // hosts of model calls
 }
 
 // startVendors starts the stand-in, whose authority's certificate is written to a file.
@@ -63,13 +59,6 @@ func (v *vendors) URL() string { return "http://" + v.listener.Addr().String() }
 // Close ends the stand-in.
 func (v *vendors) Close() { _ = v.server.Close() }
 
-// hosts returns the hosts whose models were called.
-func (v *vendors) hosts() []string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return slices.Compact(slices.Sorted(slices.Values(v.used)))
-}
-
 // serve answers a request to the proxy.
 func (v *vendors) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodConnect {
@@ -92,43 +81,24 @@ func (v *vendors) serve(w http.ResponseWriter, r *http.Request) {
 // answer answers a request for a vendor's host.
 func (v *vendors) answer(w http.ResponseWriter, r *http.Request) {
 	host, _, _ := strings.Cut(r.Host, ":")
-	status := http.StatusNotFound
-	defer func() {
-		if v.log != nil {
-			_, _ = io.WriteString(v.log, "    "+r.Method+" "+host+r.URL.Path+" "+http.StatusText(status)+"\n")
-		}
-	}()
-	for _, endpoint := range endpoints() {
-		if endpoint.host != host || !strings.HasPrefix(r.URL.Path, endpoint.path) {
-			continue
-		}
-		switch {
-		case r.Header.Get("Upgrade") != "":
-			status = http.StatusUpgradeRequired
-			w.WriteHeader(status)
-		case !endpoint.accepts(r):
-			status = http.StatusUnauthorized
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, `{"error":{"message":"the login is not that of this vendor","type":"authentication_error"}}`)
-		case endpoint.body != "":
-			status = http.StatusOK
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, endpoint.body)
-		case !plain(r):
-			status = http.StatusUnsupportedMediaType
-			w.WriteHeader(status)
-		default:
-			status = http.StatusOK
-			v.mu.Lock()
-			v.used = append(v.used, host)
-			v.mu.Unlock()
-			v.model.ServeHTTP(w, r)
-		}
+	e, status := endpointFor(host, r)
+	if status == http.StatusOK && e.body == "" && !plain(r) {
+		status = http.StatusUnsupportedMediaType
+	}
+	if v.log != nil {
+		_, _ = io.WriteString(v.log, "    "+r.Method+" "+host+r.URL.Path+" "+http.StatusText(status)+"\n")
+	}
+	if status == http.StatusOK && e.body == "" {
+		v.model.ServeHTTP(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"message":"Not Found"}`)
+	body := e.body
+	if status != http.StatusOK {
+		body = `{"error":{"message":"` + http.StatusText(status) + `","type":"api_error"}}`
+	}
+	_, _ = io.WriteString(w, body) // the client may have left
 }
 
 // plain decompresses the body of a request, if it can.

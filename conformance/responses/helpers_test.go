@@ -26,8 +26,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// handmade is the folder of streams that the transport's tests read too.
-const handmade = "../../adapters/transport/testdata/responses"
+// handmade is the folder of streams that the protocol's own tests read too.
+const handmade = "../../internal/wire/responses/testdata/streams"
 
 var recordings = flag.String("recordings", "", "a directory with recorded streams: *.chunks.txt, one event's JSON per line")
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openai/openai-go/v3/responses"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -69,7 +70,7 @@ func TestRecordingsJoined(t *testing.T) {
 			return
 		}
 		behind++
-		assertJoined(t, first, alone, read(t, carryOnce(), streamsIn(t, made)[0], stream))
+		assertJoined(t, first, alone.withoutCompactions(), read(t, carryOnce(), streamsIn(t, made)[0], stream))
 
 		joined := read(t, carryOnce(), stream, streamsIn(t, made)[0])
 		if slices.Contains(joined.ids, "msg_made") {
@@ -113,6 +114,17 @@ func assertJoined(t *testing.T, first, second, joined *reading) {
 	assert.Equal(t, joined.response.Usage.InputTokens+joined.response.Usage.OutputTokens, joined.response.Usage.TotalTokens)
 }
 
+// withoutCompactions returns what is shown of a continuation: a compaction stands for its prompt, too.
+func (r *reading) withoutCompactions() *reading {
+	shown := *r
+	for _, list := range []*items{&shown.pieces, &shown.parts, &shown.final} {
+		*list = slices.DeleteFunc(slices.Clone(*list), func(it responses.ResponseAccumulatedOutput) bool { return it.Type == "compaction" })
+	}
+	shown.indexes = shown.indexes[:len(shown.pieces)]
+	shown.ids = slices.DeleteFunc(slices.Clone(shown.ids), func(id string) bool { return strings.HasPrefix(id, "cmp_") })
+	return &shown
+}
+
 // atEnd returns the items in the last event. Some servers list none.
 func (r *reading) atEnd() items {
 	if len(r.final) == 0 {
@@ -138,4 +150,34 @@ func countOn(numbers []int64, n int) []int64 {
 		list = append(list, list[len(list)-1]+1)
 	}
 	return list
+}
+
+// halfACall is a continuation that breaks off in a call.
+const halfACall = `{"type":"response.created","response":{"id":"resp_half","object":"response","created_at":1893456000,"status":"in_progress","model":"m","output":[]},"sequence_number":0}
+{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_half","type":"function_call","status":"in_progress","call_id":"call_half","name":"edit_file","arguments":""},"sequence_number":1}
+{"type":"response.function_call_arguments.delta","item_id":"fc_half","output_index":0,"delta":"{\"path","sequence_number":2}
+`
+
+// The provider's own error inside a continuation's call reaches the program, and half the call is no call.
+func TestErrorInsideACallIsRead(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{
+		"error":    `{"type":"error","code":"overloaded","message":"Overloaded","param":null,"sequence_number":3}`,
+		"an error": `{"type":"error","error":{"type":"overloaded","message":"Overloaded"},"sequence_number":3}`,
+		"failed":   `{"type":"response.failed","response":{"id":"resp_half","object":"response","status":"failed","error":{"code":"server_error","message":"Overloaded"},"output":[]},"sequence_number":3}`,
+		"cut":      "",
+	} {
+		for _, lineEnd := range []string{"\n", "\r\n"} {
+			first := strings.ReplaceAll(streamsIn(t, made)[0], "\n", lineEnd)
+			got := read(t, carryOnce(), first, streamsIn(t, halfACall+end)[0])
+			said := strings.Join(got.events, "\n") + got.response.Error.Message
+			if got.err != nil {
+				said += got.err.Error()
+			}
+			assert.Equal(t, name != "cut", strings.Contains(said, "Overloaded"), "%s: %s", name, said)
+			assert.True(t, got.err != nil || got.end == "response.failed" || strings.Contains(said, `"type":"error"`), name)
+			assert.Equal(t, 1, strings.Count(said, `"type":"response.output_item.done"`), "only turn 1's: %s", said)
+			assert.NotEqual(t, "response.completed", got.end)
+		}
+	}
 }

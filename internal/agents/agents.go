@@ -13,6 +13,7 @@ type Agent struct {
 	Name string
 
 	Tools     []Tool
+	Declares  []Fact // what stands before the name of a tool that only scripts can call, in the description of the one that runs them
 	Headers   []Fact // of requests, which name the conversation; the most specific first
 	SideCalls []Fact // how the prompts of calls begin that are not part of the work
 	Metadata  []Fact // headers in which a request says, as JSON, what it is; also members of client_metadata
@@ -45,6 +46,8 @@ const (
 	RunsSQL                      // runs SQL statements, which may change or show a list in a table
 	CallsTool                    // calls another tool, which its arguments name
 	FindsTools                   // finds other tools, which requests offer from then on
+	RunsScripts                  // runs a script in JavaScript, which may call a tool that writes a whole list
+	AwaitsScript                 // waits for the end of such a script
 )
 
 // Tool is a tool of a todo list. Case, "_" and "-" in its name do not count.

@@ -4,7 +4,8 @@ func codex() Agent {
 	const now = "0.169.0"
 	return Agent{
 		Name:      "Codex",
-		Tools:     []Tool{{"update_plan", WritesList, now}},
+		Tools:     []Tool{{"update_plan", WritesList, now}, {"exec", RunsScripts, now}, {"wait", AwaitsScript, now}},
+		Declares:  []Fact{{"declare const tools: { ", now}},
 		Headers:   []Fact{{"Thread-Id", now}, {"Session-Id", now}, {"Session_id", ""}},
 		SideCalls: []Fact{{"You are performing a CONTEXT CHECKPOINT COMPACTION.", now}},
 		Metadata:  []Fact{{"X-Codex-Turn-Metadata", now}},

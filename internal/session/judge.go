@@ -1,6 +1,8 @@
 package session
 
 import (
+	"math"
+
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/todolist"
 )
@@ -8,7 +10,7 @@ import (
 // Verdict says what became of the list after a continuation.
 type Verdict struct {
 	Kind     VerdictKind
-	Finished int // todos completed since the continuation, with Progress
+	Finished int32 // todos completed since the continuation, with Progress
 }
 
 // VerdictKind is what a continuation has led to.
@@ -35,9 +37,14 @@ func Judge(before, after continuation.State) (continuation.State, Verdict) {
 	after.Unjudged = false
 	switch {
 	case todolist.Watermarks(before.Watermarks).Precedes(after.Watermarks.Completed, after.Watermarks.Active):
-		return after, Verdict{Kind: Progress, Finished: after.Watermarks.Completed - before.Watermarks.Completed}
+		return after, Verdict{Kind: Progress, Finished: finished(before.Watermarks, after.Watermarks)}
 	case before.LastResult == continuation.ResultSameAnswer:
 		return after, Verdict{Kind: Repeated}
 	}
 	return after, Verdict{Kind: NoProgress}
+}
+
+// finished returns how many more todos are completed.
+func finished(before, after continuation.Watermarks) int32 {
+	return int32(min(after.Completed-before.Completed, math.MaxInt32)) //nolint:gosec // Completed never shrinks
 }

@@ -23,6 +23,7 @@ func TestTokensNeitherShrinkNorOverflow(t *testing.T) {
 		{adapter.Usage{Total: math.MinInt}, 10},
 		{adapter.Usage{Prompt: math.MaxInt, Completion: math.MaxInt}, math.MaxInt},
 		{adapter.Usage{Total: math.MaxInt}, math.MaxInt},
+		{adapter.Usage{Prompt: math.MaxInt, Completion: 1, Total: 3}, math.MaxInt},
 	} {
 		s.Claim.Token = 1
 		s = session.Release(s, 1, session.Ending{Tokens: c.usage.Tokens()})

@@ -50,7 +50,7 @@ type AnswerBody struct {
 	out     []byte // what can be read
 	err     error  // what Read returns once out is empty
 	began   bool   // something was read
-	missing uint8  // how many LFs would end the event that was read last: 0 after its blank line
+	seam    seam   // after the bytes that were read last
 	holding bool   // the codec holds events: nothing may be relayed before them
 	partial bool   // the buffer was scanned: it has the beginning of an event at most
 	closed  atomic.Bool
@@ -69,7 +69,7 @@ func (b *AnswerBody) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := b.readNext(p)
-	for more := n; more > 0 && err == nil && n < len(p) && (b.began || b.missing > 0); n += more {
+	for more := n; more > 0 && err == nil && n < len(p) && (b.began || b.seam.missing() > 0); n += more {
 		more = b.readMore(p[n:])
 	}
 	b.began = b.began || n > 0
@@ -252,24 +252,34 @@ func (b *AnswerBody) released() []byte {
 // frame returns the lines of an event that is shown. A blank line is put before
 // one that carryon wrote.
 func (b *AnswerBody) frame(e *sse.Event) []byte {
-	lines := e.Raw
-	if e.Written && b.missing > 0 {
-		lines = append([]byte("\n\n"[:b.missing]), e.Raw...)
+	end := b.seam.end()
+	lines := e.Lines(end)
+	if missing := b.seam.missing(); e.Written && missing > 0 {
+		lines = append(bytes.Repeat([]byte(end.String()), missing), lines...)
 	}
-	b.missing = missingAfter(e.Raw)
+	b.seam.follow(lines)
 	return lines
 }
 
-// missingAfter returns how many LFs end the event with these lines: none after a
-// blank line, and two after a CR, because the first one belongs to it.
-func missingAfter(lines []byte) uint8 {
+// seam is the place behind the bytes of a stream, where an event can be put in:
+// the line end of the stream, and how many of them would end the event there, 0
+// after its blank line. It is one byte, because each open stream has one.
+type seam uint8
+
+func (s seam) end() sse.LineEnd { return sse.LineEnd(s & 3) }
+func (s seam) missing() int     { return int(s >> 2) }
+
+// follow puts the seam behind lines.
+func (s *seam) follow(lines []byte) {
+	end, ok := sse.EndOf(lines)
+	missing := seam(1)
 	switch {
+	case !ok:
+		end, missing = s.end(), 2
 	case endsBlank(lines):
-		return 0
-	case bytes.HasSuffix(lines, []byte("\r")):
-		return 2
+		missing = 0
 	}
-	return 1
+	*s = seam(end) | missing<<2
 }
 
 // endsBlank reports whether the last line is blank.

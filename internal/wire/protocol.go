@@ -22,8 +22,12 @@ type Protocol interface {
 }
 
 // Translator is a [Protocol] in which a request may refer to a joined answer by an id that means something else to the
-// server. It translates such requests, whether or not carryon continues their answers.
+// server. It translates such requests, whether or not carryon continues their answers. An id has its meaning for the
+// caller who was shown it, and for nobody else.
 type Translator interface {
+	// For returns the protocol for the requests of one caller. The function adds the texts that tell the caller from
+	// others, which are hashed and not stored.
+	For(caller func(add func(text string))) Protocol
 	// Translates reports whether any request may need translation.
 	Translates() bool
 	// Translate returns the body that the server must get, or nil if that is the body itself.

@@ -24,12 +24,13 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 			break
 		}
 		if n = end; !b.began && endsBlank(buffer[:n]) {
-			b.missing, b.partial = 0, false
+			b.partial = false
+			b.seam.follow(buffer[:n])
 			return n, false
 		}
 	}
 	if n > 0 {
-		b.missing = missingAfter(buffer[:n])
+		b.seam.follow(buffer[:n])
 	}
 	b.partial = !forEngine
 	return n, forEngine

@@ -94,19 +94,17 @@ func outputOf(raw, answer []byte) []byte {
 	if rawjson.IsNull(raw) || raw[0] != '{' {
 		return raw
 	}
-	kept := []byte{'{'}
+	kept, counted, prompt := []byte{'{'}, membersOf(answer), promptOf(raw)
 	members := rawjson.Over(raw)
 	for name := range members.Members() {
 		value := members.Raw()
-		switch counted := rawjson.Member(answer, name); {
-		case countsPrompt(name) && len(counted) > 0 && isNumber(counted):
+		switch {
+		case countsPrompt(name) && len(counted[name]) > 0 && isNumber(counted[name]):
 			value = []byte("0")
 		case countsPrompt(name):
 			continue
-		case name == "total_tokens":
-			if prompt := promptOf(raw); prompt != nil && isNumber(value) {
-				value = addNumbers(string(value), "-"+string(prompt))
-			}
+		case name == "total_tokens" && prompt != nil && isNumber(value):
+			value = addNumbers(string(value), "-"+string(prompt))
 		}
 		kept = append(append(append(append(kept, rawjson.Quote(name)...), ':'), value...), ',')
 	}
@@ -140,13 +138,19 @@ func add(a, b []byte, depth int) []byte {
 	return b
 }
 
+// membersOf returns the members of an object.
+func membersOf(object []byte) map[string][]byte {
+	members := make(map[string][]byte)
+	s := rawjson.Over(object)
+	for name := range s.Members() {
+		members[name] = s.Raw()
+	}
+	return members
+}
+
 // addObjects keeps the members in the order of a, and then of b.
 func addObjects(a, b []byte, depth int) []byte {
-	more := make(map[string][]byte)
-	inB := rawjson.Over(b)
-	for name := range inB.Members() {
-		more[name] = inB.Raw()
-	}
+	more := membersOf(b)
 	sum := []byte{'{'}
 	put := func(name string, value []byte) {
 		sum = append(append(append(append(sum, rawjson.Quote(name)...), ':'), value...), ',')
@@ -156,7 +160,7 @@ func addObjects(a, b []byte, depth int) []byte {
 	for name := range inA.Members() {
 		put(name, add(inA.Raw(), more[name], depth))
 	}
-	inB = rawjson.Over(b)
+	inB := rawjson.Over(b)
 	for name := range inB.Members() {
 		if value, ok := more[name]; ok {
 			put(name, value)
@@ -198,6 +202,26 @@ func decimals(number string) int {
 	}
 	_, digits, _ := strings.Cut(number, ".")
 	return min(len(digits), maxDecimals)
+}
+
+// Count returns a number of tokens, and false for anything but a number. A number
+// that is too large for an int becomes the largest one: a budget must hold whatever
+// a provider reports.
+func Count(raw []byte) (n int, ok bool) {
+	if len(raw) == 0 || !isNumber(raw) {
+		return 0, false
+	}
+	if n, ok = rawjson.Int(raw); ok {
+		return n, true
+	}
+	f, _ := strconv.ParseFloat(rawjson.View(raw), 64) // infinite if it is out of range
+	switch {
+	case f >= math.MaxInt:
+		return math.MaxInt, true
+	case f <= math.MinInt:
+		return math.MinInt, true
+	}
+	return int(f), true
 }
 
 // AddUsage returns the sum of two usages. It adds numbers member by member, and

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,5 +57,21 @@ func TestUsageOfTwoTurns(t *testing.T) {
 			assert.Equal(t, c.sum, string(u.ShownUsage(adapter.UsageSum, nil)))
 			assert.Equal(t, c.second, string(u.ShownUsage(adapter.UsageLast, nil)))
 		})
+	}
+}
+
+// Counts that are too large for an int do not become small ones.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]int{
+		"5": 5, "5.0": 5, "-3": -3, "9223372036854775807": math.MaxInt, "9223372036854775808": math.MaxInt, "1e30": math.MaxInt, "1e999": math.MaxInt, "-1e30": math.MinInt,
+	} {
+		n, ok := wire.Count([]byte(raw))
+		assert.True(t, ok, raw)
+		assert.Equal(t, want, n, raw)
+	}
+	for _, raw := range []string{"", "null", `"5"`, "{}", "NaN"} {
+		_, ok := wire.Count([]byte(raw))
+		assert.False(t, ok, raw)
 	}
 }

@@ -185,7 +185,7 @@ func TestCase27ABudgetLeavesTheExecutorItsSteps(t *testing.T) {
 			// continuation.
 			respond := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
 				switch {
-				case !strings.Contains(r.Last().Content, "You have an active task"):
+				case !strings.Contains(r.Last().Content, "todo_pause"):
 					return fakellm.Text(k.final + "done")
 				case k.final == "":
 					return fakellm.Call("search", `{"__arg1":"tea"}`)

@@ -49,8 +49,8 @@ func ExampleOneShot() {
 // answer.
 func ExampleConversational() {
 	server := carryontest.Start(
-		carryontest.Text("Thought: Do I need to use a tool? No\nAI: One wall is painted."),
-		carryontest.Text("Thought: Do I need to use a tool? No\nAI: Now the other one is, too."))
+		carryontest.Text("Thought: Do I need to use a tool? No\nAI: One wall is painted. Now I will paint the other one."),
+		carryontest.Text("Thought: Do I need to use a tool? No\nAI: It is painted, too."))
 	defer server.Close()
 	llm, err := openai.New(openai.WithToken("none"), openai.WithBaseURL(server.URL()))
 	if err != nil {
@@ -68,9 +68,9 @@ func ExampleConversational() {
 	fmt.Println(answer)
 	fmt.Println(err)
 	// Output:
-	// One wall is painted.
+	// One wall is painted. Now I will paint the other one.
 	//
-	// Now the other one is, too.
+	// It is painted, too.
 	// <nil>
 }
 

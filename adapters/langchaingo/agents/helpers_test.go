@@ -36,6 +36,9 @@ var twoTodos = todo.Static(
 // unhurried has no interval between prompts, so that no test waits.
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
+// unattended is the mode in which it does not matter how a text ends.
+var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
+
 // threeTries is the default budget of other clients.
 var threeTries = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3})
 
@@ -113,7 +116,7 @@ func newScene(t *testing.T, k kind, with setup, script ...fakellm.Turn) *scene {
 		with.todos = twoTodos
 	}
 	s.mw = middleware.New(with.todos, slices.Concat(
-		[]middleware.Option{unhurried, middleware.WithObserver(s.events.Observer())}, with.options)...)
+		[]middleware.Option{unhurried, unattended, middleware.WithObserver(s.events.Observer())}, with.options)...)
 	llm, err := openai.New(openai.WithToken("none"), openai.WithModel("test-model"), openai.WithBaseURL(s.server.URL()))
 	require.NoError(t, err)
 	s.model = carrylangchain.Wrap(llm, s.mw, k.option)

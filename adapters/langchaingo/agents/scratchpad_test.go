@@ -73,7 +73,7 @@ func TestWithoutASessionARunHasABudgetFromItsSecondStepOn(t *testing.T) {
 	t.Parallel()
 	inTextKinds(t, func(t *testing.T, k kind) {
 		respond := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
-			if strings.Contains(r.Last().Content, "You have an active task") {
+			if strings.Contains(r.Last().Content, "todo_pause") {
 				return searches("tea")
 			}
 			return fakellm.Text(k.final + "done")

@@ -91,10 +91,11 @@ func (d Drill) candidates(all bool) []int {
 	return append(offsets, len(d.text))
 }
 
-// Upstream returns a server of both answers, one of which fails at an offset.
-// The size of reads varies with the offset.
+// Upstream returns a server of both answers, one of which fails at an offset. If
+// that is the second, it fails as often as it is asked for. The size of reads varies
+// with the offset.
 func (d Drill) Upstream(at int) *Upstream {
-	u := &Upstream{created: time.Now()}
+	u := &Upstream{created: time.Now(), repeats: d.Turn == 2}
 	for _, payloads := range d.payloads {
 		u.turns = append(u.turns, complete(d.Framing.plain(), payloads))
 	}

@@ -126,12 +126,15 @@ func TestJudgeKnowsRightFromWrong(t *testing.T) {
 		"whole without usage":   {end, 2, quirks.Reading{Text: both, Calls: whole.Calls, Finish: "tool_calls", Usage: alone}, false},
 		"whole without a call":  {end, 2, quirks.Reading{Text: both, Calls: whole.Calls[:1], Finish: "tool_calls", Usage: joined.Usage}, false},
 		"whole and an error":    {end, 2, quirks.Reading{Err: "unexpected EOF"}, false},
-		"nothing":               {0, 2, quirks.Reading{Text: draft, Finish: "stop", Usage: alone}, true},
+		"nothing":               {0, 4, quirks.Reading{Text: draft, Finish: "stop", Usage: alone}, true},
+		"nothing, two asked":    {0, 2, quirks.Reading{Text: draft, Finish: "stop", Usage: alone}, false},
 		"nothing, three asked":  {0, 3, quirks.Reading{Text: draft, Finish: "stop", Usage: alone}, false},
-		"nothing, no usage":     {0, 2, quirks.Reading{Text: draft, Finish: "stop"}, false},
-		"nothing, no finish":    {0, 2, quirks.Reading{Text: draft, Usage: alone}, false},
-		"nothing, and an error": {0, 2, quirks.Reading{Text: draft, Err: "unexpected EOF"}, false},
-		"nothing, but a prompt": {0, 2, quirks.Reading{Text: draft + "\n\nGo on.", Finish: "stop", Usage: alone}, false},
+		"nothing, five asked":   {0, 5, quirks.Reading{Text: draft, Finish: "stop", Usage: alone}, false},
+		"half a call, again":    {700, 4, quirks.Reading{Text: both, Err: "unexpected EOF"}, false},
+		"nothing, no usage":     {0, 4, quirks.Reading{Text: draft, Finish: "stop"}, false},
+		"nothing, no finish":    {0, 4, quirks.Reading{Text: draft, Usage: alone}, false},
+		"nothing, and an error": {0, 4, quirks.Reading{Text: draft, Err: "unexpected EOF"}, false},
+		"nothing, but a prompt": {0, 4, quirks.Reading{Text: draft + "\n\nGo on.", Finish: "stop", Usage: alone}, false},
 		"half a call":           {700, 2, quirks.Reading{Text: both, Err: "unexpected EOF"}, true},
 		"half a call, no text":  {700, 2, quirks.Reading{Err: "unexpected EOF"}, true},
 		"half a call, whole":    {700, 2, quirks.Reading{Text: both, Calls: whole.Calls[:1], Finish: "stop", Usage: alone}, false},
@@ -186,7 +189,7 @@ func TestJudgeOfAReset(t *testing.T) {
 	t.Parallel()
 	d := drill(t, "reset in turn 2, text, LF")
 	got := quirks.Reading{Text: "I will edit the file next.", Finish: "stop", Usage: quirks.Usage{Prompt: 11, Completion: 5, Total: 16}}
-	try := faults.Try{At: 800, Asked: 2, Got: got, Understood: true}
+	try := faults.Try{At: 800, Asked: 4, Got: got, Understood: true}
 	require.Error(t, d.Judge(try))
 	require.NoError(t, d.JudgeReset(try, nil))
 	try.Got.Finish = ""

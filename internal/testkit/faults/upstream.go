@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// errNotAsked is the error of an [Upstream] that gets more requests than it has
-// turns.
+// errNotAsked is the error of an [Upstream] that gets more requests than it answers.
 var errNotAsked = errors.New("faults: no turn is left")
 
 // Upstream is an [http.RoundTripper] that answers with turns, in order, and
 // counts its bodies. It may be used concurrently.
 type Upstream struct {
 	turns   []turn
+	repeats bool // it answers later requests with the last turn again
 	created time.Time
 
 	mu     sync.Mutex
@@ -58,11 +58,16 @@ func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.asked++; u.asked > len(u.turns) {
+	u.asked++
+	number := u.asked
+	if u.repeats {
+		number = min(number, len(u.turns))
+	}
+	if number > len(u.turns) {
 		return nil, errNotAsked
 	}
 	u.opened++
-	return u.turns[u.asked-1].answer(r, u.close), nil
+	return u.turns[number-1].answer(r, u.close), nil
 }
 
 func (u *Upstream) close() {

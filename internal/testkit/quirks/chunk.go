@@ -48,11 +48,13 @@ func chunksOf(body string) []chunk {
 }
 
 // joinedChunks returns the chunks that carryon wrote after the first answer,
-// and reports whether they end in [DONE]. carryon writes one framing only.
-func joinedChunks(rest string) (chunks []chunk, done bool, err error) {
-	rest, done = strings.CutSuffix(rest, "data: [DONE]\n\n")
+// and reports whether they end in [DONE]. carryon writes one framing only, with
+// the line end of the first answer.
+func joinedChunks(rest, lineEnd string) (chunks []chunk, done bool, err error) {
+	blank := lineEnd + lineEnd
+	rest, done = strings.CutSuffix(rest, "data: [DONE]"+blank)
 	for rest != "" {
-		event, after, ok := strings.Cut(rest, "\n\n")
+		event, after, ok := strings.Cut(rest, blank)
 		data, isData := strings.CutPrefix(event, "data: ")
 		if !ok || !isData || strings.ContainsAny(data, "\r\n") {
 			return nil, false, fmt.Errorf("not an event of one line of data: %q", event)

@@ -3,6 +3,7 @@ package quirks
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -30,9 +31,10 @@ func (q Quirk) Read(ctx context.Context, c Client, wrap func(http.RoundTripper) 
 	return s
 }
 
-// Upstream returns an upstream of the row's answers.
+// Upstream returns an upstream of the row's answers. It gives the second as often as
+// carryon should ask for it.
 func (q Quirk) Upstream() *Upstream {
-	return &Upstream{Turns: []Turn{q.First, q.Second}, Unary: q.Unary}
+	return &Upstream{Turns: append([]Turn{q.First}, slices.Repeat([]Turn{q.Second}, max(1, q.tries()))...), Unary: q.Unary}
 }
 
 // Golden returns readings of the row as golden files have them.

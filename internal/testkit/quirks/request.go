@@ -4,23 +4,45 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 )
 
+// maxTries is how often carryon sends a continuation of which nothing can be shown.
+const maxTries = 3
+
+// tries returns how often the continuation is sent.
+func (q Quirk) tries() int {
+	switch {
+	case q.Effect == Relayed:
+		return 0
+	case q.Effect == Dropped && !q.Second.refuses() && (q.Unary || q.Means().Text == q.First.Means.Text):
+		return maxTries
+	}
+	return 1
+}
+
+// refuses reports whether the provider would answer the same request in the same way.
+func (t Turn) refuses() bool {
+	return t.status() >= 400 && t.status() < 500 && t.status() != http.StatusTooManyRequests
+}
+
 // JudgeRequest checks the requests that the row's upstream got. The
 // continuation must be the caller's own request with two more messages and one
-// more tool, and its prompt must name the task.
+// more tool, and its prompt must name the task. It is sent again, unchanged, if
+// nothing of it was shown.
 func (q Quirk) JudgeRequest(asked []string, task string) error {
-	want := 2
-	if q.Effect == Relayed {
-		want = 1
-	}
-	if len(asked) != want {
+	if want := 1 + q.tries(); len(asked) != want {
 		return fmt.Errorf("%s: %d requests were sent, want %d", q.Name, len(asked), want)
 	}
-	if want == 1 {
+	if len(asked) == 1 {
 		return nil
+	}
+	for _, again := range asked[2:] {
+		if again != asked[1] {
+			return fmt.Errorf("%s: the continuation has changed: %s", q.Name, again)
+		}
 	}
 	names, own, err := membersOf(asked[0])
 	if err != nil {

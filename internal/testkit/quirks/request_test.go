@@ -40,5 +40,9 @@ func TestJudgeRequest(t *testing.T) {
 	}
 	require.Error(t, q.JudgeRequest([]string{own}, task), "not continued")
 	require.Error(t, q.JudgeRequest([]string{own, later, later}, task), "continued twice")
+	failed := row(t, "Q79 cut at once, turn 2")
+	require.NoError(t, failed.JudgeRequest([]string{own, later, later, later}, task))
+	require.Error(t, failed.JudgeRequest([]string{own, later}, task), "not sent again")
+	require.Error(t, failed.JudgeRequest([]string{own, later, later, own}, task), "sent otherwise")
 	require.Error(t, row(t, "Q36 finish length, turn 1").JudgeRequest([]string{own, later}, task), "continued at all")
 }

@@ -48,16 +48,27 @@ func (t Turn) finishHasText() bool {
 	return one.text() != ""
 }
 
-// missingBlankLine returns the bytes that complete the blank line after the
-// last event of the head. An LF after a CR is not a line of its own.
-func (t Turn) missingBlankLine() string {
-	switch {
-	case t.Head == "", strings.HasSuffix(t.Head, "\n\n"), strings.HasSuffix(t.Head, "\n\r\n"), strings.HasSuffix(t.Head, "\r\r"):
-		return ""
-	case strings.HasSuffix(t.Head, "\r"):
-		return "\n\n"
+// lineEnd returns what ends the lines of the head.
+func (t Turn) lineEnd() string {
+	for _, end := range []string{"\r\n", "\r"} {
+		if strings.HasSuffix(t.Head, end) {
+			return end
+		}
 	}
 	return "\n"
+}
+
+// missingBlankLine returns the bytes that complete the blank line after the
+// last event of the head.
+func (t Turn) missingBlankLine() string {
+	before, ended := strings.CutSuffix(t.Head, t.lineEnd())
+	switch {
+	case t.Head == "", ended && strings.HasSuffix(before, "\n"), ended && strings.HasSuffix(before, "\r"):
+		return ""
+	case ended:
+		return t.lineEnd()
+	}
+	return "\n\n"
 }
 
 // judgeStream judges a stream that was joined.
@@ -75,13 +86,16 @@ func (q Quirk) judgeStream(joined string) error {
 			return fmt.Errorf("it does not end as the first answer does: %q", q.First.Tail)
 		}
 	}
-	chunks, done, err := joinedChunks(rest)
+	chunks, done, err := joinedChunks(rest, q.First.lineEnd())
 	if err != nil {
 		return err
 	}
 	wantDone := strings.Contains(q.First.Body(), "[DONE]") || q.Effect == Joined && strings.Contains(q.Second.Body(), "[DONE]")
 	if done != (wantDone && !verbatim && q.Effect != Broken) {
 		return fmt.Errorf("ends in [DONE]: %v", done)
+	}
+	if chunks, err = q.withoutReport(chunks); err != nil {
+		return err
 	}
 	open := verbatim || q.Effect == Broken // the chunks of turn 2 have no ending of their own
 	return errors.Join(
@@ -92,6 +106,20 @@ func (q Quirk) judgeStream(joined string) error {
 		q.checkFragments(chunks),
 		q.checkVerbatim(chunks),
 	)
+}
+
+// withoutReport returns the chunks without the provider's report of an error. It is
+// shown in a broken answer that has one, as the last chunk, and in no other.
+func (q Quirk) withoutReport(chunks []chunk) ([]chunk, error) {
+	reports := q.Effect == Broken && strings.Contains(q.Second.Body(), `"error"`)
+	switch last := len(chunks) - 1; {
+	case !reports:
+		return chunks, nil
+	case last < 0 || !present(chunks[last].members, "error"):
+		return nil, errors.New("the provider's error is lost")
+	default:
+		return chunks[:last], nil
+	}
 }
 
 // checkMembers checks that the chunks have no members that they must not have.

@@ -14,9 +14,11 @@ type dialect struct {
 	wire.Usage
 
 	envelope adapter.Envelope[envelope]
-	scratch  []byte    // texts of the current event that were escaped
-	lastCall int       // the index of the last tool call, or of the last fragment of one
-	saidDone bool      // a turn has said [DONE]
+	scratch  []byte // texts of the current event that were escaped
+	lastCall int    // the index of the last tool call, or of the last fragment of one
+	saidDone bool   // a turn has said [DONE]
+	over     bool   // the turn has ended: what is read next begins another
+	later    *laterTurn
 	document *document // nil if the answer is streamed
 }
 
@@ -25,6 +27,7 @@ type document struct {
 	inParts      bool   // the first turn's content is a list of parts
 	reasoningKey string // the member that has the reasoning
 	reasoning    adapter.KeptReasoning
+	tokens       keptTokens
 }
 
 var _ wire.Codec = (*dialect)(nil)
@@ -32,12 +35,23 @@ var _ wire.Codec = (*dialect)(nil)
 // EndTurn implements [adapter.Dialect].
 func (d *dialect) EndTurn(keep bool) {
 	d.envelope.Fix()
-	d.lastCall = adapter.NoIndex
+	d.lastCall, d.over = adapter.NoIndex, true
 	d.Usage.EndTurn(keep)
 	if d.document != nil {
 		d.document.reasoning.EndTurn(keep)
+		d.document.tokens.endTurn(keep)
 	}
 }
+
+// laterTurn is a continuation that is streamed; nil in the caller's own turn.
+type laterTurn struct {
+	choice int    // the index of its choice; noChoice until one says something
+	others bool   // another choice has said something
+	held   tokens // of its text
+}
+
+// noChoice is the index of the turn's choice before it is known.
+const noChoice = -1
 
 // Clone implements [adapter.Dialect].
 func (d *dialect) Clone(e *sse.Event) sse.Event { return e.Clone() }

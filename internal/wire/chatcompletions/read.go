@@ -2,7 +2,6 @@ package chatcompletions
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -14,6 +13,9 @@ import (
 // Read implements [adapter.Dialect].
 func (d *dialect) Read(e *sse.Event, t adapter.TurnReader) {
 	d.scratch = d.scratch[:0]
+	if d.over {
+		d.over, d.later = false, &laterTurn{choice: noChoice}
+	}
 	t.Size(len(e.Raw))
 	switch kindOf(e) {
 	case done:
@@ -95,8 +97,13 @@ func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
 		switch {
 		case s.Kind() != '{':
 		case d.isFirst(s, at):
+			own := *s
+			d.takeChoice(own.Raw())
 			d.readChoice(s, t)
 		default:
+			if d.later != nil {
+				d.later.others = true
+			}
 			t.OtherChoice()
 			if callsTool(s.Raw()) {
 				t.OtherCall()
@@ -106,13 +113,42 @@ func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
 }
 
 // isFirst reports whether the next choice is the first one of the answer. In a
-// chunk, that is a choice with index 0 or without an index.
+// chunk, that is a choice with index 0 or without an index. A continuation asks for
+// one choice; some gateways number it otherwise, or only its end.
 func (d *dialect) isFirst(s *rawjson.Scanner, at int) bool {
 	if d.document != nil {
 		return at == 0
 	}
-	index := s.Peek("index")
-	return rawjson.IsNull(index) || string(index) == "0"
+	index, l := choiceIndex(s.Peek("index")), d.later
+	if index == 0 || l == nil {
+		return index == 0
+	}
+	return l.choice == noChoice || l.choice == index || !l.others && !saysAnything(s.Peek("delta"))
+}
+
+// choiceIndex reads the index of a choice, 0 if it has none.
+func choiceIndex(raw []byte) int {
+	index, _ := rawjson.Int(raw)
+	return index
+}
+
+// takeChoice takes the choice as the continuation's if it is the first that says
+// something.
+func (d *dialect) takeChoice(choice []byte) {
+	if l := d.later; l != nil && l.choice == noChoice && (!rawjson.IsEmpty(rawjson.Member(choice, "finish_reason")) || saysAnything(rawjson.Member(choice, "delta"))) {
+		l.choice = choiceIndex(rawjson.Member(choice, "index"))
+	}
+}
+
+// saysAnything reports whether a delta has more than a role.
+func saysAnything(delta []byte) bool {
+	s := rawjson.Over(delta)
+	for name := range s.Members() {
+		if name != "role" && !rawjson.IsEmpty(s.Raw()) {
+			return true
+		}
+	}
+	return false
 }
 
 // callsTool reports whether a choice calls a tool.
@@ -128,7 +164,7 @@ func callsTool(choice []byte) bool {
 }
 
 func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
-	finish := ""
+	finish, choice := "", *s
 	var m met
 	for name := range s.Members() {
 		switch name {
@@ -138,6 +174,10 @@ func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
 		case "finish_reason":
 			m.meet(1)
 			finish = d.text(s.Raw())
+		case "logprobs":
+			if d.document != nil {
+				d.document.tokens.turn.add(d, choice.Raw())
+			}
 		}
 	}
 	m.failIfTwice(t)
@@ -278,22 +318,16 @@ func usageOf(raw []byte) (u adapter.Usage) {
 	for name := range s.Members() {
 		switch name {
 		case "prompt_tokens":
-			u.Prompt = count(s.Raw())
+			u.Prompt, _ = wire.Count(s.Raw())
 		case "completion_tokens":
-			u.Completion = count(s.Raw())
+			u.Completion, _ = wire.Count(s.Raw())
 		case "total_tokens":
-			u.Total = count(s.Raw())
+			u.Total, _ = wire.Count(s.Raw())
 		case "prompt_tokens_details":
-			u.Cached = count(s.Peek("cached_tokens"))
+			u.Cached, _ = wire.Count(s.Peek("cached_tokens"))
 		case "completion_tokens_details":
-			u.Reasoning = count(s.Peek("reasoning_tokens"))
+			u.Reasoning, _ = wire.Count(s.Peek("reasoning_tokens"))
 		}
 	}
 	return u
-}
-
-// count reads a number of tokens.
-func count(raw []byte) int {
-	f, _ := strconv.ParseFloat(rawjson.View(raw), 64)
-	return int(f)
 }

@@ -11,6 +11,9 @@ import (
 // AppendShown implements [adapter.Dialect]. Members and values that the edit
 // does not change keep their place and their spelling.
 func (d *dialect) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
+	if edit.Part == adapter.TurnError {
+		return appendError(dst, e)
+	}
 	if edit.Part == adapter.AnswerEnd && d.saidDone {
 		head := sse.AppendHead(nil, "")
 		return append(dst, sse.New(append(head, doneMark...), len(head), sse.Text))
@@ -35,6 +38,16 @@ func (d *dialect) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit)
 		return dst
 	}
 	return append(dst, sse.New(w.out, from, sse.Object))
+}
+
+// appendError shows the provider's report of an error.
+func appendError(dst []sse.Event, e *sse.Event) []sse.Event {
+	isReport := kindOf(e) == chunk && string(rawjson.Member(e.Data(), "object")) == `"error"`
+	if !isReport && rawjson.IsNull(rawjson.Member(e.Data(), "error")) {
+		return dst
+	}
+	head := sse.AppendHead(nil, string(e.Name()))
+	return append(dst, sse.New(append(head, e.Data()...), len(head), sse.Object))
 }
 
 // chunkNames are the members that writer adds to a chunk if they are missing.
@@ -172,6 +185,11 @@ func (w *writer) choices(own []byte) {
 
 func (w *writer) choice(json []byte) {
 	own := w.dialect.text(rawjson.Member(json, "finish_reason"))
+	logprobs, names := w.logprobs(json), []string{w.body(), "finish_reason"}
+	if !rawjson.IsNull(logprobs) {
+		names = append(names, "logprobs")
+		w.shows = w.shows || !rawjson.IsEmpty(rawjson.Member(logprobs, "content"))
+	}
 	w.comma('[')
 	w.object(json, func(name string, value []byte) {
 		switch {
@@ -180,12 +198,16 @@ func (w *writer) choice(json []byte) {
 		case name == "finish_reason":
 			w.finishReason(value)
 		case name == "native_finish_reason" && own != w.finish: // it would tell of another end
-		case name == "logprobs" && w.synthetic():
+		case name == "logprobs" && rawjson.IsNull(logprobs):
 			w.member(name, []byte("null"))
+		case name == "logprobs":
+			w.member(name, logprobs)
+		case name == "index" && w.edit.Continuation:
+			w.member(name, []byte("0"))
 		default:
 			w.member(name, value)
 		}
-	}, w.body(), "finish_reason")
+	}, names...)
 	w.text, w.finish, w.first = "", "", true
 }
 

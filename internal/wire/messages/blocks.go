@@ -15,13 +15,14 @@ import (
 // until then, a text that may be a printed todo_pause can still turn out to be
 // plain text.
 type blocks struct {
-	next     int      // the index of the next block that is shown
-	thinking bool     // the last block that is shown is one of thinking
-	unclosed bool     // the caller's own turn has not ended its last block
-	dropped  []int    // the blocks of the caller's own turn that are not shown
-	turn     []*block // the blocks of a later turn that have not ended
-	text     *block   // the block of text that is open, or nil
-	sealed   bool     // the turn of that block has ended
+	next     int         // the index of the next block that is shown
+	thinking bool        // the last block that is shown is one of thinking
+	unclosed []int       // the blocks that turns before have begun and not ended, by the index that they are shown under
+	dropped  int         // how many calls of the caller's own turn are not shown
+	moved    map[int]int // what blocks of that turn are shown under, since the first of those calls, by their index on the wire
+	turn     []*block    // the blocks of a later turn that have not ended, the newest last
+	text     *block      // the block of text that is open, or nil
+	sealed   bool        // the turn of that block has ended
 }
 
 // block is a content block of a later turn.
@@ -46,29 +47,46 @@ const (
 // maxWaiting is how many bytes of a block are held until its end.
 const maxWaiting = 1 << 20
 
-// waits reports whether the block is shown only when it has ended. The end of
-// thinking tells whether it is signed, and a call of a tool that the provider
-// runs must not be shown in part.
-func (b *block) waits() bool {
-	return isThinking(b.kind) || b.kind == "server_tool_use" || b.kind == "mcp_tool_use" || !isKnown(b.kind) && b.kind != typeToolUse
+// waits reports whether blocks of the type are shown only when they have ended.
+// The end of thinking tells whether it is signed, and what may be a call must not
+// be shown in part, unless it is one of the caller's own tools.
+func waits(kind string) bool { return isThinking(kind) || mayCall(kind) }
+
+// mayCall reports whether blocks of the type are, or could be, calls of a tool
+// that the provider runs.
+func mayCall(kind string) bool {
+	return kind == "server_tool_use" || kind == "mcp_tool_use" || !isKnown(kind) && kind != typeToolUse
 }
 
 // endFirst records the end of the caller's own turn.
 func (s *blocks) endFirst(t *turn) {
-	if n := len(t.blocks); n > 0 {
-		s.next = n - len(s.dropped)
-		s.thinking, s.unclosed = isThinking(t.blocks[n-1].kind), !t.blocks[n-1].ended
+	s.next, s.thinking = t.begun-s.dropped, isThinking(t.last)
+	for _, b := range t.open {
+		shown := s.firstIndex(b.index)
+		if b.index == noIndex {
+			shown = b.order - s.dropped
+		}
+		if shown >= 0 {
+			s.unclosed = append(s.unclosed, shown)
+		}
 	}
 }
 
 // endTurn ends a turn that was kept. No later text goes into its block of text.
-func (s *blocks) endTurn() { s.turn, s.sealed = nil, true }
+func (s *blocks) endTurn() {
+	for _, b := range s.turn {
+		if b.state == open && b != s.text {
+			s.unclosed = append(s.unclosed, b.shown)
+		}
+	}
+	s.turn, s.sealed = nil, true
+}
 
-// cut closes the blocks that a failed turn has left open, except calls of the
-// caller's tools: half a call must not look whole.
+// cut closes the blocks that a failed turn has left open, except calls: half a
+// call must not look whole.
 func (s *blocks) cut(dst []sse.Event) []sse.Event {
 	for _, b := range s.turn {
-		if b.state == open && b.kind != typeText && b.kind != typeToolUse {
+		if b.state == open && b.kind != typeText && b.kind != typeToolUse && !mayCall(b.kind) {
 			dst = append(dst, stopOf(b.shown))
 		}
 	}
@@ -76,30 +94,49 @@ func (s *blocks) cut(dst []sse.Event) []sse.Event {
 	return s.closeText(dst)
 }
 
-// appendFirst shows an event of the caller's own turn, from which something is
-// left out.
+// leftOut is the index of a block that is not shown.
+const leftOut = -2
+
+// appendFirst shows an event of the caller's own turn, from which a call is left
+// out. The blocks that begin after the call move up.
 func (s *blocks) appendFirst(dst []sse.Event, ev *event, edit *adapter.Edit) []sse.Event {
 	switch ev.kind {
 	case "", messageDelta, messageStop:
 		return dst
 	case blockStart:
-		if typeOf(ev.block) == typeToolUse && edit.Call(0).Drop {
-			s.dropped = append(s.dropped, ev.index)
-		}
+		s.move(ev, edit)
 	case blockDelta, blockStop:
 	default:
 		return append(dst, newEvent(ev.kind, ev.data))
 	}
-	index := ev.index
-	for _, dropped := range s.dropped {
-		if dropped == ev.index {
-			return dst
-		}
-		if dropped < ev.index {
-			index--
-		}
+	index := s.firstIndex(ev.index)
+	if index == leftOut {
+		return dst
 	}
 	return append(dst, numbered(ev.kind, ev.data, index))
+}
+
+// move decides what a block of the caller's own turn is shown under.
+func (s *blocks) move(ev *event, edit *adapter.Edit) {
+	switch {
+	case typeOf(ev.block) == typeToolUse && edit.Call(0).Drop:
+		if s.moved == nil {
+			s.moved = make(map[int]int)
+		}
+		s.moved[ev.index] = leftOut
+		s.dropped++
+	case s.dropped > 0:
+		s.moved[ev.index] = ev.index - s.dropped
+	}
+}
+
+// firstIndex returns what a block of the caller's own turn is shown under, by its
+// index on the wire.
+func (s *blocks) firstIndex(index int) int {
+	if shown, ok := s.moved[index]; ok {
+		return shown
+	}
+	return index
 }
 
 // begin begins a block of a later turn.
@@ -110,7 +147,8 @@ func (s *blocks) begin(ev *event) *block {
 }
 
 // find returns the block that a part with the index belongs to: the newest one
-// of that index, or else the newest block. It returns nil if there is none.
+// of that index, or else the newest block. It returns nil if there is none. The
+// blocks are few; see [maxOpen].
 func (s *blocks) find(index int) *block {
 	for _, b := range slices.Backward(s.turn) {
 		if b.index == index {
@@ -156,15 +194,19 @@ func (s *blocks) appendPart(dst []sse.Event, b *block, ev *event) []sse.Event {
 	return dst
 }
 
-// appendStop ends a block. It does not show thinking if this block or another
-// one of the answer is signed: the signature is valid only after carryon's
-// prompt, which the caller does not have. Nor does it show thinking directly
-// after thinking, which the API refuses.
+// appendStop ends a block.
 func (s *blocks) appendStop(dst []sse.Event, ev *event, signed bool) []sse.Event {
-	b := s.find(ev.index)
-	if b == nil {
-		return dst
+	if b := s.find(ev.index); b != nil {
+		return s.end(dst, b, ev.data, signed)
 	}
+	return dst
+}
+
+// end ends a block. It does not show thinking if this block or another one of the
+// answer is signed: the signature is valid only after carryon's prompt, which the
+// caller does not have. Nor does it show thinking directly after thinking, which the
+// API refuses.
+func (s *blocks) end(dst []sse.Event, b *block, stop []byte, signed bool) []sse.Event {
 	s.turn = slices.DeleteFunc(s.turn, func(other *block) bool { return other == b })
 	if b.kind == typeText {
 		return dst // it closes when something else is shown
@@ -175,15 +217,14 @@ func (s *blocks) appendStop(dst []sse.Event, ev *event, signed bool) []sse.Event
 	if b.state != open {
 		return dst
 	}
-	return append(dst, numbered(blockStop, ev.data, b.shown))
+	return append(dst, numbered(blockStop, stop, b.shown))
 }
 
-// endHeld ends the blocks that are held, because another one begins.
+// endHeld ends the block that is held, because another one begins or the turn ends:
+// some servers end no thinking. At most one is held, the newest.
 func (s *blocks) endHeld(dst []sse.Event, signed bool) []sse.Event {
-	for _, b := range slices.Clone(s.turn) {
-		if b.state == waiting && b.waits() {
-			dst = s.appendStop(dst, &event{index: b.index, data: []byte(`{"type":"content_block_stop","index":0}`)}, signed)
-		}
+	if n := len(s.turn); n > 0 && s.turn[n-1].state == waiting && waits(s.turn[n-1].kind) {
+		dst = s.end(dst, s.turn[n-1], []byte(stopData), signed)
 	}
 	return dst
 }
@@ -224,13 +265,13 @@ func (s *blocks) openText(dst []sse.Event, b *block) ([]sse.Event, *block) {
 	return dst, b
 }
 
-// close ends the open block before another one begins, or before the end of the
-// answer.
+// close ends the blocks that are open, before another one begins or before the end
+// of the answer: those that earlier turns have not ended, and the block of text.
 func (s *blocks) close(dst []sse.Event) []sse.Event {
-	if s.unclosed {
-		s.unclosed = false
-		dst = append(dst, stopOf(s.next-1))
+	for _, shown := range s.unclosed {
+		dst = append(dst, stopOf(shown))
 	}
+	s.unclosed = nil
 	return s.closeText(dst)
 }
 
@@ -244,9 +285,10 @@ func (s *blocks) closeText(dst []sse.Event) []sse.Event {
 	return dst
 }
 
-func stopOf(index int) sse.Event {
-	return numbered(blockStop, []byte(`{"type":"content_block_stop","index":0}`), index)
-}
+// stopData is the data of an event that ends a block.
+const stopData = `{"type":"content_block_stop","index":0}`
+
+func stopOf(index int) sse.Event { return numbered(blockStop, []byte(stopData), index) }
 
 // numbered returns the event of a block with an index.
 func numbered(kind string, data []byte, index int) sse.Event {

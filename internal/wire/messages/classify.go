@@ -77,15 +77,15 @@ func addDelta(delta []byte, at int, v *wire.Values) bool {
 // continues reports whether a delta of the type adds to an open block of its
 // kind.
 func (c *codec) continues(index int, delta string) bool {
-	b := c.turn.find(index)
-	if b == nil || b.index != index {
+	at := c.turn.find(index)
+	if at < 0 || c.turn.open[at].index != index {
 		return false
 	}
-	switch delta {
+	switch kind := c.turn.open[at].kind; delta {
 	case textDelta:
-		return b.kind == typeText
+		return kind == typeText
 	case thinkingDelta:
-		return b.kind == typeThinking
+		return kind == typeThinking
 	case inputDelta:
 		return true
 	}

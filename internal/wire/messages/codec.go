@@ -55,6 +55,8 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	switch edit.Part {
 	case adapter.TurnCut:
 		return c.blocks.cut(dst)
+	case adapter.TurnError:
+		return appendError(dst, &ev)
 	case adapter.AnswerEnd:
 		return c.end.appendTo(c.blocks.close(dst), c.container)
 	case adapter.Whole:
@@ -70,13 +72,23 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	return dst
 }
 
+// appendError shows the provider's report of an error.
+func appendError(dst []sse.Event, ev *event) []sse.Event {
+	if ev.kind != failure || rawjson.Member(ev.data, "error") == nil {
+		return dst
+	}
+	return append(dst, newEvent(failure, ev.data))
+}
+
 // appendLater shows an event of a later turn.
 func (c *codec) appendLater(dst []sse.Event, ev *event, edit *adapter.Edit) []sse.Event {
 	switch ev.kind {
 	case messageStart:
 		return c.appendContent(dst, ev, edit)
+	case messageDelta:
+		return c.blocks.endHeld(dst, c.signed)
 	case blockStart:
-		dst = c.blocks.endHeld(dst, c.signed) // some servers end no thinking
+		dst = c.blocks.endHeld(dst, c.signed)
 		return c.appendStart(dst, ev, edit)
 	case blockDelta:
 		return c.appendDelta(dst, ev, edit)
@@ -88,13 +100,13 @@ func (c *codec) appendLater(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 
 // appendContent shows the content that came with the start of a message.
 func (c *codec) appendContent(dst []sse.Event, ev *event, edit *adapter.Edit) []sse.Event {
-	c.blocks.turn = nil // of a turn that has failed, and was sent again
+	c.blocks.endTurn() // some gateways begin a message again
 	shown := *edit
 	for _, content := range rawjson.Elements(rawjson.Member(ev.message, "content")) {
 		whole := event{kind: blockStart, index: noIndex, block: content}
 		whole.data = rawjson.Object("type", blockStart, "index", 0, "content_block", rawValue(content))
 		dst = c.appendStart(dst, &whole, &shown)
-		dst = c.blocks.appendStop(dst, &event{kind: blockStop, index: noIndex, data: []byte(`{"type":"content_block_stop","index":0}`)}, c.signed)
+		dst = c.blocks.appendStop(dst, &event{kind: blockStop, index: noIndex, data: []byte(stopData)}, c.signed)
 		switch typeOf(content) {
 		case typeText:
 			shown.Text = "" // all of it was shown
@@ -119,7 +131,7 @@ func (c *codec) appendStart(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 		return dst
 	case b.kind == typeToolUse:
 		b.start = c.ownID(b.start)
-	case b.waits():
+	case waits(b.kind):
 		return dst
 	}
 	return c.blocks.show(dst, b)

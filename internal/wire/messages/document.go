@@ -201,7 +201,10 @@ func (w *contentWriter) add(block []byte) {
 }
 
 // blockIDs are the ids of the blocks that are shown.
-type blockIDs map[string]bool
+type blockIDs struct {
+	taken map[string]bool
+	tried int // the number that was put behind an id last
+}
 
 // own returns an id that no other block has, and records it: some servers count
 // from 1 in each turn.
@@ -209,13 +212,14 @@ func (b *blockIDs) own(id string) string {
 	if id == "" {
 		return ""
 	}
-	if *b == nil {
-		*b = blockIDs{}
+	if b.taken == nil {
+		b.taken = make(map[string]bool)
 	}
 	own := id
-	for n := len(*b); (*b)[own]; n++ {
-		own = id + "_" + strconv.Itoa(n)
+	for b.taken[own] {
+		b.tried++ // no number is tried twice, so all ids together take linear time
+		own = id + "_" + strconv.Itoa(b.tried)
 	}
-	(*b)[own] = true
+	b.taken[own] = true
 	return own
 }

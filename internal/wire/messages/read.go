@@ -19,33 +19,47 @@ var (
 
 // turn is the part of a turn that was read. The next turn replaces it.
 type turn struct {
-	began  []byte // the usage of its message_start
+	usage  []byte // in its message_start
 	reason string // the stop reason there, which stands for a message_delta
 	ended  bool   // there was a message_delta
-	blocks []readBlock
+	begun  int    // how many blocks have begun
+	last   string // the type of the newest
+	top    int    // the highest of their indexes
+	open   []readBlock
 }
 
-// readBlock is a content block that was read.
+// readBlock is a content block that has begun and not ended.
 type readBlock struct {
 	index int // on the wire
+	order int // among the blocks of the turn
 	kind  string
-	ended bool
+	size  int // of its parts that are held; see [waits]
 }
 
-// find returns the block that a part with the index belongs to: the newest one
-// of that index, or else the open one. It returns nil if there is none.
-func (t *turn) find(index int) *readBlock {
-	for i := range slices.Backward(t.blocks) {
-		if b := &t.blocks[i]; !b.ended && b.index == index {
-			return b
+// maxOpen is how many blocks of a turn may be open at a time. In a genuine answer
+// it is one, and a few in those of some gateways.
+const maxOpen = 256
+
+// begin begins a block. It reports false if too many are open.
+func (t *turn) begin(index int, kind string) bool {
+	order := t.begun
+	t.begun, t.last, t.top = t.begun+1, kind, max(t.top, index)
+	if len(t.open) == maxOpen {
+		return false
+	}
+	t.open = append(t.open, readBlock{index: index, order: order, kind: kind})
+	return true
+}
+
+// find returns where in open the block is that a part with the index belongs to: the
+// newest one of that index, or else the newest one. It returns -1 if there is none.
+func (t *turn) find(index int) int {
+	for at := range slices.Backward(t.open) {
+		if t.open[at].index == index {
+			return at
 		}
 	}
-	for i := range slices.Backward(t.blocks) {
-		if b := &t.blocks[i]; !b.ended {
-			return b
-		}
-	}
-	return nil
+	return len(t.open) - 1
 }
 
 // Read implements [adapter.Dialect].
@@ -56,13 +70,13 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	case messageStart:
 		c.readStart(&ev, t)
 	case blockStart:
-		c.turn.blocks = append(c.turn.blocks, readBlock{index: ev.index, kind: typeOf(ev.block)})
+		c.beginBlock(&ev, t)
 		c.readBlock(ev.block, ev.index, t)
 	case blockDelta:
 		c.readDelta(&ev, t)
 	case blockStop:
-		if b := c.turn.find(ev.index); b != nil {
-			b.ended = true
+		if at := c.turn.find(ev.index); at >= 0 {
+			c.turn.open = slices.Delete(c.turn.open, at, at+1)
 		}
 	case messageDelta:
 		c.readEnd(&ev, t)
@@ -84,16 +98,33 @@ func failureIn(data []byte) error {
 	return wire.ErrUnreadable
 }
 
-// readStart reads the start of a message, which may already have content.
+// beginBlock begins a block. What has too many blocks open is no answer of the
+// protocol. A block that begins inside a call, under its index, has left half of it.
+func (c *codec) beginBlock(ev *event, t adapter.TurnReader) {
+	at := c.turn.find(ev.index)
+	inCall := at >= 0 && ev.index != noIndex && c.turn.open[at].index == ev.index && c.turn.open[at].kind == typeToolUse
+	switch known := c.turn.begin(ev.index, typeOf(ev.block)); {
+	case c.later && (inCall || !known):
+		t.Fail(wire.ErrUnreadable)
+	case !known:
+		t.Unknown()
+	}
+}
+
+// readStart reads the start of a message, which may already have content. A message
+// that begins again inside a call has left half of it.
 func (c *codec) readStart(ev *event, t adapter.TurnReader) {
 	c.began = true
+	if c.later && slices.ContainsFunc(c.turn.open, func(b readBlock) bool { return b.kind == typeToolUse || mayCall(b.kind) }) {
+		t.Fail(wire.ErrUnreadable)
+	}
 	s := rawjson.Over(ev.message)
 	for name := range s.Members() {
 		switch name {
 		case "usage":
 			if raw := s.Raw(); !rawjson.IsNull(raw) {
-				c.turn.began = append(c.turn.began[:0], raw...)
-				t.Usage(countsOf(raw, nil))
+				c.turn.usage = startUsage(raw)
+				t.Usage(countsOf(c.turn.usage, nil))
 			}
 		case "container":
 			c.keepContainer(s.Raw())
@@ -102,7 +133,7 @@ func (c *codec) readStart(ev *event, t adapter.TurnReader) {
 		}
 	}
 	for i, block := range rawjson.Elements(rawjson.Member(ev.message, "content")) {
-		c.turn.blocks = append(c.turn.blocks, readBlock{index: noIndex, kind: typeOf(block), ended: true})
+		c.turn.begun, c.turn.last = c.turn.begun+1, typeOf(block)
 		c.readBlock(block, i, t)
 	}
 }
@@ -183,8 +214,32 @@ func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
 			t.Signed()
 		}
 	case inputDelta:
-		if b := c.turn.find(ev.index); b != nil && b.kind == typeToolUse {
-			t.Call(b.index, "", "", c.text(rawjson.Member(ev.delta, "partial_json")))
+		c.readInput(ev, t)
+	}
+	c.readHeld(ev, t)
+}
+
+// readInput reads a part of a call's input. One that comes after its call has ended
+// belongs to no other: without it, the call would look whole.
+func (c *codec) readInput(ev *event, t adapter.TurnReader) {
+	at, input := c.turn.find(ev.index), c.text(rawjson.Member(ev.delta, "partial_json"))
+	isLate := at < 0 || ev.index != noIndex && c.turn.open[at].index != ev.index && ev.index <= c.turn.top
+	switch {
+	case c.later && input != "" && (isLate || c.turn.open[at].kind != typeToolUse && !mayCall(c.turn.open[at].kind)):
+		t.Fail(wire.ErrUnreadable)
+	case at >= 0 && c.turn.open[at].kind == typeToolUse:
+		t.Call(c.turn.open[at].index, "", "", input)
+	}
+}
+
+// readHeld counts the parts of a block that are held. What may be a call, and is too
+// large to be held to its end, is shown in part; that must count as a call.
+func (c *codec) readHeld(ev *event, t adapter.TurnReader) {
+	if at := c.turn.find(ev.index); c.later && at >= 0 && mayCall(c.turn.open[at].kind) {
+		if b := &c.turn.open[at]; b.size <= maxWaiting {
+			if b.size += len(ev.data); b.size > maxWaiting {
+				t.OtherCall()
+			}
 		}
 	}
 }
@@ -198,8 +253,8 @@ func (c *codec) readEnd(ev *event, t adapter.TurnReader) {
 
 // finish reports the usage and the stop reason of a turn.
 func (c *codec) finish(usage []byte, reason string, t adapter.TurnReader) {
-	c.SetUsage(c.turn.began, usage)
-	if u := countsOf(c.turn.began, usage); u != (adapter.Usage{}) {
+	c.SetUsage(c.turn.usage, usage)
+	if u := countsOf(c.turn.usage, usage); u != (adapter.Usage{}) {
 		t.Usage(u)
 	}
 	readStop(reason, c.later, t)

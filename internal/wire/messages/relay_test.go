@@ -69,12 +69,8 @@ func open(t *testing.T, answer io.Reader) (*wire.AnswerBody, *engine) {
 	return wire.NewAnswerBody(g, g.codec, g.source), g
 }
 
-func event(kind, members string) string {
-	return "event: " + kind + "\ndata: {\"type\":\"" + kind + "\"" + members + "}\n\n"
-}
-
 func delta(index int, kind, member, text, blanks string) string {
-	return event("content_block_delta", fmt.Sprintf(`,"index":%d,"delta":{"type":%q,%q:%q}%s`, index, kind, member, text, blanks))
+	return event("content_block_delta", fmt.Sprintf(`"index":%d,"delta":{"type":%q,%q:%q}%s`, index, kind, member, text, blanks))
 }
 
 // Parts of blocks and pings are relayed unread, with any blanks after them;
@@ -82,24 +78,24 @@ func delta(index int, kind, member, text, blanks string) string {
 func TestPartsOfBlocksAreRelayed(t *testing.T) {
 	t.Parallel()
 	var answer, text, thoughts strings.Builder
-	answer.WriteString(event("message_start", `,"message":{"id":"msg_1","content":[]}`))
-	answer.WriteString(event("content_block_start", `,"index":0,"content_block":{"type":"thinking","thinking":""}`))
+	answer.WriteString(event("message_start", `"message":{"id":"msg_1","content":[]}`))
+	answer.WriteString(event("content_block_start", `"index":0,"content_block":{"type":"thinking","thinking":""}`))
 	for i := range 50 {
 		word := fmt.Sprintf("thought %d ", i)
 		thoughts.WriteString(word)
 		answer.WriteString(delta(0, "thinking_delta", "thinking", word, strings.Repeat(" ", i%9)))
 	}
-	answer.WriteString(event("content_block_stop", `,"index":0`) + event("content_block_start", `,"index":1,"content_block":{"type":"text","text":""}`))
+	answer.WriteString(event("content_block_stop", `"index":0`) + event("content_block_start", `"index":1,"content_block":{"type":"text","text":""}`))
 	for i := range 50 {
 		word := fmt.Sprintf("word \"%d\"\n", i)
 		text.WriteString(word)
 		answer.WriteString(delta(1, "text_delta", "text", word, strings.Repeat(" ", i%9)) + event("ping", ""))
 	}
-	answer.WriteString(event("content_block_stop", `,"index":1`) + event("content_block_start", `,"index":2,"content_block":{"type":"tool_use","id":"t","name":"edit","input":{}}`))
+	answer.WriteString(event("content_block_stop", `"index":1`) + event("content_block_start", `"index":2,"content_block":{"type":"tool_use","id":"t","name":"edit","input":{}}`))
 	for range 50 {
 		answer.WriteString(delta(2, "input_json_delta", "partial_json", `{"a":`, ""))
 	}
-	answer.WriteString(event("content_block_stop", `,"index":2`))
+	answer.WriteString(event("content_block_stop", `"index":2`))
 	for name, as := range map[string]io.Reader{"whole": strings.NewReader(answer.String()), "byte by byte": iotest.OneByteReader(strings.NewReader(answer.String()))} {
 		body, g := open(t, as)
 		got, err := io.ReadAll(body)
@@ -116,17 +112,17 @@ func TestPartsOfBlocksAreRelayed(t *testing.T) {
 // Events that a continuation depends on are read.
 func TestOtherEventsAreRead(t *testing.T) {
 	t.Parallel()
-	head := event("message_start", `,"message":{"id":"msg_1","content":[]}`) + event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`) +
+	head := event("message_start", `"message":{"id":"msg_1","content":[]}`) + event("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`) +
 		delta(0, "text_delta", "text", "a", "")
 	for name, other := range map[string]string{
 		"a signature":      delta(0, "signature_delta", "signature", "x", ""),
-		"a citation":       event("content_block_delta", `,"index":0,"delta":{"type":"citations_delta","citation":{}}`),
+		"a citation":       event("content_block_delta", `"index":0,"delta":{"type":"citations_delta","citation":{}}`),
 		"another index":    delta(1, "text_delta", "text", "b", ""),
 		"the wrong kind":   delta(0, "thinking_delta", "thinking", "b", ""),
-		"more than a text": event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"b","text2":"c"}`),
-		"more members":     event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"b"},"usage":{}`),
-		"no text":          event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":null}`),
-		"an end":           event("message_delta", `,"delta":{"stop_reason":"end_turn"}`),
+		"more than a text": event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"b","text2":"c"}`),
+		"more members":     event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"b"},"usage":{}`),
+		"no text":          event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":null}`),
+		"an end":           event("message_delta", `"delta":{"stop_reason":"end_turn"}`),
 		"a named error":    "event: error\ndata: " + `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"b"}}` + "\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +145,7 @@ func TestOtherEventsAreRead(t *testing.T) {
 // BenchmarkRelay relays the text of a long answer.
 func BenchmarkRelay(b *testing.B) {
 	var answer strings.Builder
-	answer.WriteString(event("message_start", `,"message":{"id":"msg_1","content":[]}`) + event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`))
+	answer.WriteString(event("message_start", `"message":{"id":"msg_1","content":[]}`) + event("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`))
 	const events = 1000
 	for i := range events {
 		answer.WriteString(delta(0, "text_delta", "text", " some words", strings.Repeat(" ", i*7%16)))

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -21,14 +22,27 @@ const (
 	iterations    = "iterations"
 )
 
-// isOutput reports whether a member of a usage counts the output or the cost of
-// a turn, not its input.
-func isOutput(name string) bool {
-	switch name {
-	case outputTokens, outputDetails, "server_tool_use", "cost":
-		return true
+// outputCounts are the members of a usage that count the output or the cost of a
+// turn, not its input.
+var outputCounts = [...]string{outputTokens, "server_tool_use", outputDetails, "cost"} //nolint:gochecknoglobals // constant
+
+// startCounts are the counts that the start of a message may have instead of its
+// end.
+var startCounts = [...]string{inputTokens, cacheWritten, cacheRead, outputTokens} //nolint:gochecknoglobals // constant
+
+// maxCount is the length of a count that is kept.
+const maxCount = 64
+
+// startUsage returns the counts in the usage of a message's start, which is read
+// again with every end that the message has.
+func startUsage(usage []byte) []byte {
+	kept := make([]any, 0, 2*len(startCounts))
+	for _, name := range startCounts {
+		if count := rawjson.Member(usage, name); !rawjson.IsNull(count) && len(count) <= maxCount {
+			kept = append(kept, name, rawValue(count))
+		}
 	}
-	return false
+	return rawjson.Object(kept...)
 }
 
 // usages sums the usage of a call as JSON.
@@ -63,7 +77,7 @@ func (u *usages) turn() []byte {
 	if rawjson.IsNull(whole) {
 		whole = []byte("{}")
 	}
-	for _, name := range []string{inputTokens, cacheWritten, cacheRead, outputTokens} {
+	for _, name := range startCounts {
 		if count := rawjson.Member(u.began, name); !rawjson.IsNull(count) && rawjson.IsNull(rawjson.Member(whole, name)) {
 			whole = setMember(whole, name, count)
 		}
@@ -76,7 +90,7 @@ func (u *usages) turn() []byte {
 
 // shown returns the usage that an edit asks for, or nil for none.
 func (u *usages) shown(which adapter.UsageShown) []byte {
-	if u.totals == nil {
+	if u.totals == nil || which == adapter.UsageHidden {
 		return nil
 	}
 	own := u.turn()
@@ -107,23 +121,33 @@ func countsOf(began, ended []byte) adapter.Usage {
 			}
 		}
 	}
-	return adapter.Usage{Prompt: input + written + read, Completion: output, Cached: read, Reasoning: reasoning}
+	return adapter.Usage{Prompt: addCounts(input, written, read), Completion: output, Cached: read, Reasoning: reasoning}
 }
 
 func setCount(count *int, raw []byte) {
-	if n, ok := rawjson.Int(raw); ok {
-		*count = n
+	if n, ok := wire.Count(raw); ok {
+		*count = max(n, 0)
 	}
+}
+
+// addCounts returns the sum of counts that are not negative, at most the largest int.
+func addCounts(counts ...int) (sum int) {
+	for _, n := range counts {
+		if sum > math.MaxInt-n {
+			return math.MaxInt
+		}
+		sum += n
+	}
+	return sum
 }
 
 // extendUsage returns the usage of an answer after a turn was added to it. The
 // input counts stay those of the first turn, so that clients see the size of
 // their conversation.
 func extendUsage(answer, turn []byte) []byte {
-	s := rawjson.Over(turn)
-	for name := range s.Members() {
-		if raw := s.Raw(); isOutput(name) {
-			answer = setMember(answer, name, wire.AddUsage(rawjson.Member(answer, name), raw))
+	for _, name := range outputCounts {
+		if count := rawjson.Member(turn, name); count != nil {
+			answer = setMember(answer, name, wire.AddUsage(rawjson.Member(answer, name), count))
 		}
 	}
 	if passes := rawjson.Member(answer, iterations); !rawjson.IsEmpty(passes) {

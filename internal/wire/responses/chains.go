@@ -2,6 +2,8 @@ package responses
 
 import (
 	"container/list"
+	"crypto/sha256"
+	"encoding/binary"
 	"sync"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -10,20 +12,45 @@ import (
 // maxChains is how many joined answers are remembered.
 const maxChains = 4096
 
-// chains maps the id of a joined answer, as the caller sees it, to the id of
+// identify adds the texts that tell a caller from others.
+type identify func(add func(text string))
+
+// digest returns what stands for the caller. It keeps none of the texts, which
+// are secrets.
+func (c identify) digest() (d [sha256.Size]byte) {
+	h := sha256.New()
+	c(func(text string) {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
+		h.Write([]byte(text))
+	})
+	h.Sum(d[:0])
+	return d
+}
+
+// chains maps the id of a joined answer, as its caller sees it, to the id of
 // the server's response that has the whole answer in its history. It drops the
 // least recently used answer.
 type chains struct {
 	mu    sync.Mutex
 	limit int
-	byID  map[string]*list.Element
+	byID  map[shownID]*list.Element
 	order *list.List // of chain, the newest in front
 }
 
-type chain struct{ shown, last string }
+// shownID is an id that a caller was shown. To another caller it may mean
+// something else.
+type shownID struct {
+	caller [sha256.Size]byte
+	id     string
+}
+
+type chain struct {
+	shown shownID
+	last  string
+}
 
 func newChains(limit int) *chains {
-	return &chains{limit: limit, byID: make(map[string]*list.Element), order: list.New()}
+	return &chains{limit: limit, byID: make(map[shownID]*list.Element), order: list.New()}
 }
 
 func (c *chains) isEmpty() bool {
@@ -32,28 +59,48 @@ func (c *chains) isEmpty() bool {
 	return c.order.Len() == 0
 }
 
-// put records that the response last has the whole answer that is shown under
-// another id.
-func (c *chains) put(shown, last string) {
+// put records that the response last has the whole answer that the caller is
+// shown under another id.
+func (c *chains) put(caller identify, shown, last string) {
+	key := shownID{caller.digest(), shown}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.byID[shown]; ok {
-		e.Value = chain{shown, last}
+	if e, ok := c.byID[key]; ok {
+		e.Value = chain{key, last}
 		c.order.MoveToFront(e)
 		return
 	}
-	c.byID[shown] = c.order.PushFront(chain{shown, last})
+	c.byID[key] = c.order.PushFront(chain{key, last})
 	if c.order.Len() > c.limit {
-		oldest, _ := c.order.Remove(c.order.Back()).(chain)
-		delete(c.byID, oldest.shown)
+		c.remove(c.order.Back())
 	}
 }
 
-// get returns the id of the response that has the whole answer.
-func (c *chains) get(shown string) (last string, ok bool) {
+// forget records that an answer has begun under an id, which now means that
+// answer.
+func (c *chains) forget(caller identify, shown string) {
+	if c.isEmpty() {
+		return
+	}
+	key := shownID{caller.digest(), shown}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.byID[shown]
+	if e, ok := c.byID[key]; ok {
+		c.remove(e)
+	}
+}
+
+func (c *chains) remove(e *list.Element) {
+	old, _ := c.order.Remove(e).(chain)
+	delete(c.byID, old.shown)
+}
+
+// get returns the id of the response that has the whole answer.
+func (c *chains) get(caller identify, shown string) (last string, ok bool) {
+	key := shownID{caller.digest(), shown}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byID[key]
 	if !ok {
 		return "", false
 	}
@@ -64,7 +111,7 @@ func (c *chains) get(shown string) (last string, ok bool) {
 
 // translate returns the request with another previous_response_id, or nil if it
 // does not refer to a joined answer.
-func (c *chains) translate(body []byte) []byte {
+func (c *chains) translate(caller identify, body []byte) []byte {
 	var e rawjson.Edits
 	s := rawjson.Over(body)
 	for name := range s.Members() {
@@ -72,7 +119,7 @@ func (c *chains) translate(body []byte) []byte {
 			continue
 		}
 		raw := s.Raw()
-		if last, ok := c.get(rawjson.TextOf(raw)); ok {
+		if last, ok := c.get(caller, rawjson.TextOf(raw)); ok {
 			e.Replace(s.At()-len(raw), s.At(), rawjson.Quote(last))
 		}
 	}

@@ -8,20 +8,22 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+func nobody(func(string)) {}
+
 func TestChainsForgetTheOldest(t *testing.T) {
 	t.Parallel()
 	c := newChains(2)
 	assert.True(t, c.isEmpty())
-	c.put("a", "a2")
-	c.put("b", "b2")
-	last, ok := c.get("a") // used, and so newer than b
+	c.put(nobody, "a", "a2")
+	c.put(nobody, "b", "b2")
+	last, ok := c.get(nobody, "a") // used, and so newer than b
 	assert.True(t, ok)
 	assert.Equal(t, "a2", last)
-	c.put("c", "c2")
-	_, ok = c.get("b")
+	c.put(nobody, "c", "c2")
+	_, ok = c.get(nobody, "b")
 	assert.False(t, ok)
-	c.put("a", "a3")
-	last, _ = c.get("a")
+	c.put(nobody, "a", "a3")
+	last, _ = c.get(nobody, "a")
 	assert.Equal(t, "a3", last)
 	assert.Equal(t, 2, c.order.Len())
 }
@@ -29,7 +31,7 @@ func TestChainsForgetTheOldest(t *testing.T) {
 func TestChainsTranslateThatOneToken(t *testing.T) {
 	t.Parallel()
 	c := newChains(2)
-	c.put("resp_1", "resp_2")
+	c.put(nobody, "resp_1", "resp_2")
 	for body, want := range map[string]string{
 		`{ "a":1.0, "previous_response_id" : "resp_1" ,"b":[ ]}`: `{ "a":1.0, "previous_response_id" : "resp_2" ,"b":[ ]}`,
 		`{"previous_response_id":"resp_9"}`:                      "",
@@ -38,7 +40,7 @@ func TestChainsTranslateThatOneToken(t *testing.T) {
 		`{"previous_response_id":"resp_1",`:                      "",
 		``:                                                       "",
 	} {
-		assert.Equal(t, want, string(c.translate([]byte(body))), body)
+		assert.Equal(t, want, string(c.translate(nobody, []byte(body))), body)
 	}
 }
 
@@ -49,8 +51,8 @@ func TestChainsAreSharedByGoroutines(t *testing.T) {
 	for i := range 8 {
 		running.Go(func() {
 			for n := range 100 {
-				c.put(strconv.Itoa(n), strconv.Itoa(i))
-				c.get(strconv.Itoa(n))
+				c.put(nobody, strconv.Itoa(n), strconv.Itoa(i))
+				c.get(nobody, strconv.Itoa(n))
 			}
 		})
 	}

@@ -50,8 +50,8 @@ func mayRelay(kind string) bool {
 // classifyDelta is Classify for an event that does not begin the answer.
 func (c *codec) classifyDelta(data []byte, ev *event, v *wire.Values) bool {
 	role, ok := relayed[ev.kind]
-	it := c.reader.find(ev)
-	if !ok || !c.began || it == nil || !rawjson.IsString(ev.delta) || (role == roleText) != (it.kind == message) || !addValues(data, role, v) {
+	it, known := c.reader.items.find(ev)
+	if !ok || !c.began || !known || !rawjson.IsString(ev.delta) || (role == roleText) != (it.kind == message) || !addValues(data, role, v) {
 		return false
 	}
 	switch role {

@@ -39,7 +39,7 @@ var (
 )
 
 func newCodec(r *request) *codec {
-	return &codec{request: r, reader: &reader{ownPause: r.ownPause}, answer: answer{sequence: none, watches: r.declares}}
+	return &codec{request: r, reader: r.newReader(false), answer: answer{sequence: none, watches: r.declares}}
 }
 
 // Clone implements [adapter.Dialect].
@@ -52,8 +52,13 @@ func (c *codec) EndTurn(keep bool) {
 	if keep {
 		c.request.keep(c.firstID, c.reader)
 	}
-	c.later, c.reader = true, &reader{ownPause: c.request.ownPause}
+	c.later, c.reader = true, c.request.newReader(true)
 	c.answer.endTurn()
+}
+
+// newReader returns the reader of a turn.
+func (r *request) newReader(later bool) *reader {
+	return &reader{ownPause: r.ownPause, ownShell: r.ownShell, later: later}
 }
 
 // keep records a turn that was kept: its messages, and that its response has
@@ -64,7 +69,7 @@ func (r *request) keep(firstID string, turn *reader) {
 	r.turns = append(r.turns, turn.messages())
 	id := rawjson.TextOf(turn.id)
 	if r.stored && len(r.turns) > 1 && !turn.pauses && id != "" && id != firstID && firstID != "" {
-		r.chains.put(firstID, id)
+		r.chains.put(r.caller, firstID, id)
 	}
 }
 
@@ -83,7 +88,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 			t.Fail(wire.ErrUnreadable)
 			return
 		}
-		t.Fail(errorIn(e.Data()))
+		t.Fail(errorIn(e, ev))
 	case e.Kind != sse.Object:
 	case c.later && !json.Valid(e.Data()):
 		t.Fail(wire.ErrUnreadable)
@@ -137,6 +142,7 @@ func (c *codec) begin(named bool, ev *event) {
 	}
 	c.began, c.answer.named = true, named
 	c.firstID = rawjson.TextOf(rawjson.Member(ev.response, "id"))
+	c.request.chains.forget(c.request.caller, c.firstID)
 }
 
 // finish reads the event that ends a turn.
@@ -168,7 +174,7 @@ func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
 }
 
 // IsHolding implements [wire.Holder].
-func (c *codec) IsHolding() bool { return len(c.answer.queue) > 0 }
+func (c *codec) IsHolding() bool { return !c.answer.queue.isEmpty() }
 
 // Release implements [wire.Holder].
 func (c *codec) Release() { c.answer.flush(true) }
@@ -200,6 +206,9 @@ func (c *codec) Hold(e sse.Event) {
 		a.out = append(a.out, e)
 	case a.rewriting:
 		a.out = append(a.out, e)
+	case c.reader.refused:
+		a.flush(true)
+		a.out = append(a.out, e)
 	default:
 		a.take(e, ev)
 		a.flush(false)
@@ -213,45 +222,46 @@ func (a *answer) take(e sse.Event, ev *event) {
 	if ev.kind == itemAdded || it == nil && ev.kind == itemDone {
 		it = a.open(ev)
 	}
-	en := entry{event: e, item: it, wireSequence: ev.sequence}
+	en := entry{event: e, item: it, wireSequence: ev.sequence, asItCame: true}
 	if it != nil {
 		en.role, en.text = it.place(&e, ev)
 	}
-	a.push(en)
+	a.queue.push(en)
 }
 
 // place returns the event's role in its item, and the text that it repeats.
 func (it *item) place(e *sse.Event, ev *event) (role, *text) {
 	isMessage := it.kind == message
-	switch ev.kind {
-	case itemAdded:
+	switch {
+	case ev.kind == itemAdded:
 		return opening, nil
-	case itemDone:
+	case ev.kind == itemDone:
 		it.closing, it.done = true, e.Keep(ev.item)
 		if isMessage {
 			return closing, nil
 		}
-	case partAdded:
-		if isMessage {
-			if string(rawjson.Member(ev.part, "type")) == textPart {
-				it.text(ev.content)
-			}
-			return opening, nil
-		}
-	case textDone, partDone, refusalDone:
-		if isMessage {
-			return closing, it.textAt(ev.content)
-		}
+	case isMessage:
+		return it.placePart(ev)
 	}
 	return content, nil
 }
 
-// textAt returns the text of a part, or nil if it has none.
-func (it *item) textAt(content int) *text {
-	for _, x := range it.texts {
-		if x.content == content {
-			return x
+// placePart is place for an event about a part of a message.
+func (it *item) placePart(ev *event) (role, *text) {
+	switch ev.kind {
+	case partAdded:
+		switch string(rawjson.Member(ev.part, "type")) {
+		case textPart:
+			it.text(ev.content)
+		case refusalPart:
+			it.text(ev.content).isRefusal = true
+		}
+		return opening, nil
+	case textDone, refusalDone, partDone:
+		if x := it.textAt(ev.content); x != nil {
+			x.said, x.ended = true, x.ended || ev.kind == partDone
+			return closing, x
 		}
 	}
-	return nil
+	return content, nil
 }

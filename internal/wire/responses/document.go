@@ -16,16 +16,10 @@ type document struct {
 	wire.Usage
 
 	request *request
-	reader  *reader // of the current turn
-	kept    []keptTurn
-	read    keptTurn
+	reader  *reader  // of the current turn
+	kept    [][]byte // the response objects of the turns
+	read    []byte   // that of the current turn
 	firstID string
-}
-
-// keptTurn is the response object of a turn.
-type keptTurn struct {
-	response []byte
-	texts    []int // the length of each text, in order
 }
 
 var _ adapter.Dialect[sse.Event] = (*document)(nil)
@@ -46,22 +40,21 @@ func (d *document) EndTurn(keep bool) {
 // Read implements [adapter.Dialect].
 func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 	t.Size(len(e.Raw))
-	d.reader = &reader{ownPause: d.request.ownPause}
+	d.reader = d.request.newReader(len(d.kept) > 0)
 	if e.Kind != sse.Object || len(d.kept) > 0 && !json.Valid(e.Data()) {
 		t.Fail(wire.ErrUnreadable)
 		return
 	}
 	response := e.Data()
-	d.read = keptTurn{response: response}
+	d.read = response
 	if raw := rawjson.Member(response, "error"); !rawjson.IsNull(raw) && rawjson.Member(response, "output") == nil {
 		t.Fail(wire.Reported(raw))
 		return
 	}
 	s := rawjson.Over(rawjson.Member(response, "output"))
 	for i := range s.Elements() {
-		it, f := d.reader.open(&event{output: i}), readItem(&s)
+		it, f := d.reader.open(&event{output: i}, t), readItem(&s)
 		d.reader.readItem(it, &f, t)
-		d.read.texts = append(d.read.texts, it.lengths...)
 	}
 	if !d.reader.calls && !isSound(response) {
 		t.Unknown() // nothing can be joined to it
@@ -71,6 +64,7 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 	}
 	if len(d.kept) == 0 {
 		d.firstID = rawjson.TextOf(d.reader.id)
+		d.request.chains.forget(d.request.caller, d.firstID)
 	}
 }
 
@@ -85,11 +79,11 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 			end = edit.TurnEnds[i]
 		}
 		last := i == len(d.kept)-1
-		a.addDocument(kept.response, edit.Text[from:end], func(call int) bool { return !last || edit.Call(call).Drop })
+		a.addDocument(kept, edit.Text[from:end], func(call int) bool { return !last || edit.Call(call).Drop })
 		from = end
 	}
 	if len(d.kept) > 0 {
-		a.base = d.kept[0].response
+		a.base = d.kept[0]
 	}
 	a.addNotice(edit.Text[from:])
 	return append(dst, sse.Document(bytes.Clone(a.joined(e.Data())), true))
@@ -109,23 +103,19 @@ func (a *answer) addDocument(response []byte, said string, isDropped func(call i
 		switch it.kind {
 		case functionCall:
 			if calls++; isDropped(calls - 1) {
-				t.leaveOut(it, &ev)
+				a.leaveOut(it, &ev)
 			}
 		case message:
 			a.listen(it, &ev)
 		}
 	}
 	a.show(said)
-	pending := a.texts
-	for _, x := range pending {
-		x.held, x.cut = "", true
-	}
-	a.texts = nil
-	t.keepEmpty()
-	t.decide(len(pending) > 0 || len(t.dropped) > 0)
+	cut := a.cutTexts()
+	a.keepEmpty(t)
+	t.decide(cut || len(t.dropped) > 0)
 	for _, it := range t.items {
 		if it.fate == shown {
-			a.items, it.closing = append(a.items, it), false // more may be added to it
+			a.last, it.closing = it, false // more may be added to it
 		}
 	}
 	a.endTurn()

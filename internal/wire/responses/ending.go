@@ -36,7 +36,7 @@ func (a *answer) end(last []byte) sse.Event {
 	if !numbered && a.sequence != none {
 		e.Insert(s.At()-1, append([]byte(`,"sequence_number":`), a.number()...))
 	}
-	return a.write(rawjson.TextOf(rawjson.Member(a.ending, "type")), oneLine(e.Apply(a.ending)))
+	return a.write(rawjson.TextOf(rawjson.Member(a.ending, "type")), e.Apply(a.ending))
 }
 
 // ofTheLast are the members of a response object that tell how it ended. The
@@ -135,26 +135,27 @@ func (t *turn) finished() [][]byte {
 // turn left open and carryon has closed.
 func (t *turn) edited(elements [][]byte) [][]byte {
 	all := make([][]byte, 0, len(elements))
-	left := slices.Clone(t.items)
+	left, next := remainingOf(t.items), 0
 	addClosed := func(before int) {
-		for i, it := range left {
-			if it != nil && it.unended && i < before {
-				all, left[i] = append(all, it.done), nil
+		for ; next < before; next++ {
+			if it := t.items[next]; it.unended && left.has(next) {
+				all = append(all, it.done)
+				left.taken[next] = true
 			}
 		}
 	}
 	for _, raw := range elements {
 		f := itemOf(raw)
-		i := matching(left, &f)
+		i := left.take(&f)
 		if i < 0 {
-			if !slices.Contains(t.dropped, rawjson.TextOf(f.callID)) || f.kind != functionCall {
+			if !t.hides(&f) {
 				all = append(all, raw)
 			}
 			continue
 		}
-		it := left[i]
 		addClosed(i)
-		if left[i] = nil; it.fate == dropped {
+		it := t.items[i]
+		if it.fate == dropped {
 			continue
 		}
 		var e rawjson.Edits
@@ -164,21 +165,64 @@ func (t *turn) edited(elements [][]byte) [][]byte {
 		}
 		all = append(all, raw)
 	}
-	addClosed(len(left))
+	addClosed(len(t.items))
 	return all
 }
 
-// matching returns the index of the item that belongs to f: the one with its
-// id, or else the first of its kind.
-func matching(items []*item, f *fields) int {
-	id := rawjson.TextOf(f.id)
-	i := slices.IndexFunc(items, func(it *item) bool {
-		return it != nil && id != "" && it.wireID == id && it.kind == f.kind
-	})
-	if i < 0 {
-		i = slices.IndexFunc(items, func(it *item) bool { return it != nil && it.kind == f.kind })
+// hides reports whether an item that was not streamed must not be shown.
+func (t *turn) hides(f *fields) bool {
+	return f.kind == functionCall && t.dropped[rawjson.TextOf(f.callID)] || f.kind == compaction && !t.first
+}
+
+// remaining are the items of a turn that were not met in its response object.
+type remaining struct {
+	taken  []bool
+	byID   map[kindID][]int // the indexes of items, in order
+	byKind map[kind][]int
+}
+
+type kindID struct {
+	kind kind
+	id   string
+}
+
+func remainingOf(items []*item) *remaining {
+	r := &remaining{make([]bool, len(items)), make(map[kindID][]int), make(map[kind][]int)}
+	for i, it := range items {
+		r.byKind[it.kind] = append(r.byKind[it.kind], i)
+		if it.wireID != "" {
+			key := kindID{it.kind, it.wireID}
+			r.byID[key] = append(r.byID[key], i)
+		}
+	}
+	return r
+}
+
+func (r *remaining) has(i int) bool { return !r.taken[i] }
+
+// take takes the item that belongs to f, and returns its index: the one with
+// its id, or else the first of its kind. It returns -1 if there is none.
+func (r *remaining) take(f *fields) int {
+	key := kindID{f.kind, rawjson.TextOf(f.id)}
+	i := -1
+	if i, r.byID[key] = r.first(r.byID[key]); i < 0 {
+		i, r.byKind[f.kind] = r.first(r.byKind[f.kind])
+	}
+	if i >= 0 {
+		r.taken[i] = true
 	}
 	return i
+}
+
+// first returns the first of the indexes that is not taken, or -1, and the
+// indexes after it.
+func (r *remaining) first(indexes []int) (i int, rest []int) {
+	for n, i := range indexes {
+		if !r.taken[i] {
+			return i, indexes[n+1:]
+		}
+	}
+	return -1, nil
 }
 
 // isSound reports whether a response object is JSON and has no member twice

@@ -2,7 +2,6 @@ package responses
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -24,6 +23,8 @@ const (
 	argumentsDelta = "response.function_call_arguments.delta"
 	argumentsDone  = "response.function_call_arguments.done"
 	failed         = "error"
+	completed      = "response.completed"
+	responseFailed = "response.failed"
 )
 
 // stage is the effect of an event on the whole answer.
@@ -39,7 +40,7 @@ func stageOf(kind string) stage {
 	switch kind {
 	case "response.created", "response.queued", "response.in_progress", "keepalive":
 		return beginning
-	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
+	case completed, "response.incomplete", responseFailed, "response.cancelled":
 		return last
 	}
 	return during
@@ -56,7 +57,7 @@ type event struct {
 	content  int    // its content_index, 0 without one
 	sequence int    // its sequence_number, or none
 
-	itemID, item, part, delta, text, arguments, name, response, annotation []byte
+	itemID, item, part, delta, text, arguments, name, response, annotation, failure []byte
 
 	fields fields // of the item, if the event has one
 }
@@ -118,6 +119,8 @@ func (ev *event) member(name string) *[]byte {
 		return &ev.response
 	case "annotation":
 		return &ev.annotation
+	case "error":
+		return &ev.failure
 	}
 	return nil
 }
@@ -143,12 +146,3 @@ func isDone(e *sse.Event) bool {
 }
 
 const doneMark = "[DONE]"
-
-// oneLine returns JSON without line breaks, which can only stand between its
-// tokens.
-func oneLine(json []byte) []byte {
-	if bytes.ContainsAny(json, "\r\n") {
-		return []byte(strings.NewReplacer("\r", " ", "\n", " ").Replace(string(json)))
-	}
-	return json
-}

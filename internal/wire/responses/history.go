@@ -4,8 +4,10 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/agents"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/todo"
@@ -41,7 +43,7 @@ func history(b wire.Body) iter.Seq[adapter.Entry] {
 type walk struct {
 	adapter.HistoryWalk
 
-	results adapter.ToolResults[[]byte]
+	results, notices adapter.ToolResults[[]byte]
 }
 
 // pass passes an item, and reports whether the walk goes on.
@@ -54,7 +56,9 @@ func (w *walk) pass(item *fields) bool {
 	}
 	switch {
 	case item.typeName == "function_call" || item.typeName == "custom_tool_call":
-		return w.Call(callOf(item, &w.results))
+		return w.Call(w.callOf(item))
+	case item.typeName == "custom_tool_call_output" && item.name != nil: // a script has sent it while it ran
+		w.notices.Add(rawjson.TextOf(item.callID), item.output)
 	case strings.HasSuffix(item.typeName, "_output"):
 		w.results.Add(rawjson.TextOf(item.callID), item.output)
 	}
@@ -72,12 +76,15 @@ func texts(content []byte) iter.Seq[string] {
 	}
 }
 
-// callOf returns a tool call with its result.
-func callOf(item *fields, results *adapter.ToolResults[[]byte]) todo.Call {
+// callOf returns a tool call with its result, or else with its newest notice.
+func (w *walk) callOf(item *fields) todo.Call {
 	c := todo.Call{ID: rawjson.TextOf(item.callID), Name: rawjson.TextOf(item.name), Arguments: textOrJSON(item.arguments)}
-	var output []byte
-	if output, c.Answered = results.Take(c.ID); c.Answered {
-		c.Result = contentOf(output)
+	output, answered := w.results.Take(c.ID)
+	if !answered {
+		output, answered = w.notices.Take(c.ID)
+	}
+	if answered {
+		c.Answered, c.Result = true, contentOf(output)
 	}
 	return c
 }
@@ -149,36 +156,71 @@ func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
 	}
 }
 
-// ToolNames implements [adapter.ToolNamer]. It includes tools in namespaces,
-// and the tool search, which has only a type.
+// ToolNames implements [adapter.ToolNamer]. It includes tools in namespaces and in
+// items of the input, tools that only scripts can call, and the tool search, which has
+// only a type.
 func (r *request) ToolNames(yield func(string) bool) {
 	body, err := r.later.Bytes()
-	if err != nil {
+	if err != nil || !yieldNames(rawjson.Member(body, "tools"), yield) || !r.lite {
 		return
 	}
-	s := rawjson.Over(rawjson.Member(body, "tools"))
-	for range s.Elements() {
-		t := readTool(&s)
-		inner := rawjson.Over(t.tools)
-		for range inner.Elements() {
-			if nested := readTool(&inner); !nested.yieldName(yield) {
-				return
-			}
-		}
-		if !t.yieldName(yield) {
+	input := rawjson.Over(rawjson.Member(body, "input"))
+	for range input.Elements() {
+		if item := readItem(&input); item.typeName == additionalTools && !yieldNames(item.tools, yield) {
 			return
 		}
 	}
 }
 
+// yieldNames yields the names of a list of tools, and returns whether to go on.
+func yieldNames(tools []byte, yield func(string) bool) bool {
+	s := rawjson.Over(tools)
+	for range s.Elements() {
+		t := readTool(&s)
+		inner := rawjson.Over(t.tools)
+		for range inner.Elements() {
+			if nested := readTool(&inner); !nested.yieldName(yield) {
+				return false
+			}
+		}
+		if !t.yieldName(yield) {
+			return false
+		}
+	}
+	return true
+}
+
 // toolSearch is the type of a tool that has no name.
 const toolSearch = "tool_search"
 
-// yieldName yields the name of a tool that has one, and returns whether to go on.
+// yieldName yields the name of a tool that has one, and those of the tools that its
+// scripts can call. It returns whether to go on.
 func (t *tool) yieldName(yield func(string) bool) bool {
 	name := rawjson.TextOf(t.name)
 	if t.kind == toolSearch {
 		name = toolSearch
 	}
-	return name == "" || yield(name)
+	if name != "" && !yield(name) {
+		return false
+	}
+	return t.kind != "custom" || yieldScripted(rawjson.View(t.description), yield)
+}
+
+// yieldScripted yields the names of the tools that scripts can call, from the description
+// of the tool that runs them.
+func yieldScripted(description string, yield func(string) bool) bool {
+	for _, declaration := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Declares }) {
+		for rest := description; ; {
+			_, after, found := strings.Cut(rest, declaration.Text)
+			if !found {
+				break
+			}
+			length := strings.IndexFunc(after, func(r rune) bool { return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			if length > 0 && after[length] == '(' && !yield(strings.Clone(after[:length])) {
+				return false
+			}
+			rest = after
+		}
+	}
+	return true
 }

@@ -19,6 +19,7 @@ const (
 	shellCall                // the caller's, unless its output follows
 	shellOutput              // of a shell that the server runs
 	hosted                   // what the server does by itself
+	compaction               // stands for what came before it, a continuation's prompt too
 )
 
 // kinds are the types of items whose kind depends on the type alone.
@@ -28,7 +29,14 @@ var kinds = map[string]kind{ //nolint:gochecknoglobals // constant
 	"apply_patch_call": otherCall, "mcp_approval_request": otherCall,
 	"shell_call": shellCall, "shell_call_output": shellOutput,
 	"web_search_call": hosted, "file_search_call": hosted, "code_interpreter_call": hosted, "image_generation_call": hosted,
+	"compaction": compaction, "compaction_summary": compaction, "context_compaction": compaction,
 	"mcp_list_tools": hosted, "mcp_call": hosted, "tool_search_output": hosted, "program": hosted, "program_output": hosted,
+}
+
+// isCall reports whether an item of the kind may be a call that the caller acts
+// on.
+func (k kind) isCall() bool {
+	return k == functionCall || k == otherCall || k == shellCall || k == unknown
 }
 
 // fields are the members of an item that this package reads; an absent member
@@ -86,6 +94,35 @@ func kindOf(typeName string, execution []byte) kind {
 		return hosted
 	}
 	return otherCall
+}
+
+// index finds the items of a turn by what their events say of them: an output
+// index, an id, or both.
+type index[T any] map[itemKey]T
+
+type itemKey struct {
+	output int    // or none
+	id     string // or ""
+}
+
+// add adds the newest item.
+func (x index[T]) add(output int, id string, it T) {
+	if output != none {
+		x[itemKey{output, ""}] = it
+	}
+	if id != "" {
+		x[itemKey{output, id}], x[itemKey{none, id}] = it, it
+	}
+}
+
+// find returns the item that an event is about: the newest one with its index,
+// unless its id names an older one. Some servers reuse an index, and some give
+// an item a different id in each event.
+func (x index[T]) find(ev *event) (it T, ok bool) {
+	if it, ok = x[itemKey{ev.output, rawjson.TextView(ev.idOf())}]; !ok && ev.output != none {
+		it, ok = x[itemKey{ev.output, ""}]
+	}
+	return it, ok
 }
 
 // itemOf reads an item.

@@ -14,24 +14,36 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// Protocol is the Responses API. It remembers the answers that it has joined,
-// so each transport has its own.
-type Protocol struct{ chains *chains }
+// Protocol is the Responses API, for one caller. It remembers the answers that
+// it has joined, so each transport has its own.
+type Protocol struct {
+	chains *chains
+	caller identify
+}
 
 var (
 	_ wire.Protocol   = Protocol{}
 	_ wire.Translator = Protocol{}
 )
 
-// New returns the protocol for one transport.
-func New() Protocol { return Protocol{newChains(maxChains)} }
+// New returns the protocol for one transport. Its callers are one until For
+// tells them apart.
+func New() Protocol { return Protocol{newChains(maxChains), func(func(string)) {}} }
+
+// For implements [wire.Translator].
+func (p Protocol) For(caller func(add func(text string))) wire.Protocol {
+	return Protocol{p.chains, caller}
+}
 
 // Match implements [wire.Protocol].
 func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/responses") }
 
 // Parse implements [wire.Protocol].
 func (p Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
-	in := parser{request: &request{chains: p.chains, stored: true, later: later}, firstCall: -1, facts: adapter.Request{Provider: "openai"}}
+	in := parser{
+		request:   &request{chains: p.chains, caller: p.caller, stored: true, later: later},
+		firstCall: -1, facts: adapter.Request{Provider: "openai"},
+	}
 	ok := in.read(body)
 	in.facts.History, in.facts.ToolNames = history(later), in.request
 	if first, input := in.firstCall, in.input; first >= 0 {
@@ -46,4 +58,4 @@ func (p Protocol) Translates() bool { return !p.chains.isEmpty() }
 // Translate implements [wire.Translator]. It chains a request that refers to a
 // joined answer to the last response in that answer: only that response has
 // everything that the caller was shown in its history.
-func (p Protocol) Translate(body []byte) []byte { return p.chains.translate(body) }
+func (p Protocol) Translate(body []byte) []byte { return p.chains.translate(p.caller, body) }

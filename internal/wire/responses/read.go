@@ -2,7 +2,6 @@ package responses
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -13,9 +12,14 @@ import (
 
 // reader is the part of a turn that was read.
 type reader struct {
-	ownPause bool     // a todo_pause is the caller's own
-	id       []byte   // of the response, as it is written
-	items    []*heard // in the order in which they were opened
+	ownPause bool   // a todo_pause is the caller's own
+	ownShell bool   // a shell is the caller's own
+	later    bool   // it is a continuation
+	id       []byte // of the response, as it is written
+	items    index[*heard]
+	opened   int      // how many there are
+	kept     int      // how many bytes there are of them
+	refused  bool     // it is too large to be joined
 	said     []*heard // the messages
 	calls    bool     // the caller has to answer an item
 	pauses   bool     // a todo_pause of carryon's was called
@@ -31,59 +35,81 @@ type heard struct {
 	callID    string
 	name      string // of a function, as the engine is to know it
 	phase     string
-	lengths   []int // of the text, by content_index
-	arguments int   // bytes that were reported
-	named     bool  // the name was reported
-	counted   bool  // the item was read
+	length    int          // of the text of its first part
+	lengths   map[int]*int // of the texts of others, by content_index
+	arguments int          // bytes that were reported
+	named     bool         // the name was reported
+	counted   bool         // the item was read
+	listed    bool         // it is one of the messages that were said
 }
 
-// find returns the item that an event is about: the newest one with its index,
-// unless its id names an older one. Some servers reuse an index, and some give
-// an item a different id in each event.
-func (r *reader) find(ev *event) *heard {
-	var found *heard
-	raw := ev.idOf()
-	id := rawjson.TextView(raw)
-	for _, it := range slices.Backward(r.items) {
-		if ev.output != none && it.index != ev.output {
-			continue
-		}
-		if len(raw) > 0 && it.id == id {
-			return it
-		}
-		if found == nil && ev.output != none {
-			found = it
-		}
-	}
-	return found
-}
+// Limits of a turn that is joined.
+const (
+	maxID    = 4 << 10 // bytes of an item's id, with which carryon writes events of its own
+	maxItems = 16 << 10
+	maxKept  = 64 << 20 // bytes of items and of what is added to them
+)
 
 // open returns the item that an event begins.
-func (r *reader) open(ev *event) *heard {
+func (r *reader) open(ev *event, t adapter.TurnReader) *heard {
 	it := &heard{index: ev.output, id: rawjson.TextOf(ev.idOf())}
-	r.items = append(r.items, it)
+	if r.opened++; r.opened > maxItems || len(it.id) > maxID {
+		r.refuse(t)
+		return it
+	}
+	if r.items == nil {
+		r.items = make(index[*heard])
+	}
+	r.items.add(it.index, it.id, it)
 	return it
+}
+
+// refuse ends the reading of a turn that is larger than any answer is.
+func (r *reader) refuse(t adapter.TurnReader) {
+	r.refused = true
+	if r.later {
+		t.Fail(wire.ErrUnreadable)
+	} else {
+		t.Unknown() // nothing can be joined to it
+	}
 }
 
 // lengthOf returns the length of the text that was read of a part.
 func (it *heard) lengthOf(content int) *int {
-	const maxParts = 256
-	content = min(max(content, 0), maxParts)
-	for len(it.lengths) <= content {
-		it.lengths = append(it.lengths, 0)
+	if content == 0 {
+		return &it.length
 	}
-	return &it.lengths[content]
+	n := it.lengths[content]
+	if n == nil {
+		if it.lengths == nil {
+			it.lengths = make(map[int]*int)
+		}
+		n = new(int)
+		it.lengths[content] = n
+	}
+	return n
+}
+
+// list adds a message to those that were said.
+func (r *reader) list(it *heard) {
+	if !it.listed {
+		it.listed, r.said = true, append(r.said, it)
+	}
 }
 
 // read reports an event's additions to the turn.
 func (r *reader) read(ev *event, t adapter.TurnReader) {
+	if r.kept += len(ev.item) + len(ev.delta); r.kept > maxKept {
+		r.refuse(t)
+		return
+	}
 	switch ev.kind {
 	case itemAdded:
-		r.readItem(r.open(ev), &ev.fields, t)
+		r.readItem(r.open(ev, t), &ev.fields, t)
 	case itemDone:
-		it := r.find(ev)
-		if it == nil {
-			it = r.open(ev)
+		it, ok := r.items.find(ev)
+		if !ok {
+			it = r.open(ev, t)
 		}
 		r.readItem(it, &ev.fields, t)
 	case summaryDelta, reasoningDelta:
@@ -91,12 +117,13 @@ func (r *reader) read(ev *event, t adapter.TurnReader) {
 	case refusalDelta, refusalDone:
 		t.Refusal()
 	default:
-		if it := r.find(ev); it != nil {
-			r.readPart(it, ev, t)
-		} else if ev.kind == textDelta {
-			it = r.open(ev)
+		it, ok := r.items.find(ev)
+		if !ok && ev.kind == textDelta {
+			it, ok = r.open(ev, t), true
 			it.kind = message
-			r.said = append(r.said, it)
+			r.list(it)
+		}
+		if ok {
 			r.readPart(it, ev, t)
 		}
 	}
@@ -185,9 +212,7 @@ func (r *reader) readItem(it *heard, f *fields, t adapter.TurnReader) {
 func (r *reader) readKind(it *heard, f *fields, isNew bool, t adapter.TurnReader) {
 	switch f.kind {
 	case message:
-		if !slices.Contains(r.said, it) {
-			r.said = append(r.said, it)
-		}
+		r.list(it)
 		readContent(it, f.content, t)
 	case functionCall:
 		r.calls = true
@@ -197,11 +222,17 @@ func (r *reader) readKind(it *heard, f *fields, isNew bool, t adapter.TurnReader
 		r.calls = true
 		t.OtherCall()
 	case shellCall:
-		r.shells += count(isNew)
+		if r.shells += count(isNew); r.later && r.ownShell {
+			t.OtherCall()
+		}
 	case shellOutput:
 		r.shells -= count(isNew)
-	case unknown:
+	case compaction:
 		t.Unknown()
+	case unknown:
+		if t.Unknown(); r.later {
+			t.OtherCall() // a part of it may be a part of a call
+		}
 	case reasoning, hosted:
 	}
 }
@@ -230,9 +261,9 @@ func readContent(it *heard, content []byte, t adapter.TurnReader) {
 func (r *reader) messages() said {
 	all := make(said, 0, len(r.said))
 	for _, it := range r.said {
-		length := 0
+		length := it.length
 		for _, n := range it.lengths {
-			length += n
+			length += *n
 		}
 		all = append(all, saidMessage{length, it.phase})
 	}
@@ -301,14 +332,14 @@ func (r *reader) readOutput(output []byte, t adapter.TurnReader) {
 	for range s.Elements() {
 		listed++
 		switch f := readItem(&s); {
-		case f.kind == unknown:
+		case f.kind == unknown || f.kind == compaction:
 			t.Unknown()
 		case (f.kind == functionCall || f.kind == otherCall) && !r.calls:
 			r.calls = true
 			t.OtherCall()
 		}
 	}
-	if listed > 0 && len(r.items) == 0 {
+	if listed > 0 && r.opened == 0 {
 		t.Unknown() // nothing of it was shown
 	}
 	if r.shells > 0 {
@@ -344,14 +375,14 @@ func usageOf(raw []byte) (u adapter.Usage) {
 }
 
 // errorIn returns the error that an event reports.
-func errorIn(data []byte) *wire.ProviderError {
-	if raw := rawjson.Member(data, "error"); !rawjson.IsNull(raw) {
-		return wire.Reported(raw)
+func errorIn(e *sse.Event, ev *event) *wire.ProviderError {
+	if !rawjson.IsNull(ev.failure) {
+		return wire.Reported(ev.failure)
 	}
-	return wire.Reported(data)
+	return wire.Reported(e.Data())
 }
 
 // isFailure reports whether an event is an error or unreadable.
 func isFailure(e *sse.Event, ev *event) bool {
-	return e.Kind == sse.Broken || ev.kind == failed || string(e.Name()) == failed
+	return e.Kind == sse.Broken || ev.kind == failed || !rawjson.IsNull(ev.failure) || string(e.Name()) == failed
 }

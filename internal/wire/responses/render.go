@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -14,7 +15,9 @@ func (a *answer) render(e *entry) {
 	data := e.event.Data()
 	isFirst := e.item == nil || e.item.turn.first
 	if !a.grown && isFirst { // it stays as it came
-		a.follow(e.wireSequence)
+		if a.follow(e.wireSequence); !e.asItCame && !e.event.Written {
+			e.event = a.write(e.kind(), data)
+		}
 		return
 	}
 	r := rendering{answer: a, entry: e}
@@ -28,9 +31,14 @@ func (a *answer) render(e *entry) {
 	if !r.numbered && !isFirst && a.sequence != none {
 		r.edits.Insert(s.At()-1, append([]byte(`,"sequence_number":`), a.number()...))
 	}
-	if len(r.edits) > 0 || !isFirst && !e.event.Written {
-		e.event = a.write(rawjson.TextOf(rawjson.Member(data, "type")), oneLine(r.edits.Apply(data)))
+	if !e.event.Written && !e.asItCame || len(r.edits) > 0 {
+		e.event = a.write(e.kind(), r.edits.Apply(data))
 	}
+}
+
+// kind returns the type of the event: in its data, or else its name.
+func (e *entry) kind() string {
+	return cmp.Or(rawjson.TextOf(rawjson.Member(e.event.Data(), "type")), string(e.event.Name()))
 }
 
 // follow notes the number of an event that is shown as it came, or none.
@@ -103,11 +111,8 @@ func (it *item) edit(e *rawjson.Edits, s *rawjson.Scanner) {
 			replaceNext(e, s, rawjson.Quote(it.id))
 		case name == "content" && it.kind == message:
 			for i := range s.Elements() {
-				for _, x := range it.texts {
-					if x.content == i && x.changed() {
-						x.edit(e, s)
-						break
-					}
+				if x := it.textAt(i); x != nil && x.changed() {
+					x.edit(e, s)
 				}
 			}
 		}
@@ -153,20 +158,23 @@ func (a *answer) written(it *item, x *text, r role, kind string, members ...any)
 	return entry{event: a.write(kind, data), item: it, text: x, wireSequence: none, role: r}
 }
 
-// announce opens a message that began without its own event.
-func (a *answer) announce(it *item, phase []byte) {
+// begin opens a message that began without its own event.
+func (a *answer) begin(it *item, phase []byte) {
 	members := []any{"id", it.wireID, "type", "message", "status", "in_progress", "role", "assistant", "content", []string{}}
 	if len(phase) > 0 {
 		members = append(members, "phase", json.RawMessage(phase))
 	}
 	it.added = rawjson.Object(members...)
-	a.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(it.added)))
+	a.queue.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(it.added)))
 	x := it.text(0)
-	a.push(a.written(x.item, nil, opening, partAdded, "content_index", x.content, "part", x.partOf("")))
+	a.queue.push(a.written(x.item, nil, opening, partAdded, "content_index", x.content, "part", x.partOf("")))
 }
 
 // partOf returns the part of the message with its shown text.
 func (x *text) partOf(said string) json.RawMessage {
+	if x.isRefusal {
+		return rawjson.Object("type", "refusal", "refusal", said)
+	}
 	notes := make([]json.RawMessage, 0, len(x.annotations))
 	for _, raw := range x.annotations {
 		notes = append(notes, raw)
@@ -174,34 +182,52 @@ func (x *text) partOf(said string) json.RawMessage {
 	return rawjson.Object("type", "output_text", "text", said, "annotations", notes, "logprobs", []string{})
 }
 
-// close ends an item that its turn has left open.
+// close ends an item that its turn has left open, and the parts of it that are
+// open.
 func (a *answer) close(it *item) {
-	it.closing, it.unended = true, true
-	var edits rawjson.Edits
-	status, parts := []byte(`"incomplete"`), []json.RawMessage{}
+	with := map[string][]byte{"status": []byte(`"incomplete"`)}
 	switch it.kind {
 	case message:
-		status = []byte(`"completed"`)
+		parts := []json.RawMessage{}
 		for _, x := range it.texts {
-			x.cut = false // what it has is all of it
-			said := string(x.shown)
-			parts = append(parts, x.partOf(said))
-			a.push(a.written(it, x, closing, textDone, "content_index", x.content, "text", said, "logprobs", []string{}))
-			a.push(a.written(it, x, closing, partDone, "content_index", x.content, "part", x.partOf(said)))
+			parts = append(parts, x.partOf(string(x.shown)))
+			a.closePart(x)
 		}
+		all, _ := json.Marshal(parts) //nolint:errchkjson // it is JSON already
+		with["status"], with["content"] = []byte(`"completed"`), all
 	case hosted:
-		status = []byte(`"failed"`)
+		with["status"] = []byte(`"failed"`)
 	}
-	s := rawjson.Over(it.added)
-	for name := range s.Members() {
-		switch {
-		case name == "status":
-			replaceNext(&edits, &s, status)
-		case name == "content" && it.kind == message:
-			all, _ := json.Marshal(parts) //nolint:errchkjson // it is JSON already
-			replaceNext(&edits, &s, all)
-		}
+	a.finish(it, with)
+}
+
+// closePart ends a part, as far as its turn has not.
+func (a *answer) closePart(x *text) {
+	it, said := x.item, string(x.shown)
+	switch {
+	case x.said:
+	case x.isRefusal:
+		a.queue.push(a.written(it, x, closing, refusalDone, "content_index", x.content, "refusal", said))
+	default:
+		a.queue.push(a.written(it, x, closing, textDone, "content_index", x.content, "text", said, "logprobs", []string{}))
 	}
-	it.done = edits.Apply(it.added)
-	a.push(a.written(it, nil, closing, itemDone, "item", json.RawMessage(it.done)))
+	if !x.ended {
+		a.queue.push(a.written(it, x, closing, partDone, "content_index", x.content, "part", x.partOf(said)))
+	}
+}
+
+// closeCall ends a function call that a turn has left open although it has
+// ended well, if its arguments are whole.
+func (a *answer) closeCall(it *item) {
+	if it.kind == functionCall && rawjson.ObjectEnd(it.arguments) == len(it.arguments) && json.Valid(it.arguments) {
+		a.finish(it, map[string][]byte{"status": []byte(`"completed"`), "arguments": rawjson.Quote(string(it.arguments))})
+	}
+}
+
+// finish writes the last event of an item that its turn has left open, with
+// other values of some members.
+func (a *answer) finish(it *item, with map[string][]byte) {
+	it.closing, it.unended = true, true
+	it.done = replaceMembers(it.added, with, []string{"status", "content", "arguments"})
+	a.queue.push(a.written(it, nil, closing, itemDone, "item", json.RawMessage(it.done)))
 }

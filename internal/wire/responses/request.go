@@ -15,14 +15,16 @@ import (
 // request has the facts about a request that are needed until it is answered.
 type request struct {
 	chains   *chains
+	caller   identify
 	later    wire.Body
 	streams  bool
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
 	declares bool // the caller's own request offers carryon's todo_pause
 	hasTools bool // it has the member
-	lite     bool // its tools are an item of the input: it has no member for them
+	lite     bool // the input has items with tools, mostly in place of the member
 	typed    bool // the user's messages name their type, and have parts
 	ownPause bool // a todo_pause is the caller's own
+	ownShell bool // the caller runs a shell
 
 	turns []said // what was said, by turn
 }
@@ -93,7 +95,7 @@ func (p *parser) read(body []byte) bool {
 	if p.left != continuation.ReasonNone {
 		f.LeaveAlone = p.left
 	}
-	if !p.callsTool { // the server runs all: a chat with a search, and no agent
+	if !p.callsTool && !p.ownShell { // the server runs all: a chat with a search, and no agent
 		f.Tools = 0
 	}
 	p.ownPause = f.OwnPause
@@ -205,8 +207,9 @@ var clientTools = []string{ //nolint:gochecknoglobals // constant
 
 // tool has the members of a tool that this package reads; an absent member is nil.
 type tool struct {
-	kind                             string // valid as long as the JSON is
-	name, strict, environment, tools []byte
+	kind string // valid as long as the JSON is
+
+	name, description, strict, environment, tools []byte
 }
 
 // readTool reads the next tool.
@@ -218,6 +221,8 @@ func readTool(s *rawjson.Scanner) tool {
 			t.kind = rawjson.TextView(s.Raw())
 		case "name":
 			t.name = s.Raw()
+		case "description":
+			t.description = s.Raw()
 		case "strict":
 			t.strict = s.Raw()
 		case "environment":
@@ -244,7 +249,7 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "shell":
 			where := rawjson.TextView(rawjson.Member(t.environment, "type"))
-			p.callsTool = p.callsTool || where == "" || where == "local"
+			p.ownShell = p.ownShell || where == "" || where == "local"
 		}
 		p.callsTool = p.callsTool || slices.Contains(clientTools, t.kind)
 	}

@@ -46,3 +46,42 @@ func TestHistoryHasWhatTheAgentWrote(t *testing.T) {
 	}, slices.Collect(facts.History))
 	assert.Equal(t, 2, facts.Users)
 }
+
+// Codex offers its tools in an item of the input, and most of them to scripts alone.
+func TestToolsOfCodeModeAreNamed(t *testing.T) {
+	t.Parallel()
+	const request = `{"input":[{"type":"additional_tools","role":"developer","tools":[{"type":"namespace","name":"functions","tools":[` +
+		`{"type":"custom","name":"exec","description":"Run a script.\n\n### ` + "`exec_command`" + `\nRuns a command.\n\ndeclare const tools: { exec_command(args: {\n  cmd: string;\n}): Promise<unknown>; };` +
+		`\n\ndeclare const tools: { update_plan(args: {\n}): Promise<unknown>; };\n\ndeclare const tools: { not a name(x): 1 };","format":{"type":"grammar","syntax":"lark"}},` +
+		`{"type":"function","name":"wait","description":"declare const tools: { hidden(x): 1 };"}]}]},{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}`
+	facts, _, ok := responses.New().Parse([]byte(request), body(request))
+	require.True(t, ok)
+	assert.Equal(t, []string{"exec", "exec_command", "update_plan", "wait", "functions"}, slices.Collect(facts.ToolNames.ToolNames))
+	for name := range facts.ToolNames.ToolNames {
+		require.Equal(t, "exec", name)
+		break
+	}
+}
+
+// A running script sends notices, which are outputs of its call too.
+func TestNoticesOfScriptsAreNoResults(t *testing.T) {
+	t.Parallel()
+	const (
+		call   = `{"type":"custom_tool_call","call_id":"c","name":"exec","input":"notify(1)"}`
+		notice = `{"type":"custom_tool_call_output","call_id":"c","name":"exec","output":"1"}`
+		output = `{"type":"custom_tool_call_output","call_id":"c","output":[{"type":"input_text","text":"Script completed\n"},{"type":"input_text","text":"{}"}]}`
+	)
+	for items, want := range map[string]string{
+		call + "," + output + "," + notice: "Script completed\n{}",
+		call + "," + notice + "," + output: "Script completed\n{}",
+		call + "," + notice:                "1",
+	} {
+		request := `{"input":[` + items + `]}`
+		facts, _, ok := responses.New().Parse([]byte(request), body(request))
+		require.True(t, ok)
+		for c := range adapter.Calls(facts.History) {
+			assert.Equal(t, want, c.Result, items)
+			assert.True(t, c.Answered)
+		}
+	}
+}

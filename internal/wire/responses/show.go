@@ -30,9 +30,11 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 		}
 	case adapter.TurnCut:
 		if !a.over || len(a.turns) > 0 {
-			a.settle()
+			a.settle(true)
 			a.forget()
 		}
+	case adapter.TurnError:
+		a.fail(e, ev)
 	case adapter.AnswerEnd:
 		a.flush(true)
 		a.out = append(a.out, a.end(rawjson.Member(a.ending, "response")))
@@ -43,6 +45,20 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	}
 	a.flush(false)
 	return a.takeOut()
+}
+
+// fail ends the answer with the error that an event reports. It shows nothing if
+// the event is not the protocol's own report of one.
+func (a *answer) fail(e *sse.Event, ev *event) {
+	switch {
+	case ev.kind == responseFailed:
+		a.flush(true)
+		a.ending, a.usage = e.Keep(e.Data()), nil
+		a.out = append(a.out, a.end(ev.response))
+	case e.Kind == sse.Object && stageOf(ev.kind) != last:
+		a.flush(true)
+		a.emit(&entry{event: *e, wireSequence: ev.sequence})
+	}
 }
 
 // takeOut returns the events that are ready to be shown, and gives up their
@@ -62,7 +78,7 @@ func (a *answer) add(e sse.Event, ev *event, edit *adapter.Edit) {
 			a.base = t.response
 		}
 		a.say(edit.Text)
-		a.settle()
+		a.settle(ev.kind != completed)
 	case stageOf(ev.kind) == beginning, ev.kind == failed:
 	default:
 		a.addItem(e, ev, edit)
@@ -77,13 +93,13 @@ func (a *answer) addItem(e sse.Event, ev *event, edit *adapter.Edit) {
 	t := a.current()
 	it := a.itemOf(ev)
 	if it == nil {
-		if t.first || ev.output == none && ev.itemID == nil {
-			a.push(entry{event: e, wireSequence: ev.sequence})
+		if t.first { // of a continuation, it says nothing about the answer
+			a.queue.push(entry{event: e, wireSequence: ev.sequence})
 		}
 		return
 	}
 	if len(edit.Calls) > 0 && edit.Calls[0].Drop && !edit.Calls[0].Rewrite {
-		t.leaveOut(it, ev)
+		a.leaveOut(it, ev)
 		a.grown = true // what follows is shown under other numbers
 	}
 	if it.fate != dropped {
@@ -98,7 +114,7 @@ func (a *answer) itemOf(ev *event) *item {
 	it := t.find(ev)
 	switch {
 	case ev.kind == itemAdded:
-		if it != nil && !it.closing && it.fate == shown && !t.first {
+		if it != nil && !it.closing && it.fate == shown && !t.first && !it.kind.isCall() {
 			a.close(it) // its index is used again
 		}
 		return a.open(ev)
@@ -118,15 +134,15 @@ func (a *answer) openLate(ev *event) *item {
 		begun := *ev
 		begun.setItem(rawjson.Object("id", rawjson.TextOf(ev.itemID), "type", "message"))
 		it := a.open(&begun)
-		a.announce(it, nil)
+		a.begin(it, nil)
 		return it
 	case itemDone:
 		it := a.open(ev)
 		if it.kind == message {
-			a.announce(it, ev.fields.phase)
+			a.begin(it, ev.fields.phase)
 			a.repeat(it, ev.fields.content)
 		} else {
-			a.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(ev.item)))
+			a.queue.push(a.written(it, nil, opening, itemAdded, "item", json.RawMessage(ev.item)))
 		}
 		return it
 	}
@@ -143,11 +159,11 @@ func (a *answer) repeat(it *item, content []byte) {
 		x := it.text(i)
 		x.streams = true
 		if i > 0 {
-			a.push(a.written(it, nil, opening, partAdded, "content_index", i, "part", x.partOf("")))
+			a.queue.push(a.written(it, nil, opening, partAdded, "content_index", i, "part", x.partOf("")))
 		}
 		said := rawjson.TextOf(p.text)
-		a.push(a.written(it, x, closing, textDone, "content_index", i, "text", said, "logprobs", []string{}))
-		a.push(a.written(it, x, closing, partDone, "content_index", i, "part", x.partOf(said)))
+		a.queue.push(a.written(it, x, closing, textDone, "content_index", i, "text", said, "logprobs", []string{}))
+		a.queue.push(a.written(it, x, closing, partDone, "content_index", i, "part", x.partOf(said)))
 	}
 }
 
@@ -158,10 +174,14 @@ func (t *turn) isClosed(ev *event) bool {
 }
 
 // leaveOut drops a call.
-func (t *turn) leaveOut(it *item, ev *event) {
-	it.fate = dropped
-	if id := rawjson.TextOf(ev.fields.callID); id != "" && !slices.Contains(t.dropped, id) {
-		t.dropped = append(t.dropped, id)
+func (a *answer) leaveOut(it *item, ev *event) {
+	a.decide(it, dropped)
+	t := it.turn
+	if id := rawjson.TextOf(ev.fields.callID); id != "" {
+		if t.dropped == nil {
+			t.dropped = make(map[string]bool)
+		}
+		t.dropped[id] = true
 	}
 	if ev.kind == itemDone {
 		it.closing = true
@@ -174,7 +194,7 @@ func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 	r, x := it.place(&e, ev)
 	en := entry{event: e, item: it, text: x, role: r, wireSequence: ev.sequence}
 	if it.turn.first { // the engine changes no text in it
-		a.push(en)
+		a.queue.push(en)
 		return
 	}
 	if it.kind == message {
@@ -182,23 +202,34 @@ func (a *answer) place(e sse.Event, it *item, ev *event, said string) {
 	}
 	switch pieces, rest := a.show(said); {
 	case ev.kind == textDelta && len(pieces) == 1 && pieces[0].said == rawjson.TextOf(ev.delta) && pieces[0].text.item == it:
-		a.push(en)
+		a.queue.push(en)
 		return
 	default:
 		a.sayPieces(pieces)
 		a.addNotice(rest)
 	}
-	switch ev.kind {
-	case textDelta:
-		return
-	case refusalDelta:
-		it.fate = shown
-	case annotation:
-		it.fate = shown
-		noted := it.text(ev.content)
-		noted.annotations = append(noted.annotations, e.Keep(ev.annotation))
+	if ev.kind != textDelta {
+		a.note(it, &e, ev)
+		a.queue.push(en)
 	}
-	a.push(en)
+}
+
+// note records what an event adds to an item, beside text.
+func (a *answer) note(it *item, e *sse.Event, ev *event) {
+	switch ev.kind {
+	case refusalDelta:
+		a.decide(it, shown)
+		x := it.text(ev.content)
+		x.isRefusal, x.shown = true, append(x.shown, rawjson.TextView(ev.delta)...)
+	case annotation:
+		a.decide(it, shown)
+		x := it.text(ev.content)
+		x.annotations = append(x.annotations, e.Keep(ev.annotation))
+	case argumentsDelta:
+		it.arguments = append(it.arguments, textOrJSON(ev.delta)...)
+	case argumentsDone:
+		it.arguments = []byte(textOrJSON(ev.arguments))
+	}
 }
 
 // listen records the text of an event that was reported to the engine.
@@ -225,7 +256,7 @@ func (a *answer) listen(it *item, ev *event) {
 			if p.text != nil {
 				once(i, p.text)
 			} else if string(p.kind) == refusalPart {
-				it.fate = shown
+				a.decide(it, shown)
 			}
 		}
 	}
@@ -241,31 +272,31 @@ func (a *answer) say(said string) {
 func (a *answer) sayPieces(pieces []piece) {
 	for _, p := range pieces {
 		if p.text.streams {
-			a.insert(a.deltaOf(p), p.text)
+			a.addPiece(p)
 		}
 	}
 }
 
-// insert puts an event before the events in the queue that repeat its text.
-func (a *answer) insert(e entry, x *text) {
-	i := slices.IndexFunc(a.queue, func(other entry) bool {
-		return other.role == closing && other.item == x.item && (other.text == x || other.text == nil)
-	})
-	if i < 0 {
-		i = len(a.queue)
+// addPiece shows a piece of a text, before the events that repeat the text.
+func (a *answer) addPiece(p piece) {
+	if x := p.text; x.repeated > 0 || x.item.closing && !x.item.closed {
+		x.late += p.said
+		return
 	}
-	a.queue = slices.Insert(a.queue, i, e)
-	a.size += len(e.event.Raw)
+	a.queue.push(a.deltaOf(p))
 }
 
 // addNotice adds a text to the last message, if nothing was shown after it.
 // carryon does not add an item of its own, because the server would not know
 // its id.
 func (a *answer) addNotice(said string) {
-	if x := a.openText(); x != nil && said != "" {
+	if said == "" {
+		return
+	}
+	if x := a.openText(); x != nil {
 		x.notice += said
 		a.grown = true
-		a.insert(a.deltaOf(piece{x, said}), x)
+		a.addPiece(piece{x, said})
 	}
 }
 
@@ -278,7 +309,7 @@ func (a *answer) openText() *text {
 		return nil
 	}
 	x := last.texts[len(last.texts)-1]
-	if last.closing && !slices.ContainsFunc(a.queue, func(e entry) bool { return e.text == x }) {
+	if x.isRefusal || last.closing && x.repeated == 0 {
 		return nil
 	}
 	return x
@@ -286,13 +317,10 @@ func (a *answer) openText() *text {
 
 // lastShown returns the last item that is shown, or is about to be.
 func (a *answer) lastShown() *item {
-	for _, e := range slices.Backward(a.queue) {
+	for _, e := range slices.Backward(a.queue.entries[a.queue.head:]) {
 		if e.item != nil && e.item.fate == shown {
 			return e.item
 		}
 	}
-	if len(a.items) == 0 {
-		return nil
-	}
-	return a.items[len(a.items)-1]
+	return a.last
 }

@@ -92,11 +92,28 @@ func AppendHead(dst []byte, name string) []byte {
 	return append(dst, "data: "...)
 }
 
-// New returns the event with the lines in raw, up to the end of its data line.
-// The data begins at from. The event takes ownership of raw.
+// New returns the event with the lines in raw, up to the end of its data. The
+// data begins at from; New makes one line of it. The event takes ownership of
+// raw.
 func New(raw []byte, from int, kind Kind) Event {
+	for rest := raw[from:]; ; {
+		at := BreakAt(rest)
+		if at < 0 {
+			break
+		}
+		rest[at], rest = ' ', rest[at+1:] // JSON has line breaks only between its tokens
+	}
 	to := len(raw)
 	return Event{Raw: append(raw, "\n\n"...), from: from, to: to, Kind: kind, Written: true, Owned: true}
+}
+
+// Lines returns the event's lines. Those of an event that carryon wrote end as
+// end says.
+func (e *Event) Lines(end LineEnd) []byte {
+	if !e.Written || end == LF {
+		return e.Raw
+	}
+	return bytes.ReplaceAll(e.Raw, []byte("\n"), []byte(end.String()))
 }
 
 // Document returns an event for a whole JSON document, so that code that reads

@@ -25,6 +25,35 @@ func LineAt(b []byte, from, n int) (Line, bool) {
 	return Line{}, false
 }
 
+// LineEnd is what ends the lines of a stream.
+type LineEnd uint8
+
+// The line ends.
+const (
+	LF LineEnd = iota
+	CRLF
+	CR
+)
+
+// String returns the bytes of the line end.
+func (e LineEnd) String() string {
+	return [...]string{LF: "\n", CRLF: "\r\n", CR: "\r"}[e]
+}
+
+// EndOf returns what ends the last of the lines. It reports false if nothing
+// does.
+func EndOf(lines []byte) (LineEnd, bool) {
+	switch {
+	case bytes.HasSuffix(lines, []byte("\r\n")):
+		return CRLF, true
+	case bytes.HasSuffix(lines, []byte("\n")):
+		return LF, true
+	case bytes.HasSuffix(lines, []byte("\r")):
+		return CR, true
+	}
+	return LF, false
+}
+
 // window is the size of the first window in the search for the end of a line.
 const window = 512
 

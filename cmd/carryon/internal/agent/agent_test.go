@@ -337,6 +337,22 @@ func TestContinueGetsAFile(t *testing.T) {
 	}
 }
 
+// Copilot keeps GitHub's own tools.
+func TestCopilotKeepsItsTools(t *testing.T) {
+	t.Parallel()
+	const variable = "GITHUB_MCP_URL_OVERRIDE"
+	for command, want := range map[string]string{
+		"copilot -p x": "https://api.githubcopilot.com/mcp/readonly", "copilot --enable-all-github-mcp-tools": "https://api.githubcopilot.com/mcp",
+		"copilot --add-github-mcp-toolset=all": "https://api.githubcopilot.com/mcp",
+	} {
+		l := launch(command, false)
+		assert.Equal(t, want, endpoint(t, l, l.Env[variable]))
+	}
+	for _, own := range []string{variable + "=https://a", "COPILOT_API_URL=http://a", "COPILOT_PROVIDER_BASE_URL=http://a"} {
+		assert.NotContains(t, launch("copilot", false, own).Env, variable)
+	}
+}
+
 func TestCopilotAtAnotherHost(t *testing.T) {
 	t.Parallel()
 	l := launch("copilot", false, "GH_HOST=corp.ghe.com")

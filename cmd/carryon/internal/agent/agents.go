@@ -57,7 +57,8 @@ func copilot() Agent {
 // prepareCopilot redirects the models of the GitHub login, or those of the user's own
 // endpoint if there is one.
 func prepareCopilot(s *setup) {
-	const own, account, github = "COPILOT_PROVIDER_BASE_URL", "COPILOT_API_URL", "https://api.githubcopilot.com"
+	const own, account, tools = "COPILOT_PROVIDER_BASE_URL", "COPILOT_API_URL", "GITHUB_MCP_URL_OVERRIDE"
+	const github = "https://api.githubcopilot.com"
 	if slices.Contains(s.words(), "--autopilot") || s.flag("--mode") == "autopilot" {
 		s.note("Copilot's autopilot goes on by itself: carryon is not needed for that.")
 	}
@@ -68,8 +69,23 @@ func prepareCopilot(s *setup) {
 	case host != "" && host != "github.com" && s.user.Getenv(account) == "":
 		s.note("Copilot's models at %s have an address of their own: it runs without carryon unless COPILOT_API_URL names that address.", host)
 	default:
-		s.Env[account] = s.route("copilot", cmp.Or(s.user.Getenv(account), github), account)
+		base := s.route("copilot", cmp.Or(s.user.Getenv(account), github), account)
+		s.Env[account] = base
+		if s.user.Getenv(tools) == "" && s.user.Getenv(account) == "" {
+			s.Env[tools] = base + copilotTools(s.words())
+		}
 	}
+}
+
+// copilotTools returns the path of GitHub's own tools. Copilot leaves them out if its
+// models have another address, unless it is told theirs.
+func copilotTools(words []string) string {
+	if slices.ContainsFunc(words, func(word string) bool {
+		return strings.HasPrefix(word, "--enable-all-github-mcp") || strings.HasPrefix(word, "--add-github-mcp")
+	}) {
+		return "/mcp"
+	}
+	return "/mcp/readonly"
 }
 
 // pi reads its models from a file. An extension can change their base URLs.

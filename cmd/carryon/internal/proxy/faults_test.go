@@ -146,7 +146,7 @@ func TestClientThatLeavesAStreamThatStalls(t *testing.T) {
 // call.
 func TestClientThatLeavesAContinuation(t *testing.T) {
 	t.Parallel()
-	first := carryontest.Text("First the lexer.")
+	first := carryontest.Text("First the lexer:")
 	tests := map[string]struct {
 		interval string
 		turn     carryontest.Turn
@@ -240,17 +240,18 @@ func TestContinuationThatFailsCostsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			got := s.ask(t, conversation{stream: true}, carryontest.Text(plan), test.turn, test.turn)
+			got := s.ask(t, conversation{stream: true}, carryontest.Text(plan), test.turn, test.turn, test.turn)
 			assert.Contains(t, got.body, `"finish_reason":"stop"`)
 			assert.True(t, strings.HasSuffix(got.body, "data: [DONE]\n\n"))
 			report := s.report(t)
 			assert.Equal(t, []string{
 				"1 text, finish reason stop, tokens 15", "1 go on true: satisfied",
 				"2 failed, attempt 1: " + test.want, "2 go on true: satisfied", "2 failed: the answer goes on without this turn",
-				"3 failed, attempt 2: " + test.want, "3 failed: the answer goes on without this turn",
+				"3 failed, attempt 1: " + test.want, "3 go on true: satisfied", "3 failed: the answer goes on without this turn",
+				"4 failed, attempt 1: " + test.want, "4 failed: the answer goes on without this turn",
 			}, lines(report.Entries[0]))
-			assert.Equal(t, 2, report.Counts.Failed)
-			assert.Equal(t, results{Failed: 2}, report.Counts.Results)
+			assert.Equal(t, 3, report.Counts.Failed)
+			assert.Equal(t, results{Failed: 3}, report.Counts.Results)
 			assert.Equal(t, stateFailed, report.Entries[0].State)
 			assert.Equal(t, "200", report.Entries[0].Answer())
 		})

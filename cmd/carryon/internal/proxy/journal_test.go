@@ -22,7 +22,7 @@ func TestJournalTellsTheStory(t *testing.T) {
 		c := conversation{session: "a", stream: stream}
 		s.ask(t, c,
 			carryontest.Text(plan).Usage(100, 10),
-			carryontest.Text("First the lexer.").Usage(120, 12),
+			carryontest.Text("First the lexer:").Usage(120, 12),
 			carryontest.Pause("stuck").Usage(140, 14),
 			carryontest.Pause("The grammar file grammar.ebnf is missing").Usage(160, 16))
 

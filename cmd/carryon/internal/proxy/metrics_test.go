@@ -125,7 +125,7 @@ func TestMetrics(t *testing.T) {
 			do: func(t *testing.T, s *scene) {
 				t.Helper()
 				s.ask(t, conversation{session: "a"}, carryontest.Text(plan), edit())
-				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Text("Soon."))
+				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Text("Soon:"))
 				s.ask(t, conversation{session: "c"}, carryontest.Text(plan), carryontest.Pause(goodReason))
 				s.ask(t, conversation{session: "d", stream: true}, carryontest.Text(plan), refused)
 			},
@@ -145,8 +145,8 @@ func TestMetrics(t *testing.T) {
 			args: []string{"-token-budget", "50"},
 			do: func(t *testing.T, s *scene) {
 				t.Helper()
-				s.ask(t, conversation{session: "a"}, carryontest.Text(plan), carryontest.Text("Soon.").Usage(60, 10))
-				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Text("Soon.").Usage(20, 10), edit())
+				s.ask(t, conversation{session: "a"}, carryontest.Text(plan), carryontest.Text("Soon:").Usage(60, 10))
+				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Text("Soon:").Usage(20, 10), edit())
 			},
 			want: map[string]float64{
 				`carryon_exhausted_total{reason="token_budget"}`:  1,
@@ -209,7 +209,7 @@ func TestMetrics(t *testing.T) {
 			args: []string{"-min-interval", "500ms"},
 			do: func(t *testing.T, s *scene) {
 				t.Helper()
-				s.ask(t, conversation{stream: true}, carryontest.Text(plan), carryontest.Text("Soon."), edit())
+				s.ask(t, conversation{stream: true}, carryontest.Text(plan), carryontest.Text("Soon:"), edit())
 				s.ask(t, conversation{user: "Unary."}, carryontest.Text(plan), edit())
 			},
 			want: map[string]float64{`carryon_join_duration_seconds_count`: 2, `carryon_wait_duration_seconds_count`: 1},
@@ -372,7 +372,7 @@ func TestMetricsHaveKnownLabels(t *testing.T) {
 		"turn":   {"own", "continuation"}, "type": {"input", "cached", "output"}, "error_type": {""}, "status": {"200"}, "operation": {"continuation"},
 	}
 	s := newScene(t, "-metrics", "-max-attempts", "1")
-	s.ask(t, conversation{}, carryontest.Text(plan), carryontest.Text("Soon."))
+	s.ask(t, conversation{}, carryontest.Text(plan), carryontest.Text("Soon:"))
 	s.ask(t, conversation{stream: true}, carryontest.Text(plan), carryontest.Status(http.StatusBadRequest, `{}`))
 	for _, series := range s.series(t) {
 		name, labels, ok := strings.Cut(strings.TrimSuffix(series, "}"), "{")

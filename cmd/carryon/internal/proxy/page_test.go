@@ -31,7 +31,7 @@ func (s *scene) eventful(t *testing.T) {
 	s.ask(t, conversation{session: "a"}, carryontest.Text(plan), carryontest.Pause("stuck"),
 		carryontest.Pause("The grammar file grammar.ebnf is missing"))
 	busy := carryontest.Status(http.StatusTooManyRequests, refusal)
-	s.ask(t, conversation{session: "b", stream: true}, carryontest.Text(plan), busy, busy)
+	s.ask(t, conversation{session: "b", stream: true}, carryontest.Text(plan), busy, busy, busy)
 }
 
 // The texts in eventful, and which of them -content shows.

@@ -116,12 +116,12 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 
 // forward returns the handler that asks the upstream.
 func (p *Proxy) forward(base http.RoundTripper) http.Handler {
-	return refuseWebSockets(p.record(&httputil.ReverseProxy{
+	return p.refuseWebSockets(p.record(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			upstream, replaced, _ := p.config.routeOf(r.In)
 			rewrite(r, upstream, replaced)
 		},
-		Transport:      decoding{transport.New(encoding{base}, p.middleware)},
+		Transport:      decoding{transport.New(encoding{&workspaces{base: base, logger: p.logger, now: p.config.now}}, p.middleware)},
 		BufferPool:     newBuffers(),
 		ModifyResponse: p.answered,
 		ErrorHandler:   p.unanswered,

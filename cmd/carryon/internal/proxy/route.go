@@ -19,6 +19,7 @@ type Route struct {
 
 func (r *Route) matches(request *http.Request) bool {
 	_, below := cutPrefix(request.URL.Path, r.Prefix)
+	below = below || r.Prefix == prefix && isKnown(request.URL.Path)
 	return below && (r.Header == "" || request.Header.Get(r.Header) != "")
 }
 

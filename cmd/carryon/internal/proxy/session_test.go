@@ -101,7 +101,7 @@ func TestWithoutASessionNoPauseIsRemembered(t *testing.T) {
 func TestMaxAttempts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "-max-attempts", "2")
-	s.ask(t, conversation{}, append(stalls(), carryontest.Text("Then comes the grammar."))...)
+	s.ask(t, conversation{}, append(stalls(), carryontest.Text("Then comes the grammar:"))...)
 	assert.Len(t, s.upstream.Requests(), 3)
 	entry := s.report(t).Entries[0]
 	assert.Equal(t, "Maximum continuation attempts exceeded: the limit is 2", entry.Outcome.Explanation)
@@ -158,7 +158,7 @@ func TestMinInterval(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]time.Duration{"": time.Second, "250ms": 250 * time.Millisecond, "0": 0} {
 		synctest.Test(t, func(t *testing.T) {
-			upstream := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("First the lexer."), edit())
+			upstream := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("First the lexer:"), edit())
 			flags := []string{"-upstream", carryontest.BaseURL}
 			if args != "" {
 				flags = append(flags, "-min-interval", args)
@@ -247,7 +247,7 @@ func TestSessionsAreNotSharedBetweenCallers(t *testing.T) {
 func TestMaxWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		upstream := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("First the lexer.").Delay(5*time.Second))
+		upstream := carryontest.NewServer(t, carryontest.Text(plan), carryontest.Text("First the lexer:").Delay(5*time.Second))
 		flags := []string{"-upstream", carryontest.BaseURL, "-max-wait", "2s"}
 		proxy := handlerOf(t, parsed(t, flags...), upstream.Transport(), loggerTo(io.Discard))
 		w, began := httptest.NewRecorder(), time.Now()

@@ -16,6 +16,7 @@ type Summary struct {
 	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
 	Calls                   int // requests to a model, among all
 	WebSockets, Encoded     int // what passed unread
+	Handshakes              int // WebSockets that were refused
 
 	Worth string // what continuations were worth, in a sentence; "" if there were none
 
@@ -137,7 +138,7 @@ func (j *journal) summary() Summary {
 	return Summary{
 		Requests: j.counts.Requests, Turns: j.counts.Continuations, Tokens: j.counts.Tokens,
 		Worth: j.worthLine(),
-		Calls: j.counts.Calls, WebSockets: j.counts.WebSockets, Encoded: j.counts.Encoded,
+		Calls: j.counts.Calls, WebSockets: j.counts.WebSockets, Encoded: j.counts.Encoded, Handshakes: j.counts.Handshakes,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
 	}

@@ -26,9 +26,9 @@ func TestSummaryIsALine(t *testing.T) {
 		"2 requests, 0 continuations, no todo list seen (if plan_todos writes one: -todo-tools plan_todos,todo_add)": {
 			Requests: 2, Calls: 2, Problem: &todo.NoListError{Lookalikes: []string{"plan_todos", "todo_add"}},
 		},
-		"2 requests, 0 continuations, the todo list is empty": {Requests: 2, Empty: true},
+		"2 requests, 0 continuations, the todo list is empty": {Requests: 2, Calls: 2, Empty: true},
 		"1 request, 0 continuations, no todo list seen (-todo-tools names more tools that write one)": {
-			Requests: 1, Problem: &todo.NoListError{Lookalikes: []string{"plan_todos", "todo;rm -rf ~"}},
+			Requests: 1, Calls: 1, Problem: &todo.NoListError{Lookalikes: []string{"plan_todos", "todo;rm -rf ~"}},
 		},
 	} {
 		assert.Equal(t, want, s.String())
@@ -39,8 +39,8 @@ func TestSummaryIsALine(t *testing.T) {
 func TestSummaryQuotesNoName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"$(todo)", "todo`id`", "-todo", "todo list", "todo,x", "todo'", "todo\x1b[2J", "t\u202eodo", "", strings.Repeat("todo", 1000)} {
-		s := Summary{Problem: &todo.NoListError{Lookalikes: []string{name}}}
-		assert.Equal(t, "0 requests, 0 continuations, no todo list seen (-todo-tools names more tools that write one)", s.String())
+		s := Summary{Requests: 1, Calls: 1, Problem: &todo.NoListError{Lookalikes: []string{name}}}
+		assert.Equal(t, "1 request, 0 continuations, no todo list seen (-todo-tools names more tools that write one)", s.String())
 		s = Summary{Problem: &todo.UnreadableError{Tool: name, Err: errors.New("it is strange")}}
 		assert.Less(t, len(s.String()), 1000)
 	}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/audit"
+)
+
+func auditCommand(stdout, stderr io.Writer) *cli.Command {
+	var c audit.Config
+	return &cli.Command{
+		Name:      "audit",
+		Usage:     "read the transcripts of your agents, and say what carryon would have done",
+		ArgsUsage: "[PATHS]",
+		Description: "Without PATHS, it reads what Claude Code, Codex, opencode, qwen-code, Copilot CLI and gemini-cli have stored for you.\n" +
+			"It changes nothing, nothing leaves the machine, and without -content no text of a conversation is shown.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: &c.JSON},
+			&cli.BoolFlag{Name: "content", Usage: "show the texts of the ten most telling turns", Destination: &c.Content},
+		},
+		HideHelpCommand: true,
+		Action: func(ctx context.Context, command *cli.Command) error {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return err
+			}
+			c.Paths, c.Home, c.Getenv, c.Bar = command.Args().Slice(), home, os.Getenv, terminal(stderr)
+			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+			defer stop()
+			report, err := audit.Run(ctx, &c)
+			switch {
+			case errors.Is(err, context.Canceled):
+				return errors.New("interrupted")
+			case err != nil:
+				return err
+			case c.JSON:
+				return report.WriteJSON(stdout)
+			}
+			return report.WriteText(stdout)
+		},
+	}
+}
+
+// terminal returns w if it is a terminal, or nil.
+func terminal(w io.Writer) io.Writer {
+	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) { //nolint:gosec // descriptors are small
+		return w
+	}
+	return nil
+}

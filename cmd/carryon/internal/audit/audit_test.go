@@ -1,0 +1,194 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/audit"
+)
+
+// run audits the transcripts below a home, or those at paths.
+func run(t *testing.T, home string, paths ...string) *audit.Report {
+	t.Helper()
+	report, err := audit.Run(t.Context(), &audit.Config{Paths: paths, Home: home, Content: true, Getenv: func(string) string { return "" }})
+	require.NoError(t, err)
+	return report
+}
+
+// The transcripts are small ones in the forms of Claude Code 2.1.330, Codex 0.169.0, opencode 1.18.33, qwen-code 0.24.4,
+// Copilot CLI 1.0.102 and gemini-cli 0.61.0.
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	would := func(continuations, tokens int) audit.Would {
+		return audit.Would{Continuations: continuations, Tokens: tokens}
+	}
+	report := run(t, "testdata/home")
+	want := map[string]*audit.Counts{
+		"Claude Code": {
+			Sessions: 2, UserTurns: 6, Ended: 7, WithList: 7, Open: 6, Asked: 1, Waits: 1, Untouched: 1, Unticked: 1, Stalled: 1, Interrupted: 1,
+			TypedContinue: 1, Standard: would(2, 19_500), YOLO: would(4, 39_000),
+		},
+		"Codex": {
+			Sessions: 1, UserTurns: 4, Ended: 3, WithList: 2, Open: 2, Untouched: 1, Stalled: 1, Unreadable: 1, TypedContinue: 1,
+			Standard: would(1, 20_300), YOLO: would(2, 40_600),
+		},
+		"opencode": {Sessions: 1, UserTurns: 2, Ended: 2, WithList: 2, Open: 2, Stalled: 1, Interrupted: 1, TypedContinue: 1, Standard: would(1, 2_400), YOLO: would(1, 2_400)},
+		"qwen-code": {
+			Sessions: 1, UserTurns: 2, Ended: 2, WithList: 2, Open: 1, Stalled: 1, TypedContinue: 1,
+			Standard: would(1, 4_200), YOLO: would(1, 4_200),
+		},
+		"Copilot CLI": {Sessions: 1, UserTurns: 1, Ended: 1, WithList: 1, Open: 1, Stalled: 1, Standard: would(1, 5_300), YOLO: would(1, 5_300)},
+		"gemini-cli":  {Sessions: 1, UserTurns: 1, Ended: 1, WithList: 1, Open: 1, Asked: 1, YOLO: would(1, 1_400)},
+	}
+	for agent, counts := range want {
+		assert.Equal(t, counts, report.Agents[agent], agent)
+	}
+	assert.Len(t, report.Agents, len(want))
+	assert.Equal(t, audit.Skipped{Copies: 1}, report.Skipped)
+	assert.Equal(t, 8, report.Files, "not the transcripts of sub-agents that have a place of their own")
+	assert.Equal(t, 13, report.All.Open)
+}
+
+func TestMostTellingTurns(t *testing.T) {
+	t.Parallel()
+	report := run(t, "testdata/home")
+	require.Len(t, report.Turns, 10)
+	var kinds []string
+	for _, turn := range report.Turns {
+		kinds = append(kinds, turn.Kind)
+		assert.NotEmpty(t, turn.Answer)
+		assert.NotEmpty(t, turn.Todos)
+	}
+	assert.Equal(t, strings.Fields("stalled stalled stalled stalled stalled unticked asked asked waits untouched"), kinds)
+	first := report.Turns[0]
+	assert.True(t, strings.HasSuffix(first.File, "000000000001.jsonl"))
+	first.File = ""
+	want := audit.Turn{
+		Agent: "Claude Code", Kind: "stalled", User: "Build the shop: catalogue, basket, checkout.", Answer: "The catalogue is there. Next, I will write the basket.",
+		Todos: []string{"Write the basket", "Write the checkout"}, Said: "continue",
+	}
+	written, err := json.Marshal(first)
+	require.NoError(t, err)
+	wanted, err := json.Marshal(want)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(wanted), string(written))
+	assert.Equal(t, "继续", report.Turns[3].Said)
+}
+
+// A folder may lie anywhere; the lines tell whose it is. So may a link to it.
+func TestTranscriptsElsewhere(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "link")
+	target, err := filepath.Abs("testdata/home/.codex")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(target, link))
+	report := run(t, "", link, "testdata/home/.local/share/opencode/opencode.db")
+	assert.Equal(t, 3, report.Agents["Codex"].Ended)
+	assert.Equal(t, 2, report.Agents["opencode"].Ended)
+	assert.Len(t, report.Agents, 2)
+
+	moved := map[string]string{"CODEX_HOME": target}
+	found, err := audit.Run(t.Context(), &audit.Config{Home: t.TempDir(), Getenv: func(name string) string { return moved[name] }})
+	require.NoError(t, err)
+	assert.Equal(t, 3, found.All.Ended)
+	assert.Empty(t, found.Turns, "texts are shown only if that is asked for")
+}
+
+func TestNoTranscripts(t *testing.T) {
+	t.Parallel()
+	_, err := audit.Run(t.Context(), &audit.Config{Home: t.TempDir(), Getenv: func(string) string { return "" }})
+	require.ErrorIs(t, err, audit.ErrNone)
+	_, err = audit.Run(t.Context(), &audit.Config{Paths: []string{filepath.Join(t.TempDir(), "gone")}})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = audit.Run(ctx, &audit.Config{Paths: []string{"testdata/home/.claude"}})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// write writes a file in a new folder, and returns its path.
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+// What cannot be read is counted, and the rest is read.
+func TestBrokenTranscripts(t *testing.T) {
+	t.Parallel()
+	whole, err := os.ReadFile("testdata/home/.qwen/projects/-work-q/chats/q.jsonl")
+	require.NoError(t, err)
+	database, err := os.ReadFile("testdata/home/.local/share/opencode/opencode.db")
+	require.NoError(t, err)
+	lines := strings.SplitAfter(string(whole), "\n")
+	long := `{"type":"user","provenance":"x","message":{"parts":[{"text":"` + strings.Repeat("x", 17<<20) + `"}]}}` + "\n"
+	for name, test := range map[string]struct {
+		file, content string
+		skipped       audit.Skipped
+		ended         int
+	}{
+		"cut off":                  {"a.jsonl", string(whole[:len(whole)-100]), audit.Skipped{Lines: 1}, 1},
+		"broken lines":             {"a.jsonl", "\x00\xff{\n[]\n{\"type\":\n" + lines[0] + "\n\n{}\n\"x\"\n" + strings.Join(lines[1:], ""), audit.Skipped{Lines: 5}, 2},
+		"a long line":              {"a.jsonl", lines[0] + long + strings.Join(lines[1:], ""), audit.Skipped{LongLines: 1}, 2},
+		"another version":          {"a.jsonl", strings.Repeat(`{"role":"user","text":"Hello."}`+"\n", 100), audit.Skipped{Files: 1}, 0},
+		"nothing":                  {"a.jsonl", "", audit.Skipped{Files: 1}, 0},
+		"no database":              {"a.db", "SQLite format 3", audit.Skipped{Files: 1}, 0},
+		"a database without a log": {"a.db", string(database), audit.Skipped{}, 0},
+		"half a database":          {"a.db", string(database[:1500]), audit.Skipped{Files: 1}, 0},
+	} {
+		report := run(t, "", write(t, test.file, test.content))
+		assert.Equal(t, test.skipped, report.Skipped, name)
+		assert.Equal(t, test.ended, report.All.Ended, name)
+	}
+}
+
+// A text cannot act on the terminal, nor forge lines.
+func TestTextsAreEscaped(t *testing.T) {
+	t.Parallel()
+	const hostile = "\x1b]0;owned\x07\r\n9. forged\u202e\u2028\u0085\u200b\x9b31m"
+	line := func(kind string, content any) string {
+		text, err := json.Marshal(map[string]any{"type": kind, "sessionId": "s", "uuid": kind, "message": map[string]any{"role": kind, "content": content, "stop_reason": "end_turn"}})
+		require.NoError(t, err)
+		return string(text) + "\n"
+	}
+	call := line("assistant", []any{map[string]any{"type": "tool_use", "id": "t", "name": "TodoWrite", "input": map[string]any{"todos": []any{map[string]any{"content": hostile, "status": "pending"}}}}})
+	result := line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": "t", "content": "ok"}})
+	report := run(t, "", write(t, "\x1b[31m.jsonl", line("user", hostile)+call+result+line("assistant", []any{map[string]any{"type": "text", "text": hostile}})))
+	require.Len(t, report.Turns, 1)
+	var text bytes.Buffer
+	require.NoError(t, report.WriteText(&text))
+	_, shown, found := strings.Cut(text.String(), "\n1. ")
+	require.True(t, found)
+	for _, r := range shown {
+		assert.True(t, r == '\n' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) && r != '\u202e' && r != '\u2028' && r != '\u200b', "%q", r)
+	}
+	assert.Equal(t, 3, strings.Count(shown, "forged"), "the user's message, the answer and the todo")
+	assert.NotContains(t, shown, "\n9.")
+}
+
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	text := func(counts audit.Counts) string {
+		var b bytes.Buffer
+		report := audit.Report{All: counts, Agents: map[string]*audit.Counts{"Codex": &counts}, Skipped: audit.Skipped{Files: 1, Lines: 2}}
+		require.NoError(t, report.WriteText(&b))
+		return b.String()
+	}
+	assert.Contains(t, text(audit.Counts{Ended: 3}), "No turn had a todo list")
+	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2}), "carryon would have done nothing")
+	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2, Open: 1, Unticked: 1, Standard: audit.Would{Continuations: 1}}), "carryon would have sent 1 request, mostly where work was done and not ticked off: it is hardly worth it here.")
+	stalled := text(audit.Counts{Ended: 3000, WithList: 2000, Open: 1500, Stalled: 1, TypedContinue: 1})
+	assert.Contains(t, stalled, "1 turn stalled with work left, and \"continue\" was typed once after a turn with work left.")
+	assert.Contains(t, stalled, "3 000\n")
+	assert.Contains(t, stalled, "Left out: 1 file of no known kind or version.\nLeft out: 2 lines broken or of an unknown kind.\n")
+	assert.NotContains(t, stalled, "  all\n", "one agent needs no sum")
+}

@@ -1,0 +1,89 @@
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// transcript is a file to read.
+type transcript struct {
+	path string
+	size int64
+}
+
+// find returns the transcripts below paths, or those of all known agents if there are no paths. A place that does not
+// exist has none, unless it was named.
+func find(home string, getenv func(string) string, paths []string) (found []transcript, err error) {
+	if len(paths) == 0 {
+		for _, f := range formats() {
+			more, err := below(f.place(home, getenv), &f)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			found = append(found, more...)
+		}
+		return found, nil
+	}
+	for _, path := range paths {
+		more, err := below(path, nil)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// place returns the folder with the transcripts of an agent. Agents let their users move it.
+func (f *format) place(home string, getenv func(string) string) string {
+	for _, variable := range f.moved {
+		if moved := getenv(variable.name); moved != "" {
+			return filepath.Join(moved, filepath.FromSlash(variable.folder))
+		}
+	}
+	return filepath.Join(home, filepath.FromSlash(f.folder))
+}
+
+// below returns the transcripts in a folder, or the file that root is. Folders that cannot be read are left out.
+func below(root string, f *format) (found []transcript, err error) {
+	root, err = filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == root:
+			return err
+		case err != nil, entry.IsDir(), path != root && !entry.Type().IsRegular(), !mayBe(path, f):
+			return nil //nolint:nilerr // the rest can be read
+		}
+		if info, err := entry.Info(); err == nil {
+			found = append(found, transcript{path, info.Size() + sizeOfLog(path)})
+		}
+		return nil
+	})
+	return found, err
+}
+
+// mayBe reports whether a file of a name may be a transcript of a format, or of any.
+func mayBe(path string, f *format) bool {
+	path = filepath.ToSlash(path)
+	if f == nil {
+		return strings.HasSuffix(path, ".jsonl") || isDatabase(path)
+	}
+	return strings.HasSuffix(path, f.suffix) && strings.Contains(path, f.also) && (f.not == "" || !strings.Contains(path, f.not))
+}
+
+func isDatabase(path string) bool { return strings.HasSuffix(path, ".db") }
+
+// sizeOfLog returns the size of a database's log.
+func sizeOfLog(path string) int64 {
+	info, err := os.Stat(path + "-wal")
+	if !isDatabase(path) || err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -1,0 +1,182 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+)
+
+// WriteJSON writes the report as JSON.
+func (r *Report) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(r)
+}
+
+// line is a line of the table.
+type line struct {
+	name string
+	of   func(*Counts) int
+}
+
+// lines are the lines of the table.
+func lines() []line {
+	return []line{
+		{"sessions", func(c *Counts) int { return c.Sessions }},
+		{"messages of the user", func(c *Counts) int { return c.UserTurns }},
+		{"turns that ended in text", func(c *Counts) int { return c.Ended }},
+		{"  with a todo list", func(c *Counts) int { return c.WithList }},
+		{"    and work left on it", func(c *Counts) int { return c.Open }},
+		{"      the model asked something", func(c *Counts) int { return c.Asked }},
+		{"      it waited for others", func(c *Counts) int { return c.Waits }},
+		{"      it had not touched the list", func(c *Counts) int { return c.Untouched }},
+		{"      done and not ticked off, or unclear", func(c *Counts) int { return c.Unticked }},
+		{"      it stalled", func(c *Counts) int { return c.Stalled }},
+		{"      it was interrupted", func(c *Counts) int { return c.Interrupted }},
+		{"      other", func(c *Counts) int { return c.Other }},
+		{"  with a list that could not be read", func(c *Counts) int { return c.Unreadable }},
+		{"\"continue\" typed with work left", func(c *Counts) int { return c.TypedContinue }},
+		{"carryon would have continued", func(c *Counts) int { return c.Standard.Continuations }},
+		{"  tokens for that, estimated", func(c *Counts) int { return c.Standard.Tokens }},
+		{"in YOLO mode", func(c *Counts) int { return c.YOLO.Continuations }},
+		{"  tokens for that, estimated", func(c *Counts) int { return c.YOLO.Tokens }},
+	}
+}
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "carryon has read %d transcripts, %s, in %.1f s.\n\n", r.Files, size(r.Bytes), r.Seconds)
+	r.table(&b)
+	b.WriteString("\n" + r.verdict() + "\n")
+	r.skips(&b)
+	for i := range r.Turns {
+		r.Turns[i].write(&b, i+1)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table writes the counts, a column for each agent.
+func (r *Report) table(b *strings.Builder) {
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns)
+	names := slices.Sorted(maps.Keys(r.Agents))
+	columns := make([]*Counts, 0, len(names)+1)
+	for _, name := range names {
+		columns = append(columns, r.Agents[name])
+	}
+	if len(names) != 1 {
+		names, columns = append(names, "all"), append(columns, &r.All)
+	}
+	width := 0
+	for _, l := range lines() {
+		width = max(width, len(l.name))
+	}
+	row := func(name string, cells []string) {
+		_, _ = fmt.Fprintf(table, "%-*s\t%s\t\n", width, name, strings.Join(cells, "\t")) // a Builder does not fail
+	}
+	row("", names)
+	for _, l := range lines() {
+		cells := make([]string, len(columns))
+		for i, counts := range columns {
+			cells[i] = grouped(l.of(counts))
+		}
+		row(l.name, cells)
+	}
+	_ = table.Flush() // likewise
+}
+
+// grouped returns a number with a space between thousands.
+func grouped(n int) string {
+	digits := strconv.Itoa(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + " " + digits[at:]
+	}
+	return digits
+}
+
+// verdict says what the counts mean.
+func (r *Report) verdict() string {
+	all := &r.All
+	switch {
+	case all.WithList == 0:
+		return "No turn had a todo list, so there was nothing for carryon to do. Some agents keep one only if they are told to: see carryon run -list."
+	case all.Open == 0:
+		return "Every turn with a todo list ended with all work done: carryon would have done nothing."
+	case all.Stalled == 0 && all.TypedContinue == 0:
+		return fmt.Sprintf("No turn stalled, and nobody typed \"continue\". carryon would have sent %s, mostly where work was done and not ticked off: it is hardly worth it here.", requests(all.Standard.Continuations))
+	}
+	return fmt.Sprintf("%s stalled with work left, and %s. carryon would have sent %s in standard mode, and %s in YOLO mode, at least: what comes after the first continuation of a turn cannot be seen here.",
+		plural(all.Stalled, "turn"), typed(all.TypedContinue), requests(all.Standard.Continuations), requests(all.YOLO.Continuations))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return grouped(n) + " " + noun + "s"
+}
+
+func requests(n int) string { return plural(n, "request") }
+
+// typed says how often the user had to say go on.
+func typed(n int) string {
+	switch n {
+	case 0:
+		return "nobody typed \"continue\" after a turn with work left"
+	case 1:
+		return "\"continue\" was typed once after a turn with work left"
+	}
+	return "\"continue\" was typed " + grouped(n) + " times after turns with work left"
+}
+
+// skips writes what was not read.
+func (r *Report) skips(b *strings.Builder) {
+	for _, skip := range []struct {
+		count int
+		noun  string
+		text  string
+	}{
+		{r.Skipped.Files, "file", "of no known kind or version"},
+		{r.Skipped.Failed, "file", "that could not be read"},
+		{r.Skipped.Lines, "line", "broken or of an unknown kind"},
+		{r.Skipped.LongLines, "line", "of more than 16 MiB"},
+		{r.Skipped.Copies, "turn", "that a transcript repeats from another one"},
+		{r.Skipped.Turns, "turn", "of sessions with more than 1 000"},
+	} {
+		if skip.count > 0 {
+			fmt.Fprintf(b, "Left out: %s %s.\n", plural(skip.count, skip.noun), skip.text)
+		}
+	}
+}
+
+// write writes a turn.
+func (t *Turn) write(b *strings.Builder, number int) {
+	fmt.Fprintf(b, "\n%d. %s, %s\n   %s\n", number, printable(t.Agent), t.Kind, printable(t.File))
+	fmt.Fprintf(b, "   user:  %s\n   model: %s\n", printable(t.User), printable(t.Answer))
+	for _, left := range t.Todos {
+		fmt.Fprintf(b, "   left:  %s\n", printable(left))
+	}
+	if t.Said != "" {
+		fmt.Fprintf(b, "   user:  %s\n", printable(t.Said))
+	}
+}
+
+// printable returns a text in one line, without characters that a terminal would act on.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.Is(unicode.C, r), r == '\u2028', r == '\u2029', r == unicode.ReplacementChar:
+			return '\u00b7'
+		}
+		return r
+	}, text)
+}

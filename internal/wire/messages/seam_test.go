@@ -1,0 +1,260 @@
+package messages_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/middleware"
+)
+
+var first = began("") + text("0", plan) + ended("end_turn")
+
+const call = `{"type":"tool_use","id":"t1","name":"edit_file","input":{}}`
+
+func input(json string) string {
+	return `{"type":"input_json_delta","partial_json":"` + strings.ReplaceAll(json, `"`, `\"`) + `"}`
+}
+
+// inLines returns a stream with the JSON of each event on several lines, ended by
+// CRLF.
+func inLines(stream string) string {
+	return strings.ReplaceAll(strings.NewReplacer(`{"`, "{\ndata: \"", `,"`, ",\ndata:\"").Replace(stream), "\n", "\r\n")
+}
+
+// Later turns in the shapes of all servers: blocks are numbered by their order.
+func TestShapesOfLaterTurns(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		second string
+		shown  []string
+		reason string
+	}{
+		"all of it in the beginning": {
+			strings.Replace(strings.Replace(began(""), `"content":[]`, `"content":[`+call+`]`, 1), `"stop_reason":null`, `"stop_reason":"tool_use"`, 1) + event("message_stop", ""),
+			[]string{"edit_file{}"},
+			"tool_use",
+		},
+		"gaps": {
+			began("") + text("0", "One.") + text("2", " Two.") + blockOf("4", call, input("{}")) + ended("tool_use"),
+			[]string{"\n\nOne.", " Two.", "edit_file{}"},
+			"tool_use",
+		},
+		"no index": {
+			began("") + strings.ReplaceAll(blockOf("0", call, input(`{"a":1}`)), `"index":0,`, "") + ended("tool_use"),
+			[]string{`edit_file{"a":1}`},
+			"tool_use",
+		},
+		"index -1": {
+			began("") + strings.ReplaceAll(text("0", "One."), `"index":0`, `"index":-1`) + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
+		"the same index again": {
+			began("") + strings.TrimSuffix(blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`),
+				event("content_block_stop", `"index":0`)) + blockOf("0", call, input(`{"a":1}`)) + ended("tool_use"),
+			[]string{"(Hm.)", `edit_file{"a":1}`},
+			"tool_use",
+		},
+		"a part under another index": {
+			began("") + strings.Replace(blockOf("2", call, input(`{"a":1}`)), `content_block_delta","index":2`, `content_block_delta","index":3`, 1) + ended("tool_use"),
+			[]string{`edit_file{"a":1}`},
+			"tool_use",
+		},
+		"text without a block": {
+			began("") + event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"One."}`) + ended("end_turn"),
+			[]string{"\n\nOne."},
+			"end_turn",
+		},
+		"text in the beginning of its block": {
+			began("") + blockOf("0", `{"type":"text","text":"One."}`, " Two.") + ended("end_turn"), []string{"\n\nOne. Two."}, "end_turn",
+		},
+		"blocks without text": {
+			began("") + text("0", "") + text("1", "One.") + text("2", "") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
+		"blocks that overlap": {
+			began("") + event("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`) +
+				event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"One."}`) + blockOf("1", call, input("{}")) +
+				event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":" Two."}`) + event("content_block_stop", `"index":0`) + ended("tool_use"),
+			[]string{"\n\nOne.", "edit_file{}", " Two."},
+			"tool_use",
+		},
+		"no stop of a block": {
+			began("") + strings.TrimSuffix(text("0", "One."), event("content_block_stop", `"index":0`)) + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
+		"no stop of a call": {
+			began("") + strings.TrimSuffix(blockOf("0", call, input("{}")), event("content_block_stop", `"index":0`)) + ended("tool_use"), []string{"edit_file{}"}, "tool_use",
+		},
+		"no stop of a search": {
+			began("") + strings.TrimSuffix(blockOf("0", search), event("content_block_stop", `"index":0`)) + ended("end_turn"), []string{"<server_tool_use>"}, "end_turn",
+		},
+		"the end before the blocks": {
+			began("") + event("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}`) + text("0", "One.") + blockOf("1", call, input("{}")) +
+				blockOf("2", strings.Replace(call, "t1", "t2", 1), input("{}")) + event("message_stop", ""),
+			[]string{"\n\nOne.", "edit_file{}", "edit_file{}"},
+			"tool_use",
+		},
+		"several data lines": {
+			inLines(began("") + text("0", "One.") + blockOf("1", call, input("{}")) + ended("tool_use")), []string{"\n\nOne.", "edit_file{}"}, "tool_use",
+		},
+		"content in the beginning": {
+			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"text","text":"One."},`+call+`]`, 1) + ended("tool_use"),
+			[]string{"\n\nOne.", "edit_file{}"},
+			"tool_use",
+		},
+		"a pause in the beginning": {
+			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"tool_use","id":"p","name":"todo_pause","input":{"reason":"`+blocked+`"}}]`, 1) + ended("tool_use"),
+			[]string{"\n\nTask paused: " + blocked},
+			"end_turn",
+		},
+		"the id of a block before": {
+			began("") + found() + blockOf("4", strings.Replace(call, "t1", "srv_1", 1), input("{}")) + ended("tool_use"),
+			[]string{"<server_tool_use>", "<web_search_tool_result>", "\n\nIt is so.", " And so is this.", "edit_file{}"},
+			"tool_use",
+		},
+		"redacted thinking": {
+			began("") + blockOf("0", `{"type":"redacted_thinking","data":"x"}`) + text("1", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
+		"an unknown block": {
+			began("") + blockOf("0", `{"type":"novelty","a":1}`, `{"type":"text_delta","text":""}`) + text("1", "One.") + ended("end_turn"),
+			[]string{"<novelty>", "\n\nOne."},
+			"end_turn",
+		},
+		"an unknown block that is signed": {
+			began("") + blockOf("0", `{"type":"novelty","signature":"x"}`) + text("1", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
+		"a message_start again": {
+			began("") + began("") + text("0", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
+		"data without names": {
+			strings.ReplaceAll(strings.ReplaceAll(began("")+text("0", "One.")+ended("end_turn"), "event: ", ": "), ": message", ":message"),
+			[]string{"\n\nOne."},
+			"end_turn",
+		},
+		"an unknown event":    {began("") + event("novelty", "") + text("0", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn"},
+		"comments":            {": OPENROUTER PROCESSING\n\n" + began("") + ": wait\n\n" + text("0", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn"},
+		"CRLF":                {strings.ReplaceAll(began("")+text("0", "One.")+ended("end_turn"), "\n", "\r\n"), []string{"\n\nOne."}, "end_turn"},
+		"no usage at the end": {strings.ReplaceAll(began("")+text("0", "One.")+ended("end_turn"), `,"usage":{"output_tokens":5}`, ""), []string{"\n\nOne."}, "end_turn"},
+		"[DONE] behind it":    {began("") + text("0", "One.") + ended("end_turn") + "data: [DONE]\n\n", []string{"\n\nOne."}, "end_turn"},
+	} {
+		for way, as := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				t.Parallel()
+				got, _, err := replayed(t, as(strings.NewReader(first)), as(strings.NewReader(test.second)))
+				require.NoError(t, err)
+				m := readStream(t, got)
+				assert.Equal(t, append([]string{plan}, test.shown...), m.shown())
+				assert.Equal(t, test.reason, m.StopReason)
+				assert.Equal(t, "msg_1", m.ID)
+				if !strings.Contains(name, "unknown") && name != "the same index again" {
+					ask{}.requireAccepted(t, m)
+				}
+			})
+		}
+	}
+}
+
+// Citations stay with their text, and a search with its result.
+func TestServerToolsOfLaterTurns(t *testing.T) {
+	t.Parallel()
+	got, _, err := replayed(t, strings.NewReader(first), strings.NewReader(began("")+found()+ended("end_turn")))
+	require.NoError(t, err)
+	m := readStream(t, got)
+	assert.Equal(t, []string{plan, "<server_tool_use>", "<web_search_tool_result>", "\n\nIt is so.", " And so is this."}, m.shown())
+	assert.Equal(t, 1, m.Content[3].cites)
+	assert.JSONEq(t, `{"query":"a"}`, string(m.Content[1].Input))
+	assert.Contains(t, got, `"encrypted_content":"x"`)
+}
+
+// A first turn with server tools that ends in text is continued.
+func TestFirstTurnWithServerTools(t *testing.T) {
+	t.Parallel()
+	turn := began(`,"container":{"id":"c1"}`) + found() + ended("end_turn")
+	got, _, err := replayed(t, strings.NewReader(turn), strings.NewReader(began("")+text("0", "One.")+ended("end_turn")))
+	require.NoError(t, err)
+	m := readStream(t, got)
+	assert.Equal(t, []string{"<server_tool_use>", "<web_search_tool_result>", "It is so.", " And so is this.", "\n\nOne."}, m.shown())
+	assert.JSONEq(t, `{"id":"c1"}`, string(m.Container), "the first turn's stays")
+}
+
+func usage(members string) fakellm.Turn { return fakellm.Text("Here.").UsageJSON("{" + members + "}") }
+
+// The input is that of the first turn, and the output that of all.
+func TestUsageOfTurns(t *testing.T) {
+	t.Parallel()
+	one := usage(`"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":5,"server_tool_use":{"web_search_requests":1},"cost":0.01,` +
+		`"iterations":[{"type":"message","input_tokens":100,"output_tokens":1},{"type":"message","input_tokens":10,"output_tokens":4}]`)
+	two := usage(`"input_tokens":30,"cache_read_input_tokens":95,"cache_creation_input_tokens":7,"output_tokens":6,` +
+		`"server_tool_use":{"web_search_requests":2},"output_tokens_details":{"thinking_tokens":3},"cost":0.02,"iterations":[{"type":"message","output_tokens":6}]`)
+	for name, test := range map[string]struct {
+		option middleware.Option
+		want   string
+	}{
+		"one answer": {middleware.WithUsage(middleware.UsageOneAnswer), `{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":11,"server_tool_use":{"web_search_requests":3},"cost":0.03,` +
+			`"iterations":[{"type":"message","input_tokens":100,"output_tokens":1},{"type":"message","input_tokens":10,"output_tokens":10}],"output_tokens_details":{"thinking_tokens":3}}`},
+		"sum": {middleware.WithUsage(middleware.UsageSum), `{"input_tokens":40,"cache_read_input_tokens":185,"output_tokens":11,"server_tool_use":{"web_search_requests":3},"cost":0.03,` +
+			`"iterations":[{"type":"message","input_tokens":100,"output_tokens":1},{"type":"message","input_tokens":10,"output_tokens":4},{"type":"message","output_tokens":6}],` +
+			`"cache_creation_input_tokens":7,"output_tokens_details":{"thinking_tokens":3}}`},
+		"last turn": {middleware.WithUsage(middleware.UsageLastTurn), `{"input_tokens":30,"cache_read_input_tokens":95,"cache_creation_input_tokens":7,"output_tokens":6,` +
+			`"server_tool_use":{"web_search_requests":2},"output_tokens_details":{"thinking_tokens":3},"cost":0.02,"iterations":[{"type":"message","output_tokens":6}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := ask{turns: []fakellm.Turn{one, two}, options: []middleware.Option{test.option}}
+			a.both(t, func(t *testing.T, got answer) {
+				t.Helper()
+				assert.JSONEq(t, test.want, string(got.message.Usage))
+				assert.Equal(t, 100, got.outcome.Usage[0].Prompt)
+				assert.Equal(t, 6, got.outcome.Usage[1].Completion)
+			})
+		})
+	}
+}
+
+// A server that reports usage nowhere gets an end that every client reads.
+func TestUsageThatNobodyReports(t *testing.T) {
+	t.Parallel()
+	got := ask{turns: []fakellm.Turn{fakellm.Text(plan).NoUsage(), fakellm.Text("Done.").NoUsage()}}.play(t, true)
+	assert.JSONEq(t, `{"output_tokens":0}`, string(got.message.Usage))
+	got = ask{turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Text("Done.").NoUsage()}}.play(t, true)
+	assert.JSONEq(t, `{"input_tokens":10,"output_tokens":5}`, string(got.message.Usage))
+}
+
+// Members that a server adds to its events stay.
+func TestQuirksOfServers(t *testing.T) {
+	t.Parallel()
+	for name, quirk := range map[string]fakellm.Quirk{
+		"gaps": fakellm.Gaps, "padded": fakellm.Padded, "pings": fakellm.Pings, "late usage": fakellm.LateUsage, "whole calls": fakellm.WholeCalls,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			one := fakellm.Text(plan)
+			if quirk != fakellm.Gaps {
+				one = one.With(quirk)
+			}
+			two := fakellm.Text("Now.").AndCall("edit_file", `{"path":"parser.go"}`).With(quirk)
+			for _, framing := range []func(fakellm.Turn) fakellm.Turn{
+				func(t fakellm.Turn) fakellm.Turn { return t }, fakellm.Turn.Comments, fakellm.Turn.CRLF,
+			} {
+				got := ask{turns: []fakellm.Turn{one, framing(two)}}.play(t, true)
+				require.NoError(t, got.err)
+				assert.Equal(t, []string{plan, "\n\nNow.", `edit_file{"path":"parser.go"}`}, got.message.shown())
+				assert.JSONEq(t, `{"input_tokens":10,"output_tokens":10}`, string(got.message.Usage))
+			}
+		})
+	}
+}
+
+// A block that the caller's own turn leaves open is closed before another one.
+func TestFirstTurnWithoutTheEndOfItsBlock(t *testing.T) {
+	t.Parallel()
+	for name, index := range map[string]string{"index": `"index":0,`, "no index": ""} {
+		one := began("") + strings.ReplaceAll(strings.TrimSuffix(text("0", plan), event("content_block_stop", `"index":0`)), `"index":0,`, index) + ended("end_turn")
+		got, _, err := replayed(t, strings.NewReader(one), strings.NewReader(began("")+text("0", "Here.")+ended("end_turn")))
+		require.NoError(t, err)
+		assert.Contains(t, got, event("content_block_stop", `"index":0`)+event("content_block_start", `"index":1,"content_block":{"type":"text","text":""}`), name)
+	}
+}
