@@ -152,7 +152,8 @@ func TestRunContinuesAnAgent(t *testing.T) {
 	stdout, stderr, err := asAgent(t, "work", "-upstream", upstream.URL())
 	require.NoError(t, err)
 	assert.Equal(t, "\nNext, I will write style.css.\n\nAll done.\n", stdout)
-	assert.Equal(t, "carryon: 4 requests, 1 continuation, 1 of 1 todo done, 111 tokens added\n", stderr)
+	assert.Equal(t, "carryon: 4 requests, 1 continuation, 1 of 1 todo done, 111 tokens added\n"+
+		"carryon: resumed 1 stall; 1 todo was finished after that, for 111 tokens\n", stderr)
 }
 
 // A flag or a variable that says who is there is not explained.

@@ -148,7 +148,7 @@ func resultOf(dir string, requests []fakellm.Request, out string) (r result) {
 	slices.Sort(r.tools)
 	r.tools = slices.DeleteFunc(slices.Compact(r.tools), pause.Is)
 	for line := range strings.Lines(out) {
-		if says, ok := strings.CutPrefix(line, "carryon: "); ok {
+		if says, ok := strings.CutPrefix(line, "carryon: "); ok && strings.Contains(says, " request") { // not what continuations were worth
 			r.says = strings.TrimSpace(says)
 		}
 	}
