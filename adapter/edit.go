@@ -23,6 +23,10 @@ type Edit struct {
 	PlainStop bool
 	// Usage says which usage replaces the chunk's own.
 	Usage UsageShown
+	// Totals says which usage is shown so far, of the kept turns and of the current one,
+	// in a protocol whose chunks all have usage. Other protocols show usage only where
+	// Usage says so. It is UsageHidden for chunks of the first turn, which keep their own.
+	Totals UsageShown
 	// Calls has an edit for each call that Read reported from the chunk, in that
 	// order. It is empty unless Part is Whole.
 	Calls []CallEdit

@@ -27,6 +27,10 @@ type TurnReader interface {
 	// before it in the request. From then on nothing may be added there; see
 	// [Request].FixedPrefix.
 	Signed()
+	// Content reports content that is shown and that is neither text, nor reasoning, nor
+	// a call that the program answers: a signature alone, citations, a tool that the
+	// provider has run.
+	Content()
 	// Unknown reports content that the dialect does not know. It could be a tool
 	// call, so the turn is not continued.
 	Unknown()

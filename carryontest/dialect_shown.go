@@ -53,6 +53,7 @@ func (noReader) Pause(string)                     {}
 func (noReader) Refusal()                         {}
 func (noReader) Signed()                          {}
 func (noReader) Unknown()                         {}
+func (noReader) Content()                         {}
 func (noReader) OtherChoice()                     {}
 func (noReader) Finish(string)                    {}
 func (noReader) Done()                            {}

@@ -33,8 +33,8 @@ func Start(turns ...Turn) *Server { return &Server{fakellm.Start(scripts(turns).
 func (s *Server) URL() string { return s.server.URL() }
 
 // Handler returns the server as a handler for your own http.Server. It serves POST requests for any path that ends in
-// /chat/completions, /responses or /messages. To cut an answer it panics with http.ErrAbortHandler, which an http.Server
-// understands.
+// /chat/completions, /responses, /messages, :generateContent or :streamGenerateContent. To cut an answer it panics with
+// http.ErrAbortHandler, which an http.Server understands.
 func (s *Server) Handler() http.Handler { return s.server.Handler() }
 
 // Transport serves requests in memory, whatever their host; BaseURL will do. A response's body is written as it is read,

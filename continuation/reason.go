@@ -42,6 +42,14 @@ const (
 	ReasonConversation
 	ReasonBackgroundResponse // the response is fetched later, by its id
 
+	// ReasonStopSequences and the others of this group leave a request of Google's
+	// generateContent API alone.
+	ReasonStopSequences // an answer that hits one ends like any other
+	ReasonCachedContent // it holds the tools, so that none can be added
+	ReasonResumption    // the request resumes an answer that was cut off
+	ReasonModalities    // the request asks for more than text
+	ReasonFraming       // the answer is streamed as a JSON array, without alt=sse
+
 	// ReasonPath and the others of this group judge an HTTP request that carryon
 	// could not read as any protocol.
 	ReasonPath
@@ -181,6 +189,13 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonBackgroundResponse: {
 		"background_response", "The response is made in the background and fetched later",
 	},
+	ReasonStopSequences: {
+		"stop_sequences", "The request has stop sequences, and an answer that hits one ends like any other",
+	},
+	ReasonCachedContent:   {"cached_content", "The request uses cached content, beside which no tool can be added"},
+	ReasonResumption:      {"resumption", "The request resumes an answer that was cut off"},
+	ReasonModalities:      {"modalities", "The request asks for more than text"},
+	ReasonFraming:         {"framing", "The answer is streamed as a JSON array, not as events (alt=sse)"},
 	ReasonPath:            {"path", "The path is of no protocol that carryon speaks"},
 	ReasonMethod:          {"method", "The request is not a POST"},
 	ReasonContentType:     {"content_type", "The content type of the request is not JSON"},

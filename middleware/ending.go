@@ -43,7 +43,8 @@ func (e *rewrittenEnding[C]) model() (c *C, continuation bool) { return e.finish
 func (e *rewrittenEnding[C]) appendTo(dst []C, d adapter.Dialect[C], usage *C, shown adapter.UsageShown) []C {
 	if e.finish != nil {
 		edit := adapter.Edit{
-			Part: adapter.Synthetic, Finish: e.reason.reason, PlainStop: e.reason.plainStop, Continuation: e.continuation,
+			Part: adapter.Synthetic, Finish: e.reason.reason, PlainStop: e.reason.plainStop, Totals: shown,
+			Continuation: e.continuation,
 		}
 		if usage == e.finish {
 			edit.Usage, usage = shown, nil

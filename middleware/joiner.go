@@ -404,7 +404,7 @@ func (j *joiner[C]) showText(text string) {
 	if model != nil {
 		c = j.writer.dialect.Clone(model)
 	}
-	j.appendShown(&c, &adapter.Edit{Part: adapter.Synthetic, Text: text, Continuation: continuation})
+	j.appendShown(&c, &adapter.Edit{Part: adapter.Synthetic, Text: text, Totals: j.reader().totals, Continuation: continuation})
 }
 
 // appendShown shows chunk c as e says. It may change c.

@@ -84,6 +84,9 @@ func (w *writer[C]) show(r *turnReader, c *C, a *added, out *output[C]) {
 		return
 	}
 	e := adapter.Edit{Text: a.text, ReasoningSeparator: a.before.Separator(), Continuation: !r.first}
+	if !r.first {
+		e.Totals = r.totals
+	}
 	if a.text != "" && !a.ownText {
 		// A call has released held-back text. It is shown in a chunk of its own,
 		// because some clients read only the call from a chunk that has both.

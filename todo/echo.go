@@ -158,8 +158,12 @@ func isIDRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
 }
 
+// createdTask begins the results of gemini-cli's task tracker, such as "Created task
+// a1b2c3: Read the file".
+const createdTask = "Created task "
+
 // idIn returns the id of the item that a result is about: from its JSON, or the first
-// "#1" in its text.
+// "#1" in its text, or where gemini-cli writes it.
 func idIn(result string) string {
 	value := resultValue(strings.TrimSpace(result))
 	if fields, ok := value.(map[string]any); ok {
@@ -170,6 +174,12 @@ func idIn(result string) string {
 		return id
 	}
 	text, _ := value.(string)
+	if after, ok := strings.CutPrefix(text, createdTask); ok {
+		id, _, ok := strings.Cut(after, ":")
+		if ok && id != "" && strings.IndexFunc(id, func(r rune) bool { return !isIDRune(r) }) < 0 {
+			return id
+		}
+	}
 	_, after, found := strings.Cut(text, "#")
 	if !found {
 		return ""

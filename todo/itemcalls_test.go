@@ -87,6 +87,11 @@ func TestListsKeptItemByItem(t *testing.T) {
 			called("tracker_create_task", `{"title":"b","type":"task"}`, `{"task":{"id":"2","title":"b","status":"open"}}`),
 			called("tracker_update_task", `{"id":"1","status":"closed"}`, "ok"),
 		}, todo.FromSeveralCalls},
+		"Gemini CLI's tracker, in words": {[]todo.Call{
+			called("tracker_create_task", `{"title":"a","description":"#7","type":"task"}`, "Created task 1: a"),
+			called("tracker_create_task", `{"title":"b","description":"","type":"bug"}`, "Created task 2: b"),
+			called("tracker_update_task", `{"id":"1","status":"closed"}`, "Updated task 1. Status: closed"),
+		}, todo.FromSeveralCalls},
 		"a result of MCP that repeats the list": {[]todo.Call{
 			called("mcp__x__task_complete", `{"id":"1"}`, `{"content":[{"type":"text","text":"- [x] #1: a\n- [ ] #2: b"}],"isError":false}`),
 		}, todo.FromResult},

@@ -2,6 +2,7 @@ package transport_test
 
 import (
 	"bytes"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -25,9 +26,9 @@ type blocks struct{}
 
 var _ wire.Protocol = blocks{}
 
-func (blocks) Match(path string) bool { return strings.HasSuffix(path, "/blocks") }
+func (blocks) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/blocks") }
 
-func (blocks) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (blocks) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	return adapter.Request{
 		Tools: len(rawjson.Elements(rawjson.Member(body, "tools"))), Users: 1, User: "Go on.",
 		History: func(func(adapter.Entry) bool) {

@@ -21,8 +21,8 @@ var (
 )
 
 // ProviderError is an error that the provider reported, in place of an answer
-// or in the middle of one. Its fields Type, Code and Message come from the
-// provider; a field that the provider leaves out is "".
+// or in the middle of one. Its fields come from the provider; a field
+// that the provider leaves out is "" or 0.
 type ProviderError = wire.ProviderError
 
 // maxErrorBody is how many bytes of a refusal are read for its message.
@@ -41,6 +41,10 @@ func refusal(r *http.Response, request wire.Request) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // a part of it may do
 	if err := request.Refusal(body); err != nil {
 		status.Err = err
+	}
+	var provider *ProviderError
+	if status.Retry.After == 0 && errors.As(status.Err, &provider) {
+		status.Retry.After = provider.RetryAfter
 	}
 	return status
 }

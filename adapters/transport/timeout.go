@@ -7,11 +7,13 @@ import (
 )
 
 // Headers in which the SDKs of OpenAI, Anthropic and many other providers send
-// their timeouts in seconds and their programming language.
+// their timeouts in seconds and their programming language. Google's SDKs send the
+// time for the whole answer in a header of their own.
 const (
-	headerTimeout     = "X-Stainless-Timeout"
-	headerReadTimeout = "X-Stainless-Read-Timeout"
-	headerLanguage    = "X-Stainless-Lang"
+	headerServerTimeout = "X-Server-Timeout"
+	headerTimeout       = "X-Stainless-Timeout"
+	headerReadTimeout   = "X-Stainless-Read-Timeout"
+	headerLanguage      = "X-Stainless-Lang"
 )
 
 // timeoutsOf returns how long the client waits for the whole answer, and for
@@ -31,7 +33,7 @@ func timeoutsOf(h http.Header, stream bool) (whole, part time.Duration) {
 	case language == "python":
 		whole, part = 0, shorter(whole, part)
 	}
-	return whole, part
+	return shorter(whole, seconds(h.Get(headerServerTimeout))), part
 }
 
 // shorter returns the shorter of two times; 0 is no limit.

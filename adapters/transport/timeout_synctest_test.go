@@ -103,6 +103,8 @@ func TestTimeoutThatASDKTells(t *testing.T) {
 		"Python, a pause in the middle":  {"python", "", "4", true, pace{time.Second, 5 * time.Second}, 4600 * time.Millisecond},
 		"Python, slow but steady":        {"python", "", "4", true, pace{3 * time.Second, 3 * time.Second}, never},
 		"Python, with the other, too":    {"python", "2", "600", true, slow, 1800 * time.Millisecond},
+		"Google, streamed":               {"google", "2", "", true, slow, 1800 * time.Millisecond},
+		"Google, whole":                  {"google", "2", "", false, slow, 1800 * time.Millisecond},
 		"nothing told":                   {"python", "", "", true, slow, never},
 		"nothing that can be understood": {"go", "soon", "-1", false, slow, never},
 		"less than a second":             {"go", "0", "NaN", false, slow, never},
@@ -118,6 +120,9 @@ func TestTimeoutThatASDKTells(t *testing.T) {
 					if value != "" {
 						r.Header.Set("X-Stainless-"+header, value)
 					}
+				}
+				if tt.language == "google" {
+					r.Header = http.Header{"Content-Type": r.Header["Content-Type"], "X-Server-Timeout": {tt.timeout}}
 				}
 				began := time.Now()
 				response, err := transport.New(answerSlowly(tt.stream, instant, tt.second), mw).RoundTrip(r)

@@ -8,9 +8,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/wire"
-	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
-	"github.com/carryon-go/carryon/internal/wire/messages"
-	"github.com/carryon-go/carryon/internal/wire/responses"
+	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -25,13 +23,8 @@ const (
 	MaxEvent = sse.MaxEvent
 )
 
-// protocols returns the protocols of a transport. To add one, add it here.
-func protocols() []wire.Protocol {
-	return []wire.Protocol{chatcompletions.Protocol{}, messages.Protocol{}, responses.New()}
-}
-
 // New returns a RoundTripper that sends requests through base and continues
-// calls of all three protocols as mw decides. A nil base means
+// calls of all four protocols as mw decides. A nil base means
 // http.DefaultTransport. New panics if mw is nil.
 //
 // The result is safe for concurrent use if base is. Its method
@@ -50,7 +43,7 @@ func New(base http.RoundTripper, mw *middleware.Middleware) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return &transport{base: base, mw: mw, protocols: protocols()}
+	return &transport{base: base, mw: mw, protocols: protocols.New()}
 }
 
 type transport struct {
@@ -97,7 +90,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 // the body is not of the protocol, or if carryon does not continue the call. sent
 // is when the request was sent, or zero.
 func (t *transport) begin(sent time.Time, r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
-	facts, parsed, ok := protocol.Parse(body, r)
+	facts, parsed, ok := protocol.Parse(original.URL, body, r)
 	if !ok {
 		t.mw.Pass(original.Context(), continuation.ReasonUnreadable)
 		return nil
@@ -160,7 +153,7 @@ func forCaller(protocol wire.Protocol, r *http.Request) wire.Protocol {
 func (t *transport) protocolOf(r *http.Request) (wire.Protocol, continuation.Reason) {
 	if r.URL != nil {
 		for _, protocol := range t.protocols {
-			if protocol.Match(r.URL.Path) {
+			if protocol.Match(r.URL) {
 				return forCaller(protocol, r), reasonNotToRead(r)
 			}
 		}

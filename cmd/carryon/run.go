@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 
@@ -135,6 +136,9 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 		return cmp.Or(c.refused(command[0], err), err)
 	}
 	c.report(server, stopped, program)
+	if s := server.Summary(); s.Unused() {
+		logger.Warn("the agent asked no model through carryon", slog.Int("requests", s.Requests), slog.Int("web_sockets_refused", s.Handshakes))
+	}
 	if code != 0 {
 		return exitError(code)
 	}
@@ -199,14 +203,17 @@ func (c *runConfig) report(server *proxy.Server, stopped error, program agent.Ag
 	}
 	s := server.Summary()
 	line := s.String()
-	if s.Requests == 0 {
+	switch {
+	case s.Requests == 0 && s.Handshakes > 0:
+		line = "the agent never used carryon: it asked for a WebSocket, which carryon does not read, and posted no request"
+	case s.Requests == 0:
 		line = "the agent never used carryon: 0 requests"
 	}
 	if s.Unused() {
 		line += fmt.Sprintf(" (to point it there, %s)", program.Hint())
 	}
 	if s.NoList && program.HasListSetting() && !c.list {
-		line += fmt.Sprintf(" (%s has its list turned off by default: turn it on with carryon run -list, or with %s)", program.Name, program.ListSetting())
+		line += fmt.Sprintf(" (%s has its list turned off by default: %s)", program.Name, program.ListAdvice())
 	}
 	c.say(line)
 }

@@ -89,6 +89,7 @@ func promises() []promise {
 	all := typedPromises()
 	all = append(all, wirePromises()...)
 	all = append(all, messagesPromises()...)
+	all = append(all, geminiPromises()...)
 	all = append(all, responsesPromises()...)
 	all = append(all, langchaingoPromises()...)
 	return append(all, statePromises()...)

@@ -80,5 +80,5 @@ func TestPromisesAreMeasured(t *testing.T) { //nolint:paralleltest // as above
 			assert.NotEmpty(t, p.measure(minPairs).text, p.name)
 		}
 	}
-	assert.Len(t, seen, 34)
+	assert.Len(t, seen, 39)
 }

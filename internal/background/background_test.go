@@ -181,7 +181,7 @@ func read(t *testing.T, steps []step, check func(t *testing.T, work background.W
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := p.render(t, steps)
-			facts, _, ok := p.Parse([]byte(text), body(text))
+			facts, _, ok := p.Parse(nil, []byte(text), body(text))
 			require.True(t, ok)
 			check(t, background.Read(facts.History))
 		})
@@ -327,7 +327,7 @@ func TestMessagesOfTheUserAreCounted(t *testing.T) {
 	} {
 		for protocol, p := range protocols {
 			request := p.render(t, []step{user("Go."), agent("1"), c.message})
-			facts, _, ok := p.Parse([]byte(request), body(request))
+			facts, _, ok := p.Parse(nil, []byte(request), body(request))
 			require.True(t, ok)
 			assert.Equal(t, c.users, facts.Users, "%s in %s", name, protocol)
 			for e := range facts.History {
@@ -477,7 +477,7 @@ func BenchmarkReadIsLinear(b *testing.B) {
 			conversation := protocols["Messages"].render(b, []step{
 				user("Go."), agent("1"), call("c", "Read", "", text), call("d", "Bash", "", "ok\n"+banner+wrapped), beside(text), user(text), system(wrapped),
 			})
-			facts, _, ok := messages.Protocol{}.Parse([]byte(conversation), body(conversation))
+			facts, _, ok := messages.Protocol{}.Parse(nil, []byte(conversation), body(conversation))
 			require.True(b, ok)
 			entries := slices.Collect(facts.History)
 			return func() { background.Read(slices.Values(entries)) }
@@ -498,7 +498,7 @@ func FuzzRead(f *testing.F) {
 			request := p.render(t, []step{
 				user("Go."), agent("1"), call("c", "Bash", "", text), call("d", "SendMessage", `"to":`+quote(t, text), text), beside(text), user(text), system(text),
 			})
-			facts, _, ok := p.Parse([]byte(request), body(request))
+			facts, _, ok := p.Parse(nil, []byte(request), body(request))
 			require.True(t, ok)
 			work := background.Read(facts.History)
 			assert.LessOrEqual(t, work.Awaited, 4)
@@ -515,7 +515,7 @@ func BenchmarkRead(b *testing.B) {
 	for name, p := range protocols {
 		b.Run(name, func(b *testing.B) {
 			request := p.render(b, steps)
-			facts, _, ok := p.Parse([]byte(request), body(request))
+			facts, _, ok := p.Parse(nil, []byte(request), body(request))
 			require.True(b, ok)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -250,36 +250,56 @@ func (b *AnswerBody) released() []byte {
 }
 
 // frame returns the lines of an event that is shown. A blank line is put before
-// one that carryon wrote.
+// one that carryon wrote, which has its own: the blank line behind it that belongs to
+// an event that was not shown is left out.
 func (b *AnswerBody) frame(e *sse.Event) []byte {
+	if b.seam.wrote() && !e.Written && isBlank(e) {
+		b.seam &^= seamWrote
+		return nil
+	}
 	end := b.seam.end()
+	if !b.seam.isKnown() {
+		end = b.first.lineEnd
+	}
 	lines := e.Lines(end)
 	if missing := b.seam.missing(); e.Written && missing > 0 {
 		lines = append(bytes.Repeat([]byte(end.String()), missing), lines...)
 	}
 	b.seam.follow(lines)
+	if e.Written {
+		b.seam |= seamWrote
+	}
 	return lines
 }
 
-// seam is the place behind the bytes of a stream, where an event can be put in:
-// the line end of the stream, and how many of them would end the event there, 0
-// after its blank line. It is one byte, because each open stream has one.
+// seam is the place behind the bytes of a stream, where an event can be put in. It is
+// one byte, because each open stream has one.
 type seam uint8
 
-func (s seam) end() sse.LineEnd { return sse.LineEnd(s & 3) }
-func (s seam) missing() int     { return int(s >> 2) }
+// The bits of a seam.
+const (
+	seamEnd     seam = 3 << 0 // the line end of the stream
+	seamMissing seam = 3 << 2 // how many line ends would end the event there: 0 after its blank line
+	seamKnown   seam = 1 << 4 // lines of the stream were shown
+	seamWrote   seam = 1 << 5 // carryon wrote the event that was shown last
+)
+
+func (s seam) end() sse.LineEnd { return sse.LineEnd(s & seamEnd) }
+func (s seam) missing() int     { return int(s & seamMissing >> 2) }
+func (s seam) isKnown() bool    { return s&seamKnown != 0 }
+func (s seam) wrote() bool      { return s&seamWrote != 0 }
 
 // follow puts the seam behind lines.
 func (s *seam) follow(lines []byte) {
 	end, ok := sse.EndOf(lines)
-	missing := seam(1)
+	missing, known := seam(1), seamKnown
 	switch {
 	case !ok:
-		end, missing = s.end(), 2
+		end, missing, known = s.end(), 2, *s&seamKnown
 	case endsBlank(lines):
 		missing = 0
 	}
-	*s = seam(end) | missing<<2
+	*s = seam(end) | missing<<2 | known
 }
 
 // endsBlank reports whether the last line is blank.

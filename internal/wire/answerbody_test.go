@@ -72,11 +72,12 @@ func (g *engine) OtherCall()                       {}
 func (g *engine) Refusal()                         {}
 func (g *engine) Signed()                          {}
 func (g *engine) Unknown()                         {}
+func (g *engine) Content()                         {}
 func (g *engine) Pause(string)                     {}
 
 // open returns the body of an answer, and the engine behind it.
 func open(answer io.Reader) (*wire.AnswerBody, *engine) {
-	_, request, _ := chatcompletions.Protocol{}.Parse([]byte("{}"), nil)
+	_, request, _ := chatcompletions.Protocol{}.Parse(nil, []byte("{}"), nil)
 	g := &engine{source: wire.NewSource(io.NopCloser(answer), nil), codec: request.NewCodec(), relays: true}
 	return wire.NewAnswerBody(g, g.codec, g.source), g
 }

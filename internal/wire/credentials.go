@@ -46,10 +46,27 @@ func isOther(name string) bool {
 	return false
 }
 
+// withoutForm returns a query without the parameter in which Google's clients ask for
+// the form of an answer. One caller may ask for several.
+func withoutForm(query string) string {
+	if !strings.Contains(query, "alt=") {
+		return query
+	}
+	var kept []string
+	for parameter := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(parameter, "=")
+		if name != "alt" && name != "$alt" && name != "%24alt" {
+			kept = append(kept, parameter)
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
 // AddCredentials adds everything in a request that may tell its caller from another one, and reports whether there is
 // anything. A key may also be in the query, under any name. The texts contain secrets: they are to be hashed, each with
 // its length or an end mark, and not stored.
 func AddCredentials(header map[string][]string, query string, add func(text string)) (found bool) {
+	query = withoutForm(query)
 	add(query)
 	var names []string
 	for name := range header {

@@ -26,7 +26,15 @@ func TestAddCredentials(t *testing.T) {
 		assert.False(t, found, name)
 		assert.Equal(t, []string{""}, texts)
 	}
-	texts, found := added("key=a", nil)
+	for _, query := range []string{"alt=sse&key=a", "key=a&alt=sse", "key=a&$alt=json%3Benum-encoding%3Dint", "key=a&%24alt=json"} {
+		texts, found := added(query, nil)
+		assert.True(t, found, query)
+		assert.Equal(t, []string{"key=a"}, texts, query)
+	}
+	texts, found := added("alt=sse", nil)
+	assert.False(t, found, "it says nothing of the caller")
+	assert.Equal(t, []string{""}, texts)
+	texts, found = added("key=a", nil)
 	assert.True(t, found)
 	assert.Equal(t, []string{"key=a"}, texts)
 }

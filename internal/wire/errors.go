@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"time"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
@@ -13,7 +14,8 @@ var ErrUnreadable = errors.New("transport: not the JSON of an answer")
 // ProviderError is an error that the provider reported, in place of an answer or
 // in the middle of one.
 type ProviderError struct {
-	Type, Code, Message string // "" where it does not say
+	Type, Code, Message string        // "" where it does not say
+	RetryAfter          time.Duration // the pause that it asks for in the body; 0 for none
 }
 
 // Error returns the provider's message.

@@ -6,6 +6,8 @@
 package wire
 
 import (
+	"net/url"
+
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
@@ -13,12 +15,13 @@ import (
 // Protocol is a wire protocol. Its methods may be called by any number of
 // goroutines.
 type Protocol interface {
-	// Match reports whether a POST request to the path may belong to the protocol.
-	Match(path string) bool
-	// Parse reads the body of a request, and returns everything that the engine must know about it, except Attachable.
+	// Match reports whether a POST request to the URL may belong to the protocol.
+	Match(u *url.URL) bool
+	// Parse reads the body of a request to the URL, and returns everything that the engine must know about it, except
+	// Attachable.
 	// The History and the ToolNames that it returns read the body again, from later, when they are called; the Loop
 	// reads body. Parse reports false if the request is not of the protocol; it then passes untouched.
-	Parse(body []byte, later Body) (adapter.Request, Request, bool)
+	Parse(u *url.URL, body []byte, later Body) (adapter.Request, Request, bool)
 }
 
 // Translator is a [Protocol] in which a request may refer to a joined answer by an id that means something else to the

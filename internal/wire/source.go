@@ -13,6 +13,8 @@ import (
 type Source struct {
 	reader       sse.Reader
 	continuation bool
+	began        bool        // its first lines have come
+	lineEnd      sse.LineEnd // of its first lines
 	closed       atomic.Bool
 }
 
@@ -33,6 +35,7 @@ func NewSource(body io.ReadCloser, k *adapter.Continuation) *Source {
 func (s *Source) Recv() (sse.Event, error) {
 	for skipped := 0; ; skipped++ {
 		e, err := s.reader.Next()
+		s.learnLineEnd(e.Raw)
 		if err != nil {
 			if s.closed.Load() || s.continuation && !errors.Is(err, io.EOF) {
 				return e, err
@@ -52,11 +55,24 @@ func (s *Source) Recv() (sse.Event, error) {
 // Recv leaves out.
 func (s *Source) TryRecv() (sse.Event, bool) {
 	for !s.closed.Load() {
-		if e, ok := s.reader.TryNext(); !ok || !s.continuation || !isBlank(&e) {
+		e, ok := s.reader.TryNext()
+		s.learnLineEnd(e.Raw)
+		if !ok || !s.continuation || !isBlank(&e) {
 			return e, ok
 		}
 	}
 	return sse.Event{}, false
+}
+
+// learnLineEnd notes how lines of the answer end, from the first of them. What carryon
+// writes before any of them is shown ends its lines in the same way: some clients fail
+// on a mixture.
+func (s *Source) learnLineEnd(lines []byte) {
+	if s.began || len(lines) == 0 {
+		return
+	}
+	s.began = true
+	s.lineEnd, _ = sse.EndOf(lines)
 }
 
 // maxBlank is how many blank lines are left out at a time. The receiver must

@@ -9,7 +9,9 @@ import (
 // chatCompletions is OpenAI's Chat Completions.
 type chatCompletions struct{}
 
-func (chatCompletions) path() string { return "/chat/completions" }
+func (chatCompletions) serves(path string) bool { return strings.HasSuffix(path, "/chat/completions") }
+
+func (chatCompletions) crlf() bool { return false }
 
 func (chatCompletions) terminator() event { return event{data: "[DONE]"} }
 

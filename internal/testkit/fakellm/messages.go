@@ -9,7 +9,9 @@ import (
 // messages is Anthropic's Messages.
 type messages struct{}
 
-func (messages) path() string { return "/messages" }
+func (messages) serves(path string) bool { return strings.HasSuffix(path, "/messages") }
+
+func (messages) crlf() bool { return false }
 
 func (messages) terminator() event { return typed("message_stop") }
 

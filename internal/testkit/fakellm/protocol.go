@@ -1,11 +1,9 @@
 package fakellm
 
-import "strings"
-
 // protocol is an API that the server speaks. It reads requests and renders answers, and knows nothing of HTTP or time.
 type protocol interface {
-	// path is the end of a request's path.
-	path() string
+	// serves reports whether a path belongs to the protocol.
+	serves(path string) bool
 	// read fills in the fields of r that depend on the protocol, from its body.
 	read(r *Request) error
 	// stream renders the answer to a request as the events of a stream, up to the terminator. The number of the
@@ -16,6 +14,8 @@ type protocol interface {
 	// terminator is the event after the answer that marks the stream as complete. It is the zero event in a protocol
 	// whose answers end with an event of their own.
 	terminator() event
+	// crlf reports whether lines of a stream end with CRLF.
+	crlf() bool
 	// literal returns the event with this data.
 	literal(data string) event
 	// failure renders an error as an event, whose data is also the body of an HTTP error.
@@ -36,12 +36,14 @@ const (
 )
 
 // protocols returns the protocols of a new Server. Each Server has its own, because some store their answers.
-func protocols() []protocol { return []protocol{chatCompletions{}, messages{}, newResponses()} }
+func protocols() []protocol {
+	return []protocol{chatCompletions{}, messages{}, newResponses(), gemini{}, gemini{wrapped: true}}
+}
 
 // protocolOf returns the protocol whose requests have this path.
 func (s *Server) protocolOf(path string) (protocol, bool) {
 	for _, p := range s.protocols {
-		if strings.HasSuffix(path, p.path()) {
+		if p.serves(path) {
 			return p, true
 		}
 	}

@@ -36,6 +36,7 @@ func (t Turn) reply(p protocol, r Request, number int) reply {
 	t = t.resolve(r)
 	out := reply{status: http.StatusOK, pacing: t.pacing}
 	stream := r.Stream
+	t.framing.crlf = t.framing.crlf || p.crlf()
 	switch {
 	case t.literal != nil:
 		out.status, stream = t.literal.status, t.literal.stream

@@ -10,7 +10,9 @@ import (
 // and may refer to stored items. It refuses requests that the API refuses.
 type responses struct{ store *responseStore }
 
-func (responses) path() string { return "/responses" }
+func (responses) serves(path string) bool { return strings.HasSuffix(path, "/responses") }
+
+func (responses) crlf() bool { return false }
 
 // terminator returns none: the event with the response object ends the answer.
 func (responses) terminator() event { return event{} }

@@ -66,8 +66,8 @@ func (s *Server) URL() string {
 }
 
 // Handler returns the server as a handler for an http.Server of the caller's own. It serves POST requests for any path
-// that ends in /chat/completions, /responses or /messages. To cut an answer, it panics with http.ErrAbortHandler, which
-// makes an http.Server drop the connection.
+// that ends in /chat/completions, /responses, /messages, :generateContent or :streamGenerateContent. To cut an answer,
+// it panics with http.ErrAbortHandler, which makes an http.Server drop the connection.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 // Requests returns copies of the requests that took a turn or found none left, in order of arrival. It does not return

@@ -60,7 +60,7 @@ func TestDialect(t *testing.T) {
 				return eventOf(d.whole, `{"id":"first","choices":[{"index":0,"`+d.body+`":{"content":"So.",`+body+`},"finish_reason":`+
 					map[bool]string{true: `"stop"`, false: "null"}[d.whole]+`}]}`)
 			}
-			_, request, _ := chatcompletions.Protocol{}.Parse([]byte("{}"), nil)
+			_, request, _ := chatcompletions.Protocol{}.Parse(nil, []byte("{}"), nil)
 			carryontest.TestDialect(t, carryontest.DialectKit[sse.Event]{
 				New: func() adapter.Dialect[sse.Event] {
 					if d.whole {

@@ -3,6 +3,7 @@
 package chatcompletions
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -15,10 +16,10 @@ type Protocol struct{}
 var _ wire.Protocol = Protocol{}
 
 // Match implements [wire.Protocol].
-func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/chat/completions") }
+func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/chat/completions") }
 
 // Parse implements [wire.Protocol].
-func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	p := parser{request: new(request), firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := p.read(body)
 	p.facts.History = history(later)

@@ -3,6 +3,7 @@ package chatcompletions_test
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func (b body) Bytes() ([]byte, error) {
 
 func parse(t *testing.T, b body) (adapter.Request, wire.Request) {
 	t.Helper()
-	facts, r, ok := chatcompletions.Protocol{}.Parse([]byte(b), b)
+	facts, r, ok := chatcompletions.Protocol{}.Parse(nil, []byte(b), b)
 	require.True(t, ok, b)
 	facts.Attachable = r.Attachable(b)
 	return facts, r
@@ -40,7 +41,7 @@ func TestMatch(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/v1/chat/completions": true, "/openai/deployments/x/chat/completions": true, "/v1/completions": false, "/v1/chat/completions/1": false, "": false,
 	} {
-		assert.Equal(t, want, chatcompletions.Protocol{}.Match(path), path)
+		assert.Equal(t, want, chatcompletions.Protocol{}.Match(&url.URL{Path: path}), path)
 	}
 }
 
@@ -93,7 +94,7 @@ func TestFactsOfARequest(t *testing.T) {
 	_, r := parse(t, `{"stream":true}`)
 	assert.True(t, r.Stream())
 	for _, text := range []string{``, `[]`, `{"a":1`, `{"a":1}x`, `"x"`} {
-		_, _, ok := chatcompletions.Protocol{}.Parse([]byte(text), body(text))
+		_, _, ok := chatcompletions.Protocol{}.Parse(nil, []byte(text), body(text))
 		assert.False(t, ok, text)
 	}
 }
@@ -108,7 +109,7 @@ func TestHistoryIsReadNewestFirst(t *testing.T) {
 		{ID: "c2", Name: "b", Arguments: `{"x":1}`},
 		{ID: "c1", Name: "a", Arguments: "{}", Answered: true, Result: "one"},
 	}, slices.Collect(adapter.Calls(facts.History)))
-	facts, _, _ = chatcompletions.Protocol{}.Parse([]byte(`{}`), body(""))
+	facts, _, _ = chatcompletions.Protocol{}.Parse(nil, []byte(`{}`), body(""))
 	assert.Empty(t, slices.Collect(adapter.Calls(facts.History)), "a body that cannot be read again has none")
 }
 

@@ -3,6 +3,7 @@
 package messages
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -17,16 +18,16 @@ var _ wire.Protocol = Protocol{}
 // Match implements [wire.Protocol]. Batches and the counting of tokens have paths
 // of their own. On Vertex AI the path names the model, and other publishers' models
 // take other requests.
-func (Protocol) Match(path string) bool {
-	if strings.HasSuffix(path, ":rawPredict") || strings.HasSuffix(path, ":streamRawPredict") {
-		return strings.Contains(path, "/publishers/anthropic/models/")
+func (Protocol) Match(u *url.URL) bool {
+	if strings.HasSuffix(u.Path, ":rawPredict") || strings.HasSuffix(u.Path, ":streamRawPredict") {
+		return strings.Contains(u.Path, "/publishers/anthropic/models/")
 	}
-	return strings.HasSuffix(path, "/messages")
+	return strings.HasSuffix(u.Path, "/messages")
 }
 
 // Parse implements [wire.Protocol]. Other APIs have a path that ends in
 // /messages too, but no list of messages in the body.
-func (Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	p := parser{request: &request{later: later}, facts: adapter.Request{Provider: "anthropic", SaysDone: true}}
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()

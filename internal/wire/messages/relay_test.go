@@ -60,6 +60,7 @@ func (g *engine) Finish(string)                    {}
 func (g *engine) Done()                            {}
 func (g *engine) Signed()                          {}
 func (g *engine) Unknown()                         {}
+func (g *engine) Content()                         {}
 func (g *engine) Call(int, string, string, string) {}
 
 func open(t *testing.T, answer io.Reader) (*wire.AnswerBody, *engine) {

@@ -28,7 +28,7 @@ const conversation = `{"model":"claude-sonnet-4-5","max_tokens":100,"stream":tru
 
 func parse(t *testing.T, b string) (adapter.Request, wire.Request) {
 	t.Helper()
-	facts, parsed, ok := messages.Protocol{}.Parse([]byte(b), body(b))
+	facts, parsed, ok := messages.Protocol{}.Parse(nil, []byte(b), body(b))
 	require.True(t, ok)
 	return facts, parsed
 }
@@ -63,7 +63,7 @@ func TestFactsOfARequest(t *testing.T) {
 func TestWhatIsNoRequestOfTheProtocol(t *testing.T) {
 	t.Parallel()
 	for _, b := range []string{`{}`, `[]`, `{"messages":{}}`, `{"messages":[]`, `{"messages":[]}x`, ``, `{"role":"user","content":"x"}`} {
-		_, _, ok := messages.Protocol{}.Parse([]byte(b), body(b))
+		_, _, ok := messages.Protocol{}.Parse(nil, []byte(b), body(b))
 		assert.False(t, ok, b)
 	}
 }

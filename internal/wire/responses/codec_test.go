@@ -47,7 +47,7 @@ const (
 // Only the end of a message waits for the next event.
 func TestEndOfAMessageWaits(t *testing.T) {
 	t.Parallel()
-	_, request, _ := responses.New().Parse([]byte(`{}`), nil)
+	_, request, _ := responses.New().Parse(nil, []byte(`{}`), nil)
 	c := request.NewCodec()
 	assert.Equal(t, begun+"\n"+added+"\n"+piece+"\n"+delta+"\n", held(t, c, begun, added, piece, delta))
 	assert.False(t, c.(wire.Holder).IsHolding())
@@ -61,7 +61,7 @@ func TestEndOfAMessageWaits(t *testing.T) {
 // numbers.
 func TestHeartbeatIsAnEmptyText(t *testing.T) {
 	t.Parallel()
-	_, request, _ := responses.New().Parse([]byte(`{}`), nil)
+	_, request, _ := responses.New().Parse(nil, []byte(`{}`), nil)
 	c := request.NewCodec()
 	assert.Empty(t, c.AppendHeartbeat(nil), "there is no message")
 	held(t, c, begun, added, piece, delta, text)

@@ -8,6 +8,7 @@
 package responses
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -36,10 +37,10 @@ func (p Protocol) For(caller func(add func(text string))) wire.Protocol {
 }
 
 // Match implements [wire.Protocol].
-func (Protocol) Match(path string) bool { return strings.HasSuffix(path, "/responses") }
+func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/responses") }
 
 // Parse implements [wire.Protocol].
-func (p Protocol) Parse(body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (p Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
 	in := parser{
 		request:   &request{chains: p.chains, caller: p.caller, stored: true, later: later},
 		firstCall: -1, facts: adapter.Request{Provider: "openai"},

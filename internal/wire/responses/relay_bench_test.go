@@ -59,7 +59,7 @@ func BenchmarkRelay(b *testing.B) {
 	for i := range events {
 		fmt.Fprintf(&s, "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":%d,%s\"delta\":\" some words\",\"logprobs\":[],\"obfuscation\":\"Pq3kX\"}\n\n", i+2, part)
 	}
-	_, request, _ := responses.New().Parse([]byte(`{}`), nil)
+	_, request, _ := responses.New().Parse(nil, []byte(`{}`), nil)
 	buffer := make([]byte, 32<<10)
 	b.SetBytes(int64(s.Len()))
 	b.ReportAllocs()

@@ -26,6 +26,7 @@ type settings struct {
 	args []string
 	env  map[string]string
 	how  string // the permanent setting, in words
+	only bool   // nothing else turns it on
 }
 
 // Hint says how to point the agent to carryon by hand.
@@ -36,8 +37,13 @@ func (a Agent) Hint() string {
 // HasListSetting reports whether the agent's todo list is off by default.
 func (a Agent) HasListSetting() bool { return a.list.how != "" }
 
-// ListSetting describes the setting that turns the list on permanently, or is "".
-func (a Agent) ListSetting() string { return a.list.how }
+// ListAdvice says how to turn the list on.
+func (a Agent) ListAdvice() string {
+	if a.list.only {
+		return "turn it on with " + a.list.how
+	}
+	return "turn it on with carryon run -list, or with " + a.list.how
+}
 
 // Of returns the agent that a command starts, and the index in command at which the
 // agent's own flags begin. For an unknown program it returns the zero Agent.

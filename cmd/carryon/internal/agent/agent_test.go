@@ -429,9 +429,22 @@ func TestListIsTurnedOnForOneRun(t *testing.T) {
 	assert.False(t, a.HasListSetting())
 }
 
-func TestAgentsThatCannotBeTold(t *testing.T) {
+// gemini-cli asks one of three services, and keeps the base URLs that it has.
+func TestGemini(t *testing.T) {
 	t.Parallel()
-	assert.Contains(t, launch("gemini -p hello", false).Notes[0], "does not support")
+	u := at(t, map[string]string{".gemini/.env": "GOOGLE_CLOUD_LOCATION=europe-west1\n"}, "CODE_ASSIST_ENDPOINT=https://assist.example/")
+	l := launchOf("gemini -p hello", false, u)
+	assert.Empty(t, l.Notes)
+	assert.Equal(t, "https://generativelanguage.googleapis.com", endpoint(t, l, l.Env["GOOGLE_GEMINI_BASE_URL"]))
+	assert.Equal(t, "https://europe-west1-aiplatform.googleapis.com", endpoint(t, l, l.Env["GOOGLE_VERTEX_BASE_URL"]))
+	assert.Equal(t, "https://assist.example", endpoint(t, l, l.Env["CODE_ASSIST_ENDPOINT"]))
+	assert.Equal(t, []string{"gemini", "-p", "hello"}, l.Args)
+
+	assert.Contains(t, launchOf("gemini -p hello", true, u).Notes[0], "taskTracker")
+	a, _ := agent.Of([]string{"gemini"})
+	assert.NotContains(t, a.ListAdvice(), "-list")
+	a, _ = agent.Of([]string{"qwen"})
+	assert.Contains(t, a.ListAdvice(), "-list")
 }
 
 // Files are there while the program runs, and not afterwards.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -81,8 +82,9 @@ func parseBaseURL(name, text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s must be a URL such as https://api.openai.com/v1", name)
 	case u.User != nil:
 		return nil, fmt.Errorf("%s must not contain a user name: clients send their own API keys", name)
-	case endpointOf(u.Path) != "":
-		return nil, fmt.Errorf("%s must be a base URL: leave out %s", name, endpointOf(u.Path))
+	}
+	if endpoint := protocols.Endpoint(strings.TrimRight(u.Path, "/")); endpoint != "" {
+		return nil, fmt.Errorf("%s must be a base URL: leave out %s", name, endpoint)
 	}
 	return u, nil
 }
@@ -169,16 +171,6 @@ func (c *Config) checkState() error {
 		return fmt.Errorf("-state: %w", err)
 	}
 	return nil
-}
-
-// endpointOf returns the endpoint, such as /responses, that a path ends in, or "".
-func endpointOf(path string) string {
-	for _, endpoint := range endpoints() {
-		if strings.HasSuffix(strings.TrimRight(path, "/"), endpoint) {
-			return endpoint
-		}
-	}
-	return ""
 }
 
 // usage returns which usage joined answers report.

@@ -1,19 +1,19 @@
 package proxy
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
-)
 
-// endpoints returns the paths below a base URL whose answers carryon reads.
-func endpoints() []string {
-	return []string{"/chat/completions", "/responses", "/messages", ":rawPredict", ":streamRawPredict"}
-}
+	"github.com/carryon-go/carryon/internal/wire/gemini"
+	"github.com/carryon-go/carryon/internal/wire/protocols"
+)
 
 // isKnown reports whether clients of any API ask for a path below their base URL.
 func isKnown(path string) bool {
-	for _, known := range append(endpoints(), "/models") {
+	if gemini.Serves(path) {
+		return true
+	}
+	for _, known := range []string{"/chat/completions", "/responses", "/messages", "/models"} {
 		if path == known || strings.HasPrefix(path, known+"/") {
 			return true
 		}
@@ -22,37 +22,18 @@ func isKnown(path string) bool {
 }
 
 // speaks reports whether carryon reads the answers of a path.
-func speaks(path string) bool { return endpointOf(path) != "" }
+func speaks(path string) bool { return protocols.Endpoint(path) != "" }
 
 // refuse answers with the proxy's own error, in the format of the API that the path
 // belongs to.
 func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
-	message = "carryon: " + message
-	var body any
-	if strings.Contains(r.URL.Path, "/messages") {
-		body = messagesError{Type: "error", Error: apiError{Type: "proxy_error", Message: message}}
-	} else {
-		body = openAIError{Error: apiError{Type: "proxy_error", Message: message}}
-	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(body); err != nil {
+	path := r.URL.Path
+	if rest, ok := cutPrefix(path, prefix); ok && gemini.Serves(rest) {
+		path = rest
+	}
+	if _, err := w.Write(append(protocols.Error(path, status, "carryon: "+message), '\n')); err != nil {
 		panic(http.ErrAbortHandler) // the client has left
 	}
-}
-
-type apiError struct {
-	Type    string `json:"type"`
-	Message string `json:"message"`
-}
-
-// openAIError is an error of Chat Completions and of Responses.
-type openAIError struct {
-	Error apiError `json:"error"`
-}
-
-// messagesError is an error of Anthropic's Messages.
-type messagesError struct {
-	Type  string   `json:"type"`
-	Error apiError `json:"error"`
 }

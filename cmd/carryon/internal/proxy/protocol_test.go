@@ -37,3 +37,17 @@ func TestErrorsHaveTheFormOfTheirProtocol(t *testing.T) {
 		})
 	}
 }
+
+// So does a client of Google's API, whose errors have a code and a status.
+func TestErrorsOfGoogle(t *testing.T) {
+	t.Parallel()
+	address := nobody(t)
+	s := sceneAt(t, "http://"+address)
+	for _, path := range []string{"/v1beta/models/m:generateContent", "/v1/models/m:countTokens", "beta/models/m:streamGenerateContent"} {
+		got := s.send(newRequest(t, http.MethodPost, s.base+path, "{}"))
+		require.NoError(t, got.err)
+		assert.Equal(t, http.StatusBadGateway, got.status, path)
+		assert.JSONEq(t, `{"error":{"code":502,"status":"UNAVAILABLE","message":"carryon: no answer from http://`+address+`: dial tcp `+
+			address+`: connect: connection refused"}}`, got.body, path)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -217,6 +218,62 @@ func TestPathsWithAndWithoutVersion(t *testing.T) {
 		got := s.send(newRequest(t, http.MethodPost, root+path, "{}"))
 		require.NoError(t, got.err)
 		assert.Equal(t, want, got.body, path)
+	}
+}
+
+// The paths of Google's API keep their own version, with and without a /v1 before it.
+func TestPathsOfGoogle(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RequestURI) }))
+	t.Cleanup(upstream.Close)
+	s := sceneAt(t, upstream.URL)
+	root := strings.TrimSuffix(s.base, prefix)
+	for _, path := range []string{
+		"/v1beta/models/gemini-3-pro:generateContent?key=k", "/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse", "/v1/models/m:generateContent",
+		"/v1/models/m:countTokens", "/v1beta1/projects/p/locations/l/publishers/google/models/m:streamGenerateContent?alt=sse",
+		"/v1/projects/p/locations/l/endpoints/e:generateContent", "/v1internal:streamGenerateContent?alt=sse", "/v1internal:loadCodeAssist",
+		"/v1beta/models?pageSize=50", "/v1alpha/cachedContents", "/v1beta/files/a%2Fb",
+	} {
+		for _, base := range []string{root, root + prefix} {
+			got := s.send(newRequest(t, http.MethodPost, base+path, "{}"))
+			require.NoError(t, got.err)
+			assert.Equal(t, path, got.body, base)
+		}
+	}
+	for path, want := range map[string]string{"/v1/models": "/models", "/v1/models/ft:gpt": "/models/ft:gpt", "/v1/chat/completions": "/chat/completions"} {
+		got := s.send(newRequest(t, http.MethodPost, root+path, "{}"))
+		require.NoError(t, got.err)
+		assert.Equal(t, want, got.body)
+	}
+}
+
+// A stall on Google's API is continued through the proxy, with a key in the query or a Google login, and the page has
+// neither.
+func TestGeminiThroughTheProxy(t *testing.T) {
+	t.Parallel()
+	todos := func(status string) string {
+		return `{"role":"model","parts":[{"functionCall":{"name":"write_todos","args":{"todos":[{"description":"Write the lexer","status":"` + status + `"}]}}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"name":"write_todos","response":{"output":"ok"}}}]}`
+	}
+	inner := `{"contents":[{"role":"user","parts":[{"text":"Go."}]},` + todos("pending") + `],"tools":[{"functionDeclarations":[{"name":"write_todos"}]}]}`
+	for name, request := range map[string]struct{ path, body string }{
+		"a key":          {"/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse&key=AIzaSecretKey", inner},
+		"a Google login": {"/v1internal:streamGenerateContent?alt=sse", `{"model":"gemini-2.5-pro","project":"p","request":` + inner + `}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.upstream.Append(carryontest.Text(plan), carryontest.Call("edit_file", "{}"))
+			got := s.send(newRequest(t, http.MethodPost, strings.TrimSuffix(s.base, prefix)+request.path, request.body))
+			require.NoError(t, got.err)
+			assert.Equal(t, http.StatusOK, got.status)
+			assert.Contains(t, got.body, "edit_file")
+			assert.Len(t, s.upstream.Requests(), 2)
+			report := s.report(t)
+			assert.Equal(t, "tool_calls", report.Entries[0].Outcome.Code)
+			assert.NotContains(t, s.get(t, pagePath).body, "AIzaSecretKey")
+			assert.NotContains(t, s.logs.String(), "AIzaSecretKey")
+		})
 	}
 }
 

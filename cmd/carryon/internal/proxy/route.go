@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/carryon-go/carryon/internal/wire/gemini"
 )
 
 // Route gives some of the requests an endpoint of their own. Those that match no
@@ -44,13 +46,19 @@ func (c *Config) routeOf(r *http.Request) (upstream *url.URL, replaced string, c
 // the /v1: the paths that all know are served without it, and, if the upstream's own
 // base URL has one, also with one that was added to it. replacedBy reports false for
 // any other path that does not begin with start.
+// The paths of Google's API begin with a version of its own. One of them is /v1, which
+// stays if the upstream's base URL has none.
 func replacedBy(path, start string, upstream *url.URL) (replaced string, ok bool) {
 	rest, ok := cutPrefix(path, start)
-	if !ok {
+	again, twice := cutPrefix(rest, prefix)
+	hasVersion := strings.HasSuffix(strings.TrimSuffix(upstream.Path, "/"), prefix)
+	switch {
+	case !ok:
 		return "", isKnown(path)
-	}
-	if again, twice := cutPrefix(rest, prefix); twice && isKnown(again) && strings.HasSuffix(strings.TrimSuffix(upstream.Path, "/"), prefix) {
+	case twice && isKnown(again) && hasVersion:
 		return strings.TrimSuffix(path, again), true
+	case start == prefix && gemini.Serves(path) && !gemini.Serves(rest) && !hasVersion:
+		return "", true
 	}
 	return start, true
 }

@@ -1,0 +1,229 @@
+package gemini
+
+import (
+	"slices"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
+	"github.com/carryon-go/carryon/internal/wire/sse"
+)
+
+// codec reads and shows one streamed answer.
+type codec struct {
+	show
+
+	began   bool     // a chunk of the first turn was read
+	read    progress // of the current turn
+	scratch []byte   // texts of the current event that were escaped
+}
+
+var _ wire.Codec = (*codec)(nil)
+
+// EndTurn implements [adapter.Dialect].
+func (c *codec) EndTurn(keep bool) {
+	c.endTurn(keep)
+	c.read = progress{}
+}
+
+// Clone implements [adapter.Dialect].
+func (c *codec) Clone(e *sse.Event) sse.Event { return e.Clone() }
+
+// AppendHeartbeat implements [adapter.Heartbeat]. There is none that all clients take:
+// many fail on a comment, and drop a turn that has an empty chunk.
+func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event { return dst }
+
+// Read implements [adapter.Dialect].
+func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
+	c.scratch = c.scratch[:0]
+	t.Size(len(e.Raw))
+	ch := parse(e, c.wrapped)
+	if ch == nil {
+		switch e.Kind {
+		case sse.Broken:
+			t.Fail(wire.ErrUnreadable)
+		case sse.Text:
+			t.Unknown() // no chunk; clients fail on it
+		case sse.NonData, sse.Object:
+		}
+		return
+	}
+	c.began = true
+	c.envelope.take(ch, c.later)
+	c.set(ch.usage)
+	if counts := countsOf(c.usages.turn); counts != (adapter.Usage{}) && (ch.usage != nil || ch.finish != nil) {
+		t.Usage(counts)
+	}
+	r := reader{turn: &c.read, later: c.later, text: c.text, to: t}
+	r.read(ch)
+}
+
+// text returns the text of a string, or "" for any other value. It is valid until the
+// next event is read.
+func (c *codec) text(raw []byte) string {
+	if !rawjson.IsString(raw) {
+		return ""
+	}
+	text, scratch := rawjson.Text(raw, c.scratch)
+	c.scratch = scratch
+	return rawjson.View(text)
+}
+
+// AppendShown implements [adapter.Dialect].
+func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
+	switch edit.Part {
+	case adapter.Whole:
+		return c.appendWhole(dst, e, edit)
+	case adapter.Synthetic:
+		return c.appendSynthetic(dst, e, edit)
+	case adapter.TurnCut:
+		return c.flush(dst)
+	case adapter.TurnError:
+		return c.appendError(dst, e)
+	case adapter.UsageOnly, adapter.AnswerEnd: // each chunk has its usage, and nothing ends the stream
+	}
+	return dst
+}
+
+// The roles of the values that vary between events.
+const (
+	roleText wire.Role = wire.Ignored + 1 + iota
+	roleReasoning
+	roleCount // and one for each of the counts
+)
+
+// Classify implements [wire.Codec]. A chunk with one part of text or of thinking, its
+// usage, and nothing else that matters may be relayed.
+func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
+	if !c.began || len(name) > 0 {
+		return false
+	}
+	l := lookout{v: v, relays: true}
+	s := rawjson.Over(data)
+	if c.wrapped {
+		for member := range s.Members() {
+			switch member {
+			case "response":
+				l.body(&s)
+			case "traceId":
+			default:
+				return false
+			}
+		}
+	} else {
+		l.body(&s)
+	}
+	// Behind the last member there may be blanks, which hide the length of a text.
+	if !l.relays || l.parts != 1 || !s.OK() || s.At() != len(data) {
+		return false
+	}
+	c.set(l.taken)
+	return true
+}
+
+// lookout looks for what an event may vary in. Its methods read the next value.
+type lookout struct {
+	v      *wire.Values
+	relays bool // nothing speaks against it
+	parts  int
+	taken  []byte // the usage
+}
+
+func (l *lookout) body(s *rawjson.Scanner) {
+	for name := range s.Members() {
+		switch name {
+		case "candidates":
+			for i := range s.Elements() {
+				l.relays = l.relays && i == 0
+				l.candidate(s)
+			}
+		case "usageMetadata":
+			l.usage(s)
+		case "responseId", "modelVersion", "createTime":
+		default:
+			l.relays = false
+		}
+	}
+}
+
+// usage reads the usage, whose counts may vary. A usage with other members than the one
+// before it is another shape.
+func (l *lookout) usage(s *rawjson.Scanner) {
+	from := s.At()
+	for name := range s.Members() {
+		if at := slices.Index(counts[:], name); at >= 0 {
+			l.value(s, 0, roleCount+wire.Role(at)) //nolint:gosec // a small number
+		}
+	}
+	l.taken = s.Since(from)
+}
+
+func (l *lookout) candidate(s *rawjson.Scanner) {
+	for name := range s.Members() {
+		switch name {
+		case "content":
+			l.content(s)
+		case "index":
+			l.relays = l.relays && string(s.Raw()) == "0"
+		default:
+			l.relays = false
+		}
+	}
+}
+
+func (l *lookout) content(s *rawjson.Scanner) {
+	for name := range s.Members() {
+		switch name {
+		case "parts":
+			for range s.Elements() {
+				l.part(s)
+			}
+		case "role":
+			l.relays = l.relays && string(s.Raw()) == `"model"`
+		default:
+			l.relays = false
+		}
+	}
+}
+
+func (l *lookout) part(s *rawjson.Scanner) {
+	l.parts++
+	role := roleText
+	if string(s.Peek("thought")) == "true" {
+		role = roleReasoning
+	}
+	for name := range s.Members() {
+		switch name {
+		case "text":
+			l.value(s, '"', role)
+		case "thoughtSignature":
+			l.value(s, '"', wire.Ignored)
+		case "thought":
+		default:
+			l.relays = false
+		}
+	}
+}
+
+// value adds the next value, which must be a string if quote is one, and else a number.
+func (l *lookout) value(s *rawjson.Scanner, quote byte, role wire.Role) {
+	first := s.Kind()
+	isOfType := first == quote || quote == 0 && '0' <= first && first <= '9'
+	from := s.At()
+	s.Skip()
+	l.relays = l.relays && isOfType && l.v.Add(from, s.At(), role)
+}
+
+// Observe implements [wire.Codec]. The usage is reported with the finish, because a
+// lock for each chunk would cost more than all the rest.
+func (c *codec) Observe(role wire.Role, value []byte, r wire.Relay) {
+	switch role {
+	case roleText:
+		r.Text(rawjson.View(value))
+	case roleReasoning:
+		r.Reasoning(rawjson.View(value))
+	case wire.Ignored:
+	default:
+		c.observe(int(role-roleCount), value)
+	}
+}

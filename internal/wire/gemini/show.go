@@ -1,0 +1,384 @@
+package gemini
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire/sse"
+)
+
+// show shows the chunks of one answer.
+type show struct {
+	usages
+
+	wrapped  bool // chunks are members of another object
+	later    bool // the first turn has ended
+	envelope envelope
+	turn     shownTurn   // the current one, as it is shown
+	paused   bool        // the last turn that was kept has called todo_pause, and nothing else
+	held     *shownChunk // it waits for the finish, or for what follows it; nil if there is none
+}
+
+// envelope has the members of the first turn's chunks that each chunk has.
+type envelope struct{ response, model, created, trace []byte }
+
+// take takes the envelope from a chunk of the first turn.
+func (v *envelope) take(c *chunk, later bool) {
+	if later || v.response != nil {
+		return
+	}
+	keep := func(own *[]byte, raw []byte) {
+		if *own == nil && !rawjson.IsNull(raw) {
+			*own = bytes.Clone(raw)
+		}
+	}
+	s := rawjson.Over(c.body)
+	for name := range s.Members() {
+		switch name {
+		case "responseId":
+			keep(&v.response, s.Raw())
+		case "modelVersion":
+			keep(&v.model, s.Raw())
+		case "createTime":
+			keep(&v.created, s.Raw())
+		}
+	}
+	keep(&v.trace, rawjson.Member(c.outer, "traceId"))
+}
+
+// shownTurn is a turn as it is shown.
+type shownTurn struct {
+	open      bool   // a call comes in pieces
+	hiding    bool   // it is a todo_pause
+	dropped   bool   // a todo_pause was left out
+	called    bool   // another call was shown
+	signature []byte // of a todo_pause that was left out, for the next call
+}
+
+// endTurn ends a turn.
+func (s *show) endTurn(keep bool) {
+	s.EndTurn(keep)
+	if keep {
+		s.paused = s.turn.dropped && !s.turn.called
+	}
+	s.later, s.turn = true, shownTurn{}
+}
+
+// shownChunk is a chunk that is shown.
+type shownChunk struct {
+	source  *chunk // what it is made of; nil for nothing
+	parts   [][]byte
+	finish  []byte // nil for none
+	message bool   // the source's message on its finish stays
+	extras  bool   // so do its notes to the content
+	usage   []byte // nil for the source's own
+}
+
+// emptyText is the part of a chunk that has none of its own. Clients drop a turn with a
+// chunk that has no parts.
+const emptyText = `{"text":""}`
+
+// appendWhole shows a chunk without its finish, which is shown at the end of the
+// answer. A chunk with which nothing is shown is left out. One with a call waits for its
+// finish: a later chunk would come between the call and its result in the history of
+// clients that keep each chunk's content as it came.
+func (s *show) appendWhole(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
+	dst = s.flush(dst)
+	c := parse(e, s.wrapped)
+	switch {
+	case c == nil && !s.later && e.Kind != sse.NonData:
+		return append(dst, *e)
+	case c == nil, s.later && c.bare:
+		return dst
+	case c.finish != nil: // it may have to wait
+		clone := e.Clone()
+		c = parse(&clone, s.wrapped)
+	}
+	w := partWriter{show: s, edit: edit}
+	w.write(c)
+	if len(w.parts) == 0 && len(w.groups) == 0 && !c.extras {
+		return dst
+	}
+	for _, group := range append(w.groups, w.parts) {
+		dst = s.flush(dst)
+		s.held = &shownChunk{source: c, parts: group, extras: true}
+		if s.later && c.usage != nil {
+			s.held.usage = s.shown(edit.Totals)
+		}
+	}
+	if c.finish != nil && w.called {
+		return dst
+	}
+	return s.flush(dst)
+}
+
+// appendSynthetic shows a text that has no chunk, or the finish of the answer. A text
+// waits for what follows: the notice of a pause stands in the chunk with the finish.
+func (s *show) appendSynthetic(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
+	usage := s.shown(edit.Totals)
+	if edit.Text != "" {
+		if s.held == nil {
+			s.held = new(shownChunk)
+		}
+		s.held.parts = append(s.held.parts, textPart(edit.Text))
+		s.held.usage = usage
+	}
+	word := strings.TrimSuffix(edit.FinishOr(stop), notPlain)
+	if word == "" {
+		return dst
+	}
+	c := parse(e, s.wrapped)
+	if c != nil && c.candidate == nil {
+		c = nil
+	}
+	last := s.held
+	switch {
+	case last == nil:
+		last = &shownChunk{source: c}
+	case last.source == nil:
+		last.source = c
+	}
+	last.finish = rawjson.Quote(word)
+	if c != nil && finishWord(c.finish) == word {
+		last.finish, last.message = c.finish, !s.paused
+	}
+	if last.usage = usage; edit.Usage == adapter.UsageOwn {
+		last.usage = nil
+	}
+	s.held = last
+	return s.flush(dst)
+}
+
+// appendError shows the provider's report of an error.
+func (s *show) appendError(dst []sse.Event, e *sse.Event) []sse.Event {
+	c := parse(e, s.wrapped)
+	if c == nil || rawjson.IsNull(c.failure) {
+		return dst
+	}
+	return append(dst, newEvent(c.outer))
+}
+
+// flush shows the chunk that waits.
+func (s *show) flush(dst []sse.Event) []sse.Event {
+	if s.held == nil {
+		return dst
+	}
+	if len(s.held.parts) == 0 {
+		s.held.parts = [][]byte{[]byte(emptyText)}
+	}
+	dst = append(dst, newEvent(s.data(s.held)))
+	s.held = nil
+	return dst
+}
+
+// data returns the data of a chunk.
+func (s *show) data(c *shownChunk) []byte {
+	var source chunk
+	var own []change // of a chunk that is made of nothing
+	if c.source != nil {
+		source = *c.source
+	} else {
+		own = []change{set("index", []byte("0"))}
+	}
+	changes := append(make([]change, 0, few), set("candidates", inList(c.changedCandidate(&source, own...))))
+	if c.usage != nil {
+		changes = append(changes, set("usageMetadata", c.usage))
+	}
+	moved := s.later || c.source == nil
+	if moved {
+		changes = append(changes, set("modelVersion", s.envelope.model), set("createTime", s.envelope.created), set("responseId", s.envelope.response))
+	}
+	body := changed(source.body, changes...)
+	if !s.wrapped {
+		return body
+	}
+	outer := changed(source.outer, set("response", body))
+	if moved {
+		outer = changed(outer, set("traceId", s.envelope.trace))
+	}
+	return outer
+}
+
+// changedCandidate returns the candidate of a chunk as it is shown.
+func (c *shownChunk) changedCandidate(source *chunk, more ...change) []byte {
+	parts := set("parts", inList(bytes.Join(c.parts, []byte{','})))
+	role := rawjson.Member(source.content, "role")
+	if rawjson.IsEmpty(role) {
+		role = []byte(`"model"`)
+	}
+	content := changed(source.content, parts, set("role", role))
+	changes := append(more, set("content", content), set("finishReason", c.finish), remove("continuationToken"))
+	if !c.message {
+		changes = append(changes, remove("finishMessage"))
+	}
+	if !c.extras {
+		changes = append(changes, remove("groundingMetadata"), remove("citationMetadata"), remove("urlContextMetadata"))
+	}
+	return changed(source.candidate, changes...)
+}
+
+// inList returns a list of the elements, which are separated by commas.
+func inList(elements []byte) []byte { return slices.Concat([]byte{'['}, elements, []byte{']'}) }
+
+// newEvent returns an event to show.
+func newEvent(data []byte) sse.Event {
+	head := sse.AppendHead(make([]byte, 0, len(data)+len("data: \n\n")), "")
+	return sse.New(append(head, data...), len(head), sse.Object)
+}
+
+// partWriter writes the parts of a chunk that are shown.
+type partWriter struct {
+	*show
+
+	edit   *adapter.Edit
+	parts  [][]byte
+	groups [][][]byte // parts that go into chunks of their own, before those in parts
+	calls  int        // how many calls of the chunk were written or left out
+	called bool       // one was written
+	texts  textEdit
+	reason string // the separator before the chunk's own reasoning; "" once it was written
+}
+
+// write writes the parts of a chunk.
+func (w *partWriter) write(c *chunk) {
+	w.texts, w.reason = textEditOf(c, w.edit.Text), w.edit.ReasoningSeparator
+	for i := range c.parts {
+		switch p := &c.parts[i]; p.kind {
+		case plain:
+			w.text(p)
+		case thought:
+			w.thought(p)
+		case call:
+			w.call(p)
+		case empty:
+			if p.signature != nil {
+				w.add(p.raw)
+			}
+		case serverCall, serverResult, code, unknown:
+			w.add(p.raw)
+		}
+	}
+	if rest := w.texts.before + w.texts.instead; rest != "" { // there was no text to put it into
+		w.add(textPart(rest))
+	}
+}
+
+func (w *partWriter) add(part []byte) { w.parts = append(w.parts, part) }
+
+// text writes a text. A text that was left out leaves its signature, in a chunk of its
+// own: some clients drop a turn that has an empty text beside other parts.
+func (w *partWriter) text(p *part) {
+	before, own, shown := w.texts.next(rawjson.TextOf(p.text))
+	switch {
+	case shown == "" && p.signature == nil:
+		if before != "" {
+			w.add(textPart(before))
+		}
+	case shown == "" && own != "":
+		w.split()
+		w.add(changed(p.raw, replace("text", []byte(`""`))))
+		w.split()
+	case p.signature != nil && before != "":
+		w.add(textPart(before))
+		w.add(w.withText(p, own, shown))
+	default:
+		w.add(w.withText(p, own, before+shown))
+	}
+}
+
+// withText returns a part with another text.
+func (w *partWriter) withText(p *part, own, shown string) []byte {
+	if own == shown {
+		return p.raw
+	}
+	return changed(p.raw, replace("text", rawjson.Quote(shown)))
+}
+
+// split begins another chunk.
+func (w *partWriter) split() {
+	if len(w.parts) > 0 {
+		w.groups = append(w.groups, w.parts)
+	}
+	w.parts = nil
+}
+
+// thought writes what the model wrote for itself.
+func (w *partWriter) thought(p *part) {
+	own := rawjson.TextOf(p.text)
+	switch {
+	case own == "" || w.reason == "":
+		w.add(p.raw)
+		return
+	case p.signature != nil:
+		w.add(rawjson.Object("text", w.reason, "thought", true))
+		w.add(p.raw)
+	default:
+		w.add(w.withText(p, own, w.reason+own))
+	}
+	w.reason = ""
+}
+
+// call writes a call, or leaves a todo_pause out. The API wants a signature on the first
+// call of a step, so the one of a todo_pause goes to the call behind it.
+func (w *partWriter) call(p *part) {
+	isPiece := w.turn.open && rawjson.IsEmpty(rawjson.Member(p.call, "name"))
+	drop := w.edit.Call(w.calls).Drop
+	if isPiece {
+		drop = w.turn.hiding
+	}
+	w.calls++
+	w.turn.open, w.turn.hiding = string(rawjson.Member(p.call, "willContinue")) == "true", drop
+	raw := p.raw
+	switch {
+	case drop:
+		w.turn.dropped = true
+		if p.signature != nil {
+			w.turn.signature = slices.Clone(p.signature)
+		}
+		return
+	case !isPiece && p.signature == nil && w.turn.signature != nil:
+		raw = changed(raw, set("thoughtSignature", w.turn.signature))
+		w.turn.signature = nil
+	}
+	w.turn.called, w.called = true, true
+	w.add(raw)
+}
+
+// textEdit is how the texts of a chunk differ from those that are shown.
+type textEdit struct {
+	before  string // goes before the first text that is not empty
+	instead string // is shown in place of the first text, if whole is false
+	whole   bool   // the texts are shown as they are
+}
+
+// textEditOf returns how the texts of a chunk become the text. Nearly always, that is
+// their own with something before it. If it is not, because a part of them is held back
+// or left out, all of it goes into the first text.
+func textEditOf(c *chunk, text string) textEdit {
+	var own strings.Builder
+	for i := range c.parts {
+		if p := &c.parts[i]; p.kind == plain {
+			own.WriteString(rawjson.TextOf(p.text))
+		}
+	}
+	if before, isWhole := strings.CutSuffix(text, own.String()); isWhole {
+		return textEdit{before: before, whole: true}
+	}
+	return textEdit{instead: text}
+}
+
+// next returns what is shown of the next text, and before it.
+func (t *textEdit) next(text string) (before, own, shown string) {
+	switch {
+	case !t.whole:
+		shown, t.instead = t.instead, ""
+		return "", text, shown
+	case text == "":
+		return "", "", ""
+	}
+	before, t.before = t.before, ""
+	return before, text, text
+}
