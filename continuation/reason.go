@@ -113,6 +113,9 @@ const (
 	ReasonDeadline // the caller's deadline leaves no more time than the first turn took
 	ReasonShutdown // see middleware.Middleware.Drain
 	ReasonFailed   // the continuation could not be opened, failed, or timed out
+	// ReasonHoldout says that every condition is met, but that the session belongs to
+	// the control group; see middleware.WithHoldout.
+	ReasonHoldout
 
 	reasonCount
 )
@@ -237,4 +240,5 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonDeadline:        {"deadline", "Too little time is left before the caller's deadline"},
 	ReasonShutdown:        {"shutdown", "The program is shutting down"},
 	ReasonFailed:          {"failed", "The continuation failed"},
+	ReasonHoldout:         {"holdout", "The session is held out for comparison, and would have been continued"},
 }

@@ -103,6 +103,7 @@ func TestReasonTable(t *testing.T) {
 		{continuation.ReasonDeadline, "deadline", "Too little time is left before the caller's deadline", "a time-out of the client"},
 		{continuation.ReasonShutdown, "shutdown", "The program is shutting down", "Middleware.Drain"},
 		{continuation.ReasonFailed, "failed", "The continuation failed", "HTTP 500 of the continuation"},
+		{continuation.ReasonHoldout, "holdout", "The session is held out for comparison, and would have been continued", "middleware.WithHoldout"},
 	}
 	for i, row := range rows {
 		assert.Equal(t, row.reason, continuation.Reason(i), "the rows are in the order of the reasons: %s", row.situation) //nolint:gosec // a small index
@@ -110,13 +111,13 @@ func TestReasonTable(t *testing.T) {
 		assert.Equal(t, row.text, row.reason.String(), row.situation)
 		assert.NotEmpty(t, row.situation)
 	}
-	assert.Len(t, rows, int(continuation.ReasonFailed)+1)
+	assert.Len(t, rows, int(continuation.ReasonHoldout)+1)
 }
 
 func TestReasonsAllHaveTextsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]continuation.Reason{}
-	for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+	for reason := continuation.ReasonNone; reason <= continuation.ReasonHoldout; reason++ {
 		text := reason.String()
 		assert.NotEmpty(t, text, "reason %d", uint8(reason))
 		other, taken := seen[text]
@@ -124,12 +125,12 @@ func TestReasonsAllHaveTextsOfTheirOwn(t *testing.T) {
 		seen[text] = reason
 	}
 	assert.Equal(t, "continuation.Reason(200)", continuation.Reason(200).String())
-	assert.Equal(t, fmt.Sprintf("continuation.Reason(%d)", len(seen)), (continuation.ReasonFailed + 1).String())
+	assert.Equal(t, fmt.Sprintf("continuation.Reason(%d)", len(seen)), (continuation.ReasonHoldout + 1).String())
 }
 
 func TestReasonIsStoredByItsCode(t *testing.T) {
 	t.Parallel()
-	for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+	for reason := continuation.ReasonNone; reason <= continuation.ReasonHoldout; reason++ {
 		data, err := json.Marshal(map[string]continuation.Reason{"reason": reason})
 		require.NoError(t, err)
 		assert.JSONEq(t, `{"reason":"`+reason.Code()+`"}`, string(data))
@@ -143,7 +144,7 @@ func TestReasonIsStoredByItsCode(t *testing.T) {
 
 func TestReasonExhausted(t *testing.T) {
 	t.Parallel()
-	for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+	for reason := continuation.ReasonNone; reason <= continuation.ReasonHoldout; reason++ {
 		want := reason == continuation.ReasonMaxAttempts || reason == continuation.ReasonWithoutProgress ||
 			reason == continuation.ReasonTokenBudget
 		assert.Equal(t, want, reason.Exhausted(), reason)
@@ -153,19 +154,19 @@ func TestReasonExhausted(t *testing.T) {
 func TestReasonsAllHaveCodesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]continuation.Reason{}
-	for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+	for reason := continuation.ReasonNone; reason <= continuation.ReasonHoldout; reason++ {
 		code := reason.Code()
 		assert.Regexp(t, "^[a-z]+(_[a-z]+)*$", code, reason)
 		other, taken := seen[code]
 		assert.False(t, taken, "%v and %v: %s", reason, other, code)
 		seen[code] = reason
 	}
-	assert.Equal(t, "unknown", (continuation.ReasonFailed + 1).Code())
+	assert.Equal(t, "unknown", (continuation.ReasonHoldout + 1).Code())
 }
 
 func TestReasonsCostNothing(t *testing.T) {
 	assert.Zero(t, measure.Allocations(func() {
-		for reason := continuation.ReasonNone; reason <= continuation.ReasonFailed; reason++ {
+		for reason := continuation.ReasonNone; reason <= continuation.ReasonHoldout; reason++ {
 			_, _ = reason.Code(), reason.String()
 		}
 	}))

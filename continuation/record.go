@@ -36,6 +36,7 @@ const (
 	touched
 	cancelled
 	leaveDenied
+	unjudged
 )
 
 func flagsOf(s State) (f flags) {
@@ -53,6 +54,9 @@ func flagsOf(s State) (f flags) {
 	}
 	if s.LeaveDenied {
 		f |= leaveDenied
+	}
+	if s.Unjudged {
+		f |= unjudged
 	}
 	return f
 }
@@ -184,6 +188,7 @@ func (r *record) unpack() State {
 		Touched:       r.flags&touched != 0,
 		Cancelled:     r.flags&cancelled != 0,
 		LeaveDenied:   r.flags&leaveDenied != 0,
+		Unjudged:      r.flags&unjudged != 0,
 		TextLength:    int(r.textLength),
 		Attempts:      int(r.attempts),
 		Continuations: int(r.continuations),

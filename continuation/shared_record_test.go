@@ -27,6 +27,7 @@ func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
 		Cancelled:   true,
 		Touched:     true,
 		LeaveDenied: true,
+		Unjudged:    true,
 		Calls:       CallsSeen{1<<62 + 1, 5},
 		Loop:       Loop{Size: 9, Seen: at},
 	})

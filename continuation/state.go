@@ -31,6 +31,7 @@ type State struct {
 
 	Touched     bool      `json:"touched,omitzero"`      // the model wrote the list in this user turn
 	LeaveDenied bool      `json:"leave_denied,omitzero"` // a pause that only asked for leave was rejected in this user turn
+	Unjudged    bool      `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
 	Calls       CallsSeen `json:"calls,omitzero"`        // of the continuations of this user turn
 
 	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see [NewSharedSettings]

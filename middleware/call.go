@@ -49,7 +49,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 		c.storeFailed(c.turn.TurnID, err)
 	}
 	c.rememberList()
-	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && c.request.takesPause &&
+	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && !c.session.heldOut && c.request.takesPause &&
 		c.session.settings().TodoContinuation {
 		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
 	}
@@ -64,6 +64,7 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c := &Call{callScope: callScope{mw: mw, request: traitsOf(r), cancel: canceller{caller: ctx, ctx: ctx}}}
 	c.decider.fixed = r.FixedPrefix
 	name := mw.session(ctx)
+	c.session.heldOut = mw.options.holdsOut(name)
 	c.session.mw, c.session.key = mw, keyOf(ctx, name, r)
 	c.turn.Session, c.turn.reader.text.transcript = name, &c.text
 	if r.Reasoning {
@@ -154,7 +155,7 @@ func (c *Call) endTurn(err error) {
 	if err == nil {
 		c.noteListWriting()
 	}
-	c.outcomeCell().addUsage(r.usage())
+	c.outcomeCell().addUsage(r.usage(), !r.first)
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
 		TurnID: t.TurnID, Finish: r.finish, ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err, Times: c.observed.turnTimes(err),
 	})
@@ -167,8 +168,13 @@ func (c *Call) endTurn(err error) {
 func (c *Call) endContinuation(err error) {
 	t, r := &c.turn, &c.turn.reader
 	called := err == nil && r.showedCall()
+	paused := err == nil && r.paused()
+	if paused {
+		c.record(func(o *Outcome) { o.Worth.Paused++ })
+	}
 	ending := session.Ending{
-		Called: called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
+		Answered: err == nil && !paused,
+		Called:   called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
 		Unshown: err != nil && !c.decider.continued.shown, Refused: isRefusal(err),
 	}
 	if ending.Called && !r.otherCall {
@@ -193,7 +199,7 @@ func (c *Call) resultWord(err error) string {
 		return "failed"
 	case r.showedCall():
 		return "tool_call"
-	case r.calls.pause() != nil || r.pause != nil:
+	case r.paused():
 		return "paused"
 	}
 	return "text"
@@ -231,11 +237,32 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 	if usage.Prompt > 0 || usage.Total > max(usage.Completion, 0) {
 		return usage.Tokens()
 	}
-	usage.Total, usage.Prompt = 0, estimate(c.request.size+c.turn.from+len(continuation.LongTemplates().Standard.Base))
+	usage.Total, usage.Prompt = 0, estimate(c.request.size+c.turn.from+promptSize())
 	if usage.Completion <= 0 {
 		usage.Completion = estimate(c.text.len() - c.turn.from)
 	}
 	return usage.Tokens()
+}
+
+// promptSize is roughly the size of a prompt in bytes.
+func promptSize() int { return len(continuation.LongTemplates().Standard.Base) }
+
+// addUnsent counts the continuation that the decision would have led to in a dry run,
+// or outside of the control group. Its tokens are estimated: it would have read what
+// the caller's turn read and wrote, and is taken to write as much.
+func (c *Call) addUnsent(o *Outcome) {
+	if o.Reason != continuation.ReasonHoldout && (!o.DryRun || o.Reason != continuation.ReasonSatisfied) {
+		return
+	}
+	own := c.turn.reader.usage()
+	if own.Prompt <= 0 {
+		own.Prompt = estimate(c.request.size)
+	}
+	if own.Completion <= 0 {
+		own.Completion = estimate(c.text.len())
+	}
+	o.Worth.Unsent = 1
+	o.Worth.Estimate = Tokens{Input: addTokens(addTokens(own.Prompt, own.Completion), estimate(promptSize())), Output: own.Completion}
 }
 
 // estimate returns roughly how many tokens a text of that size has.
@@ -281,7 +308,10 @@ func (c *Call) end() {
 	}
 	c.reminders.settle(&c.turn)
 	c.release(continuation.TurnID{Session: c.session.name()})
-	c.record(func(o *Outcome) { o.Ended = true })
+	c.record(func(o *Outcome) {
+		c.addUnsent(o)
+		o.Ended = true
+	})
 	c.callEnded()
 }
 

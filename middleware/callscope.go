@@ -86,7 +86,7 @@ func (s *callScope) hasShortLoop() bool { return s.request.shortLoop && !s.mw.op
 
 // firstOutcome is the outcome of a call that has only begun.
 func (s *callScope) firstOutcome() Outcome {
-	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.mw.options.dryRun}
+	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.mw.options.dryRun, Holdout: s.session.heldOut}
 }
 
 // record changes the outcome.

@@ -28,6 +28,7 @@ type decider struct {
 	rejected  bool                     // a pause was rejected
 	marked    bool                     // the session state records that the caller cancelled the call
 	fixed     bool                     // no tool may be added; see FixedPrefix of [adapter.Request]
+	verdict   session.Verdict          // of the last change of the session state
 	waited    time.Duration            // for the interval, before the next continuation
 }
 
@@ -65,7 +66,7 @@ func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
+	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.session.heldOut && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
 }
 
 // conclude reports an evaluation, and keeps it as the last one if another may follow.
@@ -79,7 +80,7 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 	}
 	d.record(func(o *Outcome) { o.decided(ev, d.turn, cause) })
 	if report := &d.mw.options.report; len(report.observers) > 0 { // the event is too large to make it for nobody
-		report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Err: cause})
+		report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Holdout: d.session.heldOut, Err: cause})
 	}
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()
@@ -117,16 +118,20 @@ func (d *decider) refuse(reason continuation.Reason) {
 	ev := *d.last
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
 	d.conclude(&ev)
+	d.verdict = session.Verdict{}
 	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
+	d.judged()
 }
 
 // afterList returns the state after an evaluation that ends the call's continuations.
-// It records what is new about the list, if the evaluation has looked at it.
+// It records what is new about the list, if the evaluation has looked at it, and judges
+// the last continuation by it.
 func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) continuation.State {
+	d.verdict = session.Verdict{}
 	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil {
 		return s
 	}
-	s = session.ObserveList(s, d.list.todos, d.list.origin.Written)
+	s, d.verdict = session.Judge(s, session.ObserveList(s, d.list.todos, d.list.origin.Written))
 	if ev.Reason.Exhausted() {
 		s = session.MarkStale(s, todolist.Digest(d.list.todos))
 	}
@@ -166,7 +171,7 @@ func (d *decider) settleBy(j *judgment, claims bool) {
 func (d *decider) gather(j *judgment) {
 	d.known(&j.in)
 	j.final = true
-	if j.ev = continuation.Evaluate(j.in); j.ev.Reason != continuation.ReasonTodosNeeded {
+	if j.ev = d.evaluate(j.in); j.ev.Reason != continuation.ReasonTodosNeeded {
 		return
 	}
 	d.cancel.derive() // every request from here on must end with the call
@@ -184,7 +189,7 @@ func (d *decider) gather(j *judgment) {
 	j.in.Turn = d.facts() // the call may have ended meanwhile
 	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.mw.options.clock.Now()
 	d.putList(&j.in)
-	j.ev = continuation.Evaluate(j.in)
+	j.ev = d.evaluate(j.in)
 	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 		if !d.readBackground() {
 			d.list.turn = 0
@@ -192,7 +197,7 @@ func (d *decider) gather(j *judgment) {
 			return
 		}
 		d.putList(&j.in)
-		j.ev = continuation.Evaluate(j.in)
+		j.ev = d.evaluate(j.in)
 	}
 	j.final = j.ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
 }
@@ -217,14 +222,17 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	err := d.session.update(d.cancel.ctx, d.withRelease(func(s continuation.State) continuation.State {
 		in.State, in.Settings = s, d.session.settingsOf(s)
 		in.State.Touched = s.Touched || wrote
-		ev = continuation.Evaluate(in)
+		d.verdict = session.Verdict{}
+		ev = d.evaluate(in)
 		if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 			ev = continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
 			return s
 		}
 		switch {
 		case ev.Continue && claims:
-			return session.Claim(d.afterLeave(ev.State), token, in.Now, in.Limits.ClaimLife)
+			var next continuation.State
+			next, d.verdict = session.Judge(s, ev.State)
+			return session.Claim(d.afterLeave(next), token, in.Now, in.Limits.ClaimLife)
 		case ev.Continue, ev.Wait > 0, s.UserTurn != in.UserTurn:
 			return s
 		}
@@ -232,6 +240,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	}))
 	if err == nil {
 		d.released()
+		d.judged()
 	}
 	switch {
 	case err != nil:
@@ -241,7 +250,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		}
 		if d.cancel.hasEnded() { // the error is the caller's doing
 			in.Turn = d.facts()
-			return continuation.Evaluate(in)
+			return d.evaluate(in)
 		}
 		d.storeFailed(d.turn.TurnID, err)
 		return d.withoutStore(err)

@@ -69,6 +69,24 @@ func ExampleWithDryRun() {
 	// 1 turn, 0 continuations: All continuation conditions satisfied (dry run)
 }
 
+// With a holdout, carryon continues only a part of the sessions. The others show what
+// the agent does without it.
+func ExampleWithHoldout() {
+	mw := middleware.New(buildTodos, unhurried, middleware.WithHoldout(0.5))
+	for _, name := range []string{"conversation-4", "conversation-5"} {
+		agent := &client{stalling(), mw}
+		ctx, outcomes := middleware.Capture(continuation.WithSession(context.Background(), name))
+		_, _ = agent.Complete(ctx, fixTheBuild)
+		fmt.Println(name, outcomes.Last().Holdout)
+		fmt.Println(outcomes.Last())
+	}
+	// Output:
+	// conversation-4 false
+	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
+	// conversation-5 true
+	// 1 turn, 0 continuations: The session is held out for comparison, and would have been continued
+}
+
 // Replicas that share a store share the state of sessions. This store is in memory;
 // real replicas use one on a database.
 func ExampleWithStore() {

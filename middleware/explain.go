@@ -111,7 +111,7 @@ func (c *Call) preview() (continuation.Evaluation, readList) {
 	d.readBackground()
 	d.list.putInto(&in)
 	in.Scope = d.listScope(in.Scope)
-	return continuation.Evaluate(in), *d.list
+	return d.evaluate(in), *d.list
 }
 
 // request writes what the request itself shows.

@@ -26,7 +26,7 @@ func (l *eventLog) observer() Observer {
 		TurnEnded: l.turnEnded, Decision: l.decided,
 		ContinuationStarted: l.started, ContinuationEnded: l.continuationEnded,
 		PauseRejected: l.pauseRejected, Paused: l.paused, Exhausted: l.exhausted,
-		ReminderDelivered: l.delivered, Failed: l.failed, Recovered: l.recovered,
+		CallEnded: l.callEnded, ReminderDelivered: l.delivered, Failed: l.failed, Recovered: l.recovered,
 	}
 }
 
@@ -125,6 +125,7 @@ func (l *eventLog) decided(ctx context.Context, e Decision) {
 	if l.listens(ctx, slog.LevelDebug) {
 		l.write(ctx, slog.LevelDebug, "carryon: decision", e.TurnID,
 			slog.Bool("should_continue", e.Evaluation.Continue),
+			slog.Bool("holdout", e.Holdout),
 			slog.String("reason", e.Evaluation.Reason.String()),
 			slog.String("code", e.Evaluation.Reason.Code()),
 			slog.String("todo_id", e.Evaluation.Todo.ID),
@@ -157,6 +158,18 @@ func (l *eventLog) paused(ctx context.Context, e Paused) {
 
 func (l *eventLog) exhausted(ctx context.Context, e Exhausted) {
 	l.write(ctx, slog.LevelWarn, "carryon: exhausted", e.TurnID, slog.String("reason", e.Reason.String()), slog.String("code", e.Reason.Code()))
+}
+
+// callEnded logs what continuations were worth, if that is known or was estimated now.
+func (l *eventLog) callEnded(ctx context.Context, e CallEnded) {
+	w := &e.Outcome.Worth
+	if *w == (Worth{}) {
+		return
+	}
+	l.write(ctx, slog.LevelDebug, "carryon: worth", e.TurnID,
+		slog.Int("resumed", w.Resumed), slog.Int("finished", w.Finished), slog.Int("unwanted", w.Unwanted()),
+		slog.Int("input_tokens", w.Tokens.Input), slog.Int("cached_tokens", w.Tokens.Cached), slog.Int("output_tokens", w.Tokens.Output),
+		slog.Int("unsent", w.Unsent), slog.Int("estimated_tokens", w.Estimate.Total()))
 }
 
 func (l *eventLog) delivered(ctx context.Context, e ReminderDelivered) {

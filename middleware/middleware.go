@@ -195,7 +195,7 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 	if outcomes == nil {
 		return
 	}
-	outcomes.add(Outcome{Session: mw.session(ctx), Turns: 1, Reason: reason, DryRun: mw.options.dryRun, Ended: true})
+	outcomes.add(mw.outcomeOf(mw.session(ctx), reason))
 }
 
 // passed reports a call that carryon leaves alone, and returns its outcome. If the
@@ -203,7 +203,7 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
 	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.Local(id.Session), Scope: reason})
-	outcome := Outcome{Session: id.Session, Turns: 1, Reason: ev.Reason, DryRun: mw.options.dryRun, Ended: true}
+	outcome := mw.outcomeOf(id.Session, ev.Reason)
 	if reason == continuation.ReasonNested {
 		return outcome
 	}
@@ -211,10 +211,17 @@ func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason con
 		r = nil // which adapters need not have read
 	}
 	mw.explainPassed(ctx, r, ev.Reason)
-	mw.options.report.decided(ctx, Decision{TurnID: id, Evaluation: ev, DryRun: mw.options.dryRun})
+	mw.options.report.decided(ctx, Decision{TurnID: id, Evaluation: ev, DryRun: outcome.DryRun, Holdout: outcome.Holdout})
 	mw.options.report.callEnded(ctx, CallEnded{TurnID: id, Outcome: outcome})
 	if outcomes := capture(ctx); outcomes != nil {
 		outcomes.add(outcome)
 	}
 	return outcome
+}
+
+// outcomeOf returns the outcome of a call that carryon leaves alone.
+func (mw *Middleware) outcomeOf(session string, reason continuation.Reason) Outcome {
+	return Outcome{
+		Session: session, Turns: 1, Reason: reason, DryRun: mw.options.dryRun, Holdout: mw.options.holdsOut(session), Ended: true,
+	}
 }

@@ -58,6 +58,7 @@ type Decision struct {
 	continuation.TurnID
 	Evaluation continuation.Evaluation
 	DryRun     bool  // carryon will not act on it
+	Holdout    bool  // the session belongs to the control group of [WithHoldout]
 	Err        error // the gate's veto, with ReasonGate
 }
 

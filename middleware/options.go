@@ -66,6 +66,7 @@ type callRules struct {
 	toolless  bool
 	handback  continuation.Handback
 	dryRun    bool
+	holdout   float64 // the part of all sessions that is never continued
 	earlySend bool
 }
 

@@ -27,9 +27,11 @@ type Outcome struct {
 	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted()
 	Awaited  int                 `json:"awaited,omitzero"` // background tasks that have not ended, with ReasonBackground
 	Paused   *pause.Result       `json:"paused,omitzero"`  // set if the model paused
+	Worth    Worth               `json:"worth,omitzero"`   // what continuations were found to be worth in this call, and what its own cost
 	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero where none was reported; nil if carryon left the call alone
 	Err      error               `json:"-"`                // why the call broke off, a failure of a continuation, the todo source or the store, or a gate's veto
 	DryRun   bool                `json:"dry_run,omitzero"` // carryon did nothing: Reason says what it would have done
+	Holdout  bool                `json:"holdout,omitzero"` // the session belongs to the control group of [WithHoldout]
 	Ended    bool                `json:"ended"`            // false until the call has ended
 }
 
@@ -54,6 +56,9 @@ func (o Outcome) String() string {
 	}
 	if o.DryRun {
 		b.WriteString(" (dry run)")
+	}
+	if o.Holdout && o.Reason != continuation.ReasonHoldout {
+		b.WriteString(" (holdout)")
 	}
 	return b.String()
 }
@@ -201,9 +206,12 @@ func (c *outcomeCell) edit(f func(*Outcome)) {
 	}
 }
 
-// addUsage adds the usage of one more turn.
-func (c *outcomeCell) addUsage(u adapter.Usage) {
+// addUsage adds the usage of one more turn, which may be a continuation.
+func (c *outcomeCell) addUsage(u adapter.Usage, continuation bool) {
 	c.edit(func(o *Outcome) {
+		if continuation {
+			o.Worth.Tokens = o.Worth.Tokens.plus(splitTokens(u))
+		}
 		o.Usage = append(o.Usage, u)
 	})
 }

@@ -30,6 +30,7 @@ type sessionHandle struct {
 	barred     bool                   // that state rules a continuation out, whatever the list
 	touched    bool                   // in that state, the model has written the list in this user turn
 	denied     bool                   // in that state, a pause that only asked for leave was rejected
+	heldOut    bool                   // it belongs to the control group of [WithHoldout]
 	waited     storeWait
 }
 

@@ -62,6 +62,9 @@ func (a *added) speaks() bool {
 	return a.ownText || a.other || a.finishes || slices.ContainsFunc(a.calls, func(f fragment) bool { return !f.empty })
 }
 
+// paused reports whether the model wants to pause.
+func (r *turnReader) paused() bool { return r.calls.pause() != nil || r.pause != nil }
+
 // clone returns a copy that outlives the next chunk.
 func (a added) clone() added {
 	a.calls = append([]fragment(nil), a.calls...)

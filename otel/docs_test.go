@@ -105,6 +105,18 @@ func TestMetricsAreDocumented(t *testing.T) {
 		fakellm.Call("todo_pause", `{"reason":"The file go.mod is missing from the workspace"}`))
 	ask("d", fakellm.Text("Next."), fakellm.Status(http.StatusBadRequest, `{}`))
 
+	// And what continuations were worth, of a list that makes progress and of a dry run.
+	list := todo.NewMemory()
+	working := s.ClientWith(middleware.New(list, observer, middleware.WithStore(continuation.NewMemoryStore())))
+	for i, status := range []todo.Status{todo.Pending, todo.Completed} {
+		require.NoError(t, list.Write(s.Ctx, []todo.Todo{{ID: "1", Content: "Write it", Status: status}}))
+		s.Server.Append([][]fakellm.Turn{{fakellm.Text("Next."), scenario.Edit()}, {fakellm.Text("Done.")}}[i]...)
+		require.NoError(t, s.Mode.Call(s.Ctx, working, scenario.Request()).Err)
+	}
+	dry := s.ClientWith(middleware.New(open, observer, middleware.WithDryRun()))
+	s.Server.Append(fakellm.Text("Next."))
+	require.NoError(t, s.Mode.Call(s.Ctx, dry, scenario.Request()).Err)
+
 	// And with a store and a source that fail.
 	store := &failingStore{Store: continuation.NewMemoryStore()}
 	noStore := s.ClientWith(middleware.New(open, observer, middleware.WithStore(store)))

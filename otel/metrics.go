@@ -18,6 +18,8 @@ type instruments struct {
 	calls, continuations, decisions, tokens metric.Int64Counter
 	pauses, rejected, exhausted, delivered  metric.Int64Counter
 	failures                                metric.Int64Counter
+	resumed, finished, unwanted, unsent     metric.Int64Counter
+	spent, estimate                         metric.Int64Counter // tokens of continuations, by what they cost
 	open                                    metric.Int64UpDownCounter
 	join, wait, todos, store                metric.Float64Histogram
 	turnDuration, timeToFirstChunk          metric.Float64Histogram // nil unless asked for
@@ -54,6 +56,12 @@ func newInstruments(o *options) (*instruments, error) {
 		rejected:      m.counter("carryon.pauses.rejected", "{pause}", "Pauses whose reason was rejected"),
 		exhausted:     m.counter("carryon.exhausted", "{call}", "Calls that used up a budget, by which"),
 		delivered:     m.counter("carryon.tasks.delivered", "{task}", "Background tasks whose end the model was told"),
+		resumed:       m.counter("carryon.stalls.resumed", "{stall}", "Continuations after which the todo list made progress in the same user turn"),
+		finished:      m.counter("carryon.todos.finished", "{todo}", "Todos completed after those continuations"),
+		unwanted:      m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress, by what became of them"),
+		unsent:        m.counter("carryon.continuations.unsent", "{continuation}", "Continuations that were not sent because of a dry run or a holdout"),
+		spent:         m.counter("carryon.continuation.tokens", "{token}", "Tokens of continuations, by what they cost"),
+		estimate:      m.counter("carryon.unsent.tokens", "{token}", "Tokens that the continuations that were not sent would have used, estimated"),
 		failures:      m.counter("carryon.failures", "{failure}", "Failures that did not cost the caller its answer, by what failed"),
 		join: m.histogram("carryon.join.duration",
 			"How long a stream stood still before a continuation: from the finish of a turn to the first chunk of the next"),
@@ -120,6 +128,38 @@ func (i *instruments) callEnded(ctx context.Context, e *middleware.CallEnded) {
 		sets = &i.labels.continued
 	}
 	i.calls.Add(ctx, 1, sets[e.Outcome.Reason]...)
+	if w := &e.Outcome.Worth; *w != (middleware.Worth{}) {
+		i.addWorth(ctx, w)
+	}
+}
+
+// addWorth counts what continuations were worth.
+func (i *instruments) addWorth(ctx context.Context, w *middleware.Worth) {
+	for _, count := range []struct {
+		counter metric.Int64Counter
+		n       int
+		label   attribute.KeyValue // none if its key is ""
+	}{
+		{i.resumed, w.Resumed, attribute.KeyValue{}},
+		{i.finished, w.Finished, attribute.KeyValue{}},
+		{i.unwanted, w.Paused, result.String("paused")},
+		{i.unwanted, w.Repeated, result.String("repeated")},
+		{i.unwanted, w.NoProgress, result.String("no_progress")},
+		{i.unsent, w.Unsent, attribute.KeyValue{}},
+		{i.spent, w.Tokens.Input, tokenType.String("input")},
+		{i.spent, w.Tokens.Cached, tokenType.String("cached")},
+		{i.spent, w.Tokens.Output, tokenType.String("output")},
+		{i.estimate, w.Estimate.Input, tokenType.String("input")},
+		{i.estimate, w.Estimate.Output, tokenType.String("output")},
+	} {
+		switch {
+		case count.n == 0:
+		case count.label.Key == "":
+			count.counter.Add(ctx, int64(count.n))
+		default:
+			count.counter.Add(ctx, int64(count.n), metric.WithAttributes(count.label))
+		}
+	}
 }
 
 func (i *instruments) turnEnded(ctx context.Context, c *call, e *middleware.TurnEnded) {

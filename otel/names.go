@@ -49,6 +49,7 @@ const (
 	continueKey   = attribute.Key("carryon.continue")
 	conditions    = attribute.Key("carryon.conditions")
 	dryRun        = attribute.Key("carryon.dry_run")
+	holdout       = attribute.Key("carryon.holdout")
 	todosTotal    = attribute.Key("carryon.todos")
 	todosActive   = attribute.Key("carryon.todos.active")
 	todoID        = attribute.Key("carryon.todo.id")

@@ -202,6 +202,9 @@ func (r *reporter) callEnded(ctx context.Context, e middleware.CallEnded) {
 		if o.DryRun {
 			c.span.SetAttributes(dryRun.Bool(true))
 		}
+		if o.Holdout {
+			c.span.SetAttributes(holdout.Bool(true))
+		}
 		if o.Reason == continuation.ReasonBrokeOff {
 			r.setError(ctx, c.span, o.Err) // the caller got no complete answer
 		}

@@ -24,6 +24,9 @@ func Claim(s continuation.State, token uint64, now time.Time, life time.Duration
 
 // Ending is how a continuation ended.
 type Ending struct {
+	// Answered says that the model answered with text or calls, and did not pause.
+	Answered bool
+
 	Called bool   // with a tool call
 	Calls  uint64 // identifies its calls by names and arguments; 0 if they are not known
 	Tokens int    // that it used, as far as known
@@ -49,6 +52,7 @@ func Release(s continuation.State, token uint64, e Ending) continuation.State {
 	s.Tokens = addTokens(s.Tokens, e.Tokens)
 	s.Refused = s.Refused || e.Refused
 	s.LastResult = e.Result
+	s.Unjudged = e.Answered
 	repeats := e.Calls != 0 && slices.Contains(s.Calls[:], e.Calls)
 	if e.Calls != 0 && !repeats {
 		copy(s.Calls[1:], s.Calls[:])

@@ -30,9 +30,15 @@ func (w Watermarks) Observe(list *Summary, used Used) (Watermarks, Used) {
 	if !w.Set {
 		return Watermarks{Set: true, Todos: list.Todos, Completed: list.Completed, Active: list.Active}, used
 	}
-	if list.Completed > w.Completed && w.Completed < w.Todos+MaxAdded || list.Active < w.Active {
+	if w.Precedes(list.Completed, list.Active) {
 		used = Used{}
 	}
 	w.Completed, w.Active = max(w.Completed, list.Completed), min(w.Active, list.Active)
 	return w, used
+}
+
+// Precedes reports whether a list with these counts is progress; see
+// [Watermarks.Observe].
+func (w Watermarks) Precedes(completed, active int) bool {
+	return w.Set && (completed > w.Completed && w.Completed < w.Todos+MaxAdded || active < w.Active)
 }

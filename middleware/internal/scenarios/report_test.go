@@ -137,6 +137,7 @@ func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 		assert.Equal(t, middleware.Outcome{
 			Session: "s", Turns: 2, Attempts: 1, Reason: continuation.ReasonToolCalls, Ended: true,
 			List:  continuation.List{Todos: 2, Active: 2},
+			Worth: middleware.Worth{Tokens: middleware.Tokens{Input: 2, Output: 2}},
 			Usage: []adapter.Usage{{Prompt: 1, Completion: 1, Total: 2}, {Prompt: 2, Completion: 2, Total: 4}},
 		}, all[0])
 		assert.Equal(t, 1, all[1].Turns)
@@ -264,7 +265,7 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 			assert.Contains(t, line, "attempt")
 		}
 		assert.Equal(t, map[string]string{
-			"carryon: turn ended": "DEBUG", "carryon: decision": "DEBUG", "carryon: continuation started": "INFO",
+			"carryon: turn ended": "DEBUG", "carryon: worth": "DEBUG", "carryon: decision": "DEBUG", "carryon: continuation started": "INFO",
 			"carryon: continuation ended": "DEBUG", "carryon: paused": "INFO", "carryon: pause rejected": "WARN",
 			"carryon: exhausted": "WARN", "carryon: failed": "ERROR",
 		}, levels)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +31,8 @@ type Config struct {
 	TokenBudget   int      // tokens that continuations may use in a user turn; 0 for no limit
 	MinInterval   time.Duration
 	DryRun        bool             // decide and report, but send no continuations
+	Holdout       string           // share of the sessions that is never continued, from 0 to 1; "" for none
+	Price         string           // of a million tokens: new input, cached input, output; "" if it is not known
 	Content       bool             // show texts on the page
 	Verbose       bool             // log every request and decision
 	LogFormat     string           // "text" or "json"
@@ -112,6 +115,24 @@ func (c *Config) handback() (continuation.Handback, error) {
 	return continuation.Handback{Questions: questions, Untouched: untouched}, nil
 }
 
+// holdout returns the share of the sessions that is never continued.
+func (c *Config) holdout() (float64, error) {
+	share, err := strconv.ParseFloat(cmp.Or(c.Holdout, "0"), 64)
+	if err != nil || !(share >= 0 && share <= 1) { // NaN is neither
+		return 0, fmt.Errorf("-holdout must be a share from 0 to 1, such as 0.5, not %q", c.Holdout)
+	}
+	return share, nil
+}
+
+// price returns what a million tokens cost; nothing if that is not known.
+func (c *Config) price() (price, error) {
+	p, err := parsePrice(cmp.Or(c.Price, "0,0,0"))
+	if err != nil {
+		return price{}, fmt.Errorf("-price must be three prices of a million tokens (new input, cached input, output), such as 3,0.30,15, not %q", c.Price)
+	}
+	return p, nil
+}
+
 func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
@@ -134,7 +155,9 @@ func (c *Config) checkValues() error {
 		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
 	}
 	_, err := c.handback()
-	return cmp.Or(err, c.checkHosts(), c.checkOrigins(), c.checkState())
+	_, badShare := c.holdout()
+	_, badPrice := c.price()
+	return cmp.Or(err, badShare, badPrice, c.checkHosts(), c.checkOrigins(), c.checkState())
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")

@@ -63,6 +63,8 @@ func (c *Config) Flags() []cli.Flag {
 		text("questions", &c.Questions, "mode", "`rule` for turns that ask the user something: mode (as -mode says), wait or continue"),
 		text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the list was not written: mode (as -mode says), wait or continue"),
 		on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
+		text("holdout", &c.Holdout, "", "`share` of the named sessions, from 0 to 1, that is decided and counted but never continued, for comparison"),
+		text("price", &c.Price, "", "`prices` of a million tokens in dollars, to show what continuations cost: new input, cached input and output, as in 3,0.30,15"),
 		on("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
 		list("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),
 		text("usage", &c.Usage, "one", "`kind` of token usage that a continued answer reports: one (as if it were one answer), sum (all turns, as billed) or last (the last turn)"),

@@ -26,6 +26,7 @@ type journal struct {
 	counts   counts
 	entries  []*entry // oldest first
 	list     lastList
+	worth    middleware.Worth // of all calls
 }
 
 // counts are the totals since the proxy started. They count requests that have
@@ -136,6 +137,7 @@ func (j *journal) end(e *entry, how ending, outcomes *middleware.Outcomes) entry
 		}
 		j.list.take(&o)
 		j.counts.add(e, &o)
+		j.worth = j.worth.Plus(o.Worth)
 	}
 	if e.Status == http.StatusSwitchingProtocols {
 		e.outcome = webSocketOutcome

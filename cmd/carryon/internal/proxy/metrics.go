@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/carryon-go/carryon/internal/telemetry"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // metricsPath is the path at which -metrics serves the metrics.
@@ -25,6 +26,7 @@ type metrics struct {
 	registry                                                               *prometheus.Registry
 	requests, calls, decisions, continuations, tokens, exhausted, failures *prometheus.CounterVec
 	pauses, rejected                                                       prometheus.Counter
+	worth                                                                  worthMetrics
 	open                                                                   *prometheus.GaugeVec
 	join, wait                                                             prometheus.Observer
 	todos, store                                                           *prometheus.HistogramVec
@@ -61,6 +63,15 @@ func newMetrics() *metrics {
 		todos: histogram("todos_duration_seconds", "How long it took to read a todo list, by the kind of error.", "error_type"),
 		store: histogram("store_duration_seconds", "How long the shared state took to answer, with -state, by the kind of error.", "error_type"),
 	}
+	m.worth = worthMetrics{
+		resumed:  counter("stalls_resumed_total", "Continuations after which the todo list made progress in the same user turn.").WithLabelValues(),
+		finished: counter("todos_finished_total", "Todos completed after those continuations.").WithLabelValues(),
+		unsent:   counter("continuations_unsent_total", "Continuations that were not sent because of -dry-run or -holdout.").WithLabelValues(),
+		unwanted: counter("continuations_unwanted_total", "Continuations that led to no progress, by what became of them.", "result"),
+		tokens:   counter("continuation_tokens_total", "Tokens of continuations that the upstream reported, by what they cost.", "type"),
+		estimate: counter("unsent_tokens_total", "Tokens that the continuations that were not sent would have used, estimated.", "type"),
+	}
+	m.worth.add(middleware.Worth{}) // so that the first one is an increase
 	m.todos.WithLabelValues("")
 	m.store.WithLabelValues("")
 	for _, result := range []string{"tool_call", "text", "paused", "failed", "interrupted"} {
@@ -71,6 +82,29 @@ func newMetrics() *metrics {
 		m.open.WithLabelValues(strconv.FormatBool(stream))
 	}
 	return m
+}
+
+// worthMetrics count what continuations were worth.
+type worthMetrics struct {
+	resumed, finished, unsent  prometheus.Counter
+	unwanted, tokens, estimate *prometheus.CounterVec
+}
+
+func (m *worthMetrics) add(w middleware.Worth) {
+	m.resumed.Add(float64(w.Resumed))
+	m.finished.Add(float64(w.Finished))
+	m.unsent.Add(float64(w.Unsent))
+	for result, n := range map[string]int{"paused": w.Paused, "repeated": w.Repeated, "no_progress": w.NoProgress} {
+		m.unwanted.WithLabelValues(result).Add(float64(n))
+	}
+	addTokens(m.tokens, w.Tokens)
+	addTokens(m.estimate, w.Estimate)
+}
+
+func addTokens(counter *prometheus.CounterVec, t middleware.Tokens) {
+	for kind, n := range map[string]int{"input": t.Input, "cached": t.Cached, "output": t.Output} {
+		counter.WithLabelValues(kind).Add(float64(n))
+	}
 }
 
 // ended counts an ended request.

@@ -58,6 +58,9 @@ func (m *metrics) callStarted(ctx context.Context, e middleware.CallStarted) con
 
 func (m *metrics) callEnded(ctx context.Context, e middleware.CallEnded) {
 	m.calls.WithLabelValues(e.Outcome.Reason.Code(), strconv.FormatBool(e.Outcome.Continued())).Inc()
+	if e.Outcome.Worth != (middleware.Worth{}) {
+		m.worth.add(e.Outcome.Worth)
+	}
 	if c, ok := ctx.Value(countedCallKey{}).(*countedCall); ok {
 		m.open.WithLabelValues(c.stream).Dec()
 	}

@@ -154,6 +154,35 @@ func TestMetrics(t *testing.T) {
 				`carryon_continuations_total{result="tool_call"}`: 1,
 			},
 		},
+		"what continuations were worth": {
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{session: "a"}, carryontest.Text(plan), edit().Usage(100, 10))
+				s.ask(t, conversation{session: "a", call: "c1", todos: `{"todos":[{"id":"1","content":"Write the parser","status":"completed"}]}`}, carryontest.Text("Done."))
+				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Pause(goodReason))
+			},
+			want: map[string]float64{
+				`carryon_stalls_resumed_total`:                               1,
+				`carryon_todos_finished_total`:                               1,
+				`carryon_continuations_unwanted_total{result="paused"}`:      1,
+				`carryon_continuations_unwanted_total{result="repeated"}`:    0,
+				`carryon_continuation_tokens_total{type="cached"}`:           0,
+				`carryon_continuations_unsent_total`:                         0,
+				`carryon_continuations_unwanted_total{result="no_progress"}`: 0,
+			},
+		},
+		"what a dry run would have sent": {
+			args: []string{"-dry-run"},
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				s.ask(t, conversation{session: "a"}, carryontest.Text(plan).Usage(100, 10))
+			},
+			want: map[string]float64{
+				`carryon_continuations_unsent_total`:              1,
+				`carryon_unsent_tokens_total{type="output"}`:      10,
+				`carryon_continuation_tokens_total{type="input"}`: 0,
+			},
+		},
 		"pauses that were rejected": {
 			do: func(t *testing.T, s *scene) {
 				t.Helper()
@@ -339,8 +368,8 @@ func TestMetricsHaveKnownLabels(t *testing.T) {
 	yes := []string{"true", "false"}
 	known := map[string][]string{
 		"reason": reasons, "continued": yes, "stream": yes, "model": {"test-model"},
-		"result": {"tool_call", "text", "paused", "failed", "interrupted"},
-		"turn":   {"own", "continuation"}, "type": {"input", "output"}, "error_type": {""}, "status": {"200"}, "operation": {"continuation"},
+		"result": {"tool_call", "text", "paused", "failed", "interrupted", "repeated", "no_progress"},
+		"turn":   {"own", "continuation"}, "type": {"input", "cached", "output"}, "error_type": {""}, "status": {"200"}, "operation": {"continuation"},
 	}
 	s := newScene(t, "-metrics", "-max-attempts", "1")
 	s.ask(t, conversation{}, carryontest.Text(plan), carryontest.Text("Soon:"))

@@ -105,6 +105,9 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	if c.isYOLO() {
 		options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO))
 	}
+	if share, err := c.holdout(); err == nil { // likewise
+		options = append(options, middleware.WithHoldout(share))
+	}
 	if c.DryRun {
 		options = append(options, middleware.WithDryRun())
 	}

@@ -22,6 +22,7 @@ type report struct {
 	Oldest   int       `json:"oldest"`   // the number of the oldest request that is kept
 	Settings settings  `json:"settings"`
 	Counts   counts    `json:"counts"`
+	Worth    worth     `json:"worth"`
 	Entries  []shown   `json:"requests"` // newest first
 }
 
@@ -30,6 +31,7 @@ type settings struct {
 	Upstreams []string `json:"upstreams"`
 	Content   bool     `json:"content"`
 	DryRun    bool     `json:"dry_run"`
+	Holdout   float64  `json:"holdout,omitempty"` // share of the sessions
 }
 
 // shown is an entry as the page shows it.
@@ -53,6 +55,7 @@ const (
 	stateLimit     state = "limit" // a budget is used up
 	stateContinued state = "continued"
 	stateDryRun    state = "dry_run" // it would have been continued
+	stateHoldout   state = "holdout" // likewise
 	statePassed    state = "passed"  // carryon added nothing
 )
 
@@ -63,6 +66,7 @@ type outcome struct {
 	Explanation string     `json:"explanation"`
 	LeftAlone   bool       `json:"left_alone,omitempty"` // not a model call that carryon can read
 	DryRun      bool       `json:"dry_run,omitempty"`
+	Holdout     bool       `json:"holdout,omitempty"` // the session is held out
 	Error       string     `json:"error,omitempty"`
 	List        *shownList `json:"list,omitempty"`
 	Called      []string   `json:"tools_called,omitempty"` // if there is no list
@@ -121,6 +125,7 @@ type decision struct {
 func (j *journal) report(after uint64) report {
 	r, changed := j.copies(after)
 	r.Settings = settings{Upstreams: upstreamsOf(j.config), Content: j.config.Content, DryRun: j.config.DryRun}
+	r.Settings.Holdout, _ = j.config.holdout() // Check has looked at it
 	r.Entries = make([]shown, len(changed))
 	for i := range changed {
 		r.Entries[i] = changed[i].show()
@@ -133,7 +138,7 @@ func (j *journal) report(after uint64) report {
 func (j *journal) copies(after uint64) (report, []entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r := report{Began: j.began, Now: j.config.now(), Revision: j.revision, Counts: j.counts}
+	r := report{Began: j.began, Now: j.config.now(), Revision: j.revision, Counts: j.counts, Worth: worthOf(j.worth, j.config)}
 	if len(j.entries) > 0 {
 		r.Oldest = j.entries[0].Number
 	}
@@ -214,6 +219,8 @@ func (e *entry) state() state {
 		return stateContinued
 	case e.outcome.DryRun && e.outcome.reason == continuation.ReasonSatisfied:
 		return stateDryRun
+	case e.outcome.reason == continuation.ReasonHoldout:
+		return stateHoldout
 	}
 	return statePassed
 }
@@ -243,7 +250,7 @@ var webSocketOutcome = outcome{ //nolint:gochecknoglobals // constant
 // outcome returns an outcome as text.
 func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	shown := outcome{
-		Code: o.Reason.Code(), Reason: o.Reason.String(), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun,
+		Code: o.Reason.Code(), Reason: o.Reason.String(), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun, Holdout: o.Holdout,
 		reason: o.Reason, paused: o.Paused != nil,
 	}
 	if o.Err != nil {

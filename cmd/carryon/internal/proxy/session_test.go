@@ -134,6 +134,25 @@ func TestDryRunAddsNothing(t *testing.T) {
 	})
 }
 
+func TestHoldoutAddsNothingToNamedSessions(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, stream bool) {
+		s := newScene(t, "-holdout", "1", "-metrics")
+		s.ask(t, conversation{session: "a", stream: stream}, carryontest.Text(plan))
+		s.ask(t, conversation{stream: stream}, carryontest.Text(plan), edit())
+		assert.Len(t, s.upstream.Requests(), 3, "a conversation without a name is not held out")
+		report := s.report(t)
+		assert.InDelta(t, 1, report.Settings.Holdout, 0)
+		assert.Equal(t, stateContinued, report.Entries[0].State)
+		held := report.Entries[1]
+		assert.Equal(t, stateHoldout, held.State)
+		assert.Equal(t, "holdout", held.Outcome.Code)
+		assert.True(t, held.Outcome.Holdout)
+		assert.InDelta(t, 1, s.samples(t)[`carryon_calls_total{continued="false",reason="holdout"}`], 0)
+		assert.Contains(t, s.logs.String(), "code=holdout")
+	})
+}
+
 // In a bubble, time is exact.
 func TestMinInterval(t *testing.T) {
 	t.Parallel()

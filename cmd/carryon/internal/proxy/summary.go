@@ -18,6 +18,8 @@ type Summary struct {
 	WebSockets, Encoded     int // what passed unread
 	Handshakes              int // WebSockets that were refused
 
+	Worth string // what continuations were worth, in a sentence; "" if there were none
+
 	List    continuation.List // the list last seen; zero if there was none
 	Empty   bool              // there was a list, and it never had a todo
 	Paused  bool              // the last call was paused by the model
@@ -135,8 +137,18 @@ func (j *journal) summary() Summary {
 	defer j.mu.Unlock()
 	return Summary{
 		Requests: j.counts.Requests, Turns: j.counts.Continuations, Tokens: j.counts.Tokens,
+		Worth: j.worthLine(),
 		Calls: j.counts.Calls, WebSockets: j.counts.WebSockets, Encoded: j.counts.Encoded, Handshakes: j.counts.Handshakes,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
 	}
+}
+
+// worthLine says what continuations were worth, if there was anything to continue.
+func (j *journal) worthLine() string {
+	line := worthOf(j.worth, j.config).String()
+	if line == "" && j.list.list.Todos > 0 && j.counts.Continuations == 0 {
+		return "no stall was continued: carryon sent nothing, and cost nothing"
+	}
+	return line
 }

@@ -90,6 +90,9 @@ function showNotices() {
 	if (report.settings.dry_run) {
 		notices.push(notice("dry", "Dry run: carryon decides and reports, and continues nothing."));
 	}
+	if (report.settings.holdout > 0) {
+		notices.push(notice("holdout", `Holdout: ${percent(report.settings.holdout, 1)} of the named sessions are decided and counted, and never continued.`));
+	}
 	if (alike.size > 0) {
 		const command = ["-todo-tools", ...[...alike].every(isPlainName) ? [[...alike].join(",")] : []].join(" ");
 		notices.push(notice("alike", alike.size === 1 ? "A tool looks like a todo tool, and carryon does not know it. " : "Some tools look like todo tools, and carryon does not know them. ",

@@ -58,6 +58,7 @@ const states = {
 	failed: { badge: "Failed" },
 	limit: { badge: "Limit reached", rare: true },
 	dry_run: { badge: "Dry run", rare: true },
+	holdout: { badge: "Held out", rare: true },
 	passed: { badge: "Passed" },
 };
 
@@ -98,6 +99,7 @@ function headline(request) {
 	case "limit":
 		return `${added ? `Continued ${times(added)}, then stopped` : "Not continued"}: ${lower(outcome.explanation)}`;
 	case "dry_run":
+	case "holdout":
 		return "It would have been continued";
 	case "continued":
 		return continued(request, added);

@@ -1,0 +1,97 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// worth is what continuations were worth, and what they cost.
+type worth struct {
+	middleware.Worth
+
+	Money         *float64 `json:"money,omitempty"`          // in the currency of -price; nil without it
+	MoneyEstimate *float64 `json:"money_estimate,omitempty"` // of what was not sent
+}
+
+func worthOf(w middleware.Worth, c *Config) worth {
+	all := worth{Worth: w}
+	if price, err := c.price(); err == nil && c.Price != "" { // Check has looked at it
+		money, estimate := price.of(w.Tokens), price.of(w.Estimate)
+		all.Money, all.MoneyEstimate = &money, &estimate
+	}
+	return all
+}
+
+// price is what a million tokens cost.
+type price struct{ input, cached, output float64 }
+
+// of returns what the tokens cost.
+func (p price) of(t middleware.Tokens) float64 {
+	return (float64(t.Input)*p.input + float64(t.Cached)*p.cached + float64(t.Output)*p.output) / 1e6
+}
+
+// parsePrice reads three prices of a million tokens: new input, cached input, output.
+func parsePrice(text string) (price, error) {
+	parts := strings.Split(text, ",")
+	if len(parts) != 3 {
+		return price{}, errors.New("there must be three prices")
+	}
+	var numbers [3]float64
+	for i, part := range parts {
+		n, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || math.IsNaN(n) || n < 0 || n > 1e9 {
+			return price{}, fmt.Errorf("%q is no price", part)
+		}
+		numbers[i] = n
+	}
+	return price{numbers[0], numbers[1], numbers[2]}, nil
+}
+
+// String says in a sentence or two what continuations were worth; it is "" if none was
+// sent, and none would have been.
+func (w worth) String() string {
+	var parts []string
+	if w.Resumed+w.Unwanted() > 0 || w.Tokens.Total() > 0 {
+		parts = append(parts, fmt.Sprintf("resumed %s; %s finished after that, for %s",
+			plural(w.Resumed, "stall"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
+		if w.Unwanted() > 0 {
+			parts = append(parts, were(w.Unwanted(), "continuation")+" unwanted")
+		}
+	}
+	if w.Unsent > 0 {
+		parts = append(parts, fmt.Sprintf("%s not sent, of about %s; what would have followed is not known",
+			were(w.Unsent, "continuation"), cost(w.Estimate, w.MoneyEstimate)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// were returns a number of things with the verb "was" or "were".
+func were(n int, one string) string {
+	if n == 1 {
+		return plural(n, one) + " was"
+	}
+	return plural(n, one) + " were"
+}
+
+// cost returns a number of tokens, and their price if it is known.
+func cost(t middleware.Tokens, money *float64) string {
+	text := grouped(t.Total()) + " tokens"
+	if money != nil {
+		text += fmt.Sprintf(" ($%.2f)", *money)
+	}
+	return text
+}
+
+// grouped returns a number that is not negative with a comma before every three digits.
+func grouped(n int) string {
+	digits := strconv.Itoa(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
