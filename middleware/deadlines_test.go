@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,14 +169,15 @@ func TestLimitIsKnownThoughTheSDKReportsNoError(t *testing.T) {
 				clock.Advance(time.Hour)
 				return &list{}, nil
 			})
-		text, err := "", error(nil)
+		var text strings.Builder
+		var err error
 		for err == nil {
 			var chunk sdkChunk
 			chunk, err = stream.Recv()
-			text += chunk.Text
+			text.WriteString(chunk.Text)
 		}
 		require.ErrorIs(t, err, io.EOF)
-		assert.Equal(t, "One:", text)
+		assert.Equal(t, "One:", text.String())
 		assert.Equal(t, middleware.ErrFirstByteTimeout, call.Outcome().Err)
 		assert.Equal(t, 1, sent)
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 // defaultAttempts leaves the number of attempts to the middleware.
-var defaultAttempts = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}) //nolint:gochecknoglobals // constant
+var defaultAttempts = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
 // hinted plays answers to a call with the request.
 func hinted(ctx context.Context, t *testing.T, mw *middleware.Middleware, r adapter.Request, turns ...sdkAnswer) int {

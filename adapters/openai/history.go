@@ -2,6 +2,7 @@ package openai
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -56,8 +57,8 @@ func (w *walk) pass(m *openai.ChatCompletionMessage) bool {
 // texts yields the texts of the parts, the last one first.
 func texts(parts []openai.ChatMessagePart) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i := len(parts) - 1; i >= 0; i-- {
-			if text := parts[i].Text; text != "" && !yield(text) {
+		for _, part := range slices.Backward(parts) {
+			if text := part.Text; text != "" && !yield(text) {
 				return
 			}
 		}

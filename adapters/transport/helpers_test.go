@@ -138,10 +138,10 @@ func (s *scene) request(t *testing.T, body string) *http.Request {
 	return newRequest(t, s.ctx, s.url, body)
 }
 
-func newRequest(t testing.TB, ctx context.Context, url, body string) *http.Request { //nolint:revive // t comes first in tests
-	t.Helper()
+func newRequest(tb testing.TB, ctx context.Context, url, body string) *http.Request { //nolint:revive // t comes first in tests
+	tb.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer no key")
 	return r

@@ -88,8 +88,8 @@ type joined struct {
 var madeUpID = regexp.MustCompile(`"(id|tool_call_id)":"[a-zA-Z0-9]{9}"`)
 
 // join plays two turns, and reads the joined answer.
-func join(t testing.TB, todos todo.Provider, first, second string, as split, opts ...middleware.Option) joined {
-	t.Helper()
+func join(tb testing.TB, todos todo.Provider, first, second string, as split, opts ...middleware.Option) joined {
+	tb.Helper()
 	var got joined
 	base := roundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
@@ -100,12 +100,12 @@ func join(t testing.TB, todos todo.Provider, first, second string, as split, opt
 		}
 		return streamed(r, &pieces{text: text, next: as.come, end: as.end, with: as.with}), errors.Join(err, r.Body.Close())
 	})
-	ctx, outcomes := middleware.Capture(t.Context())
-	request := newRequest(t, ctx, "http://model.test/v1", bodyOf(true))
+	ctx, outcomes := middleware.Capture(tb.Context())
+	request := newRequest(tb, ctx, "http://model.test/v1", bodyOf(true))
 	events := carryontest.NewRecorder()
 	mw := oneContinuation(todos, append(opts, middleware.WithObserver(events.Observer()))...)
 	response, err := transport.New(base, mw).RoundTrip(request)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	defer response.Body.Close()
 	var body strings.Builder
 	buffer := make([]byte, max(as.read(), 1<<16))
@@ -115,7 +115,7 @@ func join(t testing.TB, todos todo.Provider, first, second string, as split, opt
 		body.Write(p[:n])
 		got.Err = err
 		if body.Len() > 4*(len(first)+len(second))+1<<16 {
-			require.Fail(t, "it grows and grows")
+			require.Fail(tb, "it grows and grows")
 		}
 	}
 	outcome := outcomes.Last()

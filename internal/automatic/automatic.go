@@ -258,7 +258,7 @@ func hasBanner(text string) bool {
 	return hasPrefix(text, known().banners)
 }
 
-// reports reports whether a text begins with a line that reports.
+// reports tells whether a text begins with the line of a report.
 func reports(text string) bool {
 	for _, f := range known().reporting {
 		if len(text) >= len(f.Text) && strings.EqualFold(text[:len(f.Text)], f.Text) {

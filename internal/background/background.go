@@ -172,7 +172,7 @@ const (
 )
 
 func (w *worker) isAwaited() bool {
-	return !w.done && w.behind < maxBehind && !(w.command && w.left)
+	return !w.done && w.behind < maxBehind && (!w.command || !w.left)
 }
 
 func (w *worker) has(name string) bool { return name != "" && slices.Contains(w.names[:], name) }

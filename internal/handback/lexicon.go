@@ -114,7 +114,7 @@ func (l *lexicon) add(pattern string, k kinds) {
 	pattern, p.prefix = strings.CutSuffix(pattern, "*")
 	p.text = strings.ReplaceAll(strings.ReplaceAll(pattern, "_", " "), "@", string(rune(omitted)))
 	last, _ := utf8.DecodeLastRuneInString(p.text)
-	p.prefix = p.prefix || last >= 0x0900 || !(last == '\'' || last >= '0') // scripts without spaces; punctuation
+	p.prefix = p.prefix || last >= 0x0900 || last != '\'' && last < '0' // scripts without spaces; punctuation
 	p.head = headOf(p.text)
 	l.phrases = append(l.phrases, p)
 }

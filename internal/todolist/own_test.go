@@ -37,7 +37,8 @@ func TestWorkOfAnAgent(t *testing.T) {
 		"lead: its items wait in a circle": {lead, []todo.Todo{item("1", open, "", "2"), item("2", open, "", "1")}, []string{"1", "2"}},
 		"lead: a word in brackets": {
 			todolist.Agent{Others: []string{"ann"}},
-			[]todo.Todo{item("1", open, "again", ""), item("2", open, "Ann", "")}, []string{"1"},
+			[]todo.Todo{item("1", open, "again", ""), item("2", open, "Ann", "")},
+			[]string{"1"},
 		},
 		"member: its own":           {ann, []todo.Todo{item("1", open, "ann", ""), item("2", open, "bob", ""), item("3", open, "", "")}, []string{"1"}},
 		"member: its own are done":  {ann, []todo.Todo{item("1", done, "ann", ""), item("2", open, "bob", ""), item("3", open, "", "")}, nil},

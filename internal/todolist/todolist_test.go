@@ -41,17 +41,17 @@ func TestWorkOfOthersIsNotNext(t *testing.T) {
 
 func TestAddedTodosAreProgressOnlyUpToABound(t *testing.T) {
 	t.Parallel()
-	marks, used := todolist.Watermarks{}.Observe(&todolist.Summary{Todos: 3, Active: 2, Completed: 1}, todolist.Used{})
+	marks, _ := todolist.Watermarks{}.Observe(&todolist.Summary{Todos: 3, Active: 2, Completed: 1}, todolist.Used{})
 	renewed := 0
 	for done := 2; done < 100; done++ { // the model adds one finished todo after another
-		used = todolist.Used{Attempts: 1, Continuations: 1}
+		used := todolist.Used{Attempts: 1, Continuations: 1}
 		marks, used = marks.Observe(&todolist.Summary{Todos: 2 + done, Active: 2, Completed: done}, used)
 		if used == (todolist.Used{}) {
 			renewed++
 		}
 	}
 	assert.Equal(t, 3+todolist.MaxAdded-1, renewed)
-	_, used = marks.Observe(&todolist.Summary{Todos: 101, Active: 1, Completed: 100}, todolist.Used{Attempts: 1})
+	_, used := marks.Observe(&todolist.Summary{Todos: 101, Active: 1, Completed: 100}, todolist.Used{Attempts: 1})
 	assert.Zero(t, used, "work on what was there is progress still")
 }
 

@@ -129,8 +129,10 @@ func responsesEvents(s script, turn int) []event {
 		list = append(list, event{kind, object(append([]any{"type", kind, "sequence_number", len(list)}, members...)...)})
 	}
 	response := func(status string, output []string, more ...any) raw {
-		return raw(object(append([]any{"id", fmt.Sprintf("resp_%d", turn), "object", "response", "created_at", turn, "status", status, "model", "m",
-			"output", raw("[" + strings.Join(output, ",") + "]")}, more...)...))
+		return raw(object(append([]any{
+			"id", fmt.Sprintf("resp_%d", turn), "object", "response", "created_at", turn, "status", status, "model", "m",
+			"output", raw("[" + strings.Join(output, ",") + "]"),
+		}, more...)...))
 	}
 	add("response.created", "response", response("in_progress", nil))
 	var output []string

@@ -36,7 +36,7 @@ func (u *Upstream) next(body string) (Turn, bool) {
 
 // ServeHTTP implements [http.Handler].
 func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body) //nolint:errcheck // what has arrived counts
+	body, _ := io.ReadAll(r.Body) // what has arrived counts
 	turn, ok := u.next(string(body))
 	if !ok {
 		http.Error(w, "no turn is left", http.StatusBadRequest)

@@ -79,10 +79,10 @@ func shapeOf(seed uint64) shape {
 // event returns an event of the i-th block.
 func (s shape) event(kind string, i int) string {
 	index, id := `"index":`+strconv.Itoa(i)+`,`, "t"+strconv.Itoa(i)
-	switch {
-	case s.Index == "none":
+	switch s.Index {
+	case "none":
 		index = ""
-	case s.Index == "same":
+	case "same":
 		index = `"index":0,`
 	}
 	if s.SameID {

@@ -170,10 +170,10 @@ func (a ask) requireAccepted(t *testing.T, m message) {
 	assert.Equal(t, http.StatusOK, response.StatusCode, "the caller's next request is refused: %s\n%s", reply, body)
 }
 
-func request(t testing.TB, body string) *http.Request {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fakellm.BaseURL+"/messages", strings.NewReader(body))
-	require.NoError(t, err)
+func request(tb testing.TB, body string) *http.Request {
+	tb.Helper()
+	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, fakellm.BaseURL+"/messages", strings.NewReader(body))
+	require.NoError(tb, err)
 	r.Header.Set("Content-Type", "application/json")
 	return r
 }

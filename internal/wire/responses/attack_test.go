@@ -289,13 +289,13 @@ func (s shape) document(bytes int) string {
 }
 
 // playTurns plays a call, and reads its answer.
-func playTurns(t testing.TB, stream bool, turns ...string) {
-	t.Helper()
-	playRequest(t, responsesBody(stream), twoTodos, turns...)
+func playTurns(tb testing.TB, stream bool, turns ...string) {
+	tb.Helper()
+	playRequest(tb, responsesBody(stream), twoTodos, turns...)
 }
 
-func playRequest(t testing.TB, body string, todos todo.Provider, turns ...string) {
-	t.Helper()
+func playRequest(tb testing.TB, body string, todos todo.Provider, turns ...string) {
+	tb.Helper()
 	stream := strings.Contains(body, `"stream":true`)
 	n := 0
 	base := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -308,12 +308,12 @@ func playRequest(t testing.TB, body string, todos todo.Provider, turns ...string
 		}
 		return response, r.Body.Close()
 	})
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://model.test/v1/responses", strings.NewReader(body))
-	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, "http://model.test/v1/responses", strings.NewReader(body))
+	require.NoError(tb, err)
 	response, err := transport.New(base, oneContinuation(todos, middleware.WithPauseTool(middleware.PauseToolAlways))).RoundTrip(r)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	_, _ = io.Copy(io.Discard, response.Body) // which may break off in a call
-	require.NoError(t, response.Body.Close())
+	require.NoError(tb, response.Body.Close())
 }
 
 // endless is a stream of a shape that never ends, and that does something at
@@ -379,7 +379,7 @@ func TestShapesWithoutEndAreEnded(t *testing.T) {
 			body = response.Body
 			_, err = io.Copy(io.Discard, response.Body)
 			if closes {
-				assert.Error(t, err, s)
+				require.Error(t, err, s)
 			} else {
 				assert.True(t, err == nil || errors.Is(err, context.Canceled) || errors.Is(err, transport.ErrUnreadable), "%v: %+v", err, s)
 			}

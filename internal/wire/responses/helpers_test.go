@@ -21,7 +21,7 @@ import (
 )
 
 // unattended runs have no person, so that it does not matter how a script's text ends.
-var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO) //nolint:gochecknoglobals // constant
+var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

@@ -3,6 +3,7 @@ package proxy
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"unsafe"
@@ -107,7 +108,7 @@ func TestJournalTellsKeysApart(t *testing.T) {
 
 func TestReportOfWhatHasChanged(t *testing.T) {
 	t.Parallel()
-	j := newJournal(new(Config))
+	j := newJournal(&Config{Upstream: new(url.URL)})
 	first, second := j.begin(listing(t), "", new(caller)), j.begin(listing(t), "", new(caller))
 	before := j.report(0)
 	assert.Len(t, before.Entries, 2)
@@ -141,7 +142,7 @@ func TestJournalShowsWhatIsUnderWay(t *testing.T) {
 
 func TestJournalKeepsTheNewestRequests(t *testing.T) {
 	t.Parallel()
-	j := newJournal(new(Config))
+	j := newJournal(&Config{Upstream: new(url.URL)})
 	for range maxEntries + 50 {
 		j.end(j.begin(listing(t), "", new(caller)), whole, new(middleware.Outcomes))
 	}
@@ -154,7 +155,7 @@ func TestJournalKeepsTheNewestRequests(t *testing.T) {
 
 func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 	t.Parallel()
-	j := newJournal(&Config{Content: true})
+	j := newJournal(&Config{Upstream: new(url.URL), Content: true})
 	r := httptest.NewRequestWithContext(t.Context(), strings.Repeat("M", 300), "/v1/"+strings.Repeat("p", 300), nil)
 	e := j.begin(r, strings.Repeat("é", 300)+"\xff", new(caller))
 	ctx := withEntry(t.Context(), e)
@@ -171,7 +172,7 @@ func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 
 func TestReportIsACopy(t *testing.T) {
 	t.Parallel()
-	j := newJournal(new(Config))
+	j := newJournal(&Config{Upstream: new(url.URL)})
 	ctx := withEntry(t.Context(), j.begin(listing(t), "", new(caller)))
 	add := func(text string) {
 		j.at(ctx, continuation.TurnID{Turn: 1}, func(e *entry, t *turn) { e.note(t, noteFailed, text, "") })
@@ -206,7 +207,7 @@ func TestShort(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	j := newJournal(new(Config))
+	j := newJournal(&Config{Upstream: new(url.URL)})
 	for want, end := range map[string]struct {
 		status int
 		how    ending
