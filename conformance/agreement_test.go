@@ -18,7 +18,7 @@ func TestClientsAgree(t *testing.T) {
 	)
 	edit := quirks.Call{ID: "call_a", Type: "function", Name: editFile, Arguments: path}
 	test := quirks.Call{ID: "call_b", Type: "function", Name: "run_tests", Arguments: "{}"}
-	planned := fakellm.Text(plan).Usage(11, 7)
+	planned, busy := fakellm.Text(plan).Usage(11, 7), fakellm.Status(503, `{"error":{"message":"busy"}}`)
 	for _, script := range []struct {
 		name  string
 		turns []fakellm.Turn
@@ -69,7 +69,7 @@ func TestClientsAgree(t *testing.T) {
 		},
 		{
 			"a continuation that fails",
-			[]fakellm.Turn{planned, fakellm.Status(503, `{"error":{"message":"busy"}}`)},
+			[]fakellm.Turn{planned, busy, busy, busy},
 			quirks.Reading{Text: plan, Finish: "stop", Usage: tokens(11, 7)},
 		},
 	} {

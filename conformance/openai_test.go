@@ -68,9 +68,9 @@ func TestTransportDoesWhatTheDecoratorDoes(t *testing.T) {
 		"a finish that is no plain stop": {text.Finish("length")},
 		"an error":                       {fakellm.Status(http.StatusBadRequest, failure)},
 		"a continuation refused":         {text, fakellm.Status(http.StatusBadRequest, failure)},
-		"a continuation that fails":      {text, down, down},
+		"a continuation that fails":      {text, down, down, down},
 		"a continuation sent once more":  {text, down, call},
-		"a continuation cut short":       {text, cut, cut},
+		"a continuation cut short":       {text, cut, cut, cut},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,10 +188,10 @@ func TestContinuationsAreNotRetriedByTheSDK(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, unary bool) {
 		busy := fakellm.Status(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`).Header("Retry-After-Ms", "0")
-		server := fakellm.NewServer(t, fakellm.Text(plan), busy, busy)
+		server := fakellm.NewServer(t, fakellm.Text(plan), busy, busy, busy)
 		got := askOfficial(t.Context(), served(server, newMiddleware(), option.WithMaxRetries(2)), unary)
 		assert.Equal(t, quirks.Reading{Text: plan, Finish: "stop", Usage: tokens(10, 5)}, got)
-		assert.Len(t, server.Requests(), 3)
+		assert.Len(t, server.Requests(), 4)
 	})
 }
 

@@ -24,11 +24,13 @@ func carryOnce(base http.RoundTripper) http.RoundTripper {
 		continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off})))
 }
 
-// newMiddleware returns a middleware with a todo that is never done, and no interval between prompts.
+// newMiddleware returns a middleware with a todo that is never done, no interval between prompts, and nobody who watches:
+// it does not matter how a text ends.
 func newMiddleware(opts ...middleware.Option) *middleware.Middleware {
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending})
-	unhurried := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
-	return middleware.New(todos, append([]middleware.Option{unhurried}, opts...)...)
+	unhurried := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3})
+	unattended := middleware.WithApprovalMode(continuation.ApprovalYOLO)
+	return middleware.New(todos, append([]middleware.Option{unhurried, unattended}, opts...)...)
 }
 
 // For every row of the quirk table, the SDK reads what the row says.

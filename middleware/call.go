@@ -62,7 +62,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 
 func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c := &Call{callScope: callScope{mw: mw, request: traitsOf(r), cancel: canceller{caller: ctx, ctx: ctx}}}
-	c.fixedPrefix = r.FixedPrefix
+	c.decider.fixed = r.FixedPrefix
 	name := mw.session(ctx)
 	c.session.mw, c.session.key = mw, keyOf(ctx, name, r)
 	c.turn.Session, c.turn.reader.text.transcript = name, &c.text
@@ -143,7 +143,7 @@ func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
 func (c *Call) endTurn(err error) {
 	t, r := &c.turn, &c.turn.reader
 	r.ended = true
-	c.fixedPrefix = c.fixedPrefix || r.signed
+	c.decider.fixed = c.decider.fixed || r.signed
 	c.reminders.markRead(t)
 	if r.first {
 		c.patience.endFirstTurn()
@@ -156,7 +156,7 @@ func (c *Call) endTurn(err error) {
 	}
 	c.outcomeCell().addUsage(r.usage())
 	c.mw.options.report.turnEnded(c.observed.turnCtx(c.cancel.caller), TurnEnded{
-		TurnID: t.TurnID, Finish: r.finish, ToolCalls: r.calls.others, Usage: r.usage(), Err: err, Times: c.observed.turnTimes(err),
+		TurnID: t.TurnID, Finish: r.finish, ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err, Times: c.observed.turnTimes(err),
 	})
 	if !r.first {
 		c.endContinuation(err)
@@ -180,7 +180,7 @@ func (c *Call) endContinuation(err error) {
 		c.releaseAs(t.TurnID, ending)
 	}
 	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
-		TurnID: t.TurnID, Result: c.resultWord(err), ToolCalls: r.calls.others, Usage: r.usage(), Err: err,
+		TurnID: t.TurnID, Result: c.resultWord(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
 	})
 }
 
@@ -340,7 +340,7 @@ func (c *Call) newContinuation() *adapter.Continuation {
 // offersPause reports whether a continuation's request has todo_pause among its
 // tools.
 func (c *Call) offersPause() bool {
-	return c.request.takesPause && (!c.fixedPrefix || c.additions.PauseTool != nil)
+	return c.request.takesPause && (!c.decider.fixed || c.additions.PauseTool != nil)
 }
 
 // buildPrompt returns the prompt. After a rejected pause it sets k.Pause and returns
@@ -350,10 +350,10 @@ func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
 		Mode: c.session.settings().ApprovalMode, End: c.turn.textEnd(),
-		InWords: c.fixedPrefix && !c.offersPause() && !c.request.ownPause,
+		InWords: c.decider.fixed && !c.offersPause() && !c.request.ownPause,
 	}
 	if r := c.turn.rejection; r != nil {
-		if r.answer != nil && !c.fixedPrefix {
+		if r.answer != nil && !c.decider.fixed {
 			k.Pause = r.answer
 			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(k.Todo.Content) + "'"
 		}

@@ -15,8 +15,6 @@ type callScope struct {
 	cancel  canceller
 	session sessionHandle
 
-	fixedPrefix bool // no tool may be added; see [adapter.Request]
-
 	observed *observation // nil without observers
 
 	patience *patience // of the caller; nil if it is unlimited

@@ -26,8 +26,9 @@ type decider struct {
 	continued *continued               // nil before the first continuation
 	claimed   bool                     // the session is claimed for the next turn
 	rejected  bool                     // a pause was rejected
-	waited    time.Duration            // for the interval, before the next continuation
 	marked    bool                     // the session state records that the caller cancelled the call
+	fixed     bool                     // no tool may be added; see FixedPrefix of [adapter.Request]
+	waited    time.Duration            // for the interval, before the next continuation
 }
 
 // decide takes and reports the decision on the current turn. It reports whether the

@@ -180,9 +180,8 @@ func (o *Outcomes) add(first Outcome) *outcomeCell {
 // outcomeCell holds the outcome of a call that has not ended. The call writes it,
 // and anybody may read it.
 type outcomeCell struct {
-	mu    sync.Mutex
-	o     Outcome
-	usage [1]adapter.Usage // room for a single turn's
+	mu sync.Mutex
+	o  Outcome
 }
 
 func (c *outcomeCell) get() Outcome {
@@ -205,9 +204,6 @@ func (c *outcomeCell) edit(f func(*Outcome)) {
 // addUsage adds the usage of one more turn.
 func (c *outcomeCell) addUsage(u adapter.Usage) {
 	c.edit(func(o *Outcome) {
-		if o.Usage == nil {
-			o.Usage = c.usage[:0]
-		}
 		o.Usage = append(o.Usage, u)
 	})
 }

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"math"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -22,8 +23,8 @@ const (
 // the id and the name, so tracker uses each where it is given and relies on none.
 type tracker struct {
 	calls        []toolCall
-	others       int             // calls other than todo_pause; beyond maxCalls, every fragment counts as one
-	next         int             // the lowest free index in what the caller sees
+	others       int32           // calls other than todo_pause; beyond maxCalls, every fragment counts as one
+	next         int32           // the lowest free index in what the caller sees
 	undecided    int32           // calls whose name is not complete yet
 	latest       rawjson.Balance // brackets of the latest call's arguments, if it has neither index nor id
 	unwatched    bool            // every call is an ordinary one
@@ -41,7 +42,7 @@ type toolCall struct {
 	kind      kind
 	shown     bool // a fragment of it was shown
 	rewritten bool // it is shown under the index out
-	out       int
+	out       int32
 }
 
 type kind uint8
@@ -245,7 +246,7 @@ func (t *tracker) edit(f fragment) adapter.CallEdit {
 	if !c.rewritten {
 		return adapter.CallEdit{}
 	}
-	return adapter.CallEdit{Drop: f.empty, Rewrite: true, Index: c.out, First: first}
+	return adapter.CallEdit{Drop: f.empty, Rewrite: true, Index: int(c.out), First: first}
 }
 
 // edits appends to dst how the fragments of a chunk are shown.
@@ -262,7 +263,7 @@ func (t *tracker) place(c *toolCall) {
 	if t.pauseRemoved {
 		c.rewritten = true
 	} else if c.index != adapter.NoIndex {
-		c.out = c.index
+		c.out = int32(min(c.index, math.MaxInt32-1)) //nolint:gosec // bounded
 	}
 	t.next = max(t.next, c.out) + 1
 }

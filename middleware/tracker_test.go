@@ -250,10 +250,10 @@ func TestTrackerKnowsAsSoonAsItCan(t *testing.T) {
 	assert.EqualValues(t, 1, calls.undecided)
 	calls.add(1, "b", "edit_file", "")
 	assert.EqualValues(t, 1, calls.undecided, "another call does not decide the first")
-	assert.Equal(t, 1, calls.others)
+	assert.EqualValues(t, 1, calls.others)
 	calls.add(0, "", "_l", "")
 	assert.EqualValues(t, 0, calls.undecided)
-	assert.Equal(t, 2, calls.others)
+	assert.EqualValues(t, 2, calls.others)
 	assert.False(t, calls.pauseRemoved)
 }
 
@@ -298,7 +298,7 @@ func TestTrackerIsBounded(t *testing.T) {
 		calls.add(i+1, fmt.Sprint("call", i), "edit_file", "{}")
 	}
 	assert.Len(t, calls.calls, maxCalls)
-	assert.Equal(t, 2*maxCalls, calls.others, "calls past the bound count too")
+	assert.EqualValues(t, 2*maxCalls, calls.others, "calls past the bound count too")
 	assert.Equal(t, adapter.CallEdit{}, calls.edit(fragment{call: untracked}), "calls past the bound are shown as they came")
 
 	calls.pauseRemoved = false

@@ -22,9 +22,6 @@ type turn struct {
 	from      int // where its text begins in the transcript
 	previous  int // where the text of the turn before it begins
 	rejection *rejection
-
-	end     continuation.TurnEnd // of its text, once endRead
-	endRead bool
 }
 
 // rejection is a pause whose reason was not accepted.
@@ -53,10 +50,11 @@ func (t *turn) next(attempt int, watched, printable bool) turn {
 
 // textEnd returns how the text of the turn ends. It reads the text once.
 func (t *turn) textEnd() continuation.TurnEnd {
-	if !t.endRead {
-		t.endRead, t.end = true, endOf(t.text())
+	r := &t.reader
+	if !r.endingRead {
+		r.endingRead, r.ending = true, endOf(t.text())
 	}
-	return t.end
+	return r.ending
 }
 
 func endOf(text []byte) continuation.TurnEnd {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/pausecall"
 )
 
@@ -21,16 +22,18 @@ type turnReader struct {
 	unknown     bool // there was content that the dialect does not know
 	signed      bool // there was signed reasoning
 	manyChoices bool
-	late        bool               // more came after the finish
-	done        bool               // the provider has said that the turn is over
-	ended       bool               // nothing more is read
-	totals      adapter.UsageShown // which usage of the answer so far its chunks may show
+	late        bool                 // more came after the finish
+	done        bool                 // the provider has said that the turn is over
+	ended       bool                 // nothing more is read
+	totals      adapter.UsageShown   // which usage of the answer so far its chunks may show
+	wroteList   bool                 // a tool that writes the list was called
+	endingRead  bool                 // ending is set
+	ending      continuation.TurnEnd // how the text ends
 	finish      string
 	err         error
 	reported    *adapter.Usage // nil until usage is reported, mostly at the end
 
 	listTools *Middleware // says which tools write the list; nil if that does not matter
-	wroteList bool        // one of them was called
 }
 
 var _ adapter.TurnReader = (*turnReader)(nil)
@@ -260,8 +263,8 @@ func (r *turnReader) heldText() string {
 type turnText struct {
 	transcript *transcript          // nil if the text is not kept
 	printed    pausecall.Finder     // holds back what may be a printed todo_pause
-	printable  bool                 // the model may print todo_pause as text
 	separator  string               // precedes the first text, if text was shown before the turn
+	printable  bool                 // the model may print todo_pause as text
 	shown      bool                 // the turn has shown text
 	reasoned   adapter.ReasoningEnd // of the turns before it, until it has reasoning of its own
 }

@@ -1,7 +1,6 @@
 package todo_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -113,7 +112,7 @@ func TestListInScriptsOfARequestWithoutIt(t *testing.T) {
 		{[]string{"exec", "wait"}, false},
 		{[]string{"exec", "exec_command", "update_plan", "wait"}, true},
 	} {
-		ctx := todo.WithConversation(context.Background(), slices.Values([]todo.Call{script("new", completed)}))
+		ctx := todo.WithConversation(t.Context(), slices.Values([]todo.Call{script("new", completed)}))
 		_, _, err := source.Locate(todo.WithTools(ctx, slices.Values(test.tools)))
 		assert.Equal(t, !test.found, err != nil)
 		if !test.found {
@@ -139,7 +138,7 @@ func TestRememberedListAndAScriptThatFailed(t *testing.T) {
 	t.Parallel()
 	source := locator(todo.FromConversation())
 	locateIn := func(calls ...todo.Call) ([]todo.Todo, todo.Origin, error) {
-		return source.Locate(todo.WithConversation(continuation.WithSession(context.Background(), "s"), slices.Values(calls)))
+		return source.Locate(todo.WithConversation(continuation.WithSession(t.Context(), "s"), slices.Values(calls)))
 	}
 	_, _, err := locateIn(script("old", completed))
 	require.NoError(t, err)

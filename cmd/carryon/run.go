@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 
@@ -135,6 +136,9 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 		return cmp.Or(c.refused(command[0], err), err)
 	}
 	c.report(server, stopped, program)
+	if s := server.Summary(); s.Unused() {
+		logger.Warn("the agent asked no model through carryon", slog.Int("requests", s.Requests), slog.Int("web_sockets_refused", s.Handshakes))
+	}
 	if code != 0 {
 		return exitError(code)
 	}
@@ -199,7 +203,10 @@ func (c *runConfig) report(server *proxy.Server, stopped error, program agent.Ag
 	}
 	s := server.Summary()
 	line := s.String()
-	if s.Requests == 0 {
+	switch {
+	case s.Requests == 0 && s.Handshakes > 0:
+		line = "the agent never used carryon: it asked for a WebSocket, which carryon does not read, and posted no request"
+	case s.Requests == 0:
 		line = "the agent never used carryon: 0 requests"
 	}
 	if s.Unused() {

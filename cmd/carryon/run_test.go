@@ -45,6 +45,8 @@ func actAsAgent() int {
 	case "path":
 		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/%1b]0;owned%07%e2%80%ae%c2%9b/chat/completions")
 		return 0
+	case "socket":
+		return askForSocket()
 	case "signal":
 		got := make(chan os.Signal, 1)
 		signal.Notify(got, syscall.SIGTERM)
@@ -103,6 +105,24 @@ func ask(provider, url string) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	fmt.Println(provider, answer.StatusCode, string(body), err)
+}
+
+// askForSocket begins a WebSocket for the Responses API.
+func askForSocket() int {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, os.Getenv("OPENAI_BASE_URL")+"/responses", nil)
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "websocket")
+	answer, err := new(http.Transport).RoundTrip(r)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer answer.Body.Close()
+	fmt.Println(answer.StatusCode)
+	return 0
 }
 
 func tool(name string) openai.Tool {
@@ -334,4 +354,20 @@ func TestRunTellsWhyAnUpstreamRefuses(t *testing.T) {
 		assert.Equal(t, 1, codeOf(t, err))
 		assert.Equal(t, strings.ReplaceAll(want, "{URL}", server.URL)+"carryon: 1 request, 0 continuations, no todo list seen\n", stderr)
 	}
+}
+
+// An agent that asks its model elsewhere is told how to point it here, also in the log.
+func TestRunTellsThatItWasNotUsed(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	_, stderr, err := asAgent(t, "env", "-log-file", log)
+	require.NoError(t, err)
+	assert.Contains(t, stderr, "carryon: the agent never used carryon: 0 requests (to point it there, set its base URL to that of a carryon proxy)\n")
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "the agent asked no model through carryon")
+
+	_, stderr, err = asAgent(t, "socket")
+	require.NoError(t, err)
+	assert.Contains(t, stderr, "carryon: the agent never used carryon: it asked for a WebSocket")
 }

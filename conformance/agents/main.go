@@ -15,6 +15,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,7 @@ func main() {
 }
 
 // errUnfinished is the failure of a run under carryon.
-var errUnfinished = errors.New("an agent did not finish its list, or has a prompt of carryon's in its history")
+var errUnfinished = errors.New("an agent did not finish its list, has lost tools, or has a prompt of carryon's in its history")
 
 func run(folder, only, document string, verbose bool) error {
 	folder, err := filepath.Abs(folder)
@@ -85,7 +86,11 @@ func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only str
 			a.name, version, a.kind(), a.protocol, alone.files, with.files, with.added, with.prompts, with.says); err != nil {
 			return false, err
 		}
-		unfinished = unfinished || with.files != len(files) || with.prompts > 0
+		lost := slices.DeleteFunc(slices.Clone(alone.tools), func(tool string) bool { return slices.Contains(with.tools, tool) })
+		if len(lost) > 0 {
+			log.Printf("%s offers no %s under carryon", a.name, strings.Join(lost, ", "))
+		}
+		unfinished = unfinished || with.files != len(files) || with.prompts > 0 || len(lost) > 0
 	}
 	return unfinished, nil
 }

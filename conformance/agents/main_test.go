@@ -30,11 +30,11 @@ func TestGoAgents(t *testing.T) {
 			assert.NotEmpty(t, r.versionOf(a))
 			alone, err := r.run(t.Context(), a, false)
 			require.NoError(t, err)
-			assert.Equal(t, result{files: 1}, alone)
+			assert.Equal(t, result{files: 1, tools: alone.tools}, alone)
 			with, err := r.run(t.Context(), a, true)
 			require.NoError(t, err)
 			assert.Equal(t, result{
-				files: len(files), added: 2, says: "8 requests, 2 continuations, 3 of 3 todos done, 2040 tokens added",
+				files: len(files), added: 2, tools: alone.tools, says: "8 requests, 2 continuations, 3 of 3 todos done, 2040 tokens added",
 			}, with)
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/pause"
 )
 
 const task = "Build a small web page about tea: index.html, style.css and README.md. Keep a todo list."
@@ -34,6 +35,7 @@ type result struct {
 	added   int // requests that carryon added
 	prompts int // requests whose history contains a prompt of carryon's
 	says    string
+	tools   []string // that the agent has offered, in order
 }
 
 // run has an agent work in its own folder, under carryon or without it.
@@ -132,6 +134,7 @@ func resultOf(dir string, requests []fakellm.Request, out string) (r result) {
 		}
 	}
 	for _, request := range requests {
+		r.tools = append(r.tools, request.Tools...)
 		if asked(request) {
 			r.added++
 		}
@@ -142,6 +145,8 @@ func resultOf(dir string, requests []fakellm.Request, out string) (r result) {
 			}
 		}
 	}
+	slices.Sort(r.tools)
+	r.tools = slices.DeleteFunc(slices.Compact(r.tools), pause.Is)
 	for line := range strings.Lines(out) {
 		if says, ok := strings.CutPrefix(line, "carryon: "); ok {
 			r.says = strings.TrimSpace(says)

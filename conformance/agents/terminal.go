@@ -40,7 +40,7 @@ func inTerminal(ctx context.Context, c *exec.Cmd, requests func() int) ([]byte, 
 			last, quiet = n, 0
 		}
 	}
-	for range 10 {
+	for range 40 {
 		_, _ = terminal.WriteString(interrupt) // it may have ended
 		select {
 		case <-screen.ended:

@@ -30,6 +30,7 @@ var notRun = map[string]map[string]string{
 		"curl -s":                                                     "run by TestTheProxyStarts",
 		"carryon proxy":                                               "run by TestTheProxyStarts",
 		"carryon dashboards":                                          "the tests of cmd/carryon run it",
+		"carryon audit":                                               "the tests of cmd/carryon run it",
 		"carryon check":                                               "the tests of cmd/carryon run it",
 		"kubectl":                                                     "needs a cluster",
 		"docker ":                                                     "needs a container runtime: the CI workflow runs it",

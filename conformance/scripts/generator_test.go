@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -110,8 +111,13 @@ func (g *generator) gap() string {
 }
 
 func (g *generator) name() string {
+	return g.fresh(g.pick("r", "p", "plan", "items", "$x", "_y", "états"))
+}
+
+// fresh returns a name that the script does not have.
+func (g *generator) fresh(beginning string) string {
 	g.number++
-	return fmt.Sprint(g.pick("r", "p", "plan", "items", "$x", "_y", "états"), g.number)
+	return beginning + strconv.Itoa(g.number)
 }
 
 // argument returns the argument of a call.
@@ -205,17 +211,17 @@ func (g *generator) binding() string {
 // harmless returns a statement that does nothing to a plan.
 func (g *generator) harmless() string {
 	return g.pick(
-		"text('update_plan is next')", "text(`a ${1 + 1} b ${`c`}`)", "const m"+fmt.Sprint(g.Uint32())+" = /[/'\"`]+/.test('/')", "if (1) { text('x') }",
-		"for (let i = 0; i < 2; i++) text(i)", "let k"+fmt.Sprint(g.Uint32())+" = 4 / 2 / 1", "const o"+fmt.Sprint(g.Uint32())+" = {a: 1, b: [2], c() { return 3 }}", "await tools.exec_command({cmd: `ls`})",
-		"const f"+fmt.Sprint(g.Uint32())+" = (x) => x / 2", "try { text(x) } catch { }", "text(\"tools.update_plan\")", "/* it's */", "// `\n", "void 0", "text(a?.b)",
-		"const q"+fmt.Sprint(g.Uint32())+" = 1 ? .5 : 2", "(async () => 1)()", "function g"+fmt.Sprint(g.Uint32())+"() { return /}/ }", "let l"+fmt.Sprint(g.Uint32())+"\n/1/g", "text(1)/2/1",
+		"text('update_plan is next')", "text(`a ${1 + 1} b ${`c`}`)", "const "+g.fresh("m")+" = /[/'\"`]+/.test('/')", "if (1) { text('x') }",
+		"for (let i = 0; i < 2; i++) text(i)", "let "+g.fresh("k")+" = 4 / 2 / 1", "const "+g.fresh("o")+" = {a: 1, b: [2], c() { return 3 }}", "await tools.exec_command({cmd: `ls`})",
+		"const "+g.fresh("f")+" = (x) => x / 2", "try { text(x) } catch { }", "text(\"tools.update_plan\")", "/* it's */", "// `\n", "void 0", "text(a?.b)",
+		"const "+g.fresh("q")+" = 1 ? .5 : 2", "(async () => 1)()", "function "+g.fresh("g")+"() { return /}/ }", "let "+g.fresh("l")+"\n/1/g", "text(1)/2/1",
 	)
 }
 
 // wrapped returns a statement that is run once, several times, later or never.
 func (g *generator) wrapped(s string) string {
 	cond := g.pick("1", "0", "false", "load('x')", "n > 1")
-	f := "f" + fmt.Sprint(g.Uint32())
+	f := g.fresh("f")
 	return g.pick(
 		"if ("+cond+") "+s, "if ("+cond+") { "+s+" }", "if ("+cond+")\n"+s, "if ("+cond+") text(1); else "+s, "for (const x of [1, 2]) { "+s+" }", "for (const x of []) "+s,
 		"while (0) "+s, "try { "+s+" } catch (e) { }", "try { throw 0 } catch { "+s+" }", "{ "+s+" }", "const "+f+" = async () => { "+s+" }", "await (async () => { "+s+" })()",
@@ -232,7 +238,7 @@ func (g *generator) mutation() string {
 		return g.harmless()
 	}
 	name := g.names[g.IntN(len(g.names))]
-	f := "h" + fmt.Sprint(g.Uint32())
+	f := g.fresh("h")
 	return g.pick(
 		name+".push({step: 'm', status: 'pending'})", name+"[0].status = 'completed'", name+".length = 0", name+" = []", name+".pop()", "[...[1], "+name+"].at(-1).reverse()",
 		"const "+f+" = "+name+"; "+f+".length = 0", f+"(); function "+f+"() { "+name+".length = 0 }", "for (const p of "+name+") p.status = 'completed'", "text("+name+")",
@@ -244,7 +250,7 @@ func (g *generator) mutation() string {
 // indirect returns a call under another name, or a script that changes the runtime.
 func (g *generator) indirect() string {
 	argument := g.argument()
-	f := "t" + fmt.Sprint(g.Uint32())
+	f := g.fresh("t")
 	return g.pick(
 		"const "+f+" = tools; await "+f+".update_plan("+argument+")", "const {update_plan: "+f+"} = tools; await "+f+"("+argument+")", "await tools['update_plan']("+argument+")",
 		"await tools['update_' + 'plan']("+argument+")", "await tools?.update_plan("+argument+")", "await tools.update_plan?.("+argument+")", "await tools.update_plan.call(null, "+argument+")",

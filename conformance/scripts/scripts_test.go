@@ -2,15 +2,13 @@ package scripts_test
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"flag"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -58,7 +56,8 @@ func inGoja(t *testing.T, source string) ending {
 		return ending{State: "failed"}
 	}
 	method("start", run)
-	for i := 0; i < 1000 && method("step").ToBoolean(); i++ {
+	for more := true; more; {
+		more = method("step").ToBoolean()
 	}
 	var end ending
 	require.NoError(t, vm.ExportTo(method("state"), &end))
@@ -70,7 +69,7 @@ var older = todo.Call{Name: "update_plan", Arguments: `{"plan":[{"step":"older",
 
 func locate(t *testing.T, calls ...todo.Call) ([]todo.Todo, todo.Origin, error) {
 	t.Helper()
-	ctx := todo.WithConversation(context.Background(), slices.Values(calls))
+	ctx := todo.WithConversation(t.Context(), slices.Values(calls))
 	source, ok := todo.FromConversation().(todo.Locator)
 	require.True(t, ok)
 	return source.Locate(ctx)
@@ -146,33 +145,29 @@ func TestScriptsInGoja(t *testing.T) {
 	logVerdicts(t, verdicts)
 }
 
-// The engine of Codex is V8, as that of node. CARRYON_SCRIPTS is the number of scripts to run.
+// What the test in node runs, as in: go test ./scripts -run Node -scripts 20000 -seed 7.
+var (
+	count = flag.Int("scripts", 1000, "how many `scripts` run in node")
+	seed  = flag.Uint64("seed", 2, "the `seed` of these scripts")
+)
+
+// The engine of Codex is V8, as that of node.
 func TestScriptsInNode(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")
 	}
-	n, err := strconv.Atoi(os.Getenv("CARRYON_SCRIPTS"))
-	if err != nil {
-		n = 1000
-	}
-	seed := uint64(2)
-	if text := os.Getenv("CARRYON_SCRIPTS_SEED"); text != "" {
-		seed, err = strconv.ParseUint(text, 10, 64)
-		require.NoError(t, err)
-	}
-	sources := scriptsFor(seed, n)
+	sources := scriptsFor(*seed, *count)
 	input, err := json.Marshal(sources)
 	require.NoError(t, err)
 	c := exec.CommandContext(t.Context(), node, "--no-warnings", "--experimental-vm-modules", "node.mjs")
 	c.Stdin = bytes.NewReader(input)
-	c.Stderr = os.Stderr
 	output, err := c.Output()
 	require.NoError(t, err)
 	var ends []ending
 	require.NoError(t, json.Unmarshal(output, &ends))
-	require.Len(t, ends, n)
+	require.Len(t, ends, *count)
 	require.NoError(t, json.Unmarshal(input, &sources)) // as node has read them
 	verdicts := map[verdict]int{}
 	for i, end := range ends {

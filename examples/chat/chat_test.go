@@ -148,7 +148,7 @@ func TestCtrlCStopsAContinuation(t *testing.T) {
 	inTerminal(t, 80, 24, func(s *scene) {
 		s.enter("Work.")
 		s.pass(time.Minute)
-		assert.Contains(t, s.seen(), "* carrying on: Dig (attempt 1 of 3)\n")
+		assert.Contains(t, s.seen(), "* carrying on: Dig (attempt 1 of 4)\n")
 		s.press("\x03")
 		assert.False(t, s.busy())
 		assert.Contains(t, s.seen(), "* stopped\n")
@@ -177,12 +177,13 @@ func TestModelThatGetsNowhere(t *testing.T) {
 		s.enter("Work.")
 		s.settle()
 		for _, line := range []string{
-			"* carrying on: Dig (attempt 1 of 3)\n", "* carrying on: Dig (attempt 2 of 3)\n",
-			"* carrying on: Dig (attempt 3 of 3)\n", "* gave up: Maximum continuation attempts exceeded\n",
+			"* carrying on: Dig (attempt 1 of 4)\n", "* carrying on: Dig (attempt 2 of 4)\n",
+			"* carrying on: Dig (attempt 3 of 4)\n", "* carrying on: Dig (attempt 4 of 4)\n", "* gave up: Maximum continuation attempts exceeded\n",
 		} {
 			assert.Contains(t, s.written(), line)
 		}
-	}, planOf("Dig"), carryontest.Text("I will."), carryontest.Text("I shall."), carryontest.Text("Soon."), carryontest.Text("Now."))
+	}, planOf("Dig"), carryontest.Text("I will."), carryontest.Text("I shall."), carryontest.Text("I will dig."),
+		carryontest.Text("Next, I will dig."), carryontest.Text("Let me dig."))
 }
 
 func TestPauseThatIsNone(t *testing.T) {

@@ -53,7 +53,7 @@ func TestPauseHoldsUntilResume(t *testing.T) {
 		s.enter("/resume")
 		s.settle()
 		assert.Contains(t, s.seen(), "> "+resumption+"\n")
-		assert.Contains(t, s.seen(), "* carrying on: Dig (attempt 1 of 3)\n")
+		assert.Contains(t, s.seen(), "* carrying on: Dig (attempt 1 of 4)\n")
 	}, planOf("Dig"), carryontest.Text("Next, I will dig.").Delay(5*time.Second), carryontest.Text("I go on."),
 		carryontest.Pause("The spade is locked away, and only you have the key."))
 }
@@ -67,7 +67,7 @@ func TestResumeDuringATurnSaysNothingToTheModel(t *testing.T) {
 		s.enter("/resume")
 		assert.Contains(t, s.seen(), "Resumed.\n")
 		s.settle()
-		assert.Contains(t, s.seen(), "* carrying on: Dig (attempt 1 of 3)\n")
+		assert.Contains(t, s.seen(), "* carrying on: Dig (attempt 1 of 4)\n")
 		assert.NotContains(t, s.written(), resumption)
 	}, planOf("Dig"), carryontest.Text("Next, I will dig.").Delay(5*time.Second),
 		carryontest.Pause("The spade is locked away, and only you have the key."))

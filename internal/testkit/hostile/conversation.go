@@ -94,7 +94,7 @@ func (m *mutator) damage() {
 			return
 		}
 		i := m.rand.IntN(len(m.events))
-		switch m.rand.IntN(10) {
+		switch m.rand.IntN(11) {
 		case 0:
 			m.events = slices.Delete(m.events, i, i+1)
 		case 1:
@@ -117,6 +117,8 @@ func (m *mutator) damage() {
 		case 8:
 			m.events = append(slices.Delete(slices.Clone(m.events), i, i+1), m.events[i]) // it comes last
 			m.shuffled = true
+		case 9:
+			m.endEarly()
 		default:
 			other := (m.protocol + Protocol(1+m.rand.IntN(2))) % 3
 			if m.rand.IntN(4) == 0 {
@@ -124,6 +126,17 @@ func (m *mutator) damage() {
 			}
 		}
 	}
+}
+
+// endEarly puts the event that says how the answer ends before others.
+func (m *mutator) endEarly() {
+	end := len(m.events) - [...]int{3, 2, 1}[m.protocol]
+	if end < 1 {
+		return
+	}
+	e := m.events[end]
+	m.events = slices.Insert(slices.Delete(m.events, end, end+1), m.rand.IntN(end), e)
+	m.shuffled = true
 }
 
 // renumber gives an event other indexes. The choices of a turn all get the same.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,6 +63,9 @@ func (c *Conversation) judgeSize(r *Result, asked int) error {
 	return nil
 }
 
+// otherChoice finds a choice that is not the first.
+var otherChoice = regexp.MustCompile(`"choices":\[\{"index":[1-9]`)
+
 // judgeShape checks what only the strictest clients look at: a joined answer begins and
 // ends once, and so does each of its blocks.
 func (c *Conversation) judgeShape(joined string) error {
@@ -73,6 +77,9 @@ func (c *Conversation) judgeShape(joined string) error {
 		if n := counts(member); n != 1 {
 			return fmt.Errorf("%s is there %d times", member, n)
 		}
+	}
+	if c.Protocol == ChatCompletions && otherChoice.MatchString(joined) {
+		return errors.New("a choice has another number")
 	}
 	if begun, ended := counts(`"type":"content_block_start"`), counts(`"type":"content_block_stop"`); begun != ended {
 		return fmt.Errorf("%d blocks begin, and %d end", begun, ended)

@@ -45,7 +45,7 @@ func (s *script) isName(i int) bool { return s.is(i, word) && !isKeyword(s.text(
 // lastCall returns the argument of the last call, or nil if there is none.
 func (s *script) lastCall() (map[string]any, error) {
 	s.constants = make(map[string]constant)
-	for i := 0; i < len(s.tokens); i++ {
+	for i := range s.tokens {
 		if err := s.look(i); err != nil {
 			return nil, err
 		}
@@ -283,7 +283,7 @@ func (s *script) hasFunction(after int) bool {
 	return false
 }
 
-// declare reads a declaration of constants: const a = …, b = …;
+// declare reads a declaration of constants, such as const a = [], b = 'x'.
 func (s *script) declare(i int) {
 	keyword := s.text(i)
 	for {
@@ -302,7 +302,8 @@ func (s *script) declare(i int) {
 			fixed = false
 		}
 		s.constants[s.text(i)] = constant{name: i, value: value, size: l.size, fixed: fixed}
-		if i = l.at; s.text(i) != "," {
+		i = l.at
+		if s.text(i) != "," {
 			return
 		}
 	}

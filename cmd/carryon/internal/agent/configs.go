@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 
@@ -80,9 +81,7 @@ func textAt(value any, names ...string) string {
 // over counts, and objects are merged.
 func merged(under, over object) object {
 	all := make(object, len(under)+len(over))
-	for name, value := range under {
-		all[name] = value
-	}
+	maps.Copy(all, under)
 	for name, value := range over {
 		inner, isObject := value.(object)
 		if own, both := all[name].(object); both && isObject {

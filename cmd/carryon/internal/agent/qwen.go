@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 )
 
 func qwen() Agent {
@@ -73,18 +74,19 @@ func (s *setup) qwenSystemSettings() string {
 func (s *setup) qwenProviders(providers object, getenv func(string) string) (own object, changed bool) {
 	own = maps.Clone(providers)
 	for provider, value := range providers {
-		models, _ := value.([]any)
-		copies := make([]any, len(models))
-		for i, model := range models {
-			copies[i] = model
-			if base := textAt(model, "baseUrl"); base != "" {
-				copies[i] = merged(model.(object), object{"baseUrl": s.route(provider, os.Expand(base, getenv), "baseUrl in qwen-code's settings")})
+		models, ok := value.([]any)
+		if !ok {
+			continue
+		}
+		models = slices.Clone(models)
+		for i := range models {
+			model, ok := models[i].(object)
+			if base := textAt(model, "baseUrl"); ok && base != "" {
+				models[i] = merged(model, object{"baseUrl": s.route(provider, os.Expand(base, getenv), "baseUrl in qwen-code's settings")})
 				changed = true
 			}
 		}
-		if value != nil && copies != nil && len(models) > 0 {
-			own[provider] = copies
-		}
+		own[provider] = models
 	}
 	return own, changed
 }

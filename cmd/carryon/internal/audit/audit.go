@@ -94,13 +94,11 @@ func (a *auditor) readAll(ctx context.Context, found []transcript) {
 	queue := make(chan transcript)
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(found)) {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
+		workers.Go(func() {
 			for t := range queue {
 				a.read(ctx, t)
 			}
-		}()
+		})
 	}
 	for _, t := range found {
 		queue <- t

@@ -33,7 +33,7 @@ func TestAgents(t *testing.T) {
 	report := run(t, "testdata/home")
 	want := map[string]*audit.Counts{
 		"Claude Code": {
-			Sessions: 2, UserTurns: 7, Ended: 7, WithList: 7, Open: 6, Asked: 1, Waits: 1, Untouched: 1, Unticked: 1, Stalled: 1, Interrupted: 1,
+			Sessions: 2, UserTurns: 6, Ended: 7, WithList: 7, Open: 6, Asked: 1, Waits: 1, Untouched: 1, Unticked: 1, Stalled: 1, Interrupted: 1,
 			TypedContinue: 1, Standard: would(2, 19_500), YOLO: would(4, 39_000),
 		},
 		"Codex": {

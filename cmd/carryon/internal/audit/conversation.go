@@ -22,7 +22,7 @@ type listener interface {
 	// turnEnded is called when a turn of the model has ended in text, or was broken off.
 	turnEnded(c *conversation, broke bool)
 	// userSaid is called for each message of the user.
-	userSaid(c *conversation, text string)
+	userSaid(c *conversation, id, text string)
 	// flush is called at the end.
 	flush()
 }
@@ -64,13 +64,13 @@ func newConversation(agent, file string, l listener) *conversation {
 	return &conversation{agent: agent, file: file, listener: l, waiting: map[string]int{}}
 }
 
-// message adds a message with the role of the user, which the agent may have written.
-func (c *conversation) message(text string) {
+// message adds a message with the role of the user, which the agent may have written. id may be "".
+func (c *conversation) message(id, text string) {
 	text = clip(text)
 	c.endTurn(false)
 	automatic := adapter.IsAutomatic(text)
 	if !automatic {
-		c.listener.userSaid(c, text)
+		c.listener.userSaid(c, strings.Clone(id), text)
 		c.users, c.user, c.afterUser = c.users+1, text, true
 	}
 	c.add(entry{user: !automatic, text: text})
@@ -115,12 +115,12 @@ func (c *conversation) calls(id, name, arguments string) {
 // result adds the result of a call. A running call may have several; the first one with the right beginning counts.
 func (c *conversation) result(id, text string) {
 	c.answer, c.afterUser = answer{}, false
-	at, ok := c.waiting[id]
-	if at -= c.dropped; !ok || at < 0 {
+	number, ok := c.waiting[id]
+	if !ok || number < c.dropped {
 		return
 	}
 	delete(c.waiting, id)
-	call := &c.entries[at].call
+	call := &c.entries[number-c.dropped].call
 	call.Result, call.Answered = clip(text), true
 	c.bytes += len(call.Result)
 }
@@ -174,7 +174,7 @@ func (c *conversation) history() iter.Seq[adapter.Entry] {
 		walk := adapter.HistoryWalk{Yield: yield}
 		for i := range c.entries {
 			e := &c.entries[len(c.entries)-1-i]
-			more := false
+			var more bool
 			switch {
 			case e.user:
 				more = walk.User(e.text, nil)

@@ -2,8 +2,9 @@ package audit
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,31 +16,59 @@ import (
 
 // engine is carryon's own engine in a dry run, once for each mode.
 type engine struct {
-	list           todo.Provider
+	lists          todo.Locator
 	standard, yolo *middleware.Middleware
 }
 
 func newEngine() *engine {
-	e := &engine{list: todo.FromConversation()}
+	lists, _ := todo.FromConversation().(todo.Locator) // as its documentation says
 	in := func(mode continuation.ApprovalMode) *middleware.Middleware {
-		return middleware.New(e.list, middleware.WithDryRun(), middleware.WithApprovalMode(mode),
+		return middleware.New(located{}, middleware.WithDryRun(), middleware.WithApprovalMode(mode),
 			middleware.WithLogger(slog.New(slog.DiscardHandler)), middleware.WithTodoTimeout(time.Hour))
 	}
-	e.standard, e.yolo = in(continuation.ApprovalDefault), in(continuation.ApprovalYOLO)
-	return e
+	return &engine{lists: lists, standard: in(continuation.ApprovalDefault), yolo: in(continuation.ApprovalYOLO)}
+}
+
+// list is the todo list at the end of a turn, or why there is none.
+type list struct {
+	todos  []todo.Todo
+	origin todo.Origin
+	err    error
+}
+
+type listKey struct{}
+
+// located is a source that has been read already, since both modes need the same list: it is in the ctx.
+type located struct{}
+
+func (located) Todos(ctx context.Context) ([]todo.Todo, error) {
+	todos, _, err := located{}.Locate(ctx)
+	return todos, err
+}
+
+func (located) Locate(ctx context.Context) ([]todo.Todo, todo.Origin, error) {
+	l, _ := ctx.Value(listKey{}).(list)
+	return l.todos, l.origin, l.err
+}
+
+// read reads the list of a conversation.
+func (e *engine) read(c *conversation) (l list) {
+	ctx := todo.WithConversation(continuation.WithSession(context.Background(), c.file), adapter.Calls(c.history()))
+	l.todos, l.origin, l.err = e.lists.Locate(ctx)
+	return l
 }
 
 // decide returns what carryon would have decided about the turn of a conversation that has just ended.
-func (*engine) decide(mw *middleware.Middleware, c *conversation) (middleware.Outcome, error) {
-	ctx := continuation.WithSession(context.Background(), c.file)
+func (*engine) decide(mw *middleware.Middleware, c *conversation, l list) middleware.Outcome {
+	ctx := context.WithValue(continuation.WithSession(context.Background(), c.file), listKey{}, l)
 	call, outcome := mw.Begin(ctx, c.request())
 	if call == nil {
-		return outcome, nil
+		return outcome
 	}
-	_, err := middleware.Unary(call, dialect{}, func(context.Context, *adapter.Continuation) (reply, error) {
+	_, _ = middleware.Unary(call, dialect{}, func(context.Context, *adapter.Continuation) (reply, error) {
 		return reply{text: string(c.answer.text), finish: c.answer.finish}, nil
-	})
-	return call.Outcome(), err
+	}) // which returns that reply
+	return call.Outcome()
 }
 
 // request describes the request that the turn has answered.
@@ -71,19 +100,22 @@ func (dialect) EndTurn(bool)                                               {}
 type judge struct {
 	engine *engine
 	tally  *tally
+	judged int   // turns
 	open   bool  // the last turn ended with work left
 	turn   *Turn // that turn, if it may be shown
 }
 
 // userSaid counts a message of the user.
-func (j *judge) userSaid(c *conversation, text string) {
+func (j *judge) userSaid(c *conversation, id, text string) {
 	goesOn := j.open && saysGoOn(text)
-	j.tally.of(c.agent, func(counts *Counts) {
-		counts.UserTurns++
-		if goesOn {
-			counts.TypedContinue++
-		}
-	})
+	if j.tally.isNew(c.agent, "user", id) {
+		j.tally.of(c.agent, func(counts *Counts) {
+			counts.UserTurns++
+			if goesOn {
+				counts.TypedContinue++
+			}
+		})
+	}
 	if goesOn && j.turn != nil {
 		j.turn.Said = strings.TrimSpace(text)
 		j.turn.telling += len(kinds)
@@ -99,30 +131,47 @@ func (j *judge) flush() {
 	j.open, j.turn = false, nil
 }
 
-// turnEnded counts a turn.
+// maxJudged is how many turns of a session are judged. Long lists of many small changes take milliseconds each.
+const maxJudged = 1000
+
+// turnEnded counts a turn, unless another transcript has it too. What follows it may be in this one only.
 func (j *judge) turnEnded(c *conversation, broke bool) {
 	j.flush()
-	if !j.tally.isNew(c.agent, c.answer.id) {
+	j.judged++
+	isNew := j.tally.isNew(c.agent, "answer", c.answer.id)
+	if j.judged > maxJudged {
+		j.tally.skip(func(s *Skipped) { s.Turns++ })
 		return
 	}
-	standard, err := j.engine.decide(j.engine.standard, c)
-	yolo, err2 := j.engine.decide(j.engine.yolo, c)
-	if err != nil || err2 != nil {
-		panic(fmt.Sprint("audit: an answer that is there fails: ", err, err2))
+	l := j.engine.read(c)
+	count := func(f func(*Counts)) {
+		if isNew {
+			j.tally.of(c.agent, f)
+		}
 	}
-	kind := kindOf(&standard, c, broke)
-	j.open = standard.List.Active > 0
-	j.tally.of(c.agent, func(counts *Counts) {
+	count(func(counts *Counts) {
 		counts.Ended++
 		switch {
-		case standard.Reason == continuation.ReasonListUnreadable:
+		case errors.Is(l.err, todo.ErrUnreadable):
 			counts.Unreadable++
-		case standard.List.Err == nil && standard.List.Todos > 0:
+		case l.err == nil && len(l.todos) > 0:
 			counts.WithList++
 		}
-		if !j.open {
-			return
-		}
+	})
+	if !isNew {
+		j.tally.skip(func(s *Skipped) { s.Copies++ })
+	}
+	if slices.ContainsFunc(l.todos, func(t todo.Todo) bool { return t.Status.Active() }) {
+		j.workLeft(c, l, broke, count)
+	}
+}
+
+// workLeft counts a turn that has ended with work left.
+func (j *judge) workLeft(c *conversation, l list, broke bool, count func(func(*Counts))) {
+	standard, yolo := j.engine.decide(j.engine.standard, c, l), j.engine.decide(j.engine.yolo, c, l)
+	kind := kindOf(&standard, c, broke)
+	j.open, j.turn = true, newTurn(c, kind, l.todos)
+	count(func(counts *Counts) {
 		counts.Open++
 		*counts.count(kind)++
 		if !broke {
@@ -130,13 +179,6 @@ func (j *judge) turnEnded(c *conversation, broke bool) {
 			counts.YOLO.sends(&yolo, c)
 		}
 	})
-	if j.open {
-		ctx := todo.WithConversation(context.Background(), adapter.Calls(c.history()))
-		list, err := j.engine.list.Todos(ctx)
-		if err == nil {
-			j.turn = newTurn(c, kind, list)
-		}
-	}
 }
 
 // kindOf returns the kind of a turn that ended with work left.

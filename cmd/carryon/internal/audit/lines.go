@@ -24,8 +24,8 @@ func newLineReader(source io.Reader) *lineReader {
 // next returns the next line that is not empty, valid until the next call, or io.EOF after the last one.
 func (r *lineReader) next() ([]byte, error) {
 	for {
-		line, err := r.read()
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		read, err := r.read()
+		if line := bytes.TrimSpace(read); len(line) > 0 {
 			return line, nil
 		}
 		if err != nil {
@@ -44,7 +44,8 @@ func (r *lineReader) read() ([]byte, error) {
 	tooLong := false
 	for errors.Is(err, bufio.ErrBufferFull) {
 		part, err = r.source.ReadSlice('\n')
-		if tooLong = tooLong || len(r.line)+len(part) > maxLine; !tooLong {
+		tooLong = tooLong || len(r.line)+len(part) > maxLine
+		if !tooLong {
 			r.line = append(r.line, part...)
 		}
 	}

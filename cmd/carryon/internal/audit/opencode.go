@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"slices"
 )
 
 // opencodeDatabase reads the sessions of opencode, which keeps them in a database.
@@ -117,7 +116,7 @@ func (o *opencodeDatabase) message(row int64, c *conversation) (bytes int) {
 	}
 	switch {
 	case fromUser && len(texts) > 0:
-		c.message(string(slices.Clip(texts)))
+		c.message(id, string(texts))
 	case message["error"] != nil:
 		c.interrupted()
 	case message.text("finish") == "stop":

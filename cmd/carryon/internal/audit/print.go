@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -78,7 +79,7 @@ func (r *Report) table(b *strings.Builder) {
 		width = max(width, len(l.name))
 	}
 	row := func(name string, cells []string) {
-		fmt.Fprintf(table, "%-*s\t%s\t\n", width, name, strings.Join(cells, "\t"))
+		_, _ = fmt.Fprintf(table, "%-*s\t%s\t\n", width, name, strings.Join(cells, "\t")) // a Builder does not fail
 	}
 	row("", names)
 	for _, l := range lines() {
@@ -88,12 +89,12 @@ func (r *Report) table(b *strings.Builder) {
 		}
 		row(l.name, cells)
 	}
-	_ = table.Flush() // a Builder does not fail
+	_ = table.Flush() // likewise
 }
 
 // grouped returns a number with a space between thousands.
 func grouped(n int) string {
-	digits := fmt.Sprint(n)
+	digits := strconv.Itoa(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + " " + digits[at:]
 	}
@@ -147,6 +148,7 @@ func (r *Report) skips(b *strings.Builder) {
 		{r.Skipped.Lines, "line", "broken or of an unknown kind"},
 		{r.Skipped.LongLines, "line", "of more than 16 MiB"},
 		{r.Skipped.Copies, "turn", "that a transcript repeats from another one"},
+		{r.Skipped.Turns, "turn", "of sessions with more than 1 000"},
 	} {
 		if skip.count > 0 {
 			fmt.Fprintf(b, "Left out: %s %s.\n", plural(skip.count, skip.noun), skip.text)

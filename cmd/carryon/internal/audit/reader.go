@@ -54,7 +54,7 @@ func formats() []format {
 			reader: func() reader { return new(geminiReader) },
 		},
 		{
-			agent: "qwen-code", folder: ".qwen/projects", suffix: ".jsonl", also: "/chats/",
+			agent: "qwen-code", folder: ".qwen/projects", suffix: ".jsonl", also: "/chats/", moved: []moved{{"QWEN_RUNTIME_DIR", "projects"}, {"QWEN_HOME", "projects"}},
 			knows:  func(line object) bool { return line["provenance"] != nil },
 			reader: func() reader { return new(qwenReader) },
 		},
@@ -160,7 +160,7 @@ func (claudeReader) line(raw []byte, c *conversation) error {
 	}
 	switch line.text("type") {
 	case "user":
-		claudeUser(membersOf(line["message"], "content")["content"], line.is("isMeta"), c)
+		claudeUser(line.text("uuid"), membersOf(line["message"], "content")["content"], line.is("isMeta"), c)
 	case "assistant":
 		if line.is("isApiErrorMessage") {
 			c.interrupted()
@@ -179,7 +179,7 @@ func (claudeReader) line(raw []byte, c *conversation) error {
 }
 
 // claudeUser reads a message of the user, or the results of calls.
-func claudeUser(content []byte, meta bool, c *conversation) {
+func claudeUser(id string, content []byte, meta bool, c *conversation) {
 	var texts []string
 	results := false
 	for _, part := range partsOf(content) {
@@ -201,7 +201,7 @@ func claudeUser(content []byte, meta bool, c *conversation) {
 			c.note(text)
 		}
 	default:
-		c.message(text)
+		c.message(id, text)
 	}
 }
 
@@ -267,7 +267,7 @@ func codexItem(raw []byte, c *conversation) {
 		case strings.HasPrefix(text, "<turn_aborted>"):
 			c.interrupted()
 		case item.text("role") == "user":
-			c.message(text)
+			c.message(item.text("id"), text)
 		default:
 			c.note(text)
 		}
@@ -307,7 +307,7 @@ func (qwenReader) line(raw []byte, c *conversation) error {
 	parts := membersOf(line["message"], "parts")["parts"]
 	switch line.text("type") {
 	case "user":
-		c.message(textIn(parts))
+		c.message(line.text("uuid"), textIn(parts))
 	case "assistant":
 		c.id(line.text("uuid"))
 		c.used(membersOf(line["usageMetadata"], "totalTokenCount").number("totalTokenCount"))
@@ -369,7 +369,7 @@ func (r *geminiReader) line(raw []byte, c *conversation) error {
 	case line.text("type") == "user":
 		r.end(c)
 		if text := textIn(line["content"]); text != "" {
-			c.message(text)
+			c.message(line.text("id"), text)
 		}
 	case line.text("type") == "" && line["$set"] == nil && line["sessionId"] == nil:
 		return errUnknown
@@ -404,17 +404,17 @@ type copilotReader struct{}
 func (copilotReader) end(*conversation) {}
 
 func (copilotReader) line(raw []byte, c *conversation) error {
-	line := membersOf(raw, "type", "data", "id")
-	data := membersOf(line["data"], "content", "toolRequests", "toolCallId", "success", "result", "error", "usage", "parentToolCallId")
+	line := membersOf(raw, "type", "data", "id", "agentId")
+	data := membersOf(line["data"], "content", "toolRequests", "toolCallId", "success", "result", "error", "usage")
 	switch {
 	case line.text("type") == "":
 		return errUnknown
-	case data["parentToolCallId"] != nil: // of a sub-agent
+	case !rawjson.IsEmpty(line["agentId"]): // of a sub-agent
 		return nil
 	}
 	switch line.text("type") {
 	case "user.message":
-		c.message(data.text("content"))
+		c.message(line.text("id"), data.text("content"))
 	case "assistant.message":
 		c.id(line.text("id"))
 		if text := data.text("content"); text != "" {

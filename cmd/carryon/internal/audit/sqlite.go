@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -126,9 +128,7 @@ func (d *database) readLog() error {
 		if binary.BigEndian.Uint32(frame[4:]) == 0 {
 			continue
 		}
-		for page, offset := range pending { // committed
-			d.pages[page] = offset
-		}
+		maps.Copy(d.pages, pending) // they are committed
 		clear(pending)
 	}
 }
@@ -173,7 +173,7 @@ func (d *database) readSchema() error {
 func columnsOf(statement string) (names []string) {
 	_, body, _ := strings.Cut(statement, "(")
 	depth, begin := 0, 0
-	for i := 0; i < len(body); i++ {
+	for i := range len(body) {
 		switch body[i] {
 		case '(':
 			depth++
@@ -373,7 +373,7 @@ func (r *row) values(count int) ([]value, error) {
 			if err != nil {
 				return nil, err
 			}
-			data, whole = append(data[:len(data):len(data)], rest...), true
+			data, whole = append(slices.Clip(data), rest...), true
 		}
 		if size > len(data) {
 			return nil, errDatabase

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"cmp"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -45,17 +47,20 @@ type Skipped struct {
 	Lines     int `json:"lines"`      // broken, or of an unknown kind
 	LongLines int `json:"long_lines"` // of more than 16 MiB
 	Copies    int `json:"copies"`     // turns that a transcript repeats from another one
+	Turns     int `json:"turns"`      // of sessions with more than 1,000
 }
 
 // Turn is a turn that ended with work left.
 type Turn struct {
-	Agent   string   `json:"agent"`
-	File    string   `json:"file"`
-	Kind    string   `json:"kind"` // the name of one of the counts
-	User    string   `json:"user"` // the user's message before it
-	Answer  string   `json:"answer"`
-	Todos   []string `json:"todos"` // that were left
-	Said    string   `json:"said"`  // what the user wrote after it, if that only says go on
+	Agent  string   `json:"agent"`
+	File   string   `json:"file"`
+	Kind   string   `json:"kind"` // the name of one of the counts
+	User   string   `json:"user"` // the user's message before it
+	Answer string   `json:"answer"`
+	Todos  []string `json:"todos"` // that were left
+	Said   string   `json:"said"`  // what the user wrote after it, if that only says go on
+
+	id      string // of the answer
 	telling int
 }
 
@@ -67,11 +72,14 @@ type tally struct {
 	mu      sync.Mutex
 	agents  map[string]*Counts
 	skipped Skipped
-	seen    map[string]bool // ids of answers
+	seed    maphash.Seed
+	seen    map[uint64]bool // hashes of the ids of messages
 	turns   []Turn          // the most telling ones, best first
 }
 
-func newTally() *tally { return &tally{agents: map[string]*Counts{}, seen: map[string]bool{}} }
+func newTally() *tally {
+	return &tally{agents: map[string]*Counts{}, seed: maphash.MakeSeed(), seen: map[uint64]bool{}}
+}
 
 // of calls f with the counts of an agent.
 func (t *tally) of(agent string, f func(*Counts)) {
@@ -91,16 +99,19 @@ func (t *tally) skip(f func(*Skipped)) {
 	f(&t.skipped)
 }
 
-// isNew reports whether a turn was not counted yet. A session that is resumed or forked may repeat older turns.
-func (t *tally) isNew(agent, id string) bool {
+// isNew reports whether a message was not seen yet. A session that is resumed or forked may repeat older ones. kind tells
+// the messages of the user from answers; id may be "".
+func (t *tally) isNew(agent, kind, id string) bool {
+	if id == "" {
+		return true
+	}
+	key := maphash.Comparable(t.seed, [3]string{agent, kind, id})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := agent + " " + id
-	if id != "" && t.seen[key] {
-		t.skipped.Copies++
+	if t.seen[key] {
 		return false
 	}
-	t.seen[key] = id != ""
+	t.seen[key] = true
 	return true
 }
 
@@ -108,12 +119,16 @@ func (t *tally) isNew(agent, id string) bool {
 func (t *tally) show(turn *Turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	same := func(other Turn) bool { return turn.id != "" && other.Agent == turn.Agent && other.id == turn.id }
+	if at := slices.IndexFunc(t.turns, same); at >= 0 { // of a session that repeats it
+		if t.turns[at].telling >= turn.telling {
+			return
+		}
+		t.turns = slices.Delete(t.turns, at, at+1)
+	}
 	t.turns = append(t.turns, *turn)
 	slices.SortStableFunc(t.turns, func(a, b Turn) int {
-		if a.telling != b.telling {
-			return b.telling - a.telling
-		}
-		return strings.Compare(a.File, b.File) // the order in which files are read does not matter
+		return cmp.Or(b.telling-a.telling, strings.Compare(a.File, b.File)) // whatever the order in which files are read
 	})
 	t.turns = t.turns[:min(len(t.turns), maxTurns)]
 }
@@ -163,7 +178,7 @@ func (w *Would) add(other Would) {
 
 // newTurn returns a turn that may be shown.
 func newTurn(c *conversation, kind string, todos []todo.Todo) *Turn {
-	turn := &Turn{Agent: c.agent, File: c.file, Kind: kind, User: beginning(c.user), Answer: ending(string(c.answer.text)), telling: slices.Index(kinds, kind)}
+	turn := &Turn{Agent: c.agent, File: c.file, Kind: kind, id: c.answer.id, User: beginning(c.user), Answer: ending(string(c.answer.text)), telling: slices.Index(kinds, kind)}
 	for i := range todos {
 		if todos[i].Status.Active() && len(turn.Todos) < maxTurns {
 			turn.Todos = append(turn.Todos, beginning(todos[i].Content))

@@ -31,19 +31,20 @@ type journal struct {
 // counts are the totals since the proxy started. They count requests that have
 // ended, unless a field says otherwise.
 type counts struct {
-	Requests      int     `json:"requests"`          // to any path of the upstream, including those under way
-	Calls         int     `json:"calls"`             // to a model, among those requests
-	Continued     int     `json:"calls_continued"`   // among those calls
-	Continuations int     `json:"continuations"`     // requests that carryon added
-	Results       results `json:"results"`           // of the continuations
-	Tokens        int     `json:"tokens_added"`      // reported by the upstream for the continuations
-	OwnTokens     int     `json:"tokens_of_clients"` // reported for the clients' own turns, of calls that may be continued
-	Pauses        int     `json:"pauses"`            // by the model
-	Refused       int     `json:"pauses_refused"`    // because of their reason
-	Exhausted     int     `json:"budgets_used_up"`   // calls that used up a budget
-	Failed        int     `json:"failures_absorbed"` // failures that no client noticed
-	WebSockets    int     `json:"web_sockets"`       // that passed unread, including those that are open
-	Encoded       int     `json:"bodies_encoded"`    // requests that carryon could not decode
+	Requests      int     `json:"requests"`            // to any path of the upstream, including those under way
+	Calls         int     `json:"calls"`               // to a model, among those requests
+	Continued     int     `json:"calls_continued"`     // among those calls
+	Continuations int     `json:"continuations"`       // requests that carryon added
+	Results       results `json:"results"`             // of the continuations
+	Tokens        int     `json:"tokens_added"`        // reported by the upstream for the continuations
+	OwnTokens     int     `json:"tokens_of_clients"`   // reported for the clients' own turns, of calls that may be continued
+	Pauses        int     `json:"pauses"`              // by the model
+	Refused       int     `json:"pauses_refused"`      // because of their reason
+	Exhausted     int     `json:"budgets_used_up"`     // calls that used up a budget
+	Failed        int     `json:"failures_absorbed"`   // failures that no client noticed
+	WebSockets    int     `json:"web_sockets"`         // that passed unread, including those that are open
+	Handshakes    int     `json:"web_sockets_refused"` // no requests of their own
+	Encoded       int     `json:"bodies_encoded"`      // requests that carryon could not decode
 }
 
 // results counts turns by how they ended.

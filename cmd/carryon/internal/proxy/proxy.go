@@ -113,7 +113,7 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 
 // forward returns the handler that asks the upstream.
 func (p *Proxy) forward(base http.RoundTripper) http.Handler {
-	return refuseWebSockets(p.record(&httputil.ReverseProxy{
+	return p.refuseWebSockets(p.record(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			upstream, replaced, _ := p.config.routeOf(r.In)
 			rewrite(r, upstream, replaced)

@@ -154,7 +154,8 @@ func (j *journal) copies(after uint64) (report, []entry) {
 
 // upstreamsOf returns the upstreams without queries, which may hold keys.
 func upstreamsOf(c *Config) []string {
-	urls := []*url.URL{c.Upstream}
+	urls := make([]*url.URL, 0, 1+len(c.Routes))
+	urls = append(urls, c.Upstream)
 	for i := range c.Routes {
 		urls = append(urls, c.Routes[i].url)
 	}

@@ -140,8 +140,11 @@ func (s story) failing(before told) told {
 	case s.fault == silence:
 		return told{text: before.text, err: "left"}
 	case s.after > len(words):
-		calls := []string{"edit_file", `{"story":`, strconv.Itoa(s.number), `}`}
-		return told{text: before.text, calls: strings.Join(calls[:s.after-len(words)], ""), err: "broken"} // half a call
+		calls, err := []string{"edit_file", `{"story":`, strconv.Itoa(s.number), `}`}, broken
+		if s.fault == failure {
+			err = failure // the client is told what the provider reported
+		}
+		return told{text: before.text, calls: strings.Join(calls[:s.after-len(words)], ""), err: string(err)} // half a call
 	}
 	return before
 }

@@ -16,6 +16,7 @@ type Summary struct {
 	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
 	Calls                   int // requests to a model, among all
 	WebSockets, Encoded     int // what passed unread
+	Handshakes              int // WebSockets that were refused
 
 	List    continuation.List // the list last seen; zero if there was none
 	Empty   bool              // there was a list, and it never had a todo
@@ -134,7 +135,7 @@ func (j *journal) summary() Summary {
 	defer j.mu.Unlock()
 	return Summary{
 		Requests: j.counts.Requests, Turns: j.counts.Continuations, Tokens: j.counts.Tokens,
-		Calls: j.counts.Calls, WebSockets: j.counts.WebSockets, Encoded: j.counts.Encoded,
+		Calls: j.counts.Calls, WebSockets: j.counts.WebSockets, Encoded: j.counts.Encoded, Handshakes: j.counts.Handshakes,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
 	}

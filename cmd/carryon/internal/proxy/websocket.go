@@ -8,9 +8,10 @@ import (
 // refuseWebSockets answers the handshake of a WebSocket for the Responses API, which
 // carryon cannot read, in place of next. Agents that begin with one, Codex and
 // Copilot CLI, then post their requests.
-func refuseWebSockets(next http.Handler) http.Handler {
+func (p *Proxy) refuseWebSockets(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isHandshake(r) && strings.HasSuffix(r.URL.Path, "/responses") {
+			p.journal.count(func(c *counts) { c.Handshakes++ })
 			refuse(w, r, http.StatusUpgradeRequired, "carryon reads no WebSockets: post the request")
 			return
 		}

@@ -29,6 +29,7 @@ func TestWebSocketOfResponsesIsRefused(t *testing.T) {
 	assert.Contains(t, got.body, "post the request")
 	assert.Empty(t, s.upstream.Requests())
 	assert.Zero(t, s.report(t).Counts.Requests)
+	assert.Equal(t, 1, s.report(t).Counts.Handshakes)
 }
 
 // Other WebSockets pass, and the user is told.
