@@ -1,5 +1,5 @@
 # carryon needs Go (see CONTRIBUTING.md for the versions) and make, nothing else. The race detector also needs a C
-# compiler; without one, `make test` runs without the detector.
+# compiler; without one, `make check` tests without the detector.
 
 DEMO     = quickstart
 ARGS     =
@@ -30,7 +30,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go: a missing or broken C compiler must not matter.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: agents api cross versions help demo test bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
+.PHONY: agents api cross versions help demo test test-all linear bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -41,7 +41,11 @@ demo: need-go ## Run an example: DEMO=quickstart, ARGS=its arguments
 	fi
 	@$(PURE); cd 'examples/$(DEMO)' && go run . $(ARGS)
 
-test: need-go ## Test every module, race detector on where possible: RACE=auto|on|off, ARGS='-run X'
+test: need-go ## Test the library and the command, quickly: ARGS='-run X'
+	@$(PURE); go test -short $(ARGS) ./... || failed=1; \
+	cd cmd/carryon && go test -short $(ARGS) ./... || failed=1; exit $${failed:-0}
+
+test-all: need-go ## Test every module, long tests included, what programs use with the race detector: RACE=auto|on|off
 	@race=-race; \
 	if [ '$(RACE)' = off ]; then race=; \
 	elif [ '$(RACE)' != on ] && ! go build -race runtime/cgo >/dev/null 2>&1; then race=; \
@@ -49,17 +53,20 @@ test: need-go ## Test every module, race detector on where possible: RACE=auto|o
 	fi; \
 	[ "$$race" ] || { $(PURE); }; \
 	export GORACE="$${GORACE:-atexit_sleep_ms=0}"; \
-	echo "Testing every module$${race:+, with the race detector}: about four minutes on two cores. The long tests are samples here, and whole in make faults and make soak."; \
 	for server in redis-server initdb; do \
 		command -v $$server >/dev/null || ls /usr/lib/postgresql/*/bin/$$server >/dev/null 2>&1 || \
 			echo "No $$server here: the stores are not tested with a real one."; \
 	done; \
 	command -v prometheus >/dev/null || echo 'No prometheus here: the dashboard is not tested with a real one.'; \
 	command -v chromium >/dev/null || echo 'No chromium here: the page of the command is not tested in a browser.'; \
-	set -- go test $$race -shuffle=on $(ARGS) ./...; \
-	"$$@" & carryon=$$!; \
-	(modules=$$($(MODULES) | grep -vx ./go.mod); $(EACH) output=$$("$$@" 2>&1) || failed=1; printf '%s\n' "$$output"; $(DONE)) || failed=1; \
-	wait $$carryon || failed=1; exit $${failed:-0}
+	$(EACH) case $$dir in \
+		./conformance*|./scripts/*) CGO_ENABLED=0 go test -shuffle=on $(ARGS) ./... ;; \
+		*) go test $$race -shuffle=on $(ARGS) ./... ;; \
+	esac || failed=1; $(DONE)
+
+linear: need-go ## Check that hostile input takes time in proportion to its size (benchmarks)
+	@$(PURE); go test -run '^$$' -bench 'Linear$$' -benchtime 1x $(ARGS) \
+		$$(grep -rl --include='*_test.go' 'measure\.Linear(' . | xargs -n 1 dirname | sort -u)
 
 bench: need-go ## Measure speed and size; fails if a promise is missed: PAIRS=400, ONLY=part of a name
 	@$(PURE); (cd cmd/carryon && go build -o ../../.bin/carryon .) && cd conformance && go build -o ../.bin/bench ./bench && \
@@ -79,9 +86,9 @@ fuzz: need-go ## Run each fuzz target for FUZZTIME=10s
 			done; exit $${failed:-0}; } || failed=1; \
 	$(DONE)
 
-faults: need-go ## Break answers at every byte, and make hostile ones, for every Go client (long; make test runs a sample)
+faults: need-go ## Break answers at every byte, and make hostile ones, for every Go client (long; make test-all runs a sample)
 	@$(PURE); go test -count=1 -timeout 2h \
-			-run 'TestAnswersThatFailAnywhere|Test.*ThatBreaksOff|TestContinuationThatDiesAnywhere|TestResponsesThatAreDamaged|TestErrorOfTheBody|TestAttacksTakeLinearTime|TestShapes|TestHalfACall|TestEventsAside|TestTwoCallsKeepTheRules|TestSessionsKeepTheirRules' \
+			-run 'TestAnswersThatFailAnywhere|Test.*ThatBreaksOff|TestContinuationThatDiesAnywhere|TestResponsesThatAreDamaged|TestErrorOfTheBody|TestHalfACall|TestEventsAside|TestTwoCallsKeepTheRules|TestSessionsKeepTheirRules' \
 			./adapters/transport ./internal/wire/messages ./internal/wire/responses ./adapters/langchaingo ./adapters/openai ./middleware -args -sample 1 && \
 		cd conformance && go test -count=1 -run 'TestAnswersThatFailAnywhere|TestHostileTurns' -timeout 2h . -args -sample 1 -conversations 20000
 
@@ -126,7 +133,7 @@ versions: need-go ## Test with the oldest and newest Go, and the newest SDKs, wh
 consumer: need-go ## Build and test the published modules as programs get them: from a module proxy, outside of the repository
 	@scripts/consumer
 
-check: test lint tidy ## Everything a change has to pass: test, lint, tidy
+check: test test-all lint tidy api ## Everything a change has to pass: the tests of every module, lint, tidy, api
 
 picture: need-go ## Redraw the README's picture from a run of the demo
 	@$(PURE); cd conformance && go build -o ../.bin/picture ./docs/picture && cd .. && .bin/picture

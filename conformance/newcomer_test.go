@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,9 +29,7 @@ func TestNewcomersPath(t *testing.T) {
 			stalls := fakellm.Text("Next, I will write style.css.")
 			writes := fakellm.Call("write_file", `{"path":"style.css"}`)
 			assert.Equal(t, "Next, I will write style.css.\n", run(t, dir, before, stalls, writes))
-			began := time.Now()
 			assert.Equal(t, "Next, I will write style.css.\nwrite_file {\"path\":\"style.css\"}\n", run(t, dir, after, stalls, writes))
-			assert.Less(t, time.Since(began), 5*time.Minute, "it takes a few seconds where nothing else runs")
 		})
 	}
 }

@@ -25,10 +25,10 @@ type turnReader struct {
 	late        bool                 // more came after the finish
 	done        bool                 // the provider has said that the turn is over
 	ended       bool                 // nothing more is read
-	totals      adapter.UsageShown   // which usage of the answer so far its chunks may show
 	wroteList   bool                 // a tool that writes the list was called
 	endingRead  bool                 // ending is set
 	ending      continuation.TurnEnd // how the text ends
+	totals      adapter.UsageShown   // which usage of the answer so far its chunks may show
 	finish      string
 	err         error
 	reported    *adapter.Usage // nil until usage is reported, mostly at the end

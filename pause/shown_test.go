@@ -1,6 +1,7 @@
 package pause_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -62,13 +63,13 @@ func TestShownIsSafeToPrint(t *testing.T) {
 	}
 }
 
-func TestShownTakesLinearTime(t *testing.T) { //nolint:paralleltest // measures time
+func BenchmarkShownIsLinear(b *testing.B) {
 	for _, unit := range []string{"\x1b]", "\x1b", "\x1b[", "\x1b[0", "\u009d", " ", "\u200b", "\x1b]a\x1b["} {
 		show := func(n int) func() {
 			reason := strings.Repeat(unit, n/len(unit))
 			return func() { pause.Shown(reason) }
 		}
-		assert.Less(t, measure.Slowdown(show(32<<10), show(measure.Longer*32<<10)), float64(measure.Quadratic), "%q", unit)
+		measure.Linear(b, strconv.Quote(unit), show(32<<10), show(measure.Longer*32<<10))
 	}
 }
 

@@ -122,13 +122,13 @@ func TestMemoryKeepsOwnersAndBlockers(t *testing.T) {
 	}
 }
 
-func TestManyBlockersAreReadInLinearTime(t *testing.T) { // not parallel: it measures
+func BenchmarkManyBlockersAreLinear(b *testing.B) {
 	parse := func(n int) func() {
 		arguments := `[{"content":"a","blockedBy":[` + strings.Repeat(`"1234",`, n) + `"1"],"addBlockedBy":"` + strings.Repeat("1,", n) + `"}]`
 		return func() {
 			_, err := todo.ParseList(arguments)
-			assert.NoError(t, err)
+			assert.NoError(b, err)
 		}
 	}
-	assert.Less(t, measure.Slowdown(parse(500), parse(500*measure.Longer)), float64(measure.Quadratic))
+	measure.Linear(b, "blockers", parse(500), parse(500*measure.Longer))
 }

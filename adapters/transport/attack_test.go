@@ -86,23 +86,18 @@ func repeated(begin, again string, n int) string {
 }
 
 // The cost of an answer grows with its length, not with the square, whatever its content.
-func TestAttacksTakeLinearTime(t *testing.T) {
-	if measure.RaceDetector {
-		t.Skip("what the race detector costs is not linear")
-	}
+func BenchmarkAttacksAreLinear(b *testing.B) {
 	const good = "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
-	for i, tt := range attacks {
-		for j, size := range []int{1400, 1 << 20} {
-			if (i+j)%oneIn(2) != 0 {
-				continue // only at the other size
-			}
+	for _, tt := range attacks {
+		for _, size := range []int{1400, 1 << 20} {
 			play := func(first, second string) func() {
-				return func() { join(t, twoTodos, first, second, inBulk(tt.begin, size)) }
+				return func() { join(b, twoTodos, first, second, inBulk(tt.begin, size)) }
 			}
 			end := endings[tt.name]
 			few, many := repeated(tt.begin, tt.again, bulk)+end, repeated(tt.begin, tt.again, longer*bulk)+end
-			assert.Less(t, measure.Slowdown(play(few, good), play(many, good)), tooMuch, "%s, %d bytes at a time", tt.name, size)
-			assert.Less(t, measure.Slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2, %d bytes at a time", tt.name, size)
+			name := fmt.Sprintf("%s, %d bytes at a time", tt.name, size)
+			measure.Linear(b, name, play(few, good), play(many, good))
+			measure.Linear(b, name+", in turn 2", play(good, few), play(good, many))
 		}
 	}
 }
@@ -130,10 +125,7 @@ var requestAttacks = []struct{ name, begin, again, end string }{
 }
 
 // The cost of a request grows with its length, too.
-func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
-	if measure.RaceDetector {
-		t.Skip("what the race detector costs is not linear")
-	}
+func BenchmarkAttacksOfRequestsAreLinear(b *testing.B) {
 	const good = "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
 	for _, tt := range requestAttacks {
 		for _, stream := range []bool{true, false} {
@@ -151,13 +143,13 @@ func TestAttacksOfRequestsTakeLinearTime(t *testing.T) {
 				})
 				return func() {
 					rt := transport.New(base, oneContinuation(both{twoTodos, todo.FromConversation()}, middleware.WithPauseTool(middleware.PauseToolAlways)))
-					response, err := rt.RoundTrip(newRequest(t, t.Context(), "http://model.test/v1", body))
-					require.NoError(t, err)
+					response, err := rt.RoundTrip(newRequest(b, b.Context(), "http://model.test/v1", body))
+					require.NoError(b, err)
 					_, err = io.Copy(io.Discard, response.Body)
-					require.NoError(t, errors.Join(err, response.Body.Close()))
+					require.NoError(b, errors.Join(err, response.Body.Close()))
 				}
 			}
-			assert.Less(t, measure.Slowdown(play(bulk), play(longer*bulk)), tooMuch, "%s, streamed: %t", tt.name, stream)
+			measure.Linear(b, fmt.Sprintf("%s, streamed: %t", tt.name, stream), play(bulk), play(longer*bulk))
 		}
 	}
 }
@@ -185,10 +177,7 @@ var answerAttacks = []struct{ name, begin, again, end string }{
 	{"printed pauses in parts", `{"choices":[{"message":{"content":[{}`, `,{"type":"text","text":"todo_pause('"}`, `]},"finish_reason":"stop"}]}`},
 }
 
-func TestAttacksOfWholeAnswersTakeLinearTime(t *testing.T) {
-	if measure.RaceDetector {
-		t.Skip("what the race detector costs is not linear")
-	}
+func BenchmarkAttacksOfWholeAnswersAreLinear(b *testing.B) {
 	const good = `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":{"total_tokens":1}}`
 	for _, tt := range answerAttacks {
 		play := func(answers ...string) func() {
@@ -198,15 +187,15 @@ func TestAttacksOfWholeAnswersTakeLinearTime(t *testing.T) {
 					asked++
 					return answered(r, answers[min(asked, len(answers))-1]), r.Body.Close()
 				})
-				response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false)))
-				require.NoError(t, err)
+				response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(newRequest(b, b.Context(), "http://model.test/v1", bodyOf(false)))
+				require.NoError(b, err)
 				_, err = io.Copy(io.Discard, response.Body)
-				require.NoError(t, errors.Join(err, response.Body.Close()))
+				require.NoError(b, errors.Join(err, response.Body.Close()))
 			}
 		}
 		few, many := repeated(tt.begin, tt.again, bulk)+tt.end, repeated(tt.begin, tt.again, longer*bulk)+tt.end
-		assert.Less(t, measure.Slowdown(play(few, good), play(many, good)), tooMuch, tt.name)
-		assert.Less(t, measure.Slowdown(play(good, few), play(good, many)), tooMuch, "%s in turn 2", tt.name)
+		measure.Linear(b, tt.name, play(few, good), play(many, good))
+		measure.Linear(b, tt.name+", in turn 2", play(good, few), play(good, many))
 	}
 }
 
@@ -248,9 +237,8 @@ func TestMembersThatComeTwiceAreNotMultiplied(t *testing.T) {
 }
 
 const (
-	bulk    = 32 << 10 // the length of a short attack
-	longer  = measure.Longer
-	tooMuch = float64(measure.Quadratic)
+	bulk   = 32 << 10 // the length of a short attack
+	longer = measure.Longer
 )
 
 // inBulk serves the beginning of a stream on its own, and then many bytes at once.

@@ -138,7 +138,7 @@ func (s *scene) request(t *testing.T, body string) *http.Request {
 	return newRequest(t, s.ctx, s.url, body)
 }
 
-func newRequest(t *testing.T, ctx context.Context, url, body string) *http.Request { //nolint:revive // t comes first in tests
+func newRequest(t testing.TB, ctx context.Context, url, body string) *http.Request { //nolint:revive // t comes first in tests
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
 	require.NoError(t, err)

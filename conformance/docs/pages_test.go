@@ -112,8 +112,8 @@ func TestMakeTargetsExist(t *testing.T) {
 	t.Parallel()
 	makefile := read(t, "Makefile").text
 	found := 0
-	for _, p := range append(pages(t), read(t, "CONTRIBUTING.md")) {
-		for _, target := range regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)").FindAllStringSubmatch(p.text, -1) {
+	for _, p := range append(pages(t), read(t, "CONTRIBUTING.md"), read(t, "AGENTS.md")) {
+		for _, target := range regexp.MustCompile("(?m)(?:^|`)make ([a-z]+(?:-[a-z]+)*)").FindAllStringSubmatch(p.text, -1) {
 			assert.Regexp(t, `(?m)^`+target[1]+`:`, makefile, p.path)
 			found++
 		}

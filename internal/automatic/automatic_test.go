@@ -113,7 +113,7 @@ func TestTail(t *testing.T) {
 }
 
 // A text is read once or twice, whatever it holds.
-func TestTextsAreReadInLinearTime(t *testing.T) { //nolint:paralleltest // measures time
+func BenchmarkTextsAreLinear(b *testing.B) {
 	for name, text := range map[string]func(n int) string{
 		"elements, then an open one": func(n int) string { return strings.Repeat(reminder, n) + "<system-reminder>" },
 		"open elements":              func(n int) string { return strings.Repeat("<system-reminder>", n) },
@@ -137,6 +137,6 @@ func TestTextsAreReadInLinearTime(t *testing.T) { //nolint:paralleltest // measu
 				automatic.Tail(text)
 			}
 		}
-		assert.Less(t, measure.Slowdown(read(1<<12), read(measure.Longer<<12)), float64(measure.Quadratic), name)
+		measure.Linear(b, name, read(1<<12), read(measure.Longer<<12))
 	}
 }

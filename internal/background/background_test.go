@@ -456,7 +456,7 @@ func TestOnlyTheNewestWorkIsAwaited(t *testing.T) {
 }
 
 // Words of launches and reports, in every place and size, are read in linear time.
-func TestReadIsLinear(t *testing.T) { //nolint:paralleltest // measures time
+func BenchmarkReadIsLinear(b *testing.B) {
 	for name, words := range map[string]string{
 		"reports":            report("a", "completed"),
 		"launches":           "Async agent launched successfully.\nagentId: a\n",
@@ -474,15 +474,15 @@ func TestReadIsLinear(t *testing.T) { //nolint:paralleltest // measures time
 		read := func(size int) func() {
 			text := strings.Repeat(words, size/len(words))
 			wrapped := "<task-notification>" + strings.ReplaceAll(text, "</task-notification>", "") + "</task-notification>"
-			conversation := protocols["Messages"].render(t, []step{
+			conversation := protocols["Messages"].render(b, []step{
 				user("Go."), agent("1"), call("c", "Read", "", text), call("d", "Bash", "", "ok\n"+banner+wrapped), beside(text), user(text), system(wrapped),
 			})
 			facts, _, ok := messages.Protocol{}.Parse(nil, []byte(conversation), body(conversation))
-			require.True(t, ok)
+			require.True(b, ok)
 			entries := slices.Collect(facts.History)
 			return func() { background.Read(slices.Values(entries)) }
 		}
-		assert.Less(t, measure.Slowdown(read(1<<14), read(measure.Longer<<14)), float64(measure.Quadratic), name)
+		measure.Linear(b, name, read(1<<14), read(measure.Longer<<14))
 	}
 }
 

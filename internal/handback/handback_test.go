@@ -1,6 +1,7 @@
 package handback_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -1200,13 +1201,22 @@ func FuzzOf(f *testing.F) {
 	})
 }
 
-func TestOfIsLinearAndAllocatesNothing(t *testing.T) { // not parallel: it measures
-	for _, part := range []string{
-		"> is it?\n", "\"", "“ ", "„ ", "« ", "` ", "~~~ ", "``` ", "~~~\n", "``` x`\n", "- a\n\n", "1. a? I'll\n", "is it? ", "*_", "!!!\n\n",
-		"https://", "if ", "let me know if ", "再", "ไหม", "|", "|-|\n", "\n", " ", "\x01", "\xE2", "ա՞", "i'll wait until you say so. ",
-	} {
+// laboriousParts are texts that make long messages expensive to read.
+var laboriousParts = []string{
+	"> is it?\n", "\"", "“ ", "„ ", "« ", "` ", "~~~ ", "``` ", "~~~\n", "``` x`\n", "- a\n\n", "1. a? I'll\n", "is it? ", "*_", "!!!\n\n",
+	"https://", "if ", "let me know if ", "再", "ไหม", "|", "|-|\n", "\n", " ", "\x01", "\xE2", "ա՞", "i'll wait until you say so. ",
+}
+
+func TestOfAllocatesNothing(t *testing.T) { // not parallel: it measures
+	for _, part := range laboriousParts {
+		text := strings.Repeat(part, 2_000)
+		assert.Zero(t, measure.Allocations(func() { handback.Of(text) }), "%q", part)
+	}
+}
+
+func BenchmarkOfIsLinear(b *testing.B) {
+	for _, part := range laboriousParts {
 		short, long := strings.Repeat(part, 2_000), strings.Repeat(part, 2_000*measure.Longer)
-		assert.Less(t, measure.Slowdown(func() { handback.Of(short) }, func() { handback.Of(long) }), float64(measure.Quadratic), "%q", part)
-		assert.Zero(t, measure.Allocations(func() { handback.Of(short) }), "%q", part)
+		measure.Linear(b, strconv.Quote(part), func() { handback.Of(short) }, func() { handback.Of(long) })
 	}
 }

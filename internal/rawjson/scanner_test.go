@@ -231,7 +231,7 @@ func scanWhatOpens(text []byte) {
 }
 
 // The time it takes grows with the length, not with its square.
-func TestScannerTakesLinearTime(t *testing.T) {
+func BenchmarkScannerIsLinear(b *testing.B) {
 	for name, piece := range map[string]string{
 		"backslashes": `\\`, "quotes": `\"`, "brackets": `[`, "strings": `"",`, "open strings": `"`, "members": `"a":1,`,
 	} {
@@ -240,7 +240,7 @@ func TestScannerTakesLinearTime(t *testing.T) {
 				text := []byte(open + strings.Repeat(piece, n))
 				return func() { scanWhatOpens(text) }
 			}
-			assert.Less(t, measure.Slowdown(scan(1<<12), scan(measure.Longer<<12)), float64(measure.Quadratic), "%s after %q", name, open)
+			measure.Linear(b, name+" after "+open, scan(1<<12), scan(measure.Longer<<12))
 		}
 	}
 }

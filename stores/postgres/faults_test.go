@@ -117,10 +117,9 @@ func TestWhatCanGoWrong(t *testing.T) {
 		server.Kill()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		began := time.Now()
 		_, err = count(ctx, engine)
 		require.ErrorContains(t, err, "postgres: ")
-		assert.Less(t, time.Since(began), 30*time.Second, "it fails at once, and not when the ctx ends")
+		assert.NoError(t, ctx.Err(), "it fails at once, and not when the ctx ends")
 	})
 }
 

@@ -17,3 +17,9 @@ func TestReplicasKilledAtRandom(t *testing.T) {
 	url := server(t).URL
 	replicatest.KillAtRandom(t, url, open(t, url))
 }
+
+func BenchmarkHotSession(b *testing.B) {
+	url := server(b).URL
+	open(b, url)
+	replicatest.BenchmarkHotSession(b, url)
+}

@@ -40,12 +40,11 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	began := time.Now()
 	_, err = count(ctx, engine)
 	require.ErrorContains(t, err, "redis: ")
 	require.ErrorContains(t, err, "connection refused")
 	require.ErrorContains(t, engine.Ping(ctx), "connection refused")
-	assert.Less(t, time.Since(began), 30*time.Second, "it fails at once, and not when the ctx ends")
+	assert.NoError(t, ctx.Err(), "it fails at once, and not when the ctx ends")
 
 	require.NoError(t, server.Restart())
 	attempts, err := count(t.Context(), engine)
@@ -62,10 +61,8 @@ func TestAServerThatHangs(t *testing.T) {
 	engine := open(t, "redis://"+listener.Addr().String())
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	began := time.Now()
 	_, err = count(ctx, engine)
 	require.Error(t, err)
-	assert.Less(t, time.Since(began), 30*time.Second)
 }
 
 func TestAWrongPassword(t *testing.T) {

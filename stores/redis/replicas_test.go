@@ -24,3 +24,7 @@ func TestReplicasKilledAtRandom(t *testing.T) {
 	url := servertest.StartRedis(t).URL
 	replicatest.KillAtRandom(t, url, open(t, url))
 }
+
+func BenchmarkHotSession(b *testing.B) {
+	replicatest.BenchmarkHotSession(b, servertest.StartRedis(b).URL)
+}

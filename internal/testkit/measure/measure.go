@@ -1,5 +1,5 @@
-// Package measure measures code for tests and benchmarks: its memory, its
-// allocations, and whether its time is linear.
+// Package measure measures code: memory and allocations for tests, and for
+// benchmarks whether its time is linear. Tests assert counts, never time.
 //
 // It counts memory and allocations of the whole process. Other goroutines may
 // be running, so the least of several measurements counts. Tests that measure
@@ -49,31 +49,47 @@ func Allocations(f func()) float64 {
 
 const (
 	// Longer is how many times as much work the longer function that is passed
-	// to Slowdown must do.
+	// to Linear must do.
 	Longer = 32
-	// Quadratic is a threshold for Slowdown: a result above it means that time
-	// does not grow linearly. It is far above Longer, for a busy machine, and
-	// far below the square of Longer.
-	Quadratic = Longer * Longer / 4
+	// quadratic is a slowdown that shows that time does not grow linearly. It is
+	// far above Longer, for a busy machine, and far below the square of Longer.
+	quadratic = Longer * Longer / 4
 )
 
-// Slowdown returns how many times as long the longer function takes: about
-// [Longer] times if the time is linear, the square of that if it is quadratic.
-func Slowdown(shorter, longer func()) float64 {
+// Linear runs a benchmark with the name that reports how many times as long the
+// longer function takes as the shorter one, in CPU time: about [Longer] times if
+// the time is linear, the square of that if it is quadratic. The benchmark fails
+// if the time does not grow linearly.
+func Linear(b *testing.B, name string, shorter, longer func()) {
+	b.Helper()
+	b.Run(name, func(b *testing.B) {
+		least := math.Inf(1)
+		for b.Loop() {
+			least = min(least, slowdown(cpuTime, shorter, longer))
+		}
+		b.ReportMetric(0, "ns/op") // the sum of all runs, which says nothing
+		b.ReportMetric(least, "times-as-long")
+		if least >= quadratic {
+			b.Errorf("%d times the work takes %.0f times as long", Longer, least)
+		}
+	})
+}
+
+// slowdown takes its time from a clock.
+func slowdown(clock func() time.Duration, shorter, longer func()) float64 {
+	timed := func(work func()) time.Duration {
+		began := clock()
+		work()
+		return clock() - began
+	}
 	least, most := time.Hour, time.Hour
 	for range tries {
 		least = min(least, timed(shorter))
 	}
 	for range tries {
-		if most = min(most, timed(longer)); float64(most) < Quadratic/2*float64(least) {
+		if most = min(most, timed(longer)); float64(most) < quadratic/2*float64(least) {
 			break
 		}
 	}
 	return float64(most) / float64(max(least, 100*time.Microsecond)) // less is noise
-}
-
-func timed(work func()) time.Duration {
-	began := time.Now()
-	work()
-	return time.Since(began)
 }

@@ -1,27 +1,25 @@
-package measure_test
+package measure
 
 import (
 	"runtime"
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 func TestLiveSeesWhatIsKept(t *testing.T) { //nolint:paralleltest // measures memory
 	const size = 64 << 20
-	before := measure.Live()
+	before := Live()
 	kept := make([]byte, size)
-	assert.InDelta(t, size, measure.Live()-before, size/10)
+	assert.InDelta(t, size, Live()-before, size/10)
 	runtime.KeepAlive(kept)
 }
 
 func TestAllocatedLeavesOutTheFirstRun(t *testing.T) { //nolint:paralleltest // measures memory
 	const size = 1 << 20
 	var once, each []byte
-	got := measure.Allocated(func() {
+	got := Allocated(func() {
 		if once == nil {
 			once = make([]byte, 8*size)
 		}
@@ -34,29 +32,33 @@ func TestAllocatedLeavesOutTheFirstRun(t *testing.T) { //nolint:paralleltest // 
 
 func TestAllocationsAreCounted(t *testing.T) { //nolint:paralleltest // measures memory
 	var kept [3]*int
-	assert.InDelta(t, 3, measure.Allocations(func() {
+	assert.InDelta(t, 3, Allocations(func() {
 		for i := range kept {
 			kept[i] = new(int)
 		}
 	}), 0)
-	assert.Zero(t, measure.Allocations(func() {}))
+	assert.Zero(t, Allocations(func() {}))
 	runtime.KeepAlive(kept)
 }
 
-func TestSlowdownTellsTheSquareFromTheLine(t *testing.T) { //nolint:paralleltest // measures time
-	const n = 1000
-	lines := func(n int) func() { return func() { _ = strings.Count(strings.Repeat("ab", 100*n), "b") } }
-	squares := func(n int) func() {
-		return func() {
-			sum := 0
-			for i := range n {
-				for j := range n {
-					sum += i ^ j
-				}
-			}
-			runtime.KeepAlive(sum)
+func TestSlowdownTellsTheSquareFromTheLine(t *testing.T) {
+	t.Parallel()
+	const line, square = Longer, Longer * Longer
+	var now time.Duration
+	clock := func() time.Duration { return now }
+	lasts := func(d time.Duration) func() { return func() { now += d } }
+	assert.InDelta(t, line, slowdown(clock, lasts(time.Millisecond), lasts(line*time.Millisecond)), 0)
+	assert.InDelta(t, square, slowdown(clock, lasts(time.Millisecond), lasts(square*time.Millisecond)), 0)
+	assert.InDelta(t, 1, slowdown(clock, lasts(0), lasts(100*time.Microsecond)), 0, "what is too short to measure")
+
+	runs := 0
+	recovers := func() {
+		if runs++; runs < tries {
+			now += time.Minute // other work on the machine
 		}
+		now += line * time.Millisecond
 	}
-	assert.Less(t, measure.Slowdown(lines(n), lines(measure.Longer*n)), float64(measure.Quadratic))
-	assert.Greater(t, measure.Slowdown(squares(n), squares(measure.Longer*n)), float64(measure.Quadratic))
+	assert.InDelta(t, line, slowdown(clock, lasts(time.Millisecond), recovers), 0, "the least of several runs counts")
+	assert.Less(t, float64(2*line), float64(quadratic))
+	assert.Less(t, float64(2*quadratic), float64(square))
 }

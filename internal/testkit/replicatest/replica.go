@@ -45,8 +45,9 @@ type command struct {
 	ID      int
 	Op      string // call, set, pause, drain, updates
 	Session string
-	Text    string // what the user says or types, or why to pause
-	For     time.Duration
+	Text    string        // what the user says or types, or why to pause
+	Updates int           // how many updates to make
+	For     time.Duration // if Updates is 0, for how long to make them
 }
 
 type answer struct {
@@ -129,7 +130,7 @@ func (r *replica) carryOut(do command) (answer, error) {
 	case "drain":
 		return answer{}, r.mw.Drain(ctx)
 	case "updates":
-		return r.updates(ctx, do.Session, do.For)
+		return r.updates(ctx, do)
 	}
 	return answer{}, fmt.Errorf("replicatest: unknown command %q", do.Op)
 }
@@ -160,12 +161,11 @@ func (r *replica) call(ctx context.Context, text string) (answer, error) {
 	return answer{Reason: last.Reason.Code(), Continuations: last.Attempts, Text: string(said)}, err
 }
 
-// updates changes a session's state as fast as it can for a while, and counts
-// the updates.
-func (r *replica) updates(ctx context.Context, session string, span time.Duration) (answer, error) {
+// updates changes a session's state as fast as it can, and counts the updates.
+func (r *replica) updates(ctx context.Context, do command) (answer, error) {
 	var done answer
-	for end := time.Now().Add(span); time.Now().Before(end); done.Updates++ {
-		err := r.store.Update(ctx, session, func(s continuation.State) continuation.State {
+	for end := time.Now().Add(do.For); done.Updates < do.Updates || time.Now().Before(end); done.Updates++ {
+		err := r.store.Update(ctx, do.Session, func(s continuation.State) continuation.State {
 			s.Tokens++
 			return s
 		})

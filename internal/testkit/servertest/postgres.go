@@ -19,7 +19,7 @@ import (
 func StartPostgres(tb testing.TB) *Server {
 	tb.Helper()
 	folders := []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin"}
-	initdb, postgres := find([]string{"initdb"}, folders), find([]string{"postgres"}, folders)
+	initdb, postgres := find(tb, []string{"initdb"}, folders), find(tb, []string{"postgres"}, folders)
 	if initdb == "" || postgres == "" {
 		missing(tb, "postgresql")
 	}

@@ -22,7 +22,7 @@ scrape_configs: [{job_name: test, static_configs: [{targets: [%q]}]}]
 // job "test". The test is skipped if Prometheus is not installed.
 func StartPrometheus(tb testing.TB, target string) *Server {
 	tb.Helper()
-	program := find([]string{"prometheus"}, []string{"/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
+	program := find(tb, []string{"prometheus"}, []string{"/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 	if program == "" {
 		missing(tb, "prometheus")
 	}

@@ -15,7 +15,7 @@ import (
 // installed.
 func StartRedis(tb testing.TB, args ...string) *Server {
 	tb.Helper()
-	program := find([]string{"redis-server", "valkey-server"}, []string{"/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"})
+	program := find(tb, []string{"redis-server", "valkey-server"}, []string{"/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"})
 	if program == "" {
 		missing(tb, "redis-server")
 	}

@@ -19,8 +19,13 @@ import (
 // server is not installed. Without it, the test is skipped.
 const RequireServers = "CARRYON_REQUIRE_SERVERS"
 
-// find returns the program of one of these names, or "" if there is none.
-func find(names, folders []string) string {
+// find returns the program of one of these names, or "" if there is none. With
+// -short it skips the test.
+func find(tb testing.TB, names, folders []string) string {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("-short leaves out real servers")
+	}
 	for _, name := range names {
 		if file, err := exec.LookPath(name); err == nil {
 			return file

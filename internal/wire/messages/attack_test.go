@@ -1,6 +1,7 @@
 package messages_test
 
 import (
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strconv"
@@ -140,10 +141,7 @@ func (s shape) stream(size int) string {
 
 // The time and the size of an answer grow with its length, not with the square,
 // whatever the shape of its blocks.
-func TestShapesTakeLinearTime(t *testing.T) { //nolint:paralleltest // measures
-	if measure.RaceDetector {
-		t.Skip("what the race detector costs is not linear")
-	}
+func BenchmarkShapesAreLinear(b *testing.B) {
 	const short = 64 << 10
 	play := func(turns ...string) func() {
 		return func() {
@@ -152,37 +150,35 @@ func TestShapesTakeLinearTime(t *testing.T) { //nolint:paralleltest // measures
 				bodies = append(bodies, strings.NewReader(turn))
 			}
 			mw := middleware.New(twoTodos, unhurried, middleware.WithPauseTool(middleware.PauseToolAlways))
-			response, err := transport.New(&replay{bodies, "text/event-stream"}, mw).RoundTrip(request(t, ask{}.body(true)))
-			require.NoError(t, err)
+			response, err := transport.New(&replay{bodies, "text/event-stream"}, mw).RoundTrip(request(b, ask{}.body(true)))
+			require.NoError(b, err)
 			size, _ := io.Copy(io.Discard, response.Body) // which may break off in a call
-			require.NoError(t, response.Body.Close())
-			assert.Less(t, int(size), 3*len(strings.Join(turns, ""))+4096)
+			require.NoError(b, response.Body.Close())
+			assert.Less(b, int(size), 3*len(strings.Join(turns, ""))+4096)
 		}
 	}
 	for seed := range uint64(160 / *sample) { //nolint:gosec // positive
 		s := shapeOf(seed)
 		few, many := s.stream(short), s.stream(measure.Longer*short)
-		assert.Less(t, measure.Slowdown(play(few), play(many)), float64(measure.Quadratic), "%d: %+v", seed, s)
-		assert.Less(t, measure.Slowdown(play(first, few), play(first, many)), float64(measure.Quadratic), "%d, turn 2: %+v", seed, s)
+		name := fmt.Sprintf("%d: %+v", seed, s)
+		measure.Linear(b, name, play(few), play(many))
+		measure.Linear(b, name+", turn 2", play(first, few), play(first, many))
 	}
 }
 
 // The usage of a message's start is not read again with each of many ends.
-func TestManyEndsTakeLinearTime(t *testing.T) { //nolint:paralleltest // measures
-	if measure.RaceDetector {
-		t.Skip("what the race detector costs is not linear")
-	}
+func BenchmarkManyEndsAreLinear(b *testing.B) {
 	play := func(n int) func() {
 		usage := `"usage":{"input_tokens":1` + strings.Repeat(`,"x":1`, n) + `}`
 		turn := event("message_start", `"message":{"id":"m","content":[],`+usage+`}`) + text("0", "One.") +
 			strings.Repeat(event("message_delta", `"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}`)+text("1", "More."), n/10)
 		return func() {
 			response, err := transport.New(&replay{[]io.Reader{strings.NewReader(first), strings.NewReader(turn)}, "text/event-stream"}, middleware.New(twoTodos, unhurried)).
-				RoundTrip(request(t, ask{}.body(true)))
-			require.NoError(t, err)
+				RoundTrip(request(b, ask{}.body(true)))
+			require.NoError(b, err)
 			_, _ = io.Copy(io.Discard, response.Body)
-			require.NoError(t, response.Body.Close())
+			require.NoError(b, response.Body.Close())
 		}
 	}
-	assert.Less(t, measure.Slowdown(play(500), play(500*measure.Longer)), float64(measure.Quadratic))
+	measure.Linear(b, "ends", play(500), play(500*measure.Longer))
 }

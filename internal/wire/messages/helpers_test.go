@@ -170,7 +170,7 @@ func (a ask) requireAccepted(t *testing.T, m message) {
 	assert.Equal(t, http.StatusOK, response.StatusCode, "the caller's next request is refused: %s\n%s", reply, body)
 }
 
-func request(t *testing.T, body string) *http.Request {
+func request(t testing.TB, body string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fakellm.BaseURL+"/messages", strings.NewReader(body))
 	require.NoError(t, err)

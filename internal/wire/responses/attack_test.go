@@ -199,30 +199,22 @@ const (
 	longAnswer  = measure.Longer * shortAnswer
 )
 
-// tooMuch is half of the square. Events that wait until the queue is full cost
-// more from then on, up to a multiple that is far below it.
-const tooMuch = measure.Longer * measure.Longer / 2
-
 // The cost of an answer grows with its length, not with the square, whatever
 // the shape of its items: as turn 1, as turn 2, and not streamed.
-func TestShapesTakeLinearTime(t *testing.T) { //nolint:paralleltest // measures
-	if measure.RaceDetector {
-		t.Skip("what the race detector costs is not linear")
-	}
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
-	document := responsesBytes(t, responsesBody(false), fakellm.Text(plan))[0]
+func BenchmarkShapesAreLinear(b *testing.B) {
+	first := responsesBytes(b, responsesBody(true), fakellm.Text(plan))[0]
+	document := responsesBytes(b, responsesBody(false), fakellm.Text(plan))[0]
 	for seed := range uint64(400 / oneIn(20)) {
 		s := shapeOf(seed)
 		whole := s
 		whole.output = map[string]string{"none": "all"}[s.output] + strings.TrimPrefix(s.output, "none")
 		for name, play := range map[string]func(bytes int) func(){
-			"turn 1":     func(n int) func() { turn := s.stream(n); return func() { playTurns(t, true, turn, turn) } },
-			"turn 2":     func(n int) func() { turn := s.stream(n); return func() { playTurns(t, true, first, turn) } },
-			"unary":      func(n int) func() { d := whole.document(n); return func() { playTurns(t, false, d, d) } },
-			"unary, 2nd": func(n int) func() { d := whole.document(n); return func() { playTurns(t, false, document, d) } },
+			"turn 1":     func(n int) func() { turn := s.stream(n); return func() { playTurns(b, true, turn, turn) } },
+			"turn 2":     func(n int) func() { turn := s.stream(n); return func() { playTurns(b, true, first, turn) } },
+			"unary":      func(n int) func() { d := whole.document(n); return func() { playTurns(b, false, d, d) } },
+			"unary, 2nd": func(n int) func() { d := whole.document(n); return func() { playTurns(b, false, document, d) } },
 		} {
-			slowdown := measure.Slowdown(play(shortAnswer), play(longAnswer))
-			assert.Less(t, slowdown, float64(tooMuch), "%d, %s: %+v", seed, name, s)
+			measure.Linear(b, fmt.Sprintf("%d, %s: %+v", seed, name, s), play(shortAnswer), play(longAnswer))
 		}
 	}
 }
@@ -263,10 +255,7 @@ func grown(again string, bytes int, numbered bool) string {
 }
 
 // The cost of a request and of a usage grows with its length, too.
-func TestShapesOfRequestsTakeLinearTime(t *testing.T) { //nolint:paralleltest // measures
-	if measure.RaceDetector {
-		t.Skip("what the race detector costs is not linear")
-	}
+func BenchmarkShapesOfRequestsAreLinear(b *testing.B) {
 	for _, numbered := range []bool{false, true} {
 		for name, m := range members {
 			play := func(n int) func() {
@@ -275,9 +264,9 @@ func TestShapesOfRequestsTakeLinearTime(t *testing.T) { //nolint:paralleltest //
 					body += `,"tools":[{"type":"function","name":"edit_file"}]`
 				}
 				turns := []string{"data: " + `{"type":"response.created","response":{"id":"r1"}}` + "\n\n" + typedStream(messageEvents("m1", plan)...) + typedStream(completedEvent("r1", ""))}
-				return func() { playRequest(t, body+"}", todo.FromConversation(), append(turns, turns...)...) }
+				return func() { playRequest(b, body+"}", todo.FromConversation(), append(turns, turns...)...) }
 			}
-			assert.Less(t, measure.Slowdown(play(shortAnswer), play(longAnswer)), float64(tooMuch), "%s, %t", name, numbered)
+			measure.Linear(b, fmt.Sprintf("%s, %t", name, numbered), play(shortAnswer), play(longAnswer))
 		}
 		for name, again := range usages {
 			play := func(n int) func() {
@@ -286,9 +275,9 @@ func TestShapesOfRequestsTakeLinearTime(t *testing.T) { //nolint:paralleltest //
 						`],"usage":{"input_tokens":5,"output_tokens":5,"total_tokens":10` + grown(again, n, numbered) + `}}`
 				}
 				one, two := document("r1"), document("r2")
-				return func() { playTurns(t, false, one, two) }
+				return func() { playTurns(b, false, one, two) }
 			}
-			assert.Less(t, measure.Slowdown(play(shortAnswer), play(longAnswer)), float64(tooMuch), "usage: %s, %t", name, numbered)
+			measure.Linear(b, fmt.Sprintf("usage: %s, %t", name, numbered), play(shortAnswer), play(longAnswer))
 		}
 	}
 }
@@ -300,12 +289,12 @@ func (s shape) document(bytes int) string {
 }
 
 // playTurns plays a call, and reads its answer.
-func playTurns(t *testing.T, stream bool, turns ...string) {
+func playTurns(t testing.TB, stream bool, turns ...string) {
 	t.Helper()
 	playRequest(t, responsesBody(stream), twoTodos, turns...)
 }
 
-func playRequest(t *testing.T, body string, todos todo.Provider, turns ...string) {
+func playRequest(t testing.TB, body string, todos todo.Provider, turns ...string) {
 	t.Helper()
 	stream := strings.Contains(body, `"stream":true`)
 	n := 0

@@ -3,6 +3,7 @@ package jslist_test
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -154,7 +155,7 @@ func TestConstantsAreCounted(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestReadIsLinear(t *testing.T) { //nolint:paralleltest // measures time
+func BenchmarkReadIsLinear(b *testing.B) {
 	for _, unit := range []string{
 		"(", "[{", "`${", "const a=[];", "text(a);", "a / b;", "/a/;", "\n", "/* */", "'\\n'", "tools.x();", "tools.update_plan({}) ;", call + ";", "const x = 'a', b = {};", "`a`", "Promise.all([",
 		"await tools.update_plan({a: x});const x=[];", "function a(){}", "tools", "x\n",
@@ -165,7 +166,7 @@ func TestReadIsLinear(t *testing.T) { //nolint:paralleltest // measures time
 				return func() { _, _ = jslist.Read(source); _ = jslist.MayCall(source) }
 			}
 			const size = 16 << 10
-			assert.Less(t, measure.Slowdown(of(size), of(measure.Longer*size)), float64(measure.Quadratic), "%q", unit)
+			measure.Linear(b, strconv.Quote(unit)+" "+tail, of(size), of(measure.Longer*size))
 		}
 	}
 }

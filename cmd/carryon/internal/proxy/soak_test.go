@@ -25,10 +25,8 @@ var soakStreams = flag.Int("streams", 2400, "how many streams the soak test send
 
 // The size of the soak.
 const (
-	wholeSoak = 20_000
-	soakTime  = 2 * time.Minute
-	clients   = 16
-	warm      = maxEntries + 200 // streams after which everything that is kept, such as the journal, is full
+	clients = 16
+	warm    = maxEntries + 200 // streams after which everything that is kept, such as the journal, is full
 )
 
 // Many streams, of which one in ten fails in some way, leave nothing behind, and each of them gets the right answer.
@@ -45,9 +43,6 @@ func TestSoak(t *testing.T) {
 	t.Logf("%d streams in %v, %d requests to the model; held after %d: %v; at the end: %v",
 		*soakStreams, took.Round(time.Millisecond), s.asked.Load(), early, base, end)
 	assert.True(t, base.covers(end), "more is held at the end, %v, than after %d streams, %v", end, early, base)
-	if *soakStreams >= wholeSoak {
-		assert.LessOrEqual(t, took, soakTime*time.Duration(*soakStreams/wholeSoak))
-	}
 }
 
 // soak is a proxy between many agents and a model that sometimes fails.
