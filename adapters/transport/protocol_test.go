@@ -225,7 +225,7 @@ func TestJoinedAnswerHasTheLineEndsOfTurn1(t *testing.T) {
 	for path, body := range requestsByPath {
 		for name, second := range map[string]fakellm.Turn{
 			"text": fakellm.Text("It is written now."), "call": edit().AndText("Now."), "pause": fakellm.Pause(blocked).AndText("It fails."),
-			"fails": fakellm.Text("It is written now.").EndAfter(2),
+			"fails": fakellm.Text("It is written now.").EndAfter(-2),
 		} {
 			t.Run(path+" "+name, func(t *testing.T) {
 				t.Parallel()
