@@ -118,7 +118,7 @@ func hostileGoOpenAI(ctx context.Context, url string, c *http.Client) (r hostile
 	if err != nil {
 		return hostile.Reading{Err: err}
 	}
-	defer stream.Close() //nolint:errcheck // the answer counts
+	defer stream.Close()
 	calls := callsByIndex{}
 	for {
 		chunk, err := stream.Recv()
@@ -151,7 +151,7 @@ func hostileOpenAIGo(ctx context.Context, url string, c *http.Client) (r hostile
 		Model: "m", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Go.")},
 		Tools: []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{Name: "edit_file"})},
 	})
-	defer stream.Close() //nolint:errcheck // the answer counts
+	defer stream.Close()
 	calls := callsByIndex{}
 	for stream.Next() {
 		for _, choice := range stream.Current().Choices {
@@ -175,7 +175,7 @@ func hostileAnthropic(ctx context.Context, url string, c *http.Client) (r hostil
 		Model: "claude-sonnet-4-5", MaxTokens: 100, Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("Go."))},
 		Tools: []anthropic.ToolUnionParam{{OfTool: &anthropic.ToolParam{Name: "edit_file"}}},
 	})
-	defer stream.Close() //nolint:errcheck // the answer counts
+	defer stream.Close()
 	var m anthropic.Message
 	stopped := false // as Anthropic's other SDKs require it
 	for !stopped && stream.Next() {
@@ -206,7 +206,7 @@ func hostileResponses(ctx context.Context, url string, c *http.Client) (r hostil
 		Model: "m", Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Go.")},
 		Tools: []responses.ToolUnionParam{{OfFunction: &responses.FunctionToolParam{Name: "edit_file", Parameters: map[string]any{"type": "object"}}}},
 	})
-	defer stream.Close() //nolint:errcheck // the answer counts
+	defer stream.Close()
 	for r.Err == nil && stream.Next() {
 		switch e := stream.Current(); e.Type {
 		case "error": // which the SDK leaves to the program
@@ -255,7 +255,8 @@ func (c *callsByIndex) list() (list []hostile.Call) {
 func TestHostileTurnsComeAgain(t *testing.T) {
 	t.Parallel()
 	for protocol := range hostile.Responses + 1 {
-		require.Equal(t, hostile.New(protocol, 7), hostile.New(protocol, 7))
+		first, again := hostile.New(protocol, 7), hostile.New(protocol, 7)
+		require.Equal(t, first, again)
 		require.NotEqual(t, hostile.New(protocol, 7), hostile.New(protocol, 8))
 	}
 }

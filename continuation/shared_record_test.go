@@ -20,16 +20,16 @@ func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
 		Paused:   Pause{Reason: "No <key> \"naïve\"", Since: at},
 		Attempts: 2, Continuations: 5, Tokens: 1 << 40,
 		LastPrompt: at, LastResult: ResultTransport,
-		Watermarks: Watermarks{Set: true, Todos: 5, Completed: 4, Active: 1},
-		Stale:      1<<53 + 1,
-		Overrides:  Overrides{TodoContinuation: SwitchedOff, YOLO: SwitchedOn},
-		Refused:    true,
+		Watermarks:  Watermarks{Set: true, Todos: 5, Completed: 4, Active: 1},
+		Stale:       1<<53 + 1,
+		Overrides:   Overrides{TodoContinuation: SwitchedOff, YOLO: SwitchedOn},
+		Refused:     true,
 		Cancelled:   true,
 		Touched:     true,
 		LeaveDenied: true,
 		Unjudged:    true,
 		Calls:       CallsSeen{1<<62 + 1, 5},
-		Loop:       Loop{Size: 9, Seen: at},
+		Loop:        Loop{Size: 9, Seen: at},
 	})
 }
 

@@ -53,7 +53,7 @@ func ExampleWithTasks() {
 	// [ASYNC TASKS: 1 total]
 	// [1] run the tests - [RUNNING] (job-7)
 	//
-	// 1 turn, 0 continuations: Background tasks are pending or running: 1 is awaited
+	// 1 turn, 0 continuations: Background tasks are pending or running: 1 awaited
 }
 
 // A dry run shows what carryon would do.

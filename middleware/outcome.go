@@ -94,10 +94,7 @@ func (o Outcome) Explanation() string {
 	case continuation.ReasonOthersWork:
 		return reason + ": " + strconv.Itoa(o.List.Others) + " of " + o.List.String()
 	case continuation.ReasonBackground:
-		if o.Awaited == 1 {
-			return reason + ": 1 is awaited"
-		}
-		return reason + ": " + strconv.Itoa(o.Awaited) + " are awaited"
+		return reason + ": " + strconv.Itoa(o.Awaited) + " awaited"
 	case continuation.ReasonEmptyList:
 		return reason + " (from " + o.List.Origin.String() + ")"
 	default:

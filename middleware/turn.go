@@ -74,9 +74,6 @@ func endOf(text []byte) continuation.TurnEnd {
 // text returns the text of the turn.
 func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.from:] }
 
-// isBlank reports whether the text of the turn is nothing but white space.
-func (t *turn) isBlank() bool { return len(bytes.TrimSpace(t.text())) == 0 }
-
 // facts describes the turn for the decision.
 func (t *turn) facts() continuation.EndedTurn {
 	r := &t.reader

@@ -69,7 +69,8 @@ func TestListInScripts(t *testing.T) {
 		},
 		"a shell of that name": {
 			[]todo.Call{called("exec", `{"command":"rg 'tools.update_plan('"}`, "ok"), write("old")},
-			"old", todo.Origin{Place: todo.FromCall, Tool: "todo_write", Written: todo.WrittenNow},
+			"old",
+			todo.Origin{Place: todo.FromCall, Tool: "todo_write", Written: todo.WrittenNow},
 		},
 	} {
 		list, origin, err := locate(test.calls)
@@ -85,7 +86,7 @@ func TestListInScriptsThatCannotBeRead(t *testing.T) {
 	for want, calls := range map[string][]todo.Call{
 		"its script computes the list":                                   {called("exec", "await tools.update_plan({plan: f()})", completed), script("old", completed)},
 		"its script failed":                                              {script("new", broken)},
-		"two scripts that ran at the same time wrote it":                 []todo.Call{wait("3", completed), script("new", completed), script("old", runs)},
+		"two scripts that ran at the same time wrote it":                 {wait("3", completed), script("new", completed), script("old", runs)},
 		"item 1: content is blank":                                       {script("", completed), script("old", completed)},
 		"it is kept in more calls than carryon reads":                    append(slices.Repeat([]todo.Call{called("TaskUpdate", `{"taskId":"1","status":"pending"}`, "Updated task #1")}, 1001), script("old", completed)),
 		"the arguments have no array of todos":                           {called("exec", "await tools.update_plan({})", completed)},

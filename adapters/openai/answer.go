@@ -82,7 +82,7 @@ func (d *answers) readLogprobs(choice *openai.ChatCompletionChoice) {
 
 // editLogprobs gives a choice the log probabilities of the text of all turns.
 func (d *answers) editLogprobs(choice *openai.ChatCompletionChoice, e *adapter.Edit) {
-	var all []openai.LogProb
+	var all []openai.LogProb //nolint:prealloc // how many there are is not known
 	from := 0
 	for i := range min(len(d.kept), len(e.TurnEnds)) {
 		all = append(all, d.kept[i].Take(e.Text[from:e.TurnEnds[i]])...)

@@ -201,16 +201,20 @@ func (d *chunks) editChoice(choice *openai.ChatCompletionStreamChoice, e *adapte
 	if e.Continuation {
 		delta.Role = ""
 	}
-	var kept []openai.ToolCall
-	for _, call := range delta.ToolCalls {
+	delta.ToolCalls = editCalls(delta.ToolCalls, e, calls)
+	return e.Text != "" || finish != "" || len(delta.ToolCalls) > 0 || delta.Role != "" || choice.Logprobs != nil && len(choice.Logprobs.Content) > 0 ||
+		delta.ReasoningContent != "" || delta.Refusal != "" || delta.FunctionCall != nil
+}
+
+// editCalls returns the calls of a chunk as they are shown.
+func editCalls(all []openai.ToolCall, e *adapter.Edit, calls *int) (kept []openai.ToolCall) {
+	for _, call := range all {
 		if edit := e.Call(*calls); !edit.Drop {
 			kept = append(kept, editCall(call, edit))
 		}
 		*calls++
 	}
-	delta.ToolCalls = kept
-	return e.Text != "" || finish != "" || len(kept) > 0 || delta.Role != "" || choice.Logprobs != nil && len(choice.Logprobs.Content) > 0 ||
-		delta.ReasoningContent != "" || delta.Refusal != "" || delta.FunctionCall != nil
+	return kept
 }
 
 // editLogprobs gives a choice the log probabilities of the text that it shows.

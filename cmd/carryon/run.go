@@ -150,7 +150,8 @@ func (c *runConfig) chooseMode(how agent.Mode, terminal bool) {
 	if c.proxy.Mode != "" || c.proxy.YOLO {
 		return
 	}
-	mode, why := proxy.ModeYOLO, ""
+	mode := proxy.ModeYOLO
+	var why string
 	switch {
 	case how.Unattended:
 		why = "the agent was told to act without asking"

@@ -56,7 +56,7 @@ func npmAgents() []agent {
 }
 
 // asMost returns agents as most people run them: nothing but a login and the agent's defaults.
-func asMost() []agent {
+func asMost() []agent { //nolint:revive // a table
 	exec := []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", task}
 	return []agent{
 		{

@@ -29,6 +29,9 @@ var todos = todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: 
 // unhurried has no interval between prompts, so that no test waits.
 var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
+// unattended runs have no person, so that it does not matter how a text ends.
+var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
+
 // blocked is a reason to pause that is accepted.
 const blocked = "The grammar file grammar.ebnf is missing"
 
@@ -194,7 +197,7 @@ func stream(block object) (begun object, deltas []object) {
 
 // client returns the SDK's client for the provider, continued.
 func (p *provider) client(options ...middleware.Option) *anthropic.Client {
-	return anthropic.Wrap(p.bare(), middleware.New(todos, append([]middleware.Option{unhurried}, options...)...))
+	return anthropic.Wrap(p.bare(), middleware.New(todos, append([]middleware.Option{unhurried, unattended}, options...)...))
 }
 
 // bare returns the SDK's client itself.

@@ -56,7 +56,7 @@ func demoRuns(t *testing.T, block string) {
 	assert.Contains(t, read(t, "docs/demo.md").fences("text"), string(out))
 	dry, err := shell(t.Context(), root, test, "MAKEFLAGS=n").Output()
 	require.NoError(t, err)
-	assert.Contains(t, string(dry), "go test $race -shuffle=on  ./...")
+	assert.Contains(t, string(dry), "go test -short  ./...")
 }
 
 // The error for an unknown demo lists the demos.

@@ -55,8 +55,9 @@ func agent(ctx context.Context, client *genai.Client, task string) error {
 		}
 		parts = nil
 		for _, call := range calls {
+			run(call)
 			parts = append(parts, genai.Part{FunctionResponse: &genai.FunctionResponse{
-				ID: call.ID, Name: call.Name, Response: map[string]any{"output": run(call)},
+				ID: call.ID, Name: call.Name, Response: map[string]any{"output": "ok"},
 			}})
 		}
 	}
@@ -64,17 +65,16 @@ func agent(ctx context.Context, client *genai.Client, task string) error {
 }
 
 // run runs a tool.
-func run(call *genai.FunctionCall) string {
+func run(call *genai.FunctionCall) {
 	if call.Name == "write_file" {
 		fmt.Println("tool: wrote", call.Args["path"])
-		return "ok"
+		return
 	}
 	todos, _ := call.Args["todos"].([]any)
 	for _, item := range todos {
 		fields, _ := item.(map[string]any)
 		fmt.Printf("todo: %v (%v)\n", fields["description"], fields["status"])
 	}
-	return "ok"
 }
 
 // A tool loop on Google's SDK stops early. One line, which sets the SDK's HTTP client, makes it finish its list.

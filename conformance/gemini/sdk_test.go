@@ -77,16 +77,17 @@ func (r *reading) add(answer *genai.GenerateContentResponse) {
 	}
 }
 
-func textOf(answer *genai.GenerateContentResponse) (text string) {
+func textOf(answer *genai.GenerateContentResponse) string {
 	if len(answer.Candidates) == 0 || answer.Candidates[0].Content == nil {
 		return ""
 	}
+	var text strings.Builder
 	for _, part := range answer.Candidates[0].Content.Parts {
 		if !part.Thought {
-			text += part.Text
+			text.WriteString(part.Text)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // ways are the ways in which a program asks the SDK.
@@ -186,8 +187,8 @@ func TestAnswersOfTwoTurns(t *testing.T) {
 						assert.Len(t, got.calls, test.calls)
 						assert.Equal(t, genai.FinishReasonStop, got.finish)
 						assert.Equal(t, "resp-1", got.id)
-						assert.EqualValues(t, 10, got.usage.PromptTokenCount)
-						assert.EqualValues(t, got.usage.PromptTokenCount+got.usage.CandidatesTokenCount, got.usage.TotalTokenCount)
+						assert.Equal(t, int32(10), got.usage.PromptTokenCount)
+						assert.Equal(t, got.usage.PromptTokenCount+got.usage.CandidatesTokenCount, got.usage.TotalTokenCount)
 						assert.NotContains(t, server.Requests()[0].Tools, "todo_pause")
 						assert.Contains(t, server.Requests()[1].Tools, "todo_pause")
 					})
@@ -220,13 +221,13 @@ func TestLoopFinishesItsList(t *testing.T) {
 	client := newClient(t, server.Transport(), list, genai.BackendGeminiAPI)
 	chat, err := client.Chats.Create(t.Context(), "gemini-3-pro-preview", tools(), nil)
 	require.NoError(t, err)
-	parts, text := []genai.Part{{Text: "Write a, b and c."}}, ""
+	parts, text := []genai.Part{{Text: "Write a, b and c."}}, new(strings.Builder)
 	for parts != nil {
 		var calls []*genai.FunctionCall
 		for answer, err := range chat.SendMessageStream(t.Context(), parts...) {
 			require.NoError(t, err)
 			calls = append(calls, answer.FunctionCalls()...)
-			text += textOf(answer)
+			text.WriteString(textOf(answer))
 		}
 		parts = nil
 		for _, call := range calls {
@@ -237,5 +238,5 @@ func TestLoopFinishesItsList(t *testing.T) {
 		}
 	}
 	assert.Empty(t, files)
-	assert.Equal(t, "I wrote a. Next is b.Next is c.All is written.", text)
+	assert.Equal(t, "I wrote a. Next is b.Next is c.All is written.", text.String())
 }

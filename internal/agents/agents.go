@@ -83,14 +83,14 @@ const (
 type Launch struct {
 	Begins  string // how the result begins, or a line of it that has the id near
 	Promise string // what the result says as well, alternatives separated by "|"; "" if its beginning is the promise
-	Ids     string // what stands before the id of the work, alternatives likewise
+	IDs     string // what stands before the id of the work, alternatives likewise
 	Command bool   // it may be a server, which never ends
 	Lead    string // the name in its team of the agent that launches a teammate, which lives on and is at work or idle
 	Seen    string
 }
 
 // Call is a call of a tool, with the arguments that name the work, separated by "|".
-type Call struct{ Tool, Ids, Seen string }
+type Call struct{ Tool, IDs, Seen string }
 
 // Mailbox is how the agents of a team write to each other.
 type Mailbox struct {

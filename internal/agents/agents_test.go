@@ -29,7 +29,7 @@ func TestFactsAreSpelledAsTheRulesReadThem(t *testing.T) {
 	}
 	for _, l := range agents.Collect(func(a *agents.Agent) []agents.Launch { return a.Launches }) {
 		assert.NotEmpty(t, l.Begins)
-		for _, text := range []string{l.Begins, l.Promise, l.Ids} {
+		for _, text := range []string{l.Begins, l.Promise, l.IDs} {
 			assert.Equal(t, strings.ToLower(text), text)
 		}
 	}

@@ -11,9 +11,9 @@ func openCode() Agent {
 			{"subagent", Reports, "2.0 beta", `state="`},
 		},
 		Launches: []Launch{
-			{Begins: "the task is working in the background", Promise: "you will be notified automatically when", Ids: "task_id:|task id:", Seen: now},
-			{Begins: "<task id=", Promise: "you will be notified automatically when", Ids: "<task id=", Seen: now},
-			{Begins: "the subagent is working in the background", Promise: "you will be notified automatically when", Ids: "sessionid:", Seen: "2.0 beta"},
+			{Begins: "the task is working in the background", Promise: "you will be notified automatically when", IDs: "task_id:|task id:", Seen: now},
+			{Begins: "<task id=", Promise: "you will be notified automatically when", IDs: "<task id=", Seen: now},
+			{Begins: "the subagent is working in the background", Promise: "you will be notified automatically when", IDs: "sessionid:", Seen: "2.0 beta"},
 		},
 	}
 }
@@ -26,7 +26,7 @@ func ohMyOpenCode() Agent {
 		Trailers: []Fact{{"<!-- OMO_INTERNAL_INITIATOR -->", ""}},
 		Reports:  []Fact{{"[background task", ""}, {"[all background tasks", ""}, {"all background tasks", ""}},
 		Launches: []Launch{
-			{Begins: "background task launched", Promise: "system notifies on completion", Ids: "background task id:|task id:"},
+			{Begins: "background task launched", Promise: "system notifies on completion", IDs: "background task id:|task id:"},
 		},
 		Stops: []Call{{"background_cancel", "taskId|task_id", ""}},
 		Looks: []Call{{"background_output", "task_id", ""}},

@@ -8,8 +8,8 @@ func copilotCLI() Agent {
 		Headers:  []Fact{{"X-Client-Session-Id", now}, {"X-Agent-Task-Id", now}},
 		Elements: []Element{{"system_notification", Reports, "1.0.95", ""}},
 		Launches: []Launch{
-			{Begins: "agent started in background with agent_id:", Promise: "be notified|end your response", Ids: "agent_id:", Seen: "1.0.95"},
-			{Begins: "<command with shellid:", Promise: "automatically notified when", Ids: "shellid:", Command: true, Seen: "1.0.95"},
+			{Begins: "agent started in background with agent_id:", Promise: "be notified|end your response", IDs: "agent_id:", Seen: "1.0.95"},
+			{Begins: "<command with shellid:", Promise: "automatically notified when", IDs: "shellid:", Command: true, Seen: "1.0.95"},
 		},
 		Stops: []Call{{"stop_bash", "shellId", "1.0.95"}},
 		Looks: []Call{{"read_agent", "agent_id", "1.0.95"}, {"read_bash", "shellId", "1.0.95"}},
@@ -22,8 +22,8 @@ func qwenCode() Agent {
 		Name:  "qwen-code",
 		Tools: []Tool{{"todo_write", WritesList, now}, {"tool_call", CallsTool, now}},
 		Launches: []Launch{
-			{Begins: "agent launched successfully", Promise: "<task-notification>", Ids: "task_id:|agentid:", Seen: ""},
-			{Begins: "background agent launched successfully", Ids: "task_id:|agentid:", Seen: now},
+			{Begins: "agent launched successfully", Promise: "<task-notification>", IDs: "task_id:|agentid:", Seen: ""},
+			{Begins: "background agent launched successfully", IDs: "task_id:|agentid:", Seen: now},
 		},
 	}
 }
@@ -66,10 +66,10 @@ func others() []Agent {
 		lists("Continue", Tool{"Checklist", WritesList, "1.5.47"}),
 		lists("the providers' tool search", Tool{"tool_search_tool_regex", FindsTools, ""}, Tool{"tool_search_tool_bm25", FindsTools, ""}),
 		{Name: "pi", Headers: []Fact{{"Session_id", "0.73.1"}}, Launches: []Launch{
-			{Begins: "background task started:", Promise: "you will be notified when", Ids: "task id:"}, // an extension
+			{Begins: "background task started:", Promise: "you will be notified when", IDs: "task id:"}, // an extension
 		}},
 		{Name: "Letta Code", Launches: []Launch{
-			{Begins: "task running in background with task id:", Promise: "you will be notified automatically when", Ids: "with task id:"},
+			{Begins: "task running in background with task id:", Promise: "you will be notified automatically when", IDs: "with task id:"},
 		}},
 		{Name: "LiteLLM", Headers: []Fact{{"X-Litellm-Session-Id", ""}, {"X-Litellm-Trace-Id", ""}}},
 		{Name: "agents that spell it so", Elements: []Element{{"system_reminder", Wraps, "", ""}}},

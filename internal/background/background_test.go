@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -435,13 +436,13 @@ func TestOnlyTheNewestWorkIsAwaited(t *testing.T) {
 	launches := func(n int) (steps []step) {
 		steps = append(steps, user("Go."))
 		for i := range n {
-			steps = append(steps, agent(fmt.Sprint(i)))
+			steps = append(steps, agent(strconv.Itoa(i)))
 		}
 		return steps
 	}
 	calls := func(steps []step, n int) []step {
 		for i := range n {
-			steps = append(steps, edit(fmt.Sprint(i)))
+			steps = append(steps, edit(strconv.Itoa(i)))
 		}
 		return steps
 	}

@@ -51,7 +51,7 @@ func promise(text string, l *agents.Launch) (names [3]string, ok bool) {
 		return names, false
 	}
 	next := idOfWork
-	for label := range strings.SplitSeq(l.Ids, "|") {
+	for label := range strings.SplitSeq(l.IDs, "|") {
 		at := strings.Index(lower, label)
 		if at < 0 || at > 0 && isWord(lower[at-1]) {
 			continue

@@ -24,10 +24,10 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 		k.tools[string(fold(room[:0], name))] = t
 	}
 	for _, c := range agents.Collect(func(a *agents.Agent) []agents.Call { return a.Stops }) {
-		add(c.Tool, tool{does: stops, ids: c.Ids})
+		add(c.Tool, tool{does: stops, ids: c.IDs})
 	}
 	for _, c := range agents.Collect(func(a *agents.Agent) []agents.Call { return a.Looks }) {
-		add(c.Tool, tool{does: looks, ids: c.Ids})
+		add(c.Tool, tool{does: looks, ids: c.IDs})
 	}
 	for _, t := range agents.Collect(func(a *agents.Agent) []agents.Tool { return a.Tools }) {
 		if t.Kind == agents.UpdatesItems {
@@ -36,7 +36,7 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 	}
 	for _, m := range agents.Collect(func(a *agents.Agent) []agents.Mailbox { return a.Mailboxes }) {
 		k.mailboxes[m.Element] = &m
-		add(m.Send.Tool, tool{does: sends, ids: m.Send.Ids, mailbox: &m})
+		add(m.Send.Tool, tool{does: sends, ids: m.Send.IDs, mailbox: &m})
 		add(m.Disband, tool{does: disbands, mailbox: &m})
 	}
 	return k

@@ -13,14 +13,14 @@ func TestAddCredentials(t *testing.T) {
 		found = AddCredentials(header, query, func(text string) { texts = append(texts, text) })
 		return texts, found
 	}
-	for _, name := range strings.Fields("Authorization Proxy-Authorization X-Api-Key api-key X-Goog-Api-Key X-Portkey-Api-Key Cookie " +
+	for name := range strings.FieldsSeq("Authorization Proxy-Authorization X-Api-Key api-key X-Goog-Api-Key X-Portkey-Api-Key Cookie " +
 		"Ocp-Apim-Subscription-Key Cf-Access-Client-Secret Cf-Access-Token X-Amz-Security-Token X-Auth-Request-Email Helicone-Auth " +
 		"X-Forwarded-Client-Cert X-Forwarded-User Openai-Organization X-Org-Id Openai-Project X-Goog-User-Project Chatgpt-Account-Id X-Tenant") {
 		texts, found := added("", map[string][]string{name: {"a", "b"}, "Accept": {"*/*"}})
 		assert.True(t, found, name)
 		assert.Equal(t, []string{"", name, "a", "b"}, texts)
 	}
-	for _, name := range strings.Fields("Accept Content-Type User-Agent X-Request-Id Idempotency-Key X-Stainless-Retry-Count Traceparent " +
+	for name := range strings.FieldsSeq("Accept Content-Type User-Agent X-Request-Id Idempotency-Key X-Stainless-Retry-Count Traceparent " +
 		"Anthropic-Beta Anthropic-Version X-Initiator X-Session-Id Thread-Id Origin Keep-Alive") {
 		texts, found := added("", map[string][]string{name: {"a"}})
 		assert.False(t, found, name)

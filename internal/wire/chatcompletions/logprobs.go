@@ -14,9 +14,9 @@ type tokens struct{ logprobs.Queue[[]byte] }
 
 // add adds the text of a choice, and its log probabilities.
 func (t *tokens) add(d *dialect, choice []byte) {
-	var own [][]byte
-	for _, token := range tokensOf(rawjson.Member(choice, "logprobs")) {
-		own = append(own, slices.Clone(token))
+	own := tokensOf(rawjson.Member(choice, "logprobs"))
+	for i, token := range own {
+		own[i] = slices.Clone(token)
 	}
 	t.Add(d.contentOf(choice), own, func(token *[]byte) int { return len(rawjson.TextOf(rawjson.Member(*token, "token"))) })
 }

@@ -61,9 +61,9 @@ func (b *splitBody) Read(p []byte) (int, error) {
 
 func (*splitBody) Close() error { return nil }
 
-func (a ask) from(t testing.TB, s *streams) answer {
-	t.Helper()
-	return a.over(t, s, true, 0, func() []fakellm.Request { return nil })
+func (a ask) from(tb testing.TB, s *streams) answer {
+	tb.Helper()
+	return a.over(tb, s, true, 0, func() []fakellm.Request { return nil })
 }
 
 // A first turn that breaks off anywhere is shown as it came, and not continued before its finish.

@@ -154,8 +154,8 @@ func (a ask) exchange(t *testing.T, stream bool, pieces int) answer {
 }
 
 // over asks for an answer of base.
-func (a ask) over(t testing.TB, base http.RoundTripper, stream bool, pieces int, requests func() []fakellm.Request) answer {
-	t.Helper()
+func (a ask) over(tb testing.TB, base http.RoundTripper, stream bool, pieces int, requests func() []fakellm.Request) answer {
+	tb.Helper()
 	todos := a.todos
 	if todos == nil {
 		todos = twoTodos
@@ -167,22 +167,22 @@ func (a ask) over(t testing.TB, base http.RoundTripper, stream bool, pieces int,
 	mw := middleware.New(todos, slices.Concat([]middleware.Option{
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: attempts}),
 	}, a.options)...)
-	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
+	ctx, outcomes := middleware.Capture(continuation.WithSession(tb.Context(), "s"))
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url(stream), strings.NewReader(a.body()))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	r.Header.Set("Content-Type", "application/json")
 	client := transport.New(base, mw)
 	if a.bare {
 		client = base
 	}
 	response, err := client.RoundTrip(r)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	reader := io.Reader(response.Body)
 	if pieces == 1 {
 		reader = iotest.OneByteReader(reader)
 	}
 	body, err := io.ReadAll(reader)
-	require.NoError(t, response.Body.Close())
+	require.NoError(tb, response.Body.Close())
 	return answer{raw: string(body), err: err, requests: requests(), outcome: outcomes.Last()}
 }
 

@@ -204,8 +204,9 @@ func (r *remaining) has(i int) bool { return !r.taken[i] }
 // its id, or else the first of its kind. It returns -1 if there is none.
 func (r *remaining) take(f *fields) int {
 	key := kindID{f.kind, rawjson.TextOf(f.id)}
-	i := -1
-	if i, r.byID[key] = r.first(r.byID[key]); i < 0 {
+	i, left := r.first(r.byID[key])
+	r.byID[key] = left
+	if i < 0 {
 		i, r.byKind[f.kind] = r.first(r.byKind[f.kind])
 	}
 	if i >= 0 {

@@ -188,7 +188,7 @@ func (a *answer) close(it *item) {
 	with := map[string][]byte{"status": []byte(`"incomplete"`)}
 	switch it.kind {
 	case message:
-		parts := []json.RawMessage{}
+		parts := make([]json.RawMessage, 0, len(it.texts))
 		for _, x := range it.texts {
 			parts = append(parts, x.partOf(string(x.shown)))
 			a.closePart(x)

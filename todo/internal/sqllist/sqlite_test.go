@@ -196,9 +196,10 @@ func (g generator) where() string {
 			tests[i] = column + g.one(" IN (", " NOT IN (") + g.value(column) + ", " + g.value(column) + ")"
 		}
 	}
-	joined := tests[0]
+	var joined strings.Builder
+	joined.WriteString(" WHERE " + tests[0])
 	for _, test := range tests[1:] {
-		joined += g.one(" AND ", " OR ") + test
+		joined.WriteString(g.one(" AND ", " OR ") + test)
 	}
-	return " WHERE " + joined
+	return joined.String()
 }

@@ -41,7 +41,7 @@ func (b *body) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := b.ReadCloser.Read(p)
-	switch err { //nolint:errorlint // as readers return it
+	switch err {
 	case nil:
 	case io.EOF:
 		b.ended.Store(true)

@@ -137,10 +137,6 @@ func (c *Config) checkValues() error {
 	switch {
 	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
 		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, not %d (to send no continuations, use -dry-run)", c.MaxAttempts)
-	case c.Mode != "" && c.Mode != ModeStandard && c.Mode != ModeYOLO:
-		return fmt.Errorf("-mode must be standard or yolo, not %q", c.Mode)
-	case c.YOLO && c.Mode == ModeStandard:
-		return errors.New("-yolo and -mode standard contradict each other")
 	case c.TokenBudget < 0:
 		return fmt.Errorf("-token-budget %d is negative", c.TokenBudget)
 	case c.MinInterval < 0:
@@ -154,10 +150,21 @@ func (c *Config) checkValues() error {
 	case c.SessionHeader != "" && !headerName.MatchString(c.SessionHeader):
 		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
 	}
-	_, err := c.handback()
+	_, badRule := c.handback()
 	_, badShare := c.holdout()
 	_, badPrice := c.price()
-	return cmp.Or(err, badShare, badPrice, c.checkHosts(), c.checkOrigins(), c.checkState())
+	return cmp.Or(c.checkMode(), badRule, badShare, badPrice, c.checkHosts(), c.checkOrigins(), c.checkState())
+}
+
+// checkMode lets no mode pass that does not exist, nor two that contradict each other.
+func (c *Config) checkMode() error {
+	switch {
+	case c.Mode != "" && c.Mode != ModeStandard && c.Mode != ModeYOLO:
+		return fmt.Errorf("-mode must be standard or yolo, not %q", c.Mode)
+	case c.YOLO && c.Mode == ModeStandard:
+		return errors.New("-yolo and -mode standard contradict each other")
+	}
+	return nil
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")

@@ -87,7 +87,7 @@ func TestWebsitesAreRefusedUnlessAllowed(t *testing.T) {
 func TestWebsitesOpenNoWebSocket(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // the server's own
+		conn, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
 			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nsecret")
 			_ = conn.Close()

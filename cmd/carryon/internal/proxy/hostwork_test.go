@@ -67,7 +67,7 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 			entry := s.report(t).Entries[0]
 			if c.waits {
 				assert.Len(t, s.upstream.Requests(), 1)
-				assert.Equal(t, "Background tasks are pending or running: 1 is awaited", entry.Outcome.Explanation)
+				assert.Equal(t, "Background tasks are pending or running: 1 awaited", entry.Outcome.Explanation)
 			} else {
 				assert.Len(t, s.upstream.Requests(), 2, entry.Outcome.Explanation)
 			}
