@@ -63,7 +63,7 @@ func TestRequestOfAContinuation(t *testing.T) {
 		assert.Equal(t, object{"role": "assistant", "content": []any{text("One.\n\nTwo.")}}, said)
 		assert.Equal(t, "user", at(asked, "role"))
 		assert.Contains(t, toJSON(asked), "Write the parser")
-		assert.Contains(t, toJSON(asked), "continuation attempt #2")
+		assert.Contains(t, toJSON(asked), "ATTEMPT #2")
 		assert.Equal(t, at(first, "tools", 0), at(third, "tools", 0))
 		assert.Len(t, third["tools"], 2)
 		assert.Equal(t, "todo_pause", at(third, "tools", 1, "name"))
