@@ -122,7 +122,7 @@ func TestReplicasShareABudgetAndOutliveOneAnother(t *testing.T) {
 	require.Len(t, w.processes, 2)
 
 	turns, replica := w.ask(t, firstText)
-	assert.Equal(t, 4, turns, "the answer and three attempts")
+	assert.Equal(t, 5, turns, "the answer and four attempts")
 	assert.Equal(t, "1", replica)
 	for _, other := range []string{"2", "1"} {
 		turns, replica = w.ask(t, firstText)
