@@ -1,6 +1,7 @@
 package messages_test
 
 import (
+	"slices"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -34,8 +35,8 @@ func TestOfficialSDKReadsJoinedAnswers(t *testing.T) {
 		},
 		"a pause":               {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}, []string{plan, "\n\nTask paused: " + blocked}, "end_turn"},
 		"a rejected pause":      {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck"), edit()}, []string{plan, `edit_file{"path":"parser.go"}`}, "tool_use"},
-		"a refusal":             {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("").Finish("refusal")}, []string{plan}, "end_turn"},
-		"a failed one":          {[]fakellm.Turn{fakellm.Text(plan), fakellm.Status(529, `{"type":"error","error":{"type":"overloaded_error","message":"Later."}}`)}, []string{plan}, "end_turn"},
+		"a refusal":             {slices.Concat([]fakellm.Turn{fakellm.Text(plan)}, slices.Repeat([]fakellm.Turn{fakellm.Text("").Finish("refusal")}, 3)), []string{plan}, "end_turn"},
+		"a failed one":          {slices.Concat([]fakellm.Turn{fakellm.Text(plan)}, slices.Repeat([]fakellm.Turn{fakellm.Status(529, `{"type":"error","error":{"type":"overloaded_error","message":"Later."}}`)}, 3)), []string{plan}, "end_turn"},
 		"what servers vary":     {[]fakellm.Turn{fakellm.Text(plan).With(fakellm.Padded, fakellm.Pings), edit().With(fakellm.Gaps, fakellm.LateUsage)}, []string{plan, `edit_file{"path":"parser.go"}`}, "tool_use"},
 		"thinking that is open": {[]fakellm.Turn{fakellm.Text(plan), edit().Reasoning("So. ").With(fakellm.Unsigned, fakellm.OpenThinking)}, []string{plan, "(So. )", `edit_file{"path":"parser.go"}`}, "tool_use"},
 	} {

@@ -43,7 +43,7 @@ func newScene(ctx context.Context, clock *carryontest.Clock, args ...string) (*s
 	command := cli.Command{Name: "proxy", Flags: flags, Action: func(context.Context, *cli.Command) error { return c.Check() }}
 	err := command.Run(ctx, append([]string{"proxy", "-upstream", s.upstream.URL + "/v1", "-min-interval", "0"}, args...))
 	if err == nil {
-		s.proxy, err = proxy.Start(ctx, c, io.Discard)
+		s.proxy, err = proxy.Start(ctx, c, c.Logger(io.Discard))
 	}
 	if err != nil {
 		s.stopModel()
