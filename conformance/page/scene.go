@@ -41,7 +41,7 @@ func newScene(ctx context.Context, clock *carryontest.Clock, args ...string) (*s
 	}
 	flags := append([]cli.Flag{c.ListenFlag("127.0.0.1:0"), c.UpstreamFlag("")}, c.Flags()...)
 	command := cli.Command{Name: "proxy", Flags: flags, Action: func(context.Context, *cli.Command) error { return c.Check() }}
-	err := command.Run(ctx, append([]string{"proxy", "-upstream", s.upstream.URL + "/v1", "-min-interval", "0"}, args...))
+	err := command.Run(ctx, append([]string{"proxy", "-upstream", s.upstream.URL + "/v1", "-min-interval", "0", "-yolo", "-max-attempts", "3"}, args...))
 	if err == nil {
 		s.proxy, err = proxy.Start(ctx, c, c.Logger(io.Discard))
 	}
