@@ -63,7 +63,7 @@ func (b *body) abandon() {
 	if !b.closed.Swap(true) {
 		b.linger()
 	}
-	_ = b.ReadCloser.Close() // it waits for the read, and its error tells no more
+	_ = b.Close() // it waits for the read, and its error tells no more
 }
 
 // linger sets the last deadline.
