@@ -4,10 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/internal/scope"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // maxWritings is how many sessions are remembered in which the model wrote the list.
@@ -73,10 +71,7 @@ func (c *Call) rememberList() {
 	if !remembers || session == "" || c.request.history == nil || !c.mw.writings.takeUnread(session) {
 		return
 	}
-	ctx := todo.WithConversation(scope.WithSession(c.cancel.caller, session), adapter.Calls(c.request.history))
-	if c.request.toolNames != nil {
-		ctx = todo.WithTools(ctx, c.request.toolNames.ToolNames)
-	}
+	ctx := c.withRequest(scope.WithSession(c.cancel.caller, session))
 	_ = c.mw.plugins.run(func() error { source.Remember(ctx); return nil }) // if it fails, the next decision says so
 }
 

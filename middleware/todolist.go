@@ -57,12 +57,7 @@ func (d *decider) readTodos() {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if d.request.history != nil {
-		ctx = todo.WithConversation(ctx, adapter.Calls(d.request.history))
-	}
-	if d.request.toolNames != nil {
-		ctx = todo.WithTools(ctx, d.request.toolNames.ToolNames)
-	}
+	ctx = d.withRequest(ctx)
 	if d.mw.sharedTodos && d.session.waited.isOver() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
 		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
 		return
@@ -84,6 +79,18 @@ func (d *decider) readTodos() {
 	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
 		d.fault(d.turn.TurnID, "todos", err)
 	}
+}
+
+// withRequest returns ctx with what a todo source may read of the request: the
+// conversation and the names of the tools.
+func (s *callScope) withRequest(ctx context.Context) context.Context {
+	if s.request.history != nil {
+		ctx = todo.WithConversation(ctx, adapter.Calls(s.request.history))
+	}
+	if s.request.toolNames != nil {
+		ctx = todo.WithTools(ctx, s.request.toolNames.ToolNames)
+	}
+	return ctx
 }
 
 // A sharer is a source that may keep its lists in an engine that processes share.

@@ -151,7 +151,7 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 	}
 }
 
-// inLog reports an error as a line of the log if all output is to be JSON. It returns
+// inLog reports an error as a line of the log where the user has asked for JSON only. It returns
 // the error that says what is left to do.
 func inLog(c *proxy.Config, stderr io.Writer, err error) error {
 	if err == nil || c.LogFormat != "json" {

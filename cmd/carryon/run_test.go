@@ -260,7 +260,7 @@ func TestRunExplainsWhatIsWrong(t *testing.T) {
 func TestRunTellsThatACommandIsNoProgram(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "script")
-	require.NoError(t, os.WriteFile(path, []byte("#!/no/such/shell\n"), 0o700)) //nolint:gosec // it is to be run
+	require.NoError(t, os.WriteFile(path, []byte("#!/no/such/shell\n"), 0o700)) //nolint:gosec // the test runs it
 	out, err := program(t, "run", "--", path).CombinedOutput()
 	assert.Equal(t, 126, codeOf(t, err))
 	assert.Equal(t, "carryon: command \""+path+"\" cannot be run: the interpreter in its first line was not found\n", string(out))

@@ -46,7 +46,7 @@ func (a *Agent) waits(todos []todo.Todo) []bool {
 	}
 	waits := make([]bool, len(todos))
 	blocks := make([][]int, len(todos)) // the todos that wait for each
-	var next []int                      // those that wait, and whose own blocks are to be looked at
+	var next []int                      // those that wait, whose own blocks the loop looks at next
 	for i := range todos {
 		t := &todos[i]
 		if !active(t) {

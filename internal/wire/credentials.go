@@ -63,8 +63,8 @@ func withoutForm(query string) string {
 }
 
 // AddCredentials adds everything in a request that may tell its caller from another one, and reports whether there is
-// anything. A key may also be in the query, under any name. The texts contain secrets: they are to be hashed, each with
-// its length or an end mark, and not stored.
+// anything. A key may also be in the query, under any name. The texts contain secrets: hash them, each with
+// its length or an end mark, and do not store them.
 func AddCredentials(header map[string][]string, query string, add func(text string)) (found bool) {
 	query = withoutForm(query)
 	add(query)

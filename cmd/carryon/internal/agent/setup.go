@@ -48,7 +48,7 @@ type setup struct {
 	root     string   // of the proxy, such as http://127.0.0.1:8787
 	command  []string // as the user wrote it
 	position int      // where the agent's own words begin in command
-	list     bool     // its todo list is to be turned on
+	list     bool     // carryon turns its todo list on
 	own      []string // words that go right after the agent's name
 }
 

@@ -52,7 +52,7 @@ func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
 }
 
 // console tells whoever has started the proxy what it does: in sentences, or in lines
-// of the log if all output is to be JSON.
+// of the log where the user has asked for JSON only.
 type console struct {
 	w      io.Writer
 	logger *slog.Logger
