@@ -27,19 +27,9 @@ type Manager struct {
 // NewManager returns a Manager without tasks. It starts nothing. It panics if an
 // option is not valid.
 func NewManager(opts ...Option) *Manager {
-	m, err := TryNewManager(opts...)
-	if err != nil {
-		panic("carryon/" + err.Error())
-	}
-	return m
-}
-
-// TryNewManager is [NewManager] for options that come from a configuration: it
-// returns an error if an option is not valid.
-func TryNewManager(opts ...Option) (*Manager, error) {
 	o, err := newOptions(opts)
 	if err != nil {
-		return nil, err
+		panic("carryon/" + err.Error())
 	}
 	m := &Manager{lifecycle{
 		accounts:    &accounts{store: o.store(), rules: o.rules, oneConversation: o.oneConversation},
@@ -51,7 +41,7 @@ func TryNewManager(opts ...Option) (*Manager, error) {
 	m.accounts.lost = m.lost
 	m.lookout = &lookout{lifecycle: &m.lifecycle, isShared: o.engine != nil, watches: map[string][]*watch{}}
 	m.lookout.notifier, _ = o.engine.(records.Notifier)
-	return m, nil
+	return m
 }
 
 // Start runs f as a task of the session of ctx, on a goroutine of its own. The end of

@@ -371,9 +371,6 @@ func TestWrongUsePanics(t *testing.T) {
 		"asynctask: nil records": {asynctask.WithRecords(nil)},
 	} {
 		assert.PanicsWithValue(t, "carryon/"+want, func() { asynctask.NewManager(options...) })
-		none, err := asynctask.TryNewManager(options...)
-		require.EqualError(t, err, want)
-		assert.Nil(t, none)
 	}
 	assert.PanicsWithValue(t, "carryon/asynctask: nil function", func() { _, _ = m.Start(t.Context(), "x", nil) })
 	assert.PanicsWithValue(t, "carryon/asynctask: Subscribe: nil function", func() { m.Subscribe(nil) })

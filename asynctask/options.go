@@ -29,8 +29,7 @@ const Off = -1
 // unlimitedHistory is how many ended tasks a session keeps if there is no limit.
 const unlimitedHistory = 10
 
-// Option configures a [Manager]. For an option that is not valid, [NewManager] panics
-// and [TryNewManager] returns an error.
+// Option configures a [Manager]. [NewManager] panics if one is not valid.
 type Option func(*options)
 
 type options struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -45,7 +46,7 @@ func (m *maker) histogram(name, description string) metric.Float64Histogram {
 	return h
 }
 
-func newInstruments(o *options) (*instruments, error) {
+func newInstruments(o *options) *instruments {
 	m := &maker{meter: o.meters.Meter(scope)}
 	i := &instruments{
 		calls:         m.counter("carryon.calls", "{call}", "Calls, by why they were not continued any further"),
@@ -77,7 +78,10 @@ func newInstruments(o *options) (*instruments, error) {
 	i.open, err = m.meter.Int64UpDownCounter("carryon.calls.open", metric.WithUnit("{call}"),
 		metric.WithDescription("Open calls that carryon may continue"))
 	i.labels = newLabels()
-	return i, errors.Join(m.err, err)
+	if err = errors.Join(m.err, err); err != nil {
+		otel.Handle(err)
+	}
+	return i
 }
 
 // labels holds the attribute sets of measurements. They are made once, because there

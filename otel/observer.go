@@ -15,35 +15,19 @@ import (
 const scope = "github.com/carryon-go/carryon/otel"
 
 // NewObserver returns an observer for [middleware.WithObserver] that reports to
-// OpenTelemetry. Several middlewares may share it. NewObserver panics where
-// [TryNewObserver] returns an error.
+// OpenTelemetry. Several middlewares may share it. NewObserver panics if an option is
+// not valid. If the meter provider reports an error for an instrument, OpenTelemetry's
+// global error handler gets it.
 func NewObserver(opts ...Option) middleware.Observer {
-	observer, err := TryNewObserver(opts...)
-	if err != nil {
-		panic("carryon/" + err.Error())
-	}
-	return observer
-}
-
-// TryNewObserver is [NewObserver] with an error instead of a panic. It fails if an
-// option is invalid or the meter provider refuses an instrument.
-func TryNewObserver(opts ...Option) (middleware.Observer, error) {
-	o, err := newOptions(opts)
-	if err != nil {
-		return middleware.Observer{}, err
-	}
-	instruments, err := newInstruments(&o)
-	if err != nil {
-		return middleware.Observer{}, err
-	}
-	r := &reporter{options: o, tracer: o.tracers.Tracer(scope), instruments: instruments, client: []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}}
+	o := newOptions(opts)
+	r := &reporter{options: o, tracer: o.tracers.Tracer(scope), instruments: newInstruments(&o), client: []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}}
 	return middleware.Observer{
 		CallStarted: r.callStarted, TurnStarted: r.turnStarted, CallEnded: r.callEnded,
 		TurnEnded: r.turnEnded, Decision: r.decided,
 		ContinuationStarted: r.continuationStarted, ContinuationEnded: r.continuationEnded,
 		PauseRejected: r.pauseRejected, Paused: r.paused, Exhausted: r.exhausted,
 		ReminderDelivered: r.delivered, TodosRead: r.todosRead, StoreAnswered: r.storeAnswered, Failed: r.failed,
-	}, nil
+	}
 }
 
 // reporter turns carryon's events into spans and metrics.
@@ -100,7 +84,8 @@ func (r *reporter) turnStarted(ctx context.Context, e middleware.TurnStarted) co
 	if span.IsRecording() {
 		span.SetAttributes(r.turnAttributes(c, e)...)
 	}
-	if c.turn = span; e.Turn == 1 {
+	c.turn = span
+	if e.Turn == 1 {
 		c.first = span.SpanContext()
 	}
 	if e.Wait > 0 {

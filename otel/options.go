@@ -3,7 +3,6 @@ package otel
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -11,7 +10,7 @@ import (
 )
 
 // Option is an option of [NewObserver].
-type Option func(*options) error
+type Option func(*options)
 
 type options struct {
 	tracers     trace.TracerProvider
@@ -23,46 +22,28 @@ type options struct {
 }
 
 // WithTracerProvider sets the provider for spans. The default is OpenTelemetry's
-// global provider. A nil provider is an error.
+// global provider.
 func WithTracerProvider(p trace.TracerProvider) Option {
-	return func(o *options) error {
-		if p == nil {
-			return errors.New("otel: nil tracer provider")
-		}
-		o.tracers = p
-		return nil
-	}
+	return check(p != nil, func(o *options) { o.tracers = p }, "nil tracer provider")
 }
 
 // WithMeterProvider sets the provider for metrics. The default is OpenTelemetry's
-// global provider. A nil provider is an error.
+// global provider.
 func WithMeterProvider(p metric.MeterProvider) Option {
-	return func(o *options) error {
-		if p == nil {
-			return errors.New("otel: nil meter provider")
-		}
-		o.meters = p
-		return nil
-	}
+	return check(p != nil, func(o *options) { o.meters = p }, "nil meter provider")
 }
 
 // WithConventions sets the version of the conventions for generative AI. The
 // default is [V141].
 func WithConventions(version Conventions) Option {
-	return func(o *options) error {
-		if version > GenAI142 {
-			return errors.New("otel: unknown version of the conventions")
-		}
-		o.conventions = version
-		return nil
-	}
+	return check(version <= GenAI142, func(o *options) { o.conventions = version }, "unknown version of the conventions")
 }
 
 // WithInferenceMetrics adds the histograms of the conventions: the duration of turns
 // and the time to their first chunk, both in seconds. It is for programs whose SDK
 // is not instrumented.
 func WithInferenceMetrics() Option {
-	return func(o *options) error { o.inference = true; return nil }
+	return func(o *options) { o.inference = true }
 }
 
 // SessionMode says how a span names the session.
@@ -78,32 +59,32 @@ const (
 
 // WithSession sets how spans name the session. Metrics never do.
 func WithSession(mode SessionMode) Option {
-	return func(o *options) error {
-		if mode > SessionOmitted {
-			return errors.New("otel: unknown session mode")
-		}
-		o.session = mode
-		return nil
-	}
+	return check(mode <= SessionOmitted, func(o *options) { o.session = mode }, "unknown session mode")
 }
 
 // WithContent also reports texts: todos, prompts, reasons of pauses, and the texts of
 // errors.
 func WithContent() Option {
-	return func(o *options) error { o.content = true; return nil }
+	return func(o *options) { o.content = true }
 }
 
-func newOptions(opts []Option) (options, error) {
+// newOptions applies the options to the defaults. It panics if one is not valid.
+func newOptions(opts []Option) options {
 	o := options{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
 	for _, option := range opts {
-		if option == nil {
-			continue
-		}
-		if err := option(&o); err != nil {
-			return options{}, err
+		if option != nil {
+			option(&o)
 		}
 	}
-	return o, nil
+	return o
+}
+
+// check returns set if ok, and otherwise an option with which NewObserver panics.
+func check(ok bool, set Option, problem string) Option {
+	if ok {
+		return set
+	}
+	return func(*options) { panic("carryon/otel: " + problem) }
 }
 
 // sessionName returns the name under which a session is reported, or "".

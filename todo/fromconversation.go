@@ -3,7 +3,6 @@ package todo
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/internal/lru"
@@ -33,11 +32,13 @@ type conversationSource struct {
 
 // WithToolNames adds the names of tools that write a todo list, for programs whose
 // tool has a name that FromConversation does not know. Case, "_" and "-" are ignored,
-// so a name must have another character than those and white space.
+// and so is a name that has nothing else.
 func WithToolNames(names ...string) ConversationOption {
-	tools := make([]tool, len(names))
-	for i, name := range names {
-		tools[i] = tool{newToolName(name), wholeTool}
+	var tools []tool
+	for _, name := range names {
+		if plain := newToolName(name); plain != "" {
+			tools = append(tools, tool{plain, wholeTool})
+		}
 	}
 	return func(c *conversationSource) { c.tools = append(c.tools, tools...) }
 }
@@ -101,26 +102,15 @@ func WithToolNames(names ...string) ConversationOption {
 // whether a tool of that name can write its list, or can lead to a tool that does. If
 // no tool of a request can, package middleware leaves the request alone, even if its
 // messages hold a list: it is a side call, such as one for a summary.
-//
-// FromConversation panics if a name of WithToolNames is blank.
 func FromConversation(opts ...ConversationOption) Provider {
-	return must(TryFromConversation(opts...))
-}
-
-// TryFromConversation is FromConversation for options that come from a
-// configuration: it returns an error where FromConversation panics.
-func TryFromConversation(opts ...ConversationOption) (Provider, error) {
 	c := &conversationSource{tools: knownTools(), remembered: remembered{lists: lru.New[rememberedList]()}}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(c)
 		}
 	}
-	if slices.Contains(c.tools, tool{"", wholeTool}) {
-		return nil, errors.New("todo: WithToolNames: blank name")
-	}
 	c.tools = append(c.tools, scriptTools()...)
-	return c, nil
+	return c
 }
 
 // Todos returns the newest list in the conversation of ctx.

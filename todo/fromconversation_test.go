@@ -397,17 +397,10 @@ func TestNamesOfTools(t *testing.T) {
 
 func TestFromConversationRefuses(t *testing.T) {
 	t.Parallel()
-	const want = "todo: WithToolNames: blank name"
-	provider, err := todo.TryFromConversation(todo.WithToolNames("plan"), todo.WithToolNames("plan", " _- "))
-	require.EqualError(t, err, want)
-	assert.Nil(t, provider)
-	assert.PanicsWithValue(t, "carryon/"+want, func() { todo.FromConversation(todo.WithToolNames(" _- ")) })
 	assert.PanicsWithValue(t, "carryon/todo: nil context", func() {
 		_, _ = todo.FromConversation().Todos(nil) //nolint:staticcheck // the test is about nil
 	})
-	provider, err = todo.TryFromConversation(nil)
-	require.NoError(t, err, "a nil option is ignored")
-	list, err := provider.Todos(t.Context())
+	list, err := todo.FromConversation(nil, todo.WithToolNames(), todo.WithToolNames("", " _- ")).Todos(t.Context())
 	require.EqualError(t, err, "todo: no list: nothing was written so far")
 	assert.Empty(t, list)
 }

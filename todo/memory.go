@@ -45,17 +45,8 @@ var _ Locator = (*Memory)(nil)
 // NewMemory returns an empty Memory. It panics if an option sets a limit that is
 // neither positive nor Off, or has a nil engine.
 func NewMemory(opts ...MemoryOption) *Memory {
-	return must(TryNewMemory(opts...))
-}
-
-// TryNewMemory is NewMemory for options that come from a configuration: it
-// returns an error where NewMemory panics.
-func TryNewMemory(opts ...MemoryOption) (*Memory, error) {
-	options, err := newMemoryOptions(opts)
-	if err != nil {
-		return nil, err
-	}
-	return &Memory{options: options, shared: options.table(), lists: lru.New[storedList]()}, nil
+	options := newMemoryOptions(opts)
+	return &Memory{options: options, shared: options.table(), lists: lru.New[storedList]()}
 }
 
 // IsShared reports whether the lists are kept on an engine that processes share, so

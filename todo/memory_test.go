@@ -401,13 +401,9 @@ func TestMemoryOptionsRefuseNonsense(t *testing.T) {
 		"todo: WithMaxBytes: limit 0 is not positive (use todo.Off for no limit)":     todo.WithMaxBytes(0),
 		"todo: WithMaxSessions: limit -3 is not positive (use todo.Off for no limit)": todo.WithMaxSessions(-3),
 	} {
-		memory, err := todo.TryNewMemory(todo.WithMaxItems(1), option)
-		require.EqualError(t, err, want)
-		assert.Nil(t, memory)
-		assert.PanicsWithValue(t, "carryon/"+want, func() { todo.NewMemory(option) })
+		assert.PanicsWithValue(t, "carryon/"+want, func() { todo.NewMemory(todo.WithMaxItems(1), option) })
 	}
-	memory, err := todo.TryNewMemory(todo.WithMaxItems(1), nil)
-	require.NoError(t, err, "a nil option is ignored")
+	memory := todo.NewMemory(todo.WithMaxItems(1), nil)
 	assert.PanicsWithValue(t, "carryon/todo: Subscribe: nil function", func() { memory.Subscribe(nil) })
 	var none context.Context
 	assert.PanicsWithValue(t, "carryon/todo: nil context", func() { memory.Read(none) })

@@ -87,7 +87,8 @@ func WithOneConversation() MemoryOption {
 // changes that this process makes. A nil engine is refused.
 func WithRecords(engine records.Records) MemoryOption {
 	return func(o *memoryOptions) {
-		if o.records = engine; engine == nil {
+		o.records = engine
+		if engine == nil {
 			o.err = errors.Join(o.err, errors.New("todo: WithRecords: nil Records"))
 		}
 	}
@@ -97,7 +98,8 @@ func WithRecords(engine records.Records) MemoryOption {
 // last read or written; Off keeps it until Forget. It has no effect in memory.
 func WithMaxAge(age time.Duration) MemoryOption {
 	return func(o *memoryOptions) {
-		if o.maxAge = age; age <= 0 && age != Off {
+		o.maxAge = age
+		if age <= 0 && age != Off {
 			o.err = errors.Join(o.err, fmt.Errorf("todo: WithMaxAge: %v is not positive (use todo.Off for no limit)", age))
 		}
 	}
@@ -110,7 +112,8 @@ func OnPanic(f func(session string, recovered any)) MemoryOption {
 	return func(o *memoryOptions) { o.onPanic = f }
 }
 
-func newMemoryOptions(opts []MemoryOption) (memoryOptions, error) {
+// newMemoryOptions applies the options to the defaults. It panics if one is wrong.
+func newMemoryOptions(opts []MemoryOption) memoryOptions {
 	o := memoryOptions{
 		maxItems:    DefaultMaxItems,
 		maxContent:  DefaultMaxContent,
@@ -123,13 +126,17 @@ func newMemoryOptions(opts []MemoryOption) (memoryOptions, error) {
 			opt(&o)
 		}
 	}
-	return o, cmp.Or(
+	err := cmp.Or(
 		o.err,
 		checkLimit("WithMaxItems", o.maxItems),
 		checkLimit("WithMaxContent", o.maxContent),
 		checkLimit("WithMaxSessions", o.maxSessions),
 		checkLimit("WithMaxBytes", o.maxBytes),
 	)
+	if err != nil {
+		panic("carryon/" + err.Error())
+	}
+	return o
 }
 
 func checkLimit(option string, n int) error {
@@ -137,12 +144,4 @@ func checkLimit(option string, n int) error {
 		return fmt.Errorf("todo: %s: limit %d is not positive (use todo.Off for no limit)", option, n)
 	}
 	return nil
-}
-
-// must returns value, or panics if err says that an option was wrong.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic("carryon/" + err.Error())
-	}
-	return value
 }

@@ -110,7 +110,9 @@ func TestOptionsOfEnginesAreChecked(t *testing.T) {
 		"WithMaxAge: -1h0m0s is not posit":  todo.WithMaxAge(-time.Hour),
 		"WithMaxAge: -2ns is not positive ": todo.WithMaxAge(-2),
 	} {
-		_, err := todo.TryNewMemory(opt)
-		assert.ErrorContains(t, err, want)
+		func() {
+			defer func() { assert.Contains(t, recover(), want) }()
+			todo.NewMemory(opt)
+		}()
 	}
 }

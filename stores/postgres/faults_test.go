@@ -34,13 +34,13 @@ func TestWhatCanGoWrong(t *testing.T) {
 	t.Cleanup(pool.Close)
 
 	t.Run("no table", func(t *testing.T) {
-		_, err := count(t.Context(), postgres.New(pool, newTable()))
+		_, err := count(t.Context(), on(t, pool, newTable()))
 		require.ErrorContains(t, err, "Engine.CreateTable makes the table")
 	})
 	t.Run("the table is created by several at once", func(t *testing.T) {
 		table, done := newTable(), make(chan error)
 		for range 8 {
-			go func() { done <- postgres.New(pool, table).CreateTable(t.Context()) }()
+			go func() { done <- on(t, pool, table).CreateTable(t.Context()) }()
 		}
 		for range 8 {
 			require.NoError(t, <-done)
@@ -74,8 +74,8 @@ func TestWhatCanGoWrong(t *testing.T) {
 		require.NoError(t, err)
 		defer strict.Close()
 		table, done := newTable(), make(chan error)
-		require.NoError(t, postgres.New(strict, table).CreateTable(t.Context()))
-		a, b := postgres.New(strict, table), postgres.New(strict, table)
+		require.NoError(t, on(t, strict, table).CreateTable(t.Context()))
+		a, b := on(t, strict, table), on(t, strict, table)
 		for _, engine := range []*postgres.Engine{a, b} {
 			go func() {
 				var failed error
@@ -140,9 +140,8 @@ func messages(t *testing.T, url string) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
-	_, err := postgres.TryNew(nil)
+	_, err := postgres.New(nil)
 	require.EqualError(t, err, "postgres: nil pool")
-	assert.PanicsWithValue(t, "carryon/stores/postgres: nil pool", func() { postgres.New(nil) })
 	_, err = postgres.Open(t.Context(), "postgres://localhost:secret:x")
 	require.ErrorContains(t, err, "postgres: ")
 	for _, name := range []string{"", "Records", "a b", "a;drop table b", "a.b.c", "1a", strings.Repeat("a", 64)} {

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/testkit/replicatest"
@@ -27,6 +29,14 @@ func connect(tb testing.TB, url string, opts ...postgres.Option) *postgres.Engin
 	s, err := postgres.Open(tb.Context(), url, opts...)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// on returns a store on a pool of the test's.
+func on(tb testing.TB, pool *pgxpool.Pool, opts ...postgres.Option) *postgres.Engine {
+	tb.Helper()
+	s, err := postgres.New(pool, opts...)
+	assert.NoError(tb, err) //nolint:testifylint // some tests call it on another goroutine
 	return s
 }
 

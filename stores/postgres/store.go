@@ -20,7 +20,7 @@ import (
 const DefaultTable = "carryon_records"
 
 // Engine stores records in a table. It is safe for concurrent use. Create it with
-// [Open], [New] or [TryNew]: the zero value is not usable.
+// [Open] or [New]: the zero value is not usable.
 type Engine struct {
 	*records.Swapping
 
@@ -51,7 +51,8 @@ var validTable = regexp.MustCompile(`^([a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{
 // digits and underscores.
 func WithTable(name string) Option {
 	return func(o *options) {
-		if o.table = name; !validTable.MatchString(name) {
+		o.table = name
+		if !validTable.MatchString(name) {
 			o.err = errors.Join(o.err,
 				fmt.Errorf("postgres: WithTable: %q is no name for a table (small letters, digits, underscores)", name))
 		}
@@ -70,7 +71,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	s, err := TryNew(pool, opts...)
+	s, err := New(pool, opts...)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -79,19 +80,9 @@ func Open(ctx context.Context, url string, opts ...Option) (*Engine, error) {
 	return s, nil
 }
 
-// New returns an engine on a pool that the caller owns and closes. It panics where
-// [TryNew] fails.
-func New(pool *pgxpool.Pool, opts ...Option) *Engine {
-	s, err := TryNew(pool, opts...)
-	if err != nil {
-		panic("carryon/stores/" + err.Error())
-	}
-	return s
-}
-
-// TryNew is [New] for options that come from configuration: it returns an error if
-// pool is nil or an option is invalid. It does not connect.
-func TryNew(pool *pgxpool.Pool, opts ...Option) (*Engine, error) {
+// New returns an engine on a pool that the caller owns and closes. It fails if pool is
+// nil or an option is invalid. It does not connect.
+func New(pool *pgxpool.Pool, opts ...Option) (*Engine, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: nil pool")
 	}

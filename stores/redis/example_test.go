@@ -64,9 +64,12 @@ func ExampleNew() {
 	client := goredis.NewClient(&goredis.Options{Addr: server.Addr(), ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()
 
-	engine := redis.New(client)
+	engine, err := redis.New(client)
+	fmt.Println(err)
 	fmt.Println(engine.Ping(context.Background()))
-	// Output: <nil>
+	// Output:
+	// <nil>
+	// <nil>
 }
 
 // A wrong URL or password is found when the program starts.

@@ -143,7 +143,8 @@ func TestAChangeThatIsSentTwiceCountsOnce(t *testing.T) {
 	_, url := startMini(t)
 	c := client(t, url)
 	c.AddHook(&sendTwice{})
-	engine := redis.New(c)
+	engine, err := redis.New(c)
+	require.NoError(t, err)
 	for want := range 5 {
 		attempts, err := count(t.Context(), engine)
 		require.NoError(t, err)
@@ -219,16 +220,15 @@ func TestOpenRefusesWrongURLs(t *testing.T) {
 
 func TestNewRefusesClientsThatIgnoreTheCtx(t *testing.T) {
 	t.Parallel()
-	_, err := redis.TryNew(nil)
+	_, err := redis.New(nil)
 	require.EqualError(t, err, "redis: nil client")
 	for _, c := range []goredis.UniversalClient{
 		goredis.NewClient(&goredis.Options{}),
 		goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: []string{"localhost:1"}}),
 		goredis.NewUniversalClient(&goredis.UniversalOptions{MasterName: "main", Addrs: []string{"localhost:1"}}),
 	} {
-		_, err := redis.TryNew(c)
+		_, err := redis.New(c)
 		require.ErrorContains(t, err, "ContextTimeoutEnabled")
-		assert.Panics(t, func() { redis.New(c) })
 		require.NoError(t, c.Close())
 	}
 }

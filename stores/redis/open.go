@@ -24,7 +24,10 @@ func Open(rawURL string) (*Engine, error) {
 	if err != nil {
 		return nil, withoutPassword(err)
 	}
-	s := New(client)
+	s, err := New(client)
+	if err != nil {
+		return nil, err
+	}
 	s.close = client.Close
 	return s, nil
 }

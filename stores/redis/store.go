@@ -17,7 +17,7 @@ import (
 )
 
 // Engine stores records in Redis or Valkey. It is safe for concurrent use. Create it
-// with [Open], [New] or [TryNew]: the zero value is not usable.
+// with [Open] or [New]: the zero value is not usable.
 type Engine struct {
 	*records.Swapping
 
@@ -35,21 +35,10 @@ var (
 //go:embed swap.lua
 var swapScript string
 
-// New returns an engine on a client that the caller owns and closes. It panics where
-// [TryNew] fails.
-func New(client redis.UniversalClient) *Engine {
-	s, err := TryNew(client)
-	if err != nil {
-		panic("carryon/stores/" + err.Error())
-	}
-	return s
-}
-
-// TryNew is [New] for clients whose options come from configuration. It returns an
-// error if client is nil or its options do not set ContextTimeoutEnabled: without
-// that option, a call to a hanging server ignores the deadline of its ctx. TryNew
-// does not connect.
-func TryNew(client redis.UniversalClient) (*Engine, error) {
+// New returns an engine on a client that the caller owns and closes. It fails if
+// client is nil or its options do not set ContextTimeoutEnabled: without that option,
+// a call to a hanging server ignores the deadline of its ctx. New does not connect.
+func New(client redis.UniversalClient) (*Engine, error) {
 	honoursContext := true
 	switch c := client.(type) {
 	case nil:
