@@ -253,7 +253,7 @@ func (s *search) joinItems() {
 	}
 }
 
-// foundAt notes where the list was found. The newest place counts.
+// foundAt notes where the list was found. The newest call counts.
 func (s *search) foundAt(place Place, call *Call) {
 	if s.origin.Tool == "" {
 		s.origin.Place, s.origin.Tool = place, strings.Clone(call.Name)
@@ -307,8 +307,8 @@ func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 	return nil, Origin{}, s.others.none()
 }
 
-// complete puts the list of an earlier request before changes of it, whose history was
-// cut. It returns an error if changes without such a list do not make up one: they may
+// complete applies the changes to the list that an earlier request held; the history
+// since was cut. It returns an error if changes without such a list do not make up one: they may
 // change todos that are not known.
 func (s *search) complete(earlier func() ([]Todo, bool)) error {
 	missing, nameless := s.missing()

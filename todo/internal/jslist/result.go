@@ -17,7 +17,8 @@ const (
 // the script runs, cell names it.
 func StateOf(result string) (state State, cell string) {
 	line, _, _ := strings.Cut(result, "\n")
-	switch line = strings.TrimSpace(line); {
+	line = strings.TrimSpace(line)
+	switch {
 	case line == "Script completed":
 		return Completed, ""
 	case strings.HasPrefix(line, "Script failed"):
