@@ -1,6 +1,7 @@
 package asynctask
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -17,7 +18,7 @@ type account struct {
 	Tasks    []record `json:",omitempty"` // in order of start: all running ones, and the ended ones that are kept
 	Leases   []lease  `json:",omitempty"` // of unsettled deliveries
 	Repeated []Note   `json:",omitempty"` // the texts that the session's requests repeat, oldest first
-	Reserved []place  `json:",omitempty"`
+	Reserved []slot   `json:",omitempty"`
 
 	Version     uint64 // counts the begins and ends of tasks, which change the status summary
 	Told        uint64 // the Version when the model was last told the summary
@@ -39,6 +40,14 @@ type record struct {
 	Delivered bool      `json:",omitempty"` // the model has been told about its end, or need not be
 	Result    *result   `json:",omitempty"` // nil while it is running
 }
+
+const (
+	// maxOutputs is how many bytes of results a session keeps. Beyond it the oldest
+	// results are cut to head and tail.
+	maxOutputs = 256 << 10
+	// shrunkSize is the size of such a cut result.
+	shrunkSize = 2 << 10
+)
 
 // rules are how a Manager keeps accounts.
 type rules struct {
@@ -130,7 +139,7 @@ func (a account) with(tasks []record) account {
 	return a
 }
 
-// begin returns the account after a task has begun, in the reserved place if there is
+// begin returns the account after a task has begun, in the reserved slot if there is
 // one. It fails with ErrDuplicate, and as take does.
 func (a account) begin(task record, reserved uint64, now time.Time, rules rules) (account, error) {
 	if a.find(task.ID) != nil {
@@ -184,14 +193,14 @@ func (a account) end(id string, r *result, now time.Time, rules rules) (account,
 	return a, ended[0], nil
 }
 
-// endEach ends the running tasks that meant selects. It returns the account after
-// that, and these tasks. The account keeps only as much of a result as the model will
+// endEach ends the running tasks for which match returns true. It returns the account
+// after that, and these tasks. The account keeps only as much of a result as the model will
 // be shown.
-func (a account) endEach(meant func(*record) bool, r *result, now time.Time, rules rules) (_ account, ended []record) {
+func (a account) endEach(match func(*record) bool, r *result, now time.Time, rules rules) (_ account, ended []record) {
 	tasks := slices.Clone(a.Tasks)
 	for i := range tasks {
 		t := &tasks[i]
-		if t.Result != nil || !meant(t) {
+		if t.Result != nil || !match(t) {
 			continue
 		}
 		a.Version++
@@ -221,8 +230,8 @@ func (a account) compact(history int) account {
 	return a.drop(func(t record) bool { return t.Delivered && t.Order <= delivered[excess-1] })
 }
 
-// drop returns the account without the tasks that gone selects. They must have
-// ended, and no lease may hold them.
+// drop returns the account without the tasks for which gone returns true. They must
+// have ended, and no lease may hold them.
 func (a account) drop(gone func(record) bool) account {
 	return a.with(slices.DeleteFunc(slices.Clone(a.Tasks), gone))
 }
@@ -231,4 +240,74 @@ func (a account) drop(gone func(record) bool) account {
 func (a account) forget() account {
 	a.Leases, a.Repeated, a.Reserved = nil, nil, nil
 	return a.drop(func(t record) bool { return t.Result != nil })
+}
+
+// shrink returns the account after cutting results until they have at most that many
+// bytes, or cannot be cut further. It cuts delivered results first, and of those and
+// of the others the oldest first.
+func (a account) shrink(size int) account {
+	if a.OutputBytes <= size {
+		return a
+	}
+	tasks := slices.Clone(a.Tasks)
+	var long []*record
+	for i := range tasks {
+		if t := &tasks[i]; t.Result != nil && t.Result.Size > shrunkSize-maxID {
+			long = append(long, t)
+		}
+	}
+	slices.SortFunc(long, func(t, other *record) int {
+		if t.Delivered != other.Delivered {
+			if t.Delivered {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(t.Order, other.Order)
+	})
+	excess := a.OutputBytes - size
+	for _, t := range long {
+		if excess <= 0 {
+			break
+		}
+		before := t.Result.Bytes
+		t.Result = t.Result.kept(shrunkSize - maxID)
+		excess -= before - t.Result.Bytes
+	}
+	return a.with(tasks)
+}
+
+// size returns roughly how many bytes the account takes in memory.
+func (a *account) size() int {
+	const perTask, perLease = 250, 100
+	size := perTask + a.OutputBytes + perLease*(len(a.Leases)+len(a.Reserved))
+	for i := range a.Tasks {
+		size += perTask + len(a.Tasks[i].ID) + len(a.Tasks[i].Name)
+	}
+	for i := range a.Leases {
+		size += 8 * len(a.Leases[i].Tasks)
+	}
+	for i := range a.Repeated {
+		size += perLease + len(a.Repeated[i].Text)
+	}
+	return size
+}
+
+// keep returns how long the account is kept if nothing happens to it: for retention
+// after its last task has ended or is lost. Off means for good.
+func (a *account) keep(retention time.Duration, now time.Time) time.Duration {
+	if retention == Off {
+		return Off
+	}
+	last := now
+	for i := range a.Tasks {
+		switch t := &a.Tasks[i]; {
+		case t.Result != nil:
+		case t.Until.IsZero():
+			return Off
+		case t.Until.After(last):
+			last = t.Until
+		}
+	}
+	return last.Add(retention).Sub(now)
 }

@@ -116,14 +116,14 @@ func TestSettleHasTheOutcomesThatItSays(t *testing.T) {
 	}{
 		"open":                {nil, 1, false, 0, 1},
 		"unread":              {[]DeliveryOutcome{Unread}, 1, false, 0, 0},
-		"unread, then told":   {[]DeliveryOutcome{Unread, Told}, 1, false, 0, 0},
+		"unread, then told":   {[]DeliveryOutcome{Unread, Delivered}, 1, false, 0, 0},
 		"read":                {[]DeliveryOutcome{Read}, 0, true, 0, 1},
 		"read, then unread":   {[]DeliveryOutcome{Read, Unread}, 0, true, 0, 1},
-		"read, then told":     {[]DeliveryOutcome{Read, Told}, 0, true, 0, 0},
+		"read, then told":     {[]DeliveryOutcome{Read, Delivered}, 0, true, 0, 0},
 		"read, then repeat":   {[]DeliveryOutcome{Read, Read, Repeat}, 0, true, 1, 0},
-		"told":                {[]DeliveryOutcome{Told}, 0, true, 0, 0},
+		"told":                {[]DeliveryOutcome{Delivered}, 0, true, 0, 0},
 		"repeat":              {[]DeliveryOutcome{Repeat}, 0, true, 1, 0},
-		"repeat, then repeat": {[]DeliveryOutcome{Repeat, Repeat, Told, Unread}, 0, true, 1, 0},
+		"repeat, then repeat": {[]DeliveryOutcome{Repeat, Repeat, Delivered, Unread}, 0, true, 1, 0},
 	} {
 		a, d := delivered(ended(t, "one"), 7)
 		for _, outcome := range c.outcomes {
@@ -254,7 +254,7 @@ func TestAccountIsAValue(t *testing.T) {
 				return next
 			},
 			"settle": func() account {
-				return a.settle(draw(), rapid.SampledFrom([]DeliveryOutcome{Unread, Read, Told, Repeat}).Draw(t, "outcome"), twoEnded)
+				return a.settle(draw(), rapid.SampledFrom([]DeliveryOutcome{Unread, Read, Delivered, Repeat}).Draw(t, "outcome"), twoEnded)
 			},
 			"renew": func() account { return a.renew(draw().Lease, now.Add(LeaseLife)) },
 			"time": func() account {

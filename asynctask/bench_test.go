@@ -61,11 +61,11 @@ func BenchmarkSummaryOfAThousand(b *testing.B) {
 func quiets(tb testing.TB) map[string]func() *asynctask.Delivery {
 	tb.Helper()
 	none, told, held := setupOf(tb, asynctask.NewManager(), nil), setupOf(tb, many(tb, 0), nil), setupOf(tb, many(tb, 0), nil)
-	told.settle(told.Remind("a"), asynctask.Told)
-	told.settle(told.Deliver("a", both), asynctask.Told)
+	told.settle(told.Remind("a"), asynctask.Delivered)
+	told.settle(told.Deliver("a", both), asynctask.Delivered)
 	held.Remind("a")
 	held.Remind("a")
-	held.settle(held.Deliver("a", both), asynctask.Told) // of the summary
+	held.settle(held.Deliver("a", both), asynctask.Delivered) // of the summary
 	ctx := tb.Context()
 	ask := func(s *setup) func() *asynctask.Delivery {
 		return func() *asynctask.Delivery {

@@ -32,7 +32,7 @@ func TestOneSessionCannotTakeAllPlaces(t *testing.T) {
 	require.NoError(t, s.Close(t.Context()))
 }
 
-// Cancelling functions that ignore their ctx frees no places for more of them.
+// Cancelling functions that ignore their ctx frees no slots for more of them.
 func TestCancelledFunctionsKeepThePlacesOfTheirSession(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
@@ -116,7 +116,7 @@ func TestTasksHaveALife(t *testing.T) {
 	s := newSetup(t, asynctask.WithSessionLimit(1), asynctask.WithTaskLife(time.Hour))
 	s.begins("a", "abandoned")
 	s.clock.Advance(time.Hour)
-	s.begins("a", "next") // its place is free
+	s.begins("a", "next") // its slot is free
 	task, _ := s.Get("abandoned")
 	require.ErrorIs(t, task.Err, asynctask.ErrOwnerLost)
 	assert.Equal(t, []string{"abandoned"}, s.told("a"))

@@ -25,7 +25,7 @@ func TestFurtherRequestOfACallTellsOnlyWhatIsNew(t *testing.T) {
 	require.NotNil(t, more)
 	assert.Equal(t, []string{"2"}, more.Tasks)
 	assert.Empty(t, more.Repeated)
-	s.settle(more, asynctask.Told)
+	s.settle(more, asynctask.Delivered)
 	assert.Len(t, s.deliver().Repeated, 1, "it does not end what the first has told")
 }
 

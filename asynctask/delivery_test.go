@@ -40,20 +40,20 @@ func TestDeliveryTexts(t *testing.T) {
 	golden(t, "delivery-started", d.Text)
 	assert.Empty(t, d.Tasks)
 	assert.Empty(t, d.Repeated)
-	s.settle(d, asynctask.Told)
+	s.settle(d, asynctask.Delivered)
 	assert.Nil(t, s.Deliver("a", both), "nothing has changed")
 
 	require.NoError(t, s.Finish("12345678-a", asynctask.Message("done")))
 	d = s.deliver()
 	golden(t, "delivery-ended", d.Text)
 	assert.Equal(t, []string{"12345678-a"}, d.Tasks)
-	s.settle(d, asynctask.Told)
+	s.settle(d, asynctask.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 
 	require.NoError(t, s.Cancel("12345678-b"))
 	d = s.deliver()
 	golden(t, "delivery-cancelled", d.Text)
-	s.settle(d, asynctask.Told)
+	s.settle(d, asynctask.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 }
 
@@ -70,7 +70,7 @@ func TestDeliveryOfTheReminderAlone(t *testing.T) {
 	s.settle(d, asynctask.Unread)
 	d = s.Deliver("a", style)
 	assert.Equal(t, running(2), d.Text, "the model was not told")
-	s.settle(d, asynctask.Told)
+	s.settle(d, asynctask.Delivered)
 	assert.Nil(t, s.Deliver("a", style))
 
 	require.NoError(t, s.Cancel("1"))
@@ -78,14 +78,14 @@ func TestDeliveryOfTheReminderAlone(t *testing.T) {
 	s.begins("a", "3")
 	d = s.Deliver("a", style)
 	assert.Equal(t, running(2), d.Text, "more are")
-	s.settle(d, asynctask.Told)
+	s.settle(d, asynctask.Delivered)
 
 	require.NoError(t, s.Finish("2", nil))
 	require.NoError(t, s.Cancel("3"))
 	d = s.Deliver("a", style)
 	assert.Equal(t, []string{"2"}, d.Tasks)
 	assert.NotContains(t, d.Text, "ASYNC TASKS")
-	s.settle(d, asynctask.Told)
+	s.settle(d, asynctask.Delivered)
 	assert.Nil(t, s.Deliver("a", style))
 	assert.Contains(t, s.deliver().Text, "[ASYNC TASKS: 3 total]", "the summary was not told by any of these")
 }
@@ -96,7 +96,7 @@ func TestEvictionIsNoChangeToTellOf(t *testing.T) {
 	s.ends("a", "1", "2", "3")
 	d := s.deliver()
 	assert.Contains(t, d.Text, "[ASYNC TASKS: 3 total]")
-	s.settle(d, asynctask.Told)
+	s.settle(d, asynctask.Delivered)
 	assert.Contains(t, s.Summary("a"), "[ASYNC TASKS: 2 total]")
 	assert.Nil(t, s.Deliver("a", both))
 }
@@ -128,7 +128,7 @@ func TestReminderStandsUntilATurnEndsInText(t *testing.T) {
 
 	d = s.deliver()
 	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: at(0)}, {Text: second, Anchor: at(4)}}, repeated(d))
-	s.settle(d, asynctask.Told)
+	s.settle(d, asynctask.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 }
 
@@ -145,7 +145,7 @@ func TestReminderStandsThroughFailedCalls(t *testing.T) {
 	d = s.deliver()
 	d.Repeated[0].Anchor = at(5)
 	s.settle(d, asynctask.Unread)
-	s.settle(d, asynctask.Told) // too late
+	s.settle(d, asynctask.Delivered) // too late
 	d = s.deliver()
 	assert.Equal(t, want, repeated(d), "as the last request that the model saw had it")
 	assert.Equal(t, []string{"2"}, d.Tasks)
@@ -177,7 +177,7 @@ func TestWhatOneTurnEndsOthersMayHaveAdded(t *testing.T) {
 	quick := s.deliver()
 	quick.Anchor = at(2)
 	s.settle(quick, asynctask.Repeat)
-	s.settle(slow, asynctask.Told)
+	s.settle(slow, asynctask.Delivered)
 	assert.Equal(t, []asynctask.Note{{Text: quick.Text, Anchor: at(2)}}, repeated(s.deliver()), "texts that the turn has not seen are repeated")
 }
 
@@ -189,7 +189,7 @@ func TestConcurrentDeliveriesShareNoTask(t *testing.T) {
 	second := s.deliver()
 	assert.Empty(t, second.Tasks)
 	assert.Contains(t, second.Text, "[1] 1 - [DONE]", "a summary may be told twice")
-	s.settle(second, asynctask.Told)
+	s.settle(second, asynctask.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 	s.settle(first, asynctask.Unread)
 	assert.Equal(t, []string{"1"}, s.deliver().Tasks)
@@ -200,7 +200,7 @@ func TestDeliverySkipsWhatAReminderHolds(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	r := s.Remind("a")
-	s.settle(s.deliver(), asynctask.Told) // of the summary
+	s.settle(s.deliver(), asynctask.Delivered) // of the summary
 	assert.Nil(t, s.Deliver("a", both))
 	s.settle(r, asynctask.Unread)
 	d := s.deliver()
@@ -214,7 +214,7 @@ func TestAbandonedDeliveryLapses(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	s.deliver()
-	s.settle(s.deliver(), asynctask.Told) // of the summary
+	s.settle(s.deliver(), asynctask.Delivered) // of the summary
 	s.clock.Advance(asynctask.LeaseLife - 1)
 	assert.Nil(t, s.Deliver("a", both))
 	s.clock.Advance(1)
@@ -241,7 +241,7 @@ func TestWhatStandsIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, size, 4*asynctask.MaxReminder, heads(standing))
 	assert.Len(t, standing, 15)
 	assert.Equal(t, at(99), standing[14].Anchor, "the oldest go")
-	s.settle(s.deliver(), asynctask.Told)
+	s.settle(s.deliver(), asynctask.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 }
 

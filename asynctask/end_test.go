@@ -49,7 +49,7 @@ func TestTaskElsewhereEndsWhenItIsReported(t *testing.T) {
 			}
 			after, _ := s.Get("id")
 			assert.Equal(t, task, after)
-			s.begins("a", "next") // the place is free
+			s.begins("a", "next") // the slot is free
 		})
 	}
 }

@@ -31,7 +31,7 @@ func Example() {
 
 	for call := 1; call <= 4; call++ {
 		reminder, err := tasks.Remind(ctx, "conversation-42")
-		outcome := asynctask.Told
+		outcome := asynctask.Delivered
 		switch {
 		case err != nil:
 			fmt.Println(err)
@@ -96,15 +96,15 @@ func ExampleManager_Reserve() {
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 	work := func(context.Context) (*asynctask.Output, error) { return nil, nil }
 
-	place, err := tasks.Reserve(ctx) // before something expensive is prepared
+	slot, err := tasks.Reserve(ctx) // before something expensive is prepared
 	fmt.Println(err)
 	_, err = tasks.Start(ctx, "another", work)
 	fmt.Println(err)
-	_, err = place.Start(ctx, "the one", work)
+	_, err = slot.Start(ctx, "the one", work)
 	fmt.Println(err)
 	// Output:
 	// <nil>
-	// asynctask: limit reached: 1 of 1 places are taken (1 of them reserved)
+	// asynctask: limit reached: 1 of 1 slots are taken (1 of them reserved)
 	// <nil>
 }
 
@@ -120,7 +120,7 @@ func ExampleManager_Remind() {
 	for range 2 {
 		reminder, _ := tasks.Remind(ctx, "conversation-42")
 		fmt.Println(reminder.Text) // part of a request that ends well
-		_ = tasks.Settle(ctx, reminder, asynctask.Told)
+		_ = tasks.Settle(ctx, reminder, asynctask.Delivered)
 	}
 	// Output:
 	// ---
@@ -230,8 +230,8 @@ func ExampleManager_Deliver() {
 		}
 	}
 	send(asynctask.Repeat, "user")
-	send(asynctask.Told, "user", "call", "result")
-	send(asynctask.Told, "user", "call", "result", "text", "user")
+	send(asynctask.Delivered, "user", "call", "result")
+	send(asynctask.Delivered, "user", "call", "result", "text", "user")
 	// Output:
 	// [user + reminder]
 	// [user + reminder call result]

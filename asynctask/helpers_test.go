@@ -198,7 +198,7 @@ func (s *setup) told(session string) []string {
 func (s *setup) acks(session string) {
 	s.t.Helper()
 	if r := s.Remind(session); r != nil {
-		s.settle(r, asynctask.Told)
+		s.settle(r, asynctask.Delivered)
 	}
 }
 

@@ -102,7 +102,7 @@ func TestCancelledDoNotBlockEviction(t *testing.T) {
 				return
 			}
 			assert.Equal(t, []string{"cancelled", "three"}, s.kept("a"), "one that waits is skipped")
-			s.settle(r, asynctask.Told)
+			s.settle(r, asynctask.Delivered)
 			s.ends("a", "four")
 			s.acks("a")
 			assert.Equal(t, []string{"three", "four"}, s.kept("a"))
@@ -145,7 +145,7 @@ func TestForgetLeavesWhatIsStartedMeanwhile(t *testing.T) {
 	assert.Empty(t, s.deliver().Repeated)
 	require.NoError(t, s.Finish("new", nil))
 	assert.Equal(t, []string{"new"}, s.told("a"))
-	s.settle(held, asynctask.Told)
+	s.settle(held, asynctask.Delivered)
 	assert.Equal(t, []string{"new"}, s.told("a"))
 }
 
@@ -171,7 +171,7 @@ func TestForgetDropsTheSession(t *testing.T) {
 	assert.Empty(t, s.Summary("a"))
 	assert.Nil(t, s.Remind("a"))
 	assert.Nil(t, s.Deliver("a", asynctask.DeliverOptions{}), "nothing stands")
-	s.settle(held, asynctask.Told) // comes too late and does nothing
+	s.settle(held, asynctask.Delivered) // comes too late and does nothing
 	s.Forget("a")
 	s.Forget("")
 	assert.Equal(t, []string{"b1"}, s.told("b"))

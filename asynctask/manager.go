@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/records"
 )
 
 // Func is the work of a task. Its ctx has the values of the ctx that started the
 // task, and ends when the task is cancelled. It must honour ctx: until it returns, it
-// keeps its place under the limit, and Close waits for it. If it returns an error,
+// keeps its slot under the limit, and Close waits for it. If it returns an error,
 // the task has failed and the Output is dropped.
 type Func func(ctx context.Context) (*Output, error)
 
@@ -21,7 +24,11 @@ type Func func(ctx context.Context) (*Output, error)
 // With [WithRecords], every method with a ctx may return an error of the engine. All
 // of them panic if ctx is nil.
 type Manager struct {
-	lifecycle
+	lifecycle   *lifecycle
+	accounts    *accounts
+	runner      *runner
+	subscribers *subscribers
+	poller      *poller
 }
 
 // NewManager returns a Manager without tasks. It starts nothing. It panics if an
@@ -31,17 +38,17 @@ func NewManager(opts ...Option) *Manager {
 	if err != nil {
 		panic("carryon/" + err.Error())
 	}
-	m := &Manager{lifecycle{
+	l := &lifecycle{
 		accounts:    &accounts{store: o.store(), rules: o.rules, oneConversation: o.oneConversation},
 		runner:      newRunner(o.limit, o.rules.limit),
 		subscribers: &subscribers{onError: o.onError},
 		clock:       o.clock,
 		retention:   o.retention,
-	}}
-	m.accounts.lost = m.lost
-	m.lookout = &lookout{lifecycle: &m.lifecycle, isShared: o.engine != nil, watches: map[string][]*watch{}}
-	m.lookout.notifier, _ = o.engine.(records.Notifier)
-	return m
+	}
+	l.accounts.lost = l.lost
+	l.poller = &poller{lifecycle: l, isShared: o.engine != nil, watches: map[string][]*watch{}}
+	l.poller.notifier, _ = o.engine.(records.Notifier)
+	return &Manager{lifecycle: l, accounts: l.accounts, runner: l.runner, subscribers: l.subscribers, poller: l.poller}
 }
 
 // Start runs f as a task of the session of ctx, on a goroutine of its own. The end of
@@ -51,7 +58,7 @@ func NewManager(opts ...Option) *Manager {
 // 100 characters. Start fails with ErrInvalid if the name is blank, and with
 // ErrLimit, ErrBacklog, ErrClosed or the engine's error. It panics if f is nil.
 func (m *Manager) Start(ctx context.Context, name string, f Func) (Ticket, error) {
-	return m.start(ctx, nil, name, f)
+	return m.lifecycle.start(ctx, nil, name, f)
 }
 
 // Begin records a task of the session of ctx that runs elsewhere: in another process,
@@ -63,7 +70,7 @@ func (m *Manager) Start(ctx context.Context, name string, f Func) (Ticket, error
 // no longer kept. The name is as in Start. Begin fails with ErrInvalid, ErrDuplicate,
 // ErrLimit, ErrBacklog, ErrClosed or the engine's error.
 func (m *Manager) Begin(ctx context.Context, id, name string) (Ticket, error) {
-	return m.begin(ctx, nil, id, name)
+	return m.lifecycle.begin(ctx, nil, id, name)
 }
 
 // Attach ties the caller's work to the task of the ticket, which another process may
@@ -79,7 +86,8 @@ func (m *Manager) Attach(ctx context.Context, t Ticket) (own context.Context, de
 	t.Session = m.accounts.key(t.Session)
 	own, cancel := context.WithCancelCause(ctx)
 	j := &job{ticket: t, cancel: cancel, begun: true}
-	if err = m.runner.attach(j); err == nil {
+	err = m.runner.attach(j)
+	if err == nil {
 		err = m.requireRunning(ctx, t)
 	}
 	detach = func() {
@@ -90,7 +98,7 @@ func (m *Manager) Attach(ctx context.Context, t Ticket) (own context.Context, de
 		detach()
 		return nil, nil, err
 	}
-	m.lookout.start()
+	m.poller.start()
 	return own, detach, nil
 }
 
@@ -110,7 +118,7 @@ func (m *Manager) requireRunning(ctx context.Context, t Ticket) error {
 // are for tasks of Begin. They also end a task of Start early: its ctx ends, and the
 // result of its function is ignored.
 func (m *Manager) Finish(ctx context.Context, t Ticket, output *Output) error {
-	return m.end(ctx, t, completed(output), context.Canceled)
+	return m.lifecycle.end(ctx, t, completed(output), context.Canceled)
 }
 
 // FinishIn is Finish as part of a change that the program makes itself: engine stands
@@ -118,31 +126,31 @@ func (m *Manager) Finish(ctx context.Context, t Ticket, output *Output) error {
 // transaction. Call committed once the change is made, to tell those in this process
 // who wait for the task; without it they find out after a while.
 func (m *Manager) FinishIn(ctx context.Context, engine records.Records, t Ticket, output *Output) (committed func(), err error) {
-	return m.endIn(ctx, engine, t, completed(output))
+	return m.lifecycle.endIn(ctx, engine, t, completed(output))
 }
 
 // Fail ends a task as failed with err, whose text the model is told. It fails as
 // Finish does.
 func (m *Manager) Fail(ctx context.Context, t Ticket, err error) error {
-	return m.end(ctx, t, failed(err), context.Canceled)
+	return m.lifecycle.end(ctx, t, failed(err), context.Canceled)
 }
 
 // Cancel cancels a task: its ctx ends, with ErrCancelled as the cause. It does
 // not wait for the task's function. It fails as Finish does.
 func (m *Manager) Cancel(ctx context.Context, t Ticket) error {
-	return m.end(ctx, t, cancelled(), ErrCancelled)
+	return m.lifecycle.end(ctx, t, cancelled(), ErrCancelled)
 }
 
 // CancelAll cancels every running task of the session, and returns how many there
 // were.
 func (m *Manager) CancelAll(ctx context.Context, session string) (int, error) {
-	return m.cancelAll(ctx, session, func(a account) account { return a })
+	return m.lifecycle.cancelAll(ctx, session, func(a account) account { return a })
 }
 
 // Forget cancels the session's running tasks and drops everything else that is kept
 // of it, delivered or not. It is for conversations that are over.
 func (m *Manager) Forget(ctx context.Context, session string) error {
-	_, err := m.cancelAll(ctx, session, account.forget)
+	_, err := m.lifecycle.cancelAll(ctx, session, account.forget)
 	return err
 }
 
@@ -150,12 +158,12 @@ func (m *Manager) Forget(ctx context.Context, session string) error {
 // stop with ErrClosed, and waits until leave was called. stop must not block, and
 // must not call the Manager. Join fails with ErrClosed.
 func (m *Manager) Join(stop func(cause error)) (leave func(), err error) {
-	rest, err := m.runner.join()
+	done, err := m.runner.join()
 	if err != nil {
 		return nil, err
 	}
 	unhook := context.AfterFunc(m.runner.life, func() { stop(ErrClosed) })
-	return func() { unhook(); rest() }, nil
+	return func() { unhook(); done() }, nil
 }
 
 // Close ends the Manager: nothing can be started any more, all its functions are
@@ -189,11 +197,11 @@ func (m *Manager) shut(ctx context.Context, j *job) error {
 		m.runner.detach(j)
 		return nil
 	}
-	result := m.closing()
+	result := m.lifecycle.closing()
 	if _, unsettled := m.runner.progress(j); unsettled != nil {
-		return m.settle(ctx, j, unsettled)
+		return m.lifecycle.settle(ctx, j, unsettled)
 	}
-	if err := m.end(ctx, j.ticket, result, ErrClosed); !isOver(err) { // it may be about to begin, and will see the Close then
+	if err := m.lifecycle.end(ctx, j.ticket, result, ErrClosed); !isOver(err) { // it may be about to begin, and will see the Close then
 		return err
 	}
 	return nil
@@ -201,11 +209,220 @@ func (m *Manager) shut(ctx context.Context, j *job) error {
 
 // IsShared reports whether the Manager keeps its tasks in an engine, so that its
 // methods may block and fail; see [WithRecords].
-func (m *Manager) IsShared() bool { return m.lookout.isShared }
+func (m *Manager) IsShared() bool { return m.poller.isShared }
 
-// Session returns the session of tasks started under ctx, and whether the model is
-// told about them.
-func (m *Manager) Session(ctx context.Context) (session string, told bool) {
+// Session returns the session of tasks started under ctx, and whether they are
+// delivered to the model.
+func (m *Manager) Session(ctx context.Context) (session string, delivered bool) {
 	session = m.accounts.session(ctx)
 	return session, !m.accounts.isSilent(session)
 }
+
+// lifecycle begins and ends tasks: in the account, in this process, and for
+// subscribers and watchers.
+type lifecycle struct {
+	accounts    *accounts
+	runner      *runner
+	subscribers *subscribers
+	poller      *poller
+	clock       clock.Clock
+	retention   time.Duration // of accounts
+}
+
+// start starts a task, in the slot of the reservation if there is one.
+func (l *lifecycle) start(ctx context.Context, r *Reservation, name string, f Func) (Ticket, error) {
+	if f == nil {
+		panic("carryon/asynctask: nil function")
+	}
+	j := &job{ticket: Ticket{Session: l.accounts.session(ctx), ID: newID()}, isFunction: true, done: make(chan struct{})}
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	j.cancel = cancel
+	if r != nil && r.session != j.ticket.Session {
+		return Ticket{}, ErrReservation
+	}
+	if err := l.runner.add(j, r, l.clock.Now()); err != nil {
+		return Ticket{}, err
+	}
+	if err := l.record(ctx, r, j.ticket, name, l.poller.ownerLife()); err != nil {
+		l.runner.refused(j, r)
+		if !isRefusal(err) { // the engine may have stored it anyway, and nobody else knows its id
+			_, _ = l.accounts.end(context.WithoutCancel(ctx), j.ticket, cancelled())
+		}
+		return Ticket{}, err
+	}
+	l.runner.began(j)
+	if own.Err() != nil || l.runner.isClosed() { // Close ran in between, too early to end the task
+		_ = l.end(context.WithoutCancel(ctx), j.ticket, l.closing(), ErrClosed)
+	}
+	l.poller.start()
+	go l.run(own, j, f)
+	return j.ticket, nil
+}
+
+// begin begins a task that runs elsewhere, in the slot of the reservation if
+// there is one.
+func (l *lifecycle) begin(ctx context.Context, r *Reservation, id, name string) (Ticket, error) {
+	if err := checkID(id); err != nil {
+		return Ticket{}, err
+	}
+	t := Ticket{Session: l.accounts.session(ctx), ID: id}
+	switch {
+	case l.runner.isClosed():
+		return Ticket{}, ErrClosed
+	case r != nil && r.session != t.Session:
+		return Ticket{}, ErrReservation
+	}
+	if err := l.record(ctx, r, t, name, l.accounts.rules.life); err != nil {
+		return Ticket{}, err
+	}
+	if r != nil {
+		l.runner.release(r)
+	}
+	return t, nil
+}
+
+// record records the task of the ticket in the account.
+func (l *lifecycle) record(ctx context.Context, r *Reservation, t Ticket, name string, life time.Duration) error {
+	name, err := cleanName(name)
+	if err != nil {
+		return err
+	}
+	var reserved uint64
+	if r != nil {
+		reserved = r.token
+	}
+	return l.accounts.updateLive(ctx, t.Session, func(now time.Time, a account, rules rules) (account, error) {
+		return a.begin(record{ID: t.ID, Name: name, Until: until(now, life)}, reserved, now, rules)
+	})
+}
+
+// isRefusal reports whether the account, and not the engine, refused a task.
+func isRefusal(err error) bool {
+	for _, refusal := range []error{ErrInvalid, ErrDuplicate, ErrReservation, ErrLimit, ErrBacklog} {
+		if errors.Is(err, refusal) {
+			return true
+		}
+	}
+	return false
+}
+
+// run runs the function of a task, on the task's own goroutine.
+func (l *lifecycle) run(ctx context.Context, j *job, f Func) {
+	defer l.runner.leave()
+	output, err := (*Output)(nil), ErrExited
+	defer func() { l.returned(ctx, j, output, err) }() // even if f ends the goroutine
+	err = guard.Run(func() (err error) { output, err = f(ctx); return err })
+}
+
+// returned ends the task of a function that has returned, unless it has already
+// ended. If the engine fails, another try follows later.
+func (l *lifecycle) returned(ctx context.Context, j *job, output *Output, err error) {
+	r := completed(output)
+	if err != nil {
+		r = failed(err)
+	}
+	ctx = context.WithoutCancel(ctx)
+	ended, err := l.accounts.end(ctx, j.ticket, r)
+	switch {
+	case err == nil:
+		t := ended.view(j.ticket.Session)
+		l.runner.returned(j, t, nil) // first, because a subscriber may start the next task
+		l.announce(ctx, t)
+	case isOver(err):
+		l.runner.returned(j, Task{}, nil)
+	default:
+		l.runner.returned(j, Task{}, r)
+		l.subscribers.report(err)
+	}
+}
+
+// settle tries again to end the task of a function that has returned.
+func (l *lifecycle) settle(ctx context.Context, j *job, r *result) error {
+	err := l.end(ctx, j.ticket, r, context.Canceled)
+	if isOver(err) {
+		l.runner.detach(j)
+		return nil
+	}
+	return err
+}
+
+// end ends a task, and its ctx with this cause.
+func (l *lifecycle) end(ctx context.Context, t Ticket, r *result, cause error) error {
+	t.Session = l.accounts.key(t.Session)
+	ended, err := l.accounts.end(ctx, t, r)
+	if err == nil {
+		l.ended(ctx, t.Session, ended, cause)
+	}
+	return err
+}
+
+// endIn ends a task in another engine than that of the accounts, and returns the
+// function that reports it in this process.
+func (l *lifecycle) endIn(ctx context.Context, engine records.Records, t Ticket, r *result) (committed func(), err error) {
+	if engine == nil {
+		panic("carryon/asynctask: nil engine")
+	}
+	t.Session = l.accounts.key(t.Session)
+	there := *l.accounts
+	there.store = newSharedStore(engine, l.retention)
+	ended, err := there.end(ctx, t, r)
+	if err != nil {
+		return nil, err
+	}
+	return func() { l.ended(context.WithoutCancel(ctx), t.Session, ended, context.Canceled) }, nil
+}
+
+// closing returns the result of functions that Close cancels. If the account outlives
+// the process, they fail, so that the model is told.
+func (l *lifecycle) closing() *result {
+	if l.poller.isShared {
+		return failed(ErrClosed)
+	}
+	return cancelled()
+}
+
+// cancelAll cancels every running task of the session, changes the account with then
+// in the same update, and returns how many tasks there were.
+func (l *lifecycle) cancelAll(ctx context.Context, session string, then func(account) account) (int, error) {
+	requireContext(ctx)
+	if l.accounts.isSilent(session) {
+		return 0, nil
+	}
+	var ended []record
+	err := l.accounts.update(ctx, session, func(now time.Time, a account, rules rules) (account, error) {
+		a, ended = a.endEach(func(*record) bool { return true }, cancelled(), now, rules)
+		return then(a), nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	l.endedEach(ctx, session, ended, ErrCancelled)
+	return len(ended), nil
+}
+
+// lost reports tasks that ended because they were lost.
+func (l *lifecycle) lost(ctx context.Context, session string, ended []record) {
+	l.endedEach(ctx, session, ended, ErrOwnerLost)
+}
+
+func (l *lifecycle) endedEach(ctx context.Context, session string, ended []record, cause error) {
+	for _, r := range ended {
+		l.ended(ctx, l.accounts.key(session), r, cause)
+	}
+}
+
+// ended reports an ended task in this process and to the others.
+func (l *lifecycle) ended(ctx context.Context, session string, r record, cause error) {
+	t := r.view(session)
+	l.runner.ended(t, cause)
+	l.announce(ctx, t)
+}
+
+func (l *lifecycle) announce(ctx context.Context, t Task) {
+	l.subscribers.notify(t)
+	l.poller.ended(ctx, t.Session, t.Ended)
+}
+
+// isOver reports whether a task could not be ended because it has already ended and
+// may be gone.
+func isOver(err error) bool { return errors.Is(err, ErrEnded) || errors.Is(err, ErrUnknown) }

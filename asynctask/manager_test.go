@@ -109,7 +109,7 @@ func TestWhatTasksFailWith(t *testing.T) {
 			assert.Equal(t, payload{AgentID: id, Status: "failed", Error: &c.text}, told[0])
 
 			_, err = s.Start(in(t, "a"), "next", untilCancelled)
-			require.NoError(t, err, "the place is free again")
+			require.NoError(t, err, "the slot is free again")
 		})
 	}
 }
@@ -162,7 +162,7 @@ func TestCancelEndsTheTaskAndItsCtxAtOnce(t *testing.T) {
 	assert.Zero(t, n, "there is nothing to wait for")
 
 	_, err = s.Start(in(t, "a"), "next", untilCancelled)
-	require.ErrorIs(t, err, asynctask.ErrLimit, "its function keeps the place until it returns")
+	require.ErrorIs(t, err, asynctask.ErrLimit, "its function keeps the slot until it returns")
 	close(hold)
 	task, err = s.Wait(t.Context(), id)
 	require.NoError(t, err)
@@ -217,10 +217,10 @@ func TestLimit(t *testing.T) {
 				return
 			}
 			require.EqualError(t, err, fmt.Sprintf(
-				"asynctask: limit reached: %d of %d places are taken (0 of them reserved)", n, n))
+				"asynctask: limit reached: %d of %d slots are taken (0 of them reserved)", n, n))
 			require.ErrorIs(t, err, asynctask.ErrLimit)
 			assert.Empty(t, s.Tasks("a"), "a refused task leaves no trace")
-			s.begins("a", "elsewhere") // takes no place here
+			s.begins("a", "elsewhere") // takes no slot here
 		})
 	}
 }

@@ -94,7 +94,7 @@ func WithLimit(n int) Option {
 // WithSessionLimit sets how many tasks of one session run at a time, wherever
 // they run; [Off] is no limit. The default is [DefaultSessionLimit], or the limit
 // of [WithLimit] if that is less or Off. A session limit below that of WithLimit
-// keeps one session from taking every place.
+// keeps one session from taking every slot.
 func WithSessionLimit(n int) Option {
 	return func(o *options) {
 		o.require(n >= 1 || n == Off, "session limit %d is not positive (use asynctask.Off for none)", n)

@@ -305,7 +305,7 @@ func (m *machine) ack(t *rapid.T) {
 	endedInText := rapid.Bool().Draw(t, "ended in text")
 	outcome := asynctask.Repeat
 	if endedInText || lease.reminder {
-		outcome = asynctask.Told
+		outcome = asynctask.Delivered
 	}
 	m.settle(t, lease, outcome)
 	m.acked(lease, endedInText)
@@ -357,7 +357,7 @@ func (m *machine) settleAgain(t *rapid.T) {
 		return
 	}
 	m.settle(t, lease, asynctask.Unread)
-	m.settle(t, lease, asynctask.Told)
+	m.settle(t, lease, asynctask.Delivered)
 }
 
 // lapse lets earlier leases lapse, now or with the next step.
@@ -399,7 +399,7 @@ func (m *machine) drain(t *rapid.T) {
 			require.NotNil(t, r)
 			lease := &modelLease{session: session, delivery: r, reminder: true}
 			m.hold(t, lease, r.Tasks, r.Text)
-			m.settle(t, lease, asynctask.Told)
+			m.settle(t, lease, asynctask.Delivered)
 			m.acked(lease, false)
 		}
 		if r, _ := m.real.Remind(t.Context(), session); r != nil {

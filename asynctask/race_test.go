@@ -39,7 +39,7 @@ func talk(s *setup, session string, calls int, c *tally) {
 		if r != nil {
 			if well {
 				c.add(r.Tasks)
-				s.settle(r, asynctask.Told)
+				s.settle(r, asynctask.Delivered)
 			} else {
 				s.settle(r, asynctask.Unread)
 			}
@@ -47,7 +47,7 @@ func talk(s *setup, session string, calls int, c *tally) {
 		if d != nil {
 			if rand.IntN(2) == 0 {
 				c.add(d.Tasks)
-				s.settle(d, map[bool]asynctask.DeliveryOutcome{true: asynctask.Told, false: asynctask.Repeat}[well])
+				s.settle(d, map[bool]asynctask.DeliveryOutcome{true: asynctask.Delivered, false: asynctask.Repeat}[well])
 			} else {
 				s.settle(d, asynctask.Unread)
 			}
@@ -117,7 +117,7 @@ func TestConcurrentCallsDeliverEachEndOnce(t *testing.T) {
 	for session, c := range counts {
 		for r := m.Remind(session); r != nil; r = m.Remind(session) {
 			c.add(r.Tasks)
-			m.settle(r, asynctask.Told)
+			m.settle(r, asynctask.Delivered)
 		}
 		require.Len(t, c.told, len(*want[session]))
 		for _, id := range *want[session] {

@@ -102,9 +102,9 @@ func TestAcknowledgedIsToldOnce(t *testing.T) {
 	assert.Equal(t, []string{"one"}, r.Tasks)
 	assert.Nil(t, s.Remind("a"), "another delivery holds the task")
 	s.ends("a", "two") // between building and acknowledging
-	s.settle(r, asynctask.Told)
+	s.settle(r, asynctask.Delivered)
 	s.settle(r, asynctask.Unread) // too late
-	s.settle(r, asynctask.Told)
+	s.settle(r, asynctask.Delivered)
 	assert.Equal(t, []string{"two"}, s.told("a"))
 	s.acks("a")
 	assert.Empty(t, s.told("a"))
@@ -119,7 +119,7 @@ func TestReleasedIsToldAgain(t *testing.T) {
 	other := s.Remind("a")
 	assert.Equal(t, []string{"two"}, other.Tasks, "each delivery holds its own tasks")
 	s.settle(r, asynctask.Unread)
-	s.settle(r, asynctask.Told) // too late
+	s.settle(r, asynctask.Delivered) // too late
 	assert.Equal(t, []string{"one"}, s.told("a"))
 	s.settle(other, asynctask.Unread)
 	assert.Equal(t, []string{"one", "two"}, s.told("a"))
@@ -141,12 +141,12 @@ func TestAbandonedHoldLapses(t *testing.T) {
 	assert.Equal(t, []string{"one"}, taken.Tasks)
 	s.settle(abandoned, asynctask.Unread)
 	assert.Nil(t, s.Remind("a"), "it releases its own hold only")
-	s.settle(abandoned, asynctask.Told)
+	s.settle(abandoned, asynctask.Delivered)
 	s.settle(taken, asynctask.Unread)
 	assert.Equal(t, []string{"one"}, s.told("a"), "it cannot settle a task that another delivery has taken over")
 
 	s.clock.Advance(asynctask.LeaseLife)
-	s.settle(late, asynctask.Told)
+	s.settle(late, asynctask.Delivered)
 	assert.Equal(t, []string{"one"}, s.told("a"), "it can still settle the others")
 }
 
@@ -256,7 +256,7 @@ func TestOutputOfJustTheSizeIsWhole(t *testing.T) {
 		require.NoError(t, s.Finish(id, asynctask.Message(strings.Repeat("x", asynctask.MaxCompletion-frame+i))))
 		r := s.Remind("b")
 		assert.Equal(t, cut, strings.Contains(r.Text, "bytes cut"))
-		s.settle(r, asynctask.Told)
+		s.settle(r, asynctask.Delivered)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestReminderKeepsWithinItsSize(t *testing.T) {
 			assert.Equal(t, c.left > 0, strings.HasSuffix(r.Text, note))
 
 			all := r.Tasks
-			for s.settle(r, asynctask.Told); ; s.settle(r, asynctask.Told) {
+			for s.settle(r, asynctask.Delivered); ; s.settle(r, asynctask.Delivered) {
 				if r = s.Remind("a"); len(r.Tasks) == 0 {
 					break
 				}

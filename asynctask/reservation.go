@@ -2,15 +2,17 @@ package asynctask
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
 // ReservationLife is how long a reservation that is neither used nor released keeps
-// its place.
+// its slot.
 const ReservationLife = 10 * time.Minute
 
-// Reservation is a place for a task that will be started. It counts in the account of
+// Reservation is a slot for a task that will be started. It counts in the account of
 // its session, where all processes see it, and under the limit of its Manager. It is
 // used once or released. It is safe for concurrent use.
 type Reservation struct {
@@ -22,12 +24,12 @@ type Reservation struct {
 
 func (r *Reservation) lapsed(now time.Time) bool { return now.Sub(r.since) >= ReservationLife }
 
-// Reserve reserves a place for a task of the session of ctx. It counts as unfinished
+// Reserve reserves a slot for a task of the session of ctx. It counts as unfinished
 // work; see [Manager.Pending]. It fails with ErrLimit, ErrBacklog, ErrClosed or the
 // engine's error.
 func (m *Manager) Reserve(ctx context.Context) (*Reservation, error) {
 	r := &Reservation{
-		tasks: &m.lifecycle, session: m.accounts.session(ctx), since: m.clock.Now(),
+		tasks: m.lifecycle, session: m.accounts.session(ctx), since: m.lifecycle.clock.Now(),
 		token: rand.Uint64() | 1, //nolint:gosec // tells reservations apart, guards nothing
 	}
 	if err := m.runner.reserve(r); err != nil {
@@ -43,22 +45,22 @@ func (m *Manager) Reserve(ctx context.Context) (*Reservation, error) {
 	return r, nil
 }
 
-// Start is [Manager.Start] in the reserved place. It fails with ErrReservation if the
-// place is used, released or lapsed, or if ctx has another session. A refused name
-// leaves the place reserved.
+// Start is [Manager.Start] in the reserved slot. It fails with ErrReservation if the
+// slot is used, released or lapsed, or if ctx has another session. A refused name
+// leaves the slot reserved.
 func (r *Reservation) Start(ctx context.Context, name string, f Func) (Ticket, error) {
 	return r.tasks.start(ctx, r, name, f)
 }
 
-// Begin is [Manager.Begin] in the reserved place. It fails with ErrReservation if the
-// place is used, released or lapsed, or if ctx has another session. A refused id or
-// name leaves the place reserved.
+// Begin is [Manager.Begin] in the reserved slot. It fails with ErrReservation if the
+// slot is used, released or lapsed, or if ctx has another session. A refused id or
+// name leaves the slot reserved.
 func (r *Reservation) Begin(ctx context.Context, id, name string) (Ticket, error) {
 	return r.tasks.begin(ctx, r, id, name)
 }
 
-// Release gives the place back. After the first call, and after Start or Begin, it
-// does nothing. If it fails, with the engine's error, the place becomes free after
+// Release gives the slot back. After the first call, and after Start or Begin, it
+// does nothing. If it fails, with the engine's error, the slot becomes free after
 // [ReservationLife].
 func (r *Reservation) Release(ctx context.Context) error {
 	if !r.tasks.runner.release(r) {
@@ -67,4 +69,54 @@ func (r *Reservation) Release(ctx context.Context) error {
 	return r.tasks.accounts.update(ctx, r.session, func(_ time.Time, a account, _ rules) (account, error) {
 		return a.release(r.token), nil
 	})
+}
+
+// MaxUndelivered is how many ended tasks of a session may wait for delivery. Beyond
+// it, no task is started in the session.
+const MaxUndelivered = 1000
+
+// slot is a reservation in an account.
+type slot struct {
+	Token uint64 // identifies the reservation
+	Since time.Time
+}
+
+func (p *slot) lapsed(now time.Time) bool { return now.Sub(p.Since) >= ReservationLife }
+
+// take returns the account with room for one more task: in the reserved slot, or in
+// any slot if reserved is 0. It fails with ErrReservation, ErrLimit and ErrBacklog.
+func (a account) take(reserved uint64, now time.Time, rules rules) (account, error) {
+	a.Reserved = slices.DeleteFunc(slices.Clone(a.Reserved), func(p slot) bool { return p.lapsed(now) })
+	slots, taken := len(a.Reserved), len(a.Reserved)+a.Running
+	if reserved != 0 {
+		a = a.release(reserved)
+		if len(a.Reserved) == slots {
+			return a, ErrReservation
+		}
+		return a, nil
+	}
+	switch {
+	case rules.limit != Off && taken >= rules.limit:
+		return a, fmt.Errorf("%w: %d of %d slots of the session are taken (%d of them reserved)",
+			ErrLimit, taken, rules.limit, slots)
+	case a.Undelivered >= MaxUndelivered:
+		return a, fmt.Errorf("%w: %d", ErrBacklog, a.Undelivered)
+	}
+	return a, nil
+}
+
+// reserve returns the account with one more slot reserved. It fails with
+// ErrLimit and ErrBacklog.
+func (a account) reserve(token uint64, now time.Time, rules rules) (account, error) {
+	a, err := a.take(0, now, rules)
+	if err == nil {
+		a.Reserved = append(a.Reserved, slot{Token: token, Since: now})
+	}
+	return a, err
+}
+
+// release returns the account without that reservation.
+func (a account) release(token uint64) account {
+	a.Reserved = slices.DeleteFunc(slices.Clone(a.Reserved), func(p slot) bool { return p.Token == token })
+	return a
 }

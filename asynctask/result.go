@@ -135,7 +135,8 @@ func (r *result) fit(limit int) *result {
 	kept, room := 0, limit-completionFrame
 	for ; kept < len(r.Texts); kept++ {
 		t := &r.Texts[kept]
-		if room -= memberFrame + (excerpt{Head: t.Name}).size(limit) + min(t.size(shortest), shortest); room < 0 {
+		room -= memberFrame + (excerpt{Head: t.Name}).size(limit) + min(t.size(shortest), shortest)
+		if room < 0 {
 			break
 		}
 	}

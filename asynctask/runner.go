@@ -48,12 +48,12 @@ func newRunner(limit, sessionLimit int) *runner {
 
 func (r *runner) isClosed() bool { return r.life.Err() != nil }
 
-// add takes a place for a function: that of the reservation, or any place if from is
+// add takes a slot for a function: that of the reservation, or any slot if from is
 // nil.
 func (r *runner) add(j *job, from *Reservation, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.room(j.ticket.Session, from, now); err != nil {
+	if err := r.checkLimit(j.ticket.Session, from, now); err != nil {
 		return err
 	}
 	delete(r.reserved, from)
@@ -79,10 +79,10 @@ func (r *runner) insert(j *job) {
 	r.jobs[session] = append(slices.Clip(r.jobs[session]), j)
 }
 
-// room fails if there is no place for a function: that of the reservation, or any
-// place if from is nil. A cancelled function keeps its place until it has returned.
+// checkLimit fails if there is no slot for a function: that of the reservation, or any
+// slot if from is nil. A cancelled function keeps its slot until it has returned.
 // The lock is held.
-func (r *runner) room(session string, from *Reservation, now time.Time) error {
+func (r *runner) checkLimit(session string, from *Reservation, now time.Time) error {
 	maps.DeleteFunc(r.reserved, func(other *Reservation, _ struct{}) bool { return other.lapsed(now) })
 	_, isReserved := r.reserved[from]
 	taken, inSession := r.functions+len(r.reserved), 0
@@ -99,7 +99,7 @@ func (r *runner) room(session string, from *Reservation, now time.Time) error {
 	case from != nil:
 		return nil
 	case r.limit != Off && taken >= r.limit:
-		return fmt.Errorf("%w: %d of %d places are taken (%d of them reserved)", ErrLimit, taken, r.limit, len(r.reserved))
+		return fmt.Errorf("%w: %d of %d slots are taken (%d of them reserved)", ErrLimit, taken, r.limit, len(r.reserved))
 	case r.sessionLimit != Off && inSession >= r.sessionLimit:
 		return fmt.Errorf("%w: %d functions of the session have not returned", ErrLimit, inSession)
 	}
@@ -115,7 +115,7 @@ func (r *runner) refused(j *job, from *Reservation) {
 	if from != nil && !r.isClosed() {
 		r.reserved[from] = struct{}{}
 	}
-	r.rest()
+	r.leaveLocked()
 }
 
 // remove drops a job. The lock is held.
@@ -128,7 +128,8 @@ func (r *runner) remove(j *job) {
 	if j.isFunction && j.unsettled == nil {
 		r.functions--
 	}
-	if r.jobs[session] = left; len(left) == 0 {
+	r.jobs[session] = left
+	if len(left) == 0 {
 		delete(r.jobs, session)
 	}
 }
@@ -140,11 +141,11 @@ func (r *runner) detach(j *job) {
 	r.remove(j)
 }
 
-// reserve reserves a place.
+// reserve reserves a slot.
 func (r *runner) reserve(reserved *Reservation) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.room(reserved.session, nil, reserved.since); err != nil {
+	if err := r.checkLimit(reserved.session, nil, reserved.since); err != nil {
 		return err
 	}
 	r.reserved[reserved] = struct{}{}
@@ -160,7 +161,7 @@ func (r *runner) release(reserved *Reservation) bool {
 	return isReserved
 }
 
-// join counts one more worker, until leave is called. It fails with ErrClosed.
+// join increments the number of workers, until leave is called. It fails with ErrClosed.
 func (r *runner) join() (leave func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,15 +172,15 @@ func (r *runner) join() (leave func(), err error) {
 	return r.leave, nil
 }
 
-// leave counts one worker less.
+// leave decrements the number of workers.
 func (r *runner) leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.rest()
+	r.leaveLocked()
 }
 
-// rest is leave with the lock held.
-func (r *runner) rest() {
+// leaveLocked is leave for callers that hold mu.
+func (r *runner) leaveLocked() {
 	r.working--
 	if r.isClosed() && r.working == 0 {
 		close(r.drained)
@@ -260,7 +261,7 @@ func (r *runner) ended(t Task, cause error) {
 	}
 }
 
-// returned notes that the function of a job has returned, which frees its place.
+// returned notes that the function of a job has returned, which frees its slot.
 // ended is the task, if this has ended it. An unsettled job stays until it is
 // settled.
 func (r *runner) returned(j *job, ended Task, unsettled *result) {

@@ -49,7 +49,7 @@ func TestErrorsOfTheEngineAreReturned(t *testing.T) {
 	require.ErrorIs(t, s.Begin(in(t, "a"), "id", "task"), down)
 	require.ErrorIs(t, s.Finish("job", nil), down)
 	require.ErrorIs(t, s.Manager.Forget(ctx, "a"), down)
-	require.ErrorIs(t, s.Settle(ctx, &asynctask.Delivery{Session: "a", Lease: 1}, asynctask.Told), down)
+	require.ErrorIs(t, s.Settle(ctx, &asynctask.Delivery{Session: "a", Lease: 1}, asynctask.Delivered), down)
 	require.ErrorIs(t, s.Renew(ctx, &asynctask.Delivery{Session: "a", Lease: 1}), down)
 	result, ok, err := s.Handle(in(t, "a"), asynctask.CheckToolName, "{}")
 	require.ErrorIs(t, err, down)
@@ -138,7 +138,7 @@ func TestEngineThatFailsAfterStoringTellsNothingTwice(t *testing.T) {
 	require.Equal(t, []string{"1"}, r.Tasks, "the task is reported once that lease has lapsed")
 
 	done = engine.failsAfter()
-	require.ErrorIs(t, s.Settle(t.Context(), r, asynctask.Told), assert.AnError)
+	require.ErrorIs(t, s.Settle(t.Context(), r, asynctask.Delivered), assert.AnError)
 	done()
 	s.settle(r, asynctask.Unread) // the program thinks that it failed
 	clock.Advance(asynctask.LeaseLife)
@@ -157,7 +157,7 @@ func TestStartThatFailsLeavesNoTaskBehind(t *testing.T) {
 	n, _ := s.Pending("a", -1)
 	assert.Zero(t, n)
 	_, err = s.Start(in(t, "a"), "task", untilCancelled)
-	require.NoError(t, err, "the place is free")
+	require.NoError(t, err, "the slot is free")
 }
 
 // Close may come while a start is on its way to the engine.

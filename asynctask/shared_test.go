@@ -110,7 +110,7 @@ func TestTaskOfOneProcessIsFinishedAndToldByOthers(t *testing.T) {
 	n, _ := teller.Pending("a", -1)
 	assert.Equal(t, 1, n)
 	_, err = worker.Manager.Begin(in(t, "a"), "job-8", "transcode")
-	require.ErrorIs(t, err, asynctask.ErrLimit, "the session's one place is taken")
+	require.ErrorIs(t, err, asynctask.ErrLimit, "the session's one slot is taken")
 
 	received, err := asynctask.ParseTicket(string(text))
 	require.NoError(t, err)
@@ -126,31 +126,31 @@ func TestTaskOfOneProcessIsFinishedAndToldByOthers(t *testing.T) {
 	require.NoError(t, err)
 	var settled asynctask.Delivery
 	require.NoError(t, json.Unmarshal(carried, &settled))
-	starter.settle(&settled, asynctask.Told)
+	starter.settle(&settled, asynctask.Delivered)
 	assert.Empty(t, teller.told("a"))
 
-	require.NoError(t, starter.Begin(in(t, "a"), "job-8", "transcode"), "the place is free again")
+	require.NoError(t, starter.Begin(in(t, "a"), "job-8", "transcode"), "the slot is free again")
 }
 
 func TestReservationsCountInEveryProcess(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t, asynctask.WithSessionLimit(1))
 	one, other := r.process(), r.process()
-	place, err := one.Reserve(in(t, "a"))
+	slot, err := one.Reserve(in(t, "a"))
 	require.NoError(t, err)
 
 	n, _ := other.Pending("a", -1)
 	assert.Equal(t, 1, n, "a reservation counts as unfinished work")
 	_, err = other.Start(in(t, "a"), "task", untilCancelled)
-	require.EqualError(t, err, "asynctask: limit reached: 1 of 1 places of the session are taken (1 of them reserved)")
-	require.NoError(t, place.Release(t.Context()))
+	require.EqualError(t, err, "asynctask: limit reached: 1 of 1 slots of the session are taken (1 of them reserved)")
+	require.NoError(t, slot.Release(t.Context()))
 	require.NoError(t, other.Begin(in(t, "a"), "job", "job"))
 	require.NoError(t, other.Finish("job", nil))
 
 	_, err = one.Reserve(in(t, "a"))
 	require.NoError(t, err)
 	require.NoError(t, one.Close(t.Context()))
-	require.NoError(t, other.Begin(in(t, "a"), "next", "next"), "a process that shuts down gives its places back")
+	require.NoError(t, other.Begin(in(t, "a"), "next", "next"), "a process that shuts down gives its slots back")
 }
 
 func TestFunctionIsCancelledFromElsewhere(t *testing.T) {

@@ -95,7 +95,7 @@ func TestSubscriberMayStartTheNextTask(t *testing.T) {
 	cancel = s.Subscribe(func(asynctask.Task) {
 		cancel()
 		id, err := s.Start(in(t, "a"), "next", untilCancelled)
-		assert.NoError(t, err, "the place of the one that ended is free")
+		assert.NoError(t, err, "the slot of the one that ended is free")
 		next <- id
 	})
 	_, err := s.Start(in(t, "a"), "first", func(context.Context) (*asynctask.Output, error) { return nil, nil })

@@ -186,7 +186,7 @@ func (r *reminders) settle(t *turn) {
 	if r.begun == nil {
 		return
 	}
-	outcome := asynctask.Told
+	outcome := asynctask.Delivered
 	if t.reader.showedCall() {
 		outcome = asynctask.Repeat
 	}

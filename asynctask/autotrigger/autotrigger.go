@@ -112,8 +112,9 @@ func New(ctx context.Context, tasks *asynctask.Manager, host Host, opts ...Optio
 	case a.clock == nil:
 		panic("carryon/asynctask/autotrigger: nil clock")
 	}
-	var told bool
-	if a.session, told = tasks.Session(ctx); !told {
+	var delivered bool
+	a.session, delivered = tasks.Session(ctx)
+	if !delivered {
 		panic("carryon/asynctask/autotrigger: an AutoTrigger needs a session (see continuation.WithSession)")
 	}
 	ctx, a.cancel = context.WithCancelCause(scope.Automatic(ctx))
@@ -235,7 +236,7 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 	err = a.guard(func() error { return a.host.Trigger(ctx, d.Text) })
 	switch {
 	case err == nil:
-		outcome, a.failures = asynctask.Told, 0
+		outcome, a.failures = asynctask.Delivered, 0
 		a.Idle() // other tasks may have ended meanwhile
 		return forever
 	case errors.Is(err, ErrBusy):
@@ -260,7 +261,8 @@ func (a *AutoTrigger) delay() time.Duration {
 	delay := min(RetryDelay<<a.failures, MaxRetryDelay)
 	a.notBefore = a.clock.Now().Add(delay)
 	a.failures = min(a.failures+1, MaxFailures)
-	if a.resting = a.failures == MaxFailures; a.resting {
+	a.resting = a.failures == MaxFailures
+	if a.resting {
 		return forever
 	}
 	return delay

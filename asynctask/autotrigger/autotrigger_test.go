@@ -186,7 +186,7 @@ func TestTriggerLeavesToOthersWhatTheyTell(t *testing.T) {
 		d := s.deliver()
 		after(time.Minute)
 		assert.Empty(t, a.messages())
-		s.settle(d, asynctask.Told)
+		s.settle(d, asynctask.Delivered)
 		after(time.Hour)
 		assert.Empty(t, a.messages())
 

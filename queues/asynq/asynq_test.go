@@ -119,7 +119,7 @@ func TestJobIsToldByAThirdProcess(t *testing.T) {
 		d, err := teller.Deliver(t.Context(), "conversation-42", asynctask.DeliverOptions{})
 		require.NoError(t, err)
 		assert.Contains(t, d.Text, `"final_message": "did payload"`)
-		require.NoError(t, teller.Settle(t.Context(), d, asynctask.Told))
+		require.NoError(t, teller.Settle(t.Context(), d, asynctask.Delivered))
 		again, err := starter.Deliver(t.Context(), "conversation-42", asynctask.DeliverOptions{})
 		require.NoError(t, err)
 		assert.Nil(t, again)

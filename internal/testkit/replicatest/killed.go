@@ -141,7 +141,7 @@ func (r *tasker) tells(ctx context.Context, session string) {
 		r.write("told", asynctask.Ticket{Session: session, ID: id}, telling)
 	}
 	<-time.After(rand.N(20 * time.Millisecond)) // the call
-	if r.tasks.Settle(ctx, d, asynctask.Told) == nil {
+	if r.tasks.Settle(ctx, d, asynctask.Delivered) == nil {
 		r.write("settled", telling)
 	}
 }
