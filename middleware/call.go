@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/goon"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
@@ -48,6 +49,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	if err := c.session.registerUserTurn(c.cancel.caller, &r); err != nil {
 		c.storeFailed(c.turn.TurnID, err)
 	}
+	c.recordUserTurn(&r)
 	c.rememberList()
 	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && !c.session.heldOut && c.request.takesPause &&
 		c.session.settings().TodoContinuation {
@@ -75,6 +77,15 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c.reminders.callScope = &c.callScope
 	c.decider.list = &noList
 	return c
+}
+
+// recordUserTurn records whether the user has written, and whether that only says go on.
+func (c *Call) recordUserTurn(r *adapter.Request) {
+	if !c.session.wrote {
+		return
+	}
+	goesOn := goon.Is(r.User)
+	c.record(func(o *Outcome) { o.Wrote, o.GoOn = true, goesOn })
 }
 
 // Context returns the ctx for the caller's own request. It ends with the caller's ctx

@@ -1,6 +1,8 @@
 package middleware_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
@@ -140,5 +143,37 @@ func TestUnsentContinuationsAreEstimated(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, 1, stalled.Worth.Unsent, name)
 		assert.Positive(t, stalled.Worth.Estimate.Input, "%s: no usage was reported", name)
+	}
+}
+
+// Which calls begin a user turn, and which messages only say go on: what both arms are compared by.
+func TestOutcomeSaysThatTheUserWrote(t *testing.T) {
+	t.Parallel()
+	request := func(users int, text string) adapter.Request {
+		return adapter.Request{Tools: 1, Users: users, User: text}
+	}
+	for name, test := range map[string]struct {
+		ctx     context.Context
+		options []middleware.Option
+		want    [][2]bool // Wrote and GoOn, of each call
+	}{
+		"in a session":      {inSession(t, "s"), nil, [][2]bool{{true, false}, {false, false}, {true, true}, {false, false}}},
+		"held out":          {inSession(t, "s"), []middleware.Option{middleware.WithHoldout(1)}, [][2]bool{{true, false}, {false, false}, {true, true}, {false, false}}},
+		"without a session": {t.Context(), nil, make([][2]bool, 4)},
+		"in a dry run":      {inSession(t, "s"), []middleware.Option{middleware.WithDryRun()}, make([][2]bool, 4)},
+		"automatic":         {continuation.Automatic(inSession(t, "s")), nil, make([][2]bool, 4)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mw := middleware.New(todo.Static(), test.options...)
+			var got [][2]bool
+			for _, r := range []adapter.Request{request(1, "Fix the build."), request(1, "Fix the build."), request(2, "continue, please"), request(2, "continue, please")} {
+				call := begin(test.ctx, mw, r)
+				require.NotNil(t, call)
+				got = append(got, [2]bool{call.Outcome().Wrote, call.Outcome().GoOn})
+				call.Abort(errors.New("refused"))
+			}
+			assert.Equal(t, test.want, got)
+		})
 	}
 }

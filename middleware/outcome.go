@@ -32,6 +32,8 @@ type Outcome struct {
 	Err      error               `json:"-"`                // why the call broke off, a failure of a continuation, the todo source or the store, or a gate's veto
 	DryRun   bool                `json:"dry_run,omitzero"` // carryon did nothing: Reason says what it would have done
 	Holdout  bool                `json:"holdout,omitzero"` // the session belongs to the control group of [WithHoldout]
+	Wrote    bool                `json:"wrote,omitzero"`   // the call is the first of a user turn of its session; never set in a dry run
+	GoOn     bool                `json:"go_on,omitzero"`   // and what the user wrote only says go on, as "continue" does
 	Ended    bool                `json:"ended"`            // false until the call has ended
 }
 
@@ -207,7 +209,7 @@ func (c *outcomeCell) edit(f func(*Outcome)) {
 func (c *outcomeCell) addUsage(u adapter.Usage, continuation bool) {
 	c.edit(func(o *Outcome) {
 		if continuation {
-			o.Worth.Tokens = o.Worth.Tokens.plus(splitTokens(u))
+			o.Worth.Tokens = o.Worth.Tokens.Plus(TokensOf(u))
 		}
 		o.Usage = append(o.Usage, u)
 	})

@@ -26,6 +26,7 @@ type sessionHandle struct {
 	userTurn   int                    // the number of the call's user turn
 	failure    error                  // of the store; nil if it has not failed
 	registered bool                   // the store has registered the user turn
+	wrote      bool                   // it was a new one
 	overrides  continuation.Overrides // of the state when last seen
 	barred     bool                   // that state rules a continuation out, whatever the list
 	touched    bool                   // in that state, the model has written the list in this user turn
@@ -84,8 +85,9 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return err
 	}
 	register := func(s continuation.State) continuation.State {
+		before := s.UserTurn
 		s = arrives.register(s)
-		h.userTurn, h.registered = s.UserTurn, true
+		h.userTurn, h.registered, h.wrote = s.UserTurn, true, s.UserTurn != before && !h.isLoop()
 		h.saw(s)
 		return s
 	}

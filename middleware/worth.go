@@ -42,8 +42,8 @@ func (w Worth) Plus(other Worth) Worth {
 	return Worth{
 		Resumed: w.Resumed + other.Resumed, Finished: w.Finished + other.Finished,
 		Paused: w.Paused + other.Paused, Repeated: w.Repeated + other.Repeated, NoProgress: w.NoProgress + other.NoProgress,
-		Tokens: w.Tokens.plus(other.Tokens),
-		Unsent: w.Unsent + other.Unsent, Estimate: w.Estimate.plus(other.Estimate),
+		Tokens: w.Tokens.Plus(other.Tokens),
+		Unsent: w.Unsent + other.Unsent, Estimate: w.Estimate.Plus(other.Estimate),
 	}
 }
 
@@ -57,15 +57,16 @@ type Tokens struct {
 // Total returns the number of all tokens.
 func (t Tokens) Total() int { return addTokens(addTokens(t.Input, t.Cached), t.Output) }
 
-func (t Tokens) plus(other Tokens) Tokens {
+// Plus returns the sum of both.
+func (t Tokens) Plus(other Tokens) Tokens {
 	return Tokens{
 		Input: addTokens(t.Input, other.Input), Cached: addTokens(t.Cached, other.Cached), Output: addTokens(t.Output, other.Output),
 	}
 }
 
-// splitTokens returns the tokens of a turn by what they cost. Nothing that a provider reports makes a count
+// TokensOf returns the tokens of a turn by what they cost. Nothing that a provider reports makes a count
 // negative.
-func splitTokens(u adapter.Usage) Tokens {
+func TokensOf(u adapter.Usage) Tokens {
 	prompt := max(u.Prompt, 0)
 	cached := min(max(u.Cached, 0), prompt)
 	return Tokens{Input: prompt - cached, Cached: cached, Output: max(u.Completion, 0)}

@@ -135,7 +135,7 @@ func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 		all := outcomes.All()
 		require.Len(t, all, 3, "in the order of the calls")
 		assert.Equal(t, middleware.Outcome{
-			Session: "s", Turns: 2, Attempts: 1, Reason: continuation.ReasonToolCalls, Ended: true,
+			Session: "s", Turns: 2, Attempts: 1, Reason: continuation.ReasonToolCalls, Wrote: true, Ended: true,
 			List:  continuation.List{Todos: 2, Active: 2},
 			Worth: middleware.Worth{Tokens: middleware.Tokens{Input: 2, Output: 2}},
 			Usage: []adapter.Usage{{Prompt: 1, Completion: 1, Total: 2}, {Prompt: 2, Completion: 2, Total: 4}},

@@ -108,16 +108,6 @@ func TestEndOfALongAnswerIsKept(t *testing.T) {
 	assert.True(t, bytes.HasSuffix(c.answer.text, []byte("99998 99999 ")))
 }
 
-func TestSaysGoOn(t *testing.T) {
-	t.Parallel()
-	for message, want := range map[string]bool{
-		"continue": true, " Continue. ": true, "Please, go on!": true, "继续": true, "続けてください。": true, "Продолжай!": true, "ok, continue...": true,
-		"": false, "continue with the parser": false, "Should we go on?  With what?": false, "weiterhin": false, strings.Repeat("continue ", 50): false,
-	} {
-		assert.Equal(t, want, saysGoOn(message), message)
-	}
-}
-
 func TestBar(t *testing.T) {
 	t.Parallel()
 	p := progress{total: 2_000_000_000}
