@@ -1,6 +1,8 @@
 package adapter
 
-import "context"
+import (
+	"context"
+)
 
 // Dialect reads and shows values of an SDK's type C: the chunks of a stream, or whole
 // answers. An adapter makes one Dialect per call, which may hold the call's own data:
@@ -53,3 +55,158 @@ type Source[C any] interface {
 // Open may be called until the stream has ended, and the caller's request must not
 // change before then.
 type Open[C any] func(ctx context.Context, k *Continuation) (Source[C], error)
+
+// Edit says what a [Dialect] shows in place of a chunk, or of a whole answer. It is
+// valid until AppendShown returns.
+type Edit struct {
+	// Part says how much of the chunk is shown.
+	Part Part
+	// Text replaces the chunk's own text.
+	Text string
+	// TurnEnds are the offsets in Text at which the text of each turn ends; a turn's
+	// text includes the separator before it. What follows the last offset is a
+	// notice. It is empty for chunks.
+	TurnEnds []int
+	// ReasoningSeparator goes before the chunk's own reasoning. It is set on the
+	// first reasoning of a turn, if an earlier turn has shown reasoning. It is empty
+	// for whole answers; see [KeptReasoning].
+	ReasoningSeparator string
+	// Finish replaces the chunk's own finish reason, in the provider's own
+	// words; "" shows none, unless PlainStop is set.
+	Finish string
+	// PlainStop shows the protocol's own word for a turn that simply stopped, because
+	// the provider has given none. Finish is "" then.
+	PlainStop bool
+	// Usage says which usage replaces the chunk's own.
+	Usage UsageShown
+	// Totals says which usage is shown so far, of the kept turns and of the current one,
+	// in a protocol whose chunks all have usage. Other protocols show usage only where
+	// Usage says so. It is UsageHidden for chunks of the first turn, which keep their own.
+	Totals UsageShown
+	// Calls has an edit for each call that Read reported from the chunk, in that
+	// order. It is empty unless Part is Whole.
+	Calls []CallEdit
+	// Continuation is true for the answer of a continuation. It is shown under the
+	// first turn's id and model, and without a role of its own.
+	Continuation bool
+}
+
+// Call returns the edit of the i-th call that Read reported from the chunk. If Calls
+// has none for it, the call is dropped.
+func (e *Edit) Call(i int) CallEdit {
+	if i >= len(e.Calls) {
+		return CallEdit{Drop: true}
+	}
+	return e.Calls[i]
+}
+
+// FinishOr returns Finish, or word if PlainStop is set: the protocol's own word
+// for a turn that simply stopped.
+func (e *Edit) FinishOr(word string) string {
+	if e.PlainStop {
+		return word
+	}
+	return e.Finish
+}
+
+// Part says how much of a chunk is shown.
+type Part uint8
+
+// The parts.
+const (
+	// Whole shows the chunk, changed according to the Edit. What the Edit does not
+	// name stays as it is.
+	Whole Part = iota
+	// Synthetic shows only what the Edit names. Everything else in the chunk
+	// was shown before, or there is no chunk.
+	Synthetic
+	// UsageOnly shows only the usage, in a chunk without choices. The finish was
+	// shown before.
+	UsageOnly
+	// TurnCut shows what closes content that a failed continuation has left open,
+	// such as the end of a block, if the protocol needs that. The chunk is the zero
+	// value.
+	TurnCut
+	// AnswerEnd shows what closes a joined stream in the protocol, such as "[DONE]",
+	// if there is something. The chunk is the zero value. It comes last, and only
+	// after AppendShown has written a finish.
+	AnswerEnd
+	// TurnError shows the error that the provider reported inside a continuation, if
+	// the chunk is such a report: the chunk is the one whose Read called Fail. A part of
+	// a tool call was shown, which must not look whole, so Recv returns the error next.
+	TurnError
+)
+
+// UsageShown says which usage is shown.
+type UsageShown uint8
+
+// The usages.
+const (
+	UsageHidden    UsageShown = iota // none
+	UsageOneAnswer                   // of the kept turns: the prompt of the first, and the output of all
+	UsageSum                         // the sum of the kept turns
+	UsageLast                        // of the last kept turn
+	UsageOwn                         // the chunk's own
+)
+
+// CallEdit says how a tool call, or a fragment of one, is shown.
+type CallEdit struct {
+	Drop    bool // do not show it
+	Rewrite bool // show it under Index, with its type in the first fragment only
+	Index   int  // without gaps, because an earlier call was dropped
+	First   bool // this is the first fragment of its call that is shown
+}
+
+// NoIndex is the index that a [Dialect] reports for a tool call without one.
+const NoIndex = -1 << 31
+
+// TurnReader receives what a [Dialect] reads from the chunks of a turn. The engine
+// implements it. A dialect may call the methods in any order and any number of times
+// per chunk; the order of its calls of Call is the order of [Edit].Calls. Strings may
+// share memory with the chunk: the TurnReader copies what it keeps.
+type TurnReader interface {
+	// Text reports text for the reader.
+	Text(text string)
+	// Reasoning reports reasoning: text that the model wrote for itself.
+	Reasoning(text string)
+	// Call reports a tool call, or a fragment of one: its index in the turn,
+	// or NoIndex, and what it adds to the id, the name and the arguments.
+	Call(index int, id, name, arguments string)
+	// OtherCall reports a tool call that Call cannot express: one in an older form,
+	// or one of another choice.
+	OtherCall()
+	// Pause reports that the model pauses, and why, in a form that only the adapter
+	// can read, such as the text of an agent that writes its calls as text. The
+	// adapter does not report that text as well. A pause counts only in
+	// continuations, and not beside a tool call or the caller's own todo_pause.
+	Pause(reason string)
+	// Signed reports reasoning that the provider has signed together with everything
+	// before it in the request. From then on nothing may be added there; see
+	// [Request].FixedPrefix.
+	Signed()
+	// Content reports content that is shown and that is neither text, nor reasoning, nor
+	// a call that the program answers: a signature alone, citations, a tool that the
+	// provider has run.
+	Content()
+	// Unknown reports content that the dialect does not know. It could be a tool
+	// call, so the turn is not continued.
+	Unknown()
+	// Refusal reports that the model refuses.
+	Refusal()
+	// OtherChoice reports content of a choice other than the first.
+	OtherChoice()
+	// Finish reports the provider's finish reason. The empty reason is none.
+	Finish(reason string)
+	// Done reports that the provider has said that nothing more comes in this turn,
+	// as "[DONE]" does. A turn that is done without a finish reason has none.
+	Done()
+	// Usage reports token counts. The last ones of a turn count.
+	Usage(u Usage)
+	// Size reports the size of the whole chunk in bytes, if the dialect knows it;
+	// otherwise the engine adds up what the chunk reports. The size limits how much
+	// the engine holds back.
+	Size(bytes int)
+	// Fail reports an error that came in place of content. The first one of a
+	// turn counts.
+	Fail(err error)
+}

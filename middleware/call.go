@@ -3,15 +3,17 @@ package middleware
 import (
 	"context"
 	"errors"
-	"strings"
+	"fmt"
+	"iter"
+	"math"
+	"sync"
+	"sync/atomic"
 	"time"
-	"unicode"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/description"
 	"github.com/carryon-go/carryon/internal/goon"
-	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 )
@@ -144,12 +146,6 @@ func (c *Call) beginTurn(attempt int) {
 	}
 }
 
-// deadlinesOf returns the deadlines of a continuation that is about to be sent.
-func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
-	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)), time.Time{})
-	return newDeadlines(ctx, c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits, c.patience)
-}
-
 // endTurn reports that all of the turn was read. If the turn was a continuation,
 // endTurn ends that too.
 func (c *Call) endTurn(err error) {
@@ -175,89 +171,6 @@ func (c *Call) endTurn(err error) {
 	}
 }
 
-// endContinuation releases the claim of a continuation, and says how it ended.
-func (c *Call) endContinuation(err error) {
-	t, r := &c.turn, &c.turn.reader
-	called := err == nil && r.showedCall()
-	paused := err == nil && r.paused()
-	if paused {
-		c.record(func(o *Outcome) { o.Worth.Paused++ })
-	}
-	ending := session.Ending{
-		Answered: err == nil && !paused,
-		Called:   called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
-		Unshown: err != nil && !c.decider.continued.shown, Refused: isRefusal(err),
-	}
-	if ending.Called && !r.otherCall {
-		ending.Calls = r.calls.identity()
-	}
-	if err == nil && !called {
-		c.releaseLater(ending) // a decision follows
-	} else {
-		c.releaseAs(t.TurnID, ending)
-	}
-	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
-		TurnID: t.TurnID, Result: c.resultWord(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
-	})
-}
-
-// resultWord returns the [ContinuationEnded.Result] of a continuation.
-func (c *Call) resultWord(err error) string {
-	switch r := &c.turn.reader; {
-	case err != nil && c.interruption() != nil:
-		return "interrupted"
-	case err != nil:
-		return "failed"
-	case r.showedCall():
-		return "tool_call"
-	case r.paused():
-		return "paused"
-	}
-	return "text"
-}
-
-// resultOf returns the result of a continuation that the next prompt may tell the
-// model.
-func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
-	switch {
-	case err != nil && c.cancel.hasEnded():
-		return continuation.ResultNone // the caller ended it
-	case err != nil:
-		return failureOf(err)
-	case called:
-		return continuation.ResultNone
-	case c.turn.repeats():
-		return continuation.ResultSameAnswer
-	}
-	return continuation.ResultNoProgress
-}
-
-// bytesPerToken is the estimated size of a token where no usage is reported: low
-// rather than high, so that a budget is not overrun.
-const bytesPerToken = 3
-
-// tokensOf returns how many tokens a continuation has used. Counts that are not
-// reported are estimated from the texts: the request, the earlier turns, the prompt
-// and the answer. A request that the provider has refused costs nothing.
-func (c *Call) tokensOf(r *turnReader, err error) int {
-	var status *adapter.StatusError
-	if errors.As(err, &status) && status.Status > 0 {
-		return 0
-	}
-	usage := r.usage()
-	if usage.Prompt > 0 || usage.Total > max(usage.Completion, 0) {
-		return usage.Tokens()
-	}
-	usage.Total, usage.Prompt = 0, estimate(c.request.size+c.turn.from+promptSize())
-	if usage.Completion <= 0 {
-		usage.Completion = estimate(c.text.len() - c.turn.from)
-	}
-	return usage.Tokens()
-}
-
-// promptSize is roughly the size of a prompt in bytes.
-func promptSize() int { return len(continuation.LongTemplates().Standard.Base) }
-
 // addUnsent counts the continuation that the decision would have led to in a dry run,
 // or outside of the control group. Its tokens are estimated: it would have read what
 // the caller's turn read and wrote, and is taken to write as much.
@@ -274,22 +187,6 @@ func (c *Call) addUnsent(o *Outcome) {
 	}
 	o.Worth.Unsent = 1
 	o.Worth.Estimate = Tokens{Input: addTokens(addTokens(own.Prompt, own.Completion), estimate(promptSize())), Output: own.Completion}
-}
-
-// estimate returns roughly how many tokens a text of that size has.
-func estimate(bytes int) int { return max(bytes, 0)/bytesPerToken + 1 }
-
-// failureOf returns the result of a continuation that failed.
-func failureOf(err error) continuation.PromptResult {
-	var status *adapter.StatusError
-	switch {
-	case errors.As(err, &status) && status.Status > 0:
-		return continuation.PromptResult(status.Status)
-	case errors.Is(err, ErrFirstByteTimeout), errors.Is(err, ErrResponseTimeout),
-		errors.Is(err, ErrDeadlineNear), errors.Is(err, context.DeadlineExceeded):
-		return continuation.ResultTimeout
-	}
-	return continuation.ResultTransport
 }
 
 // breakOff decides on the caller's own turn, which did not end as it should have.
@@ -326,102 +223,232 @@ func (c *Call) end() {
 	c.callEnded()
 }
 
-// next waits until a continuation may be sent, and returns it. It returns nil if the
-// decision has changed meanwhile. The error says what interrupted the wait.
-func (c *Call) next() (*adapter.Continuation, error) {
-	ok, err := c.decider.next()
-	switch {
-	case err != nil:
-		c.interrupted(err)
-		return nil, err
-	case !ok:
-		if !c.endTries() {
-			c.pauses.acceptRejected()
-		}
-		return nil, nil
-	}
-	return c.newContinuation(), nil
-}
-
-// placeholder replaces an answer without text, which providers refuse.
-const placeholder = "(no answer)"
-
-// newContinuation returns the continuation that the session was claimed for.
-func (c *Call) newContinuation() *adapter.Continuation {
-	if c.decider.continued == nil {
-		c.decider.continued = &continued{ends: []int{c.text.len()}}
-	}
-	k := &adapter.Continuation{
-		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
-		Text:      strings.TrimRightFunc(string(c.text.bytes()), unicode.IsSpace),
-		TurnEnds:  c.decider.continued.ends,
-		Reasoning: c.text.reasoningText(),
-		Additions: adapter.Additions{Attachments: c.additions.Attachments},
-	}
-	if c.offersPause() {
-		k.PauseTool = adapter.NewPauseTool(c.request.strictTools)
-	}
-	said := c.reminders.appendNew(&c.turn, k.TurnID, c.buildPrompt(k))
-	if k.Pause != nil {
-		k.Pause.Result = said
-	} else {
-		k.Prompt = said
-	}
-	if strings.TrimSpace(k.Text) == "" {
-		k.Text = ""
-		if k.Pause == nil {
-			k.Text = placeholder
-		}
-	}
-	c.record(func(o *Outcome) { o.Attempts++ })
-	c.mw.options.report.started(c.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Prompt: said})
-	return k
-}
-
-// offersPause reports whether a continuation's request has todo_pause among its
-// tools.
-func (c *Call) offersPause() bool {
-	return c.request.takesPause && (!c.decider.fixed || c.additions.PauseTool != nil)
-}
-
-// buildPrompt returns the prompt. After a rejected pause it sets k.Pause and returns
-// the answer to that call instead, unless the reasoning would have to be sent back
-// with the call.
-func (c *Call) buildPrompt(k *adapter.Continuation) string {
-	in := prompt.Input{
-		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode: c.session.settings().ApprovalMode, End: c.turn.textEnd(),
-		InWords: c.decider.fixed && !c.offersPause() && !c.request.ownPause,
-	}
-	if r := c.turn.rejection; r != nil {
-		if r.answer != nil && !c.decider.fixed {
-			k.Pause = r.answer
-			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(k.Todo.Content) + "'"
-		}
-		in.Rejection = errors.New(rejectionText(r.err))
-	}
-	return c.mw.prompter.Prompt(in)
-}
-
-// continuationFailed records that a continuation failed; the earlier turns
-// stay valid. It returns an error only if the caller ended the call, or saw a
-// part of a tool call.
-func (c *Call) continuationFailed(err error, showedCall bool) error {
-	if interrupted := c.interruption(); interrupted != nil {
-		c.interrupted(interrupted)
-		return interrupted
-	}
-	c.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
-	c.fault(c.turn.TurnID, "continuation", err)
-	if showedCall {
-		return err
-	}
-	return nil
-}
-
 // interrupted records that the caller ended the call during a wait or a
 // continuation.
 func (c *Call) interrupted(err error) {
 	c.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonBrokeOff })
 	c.decider.cancelled()
+}
+
+// callScope is what stays the same for a whole call: its request, its session, what
+// ends it, and its outcome.
+type callScope struct {
+	mw      *Middleware
+	request traits
+	cancel  canceller
+	session sessionHandle
+
+	observed *observation // nil without observers
+
+	patience *patience // of the caller; nil if it is unlimited
+
+	callbacks *callbacks // that are filtered; nil for none
+
+	claim   atomic.Pointer[claim]       // of the last continuation, if there was one
+	outcome atomic.Pointer[outcomeCell] // nil as long as there is nothing to record
+}
+
+// interruption returns the error with which the caller, or a callback that failed,
+// ended the call, or nil.
+func (s *callScope) interruption() error {
+	if err := s.callbacks.failure(); err != nil {
+		return err
+	}
+	return s.cancel.interruption()
+}
+
+// fault reports a failure that does not cost the caller the answer.
+func (s *callScope) fault(id continuation.TurnID, op string, err error) {
+	s.mw.options.report.failed(s.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
+}
+
+// faultOnce is fault for the store and the background tasks, whose failures are
+// reported once, until they work again.
+func (s *callScope) faultOnce(id continuation.TurnID, op string, err error) {
+	if err != nil && isNews(err) {
+		s.fault(id, op, err)
+	}
+}
+
+// storeFailed reports a failure of the store, after which nothing is continued.
+func (s *callScope) storeFailed(id continuation.TurnID, err error) {
+	s.session.failure = err
+	s.faultOnce(id, "store", err)
+}
+
+// storeReason returns the reason for not continuing a call whose store has failed.
+func (s *callScope) storeReason() continuation.Reason {
+	if errors.Is(s.session.failure, ErrStoreSkipped) {
+		return continuation.ReasonStoreSkipped
+	}
+	return continuation.ReasonStore
+}
+
+// updateInUserTurn changes the session's state, unless a newer user turn has
+// begun or the store has failed before.
+func (s *callScope) updateInUserTurn(id continuation.TurnID, f func(continuation.State) continuation.State) {
+	if s.session.failure != nil {
+		return // it was reported
+	}
+	err := s.session.updateDetached(s.cancel.ctx, s.withRelease(func(state continuation.State) continuation.State {
+		if state.UserTurn != s.session.userTurn {
+			return state
+		}
+		return f(state)
+	}))
+	if err != nil {
+		s.storeFailed(id, err)
+		return
+	}
+	s.released()
+}
+
+// hasShortLoop reports whether the call may have only one continuation in a row; see
+// [adapter.Request].ShortLoop.
+func (s *callScope) hasShortLoop() bool { return s.request.shortLoop && !s.mw.options.attemptsSet }
+
+// firstOutcome is the outcome of a call that has only begun.
+func (s *callScope) firstOutcome() Outcome {
+	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.mw.options.dryRun, Holdout: s.session.heldOut}
+}
+
+// record changes the outcome.
+func (s *callScope) record(f func(*Outcome)) { s.outcomeCell().edit(f) }
+
+// outcomeCell returns the cell that holds the outcome, and makes it if necessary.
+func (s *callScope) outcomeCell() *outcomeCell {
+	if s.outcome.Load() == nil {
+		s.outcome.Store(&outcomeCell{o: s.firstOutcome()})
+	}
+	return s.outcome.Load()
+}
+
+// traits are the parts of a request that are needed until the end of its call.
+type traits struct {
+	ownPause    bool
+	strictTools bool
+	takesPause  bool // todo_pause may be added
+	noFinish    bool
+	saysDone    bool
+	shortLoop   bool
+	noSeparator bool
+
+	shortMessage bool // the user's newest message is short and asks nothing
+
+	size       int   // of its texts
+	messages   int32 // how many there are
+	system     int32 // the number of the system message, 0 for none
+	attachable func(message int) (string, bool)
+	history    iter.Seq[adapter.Entry]
+	toolNames  adapter.ToolNamer
+}
+
+// traitsOf returns the traits of a request. Nothing is joined to the messages of one
+// with a fixed prefix. A request without tools never gets a first one: some models
+// reject any tool.
+func traitsOf(r *adapter.Request) traits {
+	if r.FixedPrefix {
+		r.Attachable = nil
+	}
+	return traits{
+		ownPause: r.OwnPause, strictTools: r.StrictTools,
+		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
+		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
+		shortMessage: handback.AnswersOnly(r.User),
+		size:         max(0, min(r.Size, math.MaxInt/2)),
+		messages:     int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
+		attachable: r.Attachable, history: r.History,
+		toolNames: r.ToolNames,
+	}
+}
+
+// maxTools is how many tools providers accept in one request.
+const maxTools = 128
+
+func userTurnOf(ctx context.Context, r *adapter.Request) session.UserTurn {
+	if scope.IsAutomatic(ctx) {
+		return session.UserTurn{}
+	}
+	if id, ok := scope.UserTurn(ctx); ok {
+		return session.NamedUserTurn(id)
+	}
+	if r.TextAgent {
+		return session.GrowingUserTurnOf(r.Users, r.User)
+	}
+	turn := session.UserTurnOf(r.Users, r.User)
+	if r.Unanswered {
+		turn = turn.Unanswered(r.Previous)
+	}
+	return turn
+}
+
+// canceller cancels what a call has running, and knows what ended the call. It
+// derives a ctx for the call only when there is something to cancel: most streams
+// never need one.
+type canceller struct {
+	caller context.Context
+	ctx    context.Context // the caller's, until derive was called
+
+	mu        sync.Mutex
+	stop      context.CancelCauseFunc // nil until derive was called
+	cancelled bool
+}
+
+// derive returns the ctx of the call: inside this layer, and cancelled with the
+// caller's ctx or by cancel.
+func (c *canceller) derive() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop == nil {
+		c.ctx, c.stop = context.WithCancelCause(scope.EnterLayer(c.caller))
+		if c.cancelled {
+			c.stop(ErrClosed)
+		}
+	}
+	return c.ctx
+}
+
+// cancel cancels the ctx of the call, even if it is derived later.
+func (c *canceller) cancel() {
+	c.mu.Lock()
+	stop := c.stop
+	c.cancelled = true
+	c.mu.Unlock()
+	if stop != nil {
+		stop(ErrClosed)
+	}
+}
+
+// hasEnded reports whether the caller ended the call: by its ctx, or by cancel.
+func (c *canceller) hasEnded() bool { return c.interruption() != nil }
+
+// interruption returns the error with which the caller ended the call, or nil.
+func (c *canceller) interruption() error {
+	c.mu.Lock()
+	cancelled := c.cancelled
+	c.mu.Unlock()
+	err := c.caller.Err()
+	if err == nil && cancelled {
+		return ErrClosed
+	}
+	if cause := context.Cause(c.caller); err != nil && !errors.Is(cause, err) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}
+
+// wait waits on the consumer's own goroutine, until the time is over or the
+// program ends. It reports false if the call was cancelled meanwhile.
+func (c *canceller) wait(program context.Context, clock Clock, d time.Duration) bool {
+	over := make(chan struct{})
+	timer := clock.AfterFunc(d, func() { close(over) })
+	defer timer.Stop()
+	select {
+	case <-over:
+		return true
+	case <-program.Done():
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
 }

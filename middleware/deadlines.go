@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/scope"
 )
 
 // maxWordless is how many times longer than it may be silent a continuation may send
@@ -115,3 +117,123 @@ func (d *deadlines) explain(err error) error {
 	}
 	return err
 }
+
+// patience is how long the caller waits for the answer. A nil one is unlimited.
+type patience struct {
+	clock      Clock
+	began      time.Time     // since when the caller has waited
+	deadline   time.Time     // of the whole answer; zero if there is none
+	silence    time.Duration // how long the caller waits for the next part; 0 is any time
+	quietSince time.Time     // when a turn came to its finish
+	firstTurn  time.Duration // what turn 1 took, once it has ended
+}
+
+// patienceOf returns the patience that the ctx and the request of a call express, nil
+// if neither does. It reads the clock only then, because that is a good part of what
+// a call costs.
+func patienceOf(ctx context.Context, clock Clock, r *adapter.Request) *patience {
+	own, hasOwn := ctx.Deadline()
+	told, hasTold := scope.Deadline(ctx)
+	if !hasOwn && !hasTold && r.Timeout <= 0 && r.ReadTimeout <= 0 {
+		return nil
+	}
+	p := &patience{clock: clock, began: r.Sent, silence: max(r.ReadTimeout, 0)}
+	if p.began.IsZero() {
+		p.began = clock.Now()
+	}
+	if hasOwn {
+		p.endBy(own)
+	}
+	if hasTold {
+		p.endBy(told)
+	}
+	if r.Timeout > 0 {
+		p.endBy(p.began.Add(r.Timeout))
+	}
+	return p
+}
+
+// endBy sets the deadline, unless there is an earlier one.
+func (p *patience) endBy(deadline time.Time) {
+	if p.deadline.IsZero() || deadline.Before(p.deadline) {
+		p.deadline = deadline
+	}
+}
+
+// endFirstTurn says that the caller's own turn has ended.
+func (p *patience) endFirstTurn() {
+	if p != nil {
+		p.firstTurn = p.clock.Now().Sub(p.began)
+	}
+}
+
+// startQuiet says that the caller is shown nothing for now: a turn has come to its
+// finish, which is held back.
+func (p *patience) startQuiet() {
+	if p != nil {
+		p.quietSince = p.clock.Now()
+	}
+}
+
+// hasTimeFor reports whether the deadline, if there is one, leaves as much time
+// after the wait as the caller's own turn took, and whether the caller waits for
+// the next part until then.
+func (p *patience) hasTimeFor(wait time.Duration) bool {
+	if left, ok := p.left(); ok && left-wait <= p.firstTurn {
+		return false
+	}
+	return p == nil || p.silence == 0 || p.untilFirst(p.silence) > max(wait, 1)
+}
+
+// left returns the time to the deadline, if there is one.
+func (p *patience) left() (time.Duration, bool) {
+	if p == nil || p.deadline.IsZero() {
+		return 0, false
+	}
+	return p.deadline.Sub(p.clock.Now()), true
+}
+
+// within returns a limit to a silence that is no longer than the caller's own limit.
+// It leaves some time to show the caller the end of the answer instead.
+func (p *patience) within(limit time.Duration) time.Duration {
+	if p == nil || p.silence == 0 {
+		return limit
+	}
+	own := p.silence - reserve(p.silence)
+	if limit == continuation.Off {
+		return own
+	}
+	return min(limit, own)
+}
+
+// untilFirst is within for the first part of a continuation: the caller's silence
+// began with the finish of the turn before.
+func (p *patience) untilFirst(limit time.Duration) time.Duration {
+	if p == nil || p.silence == 0 || p.quietSince.IsZero() {
+		return limit
+	}
+	return max(p.within(limit)-p.clock.Now().Sub(p.quietSince), 1)
+}
+
+// heartbeat returns how long the caller may be shown nothing before it gets a
+// heartbeat.
+func (p *patience) heartbeat() time.Duration {
+	if p == nil || p.silence == 0 {
+		return heartbeatAfter
+	}
+	return min(heartbeatAfter, p.silence/3)
+}
+
+// heartbeatAfter is the default for that time. Proxies cut connections that are idle
+// for half a minute or more.
+const heartbeatAfter = 10 * time.Second
+
+// A continuation is cut this long before the caller gives up, so that the deadline
+// costs the continuation and not the answer: a tenth of the time left, but no more
+// than two seconds.
+const (
+	reserveShare = 10
+	maxReserve   = 2 * time.Second
+)
+
+func reserve(left time.Duration) time.Duration { return min(left/reserveShare, maxReserve) }

@@ -467,3 +467,51 @@ func (j *joiner[C]) forgetOutput() {
 		j.reader().nextChunk()
 	}
 }
+
+// usageChunk holds the chunk that shows the usage of the answer, if the chunk with
+// the finish does not: the last chunk with usage, of the last turn that had any.
+type usageChunk[C any] struct {
+	current  *C // of the current turn
+	previous *C // of an earlier turn
+}
+
+// set sets the chunk of the current turn. The last one set counts.
+func (u *usageChunk[C]) set(d adapter.Dialect[C], c *C) {
+	clone := d.Clone(c)
+	u.current = &clone
+}
+
+// nextTurn begins a turn.
+func (u *usageChunk[C]) nextTurn() {
+	u.previous, u.current = u.last(), nil
+}
+
+// last returns the chunk, or nil if no turn had usage.
+func (u *usageChunk[C]) last() *C {
+	if u.current != nil {
+		return u.current
+	}
+	return u.previous
+}
+
+// phase is what a stream is doing. The goroutine that reads the stream sets it; any
+// goroutine may read it.
+type phase int32
+
+const (
+	relaying    phase = iota // reads turn 1; an adapter may relay its chunks
+	streaming                // reads a turn
+	passthrough              // passes the rest as it comes; there is nothing more to decide
+	finishing                // has read the finish; decides next what follows
+	passed                   // has read the end of what passes
+	readingTail              // holds the finish back and reads what follows it
+	continuing               // goes on with the next turn, after a wait if necessary
+	ended                    // returns what is ready, and then the error
+)
+
+// currentPhase is the phase that a stream is in.
+type currentPhase struct{ value atomic.Int32 }
+
+func (p *currentPhase) get() phase      { return phase(p.value.Load()) }
+func (p *currentPhase) is(q phase) bool { return p.get() == q }
+func (p *currentPhase) enter(q phase)   { p.value.Store(int32(q)) }

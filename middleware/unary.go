@@ -2,7 +2,9 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"sync"
 
 	"github.com/carryon-go/carryon/adapter"
 )
@@ -190,4 +192,256 @@ func (u *unary[R]) join() R {
 		return answer // the dialect is wrong: an answer is always shown
 	}
 	return shown[0]
+}
+
+// Filter stands before a callback that an SDK streams to during a unary call. It
+// passes the caller's own turn as it is; in later turns it leaves out the calls of
+// todo_pause, and puts the separator before the first text. A call may have several
+// Filters, each for a callback of its own; give all of them to [Unary].
+//
+// Its dialect is for the values that the callback takes: Read reports no finish and
+// no usage.
+//
+// Chunk, Relaying and Relayed are called while [Unary] runs, by one goroutine at a
+// time for all filters of a call. A late call from a goroutine of the SDK does no
+// harm: the filter leaves out what belongs to a turn that has ended, unless that turn
+// was the only one and passes as it is.
+type Filter[C any] struct {
+	emit func(C) error
+
+	mu        sync.Mutex // guards the fields below; not held while emit runs
+	callbacks *callbacks // nil until Unary is given the filter
+	state     filterState
+	emitting  bool // the callback runs
+	reader    turnReader
+	writer    writer[C]
+	out       output[C]
+	shown     bool // text was shown through this filter
+	told      bool // the callback has had something of the turn
+	err       error
+}
+
+// filterState is what a filter does at the moment.
+type filterState uint8
+
+const (
+	betweenTurns filterState = iota
+	inTurn
+	detached // the callback was still running when its turn ended: it is left alone
+	callOver
+)
+
+// errTurnOver is the answer to an SDK that streams to a callback too late.
+var errTurnOver = errors.New("middleware: the turn that this belongs to has ended")
+
+// NewFilter returns a filter before emit, for one call. Give it to [Unary].
+func NewFilter[C any](d adapter.Dialect[C], emit func(C) error) *Filter[C] {
+	f := &Filter[C]{emit: emit}
+	f.writer = writer[C]{dialect: d}
+	return f
+}
+
+// Chunk takes a value that the SDK streams. If the callback fails, Chunk returns its
+// error, then and for every later value, and the call is not continued any more. It
+// panics if Unary was not given the filter.
+func (f *Filter[C]) Chunk(c C) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mustBeGiven()
+	switch {
+	case f.err != nil:
+		return f.err
+	case f.state != inTurn:
+		return errTurnOver
+	}
+	f.reader.nextChunk()
+	f.writer.dialect.Read(&c, &f.reader)
+	f.writer.write(&f.reader, &c, &f.out)
+	f.told = f.told || f.reader.chunk.adds() && !f.out.isEmpty()
+	f.flush()
+	return f.err
+}
+
+// Relaying reports whether the filter passes what the SDK streams as it is, which it
+// does in the caller's own turn. While it does, an adapter may give a chunk to the
+// callback itself and report that to Relayed, so that a chunk costs next to nothing.
+func (f *Filter[C]) Relaying() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mustBeGiven()
+	passes := f.state == inTurn || f.state == callOver
+	f.emitting = passes && f.reader.first && f.reader.calls.unwatched && f.err == nil
+	return f.emitting
+}
+
+// Relayed records a chunk that the adapter has given to the callback: whether it had
+// text, and the callback's error. It returns what Chunk would have returned.
+func (f *Filter[C]) Relayed(text bool, err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.emitting = false
+	f.reader.text.shown = f.reader.text.shown || text
+	f.fail(err)
+	return err
+}
+
+// fail keeps the error of the callback, if there is one.
+func (f *Filter[C]) fail(err error) {
+	if err != nil {
+		f.err = err
+		f.callbacks.fail(err)
+	}
+}
+
+func (f *Filter[C]) mustBeGiven() {
+	if f.callbacks == nil {
+		panic("carryon/middleware: Unary was not given the filter")
+	}
+}
+
+// flush gives the callback the chunks that are ready.
+func (f *Filter[C]) flush() {
+	for c, ok := f.out.take(); ok; c, ok = f.out.take() {
+		if f.err == nil {
+			f.fail(f.call(c))
+		}
+	}
+}
+
+// call calls the callback, which may take long, without the lock.
+func (f *Filter[C]) call(c C) error {
+	f.emitting = true
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.emitting = false
+	}()
+	return f.emit(c)
+}
+
+// begin implements TurnFilter.
+func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.callbacks, f.told = c, false
+	if f.state != detached {
+		f.state = inTurn
+	}
+	f.reader = turnReader{
+		first: r.first, chunk: added{calls: f.reader.chunk.calls[:0]}, calls: tracker{unwatched: r.calls.unwatched},
+		text: turnText{separator: f.separatorOf(r), printable: r.text.printable},
+	}
+}
+
+// separatorOf returns the separator before the first text of a turn.
+func (f *Filter[C]) separatorOf(r *turnReader) string {
+	if !f.shown {
+		return ""
+	}
+	return r.text.separator
+}
+
+// end implements TurnFilter. Printed says that the turn ended in a printed call
+// of todo_pause.
+func (f *Filter[C]) end(printed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.emitting || f.state != inTurn {
+		f.state = detached
+		return
+	}
+	f.reader.calls.decideOpen()
+	f.writer.flush(&f.reader, &f.out)
+	f.flush()
+	f.reader.nextChunk()
+	if printed {
+		_, _, rest := f.reader.text.printed.End()
+		f.reader.show(rest)
+	} else {
+		f.reader.show(f.reader.text.printed.Release())
+	}
+	f.showText(f.reader.chunk.text)
+	f.shown = f.shown || f.reader.text.shown
+	f.state = betweenTurns
+}
+
+// endCall implements TurnFilter.
+func (f *Filter[C]) endCall(notice, separator string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state == detached {
+		return
+	}
+	if f.shown && notice != "" {
+		notice = separator + notice
+	}
+	f.showText(notice)
+	f.state = callOver
+}
+
+// showText shows a text that the SDK did not stream.
+func (f *Filter[C]) showText(text string) {
+	if text == "" {
+		return
+	}
+	var c C
+	f.out.chunks = f.writer.dialect.AppendShown(f.out.chunks, &c,
+		&adapter.Edit{Part: adapter.Synthetic, Text: text, Continuation: !f.reader.first})
+	f.flush()
+}
+
+// showedCall implements TurnFilter.
+func (f *Filter[C]) showedCall() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reader.showedCall()
+}
+
+// showedTurn implements TurnFilter.
+func (f *Filter[C]) showedTurn() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.told || f.state == detached
+}
+
+// TurnFilter is a [Filter] of any type, for [Unary].
+type TurnFilter interface {
+	begin(c *callbacks, r *turnReader)
+	end(printed bool)
+	endCall(notice, separator string) // shows the notice first
+	showedCall() bool
+	showedTurn() bool // or part of it
+}
+
+// callbacks are the filtered callbacks of a call. A nil value has none.
+type callbacks struct {
+	filters []TurnFilter
+
+	mu  sync.Mutex
+	err error // with which one of them failed
+}
+
+// fail records the error of one of them.
+func (c *callbacks) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// failure returns the error of a callback, or nil.
+func (c *callbacks) failure() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// all returns the filters.
+func (c *callbacks) all() []TurnFilter {
+	if c == nil {
+		return nil
+	}
+	return c.filters
 }

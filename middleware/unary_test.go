@@ -192,3 +192,243 @@ func TestUnaryAlwaysDeclaredPause(t *testing.T) {
 	assert.Len(t, s.model.requests[0].Tools, 2)
 	assert.Len(t, fixTheBuild.Tools, 1, "the caller's tools are not changed")
 }
+
+// piecewise plays a call whose turns are streamed to a callback, in these pieces, and
+// whose answers come whole.
+type piecewise struct {
+	turns [][]sdkChunk
+	shown []sdkChunk
+	fail  func(shown int) error
+	// deaf says that the SDK drops the callback's error.
+	deaf bool
+	sent int
+}
+
+func (p *piecewise) run(call *middleware.Call) (sdkAnswer, error) {
+	filter := middleware.NewFilter(&chunks{usageTotals: newUsageTotals()}, func(c sdkChunk) error {
+		p.shown = append(p.shown, c)
+		if p.fail != nil {
+			return p.fail(len(p.shown))
+		}
+		return nil
+	})
+	return middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(_ context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
+		answer := sdkAnswer{ID: "a", Stop: "stop"}
+		p.sent++
+		for _, c := range p.turns[p.sent-1] {
+			if err := filter.Chunk(c); err != nil && !p.deaf {
+				return sdkAnswer{}, err
+			}
+			answer.Text += c.Text
+			answer.Calls = append(answer.Calls, c.Calls...)
+		}
+		return answer, nil
+	}, filter)
+}
+
+func (p *piecewise) texts() []string {
+	var texts []string
+	for _, c := range p.shown {
+		texts = append(texts, c.Text)
+	}
+	return texts
+}
+
+func pieces(texts ...string) []sdkChunk {
+	var list []sdkChunk
+	for _, text := range texts {
+		list = append(list, sdkChunk{Text: text})
+	}
+	return list
+}
+
+func fragment(call sdkCall) sdkChunk { return sdkChunk{Calls: []sdkCall{call}} }
+
+func onceMore() middleware.Option {
+	return middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
+}
+
+func TestFilterPassesTheCallersTurnAsItIs(t *testing.T) {
+	t.Parallel()
+	own := []sdkChunk{{ID: "x", Text: "todo_pause('no')"}, fragment(pauses(blocked)), {}}
+	p := &piecewise{turns: [][]sdkChunk{own}}
+	answer, err := p.run(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)))
+
+	require.NoError(t, err)
+	assert.Equal(t, own, p.shown)
+	assert.Len(t, answer.Calls, 1)
+}
+
+func TestFilterPutsTheSeparatorOnce(t *testing.T) {
+	t.Parallel()
+	p := &piecewise{turns: [][]sdkChunk{pieces("One", ":"), pieces("Two", " and", " more.")}}
+	answer, err := p.run(begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild)))
+
+	require.NoError(t, err)
+	assert.Equal(t, []string{"One", ":", "\n\nTwo", " and", " more."}, p.texts())
+	assert.Equal(t, "One:\n\nTwo and more.", answer.Text)
+}
+
+func TestFilterPutsNoSeparatorBeforeTheFirstText(t *testing.T) {
+	t.Parallel()
+	// The SDK does not stream the first turn, as some do with a cached answer.
+	s := newSetup(nil, onceMore())
+	call := begin(t.Context(), s.mw, describe(fixTheBuild))
+	var shown []string
+	filter := middleware.NewFilter(texts{}, func(text string) error {
+		shown = append(shown, text)
+		return nil
+	})
+	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+			if k == nil {
+				return says("One:"), nil
+			}
+			return says("Two:"), filter.Chunk("Two:")
+		}, filter)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Two:"}, shown)
+	assert.Equal(t, "One:\n\nTwo:", answer.Text)
+}
+
+func TestFilterLeavesOutPauses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		turn  []sdkChunk
+		texts []string
+		calls []sdkCall
+	}{
+		"called": {
+			append(pieces("Two:"), fragment(sdkCall{ID: "p", Name: "todo_pause", Args: `{"reason":"` + blocked + `"}`})),
+			[]string{"One:", "\n\nTwo:", "\n\nTask paused: " + blocked},
+			nil,
+		},
+		"called, after another tool": {
+			[]sdkChunk{fragment(edit("c1")), fragment(sdkCall{Index: 1, ID: "p", Name: "todo_pause", Args: `{"reason":"` + blocked + `"}`})},
+			[]string{"One:", "", "\n\nTask paused: " + blocked},
+			[]sdkCall{edit("c1")},
+		},
+		"printed": {
+			pieces("I am blocked. todo", "_pause('"+blocked+"')"),
+			[]string{"One:", "\n\nI am blocked. ", "\n\nTask paused: " + blocked},
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &piecewise{turns: [][]sdkChunk{pieces("One:"), test.turn}}
+			call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
+			answer, err := p.run(call)
+
+			require.NoError(t, err)
+			assert.Equal(t, test.texts, p.texts())
+			var shown []sdkCall
+			for _, c := range p.shown {
+				shown = append(shown, c.Calls...)
+			}
+			assert.Equal(t, test.calls, shown)
+			assert.Len(t, answer.Calls, len(test.calls))
+			assert.Contains(t, answer.Text, "\n\nTask paused: "+blocked)
+			assert.Equal(t, continuation.ReasonPaused, call.Outcome().Reason)
+		})
+	}
+}
+
+func TestFilterShowsTextThatWasNoPauseAfterAll(t *testing.T) {
+	t.Parallel()
+	p := &piecewise{turns: [][]sdkChunk{pieces("One:"), pieces("Then: todo", "_pause('")}}
+	answer, err := p.run(begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild)))
+
+	require.NoError(t, err)
+	assert.Equal(t, []string{"One:", "\n\nThen: ", "todo_pause('"}, p.texts())
+	assert.Equal(t, "One:\n\nThen: todo_pause('", answer.Text)
+}
+
+func TestFilterStopsAtTheCallbacksError(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("the reader has left")
+	for name, test := range map[string]struct {
+		at    int // the chunk that the callback fails on
+		deaf  bool
+		turns int
+		text  string
+	}{
+		"in the caller's turn":                     {at: 1, turns: 1},
+		"in the caller's turn, unheard by the SDK": {at: 1, deaf: true, turns: 1, text: "One, two."},
+		"in a continuation":                        {at: 3, turns: 2, text: "One, two."},
+		"in a continuation, unheard by the SDK":    {at: 3, deaf: true, turns: 2, text: "One, two.\n\nThree, four."},
+		"in a continuation, at its last chunk":     {at: 4, turns: 2, text: "One, two."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &piecewise{
+				turns: [][]sdkChunk{pieces("One,", " two."), pieces("Three,", " four."), pieces("Five:")},
+				fail: func(shown int) error {
+					if shown >= test.at {
+						return enough
+					}
+					return nil
+				},
+				deaf: test.deaf,
+			}
+			call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
+			answer, err := p.run(call)
+
+			if !test.deaf {
+				require.ErrorIs(t, err, enough)
+			}
+			assert.Equal(t, test.turns, p.sent, "turns")
+			assert.Len(t, p.shown, test.at, "the callback is left alone after its error")
+			assert.Equal(t, test.text, answer.Text)
+			assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
+		})
+	}
+}
+
+func TestFilterLeavesACallbackThatFailedAloneToTheEnd(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("the reader has left")
+	p := &piecewise{
+		turns: [][]sdkChunk{pieces("One:"), append(pieces("Two, ", "todo"), fragment(pauses(blocked)))},
+		fail: func(shown int) error {
+			if shown > 1 {
+				return enough
+			}
+			return nil
+		},
+		deaf: true,
+	}
+	_, _ = p.run(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)))
+	assert.Equal(t, []string{"One:", "\n\nTwo, "}, p.texts(), "neither text that was held back nor the notice")
+}
+
+func TestFilterKeepsSeveralCallbacksApart(t *testing.T) {
+	t.Parallel()
+	// As with SDKs that have a callback for text and one for everything.
+	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
+	var words, everything []string
+	text := middleware.NewFilter(texts{}, func(s string) error { words = append(words, s); return nil })
+	all := middleware.NewFilter(&chunks{usageTotals: newUsageTotals()}, func(c sdkChunk) error {
+		everything = append(everything, c.Text)
+		return nil
+	})
+	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+			if k == nil {
+				return says("One:"), all.Chunk(sdkChunk{Text: "One:"})
+			}
+			return calls(pauses(blocked)), errors.Join(text.Chunk("Two:"), all.Chunk(fragment(pauses(blocked))))
+		}, text, all)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Two:", "\n\nTask paused: " + blocked}, words)
+	assert.Equal(t, []string{"One:", "\n\nTask paused: " + blocked}, everything)
+}
+
+func TestWithoutACallbackNothingIsFiltered(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))})
+	answer, _, err := s.answer(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "One:", answer.Text)
+	assert.Nil(t, s.model.requests[1].OnText)
+}

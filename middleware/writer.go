@@ -99,3 +99,34 @@ func (w *writer[C]) show(r *turnReader, c *C, a *added, out *output[C]) {
 	e.Calls = out.calls
 	out.chunks = w.dialect.AppendShown(out.chunks, c, &e)
 }
+
+// output holds the chunks that are ready for the consumer. It reuses its memory.
+// A nil one is empty.
+type output[C any] struct {
+	chunks  []C
+	next    int
+	current C                  // the chunk being handled; the address of a local variable would allocate it
+	calls   []adapter.CallEdit // room for the calls of an edit
+	room    [1]C               // for the first chunk that is ready
+}
+
+// add adds a chunk.
+func (o *output[C]) add(c C) {
+	o.chunks = append(o.chunks, c)
+}
+
+// take returns the next chunk, if there is one.
+func (o *output[C]) take() (C, bool) {
+	var none C
+	if o.isEmpty() {
+		return none, false
+	}
+	c := o.chunks[o.next]
+	o.chunks[o.next] = none // the consumer's now
+	if o.next++; o.next == len(o.chunks) {
+		o.chunks, o.next = o.chunks[:0], 0
+	}
+	return c, true
+}
+
+func (o *output[C]) isEmpty() bool { return o == nil || o.next == len(o.chunks) }

@@ -1,0 +1,344 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/internal/session"
+)
+
+// deadlinesOf returns the deadlines of a continuation that is about to be sent.
+func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
+	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)), time.Time{})
+	return newDeadlines(ctx, c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits, c.patience)
+}
+
+// endContinuation releases the claim of a continuation, and says how it ended.
+func (c *Call) endContinuation(err error) {
+	t, r := &c.turn, &c.turn.reader
+	called := err == nil && r.showedCall()
+	paused := err == nil && r.paused()
+	if paused {
+		c.record(func(o *Outcome) { o.Worth.Paused++ })
+	}
+	ending := session.Ending{
+		Answered: err == nil && !paused,
+		Called:   called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
+		Unshown: err != nil && !c.decider.continued.shown, Refused: isRefusal(err),
+	}
+	if ending.Called && !r.otherCall {
+		ending.Calls = r.calls.identity()
+	}
+	if err == nil && !called {
+		c.releaseLater(ending) // a decision follows
+	} else {
+		c.releaseAs(t.TurnID, ending)
+	}
+	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
+		TurnID: t.TurnID, Result: c.resultWord(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
+	})
+}
+
+// resultWord returns the [ContinuationEnded.Result] of a continuation.
+func (c *Call) resultWord(err error) string {
+	switch r := &c.turn.reader; {
+	case err != nil && c.interruption() != nil:
+		return "interrupted"
+	case err != nil:
+		return "failed"
+	case r.showedCall():
+		return "tool_call"
+	case r.paused():
+		return "paused"
+	}
+	return "text"
+}
+
+// resultOf returns the result of a continuation that the next prompt may tell the
+// model.
+func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
+	switch {
+	case err != nil && c.cancel.hasEnded():
+		return continuation.ResultNone // the caller ended it
+	case err != nil:
+		return failureOf(err)
+	case called:
+		return continuation.ResultNone
+	case c.turn.repeats():
+		return continuation.ResultSameAnswer
+	}
+	return continuation.ResultNoProgress
+}
+
+// bytesPerToken is the estimated size of a token where no usage is reported: low
+// rather than high, so that a budget is not overrun.
+const bytesPerToken = 3
+
+// tokensOf returns how many tokens a continuation has used. Counts that are not
+// reported are estimated from the texts: the request, the earlier turns, the prompt
+// and the answer. A request that the provider has refused costs nothing.
+func (c *Call) tokensOf(r *turnReader, err error) int {
+	var status *adapter.StatusError
+	if errors.As(err, &status) && status.Status > 0 {
+		return 0
+	}
+	usage := r.usage()
+	if usage.Prompt > 0 || usage.Total > max(usage.Completion, 0) {
+		return usage.Tokens()
+	}
+	usage.Total, usage.Prompt = 0, estimate(c.request.size+c.turn.from+promptSize())
+	if usage.Completion <= 0 {
+		usage.Completion = estimate(c.text.len() - c.turn.from)
+	}
+	return usage.Tokens()
+}
+
+// promptSize is roughly the size of a prompt in bytes.
+func promptSize() int { return len(continuation.LongTemplates().Standard.Base) }
+
+// estimate returns roughly how many tokens a text of that size has.
+func estimate(bytes int) int { return max(bytes, 0)/bytesPerToken + 1 }
+
+// failureOf returns the result of a continuation that failed.
+func failureOf(err error) continuation.PromptResult {
+	var status *adapter.StatusError
+	switch {
+	case errors.As(err, &status) && status.Status > 0:
+		return continuation.PromptResult(status.Status)
+	case errors.Is(err, ErrFirstByteTimeout), errors.Is(err, ErrResponseTimeout),
+		errors.Is(err, ErrDeadlineNear), errors.Is(err, context.DeadlineExceeded):
+		return continuation.ResultTimeout
+	}
+	return continuation.ResultTransport
+}
+
+// next waits until a continuation may be sent, and returns it. It returns nil if the
+// decision has changed meanwhile. The error says what interrupted the wait.
+func (c *Call) next() (*adapter.Continuation, error) {
+	ok, err := c.decider.next()
+	switch {
+	case err != nil:
+		c.interrupted(err)
+		return nil, err
+	case !ok:
+		if !c.endTries() {
+			c.pauses.acceptRejected()
+		}
+		return nil, nil
+	}
+	return c.newContinuation(), nil
+}
+
+// placeholder replaces an answer without text, which providers refuse.
+const placeholder = "(no answer)"
+
+// newContinuation returns the continuation that the session was claimed for.
+func (c *Call) newContinuation() *adapter.Continuation {
+	if c.decider.continued == nil {
+		c.decider.continued = &continued{ends: []int{c.text.len()}}
+	}
+	k := &adapter.Continuation{
+		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
+		Text:      strings.TrimRightFunc(string(c.text.bytes()), unicode.IsSpace),
+		TurnEnds:  c.decider.continued.ends,
+		Reasoning: c.text.reasoningText(),
+		Additions: adapter.Additions{Attachments: c.additions.Attachments},
+	}
+	if c.offersPause() {
+		k.PauseTool = adapter.NewPauseTool(c.request.strictTools)
+	}
+	said := c.reminders.appendNew(&c.turn, k.TurnID, c.buildPrompt(k))
+	if k.Pause != nil {
+		k.Pause.Result = said
+	} else {
+		k.Prompt = said
+	}
+	if strings.TrimSpace(k.Text) == "" {
+		k.Text = ""
+		if k.Pause == nil {
+			k.Text = placeholder
+		}
+	}
+	c.record(func(o *Outcome) { o.Attempts++ })
+	c.mw.options.report.started(c.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Prompt: said})
+	return k
+}
+
+// offersPause reports whether a continuation's request has todo_pause among its
+// tools.
+func (c *Call) offersPause() bool {
+	return c.request.takesPause && (!c.decider.fixed || c.additions.PauseTool != nil)
+}
+
+// buildPrompt returns the prompt. After a rejected pause it sets k.Pause and returns
+// the answer to that call instead, unless the reasoning would have to be sent back
+// with the call.
+func (c *Call) buildPrompt(k *adapter.Continuation) string {
+	in := prompt.Input{
+		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
+		Mode: c.session.settings().ApprovalMode, End: c.turn.textEnd(),
+		InWords: c.decider.fixed && !c.offersPause() && !c.request.ownPause,
+	}
+	if r := c.turn.rejection; r != nil {
+		if r.answer != nil && !c.decider.fixed {
+			k.Pause = r.answer
+			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(k.Todo.Content) + "'"
+		}
+		in.Rejection = errors.New(rejectionText(r.err))
+	}
+	return c.mw.prompter.Prompt(in)
+}
+
+// continuationFailed records that a continuation failed; the earlier turns
+// stay valid. It returns an error only if the caller ended the call, or saw a
+// part of a tool call.
+func (c *Call) continuationFailed(err error, showedCall bool) error {
+	if interrupted := c.interruption(); interrupted != nil {
+		c.interrupted(interrupted)
+		return interrupted
+	}
+	c.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
+	c.fault(c.turn.TurnID, "continuation", err)
+	if showedCall {
+		return err
+	}
+	return nil
+}
+
+// maxRetryPause is the longest pause that a provider may ask for before a
+// continuation is sent once more. If it asks for a longer one, the answer ends,
+// because the caller would be shown nothing meanwhile.
+const maxRetryPause = 10 * time.Second
+
+// A continuation that fails before anything of it was shown is tried maxTries times in
+// all. Before the last try, carryon waits for lastTryIntervals times the interval between
+// prompts, because what made two tries in a row fail needs time to pass.
+const (
+	maxTries         = 3
+	lastTryIntervals = 5
+)
+
+// continued is what a call keeps from its first continuation on: above all, the point
+// it returns to if a continuation fails before anything of it was shown.
+type continued struct {
+	ends []int // the length of the text at the end of each turn that ended well
+
+	from            turn // the turn before the current continuation
+	text, reasoning int  // lengths of the transcript at its end
+	shown           bool // the consumer was shown something of the continuation
+	failed          int  // tries of it that have failed
+
+	failure   error     // of the last try, until the next is sent
+	notBefore time.Time // when the next may be sent; zero for any time
+}
+
+// begin notes that a continuation of the call is about to be sent.
+func (n *continued) begin(c *Call) {
+	if !n.hasFailed() {
+		n.failed = 0
+	}
+	n.failure, n.shown = nil, false
+	n.from, n.text, n.reasoning = c.turn, c.text.len(), c.text.reasoningLen()
+}
+
+// hasFailed reports whether a try has failed that another one may follow.
+func (n *continued) hasFailed() bool { return n != nil && n.failure != nil }
+
+// tryAgain reports whether the continuation that failed with err is sent once more. If
+// so, the call is back in the turn before, and goes on from there.
+func (c *Call) tryAgain(err error) bool {
+	n := c.decider.continued
+	if n.failed++; n.shown || n.failed == maxTries || !mayRecover(err) {
+		return false
+	}
+	n.failure, n.notBefore = err, time.Time{}
+	pause := retryOf(err).After
+	if n.failed == maxTries-1 {
+		pause = max(pause, lastTryIntervals*c.mw.options.limits.MinInterval)
+	}
+	if pause > 0 {
+		n.notBefore = c.mw.options.clock.Now().Add(pause)
+	}
+	c.reminders.takeBack(&c.turn)
+	c.text.cut(n.text)
+	c.text.cutReasoning(n.reasoning)
+	id := c.turn.TurnID
+	c.turn = n.from
+	c.turn.TurnID = id // the turn that has failed counts
+	if !c.decider.decide() {
+		c.endTries()
+		return false
+	}
+	c.record(func(o *Outcome) { o.Err = nil })
+	return true
+}
+
+// endTries records the failure of a try that no other try follows. It reports false if
+// there is no such failure.
+func (c *Call) endTries() bool {
+	n := c.decider.continued
+	if !n.hasFailed() {
+		return false
+	}
+	c.record(func(o *Outcome) { o.Err, o.Reason = n.failure, continuation.ReasonFailed })
+	return true
+}
+
+// mayRecover reports whether another try may succeed: not if the provider refuses
+// the request or asks not to be called again, and not if this try has used up the time
+// for a continuation.
+func mayRecover(err error) bool {
+	for _, limit := range [...]error{ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrShutdown} {
+		if errors.Is(err, limit) {
+			return false
+		}
+	}
+	retry := retryOf(err)
+	return !retry.Never && retry.After <= maxRetryPause && isTransient(err)
+}
+
+// retryOf returns what the provider says about another try.
+func retryOf(err error) adapter.Retry {
+	var status *adapter.StatusError
+	if errors.As(err, &status) {
+		return status.Retry
+	}
+	return adapter.Retry{}
+}
+
+// isTransient reports whether the failure may be temporary, judging by its HTTP
+// status. Without a status, it may.
+func isTransient(err error) bool {
+	var status *adapter.StatusError
+	if !errors.As(err, &status) {
+		return true
+	}
+	switch status.Status {
+	case 0, 408, 409, 429:
+		return true
+	}
+	return status.Status >= 500
+}
+
+// isRefusal reports whether the provider refuses the conversation itself, so that it
+// would refuse another continuation too.
+func isRefusal(err error) bool {
+	var status *adapter.StatusError
+	return errors.As(err, &status) && status.Status >= 400 && !isTransient(err)
+}
+
+// askedPause returns what is left of the pause that the provider has asked for.
+func (d *decider) askedPause() time.Duration {
+	if d.continued == nil || d.continued.notBefore.IsZero() {
+		return 0
+	}
+	return d.continued.notBefore.Sub(d.mw.options.clock.Now())
+}
