@@ -12,7 +12,6 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/goon"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
@@ -86,7 +85,7 @@ func (c *Call) recordUserTurn(r *adapter.Request) {
 	if !c.session.wrote {
 		return
 	}
-	goesOn := goon.Is(r.User)
+	goesOn := handback.SaysGoOn(r.User)
 	c.record(func(o *Outcome) { o.Wrote, o.GoOn = true, goesOn })
 }
 

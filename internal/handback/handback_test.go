@@ -1183,6 +1183,16 @@ func TestAnswersOnly(t *testing.T) {
 	}
 }
 
+func TestSaysGoOn(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]bool{
+		"continue": true, " Continue. ": true, "Please, go on!": true, "继续": true, "続けてください。": true, "Продолжай!": true, "ok, continue...": true,
+		"": false, "continue with the parser": false, "Should we go on?  With what?": false, "weiterhin": false, strings.Repeat("continue ", 50): false,
+	} {
+		assert.Equal(t, want, handback.SaysGoOn(message), message)
+	}
+}
+
 // What stands above changes nothing, and the time is linear, whatever the text.
 func FuzzOf(f *testing.F) {
 	for _, texts := range [][]string{asking, announcing, unclear} {

@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 )
 
@@ -52,4 +53,43 @@ func (e Edits) Apply(json []byte) []byte {
 		at = edit.to
 	}
 	return append(out, json[at:]...)
+}
+
+// ObjectEnd returns the length of the object that b begins with, or -1 if b
+// does not begin with a whole one.
+func ObjectEnd(b []byte) int {
+	if len(b) == 0 || b[0] != '{' {
+		return -1
+	}
+	return Length(b)
+}
+
+// Append skips the next value in s. If it is an array, Append adds the elements
+// to its end.
+func (e *Edits) Append(s *Scanner, elements ...[]byte) {
+	raw := s.Raw()
+	if len(raw) == 0 || raw[0] != '[' {
+		return
+	}
+	inner := bytes.TrimRight(raw[:len(raw)-1], spaces)
+	more := bytes.Join(elements, []byte{','})
+	if len(inner) > 1 {
+		more = append([]byte{','}, more...)
+	}
+	e.Insert(s.At()-len(raw)+len(inner), more)
+}
+
+// Object returns a JSON object of alternating names and values, at least one
+// pair. It panics if a value cannot be encoded.
+func Object(members ...any) []byte {
+	object := []byte{'{'}
+	for i, member := range members {
+		encoded, err := json.Marshal(member)
+		if err != nil {
+			panic("carryon/internal/rawjson: " + err.Error())
+		}
+		object = append(append(object, encoded...), ":,"[i%2])
+	}
+	object[len(object)-1] = '}'
+	return object
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -74,15 +77,6 @@ func Int(raw []byte) (int, bool) {
 	return n, err == nil
 }
 
-// ObjectEnd returns the length of the object that b begins with, or -1 if b
-// does not begin with a whole one.
-func ObjectEnd(b []byte) int {
-	if len(b) == 0 || b[0] != '{' {
-		return -1
-	}
-	return Length(b)
-}
-
 // IsEmpty reports whether raw is absent, null, or an empty string, array or
 // object.
 func IsEmpty(raw []byte) bool {
@@ -93,38 +87,93 @@ func IsEmpty(raw []byte) bool {
 	return false
 }
 
-// Append skips the next value in s. If it is an array, Append adds the elements
-// to its end.
-func (e *Edits) Append(s *Scanner, elements ...[]byte) {
-	raw := s.Raw()
-	if len(raw) == 0 || raw[0] != '[' {
-		return
-	}
-	inner := bytes.TrimRight(raw[:len(raw)-1], spaces)
-	more := bytes.Join(elements, []byte{','})
-	if len(inner) > 1 {
-		more = append([]byte{','}, more...)
-	}
-	e.Insert(s.At()-len(raw)+len(inner), more)
-}
-
-// Object returns a JSON object of alternating names and values, at least one
-// pair. It panics if a value cannot be encoded.
-func Object(members ...any) []byte {
-	object := []byte{'{'}
-	for i, member := range members {
-		encoded, err := json.Marshal(member)
-		if err != nil {
-			panic("carryon/internal/rawjson: " + err.Error())
-		}
-		object = append(append(object, encoded...), ":,"[i%2])
-	}
-	object[len(object)-1] = '}'
-	return object
-}
-
 // View returns bytes as a string without copying them. The string is valid
 // until the bytes change.
 func View(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // the caller must not change b, as documented
 }
+
+// Text decodes the string in raw, which includes its quotes. If nothing is
+// escaped, text is a part of raw; otherwise Text appends it to scratch, which
+// it returns as well. raw must be a string as [Scanner.Raw] returns it.
+func Text(raw, scratch []byte) (text, grown []byte) {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1], scratch
+	}
+	from := len(scratch)
+	scratch = AppendText(scratch, raw)
+	return scratch[from:len(scratch):len(scratch)], scratch
+}
+
+// AppendText appends the decoded string in raw, which includes its quotes. It
+// leaves an escape that JSON does not have as it is.
+func AppendText(to, raw []byte) []byte {
+	in := raw[1 : len(raw)-1]
+	for {
+		n := bytes.IndexByte(in, '\\')
+		if n < 0 || n+1 >= len(in) {
+			return append(to, in...)
+		}
+		to = append(to, in[:n]...)
+		to, in = appendEscape(to, in[n:])
+	}
+}
+
+// appendEscape appends the decoded escape at the beginning of in, and returns
+// the rest of in.
+func appendEscape(to, in []byte) (grown, rest []byte) {
+	if i := strings.IndexByte(`"\/bfnrt`, in[1]); i >= 0 {
+		return append(to, "\"\\/\b\f\n\r\t"[i]), in[2:]
+	}
+	r := unit(in)
+	if r < 0 {
+		return append(to, in[0]), in[1:]
+	}
+	if whole := utf16.DecodeRune(r, unit(in[6:])); whole != utf8.RuneError {
+		return utf8.AppendRune(to, whole), in[12:]
+	}
+	return utf8.AppendRune(to, r), in[6:] // half a pair becomes U+FFFD
+}
+
+// unit returns the code unit of an escape such as \u00fc, or -1.
+func unit(in []byte) rune {
+	if len(in) < 6 || in[0] != '\\' || in[1] != 'u' {
+		return -1
+	}
+	r, err := strconv.ParseUint(View(in[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(r)
+}
+
+// Quote returns text as a JSON string. Invalid UTF-8 becomes U+FFFD.
+func Quote(text string) []byte { return AppendQuote(nil, text) }
+
+// AppendQuote appends text as a JSON string, as Quote returns it.
+func AppendQuote(to []byte, text string) []byte {
+	if isPlain(text) {
+		return append(append(append(to, '"'), text...), '"')
+	}
+	b := bytes.NewBuffer(to)
+	encoder := json.NewEncoder(b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) //nolint:errchkjson // a string can always be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// isPlain reports whether text needs no escapes between quotes.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// IsString reports whether raw is a string.
+func IsString(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' }
+
+// IsNull reports whether raw is null or absent.
+func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }

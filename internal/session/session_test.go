@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/todolist"
@@ -423,4 +425,89 @@ func requireClaims(t *testing.T, s continuation.State, now time.Time, log string
 	for token := range uint64(6) {
 		require.Equal(t, alive && token != s.Claim.Token, s.Claim.Active(now) && token != s.Claim.Token, log)
 	}
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	before := continuation.State{Unjudged: true, Watermarks: continuation.Watermarks{Set: true, Todos: 4, Completed: 1, Active: 3}}
+	for name, c := range map[string]struct {
+		change            func(before *continuation.State)
+		completed, active int
+		want              session.Verdict
+	}{
+		"todos finished":        {nil, 3, 1, session.Verdict{Kind: session.Progress, Finished: 2}},
+		"todos cancelled":       {nil, 1, 1, session.Verdict{Kind: session.Progress}},
+		"nothing":               {nil, 1, 3, session.Verdict{Kind: session.NoProgress}},
+		"the same answer":       {func(s *continuation.State) { s.LastResult = continuation.ResultSameAnswer }, 1, 3, session.Verdict{Kind: session.Repeated}},
+		"progress all the same": {func(s *continuation.State) { s.LastResult = continuation.ResultSameAnswer }, 2, 2, session.Verdict{Kind: session.Progress, Finished: 1}},
+		"judged before":         {func(s *continuation.State) { s.Unjudged = false }, 3, 1, session.Verdict{}},
+		"no list before":        {func(s *continuation.State) { s.Watermarks = continuation.Watermarks{} }, 3, 1, session.Verdict{}},
+		"endless finished todos": {
+			func(s *continuation.State) { s.Watermarks.Completed = 24 }, 25, 3, session.Verdict{Kind: session.NoProgress},
+		},
+	} {
+		from := before
+		if c.change != nil {
+			c.change(&from)
+		}
+		to := from
+		to.Watermarks.Completed, to.Watermarks.Active = c.completed, c.active
+		after, got := session.Judge(from, to)
+		assert.Equal(t, c.want, got, name)
+		if got.Kind != session.NotJudged {
+			to.Unjudged = false
+		}
+		assert.Equal(t, to, after, name)
+		_, again := session.Judge(after, after)
+		if got.Kind != session.NotJudged {
+			assert.Equal(t, session.Verdict{}, again, "%s: it is judged once", name)
+		}
+	}
+}
+
+func TestAnsweredContinuationIsToBeJudgedInItsUserTurn(t *testing.T) {
+	t.Parallel()
+	s := session.Release(busyState(), 5, session.Ending{Answered: true})
+	assert.True(t, s.Unjudged)
+	assert.False(t, session.RegisterUserTurn(s, session.UserTurnOf(2, "go on")).Unjudged)
+	assert.False(t, session.Release(busyState(), 5, session.Ending{}).Unjudged, "it failed")
+}
+
+func TestANewUserTurnLeavesSettingsAlone(t *testing.T) {
+	t.Parallel()
+	own := continuation.Overrides{TodoContinuation: continuation.SwitchedOff}
+	s := session.RegisterUserTurn(continuation.State{Overrides: own}, session.NamedUserTurn("1"))
+	s = session.RegisterUserTurn(s, session.NamedUserTurn("2"))
+	assert.Equal(t, 2, s.UserTurn)
+	assert.Equal(t, own, s.Overrides)
+}
+
+// Nonsense from a provider must not reset a budget.
+func TestTokensNeitherShrinkNorOverflow(t *testing.T) {
+	t.Parallel()
+	s := continuation.State{Tokens: 7}
+	for _, c := range []struct {
+		usage adapter.Usage
+		want  int
+	}{
+		{adapter.Usage{Prompt: -5, Completion: 3}, 10},
+		{adapter.Usage{Total: math.MinInt}, 10},
+		{adapter.Usage{Prompt: math.MaxInt, Completion: math.MaxInt}, math.MaxInt},
+		{adapter.Usage{Total: math.MaxInt}, math.MaxInt},
+		{adapter.Usage{Prompt: math.MaxInt, Completion: 1, Total: 3}, math.MaxInt},
+	} {
+		s.Claim.Token = 1
+		s = session.Release(s, 1, session.Ending{Tokens: c.usage.Tokens()})
+		assert.Equal(t, c.want, s.Tokens)
+	}
+}
+
+func TestRefusalHoldsForTheUserTurn(t *testing.T) {
+	t.Parallel()
+	s := session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go"))
+	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultClaimLife), 1, session.Ending{Refused: true})
+	assert.True(t, s.Refused)
+	s = session.Release(session.Claim(s, 2, noon, continuation.DefaultClaimLife), 2, session.Ending{})
+	assert.True(t, s.Refused)
+	assert.False(t, session.RegisterUserTurn(s, session.UserTurnOf(2, "go on")).Refused)
 }

@@ -1,9 +1,12 @@
-// Package todolist evaluates a todo list for the decision: which todos count
-// and which comes next (this file), what progress is (progress.go), and whether
-// a list has changed (digest.go).
+// Package todolist evaluates a todo list for the decision: which todos count and
+// which comes next, what progress is, whether a list has changed, and which todos
+// are the work of others.
 package todolist
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/carryon-go/carryon/internal/description"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -61,4 +64,160 @@ func (s *Summary) count(status todo.Status, known bool) {
 	default:
 		s.Active++
 	}
+}
+
+// Watermarks are the best state of a list in a user turn. They convert to and
+// from continuation.Watermarks.
+type Watermarks struct {
+	Set       bool
+	Todos     int // how many there were when the list was first seen
+	Completed int
+	Active    int
+}
+
+// Used counts the attempts and continuations since the last progress.
+type Used struct {
+	Attempts      int // continuations that no tool call answered
+	Continuations int // all of them
+}
+
+// MaxAdded is how many todos added since then can be progress.
+const MaxAdded = 20
+
+// Observe returns the watermarks after a list was seen, and the new counts:
+// zero after progress, otherwise used.
+//
+// Progress means that more todos are completed than ever before in the user
+// turn, or that fewer are active. Reordering, rewording, toggling a status and
+// adding an item again are no progress. Nor is the first list, because there is
+// nothing to compare it with. Todos that were added later count only up to MaxAdded,
+// because a model may add finished ones without end.
+func (w Watermarks) Observe(list *Summary, used Used) (Watermarks, Used) {
+	if !w.Set {
+		return Watermarks{Set: true, Todos: list.Todos, Completed: list.Completed, Active: list.Active}, used
+	}
+	if w.Precedes(list.Completed, list.Active) {
+		used = Used{}
+	}
+	w.Completed, w.Active = max(w.Completed, list.Completed), min(w.Active, list.Active)
+	return w, used
+}
+
+// Precedes reports whether a list with these counts is progress; see
+// [Watermarks.Observe].
+func (w Watermarks) Precedes(completed, active int) bool {
+	return w.Set && (completed > w.Completed && w.Completed < w.Todos+MaxAdded || active < w.Active)
+}
+
+// Digest returns a number that identifies the list, the same in every process
+// and never 0. It changes with ids, contents, statuses and order.
+func Digest(todos []todo.Todo) uint64 {
+	sum := uint64(len(todos))
+	for i := range todos {
+		t := &todos[i]
+		sum = fold(fold(fold(sum, t.ID), t.Content), string(t.Status))
+	}
+	return sum | 1
+}
+
+// fold adds a text to a hash, eight bytes at a time.
+func fold(sum uint64, text string) uint64 {
+	const prime = 0x9e3779b97f4a7c15 // an odd number without a pattern
+	sum = (sum ^ uint64(len(text))) * prime
+	for len(text) >= 8 {
+		word := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+		sum = (sum ^ word) * prime
+		sum ^= sum >> 32
+		text = text[8:]
+	}
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * prime
+	}
+	return sum ^ sum>>29
+}
+
+// Agent is the agent of a team that a list is looked at for.
+type Agent struct {
+	// Name is its name in the team; "" if it is not known.
+	Name string
+	// Member is true of one that gets its work from the team's lead: todos without an
+	// owner are not its own.
+	Member bool
+	// Others are the names of the other agents, if they are known: then no other name
+	// is that of an owner. It may be a word of the todo.
+	Others []string
+}
+
+// Others returns the indexes, in order, of the active todos that are not for the agent to
+// do now: those that another agent owns, and those that wait for work of others. A todo
+// that waits for one that waits for others does so too.
+func Others(todos []todo.Todo, agent Agent) []int {
+	var others []int
+	for i, waits := range agent.waits(todos) {
+		if waits {
+			others = append(others, i)
+		}
+	}
+	return others
+}
+
+func active(t *todo.Todo) bool {
+	status, _ := todo.ParseStatus(string(t.Status))
+	return status.Active()
+}
+
+// waits reports of each todo whether it is active and the work of others, or waits for
+// such a todo.
+func (a *Agent) waits(todos []todo.Todo) []bool {
+	at := make(map[string]int, len(todos))
+	for i := range todos {
+		at[todos[i].ID] = i
+	}
+	waits := make([]bool, len(todos))
+	blocks := make([][]int, len(todos)) // the todos that wait for each
+	var next []int                      // those that wait, whose own blocks the loop looks at next
+	for i := range todos {
+		t := &todos[i]
+		if !active(t) {
+			continue
+		}
+		if a.isOthers(t) {
+			waits[i], next = true, append(next, i)
+		}
+		for id := range t.Blockers() {
+			if blocker, known := at[id]; known && active(&todos[blocker]) {
+				blocks[blocker] = append(blocks[blocker], i)
+			}
+		}
+	}
+	for len(next) > 0 {
+		last := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, i := range blocks[last] {
+			if !waits[i] {
+				waits[i], next = true, append(next, i)
+			}
+		}
+	}
+	return waits
+}
+
+// isOthers reports whether another agent owns t.
+func (a *Agent) isOthers(t *todo.Todo) bool {
+	owner := plainName(t.Owner)
+	switch {
+	case a.Member:
+		return owner == "" || owner != plainName(a.Name)
+	case owner == "" || owner == plainName(a.Name):
+		return false
+	}
+	return len(a.Others) == 0 || slices.ContainsFunc(a.Others, func(other string) bool { return plainName(other) == owner })
+}
+
+// plainName returns a name without case, "@" and the name of the team behind it, as in
+// "ann@builders".
+func plainName(name string) string {
+	name, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "@"), "@")
+	return strings.ToLower(name)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/goon"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -108,7 +108,7 @@ type judge struct {
 
 // userSaid counts a message of the user.
 func (j *judge) userSaid(c *conversation, id, text string) {
-	goesOn := j.open && goon.Is(text)
+	goesOn := j.open && handback.SaysGoOn(text)
 	if j.tally.isNew(c.agent, "user", id) {
 		j.tally.of(c.agent, func(counts *Counts) {
 			counts.UserTurns++
