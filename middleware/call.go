@@ -451,3 +451,36 @@ func (c *canceller) wait(program context.Context, clock Clock, d time.Duration) 
 		return false
 	}
 }
+
+// callbacks are the filtered callbacks of a call. A nil value has none.
+type callbacks struct {
+	filters []TurnFilter
+
+	mu  sync.Mutex
+	err error // with which one of them failed
+}
+
+// fail records the error of one of them.
+func (c *callbacks) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// failure returns the error of a callback, or nil.
+func (c *callbacks) failure() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// all returns the filters.
+func (c *callbacks) all() []TurnFilter {
+	if c == nil {
+		return nil
+	}
+	return c.filters
+}
