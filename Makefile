@@ -37,7 +37,7 @@ help: ## Show this list
 
 demo: need-go ## Run an example: DEMO=quickstart, ARGS=its arguments
 	@if [ ! -f 'examples/$(DEMO)/main.go' ]; then \
-		echo 'There is no example "$(DEMO)". Try one of:' $$(ls examples | grep -v '^internal$$'); exit 1; \
+		echo 'There is no example "$(DEMO)". Try one of:' $$(cd examples && ls -d */main.go | cut -d / -f 1); exit 1; \
 	fi
 	@$(PURE); cd 'examples/$(DEMO)' && go run . $(ARGS)
 

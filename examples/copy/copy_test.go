@@ -1,0 +1,64 @@
+package copy_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// A reader copies one file, sets a key and runs it. Here, the SDK's own variable for the base URL leads it to a model that
+// stalls with its list open; the agent still writes every file.
+func TestFilesToCopy(t *testing.T) {
+	t.Parallel()
+	for _, sdk := range []string{"go-openai", "openai-go", "anthropic-sdk-go"} {
+		t.Run(sdk, func(t *testing.T) {
+			t.Parallel()
+			server := carryontest.NewServer(t,
+				carryontest.Call("todo_write", list("in_progress", "pending")),
+				carryontest.Call("write_file", `{"path":"index.html","content":"<h1>Tea</h1>"}`),
+				carryontest.Text("The page is there. Next comes style.css."), // without carryon, the agent ends here
+				carryontest.Call("write_file", `{"path":"style.css","content":"h1 { color: green }"}`),
+				carryontest.Call("todo_write", list("completed", "completed")),
+				carryontest.Text("Both files are written."),
+			)
+			folder := t.TempDir()
+			command := exec.CommandContext(t.Context(), build(t, sdk), "Write a web page about tea.")
+			command.Dir = folder
+			command.Env = append(os.Environ(),
+				"OPENAI_API_KEY=none", "OPENAI_BASE_URL="+server.URL(),
+				"ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+strings.TrimSuffix(server.URL(), "/v1"))
+			said, err := command.CombinedOutput()
+			require.NoError(t, err, string(said))
+			assert.Contains(t, string(said), "Both files are written.")
+			assert.Contains(t, string(said), "carryon: ")
+			assert.FileExists(t, filepath.Join(folder, "index.html"))
+			assert.FileExists(t, filepath.Join(folder, "style.css"))
+		})
+	}
+}
+
+func list(page, style string) string {
+	return `{"todos":[{"content":"Write index.html","status":"` + page + `"},{"content":"Write style.css","status":"` + style + `"}]}`
+}
+
+// build builds the program in main.go, and nothing but that file, and returns the path of the binary.
+func build(t *testing.T, sdk string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "agent")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	command := exec.CommandContext(t.Context(), "go", "build", "-o", binary, filepath.Join(sdk, "main.go"))
+	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as the other modules that compile these SDKs
+	said, err := command.CombinedOutput()
+	require.NoError(t, err, string(said))
+	return binary
+}
