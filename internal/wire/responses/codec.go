@@ -15,10 +15,9 @@ type codec struct {
 	wire.Usage
 
 	request *request
-	reader  *reader // of the current turn
+	turn    *turn // the current one
 	answer  answer
 	began   bool    // the first turn's id was read
-	later   bool    // the first turn has ended
 	firstID string  // the id of the first turn
 	last    *parsed // the event that was read last, until it is shown
 }
@@ -39,7 +38,7 @@ var (
 )
 
 func newCodec(r *request) *codec {
-	return &codec{request: r, reader: r.newReader(false), answer: answer{sequence: none, watches: r.declares}}
+	return &codec{request: r, turn: r.newTurn(true), answer: newAnswer(r.declares)}
 }
 
 // Clone implements [adapter.Dialect].
@@ -50,27 +49,9 @@ func (c *codec) EndTurn(keep bool) {
 	c.forget()
 	c.Usage.EndTurn(keep)
 	if keep {
-		c.request.keep(c.firstID, c.reader)
+		c.request.keep(c.firstID, &c.turn.reading)
 	}
-	c.later, c.reader = true, c.request.newReader(true)
-	c.answer.endTurn()
-}
-
-// newReader returns the reader of a turn.
-func (r *request) newReader(later bool) *reader {
-	return &reader{ownPause: r.ownPause, ownShell: r.ownShell, later: later}
-}
-
-// keep records a turn that was kept: its messages, and that its response has
-// the whole answer in its history. It does not record the response if a
-// todo_pause was left out of it: the server would demand a result for that
-// call.
-func (r *request) keep(firstID string, turn *reader) {
-	r.turns = append(r.turns, turn.messages())
-	id := rawjson.TextOf(turn.id)
-	if r.stored && len(r.turns) > 1 && !turn.pauses && id != "" && id != firstID && firstID != "" {
-		r.chains.put(r.caller, firstID, id)
-	}
+	c.turn = c.request.newTurn(false)
 }
 
 // Read implements [adapter.Dialect].
@@ -78,26 +59,24 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	t.Size(len(e.Raw))
 	ev := c.parse(e)
 	if isDone(e) {
-		c.answer.saidDone = true
+		c.answer.hasDone = true
 		t.Done()
 		return
 	}
 	switch {
+	case e.Kind == sse.Broken:
+		t.Fail(wire.ErrUnreadable)
 	case isFailure(e, ev):
-		if e.Kind == sse.Broken {
-			t.Fail(wire.ErrUnreadable)
-			return
-		}
 		t.Fail(errorIn(e, ev))
 	case e.Kind != sse.Object:
-	case c.later && !json.Valid(e.Data()):
+	case !c.turn.first && !json.Valid(e.Data()):
 		t.Fail(wire.ErrUnreadable)
 	case stageOf(ev.kind) == beginning:
 		c.begin(len(e.Name()) > 0, ev)
 	case stageOf(ev.kind) == last:
-		c.finish(e, ev, t)
+		c.readEnd(e, ev, t)
 	default:
-		c.reader.read(ev, t)
+		c.turn.read(ev, t)
 	}
 }
 
@@ -137,131 +116,221 @@ func (c *codec) forget() {
 
 // begin reads an event that begins a turn, which may have a name.
 func (c *codec) begin(named bool, ev *event) {
-	if c.later || c.began || ev.response == nil {
+	if !c.turn.first || c.began || ev.response == nil {
 		return
 	}
-	c.began, c.answer.named = true, named
+	c.began, c.answer.output.writer.named = true, named
 	c.firstID = rawjson.TextOf(rawjson.Member(ev.response, "id"))
 	c.request.chains.forget(c.request.caller, c.firstID)
 }
 
-// finish reads the event that ends a turn.
-func (c *codec) finish(e *sse.Event, ev *event, t adapter.TurnReader) {
-	if usage := c.reader.finish(ev.response, t); usage != nil {
+// readEnd reads the event that ends a turn.
+func (c *codec) readEnd(e *sse.Event, ev *event, t adapter.TurnReader) {
+	if usage := c.turn.readEnd(ev.response, t); usage != nil {
 		c.SetUsage(usage)
 	}
-	if c.later || c.reader.calls {
+	if !c.turn.first || c.turn.reading.calls {
 		return
 	}
-	if c.answer.base = e.Keep(ev.response); !isSound(ev.response) {
+	c.answer.end.base = e.Keep(ev.response)
+	if !isSound(ev.response) {
 		t.Unknown() // nothing can be joined to it
 	}
 }
 
-// AppendHeartbeat implements [adapter.Heartbeat] with an empty text, which
-// models send too, while a message is open. Clients fail on events of other
-// types.
-func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
-	a := &c.answer
-	x := a.openText()
-	if x == nil {
-		return dst
-	}
-	e := a.deltaOf(piece{x, ""})
-	a.grown, a.out = true, dst
-	a.emit(&e)
-	return a.takeOut()
+// The roles of the values that vary between events.
+const (
+	roleText wire.Role = wire.Ignored + 1 + iota
+	roleReasoning
+	roleSequence
+)
+
+// relayed are the events that add to an open item, with the role of the value
+// that they add.
+var relayed = map[string]wire.Role{ //nolint:gochecknoglobals // constant
+	textDelta: roleText, summaryDelta: roleReasoning, reasoningDelta: roleReasoning, argumentsDelta: wire.Ignored,
+	"response.custom_tool_call_input.delta": wire.Ignored, "response.code_interpreter_call_code.delta": wire.Ignored,
+	"response.mcp_call_arguments.delta": wire.Ignored, "response.shell_call_command.delta": wire.Ignored,
+	"response.shell_call_output_content.delta":       wire.Ignored,
+	"response.apply_patch_call_operation_diff.delta": wire.Ignored,
 }
 
-// IsHolding implements [wire.Holder].
-func (c *codec) IsHolding() bool { return !c.answer.queue.isEmpty() }
-
-// Release implements [wire.Holder].
-func (c *codec) Release() { c.answer.flush(true) }
-
-// Next implements [wire.Holder].
-func (c *codec) Next() (e sse.Event, ok bool) {
-	a := &c.answer
-	if a.next == len(a.out) {
-		a.out, a.next = a.out[:0], 0
-		return e, false
+// Classify implements [wire.Codec]. The events that begin the answer, and a
+// delta of the open item, may be relayed. The name of an event is its type, so
+// most other events can be rejected without reading their data.
+func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
+	if !c.turn.first || len(name) > 0 && !mayRelay(string(name)) || rawjson.ObjectEnd(data) != len(data) {
+		return false
 	}
-	e, a.out[a.next] = a.out[a.next], sse.Event{} // the caller's now
-	a.next++
-	return e, true
+	ev := eventOf(data)
+	switch {
+	case len(name) > 0 && string(name) != ev.kind:
+		return false
+	case stageOf(ev.kind) == beginning:
+		c.begin(len(name) > 0, &ev)
+		c.answer.output.writer.follow(ev.sequence)
+		return c.began
+	}
+	return c.classifyDelta(data, &ev, v)
+}
+
+// mayRelay reports whether an event of that type may be relayed.
+func mayRelay(kind string) bool {
+	_, ok := relayed[kind]
+	return ok || stageOf(kind) == beginning
+}
+
+// classifyDelta is Classify for an event that does not begin the answer.
+func (c *codec) classifyDelta(data []byte, ev *event, v *wire.Values) bool {
+	role, ok := relayed[ev.kind]
+	if !ok || !c.began || !rawjson.IsString(ev.delta) {
+		return false
+	}
+	it := c.turn.reading.index.find(ev)
+	if it == nil || (role == roleText) != (it.read.kind == message) || !addValues(data, role, v) {
+		return false
+	}
+	switch role {
+	case roleText:
+		c.turn.reading.relayed = it.read.texts.of(ev.content)
+	case wire.Ignored:
+		it.read.arguments++ // which need not be known
+	}
+	return true
+}
+
+// addValues adds the values that vary between deltas, and reports whether the
+// event has no others that matter.
+func addValues(data []byte, role wire.Role, v *wire.Values) bool {
+	s := rawjson.Over(data)
+	for name := range s.Members() {
+		as := wire.Ignored
+		switch name {
+		case "delta":
+			as = role
+		case "sequence_number":
+			as = roleSequence
+		case "obfuscation", "logprobs":
+		case "error":
+			return false
+		default:
+			continue
+		}
+		if raw := s.Raw(); string(raw) != "[]" && !v.Add(s.At()-len(raw), s.At(), as) {
+			return false
+		}
+	}
+	return true
+}
+
+// Observe implements [wire.Codec].
+func (c *codec) Observe(role wire.Role, value []byte, r wire.Relay) {
+	switch role {
+	case roleText:
+		*c.turn.reading.relayed += len(value)
+		r.Text(rawjson.View(value))
+	case roleReasoning:
+		r.Reasoning(rawjson.View(value))
+	case roleSequence:
+		w := &c.answer.output.writer
+		w.sequence = intOr(value, w.sequence)
+	}
 }
 
 // Hold implements [wire.Holder].
 func (c *codec) Hold(e sse.Event) {
-	a, ev := &c.answer, c.lastParsed(&e)
+	a, out, ev := &c.answer, &c.answer.output, c.lastParsed(&e)
 	defer c.forget()
-	isEnd := stageOf(ev.kind) == last
 	switch {
-	case isEnd:
-		a.flush(true)
-		if a.grown {
-			a.ending, a.usage = e.Data(), nil
-			e = a.end(ev.response)
+	case stageOf(ev.kind) == last:
+		out.flush(true)
+		if out.writer.renumbers {
+			a.end.event, a.end.usage = e.Data(), nil
+			e = a.end.write(&out.writer, ev.response)
 		}
-		a.out = append(a.out, e)
-	case a.rewriting:
-		a.out = append(a.out, e)
-	case c.reader.refused:
-		a.flush(true)
-		a.out = append(a.out, e)
+		out.write(e)
+	case out.items.moved:
+		out.write(e)
+	case c.turn.reading.refused:
+		out.flush(true)
+		out.write(e)
 	default:
-		a.take(e, ev)
-		a.flush(false)
+		a.hold(c.turn, e, ev)
 	}
 }
 
-// take puts an event of turn 1 into the queue as it came.
-func (a *answer) take(e sse.Event, ev *event) {
-	t := a.current()
-	it := t.find(ev)
-	if ev.kind == itemAdded || it == nil && ev.kind == itemDone {
-		it = a.open(ev)
-	}
-	en := entry{event: e, item: it, wireSequence: ev.sequence, asItCame: true}
-	if it != nil {
-		en.role, en.text = it.place(&e, ev)
-	}
-	a.queue.push(en)
+// Release implements [wire.Holder].
+func (c *codec) Release() { c.answer.output.flush(true) }
+
+// Next implements [wire.Holder].
+func (c *codec) Next() (sse.Event, bool) { return c.answer.output.takeNext() }
+
+// IsHolding implements [wire.Holder].
+func (c *codec) IsHolding() bool { return !c.answer.output.queue.isEmpty() }
+
+// AppendHeartbeat implements [adapter.Heartbeat] with an empty text, which models send
+// too, while a message is open. Clients fail on events of other types.
+func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
+	out := &c.answer.output
+	out.ready = dst
+	c.answer.heartbeat()
+	return out.take()
 }
 
-// place returns the event's role in its item, and the text that it repeats.
-func (it *item) place(e *sse.Event, ev *event) (role, *text) {
-	isMessage := it.kind == message
+// AppendShown implements [adapter.Dialect].
+func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
+	a, out := &c.answer, &c.answer.output
+	out.items.moved, out.ready = true, dst
+	ev := c.lastParsed(e)
+	defer c.forget()
+	switch edit.Part {
+	case adapter.Whole:
+		if e.Kind == sse.Object {
+			a.add(c.turn, *e, ev, edit)
+		}
+	case adapter.Synthetic, adapter.UsageOnly:
+		c.showEdit(e, ev, edit)
+	case adapter.TurnCut:
+		if t := a.end.lastTurn(); t != nil {
+			a.cutTurn(t)
+		}
+	case adapter.TurnError:
+		c.showError(e, ev)
+	case adapter.AnswerEnd:
+		out.flush(true)
+		out.write(a.end.write(&out.writer, rawjson.Member(a.end.event, "response")))
+		if a.hasDone {
+			head := sse.AppendHead(nil, "")
+			out.write(sse.New(append(head, doneMark...), len(head), sse.Text))
+		}
+	}
+	out.flush(false)
+	return out.take()
+}
+
+// showEdit shows what has no event, or takes it for the end of the answer.
+func (c *codec) showEdit(e *sse.Event, ev *event, edit *adapter.Edit) {
+	a := &c.answer
+	a.say(edit.Text)
+	if edit.FinishOr("stop") != "" {
+		a.end.event = e.Keep(e.Data())
+	}
+	if usage := c.ShownUsage(edit.Usage, rawjson.Member(ev.response, "usage")); usage != nil {
+		a.end.usage = usage
+	}
+}
+
+// showError ends the answer with the error that an event reports. It shows nothing if
+// the event is not the protocol's own report of one.
+func (c *codec) showError(e *sse.Event, ev *event) {
+	a, out := &c.answer, &c.answer.output
 	switch {
-	case ev.kind == itemAdded:
-		return opening, nil
-	case ev.kind == itemDone:
-		it.closing, it.done = true, e.Keep(ev.item)
-		if isMessage {
-			return closing, nil
-		}
-	case isMessage:
-		return it.placePart(ev)
+	case ev.kind == responseFailed:
+		out.flush(true)
+		a.end.event, a.end.usage = e.Keep(e.Data()), nil
+		out.write(a.end.write(&out.writer, ev.response))
+	case e.Kind == sse.Object && stageOf(ev.kind) != last:
+		out.flush(true)
+		out.emit(&entry{event: *e, sequence: ev.sequence})
 	}
-	return content, nil
-}
-
-// placePart is place for an event about a part of a message.
-func (it *item) placePart(ev *event) (role, *text) {
-	switch ev.kind {
-	case partAdded:
-		switch string(rawjson.Member(ev.part, "type")) {
-		case textPart:
-			it.text(ev.content)
-		case refusalPart:
-			it.text(ev.content).isRefusal = true
-		}
-		return opening, nil
-	case textDone, refusalDone, partDone:
-		if x := it.textAt(ev.content); x != nil {
-			x.said, x.ended = true, x.ended || ev.kind == partDone
-			return closing, x
-		}
-	}
-	return content, nil
 }

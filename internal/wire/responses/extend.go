@@ -142,21 +142,21 @@ func (r *request) assistant(k *adapter.Continuation) [][]byte {
 			items = append(items, rawjson.Object(members...))
 		}
 	}
-	rest, taken := k.Text, 0
+	left, taken := k.Text, 0
 	for i, end := range k.TurnEnds {
-		turn := rest[:min(max(end-taken, 0), len(rest))]
-		rest, taken = rest[len(turn):], taken+len(turn)
+		turn := left[:min(max(end-taken, 0), len(left))]
+		left, taken = left[len(turn):], taken+len(turn)
 		phase := ""
 		if i < len(r.turns) {
 			for _, m := range r.turns[i] {
 				n := min(m.length, len(turn))
-				add(turn[:n], m.phase)
-				turn, phase = turn[n:], m.phase
+				add(turn[:n], m.name)
+				turn, phase = turn[n:], m.name
 			}
 		}
 		add(turn, phase)
 	}
-	add(rest, "")
+	add(left, "")
 	return items
 }
 

@@ -2,16 +2,30 @@ package responses
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
+
+// output has the events of the answer on their way to the caller. An event waits in
+// the queue until its form is certain: the end of a message, to which more text may
+// be added; a message from which all text may be removed; and reasoning, which is
+// shown only with the item after it.
+type output struct {
+	queue  queue
+	writer eventWriter
+	items  itemNumbers
+	ready  []sse.Event // to be shown
+	next   int         // the first of them that was not taken
+	blank  bool        // the last of them was written, and needs no blank line
+}
 
 // queue has the events that wait to be shown, in order.
 type queue struct {
 	entries []entry
 	head    int // the first that was not taken
 	size    int // in bytes
-	firm    int // how many are certain to be shown
+	certain int // how many are certain to be shown
 	owning  int // how many own their bytes
 }
 
@@ -21,17 +35,17 @@ type entry struct {
 	item  *item // that it is about, or nil
 	text  *text // that it repeats, or nil
 
-	wireSequence int // its number as it came, or none
-	role         role
-	asItCame     bool // its blank line is an event behind it
+	sequence int // its number as it came, or none
+	role     role
+	asItCame bool // its blank line is an event behind it
 }
 
 // role is the role of an event in its item.
 type role uint8
 
 const (
-	between role = iota // it is about no item
-	opening             // it says nothing that could be seen
+	noItem  role = iota
+	opening      // it has nothing that could be seen
 	content
 	closing // it repeats what was shown
 )
@@ -44,12 +58,15 @@ const (
 
 func (q *queue) isEmpty() bool { return q.head == len(q.entries) }
 
+// waiting returns the events that wait.
+func (q *queue) waiting() []entry { return q.entries[q.head:] }
+
 // push puts an event into the queue.
 func (q *queue) push(e entry) {
 	if n := len(q.entries); n == cap(q.entries) && q.head > n/2 {
-		rest := copy(q.entries, q.entries[q.head:])
-		clear(q.entries[rest:])
-		q.entries, q.owning, q.head = q.entries[:rest], q.owning-q.head, 0
+		left := copy(q.entries, q.entries[q.head:])
+		clear(q.entries[left:])
+		q.entries, q.owning, q.head = q.entries[:left], q.owning-q.head, 0
 	}
 	q.entries = append(q.entries, e)
 	q.count(&q.entries[len(q.entries)-1], 1)
@@ -60,7 +77,8 @@ func (q *queue) pop() entry {
 	e := q.entries[q.head]
 	q.count(&e, -1)
 	q.entries[q.head] = entry{}
-	if q.head++; q.isEmpty() {
+	q.head++
+	if q.isEmpty() {
 		q.entries, q.head = q.entries[:0], 0
 	}
 	return e
@@ -69,11 +87,11 @@ func (q *queue) pop() entry {
 // count counts an event that comes (1) or goes (-1).
 func (q *queue) count(e *entry, n int) {
 	q.size += n * len(e.event.Raw)
-	if e.isFirm() {
-		q.firm += n
+	if e.isCertain() {
+		q.certain += n
 	}
-	if e.mayBeFirm() {
-		e.item.firm += n
+	if e.showsItem() {
+		e.item.shown.waiting += n
 	}
 	if e.text != nil && e.role == closing {
 		e.text.repeated += n
@@ -92,102 +110,113 @@ func (q *queue) own() {
 
 // isFull reports whether no more events may wait.
 func (q *queue) isFull() bool {
-	return len(q.entries)-q.head > maxQueued || q.size > maxQueuedSize
+	return len(q.waiting()) > maxQueued || q.size > maxQueuedSize
 }
 
-// mayBeFirm reports whether the event would show that its item is there.
-func (e *entry) mayBeFirm() bool { return e.item != nil && (e.role == content || e.role == opening) }
+// showsItem reports whether the event would show that its item is there.
+func (e *entry) showsItem() bool { return e.item != nil && (e.role == content || e.role == opening) }
 
-// isFirm reports whether the event is certain to be shown, so that no event
-// before it need wait.
-func (e *entry) isFirm() bool { return e.mayBeFirm() && e.item.fate == shown }
+// isCertain reports whether the event is certain to be shown, so that no event before
+// it need wait.
+func (e *entry) isCertain() bool { return e.showsItem() && e.item.shown.visibility == visible }
 
-// verdict says whether an event in the queue waits, is shown, or is dropped.
-type verdict uint8
+// step is what is done with an event in the queue.
+type step uint8
 
 const (
-	wait verdict = iota
-	pass
+	wait step = iota
+	show
 	drop
 )
 
-// judge returns the verdict on the first event of the queue.
-func (q *queue) judge() verdict {
+// step returns what is done with the first event of the queue.
+func (q *queue) step() step {
 	e := &q.entries[q.head]
-	followed := q.firm > 1 || q.firm == 1 && !e.isFirm()
+	followed := q.certain > 1 || q.certain == 1 && !e.isCertain()
 	it := e.item
+	if it == nil {
+		return show
+	}
+	s := &it.shown
 	switch {
-	case it == nil:
-		return pass
-	case it.fate == dropped:
+	case s.visibility == dropped:
 		return drop
-	case it.kind == message && it.pending > 0 && e.role != content:
+	case it.kind == message && s.pending > 0 && e.role != content:
 		return wait
-	case it.fate == open && !followed:
+	case s.visibility == undecided && !followed:
 		return wait
 	case it.kind == message && e.role == closing && !followed:
 		return wait
 	}
-	return pass
+	return show
 }
 
-// flush shows the events that need not wait, or, if all is true, every event
-// that is not dropped.
-func (a *answer) flush(all bool) {
-	q := &a.queue
+// decide decides whether an item is shown.
+func (o *output) decide(it *item, v visibility) {
+	s := &it.shown
+	if s.visibility == visible {
+		o.queue.certain -= s.waiting
+	}
+	s.visibility = v
+	if v == visible {
+		o.queue.certain += s.waiting
+	}
+}
+
+// flush shows the events that need not wait, or, if all is true, every event that is
+// not dropped.
+func (o *output) flush(all bool) {
+	q := &o.queue
 	all = all || q.isFull()
 	for !q.isEmpty() {
-		v := q.judge()
-		if v == wait && !all {
+		next := q.step()
+		if next == wait && !all {
 			break
 		}
-		if it := q.entries[q.head].item; v != drop && it != nil {
-			a.decide(it, shown)
+		if it := q.entries[q.head].item; next != drop && it != nil {
+			o.decide(it, visible)
 		}
-		if e := q.pop(); v != drop {
-			a.emit(&e)
+		if e := q.pop(); next != drop {
+			o.emit(&e)
 		}
 	}
 	q.own()
 }
 
 // emit shows an event.
-func (a *answer) emit(e *entry) {
+func (o *output) emit(e *entry) {
 	it := e.item
-	if it == nil && a.spare && isBlank(&e.event) {
+	if it == nil && o.blank && isBlank(&e.event) {
 		return // an event that carryon writes ends with a blank line of its own
 	}
 	if it != nil {
-		a.announce(it)
-		a.emitLate(e)
+		o.begin(it)
+		o.emitLate(e)
 		if e.role == closing && e.text == nil {
-			it.closed = true
+			it.shown.endShown = true
 		}
 	}
 	if e.event.Kind == sse.Object {
-		a.render(e)
+		o.writer.render(e)
 	}
-	a.spare = e.event.Written
-	a.out = append(a.out, e.event)
+	o.blank = e.event.Written
+	o.ready = append(o.ready, e.event)
 }
 
-// announce gives an item its index, before its first event is shown.
-func (a *answer) announce(it *item) {
-	a.grown = a.grown || !it.turn.first
-	if it.announced {
-		return
+// begin gives an item its index, before its first event is shown.
+func (o *output) begin(it *item) {
+	if !it.turn.first {
+		o.writer.renumbers = true
 	}
-	it.announced = true
-	if it.index = a.count; !a.rewriting {
-		it.index = it.wireIndex
+	if !it.shown.begun {
+		it.shown.begun = true
+		o.items.add(it)
 	}
-	a.count = max(a.count, it.index+1)
-	a.last = it
 }
 
 // emitLate shows what came late of the texts that the event repeats.
-func (a *answer) emitLate(e *entry) {
-	texts := e.item.texts
+func (o *output) emitLate(e *entry) {
+	texts := e.item.shown.texts
 	switch {
 	case e.role != closing:
 		return
@@ -196,12 +225,43 @@ func (a *answer) emitLate(e *entry) {
 	}
 	for _, x := range texts {
 		if x.late != "" {
-			late := a.deltaOf(piece{x, x.late})
+			late := o.writer.delta(x, x.late)
 			x.late = ""
-			a.render(&late)
-			a.out = append(a.out, late.event)
+			o.writer.render(&late)
+			o.ready = append(o.ready, late.event)
 		}
 	}
+}
+
+// write shows an event that has its form.
+func (o *output) write(e sse.Event) { o.ready = append(o.ready, e) }
+
+// take returns the events that are ready to be shown, and gives up their ownership.
+func (o *output) take() []sse.Event {
+	ready := o.ready
+	o.ready = nil
+	return ready
+}
+
+// takeNext returns the next event to show, if there is one.
+func (o *output) takeNext() (e sse.Event, ok bool) {
+	if o.next == len(o.ready) {
+		o.ready, o.next = o.ready[:0], 0
+		return e, false
+	}
+	e, o.ready[o.next] = o.ready[o.next], sse.Event{} // the caller's now
+	o.next++
+	return e, true
+}
+
+// lastShown returns the last item that is shown, or is about to be.
+func (o *output) lastShown() *item {
+	for _, e := range slices.Backward(o.queue.waiting()) {
+		if e.item != nil && e.item.shown.visibility == visible {
+			return e.item
+		}
+	}
+	return o.items.last
 }
 
 func isBlank(e *sse.Event) bool {

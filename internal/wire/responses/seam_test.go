@@ -232,3 +232,26 @@ func TestCompactionOfAContinuationIsNotShown(t *testing.T) {
 		assert.Equal(t, alone, got, "the caller's own is")
 	}
 }
+
+// A first turn may have no items. What comes after it is still a later turn.
+func TestFirstTurnWithoutItems(t *testing.T) {
+	t.Parallel()
+	empty := typedStream(createdEvent("r1"), completedEvent("r1", ""))
+	for name, tt := range map[string]struct {
+		second []string
+		texts  []string
+	}{
+		"then a text":  {inOrder([]string{createdEvent("r2")}, messageEvents("m2", "Now."), []string{completedEvent("r2", messageItem("m2", "Now."))}), []string{"Now."}},
+		"then a fault": {[]string{createdEvent("r2"), `error "error":{"message":"no"}`}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			joined, err := playOver(t, empty, typedStream(tt.second...))
+			require.NoError(t, err)
+			got, err := readResponses(joined)
+			require.NoError(t, err, joined)
+			assert.Equal(t, tt.texts, got.texts())
+			assert.Equal(t, "r1", got.response["id"])
+		})
+	}
+}
