@@ -59,10 +59,6 @@ type Request struct {
 	// either; the caller's own turn is never cut.
 	Timeout, ReadTimeout time.Duration
 
-	// Sent is when the caller's own request was sent, if it was sent before the
-	// call began; otherwise it is zero.
-	Sent time.Time
-
 	// Model, Provider and Streamed are for observers. Provider is a name from
 	// OpenTelemetry's conventions for generative AI, such as "openai" or "anthropic".
 	// Model need only be valid until the call has begun.

@@ -59,7 +59,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	c.beginTurn(0)
 	c.additions.Attachments = c.reminders.attachments(&c.turn)
 	c.explain(&r)
-	c.startTurn(c.cancel.caller, r.Sent)
+	c.startTurn(c.cancel.caller)
 	return c, Outcome{}
 }
 

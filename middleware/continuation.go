@@ -17,7 +17,7 @@ import (
 
 // deadlinesOf returns the deadlines of a continuation that is about to be sent.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
-	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)), time.Time{})
+	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)))
 	return newDeadlines(ctx, c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits, c.patience)
 }
 

@@ -137,10 +137,7 @@ func patienceOf(ctx context.Context, clock Clock, r *adapter.Request) *patience 
 	if !hasOwn && !hasTold && r.Timeout <= 0 && r.ReadTimeout <= 0 {
 		return nil
 	}
-	p := &patience{clock: clock, began: r.Sent, silence: max(r.ReadTimeout, 0)}
-	if p.began.IsZero() {
-		p.began = clock.Now()
-	}
+	p := &patience{clock: clock, began: clock.Now(), silence: max(r.ReadTimeout, 0)}
 	if hasOwn {
 		p.endBy(own)
 	}

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -173,18 +172,6 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 	return r.LeaveAlone
 }
 
-// SendsEarly reports whether an adapter may send the caller's own request, unchanged,
-// before [Middleware.Begin] has returned. Begin may then run on another goroutine. If
-// so, it also returns the time, which such an adapter puts into [adapter.Request.Sent].
-func (mw *Middleware) SendsEarly() (sent time.Time, ok bool) {
-	o := &mw.options
-	adds := o.tasks != nil || o.pauseTool == PauseToolAlways
-	if !o.earlySend || adds || !mw.plugins.areIdle() { // a plug-in that asks a model is recognised by its goroutine
-		return sent, false
-	}
-	return o.clock.Now(), true
-}
-
 // Pass records the outcome of a call that an adapter leaves alone before it knows
 // enough of the request for [Middleware.Begin], with the reason. [Outcomes] get it;
 // observers and logs do not, because they are about calls to models. Pass panics if
@@ -300,13 +287,10 @@ func (p *plugins) run(f func() error) error {
 	return runPlugin(f)
 }
 
-// areIdle reports whether no goroutine runs a plug-in.
-func (p *plugins) areIdle() bool { return p.running.Load() == 0 }
-
 // isCalling reports whether this goroutine runs a plug-in. It walks the stack only if
 // some goroutine runs one.
 func (p *plugins) isCalling() bool {
-	if p.areIdle() {
+	if p.running.Load() == 0 {
 		return false
 	}
 	var stack [64]uintptr

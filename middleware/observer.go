@@ -152,8 +152,7 @@ type CallStarted struct {
 	Streamed bool   // whether the request asks for a stream
 }
 
-// TurnStarted says that the request of a turn is about to be sent, or has been sent
-// early; see [WithEarlySend].
+// TurnStarted says that the request of a turn is about to be sent.
 type TurnStarted struct {
 	continuation.TurnID
 	Wait time.Duration // how long carryon waited before the turn, to keep the interval
@@ -234,17 +233,13 @@ func (c *Call) observeCall(r *adapter.Request) {
 }
 
 // startTurn reports that the request of the current turn is about to be sent, and
-// returns the ctx to send it with. sent is when it was sent, if it was sent early;
-// otherwise it is zero.
-func (c *Call) startTurn(ctx context.Context, sent time.Time) context.Context {
+// returns the ctx to send it with.
+func (c *Call) startTurn(ctx context.Context) context.Context {
 	o := c.observed
 	if o == nil {
 		return ctx
 	}
-	if sent.IsZero() {
-		sent = o.clock.Now()
-	}
-	o.times = Times{Began: sent}
+	o.times = Times{Began: o.clock.Now()}
 	o.first.Store(nil)
 	o.ctx = begin(ctx, &c.mw.options.report, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
 		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })

@@ -63,11 +63,10 @@ type reminding struct {
 
 // callRules say which calls are continued, if any.
 type callRules struct {
-	toolless  bool
-	handback  continuation.Handback
-	dryRun    bool
-	holdout   float64 // the part of all sessions that is never continued
-	earlySend bool
+	toolless bool
+	handback continuation.Handback
+	dryRun   bool
+	holdout  float64 // the part of all sessions that is never continued
 }
 
 // newOptions applies the options to the defaults.
@@ -295,16 +294,6 @@ func WithHandback(h continuation.Handback) Option {
 // no continuation, does not wait, and does not change the state of a session.
 func WithDryRun() Option {
 	return func(o *options) { o.dryRun = true }
-}
-
-// WithEarlySend lets an adapter send the caller's own request while carryon still
-// looks at it on another goroutine, so that the first byte of the answer comes
-// sooner. It is for proxies. The request is then sent without the values of the ctx
-// that an observer's CallStarted and TurnStarted return; later events and requests
-// have them. The option has no effect where carryon adds to the caller's own request,
-// as with [WithTasks] and [PauseToolAlways]. Only the transport uses it.
-func WithEarlySend() Option {
-	return func(o *options) { o.earlySend = true }
 }
 
 // WithTasks tells the model about the background tasks of an asynctask.Manager. The

@@ -21,7 +21,6 @@ type exchange struct {
 	request  *request
 	original *http.Request
 	response *http.Response // of the caller's own turn
-	early    *answered      // what came of the caller's own turn, if it was sent before the call began
 	asItCame bool           // the response is returned as it came
 }
 
@@ -33,12 +32,8 @@ func (x *exchange) roundTrip(body []byte) (*http.Response, error) {
 	return x.unary(body)
 }
 
-// send sends the caller's own request, unless it was sent already.
+// send sends the caller's own request.
 func (x *exchange) send(body []byte) error {
-	if x.early != nil {
-		x.response = x.early.response
-		return x.early.err
-	}
 	var changed []byte
 	if a := x.call.Additions(); !a.IsZero() {
 		changed = x.request.parsed.Add(body, a)

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -72,10 +71,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 		t.mw.Pass(original.Context(), reason)
 		return t.pass(r, original, protocol, nil)
 	}
-	if sent, ok := t.mw.SendsEarly(); ok && translates(protocol) == nil {
-		return t.early(sent, r, original, protocol, body)
-	}
-	call := t.begin(time.Time{}, r, original, protocol, body)
+	call := t.begin(r, original, protocol, body)
 	switch {
 	case r.parsed == nil:
 		return t.pass(r, original, protocol, nil)
@@ -87,9 +83,8 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 }
 
 // begin parses the body of a request and begins its call. The call is nil if
-// the body is not of the protocol, or if carryon does not continue the call. sent
-// is when the request was sent, or zero.
-func (t *transport) begin(sent time.Time, r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
+// the body is not of the protocol, or if carryon does not continue the call.
+func (t *transport) begin(r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
 	facts, parsed, ok := protocol.Parse(original.URL, body, r)
 	if !ok {
 		t.mw.Pass(original.Context(), continuation.ReasonUnreadable)
@@ -109,7 +104,7 @@ func (t *transport) begin(sent time.Time, r *request, original *http.Request, pr
 			loop(add)
 		}
 	}
-	facts.Size, facts.Sent = len(body), sent
+	facts.Size = len(body)
 	facts.Timeout, facts.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
 	call, _ := t.mw.Begin(original.Context(), facts)
 	return call

@@ -16,7 +16,7 @@ func proxyPromises(command string) []promise {
 	var all []promise
 	for _, p := range proxied() {
 		all = append(all,
-			promise{"proxy, " + p.name + ": first byte", "<= 9 chunks later", func(pairs int) result { return p.firstByte(command, 5*pairs) }},
+			promise{"proxy, " + p.name + ": first byte", "<= 100 µs later", func(pairs int) result { return p.firstByte(command, 5*pairs) }},
 			promise{"proxy, " + p.name + ": 256 flushed events", "<= 5 % over bare", func(pairs int) result { return p.events(command, pairs) }},
 			promise{"proxy, " + p.name + ": whole answers", ">= 0.95 of the throughput", func(pairs int) result { return p.throughput(command, pairs) }},
 		)
@@ -48,8 +48,8 @@ func (p protocolBench) firstByte(command string, pairs int) result {
 	_, added := compareTimes(
 		func() time.Duration { return lines.bare[0].firstByte(request) },
 		func() time.Duration { return lines.carried[0].firstByte(request) }, pairs)
-	r := atMost(9, added)
-	r.text += fmt.Sprintf(", %v", time.Duration(added.median*typicalChunkTime()).Round(100*time.Nanosecond))
+	r := atMost(100, added.over(float64(time.Microsecond)/typicalChunkTime()))
+	r.text += " µs"
 	return r
 }
 

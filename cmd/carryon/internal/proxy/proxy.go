@@ -88,7 +88,6 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 		middleware.WithLogger(p.logger),
 		middleware.WithObserver(p.journal.observer()),
 		middleware.WithUsage(c.usage()),
-		middleware.WithEarlySend(),
 	}
 	if state != nil {
 		options = append(options, middleware.WithStore(continuation.NewSharedStore(state)))
