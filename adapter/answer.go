@@ -128,7 +128,8 @@ func (t *UsageTotals[U]) SetTurn(u U) { t.turn = &u }
 // EndTurn implements [Dialect].EndTurn.
 func (t *UsageTotals[U]) EndTurn(keep bool) {
 	if keep && t.turn != nil {
-		if t.last = t.turn; t.sum == nil {
+		t.last = t.turn
+		if t.sum == nil {
 			t.sum, t.one = t.turn, t.turn
 		} else {
 			sum, one := t.Add(*t.sum, *t.turn), t.Extend(*t.one, *t.turn)

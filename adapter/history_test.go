@@ -38,7 +38,8 @@ func TestHistoryWalkTellsTheUsersMessagesFromTheAgents(t *testing.T) {
 	for n := range all { // the walk ends when the reader has enough
 		var got []adapter.Entry
 		for e := range history {
-			if got = append(got, e); len(got) == n+1 {
+			got = append(got, e)
+			if len(got) == n+1 {
 				break
 			}
 		}

@@ -178,7 +178,8 @@ func readChoice(choice any) (word string, fields map[string]any) {
 	if json.Unmarshal(data, &fields) != nil {
 		return unknown, nil
 	}
-	if word, _ = fields["type"].(string); word != allowedTools {
+	word, _ = fields["type"].(string)
+	if word != allowedTools {
 		if word == "" {
 			word = unknown
 		}

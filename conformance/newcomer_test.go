@@ -49,7 +49,8 @@ func changed(before, after string) (lines []string) {
 		had[line]++
 	}
 	for line := range strings.Lines(after) {
-		if had[line]--; had[line] < 0 && strings.TrimSpace(line) != "" && strings.TrimSpace(line) != `"net/http"` {
+		had[line]--
+		if had[line] < 0 && strings.TrimSpace(line) != "" && strings.TrimSpace(line) != `"net/http"` {
 			lines = append(lines, line)
 		}
 	}

@@ -79,7 +79,8 @@ type drainedSource struct {
 }
 
 func (s *drainedSource) Recv() (sdkChunk, error) {
-	if s.read++; s.read == 1 {
+	s.read++
+	if s.read == 1 {
 		return sdkChunk{Text: "Tw"}, nil
 	}
 	over, cancel := context.WithCancel(context.WithoutCancel(s.ctx))

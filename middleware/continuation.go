@@ -256,7 +256,8 @@ func (n *continued) hasFailed() bool { return n != nil && n.failure != nil }
 // so, the call is back in the turn before, and goes on from there.
 func (c *Call) tryAgain(err error) bool {
 	n := c.decider.continued
-	if n.failed++; n.shown || n.failed == maxTries || !mayRecover(err) {
+	n.failed++
+	if n.shown || n.failed == maxTries || !mayRecover(err) {
 		return false
 	}
 	n.failure, n.notBefore = err, time.Time{}

@@ -371,7 +371,8 @@ func TestSecondTryIsMadeInAShortLoop(t *testing.T) {
 		call := begin(inSession(t, "s"), s.mw, request)
 		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
-				if asked++; asked == 1 {
+				asked++
+				if asked == 1 {
 					return says("One:"), nil
 				}
 				require.LessOrEqual(t, asked, len(turns)+1)

@@ -146,7 +146,8 @@ func TestLimitIsKnownThoughTheSDKReportsNoError(t *testing.T) {
 		sent := 0
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
-				if sent++; k == nil {
+				sent++
+				if k == nil {
 					return says("One:"), nil
 				}
 				clock.Advance(time.Hour)

@@ -49,7 +49,8 @@ func (d *decider) decide() bool {
 // turn and the list. If it may not, that is the decision.
 func (d *decider) mayGoOn() bool {
 	var j judgment
-	if d.gather(&j); d.goesOnAfter(&j.ev) {
+	d.gather(&j)
+	if d.goesOnAfter(&j.ev) {
 		return true
 	}
 	if !j.final {
@@ -151,7 +152,8 @@ type judgment struct {
 
 // settle evaluates the turn and stores the result.
 func (d *decider) settle(j *judgment, claims bool) {
-	if d.gather(j); !j.final {
+	d.gather(j)
+	if !j.final {
 		d.settleBy(j, claims)
 	}
 }
@@ -159,11 +161,13 @@ func (d *decider) settle(j *judgment, claims bool) {
 // settleBy evaluates the turn with the gathered input and the state of the session,
 // and stores the result.
 func (d *decider) settleBy(j *judgment, claims bool) {
-	if j.ev = d.update(j.in, claims); j.ev.Reason != continuation.ReasonTodosNeeded {
+	j.ev = d.update(j.in, claims)
+	if j.ev.Reason != continuation.ReasonTodosNeeded {
 		return
 	}
 	*j = judgment{}
-	if d.gather(j); !j.final { // the session is not barred any more, or the background is known now
+	d.gather(j)
+	if !j.final { // the session is not barred any more, or the background is known now
 		j.ev = d.update(j.in, claims)
 	}
 }
@@ -174,7 +178,8 @@ func (d *decider) settleBy(j *judgment, claims bool) {
 func (d *decider) gather(j *judgment) {
 	d.known(&j.in)
 	j.final = true
-	if j.ev = d.evaluate(j.in); j.ev.Reason != continuation.ReasonTodosNeeded {
+	j.ev = d.evaluate(j.in)
+	if j.ev.Reason != continuation.ReasonTodosNeeded {
 		return
 	}
 	d.cancel.derive() // every request from here on must end with the call

@@ -115,7 +115,8 @@ func (t tail[C]) read() {
 		case !t.add(&c, done):
 			return
 		}
-		if size += reader.chunk.size; reader.done != done {
+		size += reader.chunk.size
+		if reader.done != done {
 			timer.Reset(tailTime(reader.done))
 		}
 	}

@@ -47,7 +47,8 @@ func describe(r sdkRequest) adapter.Request {
 		case m.Role == "user":
 			d.Users++
 			d.User, d.Unanswered, d.Loop = m.Text, true, nil
-			if d.Previous = ""; i > 0 {
+			d.Previous = ""
+			if i > 0 {
 				d.Previous = r.Messages[i-1].Text
 			}
 		case len(m.Calls) > 0 && d.Loop == nil:

@@ -38,7 +38,8 @@ type patchyStore struct {
 }
 
 func (s *patchyStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
-	if s.asked++; s.ill {
+	s.asked++
+	if s.ill {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -221,7 +222,8 @@ type leavingStore struct {
 }
 
 func (s *leavingStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
-	if s.updates++; s.updates == 2 {
+	s.updates++
+	if s.updates == 2 {
 		s.leave()
 		return ctx.Err()
 	}
@@ -245,7 +247,8 @@ func TestTodoSourceThatIsLateIsLeftAloneForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, late := 0, true
 		source := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
-			if asked++; late {
+			asked++
+			if late {
 				<-ctx.Done()
 			}
 			return nil, ctx.Err()

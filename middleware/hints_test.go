@@ -105,7 +105,8 @@ func TestAPauseThatOnlyTheAdapterCanRead(t *testing.T) {
 			sent := 0
 			answer, err := middleware.Unary(call, &asking{answers{usageTotals: newUsageTotals()}},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
-					if sent++; sent > len(test.turns) {
+					sent++
+					if sent > len(test.turns) {
 						return sdkAnswer{}, errScriptEnded
 					}
 					return test.turns[sent-1], nil

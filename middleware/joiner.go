@@ -555,7 +555,8 @@ func (w *writer[C]) write(r *turnReader, c *C, out *output[C]) {
 		w.held = new(heldChunks[C])
 	}
 	w.held.list = append(w.held.list, heldChunk[C]{w.dialect.Clone(c), r.chunk.clone()})
-	if w.held.size += r.chunk.size; len(w.held.list) == maxHeld || w.held.size > maxHeldSize {
+	w.held.size += r.chunk.size
+	if len(w.held.list) == maxHeld || w.held.size > maxHeldSize {
 		r.calls.decideOpen()
 		w.flush(r, out)
 	}
@@ -634,7 +635,8 @@ func (o *output[C]) take() (C, bool) {
 	}
 	c := o.chunks[o.next]
 	o.chunks[o.next] = none // the consumer's now
-	if o.next++; o.next == len(o.chunks) {
+	o.next++
+	if o.next == len(o.chunks) {
 		o.chunks, o.next = o.chunks[:0], 0
 	}
 	return c, true

@@ -277,7 +277,8 @@ func TestContextsOfAnAnswersTurns(t *testing.T) {
 	var ctxs []context.Context
 	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
-			if ctxs = append(ctxs, ctx); len(ctxs) == 3 {
+			ctxs = append(ctxs, ctx)
+			if len(ctxs) == 3 {
 				return calls(edit("c1")), nil
 			}
 			return says([]string{"One:", "Two:"}[len(ctxs)-1]), nil

@@ -96,7 +96,8 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.Deliver
 	if d == nil {
 		return nil
 	}
-	if d.Anchor = r.lastAnchor(); d.Anchor == (asynctask.Anchor{}) {
+	d.Anchor = r.lastAnchor()
+	if d.Anchor == (asynctask.Anchor{}) {
 		r.settleDelivery(t, d, asynctask.Unread) // there is no message to join it to
 		return nil
 	}

@@ -33,7 +33,8 @@ func joined[C any](
 	sent := 0
 	return middleware.NewStream(begin(ctx, s.mw, describe(fixTheBuild)), d, sources[0],
 		func(context.Context, *adapter.Continuation) (adapter.Source[C], error) {
-			if sent++; sent == len(sources) {
+			sent++
+			if sent == len(sources) {
 				return nil, errScriptEnded
 			}
 			return sources[sent], nil

@@ -64,7 +64,8 @@ func (w *work) turn(_ context.Context, k *adapter.Continuation) (sdkAnswer, erro
 	case p < w.stalls+w.reports+w.asks:
 		return says(fmt.Sprint("Shall I go on with part ", w.rng.Int(), "?")), nil
 	}
-	if w.calls++; w.calls%callsEach == 0 {
+	w.calls++
+	if w.calls%callsEach == 0 {
 		w.done++
 	}
 	return calls(edit(fmt.Sprint("c", w.calls))), nil

@@ -78,10 +78,12 @@ func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	j := &s.joiner
 	defer j.forgetOutput()
 	for j.isReading() && j.reader().err == nil {
-		if c, ok = j.out.take(); ok {
+		c, ok = j.out.take()
+		if ok {
 			return c, true
 		}
-		if c, ok = j.tryRecv(); !ok {
+		c, ok = j.tryRecv()
+		if !ok {
 			return c, false
 		}
 		j.handle(c, nil)

@@ -253,8 +253,8 @@ func (mw *Middleware) isListTool(name string) (writes bool) {
 
 // noteListWriting notes that the turn, which has ended in tool calls, wrote the list.
 func (c *Call) noteListWriting() {
-	if session := c.session.name(); c.turn.reader.wroteList {
-		c.mw.writings.add(session, c.session.userTurn)
+	if c.turn.reader.wroteList {
+		c.mw.writings.add(c.session.name(), c.session.userTurn)
 	}
 }
 

@@ -254,7 +254,8 @@ func (t *transcript) addReasoning(text string) {
 	if t.reasoning == nil {
 		return
 	}
-	if t.long = t.long || t.bounded && len(*t.reasoning)+len(text) > maxText; !t.long {
+	t.long = t.long || t.bounded && len(*t.reasoning)+len(text) > maxText
+	if !t.long {
 		*t.reasoning = append(*t.reasoning, text...)
 	}
 }

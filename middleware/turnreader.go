@@ -95,7 +95,8 @@ func (r *turnReader) Text(text string) {
 
 // show adds text to what the chunk shows.
 func (r *turnReader) show(text string) {
-	if text = r.text.show(text); text != "" {
+	text = r.text.show(text)
+	if text != "" {
 		r.chunk.show(text)
 	}
 }
@@ -464,7 +465,8 @@ func (t *tracker) rename(c *toolCall, name string) {
 	if c.kind != open || name == "" || name == c.name {
 		return
 	}
-	if c.name += name; pause.Is(name) {
+	c.name += name
+	if pause.Is(name) {
 		c.name = name // some give the whole name after a part of it
 	}
 	c.name = strings.Clone(c.name)

@@ -105,7 +105,8 @@ func (u *unary[R]) keep(answer R) {
 	if reader.first {
 		// The caller gets its own turn, however it ended.
 		_ = u.read(&u.answer)
-		if err = reader.err; err != nil {
+		err = reader.err
+		if err != nil {
 			u.call.record(func(o *Outcome) { o.Err = err })
 		}
 	}

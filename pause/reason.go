@@ -42,7 +42,8 @@ func Parse(arguments string, policy Policy) (reason string, err error) {
 	if !ok || string(raw) == "null" {
 		return "", reject(problemRequired)
 	}
-	if err = json.Unmarshal(raw, &reason); err != nil {
+	err = json.Unmarshal(raw, &reason)
+	if err != nil {
 		return "", reject(problemString)
 	}
 	return Judge(reason, policy)

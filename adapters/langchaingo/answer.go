@@ -31,7 +31,8 @@ func (d *answers) Read(a **llms.ContentResponse, t adapter.TurnReader) {
 		if choice.Content == "" {
 			continue
 		}
-		if texts++; texts > 1 {
+		texts++
+		if texts > 1 {
 			t.OtherChoice() // blocks of text cannot be joined
 		}
 		t.Text(choice.Content)

@@ -63,7 +63,8 @@ func joinText(parts []llms.ContentPart, more string) []llms.ContentPart {
 		// The model of a text agent continues after "Thought:", so that stays
 		// last.
 		text, thought := strings.CutSuffix(p.Text, nextThought)
-		if p.Text = text + more; thought {
+		p.Text = text + more
+		if thought {
 			p.Text += nextThought
 		}
 		*last = p

@@ -287,7 +287,8 @@ func TestAWholeContinuationIsReturnedThoughCtxHasEnded(t *testing.T) {
 	asked := 0
 	// The model never gives a stop reason, so that a whole answer looks like one that was cut off.
 	model := spoken(func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
-		if asked++; asked == 2 {
+		asked++
+		if asked == 2 {
 			cancel()
 		}
 		return says("Did "+strconv.Itoa(asked)+".", ""), nil

@@ -168,7 +168,8 @@ type told struct {
 func askModel(ctx context.Context, model llms.Model, whole bool) *told {
 	r := new(told)
 	options := []llms.CallOption{withTools("edit_file", "run_tests", "todo_write")}
-	if r.streamed = !whole; r.streamed {
+	r.streamed = !whole
+	if r.streamed {
 		options = append(options, r.option())
 	}
 	r.answer, r.err = model.GenerateContent(ctx, question(), options...)

@@ -26,7 +26,8 @@ func FuzzStreamedText(f *testing.F) {
 		chunk := encodeCall(name)
 		turn := 0
 		model := spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
-			if turn++; turn == 1 {
+			turn++
+			if turn == 1 {
 				return says("Did one:", "stop"), o.StreamingFunc(ctx, []byte("Did one:"))
 			}
 			for _, piece := range cut(text, size) {

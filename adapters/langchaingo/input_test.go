@@ -210,7 +210,8 @@ func TestAPanicOfTheModelLeavesNothingBehind(t *testing.T) {
 	s := newScene(t, nil)
 	asked := 0
 	model := spoken(func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
-		if asked++; asked > 1 {
+		asked++
+		if asked > 1 {
 			panic("oops")
 		}
 		return says("Did one:", "stop"), nil

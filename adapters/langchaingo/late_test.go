@@ -57,7 +57,8 @@ func TestLateStreamOfAnEarlierTurnIsLeftOut(t *testing.T) {
 	var first func(context.Context, []byte) error
 	asked := 0
 	model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
-		if asked++; asked == 1 {
+		asked++
+		if asked == 1 {
 			first = o.StreamingFunc
 			return says("One:", "stop"), first(ctx, []byte("One:"))
 		}
@@ -84,7 +85,8 @@ func TestStreamingFunctionThatStillRunsIsLeftAlone(t *testing.T) {
 	var others sync.WaitGroup
 	asked, calls := 0, 0
 	model := carrylangchain.Wrap(spoken(func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
-		if asked++; asked == 1 {
+		asked++
+		if asked == 1 {
 			others.Go(func() { _ = o.StreamingFunc(ctx, []byte("One:")) })
 			<-running
 			return says("One:", "stop"), nil

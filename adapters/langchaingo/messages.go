@@ -24,7 +24,8 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 			if adapter.IsAutomatic(user) {
 				continue
 			}
-			if r.Users++; r.Users == 1 {
+			r.Users++
+			if r.Users == 1 {
 				r.User = user
 				if i > 0 && r.Unanswered {
 					r.Previous = identityOf(&messages[i-1])

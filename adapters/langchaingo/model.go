@@ -38,7 +38,8 @@ func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 		panic("carryon/adapters/langchaingo: nil middleware")
 	}
 	m := &Model{model: model, mw: mw, provider: providerOf(model)}
-	if apply(&m.options, opts); m.options.wrong != "" {
+	apply(&m.options, opts)
+	if m.options.wrong != "" {
 		panic("carryon/adapters/langchaingo: " + m.options.wrong)
 	}
 	m.givesReasons.Store(m.provider.givesReasons)
@@ -58,7 +59,8 @@ func (m *Model) GenerateContent(
 	t := &turns{model: m, messages: messages, options: options}
 	apply(&t.asked, options) // only to read: the provider may start from other defaults
 	request := m.describe(messages, &t.asked)
-	if t.call, _ = m.mw.Begin(m.scope(ctx, &t.asked), request); t.call == nil {
+	t.call, _ = m.mw.Begin(m.scope(ctx, &t.asked), request)
+	if t.call == nil {
 		return m.model.GenerateContent(ctx, messages, options...)
 	}
 	t.streams = newStreams(ctx, &t.asked)

@@ -44,7 +44,8 @@ func (w *walk) pass(m *openai.ChatCompletionMessage) bool {
 		call := &m.ToolCalls[i]
 		c := todo.Call{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments}
 		var result *openai.ChatCompletionMessage
-		if result, c.Answered = w.results.Take(call.ID); c.Answered {
+		result, c.Answered = w.results.Take(call.ID)
+		if c.Answered {
 			c.Result = textOf(result)
 		}
 		if !w.Call(c) {

@@ -113,7 +113,8 @@ func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 	if adapter.IsAutomatic(user) {
 		return
 	}
-	if d.Users++; d.Users > 1 {
+	d.Users++
+	if d.Users > 1 {
 		return // a later one is the last
 	}
 	d.User = user

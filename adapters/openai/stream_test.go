@@ -41,7 +41,8 @@ func TestRangeThatIsLeftEarlyClosesTheStream(t *testing.T) {
 		var a scenario.Answer
 		for chunk, err := range got.All() {
 			require.NoError(t, err)
-			if a.Add(chunk); strings.Contains(a.Text, word) {
+			a.Add(chunk)
+			if strings.Contains(a.Text, word) {
 				break
 			}
 		}
@@ -62,7 +63,8 @@ func TestPanicOfTheConsumerClosesTheStream(t *testing.T) {
 	require.Panics(t, func() {
 		for chunk, err := range got.All() {
 			require.NoError(t, err)
-			if a.Add(chunk); strings.Contains(a.Text, "Four") {
+			a.Add(chunk)
+			if strings.Contains(a.Text, "Four") {
 				panic("consumer")
 			}
 		}

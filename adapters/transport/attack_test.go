@@ -262,7 +262,8 @@ func TestEventOverTheLimitPassesAsItComes(t *testing.T) {
 	for _, tt := range []struct{ size, requests int }{{transport.MaxEvent - 1, 1 + 3}, {transport.MaxEvent + 1<<20, 1}} {
 		asked, end := 0, new(ending)
 		base := roundTrip(func(r *http.Request) (*http.Response, error) {
-			if asked++; asked > 1 {
+			asked++
+			if asked > 1 {
 				return answered(r, "{}"), nil
 			}
 			body := io.MultiReader(strings.NewReader(head), &endless{'x', tt.size - len(head) - 6}, strings.NewReader(tail))
@@ -297,7 +298,8 @@ func TestEventOverTheLimitFailsAContinuation(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	base := roundTrip(func(r *http.Request) (*http.Response, error) {
-		if asked++; asked == 1 {
+		asked++
+		if asked == 1 {
 			text := "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
 			return streamed(r, io.NopCloser(strings.NewReader(text))), nil
 		}
@@ -379,7 +381,8 @@ func TestEndlessReadEnds(t *testing.T) {
 				asked, reads := 0, make(chan struct{})
 				read := sync.OnceFunc(func() { close(reads) })
 				base := roundTrip(func(r *http.Request) (*http.Response, error) {
-					if asked++; asked == 1 {
+					asked++
+					if asked == 1 {
 						return streamed(r, io.NopCloser(strings.NewReader("data: "+saysText+"\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\n"))), r.Body.Close()
 					}
 					return streamed(r, babble{again, read}), r.Body.Close()

@@ -204,7 +204,8 @@ func (c *blockCodec) appendBlock(dst []sse.Event, e *sse.Event, edit *adapter.Ed
 	var edits rawjson.Edits
 	s := rawjson.Over(data)
 	for s.Open('{'); s.Member(); {
-		if raw := s.Raw(); string(s.Key()) == "index" {
+		raw := s.Raw()
+		if string(s.Key()) == "index" {
 			edits.Replace(s.At()-len(raw), s.At(), strconv.AppendInt(nil, int64(c.shown[index]), 10))
 		}
 	}

@@ -99,7 +99,8 @@ func closeBesideRead(t *testing.T, mw *middleware.Middleware, i int) {
 	t.Helper()
 	asked := 0
 	base := roundTrip(func(r *http.Request) (*http.Response, error) {
-		if asked++; asked > 3 {
+		asked++
+		if asked > 3 {
 			return nil, errors.New("no more")
 		}
 		text := strings.Repeat(textEvent, 40) + finishEvent + doneMark

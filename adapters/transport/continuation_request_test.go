@@ -223,7 +223,8 @@ func TestBodyOfAContinuationCanBeHadAgain(t *testing.T) {
 					}
 					again := r.Clone(r.Context())
 					var err error
-					if again.Body, err = r.GetBody(); err != nil {
+					again.Body, err = r.GetBody()
+					if err != nil {
 						return nil, err
 					}
 					return base.RoundTrip(again)

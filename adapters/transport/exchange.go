@@ -170,7 +170,8 @@ func (x *exchange) setLength(n int) {
 		}
 		r.Header = header
 	}
-	if r.ContentLength = -1; known {
+	r.ContentLength = -1
+	if known {
 		r.ContentLength = int64(n)
 	}
 }

@@ -25,7 +25,8 @@ type twoTurns struct {
 
 func (t *twoTurns) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := t.first
-	if t.asked++; t.asked%2 == 0 {
+	t.asked++
+	if t.asked%2 == 0 {
 		t.sought = time.Now()
 		body = t.second
 	}

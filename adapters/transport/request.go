@@ -57,7 +57,8 @@ func isSigned(r *http.Request) bool {
 func isEncoded(h http.Header) bool {
 	for _, value := range h["Content-Encoding"] {
 		for encoding := range strings.SplitSeq(value, ",") {
-			if encoding = strings.TrimSpace(encoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
+			encoding = strings.TrimSpace(encoding)
+			if encoding != "" && !strings.EqualFold(encoding, "identity") {
 				return true
 			}
 		}

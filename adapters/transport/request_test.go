@@ -271,7 +271,8 @@ func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 				request := s.request(t, body)
 				getBody, times := request.GetBody, 0
 				request.GetBody = func() (io.ReadCloser, error) {
-					if times++; times > 1 {
+					times++
+					if times > 1 {
 						return later(body)
 					}
 					return getBody()
@@ -316,7 +317,8 @@ func TestCallersRequestIsNotChanged(t *testing.T) {
 				request.Header.Set("Content-Length", strconv.Itoa(len(text)))
 				request.Header.Set("Idempotency-Key", "once")
 				request.TransferEncoding = []string{"identity"}
-				if request.GetBody = nil; getBody {
+				request.GetBody = nil
+				if getBody {
 					request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
 				}
 				before, header, url := *request, request.Header.Clone(), request.URL.String()
@@ -366,7 +368,8 @@ func TestBodyOfTheRequestIsClosed(t *testing.T) {
 					body := &watchedBody{Reader: strings.NewReader(bodyOf(w.stream))}
 					var copies []*watchedBody
 					request.Body = body
-					if request.GetBody = nil; getBody {
+					request.GetBody = nil
+					if getBody {
 						request.GetBody = func() (io.ReadCloser, error) {
 							copies = append(copies, &watchedBody{Reader: strings.NewReader(bodyOf(w.stream))})
 							return copies[len(copies)-1], nil

@@ -239,7 +239,8 @@ func TestAnswersWithNothingToDoAreTheSame(t *testing.T) {
 					rw.Header()["Date"] = nil
 					rw.Header().Set("Trailer", "X-Cost")
 					rw.Header().Set("X-Request-Id", "1")
-					if rw.Header().Set("Content-Type", "application/json"); w.stream {
+					rw.Header().Set("Content-Type", "application/json")
+					if w.stream {
 						rw.Header().Set("Content-Type", "text/event-stream")
 						_, _ = io.WriteString(rw, "data: "+saysText+"\n\n: x\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\nmore")
 					} else {
@@ -491,7 +492,8 @@ func TestUnaryContinuationThatFailsCostsNothing(t *testing.T) {
 			t.Parallel()
 			asked := 0
 			base, url := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if asked++; asked == 1 {
+				asked++
+				if asked == 1 {
 					respond(http.StatusOK, "application/json", stalled)(w, r)
 					return
 				}
@@ -548,7 +550,8 @@ func TestAnswerOverTheLimitPassesAsItComes(t *testing.T) {
 	} {
 		asked, closed := 0, 0
 		base := roundTrip(func(r *http.Request) (*http.Response, error) {
-			if asked++; asked > 1 {
+			asked++
+			if asked > 1 {
 				return answered(r, "{}"), nil
 			}
 			response := answered(r, tt.text)

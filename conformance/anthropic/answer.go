@@ -75,7 +75,8 @@ func content(m *sdk.Message, e *adapter.Edit) []any {
 			continue
 		case typeCall:
 			drop := e.Call(call).Drop
-			if call++; drop {
+			call++
+			if drop {
 				continue
 			}
 			say()

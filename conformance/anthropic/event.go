@@ -30,7 +30,8 @@ func (d *events) Read(c *event, t adapter.TurnReader) {
 		d.blocks.read(c.Index)
 		d.calls[c.Index] = d.isCall(c)
 		t.Text(c.ContentBlock.Text)
-		if block := &c.ContentBlock; d.isCall(c) {
+		if d.isCall(c) {
+			block := &c.ContentBlock
 			t.Call(int(c.Index), block.ID, block.Name, argumentsOf(block))
 		}
 	case blockDelta:

@@ -188,7 +188,8 @@ type turns struct {
 }
 
 func (t *turns) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.asked++; t.asked%2 == 0 {
+	t.asked++
+	if t.asked%2 == 0 {
 		t.continued = time.Now()
 		return memory(t.second).RoundTrip(r)
 	}
@@ -206,7 +207,8 @@ type timedBody struct {
 
 func (n *timedBody) Read(p []byte) (int, error) {
 	got, err := n.ReadCloser.Read(p)
-	if n.left -= got; got > 0 && n.left == 0 {
+	n.left -= got
+	if got > 0 && n.left == 0 {
 		*n.at = time.Now()
 	}
 	return got, err

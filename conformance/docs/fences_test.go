@@ -115,7 +115,8 @@ func carryonCommand(t *testing.T) (bin string) {
 var commandFolder string
 
 var buildCommand = sync.OnceValues(func() (bin string, err error) {
-	if bin, err = os.MkdirTemp("", "carryon"); err != nil {
+	bin, err = os.MkdirTemp("", "carryon")
+	if err != nil {
 		return "", err
 	}
 	commandFolder = bin

@@ -112,7 +112,8 @@ func TestCase17AnErrorThatGoogleAISwallowsIsReturned(t *testing.T) {
 			model := carrylangchain.Wrap(newGoogleAI(t, server), middleware.New(twoTodos, unhurried))
 			var shown []string
 			answer, err := model.GenerateContent(t.Context(), question(), withTools("search"), streaming(func(text string) error {
-				if shown = append(shown, text); len(shown) == test.at {
+				shown = append(shown, text)
+				if len(shown) == test.at {
 					return enough
 				}
 				return nil

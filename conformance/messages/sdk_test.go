@@ -100,7 +100,8 @@ func TestOfficialSDKInALoop(t *testing.T) {
 					results = append(results, sdk.NewToolResultBlock(b.ID, "done", false))
 				}
 			}
-			if calls = len(results) > 0; calls {
+			calls = len(results) > 0
+			if calls {
 				history = append(history, sdk.NewUserMessage(results...))
 			}
 		}

@@ -62,7 +62,8 @@ func streamsIn(t *testing.T, lines string) []string {
 	t.Helper()
 	var streams []string
 	for line := range strings.Lines(lines) {
-		if line = strings.TrimSpace(line); line == "" {
+		line = strings.TrimSpace(line)
+		if line == "" {
 			continue
 		}
 		kind := rawjson.TextOf(rawjson.Member([]byte(line), "type"))

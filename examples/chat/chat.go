@@ -187,7 +187,8 @@ func (c *chat) tell(ctx context.Context, message string) error {
 		return autotrigger.ErrBusy
 	}
 	defer c.delivered(ctx, func(id string) bool { return strings.Contains(message, id) })
-	if c.automatic++; c.automatic > maxAutomatic {
+	c.automatic++
+	if c.automatic > maxAutomatic {
 		first := c.automatic == maxAutomatic+1
 		c.mu.Unlock()
 		if first {

@@ -61,7 +61,8 @@ func run(ctx context.Context, r *reporter, at endpoint, carryOn bool) error {
 
 	files := &fileTool{written: map[string]string{}}
 	executor := agents.NewExecutor(newAgent(model, files, &todoTool{todos}), agents.WithMaxIterations(maxIterations))
-	if _, err = chains.Run(ctx, executor, task); err != nil {
+	_, err = chains.Run(ctx, executor, task)
+	if err != nil {
 		return err
 	}
 	r.end(todos.Read(ctx), len(files.written), outcomes.Last())

@@ -34,7 +34,8 @@ func (f *fileTool) Description() string {
 
 func (f *fileTool) Call(_ context.Context, input string) (string, error) {
 	path, content, _ := strings.Cut(input, "\n")
-	if path = strings.TrimSpace(path); path == "" {
+	path = strings.TrimSpace(path)
+	if path == "" {
 		return "Error: the first line must be a path.", nil
 	}
 	f.written[path] = content

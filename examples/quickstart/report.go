@@ -78,7 +78,8 @@ func (r *report) exchange(e exchange) {
 // prompt prints what carryon sent: the beginning of the first prompt, and only the todo of later ones.
 func (r *report) prompt(e exchange) {
 	lines := strings.Split(e.prompt, "\n")
-	if r.prompts++; r.prompts > 1 {
+	r.prompts++
+	if r.prompts > 1 {
 		r.entry("carryon", "asks again: "+quotedIn(lines))
 		return
 	}

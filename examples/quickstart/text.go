@@ -19,7 +19,8 @@ func cut(text string, columns int) string {
 	}
 	end, used := 0, len("...")
 	for i, r := range text {
-		if used += runeColumns(r); used > columns {
+		used += runeColumns(r)
+		if used > columns {
 			break
 		}
 		end = i + len(string(r))

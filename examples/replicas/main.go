@@ -74,7 +74,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 		defer func() { _ = os.RemoveAll(dir) }() // only temporary files
-		if s.program, err = build(ctx, dir); err != nil {
+		s.program, err = build(ctx, dir)
+		if err != nil {
 			return err
 		}
 	}

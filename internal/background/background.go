@@ -307,8 +307,10 @@ func launchOf(result string) (launch *agents.Launch, names [3]string, ok bool) {
 	}
 	for at, first := 0, true; at < len(result); first = false {
 		line := result[at:]
-		if launch = launchAt(line); launch != nil {
-			if names, ok = promise(line, launch); ok && (first || names[idOfWork] != "") {
+		launch = launchAt(line)
+		if launch != nil {
+			names, ok = promise(line, launch)
+			if ok && (first || names[idOfWork] != "") {
 				return launch, names, true
 			}
 		}

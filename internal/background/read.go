@@ -101,7 +101,8 @@ func (r *reader) readCall(c *todo.Call) {
 		r.readUse(c)
 		return
 	}
-	if r.launches++; r.launches > maxLaunches {
+	r.launches++
+	if r.launches > maxLaunches {
 		return
 	}
 	names[idOfCall] = c.ID
@@ -310,7 +311,8 @@ func (r *reader) readLines(body string) {
 	for line := range strings.Lines(body) {
 		lower := strings.Trim(lowerASCII(line), " \t\r\n[]")
 		what, isAll := strings.CutPrefix(lower, "all ")
-		if isAll = isAll || strings.HasPrefix(lower, "all background"); isAll && hasEndWord(what) {
+		isAll = isAll || strings.HasPrefix(lower, "all background")
+		if isAll && hasEndWord(what) {
 			r.addReport(event{kind: endedAll})
 			return
 		}
@@ -352,7 +354,8 @@ func ownWords(body string) string {
 			return words.String()
 		}
 		words.WriteByte(' ')
-		if _, body, ok = strings.Cut(inside, "</"+name+">"); !ok {
+		_, body, ok = strings.Cut(inside, "</"+name+">")
+		if !ok {
 			return words.String()
 		}
 	}

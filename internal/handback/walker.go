@@ -66,7 +66,8 @@ func (f *fenceFinder) next() (span, bool) {
 		if c == '`' && strings.IndexByte(line, '`') >= 0 {
 			continue
 		}
-		if f.at += len(line); closed {
+		f.at += len(line)
+		if closed {
 			f.at = closing(f.text, f.at+1, c, length)
 		}
 		return span{start, f.at}, true
@@ -194,7 +195,8 @@ func (w *walker) lines() (span, bool) {
 			found.end = line.end
 		}
 		found.start = line.start
-		if room -= line.end - line.start + 1; room <= 0 {
+		room -= line.end - line.start + 1
+		if room <= 0 {
 			found.start = runeStart(w.text, line.start-room)
 			w.leave()
 			return found, true

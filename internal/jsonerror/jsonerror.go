@@ -20,7 +20,8 @@ func (t Text) MarshalText() ([]byte, error) {
 
 // UnmarshalText makes an error of a text; an empty one is no error.
 func (t *Text) UnmarshalText(text []byte) error {
-	if t.Err = nil; len(text) > 0 {
+	t.Err = nil
+	if len(text) > 0 {
 		t.Err = errors.New(string(text))
 	}
 	return nil

@@ -33,7 +33,8 @@ func (q *Queue[T]) Add(text string, tokens []T, size func(*T) int) {
 	q.text = append(q.text, text...)
 	whole := q.shown + len(q.text)
 	for i := range tokens {
-		if at = min(at+size(&tokens[i]), whole); i == len(tokens)-1 {
+		at = min(at+size(&tokens[i]), whole)
+		if i == len(tokens)-1 {
 			at = whole
 		}
 		q.tokens = append(q.tokens, token[T]{tokens[i], at})

@@ -55,7 +55,8 @@ func readCall(text string, read form) (call, verdict) {
 	opener, rest := text[:ticks], text[ticks:]
 	found, v := read(rest)
 	if v == impossible && ticks == len(fence) {
-		if rest, v = readFence(rest); v == complete {
+		rest, v = readFence(rest)
+		if v == complete {
 			opener = text[:len(text)-len(rest)]
 			found, v = read(rest)
 		}
@@ -86,7 +87,8 @@ func readNamed(text string) (call, verdict) {
 	if v != complete {
 		return call{}, v
 	}
-	if rest, v = readLiteral(strings.TrimLeft(rest, blanks), "("); v != complete {
+	rest, v = readLiteral(strings.TrimLeft(rest, blanks), "(")
+	if v != complete {
 		return call{}, v
 	}
 	rest = strings.TrimLeft(rest, spaces)
@@ -96,7 +98,8 @@ func readNamed(text string) (call, verdict) {
 	if strings.HasPrefix(rest, "{") {
 		return readArguments(rest)
 	}
-	if rest, v = readKey(rest); v != complete {
+	rest, v = readKey(rest)
+	if v != complete {
 		return call{}, v
 	}
 	reason, tail, v := readQuoted(rest)
@@ -123,7 +126,8 @@ func readKey(text string) (rest string, v verdict) {
 	if text == "" || text[0]|0x20 != 'r' {
 		return text, complete
 	}
-	if rest, v = readLiteral(text, "reason"); v != complete {
+	rest, v = readLiteral(text, "reason")
+	if v != complete {
 		return "", v
 	}
 	rest = strings.TrimLeft(rest, spaces)

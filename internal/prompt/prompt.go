@@ -224,7 +224,8 @@ func (c *compiler) body(name, text string) template {
 
 // addition compiles a text that may follow the body, or nothing.
 func (c *compiler) addition(name, text string) template {
-	if text = strings.TrimSpace(text); text != "" {
+	text = strings.TrimSpace(text)
+	if text != "" {
 		text = "\n\n" + text
 	}
 	t, _ := c.parse(name, text)

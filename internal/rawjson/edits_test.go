@@ -41,7 +41,8 @@ func removed(t *testing.T, text, name string) string {
 	s := rawjson.Over([]byte(text))
 	for s.Open('{'); s.Member(); {
 		from, found := s.KeyAt(), string(s.Key()) == name
-		if s.Skip(); found {
+		s.Skip()
+		if found {
 			e.Remove([]byte(text), from, s.At())
 		}
 	}

@@ -76,7 +76,8 @@ func (s *Scanner) Member() bool {
 	} else {
 		s.bad = true
 	}
-	if s.bad = s.bad || s.Kind() != ':'; s.bad {
+	s.bad = s.bad || s.Kind() != ':'
+	if s.bad {
 		return false
 	}
 	s.at++
@@ -178,7 +179,8 @@ func (s *Scanner) Skip() {
 	}
 	s.Kind()
 	n := Length(s.json[s.at:])
-	if s.bad = n < 0; !s.bad {
+	s.bad = n < 0
+	if !s.bad {
 		s.at += n
 	}
 }
@@ -215,13 +217,15 @@ func bracketEnd(b []byte) int {
 	for at := 0; at < len(b); at++ {
 		switch b[at] {
 		case '"':
-			if at = stringEnd(b, at+1) - 1; at < 0 {
+			at = stringEnd(b, at+1) - 1
+			if at < 0 {
 				return -1
 			}
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth == 0 {
+			depth--
+			if depth == 0 {
 				return at + 1
 			}
 		}

@@ -125,7 +125,8 @@ func Release(s continuation.State, token uint64, e Ending) continuation.State {
 // addTokens adds a number of tokens. A provider may report any number, so the
 // sum never shrinks and never overflows.
 func addTokens(sum, tokens int) int {
-	if tokens = max(tokens, 0); sum > math.MaxInt-tokens {
+	tokens = max(tokens, 0)
+	if sum > math.MaxInt-tokens {
 		return math.MaxInt
 	}
 	return sum + tokens

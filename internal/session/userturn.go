@@ -146,7 +146,8 @@ func (k *LoopKey) Add(text string) {
 	for k.held += size; len(text) > 0; {
 		n := copy(k.block[k.held:], text)
 		k.held += n
-		if text = text[n:]; len(text) > 0 {
+		text = text[n:]
+		if len(text) > 0 {
 			k.flush()
 		}
 	}

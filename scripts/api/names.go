@@ -40,7 +40,8 @@ func sameNames(all packagesByPath) error {
 			names = append(names, fmt.Sprintf("%s (%s)", name, strings.Join(in, ", ")))
 		}
 	}
-	if slices.Sort(names); len(names) > 0 {
+	slices.Sort(names)
+	if len(names) > 0 {
 		return fmt.Errorf("types of one name in several packages: %s", strings.Join(names, "; "))
 	}
 	return nil

@@ -52,7 +52,8 @@ func (l *PlainLines) read(in *bufio.Reader) {
 func (l *PlainLines) Stream(piece string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if piece = l.flow.next(piece); piece != "" {
+	piece = l.flow.next(piece)
+	if piece != "" {
 		l.open = !strings.HasSuffix(piece, "\n")
 		l.write(piece)
 	}

@@ -78,7 +78,8 @@ func (s *Screen) read(k *keys) {
 func (s *Screen) Stream(piece string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if piece = s.flow.next(piece); piece == "" {
+	piece = s.flow.next(piece)
+	if piece == "" {
 		return
 	}
 	var done []string

@@ -23,7 +23,8 @@ func wrap(text string, columns int) []string {
 			if cluster == " " {
 				space = at
 			}
-			if used += width; used > columns && cluster != " " && at > 0 {
+			used += width
+			if used > columns && cluster != " " && at > 0 {
 				cut = at
 			}
 			at += len(cluster)
@@ -49,7 +50,8 @@ func Fit(text string, columns int) string {
 		var cluster string
 		var width int
 		cluster, rest, width, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if used += width; used > columns {
+		used += width
+		if used > columns {
 			break
 		}
 		end += len(cluster)

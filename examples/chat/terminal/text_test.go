@@ -15,7 +15,8 @@ func FuzzTextFitsIntoColumns(f *testing.F) {
 		columns = 2 + max(columns, -columns, 0)%100
 		for line := range strings.Lines(plaintext.Clean(text)) {
 			for _, row := range wrap(strings.TrimRight(line, "\n"), columns) {
-				if row = strings.TrimRight(row, " "); Width(row) > columns {
+				row = strings.TrimRight(row, " ")
+				if Width(row) > columns {
 					t.Fatalf("%q has %d columns of %d", row, Width(row), columns)
 				}
 			}

@@ -51,7 +51,8 @@ func (c *Cleaner) Clean(piece string) string {
 // inSequence reports whether r belongs to an escape sequence. A sequence ends with its line, so that a broken one
 // cannot hide the rest of the text.
 func (c *Cleaner) inSequence(r rune) bool {
-	if c.left--; r == '\n' || c.state != inText && c.left < 0 {
+	c.left--
+	if r == '\n' || c.state != inText && c.left < 0 {
 		c.state = inText
 		return false
 	}

@@ -138,7 +138,8 @@ func (s *responseStore) keep(r response, request Request) {
 	before := ""
 	for _, item := range r.Output {
 		s.items[item.ID] = storedItem{item, before}
-		if before = ""; item.Type == "reasoning" {
+		before = ""
+		if item.Type == "reasoning" {
 			before = item.ID
 		}
 		if item.Type == "function_call" {

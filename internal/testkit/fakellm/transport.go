@@ -52,7 +52,8 @@ func readBody(req *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	body, err := io.ReadAll(req.Body)
-	if closeErr := req.Body.Close(); err == nil {
+	closeErr := req.Body.Close()
+	if err == nil {
 		err = closeErr
 	}
 	return body, err

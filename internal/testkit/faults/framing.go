@@ -63,7 +63,8 @@ func (f Framing) body(payloads []string) (text string, events []event) {
 		e := event{start: b.Len()}
 		b.WriteString(f.frame(payload))
 		e.payloadEnd, e.end = len(strings.TrimRight(b.String(), "\r\n")), b.Len()
-		if e.certain = e.end; strings.HasSuffix(b.String(), "\r") {
+		e.certain = e.end
+		if strings.HasSuffix(b.String(), "\r") {
 			e.certain++ // an LF may belong to it
 		}
 		events = append(events, e)

@@ -69,7 +69,8 @@ func (d Drill) JudgeReset(t Try, without func(at int) quirks.Reading) error {
 		if t.At == 0 {
 			return sent
 		}
-		if t.At--; without != nil {
+		t.At--
+		if without != nil {
 			t.Without = without(t.At)
 		}
 	}

@@ -95,7 +95,8 @@ func join(first, second quirks.Reading) quirks.Reading {
 	if paused {
 		both.Text = paragraphs(both.Text, "Task paused: "+blocker)
 	}
-	if both.Calls = shown; len(shown) > 0 || !paused {
+	both.Calls = shown
+	if len(shown) > 0 || !paused {
 		both.Finish = second.Finish
 	}
 	return both

@@ -20,7 +20,8 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	maps.Copy(w.Header(), response.Header)
 	_, err = io.Copy(w, response.Body)
 	control := http.NewResponseController(w)
-	if err = errors.Join(err, control.Flush()); err == nil {
+	err = errors.Join(err, control.Flush())
+	if err == nil {
 		return
 	}
 	conn, _, err := control.Hijack()

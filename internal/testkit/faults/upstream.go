@@ -53,7 +53,8 @@ func (u *Upstream) Open() int {
 // RoundTrip implements [http.RoundTripper].
 func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	_, err := io.Copy(io.Discard, r.Body)
-	if err = errors.Join(err, r.Body.Close()); err != nil {
+	err = errors.Join(err, r.Body.Close())
+	if err != nil {
 		return nil, err
 	}
 	u.mu.Lock()

@@ -57,7 +57,8 @@ func (c *Conversation) judgeSize(r *Result, asked int) error {
 	for i := range asked {
 		size, events = size+2*len(c.Turns[i].Body), events+strings.Count(c.Turns[i].Body, "data:")
 	}
-	if size += 100 * events; len(r.Raw) > size {
+	size += 100 * events
+	if len(r.Raw) > size {
 		return fmt.Errorf("%d bytes were shown", len(r.Raw))
 	}
 	return nil
@@ -138,7 +139,8 @@ func hasLetters(text, part string) bool {
 		left[letter]++
 	}
 	for _, letter := range part {
-		if left[letter]--; left[letter] < 0 {
+		left[letter]--
+		if left[letter] < 0 {
 			return false
 		}
 	}

@@ -28,7 +28,8 @@ func (u *Upstream) Requests() []string {
 func (u *Upstream) next(body string) (Turn, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.requests = append(u.requests, body); len(u.requests) > len(u.turns) {
+	u.requests = append(u.requests, body)
+	if len(u.requests) > len(u.turns) {
 		return Turn{}, false
 	}
 	return u.turns[len(u.requests)-1], true

@@ -73,7 +73,8 @@ func newChat(exchange Exchange) (Chat, error) {
 		return Chat{}, err
 	}
 	defer response.Body.Close() //nolint:errcheck // it is in memory
-	if chat.Answer, err = io.ReadAll(response.Body); err != nil {
+	chat.Answer, err = io.ReadAll(response.Body)
+	if err != nil {
 		return Chat{}, err
 	}
 	if response.StatusCode == http.StatusOK {

@@ -65,7 +65,8 @@ func readTurn(body []byte, streamed bool) (quirks.Turn, error) {
 	events, at, finish := 0, 0, -1
 	for line := range bytes.Lines(body) {
 		data, isData := bytes.CutPrefix(line, []byte("data:"))
-		if data = bytes.TrimSpace(data); isData && string(data) != "[DONE]" {
+		data = bytes.TrimSpace(data)
+		if isData && string(data) != "[DONE]" {
 			events++
 			c, err := readChunk(data)
 			if err == nil {

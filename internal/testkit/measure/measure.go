@@ -87,7 +87,8 @@ func slowdown(clock func() time.Duration, shorter, longer func()) float64 {
 		least = min(least, timed(shorter))
 	}
 	for range tries {
-		if most = min(most, timed(longer)); float64(most) < quadratic/2*float64(least) {
+		most = min(most, timed(longer))
+		if float64(most) < quadratic/2*float64(least) {
 			break
 		}
 	}

@@ -53,7 +53,8 @@ func TestSlowdownTellsTheSquareFromTheLine(t *testing.T) {
 
 	runs := 0
 	recovers := func() {
-		if runs++; runs < tries {
+		runs++
+		if runs < tries {
 			now += time.Minute // other work on the machine
 		}
 		now += line * time.Millisecond

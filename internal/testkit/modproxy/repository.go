@@ -158,7 +158,8 @@ func (r *repository) publish(m module, version, proxy string) error {
 	for _, name := range m.files {
 		content := text
 		if name != "go.mod" {
-			if content, err = os.ReadFile(filepath.Join(r.root, m.dir, name)); err != nil {
+			content, err = os.ReadFile(filepath.Join(r.root, m.dir, name))
+			if err != nil {
 				return err
 			}
 		}

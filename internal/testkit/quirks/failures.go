@@ -128,7 +128,8 @@ func compressed() shape {
 	w := gzip.NewWriter(&b)
 	turn := reply()
 	_, err := w.Write([]byte(turn.Body()))
-	if err = errors.Join(err, w.Close()); err != nil {
+	err = errors.Join(err, w.Close())
+	if err != nil {
 		return failing("Q80 gzip: "+err.Error(), "", "") // a builder takes everything
 	}
 	s := failing("Q80 gzip", "A client that asks for it itself must decode it itself.", b.String()).withoutTail()

@@ -142,7 +142,8 @@ func membersOf(text string) (names []string, members map[string]string, err erro
 			return nil, nil, err
 		}
 		var raw json.RawMessage
-		if err = decoder.Decode(&raw); err != nil {
+		err = decoder.Decode(&raw)
+		if err != nil {
 			return nil, nil, err
 		}
 		names = append(names, fmt.Sprint(name))

@@ -41,7 +41,8 @@ func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = r.Body.Close(); err != nil {
+	err = r.Body.Close()
+	if err != nil {
 		return nil, err
 	}
 	turn, number, err := u.next(string(body))
@@ -58,7 +59,8 @@ func (u *Upstream) next(body string) (turn Turn, number int, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.asked = append(u.asked, body)
-	if number = len(u.asked); number > len(u.Turns) {
+	number = len(u.asked)
+	if number > len(u.Turns) {
 		return Turn{}, number, ErrNotAsked
 	}
 	return u.Turns[number-1], number, nil

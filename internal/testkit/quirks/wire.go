@@ -77,12 +77,14 @@ func (q Quirk) judgeStream(joined string) error {
 	if !ok {
 		return fmt.Errorf("it does not begin as the first answer does: %q", q.First.Head)
 	}
-	if rest, ok = strings.CutPrefix(rest, q.First.missingBlankLine()); !ok {
+	rest, ok = strings.CutPrefix(rest, q.First.missingBlankLine())
+	if !ok {
 		return fmt.Errorf("no blank line follows the first answer: %q", rest)
 	}
 	verbatim := false // it ends in the tail of the first answer
 	if q.Effect == Dropped && !q.First.finishHasText() {
-		if rest, verbatim = strings.CutSuffix(rest, q.First.Tail); !verbatim {
+		rest, verbatim = strings.CutSuffix(rest, q.First.Tail)
+		if !verbatim {
 			return fmt.Errorf("it does not end as the first answer does: %q", q.First.Tail)
 		}
 	}
@@ -94,7 +96,8 @@ func (q Quirk) judgeStream(joined string) error {
 	if done != (wantDone && !verbatim && q.Effect != Broken) {
 		return fmt.Errorf("ends in [DONE]: %v", done)
 	}
-	if chunks, err = q.withoutReport(chunks); err != nil {
+	chunks, err = q.withoutReport(chunks)
+	if err != nil {
 		return err
 	}
 	open := verbatim || q.Effect == Broken // the chunks of turn 2 have no ending of their own

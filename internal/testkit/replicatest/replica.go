@@ -106,7 +106,8 @@ func serve(role string, open func(url string) (records.Records, error), in io.Re
 		}
 		go func() {
 			done, err := r.carryOut(do)
-			if done.ID = do.ID; err != nil {
+			done.ID = do.ID
+			if err != nil {
 				done.Err = err.Error()
 			}
 			mu.Lock()

@@ -107,7 +107,8 @@ func (p *play) call(ctx context.Context, c scenario.Client, leave int) {
 			cancel()
 		}
 		var chunk openai.ChatCompletionStreamResponse
-		if chunk, err = s.Recv(); err == nil {
+		chunk, err = s.Recv()
+		if err == nil {
 			p.answer.Add(chunk)
 		}
 	}

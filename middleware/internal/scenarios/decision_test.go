@@ -204,7 +204,8 @@ func TestOuterLayerActsAndInnerDoesNot(t *testing.T) {
 		below := s.ClientWith(middleware.New(scenario.TwoTodos(), scenario.NoInterval(), middleware.WithObserver(inner.Observer())))
 		asked := 0
 		above := m.Client(scenario.Config(s.Transport.URL, scenario.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if asked++; asked == 1 {
+			asked++
+			if asked == 1 {
 				nested := m.Call(r.Context(), below, scenario.Request())
 				assert.Equal(t, "Inner.", nested.Text)
 			}

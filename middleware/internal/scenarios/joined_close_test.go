@@ -185,7 +185,8 @@ func readUntilClosed(ctx context.Context, c scenario.Client, n int) (got closedA
 			n = -1
 		}
 		var next chunk
-		if next, got.err = s.Recv(); got.err == nil {
+		next, got.err = s.Recv()
+		if got.err == nil {
 			got.chunks = append(got.chunks, next)
 		}
 	}

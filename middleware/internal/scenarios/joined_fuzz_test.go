@@ -27,7 +27,8 @@ func readRaw(t *testing.T, c scenario.Client) ([]chunk, middleware.Outcome, erro
 	var all []chunk
 	for err == nil {
 		var next chunk
-		if next, err = s.Recv(); err == nil {
+		next, err = s.Recv()
+		if err == nil {
 			all = append(all, next)
 		}
 		require.Less(t, len(all), 1<<20)

@@ -229,7 +229,8 @@ type unavailable struct {
 func (u *unavailable) Update(
 	ctx context.Context, key string, f func(continuation.State) continuation.State,
 ) error {
-	if u.seen++; u.seen > u.after {
+	u.seen++
+	if u.seen > u.after {
 		return errors.New("store is gone")
 	}
 	return u.store.Update(ctx, key, f)
