@@ -29,6 +29,8 @@ type Manager struct {
 	runner      *runner
 	subscribers *subscribers
 	poller      *poller
+
+	summaryInSystem bool
 }
 
 // NewManager returns a Manager without tasks. It starts nothing. It panics if an
@@ -48,7 +50,10 @@ func NewManager(opts ...Option) *Manager {
 	l.accounts.lost = l.lost
 	l.poller = &poller{lifecycle: l, isShared: o.engine != nil, watches: map[string][]*watch{}}
 	l.poller.notifier, _ = o.engine.(records.Notifier)
-	return &Manager{lifecycle: l, accounts: l.accounts, runner: l.runner, subscribers: l.subscribers, poller: l.poller}
+	return &Manager{
+		lifecycle: l, accounts: l.accounts, runner: l.runner, subscribers: l.subscribers, poller: l.poller,
+		summaryInSystem: o.summaryInSystem,
+	}
 }
 
 // Start runs f as a task of the session of ctx, on a goroutine of its own. The end of
@@ -210,6 +215,10 @@ func (m *Manager) shut(ctx context.Context, j *job) error {
 // IsShared reports whether the Manager keeps its tasks in an engine, so that its
 // methods may block and fail; see [WithRecords].
 func (m *Manager) IsShared() bool { return m.poller.isShared }
+
+// SummaryInSystem reports whether the status summary goes into the system message; see
+// [WithSummaryInSystem].
+func (m *Manager) SummaryInSystem() bool { return m.summaryInSystem }
 
 // Session returns the session of tasks started under ctx, and whether they are
 // delivered to the model.

@@ -37,6 +37,7 @@ type options struct {
 	memory          int
 	retention       time.Duration
 	oneConversation bool
+	summaryInSystem bool
 	rules           rules
 	onError         func(error)
 	clock           clock.Clock
@@ -143,6 +144,13 @@ func WithOneConversation() Option {
 // only in the status summary, because whoever cancels a task knows about it.
 func WithCancellations() Option {
 	return func(o *options) { o.rules.cancellations = true }
+}
+
+// WithSummaryInSystem makes carryon put the status summary of a session behind the
+// system message of every request, instead of beside a reminder when it has changed.
+// That changes the beginning of the request, so providers cannot cache the prompt.
+func WithSummaryInSystem() Option {
+	return func(o *options) { o.summaryInSystem = true }
 }
 
 // WithRecords keeps accounts in an engine that several processes may share, instead

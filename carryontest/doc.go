@@ -1,6 +1,5 @@
 // Package carryontest is a test kit for programs that use carryon: a scripted model server, a recorder of events, a clock
-// that moves only when told to, and tests for your own stores, engines and dialects ([TestStore], [TestRecords],
-// [TestDialect]). It needs no network, no key and no sleeping.
+// that moves only when told to, and tests for your own engines and dialects ([TestRecords], [TestDialect]). It needs no network, no key and no sleeping.
 //
 // A [Server] speaks OpenAI's Chat Completions and Responses and Anthropic's Messages; the path of a request says which. It
 // answers each request with the next [Turn] of its script, streamed or in one piece, as the request asks:

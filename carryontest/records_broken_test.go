@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -324,26 +323,4 @@ func TestRecordsFindsRecordsThatAreNotRenewed(t *testing.T) {
 		client := neverRenewing{&lockedClient{server: &plainServer{entries: map[string]entry{}}}}
 		return client, client
 	}), recRenewals)
-}
-
-func TestSharedStoreFindsWhatBreaksBetweenProcesses(t *testing.T) {
-	t.Parallel()
-	shared := func(a, b records.Records) (continuation.Store, continuation.Store) {
-		return continuation.NewSharedStore(a), continuation.NewSharedStore(b)
-	}
-	assert.Empty(t, carryontest.SharedStoreFindings(t, func() (a, b continuation.Store) {
-		right := records.NewMemoryEngine()
-		return shared(right, right)
-	}))
-	locked := func(server *plainServer) records.Records { return &lockedClient{server: server} }
-	assert.Empty(t, carryontest.StoreFindingsWithin(t, time.Minute, func() continuation.Store {
-		return continuation.NewSharedStore(locked(&plainServer{entries: map[string]entry{}}))
-	}), "in one process it is right")
-	findings := carryontest.SharedStoreFindings(t, func() (a, b continuation.Store) {
-		server := &plainServer{entries: map[string]entry{}}
-		return shared(locked(server), locked(server))
-	})
-	assert.Subset(t, findings, []string{ruleAtomic, ruleClaims})
-	assert.Subset(t, carryontest.SharedStoreFindings(t, func() (a, b continuation.Store) { return memory(), memory() }),
-		[]string{ruleKept, ruleFields, ruleAtomic, ruleClaims}, "two that share nothing")
 }

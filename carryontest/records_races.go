@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"strconv"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -199,5 +202,35 @@ func (c *recordCheck) clocks() {
 	for i := 1; i < len(times); i++ {
 		require.False(c, times[i].IsZero())
 		assert.WithinDuration(c, times[i-1], times[i], c.patience, "two processes are told very different times")
+	}
+}
+
+// giveWay lets other goroutines run, to catch a store that reads and writes in two steps.
+func giveWay() {
+	for range 10 {
+		runtime.Gosched()
+	}
+}
+
+// tryWithin runs an update that may panic, which counts as an error, or never return, which fails the check.
+func tryWithin(tb testing.TB, patience time.Duration, key string, update func() error) error {
+	tb.Helper()
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				err = fmt.Errorf("panic: %v", panicked)
+			}
+			done <- err
+		}()
+		err = update()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		require.Fail(tb, "Update has to return", "key %q: it did not within %v", key, patience)
+		return nil
 	}
 }

@@ -2,9 +2,9 @@
 //
 // The package holds rules and values only: no I/O, no SDK, and no clock in any
 // decision. [Evaluate] is a pure function from an [Input] to an [Evaluation];
-// [Limits] and [Settings] set its bounds; [State] is what carryon remembers about one
-// session, and a [Store] keeps the states; [Templates] are the texts of the message
-// that asks the model to go on. Package middleware applies all this to a real client.
+// [Limits] and [Values] set its bounds; [State] is what carryon remembers about one
+// session; [Templates] are the texts of the message that asks the model to go on.
+// Package middleware applies all this to a real client.
 //
 // Programs use the context helpers directly:
 //
@@ -13,7 +13,8 @@
 //
 // If you change carryon, these packages hold what is not public:
 //
-//   - internal/session: the transitions of a State: claim, release, pause, user turns
+//   - internal/session: the transitions of a State: claim, release, pause, user turns;
+//     where states are kept
 //   - internal/todolist: which todos count, what progress is, when a list has changed
 //   - internal/finish: which finish reasons are a plain stop
 //   - internal/prompt: the prompt, made of Templates

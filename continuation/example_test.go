@@ -3,7 +3,6 @@ package continuation_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -51,11 +50,8 @@ func ExampleLimits() {
 	}.WithDefaults()
 	fmt.Println(limits.MaxAttempts, limits.MaxWithoutProgress, limits.TokenBudget, limits.ResponseTimeout, err)
 
-	_, err = continuation.Limits{MaxAttempts: -5}.WithDefaults()
-	fmt.Println(err)
 	// Output:
 	// 5 10 20000 30s <nil>
-	// limit MaxAttempts is negative: -5 (use continuation.Off for no limit)
 }
 
 func ExampleWithSession() {
@@ -65,74 +61,16 @@ func ExampleWithSession() {
 	// Output: conversation-42
 }
 
-func ExampleSettings() {
-	settings := continuation.NewSettings(continuation.DefaultValues())
-	_ = settings.SetTodoContinuation(context.Background(), "quiet", false)                                // one session
-	if err := settings.SetApprovalMode(context.Background(), "", continuation.ApprovalYOLO); err != nil { // all others
-		fmt.Println(err)
-	}
-	fmt.Println(settings.Local("quiet").TodoContinuation, settings.Local("quiet").ApprovalMode)
-	fmt.Println(settings.Local("other").TodoContinuation, settings.Local("other").ApprovalMode)
-	_ = settings.Reset(context.Background(), "quiet")
-	fmt.Println(settings.Local("quiet").TodoContinuation)
-
-	fmt.Println(settings.SetApprovalMode(context.Background(), "", "reckless"))
-	// Output:
-	// false yolo
-	// true yolo
-	// true
-	// continuation: unknown approval mode "reckless" (valid: default, yolo)
+// A program that reads its limits from a configuration reports a wrong value before it
+// makes a Middleware, which would panic.
+func ExampleLimits_Check() {
+	configured := continuation.Limits{MaxAttempts: -5}
+	fmt.Println(configured.Check())
+	// Output: limit MaxAttempts is negative: -5 (use continuation.Off for no limit)
 }
 
-func ExampleMemoryStore() {
-	store := continuation.NewMemoryStore(continuation.WithMaxSessions(2))
-	ctx := context.Background()
-	for _, session := range []string{"a", "b", "c"} {
-		err := store.Update(ctx, session, func(s continuation.State) continuation.State {
-			s.Attempts++
-			return s
-		})
-		if err != nil {
-			fmt.Println(err)
-		}
-	}
-	fmt.Println(store.Len(), "sessions")
-	// Output: 2 sessions
-}
-
-// lockedStore is a minimal store: states by key, and one update at a time.
-type lockedStore struct {
-	mu     sync.Mutex
-	states map[string]continuation.State
-}
-
-func (s *lockedStore) Update(_ context.Context, key string, f func(continuation.State) continuation.State) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.states[key] = f(s.states[key])
-	return nil
-}
-
-// A program brings its own store to share sessions between replicas. A real one keeps
-// a row per session, with a transaction or a compare-and-swap in place of the mutex.
-// TestStore of package carryontest checks it.
-func ExampleStore() {
-	var store continuation.Store = &lockedStore{states: make(map[string]continuation.State)}
-	for range 2 {
-		err := store.Update(context.Background(), "conversation-42", func(s continuation.State) continuation.State {
-			s.Continuations++
-			return s
-		})
-		if err != nil {
-			fmt.Println(err)
-		}
-	}
-	err := store.Update(context.Background(), "conversation-42", func(s continuation.State) continuation.State {
-		fmt.Println(s.Continuations, "continuations in this user turn")
-		return s
-	})
-	fmt.Println(err)
-	// Output:
-	// 2 continuations in this user turn
-	// <nil>
+func ExampleTemplates_Check() {
+	configured := continuation.Templates{Standard: continuation.StandardTemplates{Base: "Go on with {task}."}}
+	fmt.Println(configured.Check())
+	// Output: continuation: template Standard.Base: unknown placeholder {task}
 }

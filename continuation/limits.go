@@ -20,6 +20,10 @@ const (
 	DefaultFirstByteTimeout   = 5 * time.Minute
 	DefaultClaimLife          = 10 * time.Minute
 	DefaultMaxTaskAge         = 30 * time.Minute
+	DefaultTodoTimeout        = time.Second
+	DefaultStoreTimeout       = 500 * time.Millisecond
+	DefaultMaxSessions        = 100_000
+	DefaultSessionLife        = 24 * time.Hour
 )
 
 // MaxAddedProgress is how many todos beyond those that the list had when carryon first
@@ -67,10 +71,36 @@ type Limits struct {
 	// no longer keeps its session from being continued, so that a hung task
 	// cannot block it forever.
 	MaxTaskAge time.Duration
+
+	// TodoTimeout is how long a todo source may take. Its ctx ends then, and the call
+	// is not continued; a source that ignores its ctx holds the call up until it
+	// returns. After a time-out no call asks the source for some seconds; then one of
+	// them tries again. It cannot be Off.
+	TodoTimeout time.Duration
+	// StoreTimeout is how long a turn may wait for what processes share: the engine of
+	// middleware.WithRecords, shared todo lists and background tasks. A call waits for
+	// only one time-out: after it, the call is not continued, and asks none of them
+	// again. After a time-out or an error no call asks for some seconds; then one of
+	// them tries again. It cannot be Off.
+	StoreTimeout time.Duration
+	// MaxSessions is the number of sessions kept in memory; beyond that the least
+	// recently used one is forgotten. An engine has no such limit. It cannot be Off.
+	MaxSessions int
+	// SessionLife is how long a session is kept after its last use. A session with a
+	// claim is kept at least until the claim lapses, and one that has settings of its
+	// own stays on an engine for good.
+	SessionLife time.Duration
+}
+
+// Check returns an error that names a limit with a value that is not allowed: limits
+// may come from a configuration.
+func (l Limits) Check() error {
+	_, err := l.WithDefaults()
+	return err
 }
 
 // WithDefaults returns the limits with every zero field set to its default.
-// It fails on a negative value other than [Off].
+// It fails on a negative value other than [Off], and on Off where there must be a limit.
 func (l Limits) WithDefaults() (Limits, error) {
 	err := cmp.Or(
 		resolve("MaxAttempts", &l.MaxAttempts, DefaultMaxAttempts),
@@ -81,6 +111,10 @@ func (l Limits) WithDefaults() (Limits, error) {
 		resolve("FirstByteTimeout", &l.FirstByteTimeout, DefaultFirstByteTimeout),
 		resolve("ClaimLife", &l.ClaimLife, DefaultClaimLife),
 		resolve("MaxTaskAge", &l.MaxTaskAge, DefaultMaxTaskAge),
+		resolve("SessionLife", &l.SessionLife, DefaultSessionLife),
+		resolveBound("TodoTimeout", &l.TodoTimeout, DefaultTodoTimeout),
+		resolveBound("StoreTimeout", &l.StoreTimeout, DefaultStoreTimeout),
+		resolveBound("MaxSessions", &l.MaxSessions, DefaultMaxSessions),
 	)
 	if err != nil {
 		return Limits{}, err
@@ -99,15 +133,15 @@ func resolve[T int | time.Duration](name string, field *T, standard T) error {
 	return nil
 }
 
+// resolveBound is resolve for a field that cannot be Off.
+func resolveBound[T int | time.Duration](name string, field *T, standard T) error {
+	if *field < 0 {
+		return fmt.Errorf("limit %s is negative: %v (it cannot be continuation.Off)", name, *field)
+	}
+	return resolve(name, field, standard)
+}
+
 // within reports whether one more than used is still within the limit.
 func within(used, limit int) bool {
 	return limit == Off || used < limit
-}
-
-// must returns value, or panics if err says that an argument was wrong.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic("carryon/" + err.Error())
-	}
-	return value
 }

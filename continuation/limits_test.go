@@ -16,6 +16,7 @@ func TestLimitsDefaults(t *testing.T) {
 	assert.Equal(t, continuation.Limits{
 		MaxAttempts: 4, MaxWithoutProgress: 10, MinInterval: time.Second, ResponseTimeout: 30 * time.Second,
 		FirstByteTimeout: 5 * time.Minute, TokenBudget: continuation.Off, ClaimLife: 10 * time.Minute, MaxTaskAge: 30 * time.Minute,
+		TodoTimeout: time.Second, StoreTimeout: 500 * time.Millisecond, MaxSessions: 100_000, SessionLife: 24 * time.Hour,
 	}, withDefaults(t, continuation.Limits{}))
 }
 
@@ -26,10 +27,12 @@ func TestLimitsKeepWhatIsSet(t *testing.T) {
 		{
 			MaxAttempts: 1, MaxWithoutProgress: 2, MinInterval: 1, ResponseTimeout: 4, FirstByteTimeout: 5,
 			TokenBudget: 6, ClaimLife: 8, MaxTaskAge: 7,
+			TodoTimeout: 9, StoreTimeout: 10, MaxSessions: 11, SessionLife: 12,
 		},
 		{
 			MaxAttempts: off, MaxWithoutProgress: off, MinInterval: off, ResponseTimeout: off, FirstByteTimeout: off,
 			TokenBudget: off, ClaimLife: off, MaxTaskAge: off,
+			TodoTimeout: 9, StoreTimeout: 10, MaxSessions: 11, SessionLife: off,
 		},
 	} {
 		got := withDefaults(t, l)

@@ -83,7 +83,7 @@ const (
 	ReasonListUnreadable // the source found something that is no list, or none that carryon understands
 	ReasonNoSession      // the source keeps a list per session, and the call has none
 	ReasonSourceFailed   // with an error or a panic
-	ReasonSourceLate     // see middleware.WithTodoTimeout
+	ReasonSourceLate     // see [Limits].TodoTimeout
 	ReasonEmptyList      // the list has no todos
 	ReasonUnknownStatus  // no todo is active, and some have an unknown status
 	ReasonNoActiveTodos  // the work is done: all are completed or cancelled

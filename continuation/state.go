@@ -5,8 +5,7 @@ import "time"
 // State is what carryon remembers about one session. The only text in it is the
 // reason of a pause. The zero value is a session that carryon has never seen.
 //
-// State is plain, comparable data: a [Store] may encode its exported fields in any
-// form that keeps every value, such as encoding/json's. Only carryon changes it.
+// State is plain, comparable data. Only carryon changes it.
 type State struct {
 	UserTurn   int    `json:"user_turn,omitzero"`   // number of the current user turn; 0 before the first
 	Message    uint64 `json:"message,omitzero"`     // hash of the user message that began it, or of its [WithUserTurn] id
@@ -34,7 +33,7 @@ type State struct {
 	Unjudged    bool      `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
 	Calls       CallsSeen `json:"calls,omitzero"`        // of the continuations of this user turn
 
-	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see [NewSharedSettings]
+	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see middleware.Settings
 
 	Loop Loop `json:"loop,omitzero"` // calls without a session only
 }
@@ -60,6 +59,22 @@ type Pause struct {
 
 // IsSet reports whether the session is paused.
 func (p Pause) IsSet() bool { return !p.Since.IsZero() }
+
+// Claim marks a session as being continued by one call, so that no other call
+// continues it too. The zero value is no claim. A call makes its claim in the store
+// update that takes its decision, and releases it when the continuation ends; no
+// other call can release it. A new user turn drops the claim, and after
+// [Limits].ClaimLife it lapses. Package internal/session makes and releases claims.
+type Claim struct {
+	Token uint64    `json:"token,omitzero"` // tells claims apart; 0: no claim
+	Since time.Time `json:"since,omitzero"` // when it was made
+	Until time.Time `json:"until,omitzero"` // when it lapses; zero: never
+}
+
+// Active reports whether the claim is held and has not lapsed.
+func (c Claim) Active(now time.Time) bool {
+	return c.Token != 0 && (c.Until.IsZero() || now.Before(c.Until))
+}
 
 // Watermarks are the best counts that a todo list has had in a user turn. Progress is
 // measured against them.

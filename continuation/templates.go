@@ -1,5 +1,14 @@
 package continuation
 
+import (
+	"cmp"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
 // PromptPreamble is the first line of every prompt, whatever the templates. It
 // keeps a model from taking the prompt for an answer or an approval by the
 // user.
@@ -13,8 +22,8 @@ const PromptPreamble = "(Automatic message: no new message has come from the use
 //
 // An empty text means that of [LongTemplates], so the zero value is ready to use.
 // White space around a text is dropped, because the prompt has its own spacing; a
-// Retry or Urgent of only white space leaves its line out. A refused text is reported
-// as a [*TemplateError].
+// Retry or Urgent of only white space leaves its line out. [Templates.Check] refuses a
+// text with a [*TemplateError].
 type Templates struct {
 	Standard StandardTemplates
 	YOLO     YOLOTemplates
@@ -38,6 +47,43 @@ type YOLOTemplates struct {
 	Retry string
 	// Urgent is added from attempt 3 on.
 	Urgent string
+}
+
+// Check returns an error that wraps one [*TemplateError] for each text that is refused,
+// in the order of the fields: templates may come from a configuration.
+func (t Templates) Check() error {
+	d := LongTemplates()
+	return errors.Join(
+		checkTemplate("Standard.Base", cmp.Or(t.Standard.Base, d.Standard.Base), true),
+		checkTemplate("Standard.Retry", t.Standard.Retry, false),
+		checkTemplate("YOLO.Base", cmp.Or(t.YOLO.Base, d.YOLO.Base), true),
+		checkTemplate("YOLO.Retry", t.YOLO.Retry, false),
+		checkTemplate("YOLO.Urgent", t.YOLO.Urgent, false),
+	)
+}
+
+// placeholder returns the expression for braces around one word, which it captures.
+var placeholder = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // constant
+	return regexp.MustCompile(`\{([\p{L}\p{Nd}_]+)\}`)
+})
+
+// checkTemplate checks one text.
+func checkTemplate(name, text string, needsTask bool) error {
+	const task, attempt = "taskDescription", "attemptCount"
+	if !utf8.ValidString(text) {
+		return &TemplateError{Template: name, Problem: "not valid UTF-8"}
+	}
+	if strings.Contains(text, "{") { // the expression takes long to compile
+		for _, match := range placeholder().FindAllStringSubmatch(text, -1) {
+			if word := match[1]; word != task && word != attempt {
+				return &TemplateError{Template: name, Placeholder: word, Problem: "unknown placeholder {" + word + "}"}
+			}
+		}
+	}
+	if needsTask && !strings.Contains(text, "{"+task+"}") {
+		return &TemplateError{Template: name, Placeholder: task, Problem: "needs {" + task + "}"}
+	}
+	return nil
 }
 
 // LongTemplates returns the built-in texts, which a zero [Templates] stands

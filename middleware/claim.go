@@ -131,7 +131,7 @@ func (g *giveBack) try() storeAnswer {
 	answer := g.scope.session.release(g.scope.cancel.ctx, g.tries == 1, func(s continuation.State) continuation.State {
 		return session.Release(s, g.token, g.ending)
 	})
-	if answer.err == nil || errors.Is(answer.err, continuation.ErrBadState) || g.tries == maxGiveBacks {
+	if answer.err == nil || errors.Is(answer.err, session.ErrBadState) || g.tries == maxGiveBacks {
 		g.given()
 	} else {
 		g.later()

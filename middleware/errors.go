@@ -69,5 +69,5 @@ func typeOf(err error) string {
 			return name
 		}
 	}
-	return "an error whose text is not logged (see WithContent)"
+	return "an error whose text is not logged (see LogContent)"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 )
 
 // The model is told about a task that runs in the background, and is not continued
@@ -87,12 +88,12 @@ func ExampleWithHoldout() {
 	// 1 turn, 0 continuations: The session is held out for comparison, and would have been continued
 }
 
-// Replicas that share a store share the state of sessions. This store is in memory;
-// real replicas use one on a database.
-func ExampleWithStore() {
-	store := continuation.NewMemoryStore()
-	replica1 := middleware.New(buildTodos, middleware.WithStore(store))
-	replica2 := middleware.New(buildTodos, middleware.WithStore(store))
+// Replicas that share an engine share the state of sessions. This engine is in memory;
+// real replicas use one of carryon/stores/redis or carryon/stores/postgres.
+func ExampleWithRecords() {
+	engine := records.NewMemoryEngine()
+	replica1 := middleware.New(buildTodos, middleware.WithRecords(engine))
+	replica2 := middleware.New(buildTodos, middleware.WithRecords(engine))
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 
 	if err := replica1.Pause(ctx, "The user has pressed Escape"); err != nil {

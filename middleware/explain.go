@@ -29,7 +29,7 @@ type explainer struct {
 //
 //	ctx = middleware.Explain(ctx, os.Stderr)
 //
-// The text quotes the todos, whatever [WithContent] says, and its form may change.
+// The text quotes the todos, whatever [LogContent] says, and its form may change.
 // For it, carryon asks the todo source once more. It writes once per request, before
 // the request is sent, and one write at a time; it ignores the errors of w. So the
 // request need not even reach a model.

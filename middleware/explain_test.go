@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -74,16 +75,10 @@ func TestExplainPanicsWithoutAWriter(t *testing.T) {
 // An interface with a nil pointer or function in it is refused like nil.
 func TestNilInAnInterfaceIsRefused(t *testing.T) {
 	t.Parallel()
-	for want, try := range map[string]func() (*middleware.Middleware, error){
-		"middleware: nil todo provider": func() (*middleware.Middleware, error) { return middleware.TryNew(todo.ProviderFunc(nil)) },
-		"middleware: nil store": func() (*middleware.Middleware, error) {
-			return middleware.TryNew(buildTodos, middleware.WithStore((*continuation.MemoryStore)(nil)))
-		},
-	} {
-		mw, err := try()
-		require.EqualError(t, err, want)
-		assert.Nil(t, mw)
-	}
+	assert.PanicsWithValue(t, "carryon/middleware: nil todo provider", func() { middleware.New(todo.ProviderFunc(nil)) })
+	assert.PanicsWithValue(t, "carryon/middleware: nil records", func() {
+		middleware.New(buildTodos, middleware.WithRecords((*records.MemoryEngine)(nil)))
+	})
 	assert.PanicsWithValue(t, "carryon/middleware: nil todo provider", func() { middleware.New((*todo.Memory)(nil)) })
 	assert.PanicsWithValue(t, "carryon/middleware: nil todo provider", func() { middleware.New(nil) })
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -24,34 +25,36 @@ import (
 // hangingStore is a store that cannot be reached.
 type hangingStore struct{}
 
-func (hangingStore) Update(ctx context.Context, _ string, _ func(continuation.State) continuation.State) error {
+func (hangingStore) Update(ctx context.Context, _ string, _ records.UpdateFunc) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
 // patchyStore hangs while it is ill.
 type patchyStore struct {
-	*continuation.MemoryStore
+	*records.MemoryEngine
 
 	ill   bool
 	asked int
 }
 
-func (s *patchyStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s *patchyStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	s.asked++
 	if s.ill {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	return s.MemoryStore.Update(ctx, key, f)
+	return s.MemoryEngine.Update(ctx, key, f)
 }
 
 func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &patchyStore{MemoryStore: continuation.NewMemoryStore(), ill: true}
+		store := &patchyStore{MemoryEngine: records.NewMemoryEngine(), ill: true}
 		var recovered []middleware.Recovered
-		s := newSetup(nil, middleware.WithStore(store), middleware.WithStoreTimeout(300*time.Millisecond), onceMore(),
+		s := newSetup(nil, middleware.WithRecords(store), middleware.WithLimits(continuation.Limits{
+			MinInterval: continuation.Off, MaxAttempts: 1, StoreTimeout: 300 * time.Millisecond,
+		}),
 			middleware.WithObserver(middleware.Observer{Recovered: func(_ context.Context, e middleware.Recovered) { recovered = append(recovered, e) }}))
 		begun := time.Now()
 		for _, step := range []struct {
@@ -110,7 +113,7 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 	list := todo.NewMemory(todo.WithRecords(engine))
 	events := carryontest.NewRecorder()
 	mw := middleware.New(list, unhurried, middleware.WithObserver(events.Observer()), middleware.WithTasks(tasks),
-		middleware.WithStore(continuation.NewSharedStore(engine)))
+		middleware.WithRecords(engine))
 	ctx := inSession(t, "s")
 	require.NoError(t, list.Write(ctx, []todo.Todo{{Content: "Fix the build", Status: todo.Pending}}))
 	ticket, err := tasks.Begin(ctx, "1", "run the tests")
@@ -129,7 +132,7 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 		assert.Empty(t, events.Failures())
 		assert.Equal(t, "One:\n\nTwo:", text)
 	} else {
-		assert.Equal(t, middleware.DefaultStoreTimeout, took)
+		assert.Equal(t, continuation.DefaultStoreTimeout, took)
 		assert.Len(t, events.Failures(), 1, "the failure is reported once")
 	}
 
@@ -144,15 +147,15 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 
 // slowStore takes its time for each update, but is never late.
 type slowStore struct {
-	*continuation.MemoryStore
+	*records.MemoryEngine
 
 	takes time.Duration
 }
 
-func (s slowStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s slowStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	select {
 	case <-time.After(s.takes):
-		return s.MemoryStore.Update(ctx, key, f)
+		return s.MemoryEngine.Update(ctx, key, f)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -161,7 +164,7 @@ func (s slowStore) Update(ctx context.Context, key string, f func(continuation.S
 // Updates that are each in time do not add up to more than the time limit of one.
 func TestStoreThatIsSlowCostsATurnItsTimeOnce(t *testing.T) {
 	t.Parallel()
-	const limit = middleware.DefaultStoreTimeout
+	const limit = continuation.DefaultStoreTimeout
 	for streamed, play := range map[bool]func(*testing.T, *middleware.Call) string{true: playStream, false: playUnary} {
 		for name, tt := range map[string]struct {
 			takes, took time.Duration // an update, and the call
@@ -176,8 +179,8 @@ func TestStoreThatIsSlowCostsATurnItsTimeOnce(t *testing.T) {
 			t.Run(fmt.Sprintf("streamed %t, %s", streamed, name), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					store := slowStore{continuation.NewMemoryStore(), tt.takes}
-					mw := middleware.New(todo.Static(todo.Todo{Content: "Fix the build", Status: todo.Pending}), middleware.WithStore(store), onceMore())
+					store := slowStore{records.NewMemoryEngine(), tt.takes}
+					mw := middleware.New(todo.Static(todo.Todo{Content: "Fix the build", Status: todo.Pending}), middleware.WithRecords(store), onceMore())
 					began := time.Now()
 					assert.Equal(t, tt.text, play(t, begin(inSession(t, "s"), mw, describe(fixTheBuild))))
 					assert.Equal(t, tt.took, time.Since(began))
@@ -187,25 +190,26 @@ func TestStoreThatIsSlowCostsATurnItsTimeOnce(t *testing.T) {
 	}
 }
 
-// badStates cannot read the state of one session.
-type badStates struct{ *continuation.MemoryStore }
+// newerState has the state of one session as a newer version of carryon wrote it.
+type newerState struct{ *records.MemoryEngine }
 
-func (s badStates) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
-	if key == "newer" {
-		return fmt.Errorf("version 9: %w", continuation.ErrBadState)
+func (s newerState) Update(ctx context.Context, key string, f records.UpdateFunc) error {
+	if key == (recordtable.Format{Kind: "state"}).Key("newer") {
+		_, _, err := f(time.Now(), []byte("carryon/state/9 {}"))
+		return err
 	}
-	return s.MemoryStore.Update(ctx, key, f)
+	return s.MemoryEngine.Update(ctx, key, f)
 }
 
 func TestStateThatCannotBeReadCostsItsOwnSessionAlone(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{says("One:"), says("One:"), says("One:"), says("One:"), calls(edit("c1"))},
-		middleware.WithStore(badStates{continuation.NewMemoryStore()}))
+		middleware.WithRecords(newerState{records.NewMemoryEngine()}))
 	for range 3 {
 		_, outcome, err := s.answer(inSession(t, "newer"))
 		require.NoError(t, err)
 		assert.Equal(t, continuation.ReasonStore, outcome.Reason)
-		require.ErrorIs(t, outcome.Err, continuation.ErrBadState)
+		require.ErrorIs(t, outcome.Err, records.ErrNewer)
 	}
 	assert.Len(t, s.events.Failures(), 1, "the failure is reported once")
 	_, outcome, err := s.answer(inSession(t, "older"))
@@ -215,26 +219,26 @@ func TestStateThatCannotBeReadCostsItsOwnSessionAlone(t *testing.T) {
 
 // leavingStore is a store during whose second update the caller leaves.
 type leavingStore struct {
-	*continuation.MemoryStore
+	*records.MemoryEngine
 
 	leave   func()
 	updates int
 }
 
-func (s *leavingStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s *leavingStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	s.updates++
 	if s.updates == 2 {
 		s.leave()
 		return ctx.Err()
 	}
-	return s.MemoryStore.Update(ctx, key, f)
+	return s.MemoryEngine.Update(ctx, key, f)
 }
 
 func TestCallerWhoLeavesDuringTheDecisionIsNoFaultOfTheStore(t *testing.T) {
 	t.Parallel()
 	for name, play := range map[string]func(*testing.T, *middleware.Call) string{"stream": playStream, "unary": playUnary} {
 		ctx, leave := context.WithCancel(inSession(t, "s"))
-		s := newSetup(nil, middleware.WithStore(&leavingStore{MemoryStore: continuation.NewMemoryStore(), leave: leave}))
+		s := newSetup(nil, middleware.WithRecords(&leavingStore{MemoryEngine: records.NewMemoryEngine(), leave: leave}))
 		call := begin(ctx, s.mw, describe(fixTheBuild))
 		assert.Equal(t, "One:", play(t, call), name)
 		assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason, name)
@@ -287,7 +291,7 @@ func TestTodoSourceThatIsLateIsLeftAloneForAWhile(t *testing.T) {
 func TestStoreThatHangsIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSetup([]sdkAnswer{says("One:")}, middleware.WithStore(hangingStore{}))
+		s := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(hangingStore{}))
 		answer, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
 		assert.Equal(t, "One:", answer.Text)
@@ -299,14 +303,14 @@ func TestStoreThatHangsIsReportedOnce(t *testing.T) {
 
 // lateStore stores what it is told to, ignores its ctx, and returns late.
 type lateStore struct {
-	*continuation.MemoryStore
+	*records.MemoryEngine
 
 	late time.Duration
 }
 
-func (s lateStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s lateStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	<-time.After(s.late)
-	return s.MemoryStore.Update(ctx, key, f)
+	return s.MemoryEngine.Update(ctx, key, f)
 }
 
 func TestStoreThatIsLateCountsAsLate(t *testing.T) {
@@ -315,8 +319,8 @@ func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 		150 * time.Millisecond: continuation.ReasonToolCalls, 600 * time.Millisecond: continuation.ReasonStore,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			store := lateStore{continuation.NewMemoryStore(), late}
-			s := newSetup([]sdkAnswer{says("One:"), calls(edit("c"))}, middleware.WithStore(store))
+			store := lateStore{records.NewMemoryEngine(), late}
+			s := newSetup([]sdkAnswer{says("One:"), calls(edit("c"))}, middleware.WithRecords(store))
 			answer, outcome, err := s.answer(inSession(t, "s"))
 			require.NoError(t, err)
 			assert.Contains(t, answer.Text, "One:")
@@ -331,16 +335,14 @@ func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 
 // lossyStore stores every update, but loses the answer to one.
 type lossyStore struct {
-	*continuation.MemoryStore
+	*records.MemoryEngine
 
 	updates, lost int
 }
 
-func (s *lossyStore) Update(
-	ctx context.Context, key string, f func(continuation.State) continuation.State,
-) error {
+func (s *lossyStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	s.updates++
-	if err := s.MemoryStore.Update(ctx, key, f); err != nil {
+	if err := s.MemoryEngine.Update(ctx, key, f); err != nil {
 		return err
 	}
 	if s.updates == s.lost {
@@ -352,8 +354,8 @@ func (s *lossyStore) Update(
 func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for lost := 1; lost <= 8; lost++ {
-		store := &lossyStore{MemoryStore: continuation.NewMemoryStore(), lost: lost}
-		s := newSetup([]sdkAnswer{says("One:"), says("Two:"), calls(edit("c"))}, middleware.WithStore(store))
+		store := &lossyStore{MemoryEngine: records.NewMemoryEngine(), lost: lost}
+		s := newSetup([]sdkAnswer{says("One:"), says("Two:"), calls(edit("c"))}, middleware.WithRecords(store))
 		ctx := inSession(t, "s")
 		answer, _, err := s.answer(ctx)
 		require.NoError(t, err)

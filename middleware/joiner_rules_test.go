@@ -14,7 +14,9 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -449,8 +451,8 @@ func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 // again, although it does not store that.
 func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	t.Parallel()
-	store := continuation.NewMemoryStore()
-	live := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithStore(store), middleware.WithPauseTool(middleware.PauseToolAlways))
+	store := records.NewMemoryEngine()
+	live := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithRecords(store), middleware.WithPauseTool(middleware.PauseToolAlways))
 	_, outcome, err := live.answer(continuation.WithUserTurn(inSession(t, "s"), "one"))
 	require.NoError(t, err)
 	require.Equal(t, continuation.ReasonPaused, outcome.Reason)
@@ -458,7 +460,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, before.Paused.IsSet())
 	for turn, reason := range map[string]continuation.Reason{"one": continuation.ReasonPaused, "two": continuation.ReasonSatisfied} {
-		dry := newSetup([]sdkAnswer{says("One:")}, middleware.WithStore(store), middleware.WithDryRun())
+		dry := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(store), middleware.WithDryRun())
 		_, outcome, err := dry.answer(continuation.WithUserTurn(inSession(t, "s"), turn))
 		require.NoError(t, err)
 		assert.Equal(t, reason, outcome.Reason)
@@ -469,7 +471,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	_ = live.mw.Resume(inSession(t, "s"))
 	resumed, err := live.mw.State(inSession(t, "s"))
 	require.NoError(t, err)
-	done := middleware.New(todo.Static(), middleware.WithStore(store), middleware.WithDryRun())
+	done := middleware.New(todo.Static(), middleware.WithRecords(store), middleware.WithDryRun())
 	_, err = (&client{&sdkClient{turns: []sdkAnswer{says("One:")}}, done}).Complete(continuation.WithUserTurn(inSession(t, "s"), "one"), fixTheBuild)
 	require.NoError(t, err)
 	after, err := live.mw.State(inSession(t, "s"))
@@ -479,7 +481,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 
 // keyed is a store that records what it is asked for.
 type keyed struct {
-	*continuation.MemoryStore
+	*session.MemoryStore
 
 	keys []string
 }
@@ -493,8 +495,8 @@ func (s *keyed) Update(ctx context.Context, key string, f func(continuation.Stat
 // program would choose as a session name.
 func TestLoopIsNoSessionOfThatName(t *testing.T) {
 	t.Parallel()
-	store := &keyed{MemoryStore: continuation.NewMemoryStore()}
-	mw := middleware.New(buildTodos, middleware.WithStore(store))
+	store := &keyed{MemoryStore: session.NewMemoryStore(10, time.Hour, time.Now)}
+	mw := middleware.New(buildTodos, middleware.WithSessionStore(store))
 	require.NotNil(t, begin(t.Context(), mw, adapter.Request{Tools: 1, Users: 1, User: "Fix the build.", Loop: func(add func(string)) { add("c1") }}))
 	require.Len(t, store.keys, 1)
 	assert.True(t, strings.HasPrefix(store.keys[0], "\x00loop/"), "%q", store.keys[0])

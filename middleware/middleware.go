@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -27,7 +26,7 @@ type Middleware struct {
 	sharedTodos bool // the source asks an engine that processes share
 	options     options
 	prompter    *prompt.Prompter
-	store       continuation.Store
+	store       session.Store
 	drain       *drain
 	calls       atomic.Uint64 // numbers the calls, if anybody observes
 
@@ -39,40 +38,27 @@ type Middleware struct {
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
-// if todos is nil or an option is used wrongly: see [TryNew].
+// if todos is nil or an option is misused.
 func New(todos todo.Provider, opts ...Option) *Middleware {
-	mw, err := TryNew(todos, opts...)
-	if err != nil {
-		panic("carryon/" + err.Error())
-	}
-	return mw
-}
-
-// TryNew is [New] for options that come from a configuration: it returns an
-// error, and no Middleware, if todos is nil or an option is used wrongly.
-func TryNew(todos todo.Provider, opts ...Option) (*Middleware, error) {
 	if isNil(todos) {
-		return nil, errors.New("middleware: nil todo provider")
+		panic("carryon/middleware: nil todo provider")
 	}
 	o := newOptions(opts)
-	if o.err != nil {
-		return nil, o.err
-	}
 	prompter, err := prompt.New(o.templates)
 	if err != nil {
-		return nil, fmt.Errorf("middleware: %w", err)
+		panic("carryon/middleware: " + err.Error())
 	}
 	source, _ := todos.(sharer)
 	mw := &Middleware{todos: todos, sharedTodos: source != nil && source.IsShared(), options: o, prompter: prompter, store: o.store, drain: newDrain(), writings: newListWritings()}
 	if mw.store == nil {
-		mw.store = continuation.NewMemoryStore(continuation.WithClock(o.clock.Now))
+		mw.store = session.NewMemoryStore(o.limits.MaxSessions, o.limits.SessionLife, o.clock.Now)
 	}
-	return mw, nil
+	return mw
 }
 
 // Settings returns the ephemeral settings, which may be changed at any time by any
 // goroutine.
-func (mw *Middleware) Settings() *continuation.Settings {
+func (mw *Middleware) Settings() *Settings {
 	return mw.options.settings
 }
 
@@ -193,7 +179,7 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 // call runs inside another layer, that layer reports it.
 func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
-	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.Local(id.Session), Scope: reason})
+	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.local(id.Session), Scope: reason})
 	outcome := mw.outcomeOf(id.Session, ev.Reason)
 	if reason == continuation.ReasonNested {
 		return outcome

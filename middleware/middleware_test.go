@@ -20,6 +20,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -93,7 +94,7 @@ func TestPanickingSessionKeyIsNoSession(t *testing.T) {
 
 // faultyStore fails from the given update on, in the way given.
 type faultyStore struct {
-	*continuation.MemoryStore
+	*records.MemoryEngine
 
 	mu     sync.Mutex
 	left   int // updates that work
@@ -102,7 +103,7 @@ type faultyStore struct {
 	failed bool
 }
 
-func (s *faultyStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s *faultyStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	s.mu.Lock()
 	s.left--
 	broken := s.left < 0 && (!s.heals || !s.failed)
@@ -111,12 +112,12 @@ func (s *faultyStore) Update(ctx context.Context, key string, f func(continuatio
 	if broken {
 		return s.fail()
 	}
-	return s.MemoryStore.Update(ctx, key, f)
+	return s.MemoryEngine.Update(ctx, key, f)
 }
 
 func newFaultyStore(left int, fail func() error) *faultyStore {
 	return &faultyStore{
-		MemoryStore: continuation.NewMemoryStore(), left: left, fail: fail,
+		MemoryEngine: records.NewMemoryEngine(), left: left, fail: fail,
 	}
 }
 
@@ -132,7 +133,7 @@ func TestStoreThatFailsCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 		for left := range 2 {
 			t.Run(fmt.Sprintf("%s after %d updates", way, left), func(t *testing.T) {
 				t.Parallel()
-				s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithStore(newFaultyStore(left, fail)))
+				s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithRecords(newFaultyStore(left, fail)))
 				answer, outcome, err := s.answer(inSession(t, "s"))
 
 				require.NoError(t, err)
@@ -156,7 +157,7 @@ func TestStoreThatFailedOnceCostsTheContinuationsOfTheCall(t *testing.T) {
 	lost := errors.New("store: connection lost")
 	store := newFaultyStore(0, func() error { return lost })
 	store.heals = true
-	s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithStore(store))
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithRecords(store))
 	_, outcome, err := s.answer(inSession(t, "s"))
 
 	require.NoError(t, err)
@@ -171,7 +172,7 @@ func TestStoreThatFailsDuringAContinuationCostsNothingThatWasSaid(t *testing.T) 
 	t.Parallel()
 	lost := errors.New("store: connection lost")
 	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1")).saying("Two:")},
-		middleware.WithStore(newFaultyStore(2, func() error { return lost })))
+		middleware.WithRecords(newFaultyStore(2, func() error { return lost })))
 	answer, _, err := s.answer(inSession(t, "s"))
 
 	require.NoError(t, err)
@@ -185,13 +186,13 @@ func TestStateReportsWhatTheStoreReports(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("store: connection lost")
 	ctx := inSession(t, "s")
-	mw := middleware.New(buildTodos, middleware.WithStore(newFaultyStore(0, func() error { return lost })))
+	mw := middleware.New(buildTodos, middleware.WithRecords(newFaultyStore(0, func() error { return lost })))
 	_, err := mw.State(ctx)
 	require.ErrorIs(t, err, lost)
 	require.ErrorIs(t, mw.Pause(ctx, "reason"), lost)
 	require.ErrorIs(t, mw.Resume(ctx), lost)
 
-	mw = middleware.New(buildTodos, middleware.WithStore(newFaultyStore(0, func() error { panic("gone") })))
+	mw = middleware.New(buildTodos, middleware.WithRecords(newFaultyStore(0, func() error { panic("gone") })))
 	_, err = mw.State(ctx)
 	var panicked *middleware.PanicError
 	require.ErrorAs(t, err, &panicked)
@@ -201,10 +202,10 @@ func TestStateReportsWhatTheStoreReports(t *testing.T) {
 
 func TestStoreSharedByTwoMiddlewares(t *testing.T) {
 	t.Parallel()
-	store := continuation.NewMemoryStore()
+	store := records.NewMemoryEngine()
 	once := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
-	first := newSetup([]sdkAnswer{says("One:"), says("Two:")}, once, middleware.WithStore(store))
-	second := newSetup([]sdkAnswer{says("Three:")}, once, middleware.WithStore(store))
+	first := newSetup([]sdkAnswer{says("One:"), says("Two:")}, once, middleware.WithRecords(store))
+	second := newSetup([]sdkAnswer{says("Three:")}, once, middleware.WithRecords(store))
 	ctx := inSession(t, "s")
 
 	_, outcome, err := first.answer(ctx)
@@ -238,7 +239,8 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 			if name == "slow" {
 				limit, want = time.Millisecond, continuation.ReasonSourceLate
 			}
-			mw := middleware.New(source, unhurried, middleware.WithObserver(events.Observer()), middleware.WithTodoTimeout(limit))
+			mw := middleware.New(source, middleware.WithObserver(events.Observer()),
+				middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, TodoTimeout: limit}))
 			ctx, outcomes := middleware.Capture(t.Context())
 			answer, err := (&client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}).Complete(ctx, fixTheBuild)
 
@@ -505,12 +507,12 @@ func TestHeldOutSessionIsDecidedAndNotContinued(t *testing.T) {
 // A session that was continued before the holdout must not make its callers wait.
 func TestHeldOutSessionDoesNotWaitForTheInterval(t *testing.T) {
 	t.Parallel()
-	store := continuation.NewMemoryStore()
-	live := newSetup([]sdkAnswer{says("One:"), calls(edit("1"))}, middleware.WithStore(store))
+	store := records.NewMemoryEngine()
+	live := newSetup([]sdkAnswer{says("One:"), calls(edit("1"))}, middleware.WithRecords(store))
 	_, outcome, err := live.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	require.Equal(t, 1, outcome.Attempts)
-	held := newSetup([]sdkAnswer{says("One:")}, middleware.WithStore(store), middleware.WithHoldout(1),
+	held := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(store), middleware.WithHoldout(1),
 		middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}))
 	_, outcome, err = held.answer(inSession(t, "s"))
 	require.NoError(t, err)
@@ -538,8 +540,8 @@ func TestCallWithoutASessionIsNeverHeldOut(t *testing.T) {
 func TestHoldoutRefusesWhatIsNoShare(t *testing.T) {
 	t.Parallel()
 	for _, share := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		_, err := middleware.TryNew(todo.Static(), middleware.WithHoldout(share))
-		require.ErrorContains(t, err, "is not between 0 and 1", share)
+		text := panicText(func() { middleware.New(todo.Static(), middleware.WithHoldout(share)) })
+		assert.Contains(t, text, "is not between 0 and 1", share)
 	}
 }
 

@@ -1,78 +1,80 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"reflect"
-	"time"
+	"slices"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Option configures a [Middleware]. For a misused one, [New] panics and [TryNew]
-// returns an error. A nil Option is ignored.
+// Option configures a [Middleware]. [New] panics on a misused one. A nil Option is
+// ignored. What a program may read from a configuration has a check that returns an
+// error: [continuation.Limits.Check], [continuation.Templates.Check],
+// [continuation.ApprovalMode.Check] and [continuation.Handback.Check].
 type Option func(*options)
 
 // options are what the program has set. The zero value of a field is its default.
 type options struct {
-	prompting
-	pausing
-	reminding
+	promptOptions
+	pauseOptions
+	taskOptions
+	scopeOptions
 
-	report       reporter
-	logger       *slog.Logger // nil for none
-	content      bool         // whether texts may be logged
-	limits       continuation.Limits
-	attemptsSet  bool // the program has set MaxAttempts
-	store        continuation.Store
-	usage        UsageMode
-	gate         func(context.Context, NextTurn) error
-	sessionKey   func(context.Context) string
-	clock        clock.Clock
-	todoTimeout  time.Duration
-	storeTimeout time.Duration
-	callRules
-	err error // of the first misused option
+	report      reporter
+	logger      *slog.Logger // nil for none
+	content     bool         // whether texts may be logged
+	limits      continuation.Limits
+	attemptsSet bool            // the program has set MaxAttempts
+	engine      records.Records // that processes share; nil for none
+	store       session.Store   // on the engine; nil for none
+	usage       UsageMode
+	gate        func(context.Context, NextTurn) error
+	sessionKey  func(context.Context) string
+	clock       clock.Clock
+	err         error // of the first misused option
 }
 
-// prompting is the wording of the prompt, and the settings that choose it.
-type prompting struct {
+// promptOptions say how prompts are worded.
+type promptOptions struct {
 	templates continuation.Templates
 	approval  continuation.ApprovalMode
-	settings  *continuation.Settings
+	settings  *Settings
 }
 
-// pausing is how the model pauses.
-type pausing struct {
+// pauseOptions say how the model pauses.
+type pauseOptions struct {
 	policy    pause.Policy // nil for the default
 	notice    pause.Notice
 	pauseTool PauseToolMode
 }
 
-// reminding is how the model hears of background tasks.
-type reminding struct {
-	tasks       Tasks // nil for none
-	sharedTasks bool  // whether they are asked over a network
-	summary     SummaryMode
+// taskOptions say how the model is told about background tasks.
+type taskOptions struct {
+	tasks           Tasks // nil for none
+	sharedTasks     bool  // whether they are asked over a network
+	summaryInSystem bool  // whether their status summary goes into the system message
 }
 
-// callRules say which calls are continued, if any.
-type callRules struct {
+// scopeOptions say which calls are continued, if any.
+type scopeOptions struct {
 	toolless bool
 	handback continuation.Handback
 	dryRun   bool
 	holdout  float64 // the part of all sessions that is never continued
 }
 
-// newOptions applies the options to the defaults.
+// newOptions applies the options to the defaults. It panics if one is misused.
 func newOptions(opts []Option) options {
-	o := options{clock: clock.System(), todoTimeout: DefaultTodoTimeout, storeTimeout: DefaultStoreTimeout}
-	o.notice = pause.ShortNotice
+	o := options{clock: clock.System()}
+	o.approval, o.notice = continuation.ApprovalDefault, pause.ShortNotice
 	for _, option := range opts {
 		if option != nil {
 			option(&o)
@@ -83,19 +85,19 @@ func newOptions(opts []Option) options {
 	if err != nil {
 		o.refuse("%w", err)
 	}
+	if o.err != nil {
+		panic("carryon/" + o.err.Error())
+	}
 	o.limits = limits
-	switch {
-	case o.settings == nil:
-		values := continuation.DefaultValues()
-		values.ApprovalMode = cmp.Or(o.approval, values.ApprovalMode)
-		o.settings = continuation.NewSettings(values)
-		if o.store != nil {
-			o.settings = continuation.NewSharedSettings(values, o.store)
-		}
-	case o.approval != "":
-		o.refuse("with WithSettings, the approval mode must be given to continuation.NewSettings")
+	values := continuation.DefaultValues()
+	values.ApprovalMode = o.approval
+	o.settings = newSettings(values, limits.MaxSessions)
+	if o.engine != nil {
+		o.store = session.NewSharedStore(o.engine, limits.SessionLife)
+		o.settings.store = o.store
 	}
 	o.sharedTasks = areShared(o.tasks)
+	o.summaryInSystem = summaryInSystem(o.tasks)
 	if o.logger != nil {
 		o.report.log = &eventLog{logger: o.logger, content: o.content}
 		o.report.observers = append(o.report.observers, o.report.log.observer())
@@ -104,7 +106,7 @@ func newOptions(opts []Option) options {
 }
 
 // pausePolicy returns the policy that judges a model's reasons for pausing.
-func (o *pausing) pausePolicy() pause.Policy {
+func (o *pauseOptions) pausePolicy() pause.Policy {
 	if o.policy == nil {
 		return pause.Strict
 	}
@@ -146,12 +148,6 @@ func mustHave(ctx context.Context) {
 	}
 }
 
-// DefaultTodoTimeout is how long a todo source may take by default.
-const DefaultTodoTimeout = time.Second
-
-// DefaultStoreTimeout is how long a store may take by default.
-const DefaultStoreTimeout = 500 * time.Millisecond
-
 // WithLimits sets the budgets. Zero fields keep their defaults.
 func WithLimits(limits continuation.Limits) Option {
 	return func(o *options) { o.limits = limits }
@@ -163,21 +159,27 @@ func WithTemplates(templates continuation.Templates) Option {
 	return func(o *options) { o.templates = templates }
 }
 
-// WithApprovalMode sets the approval mode of sessions that have not set one. It
-// cannot be combined with [WithSettings], whose Settings have a mode of their own.
+// WithApprovalMode sets the approval mode of sessions that have not set one; see
+// [Middleware.Settings].
 func WithApprovalMode(mode continuation.ApprovalMode) Option {
-	return check(mode == continuation.ApprovalDefault || mode == continuation.ApprovalYOLO, func(o *options) { o.approval = mode }, "unknown approval mode %q", mode)
+	return func(o *options) {
+		if err := mode.Check(); err != nil {
+			o.refuse("%w", err)
+		}
+		o.approval = mode
+	}
 }
 
-// WithSettings makes the Middleware use the given Settings, which several may share.
-// Without it each Middleware has its own.
-func WithSettings(settings *continuation.Settings) Option {
-	return check(settings != nil, func(o *options) { o.settings = settings }, "nil settings")
-}
-
-// WithStore sets the store of session state, in place of one in memory.
-func WithStore(store continuation.Store) Option {
-	return check(!isNil(store), func(o *options) { o.store = store }, "nil store")
+// WithRecords keeps the state and the settings of sessions on an engine that several
+// processes share, such as one of carryon/stores/redis or carryon/stores/postgres,
+// instead of in memory. See [continuation.Limits] for how long a call waits for the
+// engine, and how long a session is kept.
+//
+// A record that a newer version of carryon, or another program, has written is neither
+// read nor changed: the session is not continued, and the outcome has an error that
+// wraps [records.ErrNewer] or [records.ErrForeign].
+func WithRecords(engine records.Records) Option {
+	return check(!isNil(engine), func(o *options) { o.engine = engine }, "nil records")
 }
 
 // WithPausePolicy sets the policy that judges a model's reasons for pausing, in place
@@ -238,38 +240,24 @@ func WithObserver(observer Observer) Option {
 // unknown tool that looks like a todo tool, an unknown status, a list that needs a
 // session.
 //
-// No text of a message, a prompt or a todo is logged; see [WithContent]. Errors of
-// todo sources, stores, task managers and gates are logged in full. Errors of the
+// No text of a message, a prompt or a todo is logged, except with [LogContent]. Errors
+// of todo sources, engines, task managers and gates are logged in full. Errors of the
 // provider, of observers and of others that see texts are logged by status or type.
-func WithLogger(logger *slog.Logger) Option {
-	return check(logger != nil, func(o *options) { o.logger = logger }, "nil logger")
+func WithLogger(logger *slog.Logger, opts ...LogOption) Option {
+	return check(logger != nil, func(o *options) {
+		o.logger, o.content = logger, slices.Contains(opts, LogContent)
+	}, "nil logger")
 }
 
-// WithContent lets texts of reasons, todos, prompts and errors into the log.
-func WithContent() Option {
-	return func(o *options) { o.content = true }
-}
+// LogOption is an option of [WithLogger].
+type LogOption uint8
+
+// LogContent lets texts of reasons, todos, prompts and errors into the log.
+const LogContent LogOption = 1
 
 // WithClock replaces the system's clock, for tests.
 func WithClock(clock Clock) Option {
 	return check(!isNil(clock), func(o *options) { o.clock = clock }, "nil clock")
-}
-
-// WithTodoTimeout sets how long a todo source may take, instead of
-// [DefaultTodoTimeout]. Its ctx ends then, and the call is not continued; a source
-// that ignores its ctx holds the call up until it returns. After a time-out no call
-// asks the source for some seconds; then one of them tries again.
-func WithTodoTimeout(d time.Duration) Option {
-	return check(d > 0, func(o *options) { o.todoTimeout = d }, "todo timeout %v is not positive", d)
-}
-
-// WithStoreTimeout sets how long a turn may wait for a store of [WithStore], instead of
-// [DefaultStoreTimeout], with the time for background tasks and lists that processes
-// share included. A call waits for only one time-out: after it, the call is not continued, and
-// asks none of them again. After a time-out or an error no call asks the store for
-// some seconds; then one of them tries again.
-func WithStoreTimeout(d time.Duration) Option {
-	return check(d > 0, func(o *options) { o.storeTimeout = d }, "store timeout %v is not positive", d)
 }
 
 // WithToollessCalls also continues calls that offer no tools. They do not get
@@ -302,20 +290,14 @@ func WithDryRun() Option {
 // tool. The caller's history never contains them; carryon repeats them in the same
 // place until a turn ends in text, so that a model that answers with a tool call
 // keeps seeing them. A call is not continued while tasks of its session are running,
-// nor if the tasks cannot be asked: tasks kept elsewhere than in memory have the time
-// of [WithStoreTimeout] to answer, and after a failure carryon does not ask them for
-// some seconds.
+// nor if the tasks cannot be asked: tasks kept elsewhere than in memory have the
+// StoreTimeout in [continuation.Limits] to answer, and after a failure carryon does not
+// ask them for some seconds.
 //
 // Only calls that may be continued carry them: not those that are suppressed, that
 // offer no tools, or that do not let the model choose whether to call one.
 func WithTasks(tasks Tasks) Option {
 	return check(!isNil(tasks), func(o *options) { o.tasks = tasks }, "nil task manager")
-}
-
-// WithTaskSummary says where the status summary of background tasks goes; the default
-// is [SummaryOnChange].
-func WithTaskSummary(mode SummaryMode) Option {
-	return check(mode <= SummaryInSystem, func(o *options) { o.summary = mode }, "unknown summary mode %d", mode)
 }
 
 // Clock tells the time and calls back later. Now() time.Time returns the time, and

@@ -75,7 +75,7 @@ func (r *reminders) mayAttach() bool {
 // summaryInSystem reports whether the request has the status summary behind its
 // system message.
 func (r *reminders) summaryInSystem() bool {
-	return r.mw.options.summary == SummaryInSystem && r.request.system > 0
+	return r.mw.options.summaryInSystem && r.request.system > 0
 }
 
 // ask asks the background tasks a question in turn t. If they fail, there is nothing
@@ -218,18 +218,6 @@ func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome async
 	r.session.unlessLate(func() { r.faultOnce(id, "tasks", r.askSharedTasks(ctx, settle)) })
 }
 
-// SummaryMode says where the status summary of background tasks goes.
-type SummaryMode uint8
-
-// The summary modes.
-const (
-	// SummaryOnChange puts it beside the reminder, if it has changed.
-	SummaryOnChange SummaryMode = iota
-	// SummaryInSystem puts it behind the system message of every request. That
-	// changes the beginning of the request, so providers cannot cache the prompt.
-	SummaryInSystem
-)
-
 // Tasks is what the engine needs of background tasks. [asynctask.Manager] implements
 // it.
 type Tasks interface {
@@ -250,6 +238,12 @@ type Tasks interface {
 func areShared(tasks Tasks) bool {
 	m, ok := tasks.(*asynctask.Manager)
 	return tasks != nil && (!ok || m.IsShared())
+}
+
+// summaryInSystem reports whether the status summary goes into the system message.
+func summaryInSystem(tasks Tasks) bool {
+	summarizer, ok := tasks.(interface{ SummaryInSystem() bool })
+	return ok && summarizer.SummaryInSystem()
 }
 
 // askTasks asks the background tasks a question. Tasks that are asked over a network

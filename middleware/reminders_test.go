@@ -122,13 +122,13 @@ type reminded struct {
 	mw    *middleware.Middleware
 }
 
-func newReminded(t *testing.T, todos todo.Provider, opts ...middleware.Option) *reminded {
+func newReminded(t *testing.T, todos todo.Provider, opts ...asynctask.Option) *reminded {
 	t.Helper()
-	s := &reminded{ctx: inSession(t, "s"), tasks: asynctask.NewManager()}
+	s := &reminded{ctx: inSession(t, "s"), tasks: asynctask.NewManager(opts...)}
 	ticket, err := s.tasks.Begin(s.ctx, "job-7", "transcode")
 	require.NoError(t, err)
 	require.NoError(t, s.tasks.Finish(s.ctx, ticket, nil))
-	s.mw = middleware.New(todos, append([]middleware.Option{unhurried, middleware.WithTasks(s.tasks)}, opts...)...)
+	s.mw = middleware.New(todos, unhurried, middleware.WithTasks(s.tasks))
 	return s
 }
 
@@ -168,7 +168,7 @@ func (s *reminded) answered(t *testing.T, request adapter.Request, turns ...sdkA
 
 func TestRequestThatTakesNoNotesGetsNone(t *testing.T) {
 	t.Parallel()
-	s := newReminded(t, todo.Static(), middleware.WithTaskSummary(middleware.SummaryInSystem))
+	s := newReminded(t, todo.Static(), asynctask.WithSummaryInSystem())
 	request := requestOf("You are an agent.", "Fix the build.")
 	request.Attachable, request.System = nil, 1
 	assert.Empty(t, s.answered(t, request, says("Done.")))
@@ -176,7 +176,7 @@ func TestRequestThatTakesNoNotesGetsNone(t *testing.T) {
 
 func TestNotesComeInTheOrderOfTheMessages(t *testing.T) {
 	t.Parallel()
-	s := newReminded(t, todo.Static(), middleware.WithTaskSummary(middleware.SummaryInSystem))
+	s := newReminded(t, todo.Static(), asynctask.WithSummaryInSystem())
 	request := requestOf("Fix the build.", "You are an agent.")
 	request.System = 2
 	request.Attachable = func(i int) (string, bool) { return "Fix the build.", i == 0 }
@@ -281,10 +281,10 @@ func TestTasksThatCannotBeAsked(t *testing.T) {
 		"deliver": {downTasks{deliver: down}, 0, continuation.ReasonStore},
 		"settle":  {downTasks{settle: down}, 2, continuation.ReasonToolCalls},
 	} {
-		s := newReminded(t, buildTodos)
+		s := newReminded(t, buildTodos, asynctask.WithSummaryInSystem())
 		tt.tasks.Manager = s.tasks
 		var failed []middleware.Failed
-		s.mw = middleware.New(buildTodos, unhurried, middleware.WithTasks(tt.tasks), middleware.WithTaskSummary(middleware.SummaryInSystem),
+		s.mw = middleware.New(buildTodos, unhurried, middleware.WithTasks(tt.tasks),
 			middleware.WithObserver(middleware.Observer{Failed: func(_ context.Context, e middleware.Failed) { failed = append(failed, e) }}))
 		capturing, outcomes := middleware.Capture(s.ctx)
 		session := reminded{ctx: capturing, mw: s.mw}

@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -351,7 +352,6 @@ func TestFirstModeThatThereIsNotIsRefused(t *testing.T) {
 	t.Parallel()
 	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithUsage(middleware.UsageLastTurn+1)) })
 	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithPauseTool(middleware.PauseToolAlways+1)) })
-	assert.Panics(t, func() { middleware.New(buildTodos, middleware.WithTaskSummary(middleware.SummaryInSystem+1)) })
 }
 
 func TestListThatIsDoneIsRemembered(t *testing.T) {
@@ -386,7 +386,7 @@ func TestTodosThatComeTooLateAreNone(t *testing.T) {
 		return buildTodos.Todos(ctx)
 	})
 	events := carryontest.NewRecorder()
-	mw := middleware.New(slow, middleware.WithTodoTimeout(time.Nanosecond), middleware.WithObserver(events.Observer()))
+	mw := middleware.New(slow, middleware.WithLimits(continuation.Limits{TodoTimeout: time.Nanosecond}), middleware.WithObserver(events.Observer()))
 	agent := &client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}
 	answer, err := agent.Complete(t.Context(), fixTheBuild)
 
@@ -637,13 +637,13 @@ func TestHalfACallCountsAsAnAttempt(t *testing.T) {
 // idleStore is a store that says it is done and has done nothing.
 type idleStore struct{}
 
-func (idleStore) Update(context.Context, string, func(continuation.State) continuation.State) error {
+func (idleStore) Update(context.Context, string, records.UpdateFunc) error {
 	return nil
 }
 
 func TestStoreThatDoesNothingHasFailed(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One:")}, middleware.WithStore(idleStore{}))
+	s := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(idleStore{}))
 	ctx := inSession(t, "conversation-42")
 	answer, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
@@ -906,19 +906,19 @@ func TestListOfAnOwnTurnThatPausedIsStale(t *testing.T) {
 }
 
 // remoteStore is a store that does nothing for a ctx that has ended.
-type remoteStore struct{ *continuation.MemoryStore }
+type remoteStore struct{ *records.MemoryEngine }
 
-func (s remoteStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s remoteStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.MemoryStore.Update(ctx, key, f)
+	return s.MemoryEngine.Update(ctx, key, f)
 }
 
 func TestCallThatIsCancelledLeavesItsSessionFree(t *testing.T) {
 	t.Parallel()
-	store := remoteStore{continuation.NewMemoryStore()}
-	s := newSetup(nil, middleware.WithStore(store))
+	store := remoteStore{records.NewMemoryEngine()}
+	s := newSetup(nil, middleware.WithRecords(store))
 	session := inSession(t, "conversation-42")
 	ctx, cancel := context.WithCancel(session)
 	_, err := middleware.Unary(begin(ctx, s.mw, describe(fixTheBuild)), &answers{usageTotals: newUsageTotals()},

@@ -67,12 +67,12 @@ func (h *sessionHandle) name() string {
 
 // settings returns the settings in force, according to the state as last seen.
 func (h *sessionHandle) settings() continuation.Values {
-	return h.mw.options.settings.WithOverrides(h.name(), h.overrides)
+	return h.mw.options.settings.withOverrides(h.name(), h.overrides)
 }
 
 // settingsOf returns the settings in force in that state.
 func (h *sessionHandle) settingsOf(s continuation.State) continuation.Values {
-	return h.mw.options.settings.WithOverrides(h.name(), s.Overrides)
+	return h.mw.options.settings.withOverrides(h.name(), s.Overrides)
 }
 
 // registerUserTurn registers the call's user turn in the state.
@@ -190,7 +190,7 @@ func (h *sessionHandle) release(ctx context.Context, waits bool, f func(continua
 	if waits {
 		return h.askStore(ctx, update)
 	}
-	limited, cancel := context.WithTimeout(ctx, h.mw.options.storeTimeout)
+	limited, cancel := context.WithTimeout(ctx, h.mw.options.limits.StoreTimeout)
 	defer cancel()
 	return h.askWithin(ctx, limited, update)
 }
@@ -274,7 +274,7 @@ func (w *storeWait) add(began time.Time) {
 
 // timeLeft returns how long the turn may still wait.
 func (h *sessionHandle) timeLeft() time.Duration {
-	return h.mw.options.storeTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
+	return h.mw.options.limits.StoreTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
 }
 
 // limitWait returns a ctx that ends once the turn has waited for as long as it may, in
@@ -422,7 +422,7 @@ func (mw *Middleware) storeAnswered(ctx context.Context, key string, err error) 
 		return mw.storeBreaker.close(), nil
 	case ctx.Err() != nil: // the caller's doing
 		return false, err
-	case errors.Is(err, continuation.ErrBadState):
+	case errors.Is(err, session.ErrBadState):
 		return mw.storeBreaker.close(), mw.badStates.add(key, err)
 	}
 	return false, mw.storeBreaker.open(mw.options.clock, err)

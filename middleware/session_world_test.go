@@ -78,8 +78,7 @@ func newWorld(plan []byte) *world {
 			{ID: "1", Content: session + " a", Status: todo.InProgress}, {ID: "2", Content: session + " b", Status: todo.Pending},
 		}}
 	}
-	w.mw = middleware.New(todo.ProviderFunc(w.list), middleware.WithStore(w), middleware.WithClock(w),
-		middleware.WithSettings(continuation.NewSettings(continuation.DefaultValues())), // which the store that fails leaves alone
+	w.mw = middleware.New(todo.ProviderFunc(w.list), middleware.WithSessionStore(w), middleware.WithClock(w),
 		middleware.WithGate(func(context.Context, middleware.NextTurn) error { w.park(); return nil }),
 		middleware.WithLimits(continuation.Limits{
 			MaxAttempts: worldAttempts, MaxWithoutProgress: worldPerTurn, MinInterval: worldInterval,
@@ -313,7 +312,7 @@ type worldTimer struct{}
 func (worldTimer) Stop() bool               { return true }
 func (worldTimer) Reset(time.Duration) bool { return true }
 
-// Update implements continuation.Store.
+// Update implements session.Store.
 func (w *world) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
 	s := w.rules[key]
 	if s == nil {

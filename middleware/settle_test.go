@@ -11,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 )
 
 // The decision takes into account what happens to the session while the model answers, and is taken once.
@@ -41,9 +42,7 @@ func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 		} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				t.Parallel()
-				store := continuation.NewMemoryStore()
-				settings := continuation.NewSharedSettings(continuation.Values{TodoContinuation: true}, store)
-				s := newSetup(nil, middleware.WithStore(store), middleware.WithSettings(settings))
+				s := newSetup(nil, middleware.WithRecords(records.NewMemoryEngine()))
 				ctx := inSession(t, "s")
 				if c.before != nil {
 					c.before(ctx, t, s)

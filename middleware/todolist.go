@@ -50,7 +50,7 @@ func (l *readList) putInto(in *continuation.Input) {
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
 func (d *decider) readTodos() {
-	ctx, limit := scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.todoTimeout
+	ctx, limit := scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.limits.TodoTimeout
 	if d.mw.sharedTodos {
 		limit = min(limit, d.session.timeLeft())
 		limited, done := d.session.limitWait(ctx)

@@ -25,6 +25,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
 	carryonotel "github.com/carryon-go/carryon/otel"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -90,7 +91,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	reader, tasks := sdkmetric.NewManualReader(), asynctask.NewManager()
 	observer := middleware.WithObserver(carryonotel.NewObserver(carryonotel.WithInferenceMetrics(),
 		carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))))
-	s := scenario.New(t, scenario.TypedStream, open, observer, middleware.WithTasks(tasks), middleware.WithStore(continuation.NewMemoryStore()),
+	s := scenario.New(t, scenario.TypedStream, open, observer, middleware.WithTasks(tasks), middleware.WithRecords(records.NewMemoryEngine()),
 		middleware.WithLimits(continuation.Limits{MinInterval: 300 * time.Millisecond, MaxAttempts: 2}))
 	ask := func(session string, turns ...fakellm.Turn) {
 		t.Helper()
@@ -107,7 +108,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 
 	// And what continuations were worth, of a list that makes progress and of a dry run.
 	list := todo.NewMemory()
-	working := s.ClientWith(middleware.New(list, observer, middleware.WithStore(continuation.NewMemoryStore())))
+	working := s.ClientWith(middleware.New(list, observer, middleware.WithRecords(records.NewMemoryEngine())))
 	for i, status := range []todo.Status{todo.Pending, todo.Completed} {
 		require.NoError(t, list.Write(s.Ctx, []todo.Todo{{ID: "1", Content: "Write it", Status: status}}))
 		s.Server.Append([][]fakellm.Turn{{fakellm.Text("Next."), scenario.Edit()}, {fakellm.Text("Done.")}}[i]...)
@@ -118,8 +119,8 @@ func TestMetricsAreDocumented(t *testing.T) {
 	require.NoError(t, s.Mode.Call(s.Ctx, dry, scenario.Request()).Err)
 
 	// And with a store and a source that fail.
-	store := &failingStore{Store: continuation.NewMemoryStore()}
-	noStore := s.ClientWith(middleware.New(open, observer, middleware.WithStore(store)))
+	store := &failingStore{Records: records.NewMemoryEngine()}
+	noStore := s.ClientWith(middleware.New(open, observer, middleware.WithRecords(store)))
 	noList := s.ClientWith(middleware.New(todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return nil, errors.New("no file") }), observer))
 	s.Server.Append(fakellm.Text("Next."), fakellm.Text("Next."))
 	require.NoError(t, s.Mode.Call(s.Ctx, noStore, scenario.Request()).Err)

@@ -21,6 +21,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
 	carryonotel "github.com/carryon-go/carryon/otel"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -103,16 +104,16 @@ const firstChunkOf3 = "gen_ai.client.inference.time_to_first_chunk gen_ai.operat
 
 // failingStore is a store of the program's own, that fails from the second time on.
 type failingStore struct {
-	continuation.Store
+	records.Records
 
 	asked atomic.Int64
 }
 
-func (s *failingStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s *failingStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	if s.asked.Add(1) > 1 {
 		return errors.New("no connection")
 	}
-	return s.Store.Update(ctx, key, f)
+	return s.Records.Update(ctx, key, f)
 }
 
 func TestTimesOfTheStoreAndTheSource(t *testing.T) {
@@ -122,7 +123,7 @@ func TestTimesOfTheStoreAndTheSource(t *testing.T) {
 		observer := middleware.WithObserver(carryonotel.NewObserver(carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))))
 		s := scenario.New(t, m, open)
 		failing := s.Mode.Client(scenario.Config(s.Transport.URL, s.Transport), middleware.New(open, observer,
-			middleware.WithStore(&failingStore{Store: continuation.NewMemoryStore()})))
+			middleware.WithRecords(&failingStore{Records: records.NewMemoryEngine()})))
 		none := s.Mode.Client(scenario.Config(s.Transport.URL, s.Transport), middleware.New(
 			todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return nil, errors.New("no file") }), observer))
 		s.Server.Append(fakellm.Text("Next."), fakellm.Text("Next."))

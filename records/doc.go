@@ -6,7 +6,7 @@
 //
 //	engine, err := redis.Open("redis://localhost:6379") // carryon/stores/redis, or carryon/stores/postgres
 //	...
-//	mw := middleware.New(todos, middleware.WithStore(continuation.NewSharedStore(engine)))
+//	mw := middleware.New(todos, middleware.WithRecords(engine))
 //
 // [MemoryEngine] is an engine for tests and for programs with one process. To write
 // another engine, implement [Records], or implement the smaller [Swapper] and pass it

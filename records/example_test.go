@@ -19,7 +19,7 @@ import (
 func Example() {
 	engine := records.WithPrefix(records.NewMemoryEngine(), "staging:")
 	replica := func() *middleware.Middleware {
-		return middleware.New(todo.NewMemory(todo.WithRecords(engine)), middleware.WithStore(continuation.NewSharedStore(engine)))
+		return middleware.New(todo.NewMemory(todo.WithRecords(engine)), middleware.WithRecords(engine))
 	}
 	a, b := replica(), replica()
 

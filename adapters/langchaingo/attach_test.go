@@ -18,9 +18,9 @@ import (
 )
 
 // ended is a manager with a task of the session that has ended.
-func ended(ctx context.Context, t *testing.T) *asynctask.Manager {
+func ended(ctx context.Context, t *testing.T, opts ...asynctask.Option) *asynctask.Manager {
 	t.Helper()
-	tasks := asynctask.NewManager()
+	tasks := asynctask.NewManager(opts...)
 	ticket, err := tasks.Begin(ctx, "job-7", "run the tests")
 	require.NoError(t, err)
 	require.NoError(t, tasks.Finish(ctx, ticket, asynctask.Message("All 214 tests pass.")))
@@ -97,7 +97,7 @@ func TestTheSummaryOfTasksMayRideOnTheSystemMessage(t *testing.T) {
 	t.Parallel()
 	ctx := continuation.WithSession(t.Context(), "s")
 	s := newScene(t, turns(fakellm.Call("search", "{}")),
-		middleware.WithTasks(ended(ctx, t)), middleware.WithTaskSummary(middleware.SummaryInSystem))
+		middleware.WithTasks(ended(ctx, t, asynctask.WithSummaryInSystem())))
 	s.requireAsk(t)
 	assert.Contains(t, s.requests()[0].Messages[0].Content, "You write code.\n\n[ASYNC TASKS: 1 total]")
 

@@ -48,12 +48,12 @@ type taskScenario struct {
 	ticket asynctask.Ticket
 }
 
-func newTaskScenario(t *testing.T, m scenario.Mode, opts ...middleware.Option) *taskScenario {
+func newTaskScenario(t *testing.T, m scenario.Mode, opts ...asynctask.Option) *taskScenario {
 	t.Helper()
-	tasks := asynctask.NewManager()
+	tasks := asynctask.NewManager(opts...)
 	t.Cleanup(func() { assert.NoError(t, tasks.Close(context.WithoutCancel(t.Context()))) })
 	return &taskScenario{
-		Scenario: scenario.New(t, m, todo.Static(), append([]middleware.Option{middleware.WithTasks(tasks)}, opts...)...),
+		Scenario: scenario.New(t, m, todo.Static(), middleware.WithTasks(tasks)),
 		tasks:    tasks,
 	}
 }
@@ -131,7 +131,7 @@ func TestSummaryStandsBehindTheSystemMessageIfThatIsWanted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-				s := newTaskScenario(t, m, middleware.WithTaskSummary(middleware.SummaryInSystem))
+				s := newTaskScenario(t, m, asynctask.WithSummaryInSystem())
 				request := scenario.Request()
 				request.Messages[0] = message
 				answers := func() { s.Call(s.Ctx, request, fakellm.Text("Well:")) }

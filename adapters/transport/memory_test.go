@@ -108,9 +108,13 @@ func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // 
 		ask(i)
 		ctx := continuation.WithSession(t.Context(), name(i))
 		require.NoError(t, tasks.Settings().SetTodoContinuation(t.Context(), name(i), false))
-		assert.False(t, tasks.Settings().Local(continuation.Session(ctx)).TodoContinuation)
+		values, err := tasks.Settings().Load(t.Context(), continuation.Session(ctx))
+		require.NoError(t, err)
+		assert.False(t, values.TodoContinuation)
 	}
-	assert.True(t, tasks.Settings().Local(name(0)).TodoContinuation)
+	values, err := tasks.Settings().Load(t.Context(), name(0))
+	require.NoError(t, err)
+	assert.True(t, values.TodoContinuation)
 	assert.Less(t, measure.Live()-before, int64(2*size))
 	runtime.KeepAlive(tasks)
 }

@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -9,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -69,9 +69,9 @@ func (m manner) middleware() *middleware.Middleware {
 	case noSource:
 		return middleware.New(todo.FromConversation(), unhurried)
 	case switchedOff:
-		values := continuation.DefaultValues()
-		values.TodoContinuation = false
-		return middleware.New(twoTodos, unhurried, middleware.WithSettings(continuation.NewSettings(values)))
+		mw := middleware.New(twoTodos, unhurried)
+		_ = mw.Settings().SetTodoContinuation(context.Background(), "", false) // the default is kept here
+		return mw
 	default:
 		return middleware.New(todo.Static(), unhurried)
 	}

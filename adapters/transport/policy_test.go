@@ -68,6 +68,7 @@ type parity struct {
 	todos    todo.Provider
 	opts     []middleware.Option
 	attended bool // a person is there: it matters how a text ends
+	disabled bool // continuing is turned off
 	ctx      func(context.Context) context.Context
 	request  func(*openai.ChatCompletionRequest)
 	turns    []fakellm.Turn
@@ -87,6 +88,7 @@ func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middle
 		options = append(options, unattended)
 	}
 	mw := middleware.New(todos, slices.Concat(options, p.opts)...)
+	require.NoError(t, mw.Settings().SetTodoContinuation(t.Context(), "", !p.disabled))
 	wire := &tap{base: server.Transport()}
 	config := openai.DefaultConfig("no key")
 	config.BaseURL, config.HTTPClient = fakellm.BaseURL, &http.Client{Transport: wire}
@@ -252,7 +254,7 @@ var scripts = map[string]parity{
 	"legacy call":      {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Call("edit_file", "{}").With(fakellm.Legacy)}},
 	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: texts(plan)},
 	"suppressed":       {ctx: continuation.Suppress, turns: texts(plan)},
-	"disabled":         {attended: true, opts: []middleware.Option{middleware.WithSettings(disabled())}, turns: texts(plan)},
+	"disabled":         {attended: true, disabled: true, turns: texts(plan)},
 	"vetoed":           {opts: []middleware.Option{middleware.WithGate(func(context.Context, middleware.NextTurn) error { return errors.New("no") })}, turns: texts(plan)},
 	"always declared":  {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
 	"always, paused":   {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(plan).AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}},
@@ -264,12 +266,6 @@ var scripts = map[string]parity{
 	"reasoning":        {request: reasoned, turns: []fakellm.Turn{fakellm.Text(plan).Reasoning("Hm, \"so\".\nYes."), edit().Reasoning("\"Aha\", and so on.")}},
 	"from the request": {todos: todo.FromConversation(), request: listed, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
 	"done in it":       {todos: todo.FromConversation(), request: finished, turns: texts(plan)},
-}
-
-func disabled() *continuation.Settings {
-	settings := continuation.NewSettings(continuation.Values{})
-	_ = settings.SetTodoContinuation(context.Background(), "s", false) // in memory, it cannot fail
-	return settings
 }
 
 // reasoned is a history that carries reasoning.

@@ -67,9 +67,14 @@ func decision() func() {
 	}
 }
 
+// memoryStore returns the store of session state in memory.
+func memoryStore(sessions int) *session.MemoryStore {
+	return session.NewMemoryStore(sessions, continuation.DefaultSessionLife, time.Now)
+}
+
 // storeUpdate updates a session of a store.
 func storeUpdate() func() {
-	store, ctx := continuation.NewMemoryStore(), context.Background()
+	store, ctx := memoryStore(continuation.DefaultMaxSessions), context.Background()
 	now := time.Unix(1_800_000_000, 0)
 	return func() {
 		must(store.Update(ctx, "conversation-42", func(s continuation.State) continuation.State {
@@ -82,7 +87,7 @@ func storeUpdate() func() {
 func million() result {
 	const sessions = 1_000_000
 	before := measure.Live()
-	store := continuation.NewMemoryStore(continuation.WithMaxSessions(sessions))
+	store := memoryStore(sessions)
 	now := time.Unix(1_800_000_000, 0)
 	for i := range sessions {
 		must(store.Update(context.Background(), "conversation-"+strconv.Itoa(i), func(s continuation.State) continuation.State {

@@ -54,7 +54,7 @@ func TestSessionLimitsAreTheDefaults(t *testing.T) {
 	t.Parallel()
 	assert.Contains(t, strings.Join(strings.Fields(read(t, "docs/sessions.md").text), " "), "up to 100,000 sessions in memory, for 24 hours")
 	assert.Equal(t, 100_000, continuation.DefaultMaxSessions)
-	assert.Equal(t, 24*time.Hour, continuation.DefaultMaxAge)
+	assert.Equal(t, 24*time.Hour, continuation.DefaultSessionLife)
 }
 
 // The README quotes an outcome exactly.
@@ -74,7 +74,7 @@ func TestOutcomeIsReal(t *testing.T) {
 func TestSettingsAnswerAsQuoted(t *testing.T) {
 	t.Parallel()
 	for _, row := range read(t, "docs/settings.md").tableUnder(t, "What a user may type") {
-		settings := continuation.NewSettings(continuation.DefaultValues())
+		settings := middleware.New(todo.NewMemory()).Settings()
 		answer, _ := settings.Command(strings.Trim(row[0], "`"))
 		assert.Equal(t, row[1], answer)
 	}

@@ -101,7 +101,9 @@ func TestSettingsCountAtTheNextDecision(t *testing.T) {
 		s.enter("Go on.")
 		s.settle()
 		assert.Contains(t, s.server.Requests()[3].Last().Content, "IMMEDIATELY")
-		assert.Equal(t, continuation.ApprovalYOLO, s.mw.Settings().Local(session).ApprovalMode)
+		values, err := s.mw.Settings().Load(t.Context(), session)
+		require.NoError(t, err)
+		assert.Equal(t, continuation.ApprovalYOLO, values.ApprovalMode)
 	}, planOf("Dig"), carryontest.Text("Next, I will dig."), carryontest.Text("I am about to."),
 		carryontest.Pause("The spade is locked away, and only you have the key."))
 }

@@ -9,7 +9,7 @@
 //	if err := engine.CreateTable(ctx); err != nil { // or as a migration, see Schema
 //		return err
 //	}
-//	mw := middleware.New(todos, middleware.WithStore(continuation.NewSharedStore(engine)))
+//	mw := middleware.New(todos, middleware.WithRecords(engine))
 //
 // It needs PostgreSQL 11 or newer. An update takes one statement, or two if another
 // process has changed the record meanwhile, with no transaction open between them.

@@ -33,7 +33,7 @@ func Example() { //nolint:testableexamples // TestExample runs it where there is
 	}
 	replica := func(engine records.Records) (*todo.Memory, *middleware.Middleware) {
 		todos := todo.NewMemory(todo.WithRecords(engine))
-		return todos, middleware.New(todos, middleware.WithStore(continuation.NewSharedStore(engine)))
+		return todos, middleware.New(todos, middleware.WithRecords(engine))
 	}
 	engineOfA, engineOfB := open(), open()
 	defer func() { _, _ = engineOfA.Close(), engineOfB.Close() }()

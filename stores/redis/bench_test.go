@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/servertest"
 )
 
@@ -41,7 +42,7 @@ func BenchmarkUpdate(b *testing.B) {
 		"look":   func(*continuation.State) {},
 	} {
 		b.Run(name, func(b *testing.B) {
-			store := continuation.NewSharedStore(open(b, url))
+			store := session.NewSharedStore(open(b, url), continuation.DefaultSessionLife)
 			for i := 0; b.Loop(); i++ {
 				err := store.Update(b.Context(), keys[i%len(keys)], func(s continuation.State) continuation.State {
 					s.UserTurn = 1

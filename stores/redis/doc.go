@@ -6,7 +6,7 @@
 //		return err
 //	}
 //	defer engine.Close()
-//	mw := middleware.New(todos, middleware.WithStore(continuation.NewSharedStore(engine)))
+//	mw := middleware.New(todos, middleware.WithRecords(engine))
 //
 // It needs Redis 5 or newer, or any version of Valkey. The server must allow
 // scripts: carryon uses one short script. Clusters and sentinels work like a single

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/recordtable"
+	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/servertest"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/stores/redis"
@@ -20,7 +21,7 @@ import (
 
 // count adds an attempt to the state of "s".
 func count(ctx context.Context, engine records.Records) (attempts int, err error) {
-	err = continuation.NewSharedStore(engine).Update(ctx, "s", func(s continuation.State) continuation.State {
+	err = session.NewSharedStore(engine, continuation.DefaultSessionLife).Update(ctx, "s", func(s continuation.State) continuation.State {
 		s.Attempts++
 		attempts = s.Attempts
 		return s

@@ -115,9 +115,11 @@ type patient struct {
 func newPatient(t *testing.T, engine records.Records) *patient {
 	t.Helper()
 	p := &patient{model: startModel(t), clock: new(shiftedClock), log: new(logBook)}
+	limits := open()
+	limits.StoreTimeout = 10 * time.Second
 	mw := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),
-		middleware.WithStore(continuation.NewSharedStore(engine)), middleware.WithLimits(open()), middleware.WithClock(p.clock),
-		middleware.WithStoreTimeout(10*time.Second), middleware.WithLogger(slog.New(slog.NewTextHandler(p.log, nil))))
+		middleware.WithRecords(engine), middleware.WithLimits(limits), middleware.WithClock(p.clock),
+		middleware.WithLogger(slog.New(slog.NewTextHandler(p.log, nil))))
 	p.client = &http.Client{Transport: transport.New(http.DefaultTransport, mw)}
 	return p
 }

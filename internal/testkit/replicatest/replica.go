@@ -22,6 +22,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -76,7 +77,7 @@ func Main(m *testing.M, open func(url string) (records.Records, error)) {
 // replica is a program that uses carryon.
 type replica struct {
 	mw     *middleware.Middleware
-	store  continuation.Store
+	store  session.Store
 	client *http.Client
 	model  string
 }
@@ -94,9 +95,10 @@ func serve(role string, open func(url string) (records.Records, error), in io.Re
 	if c.Tasks != nil {
 		return serveTasks(*c.Tasks, engine)
 	}
-	r := &replica{store: continuation.NewSharedStore(engine), model: c.Model}
+	r := &replica{store: session.NewSharedStore(engine, continuation.DefaultSessionLife), model: c.Model}
+	c.Limits.StoreTimeout = 30 * time.Second
 	r.mw = middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),
-		middleware.WithStore(r.store), middleware.WithStoreTimeout(30*time.Second), middleware.WithLimits(c.Limits))
+		middleware.WithRecords(engine), middleware.WithLimits(c.Limits))
 	r.client = &http.Client{Transport: transport.New(http.DefaultTransport, r.mw)}
 	var mu sync.Mutex
 	for lines := bufio.NewScanner(in); lines.Scan(); {

@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -413,7 +415,7 @@ func TestCloseWhenTheStoreHasAnswered(t *testing.T) {
 					assert.NoError(t, stream.Close())
 				}
 			}}
-			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithStore(continuation.NewMemoryStore()), middleware.WithObserver(observer))
+			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRecords(records.NewMemoryEngine()), middleware.WithObserver(observer))
 			s.Server.Append(fakellm.Text("One:"), scenario.Edit())
 			var err error
 			stream, err = scenario.Open(s.Ctx, s.Client, scenario.Request())
@@ -493,21 +495,20 @@ func TestStreamIsClosedAfterItsEnd(t *testing.T) {
 }
 
 // slowStore is a store whose writes take time, as over a network.
-type slowStore struct{ continuation.Store }
+type slowStore struct{ records.Records }
 
-func (s slowStore) Update(
-	ctx context.Context, key string, f func(continuation.State) continuation.State,
-) error {
+func (s slowStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	changes := false
-	err := s.Store.Update(ctx, key, func(before continuation.State) continuation.State {
-		changes = f(before) != before
-		return before
+	err := s.Records.Update(ctx, key, func(now time.Time, old []byte) ([]byte, time.Duration, error) {
+		next, _, err := f(now, old)
+		changes = !bytes.Equal(next, old)
+		return old, time.Hour, err
 	})
 	if err != nil || !changes {
 		return err
 	}
 	<-time.After(20 * time.Millisecond)
-	return s.Store.Update(ctx, key, f)
+	return s.Records.Update(ctx, key, f)
 }
 
 // A program may make the next call as soon as one has ended.
@@ -517,8 +518,8 @@ func TestSessionIsFreeWhenTheCallIsOver(t *testing.T) {
 		for name, byClose := range map[string]bool{"by Close": true, "by the context": false} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithStore(
-					slowStore{continuation.NewMemoryStore()}))
+				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRecords(
+					slowStore{records.NewMemoryEngine()}))
 				turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
 				defer release()
 				s.Server.Append(fakellm.Text("One:"), turn)
@@ -546,30 +547,28 @@ func TestSessionIsFreeWhenTheCallIsOver(t *testing.T) {
 
 // failingStore is a store that fails once it is broken.
 type failingStore struct {
-	continuation.Store
+	records.Records
 
 	broken atomic.Bool
 }
 
-func (f *failingStore) Update(
-	ctx context.Context, key string, change func(continuation.State) continuation.State,
-) error {
+func (f *failingStore) Update(ctx context.Context, key string, change records.UpdateFunc) error {
 	if f.broken.Load() {
 		return errors.New("store is gone")
 	}
-	return f.Store.Update(ctx, key, change)
+	return f.Records.Update(ctx, key, change)
 }
 
 // Observers are called outside every lock, so one may close the stream that its event is about.
 func TestCloseByAnObserverOfAStoreThatFails(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		store := &failingStore{Store: continuation.NewMemoryStore()}
+		store := &failingStore{Records: records.NewMemoryEngine()}
 		server := fakellm.NewServer(t, fakellm.Text("One:"), fakellm.Text("Two three.").HangAfter(2))
 		var got scenario.Stream
 		observed := make(chan struct{})
 		observe := sync.OnceFunc(func() { close(observed) })
-		mw := middleware.New(scenario.TwoTodos(), middleware.WithStore(store), middleware.WithObserver(middleware.Observer{
+		mw := middleware.New(scenario.TwoTodos(), middleware.WithRecords(store), middleware.WithObserver(middleware.Observer{
 			Failed: func(context.Context, middleware.Failed) {
 				got.Close()
 				observe()

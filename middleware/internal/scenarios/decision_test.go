@@ -482,7 +482,7 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 				if tt.want == continuation.ReasonSourceLate {
 					within = 20 * time.Millisecond
 				}
-				s := scenario.New(t, m, tt.todos, middleware.WithTodoTimeout(within))
+				s := scenario.New(t, m, tt.todos, scenario.Within(continuation.Limits{MaxAttempts: 3, TodoTimeout: within}))
 				got := s.Ask(fakellm.Text(scenario.Plan))
 
 				scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)

@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -99,7 +100,7 @@ func setUps() []setUp {
 			code:  "source_failed", text: "The todo source failed", err: "no such table: todos",
 		},
 		{
-			name: "the source is slow", request: scenario.Request(), options: []middleware.Option{middleware.WithTodoTimeout(time.Millisecond)},
+			name: "the source is slow", request: scenario.Request(), options: []middleware.Option{scenario.Within(continuation.Limits{TodoTimeout: time.Millisecond})},
 			todos: todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
@@ -155,7 +156,7 @@ func setUps() []setUp {
 		},
 		{
 			name: "the store is down", todos: scenario.TwoTodos(), request: scenario.Request(),
-			options: []middleware.Option{middleware.WithStore(brokenStore{})},
+			options: []middleware.Option{middleware.WithRecords(brokenStore{})},
 			code:    "store", text: "The session state is unavailable", err: "dial tcp: connection refused",
 		},
 	}
@@ -164,7 +165,7 @@ func setUps() []setUp {
 // brokenStore is a store that cannot be reached.
 type brokenStore struct{}
 
-func (brokenStore) Update(context.Context, string, func(continuation.State) continuation.State) error {
+func (brokenStore) Update(context.Context, string, records.UpdateFunc) error {
 	return errors.New("dial tcp: connection refused")
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -221,14 +222,12 @@ func TestGateMayPauseTheSession(t *testing.T) {
 
 // unavailable is a store that fails after some updates.
 type unavailable struct {
-	store continuation.Store
+	store records.Records
 	after int
 	seen  int
 }
 
-func (u *unavailable) Update(
-	ctx context.Context, key string, f func(continuation.State) continuation.State,
-) error {
+func (u *unavailable) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	u.seen++
 	if u.seen > u.after {
 		return errors.New("store is gone")
@@ -242,8 +241,8 @@ func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 			server := fakellm.NewServer(t, fakellm.Text(scenario.Plan))
 			events := carryontest.NewRecorder()
-			mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()), middleware.WithStore(
-				&unavailable{store: continuation.NewMemoryStore(), after: after}))
+			mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()), middleware.WithRecords(
+				&unavailable{store: records.NewMemoryEngine(), after: after}))
 			got := m.Call(continuation.WithSession(t.Context(), "s"), m.HTTPClient(server, mw), scenario.Request())
 
 			scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)

@@ -19,6 +19,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -177,11 +178,11 @@ func TestJoinsBeginWhereTheAnswerStoodStill(t *testing.T) {
 }
 
 // waitingStore, in a bubble, takes a tenth of a second each time.
-type waitingStore struct{ continuation.Store }
+type waitingStore struct{ records.Records }
 
-func (s waitingStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s waitingStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	<-time.After(100 * time.Millisecond)
-	return s.Store.Update(ctx, key, f)
+	return s.Records.Update(ctx, key, f)
 }
 
 func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
@@ -200,7 +201,7 @@ func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
 			}
 			return nil, errors.New("no list")
 		})
-		s := scenario.NewInBubble(t, m, todos, middleware.WithObserver(observer), middleware.WithStore(waitingStore{continuation.NewMemoryStore()}))
+		s := scenario.NewInBubble(t, m, todos, middleware.WithObserver(observer), middleware.WithRecords(waitingStore{records.NewMemoryEngine()}))
 		require.NoError(t, s.Ask(fakellm.Text("One:"), fakellm.Text("Two:")).Err)
 
 		require.Len(t, read, 2)
@@ -222,7 +223,7 @@ func TestFailuresOfTheStoreAreTold(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		var answered []middleware.StoreAnswered
-		mw := middleware.New(scenario.TwoTodos(), middleware.WithStore(brokenStore{}), middleware.WithObserver(middleware.Observer{
+		mw := middleware.New(scenario.TwoTodos(), middleware.WithRecords(brokenStore{}), middleware.WithObserver(middleware.Observer{
 			StoreAnswered: func(_ context.Context, e middleware.StoreAnswered) { answered = append(answered, e) },
 		}))
 		s := scenario.New(t, m, scenario.TwoTodos())
@@ -246,7 +247,7 @@ func (c countingClock) Now() time.Time { *c.looks++; return c.Clock.Now() }
 func clockLooks(t *testing.T, m scenario.Mode, observers ...middleware.Observer) (looks int) {
 	t.Helper()
 	options := []middleware.Option{
-		middleware.WithClock(countingClock{clock.System(), &looks}), middleware.WithStore(continuation.NewMemoryStore()), scenario.NoInterval(),
+		middleware.WithClock(countingClock{clock.System(), &looks}), middleware.WithRecords(records.NewMemoryEngine()), scenario.NoInterval(),
 	}
 	for _, observer := range observers {
 		options = append(options, middleware.WithObserver(observer))
@@ -325,7 +326,7 @@ func TestSlowAndBrokenObserversCannotBreakACall(t *testing.T) {
 	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		called := make(map[string]bool)
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithObserver(slowAndBroken(called)),
-			middleware.WithStore(continuation.NewMemoryStore()),
+			middleware.WithRecords(records.NewMemoryEngine()),
 			middleware.WithLimits(continuation.Limits{FirstByteTimeout: 20 * time.Second, ResponseTimeout: 20 * time.Second}))
 		answer := s.Ask(fakellm.Text("One:"), scenario.Edit())
 		require.NoError(t, answer.Err)

@@ -229,7 +229,7 @@ func (l *logBook) withMessage(t *testing.T, message string) []map[string]any {
 }
 
 // loggedCalls makes calls in which everything is logged at least once.
-func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.Option) *logBook {
+func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.LogOption) *logBook {
 	t.Helper()
 	logged := new(logBook)
 	broken := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
@@ -238,8 +238,8 @@ func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.Option) *logB
 		}
 		return []todo.Todo{{ID: "1", Content: "Write the parser", Status: todo.InProgress}}, nil
 	})
-	s := scenario.New(t, m, broken, append(opts, middleware.WithLogger(logged.logger()),
-		scenario.Within(continuation.Limits{MaxAttempts: 2}))...)
+	s := scenario.New(t, m, broken, middleware.WithLogger(logged.logger(), opts...),
+		scenario.Within(continuation.Limits{MaxAttempts: 2}))
 	s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause(scenario.Blocked))
 	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), scenario.Texts("Three:", "Four:")...)
 	require.NoError(t, s.Middleware.Resume(s.Ctx))
@@ -311,7 +311,7 @@ func TestLogHoldsNoTextsUnlessAllowed(t *testing.T) {
 func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		logged := loggedCalls(t, m, middleware.WithContent())
+		logged := loggedCalls(t, m, middleware.LogContent)
 		text := logged.String()
 		for _, shown := range []string{"Write the parser", "continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
 			assert.Contains(t, text, shown)

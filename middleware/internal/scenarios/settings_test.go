@@ -27,9 +27,9 @@ func typeCommand(t *testing.T, s *scenario.Scenario, line string) {
 func TestCommandStopsWhatWouldBeContinuedNext(t *testing.T) {
 	t.Parallel()
 	const line = "/set todo-continuation off"
-	for name, command := range map[string]func(*continuation.Settings) (string, error){
-		"for the session": func(s *continuation.Settings) (string, error) { return s.CommandFor(t.Context(), "s", line) },
-		"for all":         func(s *continuation.Settings) (string, error) { return s.Command(line) },
+	for name, command := range map[string]func(*middleware.Settings) (string, error){
+		"for the session": func(s *middleware.Settings) (string, error) { return s.CommandFor(t.Context(), "s", line) },
+		"for all":         func(s *middleware.Settings) (string, error) { return s.Command(line) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -147,7 +147,7 @@ func TestCommandThatIsRefusedOrForAnotherSessionChangesNothing(t *testing.T) {
 		}
 		got := s.Ask(fakellm.Text("One:"), doFirst(mistype, fakellm.Text("Two:")), scenario.Edit())
 		require.Len(t, refused, 3)
-		for i, want := range []error{continuation.ErrSettingValue, continuation.ErrSettingValue, continuation.ErrUnknownSetting} {
+		for i, want := range []error{middleware.ErrSettingValue, middleware.ErrSettingValue, middleware.ErrUnknownSetting} {
 			require.ErrorIs(t, refused[i], want)
 		}
 		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "tool_calls")

@@ -446,7 +446,7 @@ func TestSummaryIsSentWhenItHasChanged(t *testing.T) {
 func TestSummaryIsSentOnChangeWithoutASystemMessage(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := newTaskScenario(t, m, noTodos, middleware.WithTaskSummary(middleware.SummaryInSystem))
+		s := taskScenarioWith(t, m, noTodos, []asynctask.Option{asynctask.WithSummaryInSystem()})
 		s.ends(t, "job-7")
 		request := scenario.Request()
 		request.Messages = request.Messages[1:]
@@ -496,8 +496,8 @@ func TestNothingOfASessionShowsInAnother(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		var log bytes.Buffer
-		s := newTaskScenario(t, m, scenario.TwoTodos(), middleware.WithContent(),
-			middleware.WithLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+		s := newTaskScenario(t, m, scenario.TwoTodos(),
+			middleware.WithLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), middleware.LogContent))
 		theirs := continuation.WithSession(t.Context(), "theirs")
 		for _, id := range []string{"secret-running", "secret-ended", "secret-failed"} {
 			_, err := s.tasks.Begin(theirs, id, "secret work")
@@ -554,8 +554,8 @@ func TestWithoutASessionOnlyTheOneConversationGetsReminders(t *testing.T) {
 func TestRequestsWithoutAReminderAreTheSame(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		for _, mode := range []middleware.SummaryMode{middleware.SummaryOnChange, middleware.SummaryInSystem} {
-			s := newTaskScenario(t, m, scenario.TwoTodos(), middleware.WithTaskSummary(mode))
+		for _, opts := range [][]asynctask.Option{nil, {asynctask.WithSummaryInSystem()}} {
+			s := taskScenarioWith(t, m, scenario.TwoTodos(), opts)
 			_, err := s.tasks.Begin(continuation.WithSession(s.Ctx, "other"), "job-6", "job-6")
 			require.NoError(t, err)
 			plain := scenario.New(t, m, scenario.TwoTodos())

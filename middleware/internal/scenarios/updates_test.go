@@ -96,7 +96,7 @@ func TestUpdatesPerCall(t *testing.T) {
 				list := todo.NewMemory(todo.WithRecords(engine))
 				tasks := asynctask.NewManager(asynctask.WithRecords(engine))
 				s := scenario.NewInBubble(t, m, list, append([]middleware.Option{
-					scenario.NoInterval(), middleware.WithStore(continuation.NewSharedStore(engine)), middleware.WithTasks(tasks),
+					scenario.NoInterval(), middleware.WithRecords(engine), middleware.WithTasks(tasks),
 				}, c.opts...)...)
 				if c.todos != nil {
 					require.NoError(t, list.Write(s.Ctx, c.todos))

@@ -11,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -115,9 +116,9 @@ func TestProgressOfALaterUserTurnIsNotCounted(t *testing.T) {
 func TestReplicasJudgeEachOthersContinuations(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		store := continuation.NewMemoryStore()
-		first := scenario.New(t, m, todo.FromConversation(), middleware.WithStore(store))
-		second := scenario.New(t, m, todo.FromConversation(), middleware.WithStore(store))
+		store := records.NewMemoryEngine()
+		first := scenario.New(t, m, todo.FromConversation(), middleware.WithRecords(store))
+		second := scenario.New(t, m, todo.FromConversation(), middleware.WithRecords(store))
 		request := scenario.Offering(scenario.Request(), "todo_write")
 		first.Server.Append(write("in_progress a", "pending b"), fakellm.Text("First a:"), scenario.Edit())
 		for range 2 {

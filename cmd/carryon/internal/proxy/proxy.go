@@ -90,7 +90,7 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 		middleware.WithUsage(c.usage()),
 	}
 	if state != nil {
-		options = append(options, middleware.WithStore(continuation.NewSharedStore(state)))
+		options = append(options, middleware.WithRecords(state))
 	}
 	if p.metrics != nil {
 		options = append(options, middleware.WithObserver(p.metrics.observer()))

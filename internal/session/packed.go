@@ -1,11 +1,13 @@
-package continuation
+package session
 
 import (
 	"math"
 	"time"
+
+	"github.com/carryon-go/carryon/continuation"
 )
 
-// record is a State as the memory store keeps it: small, because there may be a
+// record is a state as the memory store keeps it: small, because there may be a
 // million of them. Fields that most sessions do not use are behind pointers.
 type record struct {
 	message       uint64
@@ -27,7 +29,7 @@ type record struct {
 	flags         flags
 }
 
-// flags are the boolean fields of a State.
+// flags are the boolean fields of a state.
 type flags uint8
 
 const (
@@ -39,7 +41,7 @@ const (
 	unjudged
 )
 
-func flagsOf(s State) (f flags) {
+func flagsOf(s continuation.State) (f flags) {
 	if s.Answered {
 		f |= answered
 	}
@@ -87,28 +89,28 @@ type claimRecord struct {
 	since, until instant
 }
 
-func claimRecordOf(c Claim) claimRecord {
+func claimRecordOf(c continuation.Claim) claimRecord {
 	return claimRecord{c.Token, instantOf(c.Since), instantOf(c.Until)}
 }
 
-func (c *claimRecord) unpack() Claim {
+func (c *claimRecord) unpack() continuation.Claim {
 	if c == nil {
-		return Claim{}
+		return continuation.Claim{}
 	}
-	return Claim{Token: c.token, Since: c.since.time(), Until: c.until.time()}
+	return continuation.Claim{Token: c.token, Since: c.since.time(), Until: c.until.time()}
 }
 
 // rareRecord is the part of a State that most sessions do not have.
 type rareRecord struct {
-	paused   Pause
+	paused   continuation.Pause
 	loopSeen instant
 	stale    uint64
-	calls    CallsSeen
+	calls    continuation.CallsSeen
 	loopSize int32
-	own      Overrides
+	own      continuation.Overrides
 }
 
-func rareRecordOf(s *State) rareRecord {
+func rareRecordOf(s *continuation.State) rareRecord {
 	return rareRecord{
 		paused:   s.Paused,
 		loopSeen: instantOf(s.Loop.Seen),
@@ -119,12 +121,12 @@ func rareRecordOf(s *State) rareRecord {
 	}
 }
 
-func (r *rareRecord) unpackTo(s *State) {
+func (r *rareRecord) unpackTo(s *continuation.State) {
 	if r == nil {
 		return
 	}
 	s.Paused = r.paused
-	s.Loop = Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
+	s.Loop = continuation.Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
 	s.Stale, s.Calls, s.Overrides = r.stale, r.calls, r.own
 }
 
@@ -147,7 +149,7 @@ func (r *record) isLoop() bool {
 	return r.rare != nil && (r.rare.loopSize != 0 || r.rare.loopSeen != 0)
 }
 
-func (r *record) pack(s State, now int64) {
+func (r *record) pack(s continuation.State, now int64) {
 	*r = record{
 		message:       s.Message,
 		userTurn:      small(s.UserTurn),
@@ -178,8 +180,8 @@ func (r *record) pack(s State, now int64) {
 // that only the few states that need one cost an allocation.
 func copied[T any](value T) *T { return &value }
 
-func (r *record) unpack() State {
-	s := State{
+func (r *record) unpack() continuation.State {
+	s := continuation.State{
 		UserTurn:      int(r.userTurn),
 		Message:       r.message,
 		Users:         int(r.users),
@@ -195,11 +197,11 @@ func (r *record) unpack() State {
 		Tokens:        int(r.tokens),
 		Previous:      r.previous,
 		LastPrompt:    r.lastPrompt.time(),
-		LastResult:    PromptResult(r.lastResult),
+		LastResult:    continuation.PromptResult(r.lastResult),
 		Claim:         r.claim.unpack(),
 	}
 	if r.active >= 0 {
-		s.Watermarks = Watermarks{Set: true, Todos: int(r.todos), Completed: int(r.completed), Active: int(r.active)}
+		s.Watermarks = continuation.Watermarks{Set: true, Todos: int(r.todos), Completed: int(r.completed), Active: int(r.active)}
 	}
 	r.rare.unpackTo(&s)
 	return s

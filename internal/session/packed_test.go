@@ -1,4 +1,4 @@
-package continuation
+package session
 
 import (
 	"math"
@@ -9,10 +9,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
 )
 
 // fill sets every field below v to a value that is neither zero nor another
-// field's, so that a field added to State cannot be forgotten in a record.
+// field's, so that a field added to continuation.State cannot be forgotten in a record.
 func fill(t *testing.T, v reflect.Value, n *int64) {
 	t.Helper()
 	*n++
@@ -46,7 +48,7 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 
 func TestRecordKeepsEveryField(t *testing.T) {
 	t.Parallel()
-	var s State
+	var s continuation.State
 	fill(t, reflect.ValueOf(&s).Elem(), new(int64))
 	assert.Equal(t, s, roundTrip(s))
 }
@@ -54,12 +56,12 @@ func TestRecordKeepsEveryField(t *testing.T) {
 func TestRecordKeeps(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_900_000_000, 1)
-	for name, s := range map[string]State{
+	for name, s := range map[string]continuation.State{
 		"nothing":                  {},
-		"a timeout":                {LastResult: ResultTimeout},
-		"watermarks of nothing":    {Watermarks: Watermarks{Set: true}},
-		"a pause without a reason": {Paused: Pause{Since: at}},
-		"a claim":                  {Claim: Claim{Token: 1, Since: at}},
+		"a timeout":                {LastResult: continuation.ResultTimeout},
+		"watermarks of nothing":    {Watermarks: continuation.Watermarks{Set: true}},
+		"a pause without a reason": {Paused: continuation.Pause{Since: at}},
+		"a claim":                  {Claim: continuation.Claim{Token: 1, Since: at}},
 		"the largest counts":       {Attempts: math.MaxInt32, Continuations: math.MaxInt32, Tokens: math.MaxInt, TextLength: math.MaxInt32},
 	} {
 		assert.Equal(t, s, roundTrip(s), name)
@@ -69,7 +71,7 @@ func TestRecordKeeps(t *testing.T) {
 func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 1, 12, 0, 0, 987654321, time.FixedZone("", 3600))
-	got := roundTrip(State{LastPrompt: at, Paused: Pause{Since: at}, Claim: Claim{Token: 1, Since: at}})
+	got := roundTrip(continuation.State{LastPrompt: at, Paused: continuation.Pause{Since: at}, Claim: continuation.Claim{Token: 1, Since: at}})
 	assert.True(t, at.Equal(got.LastPrompt))
 	assert.True(t, at.Equal(got.Paused.Since))
 	assert.True(t, at.Equal(got.Claim.Since))
@@ -79,7 +81,7 @@ func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
 func TestRecordBoundsTimesThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_900_000_000, 0)
-	got := roundTrip(State{Claim: Claim{Token: 1, Since: now, Until: now.Add(math.MaxInt64)}})
+	got := roundTrip(continuation.State{Claim: continuation.Claim{Token: 1, Since: now, Until: now.Add(math.MaxInt64)}})
 	assert.True(t, got.Claim.Active(now.AddDate(200, 0, 0)))
 }
 
@@ -87,17 +89,17 @@ func TestRecordBoundsTimesThatDoNotFit(t *testing.T) {
 // renew a budget.
 func TestRecordBoundsWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	got := roundTrip(State{Attempts: math.MaxInt, Continuations: math.MaxInt, LastResult: math.MaxInt})
-	assert.Equal(t, State{
+	got := roundTrip(continuation.State{Attempts: math.MaxInt, Continuations: math.MaxInt, LastResult: math.MaxInt})
+	assert.Equal(t, continuation.State{
 		Attempts: math.MaxInt32, Continuations: math.MaxInt32, LastResult: math.MaxInt16,
 	}, got)
-	assert.Equal(t, PromptResult(math.MinInt16), roundTrip(State{LastResult: math.MinInt}).LastResult)
-	assert.Zero(t, roundTrip(State{Attempts: -5}).Attempts)
+	assert.Equal(t, continuation.PromptResult(math.MinInt16), roundTrip(continuation.State{LastResult: math.MinInt}).LastResult)
+	assert.Zero(t, roundTrip(continuation.State{Attempts: -5}).Attempts)
 }
 
 func TestRecordIsACopy(t *testing.T) {
 	t.Parallel()
-	s := State{Paused: Pause{Reason: "a", Since: time.Unix(1, 0)}}
+	s := continuation.State{Paused: continuation.Pause{Reason: "a", Since: time.Unix(1, 0)}}
 	var r record
 	r.pack(s, 0)
 	s.Paused.Reason = "b"
@@ -109,7 +111,7 @@ func TestRecordIsSmall(t *testing.T) {
 	assert.LessOrEqual(t, unsafe.Sizeof(record{}), uintptr(96), "a size class more is 16 MB for a million sessions")
 }
 
-func roundTrip(s State) State {
+func roundTrip(s continuation.State) continuation.State {
 	var r record
 	r.pack(s, 1)
 	return r.unpack()

@@ -7,43 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/records"
 )
-
-// StoreFindings returns the rules that a store breaks, which may never return.
-func StoreFindings(tb testing.TB, open func() continuation.Store) []string {
-	tb.Helper()
-	return StoreFindingsWithin(tb, time.Second/10, open)
-}
-
-// StoreFindingsWithin is StoreFindings with another patience.
-func StoreFindingsWithin(tb testing.TB, patience time.Duration, open func() continuation.Store) []string {
-	tb.Helper()
-	var broken []string
-	for _, rule := range storeRules() {
-		verdict := &verdict{TB: tb}
-		var wg sync.WaitGroup
-		wg.Go(func() { // FailNow ends it
-			rule.check(&storeCheck{TB: verdict, store: open(), patience: patience})
-		})
-		wg.Wait()
-		if verdict.failed {
-			broken = append(broken, rule.name)
-		}
-	}
-	slices.Sort(broken)
-	return broken
-}
-
-// SharedStoreFindings returns the rules that a shared store breaks.
-func SharedStoreFindings(tb testing.TB, open func() (a, b continuation.Store)) []string {
-	tb.Helper()
-	return StoreFindingsWithin(tb, time.Minute, func() continuation.Store {
-		a, b := open()
-		return &twoStores{a: a, b: b}
-	})
-}
 
 // RecordFindings returns the rules that an engine breaks, which may never return.
 func RecordFindings(tb testing.TB, open func() (a, b records.Records)) []string {

@@ -1,4 +1,4 @@
-package continuation_test
+package session_test
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func BenchmarkMemoryStoreUpdate(b *testing.B) {
 	}{{"state=idle", count}, {"state=claimed", claimed}} {
 		b.Run(c.name, func(b *testing.B) {
 			ctx := b.Context()
-			m := continuation.NewMemoryStore()
+			m := newMemory()
 			b.ReportAllocs()
 			for b.Loop() {
 				_ = m.Update(ctx, "conversation-42", c.f)
@@ -37,7 +37,7 @@ func BenchmarkMemoryStoreUpdate(b *testing.B) {
 func benchmarkMany(b *testing.B, full bool) {
 	const sessions = continuation.DefaultMaxSessions
 	ctx := b.Context()
-	m := continuation.NewMemoryStore()
+	m := newMemory()
 	fillStore(b, m, sessions)
 	keys := make([]string, 4*sessions)
 	for i := range keys {
@@ -58,7 +58,7 @@ func BenchmarkMemoryStoreUpdateParallel(b *testing.B) {
 	for _, shared := range []bool{false, true} {
 		b.Run(fmt.Sprintf("session=shared:%t", shared), func(b *testing.B) {
 			ctx := b.Context()
-			m := continuation.NewMemoryStore()
+			m := newMemory()
 			var workers atomic.Int64
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {

@@ -1,4 +1,4 @@
-package carryontest
+package session_test
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -85,7 +84,8 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 			got := false
 			err := c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
 				giveWay()
-				if got = s.Claim.Token == token || !s.Claim.Active(now); got {
+				got = s.Claim.Token == token || !s.Claim.Active(now)
+				if got {
 					return session.Claim(s, token, now, continuation.DefaultClaimLife)
 				}
 				return s
@@ -165,31 +165,13 @@ func (c *storeCheck) panics() {
 	}
 }
 
-// try runs an update that may panic, which counts as an error, or never return, which fails the check.
-func (c *storeCheck) try(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+// try runs an update that may panic, which counts as an error.
+func (c *storeCheck) try(ctx context.Context, key string, f func(continuation.State) continuation.State) (err error) {
 	c.Helper()
-	return tryWithin(c, c.patience, key, func() error { return c.store.Update(ctx, key, f) })
-}
-
-// tryWithin runs an update that may panic, which counts as an error, or never return, which fails the check.
-func tryWithin(tb testing.TB, patience time.Duration, key string, update func() error) error {
-	tb.Helper()
-	done := make(chan error, 1)
-	go func() {
-		var err error
-		defer func() {
-			if panicked := recover(); panicked != nil {
-				err = fmt.Errorf("panic: %v", panicked)
-			}
-			done <- err
-		}()
-		err = update()
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("panic: %v", panicked)
+		}
 	}()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(patience):
-		require.Fail(tb, "Update has to return", "key %q: it did not within %v", key, patience)
-		return nil
-	}
+	return c.store.Update(ctx, key, f)
 }

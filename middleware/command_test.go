@@ -1,4 +1,4 @@
-package continuation_test
+package middleware_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 func TestCommandChangesASetting(t *testing.T) {
@@ -35,26 +36,26 @@ func TestCommandChangesASetting(t *testing.T) {
 		"/set approval-mode =yolo":              {"approval-mode is now yolo.", yolo},
 		"/set\napproval-mode\nyolo":             {"approval-mode is now yolo.", yolo},
 	} {
-		s := continuation.NewSettings(defaults)
+		s := settingsOf(defaults)
 		answer, err := s.Command(line)
 		require.NoError(t, err, line)
 		assert.Equal(t, want.answer, answer, line)
-		assert.Equal(t, want.values, s.Local(""), line)
+		assert.Equal(t, want.values, values(s, ""), line)
 	}
 }
 
 func TestCommandTurnsContinuationBackOn(t *testing.T) {
 	t.Parallel()
-	s := continuation.NewSettings(off)
+	s := settingsOf(off)
 	answer, err := s.Command("/set todo-continuation on")
 	require.NoError(t, err)
 	assert.Equal(t, "todo-continuation is now true.", answer)
-	assert.Equal(t, defaults, s.Local(""))
+	assert.Equal(t, defaults, values(s, ""))
 }
 
 func TestCommandShowsSettings(t *testing.T) {
 	t.Parallel()
-	s := continuation.NewSettings(defaults)
+	s := settingsOf(defaults)
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "a", false))
 	require.NoError(t, s.SetApprovalMode(t.Context(), "b", continuation.ApprovalYOLO))
 	for _, c := range []struct{ session, line, want string }{
@@ -71,29 +72,29 @@ func TestCommandShowsSettings(t *testing.T) {
 		require.NoError(t, err, c.line)
 		assert.Equal(t, c.want, answer, c.line)
 	}
-	assert.Equal(t, defaults, s.Local(""), "showing a setting changes nothing")
-	assert.Equal(t, off, s.Local("a"))
-	assert.Equal(t, yolo, s.Local("b"))
+	assert.Equal(t, defaults, values(s, ""), "showing a setting changes nothing")
+	assert.Equal(t, off, values(s, "a"))
+	assert.Equal(t, yolo, values(s, "b"))
 }
 
 func TestCommandForASessionChangesNoOther(t *testing.T) {
 	t.Parallel()
-	s := continuation.NewSettings(defaults)
+	s := settingsOf(defaults)
 	for session, line := range map[string]string{"a": "/set todo-continuation off", "b": "/set approval-mode yolo"} {
 		_, err := s.CommandFor(t.Context(), session, line)
 		require.NoError(t, err)
 	}
-	assert.Equal(t, off, s.Local("a"))
-	assert.Equal(t, yolo, s.Local("b"))
-	assert.Equal(t, defaults, s.Local(""))
-	assert.Equal(t, defaults, s.Local("c"))
+	assert.Equal(t, off, values(s, "a"))
+	assert.Equal(t, yolo, values(s, "b"))
+	assert.Equal(t, defaults, values(s, ""))
+	assert.Equal(t, defaults, values(s, "c"))
 
 	_, err := s.Command("/set todo-continuation off")
 	require.NoError(t, err)
 	_, err = s.CommandFor(t.Context(), "b", "/set todo-continuation on")
 	require.NoError(t, err)
-	assert.Equal(t, off, s.Local("c"), "the default is for sessions without a value of their own")
-	assert.Equal(t, yolo, s.Local("b"), "sessions with a value of their own keep it")
+	assert.Equal(t, off, values(s, "c"), "the default is for sessions without a value of their own")
+	assert.Equal(t, yolo, values(s, "b"), "sessions with a value of their own keep it")
 }
 
 func TestCommandRefusesAndChangesNothing(t *testing.T) {
@@ -108,63 +109,63 @@ func TestCommandRefusesAndChangesNothing(t *testing.T) {
 		err          error
 	}{
 		"/set colour red": {
-			`There is no setting "colour".` + names, `continuation: unknown setting: "colour"`, continuation.ErrUnknownSetting,
+			`There is no setting "colour".` + names, `middleware: unknown setting: "colour"`, middleware.ErrUnknownSetting,
 		},
-		"/set todo": {`There is no setting "todo".` + names, `continuation: unknown setting: "todo"`, continuation.ErrUnknownSetting},
-		"/set =x":   {`There is no setting "".` + names, `continuation: unknown setting: ""`, continuation.ErrUnknownSetting},
+		"/set todo": {`There is no setting "todo".` + names, `middleware: unknown setting: "todo"`, middleware.ErrUnknownSetting},
+		"/set =x":   {`There is no setting "".` + names, `middleware: unknown setting: ""`, middleware.ErrUnknownSetting},
 		"/set todo-continuation maybe": {
 			`todo-continuation cannot be "maybe".` + flag,
-			`continuation: invalid value of a setting: todo-continuation cannot be "maybe" (valid: true, false)`,
-			continuation.ErrSettingValue,
+			`middleware: invalid value of a setting: todo-continuation cannot be "maybe" (valid: true, false)`,
+			middleware.ErrSettingValue,
 		},
 		"/set todo-continuation false please": {
 			`todo-continuation cannot be "false please".` + flag,
-			`continuation: invalid value of a setting: todo-continuation cannot be "false please" (valid: true, false)`,
-			continuation.ErrSettingValue,
+			`middleware: invalid value of a setting: todo-continuation cannot be "false please" (valid: true, false)`,
+			middleware.ErrSettingValue,
 		},
 		"/set approval-mode Reckless": {
 			`approval-mode cannot be "Reckless".` + modes,
-			`continuation: invalid value of a setting: approval-mode cannot be "Reckless" (valid: default, yolo)`,
-			continuation.ErrSettingValue,
+			`middleware: invalid value of a setting: approval-mode cannot be "Reckless" (valid: default, yolo)`,
+			middleware.ErrSettingValue,
 		},
 		"/set approval-mode==yolo": {
 			`approval-mode cannot be "=yolo".` + modes,
-			`continuation: invalid value of a setting: approval-mode cannot be "=yolo" (valid: default, yolo)`,
-			continuation.ErrSettingValue,
+			`middleware: invalid value of a setting: approval-mode cannot be "=yolo" (valid: default, yolo)`,
+			middleware.ErrSettingValue,
 		},
 		"/set \x1b[2J\u202e\xff x": {
 			`There is no setting "\x1b[2J\u202e\xff".` + names,
-			`continuation: unknown setting: "\x1b[2J\u202e\xff"`, continuation.ErrUnknownSetting,
+			`middleware: unknown setting: "\x1b[2J\u202e\xff"`, middleware.ErrUnknownSetting,
 		},
 	} {
-		s := continuation.NewSettings(defaults)
+		s := settingsOf(defaults)
 		for _, session := range []string{"", "a"} {
 			answer, err := s.CommandFor(t.Context(), session, line)
 			require.ErrorIs(t, err, want.err, line)
 			require.EqualError(t, err, want.text, line)
 			assert.Equal(t, want.answer, answer, line)
-			assert.Equal(t, defaults, s.Local(session), line)
+			assert.Equal(t, defaults, values(s, session), line)
 		}
 	}
 }
 
 func TestCommandLeavesOtherLinesAlone(t *testing.T) {
 	t.Parallel()
-	s := continuation.NewSettings(defaults)
+	s := settingsOf(defaults)
 	for _, line := range []string{
 		"", " ", "set todo-continuation false", "/settings", "/sets", "//set x", "/ set x", "/set=x", "x /set todo-continuation false",
 		"Please /set todo-continuation false",
 	} {
 		answer, err := s.Command(line)
-		require.ErrorIs(t, err, continuation.ErrNotCommand, line)
+		require.ErrorIs(t, err, middleware.ErrNotCommand, line)
 		assert.Empty(t, answer, line)
-		assert.Equal(t, defaults, s.Local(""), line)
+		assert.Equal(t, defaults, values(s, ""), line)
 	}
 }
 
 func TestCommandAnswersToALongLineAreShort(t *testing.T) {
 	t.Parallel()
-	s := continuation.NewSettings(defaults)
+	s := settingsOf(defaults)
 	long := strings.Repeat("\u202e", 1<<20)
 	for _, line := range []string{"/set " + long, "/set todo-continuation " + long, "/set approval-mode " + long} {
 		answer, err := s.Command(line)
@@ -182,30 +183,30 @@ func FuzzCommand(f *testing.F) {
 		f.Add("a", line)
 	}
 	f.Fuzz(func(t *testing.T, session, line string) {
-		s := continuation.NewSettings(defaults)
+		s := settingsOf(defaults)
 		answer, err := s.CommandFor(t.Context(), session, line)
 		requireShowable(t, answer)
 		switch {
 		case err == nil:
 			require.NotEmpty(t, answer)
 		case answer == "":
-			require.ErrorIs(t, err, continuation.ErrNotCommand)
+			require.ErrorIs(t, err, middleware.ErrNotCommand)
 		default:
-			require.True(t, errors.Is(err, continuation.ErrUnknownSetting) || errors.Is(err, continuation.ErrSettingValue), err)
+			require.True(t, errors.Is(err, middleware.ErrUnknownSetting) || errors.Is(err, middleware.ErrSettingValue), err)
 		}
-		got := s.Local(session)
+		got := values(s, session)
 		require.Contains(t, []continuation.Values{defaults, off, yolo}, got)
 		if err != nil {
 			require.Equal(t, defaults, got)
 		}
 		if session != "" {
-			require.Equal(t, defaults, s.Local(""))
+			require.Equal(t, defaults, values(s, ""))
 		}
 		again, _ := s.CommandFor(t.Context(), session, line)
 		if got == defaults {
 			require.Equal(t, answer, again)
 		}
-		require.Equal(t, got, s.Local(session), "a command that is repeated changes nothing further")
+		require.Equal(t, got, values(s, session), "a command that is repeated changes nothing further")
 	})
 }
 

@@ -1,10 +1,12 @@
-package carryontest
+package session_test
 
 import (
 	"context"
 	"math"
+	"math/bits"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,68 +14,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/session"
 )
 
-// TestStore checks that a [continuation.Store] does what carryon relies on. Call it from a test of the store's own package,
-// preferably with the race detector on:
-//
-//	func TestStore(t *testing.T) {
-//		carryontest.TestStore(t, func() continuation.Store { return mystore.New(...) })
-//	}
-//
-// open returns a store without any sessions. It is called once per check, one call at a time, and may use t.Cleanup of the
-// outer test to close what it opens. The checks then run in parallel. A store that processes share should also pass
-// [TestSharedStore].
-//
-// A store passes if unknown keys have the zero state, every field of a state comes back (times as instants, to the
-// millisecond, in any location), updates of one key run one after another, however many goroutines make them, and no two
-// keys share a state: neither keys that differ only in case, white space or the composition of an accent, nor keys of a
-// thousand bytes, with a NUL byte (carryon makes such keys itself) or with bytes that are not UTF-8.
-//
-// An update that fails must have stored nothing, even if its ctx ends while it runs. If f panics, the old state must stay
-// and the key must remain usable; the store may panic too, or fail.
-func TestStore(t *testing.T, open func() continuation.Store) {
+// testStore checks that a store does what carryon relies on: unknown keys have the zero
+// state, every field of a state comes back (times as instants, to the millisecond),
+// updates of one key run one after another, however many goroutines make them, and no
+// two keys share a state. An update that fails must have stored nothing.
+func testStore(t *testing.T, open func() session.Store) {
 	t.Helper()
-	if open == nil {
-		panic("carryon/carryontest: TestStore needs a function that opens a store")
-	}
 	for _, rule := range storeRules() {
 		t.Run(rule.name, func(t *testing.T) {
-			store := open()
-			require.NotNil(t, store, "the store to test")
 			t.Parallel()
-			rule.check(&storeCheck{TB: t, store: store, patience: 10 * time.Second})
+			rule.check(&storeCheck{TB: t, store: open()})
 		})
 	}
 }
 
-// TestSharedStore is [TestStore] for a store that processes share. open returns the store twice, as two processes have it:
-// anything outside the shared place, such as a mutex, must belong to one of the two. The updates of each check alternate
-// between them, so that the test fails if one does not see what the other has stored, or both change a state at once.
-//
-// A store that passes TestStore may well fail here: one with a mutex, a read and a write loses no update within one
-// process, but a third of them between two.
-func TestSharedStore(t *testing.T, open func() (a, b continuation.Store)) {
-	t.Helper()
-	if open == nil {
-		panic("carryon/carryontest: TestSharedStore needs a function that opens a store twice")
-	}
-	TestStore(t, func() continuation.Store {
-		a, b := open()
-		require.NotNil(t, a, "the store to test")
-		require.NotNil(t, b, "the store to test, as another process has it")
-		return &twoStores{a: a, b: b}
-	})
-}
-
 // twoStores are one store as two processes have it, used alternately.
 type twoStores struct {
-	a, b  continuation.Store
-	turns turns
+	a, b session.Store
+	used atomic.Uint64
 }
 
 func (s *twoStores) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
-	if s.turns.second() {
+	if bits.OnesCount64(s.used.Add(1))%2 == 0 { // an order without a period, so that each reads what the other wrote
 		return s.b.Update(ctx, key, f)
 	}
 	return s.a.Update(ctx, key, f)
@@ -105,8 +70,7 @@ func storeRules() []storeRule {
 type storeCheck struct {
 	testing.TB
 
-	store    continuation.Store
-	patience time.Duration // how long an update may take to return
+	store session.Store
 }
 
 // update fails the check if the store fails or never runs f.
@@ -235,7 +199,7 @@ func fillState(tb testing.TB, v reflect.Value, n *int64) {
 	case reflect.String:
 		v.SetString("text \u00e9 'quoted' \"quoted\"")
 	default:
-		require.Fail(tb, "a kind of field that TestStore does not know", v.Kind().String())
+		require.Fail(tb, "a kind of field that testStore does not know", v.Kind().String())
 	}
 }
 

@@ -1,4 +1,4 @@
-package continuation_test
+package session_test
 
 import (
 	"context"
@@ -26,20 +26,25 @@ func count(s continuation.State) continuation.State {
 	return s
 }
 
-func update(t *testing.T, m continuation.Store, key string, f func(continuation.State) continuation.State) {
+// newMemory returns a store with the default bounds.
+func newMemory() *session.MemoryStore {
+	return session.NewMemoryStore(continuation.DefaultMaxSessions, continuation.DefaultSessionLife, time.Now)
+}
+
+func update(t *testing.T, m session.Store, key string, f func(continuation.State) continuation.State) {
 	t.Helper()
 	require.NoError(t, m.Update(t.Context(), key, f))
 }
 
 // peek returns the state under key. It counts as an update.
-func peek(t *testing.T, m continuation.Store, key string) (state continuation.State) {
+func peek(t *testing.T, m session.Store, key string) (state continuation.State) {
 	t.Helper()
 	update(t, m, key, func(s continuation.State) continuation.State { state = s; return s })
 	return state
 }
 
 // kept returns which of the keys the store still has, and may forget the rest.
-func kept(t *testing.T, m continuation.Store, keys ...string) []string {
+func kept(t *testing.T, m session.Store, keys ...string) []string {
 	t.Helper()
 	var found []string
 	for _, key := range keys {
@@ -56,44 +61,9 @@ func claim(at time.Time) func(continuation.State) continuation.State {
 	}
 }
 
-func TestMemoryStoreRefusesANilFunction(t *testing.T) {
-	t.Parallel()
-	m := continuation.NewMemoryStore()
-	require.EqualError(t, m.Update(t.Context(), "a", nil), "continuation: Update with a nil function")
-	assert.Zero(t, m.Len())
-}
-
-func TestMemoryStoreRefusesNegativeOptions(t *testing.T) {
-	t.Parallel()
-	assert.PanicsWithValue(t, "carryon/continuation: WithMaxSessions: -1 is negative", func() {
-		continuation.NewMemoryStore(continuation.WithMaxSessions(-1))
-	})
-	assert.PanicsWithValue(t, "carryon/continuation: WithMaxAge: -1s is negative (use continuation.Off for no limit)", func() {
-		continuation.NewMemoryStore(continuation.WithMaxAge(-time.Second))
-	})
-	assert.NotPanics(t, func() { continuation.NewMemoryStore(continuation.WithMaxAge(continuation.Off)) })
-
-	m, err := continuation.TryNewMemoryStore(continuation.WithMaxSessions(-2), continuation.WithMaxAge(-time.Minute))
-	require.EqualError(t, err, `continuation: WithMaxSessions: -2 is negative
-continuation: WithMaxAge: -1m0s is negative (use continuation.Off for no limit)`)
-	assert.Nil(t, m)
-}
-
-func TestMemoryStoreTakesZeroOptionsForDefaults(t *testing.T) {
-	t.Parallel()
-	m, err := continuation.TryNewMemoryStore(
-		continuation.WithMaxSessions(0), continuation.WithMaxAge(0), continuation.WithClock(nil),
-	)
-	require.NoError(t, err)
-	for _, key := range []string{"a", "b"} {
-		update(t, m, key, count)
-	}
-	assert.Equal(t, []string{"a", "b"}, kept(t, m, "a", "b"))
-}
-
 func TestMemoryStoreWorksWhateverTheContext(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore()
+	m := newMemory()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, m.Update(ctx, "a", count), "a release must get through")
@@ -102,14 +72,14 @@ func TestMemoryStoreWorksWhateverTheContext(t *testing.T) {
 
 func TestMemoryStoreForgetsNothingByDefault(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore()
+	m := newMemory()
 	update(t, m, "a", count)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"), "the real clock works too")
 }
 
 func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2))
+	m := session.NewMemoryStore(2, continuation.DefaultSessionLife, time.Now)
 	update(t, m, "a", count)
 	update(t, m, "b", count)
 	for i := range 100 {
@@ -124,7 +94,7 @@ func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
 // A panic in an update stores nothing and leaves the store as usable as before.
 func TestMemoryStoreSurvivesAPanic(t *testing.T) {
 	t.Parallel()
-	m := continuation.NewMemoryStore()
+	m := newMemory()
 	update(t, m, "a", count)
 	for _, key := range []string{"a", "b"} {
 		assert.Panics(t, func() {
@@ -138,7 +108,7 @@ func TestMemoryStoreSurvivesAPanic(t *testing.T) {
 func TestMemoryStoreIsNeverFullerThanItsLimit(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1, 2, 3, 16, 17, 100, 1023, 1024, 1500} {
-		m := continuation.NewMemoryStore(continuation.WithMaxSessions(limit))
+		m := session.NewMemoryStore(limit, continuation.DefaultSessionLife, time.Now)
 		for i := range 3 * limit {
 			key := strconv.Itoa(i)
 			update(t, m, key, count)
@@ -161,7 +131,7 @@ func TestMemoryStoreForgetsTheLeastRecentlyUsed(t *testing.T) {
 		for _, limit := range []int{1, 2, 7, 16} {
 			rng := rand.New(rand.NewPCG(1, uint64(limit)))
 			clock := carryontest.NewClock()
-			m := continuation.NewMemoryStore(continuation.WithMaxSessions(limit), continuation.WithClock(clock.Now), continuation.WithMaxAge(continuation.Off))
+			m := session.NewMemoryStore(limit, continuation.Off, clock.Now)
 			var order []string // of use, the latest last
 			for range 500 {
 				clock.Advance(tick)
@@ -194,7 +164,7 @@ func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 	t.Parallel()
 	const limit = 4096
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.WithMaxSessions(limit), continuation.WithClock(clock.Now))
+	m := session.NewMemoryStore(limit, continuation.DefaultSessionLife, clock.Now)
 	for i := range limit {
 		clock.Advance(time.Second)
 		update(t, m, strconv.Itoa(i), count)
@@ -214,7 +184,7 @@ func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.WithMaxSessions(3), continuation.WithClock(clock.Now))
+	m := session.NewMemoryStore(3, continuation.DefaultSessionLife, clock.Now)
 	update(t, m, "claimed", claim(clock.Now()))
 	for _, key := range []string{"a", "b", "c", "d"} {
 		clock.Advance(time.Second)
@@ -233,7 +203,7 @@ func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2), continuation.WithClock(clock.Now))
+	m := session.NewMemoryStore(2, continuation.DefaultSessionLife, clock.Now)
 	for _, key := range []string{"a", "b", "c"} {
 		clock.Advance(time.Second)
 		update(t, m, key, claim(clock.Now()))
@@ -246,7 +216,7 @@ func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2), continuation.WithClock(clock.Now))
+	m := session.NewMemoryStore(2, continuation.DefaultSessionLife, clock.Now)
 	update(t, m, "a", claim(clock.Now()))
 	clock.Advance(time.Second)
 	update(t, m, "b", claim(clock.Now()))
@@ -258,7 +228,7 @@ func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.WithMaxSessions(2), continuation.WithClock(clock.Now))
+	m := session.NewMemoryStore(2, continuation.DefaultSessionLife, clock.Now)
 	update(t, m, "abandoned", claim(clock.Now()))
 	clock.Advance(continuation.DefaultClaimLife)
 	update(t, m, "a", count)
@@ -270,7 +240,7 @@ func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.WithMaxAge(time.Hour), continuation.WithClock(clock.Now))
+	m := session.NewMemoryStore(continuation.DefaultMaxSessions, time.Hour, clock.Now)
 	update(t, m, "a", count)
 	clock.Advance(time.Hour)
 	assert.Equal(t, 1, peek(t, m, "a").Attempts, "as old as allowed; reading renews it")
@@ -291,18 +261,18 @@ func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 func TestMemoryStoreDefaultAge(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.WithClock(clock.Now))
+	m := session.NewMemoryStore(continuation.DefaultMaxSessions, continuation.DefaultSessionLife, clock.Now)
 	update(t, m, "a", count)
-	clock.Advance(continuation.DefaultMaxAge)
+	clock.Advance(continuation.DefaultSessionLife)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"))
-	clock.Advance(continuation.DefaultMaxAge + time.Second)
+	clock.Advance(continuation.DefaultSessionLife + time.Second)
 	assert.Empty(t, kept(t, m, "a"))
 }
 
 func TestMemoryStoreWithoutAge(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := continuation.NewMemoryStore(continuation.WithMaxAge(continuation.Off), continuation.WithClock(clock.Now))
+	m := session.NewMemoryStore(continuation.DefaultMaxSessions, continuation.Off, clock.Now)
 	update(t, m, "a", count)
 	clock.Advance(100 * 365 * 24 * time.Hour)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"))
@@ -311,7 +281,7 @@ func TestMemoryStoreWithoutAge(t *testing.T) {
 func TestMemoryStoreClockSetBack(t *testing.T) {
 	t.Parallel()
 	now := noon
-	m := continuation.NewMemoryStore(continuation.WithMaxAge(time.Hour), continuation.WithMaxSessions(2), continuation.WithClock(func() time.Time { return now }))
+	m := session.NewMemoryStore(2, time.Hour, func() time.Time { return now })
 	update(t, m, "a", count)
 	now = now.Add(-24 * time.Hour)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"), "from the future, but not too old")
@@ -323,7 +293,7 @@ func TestMemoryStoreConcurrentUse(t *testing.T) {
 	t.Parallel()
 	const workers, rounds = 8, 400
 	for _, limit := range []int{1, 3, 40, 2000} {
-		m := continuation.NewMemoryStore(continuation.WithMaxSessions(limit))
+		m := session.NewMemoryStore(limit, continuation.DefaultSessionLife, time.Now)
 		var wg sync.WaitGroup
 		for w := range workers {
 			wg.Go(func() {
@@ -343,7 +313,7 @@ func TestMemoryStoreConcurrentUse(t *testing.T) {
 }
 
 // fillStore stores n sessions such as an agent leaves behind.
-func fillStore(tb testing.TB, m *continuation.MemoryStore, n int) {
+func fillStore(tb testing.TB, m *session.MemoryStore, n int) {
 	tb.Helper()
 	turn := session.UserTurnOf(3, "Please build it")
 	for i := range n {
@@ -360,7 +330,7 @@ func fillStore(tb testing.TB, m *continuation.MemoryStore, n int) {
 // memoryOf returns the bytes that n sessions take, keys included.
 func memoryOf(tb testing.TB, n int) int64 {
 	tb.Helper()
-	m := continuation.NewMemoryStore(continuation.WithMaxSessions(n))
+	m := session.NewMemoryStore(n, continuation.DefaultSessionLife, time.Now)
 	before := measure.Live()
 	fillStore(tb, m, n)
 	after := measure.Live()
@@ -381,7 +351,7 @@ func TestMemoryStoreIsSmall(t *testing.T) {
 // The key may be a small part of a request that is long gone.
 func TestMemoryStoreDoesNotHoldOnToWhereAKeyWasCutFrom(t *testing.T) {
 	const large = 8 << 20
-	m := continuation.NewMemoryStore()
+	m := newMemory()
 	before := measure.Live()
 	for i := range 4 {
 		request := string(make([]byte, large)) + strconv.Itoa(i)
@@ -397,7 +367,7 @@ func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
 		t.Log("the race detector allocates")
 		return
 	}
-	m := continuation.NewMemoryStore()
+	m := newMemory()
 	update(t, m, "a", count)
 	ctx := t.Context()
 	assert.Zero(t, measure.Allocations(func() { _ = m.Update(ctx, "a", count) }))
@@ -407,7 +377,7 @@ func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
 func TestMemoryStoreStartsNoGoroutine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := continuation.NewMemoryStore(continuation.WithMaxSessions(2000))
+		m := session.NewMemoryStore(2000, continuation.DefaultSessionLife, time.Now)
 		for i := range 3000 {
 			update(t, m, strconv.Itoa(i), count)
 		}

@@ -1,14 +1,14 @@
-package continuation
+package session
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -21,15 +21,14 @@ const (
 	candidates = 16
 )
 
-// MemoryStore is the default [Store]. It keeps states in memory, limits their number
-// and age, and starts no goroutine: it drops a state that is too old when the session
-// is next used. It is safe for concurrent use. Use [NewMemoryStore]: the zero value
-// is not ready.
+// MemoryStore is a [Store] in memory. It limits the number and the age of sessions and
+// starts no goroutine: it drops a state that is too old when the session is next used.
+// It is safe for concurrent use.
 type MemoryStore struct {
 	shards      []memoryShard
 	seed        maphash.Seed
 	maxSessions int64
-	maxAge      time.Duration
+	life        time.Duration
 	now         func() time.Time
 	sessions    atomic.Int64
 }
@@ -40,35 +39,18 @@ type memoryShard struct {
 	lastUsed int64
 }
 
-// NewMemoryStore returns an empty store. It panics on an option that
-// [TryNewMemoryStore] refuses.
-func NewMemoryStore(opts ...MemoryStoreOption) *MemoryStore {
-	return must(TryNewMemoryStore(opts...))
-}
-
-// TryNewMemoryStore is [NewMemoryStore] for options that come from a
-// configuration: it returns an error that names every option it refuses.
-func TryNewMemoryStore(opts ...MemoryStoreOption) (*MemoryStore, error) {
-	o := memoryOptions{maxSessions: DefaultMaxSessions, maxAge: DefaultMaxAge, now: time.Now}
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&o)
-		}
-	}
-	if o.err != nil {
-		return nil, o.err
-	}
+// NewMemoryStore returns an empty store. It keeps at most that many sessions, beyond
+// that it forgets the least recently used, and each for the given life after its last
+// use; [continuation.Off] is no limit of the life. now tells the time.
+func NewMemoryStore(sessions int, life time.Duration, now func() time.Time) *MemoryStore {
 	shards := 1
-	if o.maxSessions >= sharded {
+	if sessions >= sharded {
 		shards = memoryShards
 	}
 	return &MemoryStore{
-		shards:      make([]memoryShard, shards),
-		seed:        maphash.MakeSeed(),
-		maxSessions: int64(o.maxSessions),
-		maxAge:      o.maxAge,
-		now:         o.now,
-	}, nil
+		shards: make([]memoryShard, shards), seed: maphash.MakeSeed(),
+		maxSessions: int64(sessions), life: life, now: now,
+	}
 }
 
 // Len returns the number of sessions in memory.
@@ -76,12 +58,8 @@ func (m *MemoryStore) Len() int {
 	return int(m.sessions.Load())
 }
 
-// Update implements [Store]. It fails only if f is nil. It ignores ctx, because it
-// never waits.
-func (m *MemoryStore) Update(_ context.Context, key string, f func(State) State) error {
-	if f == nil {
-		return errors.New("continuation: Update with a nil function")
-	}
+// Update implements [Store]. It never fails, and ignores ctx, because it never waits.
+func (m *MemoryStore) Update(_ context.Context, key string, f func(continuation.State) continuation.State) error {
 	key = scope.Name(key)
 	first := int(maphash.String(m.seed, key) % uint64(len(m.shards))) //nolint:gosec // at most memoryShards
 	if m.shards[first].update(key, f, m) {
@@ -91,18 +69,18 @@ func (m *MemoryStore) Update(_ context.Context, key string, f func(State) State)
 }
 
 // update reports whether a session was added beyond the limit.
-func (s *memoryShard) update(key string, f func(State) State, m *MemoryStore) (full bool) {
+func (s *memoryShard) update(key string, f func(continuation.State) continuation.State, m *MemoryStore) (full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.tick(m.now().UnixNano())
 	kept := s.records[key]
-	var before State
+	var before continuation.State
 	if kept != nil && !m.tooOld(kept, now) {
 		before = kept.unpack()
 	}
 	after := f(before)
 	switch {
-	case after == (State{}): // nothing to remember
+	case after == (continuation.State{}): // nothing to remember
 		if kept != nil {
 			delete(s.records, key)
 			m.sessions.Add(-1)
@@ -132,7 +110,7 @@ func (s *memoryShard) tick(now int64) int64 {
 
 func (m *MemoryStore) tooOld(r *record, now int64) bool {
 	age := time.Duration(now - r.used)
-	return m.maxAge != Off && age > m.maxAge || r.isLoop() && age > LoopLife
+	return m.life != continuation.Off && age > m.life || r.isLoop() && age > continuation.LoopLife
 }
 
 // evict forgets one session other than key: from shard first, or from the next shard

@@ -1,0 +1,80 @@
+package session
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/recordtest"
+	"github.com/carryon-go/carryon/records"
+)
+
+func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2030, time.March, 1, 12, 0, 0, 123456789, time.UTC)
+	recordtest.Golden(t, stateFormat(), continuation.State{
+		UserTurn: 7, Message: 1<<64 - 1, Users: 3, TextLength: 40, Previous: 1<<63 + 1, Answered: true,
+		Claim:    continuation.Claim{Token: 1<<64 - 3, Since: at, Until: at.Add(10 * time.Minute)},
+		Paused:   continuation.Pause{Reason: "No <key> \"naïve\"", Since: at},
+		Attempts: 2, Continuations: 5, Tokens: 1 << 40,
+		LastPrompt: at, LastResult: continuation.ResultTransport,
+		Watermarks:  continuation.Watermarks{Set: true, Todos: 5, Completed: 4, Active: 1},
+		Stale:       1<<53 + 1,
+		Overrides:   continuation.Overrides{TodoContinuation: continuation.SwitchedOff, YOLO: continuation.SwitchedOn},
+		Refused:     true,
+		Cancelled:   true,
+		Touched:     true,
+		LeaveDenied: true,
+		Unjudged:    true,
+		Calls:       continuation.CallsSeen{1<<62 + 1, 5},
+		Loop:        continuation.Loop{Size: 9, Seen: at},
+	})
+}
+
+func TestAStateIsComparable(t *testing.T) {
+	t.Parallel()
+	var pointers func(reflect.Type) bool
+	pointers = func(typ reflect.Type) bool {
+		if typ == reflect.TypeFor[time.Time]() {
+			return false
+		}
+		if typ.Kind() == reflect.Struct {
+			for i := range typ.NumField() {
+				if pointers(typ.Field(i).Type) {
+					return true
+				}
+			}
+		}
+		return !typ.Comparable() || typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Interface
+	}
+	assert.False(t, pointers(reflect.TypeFor[continuation.State]()), "two states with pointers differ, whatever these point to")
+}
+
+func TestAStateIsKeptForItsTime(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_900_000_000, 0)
+	claim := func(life time.Duration) continuation.Claim {
+		return continuation.Claim{Token: 1, Since: now, Until: now.Add(life)}
+	}
+	for name, c := range map[string]struct {
+		life  time.Duration
+		state continuation.State
+		want  time.Duration
+	}{
+		"nothing":            {continuation.DefaultSessionLife, continuation.State{}, 0},
+		"by default":         {continuation.DefaultSessionLife, continuation.State{UserTurn: 1}, 24 * time.Hour},
+		"shorter":            {time.Minute, continuation.State{UserTurn: 1}, time.Minute},
+		"a claim":            {time.Minute, continuation.State{UserTurn: 1, Claim: claim(10 * time.Minute)}, 10 * time.Minute},
+		"a claim for good":   {continuation.DefaultSessionLife, continuation.State{UserTurn: 1, Claim: continuation.Claim{Token: 1, Since: now}}, records.Off},
+		"without a limit":    {continuation.Off, continuation.State{UserTurn: 1}, records.Off},
+		"a loop":             {continuation.DefaultSessionLife, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, continuation.LoopLife},
+		"a loop, whatever":   {continuation.Off, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, continuation.LoopLife},
+		"settings":           {continuation.DefaultSessionLife, continuation.State{Overrides: continuation.Overrides{TodoContinuation: continuation.SwitchedOff}}, records.Off},
+		"settings, for what": {time.Minute, continuation.State{Overrides: continuation.Overrides{YOLO: continuation.SwitchedOn}}, records.Off},
+	} {
+		assert.Equal(t, c.want, NewSharedStore(records.NewMemoryEngine(), c.life).keep(c.state), name)
+	}
+}

@@ -1,0 +1,7 @@
+package middleware
+
+import "github.com/carryon-go/carryon/internal/session"
+
+// WithSessionStore replaces the store of session state, for tests that look into it.
+// Settings stay in memory.
+func WithSessionStore(store session.Store) Option { return func(o *options) { o.store = store } }
