@@ -217,7 +217,9 @@ func (c *runConfig) report(server *proxy.Server, stopped error, program agent.Ag
 		line += fmt.Sprintf(" (%s has its list turned off by default: %s)", program.Name, program.ListAdvice())
 	}
 	c.say(line)
-	c.say(s.Worth)
+	for _, sentence := range s.Sentences() {
+		c.say(sentence)
+	}
 }
 
 // say prints a line for the user, unless it is empty.

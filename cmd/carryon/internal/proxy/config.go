@@ -43,6 +43,7 @@ type Config struct {
 	Hosts         []string         // additional host names that clients may use for the proxy
 	MaxWait       time.Duration    // time after which clients give up; 0 if they send it themselves, or never give up
 	State         string           // URL of the database for the shared state; "" for memory
+	Stats         string           // file in which the figures of the page are kept; "" for the shared state, if there is one
 	Metrics       bool             // serve metrics for Prometheus
 	Clock         middleware.Clock // nil is the system's
 
@@ -122,6 +123,18 @@ func (c *Config) holdout() (float64, error) {
 		return 0, fmt.Errorf("-holdout must be a share from 0 to 1, such as 0.5, not %q", c.Holdout)
 	}
 	return share, nil
+}
+
+// kept returns where the figures are kept: in a "file", in the shared "state", or
+// nowhere.
+func (c *Config) kept() string {
+	switch {
+	case c.Stats != "":
+		return "file"
+	case c.State != "":
+		return "state"
+	}
+	return ""
 }
 
 // price returns what a million tokens cost; nothing if that is not known.

@@ -97,6 +97,17 @@ func (out *console) stopping(patience time.Duration) {
 	out.say("Stopping. Open answers have %v to finish.", patience)
 }
 
+// sumUp tells what carryon was worth.
+func (out *console) sumUp(s Summary) {
+	for _, sentence := range s.Sentences() {
+		if out.json {
+			out.logger.Info("carryon: " + sentence)
+		} else {
+			out.say("carryon: %s", sentence)
+		}
+	}
+}
+
 // say writes a line.
 func (out *console) say(format string, args ...any) {
 	_, _ = fmt.Fprintln(out.w, Printable(fmt.Sprintf(format, args...))) // the reader may be gone

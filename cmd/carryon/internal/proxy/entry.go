@@ -27,12 +27,14 @@ type exchange struct {
 	Method   string    `json:"method"`
 	Path     string    `json:"path"`
 	Session  string    `json:"session,omitempty"` // as the client named it
-	Key      string    `json:"key,omitempty"`     // tells sessions of one name and different keys apart; of this process only
 	Model    string    `json:"model,omitempty"`   // "" if carryon left the request alone
 	Streamed bool      `json:"streamed,omitempty"`
 	Status   int       `json:"status,omitempty"`    // 0 without an answer
 	Cut      bool      `json:"cut_short,omitempty"` // the upstream broke off, or the client left
 	Left     bool      `json:"client_left,omitempty"`
+
+	// SessionID tells sessions of one name and different callers apart.
+	SessionID string `json:"session_id,omitempty"`
 }
 
 // Answer says what the client received.
@@ -51,8 +53,8 @@ func (e *exchange) Answer() string {
 // Bad reports whether the answer was an error or incomplete.
 func (e *exchange) Bad() bool { return e.Cut || e.Status >= http.StatusBadRequest }
 
-// Took returns how long the exchange took.
-func (e *exchange) Took() time.Duration { return rounded(e.Ended.Sub(e.Began)) }
+// Took returns how long the exchange took, however the clock was set meanwhile.
+func (e *exchange) Took() time.Duration { return rounded(max(0, e.Ended.Sub(e.Began))) }
 
 // rounded rounds d for display.
 func rounded(d time.Duration) time.Duration {

@@ -72,6 +72,7 @@ func (c *Config) Flags() []cli.Flag {
 		list("cors", &c.CORS, "`origins` of websites that may use the proxy, * for all"),
 		list("allow-host", &c.Hosts, "additional host `names` that clients may use for the proxy; localhost and IP addresses always work"),
 		text("state", &c.State, "", "`URL` of a database in which several proxies share their state, redis://… or postgres://…; without this flag, state is in memory"),
+		text("stats", &c.Stats, "", "`file` in which the figures of the page are kept, so that they survive a restart; several processes may use it; without this flag, the state of -state has them"),
 		on("metrics", &c.Metrics, "serve metrics for Prometheus at "+metricsPath),
 		text("log", &c.LogFormat, "text", "`format` of the log: text or json"),
 		on("v", &c.Verbose, "log every request and decision, without message texts"),

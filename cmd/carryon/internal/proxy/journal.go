@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -14,66 +13,37 @@ import (
 // maxEntries is how many requests the journal keeps.
 const maxEntries = 1000
 
-// journal records what carryon did with the latest requests.
+// journal records what carryon did with the latest requests, and the figures of all.
 type journal struct {
-	config *Config
-	page   *page
-	salt   string // of the callers that are shown, random in each process
+	config  *Config
+	page    *page
+	process string // tells this process from others
 
 	mu       sync.Mutex
-	began    time.Time
-	revision uint64 // grows with each change
-	counts   counts
+	revision uint64   // grows with each change
+	number   int      // of the latest request
 	entries  []*entry // oldest first
 	list     lastList
-	worth    middleware.Worth // of all calls
-}
-
-// counts are the totals since the proxy started. They count requests that have
-// ended, unless a field says otherwise.
-type counts struct {
-	Requests      int     `json:"requests"`            // to any path of the upstream, including those under way
-	Calls         int     `json:"calls"`               // to a model, among those requests
-	Continued     int     `json:"calls_continued"`     // among those calls
-	Continuations int     `json:"continuations"`       // requests that carryon added
-	Results       results `json:"results"`             // of the continuations
-	Tokens        int     `json:"tokens_added"`        // reported by the upstream for the continuations
-	OwnTokens     int     `json:"tokens_of_clients"`   // reported for the clients' own turns, of calls that may be continued
-	Pauses        int     `json:"pauses"`              // by the model
-	Refused       int     `json:"pauses_refused"`      // because of their reason
-	Exhausted     int     `json:"budgets_used_up"`     // calls that used up a budget
-	Failed        int     `json:"failures_absorbed"`   // failures that no client noticed
-	WebSockets    int     `json:"web_sockets"`         // that passed unread, including those that are open
-	Handshakes    int     `json:"web_sockets_refused"` // no requests of their own
-	Encoded       int     `json:"bodies_encoded"`      // requests that carryon could not decode
-}
-
-// results counts turns by how they ended.
-type results struct {
-	ToolCall    int `json:"tool_call"`
-	Text        int `json:"text"`
-	Paused      int `json:"paused"`
-	Failed      int `json:"failed"`
-	Interrupted int `json:"interrupted"`
-}
-
-func (r *results) add(one result) {
-	switch one {
-	case resultToolCall:
-		r.ToolCall++
-	case resultPaused:
-		r.Paused++
-	case resultFailed:
-		r.Failed++
-	case resultInterrupted, resultNone: // resultNone: it was never read to its end
-		r.Interrupted++
-	case resultText:
-		r.Text++
-	}
+	own      *figures // of this process
+	total    *figures // and of those whose figures are kept in the same place
+	unkept   *figures // of this process, not kept yet; nil if figures are kept nowhere
+	changed  bool     // unkept is not empty
 }
 
 func newJournal(c *Config) *journal {
-	return &journal{config: c, page: newPage(), salt: rand.Text(), began: c.now()}
+	began := c.now()
+	return &journal{config: c, page: newPage(), process: rand.Text(), own: newFigures(began), total: newFigures(began)}
+}
+
+// figures calls f for all figures that count what this process does. The caller
+// holds the lock.
+func (j *journal) figures(f func(*figures)) {
+	f(j.own)
+	f(j.total)
+	if j.unkept != nil {
+		j.changed = true
+		f(j.unkept)
+	}
 }
 
 // begin adds an entry for a request, in the session of that name or in none.
@@ -85,12 +55,13 @@ func (j *journal) begin(r *http.Request, session string, from *caller) *entry {
 		secrets:  &secrets{header: r.Header, query: r.URL.RawQuery, upstream: upstream},
 	}
 	if session != "" {
-		e.Session, e.Key = short(session, maxName), from.shown(j.salt)
+		e.Session, e.SessionID = short(session, maxName), idOf(from.sessionKey(session))
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.counts.Requests++
-	e.Number = j.counts.Requests
+	j.add(func(c *counts) { c.Requests++ })
+	j.number++
+	e.Number = j.number
 	if len(j.entries) == maxEntries {
 		j.entries[0] = nil
 		j.entries = j.entries[1:]
@@ -127,42 +98,48 @@ func (j *journal) end(e *entry, how ending, outcomes *middleware.Outcomes) entry
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.Ended, e.Cut, e.Left = j.config.now(), how != whole, how == clientLeft
+	s := step{at: e.Ended, bar: bar{Requests: 1}}
 	for _, o := range outcomes.All() { // at most one
-		e.outcome = j.outcome(e, &o)
-		if o.Reason == continuation.ReasonEncoded {
-			j.counts.Encoded++
-		}
-		if isNoCall(o.Reason) {
-			continue
-		}
-		j.list.take(&o)
-		j.counts.add(e, &o)
-		j.worth = j.worth.Plus(o.Worth)
+		j.outcomeOf(e, &o, &s)
 	}
 	if e.Status == http.StatusSwitchingProtocols {
 		e.outcome = webSocketOutcome
 	}
 	e.secrets = nil
 	j.touch(e)
+	j.figures(func(f *figures) { f.take(&s) })
+	if one, ok := j.total.Sessions[s.id]; ok {
+		one.revision = j.revision
+		j.total.Sessions[s.id] = one
+	}
 	return *e
 }
 
-// add counts a call to a model.
-func (c *counts) add(e *entry, o *middleware.Outcome) {
-	c.Calls++
-	c.Continuations += o.Attempts
-	if o.Continued() {
-		c.Continued++
+// outcomeOf records an outcome, in the step too.
+func (j *journal) outcomeOf(e *entry, o *middleware.Outcome, s *step) {
+	e.outcome = j.outcome(e, o)
+	if o.Reason == continuation.ReasonEncoded {
+		s.counts.Encoded++
 	}
-	for i := range o.Usage {
-		if i == 0 {
-			c.OwnTokens += o.Usage[i].Tokens()
-		} else {
-			c.Tokens += o.Usage[i].Tokens()
-		}
+	if isNoCall(o.Reason) {
+		return
 	}
-	for i := 1; i < len(e.turns); i++ {
-		c.Results.add(e.turns[i].result())
+	j.list.take(o)
+	s.worth = o.Worth
+	s.counts.addCall(e, o)
+	s.bar.Continuations, s.bar.Resumed, s.bar.Unwanted, s.bar.Unsent = o.Attempts, o.Worth.Resumed, o.Worth.Unwanted(), o.Worth.Unsent
+	s.bar.Failed = s.counts.Results.Failed + s.counts.Results.Interrupted
+	if e.SessionID == "" {
+		return
+	}
+	known := j.total.Sessions[e.SessionID]
+	s.id, s.session = e.SessionID, since(&known, e, o)
+	s.session.Share, _ = j.config.holdout() // Check has looked at it
+	if s.session.hasList() && !known.hasList() {
+		s.counts.Listed++
+	}
+	if o.Paused != nil {
+		s.session.pause = e.quote("", j.text(o.Paused.Reason))
 	}
 }
 
@@ -192,9 +169,14 @@ func (j *journal) change(e *entry, change func()) {
 	j.touch(e)
 }
 
-// count changes the counts.
-func (j *journal) count(change func(*counts)) {
+// count adds to the counts.
+func (j *journal) count(add func(*counts)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	change(&j.counts)
+	j.add(add)
+}
+
+// add is count for a caller who holds the lock.
+func (j *journal) add(add func(*counts)) {
+	j.figures(func(f *figures) { add(&f.Counts) })
 }

@@ -43,7 +43,7 @@ func TestJournalTellsTheStory(t *testing.T) {
 		}, lines(entry))
 		assert.Equal(t, counts{
 			Requests: 1, Calls: 1, Continued: 1, Continuations: 3, Results: results{Text: 2, Paused: 1},
-			Tokens: 132 + 154 + 176, OwnTokens: 110, Pauses: 1, Refused: 1,
+			Tokens: 132 + 154 + 176, OwnTokens: 110, Pauses: 1, Refused: 1, Lists: 1, Listed: 1,
 		}, report.Counts)
 		assert.Equal(t, 132+154+176, entry.Tokens)
 		assert.Equal(t, 3, entry.Continuations)
@@ -98,12 +98,10 @@ func TestJournalTellsKeysApart(t *testing.T) {
 	}
 	s.ask(t, conversation{}, edit())
 	entries := s.report(t).Entries
-	assert.Empty(t, entries[0].Key, "there is no session")
-	assert.Equal(t, entries[1].Key, entries[3].Key)
-	assert.NotEqual(t, entries[1].Key, entries[2].Key)
-	assert.Len(t, entries[1].Key, 4)
-	from := callerOf(newRequest(t, http.MethodPost, "http://localhost/", ""))
-	assert.NotEqual(t, from.shown("salt"), from.shown("pepper"))
+	assert.Empty(t, entries[0].SessionID, "there is no session")
+	assert.Equal(t, entries[1].SessionID, entries[3].SessionID)
+	assert.NotEqual(t, entries[1].SessionID, entries[2].SessionID)
+	assert.Len(t, entries[1].SessionID, 16)
 }
 
 func TestReportOfWhatHasChanged(t *testing.T) {

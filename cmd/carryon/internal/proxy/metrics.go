@@ -33,9 +33,10 @@ type metrics struct {
 	models                                                                 models
 }
 
-func newMetrics() *metrics {
+func newMetrics(j *journal) *metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(newArmMetrics(j))
 	f := promauto.With(registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return f.NewCounterVec(prometheus.CounterOpts{Namespace: "carryon", Name: name, Help: help}, labels)

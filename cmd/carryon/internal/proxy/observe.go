@@ -43,7 +43,7 @@ func (j *journal) observer() middleware.Observer {
 		PauseRejected: func(ctx context.Context, e middleware.PauseRejected) {
 			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
 				entry.note(t, notePauseRefused, e.Err.Error(), j.appended(e.Reason))
-				j.counts.Refused++
+				j.add(func(c *counts) { c.Refused++ })
 			})
 		},
 		Paused: func(ctx context.Context, e middleware.Paused) { j.at(ctx, e.TurnID, j.paused(&e)) },
@@ -76,7 +76,7 @@ func (j *journal) turnEnded(ctx context.Context, entry *entry, t *turn, e *middl
 func (j *journal) paused(e *middleware.Paused) func(*entry, *turn) {
 	return func(entry *entry, t *turn) {
 		t.paused = true
-		j.counts.Pauses++
+		j.add(func(c *counts) { c.Pauses++ })
 		until := ", until the user writes again"
 		if e.Session == "" {
 			until = "" // without a session the pause does not last

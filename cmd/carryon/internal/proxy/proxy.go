@@ -64,7 +64,7 @@ func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *
 	p := &Proxy{config: c, journal: newJournal(c), logger: logger}
 	p.hints.logger = logger
 	if c.Metrics {
-		p.metrics = newMetrics()
+		p.metrics = newMetrics(p.journal)
 	}
 	p.middleware = p.newMiddleware(state)
 	guarded, err := newGuard(c, p.routes(p.forward(base)))
@@ -137,6 +137,11 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 		own.Handle("GET "+metricsPath, p.metrics)
 	}
 	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" && isNavigation(r) {
+			w.Header().Set("Cache-Control", "no-store")
+			http.Redirect(w, r, pagePath, http.StatusSeeOther)
+			return
+		}
 		if upstream, _, _ := p.config.routeOf(r); upstream != nil {
 			forward.ServeHTTP(w, r)
 			return
@@ -153,6 +158,18 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 		}
 		own.ServeHTTP(w, r)
 	})
+}
+
+// isNavigation reports whether somebody has typed an address into a browser, or
+// followed a link: no API's client sends such a request.
+func isNavigation(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		return mode == "navigate"
+	}
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // baseOf returns the base URL that the client of a request should have.

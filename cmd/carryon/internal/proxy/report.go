@@ -16,14 +16,20 @@ import (
 
 // report is the data of the page, and the body of ?format=json.
 type report struct {
-	Began    time.Time `json:"began"`
-	Now      time.Time `json:"now"`
-	Revision uint64    `json:"revision"` // ?after= returns the requests changed since then
-	Oldest   int       `json:"oldest"`   // the number of the oldest request that is kept
-	Settings settings  `json:"settings"`
-	Counts   counts    `json:"counts"`
-	Worth    worth     `json:"worth"`
-	Entries  []shown   `json:"requests"` // newest first
+	Process  string         `json:"process"` // tells this process from others
+	Began    time.Time      `json:"began"`   // of the figures
+	Now      time.Time      `json:"now"`
+	Revision uint64         `json:"revision"` // ?after= returns what has changed since then
+	Oldest   int            `json:"oldest"`   // the number of the oldest request that is kept
+	Newest   int            `json:"newest"`
+	Settings settings       `json:"settings"`
+	Sentence string         `json:"sentence"` // what carryon was worth
+	Counts   counts         `json:"counts"`
+	Worth    worth          `json:"worth"`
+	Holdout  *comparison    `json:"holdout,omitempty"` // nil without a control group
+	Chart    chart          `json:"chart"`
+	Sessions []shownSession `json:"sessions"` // in no order
+	Entries  []shown        `json:"requests"` // newest first
 }
 
 // settings are the settings that the page shows.
@@ -32,6 +38,16 @@ type settings struct {
 	Content   bool     `json:"content"`
 	DryRun    bool     `json:"dry_run"`
 	Holdout   float64  `json:"holdout,omitempty"` // share of the sessions
+	Kept      string   `json:"kept,omitempty"`    // where the figures are kept: in a "file" or in the "state"
+}
+
+// shownSession is a session as the page shows it.
+type shownSession struct {
+	ID string `json:"id"`
+	sessionFigures
+
+	Pause string   `json:"pause,omitempty"` // the reason of the last pause
+	Money *float64 `json:"money,omitempty"` // of the continuations
 }
 
 // shown is an entry as the page shows it.
@@ -39,6 +55,7 @@ type shown struct {
 	exchange
 
 	State         state       `json:"state"`
+	Took          float64     `json:"took_ms,omitempty"` // 0 until it ends
 	Continuations int         `json:"continuations,omitempty"`
 	Tokens        int         `json:"tokens_added,omitempty"`
 	Outcome       *outcome    `json:"outcome,omitempty"`
@@ -124,7 +141,7 @@ type decision struct {
 // report returns the totals, and the entries that have changed since a revision.
 func (j *journal) report(after uint64) report {
 	r, changed := j.copies(after)
-	r.Settings = settings{Upstreams: upstreamsOf(j.config), Content: j.config.Content, DryRun: j.config.DryRun}
+	r.Settings = settings{Upstreams: upstreamsOf(j.config), Content: j.config.Content, DryRun: j.config.DryRun, Kept: j.config.kept()}
 	r.Settings.Holdout, _ = j.config.holdout() // Check has looked at it
 	r.Entries = make([]shown, len(changed))
 	for i := range changed {
@@ -138,7 +155,11 @@ func (j *journal) report(after uint64) report {
 func (j *journal) copies(after uint64) (report, []entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r := report{Began: j.began, Now: j.config.now(), Revision: j.revision, Counts: j.counts, Worth: worthOf(j.worth, j.config)}
+	r := report{
+		Process: j.process, Began: j.total.Began, Now: j.config.now(), Revision: j.revision, Newest: j.number,
+		Sentence: j.total.sentence(j.config), Counts: j.total.Counts, Worth: worthOf(j.total.Worth, j.config),
+		Holdout: j.total.compare(j.config), Chart: j.total.Chart.clone(), Sessions: j.total.changedSince(after, j.config),
+	}
 	if len(j.entries) > 0 {
 		r.Oldest = j.entries[0].Number
 	}
@@ -155,6 +176,17 @@ func (j *journal) copies(after uint64) (report, []entry) {
 		changed = append(changed, c)
 	}
 	return r, changed
+}
+
+// changedSince returns the sessions that have changed since a revision.
+func (f *figures) changedSince(after uint64, c *Config) []shownSession {
+	changed := []shownSession{}
+	for id, one := range f.Sessions {
+		if one.revision > after {
+			changed = append(changed, shownSession{ID: id, sessionFigures: one, Pause: one.pause, Money: worthOf(one.Worth, c).Money})
+		}
+	}
+	return changed
 }
 
 // upstreamsOf returns the upstreams without queries, which may hold keys.
@@ -181,6 +213,9 @@ func upstreamsOf(c *Config) []string {
 // show returns the entry as the page shows it.
 func (e *entry) show() shown {
 	s := shown{exchange: e.exchange, State: e.state(), Continuations: max(0, len(e.turns)-1)}
+	if !e.Ended.IsZero() {
+		s.Took = milliseconds(max(0, e.Ended.Sub(e.Began)))
+	}
 	if e.outcome.Code != "" {
 		s.Outcome = &e.outcome
 	}
@@ -231,7 +266,7 @@ func (t *turn) show(number int) shownTurn {
 		Waited: milliseconds(t.waited), Failure: t.failure, Notes: t.notes,
 	}
 	if !t.ended.IsZero() {
-		s.Took = milliseconds(t.ended.Sub(t.began))
+		s.Took = milliseconds(max(0, t.ended.Sub(t.began)))
 	}
 	if t.usage != (adapter.Usage{}) {
 		s.Usage = &shownUsage{t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.usage.Reasoning, t.usage.Tokens()}

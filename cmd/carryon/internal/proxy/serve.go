@@ -33,7 +33,9 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 	case <-ctx.Done():
 	}
 	out.stopping(c.patience)
-	return s.Stop(context.WithoutCancel(ctx))
+	err = s.Stop(context.WithoutCancel(ctx))
+	out.sumUp(s.Summary())
+	return err
 }
 
 // Server is a running proxy.
@@ -44,8 +46,9 @@ type Server struct {
 	state     engine // nil if the state is in memory
 	listening net.Addr
 	ended     chan error // receives the error of Serve
-	sweeping  sync.WaitGroup
-	endSweep  context.CancelFunc
+
+	background    sync.WaitGroup // what runs beside the answers
+	endBackground context.CancelFunc
 }
 
 // Start starts a proxy. Call [Server.Stop] to release it.
@@ -62,13 +65,22 @@ func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error)
 	if _, err := c.Bind(ctx); err != nil {
 		return nil, errors.Join(err, closeState(state))
 	}
+	keeper := newKeeper(c, p.journal, recordsOf(state), logger)
+	if keeper != nil {
+		if err := keeper.begin(ctx); err != nil {
+			return nil, errors.Join(err, c.listener.Close(), closeState(state))
+		}
+	}
 	listener := c.listener
 	c.listener = nil
 	s := &Server{state: state, proxy: p, server: newServer(p, logger), base: base, listening: listener.Addr(), ended: make(chan error, 1)}
 	go func() { s.ended <- s.server.Serve(listener) }()
-	sweeping, end := context.WithCancel(context.WithoutCancel(ctx))
-	s.endSweep = end
-	s.sweeping.Go(func() { sweep(sweeping, state, logger) })
+	beside, end := context.WithCancel(context.WithoutCancel(ctx))
+	s.endBackground = end
+	s.background.Go(func() { sweep(beside, state, logger) })
+	if keeper != nil {
+		s.background.Go(func() { keeper.run(beside) })
+	}
 	return s, nil
 }
 
@@ -97,8 +109,8 @@ func (s *Server) Stop(ctx context.Context) error {
 		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
 		_ = s.server.Close() // err says it
 	}
-	s.endSweep()
-	s.sweeping.Wait()
+	s.endBackground()
+	s.background.Wait()
 	return errors.Join(err, closeState(s.state))
 }
 

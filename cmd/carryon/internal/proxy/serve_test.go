@@ -178,5 +178,6 @@ func TestLogAtItsDefaultLevel(t *testing.T) {
 time=\S+ level=WARN msg="the upstream refused a request" status=429 method=POST path=/v1/chat/completions
 time=\S+ level=WARN msg="the upstream refused a request" status=500 method=POST path=/v1/chat/completions
 Stopping. Open answers have 10s to finish.
+carryon: sent 1 continuation, for 15 tokens; what came of that is not known
 $`, string(rest))
 }

@@ -60,13 +60,3 @@ func callerOf(r *http.Request) caller {
 // sessionKey returns the key of a session. Sessions of one name and different callers
 // have different keys.
 func (c *caller) sessionKey(name string) string { return hex.EncodeToString(c.hash[:8]) + ":" + name }
-
-// shown returns a short salted hash of the caller, or "" if the caller is not known.
-// Without the salt it reveals nothing about the credentials.
-func (c *caller) shown(salt string) string {
-	if !c.known {
-		return ""
-	}
-	hash := sha256.Sum256(append([]byte(salt), c.hash[:]...))
-	return hex.EncodeToString(hash[:2])
-}

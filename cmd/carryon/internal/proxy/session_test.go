@@ -129,7 +129,7 @@ func TestDryRunAddsNothing(t *testing.T) {
 		}
 		assert.Len(t, s.upstream.Requests(), 2)
 		report := s.report(t)
-		assert.Equal(t, counts{Requests: 2, Calls: 2, OwnTokens: 30}, report.Counts)
+		assert.Equal(t, counts{Requests: 2, Calls: 2, OwnTokens: 30, Lists: 2, Listed: 1}, report.Counts)
 		assert.Contains(t, lines(report.Entries[0]), "1 go on true: satisfied")
 	})
 }
@@ -239,7 +239,7 @@ func TestSessionsAreNotSharedBetweenCallers(t *testing.T) {
 		send(c.bob)
 		assert.Equal(t, c.apart, s.asked(&before) == 2, name)
 		entries := s.report(t).Entries
-		assert.Equal(t, c.apart, entries[0].Key != entries[1].Key, name)
+		assert.Equal(t, c.apart, entries[0].SessionID != entries[1].SessionID, name)
 	}
 }
 

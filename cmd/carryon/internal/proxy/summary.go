@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -18,7 +19,9 @@ type Summary struct {
 	WebSockets, Encoded     int // what passed unread
 	Handshakes              int // WebSockets that were refused
 
-	Worth string // what continuations were worth, in a sentence; "" if there were none
+	worth   string // what carryon was worth, in a sentence; "" if nothing could have been continued
+	soFar   string // the same for all processes whose figures are kept in one place; "" if there were no others
+	holdout string // what the comparison with the control group has shown; "" without one
 
 	List    continuation.List // the list last seen; zero if there was none
 	Empty   bool              // there was a list, and it never had a todo
@@ -45,6 +48,12 @@ func (s Summary) String() string {
 		parts = append(parts, fmt.Sprintf("%d tokens added", s.Tokens))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Sentences say what carryon was worth: in this process, in all whose figures are kept
+// in the same place, and in comparison with the control group.
+func (s Summary) Sentences() []string {
+	return slices.DeleteFunc([]string{s.worth, s.soFar, s.holdout}, func(sentence string) bool { return sentence == "" })
 }
 
 // Unused reports whether carryon has seen no call of a model: the agent has asked
@@ -135,20 +144,21 @@ func (l *lastList) take(o *middleware.Outcome) {
 func (j *journal) summary() Summary {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return Summary{
-		Requests: j.counts.Requests, Turns: j.counts.Continuations, Tokens: j.counts.Tokens,
-		Worth: j.worthLine(),
-		Calls: j.counts.Calls, WebSockets: j.counts.WebSockets, Encoded: j.counts.Encoded, Handshakes: j.counts.Handshakes,
+	c := &j.own.Counts
+	s := Summary{
+		Requests: c.Requests, Turns: c.Continuations, Tokens: c.Tokens,
+		Calls: c.Calls, WebSockets: c.WebSockets, Encoded: c.Encoded, Handshakes: c.Handshakes,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
 	}
-}
-
-// worthLine says what continuations were worth, if there was anything to continue.
-func (j *journal) worthLine() string {
-	line := worthOf(j.worth, j.config).String()
-	if line == "" && j.list.list.Todos > 0 && j.counts.Continuations == 0 {
-		return "no stall was continued: carryon sent nothing, and cost nothing"
+	if c.Lists > 0 || c.Continuations > 0 {
+		s.worth = j.own.sentence(j.config)
 	}
-	return line
+	if j.unkept != nil && j.total.Counts.Requests > c.Requests {
+		s.soFar = fmt.Sprintf("since %s: %s", j.total.Began.Format("2 January 2006"), j.total.sentence(j.config))
+	}
+	if compared := j.total.compare(j.config); compared != nil {
+		s.holdout = compared.Verdict
+	}
+	return s
 }

@@ -52,22 +52,52 @@ func parsePrice(text string) (price, error) {
 	return price{numbers[0], numbers[1], numbers[2]}, nil
 }
 
-// String says in a sentence or two what continuations were worth; it is "" if none was
-// sent, and none would have been.
-func (w worth) String() string {
-	var parts []string
-	if w.Resumed+w.Unwanted() > 0 || w.Tokens.Total() > 0 {
-		parts = append(parts, fmt.Sprintf("resumed %s; %s finished after that, for %s",
-			plural(w.Resumed, "stall"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
-		if w.Unwanted() > 0 {
-			parts = append(parts, were(w.Unwanted(), "continuation")+" unwanted")
-		}
+// sentence says what carryon was worth, without the subject.
+func (f *figures) sentence(c *Config) string {
+	w := worthOf(f.Worth, c)
+	parts := make([]string, 0, 3)
+	switch n := &f.Counts; {
+	case n.Calls == 0:
+		parts = append(parts, "has seen no call of a model yet")
+	case w.Resumed+w.Unwanted() > 0:
+		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
+			plural(w.Resumed, "stall"), conversations(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
+	case n.Continuations > 0:
+		parts = append(parts, fmt.Sprintf("sent %s, for %s; what came of that is not known",
+			plural(n.Continuations, "continuation"), cost(w.Tokens, w.Money)))
+	case w.Unsent > 0:
+	case n.Lists == 0:
+		parts = append(parts, fmt.Sprintf("was of no use: %s had no todo list, so there was nothing to continue", plural(n.Calls, "call")))
+	default:
+		parts = append(parts, fmt.Sprintf("was not needed: no turn stalled%s; it sent nothing, and cost nothing",
+			conversations(n.Listed, " in %s with a todo list")))
+	}
+	if w.Unwanted() > 0 {
+		parts = append(parts, were(w.Unwanted(), "continuation")+" unwanted")
 	}
 	if w.Unsent > 0 {
-		parts = append(parts, fmt.Sprintf("%s not sent, of about %s; what would have followed is not known",
-			were(w.Unsent, "continuation"), cost(w.Estimate, w.MoneyEstimate)))
+		parts = append(parts, w.unsent(c.DryRun))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// unsent says what was not sent.
+func (w worth) unsent(dryRun bool) string {
+	tokens := "about " + cost(w.Estimate, w.MoneyEstimate)
+	if dryRun {
+		return fmt.Sprintf("would have sent %s, for %s; that is an estimate of first stalls only, because nobody knows what would have followed",
+			plural(w.Unsent, "continuation"), tokens)
+	}
+	return fmt.Sprintf("%s not sent in the control group, for %s", were(w.Unsent, "continuation"), tokens)
+}
+
+// conversations returns a text with the number of sessions that had a list, or "" if no
+// session had a name.
+func conversations(n int, text string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(text, plural(n, "conversation"))
 }
 
 // were returns a number of things with the verb "was" or "were".

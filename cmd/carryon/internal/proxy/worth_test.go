@@ -11,29 +11,45 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
+// A reader learns from one sentence whether carryon is worth it to them.
 func TestWorthIsASentence(t *testing.T) {
 	t.Parallel()
-	dollars := func(n float64) *float64 { return &n }
 	tokens := middleware.Tokens{Input: 2000, Cached: 20, Output: 20}
-	for want, w := range map[string]worth{
-		"": {},
-		"resumed 2 stalls; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
-			Worth: middleware.Worth{Resumed: 2, Finished: 3, Tokens: tokens, Paused: 1},
+	priced, dry := &Config{Price: "500,0,0"}, &Config{DryRun: true}
+	tests := map[string]struct {
+		config *Config
+		counts counts
+		worth  middleware.Worth
+	}{
+		"has seen no call of a model yet":                                                                        {},
+		"was of no use: 3 calls had no todo list, so there was nothing to continue":                              {counts: counts{Calls: 3}},
+		"was not needed: no turn stalled; it sent nothing, and cost nothing":                                     {counts: counts{Calls: 3, Lists: 1}},
+		"was not needed: no turn stalled in 2 conversations with a todo list; it sent nothing, and cost nothing": {counts: counts{Calls: 3, Lists: 1, Listed: 2}},
+		"sent 2 continuations, for 2,040 tokens; what came of that is not known":                                 {counts: counts{Calls: 3, Continuations: 2}, worth: middleware.Worth{Tokens: tokens}},
+		"resumed 2 stalls in 5 conversations; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
+			counts: counts{Calls: 9, Continuations: 3, Listed: 5}, worth: middleware.Worth{Resumed: 2, Finished: 3, Tokens: tokens, Paused: 1},
 		},
-		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens ($1.12)": {
-			Worth: middleware.Worth{Resumed: 1, Finished: 1, Tokens: tokens}, Money: dollars(1.123),
+		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens ($1.00)": {
+			config: priced, counts: counts{Calls: 9, Continuations: 3}, worth: middleware.Worth{Resumed: 1, Finished: 1, Tokens: tokens},
 		},
 		"resumed 0 stalls; 0 todos were finished after that, for 0 tokens; 6 continuations were unwanted": {
-			Worth: middleware.Worth{Paused: 1, Repeated: 2, NoProgress: 3},
+			counts: counts{Calls: 9, Continuations: 6}, worth: middleware.Worth{Paused: 1, Repeated: 2, NoProgress: 3},
 		},
-		"1 continuation was not sent, of about 1,234,567 tokens; what would have followed is not known": {
-			Worth: middleware.Worth{Unsent: 1, Estimate: middleware.Tokens{Input: 1234567}},
+		"would have sent 1 continuation, for about 1,234,567 tokens; that is an estimate of first stalls only, because nobody knows what would have followed": {
+			config: dry, counts: counts{Calls: 9, Lists: 9}, worth: middleware.Worth{Unsent: 1, Estimate: middleware.Tokens{Input: 1234567}},
 		},
-		"2 continuations were not sent, of about 12 tokens ($0.00); what would have followed is not known": {
-			Worth: middleware.Worth{Unsent: 2, Estimate: middleware.Tokens{Input: 12}}, MoneyEstimate: dollars(0),
+		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens; 2 continuations were not sent in the control group, for about 12 tokens": {
+			counts: counts{Calls: 9, Continuations: 1},
+			worth:  middleware.Worth{Resumed: 1, Finished: 1, Tokens: tokens, Unsent: 2, Estimate: middleware.Tokens{Input: 12}},
 		},
-	} {
-		assert.Equal(t, want, w.String())
+	}
+	for want, test := range tests {
+		config := test.config
+		if config == nil {
+			config = new(Config)
+		}
+		f := figures{Counts: test.counts, Worth: test.worth}
+		assert.Equal(t, want, f.sentence(config))
 	}
 	assert.Equal(t, "9,223,372,036,854,775,807", grouped(math.MaxInt))
 }
@@ -57,7 +73,7 @@ func TestPageAndLastLineSayWhatContinuationsWereWorth(t *testing.T) {
 		assert.Equal(t, middleware.Worth{Resumed: 1, Finished: 1, Tokens: middleware.Tokens{Input: 100000, Output: 1000}}, got.Worth)
 		require.NotNil(t, got.Money)
 		assert.InDelta(t, 1.1, *got.Money, 1e-9)
-		assert.Equal(t, "resumed 1 stall; 1 todo was finished after that, for 101,000 tokens ($1.10)", got.String())
+		assert.Equal(t, "resumed 1 stall in 1 conversation; 1 todo was finished after that, for 101,000 tokens ($1.10)", s.report(t).Sentence)
 		assert.Contains(t, s.logs.String(), `msg="carryon: worth"`)
 	})
 }

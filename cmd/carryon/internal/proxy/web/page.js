@@ -23,7 +23,7 @@ async function ask(after) {
 async function refresh() {
 	try {
 		let fresh = await ask(report?.revision ?? 0);
-		if (report && fresh.began !== report.began) { // another proxy stands there now
+		if (report && fresh.process !== report.process) { // another proxy stands there now
 			requests.clear();
 			fresh = await ask(0);
 		}
@@ -38,11 +38,11 @@ async function refresh() {
 }
 
 function take(fresh) {
-	const changed = !report || fresh.revision !== report.revision || fresh.began !== report.began;
+	const changed = !report || fresh.revision !== report.revision || fresh.process !== report.process;
 	report = fresh;
 	for (const request of fresh.requests) requests.set(request.number, request);
 	for (const number of requests.keys()) {
-		if (number < fresh.oldest || number > fresh.counts.requests) requests.delete(number);
+		if (number < fresh.oldest || number > fresh.newest) requests.delete(number);
 	}
 	for (const drawn of [elements, folds]) {
 		for (const number of drawn.keys()) if (!requests.has(number)) drawn.delete(number);
@@ -230,8 +230,8 @@ const chosen = () => newestFirst.filter((request) => matches(view.filter, reques
 // ambiguousNames returns the names that sessions of several keys have.
 function ambiguousNames() {
 	const keys = new Map();
-	for (const { session, key } of newestFirst) {
-		if (session) keys.set(session, (keys.get(session) ?? new Set()).add(key));
+	for (const { session, session_id } of newestFirst) {
+		if (session) keys.set(session, (keys.get(session) ?? new Set()).add(session_id));
 	}
 	return new Set([...keys].filter(([, all]) => all.size > 1).map(([name]) => name));
 }

@@ -144,7 +144,7 @@ function answer(request) {
 // sessionName tells sessions of the same name and different keys apart.
 function sessionName(request, ambiguous) {
 	if (!request.session) return "Without a session";
-	return ambiguous.has(request.session) ? `${request.session} (key ${request.key || "none"})` : request.session;
+	return ambiguous.has(request.session) ? `${request.session} (${request.session_id.slice(0, 4)})` : request.session;
 }
 
-const sessionID = (request) => (request.session ? `${request.key ?? ""}:${request.session}` : "");
+const sessionID = (request) => request.session_id ?? "";

@@ -1,0 +1,223 @@
+package proxy
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// arm sums up the sessions of one arm of the holdout. A hash draws sessions, so they
+// are what is counted, and not user turns: those of one session are alike, which would
+// make any range too narrow. Only sessions with a todo list count, because carryon
+// changes nothing in the others.
+type arm struct {
+	Sessions int               `json:"sessions,omitzero"`
+	Finished int               `json:"finished,omitzero"` // no work is left on the list that was seen last
+	Told     int               `json:"told,omitzero"`     // the user had to say go on
+	GoOns    int               `json:"go_ons,omitzero"`   // how often, in all of them
+	Used     middleware.Tokens `json:"used,omitzero"`     // in all of them
+	Tokens   sample            `json:"tokens,omitzero"`
+	Seconds  sample            `json:"seconds,omitzero"`
+}
+
+func (a *arm) add(c *sessionFigures) {
+	a.Sessions++
+	if c.List.isFinished() {
+		a.Finished++
+	}
+	if c.GoOns > 0 {
+		a.Told++
+	}
+	a.GoOns += c.GoOns
+	a.Used = a.Used.Plus(c.Tokens)
+	a.Tokens.add(float64(c.Tokens.Total()))
+	a.Seconds.add(float64(c.Millis) / 1000)
+}
+
+func (a arm) plus(other arm) arm {
+	return arm{
+		Sessions: a.Sessions + other.Sessions, Finished: a.Finished + other.Finished, Told: a.Told + other.Told, GoOns: a.GoOns + other.GoOns,
+		Used: a.Used.Plus(other.Used), Tokens: a.Tokens.plus(other.Tokens), Seconds: a.Seconds.plus(other.Seconds),
+	}
+}
+
+// gone are the arms of sessions that have no figures of their own any more, for one
+// share of the holdout: those of another share cannot be compared with them.
+type gone struct {
+	Share     float64   `json:"share,omitzero"`
+	Since     time.Time `json:"since,omitzero"` // the beginning of a session with that share
+	Continued arm       `json:"continued,omitzero"`
+	HeldOut   arm       `json:"held_out,omitzero"`
+}
+
+// take adds a session that is dropped.
+func (g *gone) take(c *sessionFigures) {
+	if c.Mixed || !c.hasList() {
+		return
+	}
+	one := gone{Share: c.Share, Since: c.Began}
+	one.of(c).add(c)
+	g.merge(&one)
+}
+
+// of returns the arm of a session.
+func (g *gone) of(c *sessionFigures) *arm {
+	if c.HeldOut {
+		return &g.HeldOut
+	}
+	return &g.Continued
+}
+
+// merge adds others. If their share differs, those with the later one stay.
+func (g *gone) merge(other *gone) {
+	switch {
+	case other.Share == g.Share:
+		g.Continued, g.HeldOut = g.Continued.plus(other.Continued), g.HeldOut.plus(other.HeldOut)
+		if other.Since.After(g.Since) {
+			g.Since = other.Since
+		}
+	case other.Since.After(g.Since):
+		*g = *other
+	}
+}
+
+// arms returns both arms of a share: of the sessions that have never seen another one.
+func (f *figures) arms(share float64) (continued, heldOut arm) {
+	var both gone
+	if f.Gone.Share == share {
+		both = f.Gone
+	}
+	for _, c := range f.Sessions {
+		if c.hasList() && !c.Mixed && c.Share == share {
+			both.of(&c).add(&c)
+		}
+	}
+	return both.Continued, both.HeldOut
+}
+
+// enough is how many sessions with a list each arm must have before the arms are
+// compared. With fewer, a range says that nearly everything is possible.
+const enough = 10
+
+// comparison is what the holdout has found out.
+type comparison struct {
+	Share     float64  `json:"share"`
+	Needed    int      `json:"needed"` // sessions in each arm
+	Enough    bool     `json:"enough"`
+	Continued shownArm `json:"continued"`
+	HeldOut   shownArm `json:"held_out"`
+
+	// What sessions that carryon continued have more than the others.
+	Finished difference `json:"finished"`
+	Told     difference `json:"told"`
+	Tokens   difference `json:"tokens"`
+	Seconds  difference `json:"seconds"`
+
+	Verdict string `json:"verdict"` // in a sentence or two
+}
+
+// shownArm is an arm as the page shows it.
+type shownArm struct {
+	Sessions int        `json:"sessions"`
+	Finished shownShare `json:"finished"`
+	Told     shownShare `json:"told"`
+	GoOns    int        `json:"go_ons"`
+	Tokens   float64    `json:"tokens"`  // mean of a session
+	Seconds  float64    `json:"seconds"` // likewise
+	Money    *float64   `json:"money,omitempty"`
+}
+
+// shownShare is a share with its 95 % range.
+type shownShare struct {
+	Count int     `json:"count"`
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+func shareOf(count, all int) shownShare {
+	low, high := wilson(count, all)
+	return shownShare{count, share(count, all), low, high}
+}
+
+func (a *arm) show(c *Config) shownArm {
+	shown := shownArm{
+		Sessions: a.Sessions, Finished: shareOf(a.Finished, a.Sessions), Told: shareOf(a.Told, a.Sessions), GoOns: a.GoOns,
+		Tokens: a.Tokens.mean(a.Sessions), Seconds: a.Seconds.mean(a.Sessions),
+	}
+	if price, err := c.price(); err == nil && c.Price != "" && a.Sessions > 0 { // Check has looked at it
+		money := price.of(a.Used) / float64(a.Sessions)
+		shown.Money = &money
+	}
+	return shown
+}
+
+// compare compares both arms of the holdout. Without one, and in a dry run, which
+// continues neither arm, there is nothing to compare.
+func (f *figures) compare(c *Config) *comparison {
+	share, err := c.holdout()
+	if err != nil || share == 0 || c.DryRun {
+		return nil
+	}
+	a, b := f.arms(share)
+	compared := &comparison{
+		Share: share, Needed: enough, Enough: min(a.Sessions, b.Sessions) >= enough,
+		Continued: a.show(c), HeldOut: b.show(c),
+		Finished: newcombe(a.Finished, a.Sessions, b.Finished, b.Sessions),
+		Told:     newcombe(a.Told, a.Sessions, b.Told, b.Sessions),
+		Tokens:   welch(a.Tokens, a.Sessions, b.Tokens, b.Sessions),
+		Seconds:  welch(a.Seconds, a.Sessions, b.Seconds, b.Sessions),
+	}
+	compared.Verdict = compared.verdict()
+	return compared
+}
+
+// verdict says what the comparison has shown.
+func (c *comparison) verdict() string {
+	a, b := &c.Continued, &c.HeldOut
+	if !c.Enough {
+		return fmt.Sprintf("not enough sessions yet to compare: %d with carryon and %d without have had a todo list; each side needs %d",
+			a.Sessions, b.Sessions, c.Needed)
+	}
+	text := fmt.Sprintf("lists were finished in %d of %d sessions with carryon and in %d of %d without: ",
+		a.Finished.Count, a.Sessions, b.Finished.Count, b.Sessions)
+	text += inPoints(c.Finished)
+	if a.GoOns+b.GoOns > 0 {
+		text += fmt.Sprintf("; users had to say go on in %d and %d of them: %s", a.Told.Count, b.Told.Count, inPoints(c.Told))
+	}
+	text += "; a session took " + changeOf(a.Tokens, b.Tokens) + " tokens"
+	if a.Money != nil && b.Money != nil {
+		text += fmt.Sprintf(" ($%.2f and $%.2f)", *a.Money, *b.Money)
+	}
+	return text
+}
+
+// inPoints says how far two shares lie apart.
+func inPoints(d difference) string {
+	low, high := percentage(d.Low), percentage(d.High)
+	if !d.isSure() {
+		return fmt.Sprintf("no difference is certain (95 %% range: %+d to %+d points)", low, high)
+	}
+	more, n := "more", percentage(d.Value)
+	if n < 0 {
+		more, n = "fewer", -n
+	}
+	return fmt.Sprintf("%d points %s (95 %% range: %+d to %+d)", n, more, low, high)
+}
+
+func percentage(share float64) int { return int(math.Round(100 * share)) }
+
+// changeOf says what becomes of a mean.
+func changeOf(with, without float64) string {
+	text := grouped(int(math.Round(with)))
+	switch change := percentage(with/max(without, 1) - 1); {
+	case without == 0 || change == 0:
+		return text
+	case change < 0:
+		return fmt.Sprintf("%d %% fewer", -change)
+	default:
+		return fmt.Sprintf("%d %% more", change)
+	}
+}

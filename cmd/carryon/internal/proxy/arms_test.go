@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+)
+
+// The examples of Newcombe's papers of 1998.
+func TestRangesOfShares(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		count, all int
+		low, high  float64
+	}{
+		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}, {0, 0, 0, 1}, {20, 20, 0.8389, 1},
+	} {
+		low, high := wilson(test.count, test.all)
+		assert.InDelta(t, test.low, low, 5e-5)
+		assert.InDelta(t, test.high, high, 5e-5)
+	}
+	for _, test := range []struct {
+		count, all, otherCount, otherAll int
+		low, high                        float64
+	}{
+		{56, 70, 48, 80, 0.0524, 0.3339},
+		{9, 10, 3, 10, 0.1705, 0.8090},
+		{6, 7, 2, 7, 0.0582, 0.8062},
+		{5, 56, 0, 29, -0.0381, 0.1926},
+		{0, 10, 0, 20, -0.1611, 0.2775},
+		{10, 10, 0, 20, 0.6791, 1},
+		{10, 10, 0, 10, 0.6075, 1},
+	} {
+		d := newcombe(test.count, test.all, test.otherCount, test.otherAll)
+		assert.InDelta(t, test.low, d.Low, 5e-5, test)
+		assert.InDelta(t, test.high, d.High, 5e-5, test)
+	}
+	assert.False(t, difference{0.1, -0.1, 0.3}.isSure())
+	assert.True(t, difference{-0.2, -0.3, -0.1}.isSure())
+}
+
+func TestRangeOfMeans(t *testing.T) {
+	t.Parallel()
+	var a, b sample
+	for _, x := range []float64{10, 12, 14} {
+		a.add(x)
+		b.add(x - 10)
+	}
+	d := welch(a, 3, b, 3)
+	assert.InDelta(t, 10, d.Value, 1e-9)
+	assert.InDelta(t, 10-z*1.632993, d.Low, 1e-5)
+	assert.InDelta(t, 10+z*1.632993, d.High, 1e-5)
+	assert.Equal(t, difference{}, welch(sample{}, 0, sample{}, 0))
+	one := sample{Sum: 3, Squares: 9}
+	assert.Equal(t, difference{3, 3, 3}, welch(one, 1, sample{}, 0))
+}
+
+// day plays a day of agents: each works on a list of three todos, and if it stalls,
+// stops after the first. Half of the users then say go on.
+func (s *scene) day(t *testing.T, sessions int, stalls bool) {
+	t.Helper()
+	const begun, done = `{"todos":[{"id":"1","content":"a","status":"completed"},{"id":"2","content":"b","status":"in_progress"}]}`,
+		`{"todos":[{"id":"1","content":"a","status":"completed"},{"id":"2","content":"b","status":"completed"}]}`
+	turns := new(script)
+	ask := func(c conversation, answers ...carryontest.Turn) (all bool) {
+		turns.answer(s.upstream, says(answers...)...)
+		s.ask(t, c)
+		return len(turns.turns) == 0
+	}
+	for i := range sessions {
+		c := conversation{session: fmt.Sprint("agent-", i), user: "Do it all.", todos: begun, stream: i%3 == 0}
+		ask(c, edit().Usage(1000, 100))
+		c.call = "c1"
+		if stalls && !ask(c, carryontest.Text("I have done the first.").Usage(1000, 100), edit().Usage(1200, 100)) {
+			if i%2 == 0 {
+				continue // the user does not come back
+			}
+			c.user, c.call = "continue", ""
+			ask(c, edit().Usage(1300, 100))
+		}
+		c.todos, c.call = done, "c2"
+		ask(c, carryontest.Text("All done.").Usage(1500, 50))
+	}
+}
+
+func TestAStrangerLearnsFromADayWhatCarryonIsWorth(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "-holdout", "0.5", "-price", "3,0.3,15", "-yolo", "-metrics")
+	s.day(t, 40, true)
+	got := s.report(t)
+	require.NotNil(t, got.Holdout)
+	compared := got.Holdout
+	t.Log(got.Sentence)
+	t.Log(compared.Verdict)
+	assert.True(t, compared.Enough)
+	assert.Equal(t, 40, compared.Continued.Sessions+compared.HeldOut.Sessions)
+	assert.Equal(t, compared.Continued.Sessions, compared.Continued.Finished.Count)
+	assert.Less(t, compared.HeldOut.Finished.Count, compared.HeldOut.Sessions)
+	assert.Zero(t, compared.Continued.Told.Count)
+	assert.Equal(t, compared.HeldOut.Finished.Count, compared.HeldOut.Told.Count)
+	assert.True(t, compared.Finished.isSure())
+	assert.Regexp(t, `^resumed \d+ stalls in 40 conversations; \d+ todos were finished after that, for [\d,]+ tokens \(\$0\.\d\d\); `+
+		`\d+ continuations were not sent in the control group, for about [\d,]+ tokens \(\$0\.\d\d\)$`, got.Sentence)
+	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: \d+ points more \(95 % range: \+\d+ to \+\d+\); `+
+		`users had to say go on in 0 and \d+ of them: \d+ points fewer \(95 % range: -\d+ to -\d+\); a session took \d+ % more tokens \(\$0\.\d\d and \$0\.\d\d\)$`, compared.Verdict)
+
+	samples := s.samples(t)
+	assert.InDelta(t, compared.Continued.Sessions, samples[`carryon_holdout_sessions{arm="continued",list="finished"}`], 0)
+	assert.InDelta(t, compared.HeldOut.GoOns, samples[`carryon_holdout_go_on_messages{arm="held_out"}`], 0)
+}
+
+func TestAStrangerLearnsThatCarryonIsNotNeeded(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "-holdout", "0.5", "-yolo")
+	s.day(t, 40, false)
+	got := s.report(t)
+	assert.Equal(t, "was not needed: no turn stalled in 40 conversations with a todo list; it sent nothing, and cost nothing", got.Sentence)
+	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: `+
+		`no difference is certain \(95 % range: -\d+ to \+\d+ points\); a session took 2,650 tokens$`, got.Holdout.Verdict)
+}
+
+func TestTooFewSessionsAreNotCompared(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "-holdout", "0.5", "-yolo")
+	s.day(t, 3, false)
+	compared := s.report(t).Holdout
+	assert.False(t, compared.Enough)
+	assert.Regexp(t, `^not enough sessions yet to compare: \d with carryon and \d without have had a todo list; each side needs 10$`, compared.Verdict)
+	assert.Nil(t, newScene(t).report(t).Holdout)
+	assert.Nil(t, newScene(t, "-holdout", "0.5", "-dry-run").report(t).Holdout)
+}

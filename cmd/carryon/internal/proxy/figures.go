@@ -1,0 +1,172 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/carryon-go/carryon/middleware"
+)
+
+// figures are what carryon has done, and what it was worth. Figures of several times and
+// processes can be merged, so they can be kept in one place.
+type figures struct {
+	Began    time.Time                 `json:"began,omitzero"`
+	Counts   counts                    `json:"counts"`
+	Worth    middleware.Worth          `json:"worth"`
+	Chart    chart                     `json:"chart"`
+	Sessions map[string]sessionFigures `json:"sessions"` // by their ids; the latest ones
+	Gone     gone                      `json:"gone"`     // the earlier ones
+}
+
+// maxSessions is how many sessions have figures of their own.
+const maxSessions = 1000
+
+func newFigures(began time.Time) *figures {
+	return &figures{Began: began, Chart: newChart(), Sessions: make(map[string]sessionFigures)}
+}
+
+// counts are totals. They count requests that have ended, unless a field says
+// otherwise.
+type counts struct {
+	Requests      int     `json:"requests"`            // to any path of the upstream, including those under way
+	Calls         int     `json:"calls"`               // to a model, among those requests
+	Continued     int     `json:"calls_continued"`     // among those calls
+	Continuations int     `json:"continuations"`       // requests that carryon added
+	Results       results `json:"results"`             // of the continuations
+	Tokens        int     `json:"tokens_added"`        // reported by the upstream for the continuations
+	OwnTokens     int     `json:"tokens_of_clients"`   // reported for the clients' own turns, of calls that may be continued
+	Pauses        int     `json:"pauses"`              // by the model
+	Refused       int     `json:"pauses_refused"`      // because of their reason
+	Exhausted     int     `json:"budgets_used_up"`     // calls that used up a budget
+	Failed        int     `json:"failures_absorbed"`   // failures that no client noticed
+	WebSockets    int     `json:"web_sockets"`         // that passed unread, including those that are open
+	Handshakes    int     `json:"web_sockets_refused"` // no requests of their own
+	Encoded       int     `json:"bodies_encoded"`      // requests that carryon could not decode
+	Lists         int     `json:"calls_with_list"`     // calls in which a todo list was read
+	Listed        int     `json:"sessions_with_list"`  // sessions that had a todo list
+}
+
+// results counts turns by how they ended.
+type results struct {
+	ToolCall    int `json:"tool_call"`
+	Text        int `json:"text"`
+	Paused      int `json:"paused"`
+	Failed      int `json:"failed"`
+	Interrupted int `json:"interrupted"`
+}
+
+func (r *results) add(one result) {
+	switch one {
+	case resultToolCall:
+		r.ToolCall++
+	case resultPaused:
+		r.Paused++
+	case resultFailed:
+		r.Failed++
+	case resultInterrupted, resultNone: // resultNone: it was never read to its end
+		r.Interrupted++
+	case resultText:
+		r.Text++
+	}
+}
+
+func (r results) plus(other results) results {
+	return results{
+		ToolCall: r.ToolCall + other.ToolCall, Text: r.Text + other.Text, Paused: r.Paused + other.Paused,
+		Failed: r.Failed + other.Failed, Interrupted: r.Interrupted + other.Interrupted,
+	}
+}
+
+func (c counts) plus(other counts) counts {
+	return counts{
+		Requests: c.Requests + other.Requests, Calls: c.Calls + other.Calls, Continued: c.Continued + other.Continued,
+		Continuations: c.Continuations + other.Continuations, Results: c.Results.plus(other.Results),
+		Tokens: c.Tokens + other.Tokens, OwnTokens: c.OwnTokens + other.OwnTokens,
+		Pauses: c.Pauses + other.Pauses, Refused: c.Refused + other.Refused, Exhausted: c.Exhausted + other.Exhausted, Failed: c.Failed + other.Failed,
+		WebSockets: c.WebSockets + other.WebSockets, Handshakes: c.Handshakes + other.Handshakes, Encoded: c.Encoded + other.Encoded,
+		Lists: c.Lists + other.Lists, Listed: c.Listed + other.Listed,
+	}
+}
+
+// addCall counts a call to a model.
+func (c *counts) addCall(e *entry, o *middleware.Outcome) {
+	c.Calls++
+	c.Continuations += o.Attempts
+	if o.List.Todos > 0 {
+		c.Lists++
+	}
+	if o.Continued() {
+		c.Continued++
+	}
+	for i := range o.Usage {
+		if i == 0 {
+			c.OwnTokens += o.Usage[i].Tokens()
+		} else {
+			c.Tokens += o.Usage[i].Tokens()
+		}
+	}
+	for i := 1; i < len(e.turns); i++ {
+		c.Results.add(e.turns[i].result())
+	}
+}
+
+// step is what one request adds to figures.
+type step struct {
+	at      time.Time
+	counts  counts
+	worth   middleware.Worth
+	bar     bar
+	id      string // of the session, "" without one
+	session sessionFigures
+}
+
+// take adds a step.
+func (f *figures) take(s *step) {
+	f.Counts = f.Counts.plus(s.counts)
+	f.Worth = f.Worth.Plus(s.worth)
+	f.Chart.add(s.at, s.bar)
+	f.takeSession(s.id, &s.session)
+}
+
+// takeSession adds what has happened in a session since.
+func (f *figures) takeSession(id string, since *sessionFigures) {
+	if id == "" {
+		return
+	}
+	known := f.Sessions[id]
+	known.add(since)
+	f.Sessions[id] = known
+	for len(f.Sessions) > maxSessions {
+		f.dropOldest(id)
+	}
+}
+
+// dropOldest drops the session that has been quiet for the longest time, except the
+// one that was just used. Its share in the comparison of both arms stays.
+func (f *figures) dropOldest(used string) {
+	var oldest string
+	var quiet sessionFigures
+	for id, c := range f.Sessions {
+		if id != used && (oldest == "" || c.Ended.Before(quiet.Ended)) {
+			oldest, quiet = id, c
+		}
+	}
+	f.Gone.take(&quiet)
+	delete(f.Sessions, oldest)
+}
+
+// merge adds other figures, which are of a later time.
+func (f *figures) merge(later *figures) {
+	if f.Began.IsZero() || later.Began.Before(f.Began) && !later.Began.IsZero() {
+		f.Began = later.Began
+	}
+	f.Counts = f.Counts.plus(later.Counts)
+	f.Worth = f.Worth.Plus(later.Worth)
+	f.Chart.merge(&later.Chart)
+	f.Gone.merge(&later.Gone)
+	if f.Sessions == nil {
+		f.Sessions = make(map[string]sessionFigures, len(later.Sessions))
+	}
+	for id, since := range later.Sessions {
+		f.takeSession(id, &since)
+	}
+}

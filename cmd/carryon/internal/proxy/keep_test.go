@@ -1,0 +1,253 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/records"
+)
+
+// started is a proxy as the command runs it, in front of a scripted upstream.
+type started struct {
+	*scene
+
+	server *Server
+}
+
+// launch starts a proxy with these flags, whose log goes to logs.
+func launch(t *testing.T, logs *buffer, args ...string) *started {
+	t.Helper()
+	upstream := carryontest.NewServer(t)
+	c := parsed(t, append([]string{"-upstream", upstream.URL(), "-listen", "127.0.0.1:0", "-min-interval", "0", "-yolo"}, args...)...)
+	server, err := Start(t.Context(), c, loggerTo(logs))
+	require.NoError(t, err)
+	s := &started{&scene{upstream: upstream, base: server.Root() + prefix, client: newClient(t), logs: logs}, server}
+	s.served = &served{}
+	s.served.changed.L = &s.served.mu
+	return s
+}
+
+func (s *started) stop(t *testing.T) {
+	t.Helper()
+	s.client.CloseIdleConnections()
+	require.NoError(t, s.server.Stop(context.WithoutCancel(t.Context())))
+}
+
+// ask returns once the request is counted.
+func (s *started) ask(t *testing.T, c conversation, turns ...carryontest.Turn) {
+	t.Helper()
+	s.scene.ask(t, c, turns...)
+	for entry := s.server.proxy.journal.report(0).Entries[0]; entry.Ended.IsZero(); {
+		entry = s.server.proxy.journal.report(0).Entries[0]
+	}
+}
+
+// work is a session that stalls, is resumed and finishes its list.
+func (s *started) work(t *testing.T, session string) {
+	t.Helper()
+	s.ask(t, conversation{session: session}, carryontest.Text(plan), edit().Usage(100, 10))
+	s.ask(t, conversation{session: session, call: "c1", todos: `{"todos":[{"id":"1","content":"Write the parser","status":"completed"}]}`}, carryontest.Text("Done."))
+}
+
+// places are where figures can be kept.
+func places(t *testing.T) map[string][]string {
+	t.Helper()
+	return map[string][]string{
+		"file":  {"-stats", filepath.Join(t.TempDir(), "stats")},
+		"state": {"-state", "redis://" + miniredis.RunT(t).Addr()},
+	}
+}
+
+func TestFiguresSurviveARestart(t *testing.T) {
+	t.Parallel()
+	for name, flags := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := launch(t, newBuffer(), append(flags, "-content")...)
+			first.work(t, "a")
+			first.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Pause(goodReason))
+			before := first.report(t)
+			assert.Equal(t, name, before.Settings.Kept)
+			first.stop(t)
+
+			second := launch(t, newBuffer(), append(flags, "-content")...)
+			after := second.report(t)
+			assert.NotEqual(t, before.Process, after.Process)
+			assert.Equal(t, before.Sentence, after.Sentence)
+			assert.Equal(t, before.Counts, after.Counts)
+			assert.Equal(t, before.Chart, after.Chart)
+			assert.Empty(t, after.Entries)
+			require.Len(t, after.Sessions, 2)
+			for _, s := range after.Sessions {
+				assert.Empty(t, s.Pause, "texts are not kept")
+				assert.Equal(t, 1, s.List.Todos)
+			}
+			second.work(t, "c")
+			assert.Equal(t, "resumed 2 stalls in 3 conversations; 2 todos were finished after that, for 235 tokens; 1 continuation was unwanted", second.report(t).Sentence)
+			assert.Equal(t, []string{"resumed 1 stall in 1 conversation; 1 todo was finished after that, for 110 tokens"}, second.server.Summary().Sentences()[:1])
+			assert.Regexp(t, `^since \d+ \w+ \d+: resumed 2 stalls in 3 conversations; `, second.server.Summary().Sentences()[1])
+			second.stop(t)
+		})
+	}
+}
+
+// Processes that run at the same time add to what the others have kept.
+func TestProcessesKeepTheirFiguresInOnePlace(t *testing.T) {
+	t.Parallel()
+	for name, flags := range places(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := []*started{launch(t, newBuffer(), flags...), launch(t, newBuffer(), flags...), launch(t, newBuffer(), flags...)}
+			for i, s := range all {
+				s.work(t, strings.Repeat("a", i+1))
+			}
+			var stopping sync.WaitGroup
+			for _, s := range all {
+				stopping.Go(func() { s.stop(t) })
+			}
+			stopping.Wait()
+			last := launch(t, newBuffer(), flags...)
+			assert.Contains(t, last.report(t).Sentence, "resumed 3 stalls in 3 conversations; ")
+			last.stop(t)
+		})
+	}
+}
+
+// A broken file is set aside, and one that is not carryon's is left alone.
+func TestFileOfFiguresThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "stats")
+	logs := newBuffer()
+	begin := func(content string) error {
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		j := newJournal(new(Config))
+		k := newKeeper(&Config{Stats: path}, j, nil, slog.New(slog.NewTextHandler(logs, nil)))
+		return k.begin(t.Context())
+	}
+	for _, broken := range []string{`carryon/figures/1 {"counts":`, `carryon/figures/1 {"counts":{"requests":"many"}}`, "carryon/figures/x {}", `carryon/figures/1 {"sessions":{"a":null}`} {
+		require.NoError(t, begin(broken))
+		aside, err := os.ReadFile(path + ".broken")
+		require.NoError(t, err)
+		assert.Equal(t, broken, string(aside))
+		assert.Contains(t, logs.String(), "is broken, and was set aside")
+	}
+	require.NoError(t, begin(""), "an empty file is none")
+	require.NoError(t, begin(`carryon/figures/1 {"sessions":{"a":null}}`))
+
+	require.ErrorIs(t, begin("carryon/figures/2 {}"), records.ErrNewer)
+	require.ErrorContains(t, begin("Dear diary,"), "-stats: "+path+" has something else in it; name a new file")
+	for _, content := range []string{"carryon/figures/2 {}", "Dear diary,"} {
+		require.Error(t, begin(content))
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, content, string(kept))
+	}
+	_, err := Start(t.Context(), parsed(t, "-listen", "127.0.0.1:0", "-stats", filepath.Join(path, "below")), loggerTo(logs))
+	require.ErrorContains(t, err, "-stats: ")
+}
+
+// Nobody else can read the file, it holds no text and no key, and nothing is left beside it.
+func TestFileOfFiguresIsPrivate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "stats")
+	s := launch(t, newBuffer(), "-stats", path, "-content")
+	s.ask(t, conversation{session: "a"}, carryontest.Text(plan), carryontest.Pause(goodReason))
+	s.stop(t)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, secret := range append(contents, "secret", "grammar") {
+		assert.NotContains(t, string(content), secret)
+	}
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, file := range files {
+		names = append(names, file.Name())
+	}
+	assert.Equal(t, []string{"stats", "stats.lock"}, names)
+}
+
+// While the shared state is away, the figures wait, and none is lost or counted twice.
+func TestFiguresWaitForTheSharedState(t *testing.T) {
+	t.Parallel()
+	redis, logs := miniredis.RunT(t), newBuffer()
+	s := launch(t, logs, "-state", "redis://"+redis.Addr())
+	s.work(t, "a")
+	k := newKeeper(s.server.proxy.config, s.server.proxy.journal, recordsOf(s.server.state), loggerTo(logs))
+	redis.SetError("LOADING the data set")
+	k.tryKeep(t.Context())
+	k.tryKeep(t.Context())
+	assert.Equal(t, 1, strings.Count(logs.String(), "figures are not kept"))
+	assert.Contains(t, s.report(t).Sentence, "resumed 1 stall ")
+	redis.SetError("")
+	for range 3 {
+		k.tryKeep(t.Context())
+	}
+	assert.Contains(t, logs.String(), "figures are kept again")
+	assert.Contains(t, s.report(t).Sentence, "resumed 1 stall ")
+	s.stop(t)
+	again := launch(t, newBuffer(), "-state", "redis://"+redis.Addr())
+	assert.Contains(t, again.report(t).Sentence, "resumed 1 stall ")
+	again.stop(t)
+}
+
+// A person who opens the proxy's address sees the page; a program is told what to ask.
+func TestRootLeadsAPersonToThePage(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	client := *s.client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.client = &client
+	for name, test := range map[string]struct {
+		method, path string
+		header       map[string]string
+		want         int
+	}{
+		"a browser":          {http.MethodGet, "/", map[string]string{"Sec-Fetch-Mode": "navigate", "Accept": "text/html,*/*"}, http.StatusSeeOther},
+		"an old browser":     {http.MethodGet, "/", map[string]string{"Accept": "text/html,application/xhtml+xml"}, http.StatusSeeOther},
+		"a script of a page": {http.MethodGet, "/", map[string]string{"Sec-Fetch-Mode": "cors", "Accept": "text/html"}, http.StatusNotFound},
+		"a program":          {http.MethodGet, "/", map[string]string{"Accept": "*/*"}, http.StatusNotFound},
+		"a call":             {http.MethodPost, "/", map[string]string{"Accept": "text/html"}, http.StatusNotFound},
+		"another path":       {http.MethodGet, "/other", map[string]string{"Accept": "text/html"}, http.StatusNotFound},
+	} {
+		r := newRequest(t, test.method, strings.TrimSuffix(s.base, prefix)+test.path, "")
+		for key, value := range test.header {
+			r.Header.Set(key, value)
+		}
+		got := s.send(r)
+		require.NoError(t, got.err)
+		assert.Equal(t, test.want, got.status, name)
+		if test.want == http.StatusSeeOther {
+			assert.Equal(t, pagePath, got.header.Get("Location"), name)
+		}
+	}
+}
+
+// What is kept is what is counted: encoded and decoded, it is the same.
+func TestFiguresAsJSON(t *testing.T) {
+	t.Parallel()
+	f := newFigures(noon)
+	f.take(&step{at: noon, counts: counts{Requests: 1}, bar: bar{Requests: 1}, id: "one", session: *talked(0.5, true, noon, 3, 1)})
+	f.Gone.take(talked(0.5, true, noon, 3, 1))
+	encoded, err := json.Marshal(f)
+	require.NoError(t, err)
+	var decoded figures
+	require.NoError(t, json.Unmarshal(encoded, &decoded))
+	assert.Equal(t, f, &decoded)
+}
