@@ -89,7 +89,7 @@ fuzz: need-go ## Run each fuzz target for FUZZTIME=10s
 faults: need-go ## Break answers at every byte, and make hostile ones, for every Go client (long; make test-all runs a sample)
 	@$(PURE); go test -count=1 -timeout 2h \
 			-run 'TestAnswersThatFailAnywhere|Test.*ThatBreaksOff|TestContinuationThatDiesAnywhere|TestResponsesThatAreDamaged|TestErrorOfTheBody|TestHalfACall|TestEventsAside|TestTwoCallsKeepTheRules|TestSessionsKeepTheirRules' \
-			./adapters/transport ./internal/wire/messages ./internal/wire/responses ./adapters/langchaingo ./adapters/openai ./middleware -args -sample 1 && \
+			./adapters/transport ./internal/wire/chatcompletions ./internal/wire/messages ./internal/wire/responses ./adapters/langchaingo ./adapters/openai ./middleware -args -sample 1 && \
 		cd conformance && go test -count=1 -run 'TestAnswersThatFailAnywhere|TestHostileTurns' -timeout 2h . -args -sample 1 -conversations 20000
 
 soak: need-go ## Send many streams through the proxy, one in ten failing: STREAMS=20000

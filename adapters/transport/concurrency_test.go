@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/jarcoal/httpmock"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,13 +43,13 @@ func TestManyAnswersAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				turns := make([]fakellm.Turn, 2*calls)
 				for i := range turns {
 					turns[i] = fakellm.Func(echo)
 				}
 				server := fakellm.NewServer(t, turns...)
-				mw := middleware.New(twoTodos, unhurried)
+				mw := middleware.New(wiretest.TwoTodos, wiretest.Unhurried)
 				client := &http.Client{Transport: transport.New(server.Transport(), mw)}
 				var wg sync.WaitGroup
 				for i := range calls {
@@ -56,12 +58,12 @@ func TestManyAnswersAtOnce(t *testing.T) {
 						if key := session(i); key != "" {
 							ctx = continuation.WithSession(ctx, key)
 						}
-						body := strings.Replace(bodyOf(w.stream), "Write and test the parser.", word, 1)
-						got := readReply(client.Do(newRequest(t, ctx, fakellm.BaseURL, body)))
+						body := strings.Replace(wiretest.ChatBody(w.Stream), "Write and test the parser.", word, 1)
+						got := wiretest.ReadReply(client.Do(wiretest.NewChatRequest(t, ctx, fakellm.BaseURL, body)))
 						if !assert.NoError(t, got.Err) { //nolint:testifylint // not the test's own goroutine
 							return
 						}
-						h := got.reading(t)
+						h := got.Chat(t)
 						if name != "one session" {
 							assert.Equal(t, word+" once.\n\n"+word+" again.", h.Text)
 							assert.Equal(t, []string{`edit_file {"path":"` + word + `"}`}, h.Calls)
@@ -89,7 +91,7 @@ func TestManyAnswersAtOnce(t *testing.T) {
 // Close may be called at any time by any goroutine: Read returns, and nothing is left open.
 func TestCloseBesideRead(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(twoTodos, unhurried)
+	mw := middleware.New(wiretest.TwoTodos, wiretest.Unhurried)
 	for i := range 400 {
 		closeBesideRead(t, mw, i)
 	}
@@ -98,16 +100,16 @@ func TestCloseBesideRead(t *testing.T) {
 func closeBesideRead(t *testing.T, mw *middleware.Middleware, i int) {
 	t.Helper()
 	asked := 0
-	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		asked++
 		if asked > 3 {
 			return nil, errors.New("no more")
 		}
 		text := strings.Repeat(textEvent, 40) + finishEvent + doneMark
-		return streamed(r, &pieces{text: text, next: always(1 + 37*i%1000), end: io.EOF}), nil
+		return wiretest.Streamed(r, &wiretest.Pieces{Text: text, Next: wiretest.Always(1 + 37*i%1000), End: io.EOF}), nil
 	})
 	ctx := continuation.WithSession(t.Context(), strconv.Itoa(i))
-	response, err := transport.New(base, mw).RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(true)))
+	response, err := transport.New(base, mw).RoundTrip(wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(true)))
 	require.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	left := make(chan struct{})
@@ -116,7 +118,7 @@ func closeBesideRead(t *testing.T, mw *middleware.Middleware, i int) {
 		for range i % 50 { // some more, some less
 			_, _ = mw.State(ctx)
 		}
-		closed(t, response)
+		wiretest.Closed(t, response)
 	}()
 	p := make([]byte, 1+i*13%2000)
 	for err == nil {
@@ -131,11 +133,11 @@ func closeBesideRead(t *testing.T, mw *middleware.Middleware, i int) {
 // A base that answers from memory may return the same header every time.
 func TestBaseWithASharedHeader(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		const text = textEvent + finishEvent + doneMark
 		header := http.Header{"Content-Type": {"application/json"}, "Etag": {`"1"`}, "Content-Length": {strconv.Itoa(len(stalled))}}
 		body := stalled
-		if w.stream {
+		if w.Stream {
 			header.Set("Content-Type", "text/event-stream")
 			header.Set("Content-Length", strconv.Itoa(len(text)))
 			body = text
@@ -146,11 +148,11 @@ func TestBaseWithASharedHeader(t *testing.T) {
 			httpmock.ResponderFromResponse(&http.Response{
 				StatusCode: http.StatusOK, Header: header, Body: httpmock.NewRespBodyFromString(body), ContentLength: int64(len(body)),
 			}))
-		client := &http.Client{Transport: transport.New(mock, middleware.New(twoTodos, unhurried))}
+		client := &http.Client{Transport: transport.New(mock, middleware.New(wiretest.TwoTodos, wiretest.Unhurried))}
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
-				got := readReply(client.Do(newRequest(t, t.Context(), "http://model.test/v1", bodyOf(w.stream))))
+				got := wiretest.ReadReply(client.Do(wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(w.Stream))))
 				assert.NoError(t, got.Err) //nolint:testifylint // not the test's own goroutine
 				assert.NotEmpty(t, got.Body)
 				got.Header.Set("X-Mine", "1")
@@ -163,7 +165,7 @@ func TestBaseWithASharedHeader(t *testing.T) {
 
 // panicky is a base that panics on some requests.
 func panicky(base http.RoundTripper, on func(*http.Request) bool) http.RoundTripper {
-	return roundTrip(func(r *http.Request) (*http.Response, error) {
+	return wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if on(r) {
 			panic("base")
 		}
@@ -174,28 +176,28 @@ func panicky(base http.RoundTripper, on func(*http.Request) bool) http.RoundTrip
 // A panic of the base reaches the program, and leaves nothing open.
 func TestBaseThatPanics(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		t.Run("on the caller's own request", func(t *testing.T) {
 			t.Parallel()
-			s := newQuietScene(t, twoTodos)
-			ctx, outcomes := middleware.Capture(s.ctx)
-			rt := transport.New(panicky(s.wire, func(*http.Request) bool { return true }), s.mw)
+			s := wiretest.NewScene(t, wiretest.TwoTodos)
+			ctx, outcomes := middleware.Capture(s.Ctx)
+			rt := transport.New(panicky(s.Wire, func(*http.Request) bool { return true }), s.Middleware)
 			assert.PanicsWithValue(t, "base", func() {
-				readReply(rt.RoundTrip(s.request(t, bodyOf(w.stream)).WithContext(ctx)))
+				wiretest.ReadReply(rt.RoundTrip(s.Request(t, wiretest.ChatBody(w.Stream)).WithContext(ctx)))
 			})
-			assert.Equal(t, w.stream, len(outcomes.All()) == 0, "a stream that never began has no end")
+			assert.Equal(t, w.Stream, len(outcomes.All()) == 0, "a stream that never began has no end")
 		})
 		t.Run("on a continuation", func(t *testing.T) {
 			t.Parallel()
-			s := newQuietScene(t, twoTodos)
-			ctx, outcomes := middleware.Capture(s.ctx)
-			rt := transport.New(panicky(s.wire, isContinuation), s.mw)
-			s.server.Append(texts(plan)...)
+			s := wiretest.NewScene(t, wiretest.TwoTodos)
+			ctx, outcomes := middleware.Capture(s.Ctx)
+			rt := transport.New(panicky(s.Wire, wiretest.IsContinuation), s.Middleware)
+			s.Server.Append(wiretest.Texts(wiretest.Plan)...)
 			assert.PanicsWithValue(t, "base", func() {
-				readReply(rt.RoundTrip(s.request(t, bodyOf(w.stream)).WithContext(ctx)))
+				wiretest.ReadReply(rt.RoundTrip(s.Request(t, wiretest.ChatBody(w.Stream)).WithContext(ctx)))
 			})
 			assert.True(t, outcomes.Last().Ended)
-			assert.Zero(t, s.state(t).Claim)
+			assert.Zero(t, s.State(t).Claim)
 		})
 	})
 }
@@ -203,10 +205,10 @@ func TestBaseThatPanics(t *testing.T) {
 // A todo source that panics counts as having no todos, and does not crash the program.
 func TestTodosThatPanic(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { panic("todos") }))
-		requireReading(t, s.ask(t, w, texts(plan)...), plan, "stop")
-		require.Len(t, s.events.Failures(), 1)
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewScene(t, todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { panic("todos") }))
+		wiretest.RequireChat(t, s.Ask(t, w, wiretest.Texts(wiretest.Plan)...), wiretest.Plan, "stop")
+		require.Len(t, s.Events.Failures(), 1)
 	})
 }
 
@@ -214,21 +216,21 @@ func TestTodosThatPanic(t *testing.T) {
 func TestBaseThatFails(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("no route")
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, twoTodos)
-		base := s.wire.base
-		s.wire.base = roundTrip(func(r *http.Request) (*http.Response, error) {
-			if isContinuation(r) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		base := s.Wire.Base
+		s.Wire.Base = wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if wiretest.IsContinuation(r) {
 				return nil, gone
 			}
 			return base.RoundTrip(r)
 		})
-		got := s.ask(t, w, texts(plan)...)
-		requireReading(t, got, plan, "stop")
+		got := s.Ask(t, w, wiretest.Texts(wiretest.Plan)...)
+		wiretest.RequireChat(t, got, wiretest.Plan, "stop")
 		require.ErrorIs(t, got.Outcome.Err, gone)
 
-		s.wire.base = roundTrip(func(*http.Request) (*http.Response, error) { return nil, gone })
-		got = s.ask(t, w)
+		s.Wire.Base = wiretest.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, gone })
+		got = s.Ask(t, w)
 		require.ErrorIs(t, got.Err, gone)
 		require.ErrorIs(t, got.Outcome.Err, gone)
 		assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -83,7 +85,7 @@ func (f *feeder) RoundTrip(r *http.Request) (*http.Response, error) {
 		_ = body.Close() // there is none
 		return nil, r.Context().Err()
 	}
-	return streamed(r, body), nil
+	return wiretest.Streamed(r, body), nil
 }
 
 // asked returns how many requests there were.
@@ -116,13 +118,13 @@ func inBubble(t *testing.T, test func(b *bubble), opts ...middleware.Option) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bubble{t: t, base: new(feeder), mw: middleware.New(twoTodos, append(opts, unattended)...)}
+		b := &bubble{t: t, base: new(feeder), mw: middleware.New(wiretest.TwoTodos, append(opts, wiretest.Unattended)...)}
 		b.ctx, b.cancel = context.WithCancel(continuation.WithSession(t.Context(), "s"))
 		defer b.cancel()
 		var ctx context.Context
 		ctx, b.out = middleware.Capture(b.ctx)
 		var err error
-		b.answer, err = transport.New(b.base, b.mw).RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(true)))
+		b.answer, err = transport.New(b.base, b.mw).RoundTrip(wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(true)))
 		require.NoError(t, err)
 		test(b)
 		require.NoError(t, b.answer.Body.Close())
@@ -187,8 +189,8 @@ func (b *bubble) take(text string) {
 }
 
 const (
-	textEvent   = "data: " + saysText + "\n\n"
-	finishEvent = "data: " + saysFinish + "\n\n"
+	textEvent   = "data: " + wiretest.SaysText + "\n\n"
+	finishEvent = "data: " + wiretest.SaysFinish + "\n\n"
 	doneMark    = "data: [DONE]\n\n"
 )
 
@@ -201,9 +203,9 @@ func TestLinesAreReadAsTheyCome(t *testing.T) {
 				r := b.read(size)
 				shown := ""
 				for _, line := range []string{
-					": connected\n", "\n", "data: " + saysRole + "\n", "\n", "data: " + saysText + "\n", "\n", "data: " + saysMore + "\r\n", "\r\n",
-					": comment\n", "data:" + saysMore + "\n", "garbage\n", "data: ping\n", "data: " + saysReason + "\n", "\n", "data: " + saysOther + "\n\n",
-					"data: " + saysText + "\n\ndata: " + saysText + "\n\n",
+					": connected\n", "\n", "data: " + wiretest.SaysRole + "\n", "\n", "data: " + wiretest.SaysText + "\n", "\n", "data: " + wiretest.SaysMore + "\r\n", "\r\n",
+					": comment\n", "data:" + wiretest.SaysMore + "\n", "garbage\n", "data: ping\n", "data: " + wiretest.SaysReason + "\n", "\n", "data: " + wiretest.SaysOther + "\n\n",
+					"data: " + wiretest.SaysText + "\n\ndata: " + wiretest.SaysText + "\n\n",
 				} {
 					for _, half := range []string{line[:len(line)/2], line[len(line)/2:]} {
 						if half != "" {
@@ -228,7 +230,7 @@ func TestLinesThatBelongTogetherComeTogether(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		r := b.read(1 << 10)
 		for _, event := range []string{
-			"event: message\nid: 1\ndata: " + saysText + "\n", "data: {\"id\":\"a\",\ndata: \"choices\":[]}\n", "id: 2\n\n", "event: x\n: comment\ndata: ping\n",
+			"event: message\nid: 1\ndata: " + wiretest.SaysText + "\n", "data: {\"id\":\"a\",\ndata: \"choices\":[]}\n", "id: 2\n\n", "event: x\n: comment\ndata: ping\n",
 		} {
 			before, _ := r.now()
 			for line := range strings.Lines(event) {
@@ -245,7 +247,7 @@ func TestLinesThatBelongTogetherComeTogether(t *testing.T) {
 
 // Events that arrive together with the finish reason do not wait with it.
 func TestTextIsShownBeforeTheFinishIsSettled(t *testing.T) {
-	for name, last := range map[string]string{"finish": saysFinish, "finish with text": saysLast} {
+	for name, last := range map[string]string{"finish": wiretest.SaysFinish, "finish with text": wiretest.SaysLast} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				r := b.read(1 << 10)
@@ -275,10 +277,10 @@ func TestNothingIsSentBeforeReadAsksForIt(t *testing.T) {
 		text, _ := r.now()
 		assert.Empty(b.t, text)
 		assert.Equal(b.t, 2, b.base.asked())
-		b.base.body(2).pieces <- "data: " + saysMore + "\n\n"
+		b.base.body(2).pieces <- "data: " + wiretest.SaysMore + "\n\n"
 		text, _ = r.now()
 		assert.Contains(b.t, text, "über")
-	}, unhurried)
+	}, wiretest.Unhurried)
 }
 
 // The interval between prompts comes after everything there is to read, and is exactly as long as necessary.
@@ -287,7 +289,7 @@ func TestWaitComesAfterTheText(t *testing.T) {
 		r := b.read(1 << 10)
 		b.turn(1, textEvent+finishEvent+doneMark)
 		require.Equal(b.t, 2, b.base.asked(), "the first continuation does not wait")
-		b.turn(2, "data: "+saysMore+"\n\n"+finishEvent+doneMark)
+		b.turn(2, "data: "+wiretest.SaysMore+"\n\n"+finishEvent+doneMark)
 		text, _ := r.now()
 		assert.Contains(b.t, text, "über")
 		assert.Equal(b.t, 2, b.base.asked(), "the second one does")
@@ -323,11 +325,11 @@ func TestCloseEndsTheCallAnywhere(t *testing.T) {
 		"behind the end":   {func(b *bubble) { b.base.body(1).pieces <- textEvent + finishEvent + doneMark }, nil, 1},
 		"while opening":    {func(b *bubble) { b.base.hang = true; toTurn2(b) }, nil, 2},
 		"before turn 2":    {toTurn2, nil, 2},
-		"in turn 2":        {func(b *bubble) { toTurn2(b); b.base.body(2).pieces <- "data: " + saysMore + "\n\ndata: {" }, nil, 2},
+		"in turn 2":        {func(b *bubble) { toTurn2(b); b.base.body(2).pieces <- "data: " + wiretest.SaysMore + "\n\ndata: {" }, nil, 2},
 		"at its finish":    {func(b *bubble) { toTurn2(b); b.base.body(2).pieces <- textEvent + finishEvent }, nil, 2},
-		"during the wait":  {func(b *bubble) { toTurn2(b); b.turn(2, "data: "+saysMore+"\n\n"+finishEvent+doneMark) }, nil, 2},
-		"in a call":        {func(b *bubble) { toTurn2(b); b.base.body(2).pieces <- "data: " + saysCall + "\n\n" }, nil, 2},
-		"in a tool's turn": {func(b *bubble) { b.base.body(1).pieces <- "data: " + saysCall + "\n\n" + finishEvent }, nil, 1},
+		"during the wait":  {func(b *bubble) { toTurn2(b); b.turn(2, "data: "+wiretest.SaysMore+"\n\n"+finishEvent+doneMark) }, nil, 2},
+		"in a call":        {func(b *bubble) { toTurn2(b); b.base.body(2).pieces <- "data: " + wiretest.SaysCall + "\n\n" }, nil, 2},
+		"in a tool's turn": {func(b *bubble) { b.base.body(1).pieces <- "data: " + wiretest.SaysCall + "\n\n" + finishEvent }, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
@@ -382,14 +384,14 @@ func TestCloseBetweenReadsEndsTheCall(t *testing.T) {
 
 // A body that was read to its end stays at its end.
 func TestReadAfterTheEnd(t *testing.T) {
-	for name, todos := range map[string]todo.Provider{"continued": twoTodos, "nothing to do": todo.Static()} {
+	for name, todos := range map[string]todo.Provider{"continued": wiretest.TwoTodos, "nothing to do": todo.Static()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			as := whole()
-			base := roundTrip(func(r *http.Request) (*http.Response, error) {
-				return streamed(r, &pieces{text: textEvent + finishEvent + doneMark, next: as.come, end: io.EOF}), r.Body.Close()
+			as := wiretest.Whole()
+			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				return wiretest.Streamed(r, &wiretest.Pieces{Text: textEvent + finishEvent + doneMark, Next: as.Come, End: io.EOF}), r.Body.Close()
 			})
-			response, err := transport.New(base, oneContinuation(todos)).RoundTrip(newRequest(t, t.Context(), "http://model.test/v1", bodyOf(true)))
+			response, err := transport.New(base, wiretest.OneContinuation(todos)).RoundTrip(wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(true)))
 			require.NoError(t, err)
 			for range 3 {
 				n, err := response.Body.Read(nil)
@@ -457,7 +459,7 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 					for b.base.asked() < 2 {
 						<-time.After(time.Millisecond)
 					}
-					b.turn(2, "data: "+saysMore+"\n\ndata: "+saysCall+"\n\n"+finishEvent+doneMark)
+					b.turn(2, "data: "+wiretest.SaysMore+"\n\ndata: "+wiretest.SaysCall+"\n\n"+finishEvent+doneMark)
 				}()
 			}
 		}
@@ -476,7 +478,7 @@ func TestContextThatEndsDuringAContinuation(t *testing.T) {
 		"while opening":   func(b *bubble) { b.base.hang = true; toTurn2(b) },
 		"before its text": toTurn2,
 		"in its text":     func(b *bubble) { toTurn2(b); b.base.body(2).pieces <- textEvent },
-		"during the wait": func(b *bubble) { toTurn2(b); b.turn(2, "data: "+saysMore+"\n\n"+finishEvent+doneMark) },
+		"during the wait": func(b *bubble) { toTurn2(b); b.turn(2, "data: "+wiretest.SaysMore+"\n\n"+finishEvent+doneMark) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
@@ -527,7 +529,7 @@ func TestDeadlineIsAnticipated(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				base := &feeder{hang: tt.hang}
-				mw := middleware.New(twoTodos)
+				mw := middleware.New(wiretest.TwoTodos)
 				client := &http.Client{Transport: transport.New(base, mw), Timeout: tt.client}
 				ctx, outcomes := middleware.Capture(t.Context())
 				if tt.request > 0 {
@@ -536,13 +538,13 @@ func TestDeadlineIsAnticipated(t *testing.T) {
 					defer cancel()
 				}
 				began := time.Now()
-				response, err := client.Do(newRequest(t, ctx, "http://model.test/v1", bodyOf(true)))
+				response, err := client.Do(wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(true)))
 				require.NoError(t, err)
 				b := &bubble{t: t, base: base, mw: mw, answer: response, out: outcomes, ctx: continuation.WithSession(ctx, "s")}
 				r := b.read(1 << 10)
 				b.turn(1, textEvent+finishEvent+doneMark)
 				if !tt.hang {
-					b.base.body(2).pieces <- "data: " + saysMore + "\n\n"
+					b.base.body(2).pieces <- "data: " + wiretest.SaysMore + "\n\n"
 				}
 				<-time.After(8 * time.Second)
 				_, err = r.now()
@@ -563,23 +565,23 @@ func TestDeadlineIsAnticipated(t *testing.T) {
 func TestDeadlineOfAnAnswerInOnePieceIsAnticipated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		base := roundTrip(func(r *http.Request) (*http.Response, error) {
-			if isContinuation(r) {
+		base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if wiretest.IsContinuation(r) {
 				<-r.Context().Done()
 				return nil, r.Context().Err()
 			}
-			return answered(r, stalled), nil
+			return wiretest.Answered(r, stalled), nil
 		})
-		client := &http.Client{Transport: transport.New(base, middleware.New(twoTodos)), Timeout: 10 * time.Second}
+		client := &http.Client{Transport: transport.New(base, middleware.New(wiretest.TwoTodos)), Timeout: 10 * time.Second}
 		ctx, outcomes := middleware.Capture(t.Context())
-		got := readReply(client.Do(newRequest(t, ctx, "http://model.test/v1", bodyOf(false))))
+		got := wiretest.ReadReply(client.Do(wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(false))))
 		require.NoError(t, got.Err)
 		assert.Equal(t, stalled, got.Body)
 		require.ErrorIs(t, outcomes.Last().Err, middleware.ErrDeadlineNear)
 
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		got = readReply(client.Do(newRequest(t, ctx, "http://model.test/v1", bodyOf(false))))
+		got = wiretest.ReadReply(client.Do(wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(false))))
 		require.ErrorIs(t, got.Err, context.Canceled)
 	})
 }
@@ -589,7 +591,7 @@ func TestSilenceEndsAContinuation(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		r := b.read(1 << 10)
 		b.turn(1, textEvent+finishEvent+doneMark)
-		for _, piece := range strings.SplitAfter("data: "+saysMore+"\n\n: x\n\n: y\n\n", ":") {
+		for _, piece := range strings.SplitAfter("data: "+wiretest.SaysMore+"\n\n: x\n\n: y\n\n", ":") {
 			<-time.After(20 * time.Second)
 			b.base.body(2).pieces <- piece
 		}

@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -22,10 +24,10 @@ const (
 func TestTurnWithoutAFinishIsShownWhole(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]string{
-		"[DONE]": doneMark, "nothing": "", "an error": "data: " + saysError + "\n\n", "garbage": "data: {\"choices\":[\n\n",
+		"[DONE]": doneMark, "nothing": "", "an error": "data: " + wiretest.SaysError + "\n\n", "garbage": "data: {\"choices\":[\n\n",
 	} {
 		for _, parts := range []string{textEvent, textEvent + halfCallEvent, textEvent + usageEvent, textEvent + halfCallEvent + usageEvent} {
-			got := join(t, twoTodos, parts+end, "", whole(), middleware.WithPauseTool(middleware.PauseToolAlways))
+			got := wiretest.NewPlayer(t, wiretest.TwoTodos).Join(parts+end, "", wiretest.Whole(), middleware.WithPauseTool(middleware.PauseToolAlways))
 			assert.Equal(t, parts+end, got.Body, name)
 			assert.Len(t, got.Requests, 1, name)
 		}

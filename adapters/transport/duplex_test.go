@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -42,7 +44,7 @@ func TestReverseProxyMayReadWhileItWrites(t *testing.T) {
 				base := new(http.Transport)
 				t.Cleanup(base.CloseIdleConnections)
 				proxy := httputil.NewSingleHostReverseProxy(target)
-				proxy.Transport = transport.New(base, oneContinuation(twoTodos))
+				proxy.Transport = transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos))
 				proxy.ErrorLog = log.New(io.Discard, "", 0) //nolint:forbidigo // the type that servers take
 				server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					_ = http.NewResponseController(w).EnableFullDuplex()

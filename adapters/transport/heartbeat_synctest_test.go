@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -64,7 +66,7 @@ func TestContinuationWithoutAWordEnds(t *testing.T) {
 				default:
 					requireHeartbeats(b.t, beats, 12, 16)
 				}
-			}, unhurried)
+			}, wiretest.Unhurried)
 		})
 	}
 }
@@ -103,8 +105,8 @@ func TestHeartbeatWhereNothingOfATurnIsShown(t *testing.T) {
 		body.pieces <- wordless["comments"]
 		text, _ = r.now()
 		requireHeartbeats(b.t, strings.TrimPrefix(text, before), 1, 1)
-		b.turn(2, "data: "+saysMore+"\n\n"+finishEvent+doneMark)
-	}, unhurried)
+		b.turn(2, "data: "+wiretest.SaysMore+"\n\n"+finishEvent+doneMark)
+	}, wiretest.Unhurried)
 }
 
 // A reader that comes back late has not waited.
@@ -120,5 +122,5 @@ func TestNoHeartbeatWhileNobodyReads(t *testing.T) {
 		text, err := r.now()
 		require.NoError(b.t, err)
 		assert.Empty(b.t, text)
-	}, unhurried)
+	}, wiretest.Unhurried)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -105,7 +107,7 @@ func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			events := carryontest.NewRecorder()
-			rt := transport.New(answering{}, middleware.New(twoTodos, middleware.WithObserver(events.Observer())))
+			rt := transport.New(answering{}, middleware.New(wiretest.TwoTodos, middleware.WithObserver(events.Observer())))
 			request := c.request(t)
 			ctx, outcomes := middleware.Capture(continuation.WithSession(request.Context(), "s"))
 			response, err := rt.RoundTrip(request.WithContext(ctx))
@@ -128,7 +130,7 @@ func TestExchangeInsideAnotherLayerHasNoOutcome(t *testing.T) {
 	ctx, outcomes := middleware.Capture(t.Context())
 	request, err := http.NewRequestWithContext(scope.EnterLayer(ctx), http.MethodGet, "https://api.example.com/v1/models", nil)
 	require.NoError(t, err)
-	response, err := transport.New(answering{}, middleware.New(twoTodos)).RoundTrip(request)
+	response, err := transport.New(answering{}, middleware.New(wiretest.TwoTodos)).RoundTrip(request)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	assert.Empty(t, outcomes.All())
@@ -137,4 +139,6 @@ func TestExchangeInsideAnotherLayerHasNoOutcome(t *testing.T) {
 // answering is a transport that reads nothing and answers.
 type answering struct{}
 
-func (answering) RoundTrip(r *http.Request) (*http.Response, error) { return answered(r, stalled), nil }
+func (answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	return wiretest.Answered(r, stalled), nil
+}

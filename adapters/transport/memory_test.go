@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,23 +23,23 @@ import (
 // A body gets memory for the bytes that have arrived, not for the announced length.
 func TestMemoryGrowsAsBytesCome(t *testing.T) { //nolint:paralleltest // measures memory
 	rt := func(answer string, length int64) http.RoundTripper {
-		return transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+		return transport.New(wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			_, err := io.Copy(io.Discard, r.Body)
-			response := answered(r, answer)
+			response := wiretest.Answered(r, answer)
 			response.ContentLength = length
 			return response, err
-		}), oneContinuation(twoTodos))
+		}), wiretest.OneContinuation(wiretest.TwoTodos))
 	}
 	const lie, little = transport.MaxBody, 256 << 10
 	request := func() *http.Request {
-		r := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false))
+		r := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(false))
 		r.GetBody = nil
 		return r
 	}
 	used := measure.Allocated(func() {
 		r := request()
 		r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(io.ErrUnexpectedEOF))), lie
-		_, err := rt("{}", -1).RoundTrip(r) //nolint:bodyclose // there is none
+		_, err := rt("{}", -1).RoundTrip(r)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	})
 	assert.Less(t, used, uint64(little), "of a request")
@@ -64,14 +66,14 @@ func TestBodiesOfAnyLengthPass(t *testing.T) {
 				continue
 			}
 			var sent int64
-			rt := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+			rt := transport.New(wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				n, err := io.Copy(io.Discard, r.Body)
 				sent = n
-				response := answered(r, text)
+				response := wiretest.Answered(r, text)
 				response.ContentLength = length
 				return response, err
 			}), middleware.New(todo.Static()))
-			r := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false))
+			r := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(false))
 			r.GetBody, r.ContentLength, r.Body = nil, length, io.NopCloser(strings.NewReader(text))
 			response, err := rt.RoundTrip(r)
 			require.NoError(t, err)
@@ -87,16 +89,16 @@ func TestBodiesOfAnyLengthPass(t *testing.T) {
 // Names of sessions come from headers, too. However long they are, little of them is kept, and no two are mixed up.
 func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // measures memory
 	const calls, size = 50, 900 << 10
-	tasks := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}), unhurried, unattended)
+	tasks := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}), wiretest.Unhurried, wiretest.Unattended)
 	name := func(i int) string { return strings.Repeat("x", size) + string(rune('a'+i)) }
 	ask := func(i int) {
 		asked := 0
-		rt := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+		rt := transport.New(wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			asked++
-			return answered(r, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), r.Body.Close()
+			return wiretest.Answered(r, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), r.Body.Close()
 		}), tasks)
 		ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), name(i)))
-		response, err := rt.RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(false)))
+		response, err := rt.RoundTrip(wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(false)))
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		assert.Equal(t, 4, asked, "each has a budget of its own")

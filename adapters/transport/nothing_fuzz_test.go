@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
@@ -24,7 +26,7 @@ type manner struct {
 	broken  bool   // the answer breaks off
 	status  int
 	replays bool // the request has a GetBody
-	as      split
+	as      wiretest.Split
 	idle    idleness
 }
 
@@ -41,7 +43,7 @@ const (
 
 // mannerOf returns one of the ways to make and answer a request.
 func mannerOf(seed uint64) manner {
-	m := manner{as: splitOf(seed), status: http.StatusOK}
+	m := manner{as: wiretest.SplitOf(seed), status: http.StatusOK}
 	take := func(n uint64) uint64 {
 		bits := seed % n
 		seed /= n
@@ -54,7 +56,7 @@ func mannerOf(seed uint64) manner {
 		m.status = http.StatusTooManyRequests
 	}
 	if m.broken {
-		m.as.end = errBroken
+		m.as.End = errBroken
 	}
 	return m
 }
@@ -65,15 +67,15 @@ var errBroken = errors.New("reset")
 func (m manner) middleware() *middleware.Middleware {
 	switch m.idle {
 	case allDone:
-		return middleware.New(todo.Static(todo.Todo{Content: "Write the parser", Status: todo.Completed}), unhurried)
+		return middleware.New(todo.Static(todo.Todo{Content: "Write the parser", Status: todo.Completed}), wiretest.Unhurried)
 	case noSource:
-		return middleware.New(todo.FromConversation(), unhurried)
+		return middleware.New(todo.FromConversation(), wiretest.Unhurried)
 	case switchedOff:
-		mw := middleware.New(twoTodos, unhurried)
+		mw := middleware.New(wiretest.TwoTodos, wiretest.Unhurried)
 		_ = mw.Settings().SetTodoContinuation(context.Background(), "", false) // the default is kept here
 		return mw
 	default:
-		return middleware.New(todo.Static(), unhurried)
+		return middleware.New(todo.Static(), wiretest.Unhurried)
 	}
 }
 
@@ -94,11 +96,11 @@ type deal struct {
 func (m manner) deal(t *testing.T, request, answer []byte, through func(http.RoundTripper) http.RoundTripper) deal {
 	t.Helper()
 	var d deal
-	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		d.Calls++
 		d.Method, d.URL, d.Sent, d.Length, d.Body = r.Method, r.URL.String(), r.Header.Clone(), r.ContentLength, string(body)
-		response := streamed(r, &pieces{text: string(answer), next: m.as.come, end: m.as.end, with: m.as.with})
+		response := wiretest.Streamed(r, &wiretest.Pieces{Text: string(answer), Next: m.as.Come, End: m.as.End, With: m.as.With})
 		response.StatusCode = m.status
 		response.Header = http.Header{"Content-Type": {m.kind}, "X-Request-Id": {"req_1"}}
 		if m.known {
@@ -106,14 +108,14 @@ func (m manner) deal(t *testing.T, request, answer []byte, through func(http.Rou
 		}
 		return response, errors.Join(err, r.Body.Close())
 	})
-	original := newRequest(t, t.Context(), "http://model.test/v1", string(request))
+	original := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", string(request))
 	original.Header.Set("Idempotency-Key", "key_1")
 	if !m.replays {
 		original.GetBody = nil
 	}
 	response, err := through(base).RoundTrip(original)
 	require.NoError(t, err)
-	defer closed(t, response)
+	defer wiretest.Closed(t, response)
 	requireSame(t, original, response.Request, "the request of the answer")
 	body, err := io.ReadAll(response.Body)
 	d.Status, d.Headers, d.AnswerLength = response.StatusCode, response.Header, response.ContentLength
@@ -126,8 +128,8 @@ func (m manner) deal(t *testing.T, request, answer []byte, through func(http.Rou
 func FuzzNothingToDo(f *testing.F) {
 	whole := `{"id":"a","choices":[{"index":0,"message":{"role":"assistant","content":"So."},"finish_reason":"stop"}]}`
 	for seed := range uint64(24) {
-		f.Add([]byte(bodyOf(seed%2 == 0, `"n":1`)), []byte(generated(seed)), seed)
-		f.Add([]byte(bodyOf(seed%2 == 1)), []byte(whole), seed*7)
+		f.Add([]byte(wiretest.ChatBody(seed%2 == 0, `"n":1`)), []byte(generated(seed)), seed)
+		f.Add([]byte(wiretest.ChatBody(seed%2 == 1)), []byte(whole), seed*7)
 	}
 	for seed, body := range []string{"", "{", "null", "[]", `{"messages":[{}],"tools":[{}]} x`, `{"stream":true}`, "\ufeff{}", `{"tools":[0],"stream":true}`} {
 		f.Add([]byte(body), []byte(body), uint64(seed)) //nolint:gosec // an index

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -49,17 +51,17 @@ func blockAnswer(id, reason string, parts ...string) string {
 func askBlocks(t *testing.T, todos todo.Provider, as func(io.Reader) io.Reader, answers ...string) (string, []string, middleware.Outcome) {
 	t.Helper()
 	var requests []string
-	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
 		requests = append(requests, string(body))
-		return streamed(r, io.NopCloser(as(strings.NewReader(answers[len(requests)-1])))), r.Body.Close()
+		return wiretest.Streamed(r, io.NopCloser(as(strings.NewReader(answers[len(requests)-1])))), r.Body.Close()
 	})
 	ctx, outcomes := middleware.Capture(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1/blocks",
 		strings.NewReader(`{"input":["user: Go on."],"tools":["edit_file"]}`))
 	require.NoError(t, err)
-	response, err := transport.NewFor(base, oneContinuation(todos), blocks{}).RoundTrip(r)
+	response, err := transport.NewFor(base, wiretest.OneContinuation(todos), blocks{}).RoundTrip(r)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	got, err := io.ReadAll(response.Body)
@@ -107,7 +109,7 @@ func TestOtherProtocolIsContinued(t *testing.T) {
 		},
 	} {
 		for _, as := range []func(io.Reader) io.Reader{asItCame, iotest.OneByteReader} {
-			got, requests, outcome := askBlocks(t, twoTodos, as, first, blockAnswer("b", tt.reason, tt.second...))
+			got, requests, outcome := askBlocks(t, wiretest.TwoTodos, as, first, blockAnswer("b", tt.reason, tt.second...))
 			require.Len(t, requests, 2, name)
 			assert.Contains(t, requests[1], `"model: Next I will write the parser."`)
 			assert.Contains(t, requests[1], `["edit_file","todo_pause"]`)
@@ -130,7 +132,7 @@ func TestOtherProtocolSurvivesAFailure(t *testing.T) {
 	t.Parallel()
 	first := blockAnswer("a", "stop", "Next I will write the parser.")
 	failure := "event: error\ndata: {\"type\":\"overloaded\",\"message\":\"Later.\"}\n\n"
-	got, _, outcome := askBlocks(t, twoTodos, asItCame, first, failure, failure, failure)
+	got, _, outcome := askBlocks(t, wiretest.TwoTodos, asItCame, first, failure, failure, failure)
 	assert.Equal(t, first, got)
 	var reported *transport.ProviderError
 	require.ErrorAs(t, outcome.Err, &reported)
@@ -190,7 +192,7 @@ var lineEnds = map[string]string{"LF": "\n", "CRLF": "\r\n", "CR": "\r"}
 
 // requestsByPath are requests in scope, one of each protocol.
 var requestsByPath = map[string]string{
-	"/chat/completions": bodyOf(true),
+	"/chat/completions": wiretest.ChatBody(true),
 	"/responses":        responsesBody(true),
 	"/messages": `{"model":"claude-sonnet-4-5","max_tokens":1024,"stream":true,"messages":[{"role":"user","content":"Write the parser."}],` +
 		`"tools":[{"name":"edit_file","input_schema":{"type":"object"}}]}`,
@@ -211,7 +213,7 @@ func bytesOf(t *testing.T, path, body string, turns ...fakellm.Turn) []string {
 	for range turns {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fakellm.BaseURL+path, strings.NewReader(body))
 		require.NoError(t, err)
-		got := readReply(server.Transport().RoundTrip(r))
+		got := wiretest.ReadReply(server.Transport().RoundTrip(r))
 		require.NoError(t, got.Err)
 		all = append(all, got.Body)
 	}
@@ -224,12 +226,12 @@ func TestJoinedAnswerHasTheLineEndsOfTurn1(t *testing.T) {
 	t.Parallel()
 	for path, body := range requestsByPath {
 		for name, second := range map[string]fakellm.Turn{
-			"text": fakellm.Text("It is written now."), "call": edit().AndText("Now."), "pause": fakellm.Pause(blocked).AndText("It fails."),
+			"text": fakellm.Text("It is written now."), "call": wiretest.Edit().AndText("Now."), "pause": fakellm.Pause(wiretest.Blocked).AndText("It fails."),
 			"fails": fakellm.Text("It is written now.").EndAfter(-2),
 		} {
 			t.Run(path+" "+name, func(t *testing.T) {
 				t.Parallel()
-				first := bytesOf(t, path, body, fakellm.Text(plan))[0]
+				first := bytesOf(t, path, body, fakellm.Text(wiretest.Plan))[0]
 				want := joinedOver(t, path, body, fakellm.Raw(first), second)
 				for end, chars := range lineEnds {
 					turn1 := fakellm.Raw(strings.ReplaceAll(first, "\n", chars))
@@ -246,9 +248,9 @@ func TestJoinedAnswerHasOneDataLineForEachEvent(t *testing.T) {
 	t.Parallel()
 	for path, body := range requestsByPath {
 		for name, second := range map[string]fakellm.Turn{
-			"text": fakellm.Text("It is written now."), "call": edit().AndText("Now."), "pause": fakellm.Pause(blocked).AndText("It fails."),
+			"text": fakellm.Text("It is written now."), "call": wiretest.Edit().AndText("Now."), "pause": fakellm.Pause(wiretest.Blocked).AndText("It fails."),
 		} {
-			whole := bytesOf(t, path, body, fakellm.Text(plan), second)
+			whole := bytesOf(t, path, body, fakellm.Text(wiretest.Plan), second)
 			split := strings.ReplaceAll(whole[1], `,"`, ",\ndata: \"")
 			want := joinedOver(t, path, body, fakellm.Raw(whole[0]), fakellm.Raw(whole[1]))
 			got := joinedOver(t, path, body, fakellm.Raw(whole[0]), fakellm.Raw(split))
@@ -264,7 +266,7 @@ func joinedOver(t *testing.T, path, body string, turns ...fakellm.Turn) string {
 	defer base.CloseIdleConnections()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL()+path, strings.NewReader(body))
 	require.NoError(t, err)
-	response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(r)
+	response, err := transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(r)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	got, err := io.ReadAll(response.Body)

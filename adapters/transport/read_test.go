@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -36,8 +38,8 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 		reads      []string
 		after      string
 	}{
-		"text": {"/chat/completions", bodyOf(true), []string{begin, text}, chunk("{}", `"stop"`) + done},
-		"call": {"/chat/completions", bodyOf(true), []string{begin, text + call + chunk("{}", `"tool_calls"`) + done}, ""}, // the decision needs no list
+		"text": {"/chat/completions", wiretest.ChatBody(true), []string{begin, text}, chunk("{}", `"stop"`) + done},
+		"call": {"/chat/completions", wiretest.ChatBody(true), []string{begin, text + call + chunk("{}", `"tool_calls"`) + done}, ""}, // the decision needs no list
 		"response": {
 			"/responses", responsesBody(true), []string{
 				event("created", response), event("in_progress", response) +
@@ -52,7 +54,7 @@ func TestReadReturnsAllThatHasCome(t *testing.T) {
 				decided++
 				return []todo.Todo{{ID: "1", Content: "Write the parser", Status: todo.Completed}}, nil
 			}))
-			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				return &http.Response{
 					StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}},
 					Body: io.NopCloser(strings.NewReader(strings.Join(answer.reads, "") + answer.after)), ContentLength: -1, Request: r,

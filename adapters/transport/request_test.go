@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -106,8 +108,8 @@ func TestRequestsWithNothingToDoAreTheSameOnTheWire(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
-				server := fakellm.NewServer(t, texts("One.", "Two.")...)
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+				server := fakellm.NewServer(t, wiretest.Texts("One.", "Two.")...)
 				url, tap := listening(t, server.Handler())
 				var sent [2]string
 				for i, mw := range []*middleware.Middleware{nil, middleware.New(todo.Static())} {
@@ -117,9 +119,9 @@ func TestRequestsWithNothingToDoAreTheSameOnTheWire(t *testing.T) {
 					if mw != nil {
 						rt = transport.New(base, mw)
 					}
-					request := newRequest(t, t.Context(), url, bodyOf(w.stream))
+					request := wiretest.NewChatRequest(t, t.Context(), url, wiretest.ChatBody(w.Stream))
 					change(request)
-					got := readReply(rt.RoundTrip(request))
+					got := wiretest.ReadReply(rt.RoundTrip(request))
 					require.NoError(t, got.Err)
 					sent[i] = tap.take()
 				}
@@ -133,24 +135,24 @@ func TestRequestsWithNothingToDoAreTheSameOnTheWire(t *testing.T) {
 // A body that arrives in pieces is sent whole, whatever the pieces.
 func TestUploadInPiecesIsContinued(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newScene(t, twoTodos)
-		request := s.request(t, "")
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewHTTPScene(t, wiretest.TwoTodos)
+		request := s.Request(t, "")
 		reader, writer := io.Pipe()
 		request.Body, request.GetBody, request.ContentLength = reader, nil, -1
 		go func() {
-			for _, c := range []byte(bodyOf(w.stream)) {
+			for _, c := range []byte(wiretest.ChatBody(w.Stream)) {
 				if _, err := writer.Write([]byte{c}); err != nil {
 					return
 				}
 			}
 			_ = writer.Close() // never fails
 		}()
-		got := s.send(t, request, texts(plan)[0], edit())
-		requireReading(t, got, plan, "tool_calls")
-		bodies := s.wire.bodies()
+		got := s.Send(t, request, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit())
+		wiretest.RequireChat(t, got, wiretest.Plan, "tool_calls")
+		bodies := s.Wire.Bodies()
 		require.Len(t, bodies, 2)
-		assert.Equal(t, bodyOf(w.stream), bodies[0])
+		assert.Equal(t, wiretest.ChatBody(w.Stream), bodies[0])
 		assert.Contains(t, bodies[1], "todo_pause")
 	})
 }
@@ -163,19 +165,19 @@ func failingBody(text string, err error) *watchedBody {
 func TestBodyThatFailsMidwayFailsAsWithoutCarryon(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("disk on fire")
-	s := newScene(t, twoTodos)
-	for _, length := range []int64{-1, 0, int64(len(bodyOf(true)))} {
-		body := failingBody(bodyOf(true)[:50], broken)
-		request := s.request(t, "")
+	s := wiretest.NewHTTPScene(t, wiretest.TwoTodos)
+	for _, length := range []int64{-1, 0, int64(len(wiretest.ChatBody(true)))} {
+		body := failingBody(wiretest.ChatBody(true)[:50], broken)
+		request := s.Request(t, "")
 		request.Body, request.GetBody, request.ContentLength = body, nil, length
-		got := readReply(s.client.Do(request))
+		got := wiretest.ReadReply(s.Client.Do(request))
 		require.ErrorIs(t, got.Err, broken)
 		assert.NotZero(t, body.closes)
 	}
-	for _, sent := range s.wire.bodies() {
-		assert.Equal(t, bodyOf(true)[:50], sent)
+	for _, sent := range s.Wire.Bodies() {
+		assert.Equal(t, wiretest.ChatBody(true)[:50], sent)
 	}
-	assert.Empty(t, s.server.Requests())
+	assert.Empty(t, s.Server.Requests())
 }
 
 // endless is a long body that costs no memory.
@@ -202,21 +204,21 @@ func TestBodyOverTheLimitPassesUntouched(t *testing.T) {
 	t.Parallel()
 	const most = transport.MaxBody
 	for _, size := range []int{most, most + 1} {
-		padding := size - len(bodyOf(false))
-		body := &watchedBody{Reader: io.MultiReader(strings.NewReader(bodyOf(false)), &endless{' ', padding})}
-		request := newRequest(t, t.Context(), "http://model.test/v1", "")
+		padding := size - len(wiretest.ChatBody(false))
+		body := &watchedBody{Reader: io.MultiReader(strings.NewReader(wiretest.ChatBody(false)), &endless{' ', padding})}
+		request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", "")
 		request.Body, request.GetBody, request.ContentLength = body, nil, -1
 		asked, read := 0, 0
-		base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			asked++
 			n, err := io.Copy(io.Discard, r.Body)
 			if asked == 1 {
 				read = int(n)
 				assert.Equal(t, int64(-1), r.ContentLength)
 			}
-			return answered(r, stalled), errors.Join(err, r.Body.Close())
+			return wiretest.Answered(r, stalled), errors.Join(err, r.Body.Close())
 		})
-		response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(request)
+		response, err := transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(request)
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		assert.Equal(t, size, read)
@@ -238,13 +240,13 @@ func TestGetBodyThatFailsPassesTheRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
-				s := newQuietScene(t, twoTodos)
-				request := s.request(t, bodyOf(w.stream))
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+				s := wiretest.NewScene(t, wiretest.TwoTodos)
+				request := s.Request(t, wiretest.ChatBody(w.Stream))
 				request.GetBody = getBody
-				got := s.send(t, request, texts(plan)...)
-				requireReading(t, got, plan, "stop")
-				assert.Equal(t, []string{bodyOf(w.stream)}, s.wire.bodies())
+				got := s.Send(t, request, wiretest.Texts(wiretest.Plan)...)
+				wiretest.RequireChat(t, got, wiretest.Plan, "stop")
+				assert.Equal(t, []string{wiretest.ChatBody(w.Stream)}, s.Wire.Bodies())
 			})
 		})
 	}
@@ -265,10 +267,10 @@ func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
-				s := newQuietScene(t, twoTodos)
-				body := bodyOf(w.stream)
-				request := s.request(t, body)
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+				s := wiretest.NewScene(t, wiretest.TwoTodos)
+				body := wiretest.ChatBody(w.Stream)
+				request := s.Request(t, body)
 				getBody, times := request.GetBody, 0
 				request.GetBody = func() (io.ReadCloser, error) {
 					times++
@@ -277,9 +279,9 @@ func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 					}
 					return getBody()
 				}
-				got := s.send(t, request, texts(plan)...)
-				requireReading(t, got, plan, "stop")
-				assert.Len(t, s.server.Requests(), 1)
+				got := s.Send(t, request, wiretest.Texts(wiretest.Plan)...)
+				wiretest.RequireChat(t, got, wiretest.Plan, "stop")
+				assert.Len(t, s.Server.Requests(), 1)
 				require.Error(t, got.Outcome.Err)
 				assert.Equal(t, 1, got.Outcome.Attempts)
 			})
@@ -290,17 +292,17 @@ func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 // A program may reuse its body's memory once it has the response.
 func TestBodyOfTheRequestIsCopiedIfItCannotBeHadAgain(t *testing.T) {
 	t.Parallel()
-	s := newQuietScene(t, twoTodos)
-	memory := []byte(bodyOf(true))
-	request := s.request(t, "")
+	s := wiretest.NewScene(t, wiretest.TwoTodos)
+	memory := []byte(wiretest.ChatBody(true))
+	request := s.Request(t, "")
 	request.Body, request.GetBody = io.NopCloser(bytes.NewReader(memory)), nil
 	request.ContentLength = int64(len(memory))
-	s.server.Append(texts(plan)[0], edit())
-	response, err := s.client.Do(request)
+	s.Server.Append(wiretest.Texts(wiretest.Plan)[0], wiretest.Edit())
+	response, err := s.Client.Do(request)
 	require.NoError(t, err)
 	clear(memory)
-	requireReading(t, readReply(response, nil), plan, "tool_calls")
-	assert.Contains(t, s.wire.bodies()[1], "Write and test the parser.")
+	wiretest.RequireChat(t, wiretest.ReadReply(response, nil), wiretest.Plan, "tool_calls")
+	assert.Contains(t, s.Wire.Bodies()[1], "Write and test the parser.")
 }
 
 // The caller may read its own request at any time.
@@ -309,10 +311,10 @@ func TestCallersRequestIsNotChanged(t *testing.T) {
 	for name, getBody := range map[string]bool{"with a copy": true, "without a copy": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
-				s := newQuietScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
-				text := []byte(bodyOf(w.stream, `"store":true`, `"prediction":{}`))
-				request := s.request(t, "")
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+				s := wiretest.NewScene(t, wiretest.TwoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
+				text := []byte(wiretest.ChatBody(w.Stream, `"store":true`, `"prediction":{}`))
+				request := s.Request(t, "")
 				request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 				request.Header.Set("Content-Length", strconv.Itoa(len(text)))
 				request.Header.Set("Idempotency-Key", "once")
@@ -334,20 +336,20 @@ func TestCallersRequestIsNotChanged(t *testing.T) {
 						}
 					}
 				})
-				s.server.Append(texts(plan)[0], fakellm.Pause("stuck"), edit())
-				response, err := transport.New(s.wire, s.mw).RoundTrip(request)
+				s.Server.Append(wiretest.Texts(wiretest.Plan)[0], fakellm.Pause("stuck"), wiretest.Edit())
+				response, err := transport.New(s.Wire, s.Middleware).RoundTrip(request)
 				require.NoError(t, err)
 				requireSame(t, request, response.Request, "the response is one to the caller's request")
-				requireReading(t, readReply(response, nil), plan, "tool_calls")
+				wiretest.RequireChat(t, wiretest.ReadReply(response, nil), wiretest.Plan, "tool_calls")
 				close(stop)
 				<-looked
 
-				assert.Len(t, s.server.Requests(), 3)
+				assert.Len(t, s.Server.Requests(), 3)
 				before.GetBody, request.GetBody = nil, nil
 				assert.Equal(t, before, *request)
 				assert.Equal(t, header, request.Header)
 				assert.Equal(t, url, request.URL.String())
-				assert.Equal(t, bodyOf(w.stream, `"store":true`, `"prediction":{}`), string(text))
+				assert.Equal(t, wiretest.ChatBody(w.Stream, `"store":true`, `"prediction":{}`), string(text))
 			})
 		})
 	}
@@ -362,20 +364,20 @@ func TestBodyOfTheRequestIsClosed(t *testing.T) {
 		for _, getBody := range []bool{true, false} {
 			t.Run(name+" "+strconv.FormatBool(getBody), func(t *testing.T) {
 				t.Parallel()
-				inBothWays(t, func(t *testing.T, w way) {
-					s := newQuietScene(t, twoTodos, opts...)
-					request := s.request(t, bodyOf(w.stream))
-					body := &watchedBody{Reader: strings.NewReader(bodyOf(w.stream))}
+				wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+					s := wiretest.NewScene(t, wiretest.TwoTodos, opts...)
+					request := s.Request(t, wiretest.ChatBody(w.Stream))
+					body := &watchedBody{Reader: strings.NewReader(wiretest.ChatBody(w.Stream))}
 					var copies []*watchedBody
 					request.Body = body
 					request.GetBody = nil
 					if getBody {
 						request.GetBody = func() (io.ReadCloser, error) {
-							copies = append(copies, &watchedBody{Reader: strings.NewReader(bodyOf(w.stream))})
+							copies = append(copies, &watchedBody{Reader: strings.NewReader(wiretest.ChatBody(w.Stream))})
 							return copies[len(copies)-1], nil
 						}
 					}
-					requireReading(t, s.send(t, request, texts(plan)[0], edit()), plan, "tool_calls")
+					wiretest.RequireChat(t, s.Send(t, request, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit()), wiretest.Plan, "tool_calls")
 					assert.NotZero(t, body.closes)
 					for i, c := range copies {
 						assert.NotZero(t, c.closes, "copy %d", i)
@@ -390,14 +392,14 @@ func TestBodyOfTheRequestIsClosed(t *testing.T) {
 func TestContextReachesTheBase(t *testing.T) {
 	t.Parallel()
 	type key struct{}
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, twoTodos)
-		s.ctx = context.WithValue(s.ctx, key{}, "value")
-		requireReading(t, s.ask(t, w, texts("One.", "Two.")[0], edit()), "One.", "tool_calls")
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		s.Ctx = context.WithValue(s.Ctx, key{}, "value")
+		wiretest.RequireChat(t, s.Ask(t, w, wiretest.Texts("One.", "Two.")[0], wiretest.Edit()), "One.", "tool_calls")
 		marks := []bool{}
-		for _, r := range s.wire.seen() {
+		for _, r := range s.Wire.Seen() {
 			assert.Equal(t, "value", r.Context().Value(key{}))
-			marks = append(marks, isContinuation(r))
+			marks = append(marks, wiretest.IsContinuation(r))
 		}
 		assert.Equal(t, []bool{false, true}, marks)
 	})
@@ -407,18 +409,45 @@ func TestContextReachesTheBase(t *testing.T) {
 // difference in the first request.
 func TestFirstRequestIsTheCallersOwn(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, twoTodos)
-		request := s.request(t, bodyOf(w.stream))
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		request := s.Request(t, wiretest.ChatBody(w.Stream))
 		request.Header.Set("Idempotency-Key", "once")
 		request.Host = "model.test"
-		requireReading(t, s.send(t, request, texts(plan)[0], edit()), plan, "tool_calls")
-		first := s.wire.seen()[0]
+		wiretest.RequireChat(t, s.Send(t, request, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit()), wiretest.Plan, "tool_calls")
+		first := s.Wire.Seen()[0]
 		assert.Equal(t, request.Header, first.Header)
 		assert.Equal(t, request.Host, first.Host)
 		requireSame(t, request.URL, first.URL, "the same address")
 		assert.Equal(t, request.ContentLength, first.ContentLength)
 		assert.NotNil(t, first.GetBody)
-		assert.True(t, slices.Equal([]string{bodyOf(w.stream)}, s.wire.bodies()[:1]))
+		assert.True(t, slices.Equal([]string{wiretest.ChatBody(w.Stream)}, s.Wire.Bodies()[:1]))
 	})
+}
+
+// requireSame checks that two values are equal, without printing them.
+func requireSame[T any](t *testing.T, want, got *T, what string) {
+	t.Helper()
+	if want != got {
+		require.Fail(t, "not the same: "+what)
+	}
+}
+
+// meanwhile runs a function on another goroutine.
+func meanwhile[T any](f func() T) <-chan T {
+	done := make(chan T, 1)
+	go func() { done <- f() }()
+	return done
+}
+
+// problem is the kind of an error that ended a body, which must be the same with and without the transport.
+func problem(err error) error {
+	for _, kind := range []error{
+		io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded, http.ErrBodyReadAfterClose, middleware.ErrIncomplete,
+	} {
+		if errors.Is(err, kind) {
+			return kind
+		}
+	}
+	return err
 }

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -86,16 +88,16 @@ func (f *full) forgetLength() {
 // strange are answers that are never continued, whatever the model's text.
 var strange = map[string]http.HandlerFunc{
 	"a refusal":             respond(http.StatusUnauthorized, "application/json", `{"error":{"message":"no"}}`),
-	"a refusal to a stream": respond(http.StatusTooManyRequests, "text/event-stream", "data: "+saysError+"\n\n"),
+	"a refusal to a stream": respond(http.StatusTooManyRequests, "text/event-stream", "data: "+wiretest.SaysError+"\n\n"),
 	"a page of a proxy":     respond(http.StatusBadGateway, "text/html", "<html>"),
 	"another success":       respond(http.StatusAccepted, "application/json", stalled),
-	"a part":                respond(http.StatusPartialContent, "text/event-stream", "data: "+saysText+"\n\ndata: "+saysFinish+"\n\n"),
+	"a part":                respond(http.StatusPartialContent, "text/event-stream", "data: "+wiretest.SaysText+"\n\ndata: "+wiretest.SaysFinish+"\n\n"),
 	"nothing":               respond(http.StatusNoContent, "", ""),
 	"a page":                respond(http.StatusOK, "text/html; charset=utf-8", "<html>"+stalled),
 	"text":                  respond(http.StatusOK, "text/plain", stalled),
 	"an unreadable type":    respond(http.StatusOK, "a b c;;", stalled),
-	"an error":              respond(http.StatusOK, "application/json", saysError),
-	"an error in a stream":  respond(http.StatusOK, "text/event-stream", "data: "+saysError+"\n\n"),
+	"an error":              respond(http.StatusOK, "application/json", wiretest.SaysError),
+	"an error in a stream":  respond(http.StatusOK, "text/event-stream", "data: "+wiretest.SaysError+"\n\n"),
 	"broken JSON":           respond(http.StatusOK, "application/json", stalled[:len(stalled)-5]),
 	"JSON and more":         respond(http.StatusOK, "application/json", stalled+"x"),
 	"two answers":           respond(http.StatusOK, "application/json", stalled+stalled),
@@ -104,9 +106,9 @@ var strange = map[string]http.HandlerFunc{
 	"an empty stream":       respond(http.StatusOK, "text/event-stream", ""),
 	"an empty object":       respond(http.StatusOK, "application/json", "{}"),
 	"white space":           respond(http.StatusOK, "application/json", " \r\n"),
-	"a broken stream":       respond(http.StatusOK, "text/event-stream", "data: "+saysText+"\n\ndata: {\"id\n\ndata: "+saysFinish+"\n\n"),
+	"a broken stream":       respond(http.StatusOK, "text/event-stream", "data: "+wiretest.SaysText+"\n\ndata: {\"id\n\ndata: "+wiretest.SaysFinish+"\n\n"),
 	"compressed JSON":       respond(http.StatusOK, "application/json", compressed(stalled), "Content-Encoding", "gzip"),
-	"a compressed stream":   respond(http.StatusOK, "text/event-stream", compressed("data: "+saysFinish+"\n\n"), "Content-Encoding", "gzip"),
+	"a compressed stream":   respond(http.StatusOK, "text/event-stream", compressed("data: "+wiretest.SaysFinish+"\n\n"), "Content-Encoding", "gzip"),
 	"more encodings":        respond(http.StatusOK, "application/json", compressed(stalled), "Content-Encoding", "identity, GZIP"),
 	"a redirect":            respond(http.StatusFound, "text/html", "<html>", "Location", "/v2/"),
 }
@@ -147,16 +149,16 @@ func TestStrangeAnswersAreNotTouched(t *testing.T) {
 		for protocol, http2 := range protocols {
 			t.Run(name+" over "+protocol, func(t *testing.T) {
 				t.Parallel()
-				inBothWays(t, func(t *testing.T, w way) {
+				wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 					asked := 0
 					base, url := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++; handler(w, r) }), http2)
 					ask := func(ctx *http.Request) *http.Request { ctx.Header.Set("Accept-Encoding", "gzip"); return ctx }
-					want := fully(t, base, ask(newRequest(t, t.Context(), url, bodyOf(w.stream))))
+					want := fully(t, base, ask(wiretest.NewChatRequest(t, t.Context(), url, wiretest.ChatBody(w.Stream))))
 					ctx, outcomes := middleware.Capture(t.Context())
-					mw := middleware.New(twoTodos, unhurried)
-					got := fully(t, transport.New(base, mw), ask(newRequest(t, ctx, url, bodyOf(w.stream))))
+					mw := middleware.New(wiretest.TwoTodos, wiretest.Unhurried)
+					got := fully(t, transport.New(base, mw), ask(wiretest.NewChatRequest(t, ctx, url, wiretest.ChatBody(w.Stream))))
 					assert.Equal(t, protocol, got.Proto)
-					if w.stream && want.StatusCode == http.StatusOK && want.Header.Get("Content-Encoding") == "" {
+					if w.Stream && want.StatusCode == http.StatusOK && want.Header.Get("Content-Encoding") == "" {
 						want.forgetLength()
 					}
 					assert.Equal(t, want, got)
@@ -188,9 +190,9 @@ func TestWhyAnAnswerIsNotTouched(t *testing.T) {
 			base, url := serving(t, strange[name], false)
 			for stream, want := range map[bool]error{false: tt.unary, true: tt.stream} {
 				ctx, outcomes := middleware.Capture(t.Context())
-				request := newRequest(t, ctx, url, bodyOf(stream))
+				request := wiretest.NewChatRequest(t, ctx, url, wiretest.ChatBody(stream))
 				request.Header.Set("Accept-Encoding", "gzip")
-				got := readReply(transport.New(base, middleware.New(twoTodos)).RoundTrip(request))
+				got := wiretest.ReadReply(transport.New(base, middleware.New(wiretest.TwoTodos)).RoundTrip(request))
 				require.NoError(t, got.Err)
 				err := outcomes.Last().Err
 				if want != nil {
@@ -207,11 +209,11 @@ func TestWhyAnAnswerIsNotTouched(t *testing.T) {
 
 func TestRefusedContinuationCanBeInspected(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newScene(t, twoTodos)
-		got := s.ask(t, w, texts(plan)[0],
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewHTTPScene(t, wiretest.TwoTodos)
+		got := s.Ask(t, w, wiretest.Texts(wiretest.Plan)[0],
 			fakellm.Status(http.StatusTeapot, `{"error":{"message":"the secret","type":"odd","code":"e7"}}`))
-		requireReading(t, got, plan, "stop")
+		wiretest.RequireChat(t, got, wiretest.Plan, "stop")
 		var status *adapter.StatusError
 		require.ErrorAs(t, got.Outcome.Err, &status)
 		assert.Equal(t, http.StatusTeapot, status.Status)
@@ -220,9 +222,9 @@ func TestRefusedContinuationCanBeInspected(t *testing.T) {
 		assert.Equal(t, transport.ProviderError{Type: "odd", Code: "e7", Message: "the secret"}, *reported)
 		assert.NotContains(t, got.Body, "secret")
 
-		s = newScene(t, twoTodos) // nothing more is sent in the user turn of a refusal
+		s = wiretest.NewHTTPScene(t, wiretest.TwoTodos) // nothing more is sent in the user turn of a refusal
 		failure := fakellm.Status(http.StatusBadGateway, `<html>`)
-		got = s.ask(t, w, texts(plan)[0], failure, failure, failure)
+		got = s.Ask(t, w, wiretest.Texts(wiretest.Plan)[0], failure, failure, failure)
 		require.ErrorIs(t, got.Outcome.Err, transport.ErrStatus)
 	})
 }
@@ -233,26 +235,26 @@ func TestAnswersWithNothingToDoAreTheSame(t *testing.T) {
 	for protocol, http2 := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 					_, _ = io.Copy(io.Discard, r.Body)
 					rw.Header()["Date"] = nil
 					rw.Header().Set("Trailer", "X-Cost")
 					rw.Header().Set("X-Request-Id", "1")
 					rw.Header().Set("Content-Type", "application/json")
-					if w.stream {
+					if w.Stream {
 						rw.Header().Set("Content-Type", "text/event-stream")
-						_, _ = io.WriteString(rw, "data: "+saysText+"\n\n: x\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\nmore")
+						_, _ = io.WriteString(rw, "data: "+wiretest.SaysText+"\n\n: x\n\ndata: "+wiretest.SaysFinish+"\n\ndata: [DONE]\n\nmore")
 					} else {
 						_, _ = io.WriteString(rw, "\n\n"+stalled+"\n")
 					}
 					rw.Header().Set("X-Cost", "7")
 				}), http2)
-				want := fully(t, base, newRequest(t, t.Context(), url, bodyOf(w.stream)))
+				want := fully(t, base, wiretest.NewChatRequest(t, t.Context(), url, wiretest.ChatBody(w.Stream)))
 				assert.Equal(t, http.Header{"X-Cost": {"7"}}, want.Trailer)
 				for _, provider := range []todo.Provider{todo.Static(), todo.Static(todo.Todo{Content: "x", Status: todo.Completed})} {
-					got := fully(t, transport.New(base, middleware.New(provider)), newRequest(t, t.Context(), url, bodyOf(w.stream)))
-					if w.stream {
+					got := fully(t, transport.New(base, middleware.New(provider)), wiretest.NewChatRequest(t, t.Context(), url, wiretest.ChatBody(w.Stream)))
+					if w.Stream {
 						want.forgetLength()
 					}
 					assert.Equal(t, want, got)
@@ -265,41 +267,41 @@ func TestAnswersWithNothingToDoAreTheSame(t *testing.T) {
 // Headers about a body's bytes are dropped for a longer body.
 func TestHeaderOfAJoinedAnswer(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		first := map[string][]string{
 			"Etag": {`"1"`}, "Digest": {"x"}, "Content-Digest": {"x"}, "Content-Md5": {"x"}, "X-Request-Id": {"one"}, "X-Ratelimit": {"9"},
 		}
 		var shared http.Header
-		base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			_, err := io.Copy(io.Discard, r.Body)
 			body := stalled
-			if isContinuation(r) {
+			if wiretest.IsContinuation(r) {
 				body = strings.Replace(stalled, "Next.", "Done.", 1)
 			}
-			response := answered(r, body)
-			if w.stream {
-				text := "data: " + saysText + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
-				response = streamed(r, io.NopCloser(strings.NewReader(text)))
+			response := wiretest.Answered(r, body)
+			if w.Stream {
+				text := "data: " + wiretest.SaysText + "\n\ndata: " + wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
+				response = wiretest.Streamed(r, io.NopCloser(strings.NewReader(text)))
 				response.ContentLength = int64(len(text))
 			}
 			response.Header.Set("Content-Length", strconv.FormatInt(response.ContentLength, 10))
 			maps.Copy(response.Header, first)
-			if isContinuation(r) {
+			if wiretest.IsContinuation(r) {
 				response.Header.Set("X-Request-Id", "two")
 			} else {
 				shared = response.Header // as a base that answers from memory may have it
 			}
 			return response, err
 		})
-		request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(w.stream))
-		got := readReply(transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request))
+		request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(w.Stream))
+		got := wiretest.ReadReply(transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).RoundTrip(request))
 		require.NoError(t, got.Err)
-		assert.Contains(t, got.reading(t).Text, "\n\n")
+		assert.Contains(t, got.Chat(t).Text, "\n\n")
 		for name, values := range first {
 			assert.Equal(t, values, shared[name], "the base's own header is not changed")
 		}
 		want := http.Header{"Content-Type": shared["Content-Type"], "X-Request-Id": {"one"}, "X-Ratelimit": {"9"}}
-		if w.stream {
+		if w.Stream {
 			assert.Equal(t, int64(-1), got.Length)
 		} else {
 			want.Set("Content-Length", strconv.Itoa(len(got.Body)))
@@ -316,11 +318,11 @@ func TestJoinedAnswerOfUnknownLength(t *testing.T) {
 	for protocol, http2 := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			server := fakellm.NewServer(t, texts("One.")[0], edit())
+			server := fakellm.NewServer(t, wiretest.Texts("One.")[0], wiretest.Edit())
 			base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				server.Handler().ServeHTTP(noLength{rw}, r)
 			}), http2)
-			got := fully(t, transport.New(base, middleware.New(twoTodos, unhurried)), newRequest(t, t.Context(), url, bodyOf(false)))
+			got := fully(t, transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)), wiretest.NewChatRequest(t, t.Context(), url, wiretest.ChatBody(false)))
 			assert.Equal(t, int64(-1), got.Length)
 			assert.Empty(t, got.Header.Get("Content-Length"))
 			assert.Contains(t, got.Body, "edit_file")
@@ -334,7 +336,7 @@ func TestAnswerDecompressedByTheBaseIsContinued(t *testing.T) {
 	for protocol, http2 := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				var mu sync.Mutex
 				texts := []string{"Done.", "Next."}
 				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -343,17 +345,17 @@ func TestAnswerDecompressedByTheBaseIsContinued(t *testing.T) {
 					texts = texts[:len(texts)-1]
 					mu.Unlock()
 					body, kind := strings.Replace(stalled, "Next.", text, 1), "application/json"
-					if w.stream {
+					if w.Stream {
 						kind = "text/event-stream"
-						body = "data: " + strings.Replace(saysText, `So, \"yes\" `, text, 1) + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+						body = "data: " + strings.Replace(wiretest.SaysText, `So, \"yes\" `, text, 1) + "\n\ndata: " + wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
 					}
 					assert.Equal(t, "gzip", r.Header.Get("Accept-Encoding"))
 					respond(http.StatusOK, kind, compressed(body), "Content-Encoding", "gzip")(rw, r)
 				}), http2)
-				mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
-				got := fully(t, transport.New(base, mw), newRequest(t, t.Context(), url, bodyOf(w.stream)))
+				mw := middleware.New(wiretest.TwoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
+				got := fully(t, transport.New(base, mw), wiretest.NewChatRequest(t, t.Context(), url, wiretest.ChatBody(w.Stream)))
 				assert.True(t, got.Uncompressed)
-				assert.Equal(t, "Next.\n\nDone.", reply{Body: got.Body}.reading(t).Text)
+				assert.Equal(t, "Next.\n\nDone.", wiretest.Reply{Body: got.Body}.Chat(t).Text)
 				assert.Equal(t, int64(-1), got.Length)
 			})
 		})
@@ -364,7 +366,7 @@ func TestAnswerDecompressedByTheBaseIsContinued(t *testing.T) {
 // carryon.
 func TestAnswerThatBreaksOffFailsTheSame(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		for n := range 9 {
 			for _, turn := range []fakellm.Turn{
 				fakellm.Text("One two three.").CutAfter(n), fakellm.Text("One two three.").EndAfter(n),
@@ -373,9 +375,9 @@ func TestAnswerThatBreaksOffFailsTheSame(t *testing.T) {
 				server := fakellm.NewServer(t, turn)
 				base := new(http.Transport)
 				t.Cleanup(base.CloseIdleConnections)
-				want := readReply(base.RoundTrip(newRequest(t, t.Context(), server.URL(), bodyOf(w.stream))))
-				s := newScene(t, todo.Static())
-				got := s.ask(t, w, turn)
+				want := wiretest.ReadReply(base.RoundTrip(wiretest.NewChatRequest(t, t.Context(), server.URL(), wiretest.ChatBody(w.Stream))))
+				s := wiretest.NewHTTPScene(t, todo.Static())
+				got := s.Ask(t, w, turn)
 				assert.Equal(t, want.Body, got.Body, "after %d", n)
 				assert.Equal(t, problem(want.Err), problem(got.Err), "after %d", n)
 				assert.Equal(t, want.Status, got.Status)
@@ -397,7 +399,7 @@ func TestConnectionThatIsResetFailsTheSame(t *testing.T) {
 		if err != nil {
 			panic(err)
 		}
-		_, _ = rw.WriteString(head + "data: " + saysText + "\n\ndata: " + saysFinish + "\n\n")
+		_, _ = rw.WriteString(head + "data: " + wiretest.SaysText + "\n\ndata: " + wiretest.SaysFinish + "\n\n")
 		_ = rw.Flush()
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0)
@@ -408,35 +410,35 @@ func TestConnectionThatIsResetFailsTheSame(t *testing.T) {
 	t.Cleanup(server.Close)
 	base := new(http.Transport)
 	t.Cleanup(base.CloseIdleConnections)
-	mw := middleware.New(twoTodos, unhurried)
-	got := readReply(transport.New(base, mw).RoundTrip(newRequest(t, t.Context(), server.URL+"/v1", bodyOf(true))))
+	mw := middleware.New(wiretest.TwoTodos, wiretest.Unhurried)
+	got := wiretest.ReadReply(transport.New(base, mw).RoundTrip(wiretest.NewChatRequest(t, t.Context(), server.URL+"/v1", wiretest.ChatBody(true))))
 	require.Error(t, got.Err)
 	require.NotErrorIs(t, got.Err, io.EOF)
-	assert.True(t, strings.HasPrefix("data: "+saysText+"\n\ndata: "+saysFinish+"\n\n", got.Body), got.Body)
+	assert.True(t, strings.HasPrefix("data: "+wiretest.SaysText+"\n\ndata: "+wiretest.SaysFinish+"\n\n", got.Body), got.Body)
 }
 
 // A continuation that fails at any byte does not change the turn before it, and the answer ends.
 func TestContinuationThatDiesAnywhereCostsNothing(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("reset")
-	const first = "data: " + saysText + "\n\ndata: " + saysUsage + "\n\ndata: " + saysFinish + "\n\ndata: [DONE]\n\n"
+	const first = "data: " + wiretest.SaysText + "\n\ndata: " + wiretest.SaysUsage + "\n\ndata: " + wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
 	for name, second := range map[string]string{
-		"text":           "data: " + saysRole + "\n\n: x\n\ndata: " + saysMore + "\n\ndata: " + saysLast + "\n\ndata: [DONE]\n\n",
-		"call":           "data: " + saysMore + "\r\n\r\ndata: " + saysCall + "\r\n\r\ndata: " + saysFinish + "\r\n\r\n",
-		"pause":          "data: " + saysMore + "\n\ndata: " + saysPause + "\n\ndata: [DONE]\n\n",
-		"printed pause":  `data: {"id":"b","choices":[{"delta":{"content":"todo_pause('` + blocked + `')"}}]}` + "\n\ndata: " + saysFinish + "\n\n",
-		"error":          "data: " + saysMore + "\n\ndata: " + saysError + "\n\n",
-		"multiple lines": "data: {\"id\":\"b\",\ndata: \"choices\":[{\"index\":0,\"delta\":{\"content\":\"Done.\"}}]}\n\ndata: " + saysFinish + "\n\n",
+		"text":           "data: " + wiretest.SaysRole + "\n\n: x\n\ndata: " + wiretest.SaysMore + "\n\ndata: " + wiretest.SaysLast + "\n\ndata: [DONE]\n\n",
+		"call":           "data: " + wiretest.SaysMore + "\r\n\r\ndata: " + wiretest.SaysCall + "\r\n\r\ndata: " + wiretest.SaysFinish + "\r\n\r\n",
+		"pause":          "data: " + wiretest.SaysMore + "\n\ndata: " + wiretest.SaysPause + "\n\ndata: [DONE]\n\n",
+		"printed pause":  `data: {"id":"b","choices":[{"delta":{"content":"todo_pause('` + wiretest.Blocked + `')"}}]}` + "\n\ndata: " + wiretest.SaysFinish + "\n\n",
+		"error":          "data: " + wiretest.SaysMore + "\n\ndata: " + wiretest.SaysError + "\n\n",
+		"multiple lines": "data: {\"id\":\"b\",\ndata: \"choices\":[{\"index\":0,\"delta\":{\"content\":\"Done.\"}}]}\n\ndata: " + wiretest.SaysFinish + "\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for n := 0; n <= len(second); n += oneIn(4) {
+			for n := 0; n <= len(second); n += wiretest.OneIn(4) {
 				for _, end := range []error{io.EOF, broken, io.ErrUnexpectedEOF} {
 					for _, size := range []int{1 << 16, 1 + n%50} {
-						as := split{come: always(size), read: always(1 << 16), end: io.EOF}
+						as := wiretest.Split{Come: wiretest.Always(size), Read: wiretest.Always(1 << 16), End: io.EOF}
 						got := joinEnding(t, first, second[:n], as, end)
 						came := strings.Count(got.Body, `"finish_reason":"`)
-						require.True(t, strings.HasPrefix(got.Body, "data: "+saysText+"\n\n"), got.Body)
+						require.True(t, strings.HasPrefix(got.Body, "data: "+wiretest.SaysText+"\n\n"), got.Body)
 						if got.Err != io.EOF { //nolint:errorlint // it comes as it is
 							require.Contains(t, got.Body, `"tool_calls"`, "only half a call is an error")
 							require.Zero(t, came, "and has no end")
@@ -444,7 +446,7 @@ func TestContinuationThatDiesAnywhereCostsNothing(t *testing.T) {
 						}
 						require.Equal(t, 1, came, got.Body)
 						require.Equal(t, 1, strings.Count(got.Body, "data: [DONE]"), got.Body)
-						h := reply{Body: got.Body}.reading(t)
+						h := wiretest.Reply{Body: got.Body}.Chat(t)
 						require.True(t, strings.HasPrefix(h.Text, `So, "yes" `), h.Text)
 						require.GreaterOrEqual(t, h.Prompt, 3, "the usage of the good turns")
 					}
@@ -455,24 +457,24 @@ func TestContinuationThatDiesAnywhereCostsNothing(t *testing.T) {
 }
 
 // joinEnding is join, where turn 2 ends with an error.
-func joinEnding(t *testing.T, first, second string, as split, end error) joined {
+func joinEnding(t *testing.T, first, second string, as wiretest.Split, end error) wiretest.Joined {
 	t.Helper()
-	var got joined
-	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+	var got wiretest.Joined
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		got.Requests = append(got.Requests, string(body))
-		text := &pieces{text: first, next: as.come, end: io.EOF}
+		text := &wiretest.Pieces{Text: first, Next: as.Come, End: io.EOF}
 		if len(got.Requests) > 1 {
-			text = &pieces{text: second, next: as.come, end: end, with: as.with}
+			text = &wiretest.Pieces{Text: second, Next: as.Come, End: end, With: as.With}
 		}
-		return streamed(r, text), err
+		return wiretest.Streamed(r, text), err
 	})
-	request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(true))
-	response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(request)
+	request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(true))
+	response, err := transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	var body strings.Builder
-	for p := make([]byte, as.read()); got.Err == nil; {
+	for p := make([]byte, as.Read()); got.Err == nil; {
 		var n int
 		n, got.Err = response.Body.Read(p)
 		body.Write(p[:n])
@@ -499,9 +501,9 @@ func TestUnaryContinuationThatFailsCostsNothing(t *testing.T) {
 				}
 				handler(w, r)
 			}), false)
-			request := newRequest(t, t.Context(), url, bodyOf(false))
+			request := wiretest.NewChatRequest(t, t.Context(), url, wiretest.ChatBody(false))
 			request.Header.Set("Accept-Encoding", "gzip")
-			got := fully(t, transport.New(base, middleware.New(twoTodos, unhurried)), request)
+			got := fully(t, transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)), request)
 			assert.Equal(t, stalled, got.Body)
 			assert.Equal(t, int64(len(stalled)), got.Length)
 			assert.Equal(t, `"1"`, got.Header.Get("Etag"), "the body is the same")
@@ -519,16 +521,16 @@ func TestUnaryContinuationThatFailsCostsNothing(t *testing.T) {
 func TestWhiteSpaceAroundAnAnswer(t *testing.T) {
 	t.Parallel()
 	padded := " \r\n\t\n" + stalled + "\n\n"
-	for _, todos := range []todo.Provider{todo.Static(), twoTodos} {
-		base := roundTrip(func(r *http.Request) (*http.Response, error) { return answered(r, padded), r.Body.Close() })
-		request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false))
-		got := readReply(transport.New(base, oneContinuation(todos)).RoundTrip(request))
+	for _, todos := range []todo.Provider{todo.Static(), wiretest.TwoTodos} {
+		base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) { return wiretest.Answered(r, padded), r.Body.Close() })
+		request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(false))
+		got := wiretest.ReadReply(transport.New(base, wiretest.OneContinuation(todos)).RoundTrip(request))
 		require.NoError(t, got.Err)
 		if len(got.Body) == len(padded) {
 			assert.Equal(t, padded, got.Body)
 			continue
 		}
-		assert.Equal(t, "Next.\n\nNext.", got.reading(t).Text)
+		assert.Equal(t, "Next.\n\nNext.", got.Chat(t).Text)
 	}
 }
 
@@ -549,12 +551,12 @@ func TestAnswerOverTheLimitPassesAsItComes(t *testing.T) {
 		{stalled, 1 << 10, broken, true}, // all of it has come, and most readers do not ask for more
 	} {
 		asked, closed := 0, 0
-		base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			asked++
 			if asked > 1 {
-				return answered(r, "{}"), nil
+				return wiretest.Answered(r, "{}"), nil
 			}
-			response := answered(r, tt.text)
+			response := wiretest.Answered(r, tt.text)
 			body := io.MultiReader(strings.NewReader(tt.text), &endless{' ', tt.size - len(tt.text)})
 			if tt.end != nil {
 				body = io.MultiReader(body, iotest.ErrReader(tt.end))
@@ -563,8 +565,8 @@ func TestAnswerOverTheLimitPassesAsItComes(t *testing.T) {
 			response.ContentLength = -1
 			return response, nil
 		})
-		request := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(false))
-		response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request)
+		request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(false))
+		response, err := transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).RoundTrip(request)
 		require.NoError(t, err)
 		n, err := io.CopyBuffer(new(ending), response.Body, make([]byte, 1<<20))
 		assert.Equal(t, tt.end, err)
@@ -587,8 +589,8 @@ func (c closer) Close() error { *c.closed++; return nil }
 // A continuation reuses the connection, because the turn before it was read to its end.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		server := fakellm.NewServer(t, texts("One.", "Two.", "Three.")[0], texts("Two.")[0], edit())
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		server := fakellm.NewServer(t, wiretest.Texts("One.", "Two.", "Three.")[0], wiretest.Texts("Two.")[0], wiretest.Edit())
 		var mu sync.Mutex
 		conns := map[net.Conn]bool{}
 		listener := httptest.NewUnstartedServer(server.Handler())
@@ -602,8 +604,8 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 		base := new(http.Transport)
 		t.Cleanup(base.CloseIdleConnections)
 		// The clock stands still, so that carryon waits for the end of an answer on any slow machine.
-		s := sceneOf(t, server, base, listener.URL+"/v1", twoTodos, middleware.WithClock(carryontest.NewClock()))
-		requireReading(t, s.ask(t, w), "One.\n\nTwo.", "tool_calls")
+		s := wiretest.Upstream{Server: server, Base: base, URL: listener.URL + "/v1"}.NewScene(t, wiretest.TwoTodos, middleware.WithClock(carryontest.NewClock()))
+		wiretest.RequireChat(t, s.Ask(t, w), "One.\n\nTwo.", "tool_calls")
 		mu.Lock()
 		defer mu.Unlock()
 		assert.Len(t, conns, 1)
@@ -613,17 +615,17 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 // A joined answer is the same over every version of HTTP.
 func TestJoinedAnswerIsTheSameOverEveryProtocol(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		turns := []fakellm.Turn{
 			fakellm.Text("One.").Header("X-Request-Id", "one").Comments(),
-			fakellm.Text("Two. ").AndCall("todo_pause", `{"reason":"stuck"}`).ID("p"), edit().ID("c"),
+			fakellm.Text("Two. ").AndCall("todo_pause", `{"reason":"stuck"}`).ID("p"), wiretest.Edit().ID("c"),
 		}
-		want := newQuietScene(t, twoTodos).ask(t, w, turns...)
+		want := wiretest.NewScene(t, wiretest.TwoTodos).Ask(t, w, turns...)
 		for protocol, http2 := range protocols {
 			server := fakellm.NewServer(t, turns...)
 			base, url := serving(t, server.Handler(), http2)
-			s := sceneOf(t, server, base, url, twoTodos)
-			got := fully(t, s.client.Transport, s.request(t, bodyOf(w.stream)))
+			s := wiretest.Upstream{Server: server, Base: base, URL: url}.NewScene(t, wiretest.TwoTodos)
+			got := fully(t, s.Client.Transport, s.Request(t, wiretest.ChatBody(w.Stream)))
 			assert.Equal(t, protocol, got.Proto)
 			assert.Equal(t, want.Body, got.Body)
 			assert.Equal(t, "one", got.Header.Get("X-Request-Id"))
@@ -638,8 +640,8 @@ func TestTrailersOfAJoinedAnswer(t *testing.T) {
 	for protocol, http2 := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
-				server := fakellm.NewServer(t, texts("One.")[0], edit())
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+				server := fakellm.NewServer(t, wiretest.Texts("One.")[0], wiretest.Edit())
 				asked := 0
 				base, url := serving(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 					asked++
@@ -648,8 +650,8 @@ func TestTrailersOfAJoinedAnswer(t *testing.T) {
 					rw.Header().Set("X-Cost", strconv.Itoa(asked))
 				}), http2)
 				// Again a clock that stands still.
-				s := sceneOf(t, server, base, url, twoTodos, middleware.WithClock(carryontest.NewClock()))
-				got := fully(t, s.client.Transport, s.request(t, bodyOf(w.stream)))
+				s := wiretest.Upstream{Server: server, Base: base, URL: url}.NewScene(t, wiretest.TwoTodos, middleware.WithClock(carryontest.NewClock()))
+				got := fully(t, s.Client.Transport, s.Request(t, wiretest.ChatBody(w.Stream)))
 				assert.Contains(t, got.Body, "edit_file")
 				assert.Equal(t, http.Header{"X-Cost": {"1"}}, got.Trailer)
 			})
@@ -672,20 +674,20 @@ func (n noLength) Flush() { _ = http.NewResponseController(n.ResponseWriter).Flu
 func TestIdentityIsNoEncoding(t *testing.T) {
 	t.Parallel()
 	for _, encoding := range []string{"identity", "Identity", " identity , identity", ""} {
-		inBothWays(t, func(t *testing.T, w way) {
+		wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 			asked := 0
-			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				asked++
-				response := answered(r, `{"choices":[{"message":{"content":"Next."},"finish_reason":"stop"}]}`)
-				if w.stream {
-					response = streamed(r, io.NopCloser(strings.NewReader("data: "+saysText+"\n\ndata: "+saysFinish+"\n\ndata: [DONE]\n\n")))
+				response := wiretest.Answered(r, `{"choices":[{"message":{"content":"Next."},"finish_reason":"stop"}]}`)
+				if w.Stream {
+					response = wiretest.Streamed(r, io.NopCloser(strings.NewReader("data: "+wiretest.SaysText+"\n\ndata: "+wiretest.SaysFinish+"\n\ndata: [DONE]\n\n")))
 				}
 				response.Header.Set("Content-Encoding", encoding)
 				return response, r.Body.Close()
 			})
-			r := newRequest(t, t.Context(), "http://model.test/v1", bodyOf(w.stream))
+			r := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(w.Stream))
 			r.Header.Set("Content-Encoding", encoding)
-			response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(r)
+			response, err := transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(r)
 			require.NoError(t, err)
 			_, err = io.Copy(io.Discard, response.Body)
 			require.NoError(t, err)

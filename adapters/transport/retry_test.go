@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -22,7 +24,7 @@ import (
 
 // endpoints are those of the protocols, with a request for each, streamed or not.
 var endpoints = map[string]func(stream bool) string{
-	"/chat/completions": func(stream bool) string { return bodyOf(stream) },
+	"/chat/completions": func(stream bool) string { return wiretest.ChatBody(stream) },
 	"/responses":        func(stream bool) string { return responsesBody(stream) },
 	"/messages": func(stream bool) string {
 		return fmt.Sprintf(`{"model":"claude-sonnet-4-5","max_tokens":9,"stream":%t,"messages":[{"role":"user","content":"Go."}],`+
@@ -38,16 +40,16 @@ func broken(part string, end error) io.Reader {
 // replay answers one request after the other with a stream.
 func replay(t *testing.T, path, body string, answers ...io.Reader) (shown string, sent int, outcome middleware.Outcome) {
 	t.Helper()
-	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		sent++
 		require.LessOrEqual(t, sent, len(answers))
-		return streamed(r, io.NopCloser(answers[sent-1])), r.Body.Close()
+		return wiretest.Streamed(r, io.NopCloser(answers[sent-1])), r.Body.Close()
 	})
 	ctx, outcomes := middleware.Capture(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1"+path, strings.NewReader(body))
 	require.NoError(t, err)
 	clock := middleware.WithClock(carryontest.NewClock())
-	response, err := transport.New(base, middleware.New(twoTodos, unhurried, clock)).RoundTrip(r)
+	response, err := transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried, clock)).RoundTrip(r)
 	require.NoError(t, err)
 	got, err := io.ReadAll(response.Body)
 	require.NoError(t, response.Body.Close())
@@ -64,19 +66,19 @@ func replay(t *testing.T, path, body string, answers ...io.Reader) (shown string
 func TestContinuationThatBreaksOffIsSentOnceMore(t *testing.T) {
 	t.Parallel()
 	turns := []fakellm.Turn{
-		edit().AndText("Now.").Reasoning("Do it."), edit(), fakellm.Text("Done.").Finish("length"), fakellm.Pause(blocked),
+		wiretest.Edit().AndText("Now.").Reasoning("Do it."), wiretest.Edit(), fakellm.Text("Done.").Finish("length"), fakellm.Pause(wiretest.Blocked),
 	}
 	for path, bodyOf := range endpoints {
 		for i, turn := range turns {
 			t.Run(path, func(t *testing.T) {
 				t.Parallel()
 				body := bodyOf(true)
-				all := answersOf(t, path, body, fakellm.Text(plan), turn)
+				all := answersOf(t, path, body, fakellm.Text(wiretest.Plan), turn)
 				first, second := all[0], all[1]
 				want, _, _ := replay(t, path, body, strings.NewReader(first), strings.NewReader(second))
 				for _, end := range []error{io.EOF, errors.New("reset")} {
 					again, once := 0, 0
-					for n := 0; n < len(second); n += oneIn(29) {
+					for n := 0; n < len(second); n += wiretest.OneIn(29) {
 						got, sent, outcome := replay(t, path, body, strings.NewReader(first), broken(second[:n], end), strings.NewReader(second))
 						switch {
 						case sent == 3:
@@ -132,16 +134,16 @@ func TestProviderSaysWhenAContinuationIsSentOnceMore(t *testing.T) {
 						if failure.header[0] != "" {
 							down = down.Header(failure.header[0], failure.header[1])
 						}
-						turns := []fakellm.Turn{fakellm.Text(plan), down.Header("Date", "")}
+						turns := []fakellm.Turn{fakellm.Text(wiretest.Plan), down.Header("Date", "")}
 						if !failure.refuses {
-							turns = append(turns, edit().AndText("Here it is."))
+							turns = append(turns, wiretest.Edit().AndText("Here it is."))
 						}
 						server := fakellm.NewServer(t, turns...)
 						ctx, outcomes := middleware.Capture(t.Context())
 						r, err := http.NewRequestWithContext(ctx, http.MethodPost, fakellm.BaseURL+path, strings.NewReader(body(stream)))
 						require.NoError(t, err)
 						began := time.Now()
-						got := readReply(transport.New(server.Transport(), middleware.New(twoTodos, unhurried)).RoundTrip(r))
+						got := wiretest.ReadReply(transport.New(server.Transport(), middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).RoundTrip(r))
 						require.NoError(t, got.Err)
 						assert.Contains(t, got.Body, "parser.")
 						assert.Equal(t, failure.waits, time.Since(began))

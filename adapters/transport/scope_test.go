@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -39,15 +41,6 @@ const stalled = `{"id":"a","object":"chat.completion","created":1,"model":"m","c
 	`"message":{"role":"assistant","content":"Next."},"finish_reason":"stop"}],` +
 	`"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
 
-// answered returns a response of JSON.
-func answered(r *http.Request, body string) *http.Response {
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/json"}},
-		Body:   io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
-	}
-}
-
 // keeper is an [http.RoundTripper] that records requests and answers. Its answers are ones that would be continued.
 type keeper struct {
 	requests  []*http.Request
@@ -72,7 +65,7 @@ func (k *keeper) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	response := answered(r, stalled)
+	response := wiretest.Answered(r, stalled)
 	k.responses = append(k.responses, response)
 	return response, nil
 }
@@ -84,50 +77,50 @@ var outside = []struct {
 	change  func(*http.Request) *http.Request
 	body    string
 }{
-	{"another method", true, func(r *http.Request) *http.Request { r.Method = http.MethodPut; return r }, bodyOf(false)},
-	{"no method, which is GET", true, func(r *http.Request) *http.Request { r.Method = ""; return r }, bodyOf(false)},
-	{"another path", true, path("/v1/completions"), bodyOf(false)},
-	{"a path below", true, path("/v1/chat/completions/chatcmpl-1"), bodyOf(false)},
-	{"a path that only ends alike", true, path("/v1/xchat/completions"), bodyOf(false)},
-	{"embeddings", true, path("/v1/embeddings"), bodyOf(false)},
-	{"a form", true, header("Content-Type", "multipart/form-data; boundary=x"), bodyOf(false)},
-	{"plain text", true, header("Content-Type", "text/plain"), bodyOf(false)},
-	{"a type that cannot be read", true, header("Content-Type", "a b c;;=json"), bodyOf(false)},
-	{"a compressed body", true, header("Content-Encoding", "gzip"), bodyOf(false)},
-	{"an AWS signature", true, header("Authorization", "AWS4-HMAC-SHA256 Credential=x"), bodyOf(false)},
-	{"an AWS signature of the newer kind", true, header("Authorization", "AWS4-ECDSA-P256-SHA256 Credential=x"), bodyOf(false)},
+	{"another method", true, func(r *http.Request) *http.Request { r.Method = http.MethodPut; return r }, wiretest.ChatBody(false)},
+	{"no method, which is GET", true, func(r *http.Request) *http.Request { r.Method = ""; return r }, wiretest.ChatBody(false)},
+	{"another path", true, path("/v1/completions"), wiretest.ChatBody(false)},
+	{"a path below", true, path("/v1/chat/completions/chatcmpl-1"), wiretest.ChatBody(false)},
+	{"a path that only ends alike", true, path("/v1/xchat/completions"), wiretest.ChatBody(false)},
+	{"embeddings", true, path("/v1/embeddings"), wiretest.ChatBody(false)},
+	{"a form", true, header("Content-Type", "multipart/form-data; boundary=x"), wiretest.ChatBody(false)},
+	{"plain text", true, header("Content-Type", "text/plain"), wiretest.ChatBody(false)},
+	{"a type that cannot be read", true, header("Content-Type", "a b c;;=json"), wiretest.ChatBody(false)},
+	{"a compressed body", true, header("Content-Encoding", "gzip"), wiretest.ChatBody(false)},
+	{"an AWS signature", true, header("Authorization", "AWS4-HMAC-SHA256 Credential=x"), wiretest.ChatBody(false)},
+	{"an AWS signature of the newer kind", true, header("Authorization", "AWS4-ECDSA-P256-SHA256 Credential=x"), wiretest.ChatBody(false)},
 	{"an AWS signature in the address", true, func(r *http.Request) *http.Request {
 		r.URL.RawQuery = "X-Amz-Signature=00ff"
 		return r
-	}, bodyOf(false)},
+	}, wiretest.ChatBody(false)},
 	{"a length over the limit", true, func(r *http.Request) *http.Request {
 		r.ContentLength = transport.MaxBody + 1
 		return r
-	}, bodyOf(false)},
+	}, wiretest.ChatBody(false)},
 
 	{"a ctx that suppresses it", true, func(r *http.Request) *http.Request {
 		return r.WithContext(continuation.Suppress(r.Context()))
-	}, bodyOf(false)},
+	}, wiretest.ChatBody(false)},
 	{"no tools", false, nil, `{"messages":[{"role":"user","content":"Hi."}]}`},
-	{"an empty list of tools", false, nil, strings.Replace(bodyOf(false), editFile, "", 1)},
-	{"tools that are null", false, nil, strings.Replace(bodyOf(false), "["+editFile+"]", "null", 1)},
-	{"several answers", false, nil, bodyOf(false, `"n":2`)},
-	{"a JSON object", false, nil, bodyOf(false, `"response_format":{"type":"json_object"}`)},
-	{"a JSON schema", false, nil, bodyOf(false, `"response_format":{"type":"json_schema","json_schema":{}}`)},
-	{"legacy functions", false, nil, bodyOf(false, `"functions":[{"name":"edit_file"}]`)},
-	{"a legacy function call", false, nil, bodyOf(false, `"function_call":"auto"`)},
-	{"no tool allowed", false, nil, bodyOf(false, `"tool_choice":"none"`)},
-	{"a tool required", false, nil, bodyOf(false, `"tool_choice":"required"`)},
-	{"some tool required", false, nil, bodyOf(false, `"tool_choice":"any"`)},
-	{"a named tool", false, nil, bodyOf(false, `"tool_choice":{"type":"function","function":{"name":"edit_file"}}`)},
-	{"a tool of some required", false, nil, bodyOf(false,
+	{"an empty list of tools", false, nil, strings.Replace(wiretest.ChatBody(false), wiretest.ChatTool, "", 1)},
+	{"tools that are null", false, nil, strings.Replace(wiretest.ChatBody(false), "["+wiretest.ChatTool+"]", "null", 1)},
+	{"several answers", false, nil, wiretest.ChatBody(false, `"n":2`)},
+	{"a JSON object", false, nil, wiretest.ChatBody(false, `"response_format":{"type":"json_object"}`)},
+	{"a JSON schema", false, nil, wiretest.ChatBody(false, `"response_format":{"type":"json_schema","json_schema":{}}`)},
+	{"legacy functions", false, nil, wiretest.ChatBody(false, `"functions":[{"name":"edit_file"}]`)},
+	{"a legacy function call", false, nil, wiretest.ChatBody(false, `"function_call":"auto"`)},
+	{"no tool allowed", false, nil, wiretest.ChatBody(false, `"tool_choice":"none"`)},
+	{"a tool required", false, nil, wiretest.ChatBody(false, `"tool_choice":"required"`)},
+	{"some tool required", false, nil, wiretest.ChatBody(false, `"tool_choice":"any"`)},
+	{"a named tool", false, nil, wiretest.ChatBody(false, `"tool_choice":{"type":"function","function":{"name":"edit_file"}}`)},
+	{"a tool of some required", false, nil, wiretest.ChatBody(false,
 		`"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[]}}`)},
 	{"not JSON", false, nil, `model=test-model`},
-	{"JSON that is no object", false, nil, `[` + bodyOf(false) + `]`},
-	{"JSON with more behind it", false, nil, bodyOf(false) + `{}`},
-	{"half of the JSON", false, nil, bodyOf(false)[:60]},
-	{"JSON behind a byte order mark", false, nil, "\ufeff" + bodyOf(false)},
-	{"a string for the messages' end", false, nil, `{"tools":[` + editFile + `],"messages":"`},
+	{"JSON that is no object", false, nil, `[` + wiretest.ChatBody(false) + `]`},
+	{"JSON with more behind it", false, nil, wiretest.ChatBody(false) + `{}`},
+	{"half of the JSON", false, nil, wiretest.ChatBody(false)[:60]},
+	{"JSON behind a byte order mark", false, nil, "\ufeff" + wiretest.ChatBody(false)},
+	{"a string for the messages' end", false, nil, `{"tools":[` + wiretest.ChatTool + `],"messages":"`},
 }
 
 func path(to string) func(*http.Request) *http.Request {
@@ -149,7 +142,7 @@ func TestRequestsThatAreNotOursAreNotTouched(t *testing.T) {
 	for _, tt := range outside {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			request := newRequest(t, t.Context(), "http://model.test/v1", tt.body)
+			request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", tt.body)
 			if tt.change != nil {
 				request = tt.change(request)
 			}
@@ -161,9 +154,9 @@ func TestRequestsThatAreNotOursAreNotTouched(t *testing.T) {
 			before.GetBody = nil
 
 			base := new(keeper)
-			response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request)
+			response, err := transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).RoundTrip(request)
 			require.NoError(t, err)
-			defer closed(t, response)
+			defer wiretest.Closed(t, response)
 			require.Len(t, base.requests, 1)
 			requireSame(t, request, base.requests[0], "the request")
 			requireSame(t, base.responses[0], response, "the response")
@@ -187,7 +180,7 @@ func TestRequestsThatAreNotOursAreSentAsTheyAreWithoutACopy(t *testing.T) {
 	for _, tt := range outside {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			request := newRequest(t, t.Context(), "http://model.test/v1", tt.body)
+			request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", tt.body)
 			if tt.change != nil {
 				request = tt.change(request)
 			}
@@ -196,9 +189,9 @@ func TestRequestsThatAreNotOursAreSentAsTheyAreWithoutACopy(t *testing.T) {
 			length, header := request.ContentLength, request.Header.Clone()
 
 			base := new(keeper)
-			response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request)
+			response, err := transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).RoundTrip(request)
 			require.NoError(t, err)
-			defer closed(t, response)
+			defer wiretest.Closed(t, response)
 			require.Len(t, base.requests, 1)
 			sent := base.requests[0]
 			requireSame(t, base.responses[0], response, "the response")
@@ -227,11 +220,11 @@ func TestSuppressedAndNestedRequestsAreNotBuffered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			request := newRequest(t, mark(t.Context()), "http://model.test/v1", bodyOf(false))
-			body := &watchedBody{Reader: strings.NewReader(bodyOf(false))}
+			request := wiretest.NewChatRequest(t, mark(t.Context()), "http://model.test/v1", wiretest.ChatBody(false))
+			body := &watchedBody{Reader: strings.NewReader(wiretest.ChatBody(false))}
 			request.Body, request.GetBody = body, nil
 			base := new(keeper)
-			response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request)
+			response, err := transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).RoundTrip(request)
 			require.NoError(t, err)
 			require.NoError(t, response.Body.Close())
 			assert.Zero(t, body.reads)
@@ -243,25 +236,25 @@ func TestSuppressedAndNestedRequestsAreNotBuffered(t *testing.T) {
 // Of two layers of any kind, the outer one acts.
 func TestNestedLayerStandsAside(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, twoTodos)
-		s.client.Transport = transport.New(transport.New(s.wire, s.mw), s.mw)
-		got := s.ask(t, w, edit().AndText("Done."))
-		requireReading(t, got, "Done.", "tool_calls")
-		got = s.ask(t, w, texts("One.", "Two.", "Three.", "Four.")...)
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		s.Client.Transport = transport.New(transport.New(s.Wire, s.Middleware), s.Middleware)
+		got := s.Ask(t, w, wiretest.Edit().AndText("Done."))
+		wiretest.RequireChat(t, got, "Done.", "tool_calls")
+		got = s.Ask(t, w, wiretest.Texts("One.", "Two.", "Three.", "Four.")...)
 		require.NoError(t, got.Err)
-		assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", got.reading(t).Text)
-		assert.Len(t, s.server.Requests(), 5, "not squared")
+		assert.Equal(t, "One.\n\nTwo.\n\nThree.\n\nFour.", got.Chat(t).Text)
+		assert.Len(t, s.Server.Requests(), 5, "not squared")
 	})
 }
 
 // A call that is out of scope is reported once.
 func TestRequestOutOfScopeHasAnOutcome(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, twoTodos)
-		got := s.send(t, s.request(t, bodyOf(w.stream, `"tool_choice":"none"`)), texts(plan)...)
-		requireReading(t, got, plan, "stop")
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		got := s.Send(t, s.Request(t, wiretest.ChatBody(w.Stream, `"tool_choice":"none"`)), wiretest.Texts(wiretest.Plan)...)
+		wiretest.RequireChat(t, got, wiretest.Plan, "stop")
 		assert.True(t, got.Outcome.Ended)
 		assert.Equal(t, continuation.ReasonToolChoice, got.Outcome.Reason)
 		assert.Empty(t, got.Outcome.Usage)
@@ -292,19 +285,19 @@ func TestRequestsInScope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
-				s := newQuietScene(t, twoTodos)
-				body := bodyOf(w.stream)
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+				s := wiretest.NewScene(t, wiretest.TwoTodos)
+				body := wiretest.ChatBody(w.Stream)
 				if tt.more != "" {
-					body = bodyOf(w.stream, tt.more)
+					body = wiretest.ChatBody(w.Stream, tt.more)
 				}
-				request := s.request(t, body)
+				request := s.Request(t, body)
 				if tt.change != nil {
 					request = tt.change(request)
 				}
-				got := s.send(t, request, texts(plan)[0], edit())
-				requireReading(t, got, plan, "tool_calls")
-				assert.Len(t, s.server.Requests(), 2)
+				got := s.Send(t, request, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit())
+				wiretest.RequireChat(t, got, wiretest.Plan, "tool_calls")
+				assert.Len(t, s.Server.Requests(), 2)
 			})
 		})
 	}
@@ -312,15 +305,15 @@ func TestRequestsInScope(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(twoTodos)
+	mw := middleware.New(wiretest.TwoTodos)
 	assert.PanicsWithValue(t, "carryon/adapters/transport: nil middleware", func() { transport.New(new(http.Transport), nil) })
 	require.NotNil(t, transport.New(nil, mw))
 
-	s := newScene(t, twoTodos) // over HTTP, as the default transport would
-	s.client.Transport = transport.New(nil, s.mw)
+	s := wiretest.NewHTTPScene(t, wiretest.TwoTodos) // over HTTP, as the default transport would
+	s.Client.Transport = transport.New(nil, s.Middleware)
 	t.Cleanup((&http.Client{}).CloseIdleConnections)
-	requireReading(t, s.ask(t, way{"stream", true}, texts(plan)[0], edit()), plan, "tool_calls")
-	assert.Empty(t, s.wire.seen())
+	wiretest.RequireChat(t, s.Ask(t, wiretest.Way{Stream: true}, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit()), wiretest.Plan, "tool_calls")
+	assert.Empty(t, s.Wire.Seen())
 }
 
 // idle is a base that counts how often its idle connections are closed.
@@ -334,7 +327,7 @@ func (i *idle) CloseIdleConnections() { i.closed++ }
 
 func TestCloseIdleConnectionsReachesTheBase(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(twoTodos)
+	mw := middleware.New(wiretest.TwoTodos)
 	base := &idle{RoundTripper: new(keeper)}
 	client := &http.Client{Transport: transport.New(transport.New(base, mw), mw)}
 	client.CloseIdleConnections()
@@ -359,7 +352,7 @@ func TestIncompleteRequestsReachTheBase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			base := new(keeper)
-			response, err := transport.New(base, middleware.New(twoTodos)).RoundTrip(request)
+			response, err := transport.New(base, middleware.New(wiretest.TwoTodos)).RoundTrip(request)
 			require.NoError(t, err)
 			require.NoError(t, response.Body.Close())
 			assert.Len(t, base.requests, 1)

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -54,7 +56,7 @@ type pace struct{ first, each time.Duration }
 // answerSlowly answers turn after turn, each at its own pace.
 func answerSlowly(stream bool, turns ...pace) http.RoundTripper {
 	asked := 0
-	return roundTrip(func(r *http.Request) (*http.Response, error) {
+	return wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		turn := turns[min(asked, len(turns)-1)]
 		asked++
 		if err := r.Body.Close(); err != nil {
@@ -70,9 +72,9 @@ func answerSlowly(stream bool, turns ...pace) http.RoundTripper {
 		}
 		body := &slow{r: r, first: turn.first, each: turn.each, rest: words}
 		if stream {
-			return streamed(r, body), nil
+			return wiretest.Streamed(r, body), nil
 		}
-		response := answered(r, "")
+		response := wiretest.Answered(r, "")
 		response.Body, response.ContentLength = body, -1
 		return response, nil
 	})
@@ -114,8 +116,8 @@ func TestTimeoutThatASDKTells(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
-				mw := oneContinuation(twoTodos)
-				r := newRequest(t, ctx, "http://model.test/v1", bodyOf(tt.stream))
+				mw := wiretest.OneContinuation(wiretest.TwoTodos)
+				r := wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(tt.stream))
 				for header, value := range map[string]string{"Lang": tt.language, "Timeout": tt.timeout, "Read-Timeout": tt.read} {
 					if value != "" {
 						r.Header.Set("X-Stainless-"+header, value)
@@ -156,12 +158,12 @@ func TestToldTimeoutLeavesTheCallersOwnTurnAlone(t *testing.T) {
 				if told == "ctx" {
 					ctx = continuation.WithDeadline(continuation.WithDeadline(ctx, time.Now().Add(2*time.Second)), time.Now().Add(time.Hour))
 				}
-				r := newRequest(t, ctx, "http://model.test/v1", bodyOf(stream))
+				r := wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(stream))
 				if told == "header" {
 					r.Header.Set("X-Stainless-Timeout", "2")
 				}
 				began := time.Now()
-				response, err := transport.New(answerSlowly(stream, pace{time.Minute, time.Minute}), oneContinuation(twoTodos)).RoundTrip(r)
+				response, err := transport.New(answerSlowly(stream, pace{time.Minute, time.Minute}), wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(r)
 				require.NoError(t, err)
 				got, err := io.ReadAll(response.Body)
 				require.NoError(t, err)
@@ -182,8 +184,8 @@ func TestDeadlineThatEndsNoContext(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx := continuation.WithDeadline(t.Context(), time.Now().Add(10*time.Second))
 			began := time.Now()
-			response, err := transport.New(answerSlowly(stream, pace{}, pace{first: time.Hour}), oneContinuation(twoTodos)).
-				RoundTrip(newRequest(t, ctx, "http://model.test/v1", bodyOf(stream)))
+			response, err := transport.New(answerSlowly(stream, pace{}, pace{first: time.Hour}), wiretest.OneContinuation(wiretest.TwoTodos)).
+				RoundTrip(wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(stream)))
 			require.NoError(t, err)
 			got, err := io.ReadAll(response.Body)
 			require.NoError(t, err)
@@ -215,16 +217,16 @@ func TestFirstEventIsTheFirstChunk(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				base := roundTrip(func(r *http.Request) (*http.Response, error) {
-					return streamed(r, &slow{r: r, first: time.Second, each: time.Minute, rest: events}), r.Body.Close()
+				base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					return wiretest.Streamed(r, &slow{r: r, first: time.Second, each: time.Minute, rest: events}), r.Body.Close()
 				})
 				var times middleware.Times
 				observer := middleware.Observer{TurnEnded: func(_ context.Context, e middleware.TurnEnded) { times = e.Times }}
 				body := `{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"Go on."}],"input":"Go on.","tools":[{"type":"function","name":"edit_file"}]}`
 				rt := transport.New(base, middleware.New(todo.Static(), middleware.WithObserver(observer)))
-				request := newRequest(t, t.Context(), "http://model.test/v1", body)
+				request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", body)
 				request.URL.Path = "/v1" + path
-				got := readReply(rt.RoundTrip(request))
+				got := wiretest.ReadReply(rt.RoundTrip(request))
 				require.NoError(t, got.Err)
 				assert.Equal(t, strings.Join(events, ""), got.Body)
 				assert.Equal(t, time.Second, times.FirstChunk.Sub(times.Began))

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -11,7 +13,7 @@ import (
 )
 
 // onVertex sends requests for Vertex AI to the scripted server's Messages.
-func onVertex(server *fakellm.Server) roundTrip {
+func onVertex(server *fakellm.Server) wiretest.RoundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.URL.Path = "/v1/messages"
@@ -22,30 +24,30 @@ func onVertex(server *fakellm.Server) roundTrip {
 // Claude on Vertex AI takes Messages without a model, at a path that names the model.
 func TestMessagesOnVertexAreContinued(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		t.Helper()
-		server := fakellm.NewServer(t, fakellm.Text(plan), edit())
-		s := sceneOf(t, server, onVertex(server), fakellm.BaseURL, twoTodos)
+		server := fakellm.NewServer(t, fakellm.Text(wiretest.Plan), wiretest.Edit())
+		s := wiretest.Upstream{Server: server, Base: onVertex(server), URL: fakellm.BaseURL}.NewScene(t, wiretest.TwoTodos)
 		verb, stream := ":rawPredict", ""
-		if w.stream {
+		if w.Stream {
 			verb, stream = ":streamRawPredict", `,"stream":true`
 		}
-		r := s.request(t, `{"anthropic_version":"vertex-2023-10-16","max_tokens":100,"messages":[{"role":"user","content":"Go."}],`+
+		r := s.Request(t, `{"anthropic_version":"vertex-2023-10-16","max_tokens":100,"messages":[{"role":"user","content":"Go."}],`+
 			`"tools":[{"name":"edit_file","input_schema":{"type":"object"}}]`+stream+`}`)
 		r.URL.Path = "/v1/projects/p/locations/global/publishers/anthropic/models/claude-opus-5-5" + verb
-		got := s.send(t, r)
+		got := s.Send(t, r)
 		assert.Equal(t, 2, got.Outcome.Turns)
 		assert.Contains(t, got.Body, "edit_file")
-		assert.Contains(t, s.wire.bodies()[1], `"anthropic_version":"vertex-2023-10-16"`)
+		assert.Contains(t, s.Wire.Bodies()[1], `"anthropic_version":"vertex-2023-10-16"`)
 	})
 }
 
 // Other publishers' models have the same paths, and other requests.
 func TestOtherModelsOnVertexPass(t *testing.T) {
 	t.Parallel()
-	server := fakellm.NewServer(t, fakellm.Text(plan))
-	s := sceneOf(t, server, onVertex(server), fakellm.BaseURL, twoTodos)
-	r := s.request(t, `{"messages":[{"role":"user","content":"Go."}],"tools":[{"type":"function","function":{"name":"f"}}]}`)
+	server := fakellm.NewServer(t, fakellm.Text(wiretest.Plan))
+	s := wiretest.Upstream{Server: server, Base: onVertex(server), URL: fakellm.BaseURL}.NewScene(t, wiretest.TwoTodos)
+	r := s.Request(t, `{"messages":[{"role":"user","content":"Go."}],"tools":[{"type":"function","function":{"name":"f"}}]}`)
 	r.URL.Path = "/v1/projects/p/locations/global/publishers/mistralai/models/m:rawPredict"
-	assert.Equal(t, continuation.ReasonPath, s.send(t, r).Outcome.Reason)
+	assert.Equal(t, continuation.ReasonPath, s.Send(t, r).Outcome.Reason)
 }

@@ -1,9 +1,11 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,7 +42,7 @@ func resetAt(t *testing.T, d faults.Drill, client quirks.Client, base http.Round
 	upstream, mw := d.Upstream(try.At), onceMore()
 	server := httptest.NewServer(upstream)
 	defer server.Close()
-	counted := &tap{base: to(base, server)}
+	counted := &wiretest.Tap{Base: to(base, server)}
 	ctx := continuation.WithSession(t.Context(), "s")
 	try.Got = client.Read(ctx, transport.New(counted, mw), d.Framing.Whole)
 	try.Asked = upstream.Asked()
@@ -48,12 +50,12 @@ func resetAt(t *testing.T, d faults.Drill, client quirks.Client, base http.Round
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
 	require.Zero(t, state.Claim, "the session is left active")
-	require.Zero(t, counted.open(), "bodies left open")
+	require.Zero(t, counted.Open(), "bodies left open")
 }
 
 // to sends everything to a server.
 func to(base http.RoundTripper, server *httptest.Server) http.RoundTripper {
-	return roundTrip(func(r *http.Request) (*http.Response, error) {
+	return wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		out := r.Clone(r.Context())
 		out.URL.Host = server.Listener.Addr().String()
 		return base.RoundTrip(out)

@@ -1,4 +1,4 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,7 +50,7 @@ func elementsOf(list string) (elements []json.RawMessage, ok bool) {
 func playing(sent *[]string, stream bool) http.RoundTripper {
 	const pause = `"tool_calls":[{"index":0,"id":"p","type":"function","function":{"name":"todo_pause","arguments":"{\"reason\":\"stuck\"}"}}]`
 	turns := []string{`"content":"So.","reasoning_content":"Hm."`, pause, `"content":"On."`, `"content":"Done."`}
-	return roundTrip(func(r *http.Request) (*http.Response, error) {
+	return wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		turn := turns[min(len(*sent), len(turns)-1)]
 		*sent = append(*sent, string(body))
@@ -56,7 +58,7 @@ func playing(sent *[]string, stream bool) http.RoundTripper {
 		if stream {
 			text = `data: {"id":"a","choices":[{"index":0,"delta":{` + turn + `},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 		}
-		response := streamed(r, io.NopCloser(strings.NewReader(text)))
+		response := wiretest.Streamed(r, io.NopCloser(strings.NewReader(text)))
 		if !stream {
 			response.Header = http.Header{"Content-Type": {"application/json"}}
 		}
@@ -136,8 +138,8 @@ func FuzzContinuationRequest(f *testing.F) {
 			`"tool_choice":{"type":"allowed_tools","allowed_tools":{"tools":[ ],"mode":"auto"}}`, `"seed":12345678901234567890`,
 			`"messages":[],"messages":[ ]`, `"tools":[]`, `"me\u0073sages":[{"role":"user","content":[]}]`, `"n":1.0`, `"user":"\ud800"`,
 		} {
-			f.Add([]byte(bodyOf(stream, more)), stream)
-			f.Add([]byte("\n"+strings.NewReplacer(",", " ,\t", ":", " : ", "[", "[ \r\n").Replace(bodyOf(stream, more))+" "), stream)
+			f.Add([]byte(wiretest.ChatBody(stream, more)), stream)
+			f.Add([]byte("\n"+strings.NewReplacer(",", " ,\t", ":", " : ", "[", "[ \r\n").Replace(wiretest.ChatBody(stream, more))+" "), stream)
 		}
 	}
 	f.Add([]byte(`{"tools":[{"function":{"strict":true}}],"messages":[{"role":"assistant","reasoning":"x","reasoning_content":"y"}]}`), false)
@@ -147,10 +149,10 @@ func FuzzContinuationRequest(f *testing.F) {
 		var sent []string
 		todos := todo.Static(todo.Todo{Content: "Write the parser", Status: todo.InProgress})
 		mw := middleware.New(todos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
-		request := newRequest(t, t.Context(), "http://model.test/v1", string(body))
+		request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", string(body))
 		response, err := transport.New(playing(&sent, stream), mw).RoundTrip(request)
 		require.NoError(t, err)
-		defer closed(t, response)
+		defer wiretest.Closed(t, response)
 		_, err = io.Copy(io.Discard, response.Body)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(sent), 3)

@@ -1,4 +1,4 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,7 +49,7 @@ var (
 
 // forRecordings continues a call once, and without waiting.
 func forRecordings(todos todo.Provider) *middleware.Middleware {
-	return middleware.New(todos, unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
+	return middleware.New(todos, wiretest.Unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 }
 
 // recordedAnswer is an answer to the byte.

@@ -1,4 +1,4 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"fmt"
@@ -119,7 +119,7 @@ type recordedBody struct {
 
 func (b *recordedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.end.IsZero() && strings.HasSuffix(string(p[:n]), doneMark) {
+	if b.end.IsZero() && strings.HasSuffix(string(p[:n]), "data: [DONE]\n\n") {
 		*b.end = time.Now()
 	}
 	return n, err

@@ -1,4 +1,4 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
@@ -75,21 +77,21 @@ type parity struct {
 	calls    int // number of calls, one after the other; 0 means 1
 }
 
-func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middleware.Middleware) (chats, opener)) []told {
+func (p parity) play(t *testing.T, w wiretest.Way, wrap func(openai.ClientConfig, *middleware.Middleware) (chats, opener)) []told {
 	t.Helper()
 	server := fakellm.NewServer(t, p.turns...)
 	events := carryontest.NewRecorder()
 	todos := p.todos
 	if todos == nil {
-		todos = twoTodos
+		todos = wiretest.TwoTodos
 	}
-	options := []middleware.Option{unhurried, middleware.WithObserver(events.Observer())}
+	options := []middleware.Option{wiretest.Unhurried, middleware.WithObserver(events.Observer())}
 	if !p.attended {
-		options = append(options, unattended)
+		options = append(options, wiretest.Unattended)
 	}
 	mw := middleware.New(todos, slices.Concat(options, p.opts)...)
 	require.NoError(t, mw.Settings().SetTodoContinuation(t.Context(), "", !p.disabled))
-	wire := &tap{base: server.Transport()}
+	wire := &wiretest.Tap{Base: server.Transport()}
 	config := openai.DefaultConfig("no key")
 	config.BaseURL, config.HTTPClient = fakellm.BaseURL, &http.Client{Transport: wire}
 	client, open := wrap(config, mw)
@@ -120,13 +122,13 @@ func (p parity) play(t *testing.T, w way, wrap func(openai.ClientConfig, *middle
 	}
 	for i, r := range server.Requests() {
 		last := &all[len(all)-1]
-		last.Requests, last.Marks = append(last.Requests, r), append(last.Marks, isContinuation(wire.seen()[i]))
+		last.Requests, last.Marks = append(last.Requests, r), append(last.Marks, wiretest.IsContinuation(wire.Seen()[i]))
 	}
 	return all
 }
 
-func readTurn(ctx context.Context, w way, client chats, open opener, request openai.ChatCompletionRequest) quirks.Reading {
-	if !w.stream {
+func readTurn(ctx context.Context, w wiretest.Way, client chats, open opener, request openai.ChatCompletionRequest) quirks.Reading {
+	if !w.Stream {
 		answer, err := client.CreateChatCompletion(ctx, request)
 		r := quirks.Reading{Err: quirks.Problem(err), Usage: goOpenAIUsage(answer.Usage)}
 		if len(answer.Choices) > 0 {
@@ -179,7 +181,7 @@ func withoutTexts(lines []string) []string {
 }
 
 // requireParity checks that both clients give the same results.
-func (p parity) requireParity(t *testing.T, w way) []told {
+func (p parity) requireParity(t *testing.T, w wiretest.Way) []told {
 	t.Helper()
 	want, got := p.play(t, w, typed), p.play(t, w, onTheWire)
 	require.Len(t, got, len(want))
@@ -226,46 +228,46 @@ var (
 
 // scripts has a call for each way in which calls end.
 var scripts = map[string]parity{
-	"continued":        {turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
-	"twice":            {turns: append(texts("One.", "Two."), edit().AndText("Three."))},
-	"nothing to do":    {todos: todo.Static(), turns: texts(plan)},
-	"tool call":        {turns: []fakellm.Turn{edit().AndText("Now.")}},
-	"exhausted":        {turns: texts("One.", "Two.", "Three.", "Four.", "Five."), calls: 2},
-	"no progress":      {turns: texts("One.", "One.", "One.", "One.")},
-	"paused":           {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}},
-	"paused by text":   {turns: texts(plan, "I can't.\n\ntodo_pause('"+blocked+"')")},
-	"pause rejected":   {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").ID("p1"), edit()}},
-	"pause beside":     {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndCall("edit_file", "{}")}},
-	"paused, then no":  {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked), fakellm.Text("And now?")}, calls: 2},
-	"refused":          {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Status(400, `{"error":{"message":"x"}}`)}},
-	"failed":           {turns: []fakellm.Turn{fakellm.Text(plan), down, down, down}},
-	"cut":              {turns: []fakellm.Turn{fakellm.Text(plan), cut, cut, cut}},
-	"sent once more":   {turns: []fakellm.Turn{fakellm.Text(plan), down, edit()}},
-	"sent twice more":  {turns: []fakellm.Turn{fakellm.Text(plan), down, cut, edit()}},
-	"asks":             {attended: true, turns: texts("Which one do you want?")},
-	"unclear":          {attended: true, turns: texts("One.", "Two.")},
+	"continued":        {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}},
+	"twice":            {turns: append(wiretest.Texts("One.", "Two."), wiretest.Edit().AndText("Three."))},
+	"nothing to do":    {todos: todo.Static(), turns: wiretest.Texts(wiretest.Plan)},
+	"tool call":        {turns: []fakellm.Turn{wiretest.Edit().AndText("Now.")}},
+	"exhausted":        {turns: wiretest.Texts("One.", "Two.", "Three.", "Four.", "Five."), calls: 2},
+	"no progress":      {turns: wiretest.Texts("One.", "One.", "One.", "One.")},
+	"paused":           {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked)}},
+	"paused by text":   {turns: wiretest.Texts(wiretest.Plan, "I can't.\n\ntodo_pause('"+wiretest.Blocked+"')")},
+	"pause rejected":   {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause("stuck").ID("p1"), wiretest.Edit()}},
+	"pause beside":     {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked).AndCall("edit_file", "{}")}},
+	"paused, then no":  {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked), fakellm.Text("And now?")}, calls: 2},
+	"refused":          {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Status(400, `{"error":{"message":"x"}}`)}},
+	"failed":           {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), down, down, down}},
+	"cut":              {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), cut, cut, cut}},
+	"sent once more":   {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), down, wiretest.Edit()}},
+	"sent twice more":  {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), down, cut, wiretest.Edit()}},
+	"asks":             {attended: true, turns: wiretest.Texts("Which one do you want?")},
+	"unclear":          {attended: true, turns: wiretest.Texts("One.", "Two.")},
 	"turn 1 refused":   {turns: []fakellm.Turn{fakellm.Status(429, `{"error":{"message":"x"}}`)}},
-	"turn 1 cut":       {turns: []fakellm.Turn{fakellm.Text(plan).Cut()}},
-	"length":           {turns: []fakellm.Turn{fakellm.Text(plan).Finish("length")}},
-	"no finish":        {turns: []fakellm.Turn{fakellm.Text(plan).With(fakellm.NoFinish)}},
+	"turn 1 cut":       {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).Cut()}},
+	"length":           {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).Finish("length")}},
+	"no finish":        {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).With(fakellm.NoFinish)}},
 	"refusal":          {turns: []fakellm.Turn{fakellm.Text("").Refusal("No.")}},
-	"no text":          {turns: texts(" \n", " \n", " \n", " \n")},
-	"empty turns":      {turns: []fakellm.Turn{fakellm.Text(""), edit()}},
-	"legacy call":      {turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Call("edit_file", "{}").With(fakellm.Legacy)}},
-	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: texts(plan)},
-	"suppressed":       {ctx: continuation.Suppress, turns: texts(plan)},
-	"disabled":         {attended: true, disabled: true, turns: texts(plan)},
-	"vetoed":           {opts: []middleware.Option{middleware.WithGate(func(context.Context, middleware.NextTurn) error { return errors.New("no") })}, turns: texts(plan)},
-	"always declared":  {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
-	"always, paused":   {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(plan).AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}},
-	"last usage":       {opts: []middleware.Option{middleware.WithUsage(middleware.UsageLastTurn)}, turns: []fakellm.Turn{fakellm.Text(plan).Usage(1, 2), edit().Usage(3, 4)}},
-	"own todo_pause":   {request: func(r *openai.ChatCompletionRequest) { r.Tools[0].Function.Name = "todo_pause" }, turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}},
-	"tool choice":      {request: func(r *openai.ChatCompletionRequest) { r.ToolChoice = "none" }, turns: texts(plan)},
-	"several answers":  {request: func(r *openai.ChatCompletionRequest) { r.N = 2 }, turns: texts(plan)},
-	"stored":           {request: func(r *openai.ChatCompletionRequest) { r.Store = true }, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
-	"reasoning":        {request: reasoned, turns: []fakellm.Turn{fakellm.Text(plan).Reasoning("Hm, \"so\".\nYes."), edit().Reasoning("\"Aha\", and so on.")}},
-	"from the request": {todos: todo.FromConversation(), request: listed, turns: []fakellm.Turn{fakellm.Text(plan), edit()}},
-	"done in it":       {todos: todo.FromConversation(), request: finished, turns: texts(plan)},
+	"no text":          {turns: wiretest.Texts(" \n", " \n", " \n", " \n")},
+	"empty turns":      {turns: []fakellm.Turn{fakellm.Text(""), wiretest.Edit()}},
+	"legacy call":      {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Call("edit_file", "{}").With(fakellm.Legacy)}},
+	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: wiretest.Texts(wiretest.Plan)},
+	"suppressed":       {ctx: continuation.Suppress, turns: wiretest.Texts(wiretest.Plan)},
+	"disabled":         {attended: true, disabled: true, turns: wiretest.Texts(wiretest.Plan)},
+	"vetoed":           {opts: []middleware.Option{middleware.WithGate(func(context.Context, middleware.NextTurn) error { return errors.New("no") })}, turns: wiretest.Texts(wiretest.Plan)},
+	"always declared":  {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}},
+	"always, paused":   {opts: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).AndCall("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`)}},
+	"last usage":       {opts: []middleware.Option{middleware.WithUsage(middleware.UsageLastTurn)}, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).Usage(1, 2), wiretest.Edit().Usage(3, 4)}},
+	"own todo_pause":   {request: func(r *openai.ChatCompletionRequest) { r.Tools[0].Function.Name = "todo_pause" }, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked)}},
+	"tool choice":      {request: func(r *openai.ChatCompletionRequest) { r.ToolChoice = "none" }, turns: wiretest.Texts(wiretest.Plan)},
+	"several answers":  {request: func(r *openai.ChatCompletionRequest) { r.N = 2 }, turns: wiretest.Texts(wiretest.Plan)},
+	"stored":           {request: func(r *openai.ChatCompletionRequest) { r.Store = true }, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}},
+	"reasoning":        {request: reasoned, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).Reasoning("Hm, \"so\".\nYes."), wiretest.Edit().Reasoning("\"Aha\", and so on.")}},
+	"from the request": {todos: todo.FromConversation(), request: listed, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}},
+	"done in it":       {todos: todo.FromConversation(), request: allDone, turns: wiretest.Texts(wiretest.Plan)},
 }
 
 // reasoned is a history that carries reasoning.
@@ -274,10 +276,10 @@ func reasoned(r *openai.ChatCompletionRequest) {
 		openai.ChatCompletionMessage{Role: "user", Content: "Go on."})
 }
 
-// listed is a history in which the todos were written, and finished one in which they are done.
+// listed is a history in which the todos were written, and allDone one in which they are done.
 func listed(r *openai.ChatCompletionRequest) { write(r, "pending") }
 
-func finished(r *openai.ChatCompletionRequest) { write(r, "completed") }
+func allDone(r *openai.ChatCompletionRequest) { write(r, "completed") }
 
 func write(r *openai.ChatCompletionRequest, status string) {
 	r.Messages = append(r.Messages, openai.ChatCompletionMessage{Role: "assistant", ToolCalls: []openai.ToolCall{{
@@ -293,7 +295,7 @@ func TestTransportDoesWhatTheTypedAdapterDoes(t *testing.T) {
 	for name, p := range scripts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				for _, got := range p.requireParity(t, w) {
 					assert.True(t, got.Outcome.Ended)
 					assert.NotEqual(t, continuation.ReasonNone, got.Outcome.Reason)
@@ -322,16 +324,16 @@ func TestTransportDoesWhatTheTypedAdapterDoesInEveryManner(t *testing.T) {
 	t.Parallel()
 	said := fakellm.Text("One. Two.").Usage(3, 4)
 	called := fakellm.Text("Three.").AndCall("edit_file", `{"path":"a"}`).ID("a").AndCall("edit_file", `{"path":"b"}`).ID("b")
-	beside := fakellm.Text("Three.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
+	beside := fakellm.Text("Three.").AndCall("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`).ID("p").AndCall("edit_file", `{"path":"b"}`).ID("b")
 	for name, manner := range manners {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, w way) {
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				for _, turns := range [][]fakellm.Turn{
 					{manner(said), called},
 					{said, manner(called)},
 					{said, manner(beside)},
-					{said, manner(fakellm.Pause(blocked))},
+					{said, manner(fakellm.Pause(wiretest.Blocked))},
 					{manner(called)},
 					{said, manner(fakellm.Text("Four.")), called},
 				} {
@@ -378,14 +380,14 @@ func readTyped(ctx context.Context, rt http.RoundTripper, unary bool) quirks.Rea
 			Name: "edit_file", Parameters: map[string]any{"type": "object"},
 		}}},
 	}
-	return readTurn(ctx, way{stream: !unary}, client, open, request)
+	return readTurn(ctx, wiretest.Way{Stream: !unary}, client, open, request)
 }
 
 // A client that the program makes with the transport behaves like the one that NewClientWithConfig returns.
 func TestTransportInAnHTTPClientIsTheSame(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		p := parity{turns: []fakellm.Turn{fakellm.Text(plan), edit()}}
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		p := parity{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}}
 		want := p.play(t, w, onTheWire)
 		got := p.play(t, w, func(config openai.ClientConfig, mw *middleware.Middleware) (chats, opener) {
 			base, ok := config.HTTPClient.(*http.Client)

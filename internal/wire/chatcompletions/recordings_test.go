@@ -1,4 +1,4 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"net/http"

@@ -1,13 +1,14 @@
-package transport_test
+package chatcompletions_test
 
 import (
-	"flag"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,16 +18,6 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/faults"
 	"github.com/carryon-go/carryon/internal/testkit/quirks"
 )
-
-var sample = flag.Int("sample", 32, "have answers fail at one in so many offsets; 1 is every byte")
-
-// oneIn returns n, or 1 if a test must leave nothing out.
-func oneIn(n int) int {
-	if *sample == 1 {
-		return 1
-	}
-	return n
-}
 
 // An answer may fail at any byte and in any way: every client reads a correct answer or an error, and nothing is left
 // open. In a bubble, a client that waits forever and a goroutine that does not end are deadlocks.
@@ -52,7 +43,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 func failEverywhere(t *testing.T, d faults.Drill, client quirks.Client) int {
 	t.Helper()
 	understood := assert.ObjectsAreEqual(d.Means(), client.Read(t.Context(), d.Relayed(), d.Framing.Whole))
-	offsets := d.Offsets(*sample)
+	offsets := d.Offsets(*wiretest.Sample)
 	ctx := continuation.WithSession(t.Context(), "s")
 	for _, at := range offsets {
 		try := faults.Try{At: at, Understood: understood}

@@ -1,4 +1,4 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"flag"
@@ -17,7 +17,7 @@ import (
 var updateGoldens = flag.Bool("update", false, "write the goldens of the quirk table")
 
 func quirkGoldens() quirks.Goldens {
-	return quirks.Goldens{Dir: filepath.Join("..", "..", "internal", "testkit", "quirks", "testdata"), Update: *updateGoldens}
+	return quirks.Goldens{Dir: filepath.Join("..", "..", "testkit", "quirks", "testdata"), Update: *updateGoldens}
 }
 
 // forEachQuirk runs a test for each row of the table.

@@ -1,4 +1,4 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"io"
@@ -68,7 +68,7 @@ func footprintOf(tb testing.TB, through http.RoundTripper, streams, read int) fo
 	responses := make([]*http.Response, streams) // as clients hold them
 	before, goroutines := measure.Live(), runtime.NumGoroutine()
 	for i := range responses {
-		responses[i] = openBench(tb, through, benchRequest) //nolint:bodyclose // closed below, all of them
+		responses[i] = openBench(tb, through, benchRequest)
 	}
 	arrived, left := make(chan struct{}, streams), make(chan struct{}, streams)
 	for _, response := range responses {

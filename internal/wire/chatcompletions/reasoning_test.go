@@ -1,8 +1,10 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,11 +60,11 @@ func TestReasoningOfTurnsStandsApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newQuietScene(t, twoTodos)
-			got := s.send(t, s.request(t, bodyOf(true)), thinking(plan, tt.first...), thinking("Done.", tt.second...), edit())
+			s := wiretest.NewScene(t, wiretest.TwoTodos)
+			got := s.Send(t, s.Request(t, wiretest.ChatBody(true)), thinking(wiretest.Plan, tt.first...), thinking("Done.", tt.second...), wiretest.Edit())
 			require.NoError(t, got.Err)
 			shown := got.Body
-			_, second, ok := strings.Cut(shown, `"content":"`+plan+`"`)
+			_, second, ok := strings.Cut(shown, `"content":"`+wiretest.Plan+`"`)
 			require.True(t, ok, shown)
 			for _, delta := range tt.want {
 				assert.Contains(t, second, `"delta":`+delta)
@@ -78,11 +80,11 @@ func TestReasoningOfTurnsStandsApart(t *testing.T) {
 // with the separators that are shown.
 func TestReasoningOfTurnsIsSentBackApart(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
-		s := newQuietScene(t, twoTodos)
-		body := strings.Replace(bodyOf(w.stream), `"messages":[`, `"messages":[{"role":"assistant","reasoning_content":"x"},`, 1)
-		got := s.send(t, s.request(t, body), fakellm.Text(plan).Reasoning("One."), fakellm.Text("Then the tests.").Reasoning("Two."), edit())
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		body := strings.Replace(wiretest.ChatBody(w.Stream), `"messages":[`, `"messages":[{"role":"assistant","reasoning_content":"x"},`, 1)
+		got := s.Send(t, s.Request(t, body), fakellm.Text(wiretest.Plan).Reasoning("One."), fakellm.Text("Then the tests.").Reasoning("Two."), wiretest.Edit())
 		require.NoError(t, got.Err)
-		assert.Contains(t, s.wire.bodies()[2], `"reasoning_content":"One.\n\nTwo."`)
+		assert.Contains(t, s.Wire.Bodies()[2], `"reasoning_content":"One.\n\nTwo."`)
 	})
 }

@@ -1,4 +1,4 @@
-package transport_test
+package chatcompletions_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
@@ -29,7 +31,7 @@ const quirkTask = "Write the parser"
 // onceMore returns a middleware that continues a call once, and does not wait.
 func onceMore() *middleware.Middleware {
 	todos := todo.Static(todo.Todo{ID: "1", Content: quirkTask, Status: todo.Pending})
-	return middleware.New(todos, unattended, middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
+	return middleware.New(todos, wiretest.Unattended, middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 }
 
 // carriedOn puts the transport before an upstream.
