@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -81,4 +82,22 @@ func TestPromisesAreMeasured(t *testing.T) { //nolint:paralleltest // as above
 		}
 	}
 	assert.Len(t, seen, 39)
+}
+
+// The requests have the sizes that the promises name, and the model answers each kind of them.
+func TestProxiedRequests(t *testing.T) {
+	t.Parallel()
+	model := newModel()
+	for _, p := range proxied() {
+		for of, about := range map[task]float64{shortTask: 4000, longTask: 60_000} {
+			for _, kind := range []string{oneEvent, manyEvents, wholeOne} {
+				body := p.request(kind, of)
+				assert.True(t, json.Valid([]byte(body)), p.name)
+				assert.InEpsilon(t, about, len(body), 0.1, p.name)
+				path, _, _ := strings.Cut("/v1"+p.path(kind), "?")
+				assert.NotEmpty(t, model[[2]string{path, kindOf(path, []byte(body))}], p.name)
+				assert.Equal(t, kind, kindOf(path, []byte(body)), p.name)
+			}
+		}
+	}
 }

@@ -65,37 +65,46 @@ func bareProxy(target *url.URL) http.Handler {
 	})
 }
 
-// model answers every protocol.
-type model struct {
-	one, many map[string][]string // streams, by path
-	whole     map[string]string
-}
+// model answers every protocol, by path and kind of answer.
+type model map[[2]string][]string
 
-func newModel() *model {
-	m := &model{make(map[string][]string), make(map[string][]string), make(map[string]string)}
+func newModel() model {
+	m := make(model)
 	for _, p := range proxied() {
-		m.one["/v1"+p.path], m.many["/v1"+p.path], m.whole["/v1"+p.path] = p.stream(1), p.stream(chunks), p.whole
+		for kind, events := range map[string][]string{oneEvent: p.stream(1), manyEvents: p.stream(chunks), wholeOne: {p.whole}} {
+			path, _, _ := strings.Cut(p.path(kind), "?")
+			m[[2]string{"/v1" + path, kind}] = events
+		}
 	}
 	return m
 }
 
+// kindOf returns the kind of answer that a request asks for, in its path or at the beginning of its body.
+func kindOf(path string, body []byte) string {
+	head := append([]byte(path), body[:min(len(body), 100)]...)
+	for _, kind := range []string{oneEvent, manyEvents} {
+		if bytes.Contains(head, []byte(kind)) {
+			return kind
+		}
+	}
+	return wholeOne
+}
+
 // ServeHTTP implements [http.Handler].
-func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	head := body[:min(len(body), 100)]
-	switch {
-	case bytes.Contains(head, []byte(oneEvent)):
-		sendAll(w, m.one[r.URL.Path])
-	case bytes.Contains(head, []byte(manyEvents)):
-		sendAll(w, m.many[r.URL.Path])
-	default:
+	kind := kindOf(r.URL.Path, body)
+	answer := m[[2]string{r.URL.Path, kind}]
+	if kind == wholeOne {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, m.whole[r.URL.Path])
+		_, _ = io.WriteString(w, strings.Join(answer, ""))
+		return
 	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	sendAll(w, answer)
 }
 
 // sendAll flushes each event.
@@ -109,8 +118,8 @@ func sendAll(w http.ResponseWriter, events []string) {
 
 // sides are connections to the two proxies, in front of the same model.
 type sides struct {
-	bare, carried []*line
-	processes     []*process
+	bare, carried            []*line
+	withoutIt, withIt, model *process // the two proxies, and the model
 }
 
 // open starts the processes and connects to them.
@@ -120,7 +129,7 @@ func open(command string, connections int) *sides {
 	upstream := start(self, "-part", modelPart)
 	bare := start(self, "-part", barePart, "-upstream", upstream.address)
 	carried := start(command, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.address+"/v1")
-	s := &sides{processes: []*process{carried, bare, upstream}}
+	s := &sides{withoutIt: bare, withIt: carried, model: upstream}
 	for range connections {
 		s.bare, s.carried = append(s.bare, dial(bare.address)), append(s.carried, dial(carried.address))
 	}
@@ -131,9 +140,22 @@ func (s *sides) close() {
 	for _, l := range append(s.bare, s.carried...) {
 		_ = l.Close()
 	}
-	for _, p := range s.processes {
+	for _, p := range []*process{s.withIt, s.withoutIt, s.model} {
 		p.end()
 	}
+}
+
+// compareCPU compares the CPU time that the two proxies use while all connections do the same work at the same time.
+func (s *sides) compareCPU(pairs int, work func(*line)) interval {
+	side := func(p *process, lines []*line) func() time.Duration {
+		return func() time.Duration {
+			before := p.used()
+			atOnce(lines, work)
+			return p.used() - before
+		}
+	}
+	ratio, _ := compareTimes(side(s.withoutIt, s.bare), side(s.withIt, s.carried), pairs)
+	return ratio
 }
 
 // process is a server in a separate process.
@@ -141,6 +163,7 @@ type process struct {
 	address string // its URL without a path
 	command *exec.Cmd
 	in      io.Closer
+	started time.Time
 }
 
 // start starts a program and waits until it has printed its address.
@@ -159,7 +182,7 @@ func start(name string, args ...string) *process {
 		if _, address, ok := strings.Cut(text, "http://127.0.0.1:"); ok && !strings.Contains(text, "in front of") {
 			go func() { _, _ = io.Copy(io.Discard, said) }()
 			port, _, _ := strings.Cut(strings.TrimSpace(address), "/")
-			return &process{"http://127.0.0.1:" + port, c, in}
+			return &process{"http://127.0.0.1:" + port, c, in, time.Now()}
 		}
 	}
 }
