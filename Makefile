@@ -12,6 +12,7 @@ STREAMS  = 20000
 SLOW     = 2000
 COUNT    = 1
 FUZZTIME = 10s
+VERSION  = v0.1.0
 
 LINT         = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 LINT_VERSION = v2.15.0
@@ -30,10 +31,10 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go: a missing or broken C compiler must not matter.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: agents api cross versions help demo test test-all linear bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
+.PHONY: agents api docs docs-check release-check cross versions help demo test test-all linear bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
 
 help: ## Show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: need-go ## Run an example: DEMO=quickstart, ARGS=its arguments
 	@if [ ! -f 'examples/$(DEMO)/main.go' ]; then \
@@ -101,7 +102,7 @@ load: need-go ## Keep many slow streams open through the proxy at once: SLOW=200
 agents: need-go ## Run real agents with carryon and without (needs npm and 2 GB): ONLY=parts of names, with commas
 	@$(PURE); cd conformance && go build -o ../.bin/agents ./agents && cd .. && \
 		npm install --no-save --no-audit --no-fund --prefix conformance/agents && \
-		.bin/agents -only '$(ONLY)' $(if $(ONLY),,-write docs/command.md)
+		.bin/agents -only '$(ONLY)' $(if $(ONLY),,-write docs/agents.md)
 
 lint: tools ## Check style and layering with the pinned golangci-lint, and vet
 	@$(PURE); .bin/golangci-lint fmt --diff || { failed=1; echo 'Not formatted: run "make fmt".'; }; \
@@ -132,6 +133,15 @@ versions: need-go ## Test with the oldest and newest Go, and the newest SDKs, wh
 
 consumer: need-go ## Build and test the published modules as programs get them: from a module proxy, outside of the repository
 	@scripts/consumer
+
+release-check: need-go ## Rehearse a release on a clone of the last commit, as users of the tag would meet it: VERSION=v0.1.0
+	@$(PURE); cd scripts/release && go run . check -version '$(VERSION)' -work ../../.bin/release
+
+docs: need-go ## Write the parts of README and docs/ that are made from the code
+	@$(PURE); cd conformance && go test -count=1 -run TestRegionsAreCurrent ./docs -args -write
+
+docs-check: need-go ## Check README and docs/: links, snippets, commands, numbers, tables (make check does it too)
+	@$(PURE); cd conformance && go test $(ARGS) ./docs
 
 check: test test-all lint tidy api ## Everything a change has to pass: the tests of every module, lint, tidy, api
 

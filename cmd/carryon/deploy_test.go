@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,24 +72,4 @@ func TestUnit(t *testing.T) {
 	require.NoError(t, os.WriteFile(here, []byte(strings.ReplaceAll(unit, "/usr/local/bin/carryon", os.Args[0])), 0o600))
 	out, _ := exec.CommandContext(t.Context(), analyze, "verify", here).CombinedOutput() // it may fail for what the machine lacks
 	assert.NotContains(t, string(out), "carryon.service")
-}
-
-// The release is built from what there is.
-func TestReleaseConfiguration(t *testing.T) {
-	t.Parallel()
-	file, err := os.ReadFile("../../.goreleaser.yaml")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the repository is needed: this is the module alone, as it is published")
-	}
-	require.NoError(t, err)
-	list := regexp.MustCompile(`(?m)^    files: \[(.*)\]$`).FindStringSubmatch(string(file))
-	require.NotNil(t, list)
-	for name := range strings.SplitSeq(list[1], ", ") {
-		assert.FileExists(t, filepath.Join("../..", name))
-	}
-	variable := regexp.MustCompile(`-X main\.(\w+)=`).FindStringSubmatch(string(file))
-	require.NotNil(t, variable)
-	source, err := os.ReadFile("version.go")
-	require.NoError(t, err)
-	assert.Regexp(t, `(?m)^var `+variable[1]+` string`, string(source), "the linker sets variables of the package, and says nothing of others")
 }

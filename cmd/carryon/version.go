@@ -29,15 +29,9 @@ func printVersion(w io.Writer) error {
 	return err
 }
 
-// released is the version of a release, without its "v". It is "" in other builds.
-var released string //nolint:gochecknoglobals // set by the linker
-
 // version returns the version of the module that this program was built from. A
 // build from a folder has no version.
 func version() string {
-	if released != "" {
-		return "v" + released
-	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}

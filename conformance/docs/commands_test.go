@@ -24,39 +24,77 @@ func shell(ctx context.Context, dir, block string, env ...string) *exec.Cmd {
 	return command
 }
 
-// Every block of commands in the README runs. Where a command would use the network, only its address is replaced.
+// Every block of commands in the README runs in an empty folder, as a reader would copy it. Only addresses are replaced:
+// the repository's leads to this one, and the module proxy to one that is made of it.
 func TestCommandsOfTheReadmeRun(t *testing.T) {
 	t.Parallel()
-	var proxy *proxied
-	for _, block := range readme(t).fences("sh") {
+	blocks := readme(t).fences("sh")
+	require.Len(t, blocks, 2)
+	for _, block := range blocks {
 		name, _, _ := strings.Cut(block, "\n")
-		t.Run(name, func(s *testing.T) {
-			switch {
-			case block == "make demo\nmake test\n":
-				demoRuns(s, block)
-			case strings.HasPrefix(block, "go get "):
-				modulesGetIt(s, block)
-			case strings.Contains(block, "\ncarryon proxy "):
-				proxy = proxyStarts(t, block) // runs until the test ends
-			case strings.HasPrefix(block, "curl "):
-				proxy.answers(s, block)
-			default:
-				require.Fail(s, "nobody runs this")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, env := emptyModule(t)
+			if strings.HasPrefix(block, "go get ") {
+				env = append(env, "GOPROXY=file://"+moduleProxy(t)+",file://"+cachedModules(t), "GOSUMDB=off")
+			} else {
+				env = append(env, "GOPROXY=file://"+cachedModules(t), "GOSUMDB=off")
 			}
+			out, err := shell(t.Context(), dir, block, env...).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+			require.NoError(t, err)
+			assert.Contains(t, string(mod), "require github.com/carryon-go/carryon ")
+			out, err = shell(t.Context(), dir, "../bin/carryon version").CombinedOutput()
+			require.NoError(t, err)
+			assert.Contains(t, string(out), "carryon ")
 		})
 	}
 }
 
-// demoRuns runs the demo, which prints what docs/demo.md quotes. It does not run the tests: they are running now.
-func demoRuns(t *testing.T, block string) {
+// emptyModule returns the folder of a new module, and the variables with which the go command leaves everything else
+// alone and git finds the repository here.
+func emptyModule(t *testing.T) (dir string, env []string) {
 	t.Helper()
-	demo, test, _ := strings.Cut(block, "\n")
-	out, err := shell(t.Context(), root, demo, "OPENAI_API_KEY=").Output()
+	base := t.TempDir()
+	dir = filepath.Join(base, "program")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	repository, err := filepath.Abs(root)
 	require.NoError(t, err)
-	assert.Contains(t, read(t, "docs/demo.md").fences("text"), string(out))
-	dry, err := shell(t.Context(), root, test, "MAKEFLAGS=n").Output()
+	env = []string{
+		"GOBIN=" + filepath.Join(base, "bin"), "GOMODCACHE=" + filepath.Join(base, "modules"), "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + repository + ".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/carryon-go/carryon",
+	}
+	out, err := shell(t.Context(), dir, "go mod init newcomer", env...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir, env
+}
+
+// moduleProxy returns a module proxy that is made of the working tree.
+func moduleProxy(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	out, err := shell(t.Context(), root, "go run ./internal/testkit/modproxy -version v0.0.0-docs -o "+dir, "CGO_ENABLED=0").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
+
+// cachedModules returns the machine's module cache, which is a module proxy too.
+func cachedModules(t *testing.T) (dir string) {
+	t.Helper()
+	out, err := shell(t.Context(), root, "go env GOMODCACHE").Output()
 	require.NoError(t, err)
-	assert.Contains(t, string(dry), "go test -short  ./...")
+	return filepath.Join(strings.TrimSpace(string(out)), "cache", "download")
+}
+
+// The demo prints what it has recorded, which is what the README's picture shows.
+func TestTheDemoRuns(t *testing.T) {
+	t.Parallel()
+	recorded, err := os.ReadFile(filepath.Join(root, "examples", "quickstart", "testdata", "output.txt"))
+	require.NoError(t, err)
+	out, err := shell(t.Context(), root, "make demo", "OPENAI_API_KEY=").Output()
+	require.NoError(t, err)
+	assert.Equal(t, string(recorded), string(out))
 }
 
 // The error for an unknown demo lists the demos.
@@ -67,41 +105,6 @@ func TestAnUnknownDemoListsWhatThereIs(t *testing.T) {
 		require.Error(t, err)
 		assert.Contains(t, string(out), `There is no example "`+name+`". Try one of: chat langchaingo-agent quickstart replicas`)
 	}
-}
-
-// modulesGetIt adds carryon to a new module.
-func modulesGetIt(t *testing.T, block string) {
-	t.Helper()
-	dir := t.TempDir()
-	root, err := filepath.Abs(root)
-	require.NoError(t, err)
-	out, err := shell(t.Context(), dir, "go mod init newcomer && go mod edit -replace github.com/carryon-go/carryon='"+root+"' && "+block,
-		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	require.NoError(t, err)
-	assert.Contains(t, string(mod), "require github.com/carryon-go/carryon ")
-}
-
-// proxied is a running proxy with its upstream.
-type proxied struct {
-	base     string // URL for clients
-	upstream *fakellm.Server
-}
-
-// proxyStarts starts the proxy, at an address that is free.
-func proxyStarts(t *testing.T, block string) *proxied {
-	t.Helper()
-	upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
-	require.Contains(t, block, "https://api.openai.com/v1")
-	block = strings.Replace(block, "https://api.openai.com/v1", upstream.URL()+" -listen 127.0.0.1:0", 1)
-	// The command is installed from this repository instead of a release.
-	install, start, _ := strings.Cut(block, "\n")
-	require.Equal(t, "go install github.com/carryon-go/carryon/cmd/carryon@latest", install)
-	arguments, ok := strings.CutPrefix(strings.TrimSpace(start), "carryon proxy ")
-	require.True(t, ok, start)
-	base := listens(t, carryonCommand(t), arguments)
-	return &proxied{base, upstream}
 }
 
 // listens starts a proxy that runs until the test ends, and returns its base URL for clients.
@@ -122,20 +125,23 @@ func listens(t *testing.T, bin, arguments string) (base string) {
 	return base
 }
 
-// answers sends the README's request to the proxy.
-func (p *proxied) answers(t *testing.T, block string) {
-	t.Helper()
+// The request in docs/command.md is continued.
+func TestCurlReachesTheProxy(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("there is no curl here")
 	}
+	upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
+	base := listens(t, carryonCommand(t), "-upstream "+upstream.URL()+" -listen 127.0.0.1:0")
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "request.json"), []byte(stalledRequest), 0o600))
+	block := read(t, "docs/command.md").fences("sh")[1]
 	require.Contains(t, block, "http://127.0.0.1:8787/v1/")
-	answer, err := shell(t.Context(), dir, strings.Replace(block, "http://127.0.0.1:8787/v1", p.base, 1), "OPENAI_API_KEY=no-key").Output()
+	answer, err := shell(t.Context(), dir, strings.Replace(block, "http://127.0.0.1:8787/v1", base, 1), "OPENAI_API_KEY=no-key").Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(answer), "Next, I will write style.css.")
 	assert.Contains(t, string(answer), `{\"path\":\"style.css\"}`)
-	sent := p.upstream.Requests()
+	sent := upstream.Requests()
 	require.Len(t, sent, 2)
 	assert.True(t, sent[1].HasTool("todo_pause"))
 	assert.Equal(t, "Bearer no-key", sent[0].Header.Get("Authorization"))

@@ -21,47 +21,29 @@ import (
 var notRun = map[string]map[string]string{
 	"README.md": {
 		"carryon run -- your-agent": "run by TestTheCommandRunsAnAgent",
+		"carryon proxy -upstream":   "run by TestTheProxyStarts",
 	},
 	"docs/command.md": {
 		"go install github.com/carryon-go/carryon/cmd/carryon@latest": "the README has it too",
 		"carryon run -list -- qwen":                                   "run by TestTheCommandRunsAnAgent",
-		"carryon: 8 requests":                                         "output; make agents wrote the same line into the table",
+		"carryon: 8 requests":                                         "output; make agents wrote the same line",
 		"carryon proxy -upstream":                                     "run by TestTheProxyStarts",
-		"curl -s":                                                     "run by TestTheProxyStarts",
-		"carryon proxy":                                               "run by TestTheProxyStarts",
-		"carryon dashboards":                                          "the tests of cmd/carryon run it",
+		"curl http":                                                   "run by TestCurlReachesTheProxy",
 		"carryon audit":                                               "the tests of cmd/carryon run it",
-		"carryon check":                                               "the tests of cmd/carryon run it",
-		"kubectl":                                                     "needs a cluster",
-		"docker ":                                                     "needs a container runtime: the CI workflow runs it",
-		"location ":                                                   "configuration of another program",
-		"ExecStart=":                                                  "configuration of another program",
 	},
 	"docs/evidence.md": {"carryon: resumed": "output; the tests of cmd/carryon compare the sentence"},
-	"docs/demo.md": {
-		"An agent with a todo list": "compared by TestDemoIsQuoted",
-		"> Write a short guide":     "compared by TestChatIsReal",
-	},
-	"docs/recipes.md": {
-		"carryon run ":    "make agents runs these agents under carryon run",
-		"OPENAI_MODEL=":   "the same",
-		"COPILOT_MODEL=":  "the same",
+	"docs/agents.md": {
 		"{\"":             "configuration of another program; make agents gives it the same",
 		"openai_base_url": "configuration of another program; make agents gives it the same",
 		"name: carryon":   "configuration of another program; make agents gives it the same",
-		"carryon proxy ":  "the flags are those of docs/command.md; needs the server",
-		"vllm serve ":     "needs a model server",
-		"OLLAMA_CONTEXT":  "needs a model server",
 	},
-	"docs/design.md":     {"data: ": "an illustration"},
-	"docs/protocols.md":  {"event: ": "an illustration", "data: {\"candidates\"": "an illustration"},
-	"docs/telemetry.md":  {"carryon.call": "an illustration"},
-	"docs/benchmarks.md": {},
+	"docs/design.md":    {"data: ": "an illustration"},
+	"docs/protocols.md": {"event: ": "an illustration", "data: {\"candidates\"": "an illustration"},
+	"docs/telemetry.md": {"carryon.call": "an illustration"},
 	"docs/shared-state.md": {
 		"engine, err := redis.Open": "the Example of stores/redis is the same line",
 		"$ redis-cli":               "the tests of stores/redis compare what a server holds",
 		"make demo DEMO=replicas":   "needs a Redis: the tests of examples/replicas run it",
-		"redis-cli":                 "the tests of stores/redis compare what a server holds",
 	},
 }
 
@@ -83,7 +65,7 @@ func TestEveryBlockIsRun(t *testing.T) {
 			case language == "go", language == "mermaid": // TestSnippetsCompile; GitHub draws the others
 			case language == "sh" && p.path == "README.md": // TestCommandsOfTheReadmeRun
 			case language == "python", language == "js": // TestOtherLanguagesReachTheProxy
-				assert.Equal(t, "README.md", p.path)
+				assert.Equal(t, "docs/command.md", p.path)
 			case language == "sh" && strings.HasPrefix(block, "make "):
 				makeKnows(t, p.path, block)
 			default:
@@ -148,12 +130,12 @@ func TestTheCommandRunsAnAgent(t *testing.T) {
 	}
 }
 
-// The "carryon proxy" blocks of docs/command.md work, at a free address.
+// The "carryon proxy" blocks of README and docs/command.md work, at a free address.
 func TestTheProxyStarts(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
 	started := 0
-	for _, block := range read(t, "docs/command.md").fences("(?:text|sh)") {
+	for _, block := range append(read(t, "docs/command.md").fences("text"), readme(t).fences("text")...) {
 		if command, ok := strings.CutPrefix(block, "carryon proxy "); ok {
 			assert.NotEmpty(t, listens(t, bin, strings.TrimSpace(command)+" -listen 127.0.0.1:0"), block)
 			started++
@@ -162,7 +144,7 @@ func TestTheProxyStarts(t *testing.T) {
 	assert.Positive(t, started)
 }
 
-// client is a program in another language, around the README's line that creates a client of OpenAI's SDK.
+// client is a program in another language, around the line of docs/command.md that creates a client of OpenAI's SDK.
 type client struct {
 	language string
 	command  []string
@@ -208,7 +190,7 @@ console.log(await answer.text())
 	},
 }
 
-// The proxy continues requests from the clients that the README's Python and JavaScript lines create.
+// The proxy continues requests from the clients that the Python and JavaScript lines of docs/command.md create.
 func TestOtherLanguagesReachTheProxy(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
@@ -220,7 +202,7 @@ func TestOtherLanguagesReachTheProxy(t *testing.T) {
 			}
 			upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
 			base := listens(t, bin, "-upstream "+upstream.URL()+" -listen 127.0.0.1:0")
-			blocks := readme(t).fences(c.language)
+			blocks := read(t, "docs/command.md").fences(c.language)
 			require.Len(t, blocks, 1)
 			require.Contains(t, blocks[0], "http://127.0.0.1:8787/v1")
 			source := c.before + strings.Replace(blocks[0], "http://127.0.0.1:8787/v1", base, 1) + c.after

@@ -100,7 +100,7 @@ func TestOutputIsTheGoldenOne(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got, "if this change is intended, run the test with -update, and copy the output into docs/demo.md")
+	require.Equal(t, string(want), got, "if this change is intended, run the test with -update, and make picture")
 	requireSafe(t, got)
 	assert.Less(t, len(lines(got)), 40, "lines, which leaves one for the cursor")
 	for _, r := range got {

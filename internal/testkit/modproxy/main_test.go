@@ -33,6 +33,7 @@ func example() map[string]string {
 	return map[string]string{
 		".gitignore":         "ignored\n",
 		"ignored":            "x",
+		"LICENSE":            "Do as you like.\n",
 		"go.mod":             "module example.com/top\n\ngo 1.25.0\n",
 		"top.go":             "// Package top is imported.\npackage top\n\n// Name is a name.\nconst Name = \"top\"\n",
 		"sub/go.mod":         "module example.com/top/sub\n\ngo 1.25.0\n\nreplace example.com/top => ../\n\nrequire example.com/top v0.0.0\n",
@@ -75,10 +76,11 @@ func TestAModuleHasItsOwnFiles(t *testing.T) {
 	for dir, want := range map[string][]string{
 		"example.com/top": {
 			"example.com/top@v1.2.3/.gitignore", "example.com/top@v1.2.3/deep/er/plain.text", "example.com/top@v1.2.3/go.mod",
-			"example.com/top@v1.2.3/top.go",
+			"example.com/top@v1.2.3/LICENSE", "example.com/top@v1.2.3/top.go",
 		},
 		"example.com/top/sub": {
 			"example.com/top/sub@v1.2.3/go.mod", "example.com/top/sub@v1.2.3/sub.go", "example.com/top/sub@v1.2.3/testdata/x",
+			"example.com/top/sub@v1.2.3/LICENSE", // the repository's, as the go command does it
 		},
 	} {
 		archive, err := zip.OpenReader(filepath.Join(proxy, dir, "@v", "v1.2.3.zip"))

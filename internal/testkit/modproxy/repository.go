@@ -153,25 +153,8 @@ func (r *repository) publish(m module, version, proxy string) error {
 	if err != nil {
 		return err
 	}
-	var archive bytes.Buffer
-	w := zip.NewWriter(&archive)
-	for _, name := range m.files {
-		content := text
-		if name != "go.mod" {
-			content, err = os.ReadFile(filepath.Join(r.root, m.dir, name))
-			if err != nil {
-				return err
-			}
-		}
-		entry, err := w.Create(m.path + "@" + version + "/" + name)
-		if err != nil {
-			return err
-		}
-		if _, err := entry.Write(content); err != nil {
-			return err
-		}
-	}
-	if err := w.Close(); err != nil {
+	archive, err := r.archive(m, version, text)
+	if err != nil {
 		return err
 	}
 	info := fmt.Sprintf(`{"Version":%q,"Time":%q}`, version, time.Now().UTC().Format(time.RFC3339))
@@ -183,8 +166,51 @@ func (r *repository) publish(m module, version, proxy string) error {
 		write(dir, "list", []byte(version+"\n")),
 		write(dir, version+".info", []byte(info)),
 		write(dir, version+".mod", text),
-		write(dir, version+".zip", archive.Bytes()),
+		write(dir, version+".zip", archive),
 	)
+}
+
+// archive returns the module's files, with its go.mod for a release.
+func (r *repository) archive(m module, version string, goMod []byte) ([]byte, error) {
+	var archive bytes.Buffer
+	w := zip.NewWriter(&archive)
+	for _, name := range m.packed() {
+		content, err := goMod, error(nil)
+		switch {
+		case name == licence && !slices.Contains(m.files, licence):
+			content, err = os.ReadFile(filepath.Join(r.root, licence))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+		case name != "go.mod":
+			content, err = os.ReadFile(filepath.Join(r.root, m.dir, name))
+		}
+		if err != nil {
+			return nil, err
+		}
+		entry, err := w.Create(m.path + "@" + version + "/" + name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := entry.Write(content); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return archive.Bytes(), nil
+}
+
+// licence is a file that the go command takes from the repository if a module has none.
+const licence = "LICENSE"
+
+// packed returns the names of the files in the module's archive.
+func (m module) packed() []string {
+	if slices.Contains(m.files, licence) {
+		return m.files
+	}
+	return append(slices.Clone(m.files), licence)
 }
 
 func write(dir, name string, content []byte) error {
