@@ -175,7 +175,7 @@ func line(event any) string {
 	case middleware.Failed:
 		return fmt.Sprintf("%s failed: %s: %v", at(e.TurnID), e.Op, e.Err)
 	case middleware.Recovered:
-		return "recovered: " + e.Op
+		return "recovered: " + string(e.Op)
 	}
 	return fmt.Sprintf("%T", event)
 }

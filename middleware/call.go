@@ -257,13 +257,13 @@ func (s *callScope) interruption() error {
 }
 
 // fault reports a failure that does not cost the caller the answer.
-func (s *callScope) fault(id continuation.TurnID, op string, err error) {
+func (s *callScope) fault(id continuation.TurnID, op Op, err error) {
 	s.mw.options.report.failed(s.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
 }
 
 // faultOnce is fault for the store and the background tasks, whose failures are
 // reported once, until they work again.
-func (s *callScope) faultOnce(id continuation.TurnID, op string, err error) {
+func (s *callScope) faultOnce(id continuation.TurnID, op Op, err error) {
 	if err != nil && isNews(err) {
 		s.fault(id, op, err)
 	}
@@ -272,7 +272,7 @@ func (s *callScope) faultOnce(id continuation.TurnID, op string, err error) {
 // storeFailed reports a failure of the store, after which nothing is continued.
 func (s *callScope) storeFailed(id continuation.TurnID, err error) {
 	s.session.failure = err
-	s.faultOnce(id, "store", err)
+	s.faultOnce(id, OpStore, err)
 }
 
 // storeReason returns the reason for not continuing a call whose store has failed.

@@ -99,7 +99,7 @@ func (s *callScope) releaseClaim(c *claim, id continuation.TurnID, e session.End
 // hasAnswered reports how the store has answered.
 func (s *callScope) hasAnswered(id continuation.TurnID, answer storeAnswer) {
 	s.session.report(s.cancel.caller, answer)
-	s.faultOnce(id, "store", answer.err)
+	s.faultOnce(id, OpStore, answer.err)
 }
 
 // maxGiveBacks bounds the tries to give a claim back, one every [breakTime]: together

@@ -43,23 +43,24 @@ func (c *Call) endContinuation(err error) {
 		c.releaseAs(t.TurnID, ending)
 	}
 	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
-		TurnID: t.TurnID, Result: c.resultWord(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
+		TurnID: t.TurnID, Result: c.endedAs(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
 	})
 }
 
-// resultWord returns the [ContinuationEnded.Result] of a continuation.
-func (c *Call) resultWord(err error) string {
-	switch r := &c.turn.reader; {
+// endedAs returns how a continuation ended.
+func (c *Call) endedAs(err error) ContinuationResult {
+	r := &c.turn.reader
+	switch {
 	case err != nil && c.interruption() != nil:
-		return "interrupted"
+		return ResultInterrupted
 	case err != nil:
-		return "failed"
+		return ResultFailed
 	case r.showedCall():
-		return "tool_call"
+		return ResultToolCall
 	case r.paused():
-		return "paused"
+		return ResultPaused
 	}
-	return "text"
+	return ResultText
 }
 
 // resultOf returns the result of a continuation that the next prompt may tell the
@@ -206,7 +207,7 @@ func (c *Call) continuationFailed(err error, showedCall bool) error {
 		return interrupted
 	}
 	c.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
-	c.fault(c.turn.TurnID, "continuation", err)
+	c.fault(c.turn.TurnID, OpContinuation, err)
 	if showedCall {
 		return err
 	}

@@ -357,7 +357,7 @@ func (d *decider) passesGate() bool {
 	}
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
-		d.fault(d.turn.TurnID, "gate", err)
+		d.fault(d.turn.TurnID, OpGate, err)
 	}
 	d.cause = err
 	d.refuse(continuation.ReasonGate)
@@ -421,7 +421,7 @@ func (d *decider) readBackground() bool {
 		return err
 	})
 	if err != nil {
-		d.faultOnce(d.turn.TurnID, "tasks", err)
+		d.faultOnce(d.turn.TurnID, OpTasks, err)
 		d.cause = err
 		return false
 	}
@@ -454,7 +454,7 @@ func (p *pauses) goesOn() bool {
 	case !ok:
 		return p.decide()
 	case errors.Is(err, pause.ErrPolicyPanicked):
-		p.fault(p.turn.TurnID, "pause policy", err)
+		p.fault(p.turn.TurnID, OpPausePolicy, err)
 		p.pause(policyFailed)
 		return false
 	case err == nil || p.turn.reader.calls.others > 0 || p.rejected:
@@ -497,7 +497,7 @@ func (p *pauses) pause(reason string) {
 	var result pause.Result
 	err := guard.Run(func() error { result = pause.NewResult(reason, now, p.mw.options.notice); return nil })
 	if err != nil {
-		p.fault(p.turn.TurnID, "notice", err)
+		p.fault(p.turn.TurnID, OpNotice, err)
 		result = pause.NewResult(reason, now, pause.ShortNotice)
 	}
 	p.result = &result

@@ -314,7 +314,7 @@ func (j *joiner[C]) turnEnded(fault error) {
 	j.writer.dialect.EndTurn(true)
 	if fault != nil {
 		j.reader().Fail(fault)
-		j.call.fault(j.call.turn.TurnID, "tail", fault)
+		j.call.fault(j.call.turn.TurnID, OpTail, fault)
 	}
 	if j.call.goesOn() {
 		j.phase.enter(continuing)

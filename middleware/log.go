@@ -179,12 +179,12 @@ func (l *eventLog) delivered(ctx context.Context, e ReminderDelivered) {
 func (l *eventLog) failed(ctx context.Context, e Failed) {
 	attr := l.errorAttr(e.Err)
 	switch e.Op {
-	case "todos", "store", "tasks", "gate", "session key": // these never see a text
+	case OpTodos, OpStore, OpTasks, OpGate, OpSessionKey: // these never see a text
 		attr = ownErrorAttr(e.Err)
 	}
-	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", e.Op), attr)
+	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", string(e.Op)), attr)
 }
 
 func (l *eventLog) recovered(ctx context.Context, e Recovered) {
-	l.write(ctx, slog.LevelInfo, "carryon: recovered", continuation.TurnID{}, slog.String("op", e.Op))
+	l.write(ctx, slog.LevelInfo, "carryon: recovered", continuation.TurnID{}, slog.String("op", string(e.Op)))
 }

@@ -131,7 +131,7 @@ func (mw *Middleware) session(ctx context.Context) string {
 	}
 	var session string
 	if err := guard.Run(func() error { session = key(ctx); return nil }); err != nil {
-		mw.options.report.failed(ctx, Failed{Op: "session key", Err: err})
+		mw.options.report.failed(ctx, Failed{Op: OpSessionKey, Err: err})
 		return ""
 	}
 	return scope.Name(session)

@@ -89,7 +89,7 @@ func TestPanickingSessionKeyIsNoSession(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, outcome.Session)
 	require.Len(t, s.events.Failures(), 1)
-	assert.Equal(t, "session key", s.events.Failures()[0].Op)
+	assert.Equal(t, middleware.OpSessionKey, s.events.Failures()[0].Op)
 }
 
 // faultyStore fails from the given update on, in the way given.
@@ -142,7 +142,7 @@ func TestStoreThatFailsCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 				assert.Len(t, s.model.requests, 1, "nothing is sent")
 				require.NotEmpty(t, s.events.Failures())
 				failure := s.events.Failures()[0]
-				assert.Equal(t, "store", failure.Op)
+				assert.Equal(t, middleware.OpStore, failure.Op)
 				require.ErrorIs(t, failure.Err, lost)
 				var panicked *middleware.PanicError
 				assert.Equal(t, way == "panic", errors.As(failure.Err, &panicked))
@@ -179,7 +179,7 @@ func TestStoreThatFailsDuringAContinuationCostsNothingThatWasSaid(t *testing.T) 
 	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Len(t, answer.Calls, 1)
 	require.NotEmpty(t, s.events.Failures())
-	assert.Equal(t, "store", s.events.Failures()[0].Op)
+	assert.Equal(t, middleware.OpStore, s.events.Failures()[0].Op)
 }
 
 func TestStateReportsWhatTheStoreReports(t *testing.T) {
@@ -249,7 +249,7 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 			assert.Equal(t, want, outcomes.Last().Reason)
 			require.ErrorIs(t, outcomes.Last().Err, lost, "the outcome has the error")
 			require.Len(t, events.Failures(), 1)
-			assert.Equal(t, "todos", events.Failures()[0].Op)
+			assert.Equal(t, middleware.OpTodos, events.Failures()[0].Op)
 			assert.ErrorIs(t, events.Failures()[0].Err, lost)
 		})
 	}
@@ -269,7 +269,7 @@ func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 	assert.Equal(t, "no gate", panicked.Value)
 	require.NoError(t, panicked.Unwrap(), "the value is not an error")
 	require.Len(t, s.events.Failures(), 1)
-	assert.Equal(t, "gate", s.events.Failures()[0].Op)
+	assert.Equal(t, middleware.OpGate, s.events.Failures()[0].Op)
 }
 
 func TestObserverThatPanicsDoesNotReachTheCaller(t *testing.T) {

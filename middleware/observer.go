@@ -75,13 +75,23 @@ type ContinuationStarted struct {
 // ContinuationEnded says that a continuation was answered, or why it was not.
 type ContinuationEnded struct {
 	continuation.TurnID
-	// Result is "tool_call" or "text", "paused" if the model called todo_pause,
-	// "failed", or "interrupted" if the caller ended the call.
-	Result    string
+	Result    ContinuationResult
 	ToolCalls int           // calls of the caller's tools
 	Usage     adapter.Usage // of this turn
 	Err       error         // set if it failed
 }
+
+// ContinuationResult is how a continuation ended.
+type ContinuationResult string
+
+// The results.
+const (
+	ResultToolCall    ContinuationResult = "tool_call"
+	ResultText        ContinuationResult = "text"
+	ResultPaused      ContinuationResult = "paused" // the model called todo_pause
+	ResultFailed      ContinuationResult = "failed"
+	ResultInterrupted ContinuationResult = "interrupted" // the caller ended the call
+)
 
 // PauseRejected says that the model wanted to pause, and that its reason was
 // rejected.
@@ -130,18 +140,32 @@ type StoreAnswered struct {
 
 // Recovered says that something that had failed works again.
 type Recovered struct {
-	Op string // as in the [Failed] before it: "store", "tasks" or "todos"
+	Op Op // as in the [Failed] before it: OpStore, OpTasks or OpTodos
 }
 
 // Failed says that something failed that did not cost the caller its answer.
 type Failed struct {
 	continuation.TurnID
-	// Op is what failed: "todos", "store", "tasks", "gate", "session key", "pause
-	// policy", "notice", "observer", "continuation", or "tail" for what follows the
-	// finish of a turn.
-	Op  string
+	Op  Op
 	Err error // never nil
 }
+
+// Op is what failed, in words for people.
+type Op string
+
+// What can fail.
+const (
+	OpTodos        Op = "todos"
+	OpStore        Op = "store" // of session state
+	OpTasks        Op = "tasks" // in the background
+	OpGate         Op = "gate"
+	OpSessionKey   Op = "session key"
+	OpPausePolicy  Op = "pause policy"
+	OpNotice       Op = "notice"
+	OpObserver     Op = "observer"
+	OpContinuation Op = "continuation"
+	OpTail         Op = "tail" // what follows the finish of a turn
+)
 
 // CallStarted says that a call has begun that carryon may continue. A call that
 // carryon leaves alone has no such event.
@@ -323,7 +347,7 @@ func begin[E any](
 		}
 		var next context.Context
 		if err := guard.Run(func() error { next = f(observed, event); return nil }); err != nil {
-			r.failed(ctx, Failed{TurnID: id, Op: "observer", Err: err})
+			r.failed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
 		}
 		if next != nil {
 			observed = next
@@ -378,9 +402,9 @@ func tell[E any](
 	}
 	for _, err := range panics {
 		if _, failing := any(event).(Failed); !failing {
-			r.failed(ctx, Failed{TurnID: id, Op: "observer", Err: err})
+			r.failed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
 		} else if r.log != nil {
-			r.log.failed(ctx, Failed{TurnID: id, Op: "observer", Err: err})
+			r.log.failed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
 		}
 	}
 }

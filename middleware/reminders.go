@@ -81,7 +81,7 @@ func (r *reminders) summaryInSystem() bool {
 // ask asks the background tasks a question in turn t. If they fail, there is nothing
 // to say.
 func (r *reminders) ask(t *turn, question func(context.Context) error) {
-	r.faultOnce(t.TurnID, "tasks", r.askTasks(r.cancel.caller, question))
+	r.faultOnce(t.TurnID, OpTasks, r.askTasks(r.cancel.caller, question))
 }
 
 // deliver begins the delivery of the turn with the id, which is about to be sent, if
@@ -212,10 +212,10 @@ func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome async
 	ctx, id := context.WithoutCancel(r.cancel.caller), t.TurnID
 	settle := func(ctx context.Context) error { return r.mw.options.tasks.Settle(ctx, d, outcome) }
 	if !r.mw.options.sharedTasks {
-		r.faultOnce(id, "tasks", settle(ctx))
+		r.faultOnce(id, OpTasks, settle(ctx))
 		return
 	}
-	r.session.unlessLate(func() { r.faultOnce(id, "tasks", r.askSharedTasks(ctx, settle)) })
+	r.session.unlessLate(func() { r.faultOnce(id, OpTasks, r.askSharedTasks(ctx, settle)) })
 }
 
 // Tasks is what the engine needs of background tasks. [asynctask.Manager] implements
@@ -265,7 +265,7 @@ func (s *callScope) askSharedTasks(ctx context.Context, question func(context.Co
 	switch {
 	case err == nil:
 		if s.mw.tasksBreaker.close() {
-			s.mw.options.report.recovered(ctx, Recovered{Op: "tasks"})
+			s.mw.options.report.recovered(ctx, Recovered{Op: OpTasks})
 		}
 	case ctx.Err() == nil: // else it is the caller's doing
 		if limited.Err() != nil {

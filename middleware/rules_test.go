@@ -393,7 +393,7 @@ func TestTodosThatComeTooLateAreNone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, says("One:"), answer)
 	require.Len(t, events.Failures(), 1)
-	assert.Equal(t, "todos", events.Failures()[0].Op)
+	assert.Equal(t, middleware.OpTodos, events.Failures()[0].Op)
 	assert.ErrorIs(t, events.Failures()[0].Err, context.DeadlineExceeded)
 }
 

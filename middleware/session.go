@@ -239,7 +239,7 @@ func (h *sessionHandle) report(ctx context.Context, a storeAnswer) {
 		h.mw.options.report.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
 	}
 	if a.recovered {
-		h.mw.options.report.recovered(ctx, Recovered{Op: "store"})
+		h.mw.options.report.recovered(ctx, Recovered{Op: OpStore})
 	}
 }
 
@@ -434,6 +434,6 @@ func (mw *Middleware) sourceAnswered(ctx context.Context, late bool) {
 	case late:
 		_ = mw.sourceBreaker.open(mw.options.clock, nil) // every missing list is reported
 	case mw.sourceBreaker.close():
-		mw.options.report.recovered(ctx, Recovered{Op: "todos"})
+		mw.options.report.recovered(ctx, Recovered{Op: OpTodos})
 	}
 }

@@ -79,7 +79,7 @@ func (d *decider) readTodos() {
 		}
 	}
 	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
-		d.fault(d.turn.TurnID, "todos", err)
+		d.fault(d.turn.TurnID, OpTodos, err)
 	}
 }
 
@@ -124,7 +124,7 @@ func (d *decider) listScope(scope continuation.Reason) continuation.Reason {
 		return nil
 	})
 	if err != nil {
-		d.fault(d.turn.TurnID, "todos", err)
+		d.fault(d.turn.TurnID, OpTodos, err)
 		return scope
 	}
 	return reason

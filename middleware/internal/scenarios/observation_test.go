@@ -276,13 +276,13 @@ func TestTimesAreTakenOnlyForThoseWhoAsk(t *testing.T) {
 func TestContinuationsHaveResults(t *testing.T) {
 	t.Parallel()
 	pause := fakellm.Call("todo_pause", `{"reason":"The file go.mod is missing from the workspace"}`)
-	for result, turn := range map[string]fakellm.Turn{
-		"tool_call": scenario.Edit(),
-		"text":      fakellm.Text("Two:"),
-		"paused":    pause,
-		"failed":    scenario.Failure(http.StatusBadRequest),
+	for result, turn := range map[middleware.ContinuationResult]fakellm.Turn{
+		middleware.ResultToolCall: scenario.Edit(),
+		middleware.ResultText:     fakellm.Text("Two:"),
+		middleware.ResultPaused:   pause,
+		middleware.ResultFailed:   scenario.Failure(http.StatusBadRequest),
 	} {
-		t.Run(result, func(t *testing.T) {
+		t.Run(string(result), func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
@@ -301,7 +301,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 			answer := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), doFirst(cancel, fakellm.Text("Two:").Hang()))
 			require.ErrorIs(t, answer.Err, context.Canceled)
 			require.Len(t, s.Events.Ended(), 1)
-			assert.Equal(t, "interrupted", s.Events.Ended()[0].Result)
+			assert.Equal(t, middleware.ResultInterrupted, s.Events.Ended()[0].Result)
 		})
 	})
 }

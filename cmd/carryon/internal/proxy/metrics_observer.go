@@ -17,14 +17,14 @@ func (m *metrics) observer() middleware.Observer {
 			m.decisions.WithLabelValues(e.Evaluation.Reason.Code()).Inc()
 		},
 		ContinuationEnded: func(_ context.Context, e middleware.ContinuationEnded) {
-			m.continuations.WithLabelValues(e.Result).Inc()
+			m.continuations.WithLabelValues(string(e.Result)).Inc()
 		},
 		PauseRejected: func(context.Context, middleware.PauseRejected) { m.rejected.Inc() },
 		Paused:        func(context.Context, middleware.Paused) { m.pauses.Inc() },
 		Exhausted: func(_ context.Context, e middleware.Exhausted) {
 			m.exhausted.WithLabelValues(e.Reason.Code()).Inc()
 		},
-		Failed: func(_ context.Context, e middleware.Failed) { m.failures.WithLabelValues(e.Op).Inc() },
+		Failed: func(_ context.Context, e middleware.Failed) { m.failures.WithLabelValues(string(e.Op)).Inc() },
 		TodosRead: func(ctx context.Context, e middleware.TodosRead) {
 			m.todos.WithLabelValues(kindOf(ctx, e.Err)).Observe(e.Took.Seconds())
 		},
