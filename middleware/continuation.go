@@ -17,8 +17,8 @@ import (
 
 // deadlinesOf returns the deadlines of a continuation that is about to be sent.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
-	ctx := c.startTurn(scope.WithTurn(c.cancel.ctx, scope.TurnID(k.TurnID)))
-	return newDeadlines(ctx, c.mw.drain.begun, c.mw.options.clock, &c.mw.options.limits, c.patience)
+	ctx := c.startTurn(scope.WithTurn(c.env.cancel.ctx, scope.TurnID(k.TurnID)))
+	return newDeadlines(ctx, c.env.mw.drain.begun, c.env.mw.options.clock, &c.env.mw.options.limits, c.env.patience)
 }
 
 // endContinuation releases the claim of a continuation, and says how it ended.
@@ -27,22 +27,22 @@ func (c *Call) endContinuation(err error) {
 	called := err == nil && r.showedCall()
 	paused := err == nil && r.paused()
 	if paused {
-		c.record(func(o *Outcome) { o.Worth.Paused++ })
+		c.env.record(func(o *Outcome) { o.Worth.Paused++ })
 	}
 	ending := session.Ending{
 		Answered: err == nil && !paused,
-		Called:   called && !c.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
+		Called:   called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
 		Unshown: err != nil && !c.decider.continued.shown, Refused: isRefusal(err),
 	}
 	if ending.Called && !r.otherCall {
 		ending.Calls = r.calls.identity()
 	}
 	if err == nil && !called {
-		c.releaseLater(ending) // a decision follows
+		c.env.releaseLater(ending) // a decision follows
 	} else {
-		c.releaseAs(t.TurnID, ending)
+		c.env.releaseAs(t.TurnID, ending)
 	}
-	c.mw.options.report.continuationEnded(c.cancel.caller, ContinuationEnded{
+	c.env.mw.options.report.continuationEnded(c.env.cancel.caller, ContinuationEnded{
 		TurnID: t.TurnID, Result: c.endedAs(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
 	})
 }
@@ -51,7 +51,7 @@ func (c *Call) endContinuation(err error) {
 func (c *Call) endedAs(err error) ContinuationResult {
 	r := &c.turn.reader
 	switch {
-	case err != nil && c.interruption() != nil:
+	case err != nil && c.env.interruption() != nil:
 		return ResultInterrupted
 	case err != nil:
 		return ResultFailed
@@ -67,7 +67,7 @@ func (c *Call) endedAs(err error) ContinuationResult {
 // model.
 func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
 	switch {
-	case err != nil && c.cancel.hasEnded():
+	case err != nil && c.env.cancel.hasEnded():
 		return continuation.ResultNone // the caller ended it
 	case err != nil:
 		return failureOf(err)
@@ -78,10 +78,6 @@ func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
 	}
 	return continuation.ResultNoProgress
 }
-
-// bytesPerToken is the estimated size of a token where no usage is reported: low
-// rather than high, so that a budget is not overrun.
-const bytesPerToken = 3
 
 // tokensOf returns how many tokens a continuation has used. Counts that are not
 // reported are estimated from the texts: the request, the earlier turns, the prompt
@@ -95,18 +91,12 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 	if usage.Prompt > 0 || usage.Total > max(usage.Completion, 0) {
 		return usage.Tokens()
 	}
-	usage.Total, usage.Prompt = 0, estimate(c.request.size+c.turn.from+promptSize())
+	usage.Total, usage.Prompt = 0, estimate(c.env.request.size+c.turn.from+promptSize())
 	if usage.Completion <= 0 {
 		usage.Completion = estimate(c.text.len() - c.turn.from)
 	}
 	return usage.Tokens()
 }
-
-// promptSize is roughly the size of a prompt in bytes.
-func promptSize() int { return len(continuation.LongTemplates().Standard.Base) }
-
-// estimate returns roughly how many tokens a text of that size has.
-func estimate(bytes int) int { return max(bytes, 0)/bytesPerToken + 1 }
 
 // failureOf returns the result of a continuation that failed.
 func failureOf(err error) continuation.PromptResult {
@@ -154,7 +144,7 @@ func (c *Call) newContinuation() *adapter.Continuation {
 		Additions: adapter.Additions{Attachments: c.additions.Attachments},
 	}
 	if c.offersPause() {
-		k.PauseTool = adapter.NewPauseTool(c.request.strictTools)
+		k.PauseTool = adapter.NewPauseTool(c.env.request.strictTools)
 	}
 	said := c.reminders.appendNew(&c.turn, k.TurnID, c.buildPrompt(k))
 	if k.Pause != nil {
@@ -168,15 +158,15 @@ func (c *Call) newContinuation() *adapter.Continuation {
 			k.Text = placeholder
 		}
 	}
-	c.record(func(o *Outcome) { o.Attempts++ })
-	c.mw.options.report.started(c.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Prompt: said})
+	c.env.record(func(o *Outcome) { o.Attempts++ })
+	c.env.mw.options.report.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Prompt: said})
 	return k
 }
 
 // offersPause reports whether a continuation's request has todo_pause among its
 // tools.
 func (c *Call) offersPause() bool {
-	return c.request.takesPause && (!c.decider.fixed || c.additions.PauseTool != nil)
+	return c.env.request.takesPause && (!c.decider.fixed || c.additions.PauseTool != nil)
 }
 
 // buildPrompt returns the prompt. After a rejected pause it sets k.Pause and returns
@@ -185,8 +175,8 @@ func (c *Call) offersPause() bool {
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode: c.session.settings().ApprovalMode, End: c.turn.textEnd(),
-		InWords: c.decider.fixed && !c.offersPause() && !c.request.ownPause,
+		Mode: c.env.session.settings().ApprovalMode, End: c.turn.textEnd(),
+		InWords: c.decider.fixed && !c.offersPause() && !c.env.request.ownPause,
 	}
 	if r := c.turn.rejection; r != nil {
 		if r.answer != nil && !c.decider.fixed {
@@ -195,19 +185,19 @@ func (c *Call) buildPrompt(k *adapter.Continuation) string {
 		}
 		in.Rejection = errors.New(rejectionText(r.err))
 	}
-	return c.mw.prompter.Prompt(in)
+	return c.env.mw.prompter.Prompt(in)
 }
 
 // continuationFailed records that a continuation failed; the earlier turns
 // stay valid. It returns an error only if the caller ended the call, or saw a
 // part of a tool call.
 func (c *Call) continuationFailed(err error, showedCall bool) error {
-	if interrupted := c.interruption(); interrupted != nil {
+	if interrupted := c.env.interruption(); interrupted != nil {
 		c.interrupted(interrupted)
 		return interrupted
 	}
-	c.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
-	c.fault(c.turn.TurnID, OpContinuation, err)
+	c.env.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
+	c.env.fault(c.turn.TurnID, OpContinuation, err)
 	if showedCall {
 		return err
 	}
@@ -227,32 +217,6 @@ const (
 	lastTryIntervals = 5
 )
 
-// continued is what a call keeps from its first continuation on: above all, the point
-// it returns to if a continuation fails before anything of it was shown.
-type continued struct {
-	ends []int // the length of the text at the end of each turn that ended well
-
-	from            turn // the turn before the current continuation
-	text, reasoning int  // lengths of the transcript at its end
-	shown           bool // the consumer was shown something of the continuation
-	failed          int  // tries of it that have failed
-
-	failure   error     // of the last try, until the next is sent
-	notBefore time.Time // when the next may be sent; zero for any time
-}
-
-// begin notes that a continuation of the call is about to be sent.
-func (n *continued) begin(c *Call) {
-	if !n.hasFailed() {
-		n.failed = 0
-	}
-	n.failure, n.shown = nil, false
-	n.from, n.text, n.reasoning = c.turn, c.text.len(), c.text.reasoningLen()
-}
-
-// hasFailed reports whether a try has failed that another one may follow.
-func (n *continued) hasFailed() bool { return n != nil && n.failure != nil }
-
 // tryAgain reports whether the continuation that failed with err is sent once more. If
 // so, the call is back in the turn before, and goes on from there.
 func (c *Call) tryAgain(err error) bool {
@@ -264,10 +228,10 @@ func (c *Call) tryAgain(err error) bool {
 	n.failure, n.notBefore = err, time.Time{}
 	pause := retryOf(err).After
 	if n.failed == maxTries-1 {
-		pause = max(pause, lastTryIntervals*c.mw.options.limits.MinInterval)
+		pause = max(pause, lastTryIntervals*c.env.mw.options.limits.MinInterval)
 	}
 	if pause > 0 {
-		n.notBefore = c.mw.options.clock.Now().Add(pause)
+		n.notBefore = c.env.mw.options.clock.Now().Add(pause)
 	}
 	c.reminders.takeBack(&c.turn)
 	c.text.cut(n.text)
@@ -279,7 +243,7 @@ func (c *Call) tryAgain(err error) bool {
 		c.endTries()
 		return false
 	}
-	c.record(func(o *Outcome) { o.Err = nil })
+	c.env.record(func(o *Outcome) { o.Err = nil })
 	return true
 }
 
@@ -290,7 +254,7 @@ func (c *Call) endTries() bool {
 	if !n.hasFailed() {
 		return false
 	}
-	c.record(func(o *Outcome) { o.Err, o.Reason = n.failure, continuation.ReasonFailed })
+	c.env.record(func(o *Outcome) { o.Err, o.Reason = n.failure, continuation.ReasonFailed })
 	return true
 }
 
@@ -335,12 +299,4 @@ func isTransient(err error) bool {
 func isRefusal(err error) bool {
 	var status *adapter.StatusError
 	return errors.As(err, &status) && status.Status >= 400 && !isTransient(err)
-}
-
-// askedPause returns what is left of the pause that the provider has asked for.
-func (d *decider) askedPause() time.Duration {
-	if d.continued == nil || d.continued.notBefore.IsZero() {
-		return 0
-	}
-	return d.continued.notBefore.Sub(d.mw.options.clock.Now())
 }

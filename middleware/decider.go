@@ -20,7 +20,7 @@ import (
 
 // decider decides whether a call is continued, and claims the session for it.
 type decider struct {
-	*callScope
+	env *callEnv
 
 	turn      *turn                    // the current one
 	last      *continuation.Evaluation // the last decision, once the call goes on; nil before
@@ -64,13 +64,13 @@ func (d *decider) mayGoOn() bool {
 }
 
 func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
-	return !d.mw.options.dryRun && (ev.Continue || ev.Reason == continuation.ReasonTooSoon)
+	return !d.env.mw.options.dryRun && (ev.Continue || ev.Reason == continuation.ReasonTooSoon)
 }
 
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.mw.options.gate == nil && !d.mw.options.dryRun && !d.session.heldOut && !d.mw.drain.hasBegun() && d.askedPause() <= 0 && d.patience.hasTimeFor(0)
+	return d.env.mw.options.gate == nil && !d.env.mw.options.dryRun && !d.env.session.heldOut && !d.env.mw.drain.hasBegun() && d.askedPause() <= 0 && d.env.patience.hasTimeFor(0)
 }
 
 // conclude reports an evaluation, and keeps it as the last one if another may follow.
@@ -82,15 +82,15 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 	if ev.Reason == continuation.ReasonGate || ev.Reason == continuation.ReasonStore || ev.Reason == continuation.ReasonStoreSkipped {
 		cause = d.cause
 	}
-	d.record(func(o *Outcome) { o.decided(ev, d.turn, cause) })
-	if report := &d.mw.options.report; len(report.observers) > 0 { // the event is too large to make it for nobody
-		report.decided(d.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.mw.options.dryRun, Holdout: d.session.heldOut, Err: cause})
+	d.env.record(func(o *Outcome) { o.decided(ev, d.turn.reader.finish, cause) })
+	if report := &d.env.mw.options.report; len(report.observers) > 0 { // the event is too large to make it for nobody
+		report.decided(d.env.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.env.mw.options.dryRun, Holdout: d.env.session.heldOut, Err: cause})
 	}
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()
 	}
 	if ev.Reason.Exhausted() {
-		d.mw.options.report.exhausted(d.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
+		d.env.mw.options.report.exhausted(d.env.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
 	}
 }
 
@@ -98,8 +98,8 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 // did: the user may want something else now. A program that closes a stream after a
 // tool call has what it wanted, so that does not count.
 func (d *decider) cancelled() {
-	closed := d.cancel.caller.Err() == nil
-	if !d.cancel.hasEnded() || d.marked || d.session.key == "" || closed && d.turn.reader.showedCall() {
+	closed := d.env.cancel.caller.Err() == nil
+	if !d.env.cancel.hasEnded() || d.marked || d.env.session.key == "" || closed && d.turn.reader.showedCall() {
 		return
 	}
 	d.marked = true
@@ -107,7 +107,7 @@ func (d *decider) cancelled() {
 	if d.list != &noList && d.list.err == nil {
 		digest = todolist.Digest(d.list.todos)
 	}
-	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return session.Cancel(s, digest) })
+	d.env.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return session.Cancel(s, digest) })
 }
 
 // keep keeps an evaluation as the last one. Most calls keep none, and use no memory
@@ -123,7 +123,7 @@ func (d *decider) refuse(reason continuation.Reason) {
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
 	d.conclude(&ev)
 	d.verdict = session.Verdict{}
-	d.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
+	d.env.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
 	d.judged()
 }
 
@@ -178,16 +178,16 @@ func (d *decider) settleBy(j *judgment, claims bool) {
 func (d *decider) gather(j *judgment) {
 	d.known(&j.in)
 	j.final = true
-	j.ev = d.evaluate(j.in)
+	j.ev = d.env.evaluate(j.in)
 	if j.ev.Reason != continuation.ReasonTodosNeeded {
 		return
 	}
-	d.cancel.derive() // every request from here on must end with the call
-	if d.session.failure != nil {
-		j.ev = d.withoutStore(d.session.failure)
+	d.env.cancel.derive() // every request from here on must end with the call
+	if d.env.session.failure != nil {
+		j.ev = d.withoutStore(d.env.session.failure)
 		return
 	}
-	if d.session.barred {
+	if d.env.session.barred {
 		j.final = false
 		return
 	}
@@ -195,9 +195,9 @@ func (d *decider) gather(j *judgment) {
 		d.readTodos()
 	}
 	j.in.Turn = d.facts() // the call may have ended meanwhile
-	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.mw.options.clock.Now()
+	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.env.mw.options.clock.Now()
 	d.putList(&j.in)
-	j.ev = d.evaluate(j.in)
+	j.ev = d.env.evaluate(j.in)
 	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 		if !d.readBackground() {
 			d.list.turn = 0
@@ -205,17 +205,17 @@ func (d *decider) gather(j *judgment) {
 			return
 		}
 		d.putList(&j.in)
-		j.ev = d.evaluate(j.in)
+		j.ev = d.env.evaluate(j.in)
 	}
 	j.final = j.ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
 }
 
 // known puts into the input what is known without asking anybody.
 func (d *decider) known(in *continuation.Input) {
-	in.Settings, in.Turn = d.session.settings(), d.facts()
-	in.Limits, in.Handback, in.ShortMessage = d.mw.options.limits, d.mw.options.handback, d.request.shortMessage
-	in.Waited, in.State.Touched = d.waited, d.hasWrittenList()
-	if d.hasShortLoop() {
+	in.Settings, in.Turn = d.env.session.settings(), d.facts()
+	in.Limits, in.Handback, in.ShortMessage = d.env.mw.options.limits, d.env.mw.options.handback, d.env.request.shortMessage
+	in.Waited, in.State.Touched = d.waited, d.env.hasWrittenList()
+	if d.env.hasShortLoop() {
 		in.Limits.MaxAttempts = 1
 	}
 }
@@ -224,14 +224,14 @@ func (d *decider) known(in *continuation.Input) {
 // update: it adds a claim if the call is continued and claims is set, or what is new
 // about the list if the call ends.
 func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Evaluation) {
-	in.UserTurn, in.Now = d.session.userTurn, d.mw.options.clock.Now()
-	wrote := d.hasWrittenList()
+	in.UserTurn, in.Now = d.env.session.userTurn, d.env.mw.options.clock.Now()
+	wrote := d.env.hasWrittenList()
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
-	err := d.session.update(d.cancel.ctx, d.withRelease(func(s continuation.State) continuation.State {
-		in.State, in.Settings = s, d.session.settingsOf(s)
+	err := d.env.session.update(d.env.cancel.ctx, d.env.withRelease(func(s continuation.State) continuation.State {
+		in.State, in.Settings = s, d.env.session.settingsOf(s)
 		in.State.Touched = s.Touched || wrote
 		d.verdict = session.Verdict{}
-		ev = d.evaluate(in)
+		ev = d.env.evaluate(in)
 		if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 			ev = continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
 			return s
@@ -247,23 +247,23 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		return d.afterList(s, &ev)
 	}))
 	if err == nil {
-		d.released()
+		d.env.released()
 		d.judged()
 	}
 	switch {
 	case err != nil:
 		if ev.Continue && claims { // the store may have saved the claim in spite of the error
-			g := &giveBack{scope: d.callScope, id: d.turn.TurnID, token: token, given: func() {}}
-			d.hasAnswered(d.turn.TurnID, g.begin())
+			g := &giveBack{scope: d.env, id: d.turn.TurnID, token: token, given: func() {}}
+			d.env.hasAnswered(d.turn.TurnID, g.begin())
 		}
-		if d.cancel.hasEnded() { // the error is the caller's doing
+		if d.env.cancel.hasEnded() { // the error is the caller's doing
 			in.Turn = d.facts()
-			return d.evaluate(in)
+			return d.env.evaluate(in)
 		}
-		d.storeFailed(d.turn.TurnID, err)
+		d.env.storeFailed(d.turn.TurnID, err)
 		return d.withoutStore(err)
 	case ev.Continue && claims:
-		d.hold(d.turn.TurnID, token)
+		d.env.hold(d.turn.TurnID, token)
 		d.claimed = true
 	}
 	return ev
@@ -281,18 +281,18 @@ func (d *decider) afterLeave(s continuation.State) continuation.State {
 // withoutStore returns the evaluation of a call whose store has failed.
 func (d *decider) withoutStore(err error) continuation.Evaluation {
 	d.cause = err
-	return continuation.Evaluation{Reason: d.storeReason()}
+	return continuation.Evaluation{Reason: d.env.storeReason()}
 }
 
 // facts returns what the decision needs of the turn. It does not look at a turn that
 // broke off, because Close may decide on one goroutine while an adapter records text
 // on another.
 func (d *decider) facts() continuation.EndedTurn {
-	if d.turn.reader.err != nil || d.callbacks.failure() != nil || d.cancel.hasEnded() {
+	if d.turn.reader.err != nil || d.env.callbacks.failure() != nil || d.env.cancel.hasEnded() {
 		return continuation.EndedTurn{BrokeOff: true}
 	}
 	facts := d.turn.facts()
-	facts.NoFinish = d.request.noFinish
+	facts.NoFinish = d.env.request.noFinish
 	return facts
 }
 
@@ -305,22 +305,22 @@ func (d *decider) next() (bool, error) {
 			d.claimed, d.waited = false, 0
 			return true, nil
 		}
-		if d.mw.drain.hasBegun() {
+		if d.env.mw.drain.hasBegun() {
 			d.refuse(continuation.ReasonShutdown)
 			return false, nil
 		}
 		wait := max(d.last.Wait, d.askedPause())
-		if !d.patience.hasTimeFor(wait) {
+		if !d.env.patience.hasTimeFor(wait) {
 			d.refuse(continuation.ReasonDeadline)
 			return false, nil
 		}
 		if wait > 0 {
-			if !d.cancel.wait(d.mw.drain.begun, d.mw.options.clock, wait) {
-				return false, d.interruption()
+			if !d.env.cancel.wait(d.env.mw.drain.begun, d.env.mw.options.clock, wait) {
+				return false, d.env.interruption()
 			}
-			d.observed.waited(wait)
+			d.env.observed.waited(wait)
 			d.waited += wait
-			if d.mw.drain.hasBegun() {
+			if d.env.mw.drain.hasBegun() {
 				continue
 			}
 			d.list.turn = 0 // it may have changed meanwhile
@@ -344,20 +344,20 @@ func (d *decider) nextID() continuation.TurnID {
 
 // passesGate asks the program's gate, if it has one.
 func (d *decider) passesGate() bool {
-	gate := d.mw.options.gate
+	gate := d.env.mw.options.gate
 	if gate == nil {
 		return true
 	}
 	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Text: string(d.turn.reader.text.transcript.bytes())}
 	// Inside this layer, so that a gate may ask a model itself.
-	ctx := scope.WithSession(d.cancel.ctx, d.turn.Session)
-	err := d.mw.plugins.run(func() error { return gate(ctx, turn) })
+	ctx := scope.WithSession(d.env.cancel.ctx, d.turn.Session)
+	err := d.env.mw.plugins.run(func() error { return gate(ctx, turn) })
 	if err == nil {
 		return true
 	}
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
-		d.fault(d.turn.TurnID, OpGate, err)
+		d.env.fault(d.turn.TurnID, OpGate, err)
 	}
 	d.cause = err
 	d.refuse(continuation.ReasonGate)
@@ -387,7 +387,7 @@ func (d *decider) commit() bool {
 // of the request, which stays the same for the whole call. The list must have been read.
 func (d *decider) othersWork() *background.Work {
 	if d.list.work == nil {
-		work := background.Read(d.request.history)
+		work := background.Read(d.env.request.history)
 		d.list.work = &work
 	}
 	return d.list.work
@@ -408,20 +408,20 @@ func (d *decider) readBackground() bool {
 	begun := d.othersWork()
 	d.list.others = othersTodos(d.list.todos, &begun.Team)
 	if awaited := begun.Awaited; awaited > 0 {
-		d.list.background = continuation.Background{Unfinished: awaited, Oldest: d.mw.options.clock.Now()} // nobody knows their age
+		d.list.background = continuation.Background{Unfinished: awaited, Oldest: d.env.mw.options.clock.Now()} // nobody knows their age
 		return true
 	}
-	tasks := d.mw.options.tasks
+	tasks := d.env.mw.options.tasks
 	if tasks == nil {
 		return true
 	}
 	var work asynctask.Pending
-	err := d.askTasks(d.cancel.ctx, func(ctx context.Context) (err error) {
-		work, err = tasks.Pending(ctx, d.turn.Session, d.mw.options.limits.MaxTaskAge)
+	err := d.env.askTasks(d.env.cancel.ctx, func(ctx context.Context) (err error) {
+		work, err = tasks.Pending(ctx, d.turn.Session, d.env.mw.options.limits.MaxTaskAge)
 		return err
 	})
 	if err != nil {
-		d.faultOnce(d.turn.TurnID, OpTasks, err)
+		d.env.faultOnce(d.turn.TurnID, OpTasks, err)
 		d.cause = err
 		return false
 	}
@@ -434,7 +434,7 @@ const policyFailed = "Tool execution error"
 
 // pauses judges the model's pauses, and pauses the session.
 type pauses struct {
-	*decider
+	decider *decider
 
 	result    *pause.Result // set once the model has paused
 	plainStop string        // the provider's word for a plain stop; set if turn 1 ended in one
@@ -444,7 +444,7 @@ type pauses struct {
 // another. A call of todo_pause ends the call, unless its reason is rejected and the
 // model can be told.
 func (p *pauses) goesOn() bool {
-	reason, err, ok := p.turn.pauseReason(p.mw.options.pausePolicy())
+	reason, err, ok := p.decider.turn.pauseReason(p.decider.env.mw.options.pausePolicy())
 	asksLeave := false
 	if ok && err == nil && p.deniesLeave() {
 		err = pause.NoLeave(reason)
@@ -452,68 +452,68 @@ func (p *pauses) goesOn() bool {
 	}
 	switch {
 	case !ok:
-		return p.decide()
+		return p.decider.decide()
 	case errors.Is(err, pause.ErrPolicyPanicked):
-		p.fault(p.turn.TurnID, OpPausePolicy, err)
+		p.decider.env.fault(p.decider.turn.TurnID, OpPausePolicy, err)
 		p.pause(policyFailed)
 		return false
-	case err == nil || p.turn.reader.calls.others > 0 || p.rejected:
+	case err == nil || p.decider.turn.reader.calls.others > 0 || p.decider.rejected:
 		p.pause(reason)
 		return false
 	}
-	return p.reject(&rejection{reason: reason, err: err, asksLeave: asksLeave, answer: p.turn.pauseAnswer()})
+	return p.reject(&rejection{reason: reason, err: err, asksLeave: asksLeave, answer: p.decider.turn.pauseAnswer()})
 }
 
 // deniesLeave reports whether a pause that only asks for leave to go on is rejected:
 // nobody is there who could give it, and this is the first such pause of the user turn.
 // A program with a policy of its own decides itself.
 func (p *pauses) deniesLeave() bool {
-	return p.session.settings().ApprovalMode == continuation.ApprovalYOLO && !p.session.denied && p.mw.options.policy == nil
+	return p.decider.env.session.settings().ApprovalMode == continuation.ApprovalYOLO && !p.decider.env.session.denied && p.decider.env.mw.options.policy == nil
 }
 
 // reject tells the model that its reason is rejected, if the call goes on.
 func (p *pauses) reject(r *rejection) bool {
-	p.turn.rejection = r
-	if !p.decide() {
+	p.decider.turn.rejection = r
+	if !p.decider.decide() {
 		p.acceptRejected()
 		return false
 	}
-	p.rejected = true
-	p.mw.options.report.pauseRejected(p.cancel.caller, PauseRejected{TurnID: p.turn.TurnID, Reason: pause.Shown(r.reason), Err: r.err})
+	p.decider.rejected = true
+	p.decider.env.mw.options.report.pauseRejected(p.decider.env.cancel.caller, PauseRejected{TurnID: p.decider.turn.TurnID, Reason: pause.Shown(r.reason), Err: r.err})
 	return true
 }
 
 // acceptRejected accepts a rejected pause because the model cannot be told: a blocked
 // model must be able to stop.
 func (p *pauses) acceptRejected() {
-	if r := p.turn.rejection; r != nil && p.result == nil {
+	if r := p.decider.turn.rejection; r != nil && p.result == nil {
 		p.pause(r.reason)
 	}
 }
 
 // pause reports that the model has paused, and pauses its session.
 func (p *pauses) pause(reason string) {
-	now := p.mw.options.clock.Now()
+	now := p.decider.env.mw.options.clock.Now()
 	var result pause.Result
-	err := guard.Run(func() error { result = pause.NewResult(reason, now, p.mw.options.notice); return nil })
+	err := guard.Run(func() error { result = pause.NewResult(reason, now, p.decider.env.mw.options.notice); return nil })
 	if err != nil {
-		p.fault(p.turn.TurnID, OpNotice, err)
+		p.decider.env.fault(p.decider.turn.TurnID, OpNotice, err)
 		result = pause.NewResult(reason, now, pause.ShortNotice)
 	}
 	p.result = &result
-	p.record(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
-	p.mw.options.report.paused(p.cancel.caller, Paused{TurnID: p.turn.TurnID, Result: result})
-	if p.turn.Session == "" || p.mw.options.dryRun {
+	p.decider.env.record(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
+	p.decider.env.mw.options.report.paused(p.decider.env.cancel.caller, Paused{TurnID: p.decider.turn.TurnID, Result: result})
+	if p.decider.turn.Session == "" || p.decider.env.mw.options.dryRun {
 		return
 	}
-	if p.list.todos == nil {
-		p.readTodos() // the caller's own turn paused: nobody has asked yet
+	if p.decider.list.todos == nil {
+		p.decider.readTodos() // the caller's own turn paused: nobody has asked yet
 	}
 	var digest uint64
-	if p.list.err == nil {
-		digest = todolist.Digest(p.list.todos)
+	if p.decider.list.err == nil {
+		digest = todolist.Digest(p.decider.list.todos)
 	}
-	p.updateInUserTurn(p.turn.TurnID, func(s continuation.State) continuation.State {
+	p.decider.env.updateInUserTurn(p.decider.turn.TurnID, func(s continuation.State) continuation.State {
 		return session.Pause(s, result.Reason, now, digest)
 	})
 }
@@ -532,14 +532,14 @@ func (p *pauses) joinedNotice() string {
 	if notice == "" {
 		return ""
 	}
-	return p.turn.reader.text.transcript.separator() + notice
+	return p.decider.turn.reader.text.transcript.separator() + notice
 }
 
 // endReading ends the reading of the turn, and learns the provider's word for a plain
 // stop.
 func (p *pauses) endReading() {
-	p.turn.reader.end()
-	if r := &p.turn.reader; r.first && finish.IsPlainStop(r.finish) {
+	p.decider.turn.reader.end()
+	if r := &p.decider.turn.reader; r.first && finish.IsPlainStop(r.finish) {
 		p.plainStop = r.finish
 	}
 }
@@ -553,7 +553,7 @@ type shownFinish struct {
 // shownFinish returns the finish reason that the caller sees. A turn whose only calls
 // were pauses has simply stopped. A missing reason stays missing.
 func (p *pauses) shownFinish() shownFinish {
-	r := &p.turn.reader
+	r := &p.decider.turn.reader
 	if r.calls.pauseRemoved && r.calls.others == 0 && r.finish != "" {
 		return shownFinish{reason: p.plainStop, plainStop: p.plainStop == ""}
 	}
@@ -568,4 +568,116 @@ func rejectionText(err error) string {
 		return invalid.Problem
 	}
 	return err.Error()
+}
+
+// judged records the verdict on a continuation, once it is stored.
+func (d *decider) judged() {
+	v := d.verdict
+	if v.Kind == session.NotJudged || d.env.session.failure != nil {
+		return
+	}
+	d.verdict = session.Verdict{}
+	d.env.record(func(o *Outcome) {
+		switch w := &o.Worth; v.Kind {
+		case session.Progress:
+			w.Resumed++
+			w.Finished += int(v.Finished)
+		case session.Repeated:
+			w.Repeated++
+		case session.NoProgress:
+			w.NoProgress++
+		case session.NotJudged:
+		}
+	})
+}
+
+// putList sets the list in the input of a decision, and how the turn ends, which
+// matters only if there is work on the list.
+func (d *decider) putList(in *continuation.Input) {
+	d.list.putInto(in)
+	if t := &in.Turn; len(in.Todos) > 0 && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
+		t.End = d.turn.textEnd()
+	}
+}
+
+// readTodos asks the todo source, which may fail, panic or be too slow.
+func (d *decider) readTodos() {
+	source := &d.env.mw.source
+	ctx, limit := scope.WithSession(d.env.cancel.derive(), d.turn.Session), d.env.mw.options.limits.TodoTimeout
+	if source.shared {
+		limit = min(limit, d.env.session.timeLeft())
+		limited, done := d.env.session.limitWait(ctx)
+		defer done()
+		ctx = limited
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	ctx = d.env.withRequest(ctx)
+	if source.shared && d.env.session.waited.isOver() || !source.breaker.allows(d.env.mw.options.clock) {
+		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
+		return
+	}
+	watch := d.env.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
+	list := source.locate(ctx, limit)
+	list.turn, list.work = d.turn.Turn, d.list.work
+	d.list = &list
+	if took, timed := watch.read(); timed {
+		d.env.mw.options.report.todosRead(d.env.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
+	}
+	ended := d.env.cancel.hasEnded()
+	if !ended {
+		d.sourceAnswered(ctx.Err() != nil)
+		if source.shared && ctx.Err() != nil {
+			d.env.session.waited.end()
+		}
+	}
+	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
+		d.env.fault(d.turn.TurnID, OpTodos, err)
+	}
+}
+
+// sourceAnswered notes whether the todo source was late.
+func (d *decider) sourceAnswered(late bool) {
+	breaker := &d.env.mw.source.breaker
+	switch {
+	case late:
+		_ = breaker.open(d.env.mw.options.clock, nil) // every missing list is reported
+	case breaker.close():
+		d.env.mw.options.report.recovered(d.env.cancel.caller, Recovered{Op: OpTodos})
+	}
+}
+
+// listScope returns why the call is out of scope now that the list is known: scope,
+// or ReasonNoListTool if the list was found in the messages and no offered tool can
+// write it. If the names of the tools are unknown, or a call without tools is
+// continued, carryon assumes that the list can be written.
+func (d *decider) listScope(scope continuation.Reason) continuation.Reason {
+	source := &d.env.mw.source
+	if source.writer == nil || scope != continuation.ReasonNone || d.list.err != nil || d.env.request.toolNames == nil {
+		return scope
+	}
+	var reason continuation.Reason
+	err := d.env.mw.plugins.run(func() error {
+		for tool := range d.env.request.toolNames.ToolNames {
+			if source.writer.WritesList(tool) {
+				reason = continuation.ReasonNone
+				return nil
+			}
+			reason = continuation.ReasonNoListTool
+		}
+		return nil
+	})
+	if err != nil {
+		d.env.fault(d.turn.TurnID, OpTodos, err)
+		return scope
+	}
+	return reason
+}
+
+// askedPause returns what is left of the pause that the provider has asked for.
+func (d *decider) askedPause() time.Duration {
+	if d.continued == nil || d.continued.notBefore.IsZero() {
+		return 0
+	}
+	return d.continued.notBefore.Sub(d.env.mw.options.clock.Now())
 }

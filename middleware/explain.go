@@ -68,52 +68,6 @@ func (e *explanation) line(name, format string, args ...any) {
 	_, _ = fmt.Fprintf(e, "  %-9s"+format+"\n", append([]any{name}, args...)...) // a Builder does not fail
 }
 
-// explainPassed writes why carryon leaves a request alone. r is nil if it was not read.
-func (mw *Middleware) explainPassed(ctx context.Context, r *adapter.Request, reason continuation.Reason) {
-	x := explaining(ctx)
-	if x == nil {
-		return
-	}
-	e := newExplanation()
-	if r != nil {
-		e.request(mw.session(ctx), r)
-	}
-	e.line("decision", "left alone: %s", reason)
-	x.write(e)
-}
-
-// explain writes what carryon sees in the request of a call.
-func (c *Call) explain(r *adapter.Request) {
-	x := explaining(c.cancel.caller)
-	if x == nil {
-		return
-	}
-	e := newExplanation()
-	e.request(c.session.name(), r)
-	ev, list := c.preview()
-	e.list(&ev, &list)
-	e.decision(&ev)
-	x.write(e)
-}
-
-// preview returns the decision that carryon would take if the model stopped now.
-func (c *Call) preview() (continuation.Evaluation, readList) {
-	d := decider{callScope: &c.callScope, turn: &c.turn, list: &noList}
-	var in continuation.Input
-	d.known(&in)
-	in.Turn = continuation.EndedTurn{Finish: "stop"}
-	state, err := c.session.load(c.cancel.caller)
-	if err != nil || c.session.failure != nil {
-		return continuation.Evaluation{Reason: continuation.ReasonStore}, readList{}
-	}
-	in.State, in.UserTurn, in.Now, in.Settings = state, c.session.userTurn, c.mw.options.clock.Now(), c.session.settingsOf(state)
-	d.readTodos()
-	d.readBackground()
-	d.list.putInto(&in)
-	in.Scope = d.listScope(in.Scope)
-	return d.evaluate(in), *d.list
-}
-
 // request writes what the request itself shows.
 func (e *explanation) request(session string, r *adapter.Request) {
 	if session == "" {

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 )
@@ -72,12 +73,12 @@ func (j *joiner[C]) handle(c C, err error) {
 		j.sourceEnded(err)
 		return
 	}
-	j.call.observed.firstChunk()
+	j.call.env.observed.firstChunk()
 	out, reader := j.output(), j.reader()
 	reader.nextChunk()
 	out.current = c
 	j.writer.dialect.Read(&out.current, reader)
-	broke := reader.err != nil || reader.done && !reader.chunk.finishes && !j.call.request.noFinish
+	broke := reader.err != nil || reader.done && !reader.chunk.finishes && !j.call.env.request.noFinish
 	switch {
 	case j.phase.is(passthrough):
 		out.add(c)
@@ -157,7 +158,7 @@ func (j *joiner[C]) content(c *C) {
 	switch added := &reader.chunk; {
 	case added.usage && !reader.first:
 		j.usage.set(j.writer.dialect, c)
-	case added.usage && j.call.request.noFinish && !added.adds() && reader.calls.undecided == 0:
+	case added.usage && j.call.env.request.noFinish && !added.adds() && reader.calls.undecided == 0:
 		// Without a finish, a chunk with usage is probably the last one.
 		j.releaseHeld()
 		j.usage.set(j.writer.dialect, c)
@@ -188,8 +189,8 @@ func (j *joiner[C]) releaseHeld() {
 // finish takes the chunk with the finish reason of a turn.
 func (j *joiner[C]) finish(c *C) {
 	reader, dialect, out := j.reader(), j.writer.dialect, j.output()
-	j.call.observed.finished()
-	j.call.patience.startQuiet()
+	j.call.env.observed.finished()
+	j.call.env.patience.startQuiet()
 	j.call.pauses.endReading()
 	j.writer.flush(reader, out)
 	j.releaseHeld()
@@ -241,7 +242,7 @@ func (j *joiner[C]) sourceEnded(err error) {
 	switch whole := errors.Is(err, io.EOF); {
 	case j.phase.is(passthrough):
 		j.endPassthrough(err)
-	case whole && j.call.request.noFinish:
+	case whole && j.call.env.request.noFinish:
 		j.endWithoutFinish()
 	case j.reader().first:
 		j.writer.flush(j.reader(), j.output())
@@ -259,7 +260,7 @@ func (j *joiner[C]) sourceEnded(err error) {
 func (j *joiner[C]) endWithoutFinish() {
 	reader, out := j.reader(), j.output()
 	reader.nextChunk()
-	j.call.patience.startQuiet()
+	j.call.env.patience.startQuiet()
 	j.call.pauses.endReading()
 	j.writer.flush(reader, out)
 	if !reader.isAsItCame() {
@@ -291,7 +292,7 @@ func (j *joiner[C]) endPassthrough(err error) {
 // endSingleTurn ends the turn of a call that has only one.
 func (j *joiner[C]) endSingleTurn(broke error) {
 	if broke != nil {
-		j.call.record(func(o *Outcome) { o.Err = broke })
+		j.call.env.record(func(o *Outcome) { o.Err = broke })
 	}
 	j.call.endTurn(broke)
 }
@@ -314,7 +315,7 @@ func (j *joiner[C]) turnEnded(fault error) {
 	j.writer.dialect.EndTurn(true)
 	if fault != nil {
 		j.reader().Fail(fault)
-		j.call.fault(j.call.turn.TurnID, OpTail, fault)
+		j.call.env.fault(j.call.turn.TurnID, OpTail, fault)
 	}
 	if j.call.goesOn() {
 		j.phase.enter(continuing)
@@ -345,7 +346,7 @@ func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 	j.phase.enter(streaming)
 	source, err := j.open(j.deadlines.ctx, k)
 	if err == nil && !j.source.set(source, &j.closed) {
-		j.call.cancel.cancel() // Close will cancel too: such a failure gets no second try
+		j.call.env.cancel.cancel() // Close will cancel too: such a failure gets no second try
 		err = ErrClosed
 	}
 	if err != nil {
@@ -375,7 +376,7 @@ func (j *joiner[C]) continuationFailed(err error, report *C) {
 	case interrupted == nil:
 		j.endAnswer()
 	default:
-		if report != nil && j.call.interruption() == nil {
+		if report != nil && j.call.env.interruption() == nil {
 			j.appendShown(report, &adapter.Edit{Part: adapter.TurnError, Continuation: true})
 		}
 		j.stop(interrupted)
@@ -392,7 +393,7 @@ func (j *joiner[C]) endAnswer() {
 // showEnding shows the ending that was held back.
 func (j *joiner[C]) showEnding() {
 	out := j.output()
-	out.chunks = j.ending.appendTo(out.chunks, j.writer.dialect, j.usage.last(), j.call.mw.options.usage.shown())
+	out.chunks = j.ending.appendTo(out.chunks, j.writer.dialect, j.usage.last(), j.call.env.mw.options.usage.shown())
 }
 
 // showText shows a text for which the model sent no chunk.
@@ -422,7 +423,7 @@ func (j *joiner[C]) stop(err error) {
 	j.deadlines.end()
 	j.call.end()
 	if !passes { // otherwise the source stays open until the consumer closes it
-		j.call.cancel.cancel()
+		j.call.env.cancel.cancel()
 	}
 }
 
@@ -469,32 +470,6 @@ func (j *joiner[C]) forgetOutput() {
 	}
 }
 
-// usageChunk holds the chunk that shows the usage of the answer, if the chunk with
-// the finish does not: the last chunk with usage, of the last turn that had any.
-type usageChunk[C any] struct {
-	current  *C // of the current turn
-	previous *C // of an earlier turn
-}
-
-// set sets the chunk of the current turn. The last one set counts.
-func (u *usageChunk[C]) set(d adapter.Dialect[C], c *C) {
-	clone := d.Clone(c)
-	u.current = &clone
-}
-
-// nextTurn begins a turn.
-func (u *usageChunk[C]) nextTurn() {
-	u.previous, u.current = u.last(), nil
-}
-
-// last returns the chunk, or nil if no turn had usage.
-func (u *usageChunk[C]) last() *C {
-	if u.current != nil {
-		return u.current
-	}
-	return u.previous
-}
-
 // phase is what a stream is doing. The goroutine that reads the stream sets it; any
 // goroutine may read it.
 type phase int32
@@ -517,129 +492,186 @@ func (p *currentPhase) get() phase      { return phase(p.value.Load()) }
 func (p *currentPhase) is(q phase) bool { return p.get() == q }
 func (p *currentPhase) enter(q phase)   { p.value.Store(int32(q)) }
 
-// Bounds of what is held back while the name of a tool call may still become
-// todo_pause: the number of chunks, and the bytes of what they add.
+// Bounds of what is read after a turn's finish, where only usage is expected. After
+// the provider has said that it is done, reading on serves the connection, which can
+// be reused only if the answer was read to its end.
 const (
-	maxHeld     = 1024
-	maxHeldSize = 1 << 20
+	maxTail     = 256
+	maxTailSize = 1 << 20
+	maxTailTime = 2 * time.Second
+	maxDoneTime = 50 * time.Millisecond
 )
 
-// writer shows the chunks of a turn, in order, without the calls of todo_pause. While
-// the name of a call is incomplete, it holds everything back.
-type writer[C any] struct {
-	dialect adapter.Dialect[C]
-	held    *heldChunks[C] // nil until something is held
-}
-
-// heldChunks are chunks that are held back, in order.
-type heldChunks[C any] struct {
-	list []heldChunk[C]
-	size int // of what they add
-}
-
-// heldChunk is a chunk and what was read from it.
-type heldChunk[C any] struct {
-	c     C
-	added added
-}
-
-// write shows the chunk that was just read, without its finish and its usage,
-// which are shown at the end of the answer.
-func (w *writer[C]) write(r *turnReader, c *C, out *output[C]) {
-	if r.calls.undecided == 0 {
-		w.flush(r, out)
-		w.show(r, c, &r.chunk, out)
+// readTail reads what follows the finish of a turn. It may hold usage; in turn 1 anything else means that the
+// finish was not the end.
+func (j *joiner[C]) readTail() {
+	source := j.source.get()
+	if source == nil {
+		j.breakOffTail(ErrClosed, nil)
 		return
 	}
-	if w.held == nil {
-		w.held = new(heldChunks[C])
-	}
-	w.held.list = append(w.held.list, heldChunk[C]{w.dialect.Clone(c), r.chunk.clone()})
-	w.held.size += r.chunk.size
-	if len(w.held.list) == maxHeld || w.held.size > maxHeldSize {
-		r.calls.decideOpen()
-		w.flush(r, out)
-	}
-}
-
-// flush shows what was held back.
-func (w *writer[C]) flush(r *turnReader, out *output[C]) {
-	if w.held == nil {
-		return
-	}
-	for i := range w.held.list {
-		w.show(r, &w.held.list[i].c, &w.held.list[i].added, out)
-	}
-	clear(w.held.list)
-	w.held.list, w.held.size = w.held.list[:0], 0
-}
-
-// drop forgets the held chunks, and returns their text.
-func (w *writer[C]) drop() string {
-	var text strings.Builder
-	if w.held != nil {
-		for i := range w.held.list {
-			text.WriteString(w.held.list[i].added.text)
+	reader := j.reader()
+	var late atomic.Bool
+	timer := j.call.env.mw.options.clock.AfterFunc(tailTime(reader.done), func() {
+		late.Store(true)
+		_ = source.Close() // its only purpose is to end the read
+	})
+	defer timer.Stop()
+	for n, size := 0, 0; n < maxTail && size <= maxTailSize; n++ {
+		done := reader.done
+		c, err := j.recv()
+		switch {
+		case err != nil && !late.Load() && !done && (j.call.env.request.saysDone || !errors.Is(err, io.EOF)):
+			j.breakOffTail(err, nil)
+			return
+		case err != nil:
+			j.turnEnded(nil)
+			return
+		case !j.addTail(&c, done):
+			return
+		}
+		size += reader.chunk.size
+		if reader.done != done {
+			timer.Reset(tailTime(reader.done))
 		}
 	}
-	w.held = nil
-	return text.String()
+	j.turnEnded(nil)
 }
 
-// show shows a chunk: unchanged, as long as nothing was left out of turn 1.
-func (w *writer[C]) show(r *turnReader, c *C, a *added, out *output[C]) {
-	if r.isAsItCame() {
-		for _, f := range a.calls {
-			r.calls.edit(f) // marks the call as shown
+// addTail adds a chunk to the ending, and reports whether only the rest of the ending is
+// still expected. A chunk after the provider has said that the turn is done is not
+// part of the answer, and is shown only where everything is.
+func (j *joiner[C]) addTail(c *C, done bool) bool {
+	if !done {
+		j.reader().nextChunk()
+		j.writer.dialect.Read(c, j.reader())
+	}
+	switch e := j.ending.(type) {
+	case *originalEnding[C]:
+		clone := j.writer.dialect.Clone(c)
+		e.chunks = append(e.chunks, clone)
+		return done || j.addOriginal(&clone)
+	case *rewrittenEnding[C]:
+		return done || j.addRewritten(e, c)
+	}
+	return done
+}
+
+// addOriginal looks at a chunk that was added. If the turn goes on after its finish,
+// everything is shown as it came.
+func (j *joiner[C]) addOriginal(c *C) bool {
+	reader := j.reader()
+	if reader.chunk.usage {
+		j.usage.current = c
+	}
+	if reader.err == nil && !reader.chunk.adds() {
+		return true
+	}
+	reader.late = true
+	j.call.decider.decide()
+	j.passTail()
+	return false
+}
+
+// addRewritten keeps usage, and shows what else the chunk adds: the finish was not
+// the end.
+func (j *joiner[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
+	reader := j.reader()
+	adds := reader.chunk.adds()
+	e.goesOn = e.goesOn || adds
+	reader.finish = e.own // a finish in this chunk repeats it or means less
+	if reader.err != nil {
+		j.breakOffTail(reader.err, c)
+		return false
+	}
+	reader.calls.decideOpen()
+	if reader.chunk.usage {
+		j.usage.set(j.writer.dialect, c)
+	}
+	if !e.goesOn {
+		return true
+	}
+	j.writer.show(reader, c, &reader.chunk, j.output())
+	e.reason = j.call.pauses.shownFinish()
+	return !adds // after content, the next read starts with the full time limit
+}
+
+// breakOffTail ends a turn that broke off after its finish. A turn whose ending is
+// rewritten counts as ended, but is not continued. If it had gone on with a call, the
+// call may be cut in half, and the turn has failed. Report is the chunk that the
+// failure was read from, or nil.
+func (j *joiner[C]) breakOffTail(err error, report *C) {
+	fault := err
+	if errors.Is(err, io.EOF) {
+		fault = io.ErrUnexpectedEOF
+	}
+	switch e := j.ending.(type) {
+	case *originalEnding[C]:
+		j.call.breakOff(fault)
+		j.passTail()
+		j.sourceEnded(err)
+	case *rewrittenEnding[C]:
+		halfCall := e.goesOn && j.reader().showedCall()
+		switch {
+		case e.continuation && (halfCall || j.call.env.interruption() != nil):
+			j.continuationFailed(fault, report)
+		case halfCall:
+			j.call.breakOff(fault)
+			j.endSingleTurn(fault)
+			j.closeSource()
+			j.stop(fault)
+		default:
+			j.turnEnded(fault)
 		}
-		out.add(*c)
-		return
 	}
-	e := adapter.Edit{Text: a.text, ReasoningSeparator: a.before.Separator(), Continuation: !r.first}
-	if !r.first {
-		e.Totals = r.totals
-	}
-	if a.text != "" && !a.ownText {
-		// A call has released held-back text. It is shown in a chunk of its own,
-		// because some clients read only the call from a chunk that has both.
-		text := e
-		text.Part, e.Text = adapter.Synthetic, ""
-		clone := w.dialect.Clone(c)
-		out.chunks = w.dialect.AppendShown(out.chunks, &clone, &text)
-	}
-	out.calls = r.calls.edits(out.calls[:0], a.calls)
-	e.Calls = out.calls
-	out.chunks = w.dialect.AppendShown(out.chunks, c, &e)
 }
 
-// output holds the chunks that are ready for the consumer. It reuses its memory.
-// A nil one is empty.
-type output[C any] struct {
-	chunks  []C
-	next    int
-	current C                  // the chunk being handled; the address of a local variable would allocate it
-	calls   []adapter.CallEdit // room for the calls of an edit
-	room    [1]C               // for the first chunk that is ready
+// passTail shows the ending, because it was not the end, and passes the rest through.
+func (j *joiner[C]) passTail() {
+	j.showEnding()
+	j.phase.enter(passthrough)
 }
 
-// add adds a chunk.
-func (o *output[C]) add(c C) {
-	o.chunks = append(o.chunks, c)
-}
-
-// take returns the next chunk, if there is one.
-func (o *output[C]) take() (C, bool) {
-	var none C
-	if o.isEmpty() {
-		return none, false
+func tailTime(done bool) time.Duration {
+	if done {
+		return maxDoneTime
 	}
-	c := o.chunks[o.next]
-	o.chunks[o.next] = none // the consumer's now
-	o.next++
-	if o.next == len(o.chunks) {
-		o.chunks, o.next = o.chunks[:0], 0
-	}
-	return c, true
+	return maxTailTime
 }
 
-func (o *output[C]) isEmpty() bool { return o == nil || o.next == len(o.chunks) }
+// turnSource holds the source of the current turn, which any goroutine may close.
+type turnSource[C any] struct {
+	mu      sync.Mutex
+	current adapter.Source[C] // nil if there is none
+}
+
+// get returns the current source, or nil.
+func (s *turnSource[C]) get() adapter.Source[C] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
+// set makes source the current one, or closes it if the stream was closed.
+func (s *turnSource[C]) set(source adapter.Source[C], closed *atomic.Bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if closed.Load() {
+		_ = source.Close() // the caller is told that the stream is closed
+		return false
+	}
+	s.current = source
+	return true
+}
+
+// close closes the current source.
+func (s *turnSource[C]) close() error {
+	s.mu.Lock()
+	source := s.current
+	s.current = nil
+	s.mu.Unlock()
+	if source == nil {
+		return nil
+	}
+	return source.Close()
+}

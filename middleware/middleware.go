@@ -2,10 +2,6 @@ package middleware
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"errors"
-	"runtime"
 	"strings"
 	"sync/atomic"
 
@@ -22,19 +18,14 @@ import (
 // Middleware continues the turns of the clients that it is wrapped around. It
 // is safe for concurrent use and can be shared by any number of clients.
 type Middleware struct {
-	todos       todo.Provider
-	sharedTodos bool // the source asks an engine that processes share
-	options     options
-	prompter    *prompt.Prompter
-	store       session.Store
-	drain       *drain
-	calls       atomic.Uint64 // numbers the calls, if anybody observes
-
-	storeBreaker, tasksBreaker, sourceBreaker breaker
-	badStates                                 badStates
-	plugins                                   plugins
-
-	writings *listWritings
+	options      options
+	prompter     *prompt.Prompter
+	source       todoSource
+	sessions     sessionStore
+	tasksBreaker breaker
+	plugins      plugins
+	drain        *drain
+	calls        atomic.Uint64 // numbers the calls, if anybody observes
 }
 
 // New returns a Middleware that carries on until the todos are done. It panics
@@ -48,10 +39,11 @@ func New(todos todo.Provider, opts ...Option) *Middleware {
 	if err != nil {
 		panic("carryon/middleware: " + err.Error())
 	}
-	source, _ := todos.(sharer)
-	mw := &Middleware{todos: todos, sharedTodos: source != nil && source.IsShared(), options: o, prompter: prompter, store: o.store, drain: newDrain(), writings: newListWritings()}
-	if mw.store == nil {
-		mw.store = session.NewMemoryStore(o.limits.MaxSessions, o.limits.SessionLife, o.clock.Now)
+	mw := &Middleware{options: o, prompter: prompter, drain: newDrain()}
+	mw.source.use(todos, &mw.plugins)
+	mw.sessions.options, mw.sessions.store = &mw.options, o.store
+	if o.store == nil {
+		mw.sessions.store = session.NewMemoryStore(o.limits.MaxSessions, o.limits.SessionLife, o.clock.Now)
 	}
 	return mw
 }
@@ -94,33 +86,7 @@ func (mw *Middleware) updateSession(
 	if session == "" {
 		return continuation.State{}, ErrNoSession
 	}
-	return mw.update(ctx, session, f)
-}
-
-// update runs f on the state under key and returns its result.
-func (mw *Middleware) update(
-	ctx context.Context, key string, f func(continuation.State) continuation.State,
-) (continuation.State, error) {
-	var result struct { // of the last run of f, which the store may run more than once
-		state continuation.State
-		ran   bool
-	}
-	err := mw.updateStore(ctx, key, func(s continuation.State) continuation.State {
-		result.state, result.ran = f(s), true
-		return result.state
-	}, &result.ran)
-	return result.state, err
-}
-
-// updateStore runs f on the state under key. f sets ran.
-func (mw *Middleware) updateStore(
-	ctx context.Context, key string, f func(continuation.State) continuation.State, ran *bool,
-) error {
-	err := guard.Run(func() error { return mw.store.Update(ctx, key, f) })
-	if err == nil && !*ran {
-		err = errors.New("middleware: the store did not update anything")
-	}
-	return err
+	return mw.sessions.update(ctx, session, f)
 }
 
 // session returns the session of ctx, or "".
@@ -227,76 +193,32 @@ func answersPause(r *adapter.Request) bool {
 	return false
 }
 
-// WithHoldout sets a control group: carryon takes and reports every decision on its
-// sessions, but continues none of them, with [continuation.ReasonHoldout] in place of
-// [continuation.ReasonSatisfied]. share is its part of all sessions, from 0 to 1.
+// explainPassed writes why carryon leaves a request alone. r is nil if it was not read.
+func (mw *Middleware) explainPassed(ctx context.Context, r *adapter.Request, reason continuation.Reason) {
+	x := explaining(ctx)
+	if x == nil {
+		return
+	}
+	e := newExplanation()
+	if r != nil {
+		e.request(mw.session(ctx), r)
+	}
+	e.line("decision", "left alone: %s", reason)
+	x.write(e)
+}
+
+// Drain prepares the end of the program. From then on carryon begins no continuation,
+// and ends those under way as if they had failed, so that every answer ends as its
+// last good turn did. Calls go on without carryon.
 //
-// A hash of the session's name decides whether the session belongs to it. So every
-// replica decides alike, a session stays in its group after a restart, and a higher
-// share only adds sessions. Calls without a session name are never held out, because
-// nothing ties them to the later calls of their conversation.
-func WithHoldout(share float64) Option {
-	return check(share >= 0 && share <= 1, func(o *options) { o.holdout = share }, "the holdout's share %v is not between 0 and 1", share)
+// Drain returns once no call holds its session any more. If ctx ends before, Drain
+// takes the sessions from the calls that still hold them, and returns the cause of
+// ctx. Any goroutine may call it, more than once. It panics if ctx is nil.
+func (mw *Middleware) Drain(ctx context.Context) error {
+	mustHave(ctx)
+	mw.drain.stop()
+	return mw.drain.wait(ctx)
 }
 
-// holdsOut reports whether the session of that name belongs to the control group.
-func (o *options) holdsOut(name string) bool {
-	if o.holdout == 0 || name == "" {
-		return false
-	}
-	sum := sha256.Sum256([]byte("carryon/holdout/" + name))
-	const range53 = 1 << 53 // the integers below it are exact as a float64
-	return float64(binary.BigEndian.Uint64(sum[:])%range53) < o.holdout*range53
-}
-
-// evaluate decides as [continuation.Evaluate] does, except that it continues no call
-// of the control group. It does not wait for the interval there either.
-func (s *callScope) evaluate(in continuation.Input) continuation.Evaluation {
-	ev := continuation.Evaluate(in)
-	if s.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
-		ev.Continue, ev.Reason, ev.Wait = false, continuation.ReasonHoldout, 0
-	}
-	return ev
-}
-
-// plugins runs those of the program's plug-ins that may call a model themselves: the
-// todo source and the gate. They may call it with a ctx of their own, so only the
-// stack shows that such a call comes from within a decision.
-type plugins struct {
-	running atomic.Int32
-}
-
-// run runs f, which may panic.
-func (p *plugins) run(f func() error) error {
-	p.running.Add(1)
-	defer p.running.Add(-1)
-	return runPlugin(f)
-}
-
-// isCalling reports whether this goroutine runs a plug-in. It walks the stack only if
-// some goroutine runs one.
-func (p *plugins) isCalling() bool {
-	if p.running.Load() == 0 {
-		return false
-	}
-	var stack [64]uintptr
-	for skip := 1; ; skip += len(stack) {
-		n := runtime.Callers(skip, stack[:])
-		if n == 0 {
-			return false
-		}
-		frames := runtime.CallersFrames(stack[:n])
-		for more := true; more; {
-			var frame runtime.Frame
-			frame, more = frames.Next()
-			if strings.HasSuffix(frame.Function, "carryon/middleware.runPlugin") {
-				return true
-			}
-		}
-	}
-}
-
-// runPlugin is the frame that isCalling looks for.
-//
-//go:noinline
-func runPlugin(f func() error) error { return guard.Run(f) }
+// maxTools is how many tools providers accept in one request.
+const maxTools = 128

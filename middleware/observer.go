@@ -2,12 +2,12 @@ package middleware
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -205,18 +205,8 @@ type Times struct {
 // stopwatch measures how long something takes. The zero value does not read the
 // clock.
 type stopwatch struct {
-	clock Clock
+	clock clock.Clock
 	began time.Time
-}
-
-// watchIf starts a stopwatch if an observer wants to know.
-func (o *options) watchIf(wants func(*Observer) bool) stopwatch {
-	for i := range o.report.observers {
-		if wants(&o.report.observers[i]) {
-			return stopwatch{o.clock, o.clock.Now()}
-		}
-	}
-	return stopwatch{}
 }
 
 // read returns the time since the start, and whether there was one.
@@ -230,7 +220,7 @@ func (w stopwatch) read() (time.Duration, bool) {
 // observation is the state that a call keeps for its observers; nil if there are
 // none.
 type observation struct {
-	clock Clock
+	clock clock.Clock
 	first atomic.Pointer[time.Time] // when the first chunk of the current turn was read, by any goroutine
 	ctx   context.Context           // the ctx that the observers returned for the current turn
 	times Times                     // of the current turn, without FirstChunk and Join
@@ -238,46 +228,6 @@ type observation struct {
 	over  bool                      // the end of the call was reported
 
 	finish time.Time // when the finish reason of the last turn that ended well was read
-}
-
-// observeCall begins the observation of a call, if anybody observes.
-func (c *Call) observeCall(r *adapter.Request) {
-	report := &c.mw.options.report
-	if len(report.observers) == 0 {
-		return
-	}
-	c.turn.Call = c.mw.calls.Add(1)
-	c.observed = &observation{clock: c.mw.options.clock}
-	id := c.turn.TurnID
-	id.Turn = 1
-	ctx := begin(c.cancel.caller, report, id,
-		CallStarted{TurnID: id, Model: strings.Clone(r.Model), Provider: r.Provider, Streamed: r.Streamed},
-		func(o *Observer) func(context.Context, CallStarted) context.Context { return o.CallStarted })
-	c.cancel.caller, c.cancel.ctx = ctx, ctx
-}
-
-// startTurn reports that the request of the current turn is about to be sent, and
-// returns the ctx to send it with.
-func (c *Call) startTurn(ctx context.Context) context.Context {
-	o := c.observed
-	if o == nil {
-		return ctx
-	}
-	o.times = Times{Began: o.clock.Now()}
-	o.first.Store(nil)
-	o.ctx = begin(ctx, &c.mw.options.report, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
-		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })
-	o.wait = 0
-	return o.ctx
-}
-
-// callEnded reports the end of the call, once.
-func (c *Call) callEnded() {
-	if o := c.observed; o != nil && !o.over {
-		o.over = true
-		id := continuation.TurnID{Session: c.session.name(), Call: c.turn.Call, Turn: c.turn.Turn}
-		c.mw.options.report.callEnded(c.cancel.caller, CallEnded{TurnID: id, Outcome: c.Outcome()})
-	}
 }
 
 // firstChunk notes the time at which the first part of a turn was read.
@@ -381,7 +331,7 @@ func (c valuesCtx) Value(key any) any {
 // reporter reports events to the observers, of which the log is one.
 type reporter struct {
 	observers []Observer
-	log       *eventLog // nil for none
+	logFailed func(context.Context, Failed) // nil without a logger
 }
 
 // tell calls the observers' function for an event of the turn id. A panic in one is
@@ -403,8 +353,8 @@ func tell[E any](
 	for _, err := range panics {
 		if _, failing := any(event).(Failed); !failing {
 			r.failed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
-		} else if r.log != nil {
-			r.log.failed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
+		} else if r.logFailed != nil {
+			r.logFailed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
 		}
 	}
 }

@@ -2,11 +2,16 @@ package middleware
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
+	"time"
 
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/session"
@@ -23,52 +28,38 @@ type Option func(*options)
 
 // options are what the program has set. The zero value of a field is its default.
 type options struct {
-	promptOptions
-	pauseOptions
-	taskOptions
-	scopeOptions
+	report  reporter
+	logger  *slog.Logger // nil for none
+	content bool         // whether texts may be logged
+	clock   clock.Clock
 
-	report      reporter
-	logger      *slog.Logger // nil for none
-	content     bool         // whether texts may be logged
 	limits      continuation.Limits
-	attemptsSet bool            // the program has set MaxAttempts
-	engine      records.Records // that processes share; nil for none
-	store       session.Store   // on the engine; nil for none
+	attemptsSet bool // the program has set MaxAttempts
+	templates   continuation.Templates
+	approval    continuation.ApprovalMode
+	settings    *Settings
+	handback    continuation.Handback
 	usage       UsageMode
-	gate        func(context.Context, NextTurn) error
-	sessionKey  func(context.Context) string
-	clock       clock.Clock
-	err         error // of the first misused option
-}
 
-// promptOptions say how prompts are worded.
-type promptOptions struct {
-	templates continuation.Templates
-	approval  continuation.ApprovalMode
-	settings  *Settings
-}
+	sessionKey func(context.Context) string
+	engine     records.Records // that processes share; nil for none
+	store      session.Store   // on the engine; nil for none
 
-// pauseOptions say how the model pauses.
-type pauseOptions struct {
+	// Which calls are continued, if any.
+	toolless bool
+	dryRun   bool
+	holdout  float64 // the part of all sessions that is never continued
+	gate     func(context.Context, NextTurn) error
+
 	policy    pause.Policy // nil for the default
 	notice    pause.Notice
 	pauseTool PauseToolMode
-}
 
-// taskOptions say how the model is told about background tasks.
-type taskOptions struct {
 	tasks           Tasks // nil for none
 	sharedTasks     bool  // whether they are asked over a network
 	summaryInSystem bool  // whether their status summary goes into the system message
-}
 
-// scopeOptions say which calls are continued, if any.
-type scopeOptions struct {
-	toolless bool
-	handback continuation.Handback
-	dryRun   bool
-	holdout  float64 // the part of all sessions that is never continued
+	err error // of the first misused option
 }
 
 // newOptions applies the options to the defaults. It panics if one is misused.
@@ -99,14 +90,15 @@ func newOptions(opts []Option) options {
 	o.sharedTasks = areShared(o.tasks)
 	o.summaryInSystem = summaryInSystem(o.tasks)
 	if o.logger != nil {
-		o.report.log = &eventLog{logger: o.logger, content: o.content}
-		o.report.observers = append(o.report.observers, o.report.log.observer())
+		log := &eventLog{logger: o.logger, content: o.content}
+		o.report.logFailed = log.failed
+		o.report.observers = append(o.report.observers, log.observer())
 	}
 	return o
 }
 
 // pausePolicy returns the policy that judges a model's reasons for pausing.
-func (o *pauseOptions) pausePolicy() pause.Policy {
+func (o *options) pausePolicy() pause.Policy {
 	if o.policy == nil {
 		return pause.Strict
 	}
@@ -309,3 +301,106 @@ type Clock = clock.Clock
 // and Reset(d time.Duration) bool schedules it for d from now; both report whether
 // it was still pending. A *time.Timer is a Timer.
 type Timer = clock.Timer
+
+// UsageMode says which usage a joined answer reports.
+type UsageMode uint8
+
+// The usage modes.
+const (
+	// UsageOneAnswer reports usage as if the turns were one answer: the prompt tokens
+	// of the first turn, and the completion tokens of all. Agents read the prompt
+	// tokens as the size of their context.
+	UsageOneAnswer UsageMode = iota
+	// UsageSum reports the usage of all turns together, which is what is billed.
+	UsageSum
+	// UsageLastTurn reports the usage of the last turn.
+	UsageLastTurn
+)
+
+// shown returns the usage that a joined answer shows.
+func (m UsageMode) shown() adapter.UsageShown {
+	switch m {
+	case UsageSum:
+		return adapter.UsageSum
+	case UsageLastTurn:
+		return adapter.UsageLast
+	case UsageOneAnswer:
+	}
+	return adapter.UsageOneAnswer
+}
+
+// PauseToolMode says which requests declare todo_pause.
+type PauseToolMode uint8
+
+// The pause tool modes.
+const (
+	// PauseToolInContinuations declares todo_pause only in continuations: the
+	// caller's own requests go out as they are.
+	PauseToolInContinuations PauseToolMode = iota
+	// PauseToolAlways declares todo_pause, as the last tool, in every call that may
+	// be continued. The tools and the messages before a prompt then stay the same,
+	// byte for byte, over a whole conversation, so providers can cache them. The
+	// caller never sees a call of todo_pause, and one in the caller's own turn
+	// pauses.
+	PauseToolAlways
+)
+
+// WithHoldout sets a control group: carryon takes and reports every decision on its
+// sessions, but continues none of them, with [continuation.ReasonHoldout] in place of
+// [continuation.ReasonSatisfied]. share is its part of all sessions, from 0 to 1.
+//
+// A hash of the session's name decides whether the session belongs to it. So every
+// replica decides alike, a session stays in its group after a restart, and a higher
+// share only adds sessions. Calls without a session name are never held out, because
+// nothing ties them to the later calls of their conversation.
+func WithHoldout(share float64) Option {
+	return check(share >= 0 && share <= 1, func(o *options) { o.holdout = share }, "the holdout's share %v is not between 0 and 1", share)
+}
+
+// holdsOut reports whether the session of that name belongs to the control group.
+func (o *options) holdsOut(name string) bool {
+	if o.holdout == 0 || name == "" {
+		return false
+	}
+	sum := sha256.Sum256([]byte("carryon/holdout/" + name))
+	const range53 = 1 << 53 // the integers below it are exact as a float64
+	return float64(binary.BigEndian.Uint64(sum[:])%range53) < o.holdout*range53
+}
+
+// watchIf starts a stopwatch if an observer wants to know.
+func (o *options) watchIf(wants func(*Observer) bool) stopwatch {
+	for i := range o.report.observers {
+		if wants(&o.report.observers[i]) {
+			return stopwatch{o.clock, o.clock.Now()}
+		}
+	}
+	return stopwatch{}
+}
+
+// Tasks is what the engine needs of background tasks. [asynctask.Manager] implements
+// it.
+type Tasks interface {
+	// Pending returns the work of the session. If maxAge is positive, work that has
+	// been unfinished for that long does not count.
+	Pending(ctx context.Context, session string, maxAge time.Duration) (asynctask.Pending, error)
+	// Summary returns the status summary of the session, "" if it has no tasks.
+	Summary(ctx context.Context, session string) (string, error)
+	// Deliver returns what to tell the model in a request that is about to be sent,
+	// or nil for nothing.
+	Deliver(ctx context.Context, session string, o asynctask.DeliverOptions) (*asynctask.Delivery, error)
+	// Settle records the outcome of a delivery.
+	Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error
+}
+
+// areShared reports whether tasks are asked over a network. A Manager with its tasks
+// in memory neither waits nor fails.
+func areShared(tasks Tasks) bool {
+	m, ok := tasks.(*asynctask.Manager)
+	return tasks != nil && (!ok || m.IsShared())
+}
+
+// summaryInSystem reports whether the status summary goes into the system message.
+func summaryInSystem(tasks Tasks) bool {
+	summarizer, ok := tasks.(interface{ SummaryInSystem() bool })
+	return ok && summarizer.SummaryInSystem()
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/jsonerror"
-	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -123,11 +122,11 @@ func problemOf(err error) string {
 
 // decided records a decision on a turn, with its cause if that is not part of the
 // evaluation.
-func (o *Outcome) decided(ev *continuation.Evaluation, t *turn, cause error) {
+func (o *Outcome) decided(ev *continuation.Evaluation, finish string, cause error) {
 	o.Reason, o.Limit, o.Finish, o.Awaited = ev.Reason, ev.Limit, "", ev.Awaited
 	switch ev.Reason { //nolint:exhaustive // the others have nothing of their own
 	case continuation.ReasonNotEnded:
-		o.Finish = t.reader.finish
+		o.Finish = finish
 	case continuation.ReasonSourceFailed, continuation.ReasonSourceLate:
 		o.Err = ev.List.Err
 	case continuation.ReasonGate, continuation.ReasonStore, continuation.ReasonStoreSkipped:
@@ -307,27 +306,6 @@ func addTokens(a, b int) int {
 	return a + b
 }
 
-// judged records the verdict on a continuation, once it is stored.
-func (d *decider) judged() {
-	v := d.verdict
-	if v.Kind == session.NotJudged || d.session.failure != nil {
-		return
-	}
-	d.verdict = session.Verdict{}
-	d.record(func(o *Outcome) {
-		switch w := &o.Worth; v.Kind {
-		case session.Progress:
-			w.Resumed++
-			w.Finished += int(v.Finished)
-		case session.Repeated:
-			w.Repeated++
-		case session.NoProgress:
-			w.NoProgress++
-		case session.NotJudged:
-		}
-	})
-}
-
 // MarshalJSON returns the fields, with the text of Err as "error" and the code of
 // the reason.
 func (o Outcome) MarshalJSON() ([]byte, error) {
@@ -353,3 +331,13 @@ type (
 		Error jsonerror.Text `json:"error,omitzero"`
 	}
 )
+
+// bytesPerToken is the estimated size of a token where no usage is reported: low
+// rather than high, so that a budget is not overrun.
+const bytesPerToken = 3
+
+// promptSize is roughly the size of a prompt in bytes.
+func promptSize() int { return len(continuation.LongTemplates().Standard.Base) }
+
+// estimate returns roughly how many tokens a text of that size has.
+func estimate(bytes int) int { return max(bytes, 0)/bytesPerToken + 1 }

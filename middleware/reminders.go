@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
-	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/asynctask"
@@ -17,7 +16,7 @@ const gap = "\n\n"
 
 // reminders are what a call tells the model about background tasks.
 type reminders struct {
-	*callScope
+	env *callEnv
 
 	begun *[]reminder // nil for most calls
 }
@@ -48,10 +47,10 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 	if r.summaryInSystem() {
 		var summary string
 		r.ask(t, func(ctx context.Context) (err error) {
-			summary, err = r.mw.options.tasks.Summary(ctx, t.Session)
+			summary, err = r.env.mw.options.tasks.Summary(ctx, t.Session)
 			return err
 		})
-		attach(int(r.request.system)-1, summary)
+		attach(int(r.env.request.system)-1, summary)
 	}
 	if d := r.deliver(t, t.TurnID, asynctask.DeliverOptions{}); d != nil {
 		for i := range d.Repeated {
@@ -69,19 +68,19 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 
 // mayAttach reports whether the call may tell the model of background tasks.
 func (r *reminders) mayAttach() bool {
-	return r.mw.options.tasks != nil && r.request.attachable != nil && !r.mw.options.dryRun
+	return r.env.mw.options.tasks != nil && r.env.request.attachable != nil && !r.env.mw.options.dryRun
 }
 
 // summaryInSystem reports whether the request has the status summary behind its
 // system message.
 func (r *reminders) summaryInSystem() bool {
-	return r.mw.options.summaryInSystem && r.request.system > 0
+	return r.env.mw.options.summaryInSystem && r.env.request.system > 0
 }
 
 // ask asks the background tasks a question in turn t. If they fail, there is nothing
 // to say.
 func (r *reminders) ask(t *turn, question func(context.Context) error) {
-	r.faultOnce(t.TurnID, OpTasks, r.askTasks(r.cancel.caller, question))
+	r.env.faultOnce(t.TurnID, OpTasks, r.env.askTasks(r.env.cancel.caller, question))
 }
 
 // deliver begins the delivery of the turn with the id, which is about to be sent, if
@@ -90,7 +89,7 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.Deliver
 	o.NoSummary = r.summaryInSystem()
 	var d *asynctask.Delivery
 	r.ask(t, func(ctx context.Context) (err error) {
-		d, err = r.mw.options.tasks.Deliver(ctx, t.Session, o)
+		d, err = r.env.mw.options.tasks.Deliver(ctx, t.Session, o)
 		return err
 	})
 	if d == nil {
@@ -111,7 +110,7 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.Deliver
 // lastAnchor returns the anchor of the last message that a text can be joined to, or
 // the zero anchor.
 func (r *reminders) lastAnchor() asynctask.Anchor {
-	for i := int(r.request.messages) - 1; i >= 0; i-- {
+	for i := int(r.env.request.messages) - 1; i >= 0; i-- {
 		if at := r.anchorAt(i); at != (asynctask.Anchor{}) {
 			return at
 		}
@@ -122,10 +121,10 @@ func (r *reminders) lastAnchor() asynctask.Anchor {
 // anchorAt returns the anchor of the i-th message, or the zero anchor if there is no
 // such message or no text can be joined to it. Anchors are the same in every process.
 func (r *reminders) anchorAt(i int) asynctask.Anchor {
-	if i < 0 || i >= int(r.request.messages) {
+	if i < 0 || i >= int(r.env.request.messages) {
 		return asynctask.Anchor{}
 	}
-	text, ok := r.request.attachable(i)
+	text, ok := r.env.request.attachable(i)
 	if !ok {
 		return asynctask.Anchor{}
 	}
@@ -151,7 +150,7 @@ func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) st
 // model.
 func (r *reminders) markRead(t *turn) {
 	if last := r.lastBegun(t); last != nil {
-		last.read = t.reader.finish != "" || r.request.noFinish && t.reader.err == nil
+		last.read = t.reader.finish != "" || r.env.request.noFinish && t.reader.err == nil
 	}
 }
 
@@ -199,7 +198,7 @@ func (r *reminders) settle(t *turn) {
 		}
 		r.settleDelivery(t, begun.delivery, outcome)
 		if tasks := begun.delivery.Tasks; len(tasks) > 0 {
-			r.mw.options.report.delivered(r.cancel.caller, ReminderDelivered{TurnID: begun.id, Tasks: tasks})
+			r.env.mw.options.report.delivered(r.env.cancel.caller, ReminderDelivered{TurnID: begun.id, Tasks: tasks})
 		}
 	}
 	r.begun = nil
@@ -209,46 +208,18 @@ func (r *reminders) settle(t *turn) {
 // if the call has ended or the tasks are not being asked; otherwise the model would
 // be told the same again.
 func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
-	ctx, id := context.WithoutCancel(r.cancel.caller), t.TurnID
-	settle := func(ctx context.Context) error { return r.mw.options.tasks.Settle(ctx, d, outcome) }
-	if !r.mw.options.sharedTasks {
-		r.faultOnce(id, OpTasks, settle(ctx))
+	ctx, id := context.WithoutCancel(r.env.cancel.caller), t.TurnID
+	settle := func(ctx context.Context) error { return r.env.mw.options.tasks.Settle(ctx, d, outcome) }
+	if !r.env.mw.options.sharedTasks {
+		r.env.faultOnce(id, OpTasks, settle(ctx))
 		return
 	}
-	r.session.unlessLate(func() { r.faultOnce(id, OpTasks, r.askSharedTasks(ctx, settle)) })
-}
-
-// Tasks is what the engine needs of background tasks. [asynctask.Manager] implements
-// it.
-type Tasks interface {
-	// Pending returns the work of the session. If maxAge is positive, work that has
-	// been unfinished for that long does not count.
-	Pending(ctx context.Context, session string, maxAge time.Duration) (asynctask.Pending, error)
-	// Summary returns the status summary of the session, "" if it has no tasks.
-	Summary(ctx context.Context, session string) (string, error)
-	// Deliver returns what to tell the model in a request that is about to be sent,
-	// or nil for nothing.
-	Deliver(ctx context.Context, session string, o asynctask.DeliverOptions) (*asynctask.Delivery, error)
-	// Settle records the outcome of a delivery.
-	Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error
-}
-
-// areShared reports whether tasks are asked over a network. A Manager with its tasks
-// in memory neither waits nor fails.
-func areShared(tasks Tasks) bool {
-	m, ok := tasks.(*asynctask.Manager)
-	return tasks != nil && (!ok || m.IsShared())
-}
-
-// summaryInSystem reports whether the status summary goes into the system message.
-func summaryInSystem(tasks Tasks) bool {
-	summarizer, ok := tasks.(interface{ SummaryInSystem() bool })
-	return ok && summarizer.SummaryInSystem()
+	r.env.session.unlessLate(func() { r.env.faultOnce(id, OpTasks, r.env.askSharedTasks(ctx, settle)) })
 }
 
 // askTasks asks the background tasks a question. Tasks that are asked over a network
 // share the time limit of the store, and are not asked for some seconds after a failure.
-func (s *callScope) askTasks(ctx context.Context, question func(context.Context) error) error {
+func (s *callEnv) askTasks(ctx context.Context, question func(context.Context) error) error {
 	if !s.mw.options.sharedTasks {
 		return question(ctx)
 	}
@@ -258,7 +229,7 @@ func (s *callScope) askTasks(ctx context.Context, question func(context.Context)
 	return s.askSharedTasks(ctx, question)
 }
 
-func (s *callScope) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
+func (s *callEnv) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
 	limited, done := s.session.limitWait(ctx)
 	defer done()
 	err := question(limited)

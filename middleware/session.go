@@ -13,17 +13,68 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 )
+
+// sessionStore is the store of session state, as the calls of a Middleware ask it.
+type sessionStore struct {
+	options *options
+	store   session.Store
+	breaker breaker
+	bad     badStates
+}
+
+// update runs f on the state under key and returns its result.
+func (s *sessionStore) update(
+	ctx context.Context, key string, f func(continuation.State) continuation.State,
+) (continuation.State, error) {
+	var result struct { // of the last run of f, which the store may run more than once
+		state continuation.State
+		ran   bool
+	}
+	err := s.run(ctx, key, func(state continuation.State) continuation.State {
+		result.state, result.ran = f(state), true
+		return result.state
+	}, &result.ran)
+	return result.state, err
+}
+
+// run runs f on the state under key. f sets ran.
+func (s *sessionStore) run(
+	ctx context.Context, key string, f func(continuation.State) continuation.State, ran *bool,
+) error {
+	err := guard.Run(func() error { return s.store.Update(ctx, key, f) })
+	if err == nil && !*ran {
+		err = errors.New("middleware: the store did not update anything")
+	}
+	return err
+}
+
+// answered notes the store's answer to an update of the state under key, and
+// reports whether the store works again. The error that it returns is marked as known
+// if it was reported before.
+func (s *sessionStore) answered(ctx context.Context, key string, err error) (recovered bool, _ error) {
+	switch {
+	case err == nil:
+		s.bad.remove(key)
+		return s.breaker.close(), nil
+	case ctx.Err() != nil: // the caller's doing
+		return false, err
+	case errors.Is(err, session.ErrBadState):
+		return s.breaker.close(), s.bad.add(key, err)
+	}
+	return false, s.breaker.open(s.options.clock, err)
+}
 
 // loopPrefix begins the keys of sessions that have no name.
 const loopPrefix = "\x00loop/"
 
 // sessionHandle is a call's handle on the state of its session.
 type sessionHandle struct {
-	mw         *Middleware
+	store      *sessionStore
 	key        string                 // of the state in the store; "" if the call itself holds the state
 	local      *continuation.State    // the state, if the call holds it and has changed it
 	pretended  *arrival               // the arrival that a dry run does not store
@@ -67,12 +118,12 @@ func (h *sessionHandle) name() string {
 
 // settings returns the settings in force, according to the state as last seen.
 func (h *sessionHandle) settings() continuation.Values {
-	return h.mw.options.settings.withOverrides(h.name(), h.overrides)
+	return h.store.options.settings.withOverrides(h.name(), h.overrides)
 }
 
 // settingsOf returns the settings in force in that state.
 func (h *sessionHandle) settingsOf(s continuation.State) continuation.Values {
-	return h.mw.options.settings.withOverrides(h.name(), s.Overrides)
+	return h.store.options.settings.withOverrides(h.name(), s.Overrides)
 }
 
 // registerUserTurn registers the call's user turn in the state.
@@ -81,7 +132,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return nil // there is only this call, and it is in one user turn
 	}
 	arrives := h.arrivalOf(ctx, r)
-	if h.mw.options.dryRun {
+	if h.store.options.dryRun {
 		pretended := arrives // a copy, so that only dry runs allocate
 		h.pretended = &pretended
 		state, err := h.load(ctx)
@@ -96,7 +147,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return s
 	}
 	return h.inStoreTime(ctx, func(ctx context.Context) error {
-		return h.mw.updateStore(ctx, h.key, register, &h.registered)
+		return h.store.run(ctx, h.key, register, &h.registered)
 	})
 }
 
@@ -120,9 +171,27 @@ func (h *sessionHandle) arrivalOf(ctx context.Context, r *adapter.Request) arriv
 	case !h.isLoop():
 		return arrival{userTurn: userTurnOf(ctx, r), loopSize: -1}
 	case r.TextAgent:
-		return arrival{loopSize: len(r.User), at: h.mw.options.clock.Now()} // a text agent's one message grows
+		return arrival{loopSize: len(r.User), at: h.store.options.clock.Now()} // a text agent's one message grows
 	}
-	return arrival{loopSize: r.Messages, at: h.mw.options.clock.Now()}
+	return arrival{loopSize: r.Messages, at: h.store.options.clock.Now()}
+}
+
+// userTurnOf returns the user turn that a request belongs to.
+func userTurnOf(ctx context.Context, r *adapter.Request) session.UserTurn {
+	if scope.IsAutomatic(ctx) {
+		return session.UserTurn{}
+	}
+	if id, ok := scope.UserTurn(ctx); ok {
+		return session.NamedUserTurn(id)
+	}
+	if r.TextAgent {
+		return session.GrowingUserTurnOf(r.Users, r.User)
+	}
+	turn := session.UserTurnOf(r.Users, r.User)
+	if r.Unanswered {
+		turn = turn.Unanswered(r.Previous)
+	}
+	return turn
 }
 
 // load returns the state as the call sees it.
@@ -151,7 +220,7 @@ func (h *sessionHandle) saw(s continuation.State) {
 
 // update changes the state; a dry run only pretends to.
 func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) continuation.State) error {
-	if h.key != "" && !h.mw.options.dryRun {
+	if h.key != "" && !h.store.options.dryRun {
 		state, err := h.updateStore(ctx, f)
 		if err == nil {
 			h.saw(state)
@@ -159,7 +228,7 @@ func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) c
 		return err
 	}
 	state, err := h.load(ctx)
-	if next := f(state); next != state && !h.mw.options.dryRun {
+	if next := f(state); next != state && !h.store.options.dryRun {
 		h.local = &next
 	}
 	return err
@@ -168,7 +237,7 @@ func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) c
 // updateDetached is update for something that must be stored even if the call has
 // ended.
 func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.State) continuation.State) error {
-	if h.key == "" || h.mw.options.dryRun {
+	if h.key == "" || h.store.options.dryRun {
 		return h.update(ctx, f)
 	}
 	_, err := h.updateStore(context.WithoutCancel(ctx), f)
@@ -179,18 +248,18 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.
 // not. It reports nothing, because a claim may be released where observers must not
 // run. If the caller does not wait for it, it has the store's whole time limit.
 func (h *sessionHandle) release(ctx context.Context, waits bool, f func(continuation.State) continuation.State) storeAnswer {
-	if h.key == "" || h.mw.options.dryRun {
+	if h.key == "" || h.store.options.dryRun {
 		return storeAnswer{err: h.update(ctx, f)}
 	}
 	ctx = context.WithoutCancel(ctx)
 	update := func(ctx context.Context) error {
-		_, err := h.mw.update(ctx, h.key, f)
+		_, err := h.store.update(ctx, h.key, f)
 		return err
 	}
 	if waits {
 		return h.askStore(ctx, update)
 	}
-	limited, cancel := context.WithTimeout(ctx, h.mw.options.limits.StoreTimeout)
+	limited, cancel := context.WithTimeout(ctx, h.store.options.limits.StoreTimeout)
 	defer cancel()
 	return h.askWithin(ctx, limited, update)
 }
@@ -199,7 +268,7 @@ func (h *sessionHandle) updateStore(
 	ctx context.Context, f func(continuation.State) continuation.State,
 ) (state continuation.State, err error) {
 	err = h.inStoreTime(ctx, func(ctx context.Context) error {
-		state, err = h.mw.update(ctx, h.key, f)
+		state, err = h.store.update(ctx, h.key, f)
 		return err
 	})
 	return state, err
@@ -207,7 +276,7 @@ func (h *sessionHandle) updateStore(
 
 // inStoreTime asks the store within its time limit, unless the breaker is open.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
-	if h.waited.isOver() || !h.mw.storeBreaker.allows(h.mw.options.clock) {
+	if h.waited.isOver() || !h.store.breaker.allows(h.store.options.clock) {
 		return ErrStoreSkipped
 	}
 	answer := h.askStore(ctx, f)
@@ -219,7 +288,7 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 // time-out. It is for work that must be done, but not at the caller's expense.
 func (h *sessionHandle) unlessLate(f func()) {
 	if h.waited.isOver() {
-		h.mw.options.clock.AfterFunc(breakTime, f)
+		h.store.options.clock.AfterFunc(breakTime, f)
 		return
 	}
 	f()
@@ -236,10 +305,10 @@ type storeAnswer struct {
 // report tells the observers of an answer. It runs outside every lock.
 func (h *sessionHandle) report(ctx context.Context, a storeAnswer) {
 	if a.timed {
-		h.mw.options.report.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
+		h.store.options.report.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
 	}
 	if a.recovered {
-		h.mw.options.report.recovered(ctx, Recovered{Op: OpStore})
+		h.store.options.report.recovered(ctx, Recovered{Op: OpStore})
 	}
 }
 
@@ -274,7 +343,7 @@ func (w *storeWait) add(began time.Time) {
 
 // timeLeft returns how long the turn may still wait.
 func (h *sessionHandle) timeLeft() time.Duration {
-	return h.mw.options.limits.StoreTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
+	return h.store.options.limits.StoreTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
 }
 
 // limitWait returns a ctx that ends once the turn has waited for as long as it may, in
@@ -290,7 +359,7 @@ func (h *sessionHandle) limitWait(ctx context.Context) (limited context.Context,
 
 // askStore asks the store within the time that the turn has left for it.
 func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) error) storeAnswer {
-	if h.mw.options.store == nil {
+	if h.store.options.store == nil {
 		return storeAnswer{err: f(ctx)} // the default store neither waits nor fails
 	}
 	limited, done := h.limitWait(ctx)
@@ -301,14 +370,14 @@ func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) er
 // askWithin asks the store as long as limited, which is derived from ctx, has not
 // ended. A late answer is an error, even from a store that ignores its ctx.
 func (h *sessionHandle) askWithin(ctx, limited context.Context, f func(context.Context) error) storeAnswer {
-	watch := h.mw.options.watchIf(func(o *Observer) bool { return o.StoreAnswered != nil })
+	watch := h.store.options.watchIf(func(o *Observer) bool { return o.StoreAnswered != nil })
 	err := f(limited)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = cmp.Or(err, limited.Err())
 		h.waited.end()
 	}
 	took, timed := watch.read()
-	recovered, err := h.mw.storeAnswered(ctx, h.key, err)
+	recovered, err := h.store.answered(ctx, h.key, err)
 	return storeAnswer{err: err, took: took, timed: timed, recovered: recovered}
 }
 
@@ -411,29 +480,3 @@ var (
 	// late some seconds before.
 	ErrSourceSkipped = fmt.Errorf("middleware: the todo source was late and is not asked again for some seconds: %w", context.DeadlineExceeded)
 )
-
-// storeAnswered notes the store's answer to an update of the state under key, and
-// reports whether the store works again. The error that it returns is marked as known
-// if it was reported before.
-func (mw *Middleware) storeAnswered(ctx context.Context, key string, err error) (recovered bool, _ error) {
-	switch {
-	case err == nil:
-		mw.badStates.remove(key)
-		return mw.storeBreaker.close(), nil
-	case ctx.Err() != nil: // the caller's doing
-		return false, err
-	case errors.Is(err, session.ErrBadState):
-		return mw.storeBreaker.close(), mw.badStates.add(key, err)
-	}
-	return false, mw.storeBreaker.open(mw.options.clock, err)
-}
-
-// sourceAnswered notes whether the todo source was late.
-func (mw *Middleware) sourceAnswered(ctx context.Context, late bool) {
-	switch {
-	case late:
-		_ = mw.sourceBreaker.open(mw.options.clock, nil) // every missing list is reported
-	case mw.sourceBreaker.close():
-		mw.options.report.recovered(ctx, Recovered{Op: OpTodos})
-	}
-}

@@ -3,7 +3,6 @@ package middleware
 import (
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -59,7 +58,7 @@ func (s *Stream[C]) next() (C, error) {
 			j.handle(j.recv())
 			j.keepAlive()
 		case readingTail:
-			tail[C]{j}.read()
+			j.readTail()
 		case continuing:
 			j.sendNext()
 		case ended:
@@ -104,11 +103,11 @@ func (s *Stream[C]) Ended() bool { return s.joiner.phase.is(ended) }
 func (s *Stream[C]) Close() error {
 	j := &s.joiner
 	j.closed.Store(true)
-	j.call.release(continuation.TurnID{Session: j.call.session.name()})
+	j.call.env.release(continuation.TurnID{Session: j.call.env.session.name()})
 	if j.phase.is(ended) {
-		defer j.call.cancel.cancel() // nothing runs: the source is closed as the SDK would
+		defer j.call.env.cancel.cancel() // nothing runs: the source is closed as the SDK would
 	} else {
-		j.call.cancel.cancel()
+		j.call.env.cancel.cancel()
 	}
 	err := j.source.close()
 	if s.busy.TryLock() {
@@ -163,7 +162,7 @@ type Relay[C any] Stream[C]
 // on another goroutine breaks the turn off and reads no text.
 func (r *Relay[C]) Text(text string) {
 	if r.joiner.phase.is(relaying) {
-		r.joiner.call.observed.firstChunk()
+		r.joiner.call.env.observed.firstChunk()
 		r.joiner.call.text.add(text)
 	}
 }
@@ -172,7 +171,7 @@ func (r *Relay[C]) Text(text string) {
 // holds nothing else.
 func (r *Relay[C]) Reasoning(text string) {
 	if r.joiner.phase.is(relaying) {
-		r.joiner.call.observed.firstChunk()
+		r.joiner.call.env.observed.firstChunk()
 		r.joiner.call.text.addReasoning(text)
 	}
 }
@@ -198,41 +197,4 @@ func (r *Relay[C]) Handle(c C, err error) (C, error) {
 	}
 	defer s.joiner.forgetOutput()
 	return s.next()
-}
-
-// turnSource holds the source of the current turn, which any goroutine may close.
-type turnSource[C any] struct {
-	mu      sync.Mutex
-	current adapter.Source[C] // nil if there is none
-}
-
-// get returns the current source, or nil.
-func (s *turnSource[C]) get() adapter.Source[C] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current
-}
-
-// set makes source the current one, or closes it if the stream was closed.
-func (s *turnSource[C]) set(source adapter.Source[C], closed *atomic.Bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if closed.Load() {
-		_ = source.Close() // the caller is told that the stream is closed
-		return false
-	}
-	s.current = source
-	return true
-}
-
-// close closes the current source.
-func (s *turnSource[C]) close() error {
-	s.mu.Lock()
-	source := s.current
-	s.current = nil
-	s.mu.Unlock()
-	if source == nil {
-		return nil
-	}
-	return source.Close()
 }

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/lru"
-	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -33,66 +32,32 @@ type readList struct {
 // noList is the list of a call that has not read any. It is never changed.
 var noList readList //nolint:gochecknoglobals // constant
 
-// putList sets the list in the input of a decision, and how the turn ends, which
-// matters only if there is work on the list.
-func (d *decider) putList(in *continuation.Input) {
-	d.list.putInto(in)
-	if t := &in.Turn; len(in.Todos) > 0 && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
-		t.End = d.turn.textEnd()
-	}
-}
-
 // putInto sets the list in the input of a decision.
 func (l *readList) putInto(in *continuation.Input) {
 	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
 	in.Background, in.Others = l.background, l.others
 }
 
-// readTodos asks the todo source, which may fail, panic or be too slow.
-func (d *decider) readTodos() {
-	ctx, limit := scope.WithSession(d.cancel.derive(), d.turn.Session), d.mw.options.limits.TodoTimeout
-	if d.mw.sharedTodos {
-		limit = min(limit, d.session.timeLeft())
-		limited, done := d.session.limitWait(ctx)
-		defer done()
-		ctx = limited
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	ctx = d.withRequest(ctx)
-	if d.mw.sharedTodos && d.session.waited.isOver() || !d.mw.sourceBreaker.allows(d.mw.options.clock) {
-		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
-		return
-	}
-	watch := d.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
-	list := d.mw.locate(ctx, limit)
-	list.turn, list.work = d.turn.Turn, d.list.work
-	d.list = &list
-	if took, timed := watch.read(); timed {
-		d.mw.options.report.todosRead(d.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
-	}
-	ended := d.cancel.hasEnded()
-	if !ended {
-		d.mw.sourceAnswered(d.cancel.caller, ctx.Err() != nil)
-		if d.mw.sharedTodos && ctx.Err() != nil {
-			d.session.waited.end()
-		}
-	}
-	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
-		d.fault(d.turn.TurnID, OpTodos, err)
-	}
+// todoSource is the program's todo source, and what else it can do.
+type todoSource struct {
+	plugins  *plugins
+	provider todo.Provider
+	locator  todo.Locator // nil if the source does not say where a list comes from
+	memory   rememberer   // nil if it does not remember lists
+	writer   listWriter   // nil if it does not know the tools that write its list
+	shared   bool         // it asks an engine that processes share
+	breaker  breaker
+	writings listWritings
 }
 
-// withRequest returns ctx with what a todo source may read of the request: the
-// conversation and the names of the tools.
-func (s *callScope) withRequest(ctx context.Context) context.Context {
-	if s.request.history != nil {
-		ctx = todo.WithConversation(ctx, adapter.Calls(s.request.history))
-	}
-	if s.request.toolNames != nil {
-		ctx = todo.WithTools(ctx, s.request.toolNames.ToolNames)
-	}
-	return ctx
+// use sets the source.
+func (s *todoSource) use(todos todo.Provider, p *plugins) {
+	s.provider, s.plugins = todos, p
+	s.locator, _ = todos.(todo.Locator)
+	s.memory, _ = todos.(rememberer)
+	s.writer, _ = todos.(listWriter)
+	engine, isSharer := todos.(sharer)
+	s.shared = isSharer && engine.IsShared()
 }
 
 // A sharer is a source that may keep its lists in an engine that processes share.
@@ -103,41 +68,14 @@ type listWriter interface {
 	WritesList(tool string) bool
 }
 
-// listScope returns why the call is out of scope now that the list is known: scope,
-// or ReasonNoListTool if the list was found in the messages and no offered tool can
-// write it. If the names of the tools are unknown, or a call without tools is
-// continued, carryon assumes that the list can be written.
-func (d *decider) listScope(scope continuation.Reason) continuation.Reason {
-	source, knows := d.mw.todos.(listWriter)
-	if !knows || scope != continuation.ReasonNone || d.list.err != nil || d.request.toolNames == nil {
-		return scope
-	}
-	var reason continuation.Reason
-	err := d.mw.plugins.run(func() error {
-		for tool := range d.request.toolNames.ToolNames {
-			if source.WritesList(tool) {
-				reason = continuation.ReasonNone
-				return nil
-			}
-			reason = continuation.ReasonNoListTool
-		}
-		return nil
-	})
-	if err != nil {
-		d.fault(d.turn.TurnID, OpTodos, err)
-		return scope
-	}
-	return reason
-}
-
 // locate asks the todo source within the time that ctx leaves.
-func (mw *Middleware) locate(ctx context.Context, limit time.Duration) readList {
+func (s *todoSource) locate(ctx context.Context, limit time.Duration) readList {
 	var list readList
-	list.err = mw.plugins.run(func() (err error) {
-		if source, ok := mw.todos.(todo.Locator); ok {
-			list.todos, list.origin, err = source.Locate(ctx)
+	list.err = s.plugins.run(func() (err error) {
+		if s.locator != nil {
+			list.todos, list.origin, err = s.locator.Locate(ctx)
 		} else {
-			list.todos, err = mw.todos.Todos(ctx)
+			list.todos, err = s.provider.Todos(ctx)
 		}
 		return err
 	})
@@ -178,10 +116,11 @@ const maxWritings = 10_000
 
 // listWritings are the sessions whose latest turns wrote the todo list. A turn that ends
 // in a tool call does not read the list, so without them a long run would lose the list
-// when the agent shortens its history.
+// when the agent shortens its history. The zero value is ready.
 type listWritings struct {
+	some     atomic.Bool // false as long as nothing was added, which is all that most calls ask
 	mu       sync.Mutex
-	sessions *lru.Table[listWriting]
+	sessions *lru.Table[listWriting] // nil for none
 }
 
 type listWriting struct {
@@ -189,12 +128,14 @@ type listWriting struct {
 	unread   bool // no request since then was read
 }
 
-func newListWritings() *listWritings { return &listWritings{sessions: lru.New[listWriting]()} }
-
 // add notes that a turn of the session wrote the list.
 func (w *listWritings) add(session string, userTurn int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.sessions == nil {
+		w.sessions = lru.New[listWriting]()
+		w.some.Store(true)
+	}
 	*w.sessions.Put(session) = listWriting{userTurn: userTurn, unread: true}
 	if w.sessions.Len() > maxWritings {
 		w.sessions.RemoveOldest()
@@ -204,6 +145,9 @@ func (w *listWritings) add(session string, userTurn int) {
 // takeUnread reports whether the session has written a list that was not read since, and
 // notes that it is read now.
 func (w *listWritings) takeUnread(session string) bool {
+	if !w.some.Load() {
+		return false
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := w.sessions.Get(session)
@@ -216,6 +160,9 @@ func (w *listWritings) takeUnread(session string) bool {
 
 // isIn reports whether the session wrote the list in that user turn.
 func (w *listWritings) isIn(session string, userTurn int) bool {
+	if !w.some.Load() {
+		return false
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := w.sessions.Get(session)
@@ -228,38 +175,18 @@ type rememberer interface {
 	Remember(ctx context.Context)
 }
 
-// rememberList makes the todo source remember the list in the request of the call, if
-// the turn before has written it.
-func (c *Call) rememberList() {
-	source, remembers := c.mw.todos.(rememberer)
-	session := c.session.name()
-	if !remembers || session == "" || c.request.history == nil || !c.mw.writings.takeUnread(session) {
-		return
-	}
-	ctx := c.withRequest(scope.WithSession(c.cancel.caller, session))
-	_ = c.mw.plugins.run(func() error { source.Remember(ctx); return nil }) // if it fails, the next decision says so
-}
-
-// isListTool reports whether a tool of that name writes the list, as far as the todo
-// source knows.
-func (mw *Middleware) isListTool(name string) (writes bool) {
-	source, knows := mw.todos.(listWriter)
-	if !knows {
+// isListTool reports whether a tool of that name writes the list, as far as the source
+// knows.
+func (s *todoSource) isListTool(name string) (writes bool) {
+	if s.writer == nil {
 		return false
 	}
-	_ = mw.plugins.run(func() error { writes = source.WritesList(name); return nil }) // only a hint is lost
+	_ = s.plugins.run(func() error { writes = s.writer.WritesList(name); return nil }) // only a hint is lost
 	return writes
 }
 
-// noteListWriting notes that the turn, which has ended in tool calls, wrote the list.
-func (c *Call) noteListWriting() {
-	if c.turn.reader.wroteList {
-		c.mw.writings.add(c.session.name(), c.session.userTurn)
-	}
-}
-
-// hasWrittenList reports whether the session has written the list in the user turn of
-// the call, as far as this process knows.
-func (s *callScope) hasWrittenList() bool {
-	return s.session.touched || s.session.name() != "" && s.mw.writings.isIn(s.session.name(), s.session.userTurn)
+// remember makes the source remember the list in a request, if it can. ctx is that of
+// the request.
+func (s *todoSource) remember(ctx context.Context) {
+	_ = s.plugins.run(func() error { s.memory.Remember(ctx); return nil }) // if it fails, the next decision says so
 }

@@ -23,12 +23,12 @@ import (
 func Unary[R any](
 	call *Call, d adapter.Dialect[R], do func(context.Context, *adapter.Continuation) (R, error), filters ...TurnFilter,
 ) (R, error) {
-	defer call.cancel.cancel()
+	defer call.env.cancel.cancel()
 	defer call.end()
 	if len(filters) > 0 {
-		call.callbacks = &callbacks{filters: filters}
+		call.env.callbacks = &callbacks{filters: filters}
 		for _, f := range filters {
-			f.begin(call.callbacks, &call.turn.reader)
+			f.begin(call.env.callbacks, &call.turn.reader)
 		}
 	}
 	u := unary[R]{call: call, dialect: d, do: do}
@@ -79,9 +79,9 @@ func (u *unary[R]) giveRoom() {
 	u.ends = u.room.ends[:0]
 	reader.chunk.calls, reader.calls.calls = u.room.chunk[:0], u.room.calls[:0]
 	reader.reported = &u.room.usage
-	if u.call.outcome.Load() == nil {
-		u.room.outcome.o = u.call.firstOutcome()
-		u.call.outcome.Store(&u.room.outcome)
+	if u.call.env.outcome.Load() == nil {
+		u.room.outcome.o = u.call.env.firstOutcome()
+		u.call.env.outcome.Store(&u.room.outcome)
 	}
 }
 
@@ -91,7 +91,7 @@ func (u *unary[R]) read(answer *R) error {
 	reader.nextChunk()
 	u.dialect.Read(answer, reader)
 	u.call.pauses.endReading()
-	if reader.err == nil && reader.finish == "" && !u.call.request.noFinish {
+	if reader.err == nil && reader.finish == "" && !u.call.env.request.noFinish {
 		return ErrIncomplete
 	}
 	return reader.err
@@ -107,7 +107,7 @@ func (u *unary[R]) keep(answer R) {
 		_ = u.read(&u.answer)
 		err = reader.err
 		if err != nil {
-			u.call.record(func(o *Outcome) { o.Err = err })
+			u.call.env.record(func(o *Outcome) { o.Err = err })
 		}
 	}
 	u.continuation, u.length = !reader.first, u.call.text.len()
@@ -119,7 +119,7 @@ func (u *unary[R]) keep(answer R) {
 
 // endTurn ends the current turn. keep says whether its answer is kept.
 func (u *unary[R]) endTurn(err error, keep bool) {
-	for _, f := range u.call.callbacks.all() {
+	for _, f := range u.call.env.callbacks.all() {
 		f.end(u.call.turn.reader.pause != nil)
 	}
 	u.call.endTurn(err)
@@ -142,7 +142,7 @@ func (u *unary[R]) carryOn() error {
 		}
 		u.keep(answer)
 		if !u.call.goesOn() {
-			return u.call.callbacks.failure() // some SDKs swallow the error
+			return u.call.env.callbacks.failure() // some SDKs swallow the error
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (u *unary[R]) turn(k *adapter.Continuation) (R, error) {
 func (u *unary[R]) fail(err error) (again bool, _ error) {
 	u.call.text.cut(u.length)
 	u.endTurn(err, false)
-	filters := u.call.callbacks.all()
+	filters := u.call.env.callbacks.all()
 	if interrupted := u.call.continuationFailed(err, slices.ContainsFunc(filters, TurnFilter.showedCall)); interrupted != nil {
 		return false, interrupted
 	}
@@ -178,7 +178,7 @@ func (u *unary[R]) fail(err error) (again bool, _ error) {
 // join returns the answer that the caller sees.
 func (u *unary[R]) join() R {
 	notice, separator := u.call.pauses.notice(), u.call.text.separator()
-	for _, f := range u.call.callbacks.all() {
+	for _, f := range u.call.env.callbacks.all() {
 		f.endCall(notice, separator)
 	}
 	if !u.continuation && !u.tracker.pauseRemoved {
@@ -187,7 +187,7 @@ func (u *unary[R]) join() R {
 	answer := u.dialect.Clone(&u.answer)
 	shown := u.dialect.AppendShown(make([]R, 0, 1), &answer, &adapter.Edit{
 		Text: string(u.call.text.bytes()) + u.call.pauses.joinedNotice(), TurnEnds: u.ends, Finish: u.reason.reason, PlainStop: u.reason.plainStop,
-		Usage: u.call.mw.options.usage.shown(), Calls: u.tracker.edits(nil, u.calls), Continuation: u.continuation,
+		Usage: u.call.env.mw.options.usage.shown(), Calls: u.tracker.edits(nil, u.calls), Continuation: u.continuation,
 	})
 	if len(shown) == 0 {
 		return answer // the dialect is wrong: an answer is always shown
@@ -403,13 +403,4 @@ func (f *Filter[C]) showedTurn() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.told || f.state == detached
-}
-
-// TurnFilter is a [Filter] of any type, for [Unary].
-type TurnFilter interface {
-	begin(c *callbacks, r *turnReader)
-	end(printed bool)
-	endCall(notice, separator string) // shows the notice first
-	showedCall() bool
-	showedTurn() bool // or part of it
 }

@@ -1,0 +1,272 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// callEnv is what stays the same for a whole call: its request, its session, what
+// ends it, and its outcome.
+type callEnv struct {
+	mw      *Middleware
+	request traits
+	cancel  canceller
+	session sessionHandle
+
+	observed *observation // nil without observers
+
+	patience *patience // of the caller; nil if it is unlimited
+
+	callbacks *callbacks // that are filtered; nil for none
+
+	claim   atomic.Pointer[claim]       // of the last continuation, if there was one
+	outcome atomic.Pointer[outcomeCell] // nil as long as there is nothing to record
+}
+
+// interruption returns the error with which the caller, or a callback that failed,
+// ended the call, or nil.
+func (s *callEnv) interruption() error {
+	if err := s.callbacks.failure(); err != nil {
+		return err
+	}
+	return s.cancel.interruption()
+}
+
+// fault reports a failure that does not cost the caller the answer.
+func (s *callEnv) fault(id continuation.TurnID, op Op, err error) {
+	s.mw.options.report.failed(s.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
+}
+
+// faultOnce is fault for the store and the background tasks, whose failures are
+// reported once, until they work again.
+func (s *callEnv) faultOnce(id continuation.TurnID, op Op, err error) {
+	if err != nil && isNews(err) {
+		s.fault(id, op, err)
+	}
+}
+
+// storeFailed reports a failure of the store, after which nothing is continued.
+func (s *callEnv) storeFailed(id continuation.TurnID, err error) {
+	s.session.failure = err
+	s.faultOnce(id, OpStore, err)
+}
+
+// storeReason returns the reason for not continuing a call whose store has failed.
+func (s *callEnv) storeReason() continuation.Reason {
+	if errors.Is(s.session.failure, ErrStoreSkipped) {
+		return continuation.ReasonStoreSkipped
+	}
+	return continuation.ReasonStore
+}
+
+// hasShortLoop reports whether the call may have only one continuation in a row; see
+// [adapter.Request].ShortLoop.
+func (s *callEnv) hasShortLoop() bool { return s.request.shortLoop && !s.mw.options.attemptsSet }
+
+// firstOutcome is the outcome of a call that has only begun.
+func (s *callEnv) firstOutcome() Outcome {
+	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.mw.options.dryRun, Holdout: s.session.heldOut}
+}
+
+// record changes the outcome.
+func (s *callEnv) record(f func(*Outcome)) { s.outcomeCell().edit(f) }
+
+// outcomeCell returns the cell that holds the outcome, and makes it if necessary.
+func (s *callEnv) outcomeCell() *outcomeCell {
+	if s.outcome.Load() == nil {
+		s.outcome.Store(&outcomeCell{o: s.firstOutcome()})
+	}
+	return s.outcome.Load()
+}
+
+// traits are the parts of a request that are needed until the end of its call.
+type traits struct {
+	ownPause    bool
+	strictTools bool
+	takesPause  bool // todo_pause may be added
+	noFinish    bool
+	saysDone    bool
+	shortLoop   bool
+	noSeparator bool
+
+	shortMessage bool // the user's newest message is short and asks nothing
+
+	size       int   // of its texts
+	messages   int32 // how many there are
+	system     int32 // the number of the system message, 0 for none
+	attachable func(message int) (string, bool)
+	history    iter.Seq[adapter.Entry]
+	toolNames  adapter.ToolNamer
+}
+
+// traitsOf returns the traits of a request. Nothing is joined to the messages of one
+// with a fixed prefix. A request without tools never gets a first one: some models
+// reject any tool.
+func traitsOf(r *adapter.Request) traits {
+	if r.FixedPrefix {
+		r.Attachable = nil
+	}
+	return traits{
+		ownPause: r.OwnPause, strictTools: r.StrictTools,
+		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
+		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
+		shortMessage: handback.AnswersOnly(r.User),
+		size:         max(0, min(r.Size, math.MaxInt/2)),
+		messages:     int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
+		attachable: r.Attachable, history: r.History,
+		toolNames: r.ToolNames,
+	}
+}
+
+// canceller cancels what a call has running, and knows what ended the call. It
+// derives a ctx for the call only when there is something to cancel: most streams
+// never need one.
+type canceller struct {
+	caller context.Context
+	ctx    context.Context // the caller's, until derive was called
+
+	mu        sync.Mutex
+	stop      context.CancelCauseFunc // nil until derive was called
+	cancelled bool
+}
+
+// derive returns the ctx of the call: inside this layer, and cancelled with the
+// caller's ctx or by cancel.
+func (c *canceller) derive() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop == nil {
+		c.ctx, c.stop = context.WithCancelCause(scope.EnterLayer(c.caller))
+		if c.cancelled {
+			c.stop(ErrClosed)
+		}
+	}
+	return c.ctx
+}
+
+// cancel cancels the ctx of the call, even if it is derived later.
+func (c *canceller) cancel() {
+	c.mu.Lock()
+	stop := c.stop
+	c.cancelled = true
+	c.mu.Unlock()
+	if stop != nil {
+		stop(ErrClosed)
+	}
+}
+
+// hasEnded reports whether the caller ended the call: by its ctx, or by cancel.
+func (c *canceller) hasEnded() bool { return c.interruption() != nil }
+
+// interruption returns the error with which the caller ended the call, or nil.
+func (c *canceller) interruption() error {
+	c.mu.Lock()
+	cancelled := c.cancelled
+	c.mu.Unlock()
+	err := c.caller.Err()
+	if err == nil && cancelled {
+		return ErrClosed
+	}
+	if cause := context.Cause(c.caller); err != nil && !errors.Is(cause, err) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}
+
+// wait waits on the consumer's own goroutine, until the time is over or the
+// program ends. It reports false if the call was cancelled meanwhile.
+func (c *canceller) wait(program context.Context, clock Clock, d time.Duration) bool {
+	over := make(chan struct{})
+	timer := clock.AfterFunc(d, func() { close(over) })
+	defer timer.Stop()
+	select {
+	case <-over:
+		return true
+	case <-program.Done():
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// callbacks are the filtered callbacks of a call. A nil value has none.
+type callbacks struct {
+	filters []TurnFilter
+
+	mu  sync.Mutex
+	err error // with which one of them failed
+}
+
+// fail records the error of one of them.
+func (c *callbacks) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// failure returns the error of a callback, or nil.
+func (c *callbacks) failure() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// all returns the filters.
+func (c *callbacks) all() []TurnFilter {
+	if c == nil {
+		return nil
+	}
+	return c.filters
+}
+
+// TurnFilter is a [Filter] of any type, for [Unary].
+type TurnFilter interface {
+	begin(c *callbacks, r *turnReader)
+	end(printed bool)
+	endCall(notice, separator string) // shows the notice first
+	showedCall() bool
+	showedTurn() bool // or part of it
+}
+
+// evaluate decides as [continuation.Evaluate] does, except that it continues no call
+// of the control group. It does not wait for the interval there either.
+func (s *callEnv) evaluate(in continuation.Input) continuation.Evaluation {
+	ev := continuation.Evaluate(in)
+	if s.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
+		ev.Continue, ev.Reason, ev.Wait = false, continuation.ReasonHoldout, 0
+	}
+	return ev
+}
+
+// withRequest returns ctx with what a todo source may read of the request: the
+// conversation and the names of the tools.
+func (s *callEnv) withRequest(ctx context.Context) context.Context {
+	if s.request.history != nil {
+		ctx = todo.WithConversation(ctx, adapter.Calls(s.request.history))
+	}
+	if s.request.toolNames != nil {
+		ctx = todo.WithTools(ctx, s.request.toolNames.ToolNames)
+	}
+	return ctx
+}
+
+// hasWrittenList reports whether the session has written the list in the user turn of
+// the call, as far as this process knows.
+func (s *callEnv) hasWrittenList() bool {
+	return s.session.touched || s.session.name() != "" && s.mw.source.writings.isIn(s.session.name(), s.session.userTurn)
+}
