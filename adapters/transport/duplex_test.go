@@ -11,13 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/testkit/wiretest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/syncbuf"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 )
 
 // In a reverse proxy that reads while it writes, the server panics if a

@@ -10,13 +10,12 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/carryon-go/carryon/internal/testkit/wiretest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -204,22 +203,6 @@ func responsesBody(stream bool) string {
 		`"tools":[{"type":"function","name":"edit_file","parameters":{"type":"object","properties":{}},"strict":null}]}`, stream)
 }
 
-// bytesOf returns the answers of a server to one request after another, without
-// carryon.
-func bytesOf(t *testing.T, path, body string, turns ...fakellm.Turn) []string {
-	t.Helper()
-	server := fakellm.NewServer(t, turns...)
-	var all []string
-	for range turns {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fakellm.BaseURL+path, strings.NewReader(body))
-		require.NoError(t, err)
-		got := wiretest.ReadReply(server.Transport().RoundTrip(r))
-		require.NoError(t, got.Err)
-		all = append(all, got.Body)
-	}
-	return all
-}
-
 // The lines of a joined answer end like those of turn 1, in all protocols and
 // whatever the continuation's end with.
 func TestJoinedAnswerHasTheLineEndsOfTurn1(t *testing.T) {
@@ -231,7 +214,7 @@ func TestJoinedAnswerHasTheLineEndsOfTurn1(t *testing.T) {
 		} {
 			t.Run(path+" "+name, func(t *testing.T) {
 				t.Parallel()
-				first := bytesOf(t, path, body, fakellm.Text(wiretest.Plan))[0]
+				first := wiretest.Bytes(t, path, body, fakellm.Text(wiretest.Plan))[0]
 				want := joinedOver(t, path, body, fakellm.Raw(first), second)
 				for end, chars := range lineEnds {
 					turn1 := fakellm.Raw(strings.ReplaceAll(first, "\n", chars))
@@ -250,7 +233,7 @@ func TestJoinedAnswerHasOneDataLineForEachEvent(t *testing.T) {
 		for name, second := range map[string]fakellm.Turn{
 			"text": fakellm.Text("It is written now."), "call": wiretest.Edit().AndText("Now."), "pause": fakellm.Pause(wiretest.Blocked).AndText("It fails."),
 		} {
-			whole := bytesOf(t, path, body, fakellm.Text(wiretest.Plan), second)
+			whole := wiretest.Bytes(t, path, body, fakellm.Text(wiretest.Plan), second)
 			split := strings.ReplaceAll(whole[1], `,"`, ",\ndata: \"")
 			want := joinedOver(t, path, body, fakellm.Raw(whole[0]), fakellm.Raw(whole[1]))
 			got := joinedOver(t, path, body, fakellm.Raw(whole[0]), fakellm.Raw(split))

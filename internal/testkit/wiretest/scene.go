@@ -272,8 +272,7 @@ func Texts(words ...string) []fakellm.Turn {
 
 // OneContinuation returns a middleware that continues a call once.
 func OneContinuation(todos todo.Provider, opts ...middleware.Option) *middleware.Middleware {
-	limits := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
-	return middleware.New(todos, append(opts, limits)...)
+	return middleware.New(todos, append(opts, Continuations(1), Unattended)...)
 }
 
 // Streamed returns a response of an event stream.
@@ -302,4 +301,34 @@ func Answered(r *http.Request, body string) *http.Response {
 		Header: http.Header{"Content-Type": {"application/json"}},
 		Body:   io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
 	}
+}
+
+// Bytes returns the answers of a server to one request after another, without
+// carryon.
+func Bytes(tb testing.TB, path, body string, turns ...fakellm.Turn) []string {
+	tb.Helper()
+	server := fakellm.NewServer(tb, turns...)
+	all := make([]string, 0, len(turns))
+	for range turns {
+		r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, fakellm.BaseURL+path, strings.NewReader(body))
+		require.NoError(tb, err)
+		got := ReadReply(server.Transport().RoundTrip(r))
+		require.NoError(tb, got.Err)
+		all = append(all, got.Body)
+	}
+	return all
+}
+
+// Do sends a request of a session of its own through the transport, and reads the answer.
+func Do(tb testing.TB, base http.RoundTripper, r *http.Request, todos todo.Provider, opts ...middleware.Option) Reply {
+	tb.Helper()
+	ctx, outcomes := middleware.Capture(continuation.WithSession(r.Context(), "s"))
+	got := ReadReply(transport.New(base, middleware.New(todos, opts...)).RoundTrip(r.WithContext(ctx)))
+	got.Outcome = outcomes.Last()
+	return got
+}
+
+// Continuations returns an option: so many of them in a row, without an interval between prompts.
+func Continuations(n int) middleware.Option {
+	return middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: n})
 }

@@ -4,13 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/testkit/wiretest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 

@@ -5,8 +5,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/testkit/wiretest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/faults"
 	"github.com/carryon-go/carryon/internal/testkit/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 )
 
 // On a real connection, a reset is a reset of TCP.

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/carryon-go/carryon/internal/testkit/wiretest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/faults"
 	"github.com/carryon-go/carryon/internal/testkit/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 )
 
 // An answer may fail at any byte and in any way: every client reads a correct answer or an error, and nothing is left

@@ -4,12 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/testkit/wiretest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 )
 
 // thinking is a streamed turn in which reasoning comes in these deltas before the
@@ -87,4 +86,14 @@ func TestReasoningOfTurnsIsSentBackApart(t *testing.T) {
 		require.NoError(t, got.Err)
 		assert.Contains(t, s.Wire.Bodies()[2], `"reasoning_content":"One.\n\nTwo."`)
 	})
+}
+
+// Some providers send the same reasoning under both names.
+func TestReasoningUnderBothNamesIsSentBackOnce(t *testing.T) {
+	t.Parallel()
+	s := wiretest.NewScene(t, wiretest.TwoTodos)
+	body := strings.Replace(wiretest.ChatBody(true), `"messages":[`, `"messages":[{"role":"assistant","reasoning_content":"x"},`, 1)
+	first := thinking(wiretest.Plan, `{"reasoning":"One.","reasoning_content":"One."}`)
+	require.NoError(t, s.Send(t, s.Request(t, body), first, wiretest.Edit()).Err)
+	assert.Contains(t, s.Wire.Bodies()[1], `"reasoning_content":"One."`)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -93,7 +94,7 @@ func withoutSpaces(text string) string { return strings.ReplaceAll(text, " ", ""
 // half an answer with a call in it is an error.
 func TestLaterTurnThatBreaksOff(t *testing.T) {
 	t.Parallel()
-	first := whole([]string{of(says(plan)), of(says(" So."), stop)})
+	first := whole([]string{of(says(wiretest.Plan)), of(says(" So."), stop)})
 	for _, chunks := range [][]string{
 		{of(says("One.")), of(signed(says(" Two."), "s")), of(`{"text":"Hm.","thought":true}`), of(says(""), stop)},
 		{of(says("One.")), of(signed(edits, "s") + "," + edits), of(says(""), stop)},
@@ -111,7 +112,7 @@ func TestLaterTurnThatBreaksOff(t *testing.T) {
 					continue
 				}
 				a.read(t, &got, true)
-				require.True(t, strings.HasPrefix(got.text(t), plan+" So."), got.raw)
+				require.True(t, strings.HasPrefix(got.text(t), wiretest.Plan+" So."), got.raw)
 				require.Equal(t, "STOP", got.finish())
 			}
 		}
@@ -132,15 +133,15 @@ func TestContinuationsThatFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(plan), stop)), turn, turn, turn}}.play(t, true)
-			assert.Equal(t, []string{plan}, got.shown(t))
+			got := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), turn, turn, turn}}.play(t, true)
+			assert.Equal(t, []string{wiretest.Plan}, got.shown(t))
 			assert.Len(t, got.chunks, 2)
 			assert.JSONEq(t, end, eventsOf(t, got.raw)[1])
 			require.Error(t, got.outcome.Err)
 		})
 	}
-	shown := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(plan), stop)), raw(of(says("One.")), `{"error":{"code":503}}`)}}.play(t, true)
-	assert.Equal(t, []string{plan, "\n\nOne."}, shown.shown(t))
+	shown := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), raw(of(says("One.")), `{"error":{"code":503}}`)}}.play(t, true)
+	assert.Equal(t, []string{wiretest.Plan, "\n\nOne."}, shown.shown(t))
 }
 
 // A streamed answer and a whole one say the same.
@@ -153,16 +154,18 @@ func TestStreamedAndWholeAgree(t *testing.T) {
 		func() fakellm.Turn {
 			return fakellm.Text("Then.").AndCall("edit_file", `{"n":1}`).AndCall("edit_file", `{"n":2}`)
 		},
-		func() fakellm.Turn { return fakellm.Text("I stop.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`) },
+		func() fakellm.Turn {
+			return fakellm.Text("I stop.").AndCall("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`)
+		},
 		func() fakellm.Turn { return fakellm.Pause("stuck").AndCall("edit_file", `{}`) },
 		func() fakellm.Turn { return fakellm.Pause("stuck") },
 		func() fakellm.Turn { return fakellm.Text("Cut").Finish("MAX_TOKENS") },
-		func() fakellm.Turn { return fakellm.Text("Then todo_pause('" + blocked + "')") },
+		func() fakellm.Turn { return fakellm.Text("Then todo_pause('" + wiretest.Blocked + "')") },
 		func() fakellm.Turn { return fakellm.Status(500, "{}") },
 		func() fakellm.Turn { return fakellm.Text("Hidden").Finish("SAFETY").With(fakellm.OneChunk) },
 	}
 	for range 300 {
-		a := ask{path: []string{studio, newest, vertex, assist}[random.IntN(4)], attempts: 1 + random.IntN(3), turns: []fakellm.Turn{fakellm.Text(plan)}}
+		a := ask{path: []string{studio, newest, vertex, assist}[random.IntN(4)], attempts: 1 + random.IntN(3), turns: []fakellm.Turn{fakellm.Text(wiretest.Plan)}}
 		for range 8 {
 			a.turns = append(a.turns, turns[random.IntN(len(turns))]())
 		}
@@ -210,7 +213,7 @@ func FuzzLaterTurn(f *testing.F) {
 	for i, text := range seeds() {
 		f.Add(text, uint64(i)) //nolint:gosec // a small number
 	}
-	first := whole([]string{of(says(plan)), of(says(" So."), stop)})
+	first := whole([]string{of(says(wiretest.Plan)), of(says(" So."), stop)})
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		a := ask{attempts: 1}
 		whole := a.from(t, &streams{texts: []string{first, text, ""}})
@@ -242,7 +245,7 @@ func seeds() []string {
 		of(says("One.")), of(signed(says("Two."), "s"), stop), of(`{"text":"Hm.","thought":true}`), of(edits+","+pauses, stop),
 		of(`{"functionCall":{"name":"todo_pause","willContinue":true}}`), of(`{"functionCall":{"partialArgs":[{"jsonPath":"$.reason","stringValue":"x"}]}}`, stop),
 		of(`{"toolCall":{}},{"toolResponse":{}},{"executableCode":{}}`), `{"error":{"code":503}}`, `{"promptFeedback":{"blockReason":"SAFETY"}}`,
-		of(says("todo_pause('"+blocked+"')"), stop), of(says("Cut"), `"finishReason":"MAX_TOKENS"`, `"groundingMetadata":{"a":1}`), `{"candidates":[{},{}]}`,
+		of(says("todo_pause('"+wiretest.Blocked+"')"), stop), of(says("Cut"), `"finishReason":"MAX_TOKENS"`, `"groundingMetadata":{"a":1}`), `{"candidates":[{},{}]}`,
 	}
 	all := []string{"", ": ping\n\n", "data: [DONE]\n\n", whole(chunks), strings.ReplaceAll(whole(chunks), "\r", "")}
 	for _, c := range chunks {
@@ -267,7 +270,7 @@ func BenchmarkHostile(b *testing.B) {
 		},
 	} {
 		for _, n := range []int{1 << 8, 1 << 14} {
-			texts := []string{whole([]string{of(says(plan), stop)}), whole([]string{chunk(n)}), ""}
+			texts := []string{whole([]string{of(says(wiretest.Plan), stop)}), whole([]string{chunk(n)}), ""}
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.SetBytes(int64(len(texts[1])))
 				for b.Loop() {

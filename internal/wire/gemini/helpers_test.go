@@ -15,19 +15,9 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
-)
-
-// plan is the model's first text in most tests: it announces work that it does not do.
-const plan = "Next I will write the parser."
-
-// blocked is a reason that todo_pause accepts.
-const blocked = "The grammar file grammar.ebnf is missing"
-
-var twoTodos = todo.Static(
-	todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
-	todo.Todo{ID: "2", Content: "Test the parser", Status: todo.Pending},
 )
 
 // The paths of the services.
@@ -158,14 +148,14 @@ func (a ask) over(tb testing.TB, base http.RoundTripper, stream bool, pieces int
 	tb.Helper()
 	todos := a.todos
 	if todos == nil {
-		todos = twoTodos
+		todos = wiretest.TwoTodos
 	}
 	attempts := a.attempts
 	if attempts == 0 {
 		attempts = max(len(a.turns)-1, 1)
 	}
 	mw := middleware.New(todos, slices.Concat([]middleware.Option{
-		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: attempts}),
+		wiretest.Continuations(attempts),
 	}, a.options)...)
 	ctx, outcomes := middleware.Capture(continuation.WithSession(tb.Context(), "s"))
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url(stream), strings.NewReader(a.body()))
@@ -385,7 +375,7 @@ func says(text string) string { return `{"text":"` + text + `"}` }
 const edits = `{"functionCall":{"name":"edit_file","args":{}}}`
 
 // pauses is a call of todo_pause.
-const pauses = `{"functionCall":{"name":"todo_pause","args":{"reason":"` + blocked + `"}}}`
+const pauses = `{"functionCall":{"name":"todo_pause","args":{"reason":"` + wiretest.Blocked + `"}}}`
 
 // signed returns a part with a signature.
 func signed(part, signature string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -26,26 +27,26 @@ func withUsage(chunk, usage string) string {
 func TestUsageSoFar(t *testing.T) {
 	t.Parallel()
 	first := []string{
-		withUsage(of(says(plan)), `{"trafficType":"ON_DEMAND"}`),
+		withUsage(of(says(wiretest.Plan)), `{"trafficType":"ON_DEMAND"}`),
 		withUsage(of(says(" So."), stop), `{"promptTokenCount":646,"cachedContentTokenCount":600,"candidatesTokenCount":19,"totalTokenCount":685,"thoughtsTokenCount":20,`+
 			`"promptTokensDetails":[{"modality":"TEXT","tokenCount":646}],"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":19}]}`),
 	}
 	second := []string{
 		withUsage(of(says("One.")), `{"promptTokenCount":700,"candidatesTokenCount":1,"totalTokenCount":701,"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":1}]}`),
-		withUsage(of(edits, stop), `{"promptTokenCount":700,"candidatesTokenCount":5,"totalTokenCount":712,"toolUsePromptTokenCount":7,`+
+		withUsage(of(edits, stop), `{"promptTokenCount":700,"candidatesTokenCount":5,"thoughtsTokenCount":3,"totalTokenCount":715,"toolUsePromptTokenCount":7,`+
 			`"promptTokensDetails":[{"modality":"TEXT","tokenCount":690},{"modality":"IMAGE","tokenCount":10}],"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":4},{"modality":"AUDIO","tokenCount":1}],"trafficType":"PROVISIONED"}`),
 	}
 	for mode, test := range map[middleware.UsageMode][2]string{
 		middleware.UsageOneAnswer: {
 			`{"promptTokenCount":646,"cachedContentTokenCount":600,"candidatesTokenCount":20,"totalTokenCount":686,"thoughtsTokenCount":20,"promptTokensDetails":[{"modality":"TEXT","tokenCount":646}],` +
 				`"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":20}],"trafficType":"ON_DEMAND"}`,
-			`{"promptTokenCount":646,"cachedContentTokenCount":600,"candidatesTokenCount":24,"totalTokenCount":697,"thoughtsTokenCount":20,"toolUsePromptTokenCount":7,` +
+			`{"promptTokenCount":646,"cachedContentTokenCount":600,"candidatesTokenCount":24,"totalTokenCount":700,"thoughtsTokenCount":23,"toolUsePromptTokenCount":7,` +
 				`"promptTokensDetails":[{"modality":"TEXT","tokenCount":646}],"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":23},{"modality":"AUDIO","tokenCount":1}],"trafficType":"PROVISIONED"}`,
 		},
 		middleware.UsageSum: {
 			`{"promptTokenCount":1346,"cachedContentTokenCount":600,"candidatesTokenCount":20,"totalTokenCount":1386,"thoughtsTokenCount":20,"promptTokensDetails":[{"modality":"TEXT","tokenCount":646}],` +
 				`"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":20}],"trafficType":"ON_DEMAND"}`,
-			`{"promptTokenCount":1346,"cachedContentTokenCount":600,"candidatesTokenCount":24,"totalTokenCount":1397,"thoughtsTokenCount":20,"toolUsePromptTokenCount":7,` +
+			`{"promptTokenCount":1346,"cachedContentTokenCount":600,"candidatesTokenCount":24,"totalTokenCount":1400,"thoughtsTokenCount":23,"toolUsePromptTokenCount":7,` +
 				`"promptTokensDetails":[{"modality":"TEXT","tokenCount":1336},{"modality":"IMAGE","tokenCount":10}],"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":23},{"modality":"AUDIO","tokenCount":1}],"trafficType":"PROVISIONED"}`,
 		},
 		middleware.UsageLastTurn: {
@@ -63,14 +64,14 @@ func TestUsageSoFar(t *testing.T) {
 		}
 		assert.JSONEq(t, test[0], one.usage(t))
 		assert.JSONEq(t, lastOfTurn, got.usage(t))
-		assert.Equal(t, 712, got.outcome.Usage[1].Total)
+		assert.Equal(t, 715, got.outcome.Usage[1].Total)
 	}
 }
 
 // An answer without usage stays without it.
 func TestNoUsage(t *testing.T) {
 	t.Parallel()
-	ask{turns: []fakellm.Turn{fakellm.Text(plan).NoUsage(), fakellm.Call("edit_file", "{}").NoUsage()}}.both(t, func(t *testing.T, got answer) {
+	ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).NoUsage(), fakellm.Call("edit_file", "{}").NoUsage()}}.both(t, func(t *testing.T, got answer) {
 		assert.NotContains(t, got.raw, "usageMetadata")
 	})
 }
@@ -84,32 +85,32 @@ func TestWholeAnswers(t *testing.T) {
 		joined        string // the candidate
 	}{
 		"a call": {
-			of(signed(says(plan), "s"), stop, `"avgLogprobs":-0.5`), of(says("One.")+","+signed(edits, "t"), stop, `"finishMessage":"Model generated function call(s)."`, `"avgLogprobs":-0.7`),
-			`{"content":{"parts":[` + signed(says(plan), "s") + `,{"text":"\n\nOne."},` + signed(edits, "t") + `],"role":"model"},"finishReason":"STOP","avgLogprobs":-0.5,"index":0,"finishMessage":"Model generated function call(s)."}`,
+			of(signed(says(wiretest.Plan), "s"), stop, `"avgLogprobs":-0.5`), of(says("One.")+","+signed(edits, "t"), stop, `"finishMessage":"Model generated function call(s)."`, `"avgLogprobs":-0.7`),
+			`{"content":{"parts":[` + signed(says(wiretest.Plan), "s") + `,{"text":"\n\nOne."},` + signed(edits, "t") + `],"role":"model"},"finishReason":"STOP","avgLogprobs":-0.5,"index":0,"finishMessage":"Model generated function call(s)."}`,
 		},
 		"a pause": {
-			of(says(plan), stop), of(pauses, stop, `"finishMessage":"Model generated function call(s)."`),
-			`{"content":{"parts":[` + says(plan) + `,{"text":"\n\nTask paused: ` + blocked + `"}],"role":"model"},"finishReason":"STOP","index":0}`,
+			of(says(wiretest.Plan), stop), of(pauses, stop, `"finishMessage":"Model generated function call(s)."`),
+			`{"content":{"parts":[` + says(wiretest.Plan) + `,{"text":"\n\nTask paused: ` + wiretest.Blocked + `"}],"role":"model"},"finishReason":"STOP","index":0}`,
 		},
 		"numbers for enums": {
-			of(says(plan), `"finishReason":1`), of(says("One."), `"finishReason":2`),
-			`{"content":{"parts":[` + says(plan) + `,{"text":"\n\nOne."}],"role":"model"},"finishReason":2,"index":0}`,
+			of(says(wiretest.Plan), `"finishReason":1`), of(says("One."), `"finishReason":2`),
+			`{"content":{"parts":[` + says(wiretest.Plan) + `,{"text":"\n\nOne."}],"role":"model"},"finishReason":2,"index":0}`,
 		},
 		"citations": {
-			of(says(plan), stop), of(says("One."), stop, grounded),
-			`{"content":{"parts":[` + says(plan) + `,{"text":"\n\nOne."}],"role":"model"},"finishReason":"STOP","index":0,"groundingMetadata":{"webSearchQueries":["a"]},"citationMetadata":{"citationSources":[{"uri":"u"}]}}`,
+			of(says(wiretest.Plan), stop), of(says("One."), stop, grounded),
+			`{"content":{"parts":[` + says(wiretest.Plan) + `,{"text":"\n\nOne."}],"role":"model"},"finishReason":"STOP","index":0,"groundingMetadata":{"webSearchQueries":["a"]},"citationMetadata":{"citationSources":[{"uri":"u"}]}}`,
 		},
 		"citations of the first turn": {
-			of(says(plan), stop, grounded), of(says("One."), stop, `"groundingMetadata":{"webSearchQueries":["b"]}`, `"safetyRatings":[]`),
-			`{"content":{"parts":[` + says(plan) + `,{"text":"\n\nOne."}],"role":"model"},"finishReason":"STOP",` + grounded + `,"index":0,"safetyRatings":[]}`,
+			of(says(wiretest.Plan), stop, grounded), of(says("One."), stop, `"groundingMetadata":{"webSearchQueries":["b"]}`, `"safetyRatings":[]`),
+			`{"content":{"parts":[` + says(wiretest.Plan) + `,{"text":"\n\nOne."}],"role":"model"},"finishReason":"STOP",` + grounded + `,"index":0,"safetyRatings":[]}`,
 		},
 		"blank, then a call": {
 			of(signed(says(""), "s"), stop), of(signed(edits, "t"), stop),
 			`{"content":{"parts":[` + signed(edits, "t") + `],"role":"model"},"finishReason":"STOP","index":0}`,
 		},
 		"a printed pause": {
-			of(says(plan), stop), of(signed(says("todo_pause('"+blocked+"')"), "s"), stop),
-			`{"content":{"parts":[` + says(plan) + `,{"text":"\n\nTask paused: ` + blocked + `"}],"role":"model"},"finishReason":"STOP","index":0}`,
+			of(says(wiretest.Plan), stop), of(signed(says("todo_pause('"+wiretest.Blocked+"')"), "s"), stop),
+			`{"content":{"parts":[` + says(wiretest.Plan) + `,{"text":"\n\nTask paused: ` + wiretest.Blocked + `"}],"role":"model"},"finishReason":"STOP","index":0}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,12 +164,12 @@ func TestRequestOfAContinuation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.turns = []fakellm.Turn{fakellm.Text(plan), fakellm.Call("edit_file", "{}")}
+			test.turns = []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Call("edit_file", "{}")}
 			got := test.exchange(t, true, 0)
 			require.NoError(t, got.err)
 			require.Len(t, got.requests, 2)
 			body := string(got.requests[1].Body)
-			for _, has := range append(test.has, hello+`,{"role":"model","parts":[{"text":"`+plan+`"}]},{"role":"user","parts":[{"text":"`+continuation.PromptPreamble) {
+			for _, has := range append(test.has, hello+`,{"role":"model","parts":[{"text":"`+wiretest.Plan+`"}]},{"role":"user","parts":[{"text":"`+continuation.PromptPreamble) {
 				assert.Contains(t, body, has)
 			}
 			assert.NotContains(t, body, "additionalProperties")
@@ -204,10 +205,10 @@ func TestRefusal(t *testing.T) {
 	t.Parallel()
 	refused := `{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}]}}`
 	for _, body := range []string{refused, "[" + refused + "]"} {
-		got := ask{attempts: 1, turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Status(429, body)}}.play(t, true)
+		got := ask{attempts: 1, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Status(429, body)}}.play(t, true)
 		var provider *transport.ProviderError
 		require.ErrorAs(t, got.outcome.Err, &provider)
 		assert.Equal(t, &transport.ProviderError{Type: "RESOURCE_EXHAUSTED", Code: "429", Message: "Quota exceeded", RetryAfter: 17 * time.Second}, provider)
-		assert.Equal(t, plan, got.text(t))
+		assert.Equal(t, wiretest.Plan, got.text(t))
 	}
 }

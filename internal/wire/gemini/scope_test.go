@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire/gemini"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -108,7 +109,7 @@ func TestScope(t *testing.T) {
 				assert.Equal(t, test.reason == continuation.ReasonCachedContent, facts.LeaveAlone == continuation.ReasonCachedContent && facts.Tools > 0)
 				return
 			}
-			test.turns = []fakellm.Turn{fakellm.Text(plan), fakellm.Call("edit_file", "{}")}
+			test.turns = []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Call("edit_file", "{}")}
 			got := test.exchange(t, true, 0)
 			require.NoError(t, got.err)
 			if test.reason != none {
@@ -235,7 +236,7 @@ func TestTodosOfGeminiCLI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := ask{
-				contents: hello + test.contents, todos: todo.FromConversation(), turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Text("Done.")}, attempts: 1,
+				contents: hello + test.contents, todos: todo.FromConversation(), turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Done.")}, attempts: 1,
 				tools: `[{"functionDeclarations":[{"name":"` + test.tools + `"},{"name":"tracker_update_task"}]}]`,
 			}
 			got := a.exchange(t, true, 0)
@@ -243,5 +244,16 @@ func TestTodosOfGeminiCLI(t *testing.T) {
 			require.Len(t, got.requests, 2, got.outcome.Reason.String())
 			assert.Contains(t, got.requests[1].Last().Content, "'"+test.open+"'")
 		})
+	}
+}
+
+// A tool that the provider runs has ended with its result. Without one, it still runs.
+func TestToolsThatTheProviderRuns(t *testing.T) {
+	t.Parallel()
+	const asked, result = `{"toolCall":{"id":"s1","toolType":"GOOGLE_SEARCH_WEB","args":{}}}`, `{"toolResponse":{"id":"s1","toolType":"GOOGLE_SEARCH_WEB","response":{}}}`
+	for parts, want := range map[string]int{asked + "," + result: 2, asked: 1} {
+		got := ask{turns: []fakellm.Turn{raw(of(parts+","+says(wiretest.Plan), stop)), raw(of(edits, stop))}}.exchange(t, true, 0)
+		require.NoError(t, got.err)
+		assert.Len(t, got.requests, want, parts)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -45,9 +46,9 @@ func TestTextThenCall(t *testing.T) {
 	for _, path := range []string{studio, newest, vertex, assist} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			a := ask{path: path, turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Text("Here it is.").AndCall("edit_file", `{"path":"parser.go"}`)}}
+			a := ask{path: path, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Here it is.").AndCall("edit_file", `{"path":"parser.go"}`)}}
 			a.both(t, func(t *testing.T, got answer) {
-				assert.Equal(t, plan+"\n\nHere it is.", got.text(t))
+				assert.Equal(t, wiretest.Plan+"\n\nHere it is.", got.text(t))
 				shown := got.shown(t)
 				assert.Contains(t, shown[len(shown)-1], `edit_file{"path":"parser.go"}`)
 				assert.Equal(t, "STOP", got.finish())
@@ -55,7 +56,7 @@ func TestTextThenCall(t *testing.T) {
 				require.Len(t, got.requests, 2)
 				assert.Equal(t, []string{"edit_file", "todo_pause"}, got.requests[1].Tools)
 				messages := got.requests[1].Messages
-				assert.Equal(t, fakellm.Message{Role: "model", Content: plan}, messages[len(messages)-2])
+				assert.Equal(t, fakellm.Message{Role: "model", Content: wiretest.Plan}, messages[len(messages)-2])
 				assert.Contains(t, got.requests[1].Last().Content, "Write the parser")
 				assert.Equal(t, continuation.ReasonToolCalls, got.outcome.Reason)
 			})
@@ -118,29 +119,29 @@ func TestShapesOfLaterTurns(t *testing.T) {
 		},
 		"a pause": {
 			[]string{of(says("I stop.")), of(pauses, stop, `"finishMessage":"Model generated function call(s)."`)},
-			[]string{"\n\nI stop.", "\n\nTask paused: " + blocked},
+			[]string{"\n\nI stop.", "\n\nTask paused: " + wiretest.Blocked},
 			"STOP",
 		},
-		"a pause alone":       {[]string{of(signed(pauses, "s"), stop)}, []string{"\n\nTask paused: " + blocked}, "STOP"},
-		"a pause in capitals": {[]string{of(strings.Replace(pauses, "todo_pause", "TODO_Pause", 1), stop)}, []string{"\n\nTask paused: " + blocked}, "STOP"},
+		"a pause alone":       {[]string{of(signed(pauses, "s"), stop)}, []string{"\n\nTask paused: " + wiretest.Blocked}, "STOP"},
+		"a pause in capitals": {[]string{of(strings.Replace(pauses, "todo_pause", "TODO_Pause", 1), stop)}, []string{"\n\nTask paused: " + wiretest.Blocked}, "STOP"},
 		"a signed pause and a call": {
 			[]string{of(signed(pauses, "s")), of(edits, stop, `"finishMessage":"Model generated function call(s)."`)},
-			[]string{"edit_file{}!s", "\n\nTask paused: " + blocked},
+			[]string{"edit_file{}!s", "\n\nTask paused: " + wiretest.Blocked},
 			"STOP",
 		},
 		"a call and a pause in one chunk": {
-			[]string{of(signed(edits, "s")+","+pauses, stop)}, []string{"edit_file{}!s", "\n\nTask paused: " + blocked}, "STOP",
+			[]string{of(signed(edits, "s")+","+pauses, stop)}, []string{"edit_file{}!s", "\n\nTask paused: " + wiretest.Blocked}, "STOP",
 		},
 		"a signed pause, and a call that is signed": {
 			[]string{of(signed(pauses, "s")+","+signed(edits, "t")+","+edits, stop)},
-			[]string{"edit_file{}!t", "edit_file{}!s", "\n\nTask paused: " + blocked},
+			[]string{"edit_file{}!t", "edit_file{}!s", "\n\nTask paused: " + wiretest.Blocked},
 			"STOP",
 		},
 		"a printed pause": {
-			[]string{of(says("I stop.")), of(says("\\ntodo_pause('"+blocked+"')"), stop)}, []string{"\n\nI stop.", "\n", "\nTask paused: " + blocked}, "STOP",
+			[]string{of(says("I stop.")), of(says("\\ntodo_pause('"+wiretest.Blocked+"')"), stop)}, []string{"\n\nI stop.", "\n", "\nTask paused: " + wiretest.Blocked}, "STOP",
 		},
 		"a printed pause, signed": {
-			[]string{of(signed(says("I stop. todo_pause('"+blocked+"')"), "s"), stop)}, []string{"\n\nI stop. !s", "\n\nTask paused: " + blocked}, "STOP",
+			[]string{of(signed(says("I stop. todo_pause('"+wiretest.Blocked+"')"), "s"), stop)}, []string{"\n\nI stop. !s", "\n\nTask paused: " + wiretest.Blocked}, "STOP",
 		},
 		"no printed pause": {
 			[]string{of(says("One. todo_")), of(signed(says("pause"), "s") + "," + signed(edits, "t")), of(says(""), stop)},
@@ -153,12 +154,12 @@ func TestShapesOfLaterTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := ask{path: newest, attempts: 1, turns: []fakellm.Turn{raw(of(says(plan), stop)), raw(test.second...)}}
+			a := ask{path: newest, attempts: 1, turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), raw(test.second...)}}
 			if strings.Contains(whole(test.second), `"edit_file"`) && !strings.Contains(whole(test.second), "Signature") {
 				a.path = studio // the newest models sign their calls
 			}
 			got := a.play(t, true)
-			assert.Equal(t, append([]string{plan}, test.shown...), got.shown(t))
+			assert.Equal(t, append([]string{wiretest.Plan}, test.shown...), got.shown(t))
 			assert.Equal(t, test.finish, got.finish())
 			message := string(got.chunks[len(got.chunks)-1].Candidates[0].FinishMessage)
 			assert.Equal(t, strings.Contains(got.raw, "functionCall") && strings.Contains(whole(test.second), "finishMessage"), message != "")
@@ -183,13 +184,13 @@ func inPieces(all string, size int) fakellm.Turn {
 // The lines of what carryon writes end like those of the first turn.
 func TestLineEnds(t *testing.T) {
 	t.Parallel()
-	lf := fakellm.Raw("data: " + of(says(plan)) + "\n\n" + "data: " + of(says(" So."), stop) + "\n\n")
+	lf := fakellm.Raw("data: " + of(says(wiretest.Plan)) + "\n\n" + "data: " + of(says(" So."), stop) + "\n\n")
 	for name, turns := range map[string][]fakellm.Turn{
 		"LF, then CRLF":     {lf, raw(of(edits, stop))},
-		"CRLF, then LF":     {raw(of(says(plan)), of(says(" So."), stop)), fakellm.Raw("data: " + of(edits, stop) + "\n\n")},
-		"one chunk":         {raw(of(says(plan), stop)), fakellm.Raw(": ping\n\nevent: x\nid: 1\ndata:" + of(edits, stop))},
-		"data in two lines": {raw(of(says(plan), stop)), fakellm.Raw("data: {\"candidates\":\ndata: [{\"content\":{\"parts\":[" + edits + "]},\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":1}}\n\n")},
-		"a failure":         {raw(of(says(plan), stop)), fakellm.Status(500, ""), fakellm.Status(500, ""), fakellm.Status(500, "")},
+		"CRLF, then LF":     {raw(of(says(wiretest.Plan)), of(says(" So."), stop)), fakellm.Raw("data: " + of(edits, stop) + "\n\n")},
+		"one chunk":         {raw(of(says(wiretest.Plan), stop)), fakellm.Raw(": ping\n\nevent: x\nid: 1\ndata:" + of(edits, stop))},
+		"data in two lines": {raw(of(says(wiretest.Plan), stop)), fakellm.Raw("data: {\"candidates\":\ndata: [{\"content\":{\"parts\":[" + edits + "]},\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":1}}\n\n")},
+		"a failure":         {raw(of(says(wiretest.Plan), stop)), fakellm.Status(500, ""), fakellm.Status(500, ""), fakellm.Status(500, "")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,7 +234,7 @@ func TestBlankTurn(t *testing.T) {
 func TestRejectedPause(t *testing.T) {
 	t.Parallel()
 	a := ask{path: newest, turns: []fakellm.Turn{
-		fakellm.Text(plan), fakellm.Pause("stuck"), fakellm.Call("edit_file", "{}"),
+		fakellm.Text(wiretest.Plan), fakellm.Pause("stuck"), fakellm.Call("edit_file", "{}"),
 	}}
 	a.both(t, func(t *testing.T, got answer) {
 		require.Len(t, got.requests, 3)
@@ -249,15 +250,15 @@ func TestRejectedPause(t *testing.T) {
 func TestPauseInTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]fakellm.Turn{
-		"alone":       fakellm.Text("I stop.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`),
-		"with a call": fakellm.Text("I stop.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`).AndCall("edit_file", "{}"),
+		"alone":       fakellm.Text("I stop.").AndCall("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`),
+		"with a call": fakellm.Text("I stop.").AndCall("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`).AndCall("edit_file", "{}"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := ask{path: newest, options: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{turn}}
 			a.both(t, func(t *testing.T, got answer) {
 				assert.NotContains(t, got.raw, "todo_pause")
-				assert.Contains(t, got.text(t), "Task paused: "+blocked)
+				assert.Contains(t, got.text(t), "Task paused: "+wiretest.Blocked)
 				assert.Equal(t, name == "with a call", strings.Contains(got.raw, "edit_file"))
 				assert.Equal(t, continuation.ReasonPaused, got.outcome.Reason)
 			})
@@ -278,23 +279,23 @@ func TestCallsInPieces(t *testing.T) {
 	}{
 		"a pause": {
 			[]string{of(begin), of(piece("The grammar file ")), of(piece("grammar.ebnf is missing")), of(`{"functionCall":{}}`, stop)},
-			[]string{"\n\nTask paused: " + blocked},
+			[]string{"\n\nTask paused: " + wiretest.Blocked},
 		},
 		"a pause without its end": {
-			[]string{of(begin), of(piece(blocked), stop)}, []string{"\n\nTask paused: " + blocked},
+			[]string{of(begin), of(piece(wiretest.Blocked), stop)}, []string{"\n\nTask paused: " + wiretest.Blocked},
 		},
 		"another call": {
 			[]string{of(strings.Replace(begin, "todo_pause", "edit_file", 1)), of(piece("x")), of(`{"functionCall":{}}`, stop)},
 			[]string{"edit_file", "", ""},
 		},
 		"a pause, then another call": {
-			[]string{of(signed(begin, "s")), of(piece(blocked)), of(`{"functionCall":{}}`), of(strings.Replace(begin, "todo_pause", "edit_file", 1)), of(piece("x")), of(`{"functionCall":{}}`, stop)},
-			[]string{"edit_file!s", "", "", "\n\nTask paused: " + blocked},
+			[]string{of(signed(begin, "s")), of(piece(wiretest.Blocked)), of(`{"functionCall":{}}`), of(strings.Replace(begin, "todo_pause", "edit_file", 1)), of(piece("x")), of(`{"functionCall":{}}`, stop)},
+			[]string{"edit_file!s", "", "", "\n\nTask paused: " + wiretest.Blocked},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(plan), stop)), raw(test.second...)}}
+			a := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), raw(test.second...)}}
 			got := a.exchange(t, true, 0)
 			require.NoError(t, got.err)
 			a.read(t, &got, true)

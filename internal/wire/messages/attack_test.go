@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -23,7 +24,7 @@ const many = 1000
 func TestAttacksWithMembersThatComeAgain(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 10_000)
-	own := began("") + text("0", plan) + event("message_delta", `"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5,"note":"`+big+`"}`) + event("message_stop", "")
+	own := began("") + text("0", wiretest.Plan) + event("message_delta", `"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5,"note":"`+big+`"}`) + event("message_stop", "")
 	for name, second := range map[string]string{
 		"usage":  began("") + event("message_delta", `"delta":{"stop_reason":"end_turn"}`+strings.Repeat(`,"usage":{}`, many)) + event("message_stop", ""),
 		"delta":  began("") + event("message_delta", strings.Repeat(`"delta":{"stop_reason":"end_turn"},`, many)+`"usage":{}`) + event("message_stop", ""),
@@ -44,7 +45,7 @@ func TestAttacksWithMembersThatComeAgain(t *testing.T) {
 func TestAttacksWithListsThatComeAgain(t *testing.T) {
 	t.Parallel()
 	list := strings.Repeat(`"messages":[{"role":"user","content":"Begin."}],"tools":[`+editFile+`],`, many)
-	got := ask{members: list, turns: []fakellm.Turn{fakellm.Text(strings.Repeat("word ", 2000)), edit()}}.send(t, true)
+	got := ask{members: list, turns: []fakellm.Turn{fakellm.Text(strings.Repeat("word ", 2000)), wiretest.Edit()}}.send(t, true)
 	require.Len(t, got.requests, 2)
 	assert.Less(t, len(got.requests[1].Body), len(got.requests[0].Body)+20_000)
 	assert.Equal(t, 1, strings.Count(string(got.requests[1].Body), `"todo_pause"`))
@@ -149,7 +150,7 @@ func BenchmarkShapesAreLinear(b *testing.B) {
 			for _, turn := range turns {
 				bodies = append(bodies, strings.NewReader(turn))
 			}
-			mw := middleware.New(twoTodos, unhurried, middleware.WithPauseTool(middleware.PauseToolAlways))
+			mw := middleware.New(wiretest.TwoTodos, wiretest.Unhurried, middleware.WithPauseTool(middleware.PauseToolAlways))
 			response, err := transport.New(&replay{bodies, "text/event-stream"}, mw).RoundTrip(request(b, ask{}.body(true)))
 			require.NoError(b, err)
 			size, _ := io.Copy(io.Discard, response.Body) // which may break off in a call
@@ -157,7 +158,7 @@ func BenchmarkShapesAreLinear(b *testing.B) {
 			assert.Less(b, int(size), 3*len(strings.Join(turns, ""))+4096)
 		}
 	}
-	for seed := range uint64(160 / *sample) { //nolint:gosec // positive
+	for seed := range uint64(160 / *wiretest.Sample) { //nolint:gosec // positive
 		s := shapeOf(seed)
 		few, many := s.stream(short), s.stream(measure.Longer*short)
 		name := fmt.Sprintf("%d: %+v", seed, s)
@@ -173,7 +174,7 @@ func BenchmarkManyEndsAreLinear(b *testing.B) {
 		turn := event("message_start", `"message":{"id":"m","content":[],`+usage+`}`) + text("0", "One.") +
 			strings.Repeat(event("message_delta", `"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}`)+text("1", "More."), n/10)
 		return func() {
-			response, err := transport.New(&replay{[]io.Reader{strings.NewReader(first), strings.NewReader(turn)}, "text/event-stream"}, middleware.New(twoTodos, unhurried)).
+			response, err := transport.New(&replay{[]io.Reader{strings.NewReader(first), strings.NewReader(turn)}, "text/event-stream"}, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).
 				RoundTrip(request(b, ask{}.body(true)))
 			require.NoError(b, err)
 			_, _ = io.Copy(io.Discard, response.Body)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -23,7 +24,7 @@ func TestStopReasonsThatEndTheCall(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			ask{turns: []fakellm.Turn{fakellm.Text(plan).Finish(reason)}}.both(t, func(t *testing.T, got answer) {
+			ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).Finish(reason)}}.both(t, func(t *testing.T, got answer) {
 				t.Helper()
 				assert.Equal(t, want, got.outcome.Reason)
 				assert.Len(t, got.requests, 1)
@@ -40,11 +41,11 @@ func TestEndsOfContinuations(t *testing.T) {
 	for _, reason := range []string{"max_tokens", "stop_sequence", "pause_turn", "model_context_window_exceeded"} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			a := ask{turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Text("Here it is.").Finish(reason)}}
+			a := ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Here it is.").Finish(reason)}}
 			a.both(t, func(t *testing.T, got answer) {
 				t.Helper()
 				assert.Equal(t, reason, got.message.StopReason)
-				assert.Equal(t, []string{plan, "\n\nHere it is."}, got.message.shown())
+				assert.Equal(t, []string{wiretest.Plan, "\n\nHere it is."}, got.message.shown())
 			})
 		})
 	}
@@ -70,14 +71,14 @@ func TestContinuationsThatDoNotEndWell(t *testing.T) {
 				}
 				got := ask{
 					options: []middleware.Option{middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})},
-					turns:   []fakellm.Turn{fakellm.Text(plan), test.turn, test.turn, test.turn},
+					turns:   []fakellm.Turn{fakellm.Text(wiretest.Plan), test.turn, test.turn, test.turn},
 				}.play(t, stream)
 				require.NoError(t, got.err)
 				assert.Equal(t, "end_turn", got.message.StopReason)
 				assert.JSONEq(t, `{"input_tokens":10,"output_tokens":5}`, string(got.message.Usage))
 				assert.Equal(t, continuation.ReasonFailed, got.outcome.Reason)
 				require.Error(t, got.outcome.Err)
-				want, sent := []string{plan}, 4 // nothing is shown of an answer in one piece: it is asked for three times
+				want, sent := []string{wiretest.Plan}, 4 // nothing is shown of an answer in one piece: it is asked for three times
 				if stream {
 					want, sent = append(want, test.shown), 2
 				}
@@ -123,32 +124,32 @@ func ended(reason string) string {
 func TestFirstTurnsThatAreNotContinued(t *testing.T) {
 	t.Parallel()
 	const serverTool = `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`
-	whole := began("") + text("0", plan) + ended("end_turn")
+	whole := began("") + text("0", wiretest.Plan) + ended("end_turn")
 	for name, test := range map[string]struct {
 		raw    string
 		reason continuation.Reason
 	}{
 		"calls with end_turn": {
-			began("") + text("0", plan) + blockOf("1", `{"type":"tool_use","id":"t1","name":"edit_file","input":{}}`) + ended("end_turn"),
+			began("") + text("0", wiretest.Plan) + blockOf("1", `{"type":"tool_use","id":"t1","name":"edit_file","input":{}}`) + ended("end_turn"),
 			continuation.ReasonToolCalls,
 		},
 		"a call at the beginning": {
-			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"tool_use","id":"t1","name":"edit_file","input":{}}]`, 1) + text("1", plan) + ended("end_turn"),
+			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"tool_use","id":"t1","name":"edit_file","input":{}}]`, 1) + text("1", wiretest.Plan) + ended("end_turn"),
 			continuation.ReasonToolCalls,
 		},
 		"an unknown block": {
-			began("") + text("0", plan) + blockOf("1", `{"type":"mcp_approval_request","id":"a1"}`) + ended("end_turn"), continuation.ReasonUnknownContent,
+			began("") + text("0", wiretest.Plan) + blockOf("1", `{"type":"mcp_approval_request","id":"a1"}`) + ended("end_turn"), continuation.ReasonUnknownContent,
 		},
-		"a compaction":     {began("") + blockOf("0", `{"type":"compaction"}`) + text("1", plan) + ended("end_turn"), continuation.ReasonUnknownContent},
+		"a compaction":     {began("") + blockOf("0", `{"type":"compaction"}`) + text("1", wiretest.Plan) + ended("end_turn"), continuation.ReasonUnknownContent},
 		"no message_stop":  {strings.TrimSuffix(whole, event("message_stop", "")), continuation.ReasonBrokeOff},
-		"no message_delta": {began("") + text("0", plan) + event("message_stop", ""), continuation.ReasonNotEnded},
-		"nothing more":     {began("") + text("0", plan), continuation.ReasonNotEnded},
+		"no message_delta": {began("") + text("0", wiretest.Plan) + event("message_stop", ""), continuation.ReasonNotEnded},
+		"nothing more":     {began("") + text("0", wiretest.Plan), continuation.ReasonNotEnded},
 		"an error": {
-			began("") + text("0", plan) + event("error", `"error":{"type":"overloaded_error","message":"Later."}`), continuation.ReasonBrokeOff,
+			began("") + text("0", wiretest.Plan) + event("error", `"error":{"type":"overloaded_error","message":"Later."}`), continuation.ReasonBrokeOff,
 		},
 		"not JSON":              {began("") + "event: content_block_delta\ndata: {\"type\n\n", continuation.ReasonBrokeOff},
 		"more after the end":    {whole[:len(whole)-len(event("message_stop", ""))] + text("1", "More."), continuation.ReasonNotEnded},
-		"a server tool's pause": {began("") + text("0", plan) + blockOf("1", serverTool) + ended("pause_turn"), continuation.ReasonNotEnded},
+		"a server tool's pause": {began("") + text("0", wiretest.Plan) + blockOf("1", serverTool) + ended("pause_turn"), continuation.ReasonNotEnded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

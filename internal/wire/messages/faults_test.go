@@ -3,7 +3,6 @@ package messages_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"io"
 	"net/http"
 	"slices"
@@ -15,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -41,7 +40,7 @@ func (p *replay) RoundTrip(r *http.Request) (*http.Response, error) {
 // replayed asks for a streamed answer and reads it.
 func replayed(t *testing.T, bodies ...io.Reader) (string, middleware.Outcome, error) {
 	t.Helper()
-	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(1, len(bodies)-1)}))
+	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(max(1, len(bodies)-1)))
 	ctx, outcomes := middleware.Capture(t.Context())
 	r := request(t, ask{}.body(true)).WithContext(ctx)
 	response, err := transport.New(&replay{bodies, "text/event-stream"}, mw).RoundTrip(r)
@@ -70,8 +69,8 @@ var seconds = map[string]string{
 	"text and call": began("") + text("0", "Here.") +
 		blockOf("1", `{"type":"tool_use","id":"t1","name":"edit_file","input":{}}`, `{"type":"input_json_delta","partial_json":""}`, `{"type":"input_json_delta","partial_json":"{\"a\":1}"}`) + ended("tool_use"),
 	"thinking and pause": began("") + blockOf("0", `{"type":"thinking","thinking":"","signature":""}`, `{"type":"thinking_delta","thinking":"Hm."}`, `{"type":"signature_delta","signature":"abc"}`) +
-		text("1", "I am ") + event("ping", "") + blockOf("2", `{"type":"tool_use","id":"t1","name":"todo_pause","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"reason\":\"`+blocked+`\"}"}`) + ended("tool_use"),
-	"printed pause":     began("") + text("0", "I am stuck. todo_pause('"+blocked+"')") + ended("end_turn"),
+		text("1", "I am ") + event("ping", "") + blockOf("2", `{"type":"tool_use","id":"t1","name":"todo_pause","input":{}}`, `{"type":"input_json_delta","partial_json":"{\"reason\":\"`+wiretest.Blocked+`\"}"}`) + ended("tool_use"),
+	"printed pause":     began("") + text("0", "I am stuck. todo_pause('"+wiretest.Blocked+"')") + ended("end_turn"),
 	"search":            began("") + found() + ended("end_turn"),
 	"unsigned thinking": began("") + blockOf("0", `{"type":"thinking","thinking":""}`, `{"type":"thinking_delta","thinking":"Hm."}`) + text("1", "So.") + ended("end_turn"),
 }
@@ -79,13 +78,11 @@ var seconds = map[string]string{
 // overloaded is an error that the provider reports in a stream.
 var overloaded = event("error", `"error":{"type":"overloaded_error","message":"Later."}`)
 
-var sample = flag.Int("sample", 16, "have answers fail at one in so many offsets; 1 is every byte")
-
 // A second turn may fail at any byte. The first turn stays unchanged, the
 // answer shown is complete, and half a call is an error.
 func TestAnswersThatFailAnywhere(t *testing.T) {
 	t.Parallel()
-	first := began("") + text("0", plan) + ended("end_turn")
+	first := began("") + text("0", wiretest.Plan) + ended("end_turn")
 	for fault, rest := range map[string]func() io.Reader{
 		"end": func() io.Reader { return strings.NewReader("") },
 		"cut": func() io.Reader { return iotest.ErrReader(errLost) },
@@ -99,7 +96,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 				t.Parallel()
 				end := strings.Index(second, "event: message_delta")
 				end += strings.Index(second[end:], "\n\n")
-				for at := len(name) % *sample; at < end; at += *sample {
+				for at := len(name) % *wiretest.Sample; at < end; at += *wiretest.Sample {
 					got, outcome, err := replayed(t, strings.NewReader(first), io.MultiReader(strings.NewReader(second[:at]), rest()))
 					require.True(t, strings.HasPrefix(got, first[:strings.Index(first, "event: message_delta")]), "turn 1 is shown as it came")
 					require.Error(t, outcome.Err)
@@ -114,7 +111,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 					require.Equal(t, "end_turn", m.StopReason)
 					require.JSONEq(t, `{"output_tokens":5}`, string(m.Usage), "turn 1's, as it came")
 					require.NotContains(t, got, "edit_file")
-					require.Equal(t, plan, m.shown()[0])
+					require.Equal(t, wiretest.Plan, m.shown()[0])
 					ask{}.requireAccepted(t, m)
 				}
 			})
@@ -127,7 +124,7 @@ func TestAnswersThatFailAnywhereInTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	for name, first := range seconds {
 		first = strings.Replace(first, `"end_turn"`, `"max_tokens"`, 1) // at its end it would be continued
-		for at := len(name) % *sample; at < len(first); at += *sample {
+		for at := len(name) % *wiretest.Sample; at < len(first); at += *wiretest.Sample {
 			got, outcome, err := replayed(t, io.MultiReader(strings.NewReader(first[:at]), iotest.ErrReader(errLost)))
 			require.ErrorIs(t, err, errLost)
 			require.Equal(t, first[:at], got, "%s, %d", name, at)
@@ -139,7 +136,7 @@ func TestAnswersThatFailAnywhereInTheFirstTurn(t *testing.T) {
 // A failure before the second turn's first byte does not change the answer.
 func TestSecondTurnsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	first := began("") + text("0", plan) + ended("end_turn")
+	first := began("") + text("0", wiretest.Plan) + ended("end_turn")
 	got, outcome, err := replayed(t, strings.NewReader(first))
 	require.NoError(t, err)
 	assert.Equal(t, first, got)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -81,7 +82,7 @@ func FuzzWholeAnswers(f *testing.F) {
 	f.Add(ask{messages: thinkingHistory}.body(false), strings.Replace(whole, `[{`, `[{"type":"tool_use","id":"t","name":"todo_pause","input":{}},{`, 1))
 	f.Fuzz(func(t *testing.T, body, second string) {
 		base := &replay{[]io.Reader{strings.NewReader(whole), strings.NewReader(second)}, "application/json"}
-		response, err := transport.New(base, middleware.New(twoTodos, unhurried)).RoundTrip(request(t, body))
+		response, err := transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).RoundTrip(request(t, body))
 		require.NoError(t, err)
 		got, err := io.ReadAll(response.Body)
 		require.NoError(t, err)

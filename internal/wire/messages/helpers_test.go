@@ -2,7 +2,6 @@ package messages_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,33 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
-
-// plan is the model's first text in most tests: it announces work that it does
-// not do.
-const plan = "Next I will write the parser."
-
-// blocked is a reason that todo_pause accepts.
-const blocked = "The grammar file grammar.ebnf is missing"
-
-var twoTodos = todo.Static(
-	todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
-	todo.Todo{ID: "2", Content: "Test the parser", Status: todo.Pending},
-)
-
-// unhurried has no interval between prompts, so that no test waits.
-var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
-
-// unattended is the mode in which it does not matter how a text ends.
-var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
-
-// edit is the answer of a model that does its work.
-func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
 
 // ask is a request, and the model that answers it.
 type ask struct {
@@ -115,23 +92,15 @@ func (a ask) exchange(t *testing.T, stream bool) answer {
 	server := fakellm.NewServer(t, a.turns...)
 	todos := a.todos
 	if todos == nil {
-		todos = twoTodos
+		todos = wiretest.TwoTodos
 	}
-	mw := middleware.New(todos, slices.Concat([]middleware.Option{
-		unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(a.turns)-1, 1)}),
-	}, a.options)...)
-	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, fakellm.BaseURL+"/messages", strings.NewReader(a.body(stream)))
-	require.NoError(t, err)
-	r.Header.Set("Content-Type", "application/json")
+	r := request(t, a.body(stream))
 	for name, value := range a.header {
 		r.Header.Set(name, value)
 	}
-	response, err := transport.New(server.Transport(), mw).RoundTrip(r)
-	require.NoError(t, err)
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, response.Body.Close())
-	return answer{raw: string(body), err: err, requests: server.Requests(), outcome: outcomes.Last()}
+	opts := slices.Concat([]middleware.Option{wiretest.Unattended, wiretest.Continuations(max(len(a.turns)-1, 1))}, a.options)
+	got := wiretest.Do(t, server.Transport(), r, todos, opts...)
+	return answer{raw: got.Body, err: got.Err, requests: server.Requests(), outcome: got.Outcome}
 }
 
 // requireAccepted sends the request again with the answer, and after it the
@@ -161,13 +130,8 @@ func (a ask) requireAccepted(t *testing.T, m message) {
 	}
 	body = strings.Replace(body, `],"tools"`, `,{"role":"user","content":`+string(next)+`}],"tools"`, 1)
 	server := fakellm.NewServer(t, fakellm.Text("Good:"))
-	again := transport.New(server.Transport(), middleware.New(todo.Static(), a.options...))
-	response, err := again.RoundTrip(request(t, body))
-	require.NoError(t, err)
-	defer response.Body.Close()
-	reply, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	assert.Equal(t, http.StatusOK, response.StatusCode, "the caller's next request is refused: %s\n%s", reply, body)
+	reply := wiretest.Do(t, server.Transport(), request(t, body), todo.Static(), a.options...)
+	assert.Equal(t, http.StatusOK, reply.Status, "the caller's next request is refused: %s\n%s", reply.Body, body)
 }
 
 func request(tb testing.TB, body string) *http.Request {

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -36,7 +37,7 @@ func TestNotesOfBackgroundTasks(t *testing.T) {
 			ticket, err := tasks.Begin(ctx, "job-7", "transcode")
 			require.NoError(t, err)
 			require.NoError(t, tasks.Finish(ctx, ticket, nil))
-			test.options, test.turns = []middleware.Option{middleware.WithTasks(tasks)}, []fakellm.Turn{edit()}
+			test.options, test.turns = []middleware.Option{middleware.WithTasks(tasks)}, []fakellm.Turn{wiretest.Edit()}
 			got := test.send(t, true)
 			require.NoError(t, got.err)
 			require.Len(t, got.requests, 1)

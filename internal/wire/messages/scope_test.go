@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -40,7 +41,7 @@ func TestRequestsThatAreLeftAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.turns = []fakellm.Turn{fakellm.Text(plan)}
+			test.turns = []fakellm.Turn{fakellm.Text(wiretest.Plan)}
 			for _, stream := range []bool{true, false} {
 				got := test.send(t, stream)
 				require.NoError(t, got.err)
@@ -68,7 +69,7 @@ func TestRequestsThatAreContinued(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.turns = []fakellm.Turn{fakellm.Text(plan), edit()}
+			test.turns = []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}
 			test.both(t, func(t *testing.T, got answer) {
 				t.Helper()
 				require.Len(t, got.requests, 2)
@@ -122,7 +123,7 @@ func TestOtherPathsPass(t *testing.T) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test"+path, strings.NewReader(body))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json")
-		response, err := transport.New(base, middleware.New(twoTodos)).RoundTrip(r)
+		response, err := transport.New(base, middleware.New(wiretest.TwoTodos)).RoundTrip(r)
 		require.NoError(t, err)
 		got, err := io.ReadAll(response.Body)
 		require.NoError(t, err)

@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
-var first = began("") + text("0", plan) + ended("end_turn")
+var first = began("") + text("0", wiretest.Plan) + ended("end_turn")
 
 const call = `{"type":"tool_use","id":"t1","name":"edit_file","input":{}}`
 
@@ -106,8 +107,8 @@ func TestShapesOfLaterTurns(t *testing.T) {
 			"tool_use",
 		},
 		"a pause in the beginning": {
-			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"tool_use","id":"p","name":"todo_pause","input":{"reason":"`+blocked+`"}}]`, 1) + ended("tool_use"),
-			[]string{"\n\nTask paused: " + blocked},
+			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"tool_use","id":"p","name":"todo_pause","input":{"reason":"`+wiretest.Blocked+`"}}]`, 1) + ended("tool_use"),
+			[]string{"\n\nTask paused: " + wiretest.Blocked},
 			"end_turn",
 		},
 		"the id of a block before": {
@@ -146,7 +147,7 @@ func TestShapesOfLaterTurns(t *testing.T) {
 				got, _, err := replayed(t, as(strings.NewReader(first)), as(strings.NewReader(test.second)))
 				require.NoError(t, err)
 				m := readStream(t, got)
-				assert.Equal(t, append([]string{plan}, test.shown...), m.shown())
+				assert.Equal(t, append([]string{wiretest.Plan}, test.shown...), m.shown())
 				assert.Equal(t, test.reason, m.StopReason)
 				assert.Equal(t, "msg_1", m.ID)
 				if !strings.Contains(name, "unknown") && name != "the same index again" {
@@ -163,7 +164,7 @@ func TestServerToolsOfLaterTurns(t *testing.T) {
 	got, _, err := replayed(t, strings.NewReader(first), strings.NewReader(began("")+found()+ended("end_turn")))
 	require.NoError(t, err)
 	m := readStream(t, got)
-	assert.Equal(t, []string{plan, "<server_tool_use>", "<web_search_tool_result>", "\n\nIt is so.", " And so is this."}, m.shown())
+	assert.Equal(t, []string{wiretest.Plan, "<server_tool_use>", "<web_search_tool_result>", "\n\nIt is so.", " And so is this."}, m.shown())
 	assert.Equal(t, 1, m.Content[3].cites)
 	assert.JSONEq(t, `{"query":"a"}`, string(m.Content[1].Input))
 	assert.Contains(t, got, `"encrypted_content":"x"`)
@@ -217,9 +218,9 @@ func TestUsageOfTurns(t *testing.T) {
 // A server that reports usage nowhere gets an end that every client reads.
 func TestUsageThatNobodyReports(t *testing.T) {
 	t.Parallel()
-	got := ask{turns: []fakellm.Turn{fakellm.Text(plan).NoUsage(), fakellm.Text("Done.").NoUsage()}}.play(t, true)
+	got := ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan).NoUsage(), fakellm.Text("Done.").NoUsage()}}.play(t, true)
 	assert.JSONEq(t, `{"output_tokens":0}`, string(got.message.Usage))
-	got = ask{turns: []fakellm.Turn{fakellm.Text(plan), fakellm.Text("Done.").NoUsage()}}.play(t, true)
+	got = ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Done.").NoUsage()}}.play(t, true)
 	assert.JSONEq(t, `{"input_tokens":10,"output_tokens":5}`, string(got.message.Usage))
 }
 
@@ -231,7 +232,7 @@ func TestQuirksOfServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			one := fakellm.Text(plan)
+			one := fakellm.Text(wiretest.Plan)
 			if quirk != fakellm.Gaps {
 				one = one.With(quirk)
 			}
@@ -241,7 +242,7 @@ func TestQuirksOfServers(t *testing.T) {
 			} {
 				got := ask{turns: []fakellm.Turn{one, framing(two)}}.play(t, true)
 				require.NoError(t, got.err)
-				assert.Equal(t, []string{plan, "\n\nNow.", `edit_file{"path":"parser.go"}`}, got.message.shown())
+				assert.Equal(t, []string{wiretest.Plan, "\n\nNow.", `edit_file{"path":"parser.go"}`}, got.message.shown())
 				assert.JSONEq(t, `{"input_tokens":10,"output_tokens":10}`, string(got.message.Usage))
 			}
 		})
@@ -252,9 +253,41 @@ func TestQuirksOfServers(t *testing.T) {
 func TestFirstTurnWithoutTheEndOfItsBlock(t *testing.T) {
 	t.Parallel()
 	for name, index := range map[string]string{"index": `"index":0,`, "no index": ""} {
-		one := began("") + strings.ReplaceAll(strings.TrimSuffix(text("0", plan), event("content_block_stop", `"index":0`)), `"index":0,`, index) + ended("end_turn")
+		one := began("") + strings.ReplaceAll(strings.TrimSuffix(text("0", wiretest.Plan), event("content_block_stop", `"index":0`)), `"index":0,`, index) + ended("end_turn")
 		got, _, err := replayed(t, strings.NewReader(one), strings.NewReader(began("")+text("0", "Here.")+ended("end_turn")))
 		require.NoError(t, err)
 		assert.Contains(t, got, event("content_block_stop", `"index":0`)+event("content_block_start", `"index":1,"content_block":{"type":"text","text":""}`), name)
 	}
+}
+
+// Some servers give several calls the same id.
+func TestCallsWithTheSameID(t *testing.T) {
+	t.Parallel()
+	second := began("") + blockOf("0", call, input("{}")) + blockOf("1", call, input(`{"a":1}`)) + ended("tool_use")
+	got := ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Raw(second)}}.play(t, true)
+	require.Len(t, got.message.Content, 3)
+	assert.NotEqual(t, got.message.Content[1].ID, got.message.Content[2].ID)
+}
+
+// A pause is not the end that its turn has. The end that is shown says of no stop sequence, even if the turn names one.
+func TestPauseEndsWithoutAStopSequence(t *testing.T) {
+	t.Parallel()
+	pauses := strings.Replace(call, "edit_file", "todo_pause", 1)
+	for _, own := range []string{`,"stop_sequence":"x"`, ""} {
+		second := began("") + blockOf("0", pauses, input(`{"reason":"`+wiretest.Blocked+`"}`)) + strings.Replace(ended("tool_use"), `,"stop_sequence":null`, own, 1)
+		got := ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Raw(second)}}.play(t, true)
+		assert.Contains(t, got.raw, `"delta":{"stop_reason":"end_turn","stop_sequence":null}`)
+	}
+}
+
+// The API refuses an empty text, also beside the call of a rejected pause.
+func TestRejectedPauseWithoutText(t *testing.T) {
+	t.Parallel()
+	a := ask{options: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Pause("no"), wiretest.Edit()}}
+	a.both(t, func(t *testing.T, got answer) {
+		t.Helper()
+		require.Len(t, got.requests, 2)
+		assert.Equal(t, []string{"edit_file" + `{"path":"parser.go"}`}, got.message.shown())
+		assert.NotContains(t, string(got.requests[1].Body), `{"type":"text","text":""}`)
+	})
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
 // thought is a turn with thinking before its text.
 func thought(text string) fakellm.Turn { return fakellm.Text(text).Reasoning("Let me see. ") }
 
-func called() fakellm.Turn { return edit().Reasoning("So I edit. ") }
+func called() fakellm.Turn { return wiretest.Edit().Reasoning("So I edit. ") }
 
 // Signed thinking of later turns is never shown, in any order of blocks: the
 // API would refuse the caller's next request.
@@ -25,14 +26,14 @@ func TestSignedThinkingOfLaterTurnsIsNotShown(t *testing.T) {
 		turns []fakellm.Turn
 		shown []string
 	}{
-		"both turns": {[]fakellm.Turn{thought(plan), called()}, []string{"(Let me see. )", plan, tool}},
-		"the second": {[]fakellm.Turn{fakellm.Text(plan), thought("Now.").AndCall("edit_file", `{}`)}, []string{plan, "\n\nNow.", `edit_file{}`}},
-		"three":      {[]fakellm.Turn{thought(plan), thought("Now."), called()}, []string{"(Let me see. )", plan, "\n\nNow.", tool}},
-		"omitted":    {[]fakellm.Turn{thought(plan).With(fakellm.Omitted), called().With(fakellm.Omitted)}, []string{"()", plan, tool}},
-		"a pause":    {[]fakellm.Turn{thought(plan), fakellm.Pause(blocked).Reasoning("I am stuck.")}, []string{"(Let me see. )", plan, "\n\nTask paused: " + blocked}},
+		"both turns": {[]fakellm.Turn{thought(wiretest.Plan), called()}, []string{"(Let me see. )", wiretest.Plan, tool}},
+		"the second": {[]fakellm.Turn{fakellm.Text(wiretest.Plan), thought("Now.").AndCall("edit_file", `{}`)}, []string{wiretest.Plan, "\n\nNow.", `edit_file{}`}},
+		"three":      {[]fakellm.Turn{thought(wiretest.Plan), thought("Now."), called()}, []string{"(Let me see. )", wiretest.Plan, "\n\nNow.", tool}},
+		"omitted":    {[]fakellm.Turn{thought(wiretest.Plan).With(fakellm.Omitted), called().With(fakellm.Omitted)}, []string{"()", wiretest.Plan, tool}},
+		"a pause":    {[]fakellm.Turn{thought(wiretest.Plan), fakellm.Pause(wiretest.Blocked).Reasoning("I am stuck.")}, []string{"(Let me see. )", wiretest.Plan, "\n\nTask paused: " + wiretest.Blocked}},
 		"alone":      {[]fakellm.Turn{fakellm.Text("").Reasoning("Hm. "), called()}, []string{"(Hm. )", tool}},
 		"signed once is signed for all": {
-			[]fakellm.Turn{thought(plan), called().With(fakellm.Unsigned)}, []string{"(Let me see. )", plan, tool},
+			[]fakellm.Turn{thought(wiretest.Plan), called().With(fakellm.Unsigned)}, []string{"(Let me see. )", wiretest.Plan, tool},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,14 +74,14 @@ func TestUnsignedThinkingOfLaterTurnsIsShown(t *testing.T) {
 			if name == "ended" {
 				second = thought("Now.").AndCall("edit_file", `{}`)
 			}
-			a := ask{model: "qwen3", turns: []fakellm.Turn{fakellm.Text(plan), second.With(quirk)}}
+			a := ask{model: "qwen3", turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), second.With(quirk)}}
 			got := a.play(t, true)
 			require.NoError(t, got.err)
 			if name == "ended" {
-				assert.Equal(t, []string{plan, "(Let me see. )", "\n\nNow.", "edit_file{}"}, got.message.shown())
+				assert.Equal(t, []string{wiretest.Plan, "(Let me see. )", "\n\nNow.", "edit_file{}"}, got.message.shown())
 				return
 			}
-			assert.Equal(t, []string{plan, "(So I edit. )", `edit_file{"path":"parser.go"}`}, got.message.shown())
+			assert.Equal(t, []string{wiretest.Plan, "(So I edit. )", `edit_file{"path":"parser.go"}`}, got.message.shown())
 		})
 	}
 	a := ask{model: "qwen3", turns: []fakellm.Turn{
@@ -117,7 +118,7 @@ func TestPauseToolIsOfferedWhereNothingIsSigned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.turns = []fakellm.Turn{fakellm.Text(plan), edit()}
+			test.turns = []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}
 			got := test.send(t, true)
 			require.Len(t, got.requests, 2)
 			assert.Equal(t, test.offered, got.requests[1].HasTool("todo_pause"))
@@ -130,7 +131,7 @@ func TestPauseToolIsOfferedWhereNothingIsSigned(t *testing.T) {
 // Nor is the tool offered to a model that has thought unasked.
 func TestPauseToolIsNotOfferedToAModelThatHasThought(t *testing.T) {
 	t.Parallel()
-	ask{turns: []fakellm.Turn{thought(plan), called()}}.both(t, func(t *testing.T, got answer) {
+	ask{turns: []fakellm.Turn{thought(wiretest.Plan), called()}}.both(t, func(t *testing.T, got answer) {
 		t.Helper()
 		requireUnchangedPrefix(t, got.requests)
 	})
@@ -141,10 +142,10 @@ func TestPauseToolIsNotOfferedToAModelThatHasThought(t *testing.T) {
 func TestPauseWithoutATool(t *testing.T) {
 	t.Parallel()
 	vague := fakellm.Text("Hm.").AndCall("todo_pause", `{"reason":"stuck"}`).Reasoning("Now what? ")
-	a := ask{model: "claude-opus-5-5", turns: []fakellm.Turn{thought(plan), vague, called()}}
+	a := ask{model: "claude-opus-5-5", turns: []fakellm.Turn{thought(wiretest.Plan), vague, called()}}
 	a.both(t, func(t *testing.T, got answer) {
 		t.Helper()
-		assert.Equal(t, []string{"(Let me see. )", plan, "\n\nHm.", `edit_file{"path":"parser.go"}`}, got.message.shown())
+		assert.Equal(t, []string{"(Let me see. )", wiretest.Plan, "\n\nHm.", `edit_file{"path":"parser.go"}`}, got.message.shown())
 		last := got.requests[2]
 		assert.Contains(t, last.Last().Content, "the pause reason was rejected")
 		assert.Empty(t, last.Last().ToolCallID)
@@ -157,23 +158,23 @@ func TestPauseWithoutATool(t *testing.T) {
 func TestPauseToolThatIsAlwaysThere(t *testing.T) {
 	t.Parallel()
 	a := ask{options: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}}
-	a.turns = []fakellm.Turn{fakellm.Text("I am stuck.").AndCall("todo_pause", `{"reason":"`+blocked+`"}`)}
+	a.turns = []fakellm.Turn{fakellm.Text("I am stuck.").AndCall("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`)}
 	a.both(t, func(t *testing.T, got answer) {
 		t.Helper()
-		assert.Equal(t, []string{"I am stuck.", "\n\nTask paused: " + blocked}, got.message.shown())
+		assert.Equal(t, []string{"I am stuck.", "\n\nTask paused: " + wiretest.Blocked}, got.message.shown())
 		assert.Equal(t, "end_turn", got.message.StopReason)
 	})
-	a.turns = []fakellm.Turn{thought(plan), fakellm.Pause(blocked).Reasoning("I am stuck. ")}
+	a.turns = []fakellm.Turn{thought(wiretest.Plan), fakellm.Pause(wiretest.Blocked).Reasoning("I am stuck. ")}
 	a.both(t, func(t *testing.T, got answer) {
 		t.Helper()
-		assert.Equal(t, []string{"(Let me see. )", plan, "\n\nTask paused: " + blocked}, got.message.shown())
+		assert.Equal(t, []string{"(Let me see. )", wiretest.Plan, "\n\nTask paused: " + wiretest.Blocked}, got.message.shown())
 	})
 	a.turns = []fakellm.Turn{
-		fakellm.Call("todo_pause", `{"reason":"`+blocked+`"}`).AndCall("edit_file", `{}`).With(fakellm.Pings).AndText("Both."),
+		fakellm.Call("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`).AndCall("edit_file", `{}`).With(fakellm.Pings).AndText("Both."),
 	}
 	a.both(t, func(t *testing.T, got answer) {
 		t.Helper()
-		assert.Equal(t, []string{"Both.", "edit_file{}", "\n\nTask paused: " + blocked}, got.message.shown())
+		assert.Equal(t, []string{"Both.", "edit_file{}", "\n\nTask paused: " + wiretest.Blocked}, got.message.shown())
 		assert.Equal(t, "tool_use", got.message.StopReason)
 	})
 }

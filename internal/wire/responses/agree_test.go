@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -24,25 +25,25 @@ import (
 func TestResponsesAgreeHoweverTheyAreAskedFor(t *testing.T) {
 	t.Parallel()
 	scripts := map[string][]fakellm.Turn{
-		"several turns":    {fakellm.Text(plan).Reasoning("First."), fakellm.Text("Soon.").Reasoning("Hm."), fakellm.Text("Later."), edit()},
-		"a pause rejected": {fakellm.Text(plan), fakellm.Pause("stuck").AndText("Hm."), edit().AndText("Well.")},
-		"printed rejected": {fakellm.Text(plan), fakellm.Text("Hm. todo_pause('stuck')"), edit().AndText("Well.")},
-		"refused":          {fakellm.Text(plan), fakellm.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)},
-		"a blank turn":     {fakellm.Text(" "), edit()},
+		"several turns":    {fakellm.Text(wiretest.Plan).Reasoning("First."), fakellm.Text("Soon.").Reasoning("Hm."), fakellm.Text("Later."), wiretest.Edit()},
+		"a pause rejected": {fakellm.Text(wiretest.Plan), fakellm.Pause("stuck").AndText("Hm."), wiretest.Edit().AndText("Well.")},
+		"printed rejected": {fakellm.Text(wiretest.Plan), fakellm.Text("Hm. todo_pause('stuck')"), wiretest.Edit().AndText("Well.")},
+		"refused":          {fakellm.Text(wiretest.Plan), fakellm.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)},
+		"a blank turn":     {fakellm.Text(" "), wiretest.Edit()},
 	}
 	for name, second := range secondTurns {
-		scripts[name] = []fakellm.Turn{fakellm.Text(plan).Reasoning("First."), second, fakellm.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)}
+		scripts[name] = []fakellm.Turn{fakellm.Text(wiretest.Plan).Reasoning("First."), second, fakellm.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)}
 	}
 	for name, turns := range scripts {
 		for mode, opts := range map[string][]middleware.Option{"": nil, ", always": {middleware.WithPauseTool(middleware.PauseToolAlways)}} {
 			var read []responsesAnswer
 			var asked [][]string
 			for _, stream := range []bool{true, false} {
-				s := newScene(t, twoTodos, opts...)
-				answer, _ := s.respond(t, responsesBody(stream), turns...)
+				s := wiretest.NewScene(t, wiretest.TwoTodos, opts...)
+				answer, _ := respond(t, s, responsesBody(stream), turns...)
 				read = append(read, answer)
 				var bodies []string
-				for _, body := range s.wire.bodies() {
+				for _, body := range s.Wire.Bodies() {
 					bodies = append(bodies, strings.Replace(body, `,"stream":true`, "", 1))
 				}
 				asked = append(asked, bodies)
@@ -74,10 +75,10 @@ func TestResponsesCarryNotesOfTasks(t *testing.T) {
 		require.NoError(t, err)
 		_, err = manager.Wait(ctx, ticket)
 		require.NoError(t, err)
-		s := newScene(t, todo.Static(), middleware.WithTasks(manager))
+		s := wiretest.NewScene(t, todo.Static(), middleware.WithTasks(manager))
 		body := `{"store":false,"input":` + tt.input + `,"tools":[{"type":"function","name":"f"}]}`
-		s.respond(t, body, fakellm.Text("Good."))
-		sent := s.wire.bodies()[0]
+		respond(t, s, body, fakellm.Text("Good."))
+		sent := s.Wire.Bodies()[0]
 		require.True(t, json.Valid([]byte(sent)), sent)
 		input := string(rawjson.Member([]byte(sent), "input"))
 		assert.Contains(t, input, tt.before, name)
@@ -90,13 +91,13 @@ func TestResponsesCarryNotesOfTasks(t *testing.T) {
 // a joined answer. It changes no other.
 func TestResponsesChainsAreTranslatedWhereverTheyAreSent(t *testing.T) {
 	t.Parallel()
-	server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text("All is said."), fakellm.Text("One."), fakellm.Text("Two."), fakellm.Text("Three."))
-	wire := &tap{base: server.Transport()}
-	rt := transport.New(wire, oneContinuation(twoTodos))
+	server := fakellm.NewServer(t, fakellm.Text(wiretest.Plan), fakellm.Text("All is said."), fakellm.Text("One."), fakellm.Text("Two."), fakellm.Text("Three."))
+	wire := &wiretest.Tap{Base: server.Transport()}
+	rt := transport.New(wire, wiretest.OneContinuation(wiretest.TwoTodos))
 	ask := func(ctx context.Context, body string) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
 		require.NoError(t, err)
-		got := readReply(rt.RoundTrip(r))
+		got := wiretest.ReadReply(rt.RoundTrip(r))
 		require.NoError(t, got.Err)
 		require.Equal(t, http.StatusOK, got.Status, got.Body)
 	}
@@ -108,7 +109,7 @@ func TestResponsesChainsAreTranslatedWhereverTheyAreSent(t *testing.T) {
 	assert.Equal(t, []string{
 		`{"previous_response_id":"resp_2","input":"Go on."}`, `{"previous_response_id":"resp_2","input":"Go on."}`,
 		`{"previous_response_id":"resp_3","input":"Go on."}`,
-	}, wire.bodies()[2:])
+	}, wire.Bodies()[2:])
 }
 
 // A caller is a sender of requests to a host.
@@ -137,18 +138,18 @@ func TestResponsesChainsBelongToTheirCaller(t *testing.T) {
 		"another cookie":      {caller{ann.url, map[string]string{"Authorization": "Bearer ann", "Cookie": "bob"}}, false},
 		"its parts elsewhere": {caller{ann.url, map[string]string{"Authorization": "Bearer ", "Authorizatio": "n"}}, false},
 	} {
-		inBothWays(t, func(t *testing.T, w way) {
+		wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 			t.Helper()
-			server := fakellm.NewServer(t, fakellm.Text(plan), fakellm.Text("All is said."), fakellm.Text("One."))
-			wire := &tap{base: server.Transport()}
-			rt := transport.New(wire, oneContinuation(twoTodos))
-			ann.ask(t, rt, responsesBody(w.stream))
+			server := fakellm.NewServer(t, fakellm.Text(wiretest.Plan), fakellm.Text("All is said."), fakellm.Text("One."))
+			wire := &wiretest.Tap{Base: server.Transport()}
+			rt := transport.New(wire, wiretest.OneContinuation(wiretest.TwoTodos))
+			ann.ask(t, rt, responsesBody(w.Stream))
 			tt.other.ask(t, rt, `{"previous_response_id":"resp_1","input":"Go on."}`)
 			want := `{"previous_response_id":"resp_1","input":"Go on."}`
 			if tt.same {
 				want = `{"previous_response_id":"resp_2","input":"Go on."}`
 			}
-			assert.Equal(t, want, wire.bodies()[2], name)
+			assert.Equal(t, want, wire.Bodies()[2], name)
 		})
 	}
 }
@@ -161,7 +162,7 @@ func (c caller) ask(t *testing.T, rt http.RoundTripper, body string) {
 	for name, value := range c.header {
 		r.Header.Set(name, value)
 	}
-	require.NoError(t, readReply(rt.RoundTrip(r)).Err)
+	require.NoError(t, wiretest.ReadReply(rt.RoundTrip(r)).Err)
 }
 
 // An id that comes again stands for the answer that it came with last, whatever
@@ -172,23 +173,23 @@ func TestResponsesIDThatComesAgainHasItsNewMeaning(t *testing.T) {
 		again []fakellm.Turn
 		want  string
 	}{
-		"joined again": {[]fakellm.Turn{fakellm.Text(plan).ResponseID("resp_a"), fakellm.Text("Said.").ResponseID("resp_c")}, "resp_c"},
-		"not joined":   {[]fakellm.Turn{edit().ResponseID("resp_a")}, "resp_a"},
-		"no stop":      {[]fakellm.Turn{fakellm.Text(plan).Finish("length").ResponseID("resp_a")}, "resp_a"},
-		"a pause":      {[]fakellm.Turn{fakellm.Text(plan).ResponseID("resp_a"), fakellm.Pause(blocked).ResponseID("resp_c")}, "resp_a"},
-		"failed":       {[]fakellm.Turn{fakellm.Text(plan).ResponseID("resp_a"), fakellm.Status(http.StatusBadRequest, "{}")}, "resp_a"},
+		"joined again": {[]fakellm.Turn{fakellm.Text(wiretest.Plan).ResponseID("resp_a"), fakellm.Text("Said.").ResponseID("resp_c")}, "resp_c"},
+		"not joined":   {[]fakellm.Turn{wiretest.Edit().ResponseID("resp_a")}, "resp_a"},
+		"no stop":      {[]fakellm.Turn{fakellm.Text(wiretest.Plan).Finish("length").ResponseID("resp_a")}, "resp_a"},
+		"a pause":      {[]fakellm.Turn{fakellm.Text(wiretest.Plan).ResponseID("resp_a"), fakellm.Pause(wiretest.Blocked).ResponseID("resp_c")}, "resp_a"},
+		"failed":       {[]fakellm.Turn{fakellm.Text(wiretest.Plan).ResponseID("resp_a"), fakellm.Status(http.StatusBadRequest, "{}")}, "resp_a"},
 	} {
-		inBothWays(t, func(t *testing.T, w way) {
+		wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 			t.Helper()
-			turns := append([]fakellm.Turn{fakellm.Text(plan).ResponseID("resp_a"), fakellm.Text("Said.").ResponseID("resp_b")}, tt.again...)
+			turns := append([]fakellm.Turn{fakellm.Text(wiretest.Plan).ResponseID("resp_a"), fakellm.Text("Said.").ResponseID("resp_b")}, tt.again...)
 			server := fakellm.NewServer(t, append(turns, fakellm.Text("One."))...)
-			wire := &tap{base: server.Transport()}
-			rt := transport.New(wire, oneContinuation(twoTodos))
+			wire := &wiretest.Tap{Base: server.Transport()}
+			rt := transport.New(wire, wiretest.OneContinuation(wiretest.TwoTodos))
 			ann := caller{url: fakellm.BaseURL + "/responses"}
-			ann.ask(t, rt, responsesBody(w.stream))
-			ann.ask(t, rt, responsesBody(w.stream))
+			ann.ask(t, rt, responsesBody(w.Stream))
+			ann.ask(t, rt, responsesBody(w.Stream))
 			ann.ask(t, rt, `{"previous_response_id":"resp_a","input":"Go on."}`)
-			sent := wire.bodies()
+			sent := wire.Bodies()
 			assert.Equal(t, `{"previous_response_id":"`+tt.want+`","input":"Go on."}`, sent[len(sent)-1], name)
 		})
 	}

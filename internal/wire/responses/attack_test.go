@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -202,9 +203,9 @@ const (
 // The cost of an answer grows with its length, not with the square, whatever
 // the shape of its items: as turn 1, as turn 2, and not streamed.
 func BenchmarkShapesAreLinear(b *testing.B) {
-	first := responsesBytes(b, responsesBody(true), fakellm.Text(plan))[0]
-	document := responsesBytes(b, responsesBody(false), fakellm.Text(plan))[0]
-	for seed := range uint64(400 / oneIn(20)) {
+	first := wiretest.Bytes(b, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
+	document := wiretest.Bytes(b, "/responses", responsesBody(false), fakellm.Text(wiretest.Plan))[0]
+	for seed := range uint64(400 / wiretest.OneIn(20)) {
 		s := shapeOf(seed)
 		whole := s
 		whole.output = map[string]string{"none": "all"}[s.output] + strings.TrimPrefix(s.output, "none")
@@ -263,7 +264,7 @@ func BenchmarkShapesOfRequestsAreLinear(b *testing.B) {
 				if !strings.Contains(body, `"tools":[{"type":"f`) {
 					body += `,"tools":[{"type":"function","name":"edit_file"}]`
 				}
-				turns := []string{"data: " + `{"type":"response.created","response":{"id":"r1"}}` + "\n\n" + typedStream(messageEvents("m1", plan)...) + typedStream(completedEvent("r1", ""))}
+				turns := []string{"data: " + `{"type":"response.created","response":{"id":"r1"}}` + "\n\n" + typedStream(messageEvents("m1", wiretest.Plan)...) + typedStream(completedEvent("r1", ""))}
 				return func() { playRequest(b, body+"}", todo.FromConversation(), append(turns, turns...)...) }
 			}
 			measure.Linear(b, fmt.Sprintf("%s, %t", name, numbered), play(shortAnswer), play(longAnswer))
@@ -271,7 +272,7 @@ func BenchmarkShapesOfRequestsAreLinear(b *testing.B) {
 		for name, again := range usages {
 			play := func(n int) func() {
 				document := func(id string) string {
-					return `{"id":"` + id + `","object":"response","status":"completed","output":[` + messageItem("m1", plan) +
+					return `{"id":"` + id + `","object":"response","status":"completed","output":[` + messageItem("m1", wiretest.Plan) +
 						`],"usage":{"input_tokens":5,"output_tokens":5,"total_tokens":10` + grown(again, n, numbered) + `}}`
 				}
 				one, two := document("r1"), document("r2")
@@ -291,18 +292,18 @@ func (s shape) document(bytes int) string {
 // playTurns plays a call, and reads its answer.
 func playTurns(tb testing.TB, stream bool, turns ...string) {
 	tb.Helper()
-	playRequest(tb, responsesBody(stream), twoTodos, turns...)
+	playRequest(tb, responsesBody(stream), wiretest.TwoTodos, turns...)
 }
 
 func playRequest(tb testing.TB, body string, todos todo.Provider, turns ...string) {
 	tb.Helper()
 	stream := strings.Contains(body, `"stream":true`)
 	n := 0
-	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if n++; n > len(turns) {
 			return nil, errLost
 		}
-		response := streamed(r, io.NopCloser(strings.NewReader(turns[n-1])))
+		response := wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[n-1])))
 		if !stream {
 			response.Header.Set("Content-Type", "application/json")
 		}
@@ -310,7 +311,7 @@ func playRequest(tb testing.TB, body string, todos todo.Provider, turns ...strin
 	})
 	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, "http://model.test/v1/responses", strings.NewReader(body))
 	require.NoError(tb, err)
-	response, err := transport.New(base, oneContinuation(todos, middleware.WithPauseTool(middleware.PauseToolAlways))).RoundTrip(r)
+	response, err := transport.New(base, wiretest.OneContinuation(todos, middleware.WithPauseTool(middleware.PauseToolAlways))).RoundTrip(r)
 	require.NoError(tb, err)
 	_, _ = io.Copy(io.Discard, response.Body) // which may break off in a call
 	require.NoError(tb, response.Body.Close())
@@ -350,7 +351,7 @@ func (e *endless) Close() error {
 // whatever its shape.
 func TestShapesWithoutEndAreEnded(t *testing.T) {
 	t.Parallel()
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 	for seed := range uint64(64) {
 		s := shapeOf(seed)
 		for _, closes := range []bool{false, true} {
@@ -364,17 +365,17 @@ func TestShapesWithoutEndAreEnded(t *testing.T) {
 				second.then = func() { assert.NoError(t, body.Close()) }
 			}
 			bodies := []io.ReadCloser{io.NopCloser(strings.NewReader(first)), second}
-			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				if len(bodies) == 0 {
 					return nil, errLost
 				}
 				next := bodies[0]
 				bodies = bodies[1:]
-				return streamed(r, next), r.Body.Close()
+				return wiretest.Streamed(r, next), r.Body.Close()
 			})
 			r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1/responses", strings.NewReader(responsesBody(true)))
 			require.NoError(t, err)
-			response, err := transport.New(base, oneContinuation(twoTodos)).RoundTrip(r)
+			response, err := transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(r)
 			require.NoError(t, err)
 			body = response.Body
 			_, err = io.Copy(io.Discard, response.Body)
@@ -394,20 +395,20 @@ func TestShapesWithoutEndAreEnded(t *testing.T) {
 // ends by itself.
 func TestTurnOfItemsWithoutEndEnds(t *testing.T) {
 	t.Parallel()
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 	large := `{"id":"ws_2","type":"web_search_call","status":"completed","x":"` + strings.Repeat("x", 1<<20) + `"}`
 	small := `{"id":"ws_2","type":"web_search_call","status":"completed"}`
 	for name, item := range map[string]string{"large": large, "many": small} {
 		second := &endless{begin: typedStream(createdEvent("r2")), again: typedStream(`response.output_item.added "output_index":0,"item":`+item, `response.output_item.done "output_index":0,"item":`+item)}
 		bodies := []io.ReadCloser{io.NopCloser(strings.NewReader(first)), second}
-		body, err := readVia(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := readVia(t, wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			if len(bodies) == 0 {
 				return nil, io.ErrUnexpectedEOF // it is tried again
 			}
 			next := bodies[0]
 			bodies = bodies[1:]
-			return streamed(r, next), r.Body.Close()
-		}), twoTodos)
+			return wiretest.Streamed(r, next), r.Body.Close()
+		}), wiretest.TwoTodos)
 		require.NoError(t, err, name)
 		assert.True(t, second.closed, name)
 		assert.Equal(t, 1, strings.Count(body, `"type":"response.completed"`), name)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -83,7 +84,7 @@ func inOrder(groups ...[]string) []string {
 // reads like one from the API.
 func TestResponsesQuirks(t *testing.T) {
 	t.Parallel()
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 	one := func(events ...string) []string { return events }
 	for name, tt := range map[string]struct {
 		second []string
@@ -158,19 +159,19 @@ func TestResponsesQuirks(t *testing.T) {
 			joined := func() string {
 				turns := []string{first, typedStream(tt.second...)}
 				n := 0
-				body, err := readVia(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				body, err := readVia(t, wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					n++
 					if n > len(turns) {
 						return nil, errLost
 					}
-					return streamed(r, io.NopCloser(strings.NewReader(turns[n-1]))), r.Body.Close()
-				}), twoTodos)
+					return wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[n-1]))), r.Body.Close()
+				}), wiretest.TwoTodos)
 				require.NoError(t, err)
 				return body
 			}()
 			answer, err := readResponses(joined)
 			require.NoError(t, err, joined)
-			assert.Equal(t, append([]string{plan}, tt.texts...), answer.texts(), joined)
+			assert.Equal(t, append([]string{wiretest.Plan}, tt.texts...), answer.texts(), joined)
 			assert.Len(t, answer.calls(), tt.calls)
 			assert.Equal(t, tt.kind, answer.kind)
 			assert.Equal(t, "resp_1", answer.id)
@@ -184,30 +185,30 @@ func TestResponsesQuirks(t *testing.T) {
 // says why.
 func TestResponsesThatAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		t.Helper()
 		for name, tt := range map[string]struct {
 			body   string
 			reason continuation.Reason
 		}{
-			"previous_response_id": {responsesBody(w.stream, `"previous_response_id":"resp_0"`), continuation.ReasonPreviousResponse},
-			"conversation":         {responsesBody(w.stream, `"conversation":"conv_1"`), continuation.ReasonConversation},
-			"background":           {responsesBody(w.stream, `"background":true`), continuation.ReasonBackgroundResponse},
-			"JSON":                 {responsesBody(w.stream, `"text":{"format":{"type":"json_object"}}`), continuation.ReasonJSON},
-			"a required call":      {responsesBody(w.stream, `"tool_choice":"required"`), continuation.ReasonToolChoice},
-			"a named tool":         {responsesBody(w.stream, `"tool_choice":{"type":"function","name":"edit_file"}`), continuation.ReasonToolChoice},
-			"hosted tools alone":   {strings.Replace(responsesBody(w.stream), `"type":"function"`, `"type":"web_search"`, 1), continuation.ReasonNoTools},
-			"two lists of tools":   {strings.Replace(responsesBody(w.stream), `"tools"`, `"tools":[],"tools"`, 1), continuation.ReasonUnreadable},
-			"no input":             {strings.Replace(responsesBody(w.stream), `"input"`, `"prompt":{"id":"p"},"x"`, 1), continuation.ReasonNoMessages},
+			"previous_response_id": {responsesBody(w.Stream, `"previous_response_id":"resp_0"`), continuation.ReasonPreviousResponse},
+			"conversation":         {responsesBody(w.Stream, `"conversation":"conv_1"`), continuation.ReasonConversation},
+			"background":           {responsesBody(w.Stream, `"background":true`), continuation.ReasonBackgroundResponse},
+			"JSON":                 {responsesBody(w.Stream, `"text":{"format":{"type":"json_object"}}`), continuation.ReasonJSON},
+			"a required call":      {responsesBody(w.Stream, `"tool_choice":"required"`), continuation.ReasonToolChoice},
+			"a named tool":         {responsesBody(w.Stream, `"tool_choice":{"type":"function","name":"edit_file"}`), continuation.ReasonToolChoice},
+			"hosted tools alone":   {strings.Replace(responsesBody(w.Stream), `"type":"function"`, `"type":"web_search"`, 1), continuation.ReasonNoTools},
+			"two lists of tools":   {strings.Replace(responsesBody(w.Stream), `"tools"`, `"tools":[],"tools"`, 1), continuation.ReasonUnreadable},
+			"no input":             {strings.Replace(responsesBody(w.Stream), `"input"`, `"prompt":{"id":"p"},"x"`, 1), continuation.ReasonNoMessages},
 		} {
-			s := newScene(t, twoTodos)
+			s := wiretest.NewScene(t, wiretest.TwoTodos)
 			if name == "previous_response_id" {
 				tt.body = strings.Replace(tt.body, `"resp_0"`, `"resp_1"`, 1)
-				s.respond(t, responsesBody(w.stream, `"background":true`), fakellm.Text("Hello."))
+				respond(t, s, responsesBody(w.Stream, `"background":true`), fakellm.Text("Hello."))
 			}
-			_, got := s.respond(t, tt.body, fakellm.Text(plan))
+			_, got := respond(t, s, tt.body, fakellm.Text(wiretest.Plan))
 			assert.Equal(t, tt.reason, got.Outcome.Reason, name)
-			bodies := s.wire.bodies()
+			bodies := s.Wire.Bodies()
 			assert.Equal(t, tt.body, bodies[len(bodies)-1], name)
 		}
 	})
@@ -221,9 +222,9 @@ func TestResponsesThatDoNotEndInText(t *testing.T) {
 		"custom-tool": continuation.ReasonToolCalls, "unknown-item": continuation.ReasonUnknownContent, "incomplete": continuation.ReasonNotEnded,
 		"end-turn-false": continuation.ReasonNotEnded, "commentary-and-calls": continuation.ReasonToolCalls,
 	} {
-		s := newScene(t, twoTodos)
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
 		stream := recordedResponses(t)[name+".chunks.txt"]
-		_, got := s.respond(t, responsesBody(true), fakellm.Raw(stream))
+		_, got := respond(t, s, responsesBody(true), fakellm.Raw(stream))
 		assert.Equal(t, recorded, got.Outcome.Reason, name)
 		assert.Equal(t, stream, got.Body, name)
 	}
@@ -233,10 +234,10 @@ func TestResponsesThatDoNotEndInText(t *testing.T) {
 func TestResponsesWithAMemberManyTimes(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat(`"usage":{},`, 1000)
-	stream := typedStream(inOrder([]string{createdEvent("r1")}, messageEvents("m1", plan),
-		[]string{strings.Replace(completedEvent("r1", messageItem("m1", plan)), `"usage"`, many+`"usage"`, 1)})...)
-	s := newScene(t, twoTodos)
-	_, got := s.respond(t, responsesBody(true), fakellm.Raw(stream))
+	stream := typedStream(inOrder([]string{createdEvent("r1")}, messageEvents("m1", wiretest.Plan),
+		[]string{strings.Replace(completedEvent("r1", messageItem("m1", wiretest.Plan)), `"usage"`, many+`"usage"`, 1)})...)
+	s := wiretest.NewScene(t, wiretest.TwoTodos)
+	_, got := respond(t, s, responsesBody(true), fakellm.Raw(stream))
 	assert.Equal(t, continuation.ReasonUnknownContent, got.Outcome.Reason)
 	assert.Equal(t, stream, got.Body)
 }
@@ -248,28 +249,28 @@ func TestResponsesContinuationRequests(t *testing.T) {
 	for name, tt := range map[string]struct{ body, want string }{
 		"a string as input": {
 			`{"store":false,"input":"Go.","tools":[{"type":"function","name":"f"}]}`,
-			`{"store":false,"input":[{"role":"user","content":"Go."},{"role":"assistant","content":"` + plan + `"},{"role":"user","content":PROMPT}],"tools":[{"type":"function","name":"f"},TOOL]}`,
+			`{"store":false,"input":[{"role":"user","content":"Go."},{"role":"assistant","content":"` + wiretest.Plan + `"},{"role":"user","content":PROMPT}],"tools":[{"type":"function","name":"f"},TOOL]}`,
 		},
 		"stored": {
 			`{ "input" : [ {"role":"user","content":"Go."} ] , "tools" : [ {"type":"custom","name":"f"} ],"n_u":1.0e2 }`,
-			`{ "input" : [ {"role":"user","content":"Go."},{"role":"assistant","content":"` + plan + `"},{"role":"user","content":PROMPT} ] , "tools" : [ {"type":"custom","name":"f"},TOOL ],"n_u":1.0e2 ,"parallel_tool_calls":false}`,
+			`{ "input" : [ {"role":"user","content":"Go."},{"role":"assistant","content":"` + wiretest.Plan + `"},{"role":"user","content":PROMPT} ] , "tools" : [ {"type":"custom","name":"f"},TOOL ],"n_u":1.0e2 ,"parallel_tool_calls":false}`,
 		},
 		"allowed tools, and parallel calls": {
 			`{"parallel_tool_calls":true,"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"}]},"input":[{"role":"user","content":"Go."}],"tools":[{"type":"function","name":"f"}]}`,
-			`{"parallel_tool_calls":false,"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"},{"type":"function","name":"todo_pause"}]},"input":[{"role":"user","content":"Go."},{"role":"assistant","content":"` + plan + `"},{"role":"user","content":PROMPT}],"tools":[{"type":"function","name":"f"},TOOL]}`,
+			`{"parallel_tool_calls":false,"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"},{"type":"function","name":"todo_pause"}]},"input":[{"role":"user","content":"Go."},{"role":"assistant","content":"` + wiretest.Plan + `"},{"role":"user","content":PROMPT}],"tools":[{"type":"function","name":"f"},TOOL]}`,
 		},
 		"strict tools": {
 			`{"store":false,"input":[{"role":"user","content":"Go."}],"tools":[{"type":"function","name":"f","strict":true},{"type":"web_search"}]}`,
-			`{"store":false,"input":[{"role":"user","content":"Go."},{"role":"assistant","content":"` + plan + `"},{"role":"user","content":PROMPT}],"tools":[{"type":"function","name":"f","strict":true},{"type":"web_search"},STRICT]}`,
+			`{"store":false,"input":[{"role":"user","content":"Go."},{"role":"assistant","content":"` + wiretest.Plan + `"},{"role":"user","content":PROMPT}],"tools":[{"type":"function","name":"f","strict":true},{"type":"web_search"},STRICT]}`,
 		},
 	} {
-		s := newScene(t, twoTodos)
-		_, _ = s.respond(t, tt.body, fakellm.Text(plan), edit())
-		bodies := s.wire.bodies()
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		_, _ = respond(t, s, tt.body, fakellm.Text(wiretest.Plan), wiretest.Edit())
+		bodies := s.Wire.Bodies()
 		require.Len(t, bodies, 2, name)
-		messages := s.server.Requests()[1].Messages
+		messages := s.Server.Requests()[1].Messages
 		want := strings.NewReplacer(
-			"PROMPT", quoted(t, messages[len(messages)-1].Content), "TOOL", flatTool(t, false), "STRICT", flatTool(t, true),
+			"PROMPT", wiretest.Quoted(t, messages[len(messages)-1].Content), "TOOL", flatTool(t, false), "STRICT", flatTool(t, true),
 		).Replace(tt.want)
 		assert.Equal(t, want, bodies[1], name)
 	}
@@ -292,11 +293,11 @@ func flatTool(t *testing.T, strict bool) string {
 // A phase is kept in the messages that are replayed, each as an item of its own.
 func TestResponsesPhasesAreReplayed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, twoTodos)
+	s := wiretest.NewScene(t, wiretest.TwoTodos)
 	stream := recordedResponses(t)["two-phases.chunks.txt"]
-	answer, _ := s.respond(t, responsesBody(true), fakellm.Raw(stream), edit())
+	answer, _ := respond(t, s, responsesBody(true), fakellm.Raw(stream), wiretest.Edit())
 	assert.Len(t, answer.items, 3)
-	assert.Contains(t, s.wire.bodies()[1],
+	assert.Contains(t, s.Wire.Bodies()[1],
 		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look at the file.","annotations":[]}],"phase":"commentary"},`+
 			`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Next I will fix it.","annotations":[]}],"phase":"final_answer"},`+
 			`{"role":"user","content":`)
@@ -317,10 +318,10 @@ func TestResponsesTodosFromTheInput(t *testing.T) {
 		"the newest": {`{"type":"function_call","call_id":"c","name":"update_plan","arguments":"` + list("in_progress") + `"},{"type":"function_call_output","call_id":"c","output":"ok"},` +
 			`{"type":"custom_tool_call","call_id":"d","name":"update_plan","input":"` + list("completed") + `"},{"type":"custom_tool_call_output","call_id":"d","output":[{"type":"input_text","text":"ok"}]}`, 1},
 	} {
-		s := newScene(t, todo.FromConversation())
+		s := wiretest.NewScene(t, todo.FromConversation())
 		body := `{"input":[{"role":"user","content":"Go."},` + tt.items + `],"tools":[{"type":"function","name":"update_plan"}],"store":false}`
-		turns := []fakellm.Turn{fakellm.Text(plan), edit()}[:tt.turns]
-		_, got := s.respond(t, body, turns...)
+		turns := []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}[:tt.turns]
+		_, got := respond(t, s, body, turns...)
 		assert.Equal(t, tt.turns, got.Outcome.Turns, "%s: %s", name, got.Outcome)
 	}
 }
@@ -329,16 +330,16 @@ func TestResponsesTodosFromTheInput(t *testing.T) {
 // goes with it.
 func TestResponsesPauseInTurnOne(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		t.Helper()
-		s := newScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
-		answer, _ := s.respond(t, responsesBody(w.stream), fakellm.Pause(blocked).AndText("It fails.").Reasoning("Hm."))
-		assert.Equal(t, []string{"It fails.\n\nTask paused: " + blocked}, answer.texts())
+		s := wiretest.NewScene(t, wiretest.TwoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
+		answer, _ := respond(t, s, responsesBody(w.Stream), fakellm.Pause(wiretest.Blocked).AndText("It fails.").Reasoning("Hm."))
+		assert.Equal(t, []string{"It fails.\n\nTask paused: " + wiretest.Blocked}, answer.texts())
 		assert.Len(t, answer.items, 2)
 		assert.Equal(t, "response.completed", answer.kind)
 
-		s = newScene(t, twoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
-		answer, _ = s.respond(t, responsesBody(w.stream), fakellm.Pause(blocked).AndCall("edit_file", "{}").Reasoning("Hm."))
+		s = wiretest.NewScene(t, wiretest.TwoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
+		answer, _ = respond(t, s, responsesBody(w.Stream), fakellm.Pause(wiretest.Blocked).AndCall("edit_file", "{}").Reasoning("Hm."))
 		assert.Equal(t, []string{"edit_file{}"}, answer.calls())
 		assert.Len(t, answer.items, 2, "the reasoning stays before the call")
 	})
@@ -392,8 +393,8 @@ func TestResponsesTodosFromScripts(t *testing.T) {
 		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 1, continuation.ReasonNoList},
 		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 1, continuation.ReasonNoList},
 	} {
-		s := newScene(t, todo.FromConversation())
-		_, got := s.respond(t, codexRequest(t, tt.description, tt.items), []fakellm.Turn{fakellm.Text(plan), edit()}[:tt.turns]...)
+		s := wiretest.NewScene(t, todo.FromConversation())
+		_, got := respond(t, s, codexRequest(t, tt.description, tt.items), []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}[:tt.turns]...)
 		assert.Equal(t, tt.turns, got.Outcome.Turns, "%s: %s", name, got.Outcome)
 		assert.Equal(t, tt.reason, got.Outcome.Reason, "%s: %s", name, got.Outcome)
 	}

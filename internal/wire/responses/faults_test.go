@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -22,11 +23,11 @@ import (
 // secondTurns are continuations that the drills break.
 var secondTurns = map[string]fakellm.Turn{
 	"text":           fakellm.Text("The parser is written now.").Reasoning("Think it over."),
-	"call":           edit().AndText("Now.").Reasoning("Do it."),
-	"pause":          fakellm.Pause(blocked).AndText("It fails.").Reasoning("Hm."),
-	"pause alone":    fakellm.Pause(blocked).Reasoning("Hm."),
-	"pause and call": fakellm.Pause(blocked).AndCall("edit_file", "{}").Reasoning("Hm."),
-	"printed pause":  fakellm.Text("It fails. todo_pause('" + blocked + "')"),
+	"call":           wiretest.Edit().AndText("Now.").Reasoning("Do it."),
+	"pause":          fakellm.Pause(wiretest.Blocked).AndText("It fails.").Reasoning("Hm."),
+	"pause alone":    fakellm.Pause(wiretest.Blocked).Reasoning("Hm."),
+	"pause and call": fakellm.Pause(wiretest.Blocked).AndCall("edit_file", "{}").Reasoning("Hm."),
+	"printed pause":  fakellm.Text("It fails. todo_pause('" + wiretest.Blocked + "')"),
 	"refusal":        fakellm.Turn{}.Refusal("I can't do that."),
 	"cut short":      fakellm.Text("The parser is").Finish("length"),
 }
@@ -38,8 +39,8 @@ func TestResponsesContinuationThatBreaksOffAtAnyByte(t *testing.T) {
 	for name, second := range secondTurns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
-			for n := 0; n < len(all[1]); n += oneIn(31) {
+			all := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan).Reasoning("First."), second)
+			for n := 0; n < len(all[1]); n += wiretest.OneIn(31) {
 				checkBroken(t, all[0], all[1][:n], io.EOF)
 				if n%13 == 0 {
 					checkBroken(t, all[0], all[1][:n], errLost)
@@ -56,19 +57,19 @@ var errLost = errors.New("connection lost")
 func checkBroken(t *testing.T, first, second string, end error) {
 	t.Helper()
 	turns := []io.Reader{strings.NewReader(first), io.MultiReader(strings.NewReader(second), iotest.ErrReader(end))}
-	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if len(turns) == 0 {
 			return nil, errLost // it is sent once more if nothing was shown
 		}
 		turn := turns[0]
 		turns = turns[1:]
-		return streamed(r, io.NopCloser(turn)), r.Body.Close()
+		return wiretest.Streamed(r, io.NopCloser(turn)), r.Body.Close()
 	})
-	body, err := readVia(t, base, twoTodos)
+	body, err := readVia(t, base, wiretest.TwoTodos)
 	answer, problem := readResponses(body)
 	require.NoError(t, problem, "%s: %s", second, body)
 	require.NotEmpty(t, answer.texts())
-	require.True(t, strings.HasPrefix(answer.texts()[0], plan))
+	require.True(t, strings.HasPrefix(answer.texts()[0], wiretest.Plan))
 	if len(answer.calls()) > 0 && answer.kind == "" {
 		require.Error(t, err)
 		return
@@ -82,7 +83,7 @@ func readVia(t *testing.T, base http.RoundTripper, todos todo.Provider, opts ...
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://model.test/v1/responses", strings.NewReader(responsesBody(true)))
 	require.NoError(t, err)
-	response, err := transport.New(base, oneContinuation(todos, opts...)).RoundTrip(r)
+	response, err := transport.New(base, wiretest.OneContinuation(todos, opts...)).RoundTrip(r)
 	require.NoError(t, err)
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, response.Body.Close())
@@ -92,12 +93,12 @@ func readVia(t *testing.T, base http.RoundTripper, todos todo.Provider, opts ...
 // The caller's own turn passes unchanged, wherever it breaks off.
 func TestResponsesFirstTurnThatBreaksOffAtAnyByte(t *testing.T) {
 	t.Parallel()
-	whole := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("Think first.").AndCall("edit_file", "{}"))[0]
-	for n := 0; n < len(whole); n += oneIn(7) {
-		s := newScene(t, twoTodos)
-		r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(responsesBody(true)))
+	whole := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan).Reasoning("Think first.").AndCall("edit_file", "{}"))[0]
+	for n := 0; n < len(whole); n += wiretest.OneIn(7) {
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		r, err := http.NewRequestWithContext(s.Ctx, http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(responsesBody(true)))
 		require.NoError(t, err)
-		require.Equal(t, whole[:n], s.send(t, r, fakellm.Raw(whole[:n])).Body)
+		require.Equal(t, whole[:n], s.Send(t, r, fakellm.Raw(whole[:n])).Body)
 	}
 }
 
@@ -106,17 +107,17 @@ func TestResponsesInPiecesOfAnySize(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // splits a text
 	for name, second := range secondTurns {
-		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
+		all := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan).Reasoning("First."), second)
 		var want string
 		for i := range 30 {
 			n := 0
-			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				body := &randomPieces{all[min(n, 1)], random, i > 0}
 				n++
-				return streamed(r, io.NopCloser(body)), r.Body.Close()
+				return wiretest.Streamed(r, io.NopCloser(body)), r.Body.Close()
 			})
-			got, err := readVia(t, base, twoTodos)
+			got, err := readVia(t, base, wiretest.TwoTodos)
 			require.NoError(t, err)
 			if i == 0 {
 				want = got
@@ -153,18 +154,18 @@ func (p *randomPieces) Read(b []byte) (int, error) {
 // identical, and no input makes carryon panic.
 func FuzzResponses(f *testing.F) {
 	for _, second := range secondTurns {
-		all := responsesBytes(f, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
+		all := wiretest.Bytes(f, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan).Reasoning("First."), second)
 		f.Add(all[0], all[1])
 		f.Add(all[1], all[0])
 		f.Add(strings.ReplaceAll(all[0], "\n", "\r\n"), all[1][:len(all[1])/2])
 	}
 	f.Add("event: error\ndata: {\"type\":\"error\",\"error\":{\"message\":\"x\"}}\n\n", "data: {}\n\n")
 	f.Fuzz(func(t *testing.T, first, second string) {
-		for _, todos := range []todo.Provider{todo.Static(), twoTodos} {
+		for _, todos := range []todo.Provider{todo.Static(), wiretest.TwoTodos} {
 			n := 0
-			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				n++
-				return streamed(r, io.NopCloser(strings.NewReader([]string{first, second}[min(n-1, 1)]))), r.Body.Close()
+				return wiretest.Streamed(r, io.NopCloser(strings.NewReader([]string{first, second}[min(n-1, 1)]))), r.Body.Close()
 			})
 			if got, _ := readVia(t, base, todos); n == 1 {
 				assert.Equal(t, first, got)
@@ -178,19 +179,19 @@ func TestResponsesThatAreDamaged(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // damages a text
 	for name, second := range secondTurns {
-		all := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), second)
-		for i := range 400 / oneIn(4) {
+		all := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan).Reasoning("First."), second)
+		for i := range 400 / wiretest.OneIn(4) {
 			turns := []string{damaged(all[i%3%2], random), damaged(all[1], random)}
 			var opts []middleware.Option
 			if i%2 == 0 {
 				opts = append(opts, middleware.WithPauseTool(middleware.PauseToolAlways))
 			}
 			n := 0
-			base := roundTrip(func(r *http.Request) (*http.Response, error) {
+			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				n++
-				return streamed(r, io.NopCloser(strings.NewReader(turns[min(n-1, 1)]))), r.Body.Close()
+				return wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[min(n-1, 1)]))), r.Body.Close()
 			})
-			got, _ := readVia(t, base, twoTodos, opts...)
+			got, _ := readVia(t, base, wiretest.TwoTodos, opts...)
 			if n == 1 && len(opts) == 0 {
 				require.Equal(t, turns[0], got, name)
 			}

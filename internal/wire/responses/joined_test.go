@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -26,18 +27,25 @@ func responsesBody(stream bool, more ...string) string {
 
 // respond sends a request of the scene's session, and returns the answer as the
 // strictest client reads it.
-func (s *scene) respond(t *testing.T, body string, turns ...fakellm.Turn) (responsesAnswer, reply) {
+func respond(t *testing.T, s *wiretest.Scene, body string, turns ...fakellm.Turn) (responsesAnswer, wiretest.Reply) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
-	require.NoError(t, err)
-	r.Header.Set("Content-Type", "application/json")
-	got := s.send(t, r, turns...)
-	require.NoError(t, got.Err)
+	got := send(t, s, body, turns...)
 	return readResponsesReply(t, got), got
 }
 
+// send sends a request of the scene's session.
+func send(t *testing.T, s *wiretest.Scene, body string, turns ...fakellm.Turn) wiretest.Reply {
+	t.Helper()
+	r, err := http.NewRequestWithContext(s.Ctx, http.MethodPost, fakellm.BaseURL+"/responses", strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	got := s.Send(t, r, turns...)
+	require.NoError(t, got.Err)
+	return got
+}
+
 // readResponsesReply reads an answer that is streamed or not.
-func readResponsesReply(t *testing.T, got reply) responsesAnswer {
+func readResponsesReply(t *testing.T, got wiretest.Reply) responsesAnswer {
 	t.Helper()
 	if strings.HasPrefix(got.Header.Get("Content-Type"), "text/event-stream") {
 		answer, err := readResponses(got.Body)
@@ -58,14 +66,14 @@ func readResponsesReply(t *testing.T, got reply) responsesAnswer {
 
 func TestResponsesAreContinued(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		t.Helper()
-		s := newScene(t, twoTodos)
-		answer, _ := s.respond(t, responsesBody(w.stream),
-			fakellm.Text(plan).Reasoning("Think first.").Usage(100, 20), edit().Reasoning("Now do it.").Usage(130, 10))
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		answer, _ := respond(t, s, responsesBody(w.Stream),
+			fakellm.Text(wiretest.Plan).Reasoning("Think first.").Usage(100, 20), wiretest.Edit().Reasoning("Now do it.").Usage(130, 10))
 		assert.Equal(t, "response.completed", answer.kind)
 		assert.Equal(t, "resp_1", answer.id)
-		assert.Equal(t, []string{plan}, answer.texts())
+		assert.Equal(t, []string{wiretest.Plan}, answer.texts())
 		assert.Equal(t, []string{`edit_file{"path":"parser.go"}`}, answer.calls())
 		assert.Len(t, answer.items, 4, "the reasoning stays before each")
 		usage, _ := answer.response["usage"].(map[string]any)
@@ -75,11 +83,11 @@ func TestResponsesAreContinued(t *testing.T) {
 		tools, _ := answer.response["tools"].([]any)
 		assert.Len(t, tools, 1, "the request is repeated as the caller made it")
 
-		requests := s.server.Requests()
+		requests := s.Server.Requests()
 		require.Len(t, requests, 2)
 		assert.Equal(t, []string{"edit_file", "todo_pause"}, requests[1].Tools)
 		require.Len(t, requests[1].Messages, 3)
-		assert.Equal(t, fakellm.Message{Role: "assistant", Content: plan}, requests[1].Messages[1])
+		assert.Equal(t, fakellm.Message{Role: "assistant", Content: wiretest.Plan}, requests[1].Messages[1])
 		assert.Equal(t, "user", requests[1].Messages[2].Role)
 	})
 }
@@ -87,44 +95,44 @@ func TestResponsesAreContinued(t *testing.T) {
 func TestResponsesWithNothingToDoAreByteIdentical(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]fakellm.Turn{
-		"a call": edit().AndText("Now."), "a refusal": fakellm.Turn{}.Refusal("I can't."), "cut short": fakellm.Text(plan).Finish("length"),
+		"a call": wiretest.Edit().AndText("Now."), "a refusal": fakellm.Turn{}.Refusal("I can't."), "cut short": fakellm.Text(wiretest.Plan).Finish("length"),
 		"done": fakellm.Text("All is done.").Reasoning("So."), "CRLF": fakellm.Text("All is done.").CRLF(), "comments": fakellm.Text("Done.").Comments(),
 	} {
-		inBothWays(t, func(t *testing.T, w way) {
+		wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 			t.Helper()
-			s := newScene(t, todo.Static())
-			_, got := s.respond(t, responsesBody(w.stream), turn)
-			direct := newScene(t, todo.Static())
-			direct.client.Transport = direct.server.Transport()
-			_, want := direct.respond(t, responsesBody(w.stream), turn)
+			s := wiretest.NewScene(t, todo.Static())
+			_, got := respond(t, s, responsesBody(w.Stream), turn)
+			direct := wiretest.NewScene(t, todo.Static())
+			direct.Client.Transport = direct.Server.Transport()
+			_, want := respond(t, direct, responsesBody(w.Stream), turn)
 			assert.Equal(t, want.Body, got.Body, name)
-			assert.Equal(t, []string{responsesBody(w.stream)}, s.wire.bodies(), name)
+			assert.Equal(t, []string{responsesBody(w.Stream)}, s.Wire.Bodies(), name)
 		})
 	}
 }
 
 func TestResponsesThatPause(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, w way) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		t.Helper()
-		notice := "\n\nTask paused: " + blocked
+		notice := "\n\nTask paused: " + wiretest.Blocked
 		for name, tt := range map[string]struct {
 			turns []fakellm.Turn
 			texts []string
 			calls []string
 			items int
 		}{
-			"alone":            {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}, []string{plan + notice}, nil, 1},
-			"with reasoning":   {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).Reasoning("Hm.")}, []string{plan + notice}, nil, 1},
-			"behind a text":    {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndText("It fails.").Reasoning("Hm.")}, []string{plan, "It fails." + notice}, nil, 3},
-			"beside a call":    {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked).AndCall("edit_file", "{}").Reasoning("Hm.")}, []string{plan}, []string{"edit_file{}"}, 3},
-			"printed":          {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("It fails. todo_pause('" + blocked + "')")}, []string{plan, "It fails. " + notice}, nil, 2},
-			"printed alone":    {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("todo_pause('" + blocked + "')").Reasoning("Hm.")}, []string{plan + notice}, nil, 1},
-			"rejected":         {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck").Reasoning("Hm."), edit().Reasoning("Well.")}, []string{plan}, []string{`edit_file{"path":"parser.go"}`}, 3},
-			"rejected printed": {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("So: todo_pause('stuck')"), edit().AndText("Yes.")}, []string{plan, "So: ", "Yes."}, []string{`edit_file{"path":"parser.go"}`}, 4},
+			"alone":            {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked)}, []string{wiretest.Plan + notice}, nil, 1},
+			"with reasoning":   {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked).Reasoning("Hm.")}, []string{wiretest.Plan + notice}, nil, 1},
+			"behind a text":    {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked).AndText("It fails.").Reasoning("Hm.")}, []string{wiretest.Plan, "It fails." + notice}, nil, 3},
+			"beside a call":    {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked).AndCall("edit_file", "{}").Reasoning("Hm.")}, []string{wiretest.Plan}, []string{"edit_file{}"}, 3},
+			"printed":          {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("It fails. todo_pause('" + wiretest.Blocked + "')")}, []string{wiretest.Plan, "It fails. " + notice}, nil, 2},
+			"printed alone":    {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("todo_pause('" + wiretest.Blocked + "')").Reasoning("Hm.")}, []string{wiretest.Plan + notice}, nil, 1},
+			"rejected":         {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause("stuck").Reasoning("Hm."), wiretest.Edit().Reasoning("Well.")}, []string{wiretest.Plan}, []string{`edit_file{"path":"parser.go"}`}, 3},
+			"rejected printed": {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("So: todo_pause('stuck')"), wiretest.Edit().AndText("Yes.")}, []string{wiretest.Plan, "So: ", "Yes."}, []string{`edit_file{"path":"parser.go"}`}, 4},
 		} {
-			s := newScene(t, twoTodos)
-			answer, _ := s.respond(t, responsesBody(w.stream), tt.turns...)
+			s := wiretest.NewScene(t, wiretest.TwoTodos)
+			answer, _ := respond(t, s, responsesBody(w.Stream), tt.turns...)
 			assert.Equal(t, tt.texts, answer.texts(), name)
 			assert.Equal(t, tt.calls, answer.calls(), name)
 			assert.Len(t, answer.items, tt.items, name)

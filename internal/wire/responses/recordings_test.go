@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -51,9 +52,9 @@ func recordedResponses(t *testing.T) map[string]string {
 func playResponses(t *testing.T, todos todo.Provider, turns ...string) (string, int) {
 	t.Helper()
 	n := 0
-	base := roundTrip(func(r *http.Request) (*http.Response, error) {
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		n++
-		return streamed(r, io.NopCloser(strings.NewReader(turns[n-1]))), r.Body.Close()
+		return wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[n-1]))), r.Body.Close()
 	})
 	body, err := readVia(t, base, todos)
 	require.NoError(t, err)
@@ -64,7 +65,7 @@ func playResponses(t *testing.T, todos todo.Provider, turns ...string) (string, 
 // as alone: as the second turn, and, if it ends in text, as the first.
 func TestRecordedResponses(t *testing.T) {
 	t.Parallel()
-	own := responsesBytes(t, responsesBody(true), fakellm.Text(plan).Reasoning("First."), edit().AndText("Now.").Reasoning("Do it."))
+	own := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan).Reasoning("First."), wiretest.Edit().AndText("Now.").Reasoning("Do it."))
 	joinedAsFirst, joinedAsSecond := 0, 0
 	for name, recorded := range recordedResponses(t) {
 		alone, _ := playResponses(t, todo.Static(), recorded)
@@ -72,7 +73,7 @@ func TestRecordedResponses(t *testing.T) {
 		want, problem := readResponses(recorded)
 
 		second := strings.NewReplacer("resp_2", "resp_9", "rs_2", "rs_9").Replace(own[1])
-		joined, turns := playResponses(t, twoTodos, recorded, second)
+		joined, turns := playResponses(t, wiretest.TwoTodos, recorded, second)
 		if turns == 1 {
 			require.Equal(t, recorded, joined, name)
 		} else if got, err := readResponses(joined); problem == nil {
@@ -81,12 +82,12 @@ func TestRecordedResponses(t *testing.T) {
 			assert.Equal(t, append(want.texts(), "Now."), got.texts(), name)
 		}
 
-		joined, _ = playResponses(t, twoTodos, own[0], recorded)
+		joined, _ = playResponses(t, wiretest.TwoTodos, own[0], recorded)
 		if got, err := readResponses(joined); problem == nil {
 			joinedAsSecond++
 			require.NoError(t, err, "a turn, then %s: %s", name, joined)
 			if got.kind == want.kind {
-				assert.Equal(t, append([]string{plan}, want.texts()...), got.texts(), name)
+				assert.Equal(t, append([]string{wiretest.Plan}, want.texts()...), got.texts(), name)
 				assert.Equal(t, want.calls(), got.calls(), name)
 			}
 		} else {

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -32,7 +34,7 @@ var aside = map[string]string{
 // however the continuation ends.
 func TestEventsAsideOfAContinuationAreNotShown(t *testing.T) {
 	t.Parallel()
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 	events := strings.SplitAfter(typedStream(inOrder([]string{createdEvent("r2")}, messageEvents("m2", "Now."), callEvents(1),
 		[]string{completedEvent("r2", messageItem("m2", "Now.")+","+callItem())})...), "\n\n")
 	for _, end := range []int{1, 4, 7, len(events)} { // behind the start, in a text, behind a message, whole
@@ -50,7 +52,7 @@ func TestEventsAsideOfAContinuationAreNotShown(t *testing.T) {
 // An answer of another protocol is none: the answer ends as turn 1 did.
 func TestContinuationOfAnotherProtocolFails(t *testing.T) {
 	t.Parallel()
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 	for name, second := range map[string]string{
 		"Chat Completions": aside["of Chat Completions"] + "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
 		"Messages": "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"content\":[]}}\n\n" + aside["of Messages"] +
@@ -66,13 +68,13 @@ func TestContinuationOfAnotherProtocolFails(t *testing.T) {
 // Events aside of turn 1 keep their place in an answer that is changed.
 func TestEventsAsideOfTurn1AreShown(t *testing.T) {
 	t.Parallel()
-	pauseCall := strings.NewReplacer("edit_file", "todo_pause", `"{}"`, `"{\"reason\":\"`+blocked+`\"}"`).Replace
+	pauseCall := strings.NewReplacer("edit_file", "todo_pause", `"{}"`, `"{\"reason\":\"`+wiretest.Blocked+`\"}"`).Replace
 	turn := func(numbered bool, noise string) string {
 		var events []string
-		for _, e := range inOrder(messageEvents("m1", plan), callEvents(1)) {
+		for _, e := range inOrder(messageEvents("m1", wiretest.Plan), callEvents(1)) {
 			events = append(events, pauseCall(e))
 		}
-		s := typedStream(inOrder([]string{createdEvent("r1")}, events, []string{completedEvent("r1", messageItem("m1", plan)+","+pauseCall(callItem()))})...)
+		s := typedStream(inOrder([]string{createdEvent("r1")}, events, []string{completedEvent("r1", messageItem("m1", wiretest.Plan)+","+pauseCall(callItem()))})...)
 		if !numbered {
 			s = numbers.ReplaceAllString(s, "")
 		}
@@ -89,7 +91,7 @@ func TestEventsAsideOfTurn1AreShown(t *testing.T) {
 			}
 			answer, err := readResponses(withoutAside(got))
 			require.NoError(t, err, "%s: %s", name, got)
-			assert.Equal(t, []string{plan + "\n\nTask paused: " + blocked}, answer.texts(), name)
+			assert.Equal(t, []string{wiretest.Plan + "\n\nTask paused: " + wiretest.Blocked}, answer.texts(), name)
 			assert.Empty(t, answer.calls(), name)
 			assert.Equal(t, "response.completed", answer.kind, name)
 		}
@@ -100,7 +102,7 @@ func TestEventsAsideOfTurn1AreShown(t *testing.T) {
 // the caller gets an error.
 func TestHalfACallDoesNotLookWhole(t *testing.T) {
 	t.Parallel()
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 	for name, tt := range map[string]struct{ item, delta string }{
 		"a function":    {`"type":"function_call","call_id":"c2","name":"exec_command","arguments":""`, `response.function_call_arguments.delta`},
 		"a custom tool": {`"type":"custom_tool_call","call_id":"c2","name":"apply_patch","input":""`, `response.custom_tool_call_input.delta`},
@@ -141,7 +143,7 @@ func TestHalfACallDoesNotLookWhole(t *testing.T) {
 // arguments are.
 func TestCallThatIsLeftOpen(t *testing.T) {
 	t.Parallel()
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 	for arguments, whole := range map[string]bool{`{\"path\":\"a\"}`: true, `{\"path`: false, "": false} {
 		for _, output := range []string{"", strings.Replace(callItem(), `"{}"`, `"`+arguments+`"`, 1)} {
 			call := append(callEvents(0)[:1], fmt.Sprintf(`response.function_call_arguments.delta "item_id":"f2","output_index":0,"delta":"%s"`, arguments))
@@ -161,7 +163,7 @@ func TestCallThatIsLeftOpen(t *testing.T) {
 // breaks off behind them.
 func TestMessageOfSeveralPartsThatBreaksOff(t *testing.T) {
 	t.Parallel()
-	first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 	part := func(n int, kind, member, delta, done, text string) []string {
 		at := fmt.Sprintf(`"item_id":"m2","output_index":0,"content_index":%d,`, n)
 		return []string{
@@ -208,7 +210,7 @@ func TestCompactionOfAContinuationIsNotShown(t *testing.T) {
 			[]string{createdEvent("r2"), `response.output_item.added "output_index":0,"item":` + compaction, `response.output_item.done "output_index":0,"item":` + compaction},
 			strings.Split(strings.ReplaceAll(strings.Join(messageEvents("m2", "Now."), "\n"), `"output_index":0`, `"output_index":1`), "\n"),
 			[]string{completedEvent("r2", compaction+","+message)})
-		first := responsesBytes(t, responsesBody(true), fakellm.Text(plan))[0]
+		first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
 		for name, second := range map[string]string{
 			"streamed": typedStream(events...), "in the response alone": typedStream(inOrder([]string{createdEvent("r2")}, messageEvents("m2", "Now."), events[len(events)-1:])...),
 		} {
@@ -217,14 +219,14 @@ func TestCompactionOfAContinuationIsNotShown(t *testing.T) {
 			assert.NotContains(t, got, "cmp_2", name)
 			answer, err := readResponses(got)
 			require.NoError(t, err, got)
-			assert.Equal(t, []string{plan, "Now."}, answer.texts(), name)
+			assert.Equal(t, []string{wiretest.Plan, "Now."}, answer.texts(), name)
 			assert.Len(t, answer.response["output"], 2, name)
 		}
 
-		s := newScene(t, twoTodos)
-		unary, _ := s.respond(t, responsesBody(false), fakellm.Text(plan),
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		unary, _ := respond(t, s, responsesBody(false), fakellm.Text(wiretest.Plan),
 			fakellm.Status(http.StatusOK, `{"id":"r2","object":"response","status":"completed","output":[`+compaction+`,`+message+`]}`))
-		assert.Equal(t, []string{plan, "Now."}, unary.texts())
+		assert.Equal(t, []string{wiretest.Plan, "Now."}, unary.texts())
 		assert.Len(t, unary.items, 2)
 
 		alone := typedStream(inOrder([]string{createdEvent("r1")}, events[1:])...)
@@ -254,4 +256,38 @@ func TestFirstTurnWithoutItems(t *testing.T) {
 			assert.Equal(t, "r1", got.response["id"])
 		})
 	}
+}
+
+// A text may come in one piece, in the event that ends it.
+func TestTextWithoutDeltas(t *testing.T) {
+	t.Parallel()
+	events := messageEvents("m1", wiretest.Plan)
+	first := typedStream(inOrder([]string{createdEvent("r1")}, events[:2], events[3:4], []string{completedEvent("r1", "")})...)
+	s := wiretest.NewScene(t, wiretest.TwoTodos)
+	send(t, s, responsesBody(true), fakellm.Raw(first), wiretest.Edit())
+	assert.Contains(t, s.Wire.Bodies()[1], `{"role":"assistant","content":"`+wiretest.Plan+`"}`)
+}
+
+// The joined answer ends as its last turn does.
+func TestAnswerSaysWhyItIsIncomplete(t *testing.T) {
+	t.Parallel()
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		t.Helper()
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		_, got := respond(t, s, responsesBody(w.Stream), fakellm.Text(wiretest.Plan), fakellm.Text("The parser is").Finish("length"))
+		assert.Contains(t, got.Body, `"incomplete_details":{"reason":"max_output_tokens"}`)
+		assert.Equal(t, w.Stream, strings.Contains(got.Body, "response.incomplete"))
+	})
+}
+
+// Reasoning goes with the pause behind it, in the caller's own turn too: the server would refuse it alone.
+func TestReasoningOfAPauseIsNotShown(t *testing.T) {
+	t.Parallel()
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		t.Helper()
+		s := wiretest.NewScene(t, wiretest.TwoTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
+		answer, got := respond(t, s, responsesBody(w.Stream), fakellm.Pause(wiretest.Blocked).Reasoning("Hm."))
+		assert.Empty(t, answer.items, got.Body)
+		assert.NotContains(t, got.Body, "Hm.")
+	})
 }

@@ -1,15 +1,14 @@
-package transport_test
+package messages_test
 
 import (
 	"net/http"
 	"testing"
 
-	"github.com/carryon-go/carryon/internal/testkit/wiretest"
-
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 )
 
 // onVertex sends requests for Vertex AI to the scripted server's Messages.
