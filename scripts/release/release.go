@@ -129,6 +129,7 @@ func (r *release) usersEnv(ctx context.Context) ([]string, error) {
 	return []string{
 		"GOMODCACHE=" + filepath.Join(r.work, "modules"), "GOPATH=" + filepath.Join(r.work, "gopath"), "GOBIN=", "GOWORK=off",
 		"GOFLAGS=-modcacherw", "CGO_ENABLED=0", "GOSUMDB=off", "GONOPROXY=" + top,
+		"GODEBUG=goindex=0", // Go remembers which files a version has, and an earlier check may have had others
 		"GOPROXY=file://" + filepath.ToSlash(filepath.Join(cache, "cache", "download")) + "," + upstream,
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + r.root + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + top,
 	}, nil
