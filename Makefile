@@ -69,9 +69,9 @@ linear: need-go ## Check that hostile input takes time in proportion to its size
 	@$(PURE); go test -run '^$$' -bench 'Linear$$' -benchtime 1x $(ARGS) \
 		$$(grep -rl --include='*_test.go' 'measure\.Linear(' . | xargs -n 1 dirname | sort -u)
 
-bench: need-go ## Measure speed and size; fails if a promise is missed: PAIRS=400, ONLY=part of a name
+bench: need-go ## Measure speed and size, for docs/benchmarks.md; fails if a promise is missed: PAIRS=400, ONLY=part of a name
 	@$(PURE); (cd cmd/carryon && go build -o ../../.bin/carryon .) && cd conformance && go build -o ../.bin/bench ./bench && \
-		../.bin/bench -carryon ../.bin/carryon -pairs $(PAIRS) -only '$(ONLY)'
+		../.bin/bench -carryon ../.bin/carryon -pairs $(PAIRS) -only '$(ONLY)' -write ../docs/benchmarks.md
 
 micro: need-go ## Run the Go benchmarks of every package: BENCH=pattern, COUNT=1
 	@$(PURE); \

@@ -1,10 +1,10 @@
 // Command bench measures what carryon promises about speed and size, and exits
 // with 1 if a promise is broken.
 //
-// No promise is an absolute time, because machines differ by half. Where the same
-// work can be done without carryon, the promise is a ratio to that. Elsewhere it
-// is a multiple of one chunk: the time that encoding/json takes to decode one
-// chunk of a stream. Both sides of a ratio run in turns, in one run.
+// Promises are ratios, because absolute times vary by a factor of two between
+// machines. Where the same work can be done without carryon, the promise is a
+// ratio to that. Elsewhere the unit is a chunk: the time that encoding/json takes
+// to decode one chunk of a stream. Both sides of a ratio run in turns, in one run.
 package main
 
 import (
@@ -35,6 +35,8 @@ func main() {
 	pairs := flag.Int("pairs", 400, "how many pairs to measure for each ratio; 200 or more")
 	only := flag.String("only", "", "measure only the promises with this in their names")
 	command := flag.String("carryon", "", "the carryon command, whose proxy is measured; empty: none")
+	document := flag.String("write", "", "write the table into this `document`, between its marks")
+	list := flag.Bool("list", false, "print the promises, and measure nothing")
 	part := flag.String("part", "", "run as a server for measuring the proxy: model or bare")
 	upstream := flag.String("upstream", "", "the server behind bare")
 	flag.Parse()
@@ -46,18 +48,56 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if broken := run(os.Stdout, append(promises(), proxyPromises(*command)...), *only, *pairs); broken > 0 {
+	all := append(promises(), proxyPromises(*command)...)
+	if *list {
+		for _, p := range all {
+			fmt.Println(strings.Join(p.cells(), " | "))
+		}
+		return
+	}
+	rows, broken := run(os.Stdout, all, *only, *pairs)
+	if *document != "" && *only == "" {
+		must(write(*document, rows))
+	}
+	if broken > 0 {
 		fmt.Fprintf(os.Stderr, "Broken promises: %d\n", broken)
 		os.Exit(1)
 	}
+}
+
+// cells are the promise's columns in a document.
+func (p *promise) cells() []string {
+	return []string{p.name, strings.NewReplacer("<=", "≤", ">=", "≥").Replace(p.bound)}
+}
+
+// The marks around the table in a document.
+const (
+	begin = "<!-- bench: written by make bench -->\n"
+	end   = "<!-- bench: end -->\n"
+)
+
+// write puts the rows into a document.
+func write(document string, rows []string) error {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return fmt.Errorf("%s has no marks for the table", document)
+	}
+	table := "| what | promised | measured |\n|---|---|---|\n" + strings.Join(rows, "")
+	return os.WriteFile(document, []byte(before+begin+table+end+after), 0o600)
 }
 
 // tries is how often a promise is measured before it counts as broken. Other work on the machine can only make carryon
 // look slower.
 const tries = 3
 
-// run measures the promises and writes a table. It returns how many are broken.
-func run(w io.Writer, all []promise, only string, pairs int) (broken int) {
+// run measures the promises and writes a table. It returns the rows of the table for a document, and how many promises
+// are broken.
+func run(w io.Writer, all []promise, only string, pairs int) (rows []string, broken int) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) }
 	row("WHAT", "PROMISED", "MEASURED", "")
@@ -69,19 +109,20 @@ func run(w io.Writer, all []promise, only string, pairs int) (broken int) {
 		for again := 1; !r.kept && again < tries; again++ {
 			r = p.measure(pairs)
 		}
-		verdict := "ok"
+		verdict, missed := "ok", ""
 		if !r.kept {
-			verdict = "BROKEN"
+			verdict, missed = "BROKEN", ": **missed**"
 			broken++
 		}
 		row(p.name, p.bound, r.text, verdict)
+		rows = append(rows, "| "+strings.Join(append(p.cells(), r.text+missed), " | ")+" |\n")
 	}
 	_ = table.Flush()
 	_, _ = fmt.Fprintf(w, "\n%s, %s/%s, %d processors. Every ratio is the median of %d pairs, with its 95 %% interval.\n"+
 		"A chunk is the time that encoding/json takes to decode one chunk of a stream: %v here.\n"+
 		"A promise is broken if the whole interval is beyond it, three times in a row.\n",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), pairs, time.Duration(typicalChunkTime()))
-	return broken
+	return rows, broken
 }
 
 // promises are all that carryon makes about speed and size.

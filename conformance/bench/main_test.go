@@ -3,10 +3,13 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestIntervalHasTheMedianInIt(t *testing.T) {
@@ -51,11 +54,23 @@ func TestPairsTakeTurns(t *testing.T) { //nolint:paralleltest // see above
 func TestRunCountsBrokenPromises(t *testing.T) {
 	t.Parallel()
 	of := func(kept bool) func(int) result { return func(int) result { return result{"1", kept} } }
-	all := []promise{{"one", "<= 2", of(true)}, {"two", "0", of(false)}, {"other", "0", of(false)}}
+	all := []promise{{"one", "<= 2", of(true)}, {"two", "0", of(false)}, {"three", "0", of(false)}}
 	var out strings.Builder
-	assert.Equal(t, 1, run(&out, all, "o", minPairs)-run(&out, all, "other", minPairs))
-	assert.Contains(t, out.String(), "one    <= 2      1         ok\n")
-	assert.Contains(t, out.String(), "two    0         1         BROKEN\n")
+	rows, broken := run(&out, all, "o", minPairs)
+	assert.Equal(t, 1, broken)
+	assert.Contains(t, out.String(), "one   <= 2      1         ok\n")
+	assert.Contains(t, out.String(), "two   0         1         BROKEN\n")
+	assert.Equal(t, []string{"| one | ≤ 2 | 1 |\n", "| two | 0 | 1: **missed** |\n"}, rows)
+
+	document := filepath.Join(t.TempDir(), "document.md")
+	require.Error(t, write(document, rows), "there is none")
+	require.NoError(t, os.WriteFile(document, []byte("Before.\n"+begin+"old\n"+end+"After.\n"), 0o600))
+	require.NoError(t, write(document, rows))
+	text, err := os.ReadFile(document)
+	require.NoError(t, err)
+	assert.Equal(t, "Before.\n"+begin+"| what | promised | measured |\n|---|---|---|\n"+strings.Join(rows, "")+end+"After.\n", string(text))
+	require.NoError(t, os.WriteFile(document, []byte(begin), 0o600))
+	require.ErrorContains(t, write(document, rows), "no marks")
 }
 
 // A promise is broken only if every try breaks it.
@@ -63,7 +78,7 @@ func TestBrokenPromiseIsMeasuredAgain(t *testing.T) {
 	t.Parallel()
 	for keptAt, want := range map[int][2]int{1: {1, 0}, tries: {tries, 0}, tries + 1: {tries, 1}} {
 		measured := 0
-		broken := run(io.Discard, []promise{{"one", "", func(int) result {
+		_, broken := run(io.Discard, []promise{{"one", "", func(int) result {
 			measured++
 			return result{"", measured == keptAt}
 		}}}, "", minPairs)

@@ -1,9 +1,11 @@
 package docs_test
 
 import (
+	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
@@ -12,6 +14,7 @@ import (
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -30,13 +33,6 @@ func TestReasonsAreReal(t *testing.T) {
 	}
 }
 
-func TestSessionLimitsAreTheDefaults(t *testing.T) {
-	t.Parallel()
-	assert.Contains(t, strings.Join(strings.Fields(read(t, "docs/conversations.md").text), " "), "up to 100,000 sessions in memory, for 24 hours")
-	assert.Equal(t, 100_000, continuation.DefaultMaxSessions)
-	assert.Equal(t, 24*time.Hour, continuation.DefaultSessionLife)
-}
-
 // The README quotes an outcome exactly.
 func TestOutcomeIsReal(t *testing.T) {
 	t.Parallel()
@@ -48,4 +44,47 @@ func TestOutcomeIsReal(t *testing.T) {
 	_, err := client.CreateChatCompletion(ctx, openai.ChatCompletionRequest{Model: "some-model"})
 	require.NoError(t, err)
 	assert.Contains(t, strings.Join(strings.Fields(readme(t).text), " "), "`"+outcomes.Last().String()+"`")
+}
+
+// The table of measurements has the promises that "make bench" measures, in its words.
+func TestPromisesAreMeasured(t *testing.T) {
+	t.Parallel()
+	list, err := shell(t.Context(), filepath.Join(root, "conformance"), "go run ./bench -list -carryon none", "CGO_ENABLED=0").Output()
+	require.NoError(t, err)
+	var documented []string
+	for _, row := range read(t, "docs/benchmarks.md").tableUnder(t, "The table") {
+		documented = append(documented, row[0]+" | "+row[1])
+	}
+	assert.Equal(t, strings.Split(strings.TrimSpace(string(list)), "\n"), documented, "run \"make bench\"")
+}
+
+// The table of events has the functions of an observer.
+func TestEventsAreTheObservers(t *testing.T) {
+	t.Parallel()
+	documented := make(map[string]bool)
+	for _, row := range read(t, "docs/telemetry.md").tableUnder(t, "Events") {
+		for _, name := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(row[0], -1) {
+			documented[name[1]] = true
+		}
+	}
+	observer := reflect.TypeFor[middleware.Observer]()
+	for i := range observer.NumField() {
+		name := observer.Field(i).Name
+		assert.True(t, documented[name], "docs/telemetry.md has no %s", name)
+		delete(documented, name)
+	}
+	assert.Empty(t, documented, "events that an observer does not have")
+}
+
+// The table of protocols has the ends of the paths that the transport acts on.
+func TestPathsAreTheProtocols(t *testing.T) {
+	t.Parallel()
+	for _, row := range read(t, "docs/protocols.md").table(t)[:4] {
+		for _, path := range regexp.MustCompile("`([^`?]+)").FindAllStringSubmatch(row[1], -1) {
+			if strings.ContainsAny(path[1], "/:") {
+				assert.Equal(t, path[1], protocols.Endpoint("/v1/x"+path[1]))
+			}
+		}
+	}
+	assert.Len(t, protocols.New(), 4)
 }

@@ -54,6 +54,12 @@ func (p page) prose() string {
 	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(p.text, "")
 }
 
+// table returns the first two cells of each row of the page's tables.
+func (p page) table(t *testing.T) (rows [][2]string) {
+	t.Helper()
+	return rowsOf(t, p.text)
+}
+
 // tableUnder returns the first two cells of each row of the tables under a
 // heading.
 func (p page) tableUnder(t *testing.T, heading string) (rows [][2]string) {
@@ -61,6 +67,11 @@ func (p page) tableUnder(t *testing.T, heading string) (rows [][2]string) {
 	_, section, found := strings.Cut(p.text, "\n## "+heading+"\n")
 	require.True(t, found, heading)
 	section, _, _ = strings.Cut(section, "\n## ")
+	return rowsOf(t, section)
+}
+
+func rowsOf(t *testing.T, section string) (rows [][2]string) {
+	t.Helper()
 	for _, match := range regexp.MustCompile(`(?m)^\| (.*?) \| (.*?) \|`).FindAllStringSubmatch(section, -1)[1:] {
 		rows = append(rows, [2]string{match[1], match[2]})
 	}

@@ -1,0 +1,307 @@
+package docs_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/prompt"
+)
+
+// number is a part of a page that has digits: either with the value that the code gives it, in the form of the text, or
+// with the reason why no code has it.
+type number struct {
+	page, text string
+	value      any
+	why        string
+}
+
+// numbers are all that stand in the prose and the tables of README and docs/, outside of regions and of code.
+func numbers(t *testing.T) []number {
+	t.Helper()
+	in := func(dir, name string) int64 { return constantIn(t, dir, name) }
+	oneContinuation, cached := costOfAContinuation()
+	return []number{
+		{page: "README.md", text: "In 759 recorded sessions of people with strong agents, 179 turns", why: "decisions.md has the study"},
+		{page: "README.md", text: "a prompt of about %v words", value: 5 * math.Round(float64(wordsOfThePrompt(t))/5)},
+		{page: "README.md", text: "most %v continuations in a row", value: continuation.DefaultMaxAttempts},
+		{page: "README.md", text: "at most %v to one that calls tools", value: continuation.DefaultMaxWithoutProgress},
+		{page: "README.md", text: "before 1.0", why: "a version to come"},
+		{page: "docs/adapters.md", text: "turn 1", why: "a name"},
+		{page: "docs/adapters.md", text: "About 200 lines for the", why: "counted by hand"},
+		{page: "docs/adapters.md", text: "About 550 for Anthropic's, of which 300 are", why: "counted by hand, without comments"},
+		{page: "docs/agents.md", text: "models up to Opus 4.7, Sonnet 4.6 and Haiku 4.5", why: "a fact about Claude Code, as internal/agents has it"},
+		{page: "docs/agents.md", text: "on for Gemini 2", why: "a fact about gemini-cli"},
+		{page: "docs/background-tasks.md", text: "has run for %v minutes", value: continuation.DefaultMaxTaskAge.Minutes()},
+		{page: "docs/background-tasks.md", text: "one manager runs | %v,", value: asynctask.DefaultLimit},
+		{page: "docs/background-tasks.md", text: "included | %v,", value: asynctask.DefaultSessionLimit},
+		{page: "docs/background-tasks.md", text: "it can start no tasks | %v |", value: thousands(asynctask.MaxUndelivered)},
+		{page: "docs/background-tasks.md", text: "%v each,", value: size(asynctask.MaxCompletion)},
+		{page: "docs/background-tasks.md", text: "%v together", value: size(in("asynctask", "maxOutputs"))},
+		{page: "docs/background-tasks.md", text: "are cut to %v", value: size(in("asynctask", "shrunkSize"))},
+		{page: "docs/background-tasks.md", text: "%v days,", value: asynctask.DefaultRetention.Hours() / 24},
+		{page: "docs/background-tasks.md", text: "in memory | %v,", value: size(asynctask.DefaultMemory)},
+		{page: "docs/benchmarks.md", text: "the whole 95 % interval", why: "how it is measured"},
+		{page: "docs/benchmarks.md", text: "after each of 256 chunks", why: "how it is measured"},
+		{page: "docs/benchmarks.md", text: "10 ms for a chunk", why: "an illustration"},
+		{page: "docs/command.md", text: "%v if the command is not found", value: in("cmd/carryon", "codeNotFound")},
+		{page: "docs/command.md", text: "%v if it cannot be run", value: in("cmd/carryon", "codeNotRun")},
+		{page: "docs/command.md", text: "with %v more for the prompt", value: in("cmd/carryon/internal/audit", "promptTokens")},
+		{page: "docs/command.md", text: "Claude Code %v |", value: seen(t, "claudecode.go")},
+		{page: "docs/command.md", text: "Codex %v,", value: seen(t, "codex.go")},
+		{page: "docs/command.md", text: "opencode %v |", value: seen(t, "opencode.go")},
+		{page: "docs/command.md", text: "qwen-code 0.24.4 |", why: "as internal/agents has it"},
+		{page: "docs/command.md", text: "Copilot CLI 1.0.102 |", why: "as internal/agents has it"},
+		{page: "docs/command.md", text: "gemini-cli 0.61.0 |", why: "as internal/agents has it"},
+		{page: "docs/command.md", text: "the latest %v requests", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
+		{page: "docs/command.md", text: "answers 426", why: "a status of HTTP; a test of the proxy has it"},
+		{page: "docs/compatibility.md", text: "Before 1.0", why: "a version to come"},
+		{page: "docs/compatibility.md", text: "From 1.0 on, these hold for all 1.x", why: "a version to come"},
+		{page: "docs/compatibility.md", text: "from %v on", value: oldestGo(t)},
+		{page: "docs/compatibility.md", text: "amd64 and arm64", why: "names"},
+		{page: "docs/conversations.md", text: "up to %v sessions", value: thousands(continuation.DefaultMaxSessions)},
+		{page: "docs/conversations.md", text: "for %v hours", value: continuation.DefaultSessionLife.Hours()},
+		{page: "docs/conversations.md", text: "under %v bytes", value: in("pause", "minReasonBytes")},
+		{page: "docs/design.md", text: "turn 1", why: "a name"},
+		{page: "docs/evidence.md", text: "have 95 %:", why: "how it is counted"},
+		{page: "docs/faq.md", text: "bodies above %v", value: size(in("adapters/transport", "MaxBody"))},
+		{page: "docs/faq.md", text: "exceed %v", value: size(in("middleware", "maxText"))},
+		{page: "docs/faq.md", text: "not a 200 with", why: "a status of HTTP"},
+		{page: "docs/getting-started.md", text: "defaults to 1 here", why: "an outcome of the langchaingo tests says so"},
+		{page: "docs/getting-started.md", text: "openai-go version 1", why: "what genkit requires"},
+		{page: "docs/how-it-decides.md", text: "at most %v characters of the todo", value: in("internal/description", "Max")},
+		{page: "docs/how-it-decides.md", text: "longer than %v", value: size(in("middleware", "maxText"))},
+		{page: "docs/how-it-decides.md", text: "| %v continuations in a row end", value: continuation.DefaultMaxAttempts},
+		{page: "docs/how-it-decides.md", text: "HTTP 408, 409, 429 or 5xx", why: "statuses of HTTP; tests of the engine have them"},
+		{page: "docs/how-it-decides.md", text: "HTTP 4xx", why: "statuses of HTTP; tests of the engine have them"},
+		{page: "docs/how-it-decides.md", text: "more than %v characters or a question mark", value: in("internal/handback", "maxAnswer")},
+		{page: "docs/how-it-decides.md", text: "`2 turns, 1 continuation: No active todos found (pending or in_progress): all 3 are done", why: "an illustration"},
+		{page: "docs/how-it-decides.md", text: "has run for %v minutes", value: continuation.DefaultMaxTaskAge.Minutes()},
+		{page: "docs/how-it-decides.md", text: "the first %v of them", value: continuation.MaxAddedProgress},
+		{page: "docs/how-it-decides.md", text: "(%v) continuations if", value: continuation.DefaultMaxAttempts},
+		{page: "docs/how-it-decides.md", text: "(%v) whatever it does", value: continuation.DefaultMaxWithoutProgress},
+		{page: "docs/how-it-decides.md", text: "With 50,000 tokens of conversation at $3 for a million", why: "an example"},
+		{page: "docs/how-it-decides.md", text: "an answer of 500 tokens at $15", why: "an example"},
+		{page: "docs/how-it-decides.md", text: "one costs about $%.2f, and", value: oneContinuation},
+		{page: "docs/how-it-decides.md", text: "at most 4 × $0.16 = $%.2f", value: continuation.DefaultMaxAttempts * oneContinuation},
+		{page: "docs/how-it-decides.md", text: "one costs about $%.2f.", value: cached},
+		{page: "docs/how-it-decides.md", text: "A budget of 200,000 tokens bounds a user turn of the example to about $%.2f", value: 200_000 / 50_500. * oneContinuation},
+		{page: "docs/operators.md", text: "about 72 KiB", why: "make load prints it"},
+		{page: "docs/operators.md", text: "keeps 2,000 open at once, in 160 MiB", why: "make load prints it"},
+		{page: "docs/operators.md", text: "take 60 MiB", why: "make load prints it"},
+		{page: "docs/operators.md", text: "allows %v descriptors", value: thousands(descriptors(t))},
+		{page: "docs/operators.md", text: "up to 128 KiB of them", why: "a test of the proxy has it"},
+		{page: "docs/operators.md", text: "answers 200", why: "a status of HTTP"},
+		{page: "docs/protocols.md", text: "is 0 |", why: "a member's value"},
+		{page: "docs/protocols.md", text: "above 1 |", why: "a member's value"},
+		{page: "docs/protocols.md", text: "the last %v joined answers", value: in("internal/wire/responses", "maxChains")},
+		{page: "docs/protocols.md", text: "in 200 lines", why: "counted by hand"},
+		{page: "docs/shared-state.md", text: "version 5 or newer", why: "what the engine's commands need"},
+		{page: "docs/shared-state.md", text: "version 11 or newer", why: "what the engine's statements need"},
+		{page: "docs/shared-state.md", text: "| %v h since its last use", value: continuation.DefaultSessionLife.Hours()},
+		{page: "docs/shared-state.md", text: "| %v days since", value: time.Duration(in("todo", "DefaultMaxAge")).Hours() / 24},
+		{page: "docs/shared-state.md", text: "SHA-256", why: "a name"},
+		{page: "docs/shared-state.md", text: "about 450 bytes in Redis, so a million sessions a day take about 450 MB", why: "measured once, on Redis 7"},
+		{page: "docs/shared-state.md", text: "up to %v, most of it", value: size(in("asynctask", "maxOutputs"))},
+		{page: "docs/shared-state.md", text: "ends in a tool call | %v |", value: updates(t, "a tool call")},
+		{page: "docs/shared-state.md", text: "or there is none | %v |", value: updates(t, "text, the list is done")},
+		{page: "docs/shared-state.md", text: "a tool call or a pause | %v |", value: updates(t, "continued once, then a tool call")},
+		{page: "docs/shared-state.md", text: "behind a gate | %v |", value: updates(t, "the same, behind a gate")},
+		{page: "docs/shared-state.md", text: "are used up | %v |", value: updates(t, "continued three times, exhausted")},
+		{page: "docs/shared-state.md", text: "the second and the third | %v |", value: updates(t, "the same, with the interval between")},
+		{page: "docs/shared-state.md", text: "above %v always", value: size(in("records", "maxSeenSize"))},
+		{page: "docs/shared-state.md", text: "the last %v records", value: thousands(in("records", "maxSeen"))},
+		{page: "docs/shared-state.md", text: "at most %v.", value: size(in("records", "maxSeen") * in("records", "maxSeenSize"))},
+		{page: "docs/shared-state.md", text: "58 µs on a Redis 7 over a Unix socket", why: "measured: the benchmarks of stores/redis"},
+		{page: "docs/shared-state.md", text: "take 71 µs", why: "measured: the benchmarks of stores/redis"},
+		{page: "docs/shared-state.md", text: "over 700 updates a second each, and about 270", why: "measured: the benchmarks of the stores"},
+		{page: "docs/telemetry.md", text: "conventions 1.41", why: "the option of otel has the other version"},
+		{page: "docs/telemetry.md", text: "takes those of 1.42", why: "the option has it in its name"},
+		{page: "docs/telemetry.md", text: "1.5 µs to a call with nothing to do, and 3 µs", why: "the benchmark of otel measures it"},
+		{page: "docs/telemetry.md", text: "the status is 0 without", why: "a label"},
+		{page: "docs/telemetry.md", text: "At most %v models", value: in("cmd/carryon/internal/proxy", "maxModels")},
+		{page: "docs/telemetry.md", text: "the latest %v, newest first", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
+	}
+}
+
+// Every number in README and docs/ is one that the code has, or there is a reason.
+func TestEveryNumberIsChecked(t *testing.T) {
+	t.Parallel()
+	all := numbers(t)
+	for _, p := range pages(t) {
+		if p.path == "docs/decisions.md" {
+			continue
+		}
+		text := numbered(p)
+		for _, n := range all {
+			if n.page != p.path {
+				continue
+			}
+			require.NotEqual(t, n.value == nil, n.why == "", "%s: %q: a value or a reason", n.page, n.text)
+			part := n.text
+			if n.value != nil {
+				part = fmt.Sprintf(n.text, n.value)
+			}
+			assert.Contains(t, text, part, "%s is stale", p.path)
+			text = strings.ReplaceAll(text, part, "")
+		}
+		for _, line := range regexp.MustCompile(`[^\n]*\d[^\n]*`).FindAllString(text, -1) {
+			assert.Fail(t, "nobody checks this number", "%s: %s", p.path, line)
+		}
+	}
+}
+
+// numbered returns what the numbers of a page are looked for in: paragraphs and rows as lines, without regions, code,
+// links, and the numbers of lists.
+func numbered(p page) string {
+	text := p.prose()
+	text = regexp.MustCompile(`(?s)<!-- (?:checked|agents|bench): .*? -->\n.*?<!-- (?:\w+: )?end -->\n`).ReplaceAllString(text, "")
+	text = regexp.MustCompile("`[^`\n]*`").ReplaceAllStringFunc(text, func(code string) string {
+		if strings.Contains(code, " ") && strings.HasPrefix(code, "`2 turns") {
+			return code
+		}
+		return ""
+	})
+	text = regexp.MustCompile(`!?\[([^\]]*)\]\([^)\n]*\)`).ReplaceAllStringFunc(text, func(link string) string {
+		if strings.HasPrefix(link, "!") { // the words of a picture, which its own test checks
+			return ""
+		}
+		return link[1:strings.LastIndex(link, "](")]
+	})
+	text = regexp.MustCompile(`<[^>\n]*>`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`(?m)^\d+\. `).ReplaceAllString(text, "")
+	var b strings.Builder
+	for _, paragraph := range strings.Split(text, "\n\n") {
+		if !strings.HasPrefix(paragraph, "|") {
+			paragraph = strings.Join(strings.Fields(paragraph), " ")
+		}
+		b.WriteString(paragraph + "\n")
+	}
+	return b.String()
+}
+
+// constantIn returns a constant of the package in a folder. Its value is an expression of literals.
+func constantIn(t *testing.T, dir, name string) int64 {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+	require.NoError(t, err)
+	set := token.NewFileSet()
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(set, file, nil, 0)
+		require.NoError(t, err)
+		for _, decl := range parsed.Decls {
+			group, ok := decl.(*ast.GenDecl)
+			if !ok || group.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range group.Specs {
+				values := spec.(*ast.ValueSpec)
+				at := slices.IndexFunc(values.Names, func(id *ast.Ident) bool { return id.Name == name })
+				if at >= 0 && at < len(values.Values) {
+					return evaluated(t, values.Values[at])
+				}
+			}
+		}
+	}
+	require.Fail(t, "no such constant", "%s in %s", name, dir)
+	return 0
+}
+
+func evaluated(t *testing.T, expression ast.Expr) int64 {
+	t.Helper()
+	text := strings.NewReplacer("time.Hour", "3600000000000", "time.Minute", "60000000000", "time.Second", "1000000000").
+		Replace(types.ExprString(expression))
+	value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, text)
+	require.NoError(t, err)
+	n, exact := constant.Int64Val(constant.ToInt(value.Value))
+	require.True(t, exact, text)
+	return n
+}
+
+// thousands writes a number with commas.
+func thousands[N int | int64](n N) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// size writes a number of bytes.
+func size[N int | int64](n N) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}
+
+// wordsOfThePrompt counts the words of the first prompt for a todo of three words.
+func wordsOfThePrompt(t *testing.T) int {
+	t.Helper()
+	p, err := prompt.New(continuation.LongTemplates())
+	require.NoError(t, err)
+	words := 0
+	for _, word := range strings.Fields(p.Prompt(prompt.Input{Task: "Write the parser", Attempt: 1})) {
+		if word != "-" {
+			words++
+		}
+	}
+	return words
+}
+
+// costOfAContinuation returns what one costs in the example of docs/how-it-decides.md, in dollars: 50,000 tokens of
+// conversation at $3 for a million, or nine tenths of them at a tenth of that, and 500 tokens of answer at $15.
+func costOfAContinuation() (uncached, cached float64) {
+	const million, answer = 1e6, 500 * 15 / 1e6
+	return 50_000*3/million + answer, 45_000*0.3/million + 5_000*3/million + answer
+}
+
+// seen returns the version in which an agent was last looked at.
+func seen(t *testing.T, file string) string {
+	t.Helper()
+	found := regexp.MustCompile(`now +(?:string )?= "(.*)"`).FindStringSubmatch(read(t, "internal/agents/"+file).text)
+	require.NotNil(t, found, file)
+	return found[1]
+}
+
+func oldestGo(t *testing.T) string {
+	t.Helper()
+	return regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(read(t, "go.mod").text)[1]
+}
+
+// descriptors returns how many the systemd unit allows.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	n := 0
+	_, after, _ := strings.Cut(read(t, "cmd/carryon/carryon.service").text, "LimitNOFILE=")
+	_, err := fmt.Sscan(after, &n)
+	require.NoError(t, err)
+	return n
+}
+
+// updates returns the cells about a kind of call, which a test of the engine counts.
+func updates(t *testing.T, call string) string {
+	t.Helper()
+	cases := read(t, "middleware/internal/scenarios/updates_test.go").text
+	found := regexp.MustCompile(regexp.QuoteMeta(`{"`+call+`"`) + `.*cost\{(\d+), (\d+), \d+\}, (\d+)\}`).FindStringSubmatch(cases)
+	require.NotNil(t, found, call)
+	return strings.Join(found[1:], " | ")
+}
