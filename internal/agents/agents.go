@@ -21,6 +21,7 @@ type Agent struct {
 
 	Elements  []Element // in which it writes to the model with the role of the user or the system
 	Banners   []Fact    // lines that it puts before such an element, and more lines behind them
+	Nudges    []Fact    // messages in its user's name that tell the model to go on; users of other agents write them, too
 	Trailers  []Fact    // how paragraphs begin that it puts behind such an element
 	Reports   []Fact    // how a line begins that reports without an element of its own, in lower case
 	Launches  []Launch  // how the results of calls say that work has begun in the background
@@ -109,9 +110,7 @@ type Mailbox struct {
 func All() []Agent { return all() }
 
 var all = sync.OnceValue(func() []Agent { //nolint:gochecknoglobals // facts, put together once
-	return append([]Agent{
-		claudeCode(), codex(), openCode(), ohMyOpenCode(), copilotCLI(), qwenCode(), geminiCLI(), mastra(),
-	}, others()...)
+	return append([]Agent{claudeCode, codex, openCode, ohMyOpenCode, copilotCLI, qwenCode, geminiCLI, mastra}, others...)
 })
 
 // Collect returns the facts of all agents that of returns for each, in order.

@@ -3,6 +3,7 @@ package agents_test
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,9 @@ func TestFactsAreSpelledAsTheRulesReadThem(t *testing.T) {
 	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Reports }) {
 		assert.Equal(t, strings.ToLower(f.Text), f.Text)
 	}
-	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact { return append(append(a.SideCalls, a.Banners...), a.Trailers...) }) {
+	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact {
+		return slices.Concat(a.SideCalls, a.Banners, a.Nudges, a.Trailers)
+	}) {
 		assert.Equal(t, strings.TrimSpace(f.Text), f.Text)
 		assert.NotEmpty(t, f.Text)
 	}

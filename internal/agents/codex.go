@@ -1,24 +1,23 @@
 package agents
 
-func codex() Agent {
-	const now = "0.169.0"
-	return Agent{
-		Name:      "Codex",
-		Tools:     []Tool{{"update_plan", WritesList, now}, {"exec", RunsScripts, now}, {"wait", AwaitsScript, now}},
-		Declares:  []Fact{{"declare const tools: { ", now}},
-		Headers:   []Fact{{"Thread-Id", now}, {"Session-Id", now}, {"Session_id", ""}},
-		SideCalls: []Fact{{"You are performing a CONTEXT CHECKPOINT COMPACTION.", now}},
-		Metadata:  []Fact{{"X-Codex-Turn-Metadata", now}},
-		SideMarks: []Mark{
-			{"request_kind", "compaction", now},
-			{"thread_source", "thread_title", now},
-		},
-		Elements: []Element{
-			{"environment_context", Holds, now, ""},
-			{"codex_internal_context", Holds, now, ""},
-			{"goal_context", Holds, "", ""},
-			{"subagent_notification", Holds, "", ""},
-			{"turn_aborted", Holds, "", ""},
-		},
-	}
+const codexSeen = "0.169.0"
+
+var codex = Agent{ //nolint:gochecknoglobals // facts
+	Name:      "Codex",
+	Tools:     []Tool{{"update_plan", WritesList, codexSeen}, {"exec", RunsScripts, codexSeen}, {"wait", AwaitsScript, codexSeen}},
+	Declares:  []Fact{{"declare const tools: { ", codexSeen}},
+	Headers:   []Fact{{"Thread-Id", codexSeen}, {"Session-Id", codexSeen}, {"Session_id", ""}},
+	SideCalls: []Fact{{"You are performing a CONTEXT CHECKPOINT COMPACTION.", codexSeen}},
+	Metadata:  []Fact{{"X-Codex-Turn-Metadata", codexSeen}},
+	SideMarks: []Mark{
+		{"request_kind", "compaction", codexSeen},
+		{"thread_source", "thread_title", codexSeen},
+	},
+	Elements: []Element{
+		{"environment_context", Holds, codexSeen, ""},
+		{"codex_internal_context", Holds, codexSeen, ""},
+		{"goal_context", Holds, "", ""},
+		{"subagent_notification", Holds, "", ""},
+		{"turn_aborted", Holds, "", ""},
+	},
 }

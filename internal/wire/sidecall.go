@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,6 +40,18 @@ func IsSideCall(text string) bool {
 		}
 	}
 	return false
+}
+
+var knownNudges = sync.OnceValue(func() []agents.Fact { //nolint:gochecknoglobals // the same
+	return agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Nudges })
+})
+
+// IsNudge reports whether an agent of the protocol's own may have written text, a message
+// with the role of the user that tells the model to go on. Users of other agents write the
+// same.
+func IsNudge(text string) bool {
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(knownNudges(), func(f agents.Fact) bool { return f.Text == text })
 }
 
 // HasSideHeader reports whether a header of a request, which get returns by its name, says

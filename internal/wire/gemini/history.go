@@ -44,7 +44,7 @@ type walk struct {
 func (w *walk) pass(m *content) bool {
 	if m.role == roleUser && !m.result {
 		text := wordsOf(m.parts)
-		return isNudge(text) || w.User(text, texts(m.parts))
+		return wire.IsNudge(text) || w.User(text, texts(m.parts))
 	}
 	for _, part := range slices.Backward(rawjson.Elements(m.parts)) {
 		if !w.passPart(m.role, part) {

@@ -232,14 +232,8 @@ func readConversation(s *rawjson.Scanner) conversation {
 	return c
 }
 
-// nudge is what gemini-cli writes in the user's name when its own check says that the
-// model should go on.
-const nudge = "Please continue."
-
-func isNudge(text string) bool { return strings.TrimSpace(text) == nudge }
-
 // isAutomatic reports whether a program, and not its user, wrote a text.
-func isAutomatic(text string) bool { return isNudge(text) || adapter.IsAutomatic(text) }
+func isAutomatic(text string) bool { return wire.IsNudge(text) || adapter.IsAutomatic(text) }
 
 // content is a content of a request.
 type content struct {
