@@ -432,7 +432,10 @@ func TestListIsTurnedOnForOneRun(t *testing.T) {
 // gemini-cli asks one of three services, and keeps the base URLs that it has.
 func TestGemini(t *testing.T) {
 	t.Parallel()
-	u := at(t, map[string]string{".gemini/.env": "GOOGLE_CLOUD_LOCATION=europe-west1\n"}, "CODE_ASSIST_ENDPOINT=https://assist.example/")
+	u := at(t, map[string]string{
+		".gemini/.env":          "GOOGLE_CLOUD_LOCATION=europe-west1\n",
+		".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}}} // mine`,
+	}, "CODE_ASSIST_ENDPOINT=https://assist.example/")
 	l := launchOf("gemini -p hello", false, u)
 	assert.Empty(t, l.Notes)
 	assert.Equal(t, "https://generativelanguage.googleapis.com", endpoint(t, l, l.Env["GOOGLE_GEMINI_BASE_URL"]))
@@ -445,6 +448,38 @@ func TestGemini(t *testing.T) {
 	assert.NotContains(t, a.ListAdvice(), "-list")
 	a, _ = agent.Of([]string{"qwen"})
 	assert.Contains(t, a.ListAdvice(), "-list")
+}
+
+// Without a chosen login, the variable of the base URL would choose one.
+func TestGeminiWithoutALogin(t *testing.T) {
+	t.Parallel()
+	for _, u := range []agent.User{user("GEMINI_API_KEY=k"), at(t, map[string]string{"./.env": "GEMINI_API_KEY=k", ".gemini/settings.json": `{"security":{`})} {
+		l := launchOf("gemini -p hello", false, u)
+		assert.NotContains(t, l.Env, "GOOGLE_GEMINI_BASE_URL")
+		assert.Contains(t, l.Env, "CODE_ASSIST_ENDPOINT")
+		require.Len(t, l.Notes, 1)
+		assert.Contains(t, l.Notes[0], "it runs without carryon")
+	}
+	for _, u := range []agent.User{
+		user("GOOGLE_GENAI_USE_GCA=true"), user("GOOGLE_GENAI_USE_VERTEXAI=true"), user("GOOGLE_GEMINI_BASE_URL=http://a"),
+		at(t, map[string]string{"./.gemini/settings.json": `{"security":{"auth":{"selectedType":"vertex-ai"}}}`}),
+	} {
+		l := launchOf("gemini -p hello", false, u)
+		assert.Contains(t, l.Env, "GOOGLE_GEMINI_BASE_URL")
+		assert.Empty(t, l.Notes)
+	}
+}
+
+func TestGeminiOnVertex(t *testing.T) {
+	t.Parallel()
+	for variables, want := range map[string]string{
+		"": "https://aiplatform.googleapis.com", "GOOGLE_CLOUD_LOCATION=global": "https://aiplatform.googleapis.com",
+		"GOOGLE_CLOUD_LOCATION=us-east1": "https://us-east1-aiplatform.googleapis.com", "GOOGLE_CLOUD_LOCATION=eu": "https://aiplatform.eu.rep.googleapis.com",
+		"GOOGLE_CLOUD_LOCATION=us-east1 GOOGLE_API_KEY=k": "https://aiplatform.googleapis.com",
+	} {
+		l := launch("gemini", false, append(strings.Fields(variables), "GOOGLE_GENAI_USE_VERTEXAI=true")...)
+		assert.Equal(t, want, endpoint(t, l, l.Env["GOOGLE_VERTEX_BASE_URL"]), variables)
+	}
 }
 
 // Files are there while the program runs, and not afterwards.

@@ -136,52 +136,6 @@ func preparePi(s *setup) {
 	}
 }
 
-// gemini asks Google's API with a key, Vertex AI, or Code Assist with a Google login.
-// No flag and no variable turns its task tracker on, and only Gemini 2 has another list.
-func gemini() Agent {
-	return Agent{
-		Name: "gemini", packages: []string{"@google/gemini-cli"},
-		modes:   Modes{OneShot: []string{"-p", "--prompt"}, Unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
-		prepare: prepareGemini,
-		list:    settings{how: taskTracker, only: true},
-		hint:    "set GOOGLE_GEMINI_BASE_URL, or with a Google login CODE_ASSIST_ENDPOINT, to the address of a carryon proxy",
-	}
-}
-
-// taskTracker is the setting that turns on gemini-cli's todo list.
-const taskTracker = `"experimental": {"taskTracker": true} in ~/.gemini/settings.json`
-
-func prepareGemini(s *setup) {
-	vertex := "https://aiplatform.googleapis.com"
-	if location := s.geminiSetting("GOOGLE_CLOUD_LOCATION"); location != "" && location != "global" {
-		vertex = "https://" + location + "-aiplatform.googleapis.com"
-	}
-	for _, endpoint := range []struct{ route, variable, otherwise string }{
-		{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"},
-		{"vertex", "GOOGLE_VERTEX_BASE_URL", vertex},
-		{"code-assist", "CODE_ASSIST_ENDPOINT", "https://cloudcode-pa.googleapis.com"},
-	} {
-		s.Env[endpoint.variable] = s.route(endpoint.route, cmp.Or(s.geminiSetting(endpoint.variable), endpoint.otherwise), endpoint.variable)
-	}
-	if s.list {
-		s.note("gemini keeps a todo list with Gemini 2, and with other models after %s; -list does not change that.", taskTracker)
-	}
-}
-
-// geminiSetting returns a variable of the environment, or of the first file in which
-// gemini-cli looks for more of them.
-func (s *setup) geminiSetting(name string) string {
-	if value := s.user.Getenv(name); value != "" {
-		return value
-	}
-	for _, path := range []string{s.here(".gemini", ".env"), s.here(".env"), s.home(".gemini", ".env"), s.home(".env")} {
-		if readConfig(path) != nil {
-			return dotenv(path)[name]
-		}
-	}
-	return ""
-}
-
 func aider() Agent {
 	return Agent{
 		Name: "aider", packages: []string{"aider-chat"},

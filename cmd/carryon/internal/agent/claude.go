@@ -33,15 +33,21 @@ var clouds = []struct { //nolint:gochecknoglobals // a table
 }
 
 func vertexBase(getenv func(string) string) string {
-	switch region := getenv("CLOUD_ML_REGION"); region {
-	case "":
-		return ""
+	if region := getenv("CLOUD_ML_REGION"); region != "" {
+		return vertexHost(region) + "/v1"
+	}
+	return ""
+}
+
+// vertexHost returns the address of Vertex AI for a region.
+func vertexHost(region string) string {
+	switch region {
 	case "global":
-		return "https://aiplatform.googleapis.com/v1"
+		return "https://aiplatform.googleapis.com"
 	case "us", "eu":
-		return "https://aiplatform." + region + ".rep.googleapis.com/v1"
+		return "https://aiplatform." + region + ".rep.googleapis.com"
 	default:
-		return "https://" + region + "-aiplatform.googleapis.com/v1"
+		return "https://" + region + "-aiplatform.googleapis.com"
 	}
 }
 
