@@ -12,31 +12,24 @@ import (
 // codeTool runs JavaScript, in which all other tools of Codex are functions.
 const codeTool = "exec"
 
-// code is the turn of a model that calls its tools from JavaScript, as Codex's default models do.
-func (m model) code(r fakellm.Request) fakellm.Turn {
-	written, listed := 0, -1
+// inCode reports whether the agent wants its tools to be called from JavaScript, as Codex does with its default models.
+func inCode(r fakellm.Request) bool {
+	return slices.Contains(r.Tools, codeTool) && slices.Contains(r.Tools, "wait")
+}
+
+// updateListInCode is updateList for an agent that wants JavaScript.
+func updateListInCode(r fakellm.Request, written int) (fakellm.Turn, bool) {
+	listed := -1
 	for _, c := range callsOf(r) {
-		if c.Name != codeTool {
-			continue
-		}
-		if strings.Contains(c.Arguments, "tools.exec_command(") {
-			written++
-		}
-		if strings.Contains(c.Arguments, "tools.update_plan(") {
+		if c.Name == codeTool && strings.Contains(c.Arguments, "tools.update_plan(") {
 			listed = strings.Count(c.Arguments, "completed")
 		}
 	}
-	switch {
-	case listed < written && strings.Contains(string(r.Body), "update_plan"):
-		plan := strings.ReplaceAll(todos("plan", "")(written), `"content"`, "step")
-		return script("const r = await tools.update_plan(" + plan + "); text(r);")
-	case written == len(files):
-		return said("All done: the page, its styles and the README.")
-	case written > 0 && !asked(r):
-		return said(files[written-1] + " is in place. Next, I will write " + files[written] + ".")
+	if listed >= written || !strings.Contains(string(r.Body), "update_plan") {
+		return fakellm.Turn{}, false
 	}
-	command := "echo '<p>Tea.</p>' > " + m.dir + "/" + files[written]
-	return script("const r = await tools.exec_command({cmd: " + toJSON(command) + "}); text(r.output);")
+	plan := strings.ReplaceAll(todos("plan", "")(written), `"content"`, "step")
+	return script("const r = await tools.update_plan(" + plan + "); text(r);"), true
 }
 
 // script is a call of the tool that runs JavaScript.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/base64"
-	"fmt"
 	"net/http"
 	"strings"
 )
@@ -13,27 +11,6 @@ type endpoint struct {
 	login      string            // the credentials that it accepts, "" for any
 	header     map[string]string // that it demands
 	body       string            // its answer; "" for that of the model
-}
-
-// The made-up logins.
-const (
-	openAIKey    = "sk-proj-none"
-	anthropicKey = "sk-ant-api03-none"
-	claudeToken  = "sk-ant-oat01-none"                        //nolint:gosec // made up
-	githubToken  = "gho_none00000000000000000000000000000000" //nolint:gosec // made up
-	companyToken = "gho_none00000000000000000000000000000001" //nolint:gosec // made up
-	planKey      = "sk-sp-none"
-	account      = "11111111-2222-3333-4444-555555555555"
-	regional     = "66666666-2222-3333-4444-555555555555" // an account whose data stay in a region
-)
-
-// chatGPTToken returns a token of an account as ChatGPT issues it.
-func chatGPTToken(account string) string {
-	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	const forever = 4102444800
-	return part(`{"alg":"none"}`) + "." + part(fmt.Sprintf(
-		`{"exp":%d,"email":"somebody@example.com","https://api.openai.com/auth":{"chatgpt_account_id":%q,"chatgpt_plan_type":"pro","chatgpt_user_id":"user-1"}}`,
-		forever, account)) + "." + part("none")
 }
 
 // endpoints returns what the vendors serve.
@@ -57,6 +34,18 @@ func endpoints() []endpoint {
 		{host: "coding.dashscope.aliyuncs.com", path: "/v1/chat/completions", login: planKey},
 		{host: "api.z.ai", path: "/api/anthropic/v1/messages", login: planKey},
 		{host: "llm.example.com", path: "/v1/", login: planKey},
+		{host: "generativelanguage.googleapis.com", path: "/v1beta/models/", login: geminiKey},
+		{host: "aiplatform.googleapis.com", path: "/v1beta1/publishers/google/models/", login: geminiKey},
+		{host: "oauth2.googleapis.com", path: "/tokeninfo", login: googleToken, body: `{"expires_in":3599,"scope":"https://www.googleapis.com/auth/cloud-platform"}`},
+		{host: "www.googleapis.com", path: "/oauth2/v2/userinfo", login: googleToken, body: `{"id":"1","email":"somebody@example.com"}`},
+		{host: "cloudcode-pa.googleapis.com", path: "/v1internal:loadCodeAssist", login: googleToken, body: googleTiers},
+		{host: "cloudcode-pa.googleapis.com", path: "/v1internal:onboardUser", login: googleToken, body: googleAccount},
+		{host: "cloudcode-pa.googleapis.com", path: "/v1internal:listExperiments", login: googleToken, body: `{}`},
+		{host: "cloudcode-pa.googleapis.com", path: "/v1internal:fetchAdminControls", login: googleToken, body: `{}`},
+		{host: "cloudcode-pa.googleapis.com", path: "/v1internal:retrieveUserQuota", login: googleToken, body: `{}`},
+		{host: "cloudcode-pa.googleapis.com", path: "/v1internal:recordCodeAssistMetrics", login: googleToken, body: `{}`},
+		{host: "cloudcode-pa.googleapis.com", path: "/v1internal:generateContent", login: googleToken},
+		{host: "cloudcode-pa.googleapis.com", path: "/v1internal:streamGenerateContent", login: googleToken},
 		{host: "api.github.com", path: "/copilot_internal/user", login: githubToken, body: copilotUser},
 		{host: "api.github.com", path: "/copilot_internal/user", login: companyToken, body: strings.ReplaceAll(copilotUser, "https://api.githubcopilot.com", "https://api.business.githubcopilot.com")},
 		{host: "api.business.githubcopilot.com", path: "/models", login: companyToken, body: copilotModels},
@@ -94,8 +83,19 @@ func (e *endpoint) accepts(r *http.Request) bool {
 		return r.Header.Get("X-Api-Key") == anthropicKey || r.Header.Get("Authorization") == "Bearer "+claudeToken
 	}
 	_, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if key := r.Header.Get("X-Goog-Api-Key"); key != "" {
+		given = key
+	}
 	return e.login == "" || given == e.login
 }
+
+// What Code Assist answers to somebody whom it does not know yet.
+const (
+	googleTiers = `{"allowedTiers":[{"id":"standard-tier","name":"Gemini Code Assist","description":"","isDefault":true,"userDefinedCloudaicompanionProject":false}],` +
+		`"cloudaicompanionProject":"some-project"}`
+	googleAccount = `{"name":"operations/1","done":true,"response":{"@type":"type.googleapis.com/google.internal.cloud.code.v1internal.OnboardUserResponse",` +
+		`"cloudaicompanionProject":{"id":"some-project","name":"some-project"}}}`
+)
 
 const chatGPTAccounts = `{"accounts":[` +
 	`{"id":"` + account + `","plan_type":"pro","structure":"personal","workspace_backend_origin":"https://chatgpt.com","account_routing_override":"NO_CONSTRAINT"},` +

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,7 @@ type list struct {
 }
 
 // listOf returns the tool that keeps the list.
-func listOf(names []string) (list, bool) {
+func listOf(r fakellm.Request) (list, bool) {
 	wholes := map[string]func(done int) string{
 		"todowrite":   todos("todos", "priority"),
 		"todo_write":  todos("todos", "id"),
@@ -26,7 +27,12 @@ func listOf(names []string) (list, bool) {
 		"update_plan": func(done int) string { return strings.ReplaceAll(todos("plan", "")(done), `"content"`, `"step"`) },
 		"Checklist":   func(done int) string { return toJSON(map[string]any{"checklist": checklist(done)}) },
 	}
-	for _, name := range names {
+	if strings.Contains(r.Path, "enerateContent") {
+		wholes["write_todos"] = func(done int) string {
+			return strings.ReplaceAll(todos("todos", "")(done), `"content"`, `"description"`)
+		}
+	}
+	for _, name := range r.Tools {
 		if arguments, ok := wholes[name]; ok {
 			return list{whole(name, arguments)}, true
 		}
@@ -37,6 +43,8 @@ func listOf(names []string) (list, bool) {
 			return list{claudeTasks}, true
 		case "sql":
 			return list{copilotRows}, true
+		case "tracker_create_task":
+			return list{geminiTasks}, true
 		}
 	}
 	return list{}, false
@@ -127,6 +135,26 @@ func claudeTasks(r fakellm.Request, written int) (name, arguments string) {
 		return "TaskCreate", toJSON(map[string]any{"subject": "Write " + files[added], "description": "Write " + files[added]})
 	case completed < written:
 		return "TaskUpdate", toJSON(map[string]any{"taskId": strconv.Itoa(completed + 1), "status": "completed"})
+	}
+	return "", ""
+}
+
+var createdTask = regexp.MustCompile(`Created task ([0-9a-f]+):`)
+
+// geminiTasks is the list.next of gemini-cli, which names a task when it creates it.
+func geminiTasks(r fakellm.Request, written int) (name, arguments string) {
+	var ids []string
+	for _, m := range r.Messages {
+		for _, match := range createdTask.FindAllStringSubmatch(m.Content, -1) {
+			ids = append(ids, match[1])
+		}
+	}
+	closed := count(r, "tracker_update_task", "closed")
+	switch {
+	case len(ids) < len(files):
+		return "tracker_create_task", toJSON(map[string]any{"title": "Write " + files[len(ids)], "description": "Write it", "type": "task"})
+	case closed < written:
+		return "tracker_update_task", toJSON(map[string]any{"id": ids[closed], "status": "closed"})
 	}
 	return "", ""
 }

@@ -14,46 +14,84 @@ import (
 	"io"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 func main() {
 	log.SetFlags(0)
-	only := flag.String("only", "", "run the agents whose `names` contain one of these, separated by commas")
+	only := flag.String("only", "", "run the agents with a row in the table that this `regular expression` matches, such as 'claude.*terminal|pi'")
 	folder := flag.String("agents", "conformance/agents", "the `folder` of the agents")
 	verbose := flag.Bool("v", false, "show what the agents print")
 	document := flag.String("write", "", "write the table into this `document`, between its marks")
+	bin := flag.String("bin", "", "the `folder` of the built programs, for the process whose network is cut off")
 	flag.Parse()
-	if err := run(*folder, *only, *document, *verbose); err != nil {
+	matching, err := regexp.Compile("(?i)" + *only)
+	if err == nil {
+		*folder, err = filepath.Abs(*folder)
+	}
+	r := runner{agents: *folder, bin: *bin, only: matching}
+	if *verbose {
+		r.log = os.Stderr
+	}
+	switch {
+	case err != nil:
+	case *bin == "":
+		err = r.buildAndRun(*document)
+	case enableLoopback() != nil:
+		os.Exit(codeNoLoopback)
+	default:
+		err = r.runAll(*document)
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		os.Exit(exit.ExitCode()) // it has said why
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
+// codeNoLoopback is the exit code where the system allows a network of one's own, but no loopback in it.
+const codeNoLoopback = 75
+
 // errUnfinished is the failure of a run under carryon.
 var errUnfinished = errors.New("an agent did not finish its list, has lost tools, or has a prompt of carryon's in its history")
 
-func run(folder, only, document string, verbose bool) error {
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return err
-	}
+// buildAndRun builds the programs, which may need the network, and runs all agents in a process that has none but a
+// loopback.
+func (r runner) buildAndRun(document string) error {
 	bin, err := os.MkdirTemp("", "carryon-bin-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(bin) //nolint:errcheck // the system's to clean up
-	r := runner{agents: folder, bin: bin, carryon: filepath.Join(bin, "carryon")}
-	if verbose {
-		r.log = os.Stderr
-	}
-	ctx := context.Background()
-	if err := r.build(ctx); err != nil {
+	r.bin = bin
+	if err := r.build(context.Background()); err != nil {
 		return err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	c := exec.Command(self, append(os.Args[1:], "-bin", bin)...) //nolint:noctx // it ends by itself
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	started := cutOff(c) && c.Start() == nil
+	if started {
+		if err = c.Wait(); c.ProcessState.ExitCode() != codeNoLoopback {
+			return err
+		}
+	}
+	log.Print("This system cannot cut the network off: only their variables keep the agents from it.")
+	return r.runAll(document)
+}
+
+// runAll runs the agents, and writes the table into the document if one is named.
+func (r runner) runAll(document string) error {
 	var table strings.Builder
-	unfinished, err := r.table(ctx, io.MultiWriter(os.Stdout, &table), append(npmAgents(), goAgents()...), only)
+	unfinished, err := r.table(context.Background(), io.MultiWriter(os.Stdout, &table))
 	if err == nil && document != "" {
 		err = write(document, table.String())
 	}
@@ -63,46 +101,45 @@ func run(folder, only, document string, verbose bool) error {
 	return err
 }
 
-// table prints a line for each agent that is installed.
-func (r runner) table(ctx context.Context, w io.Writer, agents []agent, only string) (unfinished bool, err error) {
+// table prints a line for each run of each agent that is installed.
+func (r runner) table(ctx context.Context, w io.Writer) (unfinished bool, err error) {
 	if _, err := fmt.Fprintln(w, "| agent | run | protocol | files, of 3, without | with | extra requests | prompts in its history | carryon says |\n"+
 		"|---|---|---|---|---|---|---|---|"); err != nil {
 		return false, err
 	}
-	for _, a := range agents {
+	for _, a := range allAgents() {
 		version := r.versionOf(a)
-		if version == "" || !named(a, only) {
-			continue
+		for _, way := range a.runs() {
+			if version == "" || !r.only.MatchString(way.name+" "+way.kind()) {
+				continue
+			}
+			failed, err := r.row(ctx, w, way, version)
+			if err != nil {
+				return false, err
+			}
+			unfinished = unfinished || failed
 		}
-		alone, err := r.run(ctx, a, false)
-		if err != nil {
-			return false, err
-		}
-		with, err := r.run(ctx, a, true)
-		if err != nil {
-			return false, err
-		}
-		if _, err := fmt.Fprintf(w, "| %s %s | %s | %s | %d | %d | %d | %d | %s |\n",
-			a.name, version, a.kind(), a.protocol, alone.files, with.files, with.added, with.prompts, with.says); err != nil {
-			return false, err
-		}
-		lost := slices.DeleteFunc(slices.Clone(alone.tools), func(tool string) bool { return slices.Contains(with.tools, tool) })
-		if len(lost) > 0 {
-			log.Printf("%s offers no %s under carryon", a.name, strings.Join(lost, ", "))
-		}
-		unfinished = unfinished || with.files != len(files) || with.prompts > 0 || len(lost) > 0
 	}
 	return unfinished, nil
 }
 
-// named reports whether an agent's name contains one of these texts, which commas separate.
-func named(a agent, only string) bool {
-	for part := range strings.SplitSeq(strings.ToLower(only), ",") {
-		if part = strings.TrimSpace(part); (part != "" || only == "") && strings.Contains(strings.ToLower(a.name), part) {
-			return true
-		}
+// row runs an agent without carryon and with it, and prints a line. It reports whether carryon has not done its part.
+func (r runner) row(ctx context.Context, w io.Writer, a agent, version string) (unfinished bool, err error) {
+	alone, err := r.run(ctx, a, false)
+	if err != nil {
+		return false, err
 	}
-	return false
+	with, err := r.run(ctx, a, true)
+	if err != nil {
+		return false, err
+	}
+	lost := slices.DeleteFunc(slices.Clone(alone.tools), func(tool string) bool { return slices.Contains(with.tools, tool) })
+	if len(lost) > 0 {
+		log.Printf("%s offers no %s under carryon", a.name, strings.Join(lost, ", "))
+	}
+	_, err = fmt.Fprintf(w, "| %s %s | %s | %s | %d | %d | %d | %d | %s |\n",
+		a.name, version, a.kind(), a.protocol, alone.files, with.files, with.added, with.prompts, with.says)
+	return with.files != len(files) || with.prompts > 0 || len(lost) > 0, err
 }
 
 // The marks around the table in a document.

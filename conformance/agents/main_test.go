@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// An agent whose package is spelled wrongly would be left out without a word.
+func TestEveryAgentHasAPackage(t *testing.T) {
+	t.Parallel()
+	npm, err := os.ReadFile("package.json")
+	require.NoError(t, err)
+	module, err := os.ReadFile("eino/go.mod")
+	require.NoError(t, err)
+	seen := make(map[string]bool)
+	for _, a := range allAgents() {
+		assert.Contains(t, string(npm)+string(module), a.pkg)
+		assert.NotEmpty(t, a.runs(), a.name)
+		for _, way := range a.runs() {
+			assert.False(t, seen[way.name+way.kind()], "%s %s is there twice", way.name, way.kind())
+			seen[way.name+way.kind()] = true
+		}
+	}
+}
 
 // Every test run includes the agents that need only Go: without carryon they stop after the first file, and under
 // "carryon run" they finish.
@@ -22,9 +41,9 @@ func TestGoAgents(t *testing.T) {
 	folder, err := filepath.Abs(".")
 	require.NoError(t, err)
 	bin := t.TempDir()
-	r := runner{agents: folder, bin: bin, carryon: filepath.Join(bin, "carryon"), log: t.Output()}
+	r := runner{agents: folder, bin: bin, log: t.Output()}
 	require.NoError(t, r.build(t.Context()))
-	for _, a := range goAgents() {
+	for _, a := range goAgents {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			assert.NotEmpty(t, r.versionOf(a))

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
@@ -17,37 +18,71 @@ var files = []string{"index.html", "style.css", "README.md"} //nolint:gochecknog
 // model plays a model that announces its next step instead of taking it, until somebody asks it to carry on. Its answer
 // depends on the request alone, so that an agent's side calls do not disturb it.
 type model struct {
-	dir string // where the agent works
+	dir   string      // where the agent works
+	ended atomic.Bool // its last answer to a request with tools called none of them
 }
 
 // respond answers a request.
-func (m model) respond(r fakellm.Request) fakellm.Turn {
-	if slices.Contains(r.Tools, codeTool) && slices.Contains(r.Tools, "wait") {
-		return m.code(r)
+func (m *model) respond(r fakellm.Request) fakellm.Turn {
+	_, writes := m.writerOf(r.Tools)
+	switch {
+	case writes, inCode(r):
+		turn, ended := m.next(r)
+		m.ended.Store(ended)
+		return turn
+	case routes(r):
+		return said(`{"complexity_reasoning":"It is short.","complexity_score":10,"reasoning":"It is short.","model_choice":"flash"}`)
 	}
-	write, ok := m.writerOf(r.Tools)
-	if !ok {
-		return said("A page about tea") // a title, say
-	}
+	return said("A page about tea") // a title, say
+}
+
+// next is the next step of the work. ended says that it calls no tool.
+func (m *model) next(r fakellm.Request) (turn fakellm.Turn, ended bool) {
 	written := m.written(r)
-	list, hasList := listOf(r.Tools)
-	if hasList {
-		if name, arguments := list.next(r, written); name != "" {
-			return call(name, arguments)
-		}
-	} else if slices.Contains(r.Tools, "ToolSearch") && count(r, "ToolSearch", "") == 0 { // Claude Code offers the list's tools once the model has found them
-		return call("ToolSearch", toJSON(map[string]any{"query": "select:TodoWrite,TaskCreate,TaskUpdate", "max_results": 5}))
+	if update, ok := updateList(r, written); ok {
+		return update, false
 	}
 	switch {
 	case written == len(files):
-		return said("All done: the page, its styles and the README.")
+		return said("All done: the page, its styles and the README."), true
 	case written > 0 && !asked(r):
-		return said(files[written-1] + " is in place. Next, I will write " + files[written] + ".")
+		return said(files[written-1] + " is in place. Next, I will write " + files[written] + "."), true
 	}
-	if isCustom(r, write.name) {
-		return custom(write.name, m.patch(files[written]))
+	return m.write(r, files[written]), false
+}
+
+// updateList is a call that brings the list up to date, if the agent keeps one.
+func updateList(r fakellm.Request, written int) (fakellm.Turn, bool) {
+	if inCode(r) {
+		return updateListInCode(r, written)
 	}
-	return call(write.name, write.arguments(files[written]))
+	list, hasList := listOf(r)
+	switch {
+	case hasList:
+		name, arguments := list.next(r, written)
+		return call(name, arguments), name != ""
+	case slices.Contains(r.Tools, "ToolSearch") && count(r, "ToolSearch", "") == 0: // Claude Code offers the list's tools once the model has found them
+		return call("ToolSearch", toJSON(map[string]any{"query": "select:TodoWrite,TaskCreate,TaskUpdate", "max_results": 5})), true
+	}
+	return fakellm.Turn{}, false
+}
+
+// write is a call that writes a file.
+func (m *model) write(r fakellm.Request, file string) fakellm.Turn {
+	write, _ := m.writerOf(r.Tools)
+	switch {
+	case inCode(r):
+		return script("const r = await tools.exec_command({cmd: " + toJSON(m.shell(file)) + "}); text(r.output);")
+	case isCustom(r, write.name):
+		return custom(write.name, m.patch(file))
+	}
+	return call(write.name, write.arguments(file))
+}
+
+// routes reports whether gemini-cli asks how hard a task is, and so which model is to work on it.
+func routes(r fakellm.Request) bool {
+	body := string(r.Body)
+	return strings.Contains(body, "complexity_score") || strings.Contains(body, "model_choice")
 }
 
 func call(name, arguments string) fakellm.Turn {
@@ -60,7 +95,10 @@ func said(text string) fakellm.Turn { return timed(fakellm.Text(text)) }
 func timed(t fakellm.Turn) fakellm.Turn { return t.Usage(1000, 20).Delay(time.Millisecond) }
 
 // written returns how many files the calls in the request have written.
-func (m model) written(r fakellm.Request) (n int) {
+func (m *model) written(r fakellm.Request) (n int) {
+	if inCode(r) {
+		return count(r, codeTool, "tools.exec_command(")
+	}
 	for _, c := range callsOf(r) {
 		if _, ok := m.writerOf([]string{c.Name}); ok && slices.ContainsFunc(files, func(f string) bool { return strings.Contains(c.Arguments, f) }) {
 			n++
@@ -90,14 +128,12 @@ type writer struct {
 }
 
 // writerOf returns the tool that writes a file.
-func (m model) writerOf(names []string) (writer, bool) {
-	const content = "<p>Tea.</p>"
+func (m *model) writerOf(names []string) (writer, bool) {
 	with := func(path, text string) func(string) string {
 		return func(file string) string {
 			return toJSON(map[string]any{path: filepath.Join(m.dir, file), text: content})
 		}
 	}
-	shell := func(file string) string { return "echo '" + content + "' > " + filepath.Join(m.dir, file) }
 	shapes := map[string]func(string) string{
 		"write":      with("filePath", "content"), // opencode
 		"write_file": with("file_path", "content"),
@@ -109,9 +145,11 @@ func (m model) writerOf(names []string) (writer, bool) {
 			return toJSON(map[string]any{"patchText": m.patch(file)})
 		},
 
-		"exec_command":  func(file string) string { return toJSON(map[string]any{"cmd": shell(file)}) },
-		"shell":         func(file string) string { return toJSON(map[string]any{"command": []string{"sh", "-c", shell(file)}}) },
-		"shell_command": func(file string) string { return toJSON(map[string]any{"command": shell(file)}) },
+		"exec_command": func(file string) string { return toJSON(map[string]any{"cmd": m.shell(file)}) },
+		"shell": func(file string) string {
+			return toJSON(map[string]any{"command": []string{"sh", "-c", m.shell(file)}})
+		},
+		"shell_command": func(file string) string { return toJSON(map[string]any{"command": m.shell(file)}) },
 	}
 	switch { // two agents have a tool of the same name
 	case slices.Contains(names, "Checklist"): // continue
@@ -127,9 +165,17 @@ func (m model) writerOf(names []string) (writer, bool) {
 	return writer{}, false
 }
 
+// content is what the files hold.
+const content = "<p>Tea.</p>"
+
+// shell is a command that writes a file.
+func (m *model) shell(file string) string {
+	return "echo '" + content + "' > " + filepath.Join(m.dir, file)
+}
+
 // patch is a patch that adds a file.
-func (m model) patch(file string) string {
-	return "*** Begin Patch\n*** Add File: " + filepath.Join(m.dir, file) + "\n+<p>Tea.</p>\n*** End Patch"
+func (m *model) patch(file string) string {
+	return "*** Begin Patch\n*** Add File: " + filepath.Join(m.dir, file) + "\n+" + content + "\n*** End Patch"
 }
 
 func toJSON(value any) string {

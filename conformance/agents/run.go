@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,10 +24,10 @@ const patience = 2 * time.Minute
 
 // runner runs agents.
 type runner struct {
-	agents  string    // this folder
-	bin     string    // the folder of the built programs
-	carryon string    // the command
-	log     io.Writer // gets the agents' output; nil to drop it
+	agents string         // this folder
+	bin    string         // the folder of the built programs
+	only   *regexp.Regexp // matches the names and kinds of the agents to run
+	log    io.Writer      // gets the agents' output; nil to drop it
 }
 
 // result is the result of a run.
@@ -64,16 +65,21 @@ func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) st
 	if !a.vendors {
 		url = w.server.URL()
 	}
-	c := exec.CommandContext(ctx, "env", w.filled(r.command(a, url, under))...) // env finds the program in the PATH that it gets
+	w.model.ended.Store(false)
+	c := exec.CommandContext(ctx, "env", w.filled(command(filepath.Join(r.bin, "carryon"), a, url, under))...) // env finds the program in the PATH that it gets
 	c.WaitDelay = 5 * time.Second
 	c.Dir = w.dir
 	c.Env = w.filled(append(r.environment(a, w.dir, url, under), w.cutOff()...))
 	var out []byte
 	var err error
-	if a.terminal {
-		out, err = inTerminal(ctx, c, func() int { return len(w.server.Requests()) })
+	if a.onScreen {
+		out, err = inTerminal(ctx, c, w.model.ended.Load)
 	} else {
+		group(c)
 		out, err = c.CombinedOutput()
+	}
+	if c.Process != nil {
+		_ = endGroup(c.Process.Pid) // most have ended
 	}
 	if r.log != nil {
 		_, _ = fmt.Fprintf(r.log, "--- %s: %v\n%s\n", strings.Join(c.Args[1:], " "), err, out)
@@ -82,24 +88,21 @@ func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) st
 }
 
 // command returns the program to run, and its arguments.
-func (r runner) command(a agent, url string, under bool) []string {
-	var command []string
+func command(carryon string, a agent, url string, under bool) []string {
 	switch {
-	case under:
-		command = []string{r.carryon, "run"}
-		if url != "" {
-			command = append(command, "-upstream", url)
-		}
-		if a.list {
-			command = append(command, "-list")
-		}
-		command = append(append(command, "--"), a.command...)
-	case a.direct != nil:
-		command = a.direct(url)
-	default:
-		command = slices.Clone(a.command)
+	case !under && a.direct != nil:
+		return a.direct
+	case !under:
+		return a.command
 	}
-	return command
+	command := []string{carryon, "run"}
+	if url != "" {
+		command = append(command, "-upstream", url)
+	}
+	if a.list {
+		command = append(command, "-list")
+	}
+	return append(append(command, "--"), a.command...)
 }
 
 // environment returns the environment of a user who has never run an agent.
@@ -110,7 +113,7 @@ func (r runner) environment(a agent, home, url string, under bool) []string {
 		"PATH=" + strings.Join(path, string(os.PathListSeparator)), "HOME=" + home, "NODE_PATH=" + modules,
 		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
 	}, a.env...)
-	if a.terminal {
+	if a.onScreen {
 		env = append(env, "TERM=xterm-256color")
 	} else {
 		env = append(env, "TERM=dumb", "CI=1")
@@ -148,7 +151,7 @@ func resultOf(dir string, requests []fakellm.Request, out string) (r result) {
 	slices.Sort(r.tools)
 	r.tools = slices.DeleteFunc(slices.Compact(r.tools), pause.Is)
 	for line := range strings.Lines(out) {
-		if says, ok := strings.CutPrefix(line, "carryon: "); ok && strings.Contains(says, " request") { // not what continuations were worth
+		if _, says, ok := strings.Cut(line, "carryon: "); ok && strings.Contains(says, " request") { // not what continuations were worth
 			r.says = strings.TrimSpace(says)
 		}
 	}
@@ -176,10 +179,10 @@ func (r runner) versionOf(a agent) string {
 func (r runner) build(ctx context.Context) error {
 	root := filepath.Join(r.agents, "..", "..")
 	for program, dir := range map[string]string{
-		r.carryon:                    filepath.Join(root, "cmd", "carryon"),
-		filepath.Join(r.bin, "eino"): filepath.Join(r.agents, "eino"),
+		"carryon": filepath.Join(root, "cmd", "carryon"),
+		"eino":    filepath.Join(r.agents, "eino"),
 	} {
-		c := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
+		c := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(r.bin, program), ".")
 		c.Dir, c.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", program, err, out)

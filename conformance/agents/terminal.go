@@ -12,15 +12,15 @@ import (
 	"github.com/creack/pty"
 )
 
-// idle is for how long an agent in a terminal sends no request once it has nothing more to do.
+// idle is for how long a model has nothing more to do when the user of a terminal leaves.
 const idle = 8 * time.Second
 
 // interrupt is what Ctrl-C sends.
 const interrupt = "\x03"
 
-// inTerminal runs a command in a terminal until it sends no more requests, and then ends it as its user would. It
+// inTerminal runs a command in a terminal until its model has ended its turn, and then ends it as its user would. It
 // returns what the terminal has shown, without the control sequences.
-func inTerminal(ctx context.Context, c *exec.Cmd, requests func() int) ([]byte, error) {
+func inTerminal(ctx context.Context, c *exec.Cmd, ended func() bool) ([]byte, error) {
 	terminal, err := pty.StartWithSize(c, &pty.Winsize{Rows: 50, Cols: 200})
 	if err != nil {
 		return nil, err
@@ -28,16 +28,15 @@ func inTerminal(ctx context.Context, c *exec.Cmd, requests func() int) ([]byte, 
 	defer terminal.Close() //nolint:errcheck // nothing is buffered
 	screen := &screen{terminal: terminal, ended: make(chan struct{})}
 	go screen.read()
-	for last, quiet := 0, time.Duration(0); quiet < idle; quiet += time.Second {
+	for quiet := time.Duration(0); quiet < idle && ctx.Err() == nil; quiet += time.Second {
 		select {
 		case <-time.After(time.Second):
 		case <-screen.ended:
 			return screen.text(), c.Wait()
 		case <-ctx.Done():
-			quiet = idle
 		}
-		if n := requests(); n != last || n == 0 {
-			last, quiet = n, 0
+		if !ended() {
+			quiet = 0
 		}
 	}
 	for range 40 {

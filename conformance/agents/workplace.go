@@ -16,7 +16,8 @@ import (
 type workplace struct {
 	dir     string
 	fill    *strings.Replacer // of the names of places in commands, variables and files
-	server  *fakellm.Server   // the model
+	model   *model
+	server  *fakellm.Server // where the model is
 	vendors *vendors
 }
 
@@ -26,11 +27,12 @@ func newWorkplace(a agent, agents string, log io.Writer) (*workplace, error) {
 	if err != nil {
 		return nil, err
 	}
+	m := &model{dir: dir}
 	turns := make([]fakellm.Turn, 200)
 	for i := range turns {
-		turns[i] = fakellm.Func(model{dir}.respond)
+		turns[i] = fakellm.Func(m.respond)
 	}
-	w := &workplace{dir: dir, server: fakellm.Start(turns...)}
+	w := &workplace{dir: dir, model: m, server: fakellm.Start(turns...)}
 	w.fill = strings.NewReplacer("{AGENTS}", agents, "{HOME}", dir, "{URL}", w.server.URL())
 	w.vendors, err = startVendors(w.server.Handler(), w.certificate(), log)
 	for name, content := range a.home {
