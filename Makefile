@@ -31,7 +31,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go: a missing or broken C compiler must not matter.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: agents api docs docs-check release-check cross versions help demo test test-all linear bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
+.PHONY: agents some-agents api docs docs-check release-check cross versions help demo test test-all linear bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -99,10 +99,13 @@ soak: need-go ## Send many streams through the proxy, one in ten failing: STREAM
 load: need-go ## Keep many slow streams open through the proxy at once: SLOW=2000
 	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestLoad . -args -slow $(SLOW)
 
-agents: need-go ## Run real agents with carryon and without (needs npm and 2 GB): ONLY=parts of names, with commas
+agents: need-go ## Run real agents with carryon and without (needs npm and 2.5 GB): ONLY=expression for rows of the table
 	@$(PURE); cd conformance && go build -o ../.bin/agents ./agents && cd .. && \
 		npm install --no-save --no-audit --no-fund --prefix conformance/agents && \
 		.bin/agents -only '$(ONLY)' $(if $(ONLY),,-write docs/agents.md)
+
+some-agents: need-go ## Run three real agents (needs npm and 1 GB, else leaves them out)
+	@scripts/some-agents
 
 lint: tools ## Check style and layering with the pinned golangci-lint, and vet
 	@$(PURE); .bin/golangci-lint fmt --diff || { failed=1; echo 'Not formatted: run "make fmt".'; }; \
