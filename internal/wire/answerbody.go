@@ -307,3 +307,190 @@ func endsBlank(lines []byte) bool {
 	lines = bytes.TrimSuffix(bytes.TrimSuffix(lines, []byte("\n")), []byte("\r"))
 	return len(lines) == 0 || lines[len(lines)-1] == '\n' || lines[len(lines)-1] == '\r'
 }
+
+// scan finds the events in a buffer that may be relayed unread, and reports
+// their values to r. It stops at the first event that may not be relayed or has
+// not arrived in full, and after the first event of the answer, which is shown
+// alone. It returns the offset there, and whether the next event has arrived and is
+// for the engine.
+func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
+	if b.holding {
+		return 0, true
+	}
+	var found [maxValues]value
+	for n < len(buffer) {
+		end := b.template.match(buffer, n, &found)
+		switch {
+		case end > 0:
+			b.observe(buffer, found[:b.template.n], r)
+		case end == 0:
+			end, forEngine = b.inspect(buffer, n, r)
+		}
+		if end <= 0 {
+			break
+		}
+		if n = end; !b.began && endsBlank(buffer[:n]) {
+			b.partial = false
+			b.seam.follow(buffer[:n])
+			return n, false
+		}
+	}
+	if n > 0 {
+		b.seam.follow(buffer[:n])
+	}
+	b.partial = !forEngine
+	return n, forEngine
+}
+
+// observe reports the values of an event in the buffer.
+func (b *AnswerBody) observe(buffer []byte, found []value, r Relay) {
+	for i := range found {
+		switch v := &found[i]; {
+		case v.role == Ignored:
+		case v.form != text:
+			b.codec.Observe(v.role, buffer[v.from:v.to], r)
+		case v.plain:
+			b.codec.Observe(v.role, buffer[v.from+1:v.to-1], r)
+		default:
+			unescaped(buffer[v.from:v.to], func(said []byte) { b.codec.Observe(v.role, said, r) })
+		}
+	}
+}
+
+// inspect reads the event, or the line between two events, that begins at an
+// offset. It returns its end, or 0 if it may not be relayed or its data line
+// has not arrived.
+func (b *AnswerBody) inspect(buffer []byte, begin int, r Relay) (end int, forEngine bool) {
+	v, _ := valuesPool.Get().(*Values)
+	v.buffer, v.all = buffer, v.room[:0]
+	defer func() {
+		v.buffer = nil // it is not ours
+		valuesPool.Put(v)
+	}()
+	var name []byte
+	for at := begin; at-begin < maxTemplate; {
+		l, ok := sse.LineAt(buffer, at, 0)
+		if !ok {
+			return 0, false
+		}
+		f, from, to := l.Field(buffer)
+		switch {
+		case f == sse.Data:
+			v.data = from
+			if !b.codec.Classify(name, buffer[from:to], v) {
+				return 0, true
+			}
+			r.Text("") // notes when the first event came, which may have no values
+			b.observe(buffer, v.all, r)
+			b.template.learn(buffer[begin:l.End], begin, v.all)
+			return l.End, false
+		case f == sse.Blank && name == nil, f == sse.Comment && at == begin:
+			return l.End, false
+		case f == sse.Name:
+			name = buffer[from:to]
+		case f == sse.Other:
+			v.add(value{from: from, to: to, form: field})
+		case f != sse.Comment:
+			return 0, true
+		}
+		at = l.End
+	}
+	return 0, true
+}
+
+// Source is one turn of a streamed answer: its body, cut into events.
+type Source struct {
+	reader       sse.Reader
+	continuation bool
+	began        bool        // its first lines have come
+	lineEnd      sse.LineEnd // of its first lines
+	closed       atomic.Bool
+}
+
+var _ adapter.Source[sse.Event] = (*Source)(nil)
+
+// NewSource returns the caller's own turn, or the turn of the continuation k. It
+// closes body when it is closed.
+func NewSource(body io.ReadCloser, k *adapter.Continuation) *Source {
+	if k == nil {
+		return &Source{reader: sse.NewReader(body)}
+	}
+	return &Source{reader: sse.NewReader(touched{body, k.Touch}), continuation: true}
+}
+
+// Recv returns the next event. It returns the caller's own turn to the last
+// byte. In a continuation, it leaves out blank lines, unless there are very
+// many in a row, and an incomplete event at the end.
+func (s *Source) Recv() (sse.Event, error) {
+	for skipped := 0; ; skipped++ {
+		e, err := s.reader.Next()
+		s.learnLineEnd(e.Raw)
+		if err != nil {
+			if s.closed.Load() || s.continuation && !errors.Is(err, io.EOF) {
+				return e, err
+			}
+			var ok bool
+			if e, ok = s.reader.Rest(); !ok {
+				return e, err
+			}
+		}
+		if !s.continuation || !isBlank(&e) || skipped == maxBlank {
+			return e, nil
+		}
+	}
+}
+
+// TryRecv returns the next event if all of it has arrived. It leaves out what
+// Recv leaves out.
+func (s *Source) TryRecv() (sse.Event, bool) {
+	for !s.closed.Load() {
+		e, ok := s.reader.TryNext()
+		s.learnLineEnd(e.Raw)
+		if !ok || !s.continuation || !isBlank(&e) {
+			return e, ok
+		}
+	}
+	return sse.Event{}, false
+}
+
+// learnLineEnd notes how lines of the answer end, from the first of them. What carryon
+// writes before any of them is shown ends its lines in the same way: some clients fail
+// on a mixture.
+func (s *Source) learnLineEnd(lines []byte) {
+	if s.began || len(lines) == 0 {
+		return
+	}
+	s.began = true
+	s.lineEnd, _ = sse.EndOf(lines)
+}
+
+// maxBlank is how many blank lines are left out at a time. The receiver must
+// check from time to time whether the call has ended.
+const maxBlank = 1000
+
+// isBlank reports whether the event is a blank line.
+func isBlank(e *sse.Event) bool {
+	return e.Kind == sse.NonData && (e.Raw[0] == '\n' || e.Raw[0] == '\r')
+}
+
+// Close closes the body, which ends a Recv that is running.
+func (s *Source) Close() error {
+	s.closed.Store(true)
+	return s.reader.Close()
+}
+
+// touched is a body that reports when bytes arrive.
+type touched struct {
+	io.ReadCloser
+
+	touch func()
+}
+
+// Read implements [io.Reader].
+func (t touched) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if n > 0 {
+		t.touch()
+	}
+	return n, err
+}

@@ -6,9 +6,16 @@
 package wire
 
 import (
+	"errors"
 	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/agents"
+	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
@@ -95,4 +102,114 @@ type Holder interface {
 	Next() (sse.Event, bool)
 	// IsHolding reports whether any events are held. Nothing may be relayed before them.
 	IsHolding() bool
+}
+
+// ErrUnreadable is the failure of a turn whose answer is not valid JSON of the
+// protocol. The error texts name package transport, which programs know.
+var ErrUnreadable = errors.New("transport: not the JSON of an answer")
+
+// ProviderError is an error that the provider reported, in place of an answer or
+// in the middle of one.
+type ProviderError struct {
+	Type, Code, Message string        // "" where it does not say
+	RetryAfter          time.Duration // the pause that it asks for in the body; 0 for none
+}
+
+// Error returns the provider's message.
+func (e *ProviderError) Error() string {
+	return "transport: the provider reported an error: " + e.Message
+}
+
+// Reported returns the error in raw, which is an object or a string.
+func Reported(raw []byte) *ProviderError {
+	e := &ProviderError{
+		Type:    rawjson.TextOf(rawjson.Member(raw, "type")),
+		Code:    rawjson.TextOf(rawjson.Member(raw, "code")),
+		Message: rawjson.TextOf(rawjson.Member(raw, "message")),
+	}
+	if e.Message == "" {
+		e.Message = rawjson.TextOf(raw)
+	}
+	return e
+}
+
+// sideCalls are the signs of side calls, which are not part of an agent's work. Such a
+// request has the conversation and all of its tools, so that it hits the provider's
+// cache.
+type sideCalls struct {
+	prompts []agents.Fact
+	headers []string
+	members []string // the same in lower case
+	marks   []agents.Mark
+}
+
+var knownSideCalls = sync.OnceValue(func() *sideCalls { //nolint:gochecknoglobals // facts, put together once
+	k := &sideCalls{
+		prompts: agents.Collect(func(a *agents.Agent) []agents.Fact { return a.SideCalls }),
+		marks:   agents.Collect(func(a *agents.Agent) []agents.Mark { return a.SideMarks }),
+	}
+	for _, h := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Metadata }) {
+		k.headers, k.members = append(k.headers, h.Text), append(k.members, strings.ToLower(h.Text))
+	}
+	return k
+})
+
+// IsSideCall reports whether text, the last message of a request and the
+// user's, is the prompt of a side call. The answer to a side call is not a turn
+// of the work.
+func IsSideCall(text string) bool {
+	for i := range knownSideCalls().prompts {
+		if strings.HasPrefix(text, knownSideCalls().prompts[i].Text) {
+			return true
+		}
+	}
+	return false
+}
+
+var knownNudges = sync.OnceValue(func() []agents.Fact { //nolint:gochecknoglobals // the same
+	return agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Nudges })
+})
+
+// IsNudge reports whether an agent of the protocol's own may have written text, a message
+// with the role of the user that tells the model to go on. Users of other agents write the
+// same.
+func IsNudge(text string) bool {
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(knownNudges(), func(f agents.Fact) bool { return f.Text == text })
+}
+
+// HasSideHeader reports whether a header of a request, which get returns by its name, says
+// that it is a side call.
+func HasSideHeader(get func(name string) string) bool {
+	for _, name := range knownSideCalls().headers {
+		if text := get(name); text != "" && isMarked([]byte(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasSideMetadata reports whether the client_metadata of a request says that it is a side
+// call.
+func HasSideMetadata(metadata []byte) bool {
+	for _, name := range knownSideCalls().members {
+		if raw := rawjson.Member(metadata, name); rawjson.IsString(raw) {
+			text, _ := rawjson.Text(raw, nil)
+			if isMarked(text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isMarked reports whether what a request says about itself is said of side calls.
+func isMarked(object []byte) bool {
+	for i := range knownSideCalls().marks {
+		m := &knownSideCalls().marks[i]
+		if rawjson.TextOf(rawjson.Member(object, m.Member)) == m.Value {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package chatcompletions
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -330,4 +331,281 @@ func usageOf(raw []byte) (u adapter.Usage) {
 		}
 	}
 	return u
+}
+
+// dialect reads and shows one answer.
+type dialect struct {
+	wire.Usage
+
+	envelope adapter.Envelope[envelope]
+	scratch  []byte // texts of the current event that were escaped
+	lastCall int    // the index of the last tool call, or of the last fragment of one
+	saidDone bool   // a turn has said [DONE]
+	over     bool   // the turn has ended: what is read next begins another
+	later    *laterTurn
+	document *document // nil if the answer is streamed
+}
+
+// document is the state of an answer that is not streamed.
+type document struct {
+	inParts      bool   // the first turn's content is a list of parts
+	reasoningKey string // the member that has the reasoning
+	reasoning    adapter.KeptReasoning
+	tokens       keptTokens
+}
+
+var _ wire.Codec = (*dialect)(nil)
+
+// EndTurn implements [adapter.Dialect].
+func (d *dialect) EndTurn(keep bool) {
+	d.envelope.Fix()
+	d.lastCall, d.over = adapter.NoIndex, true
+	d.Usage.EndTurn(keep)
+	if d.document != nil {
+		d.document.reasoning.EndTurn(keep)
+		d.document.tokens.endTurn(keep)
+	}
+}
+
+// laterTurn is a continuation that is streamed; nil in the caller's own turn.
+type laterTurn struct {
+	choice int    // the index of its choice; noChoice until one says something
+	others bool   // another choice has said something
+	held   tokens // of its text
+}
+
+// noChoice is the index of the turn's choice before it is known.
+const noChoice = -1
+
+// Clone implements [adapter.Dialect].
+func (d *dialect) Clone(e *sse.Event) sse.Event { return e.Clone() }
+
+// body is the name of a choice's member with the model's message.
+func (d *dialect) body() string {
+	if d.document != nil {
+		return "message"
+	}
+	return "delta"
+}
+
+// text returns the text of a string, or "" for any other value. It is valid
+// until the next event is read.
+func (d *dialect) text(raw []byte) string {
+	if !rawjson.IsString(raw) {
+		return ""
+	}
+	text, scratch := rawjson.Text(raw, d.scratch)
+	d.scratch = scratch
+	return rawjson.View(text)
+}
+
+// envelopeNames are the members that are the same in every chunk of an answer.
+var envelopeNames = [...]string{"id", "object", "created", "model"} //nolint:gochecknoglobals // constant
+
+// envelope has the first turn's values of these members.
+type envelope struct {
+	tokens string                    // one behind the other
+	ends   [len(envelopeNames)]int32 // where they end; one that is not there is empty
+}
+
+// takeEnvelope takes a chunk's values as the envelope, unless the envelope is
+// fixed.
+func (d *dialect) takeEnvelope(found *[len(envelopeNames)][]byte) {
+	if d.envelope.IsFixed() {
+		return
+	}
+	taken := envelope{tokens: rawjson.View(bytes.Join(found[:], nil))}
+	end := int32(0)
+	for i := range found {
+		end += int32(len(found[i])) //nolint:gosec // far smaller than a body may be
+		taken.ends[i] = end
+	}
+	id := found[0]
+	d.envelope.Take(taken, !rawjson.IsNull(id) && string(id) != `""`)
+}
+
+// token returns one of the values, or nothing.
+func (v *envelope) token(i int) string {
+	from := int32(0)
+	if i > 0 {
+		from = v.ends[i-1]
+	}
+	return v.tokens[from:v.ends[i]]
+}
+
+// kind is the kind of an event in this protocol.
+type kind uint8
+
+const (
+	nonData kind = iota // nothing that the protocol knows
+	chunk
+	done    // [DONE]
+	failure // an error, or what cannot be read
+)
+
+const doneMark = "[DONE]"
+
+func kindOf(e *sse.Event) kind {
+	switch {
+	case e.Kind == sse.Text && bytes.HasPrefix(e.Data(), []byte(doneMark)):
+		return done
+	case e.Kind == sse.Broken, string(e.Name()) == "error":
+		return failure
+	case e.Kind == sse.Object:
+		return chunk
+	}
+	return nonData
+}
+
+// The roles of the values that vary between chunks.
+const (
+	roleText wire.Role = wire.Ignored + 1 + iota
+	roleReasoning
+	roleUsage
+)
+
+// Classify implements [wire.Codec]. A chunk that adds text, reasoning or the
+// arguments of the last tool call, and nothing else, may be relayed.
+func (d *dialect) Classify(name, data []byte, v *wire.Values) bool {
+	if !d.envelope.IsFixed() || string(name) == "error" {
+		return false
+	}
+	c := classifier{values: v, call: adapter.NoIndex, ok: true}
+	c.chunk(data)
+	return c.ok && c.adds && (c.call == adapter.NoIndex || c.call == d.lastCall)
+}
+
+// Observe implements [wire.Codec].
+func (d *dialect) Observe(role wire.Role, value []byte, r wire.Relay) {
+	switch role {
+	case roleText:
+		r.Text(rawjson.View(value))
+	case roleReasoning:
+		r.Reasoning(rawjson.View(value))
+	case roleUsage:
+		d.SetUsage(value)
+		r.Usage(usageOf(value))
+	}
+}
+
+// classifier classifies a chunk.
+type classifier struct {
+	values *wire.Values
+	call   int  // the index of the tool call that the arguments belong to
+	adds   bool // text, reasoning, or arguments
+	ok     bool // and nothing else
+
+	has [roleUsage]bool // text, reasoning
+}
+
+// require adds a condition that every relayed chunk must meet.
+func (c *classifier) require(ok bool) { c.ok = c.ok && ok }
+
+// value reads a value that varies between chunks. It must start with the byte
+// begin, or be empty.
+func (c *classifier) value(s *rawjson.Scanner, begin byte, r wire.Role) {
+	kind, raw := s.Kind(), s.Raw()
+	c.require(kind == begin && c.values.Add(s.At()-len(raw), s.At(), r) || kind != begin && rawjson.IsEmpty(raw))
+}
+
+// empty reads a value that must be empty.
+func (c *classifier) empty(s *rawjson.Scanner) { c.require(rawjson.IsEmpty(s.Raw())) }
+
+func (c *classifier) chunk(json []byte) {
+	s := rawjson.Over(json)
+	c.require(s.Kind() == '{')
+	for name := range s.Members() {
+		switch name {
+		case "choices":
+			c.choices(&s)
+		case "usage":
+			c.value(&s, '{', roleUsage)
+		case "obfuscation":
+			c.value(&s, s.Kind(), wire.Ignored)
+		case "error":
+			c.require(rawjson.IsNull(s.Raw()))
+		case "object":
+			c.require(string(s.Raw()) != `"error"`)
+		}
+	}
+	c.require(s.OK() && s.At() == len(json))
+}
+
+// choices accepts a single choice, with index 0.
+func (c *classifier) choices(s *rawjson.Scanner) {
+	c.require(!c.adds)
+	for i := range s.Elements() {
+		c.require(i == 0)
+		for name := range s.Members() {
+			switch name {
+			case "index":
+				c.require(string(s.Raw()) == "0")
+			case "delta":
+				c.delta(s)
+			case "message": // what was said so far
+				c.value(s, s.Kind(), wire.Ignored)
+			case "finish_reason":
+				c.empty(s)
+			}
+		}
+	}
+}
+
+func (c *classifier) delta(s *rawjson.Scanner) {
+	for name := range s.Members() {
+		switch name {
+		case "content":
+			c.says(s, roleText)
+		case reasoningNames[0], reasoningNames[1]:
+			c.says(s, roleReasoning)
+		case "tool_calls":
+			c.calls(s)
+		case "role":
+		default:
+			c.empty(s)
+		}
+	}
+}
+
+// says reads a string that adds text or reasoning. A chunk may have only one.
+func (c *classifier) says(s *rawjson.Scanner, r wire.Role) {
+	if c.has[r] || s.Kind() != '"' {
+		c.empty(s)
+		return
+	}
+	c.has[r], c.adds = true, true
+	c.value(s, '"', r)
+}
+
+// calls accepts a fragment of one call that adds only to its arguments.
+func (c *classifier) calls(s *rawjson.Scanner) {
+	if s.Kind() != '[' {
+		c.empty(s)
+	}
+	for i := range s.Elements() {
+		c.require(i == 0)
+		for name := range s.Members() {
+			switch name {
+			case "index":
+				c.call = indexOf(s.Raw())
+			case "function":
+				c.function(s)
+			case "type":
+			default:
+				c.empty(s)
+			}
+		}
+		c.require(c.call != adapter.NoIndex)
+	}
+}
+
+func (c *classifier) function(s *rawjson.Scanner) {
+	for name := range s.Members() {
+		if name != "arguments" {
+			c.empty(s)
+			continue
+		}
+		c.adds = true
+		c.value(s, '"', wire.Ignored)
+	}
 }

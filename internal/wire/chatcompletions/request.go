@@ -1,7 +1,12 @@
+// Package chatcompletions is the protocol of OpenAI's Chat Completions, as
+// OpenAI and the many compatible providers speak it.
 package chatcompletions
 
 import (
 	"encoding/json"
+	"iter"
+	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +17,28 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
 )
+
+// Protocol is Chat Completions.
+type Protocol struct{}
+
+var _ wire.Protocol = Protocol{}
+
+// Match implements [wire.Protocol].
+func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/chat/completions") }
+
+// Parse implements [wire.Protocol].
+func (Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+	p := parser{request: new(request), firstCall: -1, facts: adapter.Request{Provider: "openai"}}
+	ok := p.read(body)
+	p.facts.History = history(later)
+	p.later, p.facts.ToolNames = later, p.request
+	if first, messages := p.firstCall, p.messages; first >= 0 {
+		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
+	}
+	return p.facts, p.request, ok
+}
 
 // request has the facts about a request that are needed to extend it.
 type request struct {
@@ -292,4 +318,301 @@ func textOrJSON(raw []byte) string {
 		return rawjson.TextOf(raw)
 	}
 	return string(raw)
+}
+
+// addLoop adds what identifies a tool loop: the messages up to its first call, which
+// is in the message with the index firstCall. messages is at the list.
+func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
+	for at := range messages.Elements() {
+		m := readMessage(&messages)
+		add(rawjson.View(m.role))
+		addContent(m.content, add)
+		add(rawjson.View(m.callID))
+		calls := rawjson.Over(m.calls)
+		for range calls.Elements() {
+			call := readCall(&calls)
+			add(rawjson.View(call.id))
+			add(rawjson.View(call.name))
+			add(rawjson.View(call.arguments))
+			if at == firstCall {
+				return
+			}
+		}
+	}
+}
+
+// addContent adds a content. Of its parts, it adds only the text and the like:
+// other members may be cache marks, which move from request to request.
+func addContent(content []byte, add func(string)) {
+	s := rawjson.Over(content)
+	if s.Kind() != '[' {
+		add(rawjson.View(content))
+		return
+	}
+	for range s.Elements() {
+		kind := s.Peek("type")
+		add(rawjson.View(kind))
+		add(rawjson.View(s.Peek(rawjson.TextOf(kind)))) // a text, an image_url and so on
+	}
+}
+
+// messagesOf returns the messages of the request with the body.
+func messagesOf(b wire.Body) [][]byte {
+	body, err := b.Bytes()
+	if err != nil {
+		return nil
+	}
+	return rawjson.MemberElements(body, "messages")
+}
+
+// ToolNames implements [adapter.ToolNamer].
+func (r *request) ToolNames(yield func(string) bool) {
+	body, err := r.later.Bytes()
+	if err != nil {
+		return
+	}
+	tools := rawjson.Over(rawjson.Member(body, "tools"))
+	for range tools.Elements() {
+		if t := readTool(&tools); !yield(strings.Clone(t.name)) {
+			return
+		}
+	}
+}
+
+// history yields the entries of the messages, newest first, each call with its result.
+// It finds the messages in one pass, and reads them only as the caller asks for more.
+func history(b wire.Body) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+		for _, raw := range slices.Backward(messagesOf(b)) {
+			s := rawjson.Over(raw)
+			if m := readMessage(&s); !w.pass(&m) {
+				return
+			}
+		}
+	}
+}
+
+// walk is a walk through the messages of a request, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results adapter.ToolResults[[]byte]
+}
+
+// pass passes a message, and reports whether the walk goes on.
+func (w *walk) pass(m *message) bool {
+	switch string(m.role) {
+	case `"user"`:
+		return w.User(identityOf(m.content), texts(m.content))
+	case `"system"`, `"developer"`:
+		return w.Text(contentOf(m.content))
+	case `"tool"`:
+		w.results.Add(rawjson.TextOf(m.callID), m.content)
+	}
+	for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
+		if !w.Call(callOf(call, &w.results)) {
+			return false
+		}
+	}
+	return true
+}
+
+// texts yields the texts of a content's parts, the last one first.
+func texts(content []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, part := range slices.Backward(rawjson.Elements(content)) {
+			if text := rawjson.Member(part, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
+				return
+			}
+		}
+	}
+}
+
+// callOf reads a tool call and takes its result from the results.
+func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
+	s := rawjson.Over(raw)
+	read := readCall(&s)
+	c := todo.Call{
+		ID: rawjson.TextOf(read.id), Name: rawjson.TextOf(read.name),
+		Arguments: textOrJSON(read.arguments), // some send an object
+	}
+	var content []byte
+	if content, c.Answered = results.Take(c.ID); c.Answered {
+		c.Result = contentOf(content)
+	}
+	return c
+}
+
+// Attachable implements [wire.Request].
+func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
+	var messages [][]byte
+	return func(i int) (string, bool) {
+		if messages == nil {
+			messages = messagesOf(b)
+		}
+		if i >= len(messages) {
+			return "", false
+		}
+		s := rawjson.Over(messages[i])
+		m := readMessage(&s)
+		role := string(m.role)
+		return contentOf(m.content), (role == `"user"` || role == `"tool"`) && takesText(m.content)
+	}
+}
+
+// Add implements [wire.Request].
+func (r *request) Add(body []byte, a *adapter.Additions) []byte { return r.extend(body, a) }
+
+// Continue implements [wire.Request].
+func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
+	return r.extend(body, &k.Additions, r.assistant(k), prompt(k))
+}
+
+// extend returns the body with additions, and with the messages of a
+// continuation, if there are any.
+func (r *request) extend(body []byte, a *adapter.Additions, messages ...[]byte) []byte {
+	var list, tools, choice, rest rawjson.Edits // each of the last member of that name, which counts
+	s := rawjson.Over(body)
+	for name := range s.Members() {
+		switch name {
+		case "messages":
+			list = list[:0]
+			attach(&list, s, a)
+			if len(messages) > 0 {
+				list.Append(&s, messages...)
+			}
+		case "tools":
+			tools = tools[:0]
+			if a.PauseTool != nil {
+				tools.Append(&s, rawjson.Object("type", "function", "function", toolOf(a.PauseTool)))
+			}
+		case "tool_choice":
+			choice = choice[:0]
+			if a.PauseTool != nil {
+				allow(&choice, &s, a.PauseTool.Name)
+			}
+		default:
+			if len(messages) > 0 {
+				r.withhold(&rest, body, name, &s)
+			}
+		}
+	}
+	return slices.Concat(list, tools, choice, rest).Apply(body)
+}
+
+// withhold changes or removes a member that a continuation must not repeat. The
+// provider must not store the continuation, and metadata is allowed only with
+// store true. The prediction is for another answer.
+func (r *request) withhold(e *rawjson.Edits, body []byte, name string, s *rawjson.Scanner) {
+	from := s.KeyAt()
+	switch {
+	case name == "store" && r.stored:
+		raw := s.Raw()
+		e.Replace(s.At()-len(raw), s.At(), []byte("false"))
+	case name == "prediction", name == "metadata" && r.stored:
+		s.Skip()
+		e.Remove(body, from, s.At())
+	}
+}
+
+// allow adds a tool to the allowed tools, if the next value in s is a tool
+// choice with allowed tools.
+func allow(e *rawjson.Edits, s *rawjson.Scanner, tool string) {
+	for kind := range s.Members() {
+		if kind != "allowed_tools" {
+			continue
+		}
+		for name := range s.Members() {
+			if name == "tools" {
+				e.Append(s, rawjson.Object("function", map[string]string{"name": tool}, "type", "function"))
+			}
+		}
+	}
+}
+
+// assistant returns the message with the model's answer so far.
+func (r *request) assistant(k *adapter.Continuation) []byte {
+	m := []byte(`{"role":"assistant"`)
+	if k.Text != "" || k.Pause == nil { // some refuse an empty text beside a call
+		m = rawjson.AppendQuote(append(m, `,"content":`...), k.Text)
+	}
+	if k.Reasoning != "" {
+		for i, carried := range r.reasoning {
+			if carried {
+				m = rawjson.AppendQuote(append(m, `,"`+reasoningNames[i]+`":`...), k.Reasoning)
+			}
+		}
+	}
+	if p := k.Pause; p != nil {
+		function := rawjson.Object("name", p.Name, "arguments", p.Arguments)
+		call := rawjson.Object("id", p.ID, "type", "function", "function", json.RawMessage(function))
+		m = append(append(append(m, `,"tool_calls":[`...), call...), ']')
+	}
+	return append(m, '}')
+}
+
+// prompt returns the message with carryon's prompt, or with the result of the
+// model's call of todo_pause.
+func prompt(k *adapter.Continuation) []byte {
+	if p := k.Pause; p != nil {
+		return rawjson.Object("role", "tool", "tool_call_id", p.ID, "content", p.Result)
+	}
+	return rawjson.Object("role", "user", "content", k.Prompt)
+}
+
+func toolOf(tool *adapter.PauseTool) json.RawMessage {
+	members := []any{"name", tool.Name, "description", tool.Description, "parameters", json.RawMessage(tool.Schema)}
+	if tool.Strict {
+		members = append(members, "strict", true)
+	}
+	return rawjson.Object(members...)
+}
+
+// attach joins attachments to the messages, which are the next value in s.
+func attach(e *rawjson.Edits, s rawjson.Scanner, a *adapter.Additions) {
+	if len(a.Attachments) == 0 {
+		return
+	}
+	texts := maps.Collect(a.ByMessage())
+	for at := range s.Elements() {
+		if more := texts[at]; len(more) > 0 && s.Kind() == '{' {
+			attachTo(e, &s, more)
+		}
+	}
+}
+
+// attachTo reads a message and joins texts to it.
+func attachTo(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
+	hasContent := false
+	for name := range s.Members() {
+		if name != "content" {
+			continue
+		}
+		hasContent = true
+		content := *s
+		if takesText(s.Raw()) {
+			addTexts(e, content, s.At(), texts)
+		}
+	}
+	if !hasContent {
+		e.Insert(s.At()-1, append([]byte(`,"content":`), rawjson.Quote(strings.Join(texts, ""))...))
+	}
+}
+
+// addTexts adds texts to the content that is next in s and ends at an offset.
+func addTexts(e *rawjson.Edits, s rawjson.Scanner, end int, texts []string) {
+	quoted := rawjson.Quote(strings.Join(texts, ""))
+	switch s.Kind() {
+	case '[':
+		parts := make([][]byte, len(texts))
+		for i, text := range texts {
+			parts[i] = rawjson.Object("type", "text", "text", text)
+		}
+		e.Append(&s, parts...)
+	case '"':
+		e.Insert(end-1, quoted[1:len(quoted)-1])
+	default:
+		e.Replace(s.At(), end, quoted)
+	}
 }

@@ -36,10 +36,11 @@ var table = []Protocol{ //nolint:gochecknoglobals // constant
 	{func() wire.Protocol { return chatcompletions.Protocol{} }, []string{"/chat/completions"}, isAny, openAIError},
 }
 
-// New returns the protocols for one transport.
+// New returns the protocols for one transport, the most common one first. Their paths
+// differ.
 func New() []wire.Protocol {
 	all := make([]wire.Protocol, 0, len(table))
-	for _, p := range table {
+	for _, p := range slices.Backward(table) {
 		all = append(all, p.New())
 	}
 	return all
