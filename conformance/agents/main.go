@@ -159,5 +159,5 @@ func write(document, table string) error {
 	if !ok || !closed {
 		return fmt.Errorf("%s has no marks for the table", document)
 	}
-	return os.WriteFile(document, []byte(before+begin+table+end+after), 0o600)
+	return os.WriteFile(document, []byte(before+begin+condensed(table)+end+after), 0o600)
 }
