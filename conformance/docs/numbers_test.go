@@ -45,9 +45,9 @@ func numbers(t *testing.T) []number {
 		{page: "docs/adapters.md", text: "turn 1", why: "a name"},
 		{page: "docs/adapters.md", text: "About 200 lines for the", why: "counted by hand"},
 		{page: "docs/adapters.md", text: "About 550 for Anthropic's, of which 300 are", why: "counted by hand, without comments"},
-		{page: "docs/agents.md", text: "models up to Opus 4.7, Sonnet 4.6 and Haiku 4.5", why: "a fact about Claude Code, as internal/agents has it"},
+		{page: "docs/agents.md", text: "models up to Opus 4.7, Sonnet 4.6 and Haiku 4.5", why: "a fact about Claude Code"},
 		{page: "docs/agents.md", text: "on for Gemini 2", why: "a fact about gemini-cli"},
-		{page: "docs/background-tasks.md", text: "has run for %v minutes", value: continuation.DefaultMaxTaskAge.Minutes()},
+		{page: "docs/background-tasks.md", text: "run for %v minutes", value: continuation.DefaultMaxTaskAge.Minutes()},
 		{page: "docs/background-tasks.md", text: "one manager runs | %v,", value: asynctask.DefaultLimit},
 		{page: "docs/background-tasks.md", text: "included | %v,", value: asynctask.DefaultSessionLimit},
 		{page: "docs/background-tasks.md", text: "it can start no tasks | %v |", value: thousands(asynctask.MaxUndelivered)},
@@ -62,12 +62,12 @@ func numbers(t *testing.T) []number {
 		{page: "docs/command.md", text: "%v if the command is not found", value: in("cmd/carryon", "codeNotFound")},
 		{page: "docs/command.md", text: "%v if it cannot be run", value: in("cmd/carryon", "codeNotRun")},
 		{page: "docs/command.md", text: "with %v more for the prompt", value: in("cmd/carryon/internal/audit", "promptTokens")},
-		{page: "docs/command.md", text: "Claude Code %v |", value: seen(t, "claudecode.go")},
-		{page: "docs/command.md", text: "Codex %v,", value: seen(t, "codex.go")},
-		{page: "docs/command.md", text: "opencode %v |", value: seen(t, "opencode.go")},
-		{page: "docs/command.md", text: "qwen-code 0.24.4 |", why: "as internal/agents has it"},
-		{page: "docs/command.md", text: "Copilot CLI 1.0.102 |", why: "as internal/agents has it"},
-		{page: "docs/command.md", text: "gemini-cli 0.61.0 |", why: "as internal/agents has it"},
+		{page: "docs/command.md", text: "Claude Code %v |", value: seen(t, "claudeCodeSeen")},
+		{page: "docs/command.md", text: "Codex %v,", value: seen(t, "codexSeen")},
+		{page: "docs/command.md", text: "opencode %v |", value: seen(t, "openCodeSeen")},
+		{page: "docs/command.md", text: "qwen-code %v |", value: seen(t, "qwenCodeSeen")},
+		{page: "docs/command.md", text: "Copilot CLI %v |", value: seen(t, "copilotCLISeen")},
+		{page: "docs/command.md", text: "gemini-cli %v |", value: seen(t, "geminiCLISeen")},
 		{page: "docs/command.md", text: "the latest %v requests", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
 		{page: "docs/command.md", text: "answers 426", why: "a status of HTTP; a test of the proxy has it"},
 		{page: "docs/compatibility.md", text: "Before 1.0", why: "a version to come"},
@@ -91,7 +91,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/how-it-decides.md", text: "HTTP 4xx", why: "statuses of HTTP; tests of the engine have them"},
 		{page: "docs/how-it-decides.md", text: "more than %v characters or a question mark", value: in("internal/handback", "maxAnswer")},
 		{page: "docs/how-it-decides.md", text: "`2 turns, 1 continuation: No active todos found (pending or in_progress): all 3 are done", why: "an illustration"},
-		{page: "docs/how-it-decides.md", text: "has run for %v minutes", value: continuation.DefaultMaxTaskAge.Minutes()},
+		{page: "docs/how-it-decides.md", text: "run for %v minutes", value: continuation.DefaultMaxTaskAge.Minutes()},
 		{page: "docs/how-it-decides.md", text: "the first %v of them", value: continuation.MaxAddedProgress},
 		{page: "docs/how-it-decides.md", text: "(%v) continuations if", value: continuation.DefaultMaxAttempts},
 		{page: "docs/how-it-decides.md", text: "(%v) whatever it does", value: continuation.DefaultMaxWithoutProgress},
@@ -275,11 +275,18 @@ func costOfAContinuation() (uncached, cached float64) {
 }
 
 // seen returns the version in which an agent was last looked at.
-func seen(t *testing.T, file string) string {
+func seen(t *testing.T, name string) string {
 	t.Helper()
-	found := regexp.MustCompile(`now +(?:string )?= "(.*)"`).FindStringSubmatch(read(t, "internal/agents/"+file).text)
-	require.NotNil(t, found, file)
-	return found[1]
+	files, err := filepath.Glob(filepath.Join(root, "internal", "agents", "*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text := read(t, "internal/agents/"+filepath.Base(file)).text
+		if found := regexp.MustCompile(`\b` + name + ` += "(.*)"`).FindStringSubmatch(text); found != nil {
+			return found[1]
+		}
+	}
+	require.Fail(t, "no such version", name)
+	return ""
 }
 
 func oldestGo(t *testing.T) string {
