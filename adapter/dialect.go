@@ -14,7 +14,7 @@ type Dialect[C any] interface {
 	// Read reports to t what c adds to its turn, in c's own order. If c has usage,
 	// Read keeps it as the usage of the turn; the last one counts. From the first
 	// turn it takes what every later turn is shown under, such as id and model. It
-	// must not change c, or what AppendShown makes of c.
+	// must not change c, nor affect what AppendShown appends for c.
 	Read(c *C, t TurnReader)
 
 	// AppendShown appends to dst what the caller is shown in place of c, according to

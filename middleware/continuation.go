@@ -146,11 +146,11 @@ func (c *Call) newContinuation() *adapter.Continuation {
 	if c.offersPause() {
 		k.PauseTool = adapter.NewPauseTool(c.env.request.strictTools)
 	}
-	said := c.reminders.appendNew(&c.turn, k.TurnID, c.buildPrompt(k))
+	text := c.reminders.appendNew(&c.turn, k.TurnID, c.buildPrompt(k))
 	if k.Pause != nil {
-		k.Pause.Result = said
+		k.Pause.Result = text
 	} else {
-		k.Prompt = said
+		k.Prompt = text
 	}
 	if strings.TrimSpace(k.Text) == "" {
 		k.Text = ""
@@ -159,7 +159,7 @@ func (c *Call) newContinuation() *adapter.Continuation {
 		}
 	}
 	c.env.record(func(o *Outcome) { o.Attempts++ })
-	c.env.mw.options.report.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Prompt: said})
+	c.env.mw.options.report.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Prompt: text})
 	return k
 }
 

@@ -133,16 +133,16 @@ type patience struct {
 // a call costs.
 func patienceOf(ctx context.Context, clock Clock, r *adapter.Request) *patience {
 	own, hasOwn := ctx.Deadline()
-	told, hasTold := scope.Deadline(ctx)
-	if !hasOwn && !hasTold && r.Timeout <= 0 && r.ReadTimeout <= 0 {
+	limit, hasLimit := scope.Deadline(ctx)
+	if !hasOwn && !hasLimit && r.Timeout <= 0 && r.ReadTimeout <= 0 {
 		return nil
 	}
 	p := &patience{clock: clock, began: clock.Now(), silence: max(r.ReadTimeout, 0)}
 	if hasOwn {
 		p.endBy(own)
 	}
-	if hasTold {
-		p.endBy(told)
+	if hasLimit {
+		p.endBy(limit)
 	}
 	if r.Timeout > 0 {
 		p.endBy(p.began.Add(r.Timeout))
@@ -172,9 +172,8 @@ func (p *patience) startQuiet() {
 	}
 }
 
-// hasTimeFor reports whether the deadline, if there is one, leaves as much time
-// after the wait as the caller's own turn took, and whether the caller waits for
-// the next part until then.
+// hasTimeFor reports whether, after the wait, more time is left than turn 1 took, and
+// the caller's limit to a silence has not passed.
 func (p *patience) hasTimeFor(wait time.Duration) bool {
 	if left, ok := p.left(); ok && left-wait <= p.firstTurn {
 		return false

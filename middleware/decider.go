@@ -31,7 +31,7 @@ type decider struct {
 	rejected  bool                     // a pause was rejected
 	marked    bool                     // the session state records that the caller cancelled the call
 	fixed     bool                     // no tool may be added; see FixedPrefix of [adapter.Request]
-	verdict   session.Verdict          // of the last change of the session state
+	effect    session.Effect           // of the last change of the session state
 	waited    time.Duration            // for the interval, before the next continuation
 }
 
@@ -122,7 +122,7 @@ func (d *decider) refuse(reason continuation.Reason) {
 	ev := *d.last
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
 	d.conclude(&ev)
-	d.verdict = session.Verdict{}
+	d.effect = session.Effect{}
 	d.env.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
 	d.judged()
 }
@@ -131,11 +131,11 @@ func (d *decider) refuse(reason continuation.Reason) {
 // It records what is new about the list, if the evaluation has looked at it, and judges
 // the last continuation by it.
 func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) continuation.State {
-	d.verdict = session.Verdict{}
+	d.effect = session.Effect{}
 	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil {
 		return s
 	}
-	s, d.verdict = session.Judge(s, session.ObserveList(s, d.list.todos, d.list.origin.Written))
+	s, d.effect = session.Judge(s, session.ObserveList(s, d.list.todos, d.list.origin.Written))
 	if ev.Reason.Exhausted() {
 		s = session.MarkStale(s, todolist.Digest(d.list.todos))
 	}
@@ -230,7 +230,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	err := d.env.session.update(d.env.cancel.ctx, d.env.withRelease(func(s continuation.State) continuation.State {
 		in.State, in.Settings = s, d.env.session.settingsOf(s)
 		in.State.Touched = s.Touched || wrote
-		d.verdict = session.Verdict{}
+		d.effect = session.Effect{}
 		ev = d.env.evaluate(in)
 		if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
 			ev = continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
@@ -239,7 +239,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		switch {
 		case ev.Continue && claims:
 			var next continuation.State
-			next, d.verdict = session.Judge(s, ev.State)
+			next, d.effect = session.Judge(s, ev.State)
 			return session.Claim(d.afterLeave(next), token, in.Now, in.Limits.ClaimLife)
 		case ev.Continue, ev.Wait > 0, s.UserTurn != in.UserTurn:
 			return s
@@ -570,13 +570,13 @@ func rejectionText(err error) string {
 	return err.Error()
 }
 
-// judged records the verdict on a continuation, once it is stored.
+// judged records the effect of a continuation, once it is stored.
 func (d *decider) judged() {
-	v := d.verdict
+	v := d.effect
 	if v.Kind == session.NotJudged || d.env.session.failure != nil {
 		return
 	}
-	d.verdict = session.Verdict{}
+	d.effect = session.Effect{}
 	d.env.record(func(o *Outcome) {
 		switch w := &o.Worth; v.Kind {
 		case session.Progress:

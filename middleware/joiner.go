@@ -78,7 +78,7 @@ func (j *joiner[C]) handle(c C, err error) {
 	reader.nextChunk()
 	out.current = c
 	j.writer.dialect.Read(&out.current, reader)
-	broke := reader.err != nil || reader.done && !reader.chunk.finishes && !j.call.env.request.noFinish
+	broke := reader.brokeOff(j.call.env.request.noFinish)
 	switch {
 	case j.phase.is(passthrough):
 		out.add(c)

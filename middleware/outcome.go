@@ -72,7 +72,7 @@ func (o Outcome) String() string {
 // the tools that were called in place of a todo tool, the counts of the list, the
 // finish reason. It quotes no todo.
 func (o Outcome) Explanation() string {
-	switch reason := o.Reason.String(); o.Reason { //nolint:exhaustive // the text of the others says all
+	switch reason := o.Reason.String(); o.Reason { //nolint:exhaustive // the other reasons need no detail
 	case continuation.ReasonToolCalls:
 		if o.Continued() {
 			return "The continuation called a tool, so it is the program's turn"

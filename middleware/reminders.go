@@ -11,8 +11,8 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// gap stands between a message and a text that is joined to it.
-const gap = "\n\n"
+// noteSeparator separates a message from a note that is joined to it.
+const noteSeparator = "\n\n"
 
 // reminders are what a call tells the model about background tasks.
 type reminders struct {
@@ -41,7 +41,7 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 	var attached []adapter.Attachment
 	attach := func(message int, text string) {
 		if text != "" {
-			attached = append(attached, adapter.Attachment{Message: message, Text: gap + text})
+			attached = append(attached, adapter.Attachment{Message: message, Text: noteSeparator + text})
 		}
 	}
 	if r.summaryInSystem() {
@@ -143,7 +143,7 @@ func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) st
 	if d == nil {
 		return prompt
 	}
-	return prompt + gap + d.Text
+	return prompt + noteSeparator + d.Text
 }
 
 // markRead marks the delivery of a turn that has a finish reason as read by the

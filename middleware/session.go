@@ -389,8 +389,8 @@ const breakTime = 5 * time.Second
 // open, nobody asks. After breakTime one call tries, and the others go on without:
 // success closes the breaker, and a failure keeps it open for another breakTime.
 type breaker struct {
-	until atomic.Int64 // in nanoseconds since 1970; 0: closed
-	told  atomic.Bool  // the failure that opened it was reported
+	until    atomic.Int64 // in nanoseconds since 1970; 0: closed
+	reported atomic.Bool  // the failure that opened it was reported
 }
 
 // allows reports whether the call may ask.
@@ -408,7 +408,7 @@ func (b *breaker) allows(clock Clock) bool {
 // works again.
 func (b *breaker) open(clock Clock, err error) error {
 	b.until.Store(clock.Now().Add(breakTime).UnixNano())
-	if b.told.Swap(true) {
+	if b.reported.Swap(true) {
 		return knownError{err}
 	}
 	return err
@@ -419,7 +419,7 @@ func (b *breaker) close() bool {
 	if b.until.Load() == 0 || b.until.Swap(0) == 0 {
 		return false
 	}
-	b.told.Store(false)
+	b.reported.Store(false)
 	return true
 }
 

@@ -242,7 +242,7 @@ func (t *tracker) edit(f fragment) adapter.CallEdit {
 	first := !c.shown
 	if first {
 		c.shown = true
-		t.place(c)
+		t.setIndex(c)
 	}
 	if !c.rewritten {
 		return adapter.CallEdit{}
@@ -258,8 +258,8 @@ func (t *tracker) edits(dst []adapter.CallEdit, fragments []fragment) []adapter.
 	return dst
 }
 
-// place gives a call its index in what the caller sees.
-func (t *tracker) place(c *toolCall) {
+// setIndex gives a call its index in what the caller sees.
+func (t *tracker) setIndex(c *toolCall) {
 	c.out = t.next
 	if t.pauseRemoved {
 		c.rewritten = true

@@ -229,6 +229,12 @@ func (r *turnReader) Fail(err error) {
 	}
 }
 
+// brokeOff reports whether the chunk just read ends the turn in another way than with a
+// finish. Some providers give no finish.
+func (r *turnReader) brokeOff(noFinish bool) bool {
+	return r.err != nil || r.done && !r.chunk.finishes && !noFinish
+}
+
 // showedCall reports whether the turn has shown a tool call or a part of one.
 func (r *turnReader) showedCall() bool { return r.calls.others > 0 || r.otherCall }
 

@@ -218,7 +218,7 @@ type Filter[C any] struct {
 	writer    writer[C]
 	out       output[C]
 	shown     bool // text was shown through this filter
-	told      bool // the callback has had something of the turn
+	emitted   bool // the callback was given something of the turn
 	err       error
 }
 
@@ -258,7 +258,7 @@ func (f *Filter[C]) Chunk(c C) error {
 	f.reader.nextChunk()
 	f.writer.dialect.Read(&c, &f.reader)
 	f.writer.write(&f.reader, &c, &f.out)
-	f.told = f.told || f.reader.chunk.adds() && !f.out.isEmpty()
+	f.emitted = f.emitted || f.reader.chunk.adds() && !f.out.isEmpty()
 	f.flush()
 	return f.err
 }
@@ -324,7 +324,7 @@ func (f *Filter[C]) call(c C) error {
 func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.callbacks, f.told = c, false
+	f.callbacks, f.emitted = c, false
 	if f.state != detached {
 		f.state = inTurn
 	}
@@ -402,5 +402,5 @@ func (f *Filter[C]) showedCall() bool {
 func (f *Filter[C]) showedTurn() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.told || f.state == detached
+	return f.emitted || f.state == detached
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// A verdict says whether a text is a printed call. If a text is impossible, so
+// match says whether a text is a printed call. If a text is impossible, so
 // is every text that begins with it, so Finder can show it.
-type verdict int
+type match int
 
 const (
-	impossible verdict = iota // not a call, no matter what follows
-	possible                  // the beginning of a call
-	complete                  // a call, unless more than its tail follows
+	impossible match = iota // not a call, no matter what follows
+	possible                // the beginning of a call
+	complete                // a call, unless more than its tail follows
 )
 
 // call is a printed call, in the order of its parts.
@@ -46,28 +46,28 @@ func (c call) around() string {
 }
 
 // A form reads text as one form of a call, without backticks before it.
-type form func(text string) (call, verdict)
+type form func(text string) (call, match)
 
 // readCall reads text as a printed call that begins at its first byte.
-func readCall(text string, read form) (call, verdict) {
+func readCall(text string, read form) (call, match) {
 	head := text[:min(len(text), len(fence))]
 	ticks := len(head) - len(strings.TrimLeft(head, "`"))
 	opener, rest := text[:ticks], text[ticks:]
-	found, v := read(rest)
-	if v == impossible && ticks == len(fence) {
-		rest, v = readFence(rest)
-		if v == complete {
+	found, m := read(rest)
+	if m == impossible && ticks == len(fence) {
+		rest, m = readFence(rest)
+		if m == complete {
 			opener = text[:len(text)-len(rest)]
-			found, v = read(rest)
+			found, m = read(rest)
 		}
 	}
 	found.opener = opener
-	return found, v
+	return found, m
 }
 
 // readFence reads the text after the backticks of a fence: the name of a
 // language, the end of the line, and white space.
-func readFence(text string) (rest string, v verdict) {
+func readFence(text string) (rest string, m match) {
 	line := strings.TrimLeftFunc(text, func(r rune) bool {
 		return r < utf8.RuneSelf && (isWord(r) || r == '+' || r == '-')
 	})
@@ -82,14 +82,14 @@ func readFence(text string) (rest string, v verdict) {
 }
 
 // readNamed reads a call that begins with the name of the tool.
-func readNamed(text string) (call, verdict) {
-	rest, v := readLiteral(text, pause.ToolName)
-	if v != complete {
-		return call{}, v
+func readNamed(text string) (call, match) {
+	rest, m := readLiteral(text, pause.ToolName)
+	if m != complete {
+		return call{}, m
 	}
-	rest, v = readLiteral(strings.TrimLeft(rest, blanks), "(")
-	if v != complete {
-		return call{}, v
+	rest, m = readLiteral(strings.TrimLeft(rest, blanks), "(")
+	if m != complete {
+		return call{}, m
 	}
 	rest = strings.TrimLeft(rest, spaces)
 	if tail, ok := strings.CutPrefix(rest, ")"); ok {
@@ -98,19 +98,19 @@ func readNamed(text string) (call, verdict) {
 	if strings.HasPrefix(rest, "{") {
 		return readArguments(rest)
 	}
-	rest, v = readKey(rest)
-	if v != complete {
-		return call{}, v
+	rest, m = readKey(rest)
+	if m != complete {
+		return call{}, m
 	}
-	reason, tail, v := readQuoted(rest)
-	if v != complete {
-		return call{}, v
+	reason, tail, m := readQuoted(rest)
+	if m != complete {
+		return call{}, m
 	}
 	return call{reason: reason, tail: tail}, readTail(tail)
 }
 
 // readLiteral reads an ASCII literal in any case.
-func readLiteral(text, literal string) (rest string, v verdict) {
+func readLiteral(text, literal string) (rest string, m match) {
 	n := min(len(text), len(literal))
 	switch {
 	case !strings.EqualFold(text[:n], literal[:n]):
@@ -122,13 +122,13 @@ func readLiteral(text, literal string) (rest string, v verdict) {
 }
 
 // readKey reads the name of the argument, which is optional.
-func readKey(text string) (rest string, v verdict) {
+func readKey(text string) (rest string, m match) {
 	if text == "" || text[0]|0x20 != 'r' {
 		return text, complete
 	}
-	rest, v = readLiteral(text, "reason")
-	if v != complete {
-		return "", v
+	rest, m = readLiteral(text, "reason")
+	if m != complete {
+		return "", m
 	}
 	rest = strings.TrimLeft(rest, spaces)
 	switch {
@@ -142,7 +142,7 @@ func readKey(text string) (rest string, v verdict) {
 
 // readQuoted reads the quoted reason and the closing parenthesis. A quote ends
 // the reason only before a parenthesis, so 'can't reach the host' is one reason.
-func readQuoted(text string) (reason, tail string, v verdict) {
+func readQuoted(text string) (reason, tail string, m match) {
 	if !utf8.FullRuneInString(text) {
 		return "", "", possible
 	}
@@ -188,8 +188,8 @@ func unescape(reason string) string {
 		"\\\u2018", "\u2018", "\\\u2019", "\u2019", "\\\u201c", "\u201c", "\\\u201d", "\u201d").Replace(reason)
 }
 
-// readTail returns the verdict on the text after the call.
-func readTail(text string) verdict {
+// readTail returns how the text after the call matches the call.
+func readTail(text string) match {
 	rest := strings.TrimLeftFunc(text, func(r rune) bool {
 		return r == '`' || r == '.' || r == '\u3002' || unicode.IsSpace(r)
 	})

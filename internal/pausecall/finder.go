@@ -33,9 +33,9 @@ const maxHeld = 600
 // calls the last one counts.
 //
 // Within a sentence it is not a call: "I will not call todo_pause('no key')"
-// talks about it. A call is within a sentence if words stand before it on its
-// line, and neither a mark that ends a sentence nor a colon, a semicolon or an
-// ellipsis behind them.
+// talks about it. A call is within a sentence if other text precedes it on the
+// line and does not end in a full stop or the like, a colon, a semicolon or an
+// ellipsis.
 //
 // The boundaries of the pieces make no difference, even inside a character. A
 // Finder must not be used concurrently.
@@ -101,8 +101,8 @@ func (f *Finder) Release() string {
 }
 
 // find returns the first index of text, not before from, where a call begins
-// whose verdict is at least least, and the call; len(text) if there is none.
-func (f *Finder) find(text string, from int, least verdict) (int, call) {
+// that matches at least this well, and the call; len(text) if there is none.
+func (f *Finder) find(text string, from int, least match) (int, call) {
 	beginning := -1 // of the turn's text, where alone an object may be a call
 	if !f.shown {
 		beginning = len(text) - len(strings.TrimLeft(text, spaces))
@@ -117,11 +117,11 @@ func (f *Finder) find(text string, from int, least verdict) (int, call) {
 		default:
 			continue
 		}
-		found, v := readCall(text[i:], readNamed)
-		if v == impossible && i == beginning {
-			found, v = readCall(text[i:], readObject)
+		found, m := readCall(text[i:], readNamed)
+		if m == impossible && i == beginning {
+			found, m = readCall(text[i:], readObject)
 		}
-		if v >= least && !f.endsInSentence(text[:i]) {
+		if m >= least && !f.endsInSentence(text[:i]) {
 			return i, found
 		}
 	}
@@ -144,7 +144,7 @@ func (f *Finder) endsInSentence(text string) bool {
 	return f.inSentence
 }
 
-// lastRune decodes the last rune of text, which what was shown may begin.
+// lastRune decodes the last rune of text. The rune may begin in text already shown.
 func (f *Finder) lastRune(text string) (r rune, size int) {
 	if len(text) >= utf8.UTFMax {
 		return utf8.DecodeLastRuneInString(text)

@@ -13,7 +13,7 @@ import (
 // {"name": "todo_pause", "arguments": {"reason": "no key"}}. The arguments are
 // an object, or an object in a string, and may be absent. Any other key makes it
 // something else, so that an answer in JSON is held only to its first key.
-func readObject(text string) (call, verdict) {
+func readObject(text string) (call, match) {
 	switch {
 	case text == "":
 		return call{}, possible
@@ -31,7 +31,7 @@ func readObject(text string) (call, verdict) {
 	}
 	switch {
 	case err != nil:
-		return call{}, verdictOn(err)
+		return call{}, matchOf(err)
 	case seen["name"] == nil:
 		return call{}, impossible
 	}
@@ -86,22 +86,22 @@ func fits(key string, value json.RawMessage) bool {
 
 // readArguments reads the arguments of a call as a JSON object, the closing
 // parenthesis and what follows.
-func readArguments(text string) (call, verdict) {
+func readArguments(text string) (call, match) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	var arguments json.RawMessage
 	if err := dec.Decode(&arguments); err != nil {
-		return call{}, verdictOn(err)
+		return call{}, matchOf(err)
 	}
-	tail, v := readLiteral(strings.TrimLeft(text[dec.InputOffset():], spaces), ")")
-	if v != complete {
-		return call{}, v
+	tail, m := readLiteral(strings.TrimLeft(text[dec.InputOffset():], spaces), ")")
+	if m != complete {
+		return call{}, m
 	}
 	return call{reason: reasonIn(arguments), tail: tail}, readTail(tail)
 }
 
-// verdictOn returns the verdict on JSON that could not be read because of err:
+// matchOf returns the match on JSON that could not be read because of err:
 // it is possible if the only fault is that it ends too early.
-func verdictOn(err error) verdict {
+func matchOf(err error) match {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return possible
 	}

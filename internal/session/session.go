@@ -134,22 +134,22 @@ func addTokens(sum, tokens int) int {
 	return sum + tokens
 }
 
-// Verdict says what became of the list after a continuation. It is small, because every
+// Effect says what became of the list after a continuation. It is small, because every
 // open stream has one.
-type Verdict struct {
-	Kind     VerdictKind
+type Effect struct {
+	Kind     EffectKind
 	Finished uint16 // todos completed since the continuation, with Progress
 }
 
-// VerdictKind is what a continuation has led to.
-type VerdictKind uint8
+// EffectKind is what a continuation has led to.
+type EffectKind uint8
 
 // The kinds of verdicts.
 const (
-	NotJudged  VerdictKind = iota // there is no continuation to judge
-	Progress                      // the list has made progress
-	Repeated                      // none, and the model repeated its answer
-	NoProgress                    // none
+	NotJudged  EffectKind = iota // there is no continuation to judge
+	Progress                     // the list has made progress
+	Repeated                     // none, and the model repeated its answer
+	NoProgress                   // none
 )
 
 // Judge judges the last continuation of the user turn, unless that was done before.
@@ -158,19 +158,19 @@ const (
 //
 // The next continuation is sent only after the list was read. So each is judged once,
 // by what happened until the next one, even if that took several calls.
-func Judge(before, after continuation.State) (continuation.State, Verdict) {
+func Judge(before, after continuation.State) (continuation.State, Effect) {
 	if !before.Unjudged || !before.Watermarks.Set {
-		return after, Verdict{}
+		return after, Effect{}
 	}
 	after.Unjudged = false
 	switch {
 	case todolist.Watermarks(before.Watermarks).Precedes(after.Watermarks.Completed, after.Watermarks.Active):
 		finished := min(after.Watermarks.Completed-before.Watermarks.Completed, math.MaxUint16)
-		return after, Verdict{Kind: Progress, Finished: uint16(finished)} //nolint:gosec // bounded, and watermarks only rise
+		return after, Effect{Kind: Progress, Finished: uint16(finished)} //nolint:gosec // bounded, and watermarks only rise
 	case before.LastResult == continuation.ResultSameAnswer:
-		return after, Verdict{Kind: Repeated}
+		return after, Effect{Kind: Repeated}
 	}
-	return after, Verdict{Kind: NoProgress}
+	return after, Effect{Kind: NoProgress}
 }
 
 // UserTurn identifies the calls between two messages of the real user. The zero

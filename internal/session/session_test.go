@@ -433,17 +433,17 @@ func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
 		change            func(before *continuation.State)
 		completed, active int
-		want              session.Verdict
+		want              session.Effect
 	}{
-		"todos finished":        {nil, 3, 1, session.Verdict{Kind: session.Progress, Finished: 2}},
-		"todos cancelled":       {nil, 1, 1, session.Verdict{Kind: session.Progress}},
-		"nothing":               {nil, 1, 3, session.Verdict{Kind: session.NoProgress}},
-		"the same answer":       {func(s *continuation.State) { s.LastResult = continuation.ResultSameAnswer }, 1, 3, session.Verdict{Kind: session.Repeated}},
-		"progress all the same": {func(s *continuation.State) { s.LastResult = continuation.ResultSameAnswer }, 2, 2, session.Verdict{Kind: session.Progress, Finished: 1}},
-		"judged before":         {func(s *continuation.State) { s.Unjudged = false }, 3, 1, session.Verdict{}},
-		"no list before":        {func(s *continuation.State) { s.Watermarks = continuation.Watermarks{} }, 3, 1, session.Verdict{}},
+		"todos finished":        {nil, 3, 1, session.Effect{Kind: session.Progress, Finished: 2}},
+		"todos cancelled":       {nil, 1, 1, session.Effect{Kind: session.Progress}},
+		"nothing":               {nil, 1, 3, session.Effect{Kind: session.NoProgress}},
+		"the same answer":       {func(s *continuation.State) { s.LastResult = continuation.ResultSameAnswer }, 1, 3, session.Effect{Kind: session.Repeated}},
+		"progress all the same": {func(s *continuation.State) { s.LastResult = continuation.ResultSameAnswer }, 2, 2, session.Effect{Kind: session.Progress, Finished: 1}},
+		"judged before":         {func(s *continuation.State) { s.Unjudged = false }, 3, 1, session.Effect{}},
+		"no list before":        {func(s *continuation.State) { s.Watermarks = continuation.Watermarks{} }, 3, 1, session.Effect{}},
 		"endless finished todos": {
-			func(s *continuation.State) { s.Watermarks.Completed = 24 }, 25, 3, session.Verdict{Kind: session.NoProgress},
+			func(s *continuation.State) { s.Watermarks.Completed = 24 }, 25, 3, session.Effect{Kind: session.NoProgress},
 		},
 	} {
 		from := before
@@ -460,7 +460,7 @@ func TestJudge(t *testing.T) {
 		assert.Equal(t, to, after, name)
 		_, again := session.Judge(after, after)
 		if got.Kind != session.NotJudged {
-			assert.Equal(t, session.Verdict{}, again, "%s: it is judged once", name)
+			assert.Equal(t, session.Effect{}, again, "%s: it is judged once", name)
 		}
 	}
 }

@@ -54,23 +54,23 @@ func read(agent agents.Agent) langchaingo.Reading {
 	return langchaingo.Reading{}
 }
 
-// said is a model that always answers with this text.
-type said string
+// fixedAnswer is a model that always answers with this text.
+type fixedAnswer string
 
 // GenerateContent implements [llms.Model].
-func (s said) GenerateContent(
+func (s fixedAnswer) GenerateContent(
 	context.Context, []llms.MessageContent, ...llms.CallOption,
 ) (*llms.ContentResponse, error) {
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: string(s)}}}, nil
 }
 
 // Call implements [llms.Model].
-func (s said) Call(context.Context, string, ...llms.CallOption) (string, error) {
+func (s fixedAnswer) Call(context.Context, string, ...llms.CallOption) (string, error) {
 	return string(s), nil
 }
 
 // chain returns an agent's chain with an empty prompt. It handles the answer as
 // the agent's own chain does.
 func chain(answer string) chains.Chain {
-	return chains.NewLLMChain(said(answer), prompts.PromptTemplate{TemplateFormat: prompts.TemplateFormatFString})
+	return chains.NewLLMChain(fixedAnswer(answer), prompts.PromptTemplate{TemplateFormat: prompts.TemplateFormatFString})
 }
