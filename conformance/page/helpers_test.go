@@ -94,7 +94,7 @@ func (s *scene) look(t *testing.T, l look, chosen string) *view {
 		defer v.mu.Unlock()
 		assert.Empty(t, v.wrong)
 		for _, url := range v.fetched {
-			assert.True(t, strings.HasPrefix(url, s.proxy.Page()) || strings.HasPrefix(url, "data:"), url)
+			assert.True(t, url == s.proxy.Root()+"/" || strings.HasPrefix(url, s.proxy.Page()) || strings.HasPrefix(url, "data:"), url)
 		}
 	})
 	require.NoError(t, tab.open(s.proxy.Page()+"#"+chosen))

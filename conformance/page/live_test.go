@@ -15,7 +15,7 @@ import (
 // New requests keep the reader's place: the focus, the open entries, and the position on the screen.
 func TestLiveUpdatesDisturbNobody(t *testing.T) {
 	s := storyOf(t)
-	v := s.look(t, look{width: 1080, height: 500}, "")
+	v := s.look(t, look{width: 1080, height: 500}, "view=requests")
 	v.run(`document.querySelectorAll(".request > summary")[3].click()`)
 	v.await(`document.querySelector(".request[open] [data-session]")`)
 	v.run(`
@@ -49,7 +49,7 @@ func TestLiveUpdatesDisturbNobody(t *testing.T) {
 // The page marks a request under way. If a reader has it open, it is not folded away when it passes.
 func TestRequestUnderWay(t *testing.T) {
 	s := sceneOf(t)
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	finish := make(chan struct{})
 	s.model.Append(carryontest.Call("edit_file", `{}`).GateAfter(1, finish))
 	sent := make(chan error, 1)
@@ -76,7 +76,7 @@ func TestRequestUnderWay(t *testing.T) {
 
 func TestUpdatesCanBeStopped(t *testing.T) {
 	s := storyOf(t)
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	v.click("#live")
 	assert.Equal(t, "false", value[string](v, `document.querySelector("#live").getAttribute("aria-pressed")`))
 	require.NoError(t, s.ask(t.Context(), &request{user: "later", todos: []string{"pending"}}, says("Next.", 10, 5, 1), acts(10, 5, 1)))
@@ -95,7 +95,7 @@ func TestUpdatesCanBeStopped(t *testing.T) {
 // When the proxy stops, the page says so. When another proxy takes its address, the page shows that proxy's requests.
 func TestPageOutlivesTheProxy(t *testing.T) {
 	s := storyOf(t)
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	v.mu.Lock()
 	v.gone = true
 	v.mu.Unlock()
@@ -122,10 +122,10 @@ func TestThousandRequests(t *testing.T) {
 		}
 		require.NoError(t, s.ask(t.Context(), &r, answers...))
 	}
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	v.await(`report.counts.requests === 1050 && requests.size === 1000`)
-	assert.Equal(t, "Requests 1,050 1,050 to a model", v.texts("#summary > div")[0])
-	assert.Contains(t, v.text("footer"), "The list holds the latest 1,000 of 1,050 requests; the figures above it count all.")
+	assert.Equal(t, "Stalls resumed 0 of 350 continuations", v.texts("#summary > div")[0])
+	assert.Contains(t, v.text("footer"), "The requests are the latest 1,000 of 1,050; the figures count all.")
 	assert.Equal(t, "333 334", value[string](v, `[".request", ".fold"].map((one) => document.querySelectorAll("#list " + one).length).join(" ")`))
 	assert.Less(t, value[int](v, `document.querySelectorAll("*").length`), 12_000)
 	t.Logf("drawn from nothing in %.0f ms, and again in %.0f ms", value[float64](v, `(() => {
@@ -140,8 +140,8 @@ func TestThousandRequests(t *testing.T) {
 	v.await(`report.counts.requests === 1051 && newestFirst[0].ended && requests.size === 1000`)
 	assert.Less(t, value[int](v, `changes`), 40)
 	assert.LessOrEqual(t, value[int](v, `report.requests.length`), 1)
-	v.click("#grouped")
-	v.await(`document.querySelectorAll(".group").length === 41`)
 	v.click(".chip.passed")
 	v.await(`document.querySelectorAll("#list .request").length > 600`)
+	v.click("#views label:first-of-type")
+	v.await(`document.querySelectorAll("#list .session").length === 41`)
 }

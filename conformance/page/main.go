@@ -29,9 +29,9 @@ type picture struct {
 }
 
 var pictures = []picture{ //nolint:gochecknoglobals // a table
-	{name: "page", look: look{width: 1080, height: 880}},
-	{name: "page-request", look: look{width: 1080, height: 1400, dark: true}, view: "show=continued", open: "Continued twice", only: ".request[open]"},
-	{name: "page-narrow", look: look{width: 360, height: 760}, view: "group=session", from: ".toolbar"},
+	{name: "page", look: look{width: 1280, height: 1000}},
+	{name: "page-request", look: look{width: 1080, height: 1400, dark: true}, view: "view=requests&show=continued", open: "Continued twice", only: ".request[open]"},
+	{name: "page-narrow", look: look{width: 360, height: 760}},
 }
 
 // takeAll takes the pictures into a folder.
@@ -41,7 +41,7 @@ func takeAll(folder string) error {
 		return err
 	}
 	defer end()
-	s, err := newScene(ctx, carryontest.NewClock(storyBegins), "-content")
+	s, err := newScene(ctx, carryontest.NewClock(storyBegins), "-content", "-price", "3,0.30,15")
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *picture) take(browser context.Context, s *scene, folder string) error {
 
 // arrange brings the picture's content into view. It replaces the model's address, which differs in each run.
 func (p *picture) arrange(t *tab) error {
-	if err := t.until(`document.querySelector("#list .request")`); err != nil {
+	if err := t.until(`document.querySelector("#list details")`); err != nil {
 		return err
 	}
 	if p.open != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,17 +14,20 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-func TestPageTellsWhatItDidAndWhatItCost(t *testing.T) {
-	v := storyOf(t, "-content").look(t, desk(), "")
+// A reader learns from the top of the page what carryon was worth, and what it cost.
+func TestPageTellsWhatItWasWorthAndWhatItCost(t *testing.T) {
+	v := storyOf(t, "-content", "-price", "3,0.3,15").look(t, desk(), "")
+	assert.Equal(t, "carryon resumed 3 stalls in 2 conversations; 3 todos were finished after that, for 39,779 tokens ($0.15); 3 continuations were unwanted.", v.text("#sentence"))
+	assert.Equal(t, []string{"3", "2", "3", "39,779", "$0.15", "3"}, v.texts("#sentence b"))
+	assert.Regexp(t, `^The figures are of this process, since 10:04:00\. carryon stands in front of http://127\.0\.0\.1:\d+/v1\.$`, v.text("#about"))
 	assert.Equal(t, []string{
-		"Requests 21 20 to a model", "Continuations 7 in 6 requests", "Success rate 57% 4 of 7 led to a tool call",
-		"Tokens added 39,779 26% of 154,925 in all",
+		"Stalls resumed 3 of 7 continuations", "Todos finished 3 after that, in 2 sessions", "Unwanted 3 1 paused, 2 no progress", "Tokens added 39,779 26% of 154,925 · $0.15",
 	}, v.texts("#summary > div"))
-	assert.Equal(t, []string{"4 called a tool", "1 paused", "1 answered with text", "1 failed"}, v.texts("#results li"))
-	assert.Equal(t, "7 continuations in 21 requests from 10:04 to 10:15",
-		value[string](v, `document.querySelector("#chart svg").getAttribute("aria-label")`))
-	assert.Equal(t, "16 4 1 1 1", value[string](v,
-		`["request", "tool_call", "text", "paused", "failed"].map((c) => document.querySelectorAll("#chart rect." + c).length).join(" ")`))
+	assert.Empty(t, v.texts("#holdout"), "there is no control group")
+}
+
+func TestRequestsOfThePage(t *testing.T) {
+	v := storyOf(t, "-content").look(t, desk(), "view=requests")
 	assert.Equal(t, []string{
 		"3 requests passed unchanged", "Continued", "1 request passed unchanged", "Failed", "Continued", "2 requests passed unchanged",
 		"Paused", "1 request passed unchanged", "Continued", "5 requests passed unchanged", "Continued", "3 requests passed unchanged",
@@ -40,7 +44,7 @@ func TestPageTellsWhatItDidAndWhatItCost(t *testing.T) {
 }
 
 func TestPageShowsWhatWasSeenOfARequest(t *testing.T) {
-	v := storyOf(t, "-content").look(t, desk(), "show=continued")
+	v := storyOf(t, "-content").look(t, desk(), "view=requests&show=continued")
 	v.run(`document.querySelectorAll(".request > summary")[4].click()`) // continued twice
 	v.await(`document.querySelector(".request[open] table")`)
 	assert.Equal(t, []string{
@@ -60,7 +64,7 @@ func TestPageShowsWhatWasSeenOfARequest(t *testing.T) {
 func TestPageSaysWhyNothingWasDone(t *testing.T) {
 	s := storyOf(t)
 	require.NoError(t, s.ask(t.Context(), &request{tool: "save_tasklist", todos: []string{"pending"}}, says("Next.", 1, 1, 1)))
-	v := s.look(t, desk(), "show=passed")
+	v := s.look(t, desk(), "view=requests&show=passed")
 	assert.Contains(t, v.text("#notices"), "start carryon with -todo-tools save_tasklist")
 	reasons := v.texts(".request .what")
 	assert.Len(t, reasons, 16)
@@ -84,8 +88,7 @@ func TestPageSaysWhichSwitchShowsTexts(t *testing.T) {
 		s := storyOf(t, strings.Fields(flag)...)
 		v := s.look(t, desk(), "")
 		assert.Contains(t, v.text("footer"), want)
-		v.run(`for (const summary of document.querySelectorAll("summary")) summary.click()`)
-		v.await(`document.querySelectorAll(".request[open] table").length > 4`)
+		everything(v)
 		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("Write page 2")`))
 		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("production logs")`))
 		assert.Equal(t, flag != "", value[bool](v, `document.body.textContent.includes("conversation is too long")`))
@@ -94,7 +97,7 @@ func TestPageSaysWhichSwitchShowsTexts(t *testing.T) {
 
 func TestFiltersOfThePage(t *testing.T) {
 	s := storyOf(t)
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	assert.Equal(t, []string{"All 21", "Continued 6", "Paused 1", "Failed 1", "Passed 15"}, v.texts(".chip"))
 	for filter, want := range map[string][]string{
 		"continued": {"Continued", "Failed", "Continued", "Paused", "Continued", "Continued"}, "paused": {"Paused"}, "failed": {"Failed"},
@@ -103,7 +106,7 @@ func TestFiltersOfThePage(t *testing.T) {
 		v.click(".chip." + filter)
 		assert.Equal(t, want, v.states(), filter)
 		assert.Equal(t, fmt.Sprint(len(want), " request", map[bool]string{true: "", false: "s"}[len(want) == 1], " shown"), v.text("#found"))
-		assert.True(t, strings.HasSuffix(value[string](v, "location.hash"), "show="+filter))
+		assert.True(t, strings.HasSuffix(value[string](v, "location.hash"), "view=requests&show="+filter))
 	}
 	v.click(".chip.failed")
 	v.click(".request > summary")
@@ -111,9 +114,9 @@ func TestFiltersOfThePage(t *testing.T) {
 	v.click("[data-session]") // show only this session
 	v.click(".chip.all")
 	assert.Equal(t, []string{"All 12", "Continued 5", "Paused 0", "Failed 1", "Passed 7"}, v.texts(".chip"))
-	assert.Equal(t, "tea-shop-website", value[string](v, `document.querySelector("#session").selectedOptions[0].text`))
+	assert.Equal(t, []string{"tea-shop-website"}, v.texts(".only"))
 	v.click(".chip.paused")
-	assert.Equal(t, "No requests match. Show all", v.text("#list"))
+	assert.Equal(t, "Nothing matches. Show all", v.text("#list"))
 
 	require.NoError(t, chromedp.Do(v.ctx, chromedp.Reload()))
 	v.await(`document.querySelector("#list .empty")`)
@@ -122,27 +125,65 @@ func TestFiltersOfThePage(t *testing.T) {
 	assert.Len(t, v.states(), 12)
 }
 
+// Each session is a row: its name, its list, what it waits for, what carryon did for it.
 func TestSessionsOfThePage(t *testing.T) {
-	s := storyOf(t)
-	require.NoError(t, s.ask(t.Context(), &request{session: "tea-shop-website", key: "sk-other", todos: []string{"pending"}}, acts(1, 1, 1)))
+	s := storyOf(t, "-content", "-price", "3,0.3,15")
+	photos := request{session: "tea-shop-website", key: "sk-other", todos: []string{"completed", "pending", "cancelled"}}
+	require.NoError(t, s.ask(t.Context(), &photos, says("I need the photos.", 10, 5, 1), pauses("The photos of the teas are missing", 10, 5, 1)))
+	require.NoError(t, s.ask(t.Context(), &request{session: "no-list", raw: `{"model":"m","messages":[{"role":"user","content":"Hello"}],"tools":[{"type":"function","function":{"name":"edit_file"}}]}`}, says("Hello.", 1, 1, 1)))
+	require.NoError(t, s.ask(t.Context(), &request{session: "many", todos: slices.Repeat([]string{"completed", "pending"}, 20)}, says("Next.", 1, 1, 1), acts(1, 1, 1)))
 	v := s.look(t, desk(), "")
-	v.click("#grouped")
-	groups := v.texts(".group > summary")
-	require.Len(t, groups, 4)
-	assert.Regexp(t, `^tea-shop-website \([0-9a-f]{4}\) 1 request · 0 continuations`, groups[0])
-	assert.Regexp(t, `^Without a session 2 requests`, groups[1])
-	assert.Regexp(t, `^fix-login-bug 7 requests · 1 continuation · 7,235 tokens added · 2 of 2 todos done`, groups[2])
-	assert.Regexp(t, `^tea-shop-website \([0-9a-f]{4}\) 12 requests · 6 continuations · 32,544 tokens added · 4 of 4 todos done`, groups[3])
-	v.click(".group > summary")
-	assert.Equal(t, 1, value[int](v, `document.querySelectorAll(".group:not([open])").length`))
-	assert.Contains(t, value[string](v, "location.hash"), "group=session")
+	rows := v.texts(".session > summary")
+	require.Len(t, rows, 6)
+	assert.Equal(t, "many some-model · 1 request 20 of 40 todos done At work The program runs the tools that the model called +2 tokens · $0.00 10:14:53", rows[0])
+	assert.Regexp(t, `^no-list m · 1 request no todo list No list No todo list, so there is nothing to continue 10:14:53$`, rows[1])
+	assert.Regexp(t, `^tea-shop-website \([0-9a-f]{4}\) some-model · 1 request 2 of 3 todos done, 1 cancelled Paused Paused: The photos of the teas are missing \+15 tokens · \$0\.00 10:14:53$`, rows[2])
+	assert.Equal(t, "fix-login-bug claude-sonnet-4-6 · 7 requests 2 of 2 todos done Finished All todos are done +7,235 tokens · $0.02 10:14:48", rows[3])
+	assert.Regexp(t, `^tea-shop-website \([0-9a-f]{4}\) gpt-5.2 · 12 requests 4 of 4 todos done Finished All todos are done 3 stalls resumed \+32,544 tokens · \$0\.13 10:14:40$`, rows[4])
+	assert.Equal(t, "Requests without a session 2 requests Nothing tells which of them belong together 10:14:52", rows[5])
+	assert.Equal(t, []string{"40 2", "", "3 3", "2 2", "4 4"}, value[[]string](v, `[...document.querySelectorAll(".session > summary > .list")].slice(0, 5).map((one) => {
+		const parts = [...one.querySelectorAll("rect")];
+		return parts.length ? one.textContent.match(/of (\d+)/)[1] + " " + parts.length : "" })`), "few todos are drawn one by one")
+	assert.Equal(t, []string{"All 6", "At work 1", "Waiting 0", "Paused 1", "Finished 2", "No list 1"}, v.texts(".chip"))
+	v.click(".chip.paused")
+	assert.Len(t, v.texts(".session"), 1)
+	assert.Equal(t, "1 session shown", v.text("#found"))
+	v.click(".chip.all")
+	v.run(`document.querySelectorAll(".session > summary")[3].click()`)
+	v.await(`document.querySelector(".session[open] .request")`)
+	assert.Equal(t, []string{"3 requests passed unchanged", "The model paused after 1 continuation", "3 requests passed unchanged"}, v.texts(".session[open] > .rows .what"))
+}
+
+// Whatever a row says can be searched for.
+func TestSearchOfThePage(t *testing.T) {
+	v := storyOf(t).look(t, desk(), "")
+	for typed, want := range map[string]int{"LOGIN": 1, "gpt-5.2": 1, "finished": 2, "todos done": 2, "claude paused": 1, "embeddings": 1} {
+		v.run(`find("search").value = ""; find("search").focus()`)
+		require.NoError(t, chromedp.Do(v.ctx, chromedp.KeyEvent(typed)))
+		v.await(fmt.Sprintf("view.words === %q", typed))
+		assert.Len(t, v.texts(".session"), want, typed)
+	}
+	v.run(`find("search").select()`)
+	require.NoError(t, chromedp.Do(v.ctx, chromedp.KeyEvent("nothing of this")))
+	v.click("[data-reset]")
+	assert.Len(t, v.texts(".session"), 3)
+	v.click("#views label:last-of-type")
+	v.run(`find("search").focus()`)
+	require.NoError(t, chromedp.Do(v.ctx, chromedp.KeyEvent("menu 400 tea-shop")))
+	assert.Equal(t, "Nothing matches. Show all", v.text("#list"))
+	v.run(`find("search").select()`)
+	require.NoError(t, chromedp.Do(v.ctx, chromedp.KeyEvent("400 tea-shop")))
+	assert.Equal(t, []string{"Failed"}, v.states())
+	assert.True(t, strings.HasSuffix(value[string](v, "location.hash"), "view=requests&search=400+tea-shop"))
+	require.NoError(t, chromedp.Do(v.ctx, chromedp.Reload()))
+	v.await(`document.querySelectorAll("#list .request").length === 1`)
 }
 
 func TestPassedRequestsAreFoldedAway(t *testing.T) {
 	s := storyOf(t)
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	assert.Zero(t, value[int](v, `document.querySelectorAll(".fold .request").length`), "a closed fold draws nothing")
-	assert.Equal(t, "10:06:04 5 requests passed unchanged 4 × tool_calls, 1 × path", v.texts(".fold > summary")[4])
+	assert.Equal(t, "10:06:04 5 requests passed unchanged 4 × the model called a tool, 1 × another path", v.texts(".fold > summary")[4])
 	v.run(`document.querySelectorAll(".fold > summary")[4].click()`)
 	v.await(`document.querySelectorAll(".fold[open] .request").length === 5`)
 
@@ -156,13 +197,13 @@ func TestPassedRequestsAreFoldedAway(t *testing.T) {
 
 func TestTimesOfThePage(t *testing.T) {
 	s := storyOf(t)
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	assert.Contains(t, v.text("#about"), "since 10:04:00")
 	v.click(`.switch label:last-of-type`)
 	v.await(`document.querySelector("#about").innerText.includes("since 08:04:00")`)
 	assert.Equal(t, "08:14:26", v.texts(".request time")[0])
 	assert.Equal(t, "Tue, 12 May 2026, 08:14:26 UTC", value[string](v, `document.querySelector(".request time").title`))
-	assert.Contains(t, v.text(".axis"), "08:15:00")
+	assert.Contains(t, value[[]string](v, `[...document.querySelectorAll(".tick")].map((tick) => tick.textContent)`), "08:14")
 	india := s.look(t, look{width: 1080, height: 800, zone: "Asia/Kolkata"}, "")
 	assert.Contains(t, india.text("#about"), "since 13:34:00")
 }
@@ -170,7 +211,7 @@ func TestTimesOfThePage(t *testing.T) {
 func TestPageOfADryRun(t *testing.T) {
 	s := sceneOf(t, "-dry-run")
 	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1)))
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	assert.Contains(t, v.text("#notices"), "Dry run")
 	assert.Equal(t, []string{"Dry run"}, v.states())
 	assert.Equal(t, []string{"It would have been continued"}, v.texts(".request .what"))
@@ -181,7 +222,7 @@ func TestPageOfALimitAndOfAnError(t *testing.T) {
 	s := sceneOf(t, "-max-attempts", "1")
 	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1), says("Then.", 10, 5, 1)))
 	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, fails(http.StatusUnauthorized, `{"error":{"message":"No"}}`, 1)))
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	assert.Equal(t, []string{"Failed", "Limit reached"}, v.states())
 	assert.Equal(t, []string{
 		"The answer was an error: HTTP status 401",
@@ -194,10 +235,10 @@ func TestPageOfASecondTry(t *testing.T) {
 	s := sceneOf(t)
 	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1),
 		fails(http.StatusInternalServerError, `{"error":{"message":"Overloaded"}}`, 1), acts(10, 5, 1)))
-	v := s.look(t, desk(), "")
+	v := s.look(t, desk(), "view=requests")
 	assert.Equal(t, []string{"Continued"}, v.states())
 	assert.Equal(t, []string{"Continued twice, then the model called a tool"}, v.texts(".request .what"))
-	assert.Equal(t, []string{"1 called a tool", "1 failed"}, v.texts("#results li"))
+	assert.Equal(t, []string{"0 resumed a stall", "1 failed or interrupted"}, v.texts("#legend li"))
 	v.click(".request > summary")
 	v.await(`document.querySelector(".request[open] table")`)
 	assert.Contains(t, v.texts("tbody tr")[1], "2 carryon Failed: HTTP status 500 The answer goes on without this turn Continued: All continuation conditions satisfied")
@@ -207,8 +248,8 @@ func TestPageWithoutRequests(t *testing.T) {
 	s := sceneOf(t)
 	v := s.look(t, desk(), "")
 	assert.Equal(t, "No requests yet. Point a client at "+s.proxy.Root()+"/v1.", v.text("#list"))
-	assert.Equal(t, "Success rate – of continuations", v.texts("#summary > div")[2])
-	assert.Equal(t, "carryon added no request", v.texts("#summary dd:last-child")[1])
+	assert.Equal(t, "carryon has seen no call of a model yet.", v.text("#sentence"))
+	assert.Empty(t, v.texts("#summary > div"))
 }
 
 // Text from others is shown, but has no effect.
@@ -225,28 +266,29 @@ func TestHostileTextsAreInert(t *testing.T) {
 	require.NoError(t, s.ask(t.Context(), &request{tool: "todo-" + attack, todos: []string{"pending"}}, says("Next.", 1, 1, 1)))
 	require.NoError(t, s.ask(t.Context(), &request{path: "/v1/%3Cscript%3Ewindow.hit=1%3C%2Fscript%3E", raw: "{}"}))
 	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, answer{turn: carryontest.Text("Next").Finish(attack).Usage(1, 1)}))
-	v := s.look(t, desk(), "group=session")
-	v.run(`for (const summary of document.querySelectorAll(".fold > summary")) summary.click()`)
-	v.await(`!document.querySelector(".fold[open] > .rows:empty")`)
-	v.run(`for (const summary of document.querySelectorAll(".request > summary")) summary.click()`)
+	v := s.look(t, desk(), "")
+	everything(v)
 	v.await(`document.querySelectorAll(".request[open] dl").length === 6`)
 	assert.False(t, value[bool](v, `"hit" in window`))
 	assert.Equal(t, "1 1 0 0", value[string](v, `["script", "style", "img", "iframe"].map((tag) => document.querySelectorAll(tag).length).join(" ")`))
 	shown := value[string](v, `document.body.innerText`)
 	assert.GreaterOrEqual(t, strings.Count(shown, `onerror="window.hit=1"`), 4)
 	v.click(".request [data-session]")
-	assert.Len(t, v.states(), 1, "any name finds its session")
-	for _, broken := range []string{"show=__proto__", "session=%22%3E&zone=%00", "show=toString&group=<b>"} {
-		assert.NotEmpty(t, s.look(t, desk(), broken).states())
+	assert.Len(t, v.texts(".session"), 1, "any name finds its session")
+	v.click("#views label:last-of-type")
+	assert.Len(t, v.states(), 1)
+	for _, broken := range []string{"show=__proto__", "zone=%00&view=__proto__", "show=toString&range=constructor&time=1-x&search=%00<b>", "time=99999999999999-1"} {
+		assert.True(t, value[bool](s.look(t, desk(), broken), `document.querySelector("#sentence").textContent !== ""`))
 	}
 }
 
+// The proxy's address alone leads there.
 func TestPageIsShownAtLocalhost(t *testing.T) {
 	s := storyOf(t)
 	v := s.look(t, desk(), "")
 	root := value[string](v, `location.origin`)
-	require.NoError(t, v.open(strings.Replace(root, "127.0.0.1", "localhost", 1)+"/debug/carryon"))
-	v.await(`location.hostname === "localhost" && document.querySelectorAll("#list .request").length === 6`)
+	require.NoError(t, v.open(strings.Replace(root, "127.0.0.1", "localhost", 1)))
+	v.await(`location.hostname === "localhost" && document.querySelectorAll("#list .session").length === 3`)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for i, url := range v.fetched {

@@ -129,7 +129,7 @@ type shownArm struct {
 	Money    *float64   `json:"money,omitempty"`
 }
 
-// shownShare is a share with its 95 % range.
+// shownShare is a share with its 95% range.
 type shownShare struct {
 	Count int     `json:"count"`
 	Value float64 `json:"value"`
@@ -198,13 +198,13 @@ func (c *comparison) verdict() string {
 func inPoints(d difference) string {
 	low, high := percentage(d.Low), percentage(d.High)
 	if !d.isSure() {
-		return fmt.Sprintf("no difference is certain (95 %% range: %+d to %+d points)", low, high)
+		return fmt.Sprintf("no difference is certain (95%% range: %+d to %+d points)", low, high)
 	}
 	more, n := "more", percentage(d.Value)
 	if n < 0 {
 		more, n = "fewer", -n
 	}
-	return fmt.Sprintf("%d points %s (95 %% range: %+d to %+d)", n, more, low, high)
+	return fmt.Sprintf("%d points %s (95%% range: %+d to %+d)", n, more, low, high)
 }
 
 func percentage(share float64) int { return int(math.Round(100 * share)) }
@@ -216,8 +216,8 @@ func changeOf(with, without float64) string {
 	case without == 0 || change == 0:
 		return text
 	case change < 0:
-		return fmt.Sprintf("%d %% fewer", -change)
+		return fmt.Sprintf("%d%% fewer", -change)
 	default:
-		return fmt.Sprintf("%d %% more", change)
+		return fmt.Sprintf("%d%% more", change)
 	}
 }

@@ -105,8 +105,8 @@ func TestAStrangerLearnsFromADayWhatCarryonIsWorth(t *testing.T) {
 	assert.True(t, compared.Finished.isSure())
 	assert.Regexp(t, `^resumed \d+ stalls in 40 conversations; \d+ todos were finished after that, for [\d,]+ tokens \(\$0\.\d\d\); `+
 		`\d+ continuations were not sent in the control group, for about [\d,]+ tokens \(\$0\.\d\d\)$`, got.Sentence)
-	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: \d+ points more \(95 % range: \+\d+ to \+\d+\); `+
-		`users had to say go on in 0 and \d+ of them: \d+ points fewer \(95 % range: -\d+ to -\d+\); a session took \d+ % more tokens \(\$0\.\d\d and \$0\.\d\d\)$`, compared.Verdict)
+	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: \d+ points more \(95% range: \+\d+ to \+\d+\); `+
+		`users had to say go on in 0 and \d+ of them: \d+ points fewer \(95% range: -\d+ to -\d+\); a session took \d+% more tokens \(\$0\.\d\d and \$0\.\d\d\)$`, compared.Verdict)
 
 	samples := s.samples(t)
 	assert.InDelta(t, compared.Continued.Sessions, samples[`carryon_holdout_sessions{arm="continued",list="finished"}`], 0)
@@ -120,7 +120,7 @@ func TestAStrangerLearnsThatCarryonIsNotNeeded(t *testing.T) {
 	got := s.report(t)
 	assert.Equal(t, "was not needed: no turn stalled in 40 conversations with a todo list; it sent nothing, and cost nothing", got.Sentence)
 	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: `+
-		`no difference is certain \(95 % range: -\d+ to \+\d+ points\); a session took 2,650 tokens$`, got.Holdout.Verdict)
+		`no difference is certain \(95% range: -\d+ to \+\d+ points\); a session took 2,650 tokens$`, got.Holdout.Verdict)
 }
 
 func TestTooFewSessionsAreNotCompared(t *testing.T) {

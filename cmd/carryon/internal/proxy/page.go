@@ -19,12 +19,18 @@ var pageHTML string
 //go:embed web/page.css
 var pageStyle string
 
-// The script is written in three files, each of which uses those before it.
+// The script is written in several files, each of which uses those before it.
 var (
 	//go:embed web/dom.js
 	pageDOM string
 	//go:embed web/words.js
 	pageWords string
+	//go:embed web/chart.js
+	pageChart string
+	//go:embed web/holdout.js
+	pageHoldout string
+	//go:embed web/download.js
+	pageDownload string
 	//go:embed web/page.js
 	pageScript string
 )
@@ -37,7 +43,7 @@ type page struct {
 }
 
 func newPage() *page {
-	script := "\"use strict\";\n" + pageDOM + pageWords + pageScript
+	script := "\"use strict\";\n" + pageDOM + pageWords + pageChart + pageHoldout + pageDownload + pageScript
 	html := strings.NewReplacer("/* style */", pageStyle, "/* script */", script).Replace(pageHTML)
 	return &page{[]byte(html), "default-src 'none'; connect-src 'self'; img-src data:; style-src " + hashOf(pageStyle) +
 		"; script-src " + hashOf(script) + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"}

@@ -3,14 +3,15 @@
 const pause = 1500; // milliseconds between two questions
 const find = (id) => document.getElementById(id);
 
-// The state of the page: the last report, and the requests by number.
+// The state of the page: the last report, sessions by id, and requests by number.
 let report = null;
+const sessions = new Map();
 const requests = new Map();
 let newestFirst = [];
 const elements = new Map(); // of requests, by number
 const folds = new Map(); // by the number of each request in it
 const sections = new Map(); // of sessions, by id
-const view = { filter: "all", session: null, grouped: false, live: true };
+const view = { of: "sessions", filter: "all", session: null, words: "", range: "all", from: null, to: null, bar: null, live: true };
 
 // ---- Asking
 
@@ -24,7 +25,7 @@ async function refresh() {
 	try {
 		let fresh = await ask(report?.revision ?? 0);
 		if (report && fresh.process !== report.process) { // another proxy stands there now
-			requests.clear();
+			for (const known of [requests, sessions]) known.clear();
 			fresh = await ask(0);
 		}
 		take(fresh);
@@ -48,8 +49,25 @@ function take(fresh) {
 		for (const number of drawn.keys()) if (!requests.has(number)) drawn.delete(number);
 	}
 	newestFirst = [...requests.values()].sort((a, b) => b.number - a.number);
+	takeSessions(fresh.sessions);
 	if (changed) showAll(fresh.requests);
 	else showChart();
+}
+
+// takeSessions takes the figures of sessions. One whose first call has not ended has
+// none yet, and requests without a session are shown as one.
+function takeSessions(fresh) {
+	for (const session of fresh) sessions.set(session.id, session);
+	while (sessions.size > 2000) sessions.delete(sessions.keys().next().value);
+	for (const session of sessions.values()) Object.assign(session, { open: 0, own: [] });
+	for (const request of newestFirst) {
+		const id = sessionID(request);
+		if (!sessions.has(id)) sessions.set(id, { id, name: request.session ?? "", began: request.began, ended: request.began, open: 0, own: [] });
+		const session = sessions.get(id);
+		session.own.push(request);
+		if (!request.ended) session.open++;
+		if (!id && request.began > session.ended) session.ended = request.began;
+	}
 }
 
 async function keepAsking() {
@@ -57,13 +75,13 @@ async function keepAsking() {
 	setTimeout(keepAsking, pause);
 }
 
-// ---- Summary
+// ---- What it was worth
 
 function showAll(changed = newestFirst) {
-	showAbout();
+	showAnswer();
 	showNotices();
 	showSummary();
-	showResults();
+	showHoldout(find("holdout"), report.holdout);
 	showChart();
 	showFilters();
 	anchored(find("list"), () => {
@@ -73,9 +91,17 @@ function showAll(changed = newestFirst) {
 	showFooter();
 }
 
-function showAbout() {
-	const { settings, began, now } = report;
-	show(find("about"), "in front of ", settings.upstreams.map((url, i) => [i ? " and " : "", h("code", null, url)]), ", since ", timeOf(began, new Date(now)));
+// covers says whose figures these are.
+const covers = {
+	file: "The figures are kept in a file, and cover all runs that use it",
+	state: "The figures are kept in the shared state, and cover all proxies that use it",
+};
+
+function showAnswer() {
+	const { settings, began, now, sentence } = report;
+	show(find("sentence"), stressed(`carryon ${sentence}.`));
+	show(find("about"), covers[settings.kept] ?? "The figures are of this process", ", since ", timeOf(began, new Date(now)), ". ",
+		"carryon stands in front of ", settings.upstreams.map((url, i) => [i ? " and " : "", h("code", null, url)]), ".");
 	find("zone-local").title = localZone;
 }
 
@@ -87,12 +113,8 @@ function showNotices() {
 	const notices = [];
 	const withTools = newestFirst.filter((r) => r.outcome && !r.outcome.left_alone && !["no_tools", "tool_calls"].includes(r.outcome.code));
 	const alike = new Set(withTools.flatMap((r) => r.outcome.tools_alike ?? []));
-	if (report.settings.dry_run) {
-		notices.push(notice("dry", "Dry run: carryon decides and reports, and continues nothing."));
-	}
-	if (report.settings.holdout > 0) {
-		notices.push(notice("holdout", `Holdout: ${percent(report.settings.holdout, 1)} of the named sessions are decided and counted, and never continued.`));
-	}
+	if (report.settings.off_since) notices.push(notice("off", "Continuing is switched off since ", timeOf(report.settings.off_since, new Date(report.now)), ": carryon decides and reports, and continues nothing."));
+	if (report.settings.dry_run) notices.push(notice("dry", "Dry run: carryon decides and reports, and continues nothing."));
 	if (alike.size > 0) {
 		const command = ["-todo-tools", ...[...alike].every(isPlainName) ? [[...alike].join(",")] : []].join(" ");
 		notices.push(notice("alike", alike.size === 1 ? "A tool looks like a todo tool, and carryon does not know it. " : "Some tools look like todo tools, and carryon does not know them. ",
@@ -103,191 +125,231 @@ function showNotices() {
 	if (bodies_encoded > 0) notices.push(notice("encoded", `${count(bodies_encoded, "request")} had a body that carryon cannot decode: have the client send plain bodies.`));
 	const unread = withTools.find((r) => ["list_unreadable", "unknown_status"].includes(r.outcome.code));
 	if (unread) notices.push(notice("unread", `${unread.outcome.explanation}.`));
-	if (!alike.size && !unread && withTools.length > 0 && withTools.every((r) => ["no_list", "no_list_tool"].includes(r.outcome.code))) {
-		notices.push(notice("none", "No request had a todo list so far, and without one there is nothing to continue."));
-	}
 	show(find("notices"), notices);
 }
 
 const notice = (key, ...said) => h("p", { class: "notice", "data-key": key }, said);
 
 function showSummary() {
-	const c = report.counts;
+	const { counts: c, worth: w, settings } = report;
 	const all = c.tokens_added + c.tokens_of_clients;
-	const ended = Object.values(c.results).reduce((sum, one) => sum + one, 0);
-	show(find("summary"),
-		figureOf("Requests", n(c.requests), `${n(c.calls)} to a model`),
-		figureOf("Continuations", n(c.continuations), c.continuations ? `in ${count(c.calls_continued, "request")}` : "carryon added no request"),
-		figureOf("Success rate", ended ? percent(c.results.tool_call, ended) : "–", ended ? `${n(c.results.tool_call)} of ${n(ended)} led to a tool call` : "of continuations"),
-		figureOf("Tokens added", n(c.tokens_added), c.tokens_added ? `${percent(c.tokens_added, all)} of ${n(all)} in all` : "by continuations"));
+	const unwanted = [[w.paused, "paused"], [w.repeated, "repeated itself"], [w.no_progress, "no progress"]].filter(([found]) => found).map(([found, words]) => `${n(found)} ${words}`);
+	const cost = (value) => (value === undefined ? "" : ` · ${money(value)}`);
+	const unsent = tokensOf(w.estimate);
+	show(find("summary"), c.calls === 0 ? [] : [
+		settings.dry_run
+			? [figureOf("Would have been sent", n(w.unsent ?? 0), "first continuations"), figureOf("Tokens, estimated", n(unsent), `of those alone${cost(w.money_estimate)}`)]
+			: [
+				figureOf("Stalls resumed", n(w.resumed ?? 0), c.continuations ? `of ${count(c.continuations, "continuation")}` : "carryon added no request"),
+				figureOf("Todos finished", n(w.finished ?? 0), c.sessions_with_list ? `after that, in ${count(c.sessions_with_list, "session")}` : "after that"),
+				figureOf("Unwanted", n(unwantedOf(w)), unwanted.join(", ") || "no continuation was in vain"),
+				figureOf("Tokens added", n(c.tokens_added), `${all ? percent(c.tokens_added, all) : "0%"} of ${n(all)}${cost(w.money)}`),
+			]]);
 }
 
 function figureOf(name, value, more) {
 	return h("div", { "data-key": name }, h("dt", null, name), h("dd", { class: "value" }, value), h("dd", null, more));
 }
 
-// showResults shows the results of continuations.
-function showResults() {
-	const found = Object.entries(report.counts.results);
-	const all = found.reduce((sum, [, one]) => sum + one, 0);
-	const order = Object.keys(results);
-	found.sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
-	let left = 0;
-	const parts = found.filter(([, one]) => one > 0).map(([name, one]) => {
-		const part = s("rect", { class: name, x: left, y: 0, width: (one / all) * 1000, height: 10 });
-		left += (one / all) * 1000;
-		return part;
-	});
-	show(find("results"),
-		h("figcaption", null, "Results of continuations"),
-		h("div", { class: "bar" }, s("svg", { viewBox: "0 0 1000 10", preserveAspectRatio: "none", "aria-hidden": "true" }, parts)),
-		h("ul", { class: "legend" }, found.filter(([name, one]) => one > 0 || name === "tool_call" || name === "failed").map(([name, one]) =>
-			h("li", { "data-key": name }, h("span", { class: `mark ${name}`, "aria-hidden": "true" }), h("b", null, n(one)), ` ${results[name]}`))));
-}
-
 // ---- Chart
 
-const slots = 60;
-const second = 1000;
-const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map((step) => step * second);
+let bars = [];
 
-// showChart shows continuations over time, and all requests below.
 function showChart() {
-	const begin = newestFirst.length > 0 ? +new Date(newestFirst.at(-1).began) : +new Date(report.began);
-	const end = +new Date(report.now);
-	const step = steps.find((one) => (end - begin) / one <= slots - 1) ?? Math.ceil((end - begin) / slots / 86_400_000) * 86_400_000;
-	const start = Math.floor(begin / step) * step;
-	const bars = Array.from({ length: Math.max(20, Math.floor((end - start) / step) + 1) }, () => ({ requests: 0 }));
-	for (const request of newestFirst) {
-		const bar = bars[Math.floor((new Date(request.began) - start) / step)];
-		if (!bar) continue;
-		bar.requests++;
-		for (const turn of (request.turns ?? []).slice(1)) bar[turn.result || "open"] = (bar[turn.result || "open"] ?? 0) + 1;
-	}
-	drawChart(bars, start, step);
+	bars = barsOf(view.range, report.chart, +new Date(report.began), +new Date(report.now));
+	const plot = find("plot");
+	if (view.bar !== null) view.bar = Math.min(view.bar, bars.length - 1);
+	drawChart(plot, bars, view.bar, view.from);
+	show(find("legend"), legendOf(bars));
+	const read = view.bar === null ? bars : [bars[view.bar]];
+	const said = `${view.bar === null ? { hour: "The last hour", day: "The last day", all: "All" }[view.range] : spanOf(bars[view.bar])}: ${readoutOf(read)}.`;
+	show(find("readout"), said, view.bar !== null && bars[view.bar].from !== view.from ? h("span", { class: "hint" }, " Click, or press Enter, to show only these.") : null);
+	for (const [name, value] of Object.entries({ valuemin: 0, valuemax: bars.length - 1, valuenow: view.bar ?? bars.length - 1, valuetext: said })) plot.setAttribute(`aria-${name}`, value);
 }
 
-const stacked = ["tool_call", "paused", "text", "open", "failed", "interrupted"];
-const added = (bar) => stacked.reduce((sum, name) => sum + (bar[name] ?? 0), 0);
+function readOut(bar) {
+	if (bar === view.bar) return;
+	view.bar = bar;
+	showChart();
+}
 
-function drawChart(bars, start, step) {
-	const most = Math.max(1, ...bars.map(added));
-	const busiest = Math.max(1, ...bars.map((bar) => bar.requests));
-	const drawn = bars.map((bar, i) => {
-		if (!bar.requests) return null;
-		let y = 44;
-		const parts = stacked.filter((name) => bar[name]).map((name) => {
-			const height = (bar[name] / most) * 42;
-			y -= height;
-			return s("rect", { class: name, x: i * 10 + 1, y, width: 8, height });
-		});
-		const height = Math.max(2, (bar.requests / busiest) * 12);
-		const at = new Date(start + i * step);
-		return s("g", { "data-key": i },
-			s("title", null, `${day(at)}, ${clock(at)}: ${count(bar.requests, "request")}, ${count(added(bar), "continuation")}`),
-			s("rect", { class: "hit", x: i * 10, y: 0, width: 10, height: 60 }),
-			parts, s("rect", { class: "request", x: i * 10 + 1, y: 48, width: 8, height }));
+// chooseTime shows only what happened in a bar, or everything again.
+function chooseTime(bar) {
+	if (!bar || bar.from === view.from) Object.assign(view, { from: null, to: null });
+	else Object.assign(view, { from: bar.from, to: bar.to });
+	changed();
+}
+
+const barAt = (target) => (target.closest?.("[data-bar]") ? Number(target.closest("[data-bar]").dataset.bar) : null);
+
+function listenToChart(plot) {
+	plot.addEventListener("pointermove", ({ target }) => readOut(barAt(target)));
+	plot.addEventListener("pointerdown", ({ target }) => readOut(barAt(target)));
+	plot.addEventListener("pointerleave", ({ pointerType }) => { if (pointerType === "mouse") readOut(null); });
+	plot.addEventListener("blur", () => readOut(null));
+	plot.addEventListener("click", ({ target }) => { if (barAt(target) !== null) chooseTime(bars[barAt(target)]); });
+	plot.addEventListener("keydown", (event) => {
+		const now = view.bar ?? bars.length;
+		const next = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: bars.length - 1, PageUp: now - 10, PageDown: now + 10 }[event.key];
+		if (next !== undefined) readOut(Math.max(0, Math.min(bars.length - 1, next)));
+		else if (event.key === "Enter" && view.bar !== null) chooseTime(bars[view.bar]);
+		else if (event.key === "Escape") chooseTime(null);
+		else return;
+		event.preventDefault();
 	});
-	const total = bars.reduce((sum, bar) => sum + added(bar), 0);
-	const label = `${count(total, "continuation")} in ${count(newestFirst.length, "request")} from ${minute(start)} to ${minute(start + bars.length * step)}`;
-	show(find("chart"),
-		h("figcaption", null, "Continuations over time; below, all requests"),
-		s("svg", { viewBox: `0 0 ${bars.length * 10} 60`, preserveAspectRatio: "none", role: "img", "aria-label": label },
-			s("line", { x1: 0, x2: bars.length * 10, y1: 45.5, y2: 45.5 }), drawn),
-		h("p", { class: "axis" }, h("span", null, axis(start, step)), h("span", null, `each bar: ${span(step)}`), h("span", null, axis(start + bars.length * step, step))));
+	new ResizeObserver(() => { if (report) showChart(); }).observe(plot);
 }
-
-const axis = (time, step) => (step * slots > 86_400_000 ? day(time) : step < 60_000 ? clock(time) : minute(time));
 
 // ---- Filters
 
-function showFilters() {
-	const ambiguous = ambiguousNames();
-	const names = new Map();
-	for (const request of newestFirst) if (!names.has(sessionID(request))) names.set(sessionID(request), sessionName(request, ambiguous));
-	if (view.session !== null && !names.has(view.session)) view.session = null;
-	for (const id of sections.keys()) if (!names.has(id)) sections.delete(id);
-	const chips = ["all", ...Object.keys(states).filter((state) => state !== "open")].map((filter) => {
-		const found = newestFirst.filter((request) => inSession(request) && matches(filter, request)).length;
-		return h("label", { class: `chip ${filter}`, hidden: !found && states[filter]?.rare && view.filter !== filter },
-			h("input", { type: "radio", name: "filter", value: filter }),
-			h("span", null, filter === "all" ? "All" : states[filter].badge, " ", h("b", null, n(found))));
-	});
-	show(find("filters"), h("legend", { class: "hidden" }, "Show"), chips);
-	show(find("session"), h("option", { value: "*" }, "All"), [...names].map(([id, name]) => h("option", { value: `=${id}` }, name)));
-	for (const input of document.querySelectorAll("[name=filter]")) input.checked = input.value === view.filter;
-	find("session").value = view.session === null ? "*" : `=${view.session}`;
-	find("session-field").hidden = names.size < 2 && view.session === null;
-	find("grouped").parentElement.hidden = names.size < 2 && !view.grouped;
-	find("grouped").checked = view.grouped;
+const inTime = (time) => view.from === null || (time >= view.from && time < view.to);
+const timeIn = (request) => +new Date(request.ended ?? request.began); // where the chart counts it
+const inSession = (id) => view.session === null || id === view.session;
+
+// says reports whether texts have all the words that the reader looks for.
+function says(texts) {
+	if (!view.words.trim()) return true;
+	const text = texts.filter(Boolean).join("\n").toLowerCase();
+	return view.words.trim().toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-const inSession = (request) => view.session === null || sessionID(request) === view.session;
+const textsOf = (request) => [request.session, request.model, `${request.method} ${request.path}`, headline(request), states[request.state].badge, request.outcome?.code, request.outcome?.explanation, request.status];
 
-// chosen returns the requests that the filters show, newest first.
-const chosen = () => newestFirst.filter((request) => matches(view.filter, request) && inSession(request));
+const fits = (request) => inSession(sessionID(request)) && inTime(timeIn(request)) && says(textsOf(request));
 
-// ambiguousNames returns the names that sessions of several keys have.
-function ambiguousNames() {
-	const keys = new Map();
-	for (const { session, session_id } of newestFirst) {
-		if (session) keys.set(session, (keys.get(session) ?? new Set()).add(session_id));
+// fitsSession reports whether a session is shown: if its own texts fit, or those of one
+// of its requests do.
+function fitsSession(session) {
+	if (!inSession(session.id)) return false;
+	const began = +new Date(session.began);
+	const ended = +new Date(session.ended);
+	if (view.from !== null && (began >= view.to || ended < view.from)) return false;
+	return says([session.name || "without a session", session.model, session.id && stages[stageOf(session, session.open)].badge, session.why, session.pause]) || session.own.some((request) => says(textsOf(request)));
+}
+
+const newestSession = (a, b) => Boolean(b.id) - Boolean(a.id) || (b.own[0]?.number ?? 0) - (a.own[0]?.number ?? 0) || +new Date(b.ended) - +new Date(a.ended);
+
+// found returns what the filters show but for the one of the chips.
+function found() {
+	return view.of === "requests" ? newestFirst.filter(fits) : [...sessions.values()].filter((session) => (session.id || session.own.length) && fitsSession(session)).sort(newestSession);
+}
+
+function matchesChip(one) {
+	if (view.filter === "all") return true;
+	return view.of === "requests" ? matches(view.filter, one) : Boolean(one.id) && stageOf(one, one.open) === view.filter;
+}
+
+const chosen = () => found().filter(matchesChip);
+
+function showFilters() {
+	const all = found();
+	const kinds = view.of === "requests" ? states : stages;
+	const chips = ["all", ...Object.keys(kinds).filter((kind) => view.of === "sessions" || kind !== "open")].map((filter) => {
+		const some = all.filter((one) => filter === "all" || (view.of === "requests" ? matches(filter, one) : Boolean(one.id) && stageOf(one, one.open) === filter)).length;
+		return h("label", { class: `chip ${filter}`, hidden: !some && kinds[filter]?.rare && view.filter !== filter },
+			h("input", { type: "radio", name: "filter", value: filter }),
+			h("span", null, filter === "all" ? "All" : kinds[filter].badge, " ", h("b", null, n(some))));
+	});
+	show(find("filters"), h("legend", { class: "hidden" }, "Show"), chips);
+	for (const [name, value] of [["filter", view.filter], ["view", view.of], ["range", view.range]]) {
+		for (const input of document.querySelectorAll(`[name=${name}]`)) input.checked = input.value === value;
 	}
-	return new Set([...keys].filter(([, all]) => all.size > 1).map(([name]) => name));
+	const name = view.session === null ? "" : sessionName(sessions.get(view.session)?.name ?? "?", view.session, ambiguousNames());
+	show(find("chosen"),
+		view.session !== null && h("button", { type: "button", class: "only", "data-key": "session", "data-drop": "session" }, name),
+		view.from !== null && h("button", { type: "button", class: "only", "data-key": "time", "data-drop": "time" }, spanOf(view)));
+	if (find("search").value !== view.words) find("search").value = view.words;
+}
+
+// ambiguousNames returns the names that several sessions have.
+function ambiguousNames() {
+	const once = new Set();
+	const twice = new Set();
+	for (const { name } of sessions.values()) (once.has(name) ? twice : once).add(name);
+	return twice;
 }
 
 // ---- List
 
+const most = 200; // sessions that are drawn at first
+
 function showList() {
 	const list = find("list");
-	const shown = chosen();
+	const all = chosen();
 	taken.clear();
-	if (shown.length === 0) {
-		arrange(list, [emptyList()]);
-	} else if (view.grouped) {
-		arrange(list, groups(shown));
-	} else {
-		arrange(list, rows(shown));
-	}
+	if (all.length === 0) arrange(list, [emptyList()]);
+	else if (view.of === "requests") arrange(list, rows(all));
+	else arrange(list, sessionRows(all));
 }
 
 function emptyList() {
-	if (newestFirst.length > 0) {
-		return h("p", { class: "empty" }, "No requests match. ", h("button", { type: "button", "data-reset": true }, "Show all"));
+	if (newestFirst.length > 0 || sessions.size > 0) {
+		return h("p", { class: "empty" }, view.of === "requests" && newestFirst.length === 0 ? "No requests since carryon was started. " : "Nothing matches. ",
+			h("button", { type: "button", "data-reset": true }, "Show all"));
 	}
 	return h("p", { class: "empty" }, "No requests yet. Point a client at ", h("code", null, `${location.origin}/v1`), ".");
 }
 
-// groups returns a section for each session, the one with the newest request first.
-function groups(shown) {
+let drawAll = false; // more than the first sessions
+
+function sessionRows(all) {
 	const ambiguous = ambiguousNames();
-	const bySession = new Map();
-	for (const request of shown) {
-		const id = sessionID(request);
-		bySession.set(id, [...(bySession.get(id) ?? []), request]);
-	}
-	return [...bySession].map(([id, own]) => {
-		if (!sections.has(id)) {
-			sections.set(id, h("details", { class: "group", open: true }, h("summary"), h("div", { class: "rows" })));
-		}
-		const section = sections.get(id);
-		const name = sessionName(own[0], ambiguous);
-		const total = (of) => own.reduce((sum, request) => sum + (of(request) ?? 0), 0);
-		const list = own.find((request) => request.outcome?.list)?.outcome.list;
-		show(section.firstElementChild,
-			h("span", { class: "name" }, name),
-			h("span", { class: "total" }, [
-				count(own.length, "request"),
-				count(total((r) => r.continuations), "continuation"),
-				total((r) => r.tokens_added) ? `${n(total((r) => r.tokens_added))} tokens added` : "",
-				list ? progress(list) : "",
-			].filter(Boolean).join(" · ")));
-		arrange(section.lastElementChild, rows(own));
-		return section;
-	});
+	const shown = drawAll ? all : all.slice(0, most);
+	const rows = shown.map((session) => sectionOf(session, ambiguous));
+	if (shown.length < all.length) rows.push(h("p", { class: "empty" }, h("button", { type: "button", "data-more": true }, `Show ${n(all.length - shown.length)} more`)));
+	return rows;
 }
 
-const progress = (list) => `${n(list.completed + list.cancelled)} of ${count(list.todos, "todo")} done`;
+// sectionOf returns the row of a session, which opens to its requests.
+function sectionOf(session, ambiguous) {
+	if (!sections.has(session.id)) {
+		const element = h("details", { class: "session" }, h("summary"), h("div", { class: "rows" }));
+		element.of = session.id;
+		sections.set(session.id, element);
+	}
+	const section = sections.get(session.id);
+	const stage = session.id && stageOf(session, session.open);
+	const resumed = session.worth?.resumed ?? 0;
+	const added = tokensOf(session.worth?.tokens);
+	const small = [session.model, session.held_out && "control group", count(Math.max(session.requests ?? 0, session.own.length), "request")].filter(Boolean).join(" · ");
+	show(section.firstElementChild,
+		h("span", { class: "who" }, h("span", { class: "name" }, sessionName(session.name, session.id, ambiguous)), h("span", { class: "meta" }, small)),
+		h("span", { class: "list" }, session.id ? listOf(session) : null),
+		h("span", { class: "now" }, session.id ? [h("span", { class: `badge ${stage}` }, stages[stage].badge), " ", h("span", { class: "what" }, waitsFor(session, session.open))] : h("span", { class: "dim" }, "Nothing tells which of them belong together")),
+		h("span", { class: "gain" },
+			resumed > 0 ? h("span", { class: "resumed" }, `${count(resumed, "stall")} resumed`) : null,
+			added > 0 ? h("span", { class: "meta" }, `+${n(added)} tokens${session.money !== undefined ? ` · ${money(session.money)}` : ""}`) : null),
+		h("span", { class: "last" }, timeOf(session.ended, new Date(report.now))));
+	if (section.open) openSection(section);
+	return section;
+}
+
+function openSection(section) {
+	const own = sessions.get(section.of)?.own.filter((request) => inTime(timeIn(request))) ?? [];
+	arrange(section.lastElementChild, own.length ? rows(own) : [h("p", { class: "empty" }, "Its requests are not kept any more.")]);
+}
+
+// listOf returns a session's list as a bar: a part for each todo, or for each status if
+// there are many.
+function listOf(session) {
+	if (!hasList(session)) return h("span", { class: "dim" }, "no todo list");
+	const { todos, completed, cancelled = 0 } = session.list;
+	const open = Math.max(0, todos - completed - cancelled);
+	const parts = [["completed", completed], ["cancelled", cancelled], ["left", open]];
+	const single = todos <= 16;
+	const gap = single ? 6 / Math.max(6, todos) : 0;
+	let at = 0;
+	const drawn = parts.flatMap(([name, size]) => Array.from({ length: single ? size : Math.min(1, size) }, () => {
+		const width = (single ? 1 : size) * (100 / todos);
+		const part = s("rect", { class: `todo ${name}`, x: at, y: name === "left" ? 3 : 0, width: Math.max(0.5, width - gap * 2), height: name === "left" ? 4 : 10 });
+		at += width;
+		return part;
+	}));
+	return [
+		s("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" }, drawn),
+		h("span", { class: "count" }, `${n(completed + cancelled)} of ${count(todos, "todo")} done`, cancelled ? h("span", { class: "dim" }, `, ${n(cancelled)} cancelled`) : null),
+	];
+}
 
 // rows returns the elements of requests. Those that passed are folded away, where
 // several follow one another, unless they are what was asked for.
@@ -299,7 +361,7 @@ function rows(shown) {
 		run = [];
 	};
 	for (const request of shown) {
-		if (view.filter !== "passed" && request.state === "passed" && !inUse(request)) {
+		if (view.filter !== "passed" && !view.words && request.state === "passed" && !inUse(request)) {
 			run.push(request);
 			continue;
 		}
@@ -328,16 +390,22 @@ function foldOf(run) {
 	fold.run = run;
 	for (const request of run) folds.set(request.number, fold);
 	const reasons = new Map();
-	for (const { outcome } of run) if (outcome) reasons.set(outcome.code, (reasons.get(outcome.code) ?? 0) + 1);
-	const most = [...reasons].sort(([, a], [, b]) => b - a).slice(0, 3);
+	for (const { outcome } of run) if (outcome) reasons.set(short[outcome.code] ?? lower(outcome.reason), (reasons.get(short[outcome.code] ?? lower(outcome.reason)) ?? 0) + 1);
+	const often = [...reasons].sort(([, a], [, b]) => b - a).slice(0, 3);
 	const now = new Date(report.now);
 	show(fold.firstElementChild,
 		h("span", { class: "when" }, timeOf(run[0].began, now)),
 		h("span", { class: "what" }, `${count(run.length, "request")} passed unchanged`),
-		h("span", { class: "meta" }, most.map(([code, found], i) => [i ? ", " : "", `${n(found)} × `, h("code", null, code)])));
+		h("span", { class: "meta" }, often.map(([words, some]) => `${n(some)} × ${words}`).join(", ")));
 	if (fold.open) arrange(fold.lastElementChild, run.map(elementOf));
 	return fold;
 }
+
+// short are words for reasons whose sentence is long.
+const short = {
+	tool_calls: "the model called a tool", no_tools: "no tools", no_list_tool: "no tool that writes a list", no_list: "no todo list", no_active_todos: "all done",
+	path: "another path", method: "no POST", side_call: "a side call of the agent", asks_user: "a question to the user", list_empty: "an empty list",
+};
 
 // ---- A request
 
@@ -362,7 +430,7 @@ function update(request) {
 		h("span", { class: `badge ${request.state}` }, states[request.state].badge),
 		h("span", { class: "what" }, headline(request)),
 		request.tokens_added ? h("span", { class: "cost" }, `+${n(request.tokens_added)} tokens`) : null,
-		h("span", { class: "meta" }, [request.model || `${request.method} ${request.path}`, request.session, answer(request)].filter(Boolean).join(" · ")));
+		h("span", { class: "meta" }, [request.model || `${request.method} ${request.path}`, view.of === "requests" && request.session, answer(request)].filter(Boolean).join(" · ")));
 	if (element.open) showMore(element, request);
 }
 
@@ -453,8 +521,8 @@ function verdict(decision) {
 }
 
 function showFooter() {
-	const { settings, counts, oldest } = report;
-	const gone = oldest > 1 ? `The list holds the latest ${n(newestFirst.length)} of ${n(counts.requests)} requests; the figures above it count all. ` : "";
+	const { settings, newest, oldest } = report;
+	const gone = oldest > 1 ? `The requests are the latest ${n(newestFirst.length)} of ${n(newest)}; the figures count all. ` : "";
 	show(find("footer"),
 		h("p", null, gone, settings.content
 			? ["Texts of todos, pauses and errors are shown, because carryon was started with ", h("code", null, "-content"), "."]
@@ -467,45 +535,63 @@ function showFooter() {
 function changed() {
 	remember();
 	showAll();
-	show(find("found"), `${count(chosen().length, "request")} shown`);
+	show(find("found"), view.of === "requests" ? `${count(chosen().length, "request")} shown` : `${count(chosen().length, "session")} shown`);
 }
 
 // remember keeps what the reader chose in the address, so that it survives a
 // reload and can be sent to others.
 function remember() {
 	const kept = new URLSearchParams();
+	if (view.of !== "sessions") kept.set("view", view.of);
 	if (view.filter !== "all") kept.set("show", view.filter);
 	if (view.session !== null) kept.set("session", view.session);
-	if (view.grouped) kept.set("group", "session");
+	if (view.words) kept.set("search", view.words);
+	if (view.range !== "all") kept.set("range", view.range);
+	if (view.from !== null) kept.set("time", `${view.from}-${view.to}`);
 	if (inUTC()) kept.set("zone", "utc");
 	history.replaceState(null, "", `${location.pathname}${location.search}${kept.size ? "#" : ""}${kept}`);
 }
 
 function recall() {
 	const kept = new URLSearchParams(location.hash.slice(1));
-	view.filter = Object.hasOwn(states, kept.get("show")) ? kept.get("show") : "all";
+	const one = (name, known, otherwise) => (Object.hasOwn(known, kept.get(name)) ? kept.get(name) : otherwise);
+	view.of = one("view", { requests: 1 }, "sessions");
+	view.filter = one("show", view.of === "requests" ? states : stages, "all");
+	view.range = one("range", ranges, "all");
 	view.session = kept.get("session");
-	view.grouped = kept.get("group") === "session";
+	view.words = kept.get("search") ?? "";
+	const time = /^(\d{1,14})-(\d{1,14})$/.exec(kept.get("time") ?? "");
+	Object.assign(view, time ? { from: Number(time[1]), to: Number(time[2]) } : { from: null, to: null });
 	document.querySelector(`[name=zone][value=${kept.get("zone") === "utc" ? "utc" : "local"}]`).checked = true;
 }
 
 document.addEventListener("change", ({ target }) => {
 	if (target.name === "filter") view.filter = target.value;
-	else if (target.id === "session") view.session = target.value === "*" ? null : target.value.slice(1);
-	else if (target.id === "grouped") view.grouped = target.checked;
+	else if (target.name === "view") Object.assign(view, { of: target.value, filter: "all" });
+	else if (target.name === "range") Object.assign(view, { range: target.value, bar: null, from: null, to: null });
 	else if (target.name !== "zone") return;
 	if (report) changed();
 });
 
+find("search").addEventListener("input", ({ target }) => {
+	view.words = target.value;
+	if (report) changed();
+});
+
 document.addEventListener("click", ({ target }) => {
-	const session = target.closest("[data-session]");
-	if (session) {
-		view.session = session.dataset.session;
-		changed();
-	} else if (target.closest("[data-reset]")) {
-		Object.assign(view, { filter: "all", session: null });
-		changed();
+	const only = target.closest("[data-session]");
+	const drop = target.closest("[data-drop]");
+	const kind = target.closest("[data-download]");
+	if (kind) {
+		download(kind.dataset.download, view.of, chosen().filter((one) => view.of === "requests" || one.id).map(view.of === "requests" ? requestRow : sessionRow));
+		return;
 	}
+	if (only) view.session = only.dataset.session;
+	else if (drop) Object.assign(view, drop.dataset.drop === "session" ? { session: null } : { from: null, to: null });
+	else if (target.closest("[data-reset]")) Object.assign(view, { filter: "all", session: null, words: "", from: null, to: null });
+	else if (target.closest("[data-more]")) drawAll = true;
+	else return;
+	changed();
 });
 
 find("live").addEventListener("click", ({ currentTarget }) => {
@@ -519,10 +605,12 @@ document.addEventListener("toggle", ({ target }) => {
 	if (!target.open) return;
 	if (target.matches(".request")) showMore(target, requests.get(target.number));
 	if (target.matches(".fold")) arrange(target.lastElementChild, target.run.map(elementOf));
+	if (target.matches(".session")) openSection(target);
 }, { capture: true });
 
 document.addEventListener("visibilitychange", () => { if (!document.hidden && view.live) refresh(); });
 addEventListener("hashchange", () => { recall(); if (report) showAll(); });
 
 recall();
+listenToChart(find("plot"));
 keepAsking();

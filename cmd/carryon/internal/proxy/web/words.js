@@ -49,8 +49,8 @@ function span(ms) {
 	return count(ms / 1000, "second");
 }
 
-// states are the words of badges and filters, in the order of the filters. A rare
-// filter is shown only if it finds something.
+// states are the words of badges and filters of requests, in the order of the filters. A
+// rare filter is shown only if it finds something.
 const states = {
 	open: { badge: "Under way" },
 	continued: { badge: "Continued" },
@@ -61,6 +61,66 @@ const states = {
 	holdout: { badge: "Held out", rare: true },
 	passed: { badge: "Passed" },
 };
+
+// stages are the same for sessions.
+const stages = {
+	open: { badge: "At work" },
+	waiting: { badge: "Waiting" },
+	paused: { badge: "Paused" },
+	done: { badge: "Finished" },
+	stopped: { badge: "Stopped", rare: true },
+	failed: { badge: "Failed", rare: true },
+	limit: { badge: "Limit reached", rare: true },
+	dry_run: { badge: "Dry run", rare: true },
+	holdout: { badge: "Held out", rare: true },
+	none: { badge: "No list", rare: true },
+};
+
+const hasList = (session) => session.list?.todos > 0;
+const isFinished = (session) => hasList(session) && session.list.completed + (session.list.cancelled ?? 0) >= session.list.todos;
+
+// stageOf returns how far a session is. open is how many of its requests are under way.
+function stageOf(session, open) {
+	if (open > 0) return "open";
+	if (session.state === "failed" || session.state === "limit") return session.state;
+	if (isFinished(session)) return "done";
+	if (["paused", "dry_run", "holdout"].includes(session.state)) return session.state;
+	if (["asks_user", "list_untouched", "others_work", "background"].includes(session.code)) return "waiting";
+	if (session.code === "tool_calls" || session.code === "already_active") return "open";
+	return hasList(session) ? "stopped" : "none";
+}
+
+// waitsFor says in a sentence what a session waits for, or why it went no further.
+function waitsFor(session, open) {
+	if (open > 0) return "The model is answering";
+	switch (stageOf(session, open)) {
+	case "done":
+		return "All todos are done";
+	case "paused":
+		return session.pause ? ["Paused: ", h("q", null, session.pause)] : "The model paused until the user writes again";
+	case "holdout":
+		return "Stopped with work left; as a part of the control group, it was not continued";
+	case "dry_run":
+		return "Stopped with work left; carryon would have continued it";
+	case "limit":
+		return `carryon stopped: ${lower(session.why)}`;
+	case "failed":
+		return session.code === "failed" ? "A continuation failed; the client got the answer without it" : "The last answer was an error, or cut short";
+	}
+	switch (session.code) {
+	case "tool_calls":
+		return "The program runs the tools that the model called";
+	case "asks_user":
+		return "Waits for the user, whom the model asked something";
+	case "list_untouched":
+		return "Waits for the user: the model did not write the list in this user turn";
+	case "no_list": case "no_list_tool": case "list_empty":
+		return "No todo list, so there is nothing to continue";
+	case "broke_off":
+		return "The client ended the call";
+	}
+	return session.why ?? "No call of a model so far";
+}
 
 // results are the words for results of continuations.
 const results = {
@@ -134,17 +194,23 @@ const statusOf = (request) => (request.status ? `HTTP ${request.status}` : "none
 
 // answer says what the client received.
 function answer(request) {
-	const took = request.ended ? ` in ${duration(new Date(request.ended) - new Date(request.began))}` : "";
+	const took = request.ended ? ` in ${duration(request.took_ms ?? 0)}` : "";
 	if (!request.ended) return "no answer yet";
 	if (request.client_left) return `${statusOf(request)}; the client left after ${took.slice(4)}`;
 	if (request.cut_short) return `${statusOf(request)}, cut short after ${took.slice(4)}`;
 	return `${statusOf(request)}${took}`;
 }
 
-// sessionName tells sessions of the same name and different keys apart.
-function sessionName(request, ambiguous) {
-	if (!request.session) return "Without a session";
-	return ambiguous.has(request.session) ? `${request.session} (${request.session_id.slice(0, 4)})` : request.session;
+// sessionName tells sessions of the same name and different callers apart.
+function sessionName(name, id, ambiguous) {
+	if (!id) return "Requests without a session";
+	return ambiguous.has(name) ? `${name} (${id.slice(0, 4)})` : name;
 }
+
+// sentenced begins with a capital letter and ends with a full stop.
+const sentenced = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+
+// stressed returns a text with its numbers in bold type.
+const stressed = (text) => text.split(/(\$?[+-]?\d[\d,.]*\d%?|\$?[+-]?\d%?)/).map((part, i) => (i % 2 ? h("b", null, part) : part));
 
 const sessionID = (request) => request.session_id ?? "";
