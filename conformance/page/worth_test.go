@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -236,7 +237,7 @@ func TestBurst(t *testing.T) {
 	for worker := range 16 {
 		all.Go(func() {
 			for i := range 25 {
-				r := request{session: fmt.Sprint("agent ", worker), user: fmt.Sprint(i), todos: []string{"completed", "pending"}, stream: i%2 == 0}
+				r := request{session: fmt.Sprint("agent ", worker), user: strconv.Itoa(i), todos: []string{"completed", "pending"}, stream: i%2 == 0}
 				assert.NoError(t, s.ask(t.Context(), &r))
 			}
 		})
