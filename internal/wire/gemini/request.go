@@ -91,7 +91,8 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "generationConfig":
 		p.readConfig(s)
 	case "cachedContent":
-		p.leaveAlone(!rawjson.IsEmpty(s.Raw()), continuation.ReasonCachedContent)
+		p.facts.Toolless = !rawjson.IsEmpty(s.Raw()) // what is cached has the tools
+		p.leaveAlone(p.facts.Toolless, continuation.ReasonCachedContent)
 	case "continuationToken":
 		p.leaveAlone(!rawjson.IsEmpty(s.Raw()), continuation.ReasonResumption)
 	}

@@ -92,7 +92,7 @@ func TestScope(t *testing.T) {
 		"a schema":                {ask{members: `"generation_config":{"response_json_schema":{}},`}, continuation.ReasonJSON},
 		"text":                    {ask{members: `"generationConfig":{"responseMimeType":"text/plain","responseSchema":null,"responseModalities":["TEXT"]},`}, none},
 		"images":                  {ask{members: `"generationConfig":{"responseModalities":["TEXT","IMAGE"]},`}, continuation.ReasonModalities},
-		"cached content":          {ask{members: `"cachedContent":"cachedContents/a",`, tools: `[]`}, continuation.ReasonNoTools},
+		"cached content":          {ask{members: `"cachedContent":"cachedContents/a",`, tools: `[]`}, continuation.ReasonCachedContent},
 		"cached content, tools":   {ask{members: `"cached_content":"cachedContents/a",`}, continuation.ReasonCachedContent},
 		"a resumption":            {ask{members: `"continuationToken":"abc",`}, continuation.ReasonResumption},
 		"a prefill":               {ask{contents: hello + `,{"role":"model","parts":[{"text":"So"}]}`}, continuation.ReasonPrefill},
@@ -103,10 +103,9 @@ func TestScope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name == "128 functions" || strings.Contains(name, "prefill") || strings.HasPrefix(name, "cached") || name == "no contents" {
+			if name == "128 functions" || strings.Contains(name, "prefill") || name == "no contents" {
 				facts := parse(t, test.url(true), test.body())
 				assert.Equal(t, test.reason == continuation.ReasonPrefill, facts.LeaveAlone == continuation.ReasonPrefill)
-				assert.Equal(t, test.reason == continuation.ReasonCachedContent, facts.LeaveAlone == continuation.ReasonCachedContent && facts.Tools > 0)
 				return
 			}
 			test.turns = []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Call("edit_file", "{}")}
